@@ -1,0 +1,44 @@
+/* Input families: rows made from (family, seed, row, column) alone, the same bits on every machine.
+ */
+#ifndef LNBENCH_INPUTS_H
+#define LNBENCH_INPUTS_H
+
+#include "case.h"
+
+typedef struct input_family {
+    const char *name;    /* "normal", "offset", ... */
+    const char *purpose; /* why it hurts, one line */
+} input_family;
+
+/* All families: normal, uniform, offset (with kappa: "offset:1e4"; plain "offset" is a sweep in
+ * which row r has kappa 1, 10, ... 1e8 in turn), ramp, constant, spike, outlier-channels,
+ * alternating, huge, subnormal, nan, inf, and the tensors printed in the five documents: seed-000,
+ * seed-001, seed-002, seed-003, seed-004 where they print one. */
+const input_family *input_families(size_t *count);
+
+/* Whether such an input exists: a family, "offset:KAPPA" or a path ending in .npy (not opened
+ * here). Errors are usage errors with the nearest name. */
+bool input_check(const char *input, error *error);
+
+/* Fills count rows, beginning with row `first`, of hidden elements each (dense). Element (r, c)
+ * depends only on input, seed, hidden, r and c. A .npy file gives its rows in turn, over again when
+ * they run out, and must have this hidden. Documents' tensors are tiled to hidden the same way. */
+bool input_rows(const char *input, uint64_t seed, size_t first, size_t count, size_t hidden,
+                float *x, error *error);
+
+/* Gamma and beta for an affine form: gamma around 1, beta around 0, never all equal (gamma1 stores
+ * gamma - 1); one element each under LN_AFFINE_SCALAR. */
+void input_affine(const ln_convention *convention, uint64_t seed, size_t hidden, float *gamma,
+                  float *beta);
+
+/* Probe rows of a convention: N <= 16 with var near eps, exact sums where possible, where
+ * neighbouring conventions (other ddof, other place of eps, no eps) lie more than 1000 ULP apart;
+ * and, for hidden > 16, rows of +-1 times a power of two at that hidden, whose sums are exact in
+ * any order. Fills x (dense, hidden each) and returns how many rows it made, at most `most`. */
+size_t input_probe_rows(const ln_convention *convention, size_t hidden, size_t most, float *x);
+
+/* The counter-based generator itself (Philox4x32-10, Salmon et al., SC 2011): four words from a key
+ * and a counter. */
+void philox4x32(uint64_t key, uint64_t counter_low, uint64_t counter_high, uint32_t words[4]);
+
+#endif

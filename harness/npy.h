@@ -1,0 +1,27 @@
+/* NumPy .npy files, versions 1.0 to 3.0, little endian, C order. */
+#ifndef LNBENCH_NPY_H
+#define LNBENCH_NPY_H
+
+#include "case.h"
+
+enum { NPY_MAX_DIMENSIONS = 32 };
+
+typedef struct npy_array {
+    ln_type dtype; /* <f4, <f8, <f2; <u2 where the caller said bf16 */
+    size_t dimensions;
+    size_t shape[NPY_MAX_DIMENSIONS];
+    size_t elements; /* product of the shape; 1 for a scalar */
+    void *data;      /* elements of dtype, 64-byte aligned */
+} npy_array;
+
+/* Reads a whole file. as_bf16: take <u2 for bf16. Errors name the file, the field and what was
+ * expected: missing, not npy, truncated, too long, other endianness, Fortran order, unsupported
+ * dtype, sizes that overflow. */
+bool npy_read(const char *path, bool as_bf16, npy_array *array, error *error);
+/* Writes version 1.0 through a temporary file and a rename, so that a full disk leaves nothing
+ * half. */
+bool npy_write(const char *path, ln_type dtype, size_t dimensions, const size_t *shape,
+               const void *data, error *error);
+void npy_free(npy_array *array);
+
+#endif

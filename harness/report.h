@@ -1,0 +1,21 @@
+/* Charts and the one-file HTML page of a stored run. Nothing is measured here. */
+#ifndef LNBENCH_REPORT_H
+#define LNBENCH_REPORT_H
+
+#include "views.h"
+
+typedef struct report_result {
+    char index_html[512]; /* path of the page */
+    char charts[8][512];  /* paths of the SVG charts that were drawn */
+    size_t chart_count;
+    bool charts_drawn; /* false: no gnuplot (the page then says so and has the tables only) */
+    char note[256];    /* why charts are missing, "" where they are not */
+} report_result;
+
+/* Writes TSV views, draws every chart (SVG and PNG) into `directory` with gnuplot and the scripts
+ * of plots/, and writes directory/index.html with the charts inlined, the tables and the machine:
+ * one file that can be sent to somebody. */
+bool report_write(const view *view, const char *plots_directory, const char *directory,
+                  report_result *result, error *error);
+
+#endif

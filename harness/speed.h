@@ -1,0 +1,23 @@
+/* From repetitions to speeds: medians, hierarchical bootstrap intervals, ratios to the roof of the
+ * same run. */
+#ifndef LNBENCH_SPEED_H
+#define LNBENCH_SPEED_H
+
+#include "store.h"
+
+/* The median of values (reordered); NaN for none. Even counts: mean of the two in the middle. */
+double median(double *values, size_t count);
+
+/* Speed of cases[index]: median time over the processes' medians, 95 % percentile interval by a
+ * bootstrap that resamples processes first, then repetitions within each (B = 2000, seeded from the
+ * case: the same store gives the same figures), and the ratio to the roof: the faster of roof_copy
+ * and roof_copy_nt with the same shape, dtype, cache, threads and convention-independent bytes,
+ * resampled together with it. Everything NaN where there are no repetitions. */
+bool speed_of_case(const stored_cases *cases, size_t index, speed *speed, error *error);
+
+/* The regime that rows x hidden of this type falls in on a machine, by x + y bytes: "L1", "L2",
+ * "L3", "DRAM". */
+const char *speed_regime(size_t rows, size_t hidden, ln_type dtype, size_t l1d, size_t l2,
+                         size_t l3);
+
+#endif

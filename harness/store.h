@@ -1,0 +1,110 @@
+/* The result store: one SQLite file. The only place with SQL. Every call below that writes has
+ * committed when it returns, so that an interruption at any moment loses nothing that was measured.
+ *
+ *     store *store;
+ *     if (!store_open("results/lnbench.db", STORE_WRITE, &store, &error)) ...
+ *     store_begin_run(store, &run, &run_id, &error);
+ *     store_put_accuracy(store, run_id, &key, &verdict, &metrics, bound, &error);
+ *     store_put_repetition(store, run_id, &key, &repetition, &error);
+ *     store_end_run(store, run_id, RUN_COMPLETE, &error);
+ */
+#ifndef LNBENCH_STORE_H
+#define LNBENCH_STORE_H
+
+#include "case.h"
+#include "machine.h"
+
+typedef struct store store;
+
+typedef enum store_mode { STORE_READ, STORE_WRITE } store_mode;
+
+typedef enum run_state { RUN_OPEN, RUN_COMPLETE, RUN_INTERRUPTED } run_state;
+
+/* What a run is, at its beginning. Strings are copied in. */
+typedef struct run_info {
+    const char *command_line;
+    const char *plan;      /* "quick", "default", "full" */
+    const char *plan_hash; /* hex; equal hashes may be resumed */
+    uint64_t seed;
+    const machine *machine; /* every fact is stored */
+} run_info;
+
+/* What is stored about a kernel that took part. JSON text of its descriptor, as `list kernels
+ * --json` shows it. */
+typedef struct stored_run {
+    int64_t id;
+    char started[32]; /* ISO 8601, UTC */
+    char plan[16];
+    char plan_hash[65];
+    char command_line[512];
+    uint64_t seed;
+    run_state state;
+    size_t cases, repetitions;
+} stored_run;
+
+typedef struct stored_case {
+    case_key key;
+    bool judged;
+    verdict verdict;
+    ln_metrics metrics;   /* NaN where not judged */
+    double bound_row_ulp; /* the largest proven bound over the rows judged; infinite: no claim; NaN:
+                             no bound */
+    repetition *repetitions; /* owned by the list */
+    size_t repetition_count;
+} stored_case;
+
+typedef struct stored_cases {
+    stored_case *cases; /* in the order in which they were first stored */
+    size_t count;
+} stored_cases;
+
+/* Opens or (STORE_WRITE) creates. Errors (7): not a database, corrupt (quick_check), a newer
+ * user_version ("made by a newer lnbench"), not writable. Older versions are migrated. */
+bool store_open(const char *path, store_mode mode, store **store, error *error);
+void store_close(store *store);
+
+bool store_begin_run(store *store, const run_info *info, int64_t *run, error *error);
+bool store_end_run(store *store, int64_t run, run_state state, error *error);
+/* Latest run that is not complete and has this plan hash; *run is 0 where there is none. */
+bool store_find_unfinished(store *store, const char *plan_hash, int64_t *run, error *error);
+/* Latest run, of any state, with at least one case; 0 where there is none. */
+bool store_latest_run(store *store, int64_t *run, error *error);
+
+bool store_put_kernel(store *store, int64_t run, const char *name, const char *json, error *error);
+bool store_put_accuracy(store *store, int64_t run, const case_key *key, const verdict *verdict,
+                        const ln_metrics *metrics, double bound_row_ulp, error *error);
+bool store_put_repetition(store *store, int64_t run, const case_key *key,
+                          const repetition *repetition, error *error);
+/* A speed case that could not be timed gets its verdict by store_put_accuracy on the same key. */
+
+/* The curve of error over kappa and the like: one point a row judged. */
+bool store_put_row(store *store, int64_t run, const case_key *key, size_t row, double kappa,
+                   double row_ulp, double norm_max, double bound_row_ulp, error *error);
+
+typedef struct stored_row {
+    size_t case_index; /* into the cases of the same run, as store_cases gives them */
+    size_t row;
+    double kappa, row_ulp, norm_max, bound_row_ulp;
+} stored_row;
+typedef struct stored_rows {
+    stored_row *rows;
+    size_t count;
+} stored_rows;
+
+bool store_runs(store *store, stored_run **runs, size_t *count, error *error); /* free(*runs) */
+bool store_run(store *store, int64_t run, stored_run *info, error *error);
+bool store_cases(store *store, int64_t run, stored_cases *cases, error *error);
+bool store_rows(store *store, int64_t run, stored_rows *rows, error *error);
+/* The machine facts of a run; machine_free() them. */
+bool store_machine(store *store, int64_t run, machine *machine, error *error);
+/* The kernels of a run: a JSON array as text, free() it. */
+bool store_kernels_json(store *store, int64_t run, char **json, error *error);
+void stored_cases_free(stored_cases *cases);
+void stored_rows_free(stored_rows *rows);
+
+/* How many worker processes have left repetitions for this case (for --resume). */
+bool store_process_count(store *store, int64_t run, const case_key *key, unsigned *processes,
+                         error *error);
+bool store_has_accuracy(store *store, int64_t run, const case_key *key, bool *has, error *error);
+
+#endif

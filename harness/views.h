@@ -1,0 +1,34 @@
+/* Views of one stored run: JSON and tidy TSV. Everything after the store reads only these. */
+#ifndef LNBENCH_VIEWS_H
+#define LNBENCH_VIEWS_H
+
+#include "speed.h"
+#include <jansson.h>
+
+typedef struct view_case {
+    const stored_case *stored;
+    speed speed;
+} view_case;
+
+typedef struct view {
+    stored_run run;
+    machine machine;
+    stored_cases cases;
+    stored_rows rows;
+    view_case *views; /* one a case, same order */
+    json_t *kernels;  /* array of descriptors */
+} view;
+
+bool view_load(store *store, int64_t run, view *view, error *error);
+void view_free(view *view);
+
+/* The case as the design's JSON (undefined is null); NULL when memory runs out. */
+json_t *view_case_json(const view_case *view);
+json_t *view_run_json(const view *view); /* array of cases */
+
+/* Writes DIR/cases.tsv (one line a case, every key, metric and speed), DIR/rows.tsv (one line a
+ * judged row: kernel, convention, input, hidden, kappa, row_ulp, norm_max, bound_row_ulp),
+ * DIR/machine.tsv (name, value). Undefined is NaN. */
+bool view_write_tsv(const view *view, const char *directory, error *error);
+
+#endif

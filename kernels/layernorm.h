@@ -1,0 +1,137 @@
+/* liblayernorm: Layer Normalization kernels under every convention people use.
+ *
+ *     #include <layernorm.h>
+ *
+ *     ln_problem problem = {
+ *         .rows = 512, .hidden = 768, .storage = LN_F32, .param = LN_F32,
+ *         .convention = {.ddof = 0, .eps_place = LN_EPS_VAR, .eps = 1e-5, .affine =
+ * LN_AFFINE_VECTOR},
+ *     };
+ *     ln_tensors tensors = {.x = x, .gamma = gamma, .beta = beta, .y = y};
+ *     if (ln_layernorm(&problem, &tensors) != LN_OK) { ... }
+ *
+ * What is computed (the convention) and how it is computed (the kernel) are two things. For a row x
+ * of N = hidden elements, all in exact arithmetic (Ba, Kiros, Hinton, "Layer Normalization", 2016,
+ * generalised):
+ *
+ *     mean = sum(x) / N                 var = sum((x - mean)^2) / (N - ddof)
+ *     rstd = 1 / sqrt(var + eps)        eps in the variance  (LN_EPS_VAR)
+ *            1 / (sqrt(var) + eps)      eps on the std       (LN_EPS_STD)
+ *            1 / sqrt(var)              otherwise
+ *     xhat = (x - mean) * rstd          plus eps where eps is on the quotient (LN_EPS_QUOTIENT)
+ *     y    = gamma * xhat + beta        as the affine form says
+ *
+ * With a residual, x is first replaced by x + residual rounded to the storage type.
+ * A NaN or an infinity anywhere in a row makes the whole row NaN.
+ */
+#ifndef LAYERNORM_H
+#define LAYERNORM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32)
+#define LN_API
+#else
+#define LN_API __attribute__((visibility("default")))
+#endif
+
+/* What a call came to. */
+typedef enum ln_status {
+    LN_OK = 0,
+    LN_ERROR_ARGUMENT = 1, /* a null tensor, hidden 0, a stride below hidden, sizes that overflow */
+    LN_ERROR_UNSUPPORTED = 2, /* no kernel of this build and CPU takes this problem */
+} ln_status;
+
+/* Where eps is added. */
+typedef enum ln_eps_place {
+    LN_EPS_NONE = 0,
+    LN_EPS_VAR = 1,
+    LN_EPS_STD = 2,
+    LN_EPS_QUOTIENT = 3,
+} ln_eps_place;
+
+/* The affine form. Gamma and beta are vectors of hidden elements, but for LN_AFFINE_SCALAR, where
+ * each is one element. */
+typedef enum ln_affine {
+    LN_AFFINE_NONE = 0,   /* y = xhat */
+    LN_AFFINE_SCALAR = 1, /* y = gamma[0] * xhat + beta[0] */
+    LN_AFFINE_GAMMA = 2,  /* y = gamma[i] * xhat */
+    LN_AFFINE_VECTOR = 3, /* y = gamma[i] * xhat + beta[i] */
+    LN_AFFINE_GAMMA1 = 4, /* y = (1 + gamma[i]) * xhat + beta[i]: what is stored is gamma - 1 */
+} ln_affine;
+
+/* Element types. The 16-bit ones are uint16_t in memory. */
+typedef enum ln_type {
+    LN_F32 = 0,
+    LN_F64 = 1,
+    LN_BF16 = 2,
+    LN_F16 = 3,
+} ln_type;
+
+/* What is computed. eps is a double and taken exactly: a kernel may round it to its accumulator,
+ * the reference does not. eps_place LN_EPS_NONE goes with eps 0. */
+typedef struct ln_convention {
+    int ddof; /* 0: divide by N (biased); 1: by N - 1 (unbiased, Bessel) */
+    ln_eps_place eps_place;
+    double eps;
+    ln_affine affine;
+} ln_convention;
+
+/* The size and kind of a call. Strides are elements from one row to the next; 0 stands for hidden.
+ */
+typedef struct ln_problem {
+    size_t rows;
+    size_t hidden;
+    size_t x_stride;
+    size_t y_stride;
+    size_t residual_stride;
+    size_t sum_stride;
+    ln_type storage; /* of x, residual, y and sum */
+    ln_type param;   /* of gamma and beta */
+    ln_convention convention;
+} ln_problem;
+
+/* The buffers of a call, all owned by the caller. y may be x (in place); sum may be x or residual;
+ * nothing else may overlap. Alignment beyond the element's is never needed. */
+typedef struct ln_tensors {
+    const void *x;        /* rows x hidden */
+    const void *residual; /* rows x hidden, or NULL */
+    const void *gamma;    /* as the affine form says; NULL where it has none */
+    const void *beta;     /* likewise */
+    void *y;              /* rows x hidden */
+    void
+        *sum; /* x + residual, rows x hidden; NULL where it is not wanted or there is no residual */
+    void *mean; /* rows, of the accumulator's type (f32 for f32 kernels), or NULL */
+    void *rstd; /* rows, likewise: the factor that multiplies (x - mean), or NULL */
+} ln_tensors;
+
+/* Normalises every row with the kernel that suits this CPU and problem; ln_layernorm_kernel() names
+ * it. Allocates nothing and keeps no state; may be called from several threads on different rows.
+ * Returns LN_OK, or an error with nothing written. */
+LN_API ln_status ln_layernorm(const ln_problem *problem, const ln_tensors *tensors);
+
+/* The name of the kernel that ln_layernorm() takes for this problem on this CPU, NULL where there
+ * is none. */
+LN_API const char *ln_layernorm_kernel(const ln_problem *problem);
+
+/* Runs the kernel of this name (see layernorm_plugin.h for their descriptors), with the same
+ * checks. */
+LN_API ln_status ln_layernorm_with(const char *kernel, const ln_problem *problem,
+                                   const ln_tensors *tensors);
+
+/* A sentence for a status, never NULL. */
+LN_API const char *ln_status_string(ln_status status);
+
+/* The version of the library, "MAJOR.MINOR.PATCH". */
+LN_API const char *ln_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

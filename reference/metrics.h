@@ -1,0 +1,66 @@
+/* Error metrics: classify first, then measure, so that a NaN never passes.
+ *
+ *     metrics_gather *gather = metrics_gather_create();
+ *     metrics_gather_row(gather, row, hidden, computed, &reference_result, &convention, gamma,
+ * beta);  // each row ln_metrics metrics; metrics_gather_finish(gather, &metrics);
+ *
+ * ulp(v) = 2^(max(e, emin) - p + 1) for 2^e <= |v| < 2^(e+1) in the target type (f32: p 24, emin
+ * -126), after Muller et al., "Handbook of Floating-Point Arithmetic", 2nd ed., section 2.3.2
+ * (Goldberg's ulp of the exact value).
+ */
+#ifndef LN_METRICS_H
+#define LN_METRICS_H
+
+#include "reference.h"
+
+typedef struct ln_metrics {
+    double ulp_max, ulp_mean, ulp_rms, ulp_p50, ulp_p90,
+        ulp_p99;                      /* |computed - exact| / ulp(exact) */
+    double ulp_bias;                  /* the signed mean */
+    double row_ulp_max, row_ulp_mean; /* |err| / ulp(|gamma| * max|xhat| + |beta|) */
+    double norm_max;                  /* max |err| / max |exact| */
+    double rel_l2;                    /* ||err||_2 / ||exact||_2 */
+    double correctly_rounded; /* share of the elements, 0..1, that equal the reference bit for bit
+                                 (zeros of either sign are equal) */
+    double bits;              /* -log2(norm_max), 53 at most (24 where every element is exact is not
+                                 assumed: it is what was measured) */
+    double mean_ulp_max, rstd_ulp_max; /* where the kernel gives mean and rstd, else NaN */
+    uint64_t mismatches;               /* elements whose class (NaN, +Inf, -Inf, finite) is wrong */
+    uint64_t elements;
+    uint64_t exact_zeros;           /* left out of ulp_*, counted here */
+    uint64_t sign_of_zero;          /* zeros of the other sign: reported, never a verdict */
+    size_t worst_row, worst_column; /* largest row_ulp, or the first class mismatch */
+    double worst_computed, worst_exact;
+    double kappa_max; /* largest realised kappa of the rows seen */
+} ln_metrics;         /* a figure that is undefined is NaN */
+
+typedef struct metrics_gather metrics_gather;
+
+/* ulp of v in f32, as above; ulp(0) is the smallest subnormal. Infinite for an infinite v. */
+double ln_ulp_f32(double v);
+
+metrics_gather *metrics_gather_create(void); /* NULL when memory runs out */
+void metrics_gather_destroy(metrics_gather *gather);
+
+/* Adds one row. mean and rstd point to what the kernel gave, or are NULL. False when memory runs
+ * out. */
+bool metrics_gather_row(metrics_gather *gather, size_t row, size_t hidden, const float *computed,
+                        const ln_reference_result *reference, const ln_convention *convention,
+                        const float *gamma, const float *beta, const float *mean,
+                        const float *rstd);
+
+/* Sums up all rows seen. Leaves the gather as it was. */
+void metrics_gather_finish(metrics_gather *gather, ln_metrics *metrics);
+
+/* The row_ulp that a proven bound allows for this row: max_i of the bound's absolute error /
+ * ulp(scale_i). Infinite where the kernel makes no claim. */
+double ln_bound_row_ulp(const ln_bound *bound, const ln_reference_result *reference, size_t hidden,
+                        const ln_convention *convention, const float *gamma, const float *beta);
+
+/* Whether one row of computed values stays within the bound, element by element and with the right
+ * classes; *worst is the largest |err| / allowed. */
+bool ln_bound_holds(const ln_bound *bound, const ln_reference_result *reference, size_t hidden,
+                    const ln_convention *convention, const float *gamma, const float *beta,
+                    const float *computed, double *worst);
+
+#endif

@@ -1,0 +1,58 @@
+/* The certified LayerNorm reference.
+ *
+ *     ln_reference *reference = ln_reference_create();
+ *     ln_reference_row(reference, &convention, hidden, x, NULL, gamma, beta, &result);
+ *     // result.rounded[i] is the correctly rounded f32 answer, result.exact[i] the exact one to 53
+ * bits ln_reference_destroy(reference);
+ *
+ * Nothing that leaves it is uncertified: sums are exact integers, every rounding is decided by a
+ * rigorous bound or by exact comparison (see reference.c for the method and its proof).
+ */
+#ifndef LN_REFERENCE_H
+#define LN_REFERENCE_H
+
+#include "layernorm_plugin.h"
+#include <stdbool.h>
+
+/* Reusable workspace; one per thread. */
+typedef struct ln_reference ln_reference;
+
+/* How elements were decided, since the workspace was made. */
+typedef struct ln_reference_counts {
+    uint64_t elements;  /* certified elements in all */
+    uint64_t first_try; /* decided at the starting precision */
+    uint64_t raised;    /* needed more precision (Ziv) */
+    uint64_t exact;     /* zeros and ties decided by exact comparison */
+    uint64_t special;   /* rows' elements that are NaN by definition */
+} ln_reference_counts;
+
+/* One row's answers; the arrays are the caller's, each of hidden elements. */
+typedef struct ln_reference_result {
+    float
+        *rounded; /* correctly rounded to f32, to nearest even, subnormals kept; +-Inf beyond f32 */
+    double *exact;      /* the exact value correctly rounded to double (>= 2 * 24 bits); NaN where
+                           undefined */
+    ln_row_facts facts; /* of the row (x + residual rounded to f32, where there is a residual) */
+    double kappa; /* sqrt(sum x^2 / (N * var)), var biased; infinity for var 0; NaN for NaN rows */
+    double max_xhat;    /* max_j |xhat_j| (with eps under LN_EPS_QUOTIENT); NaN where undefined */
+    float mean_rounded; /* correctly rounded mean and rstd */
+    float rstd_rounded;
+} ln_reference_result;
+
+/* NULL when memory runs out. */
+ln_reference *ln_reference_create(void);
+void ln_reference_destroy(ln_reference *reference);
+
+/* One f32 row. residual, gamma and beta may be NULL (gamma and beta: where the affine form has
+ * none; one element each under LN_AFFINE_SCALAR). Returns false when memory runs out or hidden is
+ * 0; then nothing in result is meant. */
+bool ln_reference_row(ln_reference *reference, const ln_convention *convention, size_t hidden,
+                      const float *x, const float *residual, const float *gamma, const float *beta,
+                      ln_reference_result *result);
+
+ln_reference_counts ln_reference_count(const ln_reference *reference);
+
+/* "MPFR 4.2.0, GMP 6.2.1": the libraries that are really loaded. */
+const char *ln_reference_versions(void);
+
+#endif
