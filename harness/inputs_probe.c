@@ -84,16 +84,18 @@ size_t input_probe_rows(const ln_convention *convention, size_t hidden, size_t m
 {
     bool has_eps = convention->eps_place != LN_EPS_NONE && convention->eps > 0;
     double eps = has_eps ? convention->eps : 1;
-    bool on_std = convention->eps_place == LN_EPS_STD;
-    /* var near eps tells where eps is added, std near eps that it is added to the std at all, var
+    bool in_var = convention->eps_place == LN_EPS_VAR;
+    /* var near eps tells where eps is added, std near eps that it is added to the std or not, var
      * near 1 the divisor; the mean is 0 or, in short rows, 5 units. */
     const struct {
         double variance;
         int mean;
         bool wanted;
     } probes[] = {
-        {1, 0, true},           {eps, 0, has_eps},
-        {eps * eps, 0, on_std}, {eps, 5, has_eps && hidden <= 16},
+        {1, 0, true},
+        {eps, 0, has_eps},
+        {eps * eps, 0, has_eps && !in_var},
+        {eps, 5, has_eps && hidden <= 16},
         {1, 5, hidden <= 16},
     };
     size_t made = 0;

@@ -43,7 +43,7 @@ static void test_philox(void **state)
 }
 
 /* The quantile function against libm's erfc: relative error of the tail probability. AS 241 claims
- * 1e-7 for the quantile z; that changes the tail by z^2 times as much (z^2 < 39), doubled for the
+ * 1e-7 for the quantile z; that changes the tail by z^2 times as much (z^2 < 41), doubled for the
  * rounding of its published coefficients. */
 static void test_quantile(void **state)
 {
