@@ -2,7 +2,10 @@
  * rounds in one way, so that every compiler and machine makes the same bits. */
 #include "inputs_random.h"
 #include "inputs.h"
+#include <float.h>
 #include <math.h>
+
+_Static_assert(FLT_EVAL_METHOD == 0, "double arithmetic must not be carried out in a wider type");
 
 random_row random_row_begin(uint64_t seed, random_stream stream, uint64_t row)
 {
