@@ -94,10 +94,11 @@ static bool check_conventions(size_t *next, bool print)
  * changes an f32. */
 static bool check_quantile(size_t *next, bool print)
 {
-    static double z[4096];
-    for (uint32_t i = 0; i < 4096; i++)
+    enum { COUNT = 4096, WORDS = 2 };
+    static double z[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++)
         z[i] = normal_from_bits(i * UINT32_C(1048583));
-    return check("quantile", z, sizeof z / sizeof(uint32_t), next, print);
+    return check("quantile", z, COUNT * WORDS, next, print);
 }
 
 int main(int count, char **arguments)
