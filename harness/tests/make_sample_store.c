@@ -2,9 +2,10 @@
  * charts. Nothing in it was measured: times and errors come from formulas and a generator with a
  * fixed seed.
  *
- *     make_sample_store /tmp/sample.db
+ *     make_sample_store sample.db             # the database
+ *     make_sample_store sample.db DIRECTORY   # and its TSV views
  */
-#include "store.h"
+#include "views.h"
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -301,14 +302,31 @@ static bool make_sample(const char *path, error *error)
     return fine;
 }
 
+static bool write_views(const char *path, const char *directory, error *error)
+{
+    store *store;
+    view view;
+    int64_t run;
+    if (!store_open(path, STORE_READ, &store, error))
+        return false;
+    bool fine = store_latest_run(store, &run, error) && view_load(store, run, &view, error);
+    if (fine) {
+        fine = view_write_tsv(&view, directory, error);
+        view_free(&view);
+    }
+    store_close(store);
+    return fine;
+}
+
 int main(int count, char **arguments)
 {
     error error;
-    if (count != 2) {
-        fprintf(stderr, "usage: %s DATABASE (gets a run of synthetic data)\n", arguments[0]);
+    if (count < 2 || count > 3) {
+        fprintf(stderr, "usage: %s DATABASE [DIRECTORY] (synthetic data)\n", arguments[0]);
         return EXIT_CODE_USAGE;
     }
-    if (!make_sample(arguments[1], &error)) {
+    if (!make_sample(arguments[1], &error) ||
+        (count == 3 && !write_views(arguments[1], arguments[2], &error))) {
         fprintf(stderr, "%s\n", error.message);
         return error.code;
     }
