@@ -74,11 +74,10 @@ changes() (
     case $build in
     "$root"/*) inside=./${build#"$root"/} ;;
     esac
-    packages=
-    [ -f /var/lib/dpkg/status ] && packages=/var/lib/dpkg/status
-    # shellcheck disable=SC2086 # no word when there is no such list
-    find . $packages \( -name .git -o -path "$inside" -o -path './build*' -o -path ./out \
-        -o -path ./results/charts -o -path './results/lnbench.db*' \) -prune \
+    status=${DPKG_ADMINDIR:-/var/lib/dpkg}/status
+    [ -f "$status" ] || status=
+    find . ${status:+"$status"} \( -name .git -o -path "$inside" -o -path './build*' \
+        -o -path ./out -o -path ./results/charts -o -path './results/lnbench.db*' \) -prune \
         -o ! -path . ! -path ./results -newer "$built" -print
 )
 
