@@ -62,7 +62,12 @@ static const struct {
     [STATEMENT_FACTS] = {.sql = "SELECT name, value FROM facts WHERE run = ?1 ORDER BY place"},
     [STATEMENT_KERNELS] = {.sql = "SELECT descriptor FROM kernels WHERE run = ?1 ORDER BY id"},
     [STATEMENT_PROCESS_COUNT] = {.sql = "SELECT count(DISTINCT process) FROM repetitions "
-                                        "JOIN cases ON cases.id = case_id WHERE " KEY_MATCHES},
+                                        "JOIN cases ON cases.id = case_id WHERE " KEY_MATCHES
+                                        " AND process IN (SELECT process FROM "
+                                        "finished_processes WHERE run = ?1)"},
+    [STATEMENT_END_PROCESS] = {.sql = "INSERT OR IGNORE INTO finished_processes VALUES (?1, ?2)"},
+    [STATEMENT_NEXT_PROCESS] = {.sql = "SELECT coalesce(max(process) + 1, 0) FROM repetitions "
+                                       "JOIN cases ON cases.id = case_id WHERE run = ?1"},
     [STATEMENT_HAS_ACCURACY] = {.sql = "SELECT count(*) FROM accuracies "
                                        "JOIN cases ON cases.id = case_id "
                                        "WHERE verdict <> 'pending' AND " KEY_MATCHES},
@@ -378,6 +383,16 @@ bool store_end_run(store *store, int64_t run, run_state state, error *error)
     return sqlite3_changes(store->database) > 0 ||
            fail(error, EXIT_CODE_ENVIRONMENT, "%s: no run %lld to end", store->path,
                 (long long)run);
+}
+
+bool store_end_process(store *store, int64_t run, unsigned process, error *error)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_END_PROCESS, error);
+    if (!statement)
+        return false;
+    sqlite3_bind_int64(statement, 1, run);
+    sqlite3_bind_int64(statement, 2, process);
+    return store_step(store, statement, "end a worker process", error);
 }
 
 bool store_put_kernel(store *store, int64_t run, const char *name, const char *json, error *error)
