@@ -68,7 +68,7 @@ LN_INLINE void shifted_add(shifted_sums *sums, const row *row, vec pivot, size_t
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++) {
         if (left <= u * LANES)
-            break;
+            continue;
         size_t at = i + u * LANES, n = left - u * LANES;
         vec x = again ? row_again(row, at, n) : row_first(row, at, n);
         vec t = lane_subtract(x, pivot);

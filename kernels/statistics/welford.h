@@ -74,7 +74,7 @@ LN_INLINE void welford_add(welford_lanes *lanes, const row *row, size_t i, size_
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++) {
         if (left <= u * LANES)
-            break;
+            continue;
         size_t n = left - u * LANES;
         vec x = row_first(row, i + u * LANES, n);
         vec before = lane_subtract(x, lanes->mean[u]);
