@@ -13,7 +13,10 @@ struct CMUnitTest {
     void (*run)(void **state);
 };
 
-#define cmocka_unit_test(f) {#f, f}
+#define cmocka_unit_test(f)                                                                        \
+    {                                                                                              \
+#f, f                                                                                      \
+    }
 #define substitute_check(holds, what)                                                              \
     do {                                                                                           \
         if (!(holds)) {                                                                            \
