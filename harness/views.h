@@ -8,6 +8,7 @@
 typedef struct view_case {
     const stored_case *stored;
     speed speed;
+    const char *regime; /* "L1", "L2", "L3", "DRAM" on the machine of the run */
 } view_case;
 
 typedef struct view {
@@ -21,6 +22,11 @@ typedef struct view {
 
 bool view_load(store *store, int64_t run, view *view, error *error);
 void view_free(view *view);
+
+/* A string as JSON whatever its bytes are: what is not UTF-8 becomes U+FFFD. A number; null where
+ * it is not finite. Both NULL when memory runs out. */
+json_t *json_text(const char *string);
+json_t *json_figure(double value);
 
 /* The case as the design's JSON (undefined is null); NULL when memory runs out. */
 json_t *view_case_json(const view_case *view);

@@ -1,0 +1,18 @@
+/* Decimal numbers as people type them, read the same under every locale. */
+#ifndef LNBENCH_NUMBER_H
+#define LNBENCH_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Reads the whole of text[0..length): digits with an optional sign, point and exponent, such as
+ * "1e-5", ".5" or "-3.25E+2". The nearest double is stored. False, with nothing stored, for
+ * anything else: empty or longer than 63 bytes, hexadecimal, "nan", "inf", blanks, a comma for the
+ * point, or a number beyond the range of double. (What is too small for a double becomes the
+ * nearest one, zero at last.) */
+bool number_parse(const char *text, size_t length, double *value);
+
+/* The shortest decimal that number_parse reads back as the same finite double; returns buffer. */
+const char *number_format(double value, char buffer[32]);
+
+#endif

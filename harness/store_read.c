@@ -1,0 +1,427 @@
+/* Reading a stored run back. */
+#include "store_internal.h"
+#include "metric_fields.h"
+#include "text.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void copy_text(char *buffer, size_t size, sqlite3_stmt *statement, int column)
+{
+    const char *string = (const char *)sqlite3_column_text(statement, column);
+    snprintf(buffer, size, "%s", string ? string : "");
+}
+
+/* NULL is how an undefined figure is stored. */
+static double real_column(sqlite3_stmt *statement, int column)
+{
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+        return NAN;
+    return sqlite3_column_double(statement, column);
+}
+
+static bool bad_word(const store *store, const char *what, const char *word, error *error)
+{
+    return fail(error, EXIT_CODE_ENVIRONMENT, "%s: unknown %s '%s': the database is damaged",
+                store->path, what, word);
+}
+
+/* Room for one more in a list that doubles. */
+static bool grow(void **list, size_t count, size_t size, error *error)
+{
+    if (count & (count - 1)) /* full only at 0 and at powers of two */
+        return true;
+    void *more = realloc(*list, (count ? count * 2 : 1) * size);
+    if (!more)
+        return fail_memory(error, "stored measurements");
+    *list = more;
+    return true;
+}
+
+/* A number that one statement gives; 0 for NULL and for no row. */
+static bool read_number(store *store, sqlite3_stmt *statement, int64_t *number, error *error)
+{
+    bool row;
+    *number = 0;
+    if (!statement || !store_next(store, statement, &row, error))
+        return false;
+    if (row)
+        *number = sqlite3_column_int64(statement, 0);
+    sqlite3_reset(statement);
+    return true;
+}
+
+bool store_find_unfinished(store *store, const char *plan_hash, int64_t *run, error *error)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_FIND_UNFINISHED, error);
+    if (statement)
+        sqlite3_bind_text(statement, 1, plan_hash, -1, SQLITE_STATIC);
+    return read_number(store, statement, run, error);
+}
+
+bool store_latest_run(store *store, int64_t *run, error *error)
+{
+    return read_number(store, store_statement(store, STATEMENT_LATEST_RUN, error), run, error);
+}
+
+static bool fill_run(const store *store, sqlite3_stmt *statement, stored_run *run, error *error)
+{
+    char state[16];
+    *run = (stored_run){
+        .id = sqlite3_column_int64(statement, 0),
+        .seed = (uint64_t)sqlite3_column_int64(statement, 5),
+        .cases = (size_t)sqlite3_column_int64(statement, 7),
+        .repetitions = (size_t)sqlite3_column_int64(statement, 8),
+    };
+    copy_text(run->started, sizeof run->started, statement, 1);
+    copy_text(run->plan, sizeof run->plan, statement, 2);
+    copy_text(run->plan_hash, sizeof run->plan_hash, statement, 3);
+    copy_text(run->command_line, sizeof run->command_line, statement, 4);
+    copy_text(state, sizeof state, statement, 6);
+    if (strcmp(state, "open") == 0)
+        run->state = RUN_OPEN;
+    else if (strcmp(state, "complete") == 0)
+        run->state = RUN_COMPLETE;
+    else if (strcmp(state, "interrupted") == 0)
+        run->state = RUN_INTERRUPTED;
+    else
+        return bad_word(store, "state of a run", state, error);
+    return true;
+}
+
+bool store_runs(store *store, stored_run **runs, size_t *count, error *error)
+{
+    *runs = NULL;
+    *count = 0;
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_ALL_RUNS, error);
+    bool row = false;
+    bool fine = statement && store_next(store, statement, &row, error);
+    while (fine && row) {
+        fine = grow((void **)runs, *count, sizeof **runs, error) &&
+               fill_run(store, statement, &(*runs)[*count], error);
+        *count += fine;
+        fine = fine && store_next(store, statement, &row, error);
+    }
+    if (!fine) {
+        sqlite3_reset(statement);
+        free(*runs);
+        *runs = NULL;
+        *count = 0;
+    }
+    return fine;
+}
+
+bool store_run(store *store, int64_t run, stored_run *info, error *error)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_ONE_RUN, error);
+    bool row;
+    if (!statement)
+        return false;
+    sqlite3_bind_int64(statement, 1, run);
+    if (!store_next(store, statement, &row, error))
+        return false;
+    if (!row)
+        return fail(error, EXIT_CODE_ENVIRONMENT,
+                    "%s: no run %lld: 'lnbench list runs' shows those there are", store->path,
+                    (long long)run);
+    bool fine = fill_run(store, statement, info, error);
+    sqlite3_reset(statement);
+    return fine;
+}
+
+char *store_cases_sql(void)
+{
+    size_t count;
+    const metric_field *fields = metric_fields(&count);
+    text sql = {0};
+    text_add(&sql, "SELECT id, kernel, convention, input, rows, hidden, dtype, cache, threads, "
+                   "(SELECT count(*) FROM repetitions WHERE case_id = id), "
+                   "verdict, declared, detail, bound_row_ulp");
+    for (size_t i = 0; i < count; i++)
+        text_format(&sql, ", %s", fields[i].name);
+    text_add(&sql, " FROM cases LEFT JOIN accuracies ON case_id = id WHERE run = ?1 ORDER BY id");
+    if (sql.failed)
+        text_free(&sql);
+    return sql.bytes;
+}
+
+static bool fill_key(const store *store, sqlite3_stmt *statement, case_key *key, error *error)
+{
+    char dtype[16], cache[16];
+    copy_text(key->kernel, sizeof key->kernel, statement, 1);
+    copy_text(key->convention, sizeof key->convention, statement, 2);
+    copy_text(key->input, sizeof key->input, statement, 3);
+    key->rows = (size_t)sqlite3_column_int64(statement, 4);
+    key->hidden = (size_t)sqlite3_column_int64(statement, 5);
+    copy_text(dtype, sizeof dtype, statement, 6);
+    copy_text(cache, sizeof cache, statement, 7);
+    key->threads = (unsigned)sqlite3_column_int64(statement, 8);
+    if (!dtype_from_name(dtype, &key->dtype))
+        return bad_word(store, "dtype", dtype, error);
+    if (strcmp(cache, cache_name(CACHE_COLD)) == 0)
+        key->cache = CACHE_COLD;
+    else if (strcmp(cache, cache_name(CACHE_HOT)) == 0)
+        key->cache = CACHE_HOT;
+    else
+        return bad_word(store, "cache state", cache, error);
+    return true;
+}
+
+static bool fill_accuracy(const store *store, sqlite3_stmt *statement, stored_case *filled,
+                          error *error)
+{
+    metrics_undefined(&filled->metrics);
+    filled->bound_row_ulp = NAN;
+    if (sqlite3_column_type(statement, 10) == SQLITE_NULL)
+        return true;
+    char name[64];
+    copy_text(name, sizeof name, statement, 10);
+    if (!verdict_from_name(name, &filled->verdict.kind))
+        return bad_word(store, "verdict", name, error);
+    filled->judged = filled->verdict.kind != VERDICT_PENDING;
+    filled->verdict.declared = sqlite3_column_int(statement, 11) != 0;
+    copy_text(filled->verdict.detail, sizeof filled->verdict.detail, statement, 12);
+    filled->bound_row_ulp = real_column(statement, 13);
+    size_t count;
+    const metric_field *fields = metric_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        int column = 14 + (int)i;
+        metric_set_value(&filled->metrics, &fields[i], real_column(statement, column));
+        metric_set_count(&filled->metrics, &fields[i],
+                         (uint64_t)sqlite3_column_int64(statement, column));
+    }
+    return true;
+}
+
+/* The cases without their repetitions, and the number in the database of each. */
+static bool read_cases(store *store, sqlite3_stmt *statement, stored_cases *cases, int64_t **ids,
+                       error *error)
+{
+    bool row = false;
+    bool fine = store_next(store, statement, &row, error);
+    while (fine && row) {
+        if (!grow((void **)&cases->cases, cases->count, sizeof *cases->cases, error) ||
+            !grow((void **)ids, cases->count, sizeof **ids, error))
+            return false;
+        stored_case *filled = &cases->cases[cases->count];
+        *filled = (stored_case){0};
+        (*ids)[cases->count++] = sqlite3_column_int64(statement, 0);
+        size_t repetitions = (size_t)sqlite3_column_int64(statement, 9);
+        if (!fill_key(store, statement, &filled->key, error) ||
+            !fill_accuracy(store, statement, filled, error))
+            return false;
+        filled->repetitions = repetitions ? calloc(repetitions, sizeof(repetition)) : NULL;
+        if (repetitions && !filled->repetitions)
+            return fail_memory(error, "stored repetitions");
+        filled->repetition_count = repetitions;
+        fine = store_next(store, statement, &row, error);
+    }
+    return fine;
+}
+
+/* Both lists are in the order of the cases' numbers, so that one walk brings them together. */
+static bool read_repetitions(store *store, sqlite3_stmt *statement, stored_cases *cases,
+                             const int64_t *ids, error *error)
+{
+    size_t index = 0, filled = 0;
+    bool row = false;
+    bool fine = store_next(store, statement, &row, error);
+    while (fine && row) {
+        int64_t id = sqlite3_column_int64(statement, 0);
+        while (index < cases->count && ids[index] != id) {
+            index++;
+            filled = 0;
+        }
+        if (index < cases->count && filled < cases->cases[index].repetition_count)
+            cases->cases[index].repetitions[filled++] = (repetition){
+                .process = (unsigned)sqlite3_column_int64(statement, 1),
+                .repetition = (unsigned)sqlite3_column_int64(statement, 2),
+                .order = (unsigned)sqlite3_column_int64(statement, 3),
+                .iterations = (uint64_t)sqlite3_column_int64(statement, 4),
+                .real_ns = real_column(statement, 5),
+                .cpu_ns = real_column(statement, 6),
+            };
+        fine = store_next(store, statement, &row, error);
+    }
+    return fine;
+}
+
+bool store_cases(store *store, int64_t run, stored_cases *cases, error *error)
+{
+    *cases = (stored_cases){0};
+    int64_t *ids = NULL;
+    sqlite3_stmt *first = store_statement(store, STATEMENT_CASES, error);
+    sqlite3_stmt *second = first ? store_statement(store, STATEMENT_REPETITIONS, error) : NULL;
+    if (!second)
+        return false;
+    sqlite3_bind_int64(first, 1, run);
+    sqlite3_bind_int64(second, 1, run);
+    bool fine = read_cases(store, first, cases, &ids, error) &&
+                read_repetitions(store, second, cases, ids, error);
+    sqlite3_reset(first);
+    sqlite3_reset(second);
+    free(ids);
+    if (!fine)
+        stored_cases_free(cases);
+    return fine;
+}
+
+static bool read_rows(store *store, sqlite3_stmt *statement, const int64_t *ids, size_t id_count,
+                      stored_rows *rows, error *error)
+{
+    size_t index = 0;
+    bool row = false;
+    bool fine = store_next(store, statement, &row, error);
+    while (fine && row) {
+        int64_t id = sqlite3_column_int64(statement, 0);
+        while (index < id_count && ids[index] < id)
+            index++;
+        if (!grow((void **)&rows->rows, rows->count, sizeof *rows->rows, error))
+            return false;
+        rows->rows[rows->count++] = (stored_row){
+            .case_index = index,
+            .row = (size_t)sqlite3_column_int64(statement, 1),
+            .kappa = real_column(statement, 2),
+            .row_ulp = real_column(statement, 3),
+            .norm_max = real_column(statement, 4),
+            .bound_row_ulp = real_column(statement, 5),
+        };
+        fine = store_next(store, statement, &row, error);
+    }
+    return fine;
+}
+
+static bool read_ids(store *store, int64_t run, int64_t **ids, size_t *count, error *error)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_CASES, error);
+    bool row = false;
+    if (!statement)
+        return false;
+    sqlite3_bind_int64(statement, 1, run);
+    bool fine = store_next(store, statement, &row, error);
+    while (fine && row) {
+        fine = grow((void **)ids, *count, sizeof **ids, error);
+        if (fine)
+            (*ids)[(*count)++] = sqlite3_column_int64(statement, 0);
+        fine = fine && store_next(store, statement, &row, error);
+    }
+    sqlite3_reset(statement);
+    return fine;
+}
+
+bool store_rows(store *store, int64_t run, stored_rows *rows, error *error)
+{
+    *rows = (stored_rows){0};
+    int64_t *ids = NULL;
+    size_t count = 0;
+    bool fine = read_ids(store, run, &ids, &count, error);
+    sqlite3_stmt *statement = fine ? store_statement(store, STATEMENT_ROWS, error) : NULL;
+    if (statement) {
+        sqlite3_bind_int64(statement, 1, run);
+        fine = read_rows(store, statement, ids, count, rows, error);
+        sqlite3_reset(statement);
+    }
+    fine = fine && statement;
+    free(ids);
+    if (!fine)
+        stored_rows_free(rows);
+    return fine;
+}
+
+/* The sizes that machine_read() would have filled in, from the facts that it wrote. */
+static void fill_sizes(machine *machine)
+{
+    machine->l1d_bytes = strtoul(machine_fact_value(machine, "l1d_bytes"), NULL, 10);
+    machine->l2_bytes = strtoul(machine_fact_value(machine, "l2_bytes"), NULL, 10);
+    machine->l3_bytes = strtoul(machine_fact_value(machine, "l3_bytes"), NULL, 10);
+    machine->cores = (unsigned)strtoul(machine_fact_value(machine, "cores"), NULL, 10);
+}
+
+bool store_machine(store *store, int64_t run, machine *machine, error *error)
+{
+    *machine = (struct machine){0};
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_FACTS, error);
+    bool row = false;
+    if (!statement)
+        return false;
+    sqlite3_bind_int64(statement, 1, run);
+    bool fine = store_next(store, statement, &row, error);
+    while (fine && row) {
+        fine = grow((void **)&machine->facts, machine->count, sizeof *machine->facts, error);
+        if (fine) {
+            machine_fact *fact = &machine->facts[machine->count++];
+            copy_text(fact->name, sizeof fact->name, statement, 0);
+            copy_text(fact->value, sizeof fact->value, statement, 1);
+        }
+        fine = fine && store_next(store, statement, &row, error);
+    }
+    sqlite3_reset(statement);
+    if (fine)
+        fill_sizes(machine);
+    else
+        machine_free(machine);
+    return fine;
+}
+
+bool store_kernels_json(store *store, int64_t run, char **json, error *error)
+{
+    *json = NULL;
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_KERNELS, error);
+    bool row = false;
+    if (!statement)
+        return false;
+    sqlite3_bind_int64(statement, 1, run);
+    text out = {0};
+    text_add(&out, "[");
+    bool fine = store_next(store, statement, &row, error);
+    while (fine && row) {
+        text_add(&out, out.length > 1 ? ", " : "");
+        text_add(&out, (const char *)sqlite3_column_text(statement, 0));
+        fine = store_next(store, statement, &row, error);
+    }
+    text_add(&out, "]");
+    sqlite3_reset(statement);
+    if (fine && out.failed)
+        fine = fail_memory(error, "the kernels of a run");
+    if (!fine)
+        text_free(&out);
+    *json = out.bytes;
+    return fine;
+}
+
+void stored_cases_free(stored_cases *cases)
+{
+    for (size_t i = 0; i < cases->count; i++)
+        free(cases->cases[i].repetitions);
+    free(cases->cases);
+    *cases = (stored_cases){0};
+}
+
+void stored_rows_free(stored_rows *rows)
+{
+    free(rows->rows);
+    *rows = (stored_rows){0};
+}
+
+bool store_process_count(store *store, int64_t run, const case_key *key, unsigned *processes,
+                         error *error)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_PROCESS_COUNT, error);
+    int64_t number;
+    if (statement)
+        store_bind_key(statement, run, key);
+    bool fine = read_number(store, statement, &number, error);
+    *processes = (unsigned)number;
+    return fine;
+}
+
+bool store_has_accuracy(store *store, int64_t run, const case_key *key, bool *has, error *error)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_HAS_ACCURACY, error);
+    int64_t number;
+    if (statement)
+        store_bind_key(statement, run, key);
+    bool fine = read_number(store, statement, &number, error);
+    *has = number > 0;
+    return fine;
+}

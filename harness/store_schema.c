@@ -1,0 +1,119 @@
+/* What kind of file this is, and how an older one becomes a present one. */
+#include "store_internal.h"
+#include "schema_sql.h" /* results/schema.sql, as bytes */
+
+static const char *const migrations[] = {schema_sql};
+enum { STORE_VERSION = sizeof migrations / sizeof *migrations };
+
+static bool read_integer(const store *store, const char *sql, int64_t *value, error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    int status = sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL);
+    if (status == SQLITE_OK)
+        status = sqlite3_step(statement);
+    if (status == SQLITE_ROW)
+        *value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return status == SQLITE_ROW || store_fail(store, status, "read it", error);
+}
+
+static bool check_sound(const store *store, error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    int status = sqlite3_prepare_v2(store->database, "PRAGMA quick_check(1)", -1, &statement, NULL);
+    if (status == SQLITE_OK)
+        status = sqlite3_step(statement);
+    bool fine = false;
+    if (status != SQLITE_ROW) {
+        store_fail(store, status, "check it", error);
+    } else {
+        const char *found = (const char *)sqlite3_column_text(statement, 0);
+        fine = found && sqlite3_stricmp(found, "ok") == 0;
+        if (!fine)
+            fail(error, EXIT_CODE_ENVIRONMENT,
+                 "%s: the database is damaged (%.200s): save what can be saved with "
+                 "'sqlite3 %s .recover', or name another file with --db",
+                 store->path, found ? found : "no answer", store->path);
+    }
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+/* A database of somebody else must not get our tables. */
+static bool check_ours(const store *store, int64_t version, int64_t application, error *error)
+{
+    int64_t tables = 0;
+    if (!read_integer(store, "SELECT count(*) FROM sqlite_master", &tables, error))
+        return false;
+    bool fresh = version == 0 && application == 0 && tables == 0;
+    if (fresh || application == STORE_APPLICATION_ID)
+        return true;
+    return fail(error, EXIT_CODE_ENVIRONMENT,
+                "%s: an SQLite database, but not one of lnbench: name another file with --db",
+                store->path);
+}
+
+static bool newer(const store *store, int64_t version, int known, error *error)
+{
+    return fail(error, EXIT_CODE_ENVIRONMENT,
+                "%s: made by a newer lnbench (its format is %lld, this lnbench knows up to %d): "
+                "update lnbench, or name another file with --db",
+                store->path, (long long)version, known);
+}
+
+static bool execute(const store *store, const char *sql, const char *doing, error *error)
+{
+    int status = sqlite3_exec(store->database, sql, NULL, NULL, NULL);
+    return status == SQLITE_OK || store_fail(store, status, doing, error);
+}
+
+static bool run_steps(const store *store, const char *const *steps, int count, error *error)
+{
+    int64_t version = 0;
+    /* Read again, now that nobody else can write: somebody may have been faster. */
+    if (!read_integer(store, "PRAGMA user_version", &version, error))
+        return false;
+    if (version > count)
+        return newer(store, version, count, error);
+    for (int64_t step = version; step < count; step++)
+        if (!execute(store, steps[step], "bring its tables up to date", error))
+            return false;
+    char sql[96];
+    sqlite3_snprintf(sizeof sql, sql, "PRAGMA user_version = %d; PRAGMA application_id = %d", count,
+                     STORE_APPLICATION_ID);
+    return execute(store, sql, "mark its version", error) &&
+           execute(store, "COMMIT", "bring its tables up to date", error);
+}
+
+bool store_migrate(store *store, const char *const *steps, int count, error *error)
+{
+    if (!execute(store, "BEGIN IMMEDIATE", "write to it", error))
+        return false;
+    if (run_steps(store, steps, count, error))
+        return true;
+    if (!sqlite3_get_autocommit(store->database))
+        sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+    return false;
+}
+
+bool store_check_schema(store *store, store_mode mode, bool *outdated, error *error)
+{
+    int64_t version = 0, application = 0;
+    if (!read_integer(store, "PRAGMA user_version", &version, error) ||
+        !read_integer(store, "PRAGMA application_id", &application, error) ||
+        !check_ours(store, version, application, error))
+        return false;
+    if (version > STORE_VERSION)
+        return newer(store, version, STORE_VERSION, error);
+    if (mode == STORE_READ && version == 0)
+        return fail(error, EXIT_CODE_ENVIRONMENT,
+                    "%s: empty: measure something first with 'lnbench run --db %s'", store->path,
+                    store->path);
+    *outdated = version < STORE_VERSION;
+    return check_sound(store, error);
+}
+
+bool store_upgrade(store *store, error *error)
+{
+    return store_migrate(store, migrations, STORE_VERSION, error);
+}

@@ -1,0 +1,180 @@
+/* A stored run as tidy TSV: what gnuplot reads, and anybody's data frame. */
+#include "views_tsv.h"
+#include "metric_fields.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Tabs and line ends would break the line in two; written as \t, \n, \r, and \ as \\. */
+static void add_escaped(text *out, const char *string)
+{
+    for (const char *at = string; *at; at++) {
+        switch (*at) {
+        case '\t':
+            text_add(out, "\\t");
+            break;
+        case '\n':
+            text_add(out, "\\n");
+            break;
+        case '\r':
+            text_add(out, "\\r");
+            break;
+        case '\\':
+            text_add(out, "\\\\");
+            break;
+        default:
+            text_add_bytes(out, at, 1);
+        }
+    }
+}
+
+static void add_cell(text *out, const char *string)
+{
+    add_escaped(out, string);
+    text_add(out, "\t");
+}
+
+static void add_figure(text *out, double value)
+{
+    text_number(out, value);
+    text_add(out, "\t");
+}
+
+/* The last cell's tab becomes the end of the line. */
+static void end_line(text *out)
+{
+    if (!out->failed && out->length)
+        out->bytes[out->length - 1] = '\n';
+}
+
+static void add_case(text *out, const view_case *view)
+{
+    const stored_case *stored = view->stored;
+    const case_key *key = &stored->key;
+    add_cell(out, key->kernel);
+    add_cell(out, key->convention);
+    add_cell(out, key->input);
+    text_format(out, "%zu\t%zu\t%s\t%s\t%u\t%s\t", key->rows, key->hidden, dtype_name(key->dtype),
+                cache_name(key->cache), key->threads, view->regime);
+    add_cell(out, verdict_name(stored->verdict.kind));
+    text_format(out, "%d\t", stored->verdict.declared);
+    add_cell(out, stored->verdict.detail);
+    add_figure(out, stored->bound_row_ulp);
+    size_t count;
+    const metric_field *fields = metric_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (fields[i].kind == METRIC_REAL)
+            add_figure(out, metric_value(&stored->metrics, &fields[i]));
+        else
+            text_format(out, "%llu\t",
+                        (unsigned long long)metric_count(&stored->metrics, &fields[i]));
+    }
+    const speed *speed = &view->speed;
+    const double figures[] = {speed->time_ns,    speed->time_lo_ns, speed->time_hi_ns, speed->gbps,
+                              speed->roof_ratio, speed->roof_lo,    speed->roof_hi};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        add_figure(out, figures[i]);
+    text_format(out, "%u\t%u\t", speed->repetitions, speed->processes);
+    end_line(out);
+}
+
+void tsv_cases(const view *view, text *out)
+{
+    text_add(out, "kernel\tconvention\tinput\trows\thidden\tdtype\tcache\tthreads\tregime\t"
+                  "verdict\tdeclared\tdetail\tbound_row_ulp\t");
+    size_t count;
+    const metric_field *fields = metric_fields(&count);
+    for (size_t i = 0; i < count; i++)
+        text_format(out, "%s\t", fields[i].name);
+    text_add(out, "time_ns\ttime_lo_ns\ttime_hi_ns\tgbps\troof_ratio\troof_lo\troof_hi\t"
+                  "repetitions\tprocesses\n");
+    for (size_t i = 0; i < view->cases.count; i++)
+        add_case(out, &view->views[i]);
+}
+
+static void tsv_rows(const view *view, text *out)
+{
+    text_add(out, "kernel\tconvention\tinput\thidden\tkappa\trow_ulp\tnorm_max\tbound_row_ulp\n");
+    for (size_t i = 0; i < view->rows.count; i++) {
+        const stored_row *row = &view->rows.rows[i];
+        if (row->case_index >= view->cases.count)
+            continue;
+        const case_key *key = &view->cases.cases[row->case_index].key;
+        add_cell(out, key->kernel);
+        add_cell(out, key->convention);
+        add_cell(out, key->input);
+        text_format(out, "%zu\t", key->hidden);
+        add_figure(out, row->kappa);
+        add_figure(out, row->row_ulp);
+        add_figure(out, row->norm_max);
+        add_figure(out, row->bound_row_ulp);
+        end_line(out);
+    }
+}
+
+static void tsv_machine(const view *view, text *out)
+{
+    text_add(out, "name\tvalue\n");
+    for (size_t i = 0; i < view->machine.count; i++) {
+        add_cell(out, view->machine.facts[i].name);
+        add_cell(out, view->machine.facts[i].value);
+        end_line(out);
+    }
+}
+
+static bool failed_write(const char *path, error *error)
+{
+    return fail(error, EXIT_CODE_ENVIRONMENT, "%s: cannot write it: %s", path, strerror(errno));
+}
+
+static bool write_all(FILE *file, const char *path, const text *content, error *error)
+{
+    bool fine =
+        fwrite(content->bytes, 1, content->length, file) == content->length && fflush(file) == 0;
+    if (!fine)
+        failed_write(path, error);
+    if (fclose(file) != 0 && fine)
+        fine = failed_write(path, error);
+    return fine;
+}
+
+bool write_whole_file(const char *path, const text *content, error *error)
+{
+    text temporary = {0};
+    text_format(&temporary, "%s.%ld.part", path, (long)getpid());
+    if (content->failed || temporary.failed) {
+        text_free(&temporary);
+        return fail_memory(error, path);
+    }
+    FILE *file = fopen(temporary.bytes, "wb");
+    bool fine = file ? write_all(file, path, content, error) : failed_write(path, error);
+    if (fine && rename(temporary.bytes, path) != 0)
+        fine = failed_write(path, error);
+    if (!fine && file)
+        remove(temporary.bytes);
+    text_free(&temporary);
+    return fine;
+}
+
+typedef void table_writer(const view *view, text *out);
+
+static bool write_table(const view *view, table_writer *table, const char *directory,
+                        const char *name, error *error)
+{
+    text path = {0}, content = {0};
+    text_format(&path, "%s/%s", directory, name);
+    table(view, &content);
+    bool fine =
+        path.failed ? fail_memory(error, name) : write_whole_file(path.bytes, &content, error);
+    text_free(&path);
+    text_free(&content);
+    return fine;
+}
+
+bool view_write_tsv(const view *view, const char *directory, error *error)
+{
+    return write_table(view, tsv_cases, directory, "cases.tsv", error) &&
+           write_table(view, tsv_rows, directory, "rows.tsv", error) &&
+           write_table(view, tsv_machine, directory, "machine.tsv", error);
+}
