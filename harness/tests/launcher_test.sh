@@ -238,6 +238,18 @@ test_changed_files_are_built() {
         grep -q "^cmake --build" "$box/calls" || fault "no build after: $change"
     done
     let_clock_tick
+    mkdir "$checkout/.git" "$checkout/.git/logs" && touch "$checkout/.git/logs/HEAD"
+    start "$checkout/lnbench"
+    calls "cmake --build"
+    rm -r "$checkout/.git"
+    mkdir "$box/git of worktree" && touch "$box/git of worktree/HEAD"
+    echo "gitdir: $box/git of worktree" >"$checkout/.git"
+    start "$checkout/lnbench"
+    let_clock_tick
+    touch "$box/git of worktree/HEAD"
+    start "$checkout/lnbench"
+    calls "cmake --build"
+    let_clock_tick
     touch "$box/dpkg/status"
     start "$checkout/lnbench"
     calls "cmake --build"
@@ -534,9 +546,11 @@ test_real_table() {
 
 test_shellcheck() {
     command -v shellcheck >/dev/null || return 0
-    shellcheck -x -P "$source_root" "$source_root/lnbench" "$source_root/run-tests" \
-        "$source_root/setup.sh" "$source_root/.ci/run" "$source_root/harness/tests/launcher_test.sh" \
-        >"$box/stdout" 2>"$box/stderr" || fault "shellcheck complains"
+    (
+        cd "$source_root" || exit
+        find kernels reference harness plots -name '*.sh' \
+            -exec shellcheck -x -S warning lnbench run-tests setup.sh .ci/run {} +
+    ) >"$box/stdout" 2>"$box/stderr" || fault "shellcheck complains"
 }
 
 tests=$(sed -n 's/^\(test_[a-z_]*\)() {$/\1/p' "$0")
