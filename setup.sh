@@ -67,17 +67,22 @@ is_up_to_date() {
 }
 
 # Prints what changed since the last good build: a file of the checkout, a directory in which one
-# came or went, or the list of Debian packages. What lnbench itself writes does not count.
+# came or went, the commit (the build records it), or the list of Debian packages. What lnbench
+# itself writes does not count.
 changes() (
     cd "$root" || exit
     inside=.git
     case $build in
     "$root"/*) inside=./${build#"$root"/} ;;
     esac
-    status=${DPKG_ADMINDIR:-/var/lib/dpkg}/status
-    [ -f "$status" ] || status=
-    find . ${status:+"$status"} \( -name .git -o -path "$inside" -o -path './build*' \
-        -o -path ./out -o -path ./results/charts -o -path './results/lnbench.db*' \) -prune \
+    git=.git
+    [ ! -f .git ] || read -r _ git <.git # a worktree's says "gitdir: DIRECTORY"
+    set --
+    for file in "$git/HEAD" "$git/logs/HEAD" "${DPKG_ADMINDIR:-/var/lib/dpkg}/status"; do
+        [ ! -f "$file" ] || set -- "$@" "$file"
+    done
+    find . "$@" \( -name .git -o -path "$inside" -o -path './build*' -o -path ./out \
+        -o -path ./results/charts -o -path './results/lnbench.db*' \) -prune \
         -o ! -path . ! -path ./results -newer "$built" -print
 )
 

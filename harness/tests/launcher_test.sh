@@ -31,7 +31,7 @@ fresh_box() {
         "$checkout/kernels"
     export BOX="$box"
     for program in sh cat find flock readlink mkdir mv rm touch ls sed grep head tail sort env id \
-        getconf cp chmod echo true; do
+        getconf cp chmod echo true sleep timeout; do
         ln -s "$(PATH=/usr/bin:/bin which $program)" "$box/base/$program"
     done
     cp "$source_root/lnbench" "$source_root/run-tests" "$source_root/setup.sh" "$checkout"
@@ -69,7 +69,8 @@ case $1 in
     echo "[1/1] Building"
     if [ -e "$BOX/hold" ]; then
         touch "$BOX/held"
-        while [ -e "$BOX/hold" ]; do :; done
+        tries=0
+        while [ -e "$BOX/hold" ] && [ $((tries += 1)) -lt 600 ]; do sleep 0.05; done
     fi
     source="$BOX/check out/kernels/source.c"
     if grep -q broken "$source"; then
@@ -91,6 +92,7 @@ esac
 END
     stand_in "$box/bin/ctest" <<'END'
 echo "full=${LNBENCH_FULL-}"
+printf '[%s]' "$@"
 exit ${FAKE_CTEST_CODE:-0}
 END
     stand_in "$box/bin/pkg-config" <<'END'
@@ -156,8 +158,13 @@ start() {
 
 # Waits until what is written now is newer than the last build, whatever the clock's grain.
 let_clock_tick() {
-    while [ -z "$(find "$box/clock" -newer "$checkout/build/release/setup/built" 2>/dev/null)" ]; do
+    tries=0
+    until [ -n "$(find "$box/clock" -newer "$checkout/build/release/${1-setup/built}" 2>&1)" ]; do
         touch "$box/clock"
+        if [ $((tries += 1)) -gt 2000 ]; then
+            fault "no stamp of a build, or a clock that stands still"
+            break
+        fi
     done
 }
 
@@ -199,6 +206,10 @@ test_first_and_second_start() {
     [ ! -s "$box/calls" ] || fault "a second start calls something"
     start FAKE_TOOL_CODE=5 "$checkout/lnbench"
     exits 5
+    # It needs no lock, so that it does not wait for whoever holds it.
+    start timeout 10 flock "$checkout/build/release/setup/lock" "$checkout/lnbench" list
+    exits 0
+    prints "built from first: [list]"
 }
 
 test_symbolic_link() {
@@ -227,6 +238,18 @@ test_changed_files_are_built() {
         grep -q "^cmake --build" "$box/calls" || fault "no build after: $change"
     done
     let_clock_tick
+    mkdir "$checkout/.git" "$checkout/.git/logs" && touch "$checkout/.git/logs/HEAD"
+    start "$checkout/lnbench"
+    calls "cmake --build"
+    rm -r "$checkout/.git"
+    mkdir "$box/git of worktree" && touch "$box/git of worktree/HEAD"
+    echo "gitdir: $box/git of worktree" >"$checkout/.git"
+    start "$checkout/lnbench"
+    let_clock_tick
+    touch "$box/git of worktree/HEAD"
+    start "$checkout/lnbench"
+    calls "cmake --build"
+    let_clock_tick
     touch "$box/dpkg/status"
     start "$checkout/lnbench"
     calls "cmake --build"
@@ -251,9 +274,7 @@ test_change_while_building() {
     touch "$box/hold"
     start "$checkout/lnbench" &
     wait_for "$box/held"
-    until [ -n "$(find "$box/clock" -newer "$checkout/build/release/CMakeCache.txt" 2>/dev/null)" ]; do
-        touch "$box/clock"
-    done
+    let_clock_tick CMakeCache.txt
     touch "$checkout/kernels/source.c"
     rm "$box/hold"
     wait
@@ -292,8 +313,10 @@ test_failed_configuration() {
 test_environment_that_a_build_depends_on() {
     start "$checkout/lnbench"
     cp "$box/bin/cc" "$box/bin/other-cc"
+    mkdir "$checkout/build/release/CMakeFiles"
     start CC=other-cc "$checkout/lnbench"
     calls "cmake -S"
+    [ ! -e "$checkout/build/release/CMakeFiles" ] || fault "the cache of another compiler is kept"
     start CC=other-cc "$checkout/lnbench"
     calls_not "cmake"
     start CFLAGS=-O1 CC=other-cc "$checkout/lnbench"
@@ -374,6 +397,7 @@ test_no_install() {
     prints_nothing
     tells "LNBENCH_NO_INSTALL is set; install them with"
     tells "  apt-get install -y --no-install-recommends cmake gnuplot-nox"
+    tells_not "configuring"
     calls_not "apt-get .*install -y"
     rm "$box/index"
     start LNBENCH_NO_INSTALL=1 "$checkout/lnbench"
@@ -429,8 +453,20 @@ test_too_old() {
     start FAKE_CMAKE_VERSION=3.9.9 "$checkout/lnbench"
     exits 7
     tells "installed, but too old or broken: cmake"
+    calls_not "apt-get"
     start FAKE_CMAKE_VERSION=3.100 "$checkout/lnbench"
     exits 0
+}
+
+# A compiler without the C library's headers: only the headers are to be installed.
+test_broken_for_want_of_another() {
+    echo gcc >"$box/installed"
+    touch "$box/compiler-is-broken"
+    lacks cmake
+    start "$checkout/lnbench"
+    exits 7
+    calls "apt-get .*install -y --no-install-recommends cmake$"
+    tells "installed, but too old or broken: gcc"
 }
 
 test_run_tests() {
@@ -439,6 +475,7 @@ test_run_tests() {
     calls "cmake -S .* -DLNBENCH_TESTS=ON"
     calls "ctest --test-dir $checkout/build/release --no-tests=error .* -R some name$"
     prints "full=1"
+    prints "[-R][some name]"
     start FAKE_CTEST_CODE=8 "$checkout/run-tests"
     exits 8
     calls_not "cmake"
@@ -455,8 +492,10 @@ test_tests_after_run() {
     rm "$box/libraries/cmocka"
     start "$checkout/lnbench"
     calls_not "apt-get"
+    mkdir "$checkout/build/release/CMakeFiles"
     start "$checkout/run-tests"
     exits 0
+    [ -e "$checkout/build/release/CMakeFiles" ] || fault "what was built is thrown away"
     calls "apt-get .*install -y --no-install-recommends libcmocka-dev"
     calls "cmake -S .* -DLNBENCH_TESTS=ON"
 }
@@ -507,9 +546,11 @@ test_real_table() {
 
 test_shellcheck() {
     command -v shellcheck >/dev/null || return 0
-    shellcheck -x -P "$source_root" "$source_root/lnbench" "$source_root/run-tests" \
-        "$source_root/setup.sh" "$source_root/.ci/run" "$source_root/harness/tests/launcher_test.sh" \
-        >"$box/stdout" 2>"$box/stderr" || fault "shellcheck complains"
+    (
+        cd "$source_root" || exit
+        find kernels reference harness plots -name '*.sh' \
+            -exec shellcheck -x -S warning lnbench run-tests setup.sh .ci/run {} +
+    ) >"$box/stdout" 2>"$box/stderr" || fault "shellcheck complains"
 }
 
 tests=$(sed -n 's/^\(test_[a-z_]*\)() {$/\1/p' "$0")
