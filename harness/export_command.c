@@ -37,8 +37,9 @@ exit_code command_export(int argc, char **argv, error *error)
         {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT, &database},
     };
     const subcommand subcommand = {
-        "export", "[OPTION...]", "Writes a stored run in a format that other programs read.", NULL,
-        options, sizeof options / sizeof *options, 0};
+        "export", "[OPTION...]", "Writes a stored run in a format that other programs read.",
+        NULL,     options,       sizeof options / sizeof *options,
+        0};
     word_list operands = {0};
     bool help;
     bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);

@@ -59,8 +59,8 @@ static double plan_seconds(const plan *plan)
 
 static bool dry_run(const plan *plan)
 {
-    static const char *const headings[] = {"what", "convention", "input", "rows",
-                                           "hidden", "cache", "processes x repetitions"};
+    static const char *const headings[] = {
+        "what", "convention", "input", "rows", "hidden", "cache", "processes x repetitions"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     if (!table)
         return false;
@@ -223,7 +223,8 @@ static bool run_plan(session *session, const run_options *options, const char *c
     return true;
 }
 
-static bool prepare(session *session, const run_options *options, kernel_list *kernels, error *error)
+static bool prepare(session *session, const run_options *options, kernel_list *kernels,
+                    error *error)
 {
     const char *database = options->database;
     if (strlen(database) == 0)
@@ -292,10 +293,14 @@ exit_code command_run(int argc, char **argv, error *error)
         {"json", NULL, "print the cases as JSON instead of a table", OPTION_FLAG, &run.json},
     };
     const subcommand subcommand = {
-        "run", "[OPTION...]", "Measures and judges kernels, stores every result, draws the charts.",
+        "run",
+        "[OPTION...]",
+        "Measures and judges kernels, stores every result, draws the charts.",
         "Exit code: 0 fine; 5 a kernel is inaccurate; 6 a kernel crashed, hung or wrote where it\n"
         "must not; 2 usage; 7 files or environment; 130 interrupted (go on with --resume).",
-        options, sizeof options / sizeof *options, 0};
+        options,
+        sizeof options / sizeof *options,
+        0};
     word_list operands = {0};
     bool help;
     kernel_list kernels = {0};
