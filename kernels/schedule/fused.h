@@ -9,7 +9,7 @@
 
 #include "schedule/rows.h"
 
-enum { GROUP_ROWS = 8, GROUP_BYTES = 8192 };
+enum { GROUP_ROWS = 8, GROUP_BYTES = 16384 };
 
 LN_INLINE void fused_group(const ln_problem *problem, const ln_tensors *tensors,
                            const statistics *statistics, const convention *convention, size_t first,
