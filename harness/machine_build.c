@@ -18,9 +18,6 @@
 #define COMPILER "unknown"
 #endif
 
-/* The store and its tests link without the reference. */
-#pragma weak ln_reference_versions
-
 /* Takes "4.2.0" for "MPFR" out of "MPFR 4.2.0, GMP 6.2.1". */
 static void add_version(gather *gather, const char *name, const char *all, const char *library)
 {
@@ -42,7 +39,7 @@ static const char *libc_version(void)
 
 void gather_build(gather *gather)
 {
-    const char *reference = &ln_reference_versions ? ln_reference_versions() : "";
+    const char *reference = ln_reference_versions();
     add_fact(gather, "lnbench_version", LNBENCH_VERSION);
     add_fact(gather, "git_commit", LNBENCH_GIT_COMMIT);
     add_fact(gather, "git_dirty", LNBENCH_GIT_DIRTY);
