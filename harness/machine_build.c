@@ -2,8 +2,8 @@
 #include "machine_internal.h"
 #include "build_info.h" /* made anew at each build, written only where it changed */
 #include "reference.h"
-#include "store.h"
 #include <jansson.h>
+#include <sqlite3.h> /* for its version only: SQL is the store's */
 #include <stdio.h>
 #include <string.h>
 #if defined(__GLIBC__)
@@ -51,6 +51,6 @@ void gather_build(gather *gather)
     add_version(gather, "gmp", reference, "GMP");
     add_fact(gather, "google_benchmark", LNBENCH_BENCHMARK_VERSION);
     add_fact(gather, "google_benchmark_build", LNBENCH_BENCHMARK_BUILD);
-    add_fact(gather, "sqlite", store_sqlite_version());
+    add_fact(gather, "sqlite", sqlite3_libversion());
     add_fact(gather, "jansson", jansson_version_str());
 }
