@@ -58,9 +58,6 @@ typedef struct stored_cases {
     size_t count;
 } stored_cases;
 
-/* The version of SQLite that is really loaded. */
-const char *store_sqlite_version(void);
-
 /* Opens or (STORE_WRITE) creates. Errors (7): not a database, corrupt (quick_check), a newer
  * user_version ("made by a newer lnbench"), not writable. Older versions are migrated. */
 bool store_open(const char *path, store_mode mode, store **store, error *error);
