@@ -1,4 +1,5 @@
 #include "worker.h"
+#include "hash.h"
 #include "interrupt.h"
 #include "paths.h"
 #include <errno.h>
@@ -116,7 +117,7 @@ bool worker_send_order(worker *worker, const order *order, reply *reply)
     if (worker->socket < 0) {
         error error;
         if (!worker_renew(worker, &error))
-            return gone(worker, VERDICT_SKIPPED, error.message, reply);
+            return gone(worker, VERDICT_SKIPPED, "a worker could not be started", reply);
     }
     ssize_t sent;
     do
@@ -223,6 +224,20 @@ static bool add_kernel(kernel_list *list, const kernel_entry *entry, error *erro
     return true;
 }
 
+/* Identifies the object that kernels come from; 0 when it can't be read. */
+static uint64_t hash_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    uint64_t hash = HASH_START;
+    char block[16384];
+    if (!file)
+        return 0;
+    for (size_t got; (got = fread(block, 1, sizeof block, file)) > 0;)
+        hash = hash_bytes(hash, block, got);
+    fclose(file);
+    return hash;
+}
+
 /* Loads plugin i into the process; fills the list where one is given. */
 static bool load(worker *worker, size_t i, kernel_list *list, error *error)
 {
@@ -234,10 +249,14 @@ static bool load(worker *worker, size_t i, kernel_list *list, error *error)
     char source[NAME_MAX_LENGTH];
     snprintf(source, sizeof source, "%.63s", i == 0 ? "builtin" : reply.text);
     unsigned count = reply.kind == REPLY_LOADED ? reply.count : 0;
+    uint64_t object_hash = list ? hash_file(worker->plugins[i]) : 0;
     for (unsigned kernel = 0; kernel < count; kernel++) {
         if (!worker_next(worker, LOAD_DEADLINE, &reply) || reply.kind != REPLY_KERNEL)
             return load_failed(worker->plugins[i], &reply, error);
-        kernel_entry entry = {.facts = reply.kernel, .plugin = (unsigned)i, .kernel = kernel};
+        kernel_entry entry = {.facts = reply.kernel,
+                              .plugin = (unsigned)i,
+                              .kernel = kernel,
+                              .object_hash = object_hash};
         snprintf(entry.source, sizeof entry.source, "%s", source);
         if (list && !add_kernel(list, &entry, error))
             return false;

@@ -18,6 +18,7 @@ typedef struct kernel_entry {
     kernel_facts facts;
     char source[NAME_MAX_LENGTH];            /* "builtin" or the plugin's name */
     unsigned plugin, kernel;                 /* its place in every worker */
+    uint64_t object_hash;                    /* FNV-1a of the file it comes from */
     char unsupported[REPLY_TEXT_LENGTH];     /* why this CPU can't run it, "" if it can */
 } kernel_entry;
 

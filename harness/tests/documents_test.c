@@ -111,6 +111,8 @@ static bool numpy_prints_as(const double *values, size_t count, const char *cons
 }
 
 static const char *const module_003[4] = {"-1.1619", "-0.3873", "0.3873", "1.1619"};
+/* What torch.nn.LayerNorm would have printed: 3 / sqrt(5) and 1 / sqrt(5), but for eps. */
+static const char *const torch_003[4] = {"-1.3416", "-0.4472", "0.4472", "1.3416"};
 static const char *const numpy_003[4] = {"-1.161885", "-0.38728833", "0.38730833", "1.161905"};
 
 static void test_003_module(void **state)
@@ -133,6 +135,8 @@ static void test_003_module(void **state)
         answer_row("zscore", x, 4, &answer);
         snprintf(digits, sizeof digits, "%.4f", 1 / answer.result.facts.rstd);
         assert_string_equal(digits, "1.2910");
+        answer_row("torch", x, 4, &answer);
+        assert_true(prints_as(answer.exact, 4, torch_003));
     }
 }
 

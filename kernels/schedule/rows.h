@@ -9,7 +9,7 @@ LN_INLINE void apply_block(const row *row, const convention *convention, centre 
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++) {
         if (left <= u * LANES)
-            break;
+            continue;
         size_t at = i + u * LANES, n = left - u * LANES;
         vec deviation = centre_subtract(centre, row_last(row, at, n));
         row_store(row->y + at, convention_finish(convention, deviation, rstd, at, n), n);

@@ -43,7 +43,7 @@ LN_INLINE void naive_add(naive_sums *sums, const row *row, size_t i, size_t left
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++) {
         if (left <= u * LANES)
-            break;
+            continue;
         vec x = row_first(row, i + u * LANES, left - u * LANES);
         sums->x[u] = lane_add(sums->x[u], x);
         sums->square[u] = lane_multiply_add(x, x, sums->square[u]);

@@ -7,7 +7,9 @@
  * (Chan, Golub, LeVeque, 1983, section 3, "shifted data"; formula 1.3 on x - p.) Reads the row
  * once; the first block is still in L1 when the sweep begins. What naive loses to kappa^2, this
  * loses to (mean - p)^2 / var. A pivot that is far off, because the first block is an outlier, is
- * found out by d^2 > 16 m2 / N, and the row is swept once more, with pivot p + d.
+ * found out by d^2 > 4 m2 / N, and the row is swept once more, with pivot p + d. (4, since a ramp,
+ * whose first elements lie sqrt(3) standard deviations from the mean, should pass: a smaller factor
+ * proves a smaller bound, but costs such rows a second sweep.)
  *
  * Bound. D = bound_depth(N), V the exact biased variance, a = mu - p for the pivot as it is.
  *  1. One sweep, given a bound on |a|. s = x - p is exact, sum s = N a, sum s^2 = N (V + a^2), and
@@ -24,8 +26,8 @@
  *  2. How far off the first pivot is. The mean of a subset of b of the N elements is within
  *     min(max_dev, sqrt(V (N - b) / b)) of mu (Cauchy-Schwarz), so with the roundings of the pivot,
  *     |a| <= a1 = that + gamma(log2(BLOCK) + 3) max_abs + tiny.
- *  3. If the check passed, fl(d^2) <= fl(16 fl(m2 fl(1/N))), hence with |a| <= |d| + delta
- *         |a| <= g(|a|) = sqrt(16 (V + F(a)) (1 + gamma(8)) + 2^-140) + delta(a).
+ *  3. If the check passed, fl(d^2) <= fl(4 fl(m2 fl(1/N))), hence with |a| <= |d| + delta
+ *         |a| <= g(|a|) = sqrt(4 (V + F(a)) (1 + gamma(8)) + 2^-140) + delta(a).
  *     g(a) / a falls as a grows (F is at most quadratic in a, delta at most linear), so g(b) < b
  *     rules out every a >= b: any such b bounds |a|. Put in again, g(b) is a bound too.
  *  4. If it did not pass, the second pivot is fl(p + d): |a| <= delta(a1) + u (|mu| + delta(a1)).
@@ -68,7 +70,7 @@ LN_INLINE void shifted_add(shifted_sums *sums, const row *row, vec pivot, size_t
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++) {
         if (left <= u * LANES)
-            break;
+            continue;
         size_t at = i + u * LANES, n = left - u * LANES;
         vec x = again ? row_again(row, at, n) : row_first(row, at, n);
         vec t = lane_subtract(x, pivot);
@@ -111,7 +113,7 @@ static __attribute__((noinline, cold, unused)) moments shifted_again(const stati
 LN_INLINE moments statistics_of(const statistics *statistics, const row *row)
 {
     moments found = shifted_sweep(statistics, row, shifted_pivot(statistics, row), 0);
-    if (__builtin_expect(found.rest * found.rest > 16 * (found.m2 * statistics->inverse), 0))
+    if (__builtin_expect(found.rest * found.rest > 4 * (found.m2 * statistics->inverse), 0))
         found = shifted_again(statistics, *row, found.mean + found.rest);
     return found;
 }
@@ -133,10 +135,10 @@ LN_INLINE moments_bound sweep_bound(double depth, double var, double a)
 /* Step 3: the largest |mu - pivot| that passes the check, infinite where every one might. */
 LN_INLINE double passed_bound(double depth, double var)
 {
-    double b = 4.5 * sqrt(var) + 0x1p-69, best = INFINITY;
+    double b = 2.5 * sqrt(var) + 0x1p-69, best = INFINITY;
     for (int tries = 0; tries < 60; tries++) {
         moments_bound at = sweep_bound(depth, var, b);
-        double g = (sqrt(16 * at.var_hi * (1 + bound_gamma(8)) + 0x1p-140) + at.mean) * bound_slack;
+        double g = (sqrt(4 * at.var_hi * (1 + bound_gamma(8)) + 0x1p-140) + at.mean) * bound_slack;
         if (!(g < b)) {
             if (isfinite(best))
                 return best;

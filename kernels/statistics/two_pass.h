@@ -31,7 +31,7 @@ LN_INLINE void two_pass_add(vec sums[UNROLL], const row *row, size_t i, size_t l
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++) {
         if (left <= u * LANES)
-            break;
+            continue;
         sums[u] = lane_add(sums[u], row_first(row, i + u * LANES, left - u * LANES));
     }
 }
@@ -42,7 +42,7 @@ LN_INLINE void two_pass_add_squares(vec sums[UNROLL], const row *row, vec mean, 
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++) {
         if (left <= u * LANES)
-            break;
+            continue;
         size_t n = left - u * LANES;
         vec deviation = lane_subtract(row_again(row, i + u * LANES, n), mean);
         if (n < LANES)

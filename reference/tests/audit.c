@@ -299,8 +299,8 @@ static bool rstd_is_right(audit *a, const ln_reference_result *result)
 /* No |xhat_i| above the next double of what is claimed, and one above the one before. */
 static bool max_xhat_is_right(audit *a, double max_xhat)
 {
-    if (!a->defined) {
-        return isnan(max_xhat);
+    if (!a->defined || isnan(max_xhat)) {
+        return !a->defined && isnan(max_xhat);
     }
     double above = nextafter(max_xhat, INFINITY), below = nextafter(max_xhat, -INFINITY);
     bool reached = false;
@@ -355,8 +355,11 @@ bool audit_accepts_row(audit *a, const ln_reference_result *result)
                  float_is_right(a, sign_of_quotient, result->mean_rounded);
     dyadic_set(&a->numerator, &a->sum_abs);
     right = right && double_is_right(a, sign_of_quotient, facts->mean_abs);
+    if (!right || isnan(facts->max_abs)) {
+        return false;
+    }
     dyadic_set_double(&a->other, facts->max_abs);
-    right = right && dyadic_compare(&a->other, &a->max_abs) == 0;
+    right = dyadic_compare(&a->other, &a->max_abs) == 0;
     return right && spread_is_right(a, facts) && rstd_is_right(a, result) &&
            max_xhat_is_right(a, result->max_xhat) && kappa_is_right(a, result->kappa);
 }

@@ -1,0 +1,145 @@
+#include "report_parts.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static bool add_actions(posix_spawn_file_actions_t *actions, const char *directory, int errors)
+{
+    return posix_spawn_file_actions_addchdir_np(actions, directory) == 0 &&
+           posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
+           posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) ==
+               0 &&
+           posix_spawn_file_actions_adddup2(actions, errors, STDERR_FILENO) == 0;
+}
+
+/* Names reach gnuplot as arguments and TSV, never as text of a script; -d keeps the user's own
+ * start-up file out. Returns 0, or errno's number. */
+static int spawn_gnuplot(const char *script, const chart *chart, const char *format,
+                         const char *directory, int errors, pid_t *child)
+{
+    char *arguments[] = {(char *)"gnuplot",   (char *)"-d",   (char *)"-c", (char *)script,
+                         (char *)chart->stem, (char *)format, NULL};
+    posix_spawn_file_actions_t actions;
+    int problem = posix_spawn_file_actions_init(&actions);
+    if (problem)
+        return problem;
+    problem = add_actions(&actions, directory, errors)
+                  ? posix_spawnp(child, "gnuplot", &actions, NULL, arguments, environ)
+                  : ENOMEM;
+    posix_spawn_file_actions_destroy(&actions);
+    return problem;
+}
+
+/* Reads to the end, so that the child never blocks; keeps the beginning. */
+static void read_errors(int from, char *kept, size_t size)
+{
+    size_t length = 0;
+    char buffer[1024];
+    for (;;) {
+        ssize_t got = read(from, buffer, sizeof buffer);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        for (ssize_t i = 0; i < got && length + 1 < size; i++)
+            kept[length++] = buffer[i];
+    }
+    kept[length] = '\0';
+}
+
+/* gnuplot shows the line of the script, a caret, and then says what is wrong: the last line that
+ * says anything is the one to report. */
+static void last_words(const char *errors, char *words, size_t size)
+{
+    snprintf(words, size, "it gave no reason");
+    for (const char *line = errors; *line;) {
+        size_t length = strcspn(line, "\n");
+        size_t blank = strspn(line, " \t^\r");
+        if (blank < length)
+            snprintf(words, size, "%.*s", (int)(length - blank), line + blank);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static int wait_for(pid_t child)
+{
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return status;
+}
+
+/* The drawing gets its name only when it is whole. */
+static bool finish_drawing(const chart *chart, const char *format, const char *directory)
+{
+    char whole[600], part[640];
+    struct stat facts;
+    snprintf(whole, sizeof whole, "%s/%s.%s", directory, chart->stem, format);
+    snprintf(part, sizeof part, "%s.part", whole);
+    if (stat(part, &facts) == 0 && facts.st_size > 0 && rename(part, whole) == 0)
+        return true;
+    unlink(part);
+    return false;
+}
+
+static void remove_part(const chart *chart, const char *format, const char *directory)
+{
+    char part[640];
+    snprintf(part, sizeof part, "%s/%s.%s.part", directory, chart->stem, format);
+    unlink(part);
+}
+
+static gnuplot_result draw_with(const char *script, const chart *chart, const char *format,
+                                const char *directory, char note[256])
+{
+    int pipe_ends[2];
+    pid_t child;
+    char errors[4096], words[128];
+    if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
+        snprintf(note, 256, "gnuplot could not be started: %s", strerror(errno));
+        return GNUPLOT_FAILED;
+    }
+    int problem = spawn_gnuplot(script, chart, format, directory, pipe_ends[1], &child);
+    close(pipe_ends[1]);
+    if (problem) {
+        close(pipe_ends[0]);
+        if (problem == ENOENT) {
+            snprintf(note, 256, "gnuplot was not found: install it (Debian: gnuplot-nox)");
+            return GNUPLOT_MISSING;
+        }
+        snprintf(note, 256, "gnuplot could not be started: %s", strerror(problem));
+        return GNUPLOT_FAILED;
+    }
+    read_errors(pipe_ends[0], errors, sizeof errors);
+    close(pipe_ends[0]);
+    int status = wait_for(child);
+    if (status == 0 && finish_drawing(chart, format, directory))
+        return GNUPLOT_DREW;
+    remove_part(chart, format, directory);
+    last_words(errors, words, sizeof words);
+    snprintf(note, 256, "gnuplot failed on %s.%s: %s", chart->stem, format, words);
+    return GNUPLOT_FAILED;
+}
+
+gnuplot_result gnuplot_draw(const chart *chart, const char *format, const char *plots_directory,
+                            const char *directory, char note[256])
+{
+    char named[600];
+    snprintf(named, sizeof named, "%s/%s", plots_directory, chart->script);
+    char *script = realpath(named, NULL); /* gnuplot runs in `directory` */
+    if (!script) {
+        snprintf(note, 256, "chart script %.180s: %s", named, strerror(errno));
+        return GNUPLOT_FAILED;
+    }
+    gnuplot_result result = draw_with(script, chart, format, directory, note);
+    free(script);
+    return result;
+}

@@ -1,0 +1,268 @@
+/* The summary: what the run found, in plain words made from its figures. */
+#include "report_parts.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void strong(text *out, const char *name)
+{
+    text_add(out, "<strong>");
+    html_escape(out, name);
+    text_add(out, "</strong>");
+}
+
+static bool at_fault(const report_data *data, const char *kernel)
+{
+    report_error worst = report_worst_error(data, &data->judged, kernel, NULL);
+    return worst.failed && report_is_failure(&worst.failed->verdict);
+}
+
+/* The fastest kernel at one hidden size of a regime, those at fault left out unless asked for. */
+static const view_case *fastest(const report_data *data, const char *regime, size_t hidden,
+                                bool faulty_too)
+{
+    const view_case *best = NULL;
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        const char *name = data->kernels[i].name;
+        const view_case *point = report_point(data, name, regime, hidden);
+        if (!point || (!faulty_too && at_fault(data, name)))
+            continue;
+        if (!best || point->speed.gbps > best->speed.gbps)
+            best = point;
+    }
+    return best;
+}
+
+typedef struct winner {
+    size_t sizes;
+    double slow, fast, share_low, share_high;
+} winner;
+
+static void count_wins(const report_data *data, const char *regime, const size_t *hidden,
+                       size_t count, winner *winners)
+{
+    for (size_t i = 0; i < count; i++) {
+        const view_case *best = fastest(data, regime, hidden[i], false);
+        if (!best)
+            continue;
+        winner *winner = &winners[report_kernel_index(data, best->stored->key.kernel)];
+        const speed *speed = &best->speed;
+        bool first = winner->sizes++ == 0;
+        winner->slow = first ? speed->gbps : fmin(winner->slow, speed->gbps);
+        winner->fast = first ? speed->gbps : fmax(winner->fast, speed->gbps);
+        winner->share_low = first ? speed->roof_ratio : fmin(winner->share_low, speed->roof_ratio);
+        winner->share_high =
+            first ? speed->roof_ratio : fmax(winner->share_high, speed->roof_ratio);
+    }
+}
+
+static void range(text *out, double low, double high)
+{
+    char from[16], to[16];
+    number_short(low, from);
+    number_short(high, to);
+    html_escape(out, from);
+    if (strcmp(from, to) != 0)
+        text_format(out, " to %s", to);
+}
+
+static void describe_winner(const winner *winner, const char *name, size_t count, text *out)
+{
+    strong(out, name);
+    if (count > 1)
+        text_format(out, " at %zu of %zu hidden sizes", winner->sizes, count);
+    text_add(out, " (");
+    range(out, winner->slow, winner->fast);
+    text_add(out, " GB/s");
+    if (isfinite(winner->share_low)) {
+        text_add(out, ", ");
+        range(out, winner->share_low, winner->share_high);
+        text_add(out, " of the roof");
+    }
+    text_add(out, ")");
+}
+
+/* A kernel that is wrong may be the fastest: say so rather than pass it over. */
+static void faster_but_wrong(const report_data *data, const char *regime, const size_t *hidden,
+                             size_t count, text *out)
+{
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        const char *name = data->kernels[i].name;
+        size_t sizes = 0;
+        for (size_t j = 0; j < count; j++) {
+            const view_case *best = fastest(data, regime, hidden[j], true);
+            sizes += best && strcmp(best->stored->key.kernel, name) == 0 && at_fault(data, name);
+        }
+        if (sizes > 0) {
+            text_add(out, " ");
+            strong(out, name);
+            text_format(out, " is faster at %zu of them, but it is at fault (below).", sizes);
+        }
+    }
+}
+
+static void regime_sentence(const report_data *data, const char *regime, text *out)
+{
+    size_t *hidden = NULL, count = 0;
+    winner *winners = calloc(data->kernel_count + 1, sizeof *winners);
+    if (!winners || !report_hidden_sizes(data, regime, &hidden, &count)) {
+        out->failed = true;
+    } else if (count > 0) {
+        bool first = true;
+        count_wins(data, regime, hidden, count, winners);
+        text_format(out, "<li>Data in %s, fastest: ", regime);
+        for (size_t wins = count; wins > 0; wins--)
+            for (size_t i = 0; i < data->kernel_count; i++) {
+                if (winners[i].sizes != wins)
+                    continue;
+                text_add(out, first ? "" : "; ");
+                describe_winner(&winners[i], data->kernels[i].name, count, out);
+                first = false;
+            }
+        text_add(out, first ? "no kernel that is without fault." : ".");
+        faster_but_wrong(data, regime, hidden, count, out);
+        text_add(out, "</li>\n");
+    }
+    free(winners);
+    free(hidden);
+}
+
+/* What one kernel did wrong, input by input: "huge (wrong-class); offset (inaccurate, row ULP
+ * 3.1e+06 at kappa up to 1e+08)". */
+static void add_wrongs(const report_data *data, const char *kernel, bool declared, text *out)
+{
+    const stored_cases *cases = &data->view->cases;
+    for (size_t i = 0; i < cases->count; i++) {
+        const stored_case *stored = &cases->cases[i];
+        char words[DETAIL_MAX_LENGTH + 64];
+        if (!stored->judged || strcmp(stored->key.kernel, kernel) != 0 ||
+            stored->verdict.declared != declared ||
+            (!declared && !report_is_failure(&stored->verdict)))
+            continue;
+        text_add(out, out->length ? "; " : "");
+        html_escape(out, declared ? verdict_name(stored->verdict.kind)
+                                  : verdict_describe(&stored->verdict, words, sizeof words));
+        text_add(out, " on ");
+        html_escape(out, stored->key.input);
+        if (!data->judged.cases || !report_same_judged(&data->judged, &stored->key)) {
+            text_add(out, " under ");
+            html_escape(out, stored->key.convention);
+        }
+        if (stored->verdict.kind == VERDICT_INACCURATE && isfinite(stored->metrics.row_ulp_max)) {
+            text_add(out, ", row ULP ");
+            html_short(out, stored->metrics.row_ulp_max);
+        }
+    }
+}
+
+/* Kernels that did the same wrong are named together. */
+static size_t wrong_sentences(const report_data *data, bool declared, text *out)
+{
+    text *wrongs = calloc(data->kernel_count + 1, sizeof *wrongs);
+    size_t sentences = 0;
+    if (!wrongs) {
+        out->failed = true;
+        return 0;
+    }
+    for (size_t i = 0; i < data->kernel_count; i++)
+        add_wrongs(data, data->kernels[i].name, declared, &wrongs[i]);
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        if (!wrongs[i].length)
+            continue;
+        text_format(out, "<li class=\"%s\">", declared ? "declared" : "fault");
+        strong(out, data->kernels[i].name);
+        for (size_t j = i + 1; j < data->kernel_count; j++) {
+            if (!wrongs[j].length || strcmp(wrongs[i].bytes, wrongs[j].bytes) != 0)
+                continue;
+            text_add(out, ", ");
+            strong(out, data->kernels[j].name);
+            text_free(&wrongs[j]);
+        }
+        text_format(out, "%s: ", declared ? " (where no claim is made)" : "");
+        text_add(out, wrongs[i].bytes);
+        text_add(out, ".</li>\n");
+        sentences++;
+    }
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        out->failed = out->failed || wrongs[i].failed;
+        text_free(&wrongs[i]);
+    }
+    free(wrongs);
+    return sentences;
+}
+
+/* Who is least wrong on the inputs that hurt most. */
+static void accuracy_sentence(const report_data *data, text *out)
+{
+    const report_kernel *least = NULL, *most = NULL;
+    report_error low = {.row_ulp = NAN}, high = {.row_ulp = NAN};
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        report_error worst = report_worst_error(data, &data->judged, data->kernels[i].name, NULL);
+        if (!isfinite(worst.row_ulp))
+            continue;
+        if (!worst.failed && !(low.row_ulp <= worst.row_ulp)) {
+            low = worst;
+            least = &data->kernels[i];
+        }
+        if (!(high.row_ulp >= worst.row_ulp)) {
+            high = worst;
+            most = &data->kernels[i];
+        }
+    }
+    if (!most)
+        return;
+    text_add(out, "<li>Over all inputs");
+    if (least) {
+        text_add(out, " the smallest worst error is that of ");
+        strong(out, least->name);
+        text_add(out, ": ");
+        html_short(out, low.row_ulp);
+        text_add(out, " row ULP (on ");
+        html_escape(out, low.worst->key.input);
+        text_add(out, ")");
+    }
+    if (most != least) {
+        text_add(out, least ? "; the largest is that of " : " the largest error is that of ");
+        strong(out, most->name);
+        text_add(out, ": ");
+        html_short(out, high.row_ulp);
+        text_add(out, " (on ");
+        html_escape(out, high.worst->key.input);
+        text_add(out, ")");
+    }
+    text_add(out, ".</li>\n");
+}
+
+static void left_out_sentence(const report_data *data, text *out)
+{
+    const stored_cases *cases = &data->view->cases;
+    size_t left_out = 0;
+    for (size_t i = 0; i < cases->count; i++)
+        left_out +=
+            cases->cases[i].judged && (cases->cases[i].verdict.kind == VERDICT_UNSUPPORTED ||
+                                       cases->cases[i].verdict.kind == VERDICT_SKIPPED);
+    if (left_out > 0)
+        text_format(out,
+                    "<li class=\"left-out\">%zu case%s %s not measured (unsupported or "
+                    "skipped; the tables say why).</li>\n",
+                    left_out, left_out == 1 ? "" : "s", left_out == 1 ? "was" : "were");
+}
+
+void html_summary(const report_data *data, text *out)
+{
+    text_add(out, "<section id=\"summary\">\n<h2>What came out</h2>\n<ul>\n");
+    if (data->view->run.state != RUN_COMPLETE)
+        text_add(out, "<li class=\"fault\">This run is not complete: only what was measured before "
+                      "it ended is shown.</li>\n");
+    for (size_t i = 0; i < REGIME_COUNT; i++)
+        regime_sentence(data, report_regimes[i], out);
+    size_t wrong = wrong_sentences(data, false, out);
+    if (wrong == 0 && data->judged.cases)
+        text_add(out, "<li class=\"ok\">No kernel broke its proven bound, gave a number of the "
+                      "wrong class where it makes a claim, crashed, hung or wrote where it must "
+                      "not.</li>\n");
+    wrong_sentences(data, true, out);
+    accuracy_sentence(data, out);
+    left_out_sentence(data, out);
+    text_add(out, "</ul>\n</section>\n");
+}

@@ -1,0 +1,166 @@
+/* The parts of the report, between report.c, report_data.c, report_charts.c, report_layout.c,
+ * report_gnuplot.c and report_html*.c. Nobody else includes this. */
+#ifndef LNBENCH_REPORT_PARTS_H
+#define LNBENCH_REPORT_PARTS_H
+
+#include "report.h"
+#include "text.h"
+
+/* ---- report_data.c: what of a view the report shows ---- */
+
+typedef struct report_kernel {
+    const char *name, *statistics, *isa; /* owned by the view; "" where unknown */
+} report_kernel;
+
+/* Cases that may be compared with each other. */
+typedef struct report_group {
+    const char *convention;
+    ln_type dtype;
+    cache_state cache;
+    unsigned threads;
+    size_t cases; /* timed kernels' cases in it */
+} report_group;
+
+typedef struct report_shape {
+    size_t rows, hidden;
+} report_shape;
+
+typedef struct report_data {
+    const view *view;
+    report_kernel *kernels; /* every kernel of the run but the roofs, as first stored */
+    size_t kernel_count;
+    report_group group;  /* the group with most timed cases; cases 0: nothing was timed */
+    report_group judged; /* whose errors are shown with them: convention and dtype count */
+    bool has_shape;
+    report_shape shape; /* the shape of `group` that most kernels were timed at */
+    const char *shape_regime;
+} report_data;
+
+enum { REGIME_COUNT = 4 };
+extern const char *const report_regimes[REGIME_COUNT]; /* "L1", "L2", "L3", "DRAM" */
+
+bool report_data_make(const view *view, report_data *data, error *error);
+void report_data_free(report_data *data);
+/* data->kernel_count where there is none of this name. */
+size_t report_kernel_index(const report_data *data, const char *name);
+bool report_timed(const view_case *timed); /* a finite GB/s */
+bool report_in_group(const report_group *group, const case_key *key);
+/* The case of a kernel (or roof) at one shape of the group on normal input, timed or not; NULL
+ * where there is none. */
+const view_case *report_case_at(const report_data *data, const char *kernel,
+                                const report_shape *shape);
+/* The case drawn for a kernel in a regime at one hidden size: of several the one with most rows. */
+const view_case *report_point(const report_data *data, const char *kernel, const char *regime,
+                              size_t hidden);
+/* The distinct hidden sizes timed in a regime, ascending; free() them. False: memory. */
+bool report_hidden_sizes(const report_data *data, const char *regime, size_t **sizes,
+                         size_t *count);
+bool report_is_failure(const verdict *verdict); /* a kernel at fault: neither ok nor left out */
+/* The largest row ULP of a kernel over the judged cases of the convention and type of `group`, of
+ * one input, or of all where it is NULL. */
+typedef struct report_error {
+    bool judged;
+    double row_ulp;            /* NaN where no finite figure was measured */
+    const stored_case *worst;  /* the case of row_ulp, or NULL */
+    const stored_case *failed; /* the gravest case that went wrong, or NULL */
+} report_error;
+report_error report_worst_error(const report_data *data, const report_group *group,
+                                const char *kernel, const char *input);
+bool report_same_judged(const report_group *group, const case_key *key);
+/* "f32, torch, hot, 1 thread" */
+void report_group_words(const report_group *group, text *out);
+/* "AMD EPYC ... · commit 1234567 · 2026-01-01T00:00:00Z · run 3" */
+void report_footer(const view *view, text *out);
+const char *report_commit(const view *view); /* "unknown" where it is not recorded */
+
+/* ---- report_layout.c: where things stand on a chart, in pixels from the top left ---- */
+
+typedef struct chart_frame {
+    double left, right, top, bottom; /* of the plotting area, pixels */
+    double x_min, x_max, y_min, y_max;
+    bool x_log, y_log;
+} chart_frame;
+
+double frame_x(const chart_frame *frame, double x);
+double frame_y(const chart_frame *frame, double y);
+
+/* Moves wanted positions (ascending) apart to at least `gap`, as little as possible in the least
+ * squares sense, within [low, high]. False: memory. */
+bool layout_spread(double *positions, size_t count, double gap, double low, double high);
+
+typedef struct label_box {
+    double x, y;          /* the point that it names */
+    double width, height; /* of the text */
+    double left, top;     /* where it goes: set by layout_place */
+} label_box;
+
+/* Places every label near its point, inside the frame, clear of all points and other labels. */
+void layout_place(label_box *labels, size_t count, const chart_frame *frame);
+/* How many pairs of labels, and of labels and points, overlap. 0 is what is wanted. */
+size_t layout_overlaps(const label_box *labels, size_t count);
+/* A generous width of a text at 12 pixels. */
+double layout_text_width(const char *string);
+
+/* Ticks of a logarithmic axis, at most `most`: 1-2-5, decades, or every so many decades. */
+size_t layout_log_ticks(double low, double high, double *ticks, size_t most);
+/* A round number at or above value: 1, 2, 2.5, 5 times a power of ten. */
+double layout_round_up(double value);
+
+/* ---- report_charts*.c: the tidy TSV of each chart ---- */
+
+enum { STEM_LENGTH = 32, REASON_LENGTH = 160 };
+
+typedef struct chart {
+    char stem[STEM_LENGTH];     /* of its files: throughput_l2.svg ... */
+    char script[STEM_LENGTH];   /* throughput.gp */
+    char title[192];            /* for the page */
+    char reason[REASON_LENGTH]; /* why it cannot be drawn, "" where it can */
+} chart;
+
+/* Each writes DIRECTORY/STEM*.tsv and fills the chart; without data only the reason is filled. */
+bool chart_series(const report_data *data, const char *directory, error *error);
+bool chart_throughput(const report_data *data, const char *regime, const char *directory,
+                      chart *chart, error *error);
+bool chart_roof_share(const report_data *data, const char *directory, chart *chart, error *error);
+bool chart_error_kappa(const report_data *data, const char *directory, chart *chart, error *error);
+bool chart_speed_error(const report_data *data, const char *directory, chart *chart, error *error);
+
+/* ---- report_tsv.c ---- */
+
+/* One cell: nothing that gnuplot, TSV or XML could take for syntax is left in it. */
+void tsv_text(text *out, const char *cell);
+void tsv_number(text *out, double value); /* "NaN" for what is not finite */
+void tsv_end(text *out);                  /* ends the line */
+void tsv_setting(text *out, const char *key, double value);
+void tsv_setting_text(text *out, const char *key, const char *value);
+/* The settings every chart has. */
+void tsv_common(text *out, const report_data *data, const char *title, const char *subtitle,
+                double width, double height);
+void tsv_frame(text *out, const char *prefix, const chart_frame *frame);
+/* Writes and frees DIRECTORY/STEM SUFFIX. */
+bool tsv_save(text *out, const char *directory, const char *stem, const char *suffix, error *error);
+bool report_path(char path[512], const char *directory, const char *name, const char *suffix,
+                 error *error);
+
+/* ---- report_gnuplot.c ---- */
+
+typedef enum gnuplot_result { GNUPLOT_DREW, GNUPLOT_MISSING, GNUPLOT_FAILED } gnuplot_result;
+
+/* Runs the script in `directory` (which holds data/STEM*.tsv), making STEM.FORMAT there. note is
+ * filled with one line unless it drew. */
+gnuplot_result gnuplot_draw(const chart *chart, const char *format, const char *plots_directory,
+                            const char *directory, char note[256]);
+
+/* ---- report_html*.c ---- */
+
+bool html_page(const report_data *data, const chart *charts, size_t chart_count,
+               const char *directory, const report_result *result, text *out, error *error);
+void html_escape(text *out, const char *string);
+void html_summary(const report_data *data, text *out);
+const char *html_verdict_class(const verdict *verdict); /* of the style sheet */
+void html_short(text *out, double value);
+void html_results(const report_data *data, text *out);
+void html_accuracy(const report_data *data, text *out);
+void html_machine(const report_data *data, text *out);
+
+#endif

@@ -1,0 +1,72 @@
+/* The style sheet and the one script of index.html: sorting of tables, nothing else. */
+#ifndef LNBENCH_REPORT_STYLE_H
+#define LNBENCH_REPORT_STYLE_H
+
+/* Colours of the drawings: gnuplot writes black, white and greys as attributes, which rules
+ * outrank; that is how they follow the reader's light or dark setting. */
+static const char *const report_style =
+    ":root{--ink:#1a1a1a;--soft:#5b5b5b;--paper:#fff;--rule:#d8d8d8;--stripe:#f6f6f6;"
+    "--fault:#b00020;--fault-back:#fde7ea;--declared:#7a4b00;--declared-back:#fff3dc;"
+    "--ok:#00614a;--link:#0059a8;color-scheme:light dark}\n"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e8e8e8;--soft:#a8a8a8;--paper:#16181b;"
+    "--rule:#3a3d42;--stripe:#1d2024;--fault:#ff8a99;--fault-back:#3d1a20;--declared:#f2c46d;"
+    "--declared-back:#352a12;--ok:#5fd0ae;--link:#7ab8ff}}\n"
+    "*{box-sizing:border-box}\n"
+    "body{margin:0;background:var(--paper);color:var(--ink);"
+    "font:16px/1.5 'Liberation Sans',Arial,Helvetica,sans-serif}\n"
+    "main{max-width:1080px;margin:0 auto;padding:1.5rem 1rem 4rem}\n"
+    "h1{font-size:1.6rem;line-height:1.25;margin:0 0 .3rem}\n"
+    "h2{font-size:1.2rem;margin:2.5rem 0 .6rem;border-bottom:1px solid var(--rule)}\n"
+    "h3{font-size:1rem;margin:1.5rem 0 .4rem}\n"
+    ".run,figcaption,.note{color:var(--soft);font-size:.9rem}\n"
+    "figure{margin:1.2rem 0 2rem}\n"
+    ".scroll{overflow-x:auto}\n"
+    ".scroll svg{display:block;width:100%;min-width:820px;height:auto}\n"
+    ".missing{color:var(--soft);border-left:3px solid var(--rule);padding-left:.7rem}\n"
+    "table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums}\n"
+    "th,td{padding:.28rem .6rem;border-bottom:1px solid var(--rule);text-align:right;"
+    "white-space:nowrap}\n"
+    "th{vertical-align:bottom}\n"
+    "th:first-child,td:first-child,.word{text-align:left}\n"
+    "td.wrap{white-space:normal;overflow-wrap:anywhere}\n"
+    "tbody tr:nth-child(even){background:var(--stripe)}\n"
+    "th[data-sort]{cursor:pointer;text-decoration:underline dotted;text-underline-offset:3px}\n"
+    ".fault{color:var(--fault)}\n"
+    "td.fault{background:var(--fault-back);font-weight:600}\n"
+    ".declared{color:var(--declared)}\n"
+    "td.declared{background:var(--declared-back)}\n"
+    ".ok{color:var(--ok)}\n"
+    ".matrix td.ok{color:inherit}\n"
+    ".left-out{color:var(--soft)}\n"
+    "code,pre{font-family:'Liberation Mono','DejaVu Sans Mono',Menlo,Consolas,monospace;"
+    "font-size:.9em}\n"
+    "pre{background:var(--stripe);border:1px solid var(--rule);padding:.7rem;overflow-x:auto}\n"
+    "dt{font-weight:600;margin-top:.5rem}\ndd{margin:0 0 0 1rem}\n"
+    "summary{cursor:pointer;color:var(--link);margin:.8rem 0}\n"
+    "@media(prefers-color-scheme:dark){"
+    ".scroll svg rect[fill='#ffffff']{fill:none}"
+    ".scroll svg [fill='black']{fill:var(--ink)}"
+    ".scroll svg [color='black']{color:var(--ink)}"
+    ".scroll svg [stroke='black']{stroke:var(--ink)}}\n"
+    "@media print{:root{--ink:#000;--soft:#444;--paper:#fff;--rule:#bbb;--stripe:#fff;"
+    "color-scheme:light}main{max-width:none;padding:0}.scroll{overflow:visible}"
+    ".scroll svg{min-width:0}figure,tr{break-inside:avoid}h2{break-after:avoid}"
+    "details:not([open])>*{display:block}th,td{padding:.15rem .35rem;white-space:normal}"
+    "table{font-size:.7rem}}\n";
+
+static const char *const report_script =
+    "document.querySelectorAll('th[data-sort]').forEach(function(th){\n"
+    "th.addEventListener('click',function(){\n"
+    "var table=th.closest('table'),body=table.tBodies[0],i=th.cellIndex;\n"
+    "var up=th.getAttribute('aria-sort')!=='ascending';\n"
+    "table.querySelectorAll('th').forEach(function(o){o.removeAttribute('aria-sort')});\n"
+    "th.setAttribute('aria-sort',up?'ascending':'descending');\n"
+    "var key=function(r){var c=r.cells[i];return c.dataset.value!==undefined?"
+    "parseFloat(c.dataset.value):c.textContent};\n"
+    "var rows=Array.prototype.slice.call(body.rows);\n"
+    "rows.sort(function(a,b){var x=key(a),y=key(b);\n"
+    "if(x!==x)return y!==y?0:1;if(y!==y)return -1;\n"
+    "return (x<y?-1:x>y?1:0)*(up?1:-1)});\n"
+    "rows.forEach(function(r){body.appendChild(r)})})});\n";
+
+#endif

@@ -1,0 +1,80 @@
+# Throughput over hidden size, with the roofs; the lines are named at their ends.
+# data/STEM.tsv: series kernel rows hidden gbps gbps_lo gbps_hi
+# data/STEM_labels.tsv: series label hidden gbps label_y; data/STEM_ticks.tsv: hidden label
+stem = ARG1
+format = ARG2
+here = ARG0[1:strlen(ARG0) - strlen('throughput.gp')]
+load here.'style.gp'
+
+points = 'data/'.stem.'.tsv'
+
+stats 'data/'.stem.'_ticks.tsv' skip 1 using (0) nooutput
+tick_count = int(STATS_records)
+array TICK[tick_count]
+array TICK_LABEL[tick_count]
+stats 'data/'.stem.'_ticks.tsv' skip 1 \
+    using (n = int($0) + 1, TICK[n] = $1, TICK_LABEL[n] = shown(strcol(2)), 0) nooutput
+label_count = int(number('labels'))
+array OF[label_count]
+array LABEL[label_count]
+array END_X[label_count]
+array END_Y[label_count]
+array LABEL_Y[label_count]
+stats 'data/'.stem.'_labels.tsv' skip 1 using (n = int($0) + 1, OF[n] = int($1), \
+    LABEL[n] = strcol(2), END_X[n] = $3, END_Y[n] = $4, LABEL_Y[n] = $5, 0) nooutput
+set lmargin at screen across(number('left'))
+set rmargin at screen across(number('right'))
+set tmargin at screen up(number('top'))
+set bmargin at screen up(number('bottom'))
+set logscale x 2
+set xrange [number('xmin'):number('xmax')]
+set yrange [0:number('ymax')]
+set xlabel 'hidden size (elements a row)'
+set ylabel 'GB/s (x read and y written)'
+
+set xtics ()
+do for [i = 1:tick_count] { set xtics add (TICK_LABEL[i] TICK[i]) }
+
+label_x = number('right') + 34
+do for [i = 1:label_count] {
+    set label i LABEL[i] at screen across(label_x), up(LABEL_Y[i]) left tc rgb COLOUR[OF[i]]
+    set arrow i from END_X[i], END_Y[i] to screen across(label_x - 4), up(LABEL_Y[i]) \
+        nohead lw 0.7 lc rgb COLOUR[OF[i]]
+}
+
+array LEGEND_TEXT[7]
+array LEGEND_LINE[7]
+array LEGEND_DASH[7]
+array LEGEND_MARK[7]
+array LEGEND_COLOUR[7]
+array LEGEND_INK[7]
+do for [i = 1:5] {
+    LEGEND_TEXT[i] = has_isa(ISAS[i]) ? ISAS[i] : ''
+    LEGEND_LINE[i] = 1.6
+    LEGEND_DASH[i] = dash_of(ISAS[i])
+    LEGEND_MARK[i] = mark_of(ISAS[i])
+}
+LEGEND_TEXT[6] = 'roof: copy'
+LEGEND_TEXT[7] = 'roof: non-temporal copy'
+LEGEND_DASH[6] = dash_of('copy')
+LEGEND_DASH[7] = dash_of('copy_nt')
+do for [i = 1:7] {
+    if (i > 5) {
+        LEGEND_LINE[i] = 2.5
+        LEGEND_MARK[i] = 0
+    }
+    LEGEND_COLOUR[i] = i > 5 ? INK : SOFT
+    LEGEND_INK[i] = SOFT
+}
+legend_left = 24
+legend_right = width - 24
+legend_top = 76
+legend_number = 2001
+load here.'legend.gp'
+
+is_roof(i) = STATISTICS[i] eq 'roof'
+plot for [i = 1:series_count] points skip 1 using 4:(int($1) == i ? $5 : NaN) with lines \
+        lw (is_roof(i) ? 2.5 : 1.6) dt dash_of(ISA[i]) lc rgb COLOUR[i] notitle, \
+    for [i = 1:series_count] points skip 1 \
+        using 4:(int($1) == i && !is_roof(i) ? $5 : NaN):6:7 with yerrorbars \
+        pt mark_of(ISA[i]) ps 0.7 lw 1 lc rgb COLOUR[i] notitle
