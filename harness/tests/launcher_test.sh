@@ -12,6 +12,9 @@ source_root=$(readlink -f -- "${1:?usage: launcher_test.sh CHECKOUT}")
 top=$(mktemp -d) || exit 1
 trap 'rm -rf "$top"' EXIT
 failures=0
+# Nothing of the caller's settings: run-tests may have been started with any of them.
+unset CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS PKG_CONFIG_PATH CMAKE_PREFIX_PATH \
+    LNBENCH_BUILD_DIR LNBENCH_NO_INSTALL LNBENCH_FULL CTEST_PARALLEL_LEVEL
 
 # ---- the sandbox -------------------------------------------------------------------------------
 
@@ -148,7 +151,6 @@ start() {
     : >"$box/calls"
     (
         cd "$box/elsewhere" || exit 99
-        unset CC CXX LNBENCH_BUILD_DIR LNBENCH_NO_INSTALL LNBENCH_FULL CTEST_PARALLEL_LEVEL
         export PATH="$box/bin:$box/base" DPKG_ADMINDIR="$box/dpkg"
         # VARIABLE=VALUE words come before the program.
         exec env "$@" >"$box/stdout" 2>"$box/stderr" </dev/null
