@@ -8,8 +8,8 @@
 enum { MOST = 64 };
 
 typedef struct sample {
-    stored_case list[8];
-    repetition repetitions[8][MOST];
+    stored_case list[12];
+    repetition repetitions[12][MOST];
     stored_cases cases;
 } sample;
 
