@@ -152,6 +152,15 @@ static void test_facts(void **state)
     assert_true(machine.l1d_bytes == 49152 && machine.l2_bytes == 2097152);
     assert_true(machine.l3_bytes == 34603008 && machine.cores >= 1);
     machine_free(&machine);
+    /* The narrowest quota of the group and of those above it counts. */
+    put(*state, "/sys/fs/cgroup/box/inner/cpu.max", "300000 100000\n");
+    machine = read_root(*state, 1);
+    assert_fact(&machine, "cpu_quota", "1.50");
+    machine_free(&machine);
+    put(*state, "/sys/fs/cgroup/box/inner/cpu.max", "50000 100000\n");
+    machine = read_root(*state, 1);
+    assert_fact(&machine, "cpu_quota", "0.50");
+    machine_free(&machine);
 }
 
 /* AMD's and the old control groups' files, and a processor that tells less. */

@@ -128,6 +128,15 @@ static void test_hierarchy(void **state)
             add_time(kernel, process, 100 + process);
     speed speed = speed_of(&sample, 0);
     assert_true(speed.time_ns == 102 && speed.time_lo_ns <= 101 && speed.time_hi_ns >= 103);
+    /* And one process alone: its repetitions are drawn. The binomial distribution has the median of
+     * 9 draws from 1 ... 9 below 3, or above 7, in 3 % of the cases on either side. */
+    struct sample alone = {0};
+    kernel = add_case(&alone, "k");
+    for (int i = 1; i <= 9; i++)
+        add_time(kernel, 0, i);
+    speed = speed_of(&alone, 0);
+    assert_true(speed.time_ns == 5 && speed.time_lo_ns >= 1 && speed.time_lo_ns <= 3);
+    assert_true(speed.time_hi_ns >= 7 && speed.time_hi_ns <= 9);
 }
 
 /* The faster roof of the group counts, others don't; what a process does to both cancels. */
@@ -162,6 +171,10 @@ static void test_roof(void **state)
     speed speed = speed_of(&sample, 0);
     assert_true(speed.roof_ratio == 0.5 && speed.roof_lo == 0.5 && speed.roof_hi == 0.5);
     assert_true(speed.time_hi_ns > speed.time_lo_ns);
+    for (size_t i = 0; i < plain->repetition_count; i++)
+        plain->repetitions[i].real_ns /= 3; /* now the one that comes first is faster */
+    assert_near(speed_of(&sample, 0).roof_ratio, 0.3);
+    plain->repetition_count = 0;
     /* Only process 3 left in common. */
     for (size_t i = 0; i < stream->repetition_count; i++) {
         stream->repetitions[i].process += 3;
