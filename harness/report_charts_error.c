@@ -183,8 +183,9 @@ static void theory_labels(const chart_frame *frame, size_t hidden, text *setting
     double square_end = fmin(frame->x_max, sqrt(frame->y_max / n));
     tsv_setting(settings, "theory_x", end);
     tsv_setting(settings, "theory_y", end);
-    tsv_setting(settings, "square_x", fmax(square_end, frame->x_min));
-    tsv_setting(settings, "square_y", fmax(square_end * square_end * n, frame->y_min));
+    tsv_setting(settings, "square_shown", square_end > frame->x_min);
+    tsv_setting(settings, "square_x", square_end);
+    tsv_setting(settings, "square_y", square_end * square_end * n);
     tsv_setting(settings, "hidden", n);
 }
 

@@ -175,11 +175,12 @@ static double placement_cost(const label_box *labels, size_t count, size_t which
     return cost + 2 * distance + (box->left < box->x ? 6 : 0);
 }
 
-static void place_one(label_box *labels, size_t count, size_t which, size_t placed,
+/* Returns whether the label went somewhere else than it was. */
+static bool place_one(label_box *labels, size_t count, size_t which, size_t placed,
                       const chart_frame *frame, const chart_line *lines, size_t line_count)
 {
     label_box *box = &labels[which];
-    double best = INFINITY, best_left = box->left, best_top = box->top;
+    double best = INFINITY, left = box->left, top = box->top, best_left = left, best_top = top;
     for (double radius = 8; radius < 320; radius *= 1.3) {
         for (int angle = 0; angle < 32; angle++) {
             double turn = angle * 2 * acos(-1) / 32;
@@ -199,6 +200,7 @@ static void place_one(label_box *labels, size_t count, size_t which, size_t plac
     }
     box->left = best_left;
     box->top = best_top;
+    return best_left != left || best_top != top;
 }
 
 void layout_place(label_box *labels, size_t count, const chart_frame *frame,
@@ -210,9 +212,12 @@ void layout_place(label_box *labels, size_t count, const chart_frame *frame,
     }
     for (size_t i = 0; i < count; i++)
         place_one(labels, count, i, i, frame, lines, line_count);
-    for (int round = 0; round < 6; round++)
+    bool moved = true;
+    for (int round = 0; round < 6 && moved; round++) {
+        moved = false;
         for (size_t i = 0; i < count; i++)
-            place_one(labels, count, i, count, frame, lines, line_count);
+            moved = place_one(labels, count, i, count, frame, lines, line_count) || moved;
+    }
 }
 
 size_t layout_overlaps(const label_box *labels, size_t count)

@@ -81,8 +81,10 @@ do for [p = 1:panel_count] {
     set label 1 TITLE[p] noenhanced at screen across(LEFT[p]), up(TOP[p] - 56) left font ',13' tc rgb INK
     set label 2 'u·κ' at number('theory_x'), number('theory_y') center offset 0, 0.6 \
         tc rgb SOFT front
-    set label 3 'N·u·κ²' at number('square_x'), number('square_y') center offset 0, 0.6 \
-        tc rgb SOFT front
+    if (number('square_shown') == 1) {
+        set label 3 'N·u·κ²' at number('square_x'), number('square_y') center offset 0, 0.6 \
+            tc rgb SOFT front
+    }
     set xlabel 'κ, condition number of the row' offset 0, 0.3
     if (LEFT[p] < 100) { set ylabel 'error (row ULP)' } else { set ylabel ' ' }
     do for [i = 1:series_count] {
