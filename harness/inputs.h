@@ -22,7 +22,8 @@ bool input_check(const char *input, error *error);
 
 /* Fills count rows, beginning with row `first`, of hidden elements each (dense). Element (r, c)
  * depends only on input, seed, hidden, r and c. A .npy file gives its rows in turn, over again when
- * they run out, and must have this hidden. Documents' tensors are tiled to hidden the same way. */
+ * they run out, and must have this hidden; it is read anew at each call, and f64 is rounded to f32.
+ * Documents' tensors are tiled to hidden the same way. */
 bool input_rows(const char *input, uint64_t seed, size_t first, size_t count, size_t hidden,
                 float *x, error *error);
 
@@ -32,7 +33,8 @@ void input_affine(const ln_convention *convention, uint64_t seed, size_t hidden,
                   float *beta);
 
 /* Probe rows of a convention: N <= 16 with var near eps, exact sums where possible, where
- * neighbouring conventions (other ddof, other place of eps, no eps) lie more than 1000 ULP apart;
+ * neighbouring conventions (other ddof, other place of eps, no eps) lie more than 1000 ULP apart
+ * (but for eps left out from the quotient: eps * 2^24 ULP at most, on any row);
  * and, for hidden > 16, rows of +-1 times a power of two at that hidden, whose sums are exact in
  * any order. Fills x (dense, hidden each) and returns how many rows it made, at most `most`. */
 size_t input_probe_rows(const ln_convention *convention, size_t hidden, size_t most, float *x);

@@ -15,11 +15,11 @@ typedef struct npy_array {
 } npy_array;
 
 /* Reads a whole file. as_bf16: take <u2 for bf16. Errors name the file, the field and what was
- * expected: missing, not npy, truncated, too long, other endianness, Fortran order, unsupported
- * dtype, sizes that overflow. */
+ * expected: not npy, truncated, too long, other endianness, Fortran order, unsupported dtype, sizes
+ * that overflow (all usage); a file that is missing or cannot be read is an environment error. */
 bool npy_read(const char *path, bool as_bf16, npy_array *array, error *error);
 /* Writes version 1.0 through a temporary file and a rename, so that a full disk leaves nothing
- * half. */
+ * half. A path that is no regular file (/dev/null) is written to as it is. */
 bool npy_write(const char *path, ln_type dtype, size_t dimensions, const size_t *shape,
                const void *data, error *error);
 void npy_free(npy_array *array);

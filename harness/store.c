@@ -62,13 +62,23 @@ static const struct {
     [STATEMENT_FACTS] = {.sql = "SELECT name, value FROM facts WHERE run = ?1 ORDER BY place"},
     [STATEMENT_KERNELS] = {.sql = "SELECT descriptor FROM kernels WHERE run = ?1 ORDER BY id"},
     [STATEMENT_PROCESS_COUNT] = {.sql = "SELECT count(DISTINCT process) FROM repetitions "
-                                        "JOIN cases ON cases.id = case_id WHERE " KEY_MATCHES},
+                                        "JOIN cases ON cases.id = case_id WHERE " KEY_MATCHES
+                                        " AND process IN (SELECT process FROM "
+                                        "finished_processes WHERE run = ?1)"},
+    [STATEMENT_END_PROCESS] = {.sql = "INSERT OR IGNORE INTO finished_processes VALUES (?1, ?2)"},
+    [STATEMENT_NEXT_PROCESS] = {.sql = "SELECT coalesce(max(process) + 1, 0) FROM repetitions "
+                                       "JOIN cases ON cases.id = case_id WHERE run = ?1"},
     [STATEMENT_HAS_ACCURACY] = {.sql = "SELECT count(*) FROM accuracies "
                                        "JOIN cases ON cases.id = case_id "
                                        "WHERE verdict <> 'pending' AND " KEY_MATCHES},
 };
 
 static const char *const state_names[] = {"open", "complete", "interrupted"};
+
+const char *store_sqlite_version(void)
+{
+    return sqlite3_libversion();
+}
 
 bool store_fail(const store *store, int status, const char *doing, error *error)
 {
@@ -172,6 +182,25 @@ static bool finish(store *store, bool fine, const char *doing, error *error)
     return false;
 }
 
+/* Shorter files than a page SQLite takes for empty ones, and would write over them. */
+static bool check_header(const char *path, error *error)
+{
+    static const char expected[16] = "SQLite format 3"; /* sqlite.org/fileformat2.html, 1.3.1 */
+    char header[sizeof expected];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return fail(error, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    size_t count = fread(header, 1, sizeof header, file);
+    bool unread = ferror(file);
+    fclose(file);
+    if (unread)
+        return fail(error, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    if (count == 0 || (count == sizeof header && memcmp(header, expected, sizeof header) == 0))
+        return true;
+    return fail(error, EXIT_CODE_ENVIRONMENT,
+                "%s: not an SQLite database: name another file with --db", path);
+}
+
 /* SQLite would only say "unable to open database file". */
 static bool check_place(const char *path, store_mode mode, error *error)
 {
@@ -183,7 +212,7 @@ static bool check_place(const char *path, store_mode mode, error *error)
         if (access(path, mode == STORE_READ ? R_OK : R_OK | W_OK) != 0)
             return fail(error, EXIT_CODE_ENVIRONMENT, "%s: cannot %s it: %s", path,
                         mode == STORE_READ ? "read" : "write to", strerror(errno));
-        return true;
+        return check_header(path, error);
     }
     if (mode == STORE_READ && errno == ENOENT)
         return fail(error, EXIT_CODE_ENVIRONMENT,
@@ -272,7 +301,7 @@ static bool open_read(store *store, error *error)
     bool outdated = false;
     bool fine = connect(store, store->path, SQLITE_OPEN_READONLY, error) &&
                 store_check_schema(store, STORE_READ, &outdated, error);
-    int status = store->database ? sqlite3_errcode(store->database) : SQLITE_NOMEM;
+    int status = store->database ? sqlite3_errcode(store->database) & 0xff : SQLITE_NOMEM;
     if (!fine && (status == SQLITE_CANTOPEN || status == SQLITE_READONLY) &&
         !has_log(store->path)) {
         char *uri = immutable_uri(store->path);
@@ -373,6 +402,16 @@ bool store_end_run(store *store, int64_t run, run_state state, error *error)
     return sqlite3_changes(store->database) > 0 ||
            fail(error, EXIT_CODE_ENVIRONMENT, "%s: no run %lld to end", store->path,
                 (long long)run);
+}
+
+bool store_end_process(store *store, int64_t run, unsigned process, error *error)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_END_PROCESS, error);
+    if (!statement)
+        return false;
+    sqlite3_bind_int64(statement, 1, run);
+    sqlite3_bind_int64(statement, 2, process);
+    return store_step(store, statement, "end a worker process", error);
 }
 
 bool store_put_kernel(store *store, int64_t run, const char *name, const char *json, error *error)

@@ -415,6 +415,17 @@ bool store_process_count(store *store, int64_t run, const case_key *key, unsigne
     return fine;
 }
 
+bool store_next_process(store *store, int64_t run, unsigned *process, error *error)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_NEXT_PROCESS, error);
+    int64_t number;
+    if (statement)
+        sqlite3_bind_int64(statement, 1, run);
+    bool fine = read_number(store, statement, &number, error);
+    *process = (unsigned)number;
+    return fine;
+}
+
 bool store_has_accuracy(store *store, int64_t run, const case_key *key, bool *has, error *error)
 {
     sqlite3_stmt *statement = store_statement(store, STATEMENT_HAS_ACCURACY, error);

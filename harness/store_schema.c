@@ -1,5 +1,7 @@
 /* What kind of file this is, and how an older one becomes a present one. */
 #include "store_internal.h"
+#include <stdio.h>
+#include <string.h>
 #include "schema_sql.h" /* results/schema.sql, as bytes */
 
 static const char *const migrations[] = {schema_sql};
@@ -27,13 +29,17 @@ static bool check_sound(const store *store, error *error)
     if (status != SQLITE_ROW) {
         store_fail(store, status, "check it", error);
     } else {
-        const char *found = (const char *)sqlite3_column_text(statement, 0);
-        fine = found && sqlite3_stricmp(found, "ok") == 0;
+        char found[200];
+        const char *answer = (const char *)sqlite3_column_text(statement, 0);
+        snprintf(found, sizeof found, "%s", answer ? answer : "no answer");
+        for (char *at = found; (at = strchr(at, '\n'));)
+            *at = ' ';
+        fine = strcmp(found, "ok") == 0;
         if (!fine)
             fail(error, EXIT_CODE_ENVIRONMENT,
-                 "%s: the database is damaged (%.200s): save what can be saved with "
+                 "%s: the database is damaged (%s): save what can be saved with "
                  "'sqlite3 %s .recover', or name another file with --db",
-                 store->path, found ? found : "no answer", store->path);
+                 store->path, found, store->path);
     }
     sqlite3_finalize(statement);
     return fine;

@@ -31,7 +31,8 @@ typedef enum ln_trait {
     LN_TRAIT_FMA = 1u << 0,            /* multiplies and adds with one rounding */
     LN_TRAIT_NONTEMPORAL = 1u << 1,    /* stores around the caches */
     LN_TRAIT_ALIGNMENT_BITS = 1u << 2, /* output bits may depend on the alignment of the buffers */
-    LN_TRAIT_FLUSHES_SUBNORMALS = 1u << 3 /* treats subnormals as zero */
+    LN_TRAIT_FLUSHES_SUBNORMALS = 1u << 3, /* treats subnormals as zero */
+    LN_TRAIT_NOT_IN_PLACE = 1u << 4        /* y must not be x */
 } ln_trait;
 
 /* Facts of one row, computed exactly and rounded to double, from which a kernel states its error

@@ -95,3 +95,10 @@ CREATE TABLE judged_rows (
     bound_row_ulp REAL,
     PRIMARY KEY (case_id, row)
 ) STRICT, WITHOUT ROWID;
+
+-- Worker processes that left every repetition they were to make (--resume repeats the others).
+CREATE TABLE finished_processes (
+    run     INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    process INTEGER NOT NULL,
+    PRIMARY KEY (run, process)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,331 @@
+/* lnbench eval: a kernel, or the reference, on the user's own tensors. */
+#include "command.h"
+#include "convention.h"
+#include "interrupt.h"
+#include "judge.h"
+#include "npy.h"
+#include "text.h"
+#include "views.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct eval_options {
+    const char *x, *residual, *gamma, *beta, *convention, *kernel, *y, *out, *dtype;
+    word_list plugins;
+    double max_row_ulp, deadline;
+    bool reference, json;
+} eval_options;
+
+typedef struct tensors {
+    npy_array x, residual, gamma, beta, y;
+    size_t rows, hidden;
+} tensors;
+
+static void tensors_free(tensors *tensors)
+{
+    npy_array *all[] = {&tensors->x, &tensors->residual, &tensors->gamma, &tensors->beta,
+                        &tensors->y};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        npy_free(all[i]);
+}
+
+/* Reads f4, or f8 whose every value is an f32 (others would be changed without a word). */
+static bool read_f32(const char *path, const char *option, npy_array *array, error *error)
+{
+    if (!npy_read(path, false, array, error))
+        return false;
+    if (array->dtype == LN_F32)
+        return true;
+    if (array->dtype != LN_F64)
+        return fail(error, EXIT_CODE_USAGE, "%s (--%s): dtype %s; f4 or f8 was expected", path,
+                    option, dtype_name(array->dtype));
+    const double *from = array->data;
+    float *to = array->data;
+    for (size_t i = 0; i < array->elements; i++) {
+        double value = from[i];
+        if (!isnan(value) && (double)(float)value != value)
+            return fail(error, EXIT_CODE_USAGE,
+                        "%s (--%s): element %zu, %.17g, is no f32: save it as f4 and so choose the "
+                        "rounding",
+                        path, option, i, value);
+        to[i] = (float)value;
+    }
+    array->dtype = LN_F32;
+    return true;
+}
+
+/* "(2, 3, 768)", as NumPy writes a shape. */
+static const char *shape_text(const npy_array *array, char buffer[128])
+{
+    size_t at = (size_t)snprintf(buffer, 128, "(");
+    for (size_t i = 0; i < array->dimensions && at < 110; i++)
+        at += (size_t)snprintf(buffer + at, 128 - at, "%s%zu", i ? ", " : "", array->shape[i]);
+    snprintf(buffer + at, 128 - at, "%s)", array->dimensions == 1 ? "," : "");
+    return buffer;
+}
+
+static bool same_shape(const npy_array *x, const npy_array *other, const char *path,
+                       const char *option, error *error)
+{
+    char wanted[128], given[128];
+    bool same = x->dimensions == other->dimensions;
+    for (size_t i = 0; same && i < x->dimensions; i++)
+        same = x->shape[i] == other->shape[i];
+    return same || fail(error, EXIT_CODE_USAGE, "%s (--%s): shape %s; %s was expected, as x has",
+                        path, option, shape_text(other, given), shape_text(x, wanted));
+}
+
+/* Gamma or beta: there where the convention has it, nowhere else, and as long as it must be. */
+static bool read_parameter(const char *path, const char *option, bool wanted, size_t length,
+                           npy_array *array, error *error)
+{
+    if (!wanted && path)
+        return fail(error, EXIT_CODE_USAGE, "--%s %s: this convention has no %s", option, path,
+                    option);
+    if (!wanted)
+        return true;
+    if (!path)
+        return fail(error, EXIT_CODE_USAGE,
+                    "--%s is missing: this convention needs %zu element%s of it", option, length,
+                    length == 1 ? "" : "s");
+    if (!read_f32(path, option, array, error))
+        return false;
+    return array->elements == length ||
+           fail(error, EXIT_CODE_USAGE, "%s (--%s): %zu elements; %zu were expected", path, option,
+                array->elements, length);
+}
+
+static bool read_all(const eval_options *options, const ln_convention *convention, tensors *tensors,
+                     error *error)
+{
+    if (!read_f32(options->x, "x", &tensors->x, error))
+        return false;
+    npy_array *x = &tensors->x;
+    tensors->hidden = x->dimensions ? x->shape[x->dimensions - 1] : 0;
+    if (x->elements == 0 || tensors->hidden == 0)
+        return fail(error, EXIT_CODE_USAGE,
+                    "%s (--x): no elements; at least one row of at least one was expected",
+                    options->x);
+    tensors->rows = x->elements / tensors->hidden;
+    size_t parameters = convention->affine == LN_AFFINE_SCALAR ? 1 : tensors->hidden;
+    if (options->residual && (!read_f32(options->residual, "residual", &tensors->residual, error) ||
+                              !same_shape(x, &tensors->residual, options->residual, "residual",
+                                          error)))
+        return false;
+    if (options->y && (!read_f32(options->y, "y", &tensors->y, error) ||
+                       !same_shape(x, &tensors->y, options->y, "y", error)))
+        return false;
+    return read_parameter(options->gamma, "gamma", convention_has_gamma(convention), parameters,
+                          &tensors->gamma, error) &&
+           read_parameter(options->beta, "beta", convention_has_beta(convention), parameters,
+                          &tensors->beta, error);
+}
+
+static const kernel_entry *find_kernel(const char *name, const kernel_list *kernels, error *error)
+{
+    const char *names[1024];
+    size_t count = 0;
+    for (size_t i = 0; i < kernels->count; i++) {
+        if (strcmp(kernels->kernels[i].facts.name, name) == 0)
+            return &kernels->kernels[i];
+        if (count < 1024)
+            names[count++] = kernels->kernels[i].facts.name;
+    }
+    const char *nearest = nearest_word(name, names, count);
+    fail(error, EXIT_CODE_USAGE, "unknown kernel '%.100s'%s%s%s; see lnbench list kernels", name,
+         nearest ? ": did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    return NULL;
+}
+
+/* The result as a case of the store, so that it prints like one. */
+static stored_case as_case(const eval_options *options, const ln_convention *convention,
+                           const tensors *tensors, const judgement *judgement)
+{
+    stored_case made = {.judged = true};
+    case_key *key = &made.key;
+    snprintf(key->kernel, sizeof key->kernel, "%s",
+             options->reference ? "reference" : options->y ? "given" : options->kernel);
+    snprintf(key->input, sizeof key->input, "%.250s", options->x);
+    convention_label(convention, key->convention);
+    key->rows = tensors->rows;
+    key->hidden = tensors->hidden;
+    key->threads = 1;
+    made.verdict = judgement->verdict;
+    made.metrics = judgement->metrics;
+    made.bound_row_ulp = judgement->bound_row_ulp;
+    return made;
+}
+
+static bool print_json(const stored_case *result, error *error)
+{
+    view_case view = {.stored = result, .regime = ""};
+    view.speed = (speed){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
+    json_t *json = view_case_json(&view);
+    bool fine = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
+    printf("\n");
+    json_decref(json);
+    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+}
+
+static bool print_text(const stored_case *result, bool alignment_bits, error *error)
+{
+    const ln_metrics *m = &result->metrics;
+    const struct {
+        const char *name;
+        double value;
+    } figures[] = {
+        {"ulp_max", m->ulp_max},           {"ulp_mean", m->ulp_mean},
+        {"ulp_rms", m->ulp_rms},           {"ulp_p50", m->ulp_p50},
+        {"ulp_p90", m->ulp_p90},           {"ulp_p99", m->ulp_p99},
+        {"ulp_bias", m->ulp_bias},         {"row_ulp_max", m->row_ulp_max},
+        {"row_ulp_mean", m->row_ulp_mean}, {"row_ulp_proven", result->bound_row_ulp},
+        {"norm_max", m->norm_max},         {"rel_l2", m->rel_l2},
+        {"correctly_rounded", m->correctly_rounded}, {"bits", m->bits},
+        {"mean_ulp_max", m->mean_ulp_max}, {"rstd_ulp_max", m->rstd_ulp_max},
+        {"kappa_max", m->kappa_max},
+    };
+    char described[256];
+    printf("%s on %s: %zu x %zu, %s\n", result->key.kernel, result->key.input, result->key.rows,
+           result->key.hidden, result->key.convention);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        printf("  %-20s %.6g\n", figures[i].name, figures[i].value);
+    printf("  %-20s %llu of %llu elements\n", "mismatches", (unsigned long long)m->mismatches,
+           (unsigned long long)m->elements);
+    printf("  %-20s %llu, of the other sign: %llu\n", "exact_zeros",
+           (unsigned long long)m->exact_zeros, (unsigned long long)m->sign_of_zero);
+    printf("  %-20s row %zu, column %zu: %a, exactly %a\n", "worst", m->worst_row, m->worst_column,
+           m->worst_computed, m->worst_exact);
+    printf("  %-20s %s\n", "bits by placement", alignment_bits ? "differ" : "the same");
+    printf("  %-20s %s%s%s\n", "verdict",
+           verdict_describe(&result->verdict, described, sizeof described),
+           result->verdict.declared ? ": " : "",
+           result->verdict.declared ? result->verdict.detail : "");
+    return !ferror(stdout) ||
+           fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
+}
+
+/* The reference's own output is judged too: what f32 rounding alone costs. */
+static bool judge_it(const eval_options *options, judge *judge, const judge_block *block,
+                     const tensors *tensors, const kernel_entry *kernel, judgement *judgement,
+                     const float **computed, error *error)
+{
+    if (options->reference || options->y) {
+        *computed = options->reference ? block->rounded : tensors->y.data;
+        return judge_output(judge, block, *computed, judgement, error);
+    }
+    bool fine = judge_kernel(judge, block, kernel, judgement, error);
+    *computed = judgement->computed;
+    return fine;
+}
+
+static exit_code evaluate(const eval_options *options, const ln_convention *convention,
+                          const tensors *tensors, worker *worker, const kernel_entry *kernel,
+                          error *error)
+{
+    judge_settings settings = {.seed = 1,
+                               .max_row_ulp = options->max_row_ulp,
+                               .deadline_seconds = options->deadline};
+    judge *judge = judge_create(worker, &settings);
+    judge_block block = {0};
+    judgement judgement;
+    const float *computed = NULL;
+    exit_code code = EXIT_CODE_FINE;
+    bool fine = judge || fail_memory(error, "the judge");
+    fine = fine &&
+           judge_block_from(judge, &block, convention, tensors->rows, tensors->hidden,
+                            tensors->x.data, tensors->residual.data, tensors->gamma.data,
+                            tensors->beta.data, error) &&
+           judge_it(options, judge, &block, tensors, kernel, &judgement, &computed, error);
+    if (fine && options->out && computed)
+        fine = npy_write(options->out, LN_F32, tensors->x.dimensions, tensors->x.shape, computed,
+                         error);
+    if (fine) {
+        stored_case result = as_case(options, convention, tensors, &judgement);
+        fine = options->json ? print_json(&result, error)
+                             : print_text(&result, judgement.alignment_bits, error);
+        code = verdict_exit_code(&judgement.verdict);
+        /* One kernel was asked for: that it can't run here is then no side remark. */
+        if (judgement.verdict.kind == VERDICT_UNSUPPORTED)
+            code = EXIT_CODE_ENVIRONMENT;
+    }
+    judge_block_free(&block);
+    judge_destroy(judge);
+    return fine ? code : error->code;
+}
+
+static bool check_options(const eval_options *options, ln_convention *convention, error *error)
+{
+    int ways = (options->kernel != NULL) + options->reference + (options->y != NULL);
+    if (!options->x)
+        return fail(error, EXIT_CODE_USAGE, "--x FILE.npy is missing");
+    if (ways != 1)
+        return fail(error, EXIT_CODE_USAGE,
+                    "one of --kernel NAME, --reference and --y FILE.npy was expected");
+    if (strcmp(options->dtype, "f32") != 0)
+        return fail(error, EXIT_CODE_USAGE, "--dtype %.60s: f32 is what this build has",
+                    options->dtype);
+    return convention_parse(options->convention, convention, error);
+}
+
+exit_code command_eval(int argc, char **argv, error *error)
+{
+    eval_options eval = {
+        .convention = "torch", .dtype = "f32", .max_row_ulp = INFINITY, .deadline = 60};
+    const option options[] = {
+        {"x", "FILE.npy", "the rows: f4 or f8, any shape, the last axis is hidden", OPTION_TEXT,
+         &eval.x},
+        {"residual", "FILE.npy", "is added to x first, rounded to f32", OPTION_TEXT,
+         &eval.residual},
+        {"gamma", "FILE.npy", "as the convention's affine form says", OPTION_TEXT, &eval.gamma},
+        {"beta", "FILE.npy", "likewise", OPTION_TEXT, &eval.beta},
+        {"convention", "C", "preset or list (default: torch)", OPTION_TEXT, &eval.convention},
+        {"kernel", "NAME", "the kernel to run", OPTION_TEXT, &eval.kernel},
+        {"reference", NULL, "take the certified reference instead", OPTION_FLAG, &eval.reference},
+        {"y", "FILE.npy", "judge this output, made elsewhere, instead", OPTION_TEXT, &eval.y},
+        {"out", "FILE.npy", "write the output, in the shape of x", OPTION_TEXT, &eval.out},
+        {"dtype", "f32", "element type", OPTION_TEXT, &eval.dtype},
+        {"plugin", "FILE.so", "with a plugin's kernels; may be given again", OPTION_RAW,
+         &eval.plugins},
+        {"max-row-ulp", "X", "above it the output is inaccurate", OPTION_REAL, &eval.max_row_ulp},
+        {"deadline", "S", "seconds until the kernel counts as hung (default: 60)", OPTION_REAL,
+         &eval.deadline},
+        {"json", NULL, "JSON instead of text", OPTION_FLAG, &eval.json},
+    };
+    const subcommand subcommand = {
+        "eval", "--x FILE.npy [OPTION...]",
+        "Runs a kernel, or the reference, on your tensors and prints every error metric.",
+        "Exit code: 0 fine; 5 inaccurate; 6 the kernel failed; 2 usage; 7 files or environment.",
+        options, sizeof options / sizeof *options, 0};
+    word_list operands = {0};
+    tensors tensors = {0};
+    kernel_list kernels = {0};
+    worker *worker = NULL;
+    ln_convention convention;
+    const kernel_entry *kernel = NULL;
+    bool help;
+    exit_code code = EXIT_CODE_FINE;
+    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
+    if (fine && help) {
+        options_help(&subcommand, stdout);
+    } else if (fine) {
+        interrupt_watch();
+        fine = check_options(&eval, &convention, error) &&
+               read_all(&eval, &convention, &tensors, error) &&
+               worker_start(eval.plugins.words, eval.plugins.count, &worker, &kernels, error);
+        if (fine && eval.kernel) {
+            kernel = find_kernel(eval.kernel, &kernels, error);
+            fine = kernel != NULL;
+        }
+        if (fine)
+            code = evaluate(&eval, &convention, &tensors, worker, kernel, error);
+    }
+    if (!fine)
+        code = error->code;
+    worker_stop(worker);
+    kernel_list_free(&kernels);
+    tensors_free(&tensors);
+    word_list_free(&operands);
+    word_list_free(&eval.plugins);
+    return code;
+}

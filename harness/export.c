@@ -1,0 +1,254 @@
+/* The formats but Google Benchmark's, and writing them. */
+#include "export_internal.h"
+#include "metric_fields.h"
+#include "views_tsv.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const format_names[EXPORT_FORMAT_COUNT] = {"json", "jsonl", "tsv", "smaller"};
+
+const char *export_format_name(export_format format)
+{
+    return (unsigned)format < EXPORT_FORMAT_COUNT ? format_names[format] : "unknown";
+}
+
+bool export_format_from_name(const char *name, export_format *format, error *error)
+{
+    for (int i = 0; i < EXPORT_FORMAT_COUNT; i++) {
+        if (strcmp(name, format_names[i]) == 0) {
+            *format = (export_format)i;
+            return true;
+        }
+    }
+    const char *nearest = nearest_word(name, format_names, EXPORT_FORMAT_COUNT);
+    return fail(error, EXIT_CODE_USAGE,
+                "unknown export format '%s'%s%s%s: the formats are json, jsonl, tsv and smaller",
+                name, nearest ? " (did you mean '" : "", nearest ? nearest : "",
+                nearest ? "'?)" : "");
+}
+
+/* Adds the JSON and a line end, and releases it. NULL is memory that ran out. */
+static void add_json(text *out, json_t *json, size_t flags)
+{
+    char *bytes = json ? json_dumps(json, flags | JSON_ENCODE_ANY) : NULL;
+    if (bytes) {
+        text_add(out, bytes);
+        text_add(out, "\n");
+    } else {
+        out->failed = true;
+    }
+    free(bytes);
+    json_decref(json);
+}
+
+/* A record of the JSON Lines form; takes `record` over. */
+static void add_record(text *out, const char *type, json_t *record)
+{
+    if (record && put(record, "schema", json_string("lnbench-record-1")) &&
+        put(record, "type", json_string(type))) {
+        add_json(out, record, JSON_COMPACT);
+        return;
+    }
+    json_decref(record);
+    out->failed = true;
+}
+
+static json_t *run_json(const view *view)
+{
+    static const char *const states[] = {"open", "complete", "interrupted"};
+    const stored_run *run = &view->run;
+    char seed[24];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->seed);
+    json_t *facts = json_object(), *record = json_object();
+    bool fine = facts && record;
+    for (size_t i = 0; fine && i < view->machine.count; i++)
+        fine = put(facts, view->machine.facts[i].name, json_text(view->machine.facts[i].value));
+    if (fine && put(record, "run", json_integer(run->id)) &&
+        put(record, "started", json_text(run->started)) &&
+        put(record, "plan", json_text(run->plan)) &&
+        put(record, "plan_hash", json_text(run->plan_hash)) &&
+        put(record, "command_line", json_text(run->command_line)) &&
+        /* a string: JSON numbers are exact to 53 bits only */
+        put(record, "seed", json_string(seed)) &&
+        put(record, "state", json_string(states[run->state])) &&
+        put(record, "machine", json_incref(facts))) {
+        json_decref(facts);
+        return record;
+    }
+    json_decref(facts);
+    json_decref(record);
+    return NULL;
+}
+
+static json_t *repetitions_json(const stored_case *stored)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; array && i < stored->repetition_count; i++) {
+        const repetition *repetition = &stored->repetitions[i];
+        json_t *entry = json_object();
+        bool fine = entry && put(entry, "process", json_integer(repetition->process)) &&
+                    put(entry, "repetition", json_integer(repetition->repetition)) &&
+                    put(entry, "order", json_integer(repetition->order)) &&
+                    put(entry, "iterations", json_integer((json_int_t)repetition->iterations)) &&
+                    put(entry, "real_ns", json_figure(repetition->real_ns)) &&
+                    put(entry, "cpu_ns", json_figure(repetition->cpu_ns));
+        if (!fine || json_array_append(array, entry) != 0) {
+            json_decref(array);
+            array = NULL;
+        }
+        json_decref(entry);
+    }
+    return array;
+}
+
+/* A double to the bit, infinities and NaN included: the worst element must be replayable. */
+static json_t *hex_json(double value)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%a", value);
+    return json_string(text);
+}
+
+/* The metrics that the design's JSON leaves out. */
+static json_t *further_json(const ln_metrics *metrics)
+{
+    size_t count;
+    const metric_field *fields = metric_fields(&count);
+    json_t *object = json_object();
+    bool fine = object != NULL;
+    for (size_t i = 0; fine && i < count; i++) {
+        if (fields[i].published)
+            continue;
+        if (strncmp(fields[i].name, "worst_", 6) == 0 && fields[i].kind == METRIC_REAL)
+            fine = put(object, fields[i].name, hex_json(metric_value(metrics, &fields[i])));
+        else if (fields[i].kind == METRIC_REAL)
+            fine = put(object, fields[i].name, json_figure(metric_value(metrics, &fields[i])));
+        else
+            fine = put(object, fields[i].name,
+                       json_integer((json_int_t)metric_count(metrics, &fields[i])));
+    }
+    if (fine)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static void add_cases(const view *view, text *out)
+{
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const stored_case *stored = &view->cases.cases[i];
+        json_t *record = view_case_json(&view->views[i]);
+        bool judged = stored->judged && stored->metrics.elements;
+        if (record &&
+            put(record, "further_metrics", judged ? further_json(&stored->metrics) : json_null()) &&
+            put(record, "measurements", repetitions_json(stored))) {
+            add_record(out, "case", record);
+        } else {
+            json_decref(record);
+            out->failed = true;
+        }
+    }
+}
+
+static void add_rows(const view *view, text *out)
+{
+    for (size_t i = 0; i < view->rows.count; i++) {
+        const stored_row *row = &view->rows.rows[i];
+        json_t *record = json_object();
+        if (record && put(record, "case", json_integer((json_int_t)row->case_index)) &&
+            put(record, "row", json_integer((json_int_t)row->row)) &&
+            put(record, "kappa", json_figure(row->kappa)) &&
+            put(record, "row_ulp", json_figure(row->row_ulp)) &&
+            put(record, "norm_max", json_figure(row->norm_max)) &&
+            put(record, "bound_row_ulp", json_figure(row->bound_row_ulp))) {
+            add_record(out, "row", record);
+        } else {
+            json_decref(record);
+            out->failed = true;
+        }
+    }
+}
+
+static void add_lines(const view *view, text *out)
+{
+    add_record(out, "run", run_json(view));
+    for (size_t i = 0; i < json_array_size(view->kernels); i++)
+        add_record(out, "kernel", json_copy(json_array_get(view->kernels, i)));
+    add_cases(view, out);
+    add_rows(view, out);
+}
+
+/* One {name, unit, value} of customSmallerIsBetter; an undefined figure is left out. */
+static bool add_smaller(json_t *array, const view_case *view, const char *what, const char *unit,
+                        double value)
+{
+    if (!isfinite(value))
+        return true;
+    char suffix[64];
+    snprintf(suffix, sizeof suffix, " %s", what);
+    json_t *entry = json_object();
+    bool fine = entry && put(entry, "name", case_name_json(&view->stored->key, suffix)) &&
+                put(entry, "unit", json_string(unit)) && put(entry, "value", json_real(value)) &&
+                put(entry, "extra", json_text(verdict_name(view->stored->verdict.kind)));
+    fine = fine && json_array_append(array, entry) == 0;
+    json_decref(entry);
+    return fine;
+}
+
+static json_t *smaller_json(const view *view)
+{
+    json_t *array = json_array();
+    bool fine = array != NULL;
+    for (size_t i = 0; fine && i < view->cases.count; i++) {
+        const view_case *of_case = &view->views[i];
+        const ln_metrics *metrics = &of_case->stored->metrics;
+        if (!of_case->stored->judged || !metrics->elements)
+            continue;
+        fine = add_smaller(array, of_case, "row_ulp_max", "row ULP", metrics->row_ulp_max) &&
+               add_smaller(array, of_case, "ulp_max", "ULP", metrics->ulp_max) &&
+               add_smaller(array, of_case, "mismatches", "elements", (double)metrics->mismatches);
+    }
+    if (fine)
+        return array;
+    json_decref(array);
+    return NULL;
+}
+
+static bool make_text(const view *view, export_format format, text *out, error *error)
+{
+    switch (format) {
+    case EXPORT_JSON:
+        add_json(out, benchmark_json(view), JSON_INDENT(2));
+        break;
+    case EXPORT_JSONL:
+        add_lines(view, out);
+        break;
+    case EXPORT_TSV:
+        tsv_cases(view, out);
+        break;
+    default:
+        add_json(out, smaller_json(view), JSON_INDENT(2));
+    }
+    return !out->failed || fail_memory(error, "an export");
+}
+
+bool export_write(const view *view, export_format format, FILE *file, const char *name,
+                  error *error)
+{
+    text out = {0};
+    bool fine = make_text(view, format, &out, error);
+    if (fine && (fwrite(out.bytes, 1, out.length, file) != out.length || fflush(file) != 0))
+        fine = fail(error, EXIT_CODE_ENVIRONMENT, "%s: cannot write it: %s", name, strerror(errno));
+    text_free(&out);
+    return fine;
+}
+
+bool export_save(const view *view, export_format format, const char *path, error *error)
+{
+    text out = {0};
+    bool fine = make_text(view, format, &out, error) && write_whole_file(path, &out, error);
+    text_free(&out);
+    return fine;
+}

@@ -1,0 +1,252 @@
+/* hayai-c: Google Benchmark from C.
+ *
+ *     #include <hayai.h>
+ *
+ *     HAYAI_BENCHMARK(text, length)
+ *     {
+ *         const char *text = "hello";
+ *         for (int64_t n; (n = hayai_state_batch(state)) > 0;)
+ *             for (int64_t i = 0; i < n; i++) {
+ *                 hayai_do_not_optimize(text);
+ *                 hayai_do_not_optimize(strlen(text));
+ *             }
+ *     }
+ *
+ *     HAYAI_MAIN()
+ *
+ * or without macros and without a command line:
+ *
+ *     hayai_suite *suite = hayai_suite_create();
+ *     hayai_suite_add(suite, "copy", copy, &buffers, NULL);
+ *     hayai_status status = hayai_suite_run(suite, NULL, NULL);
+ *     if (status != HAYAI_OK)
+ *         fprintf(stderr, "%s: %s\n", hayai_status_string(status), hayai_last_message());
+ *     hayai_suite_destroy(suite);
+ *
+ * Plain C17; includable from C++. Nothing here throws, aborts or exits: whatever can fail returns a
+ * status and leaves a message for the calling thread. Strings that are passed in are copied;
+ * function pointers and contexts must stay valid until the suite is destroyed. One run at a time in
+ * a process: Google Benchmark's registry is one, and a run owns it (what C++ code registered there
+ * is removed by the first run). */
+#ifndef HAYAI_H
+#define HAYAI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+typedef enum hayai_status {
+    HAYAI_OK = 0,
+    HAYAI_ERROR_ARGUMENT,    /* a value that makes no sense, or that contradicts an earlier one */
+    HAYAI_ERROR_MEMORY,      /* out of memory */
+    HAYAI_ERROR_FAILED,      /* Google Benchmark failed in a way of its own */
+    HAYAI_STOPPED,           /* a callback asked to stop; not an error */
+    HAYAI_ERROR_STATE,       /* called at a moment when it can't be: pause before the loop began */
+    HAYAI_ERROR_LIMIT,       /* more than this library can hold */
+    HAYAI_ERROR_IO,          /* an output could not be opened or written */
+    HAYAI_ERROR_UNSUPPORTED, /* not in this version of Google Benchmark */
+    HAYAI_ERROR_NO_MATCH,    /* the filter matches no benchmark */
+} hayai_status;
+
+/* A short fixed text for a status, never NULL: "invalid argument". */
+const char *hayai_status_string(hayai_status status);
+
+/* What exactly went wrong in this thread's last call that failed: one line, never NULL, valid until
+ * this thread's next call that fails. */
+const char *hayai_last_message(void);
+
+/* ---- Versions -------------------------------------------------------------------------------- */
+
+const char *hayai_version(void);                  /* of this library: "0.1.0" */
+const char *hayai_google_benchmark_version(void); /* of the library below: "1.7.1" */
+
+/* "release" or "debug": what Google Benchmark calls itself (Debian's package says debug: it keeps
+ * its assertions). It says nothing about how the caller was built. "unknown" if it does not say. */
+const char *hayai_library_build(void);
+
+/* ---- State: what a benchmark function gets --------------------------------------------------- */
+
+typedef struct hayai_state hayai_state;
+typedef struct hayai_benchmark hayai_benchmark;
+typedef struct hayai_suite hayai_suite;
+
+/* A benchmark: what stands before its loop is set-up, what stands behind it is clean-up, neither is
+ * timed. It is called several times (for the search for the iteration count, for each repetition,
+ * once a thread), each time with a new state, and must run its loop to the end each time unless it
+ * skips. If it returns early the run is reported as an error. */
+typedef void hayai_function(hayai_state *state, void *context);
+
+/* The loop, in one of two forms. Timing begins within the first call of either and ends within the
+ * call that returns false or 0, so that nothing else of the function is timed. With threads the
+ * first and the last call wait for all of them.
+ *     while (hayai_state_keep_running(state)) { once; }
+ * costs a call an iteration; the whole-batch form costs one call in all, and returns how many
+ * iterations to run now:
+ *     for (int64_t n; (n = hayai_state_batch(state)) > 0;) for (int64_t i = 0; i < n; i++) { once;
+ * }
+ */
+bool hayai_state_keep_running(hayai_state *state);
+int64_t hayai_state_batch(hayai_state *state);
+
+/* True: run n more iterations now (n > 0). May overshoot the count by up to n, which is counted. */
+bool hayai_state_keep_running_batch(hayai_state *state, int64_t n);
+
+/* Stop and go on timing inside the loop, of the calling thread alone. HAYAI_ERROR_STATE outside the
+ * loop, when already paused or not paused, and after a skip. Both read the clocks: about 1 us. */
+hayai_status hayai_state_pause(hayai_state *state);
+hayai_status hayai_state_resume(hayai_state *state);
+
+/* The time of one iteration in seconds, for hayai_benchmark_use_manual_time(). Finite, >= 0. */
+hayai_status hayai_state_set_iteration_time(hayai_state *state, double seconds);
+
+/* Reports this run as failed (error) or as left out (message); the loop's next call ends it. The
+ * first of several wins: the others return HAYAI_ERROR_STATE. Google Benchmark before 1.8 knows
+ * errors only; the difference is kept all the same, in everything but its own console and CSV. */
+hayai_status hayai_state_skip_with_error(hayai_state *state, const char *message);
+hayai_status hayai_state_skip_with_message(hayai_state *state, const char *message);
+bool hayai_state_skipped(const hayai_state *state);        /* either of the two was called */
+bool hayai_state_error_occurred(const hayai_state *state); /* skip_with_error was */
+
+/* The arguments of this instance by index. Beyond the last one: 0, and the run is an error. */
+int64_t hayai_state_range(const hayai_state *state, size_t index);
+size_t hayai_state_range_count(const hayai_state *state);
+
+const char *hayai_state_name(const hayai_state *state); /* "copy/64/threads:2" */
+int hayai_state_threads(const hayai_state *state);
+int hayai_state_thread_index(const hayai_state *state);       /* 0 ... threads - 1 */
+int64_t hayai_state_iterations(const hayai_state *state);     /* done, after the loop; 0 before */
+int64_t hayai_state_max_iterations(const hayai_state *state); /* to be done */
+
+/* What this thread has processed in all iterations together, >= 0; reported as a rate. */
+hayai_status hayai_state_set_bytes_processed(hayai_state *state, int64_t bytes);
+hayai_status hayai_state_set_items_processed(hayai_state *state, int64_t items);
+int64_t hayai_state_bytes_processed(const hayai_state *state);
+int64_t hayai_state_items_processed(const hayai_state *state);
+hayai_status hayai_state_set_label(hayai_state *state, const char *label);
+
+/* N of the complexity fit, > 0. A benchmark with a complexity must set it (thread 0 at least). */
+hayai_status hayai_state_set_complexity_n(hayai_state *state, int64_t n);
+int64_t hayai_state_complexity_n(const hayai_state *state);
+
+/* User counters. The flags can be combined; what each does to the value when it is reported: */
+typedef uint32_t hayai_counter_flags;
+#define HAYAI_COUNTER_DEFAULTS UINT32_C(0)
+#define HAYAI_COUNTER_IS_RATE UINT32_C(1)                /* divided by the seconds of the run */
+#define HAYAI_COUNTER_AVG_THREADS UINT32_C(2)            /* divided by the threads */
+#define HAYAI_COUNTER_IS_ITERATION_INVARIANT UINT32_C(4) /* multiplied by the iterations */
+#define HAYAI_COUNTER_AVG_ITERATIONS UINT32_C(8)         /* divided by the iterations */
+#define HAYAI_COUNTER_INVERT UINT32_C(0x80000000)        /* inverted, last of all */
+#define HAYAI_COUNTER_AVG_THREADS_RATE (HAYAI_COUNTER_IS_RATE | HAYAI_COUNTER_AVG_THREADS)
+#define HAYAI_COUNTER_ITERATION_INVARIANT_RATE                                                     \
+    (HAYAI_COUNTER_IS_RATE | HAYAI_COUNTER_IS_ITERATION_INVARIANT)
+#define HAYAI_COUNTER_AVG_ITERATIONS_RATE (HAYAI_COUNTER_IS_RATE | HAYAI_COUNTER_AVG_ITERATIONS)
+
+/* What "k" means where the counter is printed for people. */
+typedef enum hayai_one_k { HAYAI_1000 = 1000, HAYAI_1024 = 1024 } hayai_one_k;
+
+typedef struct hayai_counter_value {
+    const char *name;
+    double value;
+    hayai_counter_flags flags;
+    hayai_one_k one_k;
+} hayai_counter_value;
+
+/* Sets this thread's counter; the values of all threads are added up. One name must keep its flags
+ * over all runs of an instance: HAYAI_ERROR_ARGUMENT if not (Google Benchmark would abort). */
+hayai_status hayai_state_set_counter(hayai_state *state, const char *name, double value,
+                                     hayai_counter_flags flags, hayai_one_k one_k);
+
+/* Reads it back; HAYAI_ERROR_ARGUMENT if there is none of this name. counter->name is `name`. */
+hayai_status hayai_state_get_counter(const hayai_state *state, const char *name,
+                                     hayai_counter_value *counter);
+
+/* The benchmark::State * itself, for a callback written in C++; NULL in set-up and tear-down. */
+void *hayai_state_native(hayai_state *state);
+
+/* ---- Suites ---------------------------------------------------------------------------------- */
+
+/* NULL when out of memory. */
+hayai_suite *hayai_suite_create(void);
+void hayai_suite_destroy(hayai_suite *suite); /* NULL is fine */
+
+/* Adds a benchmark (a family, once arguments or threads are given). `out` may be NULL; what it gets
+ * belongs to the suite. A name that begins with DISABLED_ is never run. */
+hayai_status hayai_suite_add(hayai_suite *suite, const char *name, hayai_function *function,
+                             void *context, hayai_benchmark **out);
+
+/* The suite that the macros of hayai_macros.h fill. NULL when out of memory. */
+hayai_suite *hayai_default_suite(void);
+
+/* Calls `each` with the full name of every instance that matches the filter (NULL: all), in order;
+ * non-zero stops: HAYAI_STOPPED. */
+typedef int hayai_name_callback(const char *name, void *context);
+hayai_status hayai_suite_list(hayai_suite *suite, const char *filter, hayai_name_callback *each,
+                              void *context);
+
+/* ---- Interleaved repetitions ----------------------------------------------------------------- */
+
+typedef struct hayai_repetition {
+    const char *name;    /* of the instance: "copy/64" */
+    size_t benchmark;    /* index in order of adding */
+    unsigned repetition; /* 0 ... repetitions - 1, of this instance */
+    unsigned order;      /* place in the whole drawn order */
+    int64_t iterations;  /* per thread */
+    double real_seconds; /* per iteration; 0 where there is an error */
+    double cpu_seconds;
+    const char *error; /* NULL, or the skip message */
+    size_t counter_count;
+    const struct hayai_counter_value *counters;
+    unsigned instance; /* which of the benchmark's arguments and thread counts */
+    int threads;
+    const char *label; /* "" where there is none */
+    size_t argument_count;
+    const int64_t *arguments;
+} hayai_repetition;
+
+/* Everything in the repetition is valid during the call only. Non-zero stops: HAYAI_STOPPED. */
+typedef int hayai_repetition_callback(const hayai_repetition *repetition, void *context);
+
+typedef struct hayai_interleave {
+    uint64_t seed;
+    unsigned repetitions;   /* of each instance, > 0 */
+    double min_seconds;     /* a repetition's least duration; 0: 0.5 */
+    int64_t max_iterations; /* never more in one call of the function; 0: no limit */
+    hayai_repetition_callback *on_repetition;
+    void *context;
+    const char *filter; /* as in hayai_suite_list(); NULL: all */
+} hayai_interleave;
+
+/* Runs every instance `repetitions` times, in an order drawn from the seed, and reports each
+ * repetition at once. (Google Benchmark's own interleaving reports an instance only when its last
+ * repetition is done, and its order can't be repeated.)
+ *
+ * First the iterations of each instance are found, once, in the order of adding, by Google
+ * Benchmark's own search (which calls the function as a repetition does). Then each round is a
+ * fresh random permutation of all instances, not one shuffle of all repetitions: so slow drift of
+ * the machine meets every benchmark alike, each round holds one pair of any two of them, and a run
+ * that is cut off is balanced up to its last round. The order depends on the seed and the number of
+ * instances alone.
+ *
+ * An instance that skips during the search is reported once, in the place of its first repetition,
+ * and not run again. Nothing is printed. */
+hayai_status hayai_suite_run_interleaved(hayai_suite *suite, const hayai_interleave *interleave);
+
+/* ---- Keeping the compiler honest ------------------------------------------------------------- */
+
+/* The value must be computed, and memory that it points to may be read and written by others. */
+#define hayai_do_not_optimize(value) __asm__ volatile("" : : "r,m"(value) : "memory")
+
+/* Everything written to memory until here must have been written. */
+#define hayai_clobber() __asm__ volatile("" : : : "memory")
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

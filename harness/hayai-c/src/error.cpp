@@ -1,0 +1,50 @@
+#include "error.hpp"
+#include <cstdarg>
+#include <cstdio>
+
+namespace
+{
+/* Fixed size: reporting that memory ran out must not need memory. */
+thread_local char last_message[1024];
+} // namespace
+
+hayai_status hayai::fail(hayai_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(last_message, sizeof last_message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+extern "C" const char *hayai_last_message(void)
+{
+    return last_message;
+}
+
+extern "C" const char *hayai_status_string(hayai_status status)
+{
+    switch (status) {
+    case HAYAI_OK:
+        return "ok";
+    case HAYAI_ERROR_ARGUMENT:
+        return "invalid argument";
+    case HAYAI_ERROR_MEMORY:
+        return "out of memory";
+    case HAYAI_ERROR_FAILED:
+        return "failed";
+    case HAYAI_STOPPED:
+        return "stopped";
+    case HAYAI_ERROR_STATE:
+        return "not possible now";
+    case HAYAI_ERROR_LIMIT:
+        return "limit exceeded";
+    case HAYAI_ERROR_IO:
+        return "input or output failed";
+    case HAYAI_ERROR_UNSUPPORTED:
+        return "not supported by this version of Google Benchmark";
+    case HAYAI_ERROR_NO_MATCH:
+        return "no benchmark matches";
+    }
+    return "unknown status";
+}

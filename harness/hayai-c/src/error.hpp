@@ -1,0 +1,33 @@
+/* Failures: a status and a message for the calling thread; and the border that no exception
+ * crosses. */
+#ifndef HAYAI_ERROR_HPP
+#define HAYAI_ERROR_HPP
+
+#include "hayai.h"
+#include <new>
+#include <exception>
+
+namespace hayai
+{
+
+/* Leaves the message for hayai_last_message() and returns the status. */
+hayai_status fail(hayai_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Runs the body of a public function; what it throws becomes a status. */
+template <class Body> hayai_status guard(Body body) noexcept
+{
+    try {
+        return body();
+    } catch (const std::bad_alloc &) {
+        return fail(HAYAI_ERROR_MEMORY, "out of memory");
+    } catch (const std::exception &exception) {
+        return fail(HAYAI_ERROR_FAILED, "%s", exception.what());
+    } catch (...) {
+        return fail(HAYAI_ERROR_FAILED, "an exception that is no std::exception");
+    }
+}
+
+} // namespace hayai
+
+#endif

@@ -1,0 +1,92 @@
+/* Suites, and the versions. */
+#include "internal.hpp"
+#include <sstream>
+
+namespace
+{
+
+using namespace hayai;
+
+/* The JSON context names the library's own build type; nothing else in its interface does. */
+std::string build_type()
+{
+    benchmark::JSONReporter reporter;
+    std::ostringstream out;
+    reporter.SetOutputStream(&out);
+    reporter.SetErrorStream(&out);
+    benchmark::BenchmarkReporter::Context context;
+    reporter.ReportContext(context);
+    const std::string text = out.str(), key = "\"library_build_type\": \"";
+    const size_t at = text.find(key);
+    if (at == std::string::npos)
+        return "unknown";
+    const size_t begin = at + key.size();
+    return text.substr(begin, text.find('"', begin) - begin);
+}
+
+} // namespace
+
+extern "C" {
+
+const char *hayai_version(void)
+{
+    return HAYAI_VERSION;
+}
+
+const char *hayai_google_benchmark_version(void)
+{
+    try {
+        static const std::string version = version::library();
+        return version.c_str();
+    } catch (...) {
+        return "unknown";
+    }
+}
+
+const char *hayai_library_build(void)
+{
+    try {
+        static const std::string build = build_type();
+        return build.c_str();
+    } catch (...) {
+        return "unknown";
+    }
+}
+
+hayai_suite *hayai_suite_create(void)
+{
+    return new (std::nothrow) hayai_suite;
+}
+
+void hayai_suite_destroy(hayai_suite *suite)
+{
+    delete suite;
+}
+
+hayai_suite *hayai_default_suite(void)
+{
+    static hayai_suite suite;
+    return &suite;
+}
+
+hayai_status hayai_suite_add(hayai_suite *suite, const char *name, hayai_function *function,
+                             void *context, hayai_benchmark **out)
+{
+    if (!suite || !name || !*name || !function)
+        return fail(HAYAI_ERROR_ARGUMENT, "hayai_suite_add(%s): no %s", name ? name : "",
+                    !suite            ? "suite"
+                    : !name || !*name ? "name"
+                                      : "function");
+    return guard([&] {
+        auto benchmark = std::make_unique<hayai_benchmark>();
+        benchmark->name = name;
+        benchmark->function = function;
+        benchmark->context = context;
+        benchmark->index = suite->benchmarks.size();
+        suite->benchmarks.push_back(std::move(benchmark));
+        if (out)
+            *out = suite->benchmarks.back().get();
+        return HAYAI_OK;
+    });
+}
+}

@@ -1,0 +1,27 @@
+#include "interrupt.h"
+#include <signal.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t seen;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    if (seen)
+        _exit(130);
+    seen = 1;
+}
+
+void interrupt_watch(void)
+{
+    /* Without SA_RESTART, so that a wait for a worker ends. */
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+bool interrupted(void)
+{
+    return seen != 0;
+}

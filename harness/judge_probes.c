@@ -1,0 +1,193 @@
+/* Probe rows: is it the convention that was asked for?
+ *
+ * A proven bound that holds at large N is too wide to tell one convention from another, and a kernel without a bound has
+ * none at all. So every kernel also runs rows on which neighbouring conventions lie more than 1000 ULP apart, and fails
+ * when its output lies nearer to a neighbour than to its own convention, or further from its own than half the distance to
+ * the nearest neighbour, or beyond its own bound. */
+#include "convention.h"
+#include "inputs.h"
+#include "judge_inside.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_NEIGHBOURS = 8, MOST_PROBE_ROWS = 16 };
+
+/* Below this distance, in row ULP, neighbours are not told apart. */
+static const double clear_distance = 1000;
+
+/* Conventions that are easily taken for this one: the other divisor, every other place of eps, no eps, and gamma stored
+ * the other way. */
+static size_t neighbours_of(const ln_convention *own, ln_convention neighbours[MOST_NEIGHBOURS])
+{
+    size_t count = 0;
+    ln_convention other = *own;
+    other.ddof = 1 - own->ddof;
+    neighbours[count++] = other;
+    if (own->eps_place != LN_EPS_NONE) {
+        static const ln_eps_place places[] = {LN_EPS_VAR, LN_EPS_STD, LN_EPS_QUOTIENT};
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            other = *own;
+            other.eps_place = places[i];
+            if (places[i] != own->eps_place)
+                neighbours[count++] = other;
+        }
+        other = *own;
+        other.eps_place = LN_EPS_NONE;
+        other.eps = 0;
+        neighbours[count++] = other;
+    }
+    if (own->affine == LN_AFFINE_VECTOR || own->affine == LN_AFFINE_GAMMA1) {
+        other = *own;
+        other.affine = own->affine == LN_AFFINE_VECTOR ? LN_AFFINE_GAMMA1 : LN_AFFINE_VECTOR;
+        neighbours[count++] = other;
+    }
+    return count;
+}
+
+/* The size of what is added up for element i: what row_ulp measures against. */
+static double scale_of(const judge_block *block, size_t row, size_t i)
+{
+    const ln_convention *convention = &block->convention;
+    size_t at = convention->affine == LN_AFFINE_SCALAR ? 0 : i;
+    double gamma = block->gamma ? (double)block->gamma[at] : 1;
+    double beta = block->beta ? (double)block->beta[at] : 0;
+    if (convention->affine == LN_AFFINE_GAMMA1)
+        gamma += 1;
+    return fabs(gamma) * block->results[row].max_xhat + fabs(beta);
+}
+
+/* Largest distance, in row ULP of the own convention, from given values to an exact answer; infinite where classes
+ * differ. `values` or, where that is NULL, the block's own exact answers. */
+static double distance(const judge_block *block, size_t row, const float *values,
+                       const double *exact)
+{
+    double largest = 0;
+    for (size_t i = 0; i < block->hidden; i++) {
+        double value = values ? (double)values[i] : block->results[row].exact[i];
+        if (isnan(value) && isnan(exact[i]))
+            continue;
+        double ulps = fabs(value - exact[i]) / ln_ulp_f32(scale_of(block, row, i));
+        if (!(ulps <= largest))
+            largest = isnan(ulps) ? INFINITY : ulps;
+    }
+    return largest;
+}
+
+static bool blame(verdict *verdict, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool blame(verdict *verdict, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    verdict->kind = VERDICT_INACCURATE;
+    vsnprintf(verdict->detail, sizeof verdict->detail, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* One row against one neighbour; *limit: half the distance to the nearest one that is far enough. */
+static bool nearer_to_own(const judge_block *block, const judge_block *neighbour, size_t row,
+                          const float *y, double own, double *limit, verdict *verdict)
+{
+    double apart = distance(block, row, NULL, neighbour->results[row].exact);
+    if (!(apart > clear_distance))
+        return true;
+    if (apart / 2 < *limit)
+        *limit = apart / 2;
+    double other = distance(block, row, y, neighbour->results[row].exact);
+    if (other >= own)
+        return true;
+    char label[CONVENTION_MAX_LENGTH];
+    return blame(verdict, "probe rows of %zu: nearer to %s", block->hidden,
+                 convention_label(&neighbour->convention, label));
+}
+
+static bool probe_row(judge *judge, const judge_block *block, const judge_block *neighbours,
+                      size_t count, size_t row, bool has_bound, verdict *verdict)
+{
+    const float *y = judge->computed + row * block->hidden;
+    const ln_reference_result *result = &block->results[row];
+    double own = distance(block, row, y, result->exact), limit = INFINITY, worst;
+    for (size_t i = 0; i < count; i++)
+        if (!nearer_to_own(block, &neighbours[i], row, y, own, &limit, verdict))
+            return false;
+    if (own > limit)
+        return blame(verdict,
+                     "probe rows of %zu: %.4g row ULP off, where conventions are %.4g apart",
+                     block->hidden, own, 2 * limit);
+    if (has_bound && !ln_bound_holds(&judge->bounds[row], result, block->hidden,
+                                     &block->convention, block->gamma, block->beta, y, &worst))
+        return blame(verdict, "probe rows of %zu: the error is %.3g times the proven bound",
+                     block->hidden, worst);
+    return true;
+}
+
+static bool probe_block(judge *judge, const judge_block *block, const kernel_entry *kernel,
+                        verdict *verdict, error *error)
+{
+    ln_convention others[MOST_NEIGHBOURS];
+    judge_block neighbours[MOST_NEIGHBOURS];
+    size_t wanted = neighbours_of(&block->convention, others), made = 0;
+    bool has_bound;
+    bool fine =
+        judge_reserve(judge, block, error) && judge_bounds(judge, block, kernel, &has_bound, error);
+    for (; fine && made < wanted; made++) {
+        fine = judge_block_from(judge, &neighbours[made], &others[made], block->rows, block->hidden,
+                                block->x, NULL, block->gamma, block->beta, error);
+        if (!fine)
+            break;
+    }
+    bool ran = fine && judge_run(judge, block, kernel, PLACEMENT_TIMED, judge->computed, verdict,
+                                 error);
+    for (size_t row = 0; ran && row < block->rows; row++)
+        if (!probe_row(judge, block, neighbours, wanted, row, has_bound, verdict))
+            break;
+    while (made > 0)
+        judge_block_free(&neighbours[--made]);
+    return ran || (fine && error->code == EXIT_CODE_FINE);
+}
+
+/* The probe rows of one hidden size. */
+static bool probe_hidden(judge *judge, const kernel_entry *kernel, const ln_convention *convention,
+                         size_t hidden, verdict *verdict, error *error)
+{
+    size_t most = hidden <= 16 ? MOST_PROBE_ROWS : 4;
+    float *x = malloc(most * hidden * sizeof *x);
+    float *gamma = malloc(hidden * sizeof *gamma), *beta = malloc(hidden * sizeof *beta);
+    judge_block block;
+    bool fine = (x && gamma && beta) || fail_memory(error, "probe rows");
+    if (fine) {
+        size_t rows = input_probe_rows(convention, hidden, most, x);
+        input_affine(convention, judge->settings.seed, hidden, gamma, beta);
+        fine = rows == 0 ||
+               (judge_block_from(judge, &block, convention, rows, hidden, x, NULL,
+                                 convention_has_gamma(convention) ? gamma : NULL,
+                                 convention_has_beta(convention) ? beta : NULL, error));
+        if (fine && rows > 0) {
+            fine = probe_block(judge, &block, kernel, verdict, error);
+            judge_block_free(&block);
+        }
+    }
+    free(x);
+    free(gamma);
+    free(beta);
+    return fine;
+}
+
+bool judge_probes(judge *judge, const kernel_entry *kernel, const ln_convention *convention,
+                  size_t hidden, verdict *verdict, error *error)
+{
+    static const size_t small[] = {3, 8, 16};
+    *verdict = (struct verdict){.kind = VERDICT_OK};
+    error->code = EXIT_CODE_FINE;
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++)
+        if (!probe_hidden(judge, kernel, convention, small[i], verdict, error) ||
+            verdict->kind != VERDICT_OK)
+            return error->code == EXIT_CODE_FINE;
+    if (hidden > 16 && !probe_hidden(judge, kernel, convention, hidden, verdict, error))
+        return error->code == EXIT_CODE_FINE;
+    return true;
+}

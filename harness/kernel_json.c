@@ -1,0 +1,44 @@
+#include "kernel_json.h"
+#include <string.h>
+
+static const struct {
+    unsigned bit;
+    const char *name;
+} trait_names[] = {
+    {LN_TRAIT_FMA, "fma"},
+    {LN_TRAIT_NONTEMPORAL, "nontemporal"},
+    {LN_TRAIT_ALIGNMENT_BITS, "alignment-bits"},
+    {LN_TRAIT_FLUSHES_SUBNORMALS, "flushes-subnormals"},
+    {LN_TRAIT_NOT_IN_PLACE, "not-in-place"},
+};
+
+enum { TRAITS = sizeof trait_names / sizeof *trait_names };
+
+const char *kernel_traits(const kernel_entry *kernel, char buffer[128])
+{
+    buffer[0] = '\0';
+    for (size_t i = 0; i < TRAITS; i++)
+        if (kernel->facts.traits & trait_names[i].bit)
+            snprintf(buffer + strlen(buffer), 128 - strlen(buffer), "%s%s", buffer[0] ? ", " : "",
+                     trait_names[i].name);
+    return buffer[0] ? buffer : "-";
+}
+
+json_t *kernel_json(const kernel_entry *kernel)
+{
+    const kernel_facts *facts = &kernel->facts;
+    json_t *traits = json_array();
+    for (size_t i = 0; i < TRAITS; i++)
+        if (facts->traits & trait_names[i].bit)
+            json_array_append_new(traits, json_string(trait_names[i].name));
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:s, s:s?, s:s, s:b}",
+                     "name", facts->name, "statistics", facts->statistics, "apply", facts->apply,
+                     "schedule", facts->schedule, "io", dtype_name(facts->storage), "param",
+                     dtype_name(facts->param), "acc", dtype_name(facts->accumulator), "isa",
+                     facts->isa, "unroll", (int)facts->unroll, "supported",
+                     kernel->unsupported[0] == '\0', "traits", traits, "source", kernel->source,
+                     "unsupported_because", kernel->unsupported[0] ? kernel->unsupported : NULL,
+                     "object_hash", hash, "bound", facts->has_bound);
+}

@@ -1,0 +1,77 @@
+/* lnbench: which LayerNorm kernel to use, how fast each one is and how wrong. */
+#include "command.h"
+#include "text.h"
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    command_main *main;
+    const char *summary;
+} commands[] = {
+    {"run", command_run, "measure and judge kernels, store, table, charts, report"},
+    {"list", command_list, "kernels, conventions, inputs, shapes, plugins, runs"},
+    {"eval", command_eval, "a kernel, or the reference, on your own tensors"},
+    {"export", command_export, "a stored run as JSON, JSON Lines or TSV"},
+    {"doctor", command_doctor, "what on this machine makes timings untrustworthy"},
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void help(FILE *file)
+{
+    fputs("lnbench tells how fast each LayerNorm kernel is and how wrong, from the same run.\n\n"
+          "lnbench SUBCOMMAND [OPTION...]     (lnbench SUBCOMMAND --help)\n\n",
+          file);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(file, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fputs("\nExit codes: 0 fine, 1 regression, 2 usage, 3 inconclusive, 4 not comparable,\n"
+          "5 accuracy violation or a budget that nothing meets, 6 a kernel failed,\n"
+          "7 environment or I/O, 130 interrupted.\n",
+          file);
+}
+
+static exit_code unknown(const char *given)
+{
+    const char *names[COMMANDS];
+    for (size_t i = 0; i < COMMANDS; i++)
+        names[i] = commands[i].name;
+    const char *nearest = nearest_word(given, names, COMMANDS);
+    fprintf(stderr, "lnbench: no subcommand '%.60s'%s%s%s; see lnbench --help\n", given,
+            nearest ? ": did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    return EXIT_CODE_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    /* A reader that goes away (| head) is an error of writing, not a reason to die unsaid. */
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2) {
+        help(stderr);
+        return EXIT_CODE_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        help(stdout);
+        return EXIT_CODE_FINE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("lnbench %s\n", LNBENCH_VERSION_STRING);
+        return EXIT_CODE_FINE;
+    }
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (strcmp(argv[1], commands[i].name) != 0)
+            continue;
+        error error = {0};
+        exit_code code = commands[i].main(argc - 1, argv + 1, &error);
+        if (error.code != EXIT_CODE_FINE && error.message[0])
+            fprintf(stderr, "lnbench: %s\n", error.message);
+        if (fflush(stdout) != 0 && code == EXIT_CODE_FINE) {
+            fputs("lnbench: standard output: cannot write\n", stderr);
+            code = EXIT_CODE_ENVIRONMENT;
+        }
+        return code;
+    }
+    return unknown(argv[1]);
+}

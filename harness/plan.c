@@ -1,0 +1,390 @@
+#include "plan.h"
+#include "convention.h"
+#include "hash.h"
+#include "inputs.h"
+#include "text.h"
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SWEEP_ROWS = 18,            /* two halves, each with the nine kappas of the offset sweep */
+    BLOCK_BYTES = 256 * 1024,   /* of a timed group's judged block */
+};
+
+bool split_conventions(const word_list *given, word_list *conventions, error *error)
+{
+    for (size_t i = 0; i < given->count; i++) {
+        word_list parts = {0};
+        text current = {0};
+        bool fine = word_list_split(&parts, given->words[i], error);
+        for (size_t part = 0; fine && part < parts.count; part++) {
+            const char *word = parts.words[part];
+            size_t key = strcspn(word, "=");
+            char wanted[80];
+            snprintf(wanted, sizeof wanted, ",%.*s=", (int)(key < 70 ? key : 70), word);
+            /* The list so far, with a comma before, so that a key is found whole. */
+            bool joins = word[key] == '=' && current.length > 0 &&
+                         strchr(current.bytes, '=') && !strstr(current.bytes, wanted);
+            if (current.length > 0 && !joins) {
+                fine = word_list_add(conventions, current.bytes + 1, error);
+                text_free(&current);
+            }
+            text_add(&current, ",");
+            text_add(&current, word);
+        }
+        fine = fine && (current.length == 0 ||
+                        word_list_add(conventions, current.bytes + 1, error));
+        text_free(&current);
+        word_list_free(&parts);
+        if (!fine)
+            return false;
+    }
+    return true;
+}
+
+case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel)
+{
+    case_key key;
+    memset(&key, 0, sizeof key); /* padding too: keys are hashed */
+    key.rows = group->rows;
+    key.hidden = group->hidden;
+    key.dtype = LN_F32;
+    key.threads = 1;
+    snprintf(key.kernel, sizeof key.kernel, "%s", kernel->facts.name);
+    snprintf(key.convention, sizeof key.convention, "%s", group->convention_label);
+    snprintf(key.input, sizeof key.input, "%s", group->input);
+    return key;
+}
+
+case_key speed_key(const speed_group *group, const char *kernel)
+{
+    case_key key;
+    memset(&key, 0, sizeof key);
+    key.rows = group->rows;
+    key.hidden = group->hidden;
+    key.dtype = LN_F32;
+    key.cache = group->cache;
+    key.threads = group->threads;
+    snprintf(key.kernel, sizeof key.kernel, "%s", kernel);
+    snprintf(key.convention, sizeof key.convention, "%s", group->convention_label);
+    snprintf(key.input, sizeof key.input, "normal");
+    return key;
+}
+
+size_t plan_judgements(const plan *plan)
+{
+    return plan->kernel_count * (plan->accuracy_count + plan->speed_count);
+}
+
+size_t plan_repetitions(const plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->speed_count; i++)
+        count += (plan->kernel_count + 2) * plan->speed[i].processes * plan->speed[i].repetitions;
+    return count;
+}
+
+static bool unknown_kernel(const char *glob, const kernel_list *kernels, error *error)
+{
+    const char *names[1024];
+    size_t count = 0;
+    for (; count < kernels->count && count < 1024; count++)
+        names[count] = kernels->kernels[count].facts.name;
+    const char *nearest = nearest_word(glob, names, count);
+    return fail(error, EXIT_CODE_USAGE,
+                "no kernel matches '%.100s'%s%s%s; see lnbench list kernels", glob,
+                nearest ? ": did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+static bool choose_kernels(const plan_request *request, const kernel_list *kernels, plan *plan,
+                           error *error)
+{
+    plan->kernels = calloc(kernels->count, sizeof *plan->kernels);
+    if (!plan->kernels)
+        return fail_memory(error, "the plan");
+    for (size_t glob = 0; glob < request->kernels.count; glob++) {
+        bool any = false;
+        for (size_t i = 0; i < kernels->count; i++)
+            any |= fnmatch(request->kernels.words[glob], kernels->kernels[i].facts.name, 0) == 0;
+        if (!any)
+            return unknown_kernel(request->kernels.words[glob], kernels, error);
+    }
+    for (size_t i = 0; i < kernels->count; i++) {
+        const kernel_entry *kernel = &kernels->kernels[i];
+        bool wanted = request->kernels.count == 0;
+        for (size_t glob = 0; glob < request->kernels.count; glob++)
+            wanted |= fnmatch(request->kernels.words[glob], kernel->facts.name, 0) == 0;
+        if (wanted && kernel->facts.storage == LN_F32)
+            plan->kernels[plan->kernel_count++] = kernel;
+    }
+    return true;
+}
+
+/* What the request's words mean, with the plan's own where there are none. */
+typedef struct resolved {
+    ln_convention *conventions;
+    size_t convention_count;
+    const char **inputs;
+    size_t input_count;
+    bool quick, full;
+    bool hot, cold;
+} resolved;
+
+static bool resolve_conventions(const plan_request *request, resolved *resolved, error *error)
+{
+    word_list words = {0};
+    size_t presets;
+    const convention_preset *preset = convention_presets(&presets);
+    bool fine = split_conventions(&request->conventions, &words, error);
+    size_t count = words.count ? words.count : presets;
+    resolved->conventions = fine ? calloc(count, sizeof *resolved->conventions) : NULL;
+    if (fine && !resolved->conventions)
+        fine = fail_memory(error, "the plan");
+    for (size_t i = 0; fine && i < count; i++) {
+        if (words.count)
+            fine = convention_parse(words.words[i], &resolved->conventions[i], error);
+        else
+            resolved->conventions[i] = preset[i].convention;
+    }
+    resolved->convention_count = count;
+    word_list_free(&words);
+    return fine;
+}
+
+static bool resolve_inputs(const plan_request *request, resolved *resolved, error *error)
+{
+    size_t families;
+    const input_family *family = input_families(&families);
+    size_t count = request->inputs.count ? request->inputs.count : families;
+    resolved->inputs = calloc(count, sizeof *resolved->inputs);
+    if (!resolved->inputs)
+        return fail_memory(error, "the plan");
+    for (size_t i = 0; i < count; i++) {
+        resolved->inputs[i] = request->inputs.count ? request->inputs.words[i] : family[i].name;
+        if (request->inputs.count && !input_check(resolved->inputs[i], error))
+            return false;
+        if (strlen(resolved->inputs[i]) >= INPUT_MAX_LENGTH)
+            return fail(error, EXIT_CODE_USAGE, "--inputs %.60s...: longer than %d characters",
+                        resolved->inputs[i], INPUT_MAX_LENGTH - 1);
+    }
+    resolved->input_count = count;
+    return true;
+}
+
+static bool resolve_rest(const plan_request *request, resolved *resolved, error *error)
+{
+    resolved->quick = strcmp(request->name, "quick") == 0;
+    resolved->full = strcmp(request->name, "full") == 0;
+    if (!resolved->quick && !resolved->full && strcmp(request->name, "default") != 0)
+        return fail(error, EXIT_CODE_USAGE,
+                    "--plan %.60s: quick, default or full was expected", request->name);
+    for (size_t i = 0; i < request->dtypes.count; i++) {
+        ln_type type;
+        if (!dtype_from_name(request->dtypes.words[i], &type))
+            return fail(error, EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
+                        request->dtypes.words[i]);
+        if (type != LN_F32)
+            return fail(error, EXIT_CODE_USAGE,
+                        "--dtypes %s: no kernel of this build has it; f32 is what there is",
+                        request->dtypes.words[i]);
+    }
+    for (size_t i = 0; i < request->threads.count; i++)
+        if (strcmp(request->threads.words[i], "1") != 0)
+            return fail(error, EXIT_CODE_USAGE,
+                        "--threads %.60s: no kernel of this build uses more than 1 thread",
+                        request->threads.words[i]);
+    for (size_t i = 0; i < request->caches.count; i++) {
+        bool hot = strcmp(request->caches.words[i], "hot") == 0;
+        if (!hot && strcmp(request->caches.words[i], "cold") != 0)
+            return fail(error, EXIT_CODE_USAGE, "--cache %.60s: hot or cold was expected",
+                        request->caches.words[i]);
+        resolved->hot |= hot;
+        resolved->cold |= !hot;
+    }
+    if (request->caches.count == 0)
+        resolved->hot = true;
+    if (request->only && strcmp(request->only, "speed") != 0 &&
+        strcmp(request->only, "accuracy") != 0)
+        return fail(error, EXIT_CODE_USAGE, "--only %.60s: speed or accuracy was expected",
+                    request->only);
+    return true;
+}
+
+static bool add_accuracy(plan *plan, const ln_convention *convention, const char *input, size_t rows,
+                         size_t hidden, error *error)
+{
+    accuracy_group *grown =
+        realloc(plan->accuracy, (plan->accuracy_count + 1) * sizeof *plan->accuracy);
+    if (!grown)
+        return fail_memory(error, "the plan");
+    plan->accuracy = grown;
+    accuracy_group *group = &grown[plan->accuracy_count++];
+    *group = (accuracy_group){.convention = *convention, .rows = rows, .hidden = hidden};
+    convention_label(convention, group->convention_label);
+    snprintf(group->input, sizeof group->input, "%s", input);
+    return true;
+}
+
+static bool add_speed(plan *plan, const plan_request *request, const resolved *resolved,
+                      size_t rows, size_t hidden, error *error)
+{
+    for (int cold = 0; cold < 2; cold++) {
+        if (cold ? !resolved->cold : !resolved->hot)
+            continue;
+        speed_group *grown = realloc(plan->speed, (plan->speed_count + 1) * sizeof *plan->speed);
+        if (!grown)
+            return fail_memory(error, "the plan");
+        plan->speed = grown;
+        speed_group *group = &grown[plan->speed_count++];
+        size_t block = BLOCK_BYTES / (hidden * sizeof(float));
+        block = block == 0 ? 1 : block < rows ? block : rows;
+        *group = (speed_group){
+            .convention = resolved->conventions[0],
+            .rows = rows,
+            .hidden = hidden,
+            .block_rows = block,
+            .cache = cold ? CACHE_COLD : CACHE_HOT,
+            .threads = 1,
+            .processes = (unsigned)(request->processes ? request->processes
+                                    : resolved->quick  ? 3
+                                                       : 5),
+            .repetitions = (unsigned)(request->repetitions ? request->repetitions
+                                      : resolved->quick    ? 2
+                                      : resolved->full     ? 6
+                                                           : 3),
+            .min_seconds = resolved->quick ? 0.003 : 0.005,
+        };
+        convention_label(&group->convention, group->convention_label);
+    }
+    return true;
+}
+
+/* Rows for a regime: x + y fill the given bytes. */
+static size_t rows_for(size_t bytes, size_t hidden)
+{
+    size_t rows = bytes / (2 * hidden * sizeof(float));
+    return rows ? rows : 1;
+}
+
+static bool plan_speed(const plan_request *request, const resolved *resolved,
+                       const machine *machine, plan *plan, error *error)
+{
+    static const size_t sizes[] = {64, 256, 768, 1024, 4096, 8192, 12288};
+    size_t l2 = machine->l2_bytes ? machine->l2_bytes : 1u << 20;
+    size_t l3 = machine->l3_bytes ? machine->l3_bytes : l2 * 8;
+    bool fine = true;
+    for (size_t i = 0; fine && i < sizeof sizes / sizeof *sizes; i++) {
+        size_t hidden = sizes[i];
+        bool few = hidden == 64 || hidden == 768 || hidden == 4096;
+        if (resolved->quick && !few)
+            continue;
+        fine = add_speed(plan, request, resolved, rows_for(l2 / 2, hidden), hidden, error);
+        if (fine && resolved->full)
+            fine = add_speed(plan, request, resolved, rows_for(24 * 1024, hidden), hidden, error) &&
+                   add_speed(plan, request, resolved, rows_for(l3 / 4, hidden), hidden, error);
+        bool dram = resolved->full || (!resolved->quick && (hidden == 768 || hidden == 4096));
+        if (fine && dram)
+            fine = add_speed(plan, request, resolved, rows_for(4 * l3, hidden), hidden, error);
+    }
+    return fine;
+}
+
+static bool plan_accuracy(const resolved *resolved, plan *plan, error *error)
+{
+    /* Every convention on every family at one size; the first one also where tails, register tiling and long sums
+     * differ. */
+    static const size_t sizes[] = {768, 5, 100, 4096};
+    bool fine = true;
+    for (size_t c = 0; c < resolved->convention_count; c++) {
+        bool all_sizes = !resolved->quick && (c == 0 || resolved->full);
+        for (size_t s = 0; s < (all_sizes ? sizeof sizes / sizeof *sizes : 1); s++)
+            for (size_t i = 0; fine && i < resolved->input_count; i++) {
+                bool few = resolved->quick && c > 0 && strcmp(resolved->inputs[i], "normal") != 0;
+                if (!few)
+                    fine = add_accuracy(plan, &resolved->conventions[c], resolved->inputs[i],
+                                        SWEEP_ROWS, sizes[s], error);
+            }
+    }
+    return fine;
+}
+
+static bool plan_shapes(const plan_request *request, const resolved *resolved, plan *plan,
+                        bool speed, bool accuracy, error *error)
+{
+    for (size_t i = 0; i < request->shapes.count; i++) {
+        size_t rows, hidden;
+        if (!shape_parse(request->shapes.words[i], &rows, &hidden, error))
+            return false;
+        if (speed && !add_speed(plan, request, resolved, rows, hidden, error))
+            return false;
+        size_t judged = rows < SWEEP_ROWS ? rows : SWEEP_ROWS;
+        for (size_t c = 0; accuracy && c < resolved->convention_count; c++)
+            for (size_t input = 0; input < resolved->input_count; input++)
+                if (!add_accuracy(plan, &resolved->conventions[c], resolved->inputs[input], judged,
+                                  hidden, error))
+                    return false;
+    }
+    return true;
+}
+
+/* Everything that decides what is measured: an unfinished run may go on only under the same hash. */
+static void plan_identify(plan *plan)
+{
+    uint64_t hash = hash_bytes(HASH_START, plan->name, strlen(plan->name));
+    hash = hash_bytes(hash, &plan->seed, sizeof plan->seed);
+    for (size_t i = 0; i < plan->kernel_count; i++) {
+        const kernel_entry *kernel = plan->kernels[i];
+        hash = hash_bytes(hash, kernel->facts.name, strlen(kernel->facts.name) + 1);
+        hash = hash_bytes(hash, kernel->source, strlen(kernel->source) + 1);
+        hash = hash_bytes(hash, &kernel->object_hash, sizeof kernel->object_hash);
+    }
+    for (size_t i = 0; i < plan->accuracy_count; i++) {
+        const accuracy_group *group = &plan->accuracy[i];
+        case_key key = accuracy_key(group, plan->kernels[0]);
+        hash = hash_bytes(hash, &key, sizeof key);
+    }
+    for (size_t i = 0; i < plan->speed_count; i++) {
+        case_key key = speed_key(&plan->speed[i], "");
+        hash = hash_bytes(hash, &key, sizeof key);
+        unsigned counts[] = {plan->speed[i].processes, plan->speed[i].repetitions};
+        hash = hash_bytes(hash, counts, sizeof counts);
+    }
+    snprintf(plan->hash, sizeof plan->hash, "%016llx", (unsigned long long)hash);
+}
+
+bool plan_make(const plan_request *request, const kernel_list *kernels, const machine *machine,
+               plan *plan, error *error)
+{
+    resolved resolved = {0};
+    bool speed = !request->only || strcmp(request->only, "speed") == 0;
+    bool accuracy = !request->only || strcmp(request->only, "accuracy") == 0;
+    *plan = (struct plan){.seed = request->seed};
+    bool fine = resolve_rest(request, &resolved, error) &&
+                choose_kernels(request, kernels, plan, error) &&
+                resolve_conventions(request, &resolved, error) &&
+                resolve_inputs(request, &resolved, error);
+    if (fine && plan->kernel_count == 0)
+        fine = fail(error, EXIT_CODE_USAGE, "no kernel is left: the ones chosen are not f32");
+    snprintf(plan->name, sizeof plan->name, "%s", request->name);
+    if (fine && request->shapes.count)
+        fine = plan_shapes(request, &resolved, plan, speed, accuracy, error);
+    else if (fine)
+        fine = (!accuracy || plan_accuracy(&resolved, plan, error)) &&
+               (!speed || plan_speed(request, &resolved, machine, plan, error));
+    free(resolved.conventions);
+    free(resolved.inputs);
+    if (fine)
+        plan_identify(plan);
+    else
+        plan_free(plan);
+    return fine;
+}
+
+void plan_free(plan *plan)
+{
+    free(plan->kernels);
+    free(plan->accuracy);
+    free(plan->speed);
+    *plan = (struct plan){0};
+}

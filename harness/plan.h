@@ -1,0 +1,65 @@
+/* Plans: which cases a run has. */
+#ifndef LNBENCH_PLAN_H
+#define LNBENCH_PLAN_H
+
+#include "machine.h"
+#include "options.h"
+#include "worker.h"
+
+/* What narrows a plan; empty lists narrow nothing. */
+typedef struct plan_request {
+    const char *name; /* "quick", "default", "full" */
+    word_list kernels, conventions, dtypes, shapes, inputs, caches, threads;
+    const char *only; /* "speed", "accuracy" or NULL */
+    uint64_t seed;
+    uint64_t processes, repetitions; /* 0: the plan's own */
+} plan_request;
+
+/* Rows of one input under one convention, judged for every kernel. */
+typedef struct accuracy_group {
+    ln_convention convention;
+    char convention_label[CONVENTION_MAX_LENGTH];
+    char input[INPUT_MAX_LENGTH];
+    size_t rows, hidden;
+} accuracy_group;
+
+/* One shape timed for every kernel and the roofs, on a judged block of normal rows. */
+typedef struct speed_group {
+    ln_convention convention;
+    char convention_label[CONVENTION_MAX_LENGTH];
+    size_t rows, hidden, block_rows;
+    cache_state cache;
+    unsigned threads;
+    unsigned processes, repetitions;
+    double min_seconds;
+} speed_group;
+
+typedef struct plan {
+    char name[16];
+    const kernel_entry **kernels; /* chosen ones, borrowed */
+    size_t kernel_count;
+    accuracy_group *accuracy;
+    size_t accuracy_count;
+    speed_group *speed;
+    size_t speed_count;
+    uint64_t seed;
+    char hash[65];
+} plan;
+
+/* Errors (usage) name the unknown word and the nearest known one. */
+bool plan_make(const plan_request *request, const kernel_list *kernels, const machine *machine,
+               plan *plan, error *error);
+void plan_free(plan *plan);
+
+/* How many judgements and repetitions there are, and roughly how long they take. */
+size_t plan_judgements(const plan *plan);
+size_t plan_repetitions(const plan *plan);
+
+/* The key of a case of a group. */
+case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel);
+case_key speed_key(const speed_group *group, const char *kernel);
+
+/* "torch,ddof=1,eps=1e-6@std,affine=vector" is two conventions: a key that comes again, or a name, begins a new one. */
+bool split_conventions(const word_list *given, word_list *conventions, error *error);
+
+#endif

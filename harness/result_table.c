@@ -1,0 +1,169 @@
+#include "result_table.h"
+#include "text.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+exit_code view_exit_code(const view *view)
+{
+    exit_code worst = EXIT_CODE_FINE;
+    for (size_t i = 0; i < view->cases.count; i++)
+        if (view->cases.cases[i].judged)
+            worst = worse_exit_code(worst, verdict_exit_code(&view->cases.cases[i].verdict));
+    return worst;
+}
+
+static bool is_timed(const view_case *view)
+{
+    return view->speed.repetitions > 0;
+}
+
+static bool same_group(const case_key *a, const case_key *b)
+{
+    return a->rows == b->rows && a->hidden == b->hidden && a->cache == b->cache &&
+           a->threads == b->threads && a->dtype == b->dtype &&
+           strcmp(a->convention, b->convention) == 0 && strcmp(a->input, b->input) == 0;
+}
+
+static int faster_first(const void *a, const void *b)
+{
+    double left = (*(const view_case *const *)a)->speed.time_ns;
+    double right = (*(const view_case *const *)b)->speed.time_ns;
+    if (isnan(left) || isnan(right))
+        return isnan(left) - isnan(right);
+    return (left > right) - (left < right);
+}
+
+static void add_case(table *table, const view_case *view)
+{
+    const stored_case *stored = view->stored;
+    const speed *speed = &view->speed;
+    const ln_metrics *metrics = &stored->metrics;
+    char number[16], described[256];
+    table_cell(table, stored->key.kernel);
+    table_cell(table, number_short(speed->gbps, number));
+    if (speed->repetitions > 0)
+        table_format(table, "%.3f [%.3f, %.3f]", speed->roof_ratio, speed->roof_lo, speed->roof_hi);
+    else
+        table_cell(table, "-");
+    bool measured = stored->judged && metrics->elements > 0;
+    double figures[] = {metrics->ulp_max, metrics->ulp_mean, metrics->row_ulp_max,
+                        stored->bound_row_ulp};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        table_cell(table, measured ? number_short(figures[i], number) : "-");
+    table_cell(table, stored->judged
+                          ? verdict_describe(&stored->verdict, described, sizeof described)
+                          : "-");
+}
+
+/* One shape's table; `done` marks the cases that were printed. */
+static bool print_group(const view *view, size_t first, bool *done, FILE *file)
+{
+    static const char *const headings[] = {"kernel",  "GB/s",    "share of roof", "max ULP",
+                                           "mean ULP", "row ULP", "proven",        "verdict"};
+    const case_key *key = &view->cases.cases[first].key;
+    const view_case **members = calloc(view->cases.count, sizeof *members);
+    table *table = table_create(headings, sizeof headings / sizeof *headings);
+    size_t count = 0;
+    bool fine = members && table;
+    for (size_t i = first; fine && i < view->cases.count; i++) {
+        if (!same_group(key, &view->cases.cases[i].key))
+            continue;
+        done[i] = true;
+        members[count++] = &view->views[i];
+    }
+    if (fine) {
+        qsort(members, count, sizeof *members, faster_first);
+        for (size_t i = 0; i < count; i++)
+            add_case(table, members[i]);
+        fprintf(file, "\n%zu x %zu %s, %s, %s, %s cache, %u thread%s\n", key->rows, key->hidden,
+                dtype_name(key->dtype), key->convention, view->views[first].regime,
+                cache_name(key->cache), key->threads, key->threads == 1 ? "" : "s");
+        fine = table_print(table, file);
+    }
+    table_destroy(table);
+    free(members);
+    return fine;
+}
+
+/* What the accuracy part found, a line a kernel. */
+static bool print_accuracy(const view *view, FILE *file)
+{
+    static const char *const headings[] = {"kernel", "cases", "ok", "no claim", "declared",
+                                           "unsupported", "failed", "worst row ULP within claims"};
+    table *table = table_create(headings, sizeof headings / sizeof *headings);
+    bool *done = calloc(view->cases.count + 1, sizeof *done);
+    bool fine = table && done, any = false;
+    for (size_t i = 0; fine && i < view->cases.count; i++) {
+        const char *kernel = view->cases.cases[i].key.kernel;
+        size_t counts[6] = {0};
+        double worst = NAN;
+        for (size_t j = i; j < view->cases.count; j++) {
+            const stored_case *stored = &view->cases.cases[j];
+            if (done[j] || !stored->judged || strcmp(stored->key.kernel, kernel) != 0)
+                continue;
+            done[j] = true;
+            const verdict *verdict = &stored->verdict;
+            counts[0]++;
+            counts[verdict->declared                            ? 3
+                   : verdict->kind == VERDICT_OK                ? 1
+                   : verdict->kind == VERDICT_OK_NO_BOUND       ? 2
+                   : verdict->kind == VERDICT_UNSUPPORTED       ? 4
+                                                                : 5]++;
+            if (verdict->kind == VERDICT_OK && !(stored->metrics.row_ulp_max <= worst))
+                worst = stored->metrics.row_ulp_max;
+        }
+        if (counts[0] == 0)
+            continue;
+        any = true;
+        char number[16];
+        table_cell(table, kernel);
+        for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+            table_format(table, "%zu", counts[k]);
+        table_cell(table, number_short(worst, number));
+    }
+    if (fine && any) {
+        fprintf(file, "\naccuracy over all conventions and inputs (a case is a kernel, a convention "
+                      "and an input)\n");
+        fine = table_print(table, file);
+    }
+    table_destroy(table);
+    free(done);
+    return fine;
+}
+
+enum { MOST_FAULTS_SHOWN = 40 };
+
+static void print_faults(const view *view, FILE *file)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const stored_case *stored = &view->cases.cases[i];
+        char described[256];
+        if (!stored->judged || verdict_exit_code(&stored->verdict) == EXIT_CODE_FINE)
+            continue;
+        if (count++ == 0)
+            fprintf(file, "\nnot fine:\n");
+        if (count <= MOST_FAULTS_SHOWN)
+            fprintf(file, "  %s  %s  %s  %zux%zu: %s\n", stored->key.kernel,
+                    stored->key.convention, stored->key.input, stored->key.rows,
+                    stored->key.hidden,
+                    verdict_describe(&stored->verdict, described, sizeof described));
+    }
+    if (count > MOST_FAULTS_SHOWN)
+        fprintf(file, "  and %zu more (lnbench export --format tsv)\n", count - MOST_FAULTS_SHOWN);
+}
+
+bool result_table_print(const view *view, FILE *file)
+{
+    bool *done = calloc(view->cases.count + 1, sizeof *done);
+    bool fine = done != NULL;
+    for (size_t i = 0; fine && i < view->cases.count; i++)
+        if (!done[i] && is_timed(&view->views[i]))
+            fine = print_group(view, i, done, file);
+    free(done);
+    fine = fine && print_accuracy(view, file);
+    if (fine)
+        print_faults(view, file);
+    return fine && !ferror(file);
+}

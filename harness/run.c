@@ -1,0 +1,329 @@
+/* lnbench run: plan, measure, judge, store, table, charts, report. */
+#include "command.h"
+#include "interrupt.h"
+#include "kernel_json.h"
+#include "paths.h"
+#include "report.h"
+#include "result_table.h"
+#include "session.h"
+#include "text.h"
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct run_options {
+    plan_request request;
+    word_list plugins;
+    const char *database, *out;
+    double max_row_ulp, deadline;
+    bool resume, dry_run, json, huge_pages, no_charts;
+} run_options;
+
+/* The last CPU we may use: the first ones get most interrupts. */
+static int last_cpu(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return -1;
+    for (int cpu = CPU_SETSIZE; cpu-- > 0;)
+        if (CPU_ISSET((size_t)cpu, &set))
+            return cpu;
+    return -1;
+}
+
+static char *command_text(int argc, char **argv)
+{
+    text line = {0};
+    text_add(&line, "lnbench");
+    for (int i = 0; i < argc; i++)
+        text_format(&line, " %s", argv[i]);
+    return line.bytes;
+}
+
+static double plan_seconds(const plan *plan)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < plan->accuracy_count; i++)
+        seconds += (double)plan->kernel_count *
+                   session_judgement_seconds(plan->accuracy[i].rows * plan->accuracy[i].hidden);
+    for (size_t i = 0; i < plan->speed_count; i++) {
+        const speed_group *group = &plan->speed[i];
+        size_t entries = plan->kernel_count + 2;
+        seconds += (double)entries * session_judgement_seconds(group->block_rows * group->hidden);
+        seconds += (double)(entries * group->processes * group->repetitions) *
+                   session_repetition_seconds(group);
+    }
+    return seconds;
+}
+
+static bool dry_run(const plan *plan)
+{
+    static const char *const headings[] = {"what", "convention", "input", "rows",
+                                           "hidden", "cache", "processes x repetitions"};
+    table *table = table_create(headings, sizeof headings / sizeof *headings);
+    if (!table)
+        return false;
+    for (size_t i = 0; i < plan->accuracy_count; i++) {
+        const accuracy_group *group = &plan->accuracy[i];
+        table_cell(table, "accuracy");
+        table_cell(table, group->convention_label);
+        table_cell(table, group->input);
+        table_format(table, "%zu", group->rows);
+        table_format(table, "%zu", group->hidden);
+        table_cell(table, "-");
+        table_cell(table, "-");
+    }
+    for (size_t i = 0; i < plan->speed_count; i++) {
+        const speed_group *group = &plan->speed[i];
+        table_cell(table, "speed");
+        table_cell(table, group->convention_label);
+        table_cell(table, "normal");
+        table_format(table, "%zu", group->rows);
+        table_format(table, "%zu", group->hidden);
+        table_cell(table, cache_name(group->cache));
+        table_format(table, "%u x %u", group->processes, group->repetitions);
+    }
+    bool fine = table_print(table, stdout);
+    table_destroy(table);
+    printf("\n%zu kernels:", plan->kernel_count);
+    for (size_t i = 0; i < plan->kernel_count; i++)
+        printf(" %s", plan->kernels[i]->facts.name);
+    printf("\n%zu judgements, %zu repetitions, about %.0f s\n", plan_judgements(plan),
+           plan_repetitions(plan), plan_seconds(plan));
+    return fine;
+}
+
+static bool store_kernels(session *session, error *error)
+{
+    for (size_t i = 0; i < session->plan.kernel_count; i++) {
+        json_t *json = kernel_json(session->plan.kernels[i]);
+        char *dumped = json ? json_dumps(json, JSON_COMPACT) : NULL;
+        bool fine = dumped ? store_put_kernel(session->store, session->run,
+                                              session->plan.kernels[i]->facts.name, dumped, error)
+                           : fail_memory(error, "a kernel's descriptor");
+        free(dumped);
+        json_decref(json);
+        if (!fine)
+            return false;
+    }
+    return true;
+}
+
+/* A new run in the store, or an unfinished one of the same plan. */
+static bool begin(session *session, const run_options *options, const char *command_line,
+                  error *error)
+{
+    if (options->resume) {
+        if (!store_find_unfinished(session->store, session->plan.hash, &session->run, error))
+            return false;
+        session->resumed = session->run != 0;
+        if (!session->resumed)
+            fprintf(stderr, "lnbench: no unfinished run of this plan in %s: a new one begins\n",
+                    options->database);
+        else
+            return store_next_process(session->store, session->run, &session->next_process, error);
+    }
+    run_info info = {
+        .command_line = command_line,
+        .plan = session->plan.name,
+        .plan_hash = session->plan.hash,
+        .seed = session->plan.seed,
+        .machine = &session->machine,
+    };
+    return store_begin_run(session->store, &info, &session->run, error) &&
+           store_kernels(session, error);
+}
+
+static bool measure(session *session, error *error)
+{
+    progress_begin(&session->progress, plan_seconds(&session->plan));
+    bool fine = session_accuracy(session, error) && session_speed(session, error);
+    progress_end(&session->progress);
+    return fine;
+}
+
+/* The directory of the database, made where it is missing. */
+static bool make_parent(const char *path, error *error)
+{
+    char directory[1024];
+    snprintf(directory, sizeof directory, "%s", path);
+    char *slash = strrchr(directory, '/');
+    if (!slash || slash == directory)
+        return true;
+    *slash = '\0';
+    return make_directories(directory, error);
+}
+
+/* Charts and the page, from the store alone. */
+static bool draw(const view *view, const char *directory, error *error)
+{
+    char plots[1024];
+    report_result result;
+    if (!path_of_plots(plots, sizeof plots, error) || !make_directories(directory, error) ||
+        !report_write(view, plots, directory, &result, error))
+        return false;
+    FILE *file = stdout;
+    fprintf(file, "\n");
+    for (size_t i = 0; i < result.chart_count; i++)
+        fprintf(file, "chart   %s\n", result.charts[i]);
+    if (!result.charts_drawn && result.note[0])
+        fprintf(stderr, "lnbench: %s\n", result.note);
+    fprintf(file, "report  %s\n", result.index_html);
+    return true;
+}
+
+static bool show(session *session, const run_options *options, bool finished, error *error)
+{
+    view view;
+    if (!view_load(session->store, session->run, &view, error))
+        return false;
+    bool fine = true;
+    session->worst = worse_exit_code(session->worst, view_exit_code(&view));
+    if (options->json) {
+        json_t *json = view_run_json(&view);
+        fine = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
+        printf("\n");
+        json_decref(json);
+    } else {
+        fine = result_table_print(&view, stdout);
+    }
+    fine = fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
+    if (fine && finished && !options->json && !options->no_charts)
+        fine = draw(&view, options->out, error);
+    view_free(&view);
+    return fine;
+}
+
+static bool run_plan(session *session, const run_options *options, const char *command_line,
+                     error *error)
+{
+    if (!make_parent(options->database, error) ||
+        !store_open(options->database, STORE_WRITE, &session->store, error) ||
+        !begin(session, options, command_line, error))
+        return false;
+    bool finished = measure(session, error);
+    struct error ending = *error;
+    bool was_interrupted = !finished && error->code == EXIT_CODE_INTERRUPTED;
+    if (!store_end_run(session->store, session->run, finished ? RUN_COMPLETE : RUN_INTERRUPTED,
+                       finished ? error : &ending))
+        return false;
+    if (!finished && !was_interrupted)
+        return false;
+    struct error shown = {0};
+    if (!show(session, options, finished, &shown)) {
+        *error = shown;
+        return false;
+    }
+    printf("stored  run %lld in %s\n", (long long)session->run, options->database);
+    if (was_interrupted)
+        return fail(error, EXIT_CODE_INTERRUPTED,
+                    "interrupted: what was measured is kept; the same command with --resume "
+                    "goes on");
+    return true;
+}
+
+static bool prepare(session *session, const run_options *options, kernel_list *kernels, error *error)
+{
+    const char *database = options->database;
+    if (strlen(database) == 0)
+        return fail(error, EXIT_CODE_USAGE, "--db: a file name was expected");
+    if (!worker_start(options->plugins.words, options->plugins.count, &session->worker, kernels,
+                      error) ||
+        !machine_read(&session->machine, error) ||
+        !plan_make(&options->request, kernels, &session->machine, &session->plan, error))
+        return false;
+    judge_settings settings = {
+        .seed = options->request.seed,
+        .max_row_ulp = options->max_row_ulp,
+        .deadline_seconds = options->deadline,
+    };
+    session->judge = judge_create(session->worker, &settings);
+    session->cpu = last_cpu();
+    session->huge_pages = options->huge_pages;
+    session->deadline_seconds = options->deadline;
+    return session->judge || fail_memory(error, "the judge");
+}
+
+exit_code command_run(int argc, char **argv, error *error)
+{
+    run_options run = {
+        .request = {.name = "default", .seed = 1},
+        .database = "results/lnbench.db",
+        .out = "results/charts",
+        .max_row_ulp = INFINITY,
+        .deadline = 10,
+    };
+    plan_request *request = &run.request;
+    const option options[] = {
+        {"plan", "quick|default|full", "which cases (default: default)", OPTION_TEXT,
+         &request->name},
+        {"kernels", "GLOB,...", "only these kernels", OPTION_LIST, &request->kernels},
+        {"conventions", "C,...", "only these: presets or lists (lnbench list conventions)",
+         OPTION_RAW, &request->conventions},
+        {"dtypes", "f32,...", "only these element types", OPTION_LIST, &request->dtypes},
+        {"shapes", "ROWSxHIDDEN,...", "these shapes instead of the plan's", OPTION_LIST,
+         &request->shapes},
+        {"inputs", "FAMILY,...", "only these inputs: families or .npy files", OPTION_LIST,
+         &request->inputs},
+        {"cache", "hot,cold", "cache states to time in (default: hot)", OPTION_LIST,
+         &request->caches},
+        {"threads", "T,...", "threads of one call (default: 1)", OPTION_LIST, &request->threads},
+        {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT, &request->only},
+        {"plugin", "FILE.so", "add a plugin's kernels; may be given again", OPTION_RAW,
+         &run.plugins},
+        {"seed", "N", "of inputs and of the order (default: 1)", OPTION_COUNT, &request->seed},
+        {"processes", "P", "worker processes that time each shape", OPTION_COUNT,
+         &request->processes},
+        {"repetitions", "R", "repetitions in each of them", OPTION_COUNT, &request->repetitions},
+        {"max-row-ulp", "X", "above it a case is inaccurate, whatever its bound", OPTION_REAL,
+         &run.max_row_ulp},
+        {"deadline", "S", "seconds until a kernel counts as hung (default: 10)", OPTION_REAL,
+         &run.deadline},
+        {"huge-pages", NULL, "ask for transparent huge pages for timed buffers", OPTION_FLAG,
+         &run.huge_pages},
+        {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT, &run.database},
+        {"out", "DIR", "where charts and the report go (default: results/charts)", OPTION_TEXT,
+         &run.out},
+        {"no-charts", NULL, "table only", OPTION_FLAG, &run.no_charts},
+        {"resume", NULL, "go on with the unfinished run of the same plan", OPTION_FLAG,
+         &run.resume},
+        {"dry-run", NULL, "show the plan, measure nothing", OPTION_FLAG, &run.dry_run},
+        {"json", NULL, "print the cases as JSON instead of a table", OPTION_FLAG, &run.json},
+    };
+    const subcommand subcommand = {
+        "run", "[OPTION...]", "Measures and judges kernels, stores every result, draws the charts.",
+        "Exit code: 0 fine; 5 a kernel is inaccurate; 6 a kernel crashed, hung or wrote where it\n"
+        "must not; 2 usage; 7 files or environment; 130 interrupted (go on with --resume).",
+        options, sizeof options / sizeof *options, 0};
+    word_list operands = {0};
+    bool help;
+    kernel_list kernels = {0};
+    session session = {.cpu = -1};
+    char *line = command_text(argc, argv);
+    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
+    if (fine && help)
+        options_help(&subcommand, stdout);
+    else if (fine) {
+        interrupt_watch();
+        fine = prepare(&session, &run, &kernels, error);
+        if (fine && run.dry_run)
+            fine = dry_run(&session.plan);
+        else if (fine)
+            fine = run_plan(&session, &run, line ? line : "lnbench run", error);
+    }
+    exit_code code = fine ? session.worst : error->code;
+    store_close(session.store);
+    judge_destroy(session.judge);
+    worker_stop(session.worker);
+    plan_free(&session.plan);
+    machine_free(&session.machine);
+    kernel_list_free(&kernels);
+    word_list *lists[] = {&request->kernels, &request->conventions, &request->dtypes,
+                          &request->shapes,  &request->inputs,      &request->caches,
+                          &request->threads, &run.plugins,          &operands};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        word_list_free(lists[i]);
+    free(line);
+    return code;
+}

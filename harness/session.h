@@ -1,0 +1,38 @@
+/* A run while it goes on: what its accuracy and its speed part share. */
+#ifndef LNBENCH_SESSION_H
+#define LNBENCH_SESSION_H
+
+#include "judge.h"
+#include "plan.h"
+#include "progress.h"
+#include "store.h"
+
+typedef struct session {
+    plan plan;
+    worker *worker;
+    judge *judge;
+    store *store;
+    int64_t run;
+    bool resumed;
+    unsigned next_process; /* numbers the timing processes of the run */
+    bool huge_pages;
+    double deadline_seconds;
+    int cpu; /* timed workers are pinned to it; -1: none */
+    machine machine;
+    progress progress;
+    exit_code worst; /* of all verdicts so far */
+} session;
+
+/* Rough costs for the time left: a judgement, a repetition. */
+double session_judgement_seconds(size_t elements);
+double session_repetition_seconds(const speed_group *group);
+
+/* Judges every accuracy group; stores each case as it is known. False: an error that ends the run (130: interrupted). */
+bool session_accuracy(session *session, error *error);
+/* Judges and times every speed group. */
+bool session_speed(session *session, error *error);
+
+/* Stores a judgement and remembers its exit code. */
+bool session_put(session *session, const case_key *key, const judgement *judgement, error *error);
+
+#endif

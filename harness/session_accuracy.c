@@ -1,0 +1,124 @@
+#include "interrupt.h"
+#include "session.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double session_judgement_seconds(size_t elements)
+{
+    return 0.002 + 4e-7 * (double)elements;
+}
+
+bool session_put(session *session, const case_key *key, const judgement *judgement, error *error)
+{
+    const ln_metrics *metrics = judgement->metrics.elements ? &judgement->metrics : NULL;
+    session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
+    return store_put_accuracy(session->store, session->run, key, &judgement->verdict, metrics,
+                              judgement->bound_row_ulp, error);
+}
+
+/* Probe verdicts, one for each kernel, for one convention and hidden size at a time. */
+typedef struct probes {
+    ln_convention convention;
+    size_t hidden;
+    verdict *verdicts; /* VERDICT_PENDING: not probed yet */
+} probes;
+
+static bool same_convention(const ln_convention *a, const ln_convention *b)
+{
+    return a->ddof == b->ddof && a->eps_place == b->eps_place && a->eps == b->eps &&
+           a->affine == b->affine;
+}
+
+static void turn_to(probes *probes, const ln_convention *convention, size_t hidden, size_t kernels)
+{
+    if (same_convention(&probes->convention, convention) && probes->hidden == hidden)
+        return;
+    probes->convention = *convention;
+    probes->hidden = hidden;
+    memset(probes->verdicts, 0, kernels * sizeof *probes->verdicts);
+}
+
+/* A kernel that runs well but computes another convention is inaccurate on every input. */
+static bool apply_probes(session *session, probes *probes, size_t kernel, judgement *judgement,
+                         error *error)
+{
+    verdict *probed = &probes->verdicts[kernel];
+    if (judgement->verdict.kind != VERDICT_OK && judgement->verdict.kind != VERDICT_OK_NO_BOUND &&
+        !judgement->verdict.declared)
+        return true;
+    if (probed->kind == VERDICT_PENDING &&
+        !judge_probes(session->judge, session->plan.kernels[kernel], &probes->convention,
+                      probes->hidden, probed, error))
+        return false;
+    if (probed->kind != VERDICT_OK)
+        judgement->verdict = *probed;
+    return true;
+}
+
+static bool put_rows(session *session, const case_key *key, const judgement *judgement, size_t rows,
+                     error *error)
+{
+    if (strncmp(key->input, "offset", 6) != 0 || !judgement->by_row)
+        return true;
+    for (size_t row = 0; row < rows; row++) {
+        const judged_row *judged = &judgement->by_row[row];
+        if (!store_put_row(session->store, session->run, key, row, judged->kappa, judged->row_ulp,
+                           judged->norm_max, judged->bound_row_ulp, error))
+            return false;
+    }
+    return true;
+}
+
+static bool judge_one(session *session, const judge_block *block, probes *probes, size_t kernel,
+                      const case_key *key, error *error)
+{
+    judgement judgement;
+    if (!judge_kernel(session->judge, block, session->plan.kernels[kernel], &judgement, error))
+        return false;
+    /* The rows are the judge's until its next call, which a probe is. */
+    return put_rows(session, key, &judgement, block->rows, error) &&
+           apply_probes(session, probes, kernel, &judgement, error) &&
+           session_put(session, key, &judgement, error);
+}
+
+static bool judge_group(session *session, const accuracy_group *group, probes *probes, error *error)
+{
+    judge_block block = {0};
+    bool fine = true;
+    for (size_t kernel = 0; fine && kernel < session->plan.kernel_count; kernel++) {
+        case_key key = accuracy_key(group, session->plan.kernels[kernel]);
+        bool has = false;
+        char what[160];
+        snprintf(what, sizeof what, "%s  %s  %s  %zu", key.kernel, key.convention, key.input,
+                 key.hidden);
+        progress_step(&session->progress, session_judgement_seconds(group->rows * group->hidden),
+                      what);
+        if (interrupted())
+            fine = fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
+        if (fine && session->resumed)
+            fine = store_has_accuracy(session->store, session->run, &key, &has, error);
+        if (!fine || has)
+            continue;
+        if (!block.x)
+            fine = judge_block_generate(session->judge, &block, &group->convention, group->input, 0,
+                                        group->rows, group->hidden, error);
+        fine = fine && judge_one(session, &block, probes, kernel, &key, error);
+    }
+    judge_block_free(&block);
+    return fine;
+}
+
+bool session_accuracy(session *session, error *error)
+{
+    plan *plan = &session->plan;
+    probes probes = {.verdicts = calloc(plan->kernel_count, sizeof *probes.verdicts)};
+    bool fine = probes.verdicts || fail_memory(error, "probe verdicts");
+    for (size_t i = 0; fine && i < plan->accuracy_count; i++) {
+        const accuracy_group *group = &plan->accuracy[i];
+        turn_to(&probes, &group->convention, group->hidden, plan->kernel_count);
+        fine = judge_group(session, group, &probes, error);
+    }
+    free(probes.verdicts);
+    return fine;
+}

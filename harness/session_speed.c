@@ -1,0 +1,305 @@
+/* Times the speed groups: judges the two blocks, then measures in several fresh worker processes, all kernels and both
+ * roofs interleaved. */
+#include "interrupt.h"
+#include "roof.h"
+#include "session.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCKS = 2, ROOFS = 2 };
+
+/* One kernel (or roof) of the group that is being timed. */
+typedef struct contender {
+    const kernel_entry *kernel; /* NULL: a roof */
+    case_key key;
+    float *judged[BLOCKS];
+    bool timed; /* false: left out, its verdict is stored */
+    unsigned repetitions; /* of the process that runs */
+} contender;
+
+typedef struct heat {
+    session *session;
+    const speed_group *group;
+    judge_block blocks[BLOCKS];
+    contender *contenders;
+    size_t count;
+    size_t *entries; /* contender of each entry of the process that runs */
+    size_t entry_count;
+} heat;
+
+double session_repetition_seconds(const speed_group *group)
+{
+    double bytes = 8.0 * (double)(group->rows * group->hidden);
+    double moved = bytes / 4e9; /* a slow kernel's call, poison, compare */
+    return (moved > group->min_seconds ? moved : group->min_seconds) * 1.5 + 2 * bytes / 8e9;
+}
+
+static void heat_free(heat *heat)
+{
+    for (size_t i = 0; i < BLOCKS; i++)
+        judge_block_free(&heat->blocks[i]);
+    for (size_t i = 0; heat->contenders && i < heat->count; i++)
+        for (size_t block = 0; block < BLOCKS; block++)
+            free(heat->contenders[i].judged[block]);
+    free(heat->contenders);
+    free(heat->entries);
+}
+
+static bool heat_create(heat *heat, session *session, const speed_group *group, error *error)
+{
+    size_t kernels = session->plan.kernel_count;
+    *heat = (struct heat){.session = session, .group = group, .count = kernels + ROOFS};
+    heat->contenders = calloc(heat->count, sizeof *heat->contenders);
+    heat->entries = calloc(heat->count, sizeof *heat->entries);
+    if (!heat->contenders || !heat->entries)
+        return fail_memory(error, "a timed group");
+    for (size_t i = 0; i < heat->count; i++) {
+        contender *contender = &heat->contenders[i];
+        contender->kernel = i < kernels ? session->plan.kernels[i] : NULL;
+        contender->key = speed_key(group, contender->kernel ? contender->kernel->facts.name
+                                          : i == kernels    ? ROOF_COPY
+                                                            : ROOF_COPY_NT);
+        contender->timed = true;
+    }
+    for (size_t i = 0; i < BLOCKS; i++)
+        if (!judge_block_generate(session->judge, &heat->blocks[i], &group->convention, "normal",
+                                  i * group->block_rows, group->block_rows, group->hidden, error))
+            return false;
+    return true;
+}
+
+static bool is_fit(const verdict *verdict)
+{
+    return verdict->kind == VERDICT_OK || verdict->kind == VERDICT_OK_NO_BOUND ||
+           verdict->kind == VERDICT_INACCURATE || verdict->kind == VERDICT_WRONG_CLASS;
+}
+
+/* Judges both blocks; keeps the outputs, which timing then compares with. Wrong kernels are timed too: how fast a wrong
+ * answer is has interest; one that crashed or wrote elsewhere is not. */
+static bool judge_contender(heat *heat, contender *contender, error *error)
+{
+    session *session = heat->session;
+    size_t bytes = heat->group->block_rows * heat->group->hidden * sizeof(float);
+    judgement judgement = {0};
+    for (size_t i = 0; i < BLOCKS && contender->timed; i++) {
+        if (!judge_kernel(session->judge, &heat->blocks[i], contender->kernel, &judgement, error))
+            return false;
+        contender->timed = is_fit(&judgement.verdict);
+        if (contender->timed) {
+            contender->judged[i] = malloc(bytes);
+            if (!contender->judged[i])
+                return fail_memory(error, "judged outputs");
+            memcpy(contender->judged[i], judgement.computed, bytes);
+        }
+        bool worse = judgement.verdict.kind != VERDICT_OK &&
+                     judgement.verdict.kind != VERDICT_OK_NO_BOUND;
+        if ((i == 0 || worse) && !session_put(session, &contender->key, &judgement, error))
+            return false;
+    }
+    return true;
+}
+
+static bool put(int arena, off_t *end, off_t *at, const void *data, size_t bytes)
+{
+    *at = data ? *end : -1;
+    if (data)
+        *end += (off_t)((bytes + 63) / 64 * 64);
+    return !data || arena_write(arena, *at, data, bytes);
+}
+
+/* The order that begins a group, with its tensors in the arena; *end is where expected outputs go. */
+static bool place_group(const heat *heat, unsigned process, order *begin, off_t *end, error *error)
+{
+    const speed_group *group = heat->group;
+    session *session = heat->session;
+    const judge_block *block = heat->blocks;
+    size_t row = group->hidden * sizeof(float), bytes = group->block_rows * row;
+    size_t parameters = group->convention.affine == LN_AFFINE_SCALAR ? sizeof(float) : row;
+    *begin = worker_order(ORDER_TIME_BEGIN, NULL);
+    begin->problem = (ln_problem){.rows = group->rows,
+                                  .hidden = group->hidden,
+                                  .storage = LN_F32,
+                                  .param = LN_F32,
+                                  .convention = group->convention};
+    begin->block_rows = group->block_rows;
+    begin->cache = group->cache;
+    begin->cold_bytes = 2 * (session->machine.l3_bytes ? session->machine.l3_bytes : 1u << 26);
+    begin->huge_pages = session->huge_pages;
+    begin->cpu = session->cpu;
+    begin->repetitions = group->repetitions;
+    begin->min_seconds = group->min_seconds;
+    begin->seed = session->plan.seed * 0x9e3779b97f4a7c15u + process;
+    *end = 0;
+    int arena = worker_arena(session->worker);
+    if (!worker_arena_reserve(session->worker, 4 * bytes + 2 * row + 6 * 64, error))
+        return false;
+    if (put(arena, end, &begin->at.x, block[0].x, bytes) &&
+        put(arena, end, &begin->at.x_other, block[1].x, bytes) &&
+        put(arena, end, &begin->at.gamma, block[0].gamma, parameters) &&
+        put(arena, end, &begin->at.beta, block[0].beta, parameters))
+        return true;
+    return fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+}
+
+/* A contender that fell out while being timed. */
+static bool drop(heat *heat, size_t index, const reply *reply, error *error)
+{
+    contender *contender = &heat->contenders[index];
+    judgement judgement = {.verdict.kind = reply->verdict};
+    contender->timed = false;
+    snprintf(judgement.verdict.detail, sizeof judgement.verdict.detail, "%.180s", reply->text);
+    return session_put(heat->session, &contender->key, &judgement, error);
+}
+
+/* Begins the group and enters everyone who is still in it. *again: the process was lost, start over. */
+static bool enter_all(heat *heat, const order *begin, off_t end, bool *again, error *error)
+{
+    worker *worker = heat->session->worker;
+    double deadline = heat->session->deadline_seconds;
+    size_t bytes = heat->group->block_rows * heat->group->hidden * sizeof(float);
+    int arena = worker_arena(worker);
+    reply reply;
+    *again = false;
+    heat->entry_count = 0;
+    if (!worker_ask(worker, begin, deadline, &reply))
+        return fail(error, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply.text);
+    for (size_t i = 0; i < heat->count; i++) {
+        contender *contender = &heat->contenders[i];
+        if (!contender->timed)
+            continue;
+        order entry = worker_order(ORDER_TIME_ENTRY, contender->kernel);
+        snprintf(entry.text, sizeof entry.text, "%s", contender->key.kernel);
+        if (contender->kernel) {
+            entry.at.expected = end;
+            entry.at.expected_other = end + (off_t)((bytes + 63) / 64 * 64);
+            if (!arena_write(arena, entry.at.expected, contender->judged[0], bytes) ||
+                !arena_write(arena, entry.at.expected_other, contender->judged[1], bytes))
+                return fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+        }
+        contender->repetitions = 0;
+        if (worker_ask(worker, &entry, deadline, &reply)) {
+            heat->entries[heat->entry_count++] = i;
+            continue;
+        }
+        if (interrupted())
+            return fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
+        if (reply.verdict == VERDICT_SKIPPED)
+            return fail(error, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply.text);
+        *again = reply.verdict != VERDICT_UNSUPPORTED;
+        if (!drop(heat, i, &reply, error))
+            return false;
+        if (*again)
+            return true;
+    }
+    return true;
+}
+
+static bool store_one(heat *heat, unsigned process, const reply *reply, error *error)
+{
+    contender *contender = &heat->contenders[heat->entries[reply->count]];
+    repetition repetition = reply->repetition;
+    char what[160];
+    repetition.process = process;
+    contender->repetitions++;
+    snprintf(what, sizeof what, "%s  %zux%zu", contender->key.kernel, heat->group->rows,
+             heat->group->hidden);
+    progress_step(&heat->session->progress, session_repetition_seconds(heat->group), what);
+    return store_put_repetition(heat->session->store, heat->session->run, &contender->key,
+                                &repetition, error);
+}
+
+/* The stream of repetitions of one process. *again: it was lost. */
+static bool follow(heat *heat, const order *begin, unsigned process, bool *again, error *error)
+{
+    worker *worker = heat->session->worker;
+    order run = *begin;
+    reply reply;
+    size_t running = 0;
+    /* A slow kernel's whole repetition, its calibration, poison and comparison. */
+    double deadline = heat->session->deadline_seconds + 20 * session_repetition_seconds(heat->group);
+    run.kind = ORDER_TIME_RUN;
+    if (!worker_send_order(worker, &run, &reply))
+        return fail(error, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply.text);
+    for (;;) {
+        bool fine = worker_next(worker, deadline, &reply);
+        bool known = reply.count < heat->entry_count;
+        if (interrupted())
+            return fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
+        if (fine && reply.kind == REPLY_DONE)
+            return true;
+        if (fine && reply.kind == REPLY_STARTED && known)
+            running = reply.count;
+        if (fine && reply.kind == REPLY_REPETITION && known &&
+            !store_one(heat, process, &reply, error))
+            return false;
+        if (fine)
+            continue;
+        if (reply.verdict == VERDICT_SKIPPED)
+            return fail(error, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply.text);
+        bool alive = reply.verdict == VERDICT_NONDETERMINISTIC;
+        if (!drop(heat, heat->entries[alive && known ? reply.count : running], &reply, error))
+            return false;
+        if (alive)
+            continue;
+        *again = true;
+        return true;
+    }
+}
+
+/* One process; started over without the culprit as often as one is found. */
+static bool run_process(heat *heat, unsigned process, error *error)
+{
+    for (;;) {
+        order begin;
+        off_t end;
+        bool again = false;
+        if (!worker_renew(heat->session->worker, error) ||
+            !place_group(heat, process, &begin, &end, error) ||
+            !enter_all(heat, &begin, end, &again, error))
+            return false;
+        if (!again && !follow(heat, &begin, process, &again, error))
+            return false;
+        if (!again)
+            return store_end_process(heat->session->store, heat->session->run, process, error);
+    }
+}
+
+/* Processes of an earlier try that timed this group to their end. */
+static bool processes_done(heat *heat, unsigned *done, error *error)
+{
+    *done = 0;
+    return !heat->session->resumed ||
+           store_process_count(heat->session->store, heat->session->run,
+                               &heat->contenders[heat->count - 1].key, done, error);
+}
+
+static bool time_group(session *session, const speed_group *group, error *error)
+{
+    heat heat;
+    unsigned done = 0;
+    bool fine = heat_create(&heat, session, group, error) && processes_done(&heat, &done, error);
+    for (size_t i = 0; fine && done < group->processes && i < heat.count; i++) {
+        char what[160];
+        snprintf(what, sizeof what, "judging %s  %zux%zu", heat.contenders[i].key.kernel,
+                 group->rows, group->hidden);
+        progress_step(&session->progress,
+                      session_judgement_seconds(group->block_rows * group->hidden), what);
+        if (interrupted())
+            fine = fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
+        else if (heat.contenders[i].kernel)
+            fine = judge_contender(&heat, &heat.contenders[i], error);
+    }
+    for (; fine && done < group->processes; done++)
+        fine = run_process(&heat, session->next_process++, error);
+    heat_free(&heat);
+    return fine;
+}
+
+bool session_speed(session *session, error *error)
+{
+    for (size_t i = 0; i < session->plan.speed_count; i++)
+        if (!time_group(session, &session->plan.speed[i], error))
+            return false;
+    return true;
+}

@@ -1,0 +1,43 @@
+/* A directory of its own for a test, removed with what is in it (one level). */
+#ifndef LNBENCH_SCRATCH_H
+#define LNBENCH_SCRATCH_H
+
+#include "test.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static inline int scratch_create(void **state)
+{
+    char *directory = strdup("scratch-XXXXXX");
+    *state = directory;
+    return directory && mkdtemp(directory) ? 0 : -1;
+}
+
+static inline int scratch_remove(void **state)
+{
+    char path[512];
+    DIR *directory = opendir(*state);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        snprintf(path, sizeof path, "%s/%s", (const char *)*state, entry->d_name);
+        remove(path);
+    }
+    if (directory)
+        closedir(directory);
+    rmdir(*state);
+    free(*state);
+    return 0;
+}
+
+/* DIRECTORY/NAME in one of four buffers in turn. */
+static inline const char *scratch_path(void **state, const char *name)
+{
+    static char paths[4][512];
+    static unsigned turn;
+    char *path = paths[turn++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", (const char *)*state, name);
+    return path;
+}
+
+#endif

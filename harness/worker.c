@@ -1,0 +1,355 @@
+#include "worker.h"
+#include "hash.h"
+#include "interrupt.h"
+#include "paths.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOAD_DEADLINE = 20, FIRST_FREE_FD = 10 };
+
+struct worker {
+    char program[PROTOCOL_PATH_LENGTH];
+    char (*plugins)[PROTOCOL_PATH_LENGTH]; /* the library first */
+    size_t plugin_count;
+    int arena;
+    size_t arena_bytes;
+    int socket; /* -1: no process */
+    pid_t process;
+};
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+order worker_order(order_kind kind, const kernel_entry *kernel)
+{
+    order made = {.magic = PROTOCOL_MAGIC, .kind = kind, .cpu = -1};
+    made.at = (arena_map){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    if (kernel) {
+        made.plugin = kernel->plugin;
+        made.kernel = kernel->kernel;
+        snprintf(made.text, sizeof made.text, "%s", kernel->facts.name);
+    }
+    return made;
+}
+
+/* In the child: only the socket, the arena and standard error stay open. */
+static void become_worker(const worker *worker, int socket)
+{
+    int kept_socket = fcntl(socket, F_DUPFD, FIRST_FREE_FD);
+    int kept_arena = fcntl(worker->arena, F_DUPFD, FIRST_FREE_FD);
+    int null = open("/dev/null", O_RDWR);
+    bool loud = getenv("LNBENCH_WORKER_STDERR") != NULL;
+    if (kept_socket < 0 || kept_arena < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
+        (!loud && dup2(null, 2) < 0) || dup2(kept_socket, WORKER_SOCKET_FD) < 0 ||
+        dup2(kept_arena, WORKER_ARENA_FD) < 0)
+        _exit(126);
+    close_range(WORKER_ARENA_FD + 1, ~0u, 0);
+    execl(worker->program, worker->program, (char *)NULL);
+    _exit(127);
+}
+
+static bool spawn(worker *worker, error *error)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+        return fail(error, EXIT_CODE_ENVIRONMENT, "socketpair for the worker: %s", strerror(errno));
+    pid_t process = fork();
+    if (process == 0)
+        become_worker(worker, pair[1]);
+    int why = errno;
+    close(pair[1]);
+    if (process < 0) {
+        close(pair[0]);
+        return fail(error, EXIT_CODE_ENVIRONMENT, "fork for the worker: %s", strerror(why));
+    }
+    worker->socket = pair[0];
+    worker->process = process;
+    return true;
+}
+
+/* Ends the process, if there is one, and tells how it ended. */
+static void bury(worker *worker, bool kill_it, reply *reply)
+{
+    int status = 0;
+    if (worker->socket < 0)
+        return;
+    close(worker->socket);
+    worker->socket = -1;
+    if (kill_it)
+        kill(worker->process, SIGKILL);
+    while (waitpid(worker->process, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (!reply || kill_it)
+        return;
+    reply->kind = REPLY_FAILED;
+    reply->verdict = VERDICT_CRASHED;
+    if (WIFSIGNALED(status))
+        snprintf(reply->text, sizeof reply->text, "SIG%s", sigabbrev_np(WTERMSIG(status)));
+    else
+        snprintf(reply->text, sizeof reply->text, "exited with status %d", WEXITSTATUS(status));
+}
+
+static bool gone(worker *worker, verdict_kind verdict, const char *text, reply *reply)
+{
+    bury(worker, true, NULL);
+    *reply = (struct reply){.kind = REPLY_FAILED, .verdict = verdict, .count = reply->count};
+    snprintf(reply->text, sizeof reply->text, "%s", text);
+    return false;
+}
+
+bool worker_send_order(worker *worker, const order *order, reply *reply)
+{
+    memset(reply, 0, sizeof *reply);
+    if (worker->socket < 0) {
+        error error;
+        if (!worker_renew(worker, &error))
+            return gone(worker, VERDICT_SKIPPED, "a worker could not be started", reply);
+    }
+    ssize_t sent;
+    do
+        sent = send(worker->socket, order, sizeof *order, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    if (sent == (ssize_t)sizeof *order)
+        return true;
+    bury(worker, false, reply);
+    return false;
+}
+
+/* 1: something to read; 0: the deadline passed; -1: interrupted. */
+static int wait_readable(int socket, double deadline)
+{
+    for (;;) {
+        double left = deadline - now();
+        if (interrupted())
+            return -1;
+        if (left <= 0)
+            return 0;
+        struct pollfd poll_this = {.fd = socket, .events = POLLIN};
+        int ready = poll(&poll_this, 1, left > 1 ? 1000 : (int)(left * 1000) + 1);
+        if (ready > 0)
+            return 1;
+        if (ready < 0 && errno != EINTR)
+            return 0;
+    }
+}
+
+bool worker_next(worker *worker, double deadline_seconds, reply *reply)
+{
+    char text[64];
+    int ready = wait_readable(worker->socket, now() + deadline_seconds);
+    if (ready < 0)
+        return gone(worker, VERDICT_SKIPPED, "interrupted", reply);
+    if (ready == 0) {
+        snprintf(text, sizeof text, "no answer within %g s", deadline_seconds);
+        return gone(worker, VERDICT_TIMEOUT, text, reply);
+    }
+    ssize_t got = recv(worker->socket, reply, sizeof *reply, 0);
+    if (got <= 0) {
+        memset(reply, 0, sizeof *reply);
+        bury(worker, false, reply);
+        return false;
+    }
+    if (got != (ssize_t)sizeof *reply || !reply_is_sane(reply)) {
+        reply->count = 0;
+        return gone(worker, VERDICT_CRASHED, "the worker's answers make no sense", reply);
+    }
+    if (reply->kind != REPLY_FAILED)
+        return true;
+    /* These end the process, or leave it in a state that nothing should be measured in. */
+    if (reply->verdict == VERDICT_CRASHED || reply->verdict == VERDICT_OVERRUN ||
+        reply->verdict == VERDICT_INPUT_MODIFIED || reply->verdict == VERDICT_STATE_CHANGED)
+        bury(worker, true, NULL);
+    return false;
+}
+
+bool worker_ask(worker *worker, const order *order, double deadline_seconds, reply *reply)
+{
+    return worker_send_order(worker, order, reply) && worker_next(worker, deadline_seconds, reply);
+}
+
+int worker_arena(const worker *worker)
+{
+    return worker->arena;
+}
+
+bool worker_arena_reserve(worker *worker, size_t bytes, error *error)
+{
+    if (bytes <= worker->arena_bytes)
+        return true;
+    if (ftruncate(worker->arena, (off_t)bytes) != 0)
+        return fail(error, EXIT_CODE_ENVIRONMENT, "memory file of %zu bytes: %s", bytes,
+                    strerror(errno));
+    worker->arena_bytes = bytes;
+    return true;
+}
+
+/* Why a plugin can't be used, as an error. */
+static bool load_failed(const char *path, const reply *reply, error *error)
+{
+    if (reply->verdict == VERDICT_SKIPPED)
+        return fail(error, EXIT_CODE_ENVIRONMENT, "plugin %s: %s", path, reply->text);
+    verdict verdict = {.kind = reply->verdict};
+    char description[256];
+    snprintf(verdict.detail, sizeof verdict.detail, "%.190s", reply->text);
+    return fail(error, EXIT_CODE_KERNEL_FAILED, "plugin %s: %s at load", path,
+                verdict_describe(&verdict, description, sizeof description));
+}
+
+static bool add_kernel(kernel_list *list, const kernel_entry *entry, error *error)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->kernels[i].facts.name, entry->facts.name) == 0)
+            return fail(error, EXIT_CODE_USAGE,
+                        "kernel %s stands in both %s and %s: names must differ", entry->facts.name,
+                        list->kernels[i].source, entry->source);
+    kernel_entry *kernels = realloc(list->kernels, (list->count + 1) * sizeof *kernels);
+    if (!kernels)
+        return fail_memory(error, "the list of kernels");
+    list->kernels = kernels;
+    kernels[list->count++] = *entry;
+    return true;
+}
+
+/* Identifies the object that kernels come from; 0 when it can't be read. */
+static uint64_t hash_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    uint64_t hash = HASH_START;
+    char block[16384];
+    if (!file)
+        return 0;
+    for (size_t got; (got = fread(block, 1, sizeof block, file)) > 0;)
+        hash = hash_bytes(hash, block, got);
+    fclose(file);
+    return hash;
+}
+
+/* Loads plugin i into the process; fills the list where one is given. */
+static bool load(worker *worker, size_t i, kernel_list *list, error *error)
+{
+    order order = worker_order(ORDER_LOAD, NULL);
+    snprintf(order.text, sizeof order.text, "%s", worker->plugins[i]);
+    reply reply = {0};
+    if (!worker_send_order(worker, &order, &reply) || !worker_next(worker, LOAD_DEADLINE, &reply))
+        return load_failed(worker->plugins[i], &reply, error);
+    char source[NAME_MAX_LENGTH];
+    snprintf(source, sizeof source, "%.63s", i == 0 ? "builtin" : reply.text);
+    unsigned count = reply.kind == REPLY_LOADED ? reply.count : 0;
+    uint64_t object_hash = list ? hash_file(worker->plugins[i]) : 0;
+    for (unsigned kernel = 0; kernel < count; kernel++) {
+        if (!worker_next(worker, LOAD_DEADLINE, &reply) || reply.kind != REPLY_KERNEL)
+            return load_failed(worker->plugins[i], &reply, error);
+        kernel_entry entry = {.facts = reply.kernel,
+                              .plugin = (unsigned)i,
+                              .kernel = kernel,
+                              .object_hash = object_hash};
+        snprintf(entry.source, sizeof entry.source, "%s", source);
+        if (list && !add_kernel(list, &entry, error))
+            return false;
+    }
+    return true;
+}
+
+bool worker_renew(worker *worker, error *error)
+{
+    bury(worker, true, NULL);
+    if (!spawn(worker, error))
+        return false;
+    for (size_t i = 0; i < worker->plugin_count; i++)
+        if (!load(worker, i, NULL, error))
+            return false;
+    return true;
+}
+
+/* Which kernels this CPU can't run, by their own word. */
+static void ask_support(worker *worker, kernel_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        kernel_entry *entry = &list->kernels[i];
+        order order = worker_order(ORDER_SUPPORTS, entry);
+        order.problem = (ln_problem){.rows = 1,
+                                     .hidden = 64,
+                                     .storage = entry->facts.storage,
+                                     .param = entry->facts.param,
+                                     .convention = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR}};
+        reply reply;
+        worker_ask(worker, &order, LOAD_DEADLINE, &reply);
+        snprintf(entry->unsupported, sizeof entry->unsupported, "%s", reply.text);
+    }
+}
+
+static bool prepare(worker *worker, const char *const *plugins, size_t count, error *error)
+{
+    worker->plugins = calloc(count + 1, sizeof *worker->plugins);
+    if (!worker->plugins)
+        return fail_memory(error, "the list of plugins");
+    if (!path_of_worker(worker->program, sizeof worker->program, error) ||
+        !path_of_library(worker->plugins[0], sizeof worker->plugins[0], error))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        char *path = worker->plugins[i + 1];
+        if (access(plugins[i], R_OK) != 0)
+            return fail(error, EXIT_CODE_ENVIRONMENT, "plugin %s: %s", plugins[i], strerror(errno));
+        /* A name without a slash would be looked up among the system's libraries. */
+        snprintf(path, PROTOCOL_PATH_LENGTH, "%s%s", strchr(plugins[i], '/') ? "" : "./",
+                 plugins[i]);
+    }
+    worker->plugin_count = count + 1;
+    worker->arena = memfd_create("lnbench-arena", MFD_CLOEXEC);
+    if (worker->arena < 0)
+        return fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+    return true;
+}
+
+bool worker_start(const char *const *plugins, size_t plugin_count, worker **started,
+                  kernel_list *kernels, error *error)
+{
+    worker *worker = calloc(1, sizeof *worker);
+    *kernels = (kernel_list){0};
+    *started = NULL;
+    if (!worker)
+        return fail_memory(error, "the worker");
+    worker->arena = worker->socket = -1;
+    bool fine = prepare(worker, plugins, plugin_count, error) && spawn(worker, error);
+    for (size_t i = 0; fine && i < worker->plugin_count; i++)
+        fine = load(worker, i, kernels, error);
+    if (!fine) {
+        kernel_list_free(kernels);
+        worker_stop(worker);
+        return false;
+    }
+    ask_support(worker, kernels);
+    *started = worker;
+    return true;
+}
+
+void worker_stop(worker *worker)
+{
+    if (!worker)
+        return;
+    bury(worker, true, NULL);
+    if (worker->arena >= 0)
+        close(worker->arena);
+    free(worker->plugins);
+    free(worker);
+}
+
+void kernel_list_free(kernel_list *kernels)
+{
+    free(kernels->kernels);
+    *kernels = (kernel_list){0};
+}

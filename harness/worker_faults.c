@@ -1,0 +1,164 @@
+/* Faults of kernels as verdicts, and the state that they must leave alone. */
+#include "worker_inside.h"
+#include <fenv.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+/* The report is made ready before a fault, since a handler may call little. */
+static reply report;
+static volatile unsigned running_entry;
+/* A kernel that overflows its stack must still be reported. */
+static char handler_stack[64 * 1024];
+
+void worker_fault_entry(unsigned entry)
+{
+    running_entry = entry;
+}
+
+static void append(char *text, const char *more)
+{
+    size_t length = strlen(text);
+    size_t room = REPLY_TEXT_LENGTH - 1 - length;
+    size_t add = strlen(more) < room ? strlen(more) : room;
+    memcpy(text + length, more, add);
+    text[length + add] = '\0';
+}
+
+static void append_count(char *text, long value)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    digits[--at] = '\0';
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    append(text, digits + at);
+}
+
+static void describe_memory_fault(const void *address)
+{
+    guard_fault fault = guard_find(address);
+    if (!fault.buffer)
+        return;
+    report.text[0] = '\0';
+    if (fault.write_to_input) {
+        report.verdict = VERDICT_INPUT_MODIFIED;
+        append(report.text, "wrote to ");
+        append(report.text, fault.buffer->name);
+        return;
+    }
+    report.verdict = VERDICT_OVERRUN;
+    append_count(report.text, fault.bytes_before > 0 ? fault.bytes_before : fault.bytes_behind);
+    append(report.text, fault.bytes_before > 0 ? " bytes before " : " bytes behind the end of ");
+    append(report.text, fault.buffer->name);
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    report.magic = PROTOCOL_MAGIC;
+    report.kind = REPLY_FAILED;
+    report.verdict = VERDICT_CRASHED;
+    report.count = running_entry;
+    report.text[0] = '\0';
+    append(report.text, number == SIGSEGV   ? "SIGSEGV"
+                        : number == SIGBUS  ? "SIGBUS"
+                        : number == SIGILL  ? "SIGILL"
+                        : number == SIGFPE  ? "SIGFPE"
+                                            : "SIGABRT");
+    if (number == SIGSEGV || number == SIGBUS)
+        describe_memory_fault(info->si_addr);
+    send(WORKER_SOCKET_FD, &report, sizeof report, MSG_NOSIGNAL);
+    _exit(1);
+}
+
+void worker_watch_faults(void)
+{
+    stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
+    sigaltstack(&stack, NULL);
+    struct sigaction action = {.sa_sigaction = on_fault,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND};
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaction(numbers[i], &action, NULL);
+}
+
+static unsigned floating_point_control(void)
+{
+#if defined(__x86_64__)
+    return _mm_getcsr() & ~0x3fu;
+#elif defined(__aarch64__)
+    unsigned long control;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+    return (unsigned)control;
+#else
+    return (unsigned)fegetround();
+#endif
+}
+
+static unsigned x87_control(void)
+{
+#if defined(__x86_64__)
+    unsigned short word;
+    __asm__ volatile("fnstcw %0" : "=m"(word));
+    return word;
+#else
+    return 0;
+#endif
+}
+
+static void restore_floating_point(const process_state *before)
+{
+#if defined(__x86_64__)
+    _mm_setcsr(before->floating_point);
+    unsigned short word = (unsigned short)before->x87;
+    __asm__ volatile("fldcw %0" : : "m"(word));
+#elif defined(__aarch64__)
+    unsigned long control = before->floating_point;
+    __asm__ volatile("msr fpcr, %0" : : "r"(control));
+#else
+    fesetround((int)before->floating_point);
+#endif
+}
+
+void process_state_take(process_state *state)
+{
+    memset(state, 0, sizeof *state);
+    state->floating_point = floating_point_control();
+    state->x87 = x87_control();
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigprocmask(SIG_SETMASK, NULL, &blocked);
+    size_t size = sizeof blocked < sizeof state->signals ? sizeof blocked : sizeof state->signals;
+    memcpy(state->signals, &blocked, size);
+    const char *locale = setlocale(LC_ALL, NULL);
+    snprintf(state->locale, sizeof state->locale, "%s", locale ? locale : "");
+}
+
+const char *process_state_compare(const process_state *before)
+{
+    process_state after;
+    process_state_take(&after);
+    if (after.floating_point != before->floating_point || after.x87 != before->x87) {
+        restore_floating_point(before);
+        return "floating-point control (MXCSR, FPCR or the x87 control word)";
+    }
+    if (memcmp(after.signals, before->signals, sizeof after.signals) != 0) {
+        sigset_t blocked;
+        sigemptyset(&blocked);
+        sigprocmask(SIG_SETMASK, &blocked, NULL);
+        return "the signal mask";
+    }
+    if (strcmp(after.locale, before->locale) != 0) {
+        setlocale(LC_ALL, before->locale);
+        return "the locale";
+    }
+    return NULL;
+}

@@ -1,0 +1,48 @@
+/* The worker's own parts: what runs in the exec'd process that holds kernels and never the reference. */
+#ifndef LNBENCH_WORKER_INSIDE_H
+#define LNBENCH_WORKER_INSIDE_H
+
+#include "guard.h"
+#include "protocol.h"
+
+enum { WORKER_MAX_PLUGINS = 64, WORKER_MAX_ENTRIES = 512 };
+
+typedef struct worker_plugins {
+    const ln_plugin *plugins[WORKER_MAX_PLUGINS];
+    unsigned count;
+} worker_plugins;
+
+/* Sends a reply; the process ends when the parent is gone. */
+void worker_send(reply *reply);
+void worker_send_done(const char *text, int64_t value);
+void worker_send_failed(verdict_kind verdict, unsigned entry, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Reports SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT as the verdict of the running case, then exits. */
+void worker_watch_faults(void);
+/* Names what runs now (an entry of a timed group), for that report. */
+void worker_fault_entry(unsigned entry);
+
+/* What a kernel must leave as it found it. */
+typedef struct process_state {
+    unsigned floating_point; /* control bits of MXCSR or FPCR, without the sticky flags */
+    unsigned x87;
+    unsigned long signals[16]; /* the blocked set */
+    char locale[128];
+} process_state;
+
+void process_state_take(process_state *state);
+/* NULL if nothing changed, else what did; what can be put back is. */
+const char *process_state_compare(const process_state *before);
+
+const ln_kernel *worker_kernel(const worker_plugins *plugins, const order *order);
+
+void worker_load(worker_plugins *plugins, const order *order);
+void worker_judge(const worker_plugins *plugins, const order *order);
+void worker_bound(const worker_plugins *plugins, const order *order);
+
+void worker_time_begin(const order *order);
+void worker_time_entry(const worker_plugins *plugins, const order *order);
+void worker_time_run(const order *order);
+
+#endif

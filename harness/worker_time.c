@@ -1,0 +1,290 @@
+/* Times one group: all kernels of a shape and their roofs, interleaved, on the same buffers. What is timed is what was
+ * judged: before every repetition y is poisoned and one of two judged inputs is put in place, and after it the output must
+ * be bit for bit the judged one. All of that is untimed. */
+#include "hayai.h"
+#include "roof.h"
+#include "worker_inside.h"
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096, POISON = 0xff };
+
+typedef struct entry {
+    char name[NAME_MAX_LENGTH];
+    unsigned index;
+    const ln_kernel *kernel; /* NULL: a roof */
+    roof_function *roof;
+    void *state;
+    char *expected[2]; /* judged outputs of one block; a roof's is the input itself */
+    bool failed;
+} entry;
+
+/* The group that is being timed; a worker has one at a time. */
+static struct {
+    ln_problem problem;
+    size_t block_bytes, tensor_bytes, slot_bytes, slots;
+    guarded x, y, gamma, beta;
+    char *block[2];
+    int filled; /* which input x holds; -1: none */
+    ln_tensors *tensors; /* one a slot */
+    entry entries[WORKER_MAX_ENTRIES];
+    unsigned count;
+    uint64_t choice; /* state of the generator that picks the input */
+    hayai_suite *suite;
+} group;
+
+static bool fail_group(const char *what)
+{
+    worker_send_failed(VERDICT_SKIPPED, 0, "%s", what);
+    return false;
+}
+
+/* splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
+static uint64_t next_choice(void)
+{
+    uint64_t z = group.choice += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static void pin_to(int cpu)
+{
+    if (cpu < 0)
+        return;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+static char *read_block(off_t at)
+{
+    char *block = malloc(group.block_bytes);
+    if (block && !arena_read(WORKER_ARENA_FD, at, block, group.block_bytes)) {
+        free(block);
+        block = NULL;
+    }
+    return block;
+}
+
+static bool make_parameter(guarded *buffer, const char *name, off_t at)
+{
+    if (at < 0)
+        return true;
+    bool scalar = group.problem.convention.affine == LN_AFFINE_SCALAR;
+    size_t size = (scalar ? 1 : group.problem.hidden) * dtype_size(group.problem.param);
+    return guard_create(buffer, name, size, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) &&
+           arena_read(WORKER_ARENA_FD, at, buffer->data, size) && guard_protect(buffer);
+}
+
+static bool make_tensors(void)
+{
+    group.tensors = calloc(group.slots, sizeof *group.tensors);
+    for (size_t i = 0; group.tensors && i < group.slots; i++) {
+        group.tensors[i] = (ln_tensors){
+            .x = (char *)group.x.data + i * group.slot_bytes,
+            .y = (char *)group.y.data + i * group.slot_bytes,
+            .gamma = group.gamma.data,
+            .beta = group.beta.data,
+        };
+    }
+    return group.tensors != NULL;
+}
+
+void worker_time_begin(const order *order)
+{
+    const ln_problem *problem = &order->problem;
+    size_t row_bytes = problem->hidden * dtype_size(problem->storage);
+    group.problem = *problem;
+    group.block_bytes = order->block_rows * row_bytes;
+    group.tensor_bytes = problem->rows * row_bytes;
+    group.slot_bytes = (group.tensor_bytes + PAGE - 1) / PAGE * PAGE;
+    group.slots = 1;
+    if (order->cache == CACHE_COLD)
+        group.slots = order->cold_bytes / (2 * group.slot_bytes) + 2;
+    group.filled = -1;
+    group.choice = order->seed;
+    pin_to(order->cpu);
+    size_t bytes = group.slots * group.slot_bytes;
+    group.suite = hayai_suite_create();
+    group.block[0] = read_block(order->at.x);
+    group.block[1] = read_block(order->at.x_other);
+    bool fine = group.suite && group.block[0] && group.block[1] &&
+                guard_create(&group.x, "x", bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) &&
+                guard_create(&group.y, "y", bytes, GUARD_TIMED, GUARD_TIMED_WRITE_OFFSET) &&
+                make_parameter(&group.gamma, "gamma", order->at.gamma) &&
+                make_parameter(&group.beta, "beta", order->at.beta) && make_tensors();
+    if (!fine) {
+        fail_group("out of memory in the worker");
+        return;
+    }
+    if (order->huge_pages) {
+        madvise(group.x.map + PAGE, group.x.map_size - 2 * PAGE, MADV_HUGEPAGE);
+        madvise(group.y.map + PAGE, group.y.map_size - 2 * PAGE, MADV_HUGEPAGE);
+    }
+    worker_send_done("", 0);
+}
+
+/* Every slot of x holds the block of this input, over and over. */
+static void fill_input(int input)
+{
+    if (group.filled == input)
+        return;
+    guard_release(&group.x);
+    for (size_t slot = 0; slot < group.slots; slot++) {
+        char *x = (char *)group.x.data + slot * group.slot_bytes;
+        for (size_t at = 0; at < group.tensor_bytes; at += group.block_bytes) {
+            size_t left = group.tensor_bytes - at;
+            memcpy(x + at, group.block[input], left < group.block_bytes ? left : group.block_bytes);
+        }
+    }
+    guard_protect(&group.x);
+    group.filled = input;
+}
+
+/* Whether the first `slots` slots of y are the judged output, in every repeat of the block. */
+static bool output_is_judged(const entry *entry, int input, size_t slots)
+{
+    for (size_t slot = 0; slot < slots; slot++) {
+        const char *y = (const char *)group.y.data + slot * group.slot_bytes;
+        for (size_t at = 0; at < group.tensor_bytes; at += group.block_bytes) {
+            size_t left = group.tensor_bytes - at;
+            size_t size = left < group.block_bytes ? left : group.block_bytes;
+            if (memcmp(y + at, entry->expected[input], size) != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The timed loops. One slot (hot) keeps the tensors' address constant; cold walks the slots in turn. */
+static size_t loop_kernel(hayai_state *state, const entry *entry)
+{
+    void (*run)(const void *, const ln_tensors *) = entry->kernel->run;
+    size_t slot = 0, used = 0;
+    for (int64_t n; (n = hayai_state_batch(state)) > 0;) {
+        used += (size_t)n;
+        for (int64_t i = 0; i < n; i++) {
+            run(entry->state, &group.tensors[slot]);
+            if (++slot == group.slots)
+                slot = 0;
+            hayai_clobber();
+        }
+    }
+    return used;
+}
+
+static size_t loop_roof(hayai_state *state, const entry *entry)
+{
+    size_t slot = 0, used = 0;
+    for (int64_t n; (n = hayai_state_batch(state)) > 0;) {
+        used += (size_t)n;
+        for (int64_t i = 0; i < n; i++) {
+            entry->roof(group.tensors[slot].x, group.tensors[slot].y, group.tensor_bytes);
+            if (++slot == group.slots)
+                slot = 0;
+            hayai_clobber();
+        }
+    }
+    return used;
+}
+
+static void fail_entry(entry *entry, verdict_kind verdict, const char *what)
+{
+    entry->failed = true;
+    worker_send_failed(verdict, entry->index, "%s", what);
+}
+
+static void time_entry(hayai_state *state, void *context)
+{
+    entry *entry = context;
+    if (entry->failed) {
+        hayai_state_skip_with_error(state, "left out");
+        return;
+    }
+    worker_fault_entry(entry->index);
+    reply started = {.kind = REPLY_STARTED, .count = entry->index};
+    worker_send(&started);
+    int input = (int)(next_choice() >> 63);
+    fill_input(input);
+    memset(group.y.data, POISON, group.y.size);
+    process_state before;
+    process_state_take(&before);
+    size_t used = entry->kernel ? loop_kernel(state, entry) : loop_roof(state, entry);
+    const char *changed = process_state_compare(&before);
+    if (changed)
+        fail_entry(entry, VERDICT_STATE_CHANGED, changed);
+    else if (!output_is_judged(entry, input, used < group.slots ? used : group.slots))
+        fail_entry(entry, VERDICT_NONDETERMINISTIC, "the timed output differs from the judged one");
+}
+
+void worker_time_entry(const worker_plugins *plugins, const order *order)
+{
+    if (group.count == WORKER_MAX_ENTRIES || !group.suite) {
+        fail_group("no timed group, or too many entries");
+        return;
+    }
+    entry *entry = &group.entries[group.count];
+    *entry = (struct entry){.index = group.count};
+    memcpy(entry->name, order->text, sizeof entry->name - 1);
+    if (is_roof(entry->name)) {
+        entry->roof = strcmp(entry->name, ROOF_COPY) == 0 ? roof_copy() : roof_copy_nt();
+        entry->expected[0] = group.block[0];
+        entry->expected[1] = group.block[1];
+    } else {
+        entry->kernel = worker_kernel(plugins, order);
+        entry->expected[0] = read_block(order->at.expected);
+        entry->expected[1] = read_block(order->at.expected_other);
+        entry->state = &group.problem;
+        if (!entry->kernel || !entry->expected[0] || !entry->expected[1]) {
+            fail_group("no such kernel, or out of memory in the worker");
+            return;
+        }
+        if (entry->kernel->prepare &&
+            entry->kernel->prepare(&group.problem, &entry->state) != 0) {
+            worker_send_failed(VERDICT_UNSUPPORTED, entry->index, "its prepare() failed");
+            return;
+        }
+    }
+    if (hayai_suite_add(group.suite, entry->name, time_entry, entry, NULL) != HAYAI_OK) {
+        fail_group(hayai_last_message());
+        return;
+    }
+    group.count++;
+    worker_send_done("", 0);
+}
+
+static int send_repetition(const hayai_repetition *done, void *context)
+{
+    (void)context;
+    if (done->error || group.entries[done->benchmark].failed)
+        return 0;
+    reply sent = {.kind = REPLY_REPETITION, .count = (uint32_t)done->benchmark};
+    sent.repetition = (repetition){
+        .repetition = done->repetition,
+        .order = done->order,
+        .iterations = (uint64_t)done->iterations,
+        .real_ns = done->real_seconds * 1e9,
+        .cpu_ns = done->cpu_seconds * 1e9,
+    };
+    worker_send(&sent);
+    return 0;
+}
+
+void worker_time_run(const order *order)
+{
+    hayai_interleave interleave = {
+        .seed = order->seed,
+        .repetitions = order->repetitions,
+        .min_seconds = order->min_seconds,
+        .on_repetition = send_repetition,
+    };
+    hayai_status status = hayai_suite_run_interleaved(group.suite, &interleave);
+    if (status == HAYAI_OK)
+        worker_send_done("", 0);
+    else
+        fail_group(hayai_last_message());
+}

@@ -1,0 +1,56 @@
+/* What the proofs of all error bounds share.
+ *
+ * The model (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 2.2 and 3.1): with
+ * u = REAL_UNIT, each operation gives (a op b)(1 + e) + t, |e| <= u; t is 0, but for products and
+ * quotients (fused ones too) that are subnormal, where |t| <= REAL_TINY. k roundings in a row stay
+ * within a factor 1 + g, |g| <= gamma(k) = k u / (1 - k u). This holds while nothing overflows: a
+ * bound must see to that, and make no claim where an intermediate might.
+ *
+ * A sum over a row: each of the BLOCK partial sums takes ceil(N / BLOCK) terms (the first is added
+ * to zero, exactly), and a tree of log2(BLOCK) levels adds them up. So no term goes through more
+ * than bound_depth(N) = ceil(N / BLOCK) + log2(BLOCK) roundings, and that leaves room for the
+ * rounding of its product where a term is a product.
+ *
+ * The bounds are evaluated in double; what double rounds is made up for by factors 1 + 1e-12, and
+ * by absolute slack of 1e-14 relative to the operands where numbers are subtracted. */
+#ifndef LN_BOUND_H
+#define LN_BOUND_H
+
+#include <math.h>
+
+/* What a statistics file proves about its moments. var_hi infinite: no claim. A var_lo >= 0 says
+ * that m2 cannot come out negative. */
+typedef struct moments_bound {
+    double mean;   /* |mean + rest - exact mean| */
+    double rest;   /* |rest|; 0 where it is exactly 0 */
+    double var_lo; /* var_lo <= m2 / N <= var_hi, N the exact count */
+    double var_hi;
+} moments_bound;
+
+static const double bound_slack = 1.0 + 1e-12;
+static const moments_bound bound_none = {INFINITY, INFINITY, -INFINITY, INFINITY};
+
+LN_INLINE double bound_gamma(double roundings)
+{
+    double ku = roundings * REAL_UNIT;
+    return ku < 0.5 ? ku / (1.0 - ku) * bound_slack : INFINITY;
+}
+
+LN_INLINE double bound_levels(void)
+{
+    return log2((double)BLOCK);
+}
+
+LN_INLINE double bound_depth(size_t hidden)
+{
+    return ceil((double)hidden / BLOCK) + bound_levels();
+}
+
+/* m2 / N lies within `error` of the exact biased variance. */
+LN_INLINE moments_bound bound_around(double var, double error, double mean, double rest)
+{
+    error = error * bound_slack + var * 1e-14;
+    return (moments_bound){mean * bound_slack, rest * bound_slack, var - error, var + error};
+}
+
+#endif

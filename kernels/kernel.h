@@ -1,0 +1,118 @@
+/* The template of every kernel. CMake writes two small files for each line of kernels.def: one
+ * compiled with the flags of its ISA, which becomes the kernel, and one (LN_BOUND_ONLY) compiled
+ * without them, which becomes its error bound: a bound can be asked for on any CPU.
+ *
+ *     #define LN_NAME two_pass_f32_avx512
+ *     #define LN_LANE_FILE "lane/f32_avx512.h"
+ *     #define LN_STATISTICS_FILE "statistics/two_pass.h"
+ *     #define LN_APPLY_FILE "apply/direct.h"
+ *     #define LN_SCHEDULE_FILE "schedule/plain.h"
+ *     #define LN_LANES 16
+ *     #define LN_UNROLL 4
+ *     #define LN_FMA 1
+ *     #include "kernel.h"
+ *
+ * What the parts give each other:
+ *     statistics  statistics_prepare(hidden), statistics_of(&statistics, &row) -> moments,
+ *                 statistics_bound(problem, facts) -> moments_bound
+ *     apply       centre_of(moments) -> centre, centre_subtract(centre, x) -> x - mean,
+ *                 centre_bound(facts, moments_bound) -> absolute error of that
+ *     schedule    schedule_run(call, affine, form): all rows
+ *     convention  rstd from the moments, the finish of an element, and their bounds
+ */
+#ifndef LN_KERNEL_H
+#define LN_KERNEL_H
+
+#include "layernorm_plugin.h"
+#include LN_LANE_FILE
+
+enum { UNROLL = LN_UNROLL, BLOCK = LN_LANES * LN_UNROLL };
+_Static_assert((UNROLL & (UNROLL - 1)) == 0 && UNROLL > 0, "unroll must be a power of two");
+
+/* What statistics finds: mean + rest is the row's mean, in two parts where one is not enough (rest
+ * is 0 otherwise), and m2 = sum (x - mean)^2. */
+typedef struct moments {
+    real mean;
+    real rest;
+    real m2;
+} moments;
+
+/* The sum of UNROLL vectors' lanes by a fixed tree: log2(BLOCK) levels. */
+LN_INLINE real sum_of(const vec parts[UNROLL])
+{
+    vec sums[UNROLL];
+    LN_UNROLLED
+    for (unsigned u = 0; u < UNROLL; u++)
+        sums[u] = parts[u];
+    LN_UNROLLED
+    for (unsigned half = UNROLL / 2; half > 0; half /= 2) {
+        LN_UNROLLED
+        for (unsigned u = 0; u < half; u++)
+            sums[u] = lane_add(sums[u], sums[u + half]);
+    }
+    return lane_sum(sums[0]);
+}
+
+#include "bound.h"
+#include "row.h"
+#include LN_STATISTICS_FILE
+#include LN_APPLY_FILE
+#include "convention.h"
+#include LN_SCHEDULE_FILE
+
+#define LN_PASTE_(a, b) a##b
+#define LN_PASTE(a, b) LN_PASTE_(a, b)
+
+#ifdef LN_BOUND_ONLY
+
+/* The kernel's proven bound (see ln_bound), put together from its parts' bounds. */
+ln_bound LN_PASTE(ln_bound_, LN_NAME)(const ln_problem *problem, const ln_row_facts *facts);
+ln_bound LN_PASTE(ln_bound_, LN_NAME)(const ln_problem *problem, const ln_row_facts *facts)
+{
+    /* A NaN or Inf, and one element under ddof 1, make the whole row NaN: that is kept exactly. */
+    if (!isfinite(facts->max_abs) || (problem->hidden == 1 && problem->convention.ddof == 1))
+        return (ln_bound){0.0, 0.0};
+    moments_bound moments = statistics_bound(problem, facts);
+    return convention_bound(problem, facts, &moments, centre_bound(facts, &moments));
+}
+
+#else
+
+_Static_assert(LANES == LN_LANES, "isa.def's vector bytes and the lane file disagree");
+
+LN_INLINE void run_form(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine)
+{
+    if (!tensors->residual)
+        schedule_run(problem, tensors, affine, RESIDUAL_NONE);
+    else if (!tensors->sum)
+        schedule_run(problem, tensors, affine, RESIDUAL_READ);
+    else
+        schedule_run(problem, tensors, affine, RESIDUAL_WRITTEN);
+}
+
+/* Each affine form gets loops of its own, in which it is a constant. */
+void LN_PASTE(ln_run_, LN_NAME)(const void *state, const ln_tensors *tensors);
+void LN_PASTE(ln_run_, LN_NAME)(const void *state, const ln_tensors *tensors)
+{
+    const ln_problem *problem = state;
+    switch (problem->convention.affine) {
+    case LN_AFFINE_NONE:
+        run_form(problem, tensors, LN_AFFINE_NONE);
+        break;
+    case LN_AFFINE_SCALAR:
+        run_form(problem, tensors, LN_AFFINE_SCALAR);
+        break;
+    case LN_AFFINE_GAMMA:
+        run_form(problem, tensors, LN_AFFINE_GAMMA);
+        break;
+    case LN_AFFINE_VECTOR:
+        run_form(problem, tensors, LN_AFFINE_VECTOR);
+        break;
+    case LN_AFFINE_GAMMA1:
+        run_form(problem, tensors, LN_AFFINE_GAMMA1);
+        break;
+    }
+}
+
+#endif
+#endif

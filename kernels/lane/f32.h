@@ -1,0 +1,24 @@
+/* The types and constants that all f32 lanes share. */
+#ifndef LN_LANE_F32_H
+#define LN_LANE_F32_H
+
+#include "lane/lane.h"
+#include <float.h>
+#include <math.h>
+
+typedef float storage;
+typedef float param;
+typedef float real;
+
+#define REAL_UNIT 0x1p-24  /* one operation's relative error at most */
+#define REAL_TINY 0x1p-150 /* and its absolute error, where a product or quotient is subnormal */
+#define REAL_MAX ((double)FLT_MAX)
+#define REAL_MIN ((double)FLT_MIN)
+#define REAL_EXACT_INTEGERS 0x1p24
+
+LN_INLINE real real_square_root(real a)
+{
+    return sqrtf(a);
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* f32, AVX2 with FMA: eight elements. Tails go through VMASKMOVPS, which neither reads nor writes
+ * (nor faults on) the lanes it leaves out. */
+#ifndef LN_LANE_F32_AVX2_H
+#define LN_LANE_F32_AVX2_H
+
+#include "lane/f32.h"
+#include <immintrin.h>
+#include <stdint.h>
+
+typedef __m256 vec;
+enum { LANES = 8 };
+
+/* All ones in the first n <= LANES lanes. */
+LN_INLINE __m256i lane_mask(size_t n)
+{
+    static const int32_t ones_then_zeros[2 * LANES] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    return _mm256_loadu_si256((const __m256i *)(const void *)(ones_then_zeros + LANES - n));
+}
+
+LN_INLINE vec lane_set(real a)
+{
+    return _mm256_set1_ps(a);
+}
+
+LN_INLINE vec lane_load(const storage *p)
+{
+    return _mm256_loadu_ps(p);
+}
+
+LN_INLINE vec lane_load_first(const storage *p, size_t n)
+{
+    return _mm256_maskload_ps(p, lane_mask(n));
+}
+
+LN_INLINE void lane_store(storage *p, vec a)
+{
+    _mm256_storeu_ps(p, a);
+}
+
+LN_INLINE void lane_store_first(storage *p, vec a, size_t n)
+{
+    _mm256_maskstore_ps(p, lane_mask(n), a);
+}
+
+LN_INLINE vec lane_first(vec a, size_t n)
+{
+    return _mm256_and_ps(a, _mm256_castsi256_ps(lane_mask(n)));
+}
+
+LN_INLINE vec lane_add(vec a, vec b)
+{
+    return _mm256_add_ps(a, b);
+}
+
+LN_INLINE vec lane_subtract(vec a, vec b)
+{
+    return _mm256_sub_ps(a, b);
+}
+
+LN_INLINE vec lane_multiply(vec a, vec b)
+{
+    return _mm256_mul_ps(a, b);
+}
+
+LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+LN_INLINE real lane_sum(vec a)
+{
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+#endif

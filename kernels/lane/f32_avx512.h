@@ -1,0 +1,76 @@
+/* f32, AVX-512: sixteen elements. Tails are masked: the lanes left out are neither read nor written
+ * and do not fault. */
+#ifndef LN_LANE_F32_AVX512_H
+#define LN_LANE_F32_AVX512_H
+
+#include "lane/f32.h"
+#include <immintrin.h>
+
+typedef __m512 vec;
+enum { LANES = 16 };
+
+/* Ones for the first n < LANES lanes. */
+LN_INLINE __mmask16 lane_mask(size_t n)
+{
+    return (__mmask16)((1u << n) - 1u);
+}
+
+LN_INLINE vec lane_set(real a)
+{
+    return _mm512_set1_ps(a);
+}
+
+LN_INLINE vec lane_load(const storage *p)
+{
+    return _mm512_loadu_ps(p);
+}
+
+LN_INLINE vec lane_load_first(const storage *p, size_t n)
+{
+    return _mm512_maskz_loadu_ps(lane_mask(n), p);
+}
+
+LN_INLINE void lane_store(storage *p, vec a)
+{
+    _mm512_storeu_ps(p, a);
+}
+
+LN_INLINE void lane_store_first(storage *p, vec a, size_t n)
+{
+    _mm512_mask_storeu_ps(p, lane_mask(n), a);
+}
+
+LN_INLINE vec lane_first(vec a, size_t n)
+{
+    return _mm512_maskz_mov_ps(lane_mask(n), a);
+}
+
+LN_INLINE vec lane_add(vec a, vec b)
+{
+    return _mm512_add_ps(a, b);
+}
+
+LN_INLINE vec lane_subtract(vec a, vec b)
+{
+    return _mm512_sub_ps(a, b);
+}
+
+LN_INLINE vec lane_multiply(vec a, vec b)
+{
+    return _mm512_mul_ps(a, b);
+}
+
+LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+LN_INLINE real lane_sum(vec a)
+{
+    __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+#endif

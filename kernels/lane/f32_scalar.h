@@ -1,0 +1,68 @@
+/* f32, plain C: one element at a time. The compiler may put neighbours into one instruction, but
+ * each operation rounds by itself and in the order written. */
+#ifndef LN_LANE_F32_SCALAR_H
+#define LN_LANE_F32_SCALAR_H
+
+#include "lane/f32.h"
+
+typedef float vec;
+enum { LANES = 1 };
+
+LN_INLINE vec lane_set(real a)
+{
+    return a;
+}
+
+LN_INLINE vec lane_load(const storage *p)
+{
+    return *p;
+}
+
+/* Fewer than one element is none. */
+LN_INLINE vec lane_load_first(const storage *p, size_t n)
+{
+    return n ? *p : 0.0f;
+}
+
+LN_INLINE void lane_store(storage *p, vec a)
+{
+    *p = a;
+}
+
+LN_INLINE void lane_store_first(storage *p, vec a, size_t n)
+{
+    if (n)
+        *p = a;
+}
+
+LN_INLINE vec lane_first(vec a, size_t n)
+{
+    return n ? a : 0.0f;
+}
+
+LN_INLINE vec lane_add(vec a, vec b)
+{
+    return a + b;
+}
+
+LN_INLINE vec lane_subtract(vec a, vec b)
+{
+    return a - b;
+}
+
+LN_INLINE vec lane_multiply(vec a, vec b)
+{
+    return a * b;
+}
+
+LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)
+{
+    return a * b + c;
+}
+
+LN_INLINE real lane_sum(vec a)
+{
+    return a;
+}
+
+#endif

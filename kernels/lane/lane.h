@@ -1,0 +1,33 @@
+/* What every lane file offers: the vector operations of one (type, ISA), over which statistics,
+ * apply and schedule are written. A kernel's translation unit includes exactly one lane file.
+ *
+ *     LANES                        elements of a vec
+ *     lane_set(a)                  a in every lane
+ *     lane_load(p)                 LANES elements
+ *     lane_load_first(p, n)        the first n < LANES elements, zero in the lanes behind them;
+ *                                  touches nothing but those n elements
+ *     lane_store(p, a), lane_store_first(p, a, n)
+ *     lane_first(a, n)             a with zero in the lanes from n on
+ *     lane_add, lane_subtract, lane_multiply
+ *     lane_multiply_add(a, b, c)   a * b + c: one rounding where the ISA's line says fma, else two
+ *     lane_sum(a)                  the sum of the lanes: log2(LANES) levels, lane i with lane
+ *                                  i + half at each, the same on every machine
+ *
+ * storage is the type in memory, real the accumulator's, param that of gamma and beta.
+ */
+#ifndef LN_LANE_H
+#define LN_LANE_H
+
+#include <stddef.h>
+
+#define LN_INLINE static inline __attribute__((always_inline, unused))
+
+/* Before a loop with a constant trip count over an array of vectors: those must live in registers,
+ * so the loop has to vanish. */
+#if defined(__clang__)
+#define LN_UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define LN_UNROLLED _Pragma("GCC unroll 64")
+#endif
+
+#endif

@@ -1,0 +1,253 @@
+/* The library's front: which kernels there are, what this CPU can run, checks, dispatch. */
+#include "layernorm_plugin.h"
+#include "kernel_table.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* kernel_table.h is written by CMake from isa.def and kernels.def. LN_ISA_TABLE(row) holds
+ * row(name, label, fma, cpu) for each ISA, worst first. LN_KERNEL_TABLE(present, absent) holds, for
+ * each kernel in the order of kernels.def, one of the two with
+ * (name, statistics, apply, schedule, storage, param, accumulator, isa, unroll); absent are those
+ * whose ISA the compiler's target does not have: they are listed, and unsupported. */
+
+#define NAME_ISA(name, label, fma, cpu) ISA_##name,
+enum { LN_ISA_TABLE(NAME_ISA) ISA_COUNT };
+
+#define NAME_TRAITS(name, label, fma, cpu) TRAITS_##name = (fma) ? LN_TRAIT_FMA : 0,
+enum { LN_ISA_TABLE(NAME_TRAITS) };
+
+#define NAME_REASON(name, label, fma, cpu) "no " label " on this CPU",
+static const char *const no_isa[] = {LN_ISA_TABLE(NAME_REASON)};
+
+/* Whether LN_DISABLE_ISA, a list such as "avx512,avx2", names this ISA. */
+static bool is_disabled(const char *name)
+{
+    const char *list = getenv("LN_DISABLE_ISA");
+    size_t length = strlen(name);
+    while (list && *list) {
+        size_t part = strcspn(list, ",");
+        if (part == length && memcmp(list, name, length) == 0)
+            return true;
+        list += part;
+        list += *list == ',';
+    }
+    return false;
+}
+
+/* One bit for each ISA that this CPU has and LN_DISABLE_ISA leaves. Found out once; threads that
+ * race find the same. */
+static unsigned usable_isas(void)
+{
+    static atomic_uint found;
+    const unsigned known = 1u << ISA_COUNT;
+    unsigned usable = atomic_load_explicit(&found, memory_order_relaxed);
+    if (usable & known)
+        return usable;
+    usable = known;
+#define DETECT_ISA(name, label, fma, cpu)                                                          \
+    if ((cpu) && !is_disabled(#name))                                                              \
+        usable |= 1u << ISA_##name;
+    LN_ISA_TABLE(DETECT_ISA)
+    atomic_store_explicit(&found, usable, memory_order_relaxed);
+    return usable;
+}
+
+/* The reason why a kernel cannot serve a problem, or NULL. */
+static const char *why_not(const ln_problem *problem, int isa, ln_type storage, ln_type param)
+{
+    if (!(usable_isas() & 1u << isa))
+        return no_isa[isa];
+    if (problem->storage != storage || problem->param != param)
+        return "other element types";
+    if (problem->hidden == 0)
+        return "hidden is 0";
+    return NULL;
+}
+
+#define TYPE_f32 LN_F32
+#define TYPE_f64 LN_F64
+#define TYPE_bf16 LN_BF16
+#define TYPE_f16 LN_F16
+
+#define DECLARE_PRESENT(name, statistics, apply, schedule, storage, param, accumulator, isa, ...)  \
+    void ln_run_##name(const void *state, const ln_tensors *tensors);                              \
+    ln_bound ln_bound_##name(const ln_problem *problem, const ln_row_facts *facts);                \
+    static const char *supports_##name(const ln_problem *problem)                                  \
+    {                                                                                              \
+        return why_not(problem, ISA_##isa, TYPE_##storage, TYPE_##param);                          \
+    }
+
+#define DECLARE_ABSENT(name, statistics, apply, schedule, storage, param, accumulator, isa, ...)   \
+    ln_bound ln_bound_##name(const ln_problem *problem, const ln_row_facts *facts);                \
+    static const char *supports_##name(const ln_problem *problem)                                  \
+    {                                                                                              \
+        (void)problem;                                                                             \
+        return no_isa[ISA_##isa];                                                                  \
+    }                                                                                              \
+    static void ln_run_##name(const void *state, const ln_tensors *tensors)                        \
+    {                                                                                              \
+        (void)state, (void)tensors;                                                                \
+    }
+
+LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
+
+#define DESCRIBE(NAME, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA, UNROLL)      \
+    {.struct_size = sizeof(ln_kernel),                                                             \
+     .name = #NAME,                                                                                \
+     .statistics = #STATISTICS,                                                                    \
+     .apply = #APPLY,                                                                              \
+     .schedule = #SCHEDULE,                                                                        \
+     .isa = #ISA,                                                                                  \
+     .storage = TYPE_##STORAGE,                                                                    \
+     .param = TYPE_##PARAM,                                                                        \
+     .accumulator = TYPE_##ACCUMULATOR,                                                            \
+     .unroll = UNROLL,                                                                             \
+     .traits = TRAITS_##ISA,                                                                       \
+     .supports = supports_##NAME,                                                                  \
+     .run = ln_run_##NAME,                                                                         \
+     .bound = ln_bound_##NAME},
+
+static const ln_kernel kernels[] = {LN_KERNEL_TABLE(DESCRIBE, DESCRIBE)};
+enum { KERNEL_COUNT = sizeof(kernels) / sizeof(kernels[0]) };
+
+/* The ISA of each, as a number: later in isa.def is better. */
+#define RANK(name, statistics, apply, schedule, storage, param, accumulator, isa, unroll) ISA_##isa,
+static const int ranks[] = {LN_KERNEL_TABLE(RANK, RANK)};
+
+const ln_plugin *ln_plugin_v1(void)
+{
+    static const ln_plugin plugin = {
+        LN_PLUGIN_ABI, sizeof(ln_plugin), "layernorm", KERNEL_COUNT, kernels,
+    };
+    return &plugin;
+}
+
+/* The fused kernel of the best ISA. */
+static const ln_kernel *choose(const ln_problem *problem)
+{
+    const ln_kernel *best = NULL;
+    int rank = -1;
+    for (size_t i = 0; i < KERNEL_COUNT; i++) {
+        if (ranks[i] > rank && strcmp(kernels[i].schedule, "fused") == 0 &&
+            !kernels[i].supports(problem)) {
+            best = &kernels[i];
+            rank = ranks[i];
+        }
+    }
+    return best;
+}
+
+static bool has_gamma(ln_affine affine)
+{
+    return affine != LN_AFFINE_NONE;
+}
+
+static bool has_beta(ln_affine affine)
+{
+    return affine != LN_AFFINE_NONE && affine != LN_AFFINE_GAMMA;
+}
+
+static bool is_convention(const ln_convention *convention)
+{
+    if (convention->ddof != 0 && convention->ddof != 1)
+        return false;
+    if ((int)convention->affine < LN_AFFINE_NONE || (int)convention->affine > LN_AFFINE_GAMMA1)
+        return false;
+    if (!(convention->eps >= 0) || !isfinite(convention->eps))
+        return false;
+    switch (convention->eps_place) {
+    case LN_EPS_NONE:
+        return convention->eps == 0;
+    case LN_EPS_VAR:
+    case LN_EPS_STD:
+    case LN_EPS_QUOTIENT:
+        return true;
+    }
+    return false;
+}
+
+/* Whether rows of this stride (0: hidden) do not overlap and fit in the address space. */
+static bool is_stride(const ln_problem *problem, size_t stride)
+{
+    stride = stride ? stride : problem->hidden;
+    size_t most = PTRDIFF_MAX / sizeof(double);
+    return stride >= problem->hidden && stride <= most &&
+           (problem->rows == 0 || problem->rows <= most / stride);
+}
+
+static bool is_type(ln_type type)
+{
+    return (int)type >= LN_F32 && (int)type <= LN_F16;
+}
+
+static ln_status check(const ln_problem *problem, const ln_tensors *tensors)
+{
+    if (!problem || problem->hidden == 0 || !is_convention(&problem->convention) ||
+        !is_type(problem->storage) || !is_type(problem->param) ||
+        !is_stride(problem, problem->x_stride) || !is_stride(problem, problem->y_stride) ||
+        !is_stride(problem, problem->residual_stride) || !is_stride(problem, problem->sum_stride))
+        return LN_ERROR_ARGUMENT;
+    if (problem->rows == 0)
+        return LN_OK;
+    ln_affine affine = problem->convention.affine;
+    if (!tensors || !tensors->x || !tensors->y || (has_gamma(affine) && !tensors->gamma) ||
+        (has_beta(affine) && !tensors->beta) || (tensors->sum && !tensors->residual))
+        return LN_ERROR_ARGUMENT;
+    return LN_OK;
+}
+
+static ln_status run(const ln_kernel *kernel, const ln_problem *problem, const ln_tensors *tensors)
+{
+    if (!kernel || kernel->supports(problem))
+        return LN_ERROR_UNSUPPORTED;
+    if (problem->rows > 0)
+        kernel->run(problem, tensors);
+    return LN_OK;
+}
+
+ln_status ln_layernorm(const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_status status = check(problem, tensors);
+    return status == LN_OK ? run(choose(problem), problem, tensors) : status;
+}
+
+const char *ln_layernorm_kernel(const ln_problem *problem)
+{
+    const ln_kernel *kernel = problem ? choose(problem) : NULL;
+    return kernel ? kernel->name : NULL;
+}
+
+ln_status ln_layernorm_with(const char *kernel, const ln_problem *problem,
+                            const ln_tensors *tensors)
+{
+    ln_status status = kernel ? check(problem, tensors) : LN_ERROR_ARGUMENT;
+    if (status != LN_OK)
+        return status;
+    for (size_t i = 0; i < KERNEL_COUNT; i++)
+        if (strcmp(kernels[i].name, kernel) == 0)
+            return run(&kernels[i], problem, tensors);
+    return LN_ERROR_UNSUPPORTED;
+}
+
+const char *ln_status_string(ln_status status)
+{
+    switch (status) {
+    case LN_OK:
+        return "fine";
+    case LN_ERROR_ARGUMENT:
+        return "bad argument: a missing tensor, hidden 0, a stride below hidden, sizes that "
+               "overflow, or a convention that does not exist";
+    case LN_ERROR_UNSUPPORTED:
+        return "no kernel of this build and CPU takes this problem";
+    }
+    return "unknown status";
+}
+
+const char *ln_version(void)
+{
+    return LN_VERSION;
+}

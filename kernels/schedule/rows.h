@@ -1,0 +1,62 @@
+/* What schedules are made of: one row's way from x to y. */
+#ifndef LN_SCHEDULE_ROWS_H
+#define LN_SCHEDULE_ROWS_H
+
+/* y of the first min(left, BLOCK) elements from i on. Loads come before stores. */
+LN_INLINE void apply_block(const row *row, const convention *convention, centre centre, vec rstd,
+                           size_t i, size_t left)
+{
+    LN_UNROLLED
+    for (size_t u = 0; u < UNROLL; u++) {
+        if (left <= u * LANES)
+            continue;
+        size_t at = i + u * LANES, n = left - u * LANES;
+        vec deviation = centre_subtract(centre, row_last(row, at, n));
+        row_store(row->y + at, convention_finish(convention, deviation, rstd, at, n), n);
+    }
+}
+
+LN_INLINE void apply_row(const row *row, const convention *convention, centre centre, vec rstd)
+{
+    size_t i = 0;
+    for (; row->hidden - i >= BLOCK; i += BLOCK)
+        apply_block(row, convention, centre, rstd, i, BLOCK);
+    apply_block(row, convention, centre, rstd, i, row->hidden - i);
+}
+
+/* Row number r of a call. */
+LN_INLINE row row_at(const ln_problem *problem, const ln_tensors *tensors, size_t r,
+                     residual_form form, int sum_early)
+{
+    size_t hidden = problem->hidden;
+    row row = {.hidden = hidden, .form = form, .sum_early = sum_early};
+    row.x = (const storage *)tensors->x + r * (problem->x_stride ? problem->x_stride : hidden);
+    row.y = (storage *)tensors->y + r * (problem->y_stride ? problem->y_stride : hidden);
+    if (form != RESIDUAL_NONE)
+        row.residual = (const storage *)tensors->residual +
+                       r * (problem->residual_stride ? problem->residual_stride : hidden);
+    if (form == RESIDUAL_WRITTEN)
+        row.sum =
+            (storage *)tensors->sum + r * (problem->sum_stride ? problem->sum_stride : hidden);
+    return row;
+}
+
+LN_INLINE void run_rows(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
+                        residual_form form, int sum_early)
+{
+    const convention convention = convention_prepare(problem, tensors, affine);
+    const statistics statistics = statistics_prepare(problem->hidden);
+    real *means = tensors->mean, *rstds = tensors->rstd;
+    for (size_t r = 0; r < problem->rows; r++) {
+        const row row = row_at(problem, tensors, r, form, sum_early);
+        moments moments = statistics_of(&statistics, &row);
+        real rstd = convention_rstd(&convention, moments.m2);
+        apply_row(&row, &convention, centre_of(moments), lane_set(rstd));
+        if (means)
+            means[r] = moments.mean + moments.rest;
+        if (rstds)
+            rstds[r] = rstd;
+    }
+}
+
+#endif

@@ -1,0 +1,27 @@
+# Installs the library into an empty place, then builds and runs a user of it.
+#   cmake -DBUILD=... -DSOURCE=... -DWORK=... -DHAS_PKG_CONFIG=... -P install_test.cmake
+file(REMOVE_RECURSE ${WORK})
+
+function(run)
+    execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    if(NOT result EQUAL 0)
+        list(JOIN ARGN " " line)
+        message(FATAL_ERROR "${line}: ${result}\n${output}")
+    endif()
+endfunction()
+
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix --component Unspecified)
+set(common -S ${SOURCE}/consumer -DCMAKE_C_COMPILER=${COMPILER})
+run(${CMAKE_COMMAND} ${common} -B ${WORK}/package -DCMAKE_PREFIX_PATH=${WORK}/prefix)
+run(${CMAKE_COMMAND} --build ${WORK}/package)
+run(${WORK}/package/consumer)
+run(${WORK}/package/consumer_static)
+if(HAS_PKG_CONFIG)
+    file(GLOB_RECURSE pc ${WORK}/prefix/layernorm.pc)
+    get_filename_component(pc ${pc} DIRECTORY)
+    run(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pc} ${CMAKE_COMMAND} ${common}
+        -B ${WORK}/pkg-config -DCONSUMER_PKG_CONFIG=ON)
+    run(${CMAKE_COMMAND} --build ${WORK}/pkg-config)
+    get_filename_component(libraries ${pc} DIRECTORY)
+    run(${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${libraries} ${WORK}/pkg-config/consumer)
+endif()

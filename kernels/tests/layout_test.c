@@ -1,0 +1,232 @@
+/* Where rows lie: strides, in place, residual and sum, and nothing touched outside the rows. Every
+ * result must equal, bit for bit, that of the plain call on dense copies. */
+#include "tests.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { ROWS = 3, LARGEST = 513, GAP = 5, ROOM = ROWS * (LARGEST + GAP) };
+
+static float plain_x[ROOM], plain_y[ROOM], x[ROOM], residual[ROOM], y[ROOM], sum[ROOM];
+static float gamma_values[LARGEST], beta_values[LARGEST];
+static float plain_mean[ROWS], plain_rstd[ROWS];
+
+/* Small sizes, and those around blocks of all ISAs. */
+static const size_t sizes[] = {1,  2,  3,  4,  5,  7,  8,   9,   15,  16,  17,  31,  32,  33,  47,
+                               48, 49, 63, 64, 65, 95, 127, 128, 129, 191, 255, 256, 257, 300, 513};
+enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+
+/* x, residual and the plain answer on x + residual. */
+static void prepare(const ln_kernel *kernel, ln_problem *problem, size_t hidden, size_t seed)
+{
+    numbers numbers = {seed};
+    *problem = problem_of(ROWS, hidden, convention_number(seed % CONVENTIONS));
+    fill_normal(&numbers, x, ROWS * hidden, 3, 1);
+    fill_normal(&numbers, residual, ROWS * hidden, -1, 2);
+    fill_normal(&numbers, gamma_values, hidden, 1, 0.25);
+    fill_normal(&numbers, beta_values, hidden, 0, 0.5);
+    for (size_t i = 0; i < ROWS * hidden; i++)
+        plain_x[i] = x[i] + residual[i];
+    const ln_tensors tensors = {.x = plain_x,
+                                .gamma = gamma_values,
+                                .beta = beta_values,
+                                .y = plain_y,
+                                .mean = plain_mean,
+                                .rstd = plain_rstd};
+    kernel->run(problem, &tensors);
+}
+
+static void expect_same(const ln_kernel *kernel, size_t hidden, const float *found, size_t stride,
+                        const float *expected, const char *what)
+{
+    for (size_t r = 0; r < ROWS; r++)
+        if (memcmp(found + r * stride, expected + r * hidden, hidden * sizeof(float)) != 0)
+            fail_msg("%s, hidden %zu, row %zu: %s differs from the plain call's", kernel->name,
+                     hidden, r, what);
+}
+
+static void each(void (*check)(const ln_kernel *kernel, size_t hidden, size_t seed))
+{
+    const ln_kernel *kernel;
+    for (size_t k = 0; (kernel = kernel_number(k)); k++)
+        for (size_t s = 0; s < SIZES; s++)
+            for (size_t c = 0; c < 5; c++)
+                check(kernel, sizes[s], 1 + s * 5 + c * 11 + k);
+}
+
+static void check_residual(const ln_kernel *kernel, size_t hidden, size_t seed)
+{
+    ln_problem problem;
+    enum { APART, SUM_IS_X, SUM_IS_RESIDUAL, Y_IS_X, Y_IS_X_SUM_IS_RESIDUAL, NO_SUM, LAYOUTS };
+    for (int layout = 0; layout < LAYOUTS; layout++) {
+        prepare(kernel, &problem, hidden, seed);
+        float mean[ROWS], rstd[ROWS];
+        ln_tensors tensors = {.x = x,
+                              .residual = residual,
+                              .gamma = gamma_values,
+                              .beta = beta_values,
+                              .y = y,
+                              .sum = sum,
+                              .mean = mean,
+                              .rstd = rstd};
+        if (layout == Y_IS_X || layout == Y_IS_X_SUM_IS_RESIDUAL)
+            tensors.y = x;
+        if (layout == SUM_IS_X)
+            tensors.sum = x;
+        if (layout == SUM_IS_RESIDUAL || layout == Y_IS_X_SUM_IS_RESIDUAL)
+            tensors.sum = residual;
+        if (layout == NO_SUM)
+            tensors.sum = NULL;
+        kernel->run(&problem, &tensors);
+        expect_same(kernel, hidden, tensors.y, hidden, plain_y, "y");
+        if (tensors.sum)
+            expect_same(kernel, hidden, tensors.sum, hidden, plain_x, "sum");
+        assert_memory_equal(mean, plain_mean, sizeof(mean));
+        assert_memory_equal(rstd, plain_rstd, sizeof(rstd));
+    }
+}
+
+static void residual_and_sum(void **state)
+{
+    (void)state;
+    each(check_residual);
+}
+
+static void check_in_place(const ln_kernel *kernel, size_t hidden, size_t seed)
+{
+    ln_problem problem;
+    prepare(kernel, &problem, hidden, seed);
+    const ln_tensors tensors = {
+        .x = plain_x, .gamma = gamma_values, .beta = beta_values, .y = plain_x};
+    kernel->run(&problem, &tensors);
+    expect_same(kernel, hidden, plain_x, hidden, plain_y, "y");
+}
+
+static void in_place(void **state)
+{
+    (void)state;
+    each(check_in_place);
+}
+
+/* Pages with nothing behind and before them. */
+typedef struct guarded {
+    unsigned char *pages;
+    size_t size;
+} guarded;
+
+static guarded guarded_create(size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), size = (bytes + page - 1) / page * page;
+    unsigned char *pages =
+        mmap(NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(pages != MAP_FAILED);
+    assert_int_equal(mprotect(pages + page, size, PROT_READ | PROT_WRITE), 0);
+    return (guarded){pages + page, size};
+}
+
+static void guarded_destroy(guarded guarded)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    assert_int_equal(munmap(guarded.pages - page, guarded.size + 2 * page), 0);
+}
+
+/* count floats flush with the page behind, or with the page before; all else is a pattern. */
+static float *guarded_floats(guarded guarded, size_t count, int behind)
+{
+    memset(guarded.pages, 0x5a, guarded.size);
+    return (float *)(void *)(behind ? guarded.pages + guarded.size - count * sizeof(float)
+                                    : guarded.pages);
+}
+
+static void spread(float *to, const float *from, size_t hidden, size_t stride)
+{
+    for (size_t r = 0; r < ROWS; r++)
+        memcpy(to + r * stride, from + r * hidden, hidden * sizeof(float));
+}
+
+static void expect_gaps_untouched(const ln_kernel *kernel, guarded guarded, const float *rows,
+                                  size_t hidden, size_t stride)
+{
+    const unsigned char *end = guarded.pages + guarded.size;
+    for (const unsigned char *p = guarded.pages; p < end; p++) {
+        ptrdiff_t at = (p - (const unsigned char *)(const void *)rows) / (ptrdiff_t)sizeof(float);
+        int inside = p >= (const unsigned char *)(const void *)rows &&
+                     (size_t)at < (ROWS - 1) * stride + hidden && (size_t)at % stride < hidden;
+        if (!inside && *p != 0x5a)
+            fail_msg("%s, hidden %zu: wrote outside the rows, at element %td", kernel->name, hidden,
+                     at);
+    }
+}
+
+enum { X, RESIDUAL, GAMMA, BETA, Y, SUM, MEAN, RSTD, BUFFERS };
+static guarded buffers[BUFFERS];
+
+static void check_guards(const ln_kernel *kernel, size_t hidden, size_t seed)
+{
+    ln_problem problem;
+    size_t strides[4];
+    prepare(kernel, &problem, hidden, seed);
+    for (size_t i = 0; i < 4; i++) /* one of them dense */
+        strides[i] = hidden + (seed + i) % 4 * (GAP - 3);
+    problem.x_stride = strides[0], problem.residual_stride = strides[1];
+    problem.y_stride = strides[2], problem.sum_stride = strides[3];
+    for (int behind = 0; behind < 2; behind++) {
+        float *at[BUFFERS];
+        for (size_t b = 0; b < BUFFERS; b++) {
+            static const int stride_of[BUFFERS] = {0, 1, -1, -1, 2, 3, -2, -2};
+            int s = stride_of[b];
+            at[b] = guarded_floats(
+                buffers[b], s >= 0 ? (ROWS - 1) * strides[s] + hidden : (s == -1 ? hidden : ROWS),
+                behind);
+        }
+        spread(at[X], x, hidden, strides[0]);
+        spread(at[RESIDUAL], residual, hidden, strides[1]);
+        memcpy(at[GAMMA], gamma_values, hidden * sizeof(float));
+        memcpy(at[BETA], beta_values, hidden * sizeof(float));
+        const ln_tensors tensors = {at[X], at[RESIDUAL], at[GAMMA], at[BETA],
+                                    at[Y], at[SUM],      at[MEAN],  at[RSTD]};
+        kernel->run(&problem, &tensors);
+        expect_same(kernel, hidden, at[Y], strides[2], plain_y, "y");
+        expect_same(kernel, hidden, at[SUM], strides[3], plain_x, "sum");
+        expect_gaps_untouched(kernel, buffers[Y], at[Y], hidden, strides[2]);
+        expect_gaps_untouched(kernel, buffers[SUM], at[SUM], hidden, strides[3]);
+        expect_gaps_untouched(kernel, buffers[MEAN], at[MEAN], ROWS, ROWS);
+        expect_gaps_untouched(kernel, buffers[RSTD], at[RSTD], ROWS, ROWS);
+    }
+}
+
+/* The plain rows of check_guards all go through residual; this one has none. */
+static void check_guards_without_residual(const ln_kernel *kernel, size_t hidden, size_t seed)
+{
+    ln_problem problem;
+    prepare(kernel, &problem, hidden, seed);
+    for (int behind = 0; behind < 2; behind++) {
+        float *from = guarded_floats(buffers[X], ROWS * hidden, behind);
+        float *to = guarded_floats(buffers[Y], ROWS * hidden, behind);
+        memcpy(from, plain_x, ROWS * hidden * sizeof(float));
+        const ln_tensors tensors = {.x = from, .gamma = gamma_values, .beta = beta_values, .y = to};
+        kernel->run(&problem, &tensors);
+        expect_same(kernel, hidden, to, hidden, plain_y, "y");
+    }
+}
+
+static void nothing_outside_the_rows(void **state)
+{
+    (void)state;
+    for (size_t b = 0; b < BUFFERS; b++)
+        buffers[b] = guarded_create(ROOM * sizeof(float));
+    each(check_guards);
+    each(check_guards_without_residual);
+    for (size_t b = 0; b < BUFFERS; b++)
+        guarded_destroy(buffers[b]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(residual_and_sum),
+        cmocka_unit_test(in_place),
+        cmocka_unit_test(nothing_outside_the_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+/* kernels.def, the descriptors, the exported symbols and docs/kernels.md agree; the example plugin
+ * goes through the same door. Run with LN_DISABLE_ISA set, it checks what that does instead. */
+#include "tests.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+enum { FIELDS = 8, LENGTH = 64 };
+enum { STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA, UNROLL };
+
+typedef struct line {
+    char field[FIELDS][LENGTH];
+} line;
+
+/* The next LN_KERNEL line of the file. */
+static int read_line(FILE *file, line *line)
+{
+    char text[512];
+    while (fgets(text, sizeof(text), file)) {
+        char(*f)[LENGTH] = line->field;
+        if (sscanf(
+                text,
+                "LN_KERNEL(%63[^,], %63[^,], %63[^,], %63[^,], %63[^,], %63[^,], %63[^,], %63[^)])",
+                f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7]) == FIELDS)
+            return 1;
+    }
+    return 0;
+}
+
+static void append(char *name, const char *part)
+{
+    if (*name)
+        strcat(name, "_");
+    strcat(name, part);
+}
+
+/* The name, by the rule that heads kernels.def; every ISA's usual unroll is 4. */
+static void name_of(const line *line, char name[FIELDS * LENGTH])
+{
+    int fused = strcmp(line->field[SCHEDULE], "fused") == 0;
+    char unroll[LENGTH + 1] = "u";
+    strcat(unroll, line->field[UNROLL]);
+    name[0] = '\0';
+    if (!fused || strcmp(line->field[STATISTICS], "shifted") != 0)
+        append(name, line->field[STATISTICS]);
+    if (strcmp(line->field[APPLY], fused ? "split" : "direct") != 0)
+        append(name, line->field[APPLY]);
+    if (strcmp(line->field[SCHEDULE], "plain") != 0)
+        append(name, line->field[SCHEDULE]);
+    append(name, line->field[STORAGE]);
+    append(name, line->field[ISA]);
+    if (strcmp(line->field[UNROLL], "4") != 0)
+        append(name, unroll);
+}
+
+static void table_and_descriptors_agree(void **state)
+{
+    (void)state;
+    const ln_plugin *plugin = ln_plugin_v1();
+    assert_int_equal(plugin->abi_version, LN_PLUGIN_ABI);
+    assert_int_equal(plugin->struct_size, sizeof(ln_plugin));
+    assert_string_equal(plugin->name, "layernorm");
+    FILE *file = fopen(LN_SOURCES "/kernels.def", "r");
+    assert_non_null(file);
+    line line;
+    size_t count = 0;
+    for (; read_line(file, &line); count++) {
+        char name[FIELDS * LENGTH];
+        name_of(&line, name);
+        assert_true(count < plugin->count);
+        const ln_kernel *kernel = &plugin->kernels[count];
+        assert_int_equal(kernel->struct_size, sizeof(ln_kernel));
+        assert_string_equal(kernel->name, name);
+        assert_string_equal(kernel->statistics, line.field[STATISTICS]);
+        assert_string_equal(kernel->apply, line.field[APPLY]);
+        assert_string_equal(kernel->schedule, line.field[SCHEDULE]);
+        assert_string_equal(kernel->isa, line.field[ISA]);
+        assert_int_equal(kernel->unroll, atoi(line.field[UNROLL]));
+        assert_int_equal(kernel->traits, strcmp(kernel->isa, "scalar") == 0 ? 0 : LN_TRAIT_FMA);
+        assert_true(kernel->run && kernel->bound && kernel->supports);
+        assert_true(!kernel->prepare && !kernel->release);
+        const ln_problem other = {.hidden = 4, .rows = 1, .storage = LN_F16, .param = LN_F16};
+        assert_non_null(kernel->supports(&other));
+    }
+    fclose(file);
+    assert_int_equal(count, plugin->count);
+}
+
+/* Each row of docs/kernels.md's table is a line of kernels.def, in its order, and none is missing.
+ */
+static void documentation_agrees(void **state)
+{
+    (void)state;
+    FILE *def = fopen(LN_SOURCES "/kernels.def", "r");
+    FILE *docs = fopen(LN_SOURCES "/../docs/kernels.md", "r");
+    assert_true(def && docs);
+    char text[512], row[1024];
+    line line;
+    while (fgets(text, sizeof(text), docs)) {
+        if (strncmp(text, "| `", 3) != 0)
+            continue;
+        if (!read_line(def, &line))
+            fail_msg("docs/kernels.md has a row that kernels.def has not: %s", text);
+        char name[FIELDS * LENGTH];
+        name_of(&line, name);
+        int length = snprintf(row, sizeof(row), "| `%s`", name);
+        for (size_t i = 0; i < FIELDS; i++)
+            length += snprintf(row + length, sizeof(row) - (size_t)length, " | %s", line.field[i]);
+        strcat(row, " |\n");
+        if (strcmp(text, row) != 0)
+            fail_msg("docs/kernels.md has '%s' where kernels.def says '%s': run "
+                     "cmake --build build --target kernel_docs",
+                     text, row);
+    }
+    if (read_line(def, &line))
+        fail_msg("docs/kernels.md lacks rows: run cmake --build build --target kernel_docs");
+    fclose(docs);
+    fclose(def);
+}
+
+/* The library shows its API and nothing else. */
+static void symbols_agree(void **state)
+{
+    (void)state;
+    static const char *const api[] = {"ln_layernorm",      "ln_layernorm_kernel",
+                                      "ln_layernorm_with", "ln_status_string",
+                                      "ln_version",        "ln_plugin_v1"};
+    void *library = dlopen(LN_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(library);
+    for (size_t i = 0; i < sizeof(api) / sizeof(api[0]); i++)
+        assert_non_null(dlsym(library, api[i]));
+    const ln_plugin *plugin = ln_plugin_v1();
+    for (size_t i = 0; i < plugin->count; i++) {
+        char symbol[128];
+        snprintf(symbol, sizeof(symbol), "ln_run_%s", plugin->kernels[i].name);
+        assert_null(dlsym(library, symbol));
+        snprintf(symbol, sizeof(symbol), "ln_bound_%s", plugin->kernels[i].name);
+        assert_null(dlsym(library, symbol));
+    }
+    dlclose(library);
+}
+
+static void example_plugin_works(void **state)
+{
+    (void)state;
+    void *library = dlopen(LN_EXAMPLE_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(library);
+    const ln_plugin *(*entry)(void);
+    *(void **)&entry = dlsym(library, LN_PLUGIN_SYMBOL);
+    assert_true(entry != NULL && entry != ln_plugin_v1);
+    const ln_plugin *plugin = entry();
+    assert_string_equal(plugin->name, "example");
+    const ln_kernel *kernel = plugin->kernels;
+    ln_convention convention = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
+    ln_problem problem = problem_of(1, 4, convention);
+    assert_null(kernel->supports(&problem));
+    /* mean 2, var 5: y = gamma (x - 2) / sqrt(5.00001) + beta */
+    const float x[] = {-1, 1, 3, 5}, gamma[] = {1, 2, 3, 4}, beta[] = {0, 1, 0, -1};
+    float y[4];
+    const ln_tensors tensors = {.x = x, .gamma = gamma, .beta = beta, .y = y};
+    kernel->run(&problem, &tensors);
+    for (int i = 0; i < 4; i++)
+        assert_true(fabs((double)y[i] - (gamma[i] * (x[i] - 2) / sqrt(5.00001) + beta[i])) < 4e-6);
+    problem.convention.ddof = 1;
+    assert_non_null(kernel->supports(&problem));
+    dlclose(library);
+}
+
+/* With LN_DISABLE_ISA=avx512,avx2: as on a CPU without them. */
+static void disabled_isas_are_unsupported(void **state)
+{
+    (void)state;
+    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_problem problem = problem_of(1, 8, convention_number(0));
+    for (size_t i = 0; i < plugin->count; i++) {
+        const char *why = plugin->kernels[i].supports(&problem);
+        if (strcmp(plugin->kernels[i].isa, "scalar") == 0)
+            assert_null(why);
+        else
+            assert_string_equal(why, strcmp(plugin->kernels[i].isa, "avx2") == 0
+                                         ? "no AVX2 and FMA on this CPU"
+                                         : "no AVX-512 on this CPU");
+        /* A bound can be asked for all the same. */
+        const ln_row_facts facts = {1, 1, 2, 1, 2, 1};
+        assert_true(isfinite(plugin->kernels[i].bound(&problem, &facts).xhat_abs));
+    }
+    assert_string_equal(ln_layernorm_kernel(&problem), "fused_f32_scalar");
+}
+
+int main(void)
+{
+    const struct CMUnitTest disabled[] = {cmocka_unit_test(disabled_isas_are_unsupported)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table_and_descriptors_agree),
+        cmocka_unit_test(documentation_agrees),
+        cmocka_unit_test(symbols_agree),
+        cmocka_unit_test(example_plugin_works),
+    };
+    if (getenv("LN_DISABLE_ISA"))
+        return cmocka_run_group_tests(disabled, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+/* Facts are quotients of exact integers, rounded once: mean = sum(x) / N, mean_abs = sum|x| / N,
+ * var = v / N^2 and max_dev = max|N x - sum(x)| / N, where the maximum is at the largest or the
+ * smallest x. kappa = sqrt(N sum(x^2) / v) takes two more roundings at 128 bits. */
+#include "facts.h"
+
+#include <math.h>
+
+enum { KAPPA_PRECISION = 128 };
+
+row_extremes extremes_of(size_t hidden, const float *x)
+{
+    row_extremes extremes = {x[0], x[0]};
+    for (size_t i = 1; i < hidden; i++) {
+        extremes.low = x[i] < extremes.low ? x[i] : extremes.low;
+        extremes.high = x[i] > extremes.high ? x[i] : extremes.high;
+    }
+    return extremes;
+}
+
+/* deviation = |N x - sum(x)| in units of 2^-149. */
+static void set_deviation(mpz_t deviation, const exact_row *row, float x)
+{
+    mpz_set_d(deviation, ldexp((double)x, -EXACT_SUM_EXPONENT));
+    mpz_mul_ui(deviation, deviation, row->hidden);
+    mpz_sub(deviation, deviation, row->sums.sum);
+    mpz_abs(deviation, deviation);
+}
+
+rounded_pair mean_of(const exact_row *row)
+{
+    mpz_t count;
+    mpz_init_set_ui(count, row->hidden);
+    rounded_pair mean = rounding_of_quotient(row->sums.sum, count, EXACT_SUM_EXPONENT);
+    mpz_clear(count);
+    return mean;
+}
+
+void facts_take(ln_row_facts *facts, const exact_row *row, row_extremes extremes)
+{
+    mpz_t count, square, deviation, other;
+    mpz_init_set_ui(count, row->hidden);
+    mpz_inits(square, deviation, other, NULL);
+    mpz_mul(square, count, count);
+    set_deviation(deviation, row, extremes.low);
+    set_deviation(other, row, extremes.high);
+    if (mpz_cmp(other, deviation) > 0) {
+        mpz_swap(other, deviation);
+    }
+    facts->mean = mean_of(row).to_double;
+    facts->mean_abs = rounding_of_quotient(row->sums.sum_abs, count, EXACT_SUM_EXPONENT).to_double;
+    facts->max_abs = fmax(fabs((double)extremes.low), fabs((double)extremes.high));
+    facts->var = rounding_of_quotient(row->variance, square, EXACT_SQUARE_EXPONENT).to_double;
+    facts->max_dev = rounding_of_quotient(deviation, count, EXACT_SUM_EXPONENT).to_double;
+    mpz_clears(count, square, deviation, other, NULL);
+}
+
+double kappa_of(const exact_row *row)
+{
+    if (mpz_sgn(row->variance) == 0) {
+        return INFINITY;
+    }
+    mpz_t numerator;
+    mpfr_t kappa;
+    mpz_init(numerator);
+    mpfr_init2(kappa, KAPPA_PRECISION);
+    mpz_mul_ui(numerator, row->sums.squares, row->hidden);
+    mpfr_set_z(kappa, numerator, MPFR_RNDN);
+    mpfr_div_z(kappa, kappa, row->variance, MPFR_RNDN);
+    mpfr_sqrt(kappa, kappa, MPFR_RNDN);
+    double rounded = mpfr_get_d(kappa, MPFR_RNDN);
+    mpfr_clear(kappa);
+    mpz_clear(numerator);
+    return rounded;
+}

@@ -1,0 +1,25 @@
+/* Facts of one row: what bounds and condition numbers are made from. */
+#ifndef LN_FACTS_H
+#define LN_FACTS_H
+
+#include "exact_row.h"
+#include "layernorm_plugin.h"
+#include "rounding.h"
+
+/* Where the row's extremes stand. */
+typedef struct row_extremes {
+    float low, high;
+} row_extremes;
+
+row_extremes extremes_of(size_t hidden, const float *x);
+
+/* The mean, correctly rounded. */
+rounded_pair mean_of(const exact_row *row);
+
+/* Every fact but rstd, each correctly rounded to double. */
+void facts_take(ln_row_facts *facts, const exact_row *row, row_extremes extremes);
+
+/* sqrt(sum x^2 / (N var)), var biased, within one ulp of double; infinite for var 0. */
+double kappa_of(const exact_row *row);
+
+#endif

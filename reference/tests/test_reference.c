@@ -1,0 +1,447 @@
+/* Known answers: rows whose results follow by hand from the formulas in layernorm.h. */
+#include "reference.h"
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST = 8 };
+
+/* The answers of one row, with room for its arrays. */
+typedef struct answers {
+    float rounded[MOST];
+    double exact[MOST];
+    ln_reference_result result;
+} answers;
+
+static ln_reference *reference;
+
+static int set_up(void **state)
+{
+    (void)state;
+    reference = ln_reference_create();
+    return reference == NULL;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    ln_reference_destroy(reference);
+    return 0;
+}
+
+static answers ask(ln_convention convention, size_t hidden, const float *x, const float *residual,
+                   const float *gamma, const float *beta)
+{
+    answers a;
+    memset(&a, 0x55, sizeof a);
+    ln_reference_result result = {.rounded = a.rounded, .exact = a.exact};
+    assert_true(
+        ln_reference_row(reference, &convention, hidden, x, residual, gamma, beta, &result));
+    a.result = result;
+    return a;
+}
+
+static void same_float(float got, float wanted)
+{
+    if (memcmp(&got, &wanted, sizeof got) != 0) {
+        fail_msg("got %a, wanted %a", (double)got, (double)wanted);
+    }
+}
+
+static void same_double(double got, double wanted)
+{
+    if (memcmp(&got, &wanted, sizeof got) != 0) {
+        fail_msg("got %a, wanted %a", got, wanted);
+    }
+}
+
+static void same_element(const answers *a, size_t i, float rounded, double exact)
+{
+    same_float(a->rounded[i], rounded);
+    same_double(a->exact[i], exact);
+}
+
+static void all_nan(const answers *a, size_t hidden)
+{
+    for (size_t i = 0; i < hidden; i++) {
+        assert_true(isnan(a->rounded[i]));
+        assert_true(isnan(a->exact[i]));
+    }
+    assert_true(isnan(a->result.facts.rstd));
+    assert_true(isnan(a->result.rstd_rounded));
+    assert_true(isnan(a->result.max_xhat));
+}
+
+static const float one_apart[] = {-1, 1}; /* mean 0, var 1: xhat is -1 and 1 without eps */
+
+/* mean 3, deviations -2 -1 0 1 2, var 2 (ddof 0) and 2.5 (ddof 1). */
+static void irrational_results(void **state)
+{
+    (void)state;
+    const float x[] = {1, 2, 3, 4, 5};
+    const double root_2 = 0x1.6a09e667f3bcdp+0; /* 1.41421356237309504880... to 53 bits */
+    answers a = ask((ln_convention){0, LN_EPS_NONE, 0, LN_AFFINE_NONE}, 5, x, NULL, NULL, NULL);
+    same_element(&a, 0, -0x1.6a09e6p+0f, -root_2);
+    same_element(&a, 1, -0x1.6a09e6p-1f, -root_2 / 2);
+    same_element(&a, 2, 0.0f, 0.0);
+    same_element(&a, 3, 0x1.6a09e6p-1f, root_2 / 2);
+    same_element(&a, 4, 0x1.6a09e6p+0f, root_2);
+    same_double(a.result.facts.rstd, root_2 / 2);
+    same_float(a.result.rstd_rounded, 0x1.6a09e6p-1f);
+    same_double(a.result.max_xhat, root_2);
+
+    /* ddof 1 of two elements: var 2, xhat 1 / sqrt(2) */
+    a = ask((ln_convention){1, LN_EPS_NONE, 0, LN_AFFINE_NONE}, 2, one_apart, NULL, NULL, NULL);
+    same_element(&a, 1, 0x1.6a09e6p-1f, root_2 / 2);
+    same_double(a.result.facts.var, 1.0); /* biased, whatever ddof */
+}
+
+static void eps_in_its_places(void **state)
+{
+    (void)state;
+    const float x[] = {-3, 3}; /* var 9 (ddof 0) and 18 (ddof 1) */
+    answers a = ask((ln_convention){0, LN_EPS_VAR, 16, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    same_element(&a, 1, 0.6f, 0.6); /* 3 / sqrt(9 + 16) */
+    same_double(a.result.facts.rstd, 0.2);
+    a = ask((ln_convention){1, LN_EPS_VAR, 7, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    same_element(&a, 0, -0.6f, -0.6); /* 3 / sqrt(18 + 7) */
+    a = ask((ln_convention){0, LN_EPS_STD, 1, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    same_element(&a, 1, 0.75f, 0.75); /* 3 / (3 + 1) */
+    same_float(a.result.rstd_rounded, 0.25f);
+    a = ask((ln_convention){0, LN_EPS_QUOTIENT, 0.25, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    same_element(&a, 0, -0.75f, -0.75); /* -3 / 3 + 0.25 */
+    same_element(&a, 1, 1.25f, 1.25);
+    same_double(a.result.max_xhat, 1.25);                               /* with eps */
+    same_double(a.result.facts.rstd, 0.333333333333333314829616256247); /* 1 / 3, without it */
+    a = ask((ln_convention){0, LN_EPS_NONE, 16, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    same_element(&a, 1, 1.0f, 1.0); /* eps without a place is none */
+}
+
+static void affine_forms(void **state)
+{
+    (void)state;
+    const float gamma[] = {2, 3}, beta[] = {0.5f, -8};
+    ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_SCALAR};
+    answers a = ask(c, 2, one_apart, NULL, gamma, beta);
+    same_element(&a, 0, -1.5f, -1.5);
+    same_element(&a, 1, 2.5f, 2.5);
+    c.affine = LN_AFFINE_GAMMA;
+    a = ask(c, 2, one_apart, NULL, gamma, NULL);
+    same_element(&a, 0, -2.0f, -2.0);
+    same_element(&a, 1, 3.0f, 3.0);
+    c.affine = LN_AFFINE_VECTOR;
+    a = ask(c, 2, one_apart, NULL, gamma, beta);
+    same_element(&a, 0, -1.5f, -1.5);
+    same_element(&a, 1, -5.0f, -5.0);
+    c.affine = LN_AFFINE_GAMMA1;
+    a = ask(c, 2, one_apart, NULL, gamma, beta);
+    same_element(&a, 0, -2.5f, -2.5);
+    same_element(&a, 1, -4.0f, -4.0);
+    const float tiny[] = {0x1p-149f, 0x1p-149f}, ones[] = {1, -1};
+    a = ask(c, 2, one_apart, NULL, tiny, ones); /* -+(1 + 2^-149) +- 1: 1 + g is exact */
+    same_element(&a, 0, -0x1p-149f, -0x1p-149);
+    same_element(&a, 1, 0x1p-149f, 0x1p-149);
+}
+
+static void cancellation_and_size(void **state)
+{
+    (void)state;
+    const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_NONE};
+    const float near[] = {16777216, 16777218, 16777218, 16777216};
+    answers a = ask(c, 4, near, NULL, NULL, NULL);
+    same_element(&a, 0, -1.0f, -1.0);
+    same_element(&a, 1, 1.0f, 1.0);
+    same_double(a.result.facts.mean, 16777217.0);
+    same_float(a.result.mean_rounded, 16777216.0f); /* a tie, to even */
+    const float large[] = {FLT_MAX, -FLT_MAX, FLT_MAX, -FLT_MAX};
+    a = ask(c, 4, large, NULL, NULL, NULL);
+    same_element(&a, 0, 1.0f, 1.0);
+    const float wide[] = {0x1p127f, -0x1p127f, 0x1p-149f, -0x1p-149f}; /* var 2^253, and a hair */
+    a = ask(c, 4, wide, NULL, NULL, NULL);
+    same_element(&a, 0, 0x1.6a09e6p+0f, 0x1.6a09e667f3bcdp+0);
+    same_element(&a, 2, 0.0f, 0x1.6a09e667f3bcdp-276); /* 2^-149 / 2^126.5 */
+    const float small[] = {0x1p-149f, -0x1p-149f};
+    a = ask(c, 2, small, NULL, NULL, NULL);
+    same_element(&a, 1, -1.0f, -1.0);
+    same_double(a.result.facts.rstd, 0x1p149);
+    same_float(a.result.rstd_rounded, INFINITY);
+}
+
+static void ties_and_near_ties(void **state)
+{
+    (void)state;
+    ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_VECTOR};
+    const float gamma[] = {1, 1 + 0x1p-23f}, beta[] = {-0x1p-24f, 0x1p-24f};
+    ln_reference_counts before = ln_reference_count(reference);
+    answers a = ask(c, 2, one_apart, NULL, gamma, beta);
+    same_element(&a, 0, -1.0f, -1 - 0x1p-24);           /* down to even */
+    same_element(&a, 1, 1 + 0x1p-22f, 1 + 3 * 0x1p-24); /* up to even */
+    ln_reference_counts after = ln_reference_count(reference);
+    assert_int_equal(after.exact - before.exact, 2);
+    assert_int_equal(after.elements - before.elements, 2);
+
+    c.eps_place = LN_EPS_VAR; /* xhat = 1 / sqrt(1 + 2^-290): just below the tie */
+    c.eps = 0x1p-290;
+    a = ask(c, 2, one_apart, NULL, gamma, beta);
+    same_element(&a, 1, 1 + 0x1p-23f, 1 + 3 * 0x1p-24);
+    assert_int_equal(ln_reference_count(reference).raised - after.raised, 2);
+    const float ones[] = {1, 1}, minus_ones[] = {-1, -1};
+    a = ask(c, 2, one_apart, NULL, ones, minus_ones); /* (1 + e)^(-1/2) - 1 = -e / 2 + 3 e^2 / 8 */
+    same_element(&a, 1, -0.0f, -0x1p-291);
+    const float halves[] = {0x1p-53f, 0x1p-53f};
+    c.eps_place = LN_EPS_NONE;
+    a = ask(c, 2, one_apart, NULL, ones, halves); /* 1 + 2^-53: a tie of doubles */
+    same_element(&a, 1, 1.0f, 1.0);
+    same_element(&a, 0, -1.0f, -1 + 0x1p-53);
+}
+
+static void subnormal_results(void **state)
+{
+    (void)state;
+    const ln_convention c = {0, LN_EPS_STD, 1, LN_AFFINE_GAMMA}; /* xhat -0.5 and 0.5 */
+    const float least[] = {0x1p-149f, 0x1p-149f}, three[] = {3 * 0x1p-149f, 3 * 0x1p-149f};
+    answers a = ask(c, 2, one_apart, NULL, least, NULL);
+    same_element(&a, 0, -0.0f, -0x1p-150); /* a tie, to even, which keeps its sign */
+    same_element(&a, 1, 0.0f, 0x1p-150);
+    a = ask(c, 2, one_apart, NULL, three, NULL);
+    same_element(&a, 1, 2 * 0x1p-149f, 1.5 * 0x1p-149);
+    const float half[] = {0x1p-149f, 0}, one_and_half[] = {3 * 0x1p-149f, 0};
+    same_float(ask(c, 2, half, NULL, least, NULL).result.mean_rounded, 0.0f);
+    same_float(ask(c, 2, one_and_half, NULL, least, NULL).result.mean_rounded, 2 * 0x1p-149f);
+}
+
+static void overflow_to_infinity(void **state)
+{
+    (void)state;
+    const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_VECTOR};
+    const float gamma[] = {FLT_MAX, FLT_MAX};
+    const float at[] = {-0x1p103f, 0x1p103f}; /* half an ulp: a tie, to even, which is 2^128 */
+    answers a = ask(c, 2, one_apart, NULL, gamma, at);
+    same_element(&a, 0, -INFINITY, -(double)FLT_MAX - 0x1p103);
+    same_element(&a, 1, INFINITY, (double)FLT_MAX + 0x1p103);
+    const float under[] = {-0x1.fffffep102f, 0x1.fffffep102f};
+    a = ask(c, 2, one_apart, NULL, gamma, under);
+    same_element(&a, 0, -FLT_MAX, -(double)FLT_MAX - 0x1.fffffep102);
+    same_element(&a, 1, FLT_MAX, (double)FLT_MAX + 0x1.fffffep102);
+}
+
+static void facts_of_a_row(void **state)
+{
+    (void)state;
+    const float x[] = {6, -2, 3, 5}; /* mean 3, deviations 3 -5 0 2, squares 74, var 38 / 4 */
+    answers a = ask((ln_convention){0, LN_EPS_NONE, 0, LN_AFFINE_NONE}, 4, x, NULL, NULL, NULL);
+    const ln_row_facts *facts = &a.result.facts;
+    same_double(facts->mean, 3.0);
+    same_double(facts->mean_abs, 4.0);
+    same_double(facts->max_abs, 6.0);
+    same_double(facts->var, 9.5);
+    same_double(facts->max_dev, 5.0);
+    same_float(a.result.mean_rounded, 3.0f);
+    same_double(a.result.kappa, sqrt(74.0 / 38.0)); /* within an ulp: this one agrees */
+    const float thirds[] = {1, 1, 2};
+    a = ask((ln_convention){0, LN_EPS_NONE, 0, LN_AFFINE_NONE}, 3, thirds, NULL, NULL, NULL);
+    same_double(a.result.facts.mean, 4.0 / 3.0);
+    same_float(a.result.mean_rounded, 4.0f / 3.0f);
+    same_double(a.result.facts.var, 2.0 / 9.0);
+    same_double(a.result.facts.max_dev, 2.0 / 3.0);
+}
+
+static void not_finite_input(void **state)
+{
+    (void)state;
+    const ln_convention c = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE};
+    const float bad[] = {NAN, INFINITY, -INFINITY};
+    for (size_t k = 0; k < 3; k++) {
+        const float x[] = {1, 2, bad[k]};
+        answers a = ask(c, 3, x, NULL, NULL, NULL);
+        all_nan(&a, 3);
+        assert_true(isnan(a.result.kappa));
+        assert_true(isnan(a.result.facts.mean));
+        assert_true(isnan(a.result.facts.mean_abs));
+        assert_true(isnan(a.result.facts.max_abs));
+        assert_true(isnan(a.result.facts.var));
+        assert_true(isnan(a.result.facts.max_dev));
+        assert_true(isnan(a.result.mean_rounded));
+    }
+}
+
+static void residual_is_rounded_first(void **state)
+{
+    (void)state;
+    const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_NONE};
+    const float x[] = {1, 1}, residual[] = {0x1p-24f, 0x1p-23f}; /* 1 (tie) and 1 + 2^-23 */
+    answers a = ask(c, 2, x, residual, NULL, NULL);
+    same_double(a.result.facts.mean, 1 + 0x1p-24);
+    same_element(&a, 1, 1.0f, 1.0);
+    const float large[] = {FLT_MAX, 1};
+    a = ask(c, 2, large, large, NULL, NULL); /* the sum overflows */
+    all_nan(&a, 2);
+    const float back[] = {-FLT_MAX, 1};
+    a = ask(c, 2, large, back, NULL, NULL);
+    same_element(&a, 0, -1.0f, -1.0);
+}
+
+static void undefined_rows(void **state)
+{
+    (void)state;
+    const float x[] = {5, 5, 5};
+    for (int place = LN_EPS_NONE; place <= LN_EPS_QUOTIENT; place++) {
+        ln_convention c = {0, (ln_eps_place)place, 0, LN_AFFINE_NONE};
+        answers a = ask(c, 3, x, NULL, NULL, NULL); /* 0 / 0 */
+        all_nan(&a, 3);
+        same_double(a.result.facts.mean, 5.0);
+        same_double(a.result.facts.var, 0.0);
+        assert_true(isinf(a.result.kappa));
+        c.ddof = 1; /* and N = 1: undefined whatever eps is */
+        c.eps = 1;
+        a = ask(c, 1, x, NULL, NULL, NULL);
+        all_nan(&a, 1);
+        c.eps = (double)NAN;
+        c.ddof = 0;
+        a = ask(c, 2, one_apart, NULL, NULL, NULL);
+        assert_true(place == LN_EPS_NONE || isnan(a.rounded[0]));
+        c.eps = INFINITY;
+        a = ask(c, 2, one_apart, NULL, NULL, NULL);
+        assert_true(place == LN_EPS_NONE || isnan(a.rounded[0]));
+    }
+    answers a = ask((ln_convention){0, LN_EPS_QUOTIENT, 1, LN_AFFINE_NONE}, 3, x, NULL, NULL, NULL);
+    all_nan(&a, 3); /* eps on the quotient does not help 0 / 0 */
+}
+
+static void negative_eps(void **state)
+{
+    (void)state;
+    const float x[] = {-5, 5}; /* var 25 */
+    answers a = ask((ln_convention){0, LN_EPS_VAR, -9, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    same_element(&a, 1, 1.25f, 1.25); /* 5 / sqrt(16) */
+    a = ask((ln_convention){0, LN_EPS_VAR, -25, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    all_nan(&a, 2);
+    a = ask((ln_convention){0, LN_EPS_VAR, -26, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    all_nan(&a, 2);
+    a = ask((ln_convention){0, LN_EPS_STD, -1, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    all_nan(&a, 2);
+    a = ask((ln_convention){0, LN_EPS_QUOTIENT, -3, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    same_element(&a, 0, -4.0f, -4.0);
+    same_double(a.result.max_xhat, 4.0);
+}
+
+static void constant_rows_with_eps(void **state)
+{
+    (void)state;
+    const float x[] = {5, 5, 5}, gamma[] = {-1, 2, 3}, beta[] = {-0.0f, 7, -0x1p-149f};
+    const ln_eps_place places[] = {LN_EPS_VAR, LN_EPS_STD};
+    for (size_t k = 0; k < 2; k++) {
+        ln_convention c = {0, places[k], 0x1p-10, LN_AFFINE_VECTOR};
+        answers a = ask(c, 3, x, NULL, gamma, beta);
+        same_element(&a, 0, 0.0f, 0.0); /* an exact zero is +0 */
+        same_element(&a, 1, 7.0f, 7.0);
+        same_element(&a, 2, -0x1p-149f, -0x1p-149);
+        same_double(a.result.facts.rstd, k == 0 ? 0x1p5 : 0x1p10);
+        same_double(a.result.max_xhat, 0.0);
+    }
+    answers a = ask((ln_convention){0, LN_EPS_VAR, 1, LN_AFFINE_NONE}, 1, x, NULL, NULL, NULL);
+    same_element(&a, 0, 0.0f, 0.0);
+}
+
+static void parameters_that_are_not_finite(void **state)
+{
+    (void)state;
+    const float x[] = {-1, 0, 1, -1, 0, 1, 0};
+    const float gamma[] = {INFINITY, INFINITY, -INFINITY, NAN, 1, INFINITY, 1};
+    const float beta[] = {0, 0, 0, 0, NAN, -INFINITY, INFINITY};
+    const ln_affine forms[] = {LN_AFFINE_VECTOR, LN_AFFINE_GAMMA1};
+    for (size_t k = 0; k < 2; k++) {
+        answers a = ask((ln_convention){0, LN_EPS_VAR, 1e-5, forms[k]}, 7, x, NULL, gamma, beta);
+        same_element(&a, 0, -INFINITY, -INFINITY);
+        assert_true(isnan(a.rounded[1]) && isnan(a.exact[1])); /* inf * 0 */
+        same_element(&a, 2, -INFINITY, -INFINITY);
+        assert_true(isnan(a.rounded[3]) && isnan(a.exact[3]));
+        assert_true(isnan(a.rounded[4]) && isnan(a.exact[4]));
+        assert_true(isnan(a.rounded[5]) && isnan(a.exact[5])); /* inf - inf */
+        same_element(&a, 6, INFINITY, INFINITY);
+        assert_true(isfinite(a.result.max_xhat));
+    }
+}
+
+static void refuses_what_is_missing(void **state)
+{
+    (void)state;
+    float rounded[2];
+    double exact[2];
+    ln_reference_result result = {.rounded = rounded, .exact = exact};
+    ln_convention c = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
+    assert_false(
+        ln_reference_row(reference, &c, 0, one_apart, NULL, one_apart, one_apart, &result));
+    assert_false(ln_reference_row(reference, &c, 2, NULL, NULL, one_apart, one_apart, &result));
+    assert_false(ln_reference_row(reference, &c, 2, one_apart, NULL, NULL, one_apart, &result));
+    assert_false(ln_reference_row(reference, &c, 2, one_apart, NULL, one_apart, NULL, &result));
+    assert_false(ln_reference_row(reference, &c, SIZE_MAX, one_apart, one_apart, one_apart,
+                                  one_apart, &result)); /* no room for the sums */
+    c.affine = LN_AFFINE_NONE;
+    assert_true(ln_reference_row(reference, &c, 2, one_apart, NULL, NULL, NULL, &result));
+}
+
+/* Sums beyond one block: 2^17 elements, all FLT_MAX but one that is -FLT_MAX. */
+static void long_rows(void **state)
+{
+    (void)state;
+    const size_t hidden = (size_t)1 << 17;
+    float *x = malloc(hidden * sizeof *x), *rounded = malloc(hidden * sizeof *rounded);
+    double *exact = malloc(hidden * sizeof *exact);
+    assert_true(x != NULL && rounded != NULL && exact != NULL);
+    for (size_t i = 0; i < hidden; i++) {
+        x[i] = FLT_MAX;
+    }
+    x[70000] = -FLT_MAX;
+    ln_reference_result result = {.rounded = rounded, .exact = exact};
+    const ln_convention c = {0, LN_EPS_VAR, 0, LN_AFFINE_NONE};
+    assert_true(ln_reference_row(reference, &c, hidden, x, NULL, NULL, NULL, &result));
+    const double m = (double)FLT_MAX; /* mean m (1 - 2^-16), var m^2 (1 - (1 - 2^-16)^2) */
+    same_double(result.facts.mean, m - m * 0x1p-16);
+    same_double(result.facts.mean_abs, m);
+    same_double(result.facts.var, m * m * (0x1p-15 - 0x1p-32));
+    /* xhat = 2^-16 / sqrt(2^-15 - 2^-32) = 1 / sqrt(2^17 - 1), one more below sqrt(2^17 - 1) */
+    const double root = sqrt(131071.0); /* one rounding here, one in the ratio, one in exact */
+    assert_true(fabs(exact[0] * root - 1) <= 0x1p-51);
+    assert_true(fabs(exact[70000] / root + 1) <= 0x1p-51);
+    free(x);
+    free(rounded);
+    free(exact);
+}
+
+static void names_its_libraries(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(ln_reference_versions(), "MPFR "));
+    assert_non_null(strstr(ln_reference_versions(), ", GMP "));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(irrational_results),
+        cmocka_unit_test(eps_in_its_places),
+        cmocka_unit_test(affine_forms),
+        cmocka_unit_test(cancellation_and_size),
+        cmocka_unit_test(ties_and_near_ties),
+        cmocka_unit_test(subnormal_results),
+        cmocka_unit_test(overflow_to_infinity),
+        cmocka_unit_test(facts_of_a_row),
+        cmocka_unit_test(not_finite_input),
+        cmocka_unit_test(residual_is_rounded_first),
+        cmocka_unit_test(undefined_rows),
+        cmocka_unit_test(negative_eps),
+        cmocka_unit_test(constant_rows_with_eps),
+        cmocka_unit_test(parameters_that_are_not_finite),
+        cmocka_unit_test(refuses_what_is_missing),
+        cmocka_unit_test(long_rows),
+        cmocka_unit_test(names_its_libraries),
+    };
+    return cmocka_run_group_tests_name("reference", tests, set_up, tear_down);
+}
