@@ -225,11 +225,13 @@ static bool list_runs(const list_options *options, error *error)
     return print_table(table, error);
 }
 
+typedef bool list_function(const list_options *options, error *error);
+
 static bool list_what(const char *what, const list_options *options, error *error)
 {
     static const struct {
         const char *name;
-        bool (*list)(const list_options *, error *);
+        list_function *list;
     } lists[] = {
         {"kernels", list_kernels}, {"conventions", list_conventions}, {"inputs", list_inputs},
         {"shapes", list_shapes},   {"plugins", list_plugins},         {"runs", list_runs},

@@ -90,8 +90,8 @@ static bool judge_group(session *session, const accuracy_group *group, probes *p
         case_key key = accuracy_key(group, session->plan.kernels[kernel]);
         bool has = false;
         char what[160];
-        snprintf(what, sizeof what, "%s  %s  %s  %zu", key.kernel, key.convention, key.input,
-                 key.hidden);
+        snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key.kernel, key.convention,
+                 key.input, key.hidden);
         progress_step(&session->progress, session_judgement_seconds(group->rows * group->hidden),
                       what);
         if (interrupted())

@@ -247,6 +247,15 @@ static bool follow(heat *heat, const order *begin, unsigned process, bool *again
     }
 }
 
+/* Roofs alone have nothing to be compared with. */
+static bool anyone_left(const heat *heat)
+{
+    for (size_t i = 0; i < heat->count; i++)
+        if (heat->contenders[i].kernel && heat->contenders[i].timed)
+            return true;
+    return false;
+}
+
 /* One process; started over without the culprit as often as one is found. */
 static bool run_process(heat *heat, unsigned process, error *error)
 {
@@ -290,7 +299,7 @@ static bool time_group(session *session, const speed_group *group, error *error)
         else if (heat.contenders[i].kernel)
             fine = judge_contender(&heat, &heat.contenders[i], error);
     }
-    for (; fine && done < group->processes; done++)
+    for (; fine && done < group->processes && anyone_left(&heat); done++)
         fine = run_process(&heat, session->next_process++, error);
     heat_free(&heat);
     return fine;

@@ -84,7 +84,7 @@ void worker_watch_faults(void)
     stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
     sigaltstack(&stack, NULL);
     struct sigaction action = {.sa_sigaction = on_fault,
-                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND};
+                               .sa_flags = (int)(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND)};
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         sigaction(numbers[i], &action, NULL);
@@ -130,14 +130,14 @@ static void restore_floating_point(const process_state *before)
 
 void process_state_take(process_state *state)
 {
-    memset(state, 0, sizeof *state);
+    *state = (process_state){0};
     state->floating_point = floating_point_control();
     state->x87 = x87_control();
     sigset_t blocked;
-    sigemptyset(&blocked);
     sigprocmask(SIG_SETMASK, NULL, &blocked);
-    size_t size = sizeof blocked < sizeof state->signals ? sizeof blocked : sizeof state->signals;
-    memcpy(state->signals, &blocked, size);
+    for (int number = 1; number <= 64; number++)
+        if (sigismember(&blocked, number) == 1)
+            state->signals |= UINT64_C(1) << (number - 1);
     const char *locale = setlocale(LC_ALL, NULL);
     snprintf(state->locale, sizeof state->locale, "%s", locale ? locale : "");
 }
@@ -150,7 +150,7 @@ const char *process_state_compare(const process_state *before)
         restore_floating_point(before);
         return "floating-point control (MXCSR, FPCR or the x87 control word)";
     }
-    if (memcmp(after.signals, before->signals, sizeof after.signals) != 0) {
+    if (after.signals != before->signals) {
         sigset_t blocked;
         sigemptyset(&blocked);
         sigprocmask(SIG_SETMASK, &blocked, NULL);

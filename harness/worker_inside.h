@@ -27,7 +27,7 @@ void worker_fault_entry(unsigned entry);
 typedef struct process_state {
     unsigned floating_point; /* control bits of MXCSR or FPCR, without the sticky flags */
     unsigned x87;
-    unsigned long signals[16]; /* the blocked set */
+    uint64_t signals; /* the blocked set, bit number - 1 */
     char locale[128];
 } process_state;
 
