@@ -93,7 +93,7 @@ static void gather_points(const report_data *data, const row_group *group, size_
         const case_key *key = row_key(view, row);
         if (!in_row_group(group, key) || strcmp(key->kernel, data->kernels[kernel].name) != 0)
             continue;
-        double place = floor(BUCKETS_A_DECADE * log10(row->kappa) + 1e-9);
+        double place = round(BUCKETS_A_DECADE * log10(row->kappa));
         kappa_point *point = &points[(size_t)fmax(0, fmin(BUCKETS - 1, place))];
         if (!isfinite(row->row_ulp)) {
             point->wrong_class = true;
@@ -455,16 +455,26 @@ static bool write_trade_panel(const report_data *data, const trade *trades, size
     return fine;
 }
 
+static const struct {
+    const char *input, *title;
+} trade_panels[] = {
+    {"normal", "normal input"},
+    {"offset", "offset input: the mean of a row far from zero, kappa as large as was judged"},
+    {NULL, "the worst of all input families"},
+};
+enum { TRADE_PANELS = sizeof trade_panels / sizeof *trade_panels };
+
 static bool write_trades(const report_data *data, trade *trades, const char *directory,
                          chart *chart, error *error)
 {
-    static const char *const inputs[] = {"normal", NULL};
     trade_texts texts = {0};
     text words = {0};
     double tall = fmax(330, 200 + 11 * (double)data->kernel_count);
     bool fine = true;
-    size_t both = gather_trades(data, "normal", trades) > 0 ? 2 : 1;
-    double height = 110 + (double)both * (tall + 84) + 8;
+    size_t wanted = 0;
+    for (size_t i = 0; i < TRADE_PANELS; i++)
+        wanted += gather_trades(data, trade_panels[i].input, trades) > 0;
+    double height = 110 + (double)wanted * (tall + 84) + 8;
     report_group_words(&data->group, &words);
     text_format(&words, "; speed at %zu rows x hidden %zu on normal input, error: worst judged row",
                 data->shape.rows, data->shape.hidden);
@@ -474,8 +484,8 @@ static bool write_trades(const report_data *data, trade *trades, const char *dir
     text_add(&texts.front, "panel\tgbps\trow_ulp\n");
     text_add(&texts.ticks, "axis\tvalue\n");
     size_t panels = 0;
-    for (size_t i = 0; i < 2 && fine; i++) {
-        size_t count = gather_trades(data, inputs[i], trades);
+    for (size_t i = 0; i < TRADE_PANELS && fine; i++) {
+        size_t count = gather_trades(data, trade_panels[i].input, trades);
         if (count == 0)
             continue;
         panels++;
@@ -487,8 +497,7 @@ static bool write_trades(const report_data *data, trade *trades, const char *dir
         frame.bottom = frame.top + tall;
         char key[24];
         snprintf(key, sizeof key, "panel%zu_title", panels);
-        tsv_setting_text(&texts.settings, key,
-                         inputs[i] ? "normal input" : "the worst of all input families");
+        tsv_setting_text(&texts.settings, key, trade_panels[i].title);
         fine = write_trade_panel(data, trades, count, panels, &frame, &texts);
     }
     tsv_setting(&texts.settings, "panels", (double)panels);

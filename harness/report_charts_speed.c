@@ -52,11 +52,12 @@ static int by_speed_descending(const void *a, const void *b)
     return (left->series > right->series) - (left->series < right->series);
 }
 
-/* The lines' ends in ends[], their points in the TSV; returns the largest GB/s drawn. */
+/* The lines' ends in ends[], their points in the TSV; returns how high the axis must reach: a wide
+ * interval may leave the frame rather than flatten all the lines. */
 static double throughput_points(const report_data *data, const char *regime, const size_t *hidden,
                                 size_t count, text *out, end_label *ends, size_t *end_count)
 {
-    double most = 0;
+    double most = 0, reach = 0;
     text_add(out, "series\tkernel\trows\thidden\tgbps\tgbps_lo\tgbps_hi\n");
     for (size_t series = 0; series < data->kernel_count + ROOF_COUNT; series++) {
         const char *name = series_name(data, series);
@@ -76,13 +77,14 @@ static double throughput_points(const report_data *data, const char *regime, con
             tsv_number(out, isfinite(low) ? low : speed->gbps);
             tsv_number(out, isfinite(high) ? high : speed->gbps);
             tsv_end(out);
-            most = fmax(most, isfinite(high) ? fmax(high, speed->gbps) : speed->gbps);
+            most = fmax(most, speed->gbps);
+            reach = fmax(reach, isfinite(high) ? high : 0);
             ends[*end_count] = (end_label){series, (double)hidden[i], speed->gbps, speed->gbps};
             any = true;
         }
         *end_count += any;
     }
-    return most;
+    return fmax(most * 1.03, fmin(reach, most * 1.25));
 }
 
 static double label_width(const report_data *data, const end_label *ends, size_t count)
@@ -163,7 +165,7 @@ static bool write_throughput(const report_data *data, const char *regime, const 
                          .bottom = height - 88,
                          .x_min = first / edge,
                          .x_max = last * edge,
-                         .y_max = layout_round_up(most * 1.03),
+                         .y_max = layout_round_up(most),
                          .x_log = true};
     report_group_words(&data->group, &words);
     text_format(&words, ", %s regime (x + y), normal input; bars: 95 %% intervals", regime);

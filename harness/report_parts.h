@@ -57,7 +57,7 @@ bool report_hidden_sizes(const report_data *data, const char *regime, size_t **s
                          size_t *count);
 bool report_is_failure(const verdict *verdict); /* a kernel at fault: neither ok nor left out */
 /* The largest row ULP of a kernel over the judged cases of the convention and type of `group`, of
- * one input, or of all where it is NULL. */
+ * one input ("offset" takes "offset:1e4" in), or of all where it is NULL. */
 typedef struct report_error {
     bool judged;
     double row_ulp;            /* NaN where no finite figure was measured */

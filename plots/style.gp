@@ -32,7 +32,7 @@ stats 'data/series.tsv' skip 1 using (n = int($0) + 1, NAME[n] = strcol(1), \
     STATISTICS[n] = strcol(2), ISA[n] = strcol(3), 0) nooutput
 
 # ---- a colour for each statistic: Okabe and Ito's palette, told apart by colour-blind readers ----
-known_colour(s) = s eq 'fused' ? 0xD55E00 : s eq 'two_pass' ? 0x0072B2 : \
+known_colour(s) = s eq 'shifted' ? 0xD55E00 : s eq 'two_pass' ? 0x0072B2 : \
     s eq 'welford' ? 0x009E73 : s eq 'naive' ? 0xCC79A7 : \
     s eq 'roof' ? 0x000000 : -1
 # The others get what is left, in the order in which they come; the last for all that follow.

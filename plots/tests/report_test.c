@@ -369,7 +369,7 @@ static void test_what_went_wrong_is_said(void **state)
     char *page = slurp("wrong", "index.html");
     assert_non_null(strstr(page, "<strong>fused_f32_avx512</strong>: wrong-class on huge."));
     assert_non_null(
-        strstr(page, "<strong>naive_f32_avx512</strong>: inaccurate on spike, row ULP 12345."));
+        strstr(page, "<strong>naive_f32_avx512</strong>: inaccurate on spike (row ULP 12345)."));
     assert_non_null(
         strstr(page, "<strong>crasher_f32_scalar</strong>: crashed(SIGSEGV) on normal."));
     /* The fastest kernel is at fault, the second too. */
