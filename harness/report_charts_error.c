@@ -93,7 +93,7 @@ static void gather_points(const report_data *data, const row_group *group, size_
         const case_key *key = row_key(view, row);
         if (!in_row_group(group, key) || strcmp(key->kernel, data->kernels[kernel].name) != 0)
             continue;
-        double place = floor(BUCKETS_A_DECADE * log10(row->kappa) + 1e-9);
+        double place = round(BUCKETS_A_DECADE * log10(row->kappa));
         kappa_point *point = &points[(size_t)fmax(0, fmin(BUCKETS - 1, place))];
         if (!isfinite(row->row_ulp)) {
             point->wrong_class = true;
@@ -174,17 +174,18 @@ static size_t fill_panels(const report_data *data, const row_group *group, const
     return panels;
 }
 
-/* Where the names of u kappa and N u kappa^2 stand: near the line's end within the frame. In row
+/* Where the names of u kappa and N u kappa^2 stand: where the lines leave the frame. In row
  * ULP, u * kappa is kappa at most: ulp(s) > u * s for every s that is not subnormal. */
 static void theory_labels(const chart_frame *frame, size_t hidden, text *settings)
 {
     double n = (double)hidden;
-    double end = pow(fmin(frame->x_max, frame->y_max), 0.9);
-    double square_end = fmax(sqrt(pow(frame->y_max, 0.9) / n), 1);
+    double end = fmin(frame->x_max, frame->y_max);
+    double square_end = fmin(frame->x_max, sqrt(frame->y_max / n));
     tsv_setting(settings, "theory_x", end);
     tsv_setting(settings, "theory_y", end);
+    tsv_setting(settings, "square_shown", square_end > frame->x_min);
     tsv_setting(settings, "square_x", square_end);
-    tsv_setting(settings, "square_y", n * square_end * square_end);
+    tsv_setting(settings, "square_y", square_end * square_end * n);
     tsv_setting(settings, "hidden", n);
 }
 
@@ -210,7 +211,7 @@ static void kappa_frames(const char **titles, size_t panels, double width, chart
     for (size_t i = 0; i < panels; i++) {
         frame->left = 64 + pitch * (double)(i % columns);
         frame->right = frame->left + pitch - 40;
-        frame->top = 156 + (tall + 88) * (double)(i / columns);
+        frame->top = 166 + (tall + 112) * (double)(i / columns);
         frame->bottom = frame->top + tall;
         tsv_number(out, (double)i + 1);
         tsv_text(out, titles[i]);
@@ -220,7 +221,7 @@ static void kappa_frames(const char **titles, size_t panels, double width, chart
         tsv_number(out, frame->bottom);
         tsv_end(out);
     }
-    *height = 156 + (tall + 88) * (double)lines;
+    *height = 166 + (tall + 112) * (double)lines - 20;
 }
 
 static bool write_kappa(const report_data *data, const row_group *group, const char **titles,
@@ -346,62 +347,76 @@ static double trade_y(const trade *trade, const chart_frame *frame)
     return fmax(trade->row_ulp, frame->y_min);
 }
 
-static bool place_trades(const report_data *data, const trade *trades, size_t count, size_t panel,
-                         const chart_frame *frame, text *out)
+/* "naive_f32_avx2", or with what went wrong "naive_f32_avx2 (wrong-class)". */
+static void trade_label(const report_data *data, const trade *trade, char label[128])
 {
-    label_box *labels = calloc(count + 1, sizeof *labels);
-    if (!labels)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        labels[i] = (label_box){.x = frame_x(frame, trades[i].gbps),
-                                .y = frame_y(frame, trade_y(&trades[i], frame)),
-                                .width = layout_text_width(data->kernels[trades[i].kernel].name),
-                                .height = 15};
-    layout_place(labels, count, frame);
-    for (size_t i = 0; i < count; i++) {
-        tsv_number(out, (double)panel);
-        tsv_number(out, (double)trades[i].kernel + 1);
-        tsv_text(out, data->kernels[trades[i].kernel].name);
-        tsv_number(out, trades[i].gbps);
-        tsv_number(out, trades[i].row_ulp);
-        tsv_number(out, trade_y(&trades[i], frame));
-        tsv_text(out, trades[i].failure ? trades[i].failure : "-");
-        tsv_number(out, labels[i].left);
-        tsv_number(out, labels[i].top);
-        tsv_number(out, labels[i].width);
-        tsv_number(out, labels[i].height);
-        tsv_end(out);
-    }
-    free(labels);
-    return true;
+    const char *name = data->kernels[trade->kernel].name;
+    if (trade->failure)
+        snprintf(label, 128, "%s (%s)", name, trade->failure);
+    else
+        snprintf(label, 128, "%s", name);
 }
 
 /* The corner points of the front: nothing measured is both faster and more accurate. Trades come
- * fastest first. */
-static void pareto_line(const trade *trades, size_t count, size_t panel, const chart_frame *frame,
-                        text *out)
+ * fastest first. `corners` holds twice as many and one; returns how many there are. */
+typedef struct corner {
+    double gbps, row_ulp;
+} corner;
+
+static size_t pareto_corners(const trade *trades, size_t count, const chart_frame *frame,
+                             corner *corners)
 {
+    size_t made = 0;
     double best = frame->y_max;
-    bool any = false;
     for (size_t i = 0; i < count; i++) {
         double y = trade_y(&trades[i], frame);
         if (trades[i].failure || y >= best)
             continue;
-        for (int corner = 0; corner < 2; corner++) {
-            tsv_number(out, (double)panel);
-            tsv_number(out, trades[i].gbps);
-            tsv_number(out, corner == 0 ? best : y);
-            tsv_end(out);
-        }
+        corners[made++] = (corner){trades[i].gbps, best};
+        corners[made++] = (corner){trades[i].gbps, y};
         best = y;
-        any = true;
     }
-    if (any) {
-        tsv_number(out, (double)panel);
-        tsv_number(out, frame->x_min);
-        tsv_number(out, best);
-        tsv_end(out);
+    if (made > 0)
+        corners[made++] = (corner){frame->x_min, best};
+    return made;
+}
+
+static void place_labels(const report_data *data, const trade *trades, size_t count,
+                         const chart_frame *frame, const corner *corners, size_t corner_count,
+                         label_box *labels, chart_line *lines)
+{
+    for (size_t i = 0; i < count; i++) {
+        char label[128];
+        trade_label(data, &trades[i], label);
+        labels[i] = (label_box){.x = frame_x(frame, trades[i].gbps),
+                                .y = frame_y(frame, trade_y(&trades[i], frame)),
+                                .width = layout_text_width(label),
+                                .height = 14};
     }
+    for (size_t i = 0; i + 1 < corner_count; i++)
+        lines[i] = (chart_line){frame_x(frame, corners[i].gbps), frame_y(frame, corners[i].row_ulp),
+                                frame_x(frame, corners[i + 1].gbps),
+                                frame_y(frame, corners[i + 1].row_ulp)};
+    layout_place(labels, count, frame, lines, corner_count ? corner_count - 1 : 0);
+}
+
+static void trade_line(const report_data *data, const trade *trade, const label_box *box,
+                       size_t panel, const chart_frame *frame, text *out)
+{
+    char label[128];
+    trade_label(data, trade, label);
+    tsv_number(out, (double)panel);
+    tsv_number(out, (double)trade->kernel + 1);
+    tsv_text(out, label);
+    tsv_number(out, trade->gbps);
+    tsv_number(out, trade->row_ulp);
+    tsv_number(out, trade_y(trade, frame));
+    tsv_number(out, trade->failure != NULL);
+    tsv_number(out, box->left);
+    tsv_number(out, box->top);
+    tsv_number(out, box->width);
+    tsv_number(out, box->height);
+    tsv_end(out);
 }
 
 typedef struct trade_texts {
@@ -412,38 +427,65 @@ static bool write_trade_panel(const report_data *data, const trade *trades, size
                               size_t panel, chart_frame *frame, trade_texts *texts)
 {
     char prefix[16], axis[16];
+    corner *corners = calloc(2 * count + 1, sizeof *corners);
+    label_box *labels = calloc(count + 1, sizeof *labels);
+    chart_line *lines = calloc(2 * count + 1, sizeof *lines);
+    bool fine = corners && labels && lines;
     trade_range(trades, count, frame);
     snprintf(prefix, sizeof prefix, "panel%zu_", panel);
     tsv_frame(&texts->settings, prefix, frame);
-    pareto_line(trades, count, panel, frame, &texts->front);
     snprintf(axis, sizeof axis, "x%zu", panel);
     log_ticks(frame->x_min, frame->x_max, axis, &texts->ticks);
     axis[0] = 'y';
     log_ticks(frame->y_min, frame->y_max, axis, &texts->ticks);
-    return place_trades(data, trades, count, panel, frame, &texts->points);
+    size_t corner_count = fine ? pareto_corners(trades, count, frame, corners) : 0;
+    for (size_t i = 0; i < corner_count; i++) {
+        tsv_number(&texts->front, (double)panel);
+        tsv_number(&texts->front, corners[i].gbps);
+        tsv_number(&texts->front, corners[i].row_ulp);
+        tsv_end(&texts->front);
+    }
+    if (fine)
+        place_labels(data, trades, count, frame, corners, corner_count, labels, lines);
+    for (size_t i = 0; i < count && fine; i++)
+        trade_line(data, &trades[i], &labels[i], panel, frame, &texts->points);
+    free(corners);
+    free(labels);
+    free(lines);
+    return fine;
 }
+
+static const struct {
+    const char *input, *title;
+} trade_panels[] = {
+    {"normal", "normal input"},
+    {"offset", "offset input: the mean of a row far from zero, kappa as large as was judged"},
+    {NULL, "the worst of all input families"},
+};
+enum { TRADE_PANELS = sizeof trade_panels / sizeof *trade_panels };
 
 static bool write_trades(const report_data *data, trade *trades, const char *directory,
                          chart *chart, error *error)
 {
-    static const char *const inputs[] = {"normal", NULL};
     trade_texts texts = {0};
     text words = {0};
     double tall = fmax(330, 200 + 11 * (double)data->kernel_count);
     bool fine = true;
-    size_t both = gather_trades(data, "normal", trades) > 0 ? 2 : 1;
-    double height = 110 + (double)both * (tall + 84) + 8;
+    size_t wanted = 0;
+    for (size_t i = 0; i < TRADE_PANELS; i++)
+        wanted += gather_trades(data, trade_panels[i].input, trades) > 0;
+    double height = 110 + (double)wanted * (tall + 84) + 8;
     report_group_words(&data->group, &words);
     text_format(&words, "; speed at %zu rows x hidden %zu on normal input, error: worst judged row",
                 data->shape.rows, data->shape.hidden);
     tsv_common(&texts.settings, data, chart->title, words.bytes ? words.bytes : "", 1000, height);
-    text_add(&texts.points, "panel\tseries\tkernel\tgbps\trow_ulp\tdrawn_at\tfailure\tlabel_left\t"
+    text_add(&texts.points, "panel\tseries\tlabel\tgbps\trow_ulp\tdrawn_at\tfailed\tlabel_left\t"
                             "label_top\tlabel_width\tlabel_height\n");
     text_add(&texts.front, "panel\tgbps\trow_ulp\n");
     text_add(&texts.ticks, "axis\tvalue\n");
     size_t panels = 0;
-    for (size_t i = 0; i < 2 && fine; i++) {
-        size_t count = gather_trades(data, inputs[i], trades);
+    for (size_t i = 0; i < TRADE_PANELS && fine; i++) {
+        size_t count = gather_trades(data, trade_panels[i].input, trades);
         if (count == 0)
             continue;
         panels++;
@@ -455,8 +497,7 @@ static bool write_trades(const report_data *data, trade *trades, const char *dir
         frame.bottom = frame.top + tall;
         char key[24];
         snprintf(key, sizeof key, "panel%zu_title", panels);
-        tsv_setting_text(&texts.settings, key,
-                         inputs[i] ? "normal input" : "the worst of all input families");
+        tsv_setting_text(&texts.settings, key, trade_panels[i].title);
         fine = write_trade_panel(data, trades, count, panels, &frame, &texts);
     }
     tsv_setting(&texts.settings, "panels", (double)panels);

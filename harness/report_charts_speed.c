@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL_GAP = 15, LABEL_MOST = 44 };
+enum { LABEL_GAP = 15, LABEL_MOST = 44, VERDICT_MOST = 30 };
 
 static const char *const roof_names[] = {"roof_copy", "roof_copy_nt"};
 static const char *const roof_isas[] = {"copy", "copy_nt"};
@@ -52,11 +52,12 @@ static int by_speed_descending(const void *a, const void *b)
     return (left->series > right->series) - (left->series < right->series);
 }
 
-/* The lines' ends in ends[], their points in the TSV; returns the largest GB/s drawn. */
+/* The lines' ends in ends[], their points in the TSV; returns how high the axis must reach: a wide
+ * interval may leave the frame rather than flatten all the lines. */
 static double throughput_points(const report_data *data, const char *regime, const size_t *hidden,
                                 size_t count, text *out, end_label *ends, size_t *end_count)
 {
-    double most = 0;
+    double most = 0, reach = 0;
     text_add(out, "series\tkernel\trows\thidden\tgbps\tgbps_lo\tgbps_hi\n");
     for (size_t series = 0; series < data->kernel_count + ROOF_COUNT; series++) {
         const char *name = series_name(data, series);
@@ -76,13 +77,14 @@ static double throughput_points(const report_data *data, const char *regime, con
             tsv_number(out, isfinite(low) ? low : speed->gbps);
             tsv_number(out, isfinite(high) ? high : speed->gbps);
             tsv_end(out);
-            most = fmax(most, isfinite(high) ? fmax(high, speed->gbps) : speed->gbps);
+            most = fmax(most, speed->gbps);
+            reach = fmax(reach, isfinite(high) ? high : 0);
             ends[*end_count] = (end_label){series, (double)hidden[i], speed->gbps, speed->gbps};
             any = true;
         }
         *end_count += any;
     }
-    return most;
+    return fmax(most * 1.03, fmin(reach, most * 1.25));
 }
 
 static double label_width(const report_data *data, const end_label *ends, size_t count)
@@ -90,7 +92,7 @@ static double label_width(const report_data *data, const end_label *ends, size_t
     double width = 0;
     for (size_t i = 0; i < count; i++)
         width = fmax(width, layout_text_width(series_name(data, ends[i].series)));
-    return fmin(width, layout_text_width("") + 7.0 * LABEL_MOST);
+    return fmin(width, 6.5 * LABEL_MOST);
 }
 
 /* Long names are cut: the table has them in full. */
@@ -137,7 +139,7 @@ static void hidden_ticks(const chart_frame *frame, const size_t *hidden, size_t 
         snprintf(label, sizeof label, "%zu", hidden[i]);
         double x = frame_x(frame, (double)hidden[i]);
         double half = layout_text_width(label) / 2;
-        bool fits = x - half > taken;
+        bool fits = x - half > taken + 5;
         tsv_number(out, (double)hidden[i]);
         tsv_text(out, fits ? label : "-");
         tsv_end(out);
@@ -163,7 +165,7 @@ static bool write_throughput(const report_data *data, const char *regime, const 
                          .bottom = height - 88,
                          .x_min = first / edge,
                          .x_max = last * edge,
-                         .y_max = layout_round_up(most * 1.03),
+                         .y_max = layout_round_up(most),
                          .x_log = true};
     report_group_words(&data->group, &words);
     text_format(&words, ", %s regime (x + y), normal input; bars: 95 %% intervals", regime);
@@ -246,24 +248,21 @@ static void share_line(const report_data *data, const share *share, size_t place
     const verdict *verdict = &share->at->stored->verdict;
     bool timed = report_timed(share->at);
     bool fine = verdict->kind == VERDICT_OK || verdict->kind == VERDICT_PENDING;
-    char name[64], words[DETAIL_MAX_LENGTH + 64], ratio[16], gbps[16];
+    char name[64], words[DETAIL_MAX_LENGTH + 64], gbps[16];
     short_name(data->kernels[share->kernel].name, name);
-    text label = {0};
-    if (timed)
-        text_format(&label, "%s   %s GB/s", number_short(speed->roof_ratio, ratio),
-                    number_short(speed->gbps, gbps));
+    verdict_describe(verdict, words, sizeof words);
+    if (strlen(words) > VERDICT_MOST)
+        snprintf(words + VERDICT_MOST - 3, 4, "...");
     tsv_number(out, (double)share->kernel + 1);
     tsv_text(out, name);
     tsv_number(out, (double)place);
     tsv_number(out, timed ? speed->roof_ratio : NAN);
     tsv_number(out, timed && isfinite(speed->roof_lo) ? speed->roof_lo : speed->roof_ratio);
     tsv_number(out, timed && isfinite(speed->roof_hi) ? speed->roof_hi : speed->roof_ratio);
-    tsv_text(out, label.bytes ? label.bytes : "-");
-    tsv_text(out, fine ? "-" : verdict_describe(verdict, words, 48));
+    tsv_text(out, timed ? number_short(speed->gbps, gbps) : "-");
+    tsv_text(out, fine ? "-" : words);
     tsv_number(out, report_is_failure(verdict));
     tsv_end(out);
-    out->failed = out->failed || label.failed;
-    text_free(&label);
 }
 
 static bool write_shares(const report_data *data, share *shares, size_t count,
@@ -272,7 +271,7 @@ static bool write_shares(const report_data *data, share *shares, size_t count,
     text out = {0}, settings = {0}, words = {0};
     double most = 1, room = 0;
     qsort(shares, count, sizeof *shares, by_share_descending);
-    text_add(&out, "series\tkernel\tplace\troof_ratio\troof_lo\troof_hi\tlabel\tverdict\tfault\n");
+    text_add(&out, "series\tkernel\tplace\troof_ratio\troof_lo\troof_hi\tgbps\tverdict\tfault\n");
     for (size_t i = 0; i < count; i++) {
         const speed *speed = &shares[i].at->speed;
         share_line(data, &shares[i], i + 1, &out);
@@ -280,8 +279,8 @@ static bool write_shares(const report_data *data, share *shares, size_t count,
         room = fmax(room, layout_text_width(data->kernels[shares[i].kernel].name));
     }
     double height = 180 + 26 * (double)count;
-    chart_frame frame = {.left = 24 + fmin(room, 7.0 * LABEL_MOST),
-                         .right = 1000 - 290,
+    chart_frame frame = {.left = 24 + fmin(room, 6.5 * LABEL_MOST),
+                         .right = 1000 - 318,
                          .top = 84,
                          .bottom = height - 84,
                          .x_max = most * 1.02,

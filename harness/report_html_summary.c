@@ -66,7 +66,8 @@ static void range(text *out, double low, double high)
         text_format(out, " to %s", to);
 }
 
-static void describe_winner(const winner *winner, const char *name, size_t count, text *out)
+static void describe_winner(const report_data *data, const winner *winner, const char *name,
+                            size_t count, text *out)
 {
     strong(out, name);
     if (count > 1)
@@ -80,6 +81,9 @@ static void describe_winner(const winner *winner, const char *name, size_t count
         text_add(out, " of the roof");
     }
     text_add(out, ")");
+    report_error worst = report_worst_error(data, &data->judged, name, NULL);
+    if (worst.failed)
+        text_add(out, ", which makes no claim for some hard rows (below)");
 }
 
 /* A kernel that is wrong may be the fastest: say so rather than pass it over. */
@@ -116,7 +120,7 @@ static void regime_sentence(const report_data *data, const char *regime, text *o
                 if (winners[i].sizes != wins)
                     continue;
                 text_add(out, first ? "" : "; ");
-                describe_winner(&winners[i], data->kernels[i].name, count, out);
+                describe_winner(data, &winners[i], data->kernels[i].name, count, out);
                 first = false;
             }
         text_add(out, first ? "no kernel that is without fault." : ".");
@@ -127,31 +131,69 @@ static void regime_sentence(const report_data *data, const char *regime, text *o
     free(hidden);
 }
 
-/* What one kernel did wrong, input by input: "huge (wrong-class); offset (inaccurate, row ULP
- * 3.1e+06 at kappa up to 1e+08)". */
+static bool is_wrong(const stored_case *stored, const char *kernel, bool declared)
+{
+    return stored->judged && strcmp(stored->key.kernel, kernel) == 0 &&
+           stored->verdict.declared == declared &&
+           (declared || report_is_failure(&stored->verdict));
+}
+
+/* "crashed(SIGSEGV)", "wrong-class", "inaccurate": what inputs are gathered under. */
+static const char *wrong_words(const stored_case *stored, char *buffer, size_t size)
+{
+    const verdict *verdict = &stored->verdict;
+    if (verdict->kind == VERDICT_WRONG_CLASS || verdict->kind == VERDICT_INACCURATE)
+        return verdict_name(verdict->kind);
+    return verdict_describe(verdict, buffer, size);
+}
+
+static void add_input(const report_data *data, const stored_case *stored, text *out)
+{
+    html_escape(out, stored->key.input);
+    if (!data->judged.cases || !report_same_judged(&data->judged, &stored->key)) {
+        text_add(out, " under ");
+        html_escape(out, stored->key.convention);
+    }
+    if (stored->verdict.kind == VERDICT_INACCURATE && isfinite(stored->metrics.row_ulp_max)) {
+        text_add(out, " (row ULP ");
+        html_short(out, stored->metrics.row_ulp_max);
+        text_add(out, ")");
+    }
+}
+
+/* What one kernel did wrong and on which inputs: "wrong-class on huge, spike; inaccurate on offset
+ * (row ULP 3.1e+06)". */
 static void add_wrongs(const report_data *data, const char *kernel, bool declared, text *out)
 {
+    enum { INPUTS_SHOWN = 12 };
     const stored_cases *cases = &data->view->cases;
+    char words[DETAIL_MAX_LENGTH + 64], others[DETAIL_MAX_LENGTH + 64];
     for (size_t i = 0; i < cases->count; i++) {
-        const stored_case *stored = &cases->cases[i];
-        char words[DETAIL_MAX_LENGTH + 64];
-        if (!stored->judged || strcmp(stored->key.kernel, kernel) != 0 ||
-            stored->verdict.declared != declared ||
-            (!declared && !report_is_failure(&stored->verdict)))
+        const stored_case *first = &cases->cases[i];
+        if (!is_wrong(first, kernel, declared))
+            continue;
+        const char *what = wrong_words(first, words, sizeof words);
+        bool said = false;
+        for (size_t j = 0; j < i && !said; j++)
+            said = is_wrong(&cases->cases[j], kernel, declared) &&
+                   strcmp(wrong_words(&cases->cases[j], others, sizeof others), what) == 0;
+        if (said)
             continue;
         text_add(out, out->length ? "; " : "");
-        html_escape(out, declared ? verdict_name(stored->verdict.kind)
-                                  : verdict_describe(&stored->verdict, words, sizeof words));
-        text_add(out, " on ");
-        html_escape(out, stored->key.input);
-        if (!data->judged.cases || !report_same_judged(&data->judged, &stored->key)) {
-            text_add(out, " under ");
-            html_escape(out, stored->key.convention);
+        html_escape(out, what);
+        size_t inputs = 0;
+        for (size_t j = i; j < cases->count; j++) {
+            const stored_case *stored = &cases->cases[j];
+            if (!is_wrong(stored, kernel, declared) ||
+                strcmp(wrong_words(stored, others, sizeof others), what) != 0)
+                continue;
+            if (inputs++ >= INPUTS_SHOWN)
+                continue;
+            text_add(out, inputs == 1 ? " on " : ", ");
+            add_input(data, stored, out);
         }
-        if (stored->verdict.kind == VERDICT_INACCURATE && isfinite(stored->metrics.row_ulp_max)) {
-            text_add(out, ", row ULP ");
-            html_short(out, stored->metrics.row_ulp_max);
-        }
+        if (inputs > INPUTS_SHOWN)
+            text_format(out, " and %zu more", inputs - INPUTS_SHOWN);
     }
 }
 
@@ -191,45 +233,46 @@ static size_t wrong_sentences(const report_data *data, bool declared, text *out)
     return sentences;
 }
 
-/* Who is least wrong on the inputs that hurt most. */
-static void accuracy_sentence(const report_data *data, text *out)
+/* Who is least and who is most wrong on an input (NULL: on all of them). */
+static void accuracy_sentence(const report_data *data, const char *input, const char *words,
+                              text *out)
 {
-    const report_kernel *least = NULL, *most = NULL;
-    report_error low = {.row_ulp = NAN}, high = {.row_ulp = NAN};
+    const char *least = NULL, *most = NULL;
+    double low = NAN, high = NAN;
+    size_t failed = 0;
     for (size_t i = 0; i < data->kernel_count; i++) {
-        report_error worst = report_worst_error(data, &data->judged, data->kernels[i].name, NULL);
-        if (!isfinite(worst.row_ulp))
+        const char *name = data->kernels[i].name;
+        report_error worst = report_worst_error(data, &data->judged, name, input);
+        failed += worst.failed && worst.failed->verdict.kind != VERDICT_INACCURATE;
+        if (!isfinite(worst.row_ulp) ||
+            (worst.failed && worst.failed->verdict.kind != VERDICT_INACCURATE))
             continue;
-        if (!worst.failed && !(low.row_ulp <= worst.row_ulp)) {
-            low = worst;
-            least = &data->kernels[i];
+        if (!(low <= worst.row_ulp)) {
+            low = worst.row_ulp;
+            least = name;
         }
-        if (!(high.row_ulp >= worst.row_ulp)) {
-            high = worst;
-            most = &data->kernels[i];
+        if (!(high >= worst.row_ulp)) {
+            high = worst.row_ulp;
+            most = name;
         }
     }
-    if (!most)
+    if (!least)
         return;
-    text_add(out, "<li>Over all inputs");
-    if (least) {
-        text_add(out, " the smallest worst error is that of ");
-        strong(out, least->name);
-        text_add(out, ": ");
-        html_short(out, low.row_ulp);
-        text_add(out, " row ULP (on ");
-        html_escape(out, low.worst->key.input);
-        text_add(out, ")");
-    }
+    text_format(out, "<li>Largest error on %s: ", words);
+    html_short(out, low);
+    text_add(out, " row ULP (");
+    strong(out, least);
+    text_add(out, ")");
     if (most != least) {
-        text_add(out, least ? "; the largest is that of " : " the largest error is that of ");
-        strong(out, most->name);
-        text_add(out, ": ");
-        html_short(out, high.row_ulp);
-        text_add(out, " (on ");
-        html_escape(out, high.worst->key.input);
+        text_add(out, " to ");
+        html_short(out, high);
+        text_add(out, " (");
+        strong(out, most);
         text_add(out, ")");
     }
+    if (failed > 0)
+        text_format(out, "; %zu kernel%s gave no usable answer on some rows", failed,
+                    failed == 1 ? "" : "s");
     text_add(out, ".</li>\n");
 }
 
@@ -262,7 +305,9 @@ void html_summary(const report_data *data, text *out)
                       "wrong class where it makes a claim, crashed, hung or wrote where it must "
                       "not.</li>\n");
     wrong_sentences(data, true, out);
-    accuracy_sentence(data, out);
+    accuracy_sentence(data, "normal", "normal input", out);
+    accuracy_sentence(data, "offset", "offset input (means far from zero)", out);
+    accuracy_sentence(data, NULL, "any input", out);
     left_out_sentence(data, out);
     text_add(out, "</ul>\n</section>\n");
 }

@@ -57,7 +57,7 @@ bool report_hidden_sizes(const report_data *data, const char *regime, size_t **s
                          size_t *count);
 bool report_is_failure(const verdict *verdict); /* a kernel at fault: neither ok nor left out */
 /* The largest row ULP of a kernel over the judged cases of the convention and type of `group`, of
- * one input, or of all where it is NULL. */
+ * one input ("offset" takes "offset:1e4" in), or of all where it is NULL. */
 typedef struct report_error {
     bool judged;
     double row_ulp;            /* NaN where no finite figure was measured */
@@ -94,11 +94,17 @@ typedef struct label_box {
     double left, top;     /* where it goes: set by layout_place */
 } label_box;
 
-/* Places every label near its point, inside the frame, clear of all points and other labels. */
-void layout_place(label_box *labels, size_t count, const chart_frame *frame);
+typedef struct chart_line {
+    double x0, y0, x1, y1; /* upright or level */
+} chart_line;
+
+/* Places every label near its point, inside the frame, clear of all points and other labels, and
+ * off the lines where there is room. */
+void layout_place(label_box *labels, size_t count, const chart_frame *frame,
+                  const chart_line *lines, size_t line_count);
 /* How many pairs of labels, and of labels and points, overlap. 0 is what is wanted. */
 size_t layout_overlaps(const label_box *labels, size_t count);
-/* A generous width of a text at 12 pixels. */
+/* The width of a text at 12 pixels. */
 double layout_text_width(const char *string);
 
 /* Ticks of a logarithmic axis, at most `most`: 1-2-5, decades, or every so many decades. */

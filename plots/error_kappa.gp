@@ -69,7 +69,7 @@ do for [i = 1:5] {
             pt MEANING_MARK[i] ps 0.8 lw (i == 3 ? 2 : 1) lc rgb MEANING_COLOUR[i]
     }
     set label 3010 + i MEANING[i] at screen across(meaning_x + 34), up(76) left tc rgb SOFT
-    meaning_x = meaning_x + 34 + 6.4 * strlen(MEANING[i]) + 14
+    meaning_x = meaning_x + 34 + 6 * strlen(MEANING[i]) + 14
 }
 
 set multiplot
@@ -78,11 +78,13 @@ do for [p = 1:panel_count] {
     set rmargin at screen across(RIGHT[p])
     set tmargin at screen up(TOP[p])
     set bmargin at screen up(BOTTOM[p])
-    set label 1 TITLE[p] at screen across(LEFT[p]), up(TOP[p] - 50) left font ',13' tc rgb INK
-    set label 2 'u·κ' at number('theory_x'), number('theory_y') right offset -0.8, 0.4 \
+    set label 1 TITLE[p] noenhanced at screen across(LEFT[p]), up(TOP[p] - 56) left font ',13' tc rgb INK
+    set label 2 'u·κ' at number('theory_x'), number('theory_y') center offset 0, 0.6 \
         tc rgb SOFT front
-    set label 3 'N·u·κ²' at number('square_x'), number('square_y') right offset -0.8, 0.4 \
-        tc rgb SOFT front
+    if (number('square_shown') == 1) {
+        set label 3 'N·u·κ²' at number('square_x'), number('square_y') center offset 0, 0.6 \
+            tc rgb SOFT front
+    }
     set xlabel 'κ, condition number of the row' offset 0, 0.3
     if (LEFT[p] < 100) { set ylabel 'error (row ULP)' } else { set ylabel ' ' }
     do for [i = 1:series_count] {
@@ -91,11 +93,11 @@ do for [p = 1:panel_count] {
         LEGEND_DASH[i] = dash_of(ISA[i])
         LEGEND_MARK[i] = mark_of(ISA[i])
         LEGEND_COLOUR[i] = COLOUR[i]
-        LEGEND_INK[i] = COLOUR[i]
+        LEGEND_INK[i] = TEXT_COLOUR[i]
     }
     legend_left = LEFT[p]
-    legend_right = RIGHT[p] + 30
-    legend_top = TOP[p] - 30
+    legend_right = RIGHT[p] + 38
+    legend_top = TOP[p] - 36
     legend_number = 5001
     load here.'legend.gp'
     plot for [i = 1:series_count] points skip 1 \

@@ -7,8 +7,8 @@ legend_y = legend_top
 legend_next = legend_number
 do for [k = 1:|LEGEND_TEXT|] {
     if (strlen(LEGEND_TEXT[k]) > 0) {
-        legend_line = LEGEND_LINE[k] > 0 ? 28 : 12
-        legend_width = legend_line + 6 + 6.4 * strlen(LEGEND_TEXT[k]) + 12
+        legend_line = LEGEND_LINE[k] > 2 ? 46 : LEGEND_LINE[k] > 0 ? 28 : 12
+        legend_width = legend_line + 6 + 5.8 * strlen(LEGEND_TEXT[k]) + 14
         if (legend_x > legend_left && legend_x + legend_width - 12 > legend_right) {
             legend_x = legend_left
             legend_y = legend_y + 15

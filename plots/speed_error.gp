@@ -1,6 +1,6 @@
 # Speed against error, every kernel named, with the Pareto front; a panel for normal input and one
 # for the worst of all input families.
-# data/STEM.tsv: panel series kernel gbps row_ulp drawn_at failure label_left label_top label_width
+# data/STEM.tsv: panel series label gbps row_ulp drawn_at failed label_left label_top label_width
 #     label_height; data/STEM_front.tsv: panel gbps row_ulp; data/STEM_ticks.tsv: axis value
 stem = ARG1
 format = ARG2
@@ -17,14 +17,14 @@ array PANEL[point_count]
 array OF[point_count]
 array X[point_count]
 array Y[point_count]
-array FAILURE[point_count]
+array FAILED[point_count]
 array BOX_LEFT[point_count]
 array BOX_TOP[point_count]
 array BOX_WIDTH[point_count]
 array BOX_HEIGHT[point_count]
 array LABEL[point_count]
 stats points skip 1 using (n = int($0) + 1, PANEL[n] = int($1), OF[n] = int($2), \
-    LABEL[n] = strcol(3), X[n] = $4, Y[n] = $6, FAILURE[n] = strcol(7), BOX_LEFT[n] = $8, \
+    LABEL[n] = strcol(3), X[n] = $4, Y[n] = $6, FAILED[n] = $7, DRAWN[OF[n]] = 1, BOX_LEFT[n] = $8, \
     BOX_TOP[n] = $9, BOX_WIDTH[n] = $10, BOX_HEIGHT[n] = $11, 0) nooutput
 
 stats 'data/'.stem.'_ticks.tsv' skip 1 using (0) nooutput
@@ -40,10 +40,10 @@ array LEGEND_DASH[7]
 array LEGEND_MARK[7]
 array LEGEND_COLOUR[7]
 array LEGEND_INK[7]
-failures = sum [i = 1:point_count] (FAILURE[i] eq '-' ? 0 : 1)
+failures = sum [i = 1:point_count] FAILED[i]
 do for [i = 1:7] {
     LEGEND_TEXT[i] = i < 6 ? (has_isa(ISAS[i]) ? ISAS[i] : '') : \
-        i == 6 ? 'Pareto front' : failures ? 'failed, as named (at the top edge)' : ''
+        i == 6 ? 'Pareto front: nothing is faster and more accurate' : failures > 0 ? 'failed (at the top edge)' : ''
     LEGEND_LINE[i] = i == 6 ? 1.5 : 0
     LEGEND_DASH[i] = 2
     LEGEND_MARK[i] = i < 6 ? mark_of(ISAS[i]) : i == 6 ? 0 : WRONG_MARK
@@ -92,18 +92,21 @@ do for [p = 1:panel_count] {
         unset arrow 100 + i
         if (PANEL[i] == p) {
             set label 100 + i LABEL[i] at screen across(BOX_LEFT[i] + 2), \
-                up(BOX_TOP[i] + BOX_HEIGHT[i] / 2) left front tc rgb COLOUR[OF[i]]
+                up(BOX_TOP[i] + BOX_HEIGHT[i] / 2) left front tc rgb TEXT_COLOUR[OF[i]]
             x_end = within(pixel_x(X[i]), BOX_LEFT[i], BOX_LEFT[i] + BOX_WIDTH[i])
             y_end = within(pixel_y(Y[i]), BOX_TOP[i], BOX_TOP[i] + BOX_HEIGHT[i])
-            set arrow 100 + i from X[i], Y[i] to screen across(x_end), up(y_end) nohead \
-                lw 0.7 lc rgb COLOUR[OF[i]]
+            if ((x_end - pixel_x(X[i])) ** 2 + (y_end - pixel_y(Y[i])) ** 2 > 144) {
+                set arrow 100 + i from X[i], Y[i] to screen across(x_end), up(y_end) nohead \
+                    lw 0.7 lc rgb COLOUR[OF[i]]
+            }
         }
     }
-    plot front using 2:(int($1) == p ? $3 : NaN) skip 1 with lines lw 1.5 dt 2 lc rgb 0x999999 notitle, \
+    plot front skip 1 using 2:(int($1) == p ? $3 : NaN) with lines lw 1.5 dt 2 lc rgb 0x999999 \
+            notitle, \
         for [i = 1:series_count] points skip 1 \
-            using 4:(int($1) == p && int($2) == i && strcol(7) eq '-' ? $6 : NaN) with points \
+            using 4:(int($1) == p && int($2) == i && $7 == 0 ? $6 : NaN) with points \
             pt mark_of(ISA[i]) ps 1.2 lc rgb COLOUR[i] notitle, \
-        points skip 1 using 4:(int($1) == p && strcol(7) ne '-' ? $6 : NaN) with points \
+        points skip 1 using 4:(int($1) == p && $7 == 1 ? $6 : NaN) with points \
             pt WRONG_MARK ps 1.3 lw 2 lc rgb ALARM notitle
     unset label
     unset arrow

@@ -32,7 +32,7 @@ stats 'data/series.tsv' skip 1 using (n = int($0) + 1, NAME[n] = strcol(1), \
     STATISTICS[n] = strcol(2), ISA[n] = strcol(3), 0) nooutput
 
 # ---- a colour for each statistic: Okabe and Ito's palette, told apart by colour-blind readers ----
-known_colour(s) = s eq 'fused' ? 0xD55E00 : s eq 'two_pass' ? 0x0072B2 : \
+known_colour(s) = s eq 'shifted' ? 0xD55E00 : s eq 'two_pass' ? 0x0072B2 : \
     s eq 'welford' ? 0x009E73 : s eq 'naive' ? 0xCC79A7 : \
     s eq 'roof' ? 0x000000 : -1
 # The others get what is left, in the order in which they come; the last for all that follow.
@@ -50,6 +50,11 @@ do for [i = 1:series_count] {
     }
 }
 
+# Text is darker than lines and marks, so that it can be read on white.
+darker(c) = 65536 * int(0.7 * (c / 65536)) + 256 * int(0.7 * (c / 256 % 256)) + int(0.7 * (c % 256))
+array TEXT_COLOUR[series_count]
+do for [i = 1:series_count] { TEXT_COLOUR[i] = darker(COLOUR[i]) }
+
 # ---- a mark and a dash for each ISA ----
 mark_of(isa) = isa eq 'scalar' ? 7 : isa eq 'avx2' ? 5 : isa eq 'avx512' ? 9 : \
     isa eq 'neon' ? 13 : 11
@@ -59,7 +64,12 @@ dash_of(isa) = isa eq 'scalar' ? 3 : isa eq 'avx2' ? 2 : isa eq 'copy_nt' ? 4 : 
 array ISAS[5] = ['scalar', 'avx2', 'avx512', 'neon', 'other']
 isa_of(i) = (ISA[i] eq 'scalar' || ISA[i] eq 'avx2' || ISA[i] eq 'avx512' || ISA[i] eq 'neon') ? \
     ISA[i] : 'other'
-has_isa(isa) = (sum [i = 1:series_count] (STATISTICS[i] ne 'roof' && isa_of(i) eq isa)) > 0
+# Scripts set DRAWN to 1 for the series that they draw: legends have only what is there.
+array DRAWN[series_count]
+do for [i = 1:series_count] { DRAWN[i] = 0 }
+has_isa(isa) = (sum [i = 1:series_count] \
+    (DRAWN[i] && STATISTICS[i] ne 'roof' && isa_of(i) eq isa)) > 0
+has_series(isa) = (sum [i = 1:series_count] (DRAWN[i] && ISA[i] eq isa)) > 0
 
 INK = 0x000000
 SOFT = 0x666666

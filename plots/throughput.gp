@@ -21,7 +21,7 @@ array END_X[label_count]
 array END_Y[label_count]
 array LABEL_Y[label_count]
 stats 'data/'.stem.'_labels.tsv' skip 1 using (n = int($0) + 1, OF[n] = int($1), \
-    LABEL[n] = strcol(2), END_X[n] = $3, END_Y[n] = $4, LABEL_Y[n] = $5, 0) nooutput
+    DRAWN[OF[n]] = 1, LABEL[n] = strcol(2), END_X[n] = $3, END_Y[n] = $4, LABEL_Y[n] = $5, 0) nooutput
 set lmargin at screen across(number('left'))
 set rmargin at screen across(number('right'))
 set tmargin at screen up(number('top'))
@@ -37,7 +37,7 @@ do for [i = 1:tick_count] { set xtics add (TICK_LABEL[i] TICK[i]) }
 
 label_x = number('right') + 34
 do for [i = 1:label_count] {
-    set label i LABEL[i] at screen across(label_x), up(LABEL_Y[i]) left tc rgb COLOUR[OF[i]]
+    set label i LABEL[i] at screen across(label_x), up(LABEL_Y[i]) left tc rgb TEXT_COLOUR[OF[i]]
     set arrow i from END_X[i], END_Y[i] to screen across(label_x - 4), up(LABEL_Y[i]) \
         nohead lw 0.7 lc rgb COLOUR[OF[i]]
 }
@@ -54,8 +54,8 @@ do for [i = 1:5] {
     LEGEND_DASH[i] = dash_of(ISAS[i])
     LEGEND_MARK[i] = mark_of(ISAS[i])
 }
-LEGEND_TEXT[6] = 'roof: copy'
-LEGEND_TEXT[7] = 'roof: non-temporal copy'
+LEGEND_TEXT[6] = has_series('copy') ? 'roof: copy' : ''
+LEGEND_TEXT[7] = has_series('copy_nt') ? 'roof: non-temporal copy' : ''
 LEGEND_DASH[6] = dash_of('copy')
 LEGEND_DASH[7] = dash_of('copy_nt')
 do for [i = 1:7] {

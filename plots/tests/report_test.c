@@ -1,0 +1,452 @@
+/* The report as a whole: what is drawn, what is said where nothing can be drawn, and what becomes
+ * of names that somebody made up to do harm. */
+#include "test.h"
+
+#include "report.h"
+#include "sample_view.h"
+#include "text.h"
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const all_stems[] = {"throughput_l2", "roof_share", "error_kappa",
+                                        "speed_error"};
+enum { STEMS = 4 };
+
+static char *slurp(const char *directory, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    text contents = {0};
+    char buffer[4096];
+    size_t got;
+    text_add(&contents, "");
+    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0)
+        text_add_bytes(&contents, buffer, got);
+    fclose(file);
+    return contents.bytes;
+}
+
+static char *slurp_drawing(const char *directory, const char *stem, const char *format)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s.%s", stem, format);
+    return slurp(directory, name);
+}
+
+/* Every tag closed by its own, every attribute quoted, no stray '<': what a browser or an XML
+ * reader must be able to rely on. HTML's empty elements are known. */
+static bool is_balanced(const char *markup)
+{
+    static const char *const empty[] = {"meta", "br", "!DOCTYPE", "?xml"};
+    const char *open[256];
+    size_t lengths[256], depth = 0;
+    for (const char *at = strchr(markup, '<'); at; at = strchr(at, '<')) {
+        bool closing = at[1] == '/';
+        const char *name = at + 1 + closing;
+        size_t length = strcspn(name, " \t\n>/");
+        const char *end = name + length;
+        for (char quote = '\0'; *end && (quote || *end != '>'); end++)
+            quote = quote ? (*end == quote ? '\0' : quote)
+                          : (*end == '"' || *end == '\'' ? *end : '\0');
+        if (!*end || length == 0)
+            return false;
+        bool single = end[-1] == '/';
+        for (size_t i = 0; i < 4; i++)
+            single = single || (length == strlen(empty[i]) && !strncmp(name, empty[i], length));
+        at = end;
+        if (closing &&
+            (depth == 0 || lengths[--depth] != length || strncmp(open[depth], name, length) != 0))
+            return false;
+        if (closing || single)
+            continue;
+        if (depth == 256)
+            return false;
+        /* The page's own script and style are no markup. */
+        bool raw = (length == 6 && !strncmp(name, "script", 6)) ||
+                   (length == 5 && !strncmp(name, "style", 5));
+        if (raw && !(at = strstr(end, "</")))
+            return false;
+        open[depth] = name;
+        lengths[depth++] = length;
+    }
+    return depth == 0;
+}
+
+static void test_balance_checker(void **state)
+{
+    (void)state;
+    assert_true(is_balanced("<a b='<'><c/>x</a>"));
+    assert_false(is_balanced("<a><b></a></b>"));
+    assert_false(is_balanced("<a>1 < 2</a>"));
+    assert_false(is_balanced("<a>"));
+    assert_false(is_balanced("</a>"));
+}
+
+/* Four kernels, three sizes, errors over kappa. */
+static sample *plain_sample(void)
+{
+    static const struct {
+        const char *name, *statistics, *isa;
+        double gbps;
+    } kernels[] = {{"fused_f32_avx512", "fused", "avx512", 80},
+                   {"two_pass_f32_avx2", "two_pass", "avx2", 45},
+                   {"welford_f32_scalar", "welford", "scalar", 2},
+                   {"naive_f32_avx512", "naive", "avx512", 60}};
+    static const size_t hidden[] = {64, 768, 4096};
+    sample *sample = sample_create();
+    assert_non_null(sample);
+    for (size_t i = 0; i < 4; i++) {
+        sample_kernel(sample, kernels[i].name, kernels[i].statistics, kernels[i].isa);
+        for (size_t j = 0; j < 3; j++)
+            sample_speed(sample, kernels[i].name, 65536 / hidden[j], hidden[j],
+                         kernels[i].gbps * (1 + 0.05 * (double)j));
+        sample_judged(sample, kernels[i].name, "offset", 1e5, VERDICT_OK);
+        for (double kappa = 1; kappa < 1e6; kappa *= 10)
+            sample_row(sample, kappa, kappa * 0.1 * (1 + (double)i), kappa * 100);
+    }
+    for (size_t j = 0; j < 3; j++) {
+        sample_speed(sample, "roof_copy", 65536 / hidden[j], hidden[j], 100);
+        sample_speed(sample, "roof_copy_nt", 65536 / hidden[j], hidden[j], 90);
+    }
+    return sample;
+}
+
+static void write_report(const sample *sample, const char *directory, report_result *result)
+{
+    error error = {0};
+    if (!report_write(&sample->view, PLOTS_DIRECTORY, directory, result, &error))
+        fail_msg("%s", error.message);
+}
+
+static void test_charts_show_every_kernel(void **state)
+{
+    (void)state;
+    sample *sample = plain_sample();
+    report_result result;
+    write_report(sample, "plain", &result);
+    assert_string_equal(result.note, "");
+    assert_true(result.charts_drawn);
+    assert_int_equal(result.chart_count, STEMS);
+    for (size_t i = 0; i < STEMS; i++) {
+        char *svg = slurp_drawing("plain", all_stems[i], "svg");
+        char *png = slurp_drawing("plain", all_stems[i], "png");
+        assert_non_null(svg);
+        assert_non_null(png);
+        assert_true(strlen(svg) > 8000);
+        assert_true(is_balanced(svg));
+        assert_non_null(strstr(svg, "fused_f32_avx512"));
+        assert_non_null(strstr(svg, "two_pass_f32_avx2"));
+        assert_non_null(strstr(svg, "welford_f32_scalar"));
+        assert_non_null(strstr(svg, "naive_f32_avx512"));
+        assert_non_null(strstr(svg, "SYNTHETIC DATA, NOT A MACHINE | commit 0123456789ab"));
+        assert_memory_equal(png, "\x89PNG", 4);
+        free(svg);
+        free(png);
+    }
+    sample_free(sample);
+}
+
+static void test_page_holds_everything(void **state)
+{
+    (void)state;
+    sample *sample = plain_sample();
+    report_result result;
+    write_report(sample, "page", &result);
+    assert_string_equal(result.index_html, "page/index.html");
+    char *page = slurp("page", "index.html");
+    assert_non_null(page);
+    assert_true(is_balanced(page));
+    for (size_t i = 0; i < STEMS; i++) {
+        char id[64];
+        snprintf(id, sizeof id, "id=\"%s\"", all_stems[i]);
+        assert_non_null(strstr(page, id));
+    }
+    assert_non_null(strstr(page, "fastest: <strong>fused_f32_avx512</strong> at 3 of 3"));
+    assert_non_null(strstr(page, "80.0 to 88.0 GB/s, 0.800 to 0.880 of the roof"));
+    assert_non_null(strstr(page, "lnbench run --plan quick"));
+    assert_non_null(strstr(page, "Seed 42"));
+    assert_null(strstr(page, "http-equiv"));
+    assert_null(strstr(page, "src="));
+    free(page);
+    sample_free(sample);
+}
+
+static void same_file(const char *a, const char *b, const char *name)
+{
+    char *left = slurp(a, name), *right = slurp(b, name);
+    assert_non_null(left);
+    assert_non_null(right);
+    assert_string_equal(left, right);
+    free(left);
+    free(right);
+}
+
+static void test_same_data_same_bytes(void **state)
+{
+    (void)state;
+    sample *sample = plain_sample();
+    report_result result;
+    write_report(sample, "once", &result);
+    write_report(sample, "twice", &result);
+    for (size_t i = 0; i < STEMS; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.svg", all_stems[i]);
+        same_file("once", "twice", name);
+    }
+    same_file("once", "twice", "index.html");
+    sample_free(sample);
+}
+
+/* Names that would run a command, end a string, or be markup, if anything took them for that. */
+static const char *const hostile[] = {
+    "<script>alert(1)</script>", "`touch pwned`",
+    "');system('touch pwned')#", "\"|touch pwned",
+    "a&b;c<i>\\n\tx\ny",         "@pwned %s %n ${HOME} \x01\xff",
+};
+enum { HOSTILE = 6 };
+
+static sample *hostile_sample(void)
+{
+    sample *sample = sample_create();
+    assert_non_null(sample);
+    for (size_t i = 0; i < HOSTILE; i++) {
+        if (i + 1 < HOSTILE) /* bytes that are no UTF-8 cannot be in JSON */
+            sample_kernel(sample, hostile[i], hostile[i], hostile[i]);
+        stored_case *timed = sample_speed(sample, hostile[i], 85, 768, 10.0 + (double)i);
+        snprintf(timed->verdict.detail, sizeof timed->verdict.detail, "%s", hostile[i]);
+        timed->verdict.kind = VERDICT_INACCURATE;
+        sample_judged(sample, hostile[i], hostile[(i + 1) % HOSTILE], 5, VERDICT_OK);
+        sample_row(sample, 10, 5, 50);
+    }
+    sample_speed(sample, "roof_copy", 85, 768, 100);
+    for (size_t i = 0; i < sample->view.cases.count; i++)
+        snprintf(sample->cases[i].key.convention, sizeof sample->cases[i].key.convention, "%s",
+                 hostile[0]);
+    snprintf(sample->view.run.command_line, sizeof sample->view.run.command_line, "%s", hostile[0]);
+    snprintf(sample->facts[0].value, sizeof sample->facts[0].value, "%s", hostile[0]);
+    snprintf(sample->facts[1].name, sizeof sample->facts[1].name, "%s", hostile[0]);
+    return sample;
+}
+
+static void test_hostile_names_do_nothing(void **state)
+{
+    (void)state;
+    sample *sample = hostile_sample();
+    report_result result;
+    unlink("pwned");
+    unlink("hostile/pwned");
+    write_report(sample, "hostile", &result);
+    assert_string_equal(result.note, "");
+    assert_true(result.charts_drawn);
+    assert_int_not_equal(access("pwned", F_OK), 0);
+    assert_int_not_equal(access("hostile/pwned", F_OK), 0);
+    char *page = slurp("hostile", "index.html");
+    assert_non_null(page);
+    assert_true(is_balanced(page));
+    assert_null(strstr(page, "<script>alert"));
+    assert_null(strstr(page, "<i>"));
+    assert_non_null(strstr(page, "<td class=\"word\">&lt;script&gt;alert(1)&lt;/script&gt;"));
+    free(page);
+    for (size_t i = 0; i < STEMS; i++) {
+        char *svg = slurp_drawing("hostile", all_stems[i], "svg");
+        assert_non_null(svg);
+        assert_true(is_balanced(svg));
+        assert_null(strstr(svg, "<script>alert"));
+        assert_non_null(strstr(svg, "&lt;script>alert(1)&lt;/script>"));
+        assert_non_null(strstr(svg, "?touch pwned?"));
+        free(svg);
+    }
+    sample_free(sample);
+}
+
+static void test_without_gnuplot_the_page_is_written(void **state)
+{
+    (void)state;
+    sample *sample = plain_sample();
+    report_result result;
+    char *path = strdup(getenv("PATH"));
+    assert_non_null(path);
+    write_report(sample, "bare", &result); /* leaves charts that must not survive */
+    setenv("PATH", "/nonexistent", 1);
+    write_report(sample, "bare", &result);
+    setenv("PATH", path, 1);
+    free(path);
+    assert_false(result.charts_drawn);
+    assert_int_equal(result.chart_count, 0);
+    assert_non_null(strstr(result.note, "gnuplot was not found"));
+    for (size_t i = 0; i < STEMS; i++) {
+        assert_null(slurp_drawing("bare", all_stems[i], "svg"));
+        assert_null(slurp_drawing("bare", all_stems[i], "png"));
+    }
+    char *page = slurp("bare", "index.html");
+    assert_non_null(page);
+    assert_true(is_balanced(page));
+    assert_non_null(strstr(page, "gnuplot was not found"));
+    assert_non_null(strstr(page, "<td class=\"word\">fused_f32_avx512</td>"));
+    free(page);
+    sample_free(sample);
+}
+
+static void test_a_script_that_fails_is_reported(void **state)
+{
+    (void)state;
+    sample *sample = plain_sample();
+    report_result result;
+    error error = {0};
+    mkdir("broken_plots", 0777);
+    static const char *const scripts[] = {"throughput.gp", "roof_share.gp", "error_kappa.gp",
+                                          "speed_error.gp"};
+    for (size_t i = 0; i < 4; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "broken_plots/%s", scripts[i]);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs("plot nonsense nonsense\n", file);
+        fclose(file);
+    }
+    assert_true(report_write(&sample->view, "broken_plots", "broken", &result, &error));
+    assert_false(result.charts_drawn);
+    assert_non_null(strstr(result.note, "gnuplot failed on throughput_l2.svg: "));
+    assert_null(strchr(result.note, '\n'));
+    assert_null(slurp("broken", "throughput_l2.svg.part"));
+    assert_true(report_write(&sample->view, "no_such_directory", "broken", &result, &error));
+    assert_non_null(strstr(result.note, "no_such_directory/throughput.gp"));
+    sample_free(sample);
+}
+
+static void test_only_what_was_measured_is_drawn(void **state)
+{
+    (void)state;
+    sample *sample = sample_create();
+    report_result result;
+    write_report(sample, "empty", &result);
+    assert_int_equal(result.chart_count, 0);
+    assert_non_null(strstr(result.note, "neither speeds nor judged rows"));
+    sample_kernel(sample, "two_pass_f32_avx2", "two_pass", "avx2");
+    sample_judged(sample, "two_pass_f32_avx2", "offset", 3, VERDICT_OK);
+    sample_row(sample, 100, 3, 40);
+    write_report(sample, "accuracy", &result);
+    assert_int_equal(result.chart_count, 1);
+    assert_string_equal(result.charts[0], "accuracy/error_kappa.svg");
+    char *page = slurp("accuracy", "index.html");
+    assert_non_null(strstr(page, "not drawn, since no speed was measured"));
+    free(page);
+    sample_free(sample);
+    sample = sample_create();
+    sample_speed(sample, "mystery", 85, 768, 10)->judged = false;
+    write_report(sample, "speed", &result);
+    assert_int_equal(result.chart_count, 2);
+    assert_string_equal(result.charts[0], "speed/throughput_l2.svg");
+    assert_string_equal(result.charts[1], "speed/roof_share.svg");
+    page = slurp("speed", "index.html");
+    assert_non_null(strstr(page, "not drawn, since no judged row has a finite kappa"));
+    assert_non_null(strstr(page, "not drawn, since no kernel has both"));
+    free(page);
+    sample_free(sample);
+}
+
+/* The failures of a kernel are named, in words and on the charts. */
+static void test_what_went_wrong_is_said(void **state)
+{
+    (void)state;
+    sample *sample = plain_sample();
+    report_result result;
+    sample_judged(sample, "fused_f32_avx512", "huge", NAN, VERDICT_WRONG_CLASS);
+    sample_row(sample, 1.5, NAN, 10);
+    sample_judged(sample, "naive_f32_avx512", "spike", 12345, VERDICT_INACCURATE);
+    stored_case *crashed =
+        sample_judged(sample, "crasher_f32_scalar", "normal", NAN, VERDICT_CRASHED);
+    snprintf(crashed->verdict.detail, sizeof crashed->verdict.detail, "SIGSEGV");
+    write_report(sample, "wrong", &result);
+    char *page = slurp("wrong", "index.html");
+    assert_non_null(strstr(page, "<strong>fused_f32_avx512</strong>: wrong-class on huge."));
+    assert_non_null(
+        strstr(page, "<strong>naive_f32_avx512</strong>: inaccurate on spike (row ULP 12345)."));
+    assert_non_null(
+        strstr(page, "<strong>crasher_f32_scalar</strong>: crashed(SIGSEGV) on normal."));
+    /* The fastest kernel is at fault, the second too. */
+    assert_non_null(strstr(page, "fastest: <strong>two_pass_f32_avx2</strong> at 3 of 3"));
+    assert_non_null(strstr(page, "<strong>fused_f32_avx512</strong> is faster at 3 of them"));
+    free(page);
+    char *svg = slurp("wrong", "roof_share.svg");
+    assert_non_null(strstr(svg, "crashed(SIGSEGV)"));
+    free(svg);
+    svg = slurp("wrong", "speed_error.svg");
+    assert_non_null(strstr(svg, "fused_f32_avx512 (wrong-class)"));
+    free(svg);
+    char *points = slurp("wrong", "data/error_kappa.tsv");
+    assert_non_null(strstr(points, "\t1.5\tNaN\tNaN\t1\n"));
+    free(points);
+    sample_free(sample);
+}
+
+static void test_places_that_cannot_be_written(void **state)
+{
+    (void)state;
+    sample *sample = plain_sample();
+    report_result result;
+    error error = {0};
+    FILE *file = fopen("a_file", "w");
+    assert_non_null(file);
+    fclose(file);
+    assert_false(report_write(&sample->view, PLOTS_DIRECTORY, "a_file/report", &result, &error));
+    assert_int_equal(error.code, EXIT_CODE_ENVIRONMENT);
+    assert_non_null(strstr(error.message, "a_file"));
+    char name[600];
+    memset(name, 'x', sizeof name);
+    name[599] = '\0';
+    assert_false(report_write(&sample->view, PLOTS_DIRECTORY, name, &result, &error));
+    assert_int_equal(error.code, EXIT_CODE_ENVIRONMENT);
+    sample_free(sample);
+}
+
+/* A full disk, as the limit on a file's size shows it: a write that fails half way. */
+static void test_full_disk(void **state)
+{
+    (void)state;
+    sample *sample = plain_sample();
+    report_result result;
+    error error = {0};
+    struct rlimit before, little;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    static const rlim_t limits[] = {100, 9000};
+    for (size_t i = 0; i < 2; i++) {
+        little = before;
+        little.rlim_cur = limits[i];
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+        bool written = report_write(&sample->view, PLOTS_DIRECTORY, "full", &result, &error);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        assert_false(written);
+        assert_int_equal(error.code, EXIT_CODE_ENVIRONMENT);
+        assert_null(slurp("full", "index.html"));
+    }
+    signal(SIGXFSZ, SIG_DFL);
+    sample_free(sample);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_balance_checker),
+        cmocka_unit_test(test_charts_show_every_kernel),
+        cmocka_unit_test(test_page_holds_everything),
+        cmocka_unit_test(test_same_data_same_bytes),
+        cmocka_unit_test(test_hostile_names_do_nothing),
+        cmocka_unit_test(test_without_gnuplot_the_page_is_written),
+        cmocka_unit_test(test_a_script_that_fails_is_reported),
+        cmocka_unit_test(test_only_what_was_measured_is_drawn),
+        cmocka_unit_test(test_what_went_wrong_is_said),
+        cmocka_unit_test(test_places_that_cannot_be_written),
+        cmocka_unit_test(test_full_disk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
