@@ -1,9 +1,9 @@
 /* lnbench run: plan, measure, judge, store, table, charts, report. */
 #include "command.h"
+#include "draw.h"
 #include "interrupt.h"
 #include "kernel_json.h"
 #include "paths.h"
-#include "report.h"
 #include "result_table.h"
 #include "session.h"
 #include "text.h"
@@ -155,24 +155,6 @@ static bool make_parent(const char *path, error *error)
     return make_directories(directory, error);
 }
 
-/* Charts and the page, from the store alone. */
-static bool draw(const view *view, const char *directory, error *error)
-{
-    char plots[1024];
-    report_result result;
-    if (!path_of_plots(plots, sizeof plots, error) || !make_directories(directory, error) ||
-        !report_write(view, plots, directory, &result, error))
-        return false;
-    FILE *file = stdout;
-    fprintf(file, "\n");
-    for (size_t i = 0; i < result.chart_count; i++)
-        fprintf(file, "chart   %s\n", result.charts[i]);
-    if (!result.charts_drawn && result.note[0])
-        fprintf(stderr, "lnbench: %s\n", result.note);
-    fprintf(file, "report  %s\n", result.index_html);
-    return true;
-}
-
 static bool show(session *session, const run_options *options, bool finished, error *error)
 {
     view view;
@@ -190,7 +172,7 @@ static bool show(session *session, const run_options *options, bool finished, er
     }
     fine = fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
     if (fine && finished && !options->json && !options->no_charts)
-        fine = draw(&view, options->out, error);
+        fine = draw_report(&view, options->out, stdout, error);
     view_free(&view);
     return fine;
 }
