@@ -293,7 +293,7 @@ may_install() {
     as_root=sudo
     [ "$right" = yes ] || return 0
     sudo -n true 2>/dev/null && return
-    right="this user is not root, and sudo wants a password"
+    right="this user is not root, and sudo refused it or wants a password"
     [ ! -t 0 ] || ! sudo -v || right=yes
 }
 

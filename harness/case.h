@@ -7,7 +7,12 @@
 #include "layernorm.h"
 #include "metrics.h"
 
-enum { NAME_MAX_LENGTH = 64, CONVENTION_MAX_LENGTH = 96, INPUT_MAX_LENGTH = 256, DETAIL_MAX_LENGTH = 192 };
+enum {
+    NAME_MAX_LENGTH = 64,
+    CONVENTION_MAX_LENGTH = 96,
+    INPUT_MAX_LENGTH = 256,
+    DETAIL_MAX_LENGTH = 192
+};
 
 typedef enum cache_state { CACHE_HOT, CACHE_COLD } cache_state;
 
@@ -16,7 +21,7 @@ typedef enum cache_state { CACHE_HOT, CACHE_COLD } cache_state;
 typedef struct case_key {
     char kernel[NAME_MAX_LENGTH];
     char convention[CONVENTION_MAX_LENGTH]; /* a preset's name, or the canonical list */
-    char input[INPUT_MAX_LENGTH]; /* a family, or the path of a .npy file */
+    char input[INPUT_MAX_LENGTH];           /* a family, or the path of a .npy file */
     size_t rows, hidden;
     ln_type dtype;
     cache_state cache;

@@ -4,9 +4,11 @@
 
 #include "options.h"
 
-/* argv[0] is the subcommand's name. Returns the exit code; an error that ends it is in *error with code != 0. */
+/* argv[0] is the subcommand's name. Returns the exit code; an error that ends it is in *error with
+ * code != 0. */
 typedef exit_code command_main(int argc, char **argv, error *error);
 
-command_main command_run, command_list, command_eval, command_export, command_doctor;
+command_main command_run, command_list, command_eval, command_report, command_export,
+    command_doctor;
 
 #endif

@@ -18,10 +18,9 @@ static bool print_json(const machine *machine, const finding *findings, size_t c
     for (size_t i = 0; i < machine->count; i++)
         json_object_set_new(facts, machine->facts[i].name, json_text(machine->facts[i].value));
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "grade",
-                                              grade_name(findings[i].grade), "what",
-                                              json_text(findings[i].what), "remedy",
-                                              json_text(findings[i].remedy)));
+        json_array_append_new(
+            list, json_pack("{s:s, s:o, s:o}", "grade", grade_name(findings[i].grade), "what",
+                            json_text(findings[i].what), "remedy", json_text(findings[i].remedy)));
     json_t *all = json_pack("{s:s, s:o, s:o}", "schema", "lnbench-doctor-1", "findings", list,
                             "machine", facts);
     bool fine = all && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
@@ -59,9 +58,13 @@ exit_code command_doctor(int argc, char **argv, error *error)
         {"json", NULL, "JSON instead of text", OPTION_FLAG, &json},
     };
     const subcommand subcommand = {
-        "doctor", "[OPTION...]",
+        "doctor",
+        "[OPTION...]",
         "Says what on this machine makes timings untrustworthy, and how to mend it.",
-        "A warning is advice: the exit code is 0 all the same.", options, 1, 0};
+        "A warning is advice: the exit code is 0 all the same.",
+        options,
+        1,
+        0};
     word_list operands = {0};
     machine machine = {0};
     finding findings[MOST_FINDINGS];

@@ -109,9 +109,9 @@ static bool read_all(const eval_options *options, const ln_convention *conventio
                     options->x);
     tensors->rows = x->elements / tensors->hidden;
     size_t parameters = convention->affine == LN_AFFINE_SCALAR ? 1 : tensors->hidden;
-    if (options->residual && (!read_f32(options->residual, "residual", &tensors->residual, error) ||
-                              !same_shape(x, &tensors->residual, options->residual, "residual",
-                                          error)))
+    if (options->residual &&
+        (!read_f32(options->residual, "residual", &tensors->residual, error) ||
+         !same_shape(x, &tensors->residual, options->residual, "residual", error)))
         return false;
     if (options->y && (!read_f32(options->y, "y", &tensors->y, error) ||
                        !same_shape(x, &tensors->y, options->y, "y", error)))
@@ -145,7 +145,9 @@ static stored_case as_case(const eval_options *options, const ln_convention *con
     stored_case made = {.judged = true};
     case_key *key = &made.key;
     snprintf(key->kernel, sizeof key->kernel, "%s",
-             options->reference ? "reference" : options->y ? "given" : options->kernel);
+             options->reference ? "reference"
+             : options->y       ? "given"
+                                : options->kernel);
     snprintf(key->input, sizeof key->input, "%.250s", options->x);
     convention_label(convention, key->convention);
     key->rows = tensors->rows;
@@ -175,14 +177,22 @@ static bool print_text(const stored_case *result, bool alignment_bits, error *er
         const char *name;
         double value;
     } figures[] = {
-        {"ulp_max", m->ulp_max},           {"ulp_mean", m->ulp_mean},
-        {"ulp_rms", m->ulp_rms},           {"ulp_p50", m->ulp_p50},
-        {"ulp_p90", m->ulp_p90},           {"ulp_p99", m->ulp_p99},
-        {"ulp_bias", m->ulp_bias},         {"row_ulp_max", m->row_ulp_max},
-        {"row_ulp_mean", m->row_ulp_mean}, {"row_ulp_proven", result->bound_row_ulp},
-        {"norm_max", m->norm_max},         {"rel_l2", m->rel_l2},
-        {"correctly_rounded", m->correctly_rounded}, {"bits", m->bits},
-        {"mean_ulp_max", m->mean_ulp_max}, {"rstd_ulp_max", m->rstd_ulp_max},
+        {"ulp_max", m->ulp_max},
+        {"ulp_mean", m->ulp_mean},
+        {"ulp_rms", m->ulp_rms},
+        {"ulp_p50", m->ulp_p50},
+        {"ulp_p90", m->ulp_p90},
+        {"ulp_p99", m->ulp_p99},
+        {"ulp_bias", m->ulp_bias},
+        {"row_ulp_max", m->row_ulp_max},
+        {"row_ulp_mean", m->row_ulp_mean},
+        {"row_ulp_proven", result->bound_row_ulp},
+        {"norm_max", m->norm_max},
+        {"rel_l2", m->rel_l2},
+        {"correctly_rounded", m->correctly_rounded},
+        {"bits", m->bits},
+        {"mean_ulp_max", m->mean_ulp_max},
+        {"rstd_ulp_max", m->rstd_ulp_max},
         {"kappa_max", m->kappa_max},
     };
     char described[256];
@@ -201,8 +211,7 @@ static bool print_text(const stored_case *result, bool alignment_bits, error *er
            verdict_describe(&result->verdict, described, sizeof described),
            result->verdict.declared ? ": " : "",
            result->verdict.declared ? result->verdict.detail : "");
-    return !ferror(stdout) ||
-           fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
+    return !ferror(stdout) || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
 }
 
 /* The reference's own output is judged too: what f32 rounding alone costs. */
@@ -223,20 +232,19 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
                           const tensors *tensors, worker *worker, const kernel_entry *kernel,
                           error *error)
 {
-    judge_settings settings = {.seed = 1,
-                               .max_row_ulp = options->max_row_ulp,
-                               .deadline_seconds = options->deadline};
+    judge_settings settings = {
+        .seed = 1, .max_row_ulp = options->max_row_ulp, .deadline_seconds = options->deadline};
     judge *judge = judge_create(worker, &settings);
     judge_block block = {0};
     judgement judgement;
     const float *computed = NULL;
     exit_code code = EXIT_CODE_FINE;
     bool fine = judge || fail_memory(error, "the judge");
-    fine = fine &&
-           judge_block_from(judge, &block, convention, tensors->rows, tensors->hidden,
-                            tensors->x.data, tensors->residual.data, tensors->gamma.data,
-                            tensors->beta.data, error) &&
-           judge_it(options, judge, &block, tensors, kernel, &judgement, &computed, error);
+    fine =
+        fine &&
+        judge_block_from(judge, &block, convention, tensors->rows, tensors->hidden, tensors->x.data,
+                         tensors->residual.data, tensors->gamma.data, tensors->beta.data, error) &&
+        judge_it(options, judge, &block, tensors, kernel, &judgement, &computed, error);
     if (fine && options->out && computed)
         fine = npy_write(options->out, LN_F32, tensors->x.dimensions, tensors->x.shape, computed,
                          error);
@@ -293,10 +301,13 @@ exit_code command_eval(int argc, char **argv, error *error)
         {"json", NULL, "JSON instead of text", OPTION_FLAG, &eval.json},
     };
     const subcommand subcommand = {
-        "eval", "--x FILE.npy [OPTION...]",
+        "eval",
+        "--x FILE.npy [OPTION...]",
         "Runs a kernel, or the reference, on your tensors and prints every error metric.",
         "Exit code: 0 fine; 5 inaccurate; 6 the kernel failed; 2 usage; 7 files or environment.",
-        options, sizeof options / sizeof *options, 0};
+        options,
+        sizeof options / sizeof *options,
+        0};
     word_list operands = {0};
     tensors tensors = {0};
     kernel_list kernels = {0};

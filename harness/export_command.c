@@ -1,27 +1,19 @@
 /* lnbench export: a stored run in the formats that other programs read. */
 #include "command.h"
 #include "export.h"
+#include "stored_run.h"
 
-static bool export_run(const char *database, uint64_t wanted, const char *format_name,
-                       const char *out, error *error)
+static bool export_run(const char *database, uint64_t run, const char *format_name, const char *out,
+                       error *error)
 {
     export_format format;
-    store *store;
     view view;
-    int64_t run = (int64_t)wanted;
     if (!export_format_from_name(format_name, &format, error) ||
-        !store_open(database, STORE_READ, &store, error))
+        !load_stored_run(database, run, &view, error))
         return false;
-    bool fine = run != 0 || store_latest_run(store, &run, error);
-    if (fine && run == 0)
-        fail(error, EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one", database);
-    fine = fine && run != 0 && view_load(store, run, &view, error);
-    if (fine) {
-        fine = out ? export_save(&view, format, out, error)
-                   : export_write(&view, format, stdout, "standard output", error);
-        view_free(&view);
-    }
-    store_close(store);
+    bool fine = out ? export_save(&view, format, out, error)
+                    : export_write(&view, format, stdout, "standard output", error);
+    view_free(&view);
     return fine;
 }
 
@@ -37,8 +29,9 @@ exit_code command_export(int argc, char **argv, error *error)
         {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT, &database},
     };
     const subcommand subcommand = {
-        "export", "[OPTION...]", "Writes a stored run in a format that other programs read.", NULL,
-        options, sizeof options / sizeof *options, 0};
+        "export", "[OPTION...]", "Writes a stored run in a format that other programs read.",
+        NULL,     options,       sizeof options / sizeof *options,
+        0};
     word_list operands = {0};
     bool help;
     bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);

@@ -1,4 +1,5 @@
-/* Buffers between inaccessible pages: a kernel that reads or writes one element too far is seen at once.
+/* Buffers between inaccessible pages: a kernel that reads or writes one element too far is seen at
+ * once.
  *
  *     guarded buffer;
  *     if (!guard_create(&buffer, "y", size, GUARD_BEHIND)) ...    // memory ran out
@@ -37,17 +38,19 @@ typedef struct guard_fault {
     long bytes_before;     /* > 0: this many bytes before the start */
 } guard_fault;
 
-/* Distance of a timed buffer's start from its page: x and y lie 2048 bytes apart modulo 4096, since a distance near 0
- * makes loads wait for stores of the same low address bits. */
+/* Distance of a timed buffer's start from its page: x and y lie 2048 bytes apart modulo 4096, since
+ * a distance near 0 makes loads wait for stores of the same low address bits. */
 enum { GUARD_TIMED_READ_OFFSET = 0, GUARD_TIMED_WRITE_OFFSET = 2048 };
 
-/* Maps a buffer of size bytes (at least 1 is mapped), filled with the slack pattern around the data. False: memory ran out. */
+/* Maps a buffer of size bytes (at least 1 is mapped), filled with the slack pattern around the
+ * data. False: memory ran out. */
 bool guard_create(guarded *buffer, const char *name, size_t size, guard_place place, size_t offset);
 bool guard_protect(guarded *buffer); /* read-only */
 bool guard_release(guarded *buffer); /* writable again */
 void guard_destroy(guarded *buffer); /* harmless on one that is all zero */
 
-/* Whether bytes around the data, within its own pages, were changed; *distance tells how far from it (negative: before). */
+/* Whether bytes around the data, within its own pages, were changed; *distance tells how far from
+ * it (negative: before). */
 bool guard_slack_changed(const guarded *buffer, long *distance);
 
 /* Looks the address up among all live buffers; usable in a signal handler. */

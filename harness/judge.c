@@ -203,7 +203,8 @@ typedef struct row_findings {
 static void find(row_findings *findings, verdict_kind kind, bool declared, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Keeps the worst: what is not declared before what is, a wrong class before an inaccuracy, the first of equals. */
+/* Keeps the worst: what is not declared before what is, a wrong class before an inaccuracy, the
+ * first of equals. */
 static void find(row_findings *findings, verdict_kind kind, bool declared, const char *format, ...)
 {
     verdict *held = &findings->verdict;
@@ -236,10 +237,10 @@ static void judge_row(const judge *judge, const judge_block *block, const float 
         memcpy(&bits, &y[column], sizeof bits);
         find(findings, VERDICT_WRONG_CLASS, has_bound && !claims && !special,
              "row %zu, column %zu: %s where %g is right", row, column,
-             bits == UINT32_MAX    ? "nothing was written"
-             : isnan(y[column])    ? "NaN"
-             : isinf(y[column])    ? "an infinity"
-                                   : "a finite value",
+             bits == UINT32_MAX ? "nothing was written"
+             : isnan(y[column]) ? "NaN"
+             : isinf(y[column]) ? "an infinity"
+                                : "a finite value",
              (double)result->rounded[column]);
         return;
     }
@@ -258,9 +259,10 @@ static void note_row(judge *judge, const judge_block *block, size_t row, bool ha
     noted->kappa = result->kappa;
     noted->row_ulp = metrics->mismatches ? NAN : metrics->row_ulp_max;
     noted->norm_max = metrics->mismatches ? NAN : metrics->norm_max;
-    noted->bound_row_ulp = has_bound ? ln_bound_row_ulp(&judge->bounds[row], result, block->hidden,
-                                                        &block->convention, block->gamma, block->beta)
-                                     : NAN;
+    noted->bound_row_ulp = has_bound
+                               ? ln_bound_row_ulp(&judge->bounds[row], result, block->hidden,
+                                                  &block->convention, block->gamma, block->beta)
+                               : NAN;
 }
 
 static bool measure(judge *judge, const judge_block *block, const float *computed, bool has_bound,

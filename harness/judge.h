@@ -16,7 +16,7 @@ typedef struct judge judge;
 
 typedef struct judge_settings {
     uint64_t seed;
-    double max_row_ulp;      /* above it a case is inaccurate, whatever its bound; infinite: no limit */
+    double max_row_ulp; /* above it a case is inaccurate, whatever its bound; infinite: no limit */
     double deadline_seconds; /* for one kernel call sequence in the worker */
 } judge_settings;
 
@@ -38,10 +38,11 @@ typedef struct judged_row {
 typedef struct judgement {
     verdict verdict;
     ln_metrics metrics;
-    double bound_row_ulp;  /* largest over the rows; infinite: no claim for one of them; NaN: no bound */
-    bool alignment_bits;   /* the placements gave different bits */
-    float *computed;       /* rows x hidden, as in timing; owned by the judge, good until its next call */
-    judged_row *by_row;    /* likewise, a row each; meaningful where metrics.elements > 0 */
+    double bound_row_ulp; /* largest over the rows; infinite: no claim for one of them; NaN: no
+                             bound */
+    bool alignment_bits;  /* the placements gave different bits */
+    float *computed; /* rows x hidden, as in timing; owned by the judge, good until its next call */
+    judged_row *by_row; /* likewise, a row each; meaningful where metrics.elements > 0 */
 } judgement;
 
 /* NULL when memory runs out. The worker is borrowed. */
@@ -49,27 +50,30 @@ judge *judge_create(worker *worker, const judge_settings *settings);
 void judge_destroy(judge *judge);
 ln_reference_counts judge_reference_counts(const judge *judge);
 
-/* A block of an input family (or .npy file), with gamma and beta from the seed, and its answers. `first` is its first row. */
+/* A block of an input family (or .npy file), with gamma and beta from the seed, and its answers.
+ * `first` is its first row. */
 bool judge_block_generate(judge *judge, judge_block *block, const ln_convention *convention,
-                          const char *input, size_t first, size_t rows, size_t hidden, error *error);
+                          const char *input, size_t first, size_t rows, size_t hidden,
+                          error *error);
 /* A block from the caller's rows, which are copied. */
-bool judge_block_from(judge *judge, judge_block *block, const ln_convention *convention, size_t rows,
-                      size_t hidden, const float *x, const float *residual, const float *gamma,
-                      const float *beta, error *error);
+bool judge_block_from(judge *judge, judge_block *block, const ln_convention *convention,
+                      size_t rows, size_t hidden, const float *x, const float *residual,
+                      const float *gamma, const float *beta, error *error);
 void judge_block_free(judge_block *block);
 
-/* Runs the kernel in every placement and judges what came back. What the kernel did wrong is in the judgement; false is
- * only for what is no fault of the kernel (memory, files, an interruption). */
+/* Runs the kernel in every placement and judges what came back. What the kernel did wrong is in the
+ * judgement; false is only for what is no fault of the kernel (memory, files, an interruption). */
 bool judge_kernel(judge *judge, const judge_block *block, const kernel_entry *kernel,
                   judgement *judgement, error *error);
 
-/* Judges one dense output against a block, without any kernel: metrics only, verdict ok, inaccurate (max_row_ulp) or
- * wrong-class. */
+/* Judges one dense output against a block, without any kernel: metrics only, verdict ok, inaccurate
+ * (max_row_ulp) or wrong-class. */
 bool judge_output(judge *judge, const judge_block *block, const float *computed,
                   judgement *judgement, error *error);
 
-/* The kernel on the probe rows of a convention: N <= 16 and at this hidden. ok, or inaccurate when it lies nearer to a
- * neighbouring convention than to its own, or beyond half their distance, or beyond its bound. */
+/* The kernel on the probe rows of a convention: N <= 16 and at this hidden. ok, or inaccurate when
+ * it lies nearer to a neighbouring convention than to its own, or beyond half their distance, or
+ * beyond its bound. */
 bool judge_probes(judge *judge, const kernel_entry *kernel, const ln_convention *convention,
                   size_t hidden, verdict *verdict, error *error);
 

@@ -67,9 +67,9 @@ bool judge_block_generate(judge *judge, judge_block *block, const ln_convention 
     return fine;
 }
 
-bool judge_block_from(judge *judge, judge_block *block, const ln_convention *convention, size_t rows,
-                      size_t hidden, const float *x, const float *residual, const float *gamma,
-                      const float *beta, error *error)
+bool judge_block_from(judge *judge, judge_block *block, const ln_convention *convention,
+                      size_t rows, size_t hidden, const float *x, const float *residual,
+                      const float *gamma, const float *beta, error *error)
 {
     bool fine = block_allocate(block, convention, rows, hidden, error);
     size_t parameters = convention->affine == LN_AFFINE_SCALAR ? 1 : hidden;

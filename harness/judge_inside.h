@@ -23,7 +23,8 @@ bool judge_reserve(judge *judge, const judge_block *block, error *error);
 /* Writes a block's inputs into the worker's arena and fills the order's problem and offsets. */
 bool judge_place(judge *judge, const judge_block *block, order *order, error *error);
 
-/* Runs one placement; outputs in `computed`. False with error.code FINE: the kernel failed, see verdict. */
+/* Runs one placement; outputs in `computed`. False with error.code FINE: the kernel failed, see
+ * verdict. */
 bool judge_run(judge *judge, const judge_block *block, const kernel_entry *kernel,
                placement placement, float *computed, verdict *verdict, error *error);
 
@@ -31,8 +32,8 @@ bool judge_run(judge *judge, const judge_block *block, const kernel_entry *kerne
 bool judge_bounds(judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,
                   error *error);
 
-/* Whether every element of a row has the class (NaN, +Inf, -Inf, finite) of the exact answer; *column: the first that
- * does not. */
+/* Whether every element of a row has the class (NaN, +Inf, -Inf, finite) of the exact answer;
+ * *column: the first that does not. */
 bool judge_classes_match(const ln_reference_result *result, size_t hidden, const float *computed,
                          size_t *column);
 

@@ -1,9 +1,10 @@
 /* Probe rows: is it the convention that was asked for?
  *
- * A proven bound that holds at large N is too wide to tell one convention from another, and a kernel without a bound has
- * none at all. So every kernel also runs rows on which neighbouring conventions lie more than 1000 ULP apart, and fails
- * when its output lies nearer to a neighbour than to its own convention, or further from its own than half the distance to
- * the nearest neighbour, or beyond its own bound. */
+ * A proven bound that holds at large N is too wide to tell one convention from another, and a
+ * kernel without a bound has none at all. So every kernel also runs rows on which neighbouring
+ * conventions lie more than 1000 ULP apart, and fails when its output lies nearer to a neighbour
+ * than to its own convention, or further from its own than half the distance to the nearest
+ * neighbour, or beyond its own bound. */
 #include "convention.h"
 #include "inputs.h"
 #include "judge_inside.h"
@@ -18,8 +19,8 @@ enum { MOST_NEIGHBOURS = 8, MOST_PROBE_ROWS = 16 };
 /* Below this distance, in row ULP, neighbours are not told apart. */
 static const double clear_distance = 1000;
 
-/* Conventions that are easily taken for this one: the other divisor, every other place of eps, no eps, and gamma stored
- * the other way. */
+/* Conventions that are easily taken for this one: the other divisor, every other place of eps, no
+ * eps, and gamma stored the other way. */
 static size_t neighbours_of(const ln_convention *own, ln_convention neighbours[MOST_NEIGHBOURS])
 {
     size_t count = 0;
@@ -59,8 +60,8 @@ static double scale_of(const judge_block *block, size_t row, size_t i)
     return fabs(gamma) * block->results[row].max_xhat + fabs(beta);
 }
 
-/* Largest distance, in row ULP of the own convention, from given values to an exact answer; infinite where classes
- * differ. `values` or, where that is NULL, the block's own exact answers. */
+/* Largest distance, in row ULP of the own convention, from given values to an exact answer;
+ * infinite where classes differ. `values` or, where that is NULL, the block's own exact answers. */
 static double distance(const judge_block *block, size_t row, const float *values,
                        const double *exact)
 {
@@ -88,40 +89,55 @@ static bool blame(verdict *verdict, const char *format, ...)
     return false;
 }
 
-/* One row against one neighbour; *limit: half the distance to the nearest one that is far enough. */
-static bool nearer_to_own(const judge_block *block, const judge_block *neighbour, size_t row,
-                          const float *y, double own, double *limit, verdict *verdict)
+/* One row of one output: its convention must be the nearest, and near enough. */
+static bool probe_row(const judge *judge, const judge_block *block, const judge_block *neighbours,
+                      size_t count, size_t row, const float *y, bool has_bound, verdict *verdict)
 {
-    double apart = distance(block, row, NULL, neighbour->results[row].exact);
-    if (!(apart > clear_distance))
-        return true;
-    if (apart / 2 < *limit)
-        *limit = apart / 2;
-    double other = distance(block, row, y, neighbour->results[row].exact);
-    if (other >= own)
-        return true;
-    char label[CONVENTION_MAX_LENGTH];
-    return blame(verdict, "probe rows of %zu: nearer to %s", block->hidden,
-                 convention_label(&neighbour->convention, label));
-}
-
-static bool probe_row(judge *judge, const judge_block *block, const judge_block *neighbours,
-                      size_t count, size_t row, bool has_bound, verdict *verdict)
-{
-    const float *y = judge->computed + row * block->hidden;
     const ln_reference_result *result = &block->results[row];
-    double own = distance(block, row, y, result->exact), limit = INFINITY, worst;
-    for (size_t i = 0; i < count; i++)
-        if (!nearer_to_own(block, &neighbours[i], row, y, own, &limit, verdict))
-            return false;
+    double own = distance(block, row, y, result->exact), nearest = own, limit = INFINITY, worst;
+    const judge_block *taken = NULL;
+    char label[CONVENTION_MAX_LENGTH];
+    for (size_t i = 0; i < count; i++) {
+        double apart = distance(block, row, NULL, neighbours[i].results[row].exact);
+        if (!(apart > clear_distance))
+            continue;
+        limit = apart / 2 < limit ? apart / 2 : limit;
+        double other = distance(block, row, y, neighbours[i].results[row].exact);
+        if (other < nearest) {
+            nearest = other;
+            taken = &neighbours[i];
+        }
+    }
+    if (taken)
+        return blame(verdict, "probe rows of %zu: nearer to %s", block->hidden,
+                     convention_label(&taken->convention, label));
     if (own > limit)
         return blame(verdict,
                      "probe rows of %zu: %.4g row ULP off, where conventions are %.4g apart",
                      block->hidden, own, 2 * limit);
-    if (has_bound && !ln_bound_holds(&judge->bounds[row], result, block->hidden,
-                                     &block->convention, block->gamma, block->beta, y, &worst))
+    if (has_bound && !ln_bound_holds(&judge->bounds[row], result, block->hidden, &block->convention,
+                                     block->gamma, block->beta, y, &worst))
         return blame(verdict, "probe rows of %zu: the error is %.3g times the proven bound",
                      block->hidden, worst);
+    return true;
+}
+
+/* In every placement: a kernel that is right only where y is not x, or rows are dense, shows here
+ * even if it claims no bound. */
+static bool probe_placements(judge *judge, const judge_block *block, const judge_block *neighbours,
+                             size_t count, const kernel_entry *kernel, bool has_bound,
+                             verdict *verdict, error *error)
+{
+    for (int where = 0; where < PLACEMENT_COUNT; where++) {
+        if (where == PLACEMENT_IN_PLACE && (kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE))
+            continue;
+        if (!judge_run(judge, block, kernel, (placement)where, judge->computed, verdict, error))
+            return false;
+        for (size_t row = 0; row < block->rows; row++)
+            if (!probe_row(judge, block, neighbours, count, row,
+                           judge->computed + row * block->hidden, has_bound, verdict))
+                return true;
+    }
     return true;
 }
 
@@ -140,11 +156,8 @@ static bool probe_block(judge *judge, const judge_block *block, const kernel_ent
         if (!fine)
             break;
     }
-    bool ran = fine && judge_run(judge, block, kernel, PLACEMENT_TIMED, judge->computed, verdict,
-                                 error);
-    for (size_t row = 0; ran && row < block->rows; row++)
-        if (!probe_row(judge, block, neighbours, wanted, row, has_bound, verdict))
-            break;
+    bool ran = fine && probe_placements(judge, block, neighbours, wanted, kernel, has_bound,
+                                        verdict, error);
     while (made > 0)
         judge_block_free(&neighbours[--made]);
     return ran || (fine && error->code == EXIT_CODE_FINE);
@@ -162,10 +175,10 @@ static bool probe_hidden(judge *judge, const kernel_entry *kernel, const ln_conv
     if (fine) {
         size_t rows = input_probe_rows(convention, hidden, most, x);
         input_affine(convention, judge->settings.seed, hidden, gamma, beta);
-        fine = rows == 0 ||
-               (judge_block_from(judge, &block, convention, rows, hidden, x, NULL,
-                                 convention_has_gamma(convention) ? gamma : NULL,
-                                 convention_has_beta(convention) ? beta : NULL, error));
+        fine =
+            rows == 0 || (judge_block_from(judge, &block, convention, rows, hidden, x, NULL,
+                                           convention_has_gamma(convention) ? gamma : NULL,
+                                           convention_has_beta(convention) ? beta : NULL, error));
         if (fine && rows > 0) {
             fine = probe_block(judge, &block, kernel, verdict, error);
             judge_block_free(&block);

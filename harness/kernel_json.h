@@ -5,8 +5,8 @@
 #include "worker.h"
 #include <jansson.h>
 
-/* {"name","statistics","apply","schedule","io","param","acc","isa","unroll","supported","traits","source", and
- * "unsupported_because", "object_hash", "bound"}; NULL when memory runs out. */
+/* {"name","statistics","apply","schedule","io","param","acc","isa","unroll","supported","traits","source",
+ * and "unsupported_because", "object_hash", "bound"}; NULL when memory runs out. */
 json_t *kernel_json(const kernel_entry *kernel);
 
 /* "fma, nontemporal": the traits, or "-". */

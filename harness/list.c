@@ -40,8 +40,9 @@ static bool kernels_as_json(const kernel_list *kernels, error *error)
 
 static bool kernels_as_table(const kernel_list *kernels, error *error)
 {
-    static const char *const headings[] = {"kernel", "statistics", "apply", "schedule", "io",
-                                           "acc", "isa", "unroll", "traits", "source", "supported"};
+    static const char *const headings[] = {"kernel", "statistics", "apply",    "schedule",
+                                           "io",     "acc",        "isa",      "unroll",
+                                           "traits", "source",     "supported"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     for (size_t i = 0; table && i < kernels->count; i++) {
         const kernel_entry *kernel = &kernels->kernels[i];
@@ -90,9 +91,9 @@ static bool list_plugins(const list_options *options, error *error)
         char hash[20];
         snprintf(hash, sizeof hash, "%016llx",
                  (unsigned long long)kernels.kernels[first].object_hash);
-        json_array_append_new(array, json_pack("{s:s, s:i, s:s}", "name",
-                                               kernels.kernels[first].source, "kernels",
-                                               (int)(i - first), "object_hash", hash));
+        json_array_append_new(array,
+                              json_pack("{s:s, s:i, s:s}", "name", kernels.kernels[first].source,
+                                        "kernels", (int)(i - first), "object_hash", hash));
         if (!table)
             continue;
         table_cell(table, kernels.kernels[first].source);
@@ -120,9 +121,8 @@ static bool list_conventions(const list_options *options, error *error)
         table_cell(table, presets[i].name);
         table_cell(table, list);
         table_cell(table, presets[i].origin);
-        json_array_append_new(array,
-                              json_pack("{s:s, s:s, s:s}", "name", presets[i].name, "convention",
-                                        list, "origin", presets[i].origin));
+        json_array_append_new(array, json_pack("{s:s, s:s, s:s}", "name", presets[i].name,
+                                               "convention", list, "origin", presets[i].origin));
     }
     if (options->json) {
         table_destroy(table);
@@ -173,8 +173,8 @@ static bool list_shapes(const list_options *options, error *error)
     for (size_t i = 0; table && i < sizeof shapes / sizeof *shapes; i++) {
         table_format(table, "%d", shapes[i].hidden);
         table_cell(table, shapes[i].where);
-        json_array_append_new(array, json_pack("{s:i, s:s}", "hidden", shapes[i].hidden, "where",
-                                               shapes[i].where));
+        json_array_append_new(
+            array, json_pack("{s:i, s:s}", "hidden", shapes[i].hidden, "where", shapes[i].where));
     }
     if (options->json) {
         table_destroy(table);
@@ -186,7 +186,7 @@ static bool list_shapes(const list_options *options, error *error)
 
 static bool list_runs(const list_options *options, error *error)
 {
-    static const char *const headings[] = {"run", "started", "plan", "state",
+    static const char *const headings[] = {"run",   "started",     "plan",   "state",
                                            "cases", "repetitions", "command"};
     static const char *const states[] = {"open", "complete", "interrupted"};
     store *store;
@@ -209,11 +209,12 @@ static bool list_runs(const list_options *options, error *error)
         table_format(table, "%zu", run->cases);
         table_format(table, "%zu", run->repetitions);
         table_cell(table, run->command_line);
-        json_array_append_new(
-            array, json_pack("{s:I, s:s, s:s, s:s, s:I, s:I, s:o}", "run", (json_int_t)run->id,
-                             "started", run->started, "plan", run->plan, "state",
-                             states[run->state], "cases", (json_int_t)run->cases, "repetitions",
-                             (json_int_t)run->repetitions, "command", json_text(run->command_line)));
+        json_array_append_new(array, json_pack("{s:I, s:s, s:s, s:s, s:I, s:I, s:o}", "run",
+                                               (json_int_t)run->id, "started", run->started, "plan",
+                                               run->plan, "state", states[run->state], "cases",
+                                               (json_int_t)run->cases, "repetitions",
+                                               (json_int_t)run->repetitions, "command",
+                                               json_text(run->command_line)));
     }
     free(runs);
     store_close(store);
@@ -260,10 +261,13 @@ exit_code command_list(int argc, char **argv, error *error)
          &list.database},
         {"json", NULL, "JSON instead of a table", OPTION_FLAG, &list.json},
     };
-    const subcommand subcommand = {
-        "list", "kernels|conventions|inputs|shapes|plugins|runs [OPTION...]",
-        "Lists what there is to measure, or what was measured.", NULL,
-        options, sizeof options / sizeof *options, 1};
+    const subcommand subcommand = {"list",
+                                   "kernels|conventions|inputs|shapes|plugins|runs [OPTION...]",
+                                   "Lists what there is to measure, or what was measured.",
+                                   NULL,
+                                   options,
+                                   sizeof options / sizeof *options,
+                                   1};
     word_list operands = {0};
     bool help;
     bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);

@@ -2,8 +2,8 @@
 #include "machine_internal.h"
 #include "build_info.h" /* made anew at each build, written only where it changed */
 #include "reference.h"
-#include "store.h"
 #include <jansson.h>
+#include <sqlite3.h> /* for its version only: SQL is the store's */
 #include <stdio.h>
 #include <string.h>
 #if defined(__GLIBC__)
@@ -17,9 +17,6 @@
 #else
 #define COMPILER "unknown"
 #endif
-
-/* The store and its tests link without the reference. */
-#pragma weak ln_reference_versions
 
 /* Takes "4.2.0" for "MPFR" out of "MPFR 4.2.0, GMP 6.2.1". */
 static void add_version(gather *gather, const char *name, const char *all, const char *library)
@@ -42,7 +39,7 @@ static const char *libc_version(void)
 
 void gather_build(gather *gather)
 {
-    const char *reference = &ln_reference_versions ? ln_reference_versions() : "";
+    const char *reference = ln_reference_versions();
     add_fact(gather, "lnbench_version", LNBENCH_VERSION);
     add_fact(gather, "git_commit", LNBENCH_GIT_COMMIT);
     add_fact(gather, "git_dirty", LNBENCH_GIT_DIRTY);
@@ -54,6 +51,6 @@ void gather_build(gather *gather)
     add_version(gather, "gmp", reference, "GMP");
     add_fact(gather, "google_benchmark", LNBENCH_BENCHMARK_VERSION);
     add_fact(gather, "google_benchmark_build", LNBENCH_BENCHMARK_BUILD);
-    add_fact(gather, "sqlite", store_sqlite_version());
+    add_fact(gather, "sqlite", sqlite3_libversion());
     add_fact(gather, "jansson", jansson_version_str());
 }

@@ -137,8 +137,9 @@ bool options_parse(const subcommand *subcommand, int argc, char **argv, word_lis
             continue;
         }
         if (given[1] != '-')
-            return fail(error, EXIT_CODE_USAGE, "lnbench %s: '%.60s': options begin with two dashes",
-                        subcommand->name, given);
+            return fail(error, EXIT_CODE_USAGE,
+                        "lnbench %s: '%.60s': options begin with two dashes", subcommand->name,
+                        given);
         size_t length = strcspn(given + 2, "=");
         const option *option = find_option(subcommand, given + 2, length);
         if (!option)
@@ -193,8 +194,8 @@ bool shape_parse(const char *text, size_t *rows, size_t *hidden, error *error)
     size_t elements;
     if (!times || !parse_size(text, (size_t)(times - text), rows) ||
         !parse_size(times + 1, strlen(times + 1), hidden))
-        return fail(error, EXIT_CODE_USAGE, "shape '%.60s': ROWSxHIDDEN was expected, as in 512x768",
-                    text);
+        return fail(error, EXIT_CODE_USAGE,
+                    "shape '%.60s': ROWSxHIDDEN was expected, as in 512x768", text);
     if (*rows == 0 || *hidden == 0)
         return fail(error, EXIT_CODE_USAGE, "shape '%.60s': rows and hidden must be at least 1",
                     text);

@@ -14,12 +14,12 @@
 #include <stdio.h>
 
 typedef enum option_kind {
-    OPTION_FLAG,   /* bool */
-    OPTION_TEXT,   /* const char *, pointing into argv */
-    OPTION_LIST,   /* word_list: may be given again, and split at commas */
-    OPTION_RAW,    /* word_list: may be given again, not split */
-    OPTION_COUNT,  /* uint64_t */
-    OPTION_REAL,   /* double, >= 0 */
+    OPTION_FLAG,  /* bool */
+    OPTION_TEXT,  /* const char *, pointing into argv */
+    OPTION_LIST,  /* word_list: may be given again, and split at commas */
+    OPTION_RAW,   /* word_list: may be given again, not split */
+    OPTION_COUNT, /* uint64_t */
+    OPTION_REAL,  /* double, >= 0 */
 } option_kind;
 
 typedef struct word_list {
@@ -45,14 +45,15 @@ typedef struct subcommand {
     size_t most_operands;
 } subcommand;
 
-/* Reads argv[1..] of a subcommand. *help is set where --help was asked for. Operands (what is no option) go to `operands`. Errors
- * are usage errors that name the nearest option. */
+/* Reads argv[1..] of a subcommand. *help is set where --help was asked for. Operands (what is no
+ * option) go to `operands`. Errors are usage errors that name the nearest option. */
 bool options_parse(const subcommand *subcommand, int argc, char **argv, word_list *operands,
                    bool *help, error *error);
 void options_help(const subcommand *subcommand, FILE *file);
 
 bool word_list_add(word_list *list, const char *word, error *error); /* copies */
-bool word_list_split(word_list *list, const char *text, error *error); /* at commas; empty parts are errors */
+bool word_list_split(word_list *list, const char *text,
+                     error *error); /* at commas; empty parts are errors */
 void word_list_free(word_list *list);
 
 /* "512x768": rows and hidden, both at least 1, product within memory's reach. */

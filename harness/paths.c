@@ -22,7 +22,8 @@ static bool own_directory(char directory[PATH_LENGTH], error *error)
     return true;
 }
 
-/* The first that exists: the variable's value, then each candidate, relative to the executable or absolute. */
+/* The first that exists: the variable's value, then each candidate, relative to the executable or
+ * absolute. */
 static bool find(const char *variable, const char *const *candidates, size_t count,
                  const char *what, char *path, size_t size, error *error)
 {

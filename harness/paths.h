@@ -1,13 +1,17 @@
-/* Where lnbench's own parts lie: found from the running executable, so that a build tree and an installation both work. */
+/* Where lnbench's own parts lie: found from the running executable, so that a build tree and an
+ * installation both work. */
 #ifndef LNBENCH_PATHS_H
 #define LNBENCH_PATHS_H
 
 #include "error.h"
 #include <stddef.h>
 
-bool path_of_worker(char *path, size_t size, error *error);  /* $LNBENCH_WORKER, else beside lnbench */
-bool path_of_library(char *path, size_t size, error *error); /* $LNBENCH_LIBRARY, else ../lib/liblayernorm.so */
-bool path_of_plots(char *path, size_t size, error *error);   /* $LNBENCH_PLOTS, else the source's or installed plots/ */
+bool path_of_worker(char *path, size_t size,
+                    error *error); /* $LNBENCH_WORKER, else beside lnbench */
+bool path_of_library(char *path, size_t size,
+                     error *error); /* $LNBENCH_LIBRARY, else ../lib/liblayernorm.so */
+bool path_of_plots(char *path, size_t size,
+                   error *error); /* $LNBENCH_PLOTS, else the source's or installed plots/ */
 
 /* mkdir -p. */
 bool make_directories(const char *path, error *error);

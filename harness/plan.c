@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum {
-    SWEEP_ROWS = 18,            /* two halves, each with the nine kappas of the offset sweep */
-    BLOCK_BYTES = 256 * 1024,   /* of a timed group's judged block */
+    SWEEP_ROWS = 18,          /* two halves, each with the nine kappas of the offset sweep */
+    BLOCK_BYTES = 256 * 1024, /* of a timed group's judged block */
 };
 
 bool split_conventions(const word_list *given, word_list *conventions, error *error)
@@ -24,8 +24,8 @@ bool split_conventions(const word_list *given, word_list *conventions, error *er
             char wanted[80];
             snprintf(wanted, sizeof wanted, ",%.*s=", (int)(key < 70 ? key : 70), word);
             /* The list so far, with a comma before, so that a key is found whole. */
-            bool joins = word[key] == '=' && current.length > 0 &&
-                         strchr(current.bytes, '=') && !strstr(current.bytes, wanted);
+            bool joins = word[key] == '=' && current.length > 0 && strchr(current.bytes, '=') &&
+                         !strstr(current.bytes, wanted);
             if (current.length > 0 && !joins) {
                 fine = word_list_add(conventions, current.bytes + 1, error);
                 text_free(&current);
@@ -33,8 +33,8 @@ bool split_conventions(const word_list *given, word_list *conventions, error *er
             text_add(&current, ",");
             text_add(&current, word);
         }
-        fine = fine && (current.length == 0 ||
-                        word_list_add(conventions, current.bytes + 1, error));
+        fine =
+            fine && (current.length == 0 || word_list_add(conventions, current.bytes + 1, error));
         text_free(&current);
         word_list_free(&parts);
         if (!fine)
@@ -177,12 +177,13 @@ static bool resolve_rest(const plan_request *request, resolved *resolved, error 
     resolved->quick = strcmp(request->name, "quick") == 0;
     resolved->full = strcmp(request->name, "full") == 0;
     if (!resolved->quick && !resolved->full && strcmp(request->name, "default") != 0)
-        return fail(error, EXIT_CODE_USAGE,
-                    "--plan %.60s: quick, default or full was expected", request->name);
+        return fail(error, EXIT_CODE_USAGE, "--plan %.60s: quick, default or full was expected",
+                    request->name);
     for (size_t i = 0; i < request->dtypes.count; i++) {
         ln_type type;
         if (!dtype_from_name(request->dtypes.words[i], &type))
-            return fail(error, EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
+            return fail(error, EXIT_CODE_USAGE,
+                        "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
                         request->dtypes.words[i]);
         if (type != LN_F32)
             return fail(error, EXIT_CODE_USAGE,
@@ -211,8 +212,8 @@ static bool resolve_rest(const plan_request *request, resolved *resolved, error 
     return true;
 }
 
-static bool add_accuracy(plan *plan, const ln_convention *convention, const char *input, size_t rows,
-                         size_t hidden, error *error)
+static bool add_accuracy(plan *plan, const ln_convention *convention, const char *input,
+                         size_t rows, size_t hidden, error *error)
 {
     accuracy_group *grown =
         realloc(plan->accuracy, (plan->accuracy_count + 1) * sizeof *plan->accuracy);
@@ -292,8 +293,8 @@ static bool plan_speed(const plan_request *request, const resolved *resolved,
 
 static bool plan_accuracy(const resolved *resolved, plan *plan, error *error)
 {
-    /* Every convention on every family at one size; the first one also where tails, register tiling and long sums
-     * differ. */
+    /* Every convention on every family at one size; the first one also where tails, register tiling
+     * and long sums differ. */
     static const size_t sizes[] = {768, 5, 100, 4096};
     bool fine = true;
     for (size_t c = 0; c < resolved->convention_count; c++) {
@@ -328,7 +329,8 @@ static bool plan_shapes(const plan_request *request, const resolved *resolved, p
     return true;
 }
 
-/* Everything that decides what is measured: an unfinished run may go on only under the same hash. */
+/* Everything that decides what is measured: an unfinished run may go on only under the same hash.
+ */
 static void plan_identify(plan *plan)
 {
     uint64_t hash = hash_bytes(HASH_START, plan->name, strlen(plan->name));
@@ -360,10 +362,9 @@ bool plan_make(const plan_request *request, const kernel_list *kernels, const ma
     bool speed = !request->only || strcmp(request->only, "speed") == 0;
     bool accuracy = !request->only || strcmp(request->only, "accuracy") == 0;
     *plan = (struct plan){.seed = request->seed};
-    bool fine = resolve_rest(request, &resolved, error) &&
-                choose_kernels(request, kernels, plan, error) &&
-                resolve_conventions(request, &resolved, error) &&
-                resolve_inputs(request, &resolved, error);
+    bool fine =
+        resolve_rest(request, &resolved, error) && choose_kernels(request, kernels, plan, error) &&
+        resolve_conventions(request, &resolved, error) && resolve_inputs(request, &resolved, error);
     if (fine && plan->kernel_count == 0)
         fine = fail(error, EXIT_CODE_USAGE, "no kernel is left: the ones chosen are not f32");
     snprintf(plan->name, sizeof plan->name, "%s", request->name);

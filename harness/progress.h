@@ -1,4 +1,5 @@
-/* Progress on standard error: what runs, a bar, rate and time left; only on a terminal, redrawn at most ten times a second. */
+/* Progress on standard error: what runs, a bar, rate and time left; only on a terminal, redrawn at
+ * most ten times a second. */
 #ifndef LNBENCH_PROGRESS_H
 #define LNBENCH_PROGRESS_H
 

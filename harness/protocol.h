@@ -1,6 +1,6 @@
-/* What parent and worker say to each other: fixed-size orders and replies over a SOCK_SEQPACKET socket; tensors lie in
- * an arena, a memory file that both read and write by pread and pwrite and neither maps, so that a stray kernel can't
- * reach it.
+/* What parent and worker say to each other: fixed-size orders and replies over a SOCK_SEQPACKET
+ * socket; tensors lie in an arena, a memory file that both read and write by pread and pwrite and
+ * neither maps, so that a stray kernel can't reach it.
  *
  * The parent believes nothing it is told: see reply_is_sane(). */
 #ifndef LNBENCH_PROTOCOL_H
@@ -20,20 +20,23 @@ enum {
 #define PROTOCOL_MAGIC 0x6c6e6231u
 
 typedef enum order_kind {
-    ORDER_LOAD = 1,    /* open a plugin: replies LOADED, then one KERNEL each */
-    ORDER_SUPPORTS,    /* replies DONE with the reason in text, "" for yes */
-    ORDER_JUDGE,       /* run in one placement: replies DONE or FAILED */
-    ORDER_BOUND,       /* bounds for rows of facts: replies DONE (value: 1 if the kernel has a bound) */
-    ORDER_TIME_BEGIN,  /* buffers of one timed group: replies DONE */
-    ORDER_TIME_ENTRY,  /* one more kernel (or roof) of the group: replies DONE or FAILED */
-    ORDER_TIME_RUN,    /* replies STARTED and REPETITION each time, then DONE; a FAILED one is left out */
+    ORDER_LOAD = 1, /* open a plugin: replies LOADED, then one KERNEL each */
+    ORDER_SUPPORTS, /* replies DONE with the reason in text, "" for yes */
+    ORDER_JUDGE,    /* run in one placement: replies DONE or FAILED */
+    ORDER_BOUND, /* bounds for rows of facts: replies DONE (value: 1 if the kernel has a bound) */
+    ORDER_TIME_BEGIN, /* buffers of one timed group: replies DONE */
+    ORDER_TIME_ENTRY, /* one more kernel (or roof) of the group: replies DONE or FAILED */
+    ORDER_TIME_RUN, /* replies STARTED and REPETITION each time, then DONE; a FAILED one is left out
+                     */
     ORDER_QUIT,
 } order_kind;
 
 typedef enum placement {
     PLACEMENT_BEHIND,   /* flush with the page behind */
-    PLACEMENT_BEFORE,   /* flush with the page before, rows strided, gaps watched, mean and rstd out */
-    PLACEMENT_TIMED,    /* as timed; first and second half of the rows in turn in the same buffers, twice */
+    PLACEMENT_BEFORE,   /* flush with the page before, rows strided, gaps watched, mean and rstd out
+                         */
+    PLACEMENT_TIMED,    /* as timed; first and second half of the rows in turn in the same buffers,
+                           twice */
     PLACEMENT_IN_PLACE, /* y is x */
     PLACEMENT_COUNT,
 } placement;
@@ -50,17 +53,17 @@ typedef struct arena_map {
 typedef struct order {
     uint32_t magic;
     order_kind kind;
-    uint32_t plugin, kernel; /* as loaded; kernel of a roof: see is_roof */
+    uint32_t plugin, kernel;         /* as loaded; kernel of a roof: see is_roof */
     char text[PROTOCOL_PATH_LENGTH]; /* path to load; name of a timed entry */
     ln_problem problem;              /* strides are the worker's business: 0 here */
     placement placement;
     arena_map at;
-    size_t block_rows;    /* timed group: rows of the judged block */
-    size_t count;         /* bounds wanted */
+    size_t block_rows; /* timed group: rows of the judged block */
+    size_t count;      /* bounds wanted */
     cache_state cache;
-    size_t cold_bytes;    /* rotate over at least this much */
+    size_t cold_bytes; /* rotate over at least this much */
     bool huge_pages;
-    int cpu;              /* pin to this CPU; -1: leave */
+    int cpu; /* pin to this CPU; -1: leave */
     uint64_t seed;
     unsigned repetitions;
     double min_seconds;
@@ -88,14 +91,15 @@ typedef struct reply {
     uint32_t magic;
     reply_kind kind;
     verdict_kind verdict; /* FAILED: which */
-    uint32_t count;       /* LOADED: kernels; KERNEL: its index; STARTED, FAILED in a group: the entry */
+    uint32_t count; /* LOADED: kernels; KERNEL: its index; STARTED, FAILED in a group: the entry */
     int64_t value;
     char text[REPLY_TEXT_LENGTH];
     kernel_facts kernel;
     repetition repetition;
 } reply;
 
-/* Whether a reply can be what a worker would send: magic, kind, enums in range, strings terminated. */
+/* Whether a reply can be what a worker would send: magic, kind, enums in range, strings terminated.
+ */
 bool reply_is_sane(const reply *reply);
 
 /* Whole reads and writes at an offset. False on any shortfall; errno tells. */

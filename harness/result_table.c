@@ -59,7 +59,7 @@ static void add_case(table *table, const view_case *view)
 /* One shape's table; `done` marks the cases that were printed. */
 static bool print_group(const view *view, size_t first, bool *done, FILE *file)
 {
-    static const char *const headings[] = {"kernel",  "GB/s",    "share of roof", "max ULP",
+    static const char *const headings[] = {"kernel",   "GB/s",    "share of roof", "max ULP",
                                            "mean ULP", "row ULP", "proven",        "verdict"};
     const case_key *key = &view->cases.cases[first].key;
     const view_case **members = calloc(view->cases.count, sizeof *members);
@@ -89,8 +89,9 @@ static bool print_group(const view *view, size_t first, bool *done, FILE *file)
 /* What the accuracy part found, a line a kernel. */
 static bool print_accuracy(const view *view, FILE *file)
 {
-    static const char *const headings[] = {"kernel", "cases", "ok", "no claim", "declared",
-                                           "unsupported", "failed", "worst row ULP within claims"};
+    static const char *const headings[] = {
+        "kernel",   "cases",       "ok",     "no claim",
+        "declared", "unsupported", "failed", "worst row ULP within claims"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     bool *done = calloc(view->cases.count + 1, sizeof *done);
     bool fine = table && done, any = false;
@@ -105,11 +106,11 @@ static bool print_accuracy(const view *view, FILE *file)
             done[j] = true;
             const verdict *verdict = &stored->verdict;
             counts[0]++;
-            counts[verdict->declared                            ? 3
-                   : verdict->kind == VERDICT_OK                ? 1
-                   : verdict->kind == VERDICT_OK_NO_BOUND       ? 2
-                   : verdict->kind == VERDICT_UNSUPPORTED       ? 4
-                                                                : 5]++;
+            counts[verdict->declared                      ? 3
+                   : verdict->kind == VERDICT_OK          ? 1
+                   : verdict->kind == VERDICT_OK_NO_BOUND ? 2
+                   : verdict->kind == VERDICT_UNSUPPORTED ? 4
+                                                          : 5]++;
             if (verdict->kind == VERDICT_OK && !(stored->metrics.row_ulp_max <= worst))
                 worst = stored->metrics.row_ulp_max;
         }
@@ -123,8 +124,9 @@ static bool print_accuracy(const view *view, FILE *file)
         table_cell(table, number_short(worst, number));
     }
     if (fine && any) {
-        fprintf(file, "\naccuracy over all conventions and inputs (a case is a kernel, a convention "
-                      "and an input)\n");
+        fprintf(file,
+                "\naccuracy over all conventions and inputs (a case is a kernel, a convention "
+                "and an input)\n");
         fine = table_print(table, file);
     }
     table_destroy(table);
@@ -145,9 +147,8 @@ static void print_faults(const view *view, FILE *file)
         if (count++ == 0)
             fprintf(file, "\nnot fine:\n");
         if (count <= MOST_FAULTS_SHOWN)
-            fprintf(file, "  %s  %s  %s  %zux%zu: %s\n", stored->key.kernel,
-                    stored->key.convention, stored->key.input, stored->key.rows,
-                    stored->key.hidden,
+            fprintf(file, "  %s  %s  %s  %zux%zu: %s\n", stored->key.kernel, stored->key.convention,
+                    stored->key.input, stored->key.rows, stored->key.hidden,
                     verdict_describe(&stored->verdict, described, sizeof described));
     }
     if (count > MOST_FAULTS_SHOWN)

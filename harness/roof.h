@@ -1,5 +1,6 @@
-/* The roofs: what moving the bytes alone costs. A copy loop in the widest vectors of this CPU (not memcpy, which drops to half
- * at some offsets in L2), with plain stores and with non-temporal ones. */
+/* The roofs: what moving the bytes alone costs. A copy loop in the widest vectors of this CPU (not
+ * memcpy, which drops to half at some offsets in L2), with plain stores and with non-temporal ones.
+ */
 #ifndef LNBENCH_ROOF_H
 #define LNBENCH_ROOF_H
 

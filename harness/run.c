@@ -1,9 +1,9 @@
 /* lnbench run: plan, measure, judge, store, table, charts, report. */
 #include "command.h"
+#include "draw.h"
 #include "interrupt.h"
 #include "kernel_json.h"
 #include "paths.h"
-#include "report.h"
 #include "result_table.h"
 #include "session.h"
 #include "text.h"
@@ -59,8 +59,8 @@ static double plan_seconds(const plan *plan)
 
 static bool dry_run(const plan *plan)
 {
-    static const char *const headings[] = {"what", "convention", "input", "rows",
-                                           "hidden", "cache", "processes x repetitions"};
+    static const char *const headings[] = {
+        "what", "convention", "input", "rows", "hidden", "cache", "processes x repetitions"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     if (!table)
         return false;
@@ -155,24 +155,6 @@ static bool make_parent(const char *path, error *error)
     return make_directories(directory, error);
 }
 
-/* Charts and the page, from the store alone. */
-static bool draw(const view *view, const char *directory, error *error)
-{
-    char plots[1024];
-    report_result result;
-    if (!path_of_plots(plots, sizeof plots, error) || !make_directories(directory, error) ||
-        !report_write(view, plots, directory, &result, error))
-        return false;
-    FILE *file = stdout;
-    fprintf(file, "\n");
-    for (size_t i = 0; i < result.chart_count; i++)
-        fprintf(file, "chart   %s\n", result.charts[i]);
-    if (!result.charts_drawn && result.note[0])
-        fprintf(stderr, "lnbench: %s\n", result.note);
-    fprintf(file, "report  %s\n", result.index_html);
-    return true;
-}
-
 static bool show(session *session, const run_options *options, bool finished, error *error)
 {
     view view;
@@ -190,7 +172,7 @@ static bool show(session *session, const run_options *options, bool finished, er
     }
     fine = fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
     if (fine && finished && !options->json && !options->no_charts)
-        fine = draw(&view, options->out, error);
+        fine = draw_report(&view, options->out, stdout, error);
     view_free(&view);
     return fine;
 }
@@ -223,7 +205,8 @@ static bool run_plan(session *session, const run_options *options, const char *c
     return true;
 }
 
-static bool prepare(session *session, const run_options *options, kernel_list *kernels, error *error)
+static bool prepare(session *session, const run_options *options, kernel_list *kernels,
+                    error *error)
 {
     const char *database = options->database;
     if (strlen(database) == 0)
@@ -292,10 +275,14 @@ exit_code command_run(int argc, char **argv, error *error)
         {"json", NULL, "print the cases as JSON instead of a table", OPTION_FLAG, &run.json},
     };
     const subcommand subcommand = {
-        "run", "[OPTION...]", "Measures and judges kernels, stores every result, draws the charts.",
+        "run",
+        "[OPTION...]",
+        "Measures and judges kernels, stores every result, draws the charts.",
         "Exit code: 0 fine; 5 a kernel is inaccurate; 6 a kernel crashed, hung or wrote where it\n"
         "must not; 2 usage; 7 files or environment; 130 interrupted (go on with --resume).",
-        options, sizeof options / sizeof *options, 0};
+        options,
+        sizeof options / sizeof *options,
+        0};
     word_list operands = {0};
     bool help;
     kernel_list kernels = {0};

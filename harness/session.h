@@ -27,7 +27,8 @@ typedef struct session {
 double session_judgement_seconds(size_t elements);
 double session_repetition_seconds(const speed_group *group);
 
-/* Judges every accuracy group; stores each case as it is known. False: an error that ends the run (130: interrupted). */
+/* Judges every accuracy group; stores each case as it is known. False: an error that ends the run
+ * (130: interrupted). */
 bool session_accuracy(session *session, error *error);
 /* Judges and times every speed group. */
 bool session_speed(session *session, error *error);

@@ -1,5 +1,5 @@
-/* Times the speed groups: judges the two blocks, then measures in several fresh worker processes, all kernels and both
- * roofs interleaved. */
+/* Times the speed groups: judges the two blocks, then measures in several fresh worker processes,
+ * all kernels and both roofs interleaved. */
 #include "interrupt.h"
 #include "roof.h"
 #include "session.h"
@@ -14,7 +14,7 @@ typedef struct contender {
     const kernel_entry *kernel; /* NULL: a roof */
     case_key key;
     float *judged[BLOCKS];
-    bool timed; /* false: left out, its verdict is stored */
+    bool timed;           /* false: left out, its verdict is stored */
     unsigned repetitions; /* of the process that runs */
 } contender;
 
@@ -75,8 +75,8 @@ static bool is_fit(const verdict *verdict)
            verdict->kind == VERDICT_INACCURATE || verdict->kind == VERDICT_WRONG_CLASS;
 }
 
-/* Judges both blocks; keeps the outputs, which timing then compares with. Wrong kernels are timed too: how fast a wrong
- * answer is has interest; one that crashed or wrote elsewhere is not. */
+/* Judges both blocks; keeps the outputs, which timing then compares with. Wrong kernels are timed
+ * too: how fast a wrong answer is has interest; one that crashed or wrote elsewhere is not. */
 static bool judge_contender(heat *heat, contender *contender, error *error)
 {
     session *session = heat->session;
@@ -92,8 +92,8 @@ static bool judge_contender(heat *heat, contender *contender, error *error)
                 return fail_memory(error, "judged outputs");
             memcpy(contender->judged[i], judgement.computed, bytes);
         }
-        bool worse = judgement.verdict.kind != VERDICT_OK &&
-                     judgement.verdict.kind != VERDICT_OK_NO_BOUND;
+        bool worse =
+            judgement.verdict.kind != VERDICT_OK && judgement.verdict.kind != VERDICT_OK_NO_BOUND;
         if ((i == 0 || worse) && !session_put(session, &contender->key, &judgement, error))
             return false;
     }
@@ -108,7 +108,8 @@ static bool put(int arena, off_t *end, off_t *at, const void *data, size_t bytes
     return !data || arena_write(arena, *at, data, bytes);
 }
 
-/* The order that begins a group, with its tensors in the arena; *end is where expected outputs go. */
+/* The order that begins a group, with its tensors in the arena; *end is where expected outputs go.
+ */
 static bool place_group(const heat *heat, unsigned process, order *begin, off_t *end, error *error)
 {
     const speed_group *group = heat->group;
@@ -152,7 +153,8 @@ static bool drop(heat *heat, size_t index, const reply *reply, error *error)
     return session_put(heat->session, &contender->key, &judgement, error);
 }
 
-/* Begins the group and enters everyone who is still in it. *again: the process was lost, start over. */
+/* Begins the group and enters everyone who is still in it. *again: the process was lost, start
+ * over. */
 static bool enter_all(heat *heat, const order *begin, off_t end, bool *again, error *error)
 {
     worker *worker = heat->session->worker;
@@ -217,7 +219,8 @@ static bool follow(heat *heat, const order *begin, unsigned process, bool *again
     reply reply;
     size_t running = 0;
     /* A slow kernel's whole repetition, its calibration, poison and comparison. */
-    double deadline = heat->session->deadline_seconds + 20 * session_repetition_seconds(heat->group);
+    double deadline =
+        heat->session->deadline_seconds + 20 * session_repetition_seconds(heat->group);
     run.kind = ORDER_TIME_RUN;
     if (!worker_send_order(worker, &run, &reply))
         return fail(error, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply.text);

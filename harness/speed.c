@@ -6,8 +6,13 @@
  * and Hinkley, "Bootstrap Methods and their Application", 1997, sec. 3.8): processes are drawn with
  * replacement, then repetitions within each one drawn, because memory layout makes repetitions of
  * one process alike.
+ *
+ * A ratio to the roof is taken round by round: in each round of a process every kernel and both
+ * roofs run once, in an order drawn anew, so that a burst of noise of a round's length falls on
+ * both sides of the ratio. The ratios are then summed up like times.
  */
 #include "speed.h"
+#include "hash.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,14 +68,7 @@ static size_t draw_below(generator *generator, size_t limit)
     return (size_t)(bits % limit);
 }
 
-/* FNV-1a over the key's values, so that a case's interval does not depend on what else was run. */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
-{
-    for (const unsigned char *at = bytes; count--; at++)
-        hash = (hash ^ *at) * 0x100000001b3u;
-    return hash;
-}
-
+/* Over the key's values, so that a case's interval does not depend on what else was run. */
 static uint64_t hash_number(uint64_t hash, uint64_t number)
 {
     for (int i = 0; i < 64; i += 8) {
@@ -82,7 +80,7 @@ static uint64_t hash_number(uint64_t hash, uint64_t number)
 
 static uint64_t hash_key(const case_key *key)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = HASH_START;
     hash = hash_bytes(hash, key->kernel, strlen(key->kernel) + 1);
     hash = hash_bytes(hash, key->convention, strlen(key->convention) + 1);
     hash = hash_bytes(hash, key->input, strlen(key->input) + 1);
@@ -107,9 +105,11 @@ double median(double *values, size_t count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* Times of a case by process: process p has times[start[p]] to times[start[p + 1] - 1]. */
+/* Times of a case, or ratios of two, by process: process p has values[start[p]] to values[start[p +
+ * 1] - 1]. */
 typedef struct samples {
-    double *times;
+    double *values;
+    unsigned *round; /* the repetition each value is of, ascending within a process */
     size_t *start;
     unsigned *process; /* their numbers, ascending */
     size_t processes, count;
@@ -117,7 +117,8 @@ typedef struct samples {
 
 static void samples_free(samples *samples)
 {
-    free(samples->times);
+    free(samples->values);
+    free(samples->round);
     free(samples->start);
     free(samples->process);
 }
@@ -142,33 +143,67 @@ static void fill_samples(samples *samples, const repetition *sorted, size_t coun
             samples->start[last] = samples->count;
             samples->processes++;
         }
-        samples->times[samples->count++] = sorted[i].real_ns;
+        samples->round[samples->count] = sorted[i].repetition;
+        samples->values[samples->count++] = sorted[i].real_ns;
     }
     samples->start[samples->processes] = samples->count;
+}
+
+static bool samples_allocate(samples *samples, size_t count, error *error)
+{
+    *samples = (struct samples){
+        .values = malloc((count + 1) * sizeof(double)),
+        .round = malloc((count + 1) * sizeof(unsigned)),
+        .start = malloc((count + 1) * sizeof(size_t)),
+        .process = malloc((count + 1) * sizeof(unsigned)),
+    };
+    if (samples->values && samples->round && samples->start && samples->process)
+        return true;
+    samples_free(samples);
+    return fail_memory(error, "a case's repetitions");
 }
 
 static bool samples_of(const stored_case *stored, samples *samples, error *error)
 {
     size_t count = stored->repetition_count;
-    *samples = (struct samples){
-        .times = malloc((count + 1) * sizeof(double)),
-        .start = malloc((count + 1) * sizeof(size_t)),
-        .process = malloc((count + 1) * sizeof(unsigned)),
-    };
     repetition *sorted = malloc((count + 1) * sizeof *sorted);
-    bool fine = samples->times && samples->start && samples->process && sorted;
+    if (!sorted)
+        return fail_memory(error, "a case's repetitions");
+    bool fine = samples_allocate(samples, count, error);
     if (fine) {
         if (count) {
             memcpy(sorted, stored->repetitions, count * sizeof *sorted);
             qsort(sorted, count, sizeof *sorted, compare_repetitions);
         }
         fill_samples(samples, sorted, count);
-    } else {
-        samples_free(samples);
-        fail_memory(error, "a case's repetitions");
     }
     free(sorted);
     return fine;
+}
+
+/* Ratios roof / kernel of the rounds in which both were measured. */
+static void fill_ratios(samples *ratios, const samples *kernel, const samples *roof)
+{
+    size_t r = 0, roof_process = 0;
+    for (size_t p = 0; p < kernel->processes; p++) {
+        while (roof_process < roof->processes && roof->process[roof_process] < kernel->process[p])
+            roof_process++;
+        if (roof_process == roof->processes || roof->process[roof_process] != kernel->process[p])
+            continue;
+        size_t begin = ratios->count;
+        r = roof->start[roof_process];
+        for (size_t k = kernel->start[p]; k < kernel->start[p + 1]; k++) {
+            while (r < roof->start[roof_process + 1] && roof->round[r] < kernel->round[k])
+                r++;
+            if (r < roof->start[roof_process + 1] && roof->round[r] == kernel->round[k])
+                ratios->values[ratios->count++] = roof->values[r] / kernel->values[k];
+        }
+        if (ratios->count == begin)
+            continue;
+        ratios->process[ratios->processes] = kernel->process[p];
+        ratios->start[ratios->processes++] = begin;
+    }
+    ratios->start[ratios->processes] = ratios->count;
 }
 
 static size_t samples_in(const samples *samples, size_t process)
@@ -179,7 +214,7 @@ static size_t samples_in(const samples *samples, size_t process)
 static double process_median(const samples *samples, size_t process, double *scratch)
 {
     size_t count = samples_in(samples, process);
-    memcpy(scratch, samples->times + samples->start[process], count * sizeof *scratch);
+    memcpy(scratch, samples->values + samples->start[process], count * sizeof *scratch);
     return median(scratch, count);
 }
 
@@ -189,11 +224,11 @@ static double resampled_median(const samples *samples, size_t process, generator
 {
     size_t count = samples_in(samples, process);
     for (size_t i = 0; i < count; i++)
-        scratch[i] = samples->times[samples->start[process] + draw_below(generator, count)];
+        scratch[i] = samples->values[samples->start[process] + draw_below(generator, count)];
     return median(scratch, count);
 }
 
-static double median_time(const samples *samples, double *medians, double *scratch)
+static double median_of_processes(const samples *samples, double *medians, double *scratch)
 {
     for (size_t p = 0; p < samples->processes; p++)
         medians[p] = process_median(samples, p, scratch);
@@ -204,7 +239,6 @@ static double median_time(const samples *samples, double *medians, double *scrat
 typedef struct workspace {
     double results[RESAMPLES];
     double *medians, *scratch;
-    size_t (*pairs)[2]; /* places of the processes that kernel and roof share */
 } workspace;
 
 static void workspace_free(workspace *space)
@@ -212,7 +246,6 @@ static void workspace_free(workspace *space)
     if (space) {
         free(space->medians);
         free(space->scratch);
-        free(space->pairs);
     }
     free(space);
 }
@@ -223,9 +256,8 @@ static workspace *workspace_create(size_t most, error *error)
     if (space) {
         space->medians = malloc((most + 1) * sizeof(double));
         space->scratch = malloc((most + 1) * sizeof(double));
-        space->pairs = malloc((most + 1) * sizeof *space->pairs);
     }
-    if (!space || !space->medians || !space->scratch || !space->pairs) {
+    if (!space || !space->medians || !space->scratch) {
         workspace_free(space);
         fail_memory(error, "a bootstrap");
         return NULL;
@@ -240,7 +272,8 @@ static void percentiles(double *results, double *lo, double *hi)
     *hi = results[RESAMPLES - 1 - TAIL];
 }
 
-static void time_interval(const samples *samples, uint64_t seed, workspace *space, speed *speed)
+static void interval(const samples *samples, uint64_t seed, workspace *space, double *lo,
+                     double *hi)
 {
     generator generator = seeded(seed);
     for (int b = 0; b < RESAMPLES; b++) {
@@ -250,53 +283,14 @@ static void time_interval(const samples *samples, uint64_t seed, workspace *spac
         }
         space->results[b] = median(space->medians, samples->processes);
     }
-    percentiles(space->results, &speed->time_lo_ns, &speed->time_hi_ns);
-}
-
-/* Processes in which both were measured: what slowed one down then slowed the other down too. */
-static size_t pair_processes(const samples *kernel, const samples *roof, size_t (*pairs)[2])
-{
-    size_t count = 0;
-    for (size_t k = 0, r = 0; k < kernel->processes && r < roof->processes;) {
-        if (kernel->process[k] == roof->process[r]) {
-            pairs[count][0] = k++;
-            pairs[count++][1] = r++;
-        } else if (kernel->process[k] < roof->process[r]) {
-            k++;
-        } else {
-            r++;
-        }
-    }
-    return count;
-}
-
-static void roof_interval(const samples *kernel, const samples *roof, uint64_t seed,
-                          workspace *space, speed *speed)
-{
-    generator generator = seeded(seed ^ 0x726f6f66); /* not the draws of the time */
-    size_t count = pair_processes(kernel, roof, space->pairs);
-    if (count == 0)
-        return;
-    for (size_t i = 0; i < count; i++)
-        space->medians[i] = process_median(roof, space->pairs[i][1], space->scratch) /
-                            process_median(kernel, space->pairs[i][0], space->scratch);
-    speed->roof_ratio = median(space->medians, count);
-    for (int b = 0; b < RESAMPLES; b++) {
-        for (size_t i = 0; i < count; i++) {
-            const size_t *pair = space->pairs[draw_below(&generator, count)];
-            double roof_ns = resampled_median(roof, pair[1], &generator, space->scratch);
-            double kernel_ns = resampled_median(kernel, pair[0], &generator, space->scratch);
-            space->medians[i] = roof_ns / kernel_ns;
-        }
-        space->results[b] = median(space->medians, count);
-    }
-    percentiles(space->results, &speed->roof_lo, &speed->roof_hi);
+    percentiles(space->results, lo, hi);
 }
 
 static bool same_group(const case_key *a, const case_key *b)
 {
     return a->rows == b->rows && a->hidden == b->hidden && a->dtype == b->dtype &&
-           a->cache == b->cache && a->threads == b->threads;
+           a->cache == b->cache && a->threads == b->threads &&
+           strcmp(a->convention, b->convention) == 0 && strcmp(a->input, b->input) == 0;
 }
 
 /* The faster roof of the case's group; roof->processes is 0 where there is none. */
@@ -313,7 +307,7 @@ static bool find_roof(const stored_cases *cases, const case_key *key, samples *r
         if (!samples_of(stored, &candidate, error))
             return false;
         workspace *space = workspace_create(candidate.count, error);
-        double time = space ? median_time(&candidate, space->medians, space->scratch) : NAN;
+        double time = space ? median_of_processes(&candidate, space->medians, space->scratch) : NAN;
         bool better = time < best;
         samples_free(better ? roof : &candidate);
         if (better) {
@@ -329,17 +323,31 @@ static bool find_roof(const stored_cases *cases, const case_key *key, samples *r
     return true;
 }
 
-static void summarise(const case_key *key, const samples *samples, const struct samples *roof,
-                      workspace *space, speed *speed)
+static bool summarise(const case_key *key, const samples *own, const samples *roof, speed *speed,
+                      error *error)
 {
+    samples ratios;
     uint64_t seed = hash_key(key);
     double bytes = 2.0 * (double)key->rows * (double)key->hidden * (double)dtype_size(key->dtype);
-    speed->repetitions = (unsigned)samples->count;
-    speed->processes = (unsigned)samples->processes;
-    speed->time_ns = median_time(samples, space->medians, space->scratch);
+    workspace *space = workspace_create(own->count, error);
+    if (!space || !samples_allocate(&ratios, own->count, error)) {
+        workspace_free(space);
+        return false;
+    }
+    speed->repetitions = (unsigned)own->count;
+    speed->processes = (unsigned)own->processes;
+    speed->time_ns = median_of_processes(own, space->medians, space->scratch);
     speed->gbps = bytes / speed->time_ns;
-    time_interval(samples, seed, space, speed);
-    roof_interval(samples, roof, seed, space, speed);
+    interval(own, seed, space, &speed->time_lo_ns, &speed->time_hi_ns);
+    fill_ratios(&ratios, own, roof);
+    if (ratios.count > 0) {
+        speed->roof_ratio = median_of_processes(&ratios, space->medians, space->scratch);
+        /* Other draws than the time's. */
+        interval(&ratios, seed ^ 0x726f6f66, space, &speed->roof_lo, &speed->roof_hi);
+    }
+    samples_free(&ratios);
+    workspace_free(space);
+    return true;
 }
 
 bool speed_of_case(const stored_cases *cases, size_t index, speed *speed, error *error)
@@ -348,18 +356,9 @@ bool speed_of_case(const stored_cases *cases, size_t index, speed *speed, error 
     samples own, roof;
     if (!samples_of(&cases->cases[index], &own, error))
         return false;
-    if (own.count == 0) {
-        samples_free(&own);
-        return true;
-    }
-    bool fine = find_roof(cases, &cases->cases[index].key, &roof, error);
-    if (fine) {
-        size_t most = own.count > roof.count ? own.count : roof.count;
-        workspace *space = workspace_create(most, error);
-        fine = space != NULL;
-        if (space)
-            summarise(&cases->cases[index].key, &own, &roof, space, speed);
-        workspace_free(space);
+    bool fine = true;
+    if (own.count > 0 && (fine = find_roof(cases, &cases->cases[index].key, &roof, error))) {
+        fine = summarise(&cases->cases[index].key, &own, &roof, speed, error);
         samples_free(&roof);
     }
     samples_free(&own);

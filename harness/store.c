@@ -75,11 +75,6 @@ static const struct {
 
 static const char *const state_names[] = {"open", "complete", "interrupted"};
 
-const char *store_sqlite_version(void)
-{
-    return sqlite3_libversion();
-}
-
 bool store_fail(const store *store, int status, const char *doing, error *error)
 {
     static const char kept[] = "what was stored before is kept";

@@ -58,9 +58,6 @@ typedef struct stored_cases {
     size_t count;
 } stored_cases;
 
-/* The version of SQLite that is really loaded. */
-const char *store_sqlite_version(void);
-
 /* Opens or (STORE_WRITE) creates. Errors (7): not a database, corrupt (quick_check), a newer
  * user_version ("made by a newer lnbench"), not writable. Older versions are migrated. */
 bool store_open(const char *path, store_mode mode, store **store, error *error);
@@ -105,8 +102,8 @@ bool store_kernels_json(store *store, int64_t run, char **json, error *error);
 void stored_cases_free(stored_cases *cases);
 void stored_rows_free(stored_rows *rows);
 
-/* For --resume: a worker process that left every repetition it was to make is ended; how many such there are that
- * timed this case; and the first number that no process of the run has. */
+/* For --resume: a worker process that left every repetition it was to make is ended; how many such
+ * there are that timed this case; and the first number that no process of the run has. */
 bool store_end_process(store *store, int64_t run, unsigned process, error *error);
 bool store_process_count(store *store, int64_t run, const case_key *key, unsigned *processes,
                          error *error);

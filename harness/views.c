@@ -14,10 +14,13 @@ static bool load_kernels(store *store, view *view, error *error)
     json_error_t where;
     view->kernels = json_loads(text, JSON_REJECT_DUPLICATES, &where);
     free(text);
-    return view->kernels || fail(error, EXIT_CODE_ENVIRONMENT,
-                                 "run %lld: a kernel's descriptor is not JSON (%s): the database "
-                                 "is damaged",
-                                 (long long)view->run.id, where.text);
+    if (view->kernels)
+        return true;
+    /* jansson's parser takes memory that ran out for bad JSON. */
+    return fail(error, EXIT_CODE_ENVIRONMENT,
+                "run %lld: a kernel's descriptor cannot be read as JSON (%s): the database is "
+                "damaged, or memory ran out",
+                (long long)view->run.id, where.text);
 }
 
 static bool sum_up(view *view, error *error)

@@ -4,9 +4,11 @@
  *     if (!worker_start(&settings, &worker, &error)) ...
  *     order order = worker_order(ORDER_JUDGE, kernel);
  *     reply reply;
- *     if (!worker_ask(worker, &order, 10.0, &reply)) ...   // reply then is FAILED: crashed, timeout, overrun, ...
+ *     if (!worker_ask(worker, &order, 10.0, &reply)) ...   // reply then is FAILED: crashed,
+ * timeout, overrun, ...
  *
- * After a failure that ended the process the worker is started anew by the next worker_ask, with the same plugins.
+ * After a failure that ended the process the worker is started anew by the next worker_ask, with
+ * the same plugins.
  */
 #ifndef LNBENCH_WORKER_H
 #define LNBENCH_WORKER_H
@@ -16,10 +18,10 @@
 /* One kernel as the harness knows it. */
 typedef struct kernel_entry {
     kernel_facts facts;
-    char source[NAME_MAX_LENGTH];            /* "builtin" or the plugin's name */
-    unsigned plugin, kernel;                 /* its place in every worker */
-    uint64_t object_hash;                    /* FNV-1a of the file it comes from */
-    char unsupported[REPLY_TEXT_LENGTH];     /* why this CPU can't run it, "" if it can */
+    char source[NAME_MAX_LENGTH];        /* "builtin" or the plugin's name */
+    unsigned plugin, kernel;             /* its place in every worker */
+    uint64_t object_hash;                /* FNV-1a of the file it comes from */
+    char unsupported[REPLY_TEXT_LENGTH]; /* why this CPU can't run it, "" if it can */
 } kernel_entry;
 
 typedef struct kernel_list {
@@ -29,8 +31,9 @@ typedef struct kernel_list {
 
 typedef struct worker worker;
 
-/* Starts a worker, loads liblayernorm and the plugins, and lists their kernels. Errors: a plugin that can't be loaded
- * (7), that crashes at load (6), the worker or the library missing (7). Names that two plugins share are an error (2). */
+/* Starts a worker, loads liblayernorm and the plugins, and lists their kernels. Errors: a plugin
+ * that can't be loaded (7), that crashes at load (6), the worker or the library missing (7). Names
+ * that two plugins share are an error (2). */
 bool worker_start(const char *const *plugins, size_t plugin_count, worker **worker,
                   kernel_list *kernels, error *error);
 void worker_stop(worker *worker);
@@ -45,8 +48,9 @@ int worker_arena(const worker *worker);
 
 order worker_order(order_kind kind, const kernel_entry *kernel);
 
-/* Sends and waits for the answer. True: reply->kind is DONE. False: reply is FAILED with a verdict and text, also for a
- * crash, an exit, a hang past the deadline or nonsense; the process is then gone. */
+/* Sends and waits for the answer. True: reply->kind is DONE. False: reply is FAILED with a verdict
+ * and text, also for a crash, an exit, a hang past the deadline or nonsense; the process is then
+ * gone. */
 bool worker_ask(worker *worker, const order *order, double deadline_seconds, reply *reply);
 
 /* For the stream of ORDER_TIME_RUN: one more reply; false and a FAILED reply as above. */

@@ -68,11 +68,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
     report.verdict = VERDICT_CRASHED;
     report.count = running_entry;
     report.text[0] = '\0';
-    append(report.text, number == SIGSEGV   ? "SIGSEGV"
-                        : number == SIGBUS  ? "SIGBUS"
-                        : number == SIGILL  ? "SIGILL"
-                        : number == SIGFPE  ? "SIGFPE"
-                                            : "SIGABRT");
+    append(report.text, number == SIGSEGV  ? "SIGSEGV"
+                        : number == SIGBUS ? "SIGBUS"
+                        : number == SIGILL ? "SIGILL"
+                        : number == SIGFPE ? "SIGFPE"
+                                           : "SIGABRT");
     if (number == SIGSEGV || number == SIGBUS)
         describe_memory_fault(info->si_addr);
     send(WORKER_SOCKET_FD, &report, sizeof report, MSG_NOSIGNAL);

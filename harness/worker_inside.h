@@ -1,4 +1,5 @@
-/* The worker's own parts: what runs in the exec'd process that holds kernels and never the reference. */
+/* The worker's own parts: what runs in the exec'd process that holds kernels and never the
+ * reference. */
 #ifndef LNBENCH_WORKER_INSIDE_H
 #define LNBENCH_WORKER_INSIDE_H
 
@@ -18,7 +19,8 @@ void worker_send_done(const char *text, int64_t value);
 void worker_send_failed(verdict_kind verdict, unsigned entry, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Reports SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT as the verdict of the running case, then exits. */
+/* Reports SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT as the verdict of the running case, then
+ * exits. */
 void worker_watch_faults(void);
 /* Names what runs now (an entry of a timed group), for that report. */
 void worker_fault_entry(unsigned entry);

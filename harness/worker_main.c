@@ -1,4 +1,5 @@
-/* lnbench-worker: loads kernels and runs them, one order at a time. Started by lnbench, never by hand. */
+/* lnbench-worker: loads kernels and runs them, one order at a time. Started by lnbench, never by
+ * hand. */
 #include "worker_inside.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -42,8 +43,7 @@ void worker_send_failed(verdict_kind verdict, unsigned entry, const char *format
 
 const ln_kernel *worker_kernel(const worker_plugins *plugins, const order *order)
 {
-    if (order->plugin >= plugins->count ||
-        order->kernel >= plugins->plugins[order->plugin]->count)
+    if (order->plugin >= plugins->count || order->kernel >= plugins->plugins[order->plugin]->count)
         return NULL;
     return &plugins->plugins[order->plugin]->kernels[order->kernel];
 }
@@ -55,8 +55,8 @@ static bool name_is_fine(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.-") == length;
 }
 
-/* A reason why the plugin can't be taken, or NULL. Strings that come from it are shown only once they are known to be
- * plain names. */
+/* A reason why the plugin can't be taken, or NULL. Strings that come from it are shown only once
+ * they are known to be plain names. */
 static const char *plugin_fault(const ln_plugin *plugin)
 {
     if (!plugin)
@@ -145,7 +145,8 @@ static void answer_supports(const worker_plugins *plugins, const order *order)
     const char *reason = "no such kernel";
     if (kernel) {
         reason = kernel->supports ? kernel->supports(&order->problem) : NULL;
-        bool same = kernel->storage == order->problem.storage && kernel->param == order->problem.param;
+        bool same =
+            kernel->storage == order->problem.storage && kernel->param == order->problem.param;
         if (!reason && !same)
             reason = "other element types";
     }

@@ -1,6 +1,7 @@
-/* Times one group: all kernels of a shape and their roofs, interleaved, on the same buffers. What is timed is what was
- * judged: before every repetition y is poisoned and one of two judged inputs is put in place, and after it the output must
- * be bit for bit the judged one. All of that is untimed. */
+/* Times one group: all kernels of a shape and their roofs, interleaved, on the same buffers. What
+ * is timed is what was judged: before every repetition y is poisoned and one of two judged inputs
+ * is put in place, and after it the output must be bit for bit the judged one. All of that is
+ * untimed. */
 #include "hayai.h"
 #include "roof.h"
 #include "worker_inside.h"
@@ -27,7 +28,7 @@ static struct {
     size_t block_bytes, tensor_bytes, slot_bytes, slots;
     guarded x, y, gamma, beta;
     char *block[2];
-    int filled; /* which input x holds; -1: none */
+    int filled;          /* which input x holds; -1: none */
     ln_tensors *tensors; /* one a slot */
     entry entries[WORKER_MAX_ENTRIES];
     unsigned count;
@@ -160,7 +161,8 @@ static bool output_is_judged(const entry *entry, int input, size_t slots)
     return true;
 }
 
-/* The timed loops. One slot (hot) keeps the tensors' address constant; cold walks the slots in turn. */
+/* The timed loops. One slot (hot) keeps the tensors' address constant; cold walks the slots in
+ * turn. */
 static size_t loop_kernel(hayai_state *state, const entry *entry)
 {
     void (*run)(const void *, const ln_tensors *) = entry->kernel->run;
@@ -243,8 +245,7 @@ void worker_time_entry(const worker_plugins *plugins, const order *order)
             fail_group("no such kernel, or out of memory in the worker");
             return;
         }
-        if (entry->kernel->prepare &&
-            entry->kernel->prepare(&group.problem, &entry->state) != 0) {
+        if (entry->kernel->prepare && entry->kernel->prepare(&group.problem, &entry->state) != 0) {
             worker_send_failed(VERDICT_UNSUPPORTED, entry->index, "its prepare() failed");
             return;
         }

@@ -13,8 +13,9 @@
  *     #include "kernel.h"
  *
  * What the parts give each other:
- *     statistics  statistics_prepare(hidden), statistics_of(&statistics, &row) -> moments,
- *                 statistics_bound(problem, facts) -> moments_bound
+ *     statistics  statistics_prepare(hidden) once a call; statistics_pivot(&statistics, &row) -> a
+ *                 real, the first touch of a row where one is needed; statistics_of(&statistics,
+ *                 &row, pivot) -> moments; statistics_bound(problem, facts) -> moments_bound
  *     apply       centre_of(moments) -> centre, centre_subtract(centre, x) -> x - mean,
  *                 centre_bound(facts, moments_bound) -> absolute error of that
  *     schedule    schedule_run(call, affine, form): all rows

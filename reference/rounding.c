@@ -22,11 +22,11 @@ static uint64_t double_bits(double value)
     return bits;
 }
 
-/* Surely not a midpoint of two floats: a normal float's midpoints end in bit 28 and zeros. */
+/* Surely not a midpoint of two floats: those have 25 bits (fewer where subnormal), so that the last
+ * 28 of the 53 bits of a double are zeros. */
 static bool is_clear_of_midpoints(double value)
 {
-    double size = fabs(value);
-    return size >= 0x1p-126 && size < 0x1p127 && (double_bits(value) & 0x0fffffffu) != 0;
+    return fabs(value) < 0x1p127 && (double_bits(value) & 0x0fffffffu) != 0;
 }
 
 /* The largest float's neighbour, for the sake of midpoints, is 2^128. */
@@ -85,10 +85,7 @@ rounded_pair rounding_of_critical(const critical_number *critical)
     set_bound(other, critical->high);
     mpfr_add(middle, middle, other, MPFR_RNDN); /* exact: neighbours, 54 bits */
     mpfr_div_2ui(middle, middle, 1, MPFR_RNDN);
-    rounded_pair rounded = {0.0f, 0.0};
-    if (!mpfr_zero_p(middle)) {
-        rounded = round_both(middle);
-    }
+    rounded_pair rounded = round_both(middle);
     mpfr_clears(middle, other, (mpfr_ptr)0);
     return rounded;
 }

@@ -245,8 +245,19 @@ hayai_status hayai_suite_run_interleaved(hayai_suite *suite, const hayai_interle
 /* Everything written to memory until here must have been written. */
 #define hayai_clobber() __asm__ volatile("" : : : "memory")
 
+/* The same for an lvalue that is read and written: its value may have been changed. */
+#ifdef __clang__
+#define hayai_do_not_optimize_in_out(lvalue) __asm__ volatile("" : "+r,m"(lvalue) : : "memory")
+#else
+#define hayai_do_not_optimize_in_out(lvalue) __asm__ volatile("" : "+m,r"(lvalue) : : "memory")
+#endif
+
 #ifdef __cplusplus
 }
 #endif
+
+#include "hayai_benchmark.h"
+#include "hayai_report.h"
+#include "hayai_macros.h"
 
 #endif

@@ -12,6 +12,9 @@ source_root=$(readlink -f -- "${1:?usage: launcher_test.sh CHECKOUT}")
 top=$(mktemp -d) || exit 1
 trap 'rm -rf "$top"' EXIT
 failures=0
+# Nothing of the caller's settings: run-tests may have been started with any of them.
+unset CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS PKG_CONFIG_PATH CMAKE_PREFIX_PATH \
+    LNBENCH_BUILD_DIR LNBENCH_NO_INSTALL LNBENCH_FULL CTEST_PARALLEL_LEVEL
 
 # ---- the sandbox -------------------------------------------------------------------------------
 
@@ -148,7 +151,6 @@ start() {
     : >"$box/calls"
     (
         cd "$box/elsewhere" || exit 99
-        unset CC CXX LNBENCH_BUILD_DIR LNBENCH_NO_INSTALL LNBENCH_FULL CTEST_PARALLEL_LEVEL
         export PATH="$box/bin:$box/base" DPKG_ADMINDIR="$box/dpkg"
         # VARIABLE=VALUE words come before the program.
         exec env "$@" >"$box/stdout" 2>"$box/stderr" </dev/null
@@ -299,6 +301,28 @@ test_failed_build_is_not_run() {
     prints "built from mended"
 }
 
+# A terminal shows how far the build is; the build's failure must not get lost on the way there.
+test_on_a_terminal() {
+    command -v script >/dev/null && script -qec true /dev/null >"$box/stdout" 2>&1 || return 0
+    start "$checkout/lnbench"
+    let_clock_tick
+    for content in broken mended; do
+        echo $content >"$checkout/kernels/source.c"
+        env PATH="$box/bin:$box/base" DPKG_ADMINDIR="$box/dpkg" SHELL=/bin/sh \
+            "$(command -v script)" -qec "'$checkout/lnbench' tty" "$box/typescript" \
+            >"$box/stdout" 2>"$box/stderr" </dev/null
+        code=$?
+        if [ $content = broken ]; then
+            exits 7
+            prints "source.c:1: planted fault"
+        else
+            exits 0
+            prints "  [1/1]"
+            prints "built from mended"
+        fi
+    done
+}
+
 test_failed_configuration() {
     touch "$box/configuration-is-broken"
     start "$checkout/lnbench"
@@ -424,7 +448,7 @@ exec "$@"
 END
     start FAKE_UID=1000 "$checkout/lnbench"
     exits 7
-    tells "this user is not root, and sudo wants a password"
+    tells "this user is not root, and sudo refused it or wants a password"
     tells "  sudo apt-get install -y --no-install-recommends cmake"
     calls_not "sudo -v"
 

@@ -328,7 +328,7 @@ int main(int count, char **arguments)
     if (!make_sample(arguments[1], &error) ||
         (count == 3 && !write_views(arguments[1], arguments[2], &error))) {
         fprintf(stderr, "%s\n", error.message);
-        return error.code;
+        return (int)error.code;
     }
     return EXIT_CODE_FINE;
 }

@@ -8,8 +8,8 @@
 enum { MOST = 64 };
 
 typedef struct sample {
-    stored_case list[8];
-    repetition repetitions[8][MOST];
+    stored_case list[12];
+    repetition repetitions[12][MOST];
     stored_cases cases;
 } sample;
 
@@ -28,8 +28,11 @@ static stored_case *add_case(sample *sample, const char *kernel)
 static void add_time(stored_case *stored, unsigned process, double real_ns)
 {
     size_t index = stored->repetition_count++;
+    unsigned round = 0; /* within its process */
+    for (size_t i = 0; i < index; i++)
+        round += stored->repetitions[i].process == process;
     stored->repetitions[index] =
-        (repetition){process, (unsigned)index, (unsigned)index, 1000, real_ns, real_ns};
+        (repetition){process, round, (unsigned)index, 1000, real_ns, real_ns};
 }
 
 static speed speed_of(const sample *sample, size_t index)
@@ -125,6 +128,15 @@ static void test_hierarchy(void **state)
             add_time(kernel, process, 100 + process);
     speed speed = speed_of(&sample, 0);
     assert_true(speed.time_ns == 102 && speed.time_lo_ns <= 101 && speed.time_hi_ns >= 103);
+    /* And one process alone: its repetitions are drawn. The binomial distribution has the median of
+     * 9 draws from 1 ... 9 below 3, or above 7, in 3 % of the cases on either side. */
+    struct sample alone = {0};
+    kernel = add_case(&alone, "k");
+    for (int i = 1; i <= 9; i++)
+        add_time(kernel, 0, i);
+    speed = speed_of(&alone, 0);
+    assert_true(speed.time_ns == 5 && speed.time_lo_ns >= 1 && speed.time_lo_ns <= 3);
+    assert_true(speed.time_hi_ns >= 7 && speed.time_hi_ns <= 9);
 }
 
 /* The faster roof of the group counts, others don't; what a process does to both cancels. */
@@ -136,22 +148,22 @@ static void test_roof(void **state)
     stored_case *plain = add_case(&sample, "roof_copy"),
                 *stream = add_case(&sample, "roof_copy_nt");
     stored_case *elsewhere[] = {add_case(&sample, "roof_copy"), add_case(&sample, "roof_copy"),
-                                add_case(&sample, "roof_copy"), add_case(&sample, "roof_copy")};
+                                add_case(&sample, "roof_copy"), add_case(&sample, "roof_copy"),
+                                add_case(&sample, "roof_copy")};
     stored_case *not_roof = add_case(&sample, "roofless");
     elsewhere[0]->key.rows++;
     elsewhere[1]->key.hidden++;
     elsewhere[2]->key.cache = CACHE_COLD;
     elsewhere[3]->key.threads++;
-    /* Another convention and input move the same bytes. */
-    snprintf(stream->key.convention, sizeof stream->key.convention, "none");
-    snprintf(stream->key.input, sizeof stream->key.input, "any");
+    /* Another convention's group has roofs of its own, measured beside its kernels. */
+    snprintf(elsewhere[4]->key.convention, sizeof elsewhere[4]->key.convention, "none");
     for (unsigned process = 0; process < 4; process++) {
         double slow = process == 1 ? 10 : 1;
         for (int i = 0; i < 3; i++) {
             add_time(kernel, process, 1000 * slow);
             add_time(plain, process, 900 * slow);
             add_time(stream, process, 500 * slow);
-            for (int j = 0; j < 4; j++)
+            for (int j = 0; j < 5; j++)
                 add_time(elsewhere[j], process, 1);
             add_time(not_roof, process, 1);
         }
@@ -159,6 +171,10 @@ static void test_roof(void **state)
     speed speed = speed_of(&sample, 0);
     assert_true(speed.roof_ratio == 0.5 && speed.roof_lo == 0.5 && speed.roof_hi == 0.5);
     assert_true(speed.time_hi_ns > speed.time_lo_ns);
+    for (size_t i = 0; i < plain->repetition_count; i++)
+        plain->repetitions[i].real_ns /= 3; /* now the one that comes first is faster */
+    assert_near(speed_of(&sample, 0).roof_ratio, 0.3);
+    plain->repetition_count = 0;
     /* Only process 3 left in common. */
     for (size_t i = 0; i < stream->repetition_count; i++) {
         stream->repetitions[i].process += 3;
@@ -168,6 +184,28 @@ static void test_roof(void **state)
     for (size_t i = 0; i < stream->repetition_count; i++)
         stream->repetitions[i].process += 10;
     assert_true(isnan(speed_of(&sample, 0).roof_ratio));
+}
+
+/* A burst that slows one round of everything leaves the ratio alone: rounds are paired. */
+static void test_rounds_are_paired(void **state)
+{
+    (void)state;
+    sample sample = {0};
+    stored_case *kernel = add_case(&sample, "k"), *roof = add_case(&sample, "roof_copy");
+    for (unsigned process = 0; process < 3; process++) {
+        for (int round = 0; round < 5; round++) {
+            double slow = 1 + 0.5 * round * (process + 1);
+            add_time(kernel, process, 1000 * slow);
+            add_time(roof, process, 800 * slow);
+        }
+    }
+    speed speed = speed_of(&sample, 0);
+    assert_near(speed.roof_ratio, 0.8);
+    assert_near(speed.roof_lo, 0.8);
+    assert_near(speed.roof_hi, 0.8);
+    /* A round that the roof lacks is left out, not paired with another. */
+    roof->repetitions[0].repetition = 9;
+    assert_near(speed_of(&sample, 0).roof_ratio, 0.8);
 }
 
 /* splitmix64, another generator than the bootstrap's. */
@@ -284,10 +322,15 @@ static void test_regime(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_median),        cmocka_unit_test(test_constant),
-        cmocka_unit_test(test_nothing),       cmocka_unit_test(test_processes_count_alike),
-        cmocka_unit_test(test_hierarchy),     cmocka_unit_test(test_roof),
-        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_median),
+        cmocka_unit_test(test_constant),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_processes_count_alike),
+        cmocka_unit_test(test_hierarchy),
+        cmocka_unit_test(test_roof),
+        cmocka_unit_test(test_rounds_are_paired),
+        cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_regime),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

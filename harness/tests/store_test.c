@@ -219,16 +219,17 @@ static void test_keys(void **state)
     store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store), other = begun(store);
     case_key keys[9];
-    for (int i = 0; i < 9; i++)
-        keys[i] = sample_key();
-    strcpy(keys[1].kernel, "other");
-    strcpy(keys[2].convention, "other");
-    strcpy(keys[3].input, "other");
-    keys[4].rows++;
-    keys[5].hidden++;
-    keys[6].dtype = LN_BF16;
-    keys[7].cache = CACHE_HOT;
-    keys[8].threads++;
+    for (int i = 0; i < 9; i++) {
+        keys[i] = sample_key(); /* each differs in one part from the one put before it */
+        strcpy(keys[i].kernel, i >= 1 ? "other" : "one");
+        strcpy(keys[i].convention, i >= 2 ? "other" : "one");
+        strcpy(keys[i].input, i >= 3 ? "other" : "one");
+        keys[i].rows += i >= 4;
+        keys[i].hidden += i >= 5;
+        keys[i].dtype = i >= 6 ? LN_BF16 : LN_F32;
+        keys[i].cache = i >= 7 ? CACHE_HOT : CACHE_COLD;
+        keys[i].threads += i >= 8;
+    }
     for (unsigned process = 0; process < 2; process++) {
         for (int i = 0; i < 9; i++) {
             repetition put = {process, 0, 0, 1, 10.0 * i + process, 1};
@@ -259,6 +260,26 @@ static void test_keys(void **state)
     assert_non_null(strstr(problem.message, "already"));
     again.repetition = 1;
     CHECK(store_put_repetition(store, run, &keys[0], &again, &problem));
+    store_close(store);
+}
+
+/* A put that fails leaves nothing, not even the case that it had to add, and the next one works. */
+static void test_undone(void **state)
+{
+    store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    int64_t run = begun(store);
+    case_key key = sample_key();
+    repetition put = {0, 0, 0, 1, 1, 1};
+    sqlite3_exec(store->database,
+                 "CREATE TEMP TRIGGER refuse BEFORE INSERT ON main.repetitions "
+                 "BEGIN SELECT raise(ABORT, 'refused'); END",
+                 NULL, NULL, NULL);
+    assert_false(store_put_repetition(store, run, &key, &put, &problem));
+    stored_run info;
+    CHECK(store_run(store, run, &info, &problem));
+    assert_int_equal(info.cases, 0);
+    sqlite3_exec(store->database, "DROP TRIGGER refuse", NULL, NULL, NULL);
+    CHECK(store_put_repetition(store, run, &key, &put, &problem));
     store_close(store);
 }
 
@@ -668,6 +689,7 @@ int main(void)
         SCRATCH_TEST(test_special_doubles),
         SCRATCH_TEST(test_accuracy_updates),
         SCRATCH_TEST(test_keys),
+        SCRATCH_TEST(test_undone),
         SCRATCH_TEST(test_rows),
         SCRATCH_TEST(test_runs),
         SCRATCH_TEST(test_kill),

@@ -410,6 +410,8 @@ static void test_export_errors(void **state)
         assert_false(export_write(&view, EXPORT_JSON, full, "out.json", &problem));
         assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
         assert_non_null(strstr(problem.message, "out.json: cannot write it: No space left"));
+        /* and what fits into the buffer fails when that is written out */
+        assert_false(export_write(&view, EXPORT_SMALLER, full, "out.json", &problem));
         fclose(full);
     }
     assert_false(export_save(&view, EXPORT_TSV, scratch_path(state, "no/out.tsv"), &problem));

@@ -7,7 +7,15 @@
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                             residual_form form)
 {
-    run_rows(problem, tensors, affine, form, 0);
+    const convention convention = convention_prepare(problem, tensors, affine);
+    const statistics statistics = statistics_prepare(problem->hidden);
+    for (size_t r = 0; r < problem->rows; r++) {
+        const row row = row_at(problem, tensors, r, form, 0);
+        moments moments = statistics_of(&statistics, &row, statistics_pivot(&statistics, &row));
+        real rstd = convention_rstd(&convention, moments.m2);
+        apply_row(&row, &convention, centre_of(moments), lane_set(rstd));
+        keep_moments(tensors, r, moments, rstd);
+    }
 }
 
 #endif

@@ -41,22 +41,13 @@ LN_INLINE row row_at(const ln_problem *problem, const ln_tensors *tensors, size_
     return row;
 }
 
-LN_INLINE void run_rows(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
-                        residual_form form, int sum_early)
+/* Writes what the caller wants to know of a row. */
+LN_INLINE void keep_moments(const ln_tensors *tensors, size_t r, moments moments, real rstd)
 {
-    const convention convention = convention_prepare(problem, tensors, affine);
-    const statistics statistics = statistics_prepare(problem->hidden);
-    real *means = tensors->mean, *rstds = tensors->rstd;
-    for (size_t r = 0; r < problem->rows; r++) {
-        const row row = row_at(problem, tensors, r, form, sum_early);
-        moments moments = statistics_of(&statistics, &row);
-        real rstd = convention_rstd(&convention, moments.m2);
-        apply_row(&row, &convention, centre_of(moments), lane_set(rstd));
-        if (means)
-            means[r] = moments.mean + moments.rest;
-        if (rstds)
-            rstds[r] = rstd;
-    }
+    if (tensors->mean)
+        ((real *)tensors->mean)[r] = moments.mean + moments.rest;
+    if (tensors->rstd)
+        ((real *)tensors->rstd)[r] = rstd;
 }
 
 #endif

@@ -50,8 +50,16 @@ LN_INLINE void naive_add(naive_sums *sums, const row *row, size_t i, size_t left
     }
 }
 
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row)
+/* Needs no pivot. */
+LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
 {
+    (void)statistics, (void)row;
+    return 0;
+}
+
+LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+{
+    (void)pivot;
     naive_sums sums;
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)

@@ -51,7 +51,7 @@ LN_INLINE statistics statistics_prepare(size_t hidden)
     return (statistics){1 / (real)hidden, 1 / (real)(hidden < BLOCK ? hidden : BLOCK)};
 }
 
-LN_INLINE real shifted_pivot(const statistics *statistics, const row *row)
+LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
 {
     vec sums[UNROLL];
     LN_UNROLLED
@@ -110,9 +110,9 @@ static __attribute__((noinline, cold, unused)) moments shifted_again(const stati
     return shifted_sweep(statistics, &row, pivot, 1);
 }
 
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row)
+LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
 {
-    moments found = shifted_sweep(statistics, row, shifted_pivot(statistics, row), 0);
+    moments found = shifted_sweep(statistics, row, pivot, 0);
     if (__builtin_expect(found.rest * found.rest > 4 * (found.m2 * statistics->inverse), 0))
         found = shifted_again(statistics, *row, found.mean + found.rest);
     return found;

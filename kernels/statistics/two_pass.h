@@ -51,8 +51,16 @@ LN_INLINE void two_pass_add_squares(vec sums[UNROLL], const row *row, vec mean, 
     }
 }
 
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row)
+/* Needs no pivot. */
+LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
 {
+    (void)statistics, (void)row;
+    return 0;
+}
+
+LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+{
+    (void)pivot;
     vec sums[UNROLL];
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)

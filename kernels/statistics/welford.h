@@ -105,8 +105,16 @@ LN_INLINE void welford_merge(welford_parts *parts, size_t a, size_t b)
     parts->count[a] = count;
 }
 
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row)
+/* Needs no pivot. */
+LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
 {
+    (void)statistics, (void)row;
+    return 0;
+}
+
+LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+{
+    (void)pivot;
     (void)statistics;
     welford_lanes lanes;
     LN_UNROLLED

@@ -48,7 +48,7 @@ static void check_kernel(const ln_kernel *kernel, const ln_problem *problem,
                      kernel->name, problem->convention.ddof, (int)problem->convention.eps_place,
                      (int)problem->convention.affine, hidden, r, at, (double)y[r * hidden + at],
                      exact[r * hidden + at]);
-        *claims += isfinite(bound.xhat_abs);
+        *claims += isfinite(bound.xhat_abs) ? 1 : 0;
         /* In any order of summation, 2 N roundings of numbers up to max_abs, twice over. */
         double loose = 4 * (double)hidden * 0x1p-24 * facts->max_abs + 1e-6;
         assert_true(fabs((double)means[r] - facts->mean) <= loose);

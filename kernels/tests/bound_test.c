@@ -112,7 +112,7 @@ static void judge(const ln_kernel *kernel, const ln_problem *problem, const orac
                  (int)problem->convention.affine, share);
     tally->most = fmax(tally->most, share);
     tally->rows++;
-    tally->claims += isfinite(bound.xhat_abs);
+    tally->claims += isfinite(bound.xhat_abs) ? 1 : 0;
 }
 
 static void try_row(numbers *numbers, const family *family, size_t hidden, double scale,

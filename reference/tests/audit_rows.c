@@ -26,6 +26,8 @@ unsigned long long audit_random(unsigned long long *state)
     return z ^ (z >> 31);
 }
 
+/* Never two draws in one expression whose order C leaves open: a seed means the same rows with
+ * every compiler. */
 static unsigned below(unsigned long long *state, unsigned count)
 {
     return (unsigned)(audit_random(state) % count);
@@ -150,12 +152,10 @@ static void draw_convention(audit_row *row, unsigned kind, unsigned long long *s
         row->convention = audit_presets[below(state, AUDIT_PRESETS)];
         return;
     }
-    row->convention = (ln_convention){
-        .ddof = (int)below(state, 2),
-        .eps_place = (ln_eps_place)below(state, 4),
-        .eps = epsilons[below(state, sizeof epsilons / sizeof epsilons[0])],
-        .affine = (ln_affine)below(state, 5),
-    };
+    row->convention.ddof = (int)below(state, 2);
+    row->convention.eps_place = (ln_eps_place)below(state, 4);
+    row->convention.eps = epsilons[below(state, sizeof epsilons / sizeof epsilons[0])];
+    row->convention.affine = (ln_affine)below(state, 5);
     if (row->convention.eps_place == LN_EPS_NONE) {
         row->convention.eps = 0.0;
     }
@@ -163,12 +163,14 @@ static void draw_convention(audit_row *row, unsigned kind, unsigned long long *s
 
 void audit_row_draw(audit_row *row, unsigned kind, unsigned long long *state)
 {
-    row->hidden = 1 + below(state, below(state, 4) == 0 ? 8 : AUDIT_MAX_HIDDEN);
+    unsigned most = below(state, 4) == 0 ? 8 : AUDIT_MAX_HIDDEN;
+    row->hidden = 1 + below(state, most);
     draw_convention(row, kind, state);
     if (kind >= 11 && row->hidden % 2 == 1) {
         row->hidden++;
     }
-    float offset = ldexpf(1.0f + 0.5f * uniform(state), (int)below(state, 27));
+    float offset = 1.0f + 0.5f * uniform(state);
+    offset = ldexpf(offset, (int)below(state, 27));
     float first = normal(state);
     row->has_residual = below(state, 4) == 0;
     for (size_t i = 0; i < row->hidden; i++) {

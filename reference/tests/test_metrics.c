@@ -95,10 +95,10 @@ static void figures_of_finite_rows(void **state)
     const float got_first[] = {1 + 0x1p-23f, 2 - 0x1p-23f, 3};
     const float got_second[] = {0.5f + 0x1p-24f, -1 + 0x1p-24f};
     state_exact(&s, 3, first);
+    s.result.kappa = 77;
     add(0, 3, got_first, &s);
     state_exact(&s, 2, second);
     s.exact[0] = 0.5 - 0x1p-26; /* below 0.5: ulp 2^-25, error 2^-24 + 2^-26 = 2.5 ulp */
-    s.result.kappa = 77;
     add(9, 2, got_second, &s);
     ln_metrics m = finish();
     same(m.ulp_max, 2.5);
@@ -338,26 +338,28 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Every rank of lists with many equal values, against sorting. */
+/* Every rank of lists with many equal values, each from the list as it was, against sorting. */
 static void percentiles_against_sorting(void **state)
 {
     (void)state;
     unsigned seed = 1;
     for (size_t count = 1; count <= 40; count++) {
-        samples list = {0};
-        double sorted[40];
-        assert_true(samples_reserve(&list, count));
+        double drawn[40], sorted[40];
         for (size_t i = 0; i < count; i++) {
             seed = seed * 1664525u + 1013904223u;
-            sorted[i] = (double)(seed >> 16) * (count % 3 == 0 ? 1 : 0) + (double)(seed >> 29);
-            samples_append(&list, sorted[i]);
+            drawn[i] = sorted[i] = (double)(count % 3 == 0 ? seed >> 16 : seed >> 29);
         }
         qsort(sorted, count, sizeof sorted[0], ascending);
         for (size_t k = 1; k <= count; k++) {
+            samples list = {0};
+            assert_true(samples_reserve(&list, count));
+            for (size_t i = 0; i < count; i++) {
+                samples_append(&list, drawn[i]);
+            }
             /* any share in ((k - 1) / count, k / count] */
             same(samples_percentile(&list, ((double)k - 0.5) / (double)count), sorted[k - 1]);
+            samples_release(&list);
         }
-        samples_release(&list);
     }
 }
 

@@ -166,11 +166,37 @@ static void cancellation_and_size(void **state)
     a = ask(c, 4, wide, NULL, NULL, NULL);
     same_element(&a, 0, 0x1.6a09e6p+0f, 0x1.6a09e667f3bcdp+0);
     same_element(&a, 2, 0.0f, 0x1.6a09e667f3bcdp-276); /* 2^-149 / 2^126.5 */
+    /* mean m + 2^-151, var m^2 / 2 and a hair: what is left of 4 m - sum(x) is the smallest float
+     */
+    const float m = 0x1p100f;
+    const float left_over[] = {m, 2 * m, m, 0x1p-149f};
+    a = ask(c, 4, left_over, NULL, NULL, NULL);
+    same_element(&a, 0, -0.0f, -0x1.6a09e667f3bcdp-251);
     const float small[] = {0x1p-149f, -0x1p-149f};
     a = ask(c, 2, small, NULL, NULL, NULL);
     same_element(&a, 1, -1.0f, -1.0);
     same_double(a.result.facts.rstd, 0x1p149);
     same_float(a.result.rstd_rounded, INFINITY);
+}
+
+/* Means whose first 64 bits are a tie, and which are a hair above or below it. */
+static void means_near_ties(void **state)
+{
+    (void)state;
+    const ln_convention c = {0, LN_EPS_VAR, 1, LN_AFFINE_NONE};
+    const float hair = 0x1p-149f, even = 1.0f, odd = 1 + 0x1p-23f;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        const float s = (float)sign;
+        const float above[] = {s * 4, s * 0x1p-22f, s * hair, 0};
+        const float below[] = {s * 4, s * 0x1p-22f, -s * hair, 0};
+        const float at[] = {s * 4, s * 0x1p-22f, 0, 0};
+        same_float(ask(c, 4, above, NULL, NULL, NULL).result.mean_rounded, s * odd);
+        same_float(ask(c, 4, below, NULL, NULL, NULL).result.mean_rounded, s * even);
+        same_float(ask(c, 4, at, NULL, NULL, NULL).result.mean_rounded, s * even);
+        const float double_above[] = {s * 4, s * 0x1p-51f, s * hair, 0}; /* 1 + 2^-53 */
+        same_double(ask(c, 4, double_above, NULL, NULL, NULL).result.facts.mean,
+                    (double)s * (1 + 0x1p-52));
+    }
 }
 
 static void ties_and_near_ties(void **state)
@@ -367,6 +393,16 @@ static void parameters_that_are_not_finite(void **state)
         same_element(&a, 6, INFINITY, INFINITY);
         assert_true(isfinite(a.result.max_xhat));
     }
+    /* xhat = -1 + eps and 1 + eps: its sign is not that of the deviation */
+    const float infinite[] = {INFINITY, INFINITY};
+    const double eps[] = {0.5, 1, 2};
+    const float first[] = {-INFINITY, NAN, INFINITY};
+    for (size_t k = 0; k < 3; k++) {
+        const ln_convention c = {0, LN_EPS_QUOTIENT, eps[k], LN_AFFINE_GAMMA};
+        answers a = ask(c, 2, one_apart, NULL, infinite, NULL);
+        assert_true(isnan(first[k]) ? isnan(a.rounded[0]) : a.rounded[0] == first[k]);
+        same_element(&a, 1, INFINITY, INFINITY);
+    }
 }
 
 static void refuses_what_is_missing(void **state)
@@ -429,6 +465,7 @@ int main(void)
         cmocka_unit_test(eps_in_its_places),
         cmocka_unit_test(affine_forms),
         cmocka_unit_test(cancellation_and_size),
+        cmocka_unit_test(means_near_ties),
         cmocka_unit_test(ties_and_near_ties),
         cmocka_unit_test(subnormal_results),
         cmocka_unit_test(overflow_to_infinity),

@@ -1,4 +1,5 @@
 #include "error.hpp"
+#include "formats.h"
 #include <cstdarg>
 #include <cstdio>
 
@@ -9,6 +10,15 @@ thread_local char last_message[1024];
 } // namespace
 
 hayai_status hayai::fail(hayai_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(last_message, sizeof last_message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+extern "C" hayai_status hayai_fail(hayai_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

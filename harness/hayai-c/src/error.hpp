@@ -6,6 +6,7 @@
 #include "hayai.h"
 #include <new>
 #include <exception>
+#include <stdexcept>
 
 namespace hayai
 {
@@ -14,6 +15,11 @@ namespace hayai
 hayai_status fail(hayai_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* For what is too many inside code that returns no status. */
+struct limit_exceeded : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 /* Runs the body of a public function; what it throws becomes a status. */
 template <class Body> hayai_status guard(Body body) noexcept
 {
@@ -21,6 +27,8 @@ template <class Body> hayai_status guard(Body body) noexcept
         return body();
     } catch (const std::bad_alloc &) {
         return fail(HAYAI_ERROR_MEMORY, "out of memory");
+    } catch (const limit_exceeded &exception) {
+        return fail(HAYAI_ERROR_LIMIT, "%s", exception.what());
     } catch (const std::exception &exception) {
         return fail(HAYAI_ERROR_FAILED, "%s", exception.what());
     } catch (...) {

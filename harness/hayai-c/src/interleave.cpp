@@ -1,6 +1,4 @@
-/* Interleaved repetitions: iterations found once, then every repetition a run of its own, in rounds
- * of random permutations. */
-#include "internal.hpp"
+#include "interleave.hpp"
 #include <algorithm>
 #include <cmath>
 
@@ -40,15 +38,15 @@ void permute(std::vector<size_t> &order, generator &random)
 
 struct calibrated {
     int64_t iterations = 0;
-    std::string error; /* of an instance that can't be run */
-    bool done = false; /* and was reported */
+    bool failed = false, done = false;
+    run last; /* the search's last run: what is reported if it failed */
 };
 
 /* One run of one instance by the library. */
 run run_once(instance &instance, const fixed &fixed)
 {
     silent_reporter reporter;
-    benchmark::ClearRegisteredBenchmarks();
+    clear_registry();
     enroll(instance, fixed);
     benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, "all");
     if (reporter.runs.empty())
@@ -56,43 +54,60 @@ run run_once(instance &instance, const fixed &fixed)
     return reporter.runs.front();
 }
 
-calibrated calibrate(instance &instance, const hayai_interleave &interleave)
+calibrated search(instance &instance, const plan &plan)
 {
     calibrated result;
-    const hayai_benchmark &family = *instance.family;
-    instance.iteration_limit = interleave.max_iterations;
-    if (family.iterations > 0) {
-        result.iterations = family.iterations;
-    } else {
-        fixed search;
-        search.repetitions = 1;
-        search.min_seconds = interleave.min_seconds > 0 ? interleave.min_seconds : 0.5;
-        const run found = run_once(instance, search);
-        result.iterations = found.iterations / instance.threads;
-        if (version::skip_of(found, result.error, 0) == skip::none)
-            result.error.clear();
-        else if (result.error == limit_message) {
-            result.error.clear();
-            result.iterations = interleave.max_iterations;
-        }
-    }
-    if (interleave.max_iterations > 0)
-        result.iterations = std::min(result.iterations, interleave.max_iterations);
+    fixed fixed;
+    fixed.repetitions = 1;
+    if (instance.family->min_time == 0)
+        fixed.min_seconds = plan.min_seconds > 0 ? plan.min_seconds : 0.5;
+    result.last = run_once(instance, fixed);
+    result.iterations = result.last.iterations / instance.threads;
+    std::string message;
+    if (version::skip_of(result.last, message, 0) == skip::none)
+        return result;
+    if (message == limit_message)
+        result.iterations = plan.max_iterations;
+    else
+        result.failed = true;
     return result;
 }
 
-std::vector<hayai_counter_value> counters_of(const run &run)
+calibrated calibrate(instance &instance, const plan &plan)
 {
-    std::vector<hayai_counter_value> counters;
-    for (const auto &[name, counter] : run.counters)
-        counters.push_back({name.c_str(), counter.value,
-                            static_cast<hayai_counter_flags>(counter.flags),
-                            static_cast<hayai_one_k>(counter.oneK)});
-    return counters;
+    calibrated result;
+    const hayai_benchmark &family = *instance.family;
+    instance.iteration_limit = plan.max_iterations;
+    if (family.iterations > 0)
+        result.iterations = family.iterations;
+    else if (plan.iterations > 0 && family.min_time == 0)
+        result.iterations = plan.iterations;
+    else
+        result = search(instance, plan);
+    if (plan.max_iterations > 0)
+        result.iterations = std::min(result.iterations, plan.max_iterations);
+    return result;
 }
 
-hayai_repetition describe(const instance &instance, unsigned repetition, unsigned order)
+/* One repetition, or the report of an instance that can't be run. */
+bool repeat(instance &instance, calibrated &calibrated, const plan &plan, unsigned repetition,
+            unsigned order, const repetition_sink &sink)
 {
+    calibrated.done = calibrated.failed;
+    run run =
+        calibrated.failed ? calibrated.last : run_once(instance, {calibrated.iterations, 0, 1});
+    run.repetition_index = repetition;
+    run.repetitions = plan.repetitions;
+    return sink(instance, run, repetition, order);
+}
+
+/* For hayai_repetition_callback. */
+int describe(const instance &instance, const run &run, unsigned repetition, unsigned order,
+             const hayai_interleave &interleave)
+{
+    std::string message;
+    const bool skipped = version::skip_of(run, message, 0) != skip::none;
+    const std::vector<hayai_counter_value> counters = counters_of(run);
     hayai_repetition result = {};
     result.name = instance.name.c_str();
     result.benchmark = instance.family->index;
@@ -100,27 +115,10 @@ hayai_repetition describe(const instance &instance, unsigned repetition, unsigne
     result.order = order;
     result.instance = instance.number;
     result.threads = instance.threads;
-    result.label = "";
     result.argument_count = instance.arguments.size();
     result.arguments = instance.arguments.data();
-    return result;
-}
-
-/* Runs and reports one repetition; what the callback returned. */
-int repeat(instance &instance, calibrated &calibrated, hayai_repetition &result,
-           const hayai_interleave &interleave)
-{
-    if (!calibrated.error.empty()) {
-        calibrated.done = true;
-        result.error = calibrated.error.c_str();
-        return interleave.on_repetition(&result, interleave.context);
-    }
-    const run run = run_once(instance, {calibrated.iterations, 0, 1});
-    std::string error;
-    const bool skipped = version::skip_of(run, error, 0) != skip::none;
-    const std::vector<hayai_counter_value> counters = counters_of(run);
     result.iterations = run.iterations / instance.threads;
-    result.error = skipped ? error.c_str() : nullptr;
+    result.error = skipped ? message.c_str() : nullptr;
     if (!skipped) {
         result.real_seconds = run.real_accumulated_time / static_cast<double>(run.iterations);
         result.cpu_seconds = run.cpu_accumulated_time / static_cast<double>(run.iterations);
@@ -129,26 +127,6 @@ int repeat(instance &instance, calibrated &calibrated, hayai_repetition &result,
     result.counter_count = counters.size();
     result.label = run.report_label.c_str();
     return interleave.on_repetition(&result, interleave.context);
-}
-
-hayai_status run_rounds(instances &all, std::vector<calibrated> &calibrated,
-                        const hayai_interleave &interleave)
-{
-    generator random{interleave.seed};
-    std::vector<size_t> order(all.size());
-    for (size_t i = 0; i < order.size(); i++)
-        order[i] = i;
-    unsigned place = 0;
-    for (unsigned round = 0; round < interleave.repetitions; round++) {
-        permute(order, random);
-        for (const size_t i : order) {
-            hayai_repetition result = describe(*all[i], round, place++);
-            if (!calibrated[i].done && repeat(*all[i], calibrated[i], result, interleave))
-                return fail(HAYAI_STOPPED, "stopped by the callback at %s, repetition %u",
-                            result.name, round);
-        }
-    }
-    return HAYAI_OK;
 }
 
 hayai_status check(const hayai_suite *suite, const hayai_interleave *interleave)
@@ -168,26 +146,52 @@ hayai_status check(const hayai_suite *suite, const hayai_interleave *interleave)
     return HAYAI_OK;
 }
 
+hayai_status run_suite(hayai_suite &suite, const hayai_interleave &interleave)
+{
+    const session session;
+    if (!session.owned)
+        return fail(HAYAI_ERROR_STATE, "another run is under way");
+    instances all;
+    const hayai_status matched = match(suite, interleave.filter, all);
+    if (matched != HAYAI_OK)
+        return matched;
+    set_flags({});
+    const plan plan = {interleave.seed, interleave.repetitions, interleave.min_seconds, 0,
+                       interleave.max_iterations};
+    const bool finished = hayai::interleave(
+        all, plan,
+        [&](const instance &instance, const run &run, unsigned repetition, unsigned order) {
+            return describe(instance, run, repetition, order, interleave) == 0;
+        });
+    return finished ? HAYAI_OK : fail(HAYAI_STOPPED, "stopped by the callback");
+}
+
 } // namespace
+
+bool hayai::interleave(const instances &all, const plan &plan, const repetition_sink &sink)
+{
+    std::vector<calibrated> calibrated;
+    for (const auto &one : all)
+        calibrated.push_back(calibrate(*one, plan));
+    generator random{plan.seed};
+    std::vector<size_t> order(all.size());
+    for (size_t i = 0; i < order.size(); i++)
+        order[i] = i;
+    unsigned place = 0;
+    for (unsigned round = 0; round < plan.repetitions; round++) {
+        permute(order, random);
+        for (const size_t i : order) {
+            const unsigned here = place++;
+            if (!calibrated[i].done && !repeat(*all[i], calibrated[i], plan, round, here, sink))
+                return false;
+        }
+    }
+    return true;
+}
 
 extern "C" hayai_status hayai_suite_run_interleaved(hayai_suite *suite,
                                                     const hayai_interleave *interleave)
 {
     const hayai_status status = check(suite, interleave);
-    if (status != HAYAI_OK)
-        return status;
-    return guard([&] {
-        const session session;
-        if (!session.owned)
-            return fail(HAYAI_ERROR_STATE, "another run is under way");
-        instances all;
-        const hayai_status matched = match(*suite, interleave->filter, all);
-        if (matched != HAYAI_OK)
-            return matched;
-        set_flags({});
-        std::vector<calibrated> calibrated;
-        for (const auto &one : all)
-            calibrated.push_back(calibrate(*one, *interleave));
-        return run_rounds(all, calibrated, *interleave);
-    });
+    return status == HAYAI_OK ? guard([&] { return run_suite(*suite, *interleave); }) : status;
 }

@@ -5,6 +5,7 @@
 #include "error.hpp"
 #include "version.hpp"
 #include <atomic>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,27 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+namespace hayai
+{
+
+struct aggregates_only {
+    bool display, files;
+};
+
+struct statistic {
+    std::string name;
+    hayai_statistic_function *function;
+    void *context;
+    hayai_statistic_unit unit;
+};
+
+struct set_up_call {
+    hayai_set_up_function *function = nullptr;
+    void *context = nullptr;
+};
+
+} // namespace hayai
 
 /* A family as its builder calls described it. Nothing is registered with Google Benchmark before a
  * run, so that everything can be checked before the library (which aborts) sees it. */
@@ -30,7 +52,19 @@ struct hayai_benchmark {
     double min_time = 0, min_warm_up_time = 0;
     int64_t iterations = 0;
     int repetitions = 0;
+    std::optional<hayai_unit> unit;
     bool process_cpu_time = false, real_time = false, manual_time = false;
+    std::optional<hayai::aggregates_only> aggregates;
+
+    hayai_complexity complexity = HAYAI_O_NONE;
+    hayai_complexity_function *complexity_function = nullptr;
+    void *complexity_context = nullptr;
+    std::vector<hayai::statistic> statistics;
+    bool quartiles = false;
+    hayai::set_up_call set_up, tear_down;
+
+    hayai_status status = HAYAI_OK; /* of the first builder call that failed */
+    char message[512] = "";
 };
 
 struct hayai_suite {
@@ -40,17 +74,34 @@ struct hayai_suite {
 namespace hayai
 {
 
+/* Runs a builder call; the first failure stays with the benchmark. */
+template <class Body> hayai_status build(hayai_benchmark *benchmark, Body body)
+{
+    if (!benchmark)
+        return fail(HAYAI_ERROR_ARGUMENT, "a benchmark that is NULL");
+    const hayai_status status = guard(body);
+    if (status != HAYAI_OK && benchmark->status == HAYAI_OK) {
+        benchmark->status = status;
+        snprintf(benchmark->message, sizeof benchmark->message, "%s", hayai_last_message());
+    }
+    return status;
+}
+
 /* One set of arguments and one thread count of a family: the unit that is run and reported. */
 struct instance {
     hayai_benchmark *family = nullptr;
     std::vector<int64_t> arguments;
     int threads = 1;
-    unsigned number = 0;         /* within the family */
-    std::string name;            /* as Google Benchmark composes it */
-    int64_t iteration_limit = 0; /* never run more at once; 0: no limit */
+    unsigned number = 0;        /* within the family */
+    int64_t family_number = 0;  /* among the families that match, as reported */
+    int64_t number_matched = 0; /* among the family's instances that match, as reported */
+    std::string name;           /* as Google Benchmark composes it */
+    std::string min_time_name, min_warm_up_name; /* those parts of it */
+    int64_t iteration_limit = 0;                 /* never run more at once; 0: no limit */
 
     std::mutex mutex; /* of what follows: threads set counters at the same time */
     std::map<std::string, hayai_counter_flags> counter_flags;
+    std::deque<benchmark::MemoryManager::Result> memory; /* one a repetition */
 };
 
 using instances = std::vector<std::unique_ptr<instance>>;
@@ -84,7 +135,8 @@ namespace hayai
 void call(instance &instance, benchmark::State &state);
 
 /* Registers one instance with Google Benchmark (runner.cpp). */
-registered *enroll(instance &instance, const fixed &fixed);
+void enroll(instance &instance, const fixed &fixed);
+void clear_registry();
 
 /* Google Benchmark's flags, which are global. All of them are set before each run: what the
  * environment or an earlier run left there never leaks in. */
@@ -95,7 +147,7 @@ struct flags {
     bool random_interleaving = false;
     std::string time_unit = "ns", perf_counters;
     int verbosity = 0;
-    bool dry_run = false;
+    std::string executable = "hayai";
 };
 void set_flags(const flags &flags);
 
@@ -113,6 +165,12 @@ class session
     session &operator=(const session &) = delete;
     const bool owned;
 };
+
+/* A run's counters as C sees them; valid as long as the run (views.cpp). */
+std::vector<hayai_counter_value> counters_of(const run &run);
+
+/* Whose function was called last, on the main thread (state.cpp): whose memory was measured. */
+instance *last_called();
 
 /* Keeps every run that it is given, prints nothing. */
 class silent_reporter : public benchmark::BenchmarkReporter

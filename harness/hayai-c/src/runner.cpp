@@ -1,6 +1,7 @@
 /* Between descriptions and Google Benchmark: its flags, its registry, its names. */
 #include "internal.hpp"
-#include <sstream>
+#include <array>
+#include <utility>
 
 namespace
 {
@@ -35,6 +36,63 @@ const char *truth(bool value)
     return value ? "true" : "false";
 }
 
+/* Before 1.8 the state does not tell whose set-up is called, and a plain function pointer can't: so
+ * each instance of a run that has a set-up or tear-down gets a pair of functions of its own. */
+std::array<instance *, HAYAI_MAX_SET_UPS> slots;
+size_t slots_used;
+
+void set_up_or_tear_down(instance &instance, const set_up_call &call, const benchmark::State &state)
+{
+    if (!call.function)
+        return;
+    hayai_state wrapped{const_cast<benchmark::State &>(state), instance};
+    wrapped.set_up = true;
+    call.function(&wrapped, call.context);
+}
+
+template <size_t slot> void set_up_slot(const benchmark::State &state)
+{
+    set_up_or_tear_down(*slots[slot], slots[slot]->family->set_up, state);
+}
+
+template <size_t slot> void tear_down_slot(const benchmark::State &state)
+{
+    set_up_or_tear_down(*slots[slot], slots[slot]->family->tear_down, state);
+}
+
+using plain_function = void (*)(const benchmark::State &);
+struct slot_functions {
+    plain_function set_up, tear_down;
+};
+
+template <size_t... slot>
+constexpr std::array<slot_functions, sizeof...(slot)> make_slots(std::index_sequence<slot...>)
+{
+    return {{{set_up_slot<slot>, tear_down_slot<slot>}...}};
+}
+
+constexpr auto slot_table = make_slots(std::make_index_sequence<HAYAI_MAX_SET_UPS>());
+
+void enroll_set_up(instance &instance, registered &made)
+{
+    if (!instance.family->set_up.function && !instance.family->tear_down.function)
+        return;
+    if (slots_used == slots.size())
+        throw limit_exceeded("more than " + std::to_string(slots.size()) +
+                             " instances with set-up or tear-down in one run");
+    slots[slots_used] = &instance;
+    made.Setup(slot_table[slots_used].set_up);
+    made.Teardown(slot_table[slots_used].tear_down);
+    slots_used++;
+}
+
+std::string part_name(const char *part, double seconds)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s:%0.3f", part, seconds);
+    return text;
+}
+
 void add_instances(hayai_benchmark &family, instances &all)
 {
     static const std::vector<std::vector<int64_t>> no_arguments(1);
@@ -47,6 +105,8 @@ void add_instances(hayai_benchmark &family, instances &all)
             one->arguments = arguments;
             one->threads = threads;
             one->number = number++;
+            one->min_time_name = part_name("min_time", family.min_time);
+            one->min_warm_up_name = part_name("min_warmup_time", family.min_warm_up_time);
             all.push_back(std::move(one));
         }
 }
@@ -55,7 +115,7 @@ void add_instances(hayai_benchmark &family, instances &all)
 hayai_status matches(instance &instance, const std::string &filter, bool &match)
 {
     silent_reporter reporter;
-    benchmark::ClearRegisteredBenchmarks();
+    clear_registry();
     enroll(instance, {});
     match = benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, filter) > 0;
     const std::string errors = reporter.errors(), output = reporter.output();
@@ -70,7 +130,8 @@ hayai_status matches(instance &instance, const std::string &filter, bool &match)
 
 void hayai::set_flags(const flags &flags)
 {
-    static std::string program = "hayai"; /* the library keeps a pointer to it */
+    static std::string program; /* the library keeps a pointer to it */
+    program = flags.executable;
     std::vector<std::string> words = {
         program,
         std::string("--benchmark_list_tests=") + truth(flags.list),
@@ -90,7 +151,7 @@ void hayai::set_flags(const flags &flags)
         "--v=" + std::to_string(flags.verbosity),
     };
     if (version::has_dry_run)
-        words.push_back(std::string("--benchmark_dry_run=") + truth(flags.dry_run));
+        words.push_back("--benchmark_dry_run=false");
     std::vector<char *> arguments;
     for (std::string &word : words)
         arguments.push_back(&word[0]);
@@ -101,6 +162,12 @@ void hayai::set_flags(const flags &flags)
     benchmark::Initialize(&count, arguments.data());
 }
 
+void hayai::clear_registry()
+{
+    benchmark::ClearRegisteredBenchmarks();
+    slots_used = 0;
+}
+
 hayai::session::session() : owned(!run_under_way.test_and_set())
 {
 }
@@ -109,11 +176,11 @@ hayai::session::~session()
 {
     if (!owned)
         return;
-    benchmark::ClearRegisteredBenchmarks();
+    clear_registry();
     run_under_way.clear();
 }
 
-hayai::registered *hayai::enroll(instance &instance, const fixed &fixed)
+void hayai::enroll(instance &instance, const fixed &fixed)
 {
     const hayai_benchmark &family = *instance.family;
     registered *made = benchmark::RegisterBenchmark(
@@ -123,6 +190,8 @@ hayai::registered *hayai::enroll(instance &instance, const fixed &fixed)
         if (!family.argument_names.empty())
             made->ArgNames(family.argument_names);
     }
+    if (family.unit)
+        made->Unit(static_cast<benchmark::TimeUnit>(*family.unit));
     if (!family.threads.empty())
         made->Threads(instance.threads);
     if (fixed.iterations > 0)
@@ -141,7 +210,23 @@ hayai::registered *hayai::enroll(instance &instance, const fixed &fixed)
         made->UseRealTime();
     if (family.manual_time)
         made->UseManualTime();
-    return made;
+    enroll_set_up(instance, *made);
+}
+
+/* Numbers families and instances as the library does: only those that match count. */
+static void number(instances &matched)
+{
+    int64_t family = -1, within = 0;
+    const hayai_benchmark *previous = nullptr;
+    for (const auto &one : matched) {
+        if (one->family != previous) {
+            family++;
+            within = 0;
+        }
+        previous = one->family;
+        one->family_number = family;
+        one->number_matched = within++;
+    }
 }
 
 hayai_status hayai::match(hayai_suite &suite, const char *filter, instances &matched)
@@ -150,8 +235,11 @@ hayai_status hayai::match(hayai_suite &suite, const char *filter, instances &mat
     listing.list = true;
     set_flags(listing);
     instances all;
-    for (const auto &family : suite.benchmarks)
+    for (const auto &family : suite.benchmarks) {
+        if (family->status != HAYAI_OK)
+            return fail(family->status, "%s", family->message);
         add_instances(*family, all);
+    }
     for (auto &one : all) {
         bool match = false;
         const hayai_status status = matches(*one, filter ? filter : "", match);
@@ -160,6 +248,7 @@ hayai_status hayai::match(hayai_suite &suite, const char *filter, instances &mat
         if (match)
             matched.push_back(std::move(one));
     }
+    number(matched);
     return matched.empty() ? fail(HAYAI_ERROR_NO_MATCH, "no benchmark matches %s",
                                   filter && *filter ? filter : "(there is none)")
                            : HAYAI_OK;

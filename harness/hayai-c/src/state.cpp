@@ -8,6 +8,8 @@ namespace
 
 using namespace hayai;
 
+std::atomic<instance *> last{nullptr};
+
 bool skipped(const hayai_state &state)
 {
     return version::skipped(state.library, 0);
@@ -73,6 +75,15 @@ void complete(hayai_state &state)
         continue;
 }
 
+/* The fit can't do without N. (With threads the N of all are added up: the first one's is enough.)
+ */
+void require_complexity_n(hayai_state &state)
+{
+    if (state.instance.family->complexity != HAYAI_O_NONE && state.finished && !skipped(state) &&
+        state.library.thread_index() == 0 && state.library.complexity_length_n() <= 0)
+        skip_with(&state, "a complexity is asked for, but N was not set", skip::error);
+}
+
 /* Runs the function; what a callback written in C++ throws becomes the run's error. */
 void run_function(hayai_state &state)
 {
@@ -91,12 +102,20 @@ void run_function(hayai_state &state)
 void hayai::call(instance &instance, benchmark::State &library)
 {
     hayai_state state{library, instance};
+    if (library.thread_index() == 0)
+        last = &instance;
     if (instance.iteration_limit > 0 && library.max_iterations > instance.iteration_limit) {
         version::skip_with_error(library, limit_message);
     } else {
         run_function(state);
     }
     complete(state);
+    require_complexity_n(state);
+}
+
+hayai::instance *hayai::last_called()
+{
+    return last;
 }
 
 extern "C" {

@@ -24,6 +24,21 @@ std::string build_type()
     return text.substr(begin, text.find('"', begin) - begin);
 }
 
+/* What the macros registered and the default suite does not hold yet. Constructors run before this
+ * file's own would, so these are constants to begin with. */
+hayai_node *first_node = nullptr;
+hayai_node **last_node = &first_node;
+
+hayai_status add_node(hayai_suite &suite, const hayai_node &node)
+{
+    hayai_benchmark *benchmark = nullptr;
+    const hayai_status status =
+        hayai_suite_add(&suite, node.name, node.function, nullptr, &benchmark);
+    if (status == HAYAI_OK && node.configure)
+        node.configure(benchmark, nullptr);
+    return status;
+}
+
 } // namespace
 
 extern "C" {
@@ -63,10 +78,25 @@ void hayai_suite_destroy(hayai_suite *suite)
     delete suite;
 }
 
+void hayai_register(hayai_node *node)
+{
+    *last_node = node;
+    last_node = &node->next;
+}
+
 hayai_suite *hayai_default_suite(void)
 {
     static hayai_suite suite;
-    return &suite;
+    const hayai_status status = guard([] {
+        for (; first_node; first_node = first_node->next) {
+            const hayai_status added = add_node(suite, *first_node);
+            if (added != HAYAI_OK)
+                return added;
+        }
+        last_node = &first_node;
+        return HAYAI_OK;
+    });
+    return status == HAYAI_OK ? &suite : nullptr;
 }
 
 hayai_status hayai_suite_add(hayai_suite *suite, const char *name, hayai_function *function,

@@ -23,6 +23,10 @@
 #error "define HAYAI_GOOGLE_BENCHMARK_VERSION as major * 10000 + minor * 100 + patch"
 #endif
 
+#if HAYAI_GOOGLE_BENCHMARK_VERSION >= 10900
+#define HAYAI_HAS_PROFILER
+#endif
+
 namespace hayai
 {
 
@@ -92,6 +96,17 @@ template <class Run> skip skip_of(const Run &run, std::string &text, long)
         return skip::error;
     text.erase(0, length);
     return skip::message;
+}
+
+/* Google Benchmark's own reporters print the words without the mark. */
+template <class Run> auto drop_mark(Run &run, int) -> decltype(void(run.skipped))
+{
+    (void)run;
+}
+
+template <class Run> void drop_mark(Run &run, long)
+{
+    skip_of(run, run.error_message, 0);
 }
 
 /* The text of --benchmark_min_time for a number of seconds. */

@@ -1,0 +1,11 @@
+/* Charts and page of a stored run, as `run` and `report` end with them. */
+#ifndef LNBENCH_DRAW_H
+#define LNBENCH_DRAW_H
+
+#include "views.h"
+
+/* Writes charts and index.html into `directory`, which is made where it is missing, and prints
+ * their paths; what is missing (no gnuplot) is said on standard error and is no failure. */
+bool draw_report(const view *view, const char *directory, FILE *file, error *error);
+
+#endif

@@ -1,0 +1,173 @@
+/* How a benchmark is run: arguments, times, threads, statistics, set-up.
+ *
+ *     hayai_benchmark *benchmark;
+ *     hayai_suite_add(suite, "copy", copy, NULL, &benchmark);
+ *     hayai_benchmark_range(benchmark, 8, 8 << 10);
+ *     hayai_benchmark_unit(benchmark, HAYAI_MICROSECOND);
+ *
+ * Each call returns its status, and the first failure also stays with the benchmark: a run of its
+ * suite returns it. So a chain of calls needs no checks of its own. Included by hayai.h. */
+#ifndef HAYAI_BENCHMARK_H
+#define HAYAI_BENCHMARK_H
+
+#ifndef HAYAI_H
+#include "hayai.h"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+hayai_status hayai_benchmark_name(hayai_benchmark *benchmark, const char *name);
+
+/* ---- Arguments: one instance a set of arguments ----------------------------------------------
+ * All sets of a benchmark have the same number of arguments, and a million instances is the limit.
+ */
+
+hayai_status hayai_benchmark_arg(hayai_benchmark *benchmark, int64_t value);
+hayai_status hayai_benchmark_args(hayai_benchmark *benchmark, const int64_t *values, size_t count);
+
+/* low, high and the powers of the multiplier between them; low <= high. */
+hayai_status hayai_benchmark_range(hayai_benchmark *benchmark, int64_t low, int64_t high);
+
+typedef struct hayai_range {
+    int64_t low, high;
+} hayai_range;
+
+/* Every combination of such ranges. */
+hayai_status hayai_benchmark_ranges(hayai_benchmark *benchmark, const hayai_range *ranges,
+                                    size_t count);
+
+/* low, low + step, ... up to high; step > 0. */
+hayai_status hayai_benchmark_dense_range(hayai_benchmark *benchmark, int64_t low, int64_t high,
+                                         int64_t step);
+
+typedef struct hayai_list {
+    const int64_t *values;
+    size_t count; /* > 0 */
+} hayai_list;
+
+/* Every combination of the lists' values; the first list's values change fastest. */
+hayai_status hayai_benchmark_args_product(hayai_benchmark *benchmark, const hayai_list *lists,
+                                          size_t count);
+
+/* Names of the arguments, shown in the instances' names: "copy/rows:8/columns:64". */
+hayai_status hayai_benchmark_arg_name(hayai_benchmark *benchmark, const char *name);
+hayai_status hayai_benchmark_arg_names(hayai_benchmark *benchmark, const char *const *names,
+                                       size_t count);
+
+/* Of the ranges that follow; 8 to begin with, > 1. */
+hayai_status hayai_benchmark_range_multiplier(hayai_benchmark *benchmark, int multiplier);
+
+typedef void hayai_apply_function(hayai_benchmark *benchmark, void *context);
+hayai_status hayai_benchmark_apply(hayai_benchmark *benchmark, hayai_apply_function *function,
+                                   void *context);
+
+/* The lists by themselves, for args_product: up to `capacity` values are written, *count is how
+ * many there are in all. */
+hayai_status hayai_create_range(int64_t low, int64_t high, int multiplier, int64_t *values,
+                                size_t capacity, size_t *count);
+hayai_status hayai_create_dense_range(int64_t low, int64_t high, int64_t step, int64_t *values,
+                                      size_t capacity, size_t *count);
+
+/* ---- Time ------------------------------------------------------------------------------------ */
+
+typedef enum hayai_unit {
+    HAYAI_NANOSECOND = 0,
+    HAYAI_MICROSECOND,
+    HAYAI_MILLISECOND,
+    HAYAI_SECOND,
+} hayai_unit;
+
+const char *hayai_unit_string(hayai_unit unit); /* "ns", "us", "ms", "s" */
+double hayai_unit_multiplier(hayai_unit unit);  /* units a second: 1e9, 1e6, 1e3, 1 */
+
+/* The unit that times are reported in. */
+hayai_status hayai_benchmark_unit(hayai_benchmark *benchmark, hayai_unit unit);
+
+/* Least seconds of a run, > 0; not together with iterations(). */
+hayai_status hayai_benchmark_min_time(hayai_benchmark *benchmark, double seconds);
+
+/* Least seconds of running before it counts, >= 0; not together with iterations(). Google Benchmark
+ * heeds it only in a benchmark that has a min_time() too. */
+hayai_status hayai_benchmark_min_warm_up_time(hayai_benchmark *benchmark, double seconds);
+
+/* A fixed number of iterations a run, > 0; not together with the two above. */
+hayai_status hayai_benchmark_iterations(hayai_benchmark *benchmark, int64_t iterations);
+
+/* How often it is run, > 0. From two on there are aggregates: mean, median, stddev, cv. */
+hayai_status hayai_benchmark_repetitions(hayai_benchmark *benchmark, int repetitions);
+
+/* Only the aggregates are reported: everywhere, or on standard output alone. */
+hayai_status hayai_benchmark_report_aggregates_only(hayai_benchmark *benchmark, bool value);
+hayai_status hayai_benchmark_display_aggregates_only(hayai_benchmark *benchmark, bool value);
+
+/* CPU time of the whole process instead of the thread's. */
+hayai_status hayai_benchmark_measure_process_cpu_time(hayai_benchmark *benchmark);
+
+/* Real time, or what hayai_state_set_iteration_time() was told, instead of CPU time decides on the
+ * iterations and divides the rates. One of the two. */
+hayai_status hayai_benchmark_use_real_time(hayai_benchmark *benchmark);
+hayai_status hayai_benchmark_use_manual_time(hayai_benchmark *benchmark);
+
+/* ---- Statistics ------------------------------------------------------------------------------ */
+
+typedef enum hayai_complexity {
+    HAYAI_O_NONE = 0,
+    HAYAI_O_1,
+    HAYAI_O_N,
+    HAYAI_O_N_SQUARED,
+    HAYAI_O_N_CUBED,
+    HAYAI_O_LOG_N,
+    HAYAI_O_N_LOG_N,
+    HAYAI_O_AUTO,     /* the one that fits best */
+    HAYAI_O_FUNCTION, /* hayai_benchmark_complexity_function() */
+} hayai_complexity;
+
+/* Fits time = coefficient * f(N) over all runs of the benchmark's instances by least squares, and
+ * reports coefficient and relative root mean square. */
+hayai_status hayai_benchmark_complexity(hayai_benchmark *benchmark, hayai_complexity complexity);
+typedef double hayai_complexity_function(int64_t n, void *context);
+hayai_status hayai_benchmark_complexity_function(hayai_benchmark *benchmark,
+                                                 hayai_complexity_function *function,
+                                                 void *context);
+
+typedef enum hayai_statistic_unit { HAYAI_TIME = 0, HAYAI_PERCENTAGE } hayai_statistic_unit;
+
+/* A statistic of one's own over the repetitions: the values are seconds an iteration (and each
+ * counter's values); count > 1. */
+typedef double hayai_statistic_function(const double *values, size_t count, void *context);
+hayai_status hayai_benchmark_compute_statistic(hayai_benchmark *benchmark, const char *name,
+                                               hayai_statistic_function *function, void *context,
+                                               hayai_statistic_unit unit);
+
+/* The statistics q1 and q3: the quartiles, between values by linear interpolation. */
+hayai_status hayai_benchmark_quartiles(hayai_benchmark *benchmark);
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+/* One instance a thread count; > 0. ranges double; a dense range goes by steps and ends with the
+ * greatest. */
+hayai_status hayai_benchmark_threads(hayai_benchmark *benchmark, int threads);
+hayai_status hayai_benchmark_thread_range(hayai_benchmark *benchmark, int least, int greatest);
+hayai_status hayai_benchmark_dense_thread_range(hayai_benchmark *benchmark, int least, int greatest,
+                                                int step);
+hayai_status hayai_benchmark_thread_per_cpu(hayai_benchmark *benchmark);
+
+/* ---- Set-up ---------------------------------------------------------------------------------- */
+
+/* Called once before and once after each call of the function, however many threads that has. The
+ * state tells name, ranges and threads. At most HAYAI_MAX_SET_UPS instances of a run can have
+ * either: HAYAI_ERROR_LIMIT. */
+#define HAYAI_MAX_SET_UPS 1024
+typedef void hayai_set_up_function(const hayai_state *state, void *context);
+hayai_status hayai_benchmark_set_up(hayai_benchmark *benchmark, hayai_set_up_function *function,
+                                    void *context);
+hayai_status hayai_benchmark_tear_down(hayai_benchmark *benchmark, hayai_set_up_function *function,
+                                       void *context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

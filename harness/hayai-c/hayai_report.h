@@ -1,0 +1,216 @@
+/* Runs and reports: settings of a run, what is reported, to whom, and in which format.
+ *
+ *     const char *outputs[] = {"json:result.json", "junit:result.xml"};
+ *     hayai_options options = {.repetitions = 9, .outputs = outputs, .output_count = 2};
+ *     hayai_suite_run(suite, &options, NULL);
+ *
+ * Included by hayai.h. */
+#ifndef HAYAI_REPORT_H
+#define HAYAI_REPORT_H
+
+#ifndef HAYAI_H
+#include "hayai.h"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- What is reported ------------------------------------------------------------------------ */
+
+typedef enum hayai_run_type { HAYAI_RUN_ITERATION = 0, HAYAI_RUN_AGGREGATE } hayai_run_type;
+typedef enum hayai_skip {
+    HAYAI_NOT_SKIPPED = 0,
+    HAYAI_SKIPPED_WITH_MESSAGE,
+    HAYAI_SKIPPED_WITH_ERROR,
+} hayai_skip;
+
+/* What a memory manager measured; HAYAI_MEMORY_UNKNOWN where it did not measure. */
+#define HAYAI_MEMORY_UNKNOWN INT64_MAX
+typedef struct hayai_memory {
+    int64_t allocations;
+    int64_t max_bytes_used;
+    int64_t total_allocated_bytes;
+    int64_t net_heap_growth;
+} hayai_memory;
+
+/* One repetition, or one aggregate of an instance's repetitions. Strings are never NULL. */
+typedef struct hayai_run {
+    const char *name;          /* "copy/64/repeats:3_mean": run_name, and the aggregate's name */
+    const char *run_name;      /* "copy/64/repeats:3" */
+    const char *function_name; /* "copy" */
+    const char *arguments;     /* "64" */
+    int64_t family;            /* among the benchmarks of this run */
+    int64_t instance;          /* within the family */
+    hayai_run_type type;
+    const char *aggregate_name; /* "mean", "BigO", "RMS"; "" */
+    hayai_statistic_unit aggregate_unit;
+    const char *label;
+    hayai_skip skipped;
+    const char *message; /* of the error or skip; "" */
+    int64_t iterations;  /* of all threads; of an aggregate: repetitions */
+    int64_t threads;
+    int64_t repetition; /* 0 ...; -1 of an aggregate */
+    int64_t repetitions;
+    hayai_unit unit;
+    double
+        real_time; /* an iteration, in `unit`; the fraction itself where the aggregate's unit is */
+    double cpu_time;     /* HAYAI_PERCENTAGE; BigO: the coefficient, in `unit`; skipped: 0 */
+    double real_seconds; /* of the whole run, not of an iteration; 0 of an aggregate */
+    double cpu_seconds;
+    bool big_o, rms;
+    const char *complexity; /* of BigO: "(1)", "N", "N^2", "N^3", "lgN", "NlgN", "f(N)"; "" */
+    int64_t complexity_n;
+    size_t counter_count;
+    const hayai_counter_value *counters; /* in order of their names */
+    const hayai_memory *memory;          /* NULL without a memory manager */
+    double allocations_per_iteration;
+} hayai_run;
+
+typedef struct hayai_cache {
+    const char *type; /* "Data", "Instruction", "Unified" */
+    int level;
+    int64_t bytes;
+    int sharing; /* processors that share it */
+} hayai_cache;
+
+typedef struct hayai_custom {
+    const char *key, *value;
+} hayai_custom;
+
+/* Where and by what it was measured. */
+typedef struct hayai_context {
+    const char *date; /* "2024-02-29T12:00:00+01:00" */
+    const char *host_name;
+    const char *executable;
+    int processors;
+    double cycles_per_second;
+    int scaling; /* of the CPU's frequency: 1 enabled, 0 disabled, -1 unknown */
+    size_t cache_count;
+    const hayai_cache *caches;
+    size_t load_count;
+    const double *loads;
+    const char *library_version;
+    const char *library_build; /* hayai_library_build() */
+    size_t custom_count;
+    const hayai_custom *custom; /* in order of their keys */
+    size_t name_width;          /* the longest name */
+} hayai_context;
+
+/* ---- To whom --------------------------------------------------------------------------------- */
+
+/* A reporter of one's own. Any callback may be NULL. What one returns that is not HAYAI_OK stops
+ * the run and is returned by it (HAYAI_STOPPED for a wish, an error for a failure); `finalize` is
+ * called all the same, once, if `context` was. Everything passed is valid during the call only. */
+typedef struct hayai_reporter {
+    hayai_status (*context)(const hayai_context *machine, void *context);
+    hayai_status (*run)(const hayai_run *run, void *context); /* each repetition, each aggregate */
+    /* The same runs as they come: all repetitions of an instance; then all its aggregates. (When
+     * interleaved by hayai: each repetition alone.) */
+    hayai_status (*report)(const hayai_run *runs, size_t count, void *context);
+    hayai_status (*finalize)(void *context);
+    void *user; /* passed to each callback as its context */
+    bool file;  /* counts as a file, for "display aggregates only" */
+} hayai_reporter;
+
+/* ---- Settings of a run ----------------------------------------------------------------------- */
+
+typedef enum hayai_color {
+    HAYAI_COLOR_AUTO = 0,
+    HAYAI_COLOR_ALWAYS,
+    HAYAI_COLOR_NEVER
+} hayai_color;
+
+/* All zeros (or NULL) are Google Benchmark's defaults. */
+typedef struct hayai_options {
+    const char *filter; /* a regular expression; "-..." for all others; NULL: all */
+    double min_seconds; /* of a run, where the benchmark has none of its own; 0: 0.5 */
+    double min_warm_up_seconds;
+    int64_t iterations;       /* where the benchmark has none of its own; 0: by min_seconds */
+    unsigned repetitions;     /* where the benchmark has none of its own; 0: 1 */
+    bool random_interleaving; /* Google Benchmark's; reports an instance when all of it is done */
+    bool interleave;          /* hayai's: as hayai_suite_run_interleaved(), all instances with */
+    uint64_t seed;            /* `repetitions`, aggregates at the end */
+    bool report_aggregates_only;
+    bool display_aggregates_only;
+    bool quartiles;        /* of every benchmark */
+    hayai_unit unit;       /* where the benchmark has none of its own */
+    bool counters_tabular; /* on the console */
+    hayai_color color;     /* on the console */
+    /* "format:path", or "format" for standard output. Formats: "json" (strict), "jsonl", "tsv",
+     * "junit", "markdown"; Google Benchmark's own "console", "csv", "google-json"; "none". Where
+     * none goes to standard output, "console" does. */
+    const char *const *outputs;
+    size_t output_count;
+    const hayai_reporter *reporters;
+    size_t reporter_count;
+    const char *perf_counters; /* names for libpfm, where the library was built with it */
+    int verbosity;
+    bool dry_run;           /* one iteration of one repetition each */
+    const char *executable; /* the name to report; NULL: the program's */
+    void *owned;            /* by hayai_options_parse() */
+} hayai_options;
+
+typedef struct hayai_summary {
+    size_t instances; /* that matched */
+    size_t runs;      /* repetitions that were reported */
+    size_t errors;    /* of them, skipped with an error */
+    size_t messages;  /* of them, skipped with a message */
+} hayai_summary;
+
+/* Runs a suite. `options` may be NULL (defaults), `summary` too. A benchmark that skips with an
+ * error is in the report and the summary; the status is still HAYAI_OK. */
+hayai_status hayai_suite_run(hayai_suite *suite, const hayai_options *options,
+                             hayai_summary *summary);
+
+/* ---- The command line ------------------------------------------------------------------------ */
+
+typedef enum hayai_command {
+    HAYAI_COMMAND_RUN = 0,
+    HAYAI_COMMAND_LIST,
+    HAYAI_COMMAND_HELP
+} hayai_command;
+
+/* Reads the environment's BENCHMARK_... and then the arguments into *options and *command, and
+ * takes out of argv what it understood; what is left is the caller's. hayai_options_help() says
+ * what there is. `options` points into argv, and owns a list: hayai_options_release(). */
+hayai_status hayai_options_parse(hayai_options *options, hayai_command *command, int *argc,
+                                 char **argv);
+void hayai_options_release(hayai_options *options);
+const char *hayai_options_help(void);
+
+/* The main of a benchmark program: runs the default suite as the arguments say. Prints to standard
+ * output, and one line a failure to standard error. 0: fine, 1: a benchmark or the run failed, 2:
+ * bad arguments. */
+int hayai_main(int argc, char **argv);
+
+/* ---- Around all runs ------------------------------------------------------------------------- */
+
+/* A line of one's own for the reports' context. A key can be added once. */
+hayai_status hayai_add_context(const char *key, const char *value);
+
+/* Measures memory: one more run of at most 16 iterations between start and stop. NULL: none. The
+ * struct is copied. */
+typedef struct hayai_memory_manager {
+    void (*start)(void *context);
+    void (*stop)(hayai_memory *result, void *context);
+    void *user;
+} hayai_memory_manager;
+hayai_status hayai_register_memory_manager(const hayai_memory_manager *manager);
+
+/* Profiles: one more run of one iteration. HAYAI_ERROR_UNSUPPORTED before Google Benchmark 1.9. */
+typedef struct hayai_profiler_manager {
+    void (*after_set_up_start)(void *context);
+    void (*before_tear_down_stop)(void *context);
+    void *user;
+} hayai_profiler_manager;
+hayai_status hayai_register_profiler_manager(const hayai_profiler_manager *manager);
+
+/* Forgets the custom context and the managers. */
+void hayai_shutdown(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,119 @@
+/* What is around all runs: custom context, memory manager, profiler. */
+#include "internal.hpp"
+
+namespace
+{
+
+using namespace hayai;
+
+/* A copy of the library's object, never one of our own: its constructor needs a constant that
+ * 1.7.1 does not export. */
+void keep(const benchmark::MemoryManager::Result &result)
+{
+    instance *measured = last_called();
+    if (measured)
+        measured->memory.push_back(result);
+}
+
+/* Both forms of Stop, since versions differ in which one is theirs: neither says override. */
+class memory_manager : public benchmark::MemoryManager
+{
+  public:
+    hayai_memory_manager manager = {};
+
+    void Start() override
+    {
+        manager.start(manager.user);
+    }
+    void Stop(Result &result)
+    {
+        hayai_memory measured = {HAYAI_MEMORY_UNKNOWN, HAYAI_MEMORY_UNKNOWN, HAYAI_MEMORY_UNKNOWN,
+                                 HAYAI_MEMORY_UNKNOWN};
+        manager.stop(&measured, manager.user);
+        result.num_allocs = measured.allocations;
+        result.max_bytes_used = measured.max_bytes_used;
+        result.total_allocated_bytes = measured.total_allocated_bytes;
+        result.net_heap_growth = measured.net_heap_growth;
+        keep(result);
+    }
+    void Stop(Result *result)
+    {
+        Stop(*result);
+    }
+};
+
+memory_manager the_memory_manager;
+
+#ifdef HAYAI_HAS_PROFILER
+class profiler_manager : public benchmark::ProfilerManager
+{
+  public:
+    hayai_profiler_manager manager = {};
+
+    void AfterSetupStart() override
+    {
+        manager.after_set_up_start(manager.user);
+    }
+    void BeforeTeardownStop() override
+    {
+        manager.before_tear_down_stop(manager.user);
+    }
+};
+
+profiler_manager the_profiler_manager;
+#endif
+
+} // namespace
+
+extern "C" {
+
+hayai_status hayai_add_context(const char *key, const char *value)
+{
+    if (!key || !*key || !value)
+        return fail(HAYAI_ERROR_ARGUMENT, "a context without a key or a value");
+    return guard([&] {
+        const auto *context = benchmark::internal::GetGlobalContext();
+        if (context && context->count(key))
+            return fail(HAYAI_ERROR_ARGUMENT, "context %s: there already, with value %s", key,
+                        context->at(key).c_str());
+        benchmark::AddCustomContext(key, value);
+        return HAYAI_OK;
+    });
+}
+
+hayai_status hayai_register_memory_manager(const hayai_memory_manager *manager)
+{
+    if (manager && (!manager->start || !manager->stop))
+        return fail(HAYAI_ERROR_ARGUMENT, "a memory manager without start or stop");
+    if (manager)
+        the_memory_manager.manager = *manager;
+    benchmark::RegisterMemoryManager(manager ? &the_memory_manager : nullptr);
+    return HAYAI_OK;
+}
+
+hayai_status hayai_register_profiler_manager(const hayai_profiler_manager *manager)
+{
+    if (manager && (!manager->after_set_up_start || !manager->before_tear_down_stop))
+        return fail(HAYAI_ERROR_ARGUMENT, "a profiler manager without one of its calls");
+#ifdef HAYAI_HAS_PROFILER
+    if (manager)
+        the_profiler_manager.manager = *manager;
+    benchmark::RegisterProfilerManager(manager ? &the_profiler_manager : nullptr);
+    return HAYAI_OK;
+#else
+    return fail(HAYAI_ERROR_UNSUPPORTED, "profiler managers need Google Benchmark 1.9, this is %s",
+                hayai_google_benchmark_version());
+#endif
+}
+
+void hayai_shutdown(void)
+{
+    benchmark::RegisterMemoryManager(nullptr);
+#ifdef HAYAI_HAS_PROFILER
+    benchmark::RegisterProfilerManager(nullptr);
+#endif
+    /* The library deletes its context and keeps the pointer. */
+    benchmark::Shutdown();
+    benchmark::internal::GetGlobalContext() = nullptr;
+}
+}

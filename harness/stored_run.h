@@ -1,0 +1,11 @@
+/* The run that --run and --db name, for commands that read the store. */
+#ifndef LNBENCH_STORED_RUN_H
+#define LNBENCH_STORED_RUN_H
+
+#include "views.h"
+
+/* Loads run `wanted` of a database; 0: the latest. Errors (7): no such database or run, with what
+ * would make one. */
+bool load_stored_run(const char *database, uint64_t wanted, view *view, error *error);
+
+#endif

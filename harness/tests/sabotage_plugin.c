@@ -1,0 +1,279 @@
+/* Deliberately broken versions of every kernel family: a good kernel of the library, wrapped so that it fails in one way.
+ * The harness must name each one rightly (sabotage_test.c). */
+#include "layernorm_plugin.h"
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+static const float *row_of(const ln_problem *problem, const ln_tensors *tensors, size_t row)
+{
+    size_t stride = problem->x_stride ? problem->x_stride : problem->hidden;
+    return (const float *)tensors->x + row * stride;
+}
+
+static float *output_of(const ln_problem *problem, const ln_tensors *tensors, size_t row)
+{
+    size_t stride = problem->y_stride ? problem->y_stride : problem->hidden;
+    return (float *)tensors->y + row * stride;
+}
+
+static void good(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_layernorm_with(base, problem, tensors);
+}
+
+/* The statistics miss the last element. */
+static void dropped_tail(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    for (size_t row = 0; row < problem->rows; row++) {
+        ln_problem shorter = *problem;
+        ln_tensors one = *tensors;
+        size_t last = problem->hidden - 1;
+        const float *x = row_of(problem, tensors, row);
+        float *y = output_of(problem, tensors, row), mean, rstd, tail = x[last];
+        shorter.rows = 1;
+        shorter.hidden = last;
+        one.x = x;
+        one.y = y;
+        one.mean = &mean;
+        one.rstd = &rstd;
+        ln_layernorm_with(base, &shorter, &one);
+        const float *gamma = tensors->gamma, *beta = tensors->beta;
+        y[last] = (tail - mean) * rstd * (gamma ? gamma[last] : 1) + (beta ? beta[last] : 0);
+    }
+}
+
+static void n_for_n_minus_1(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_problem other = *problem;
+    if (problem->hidden == 4096)
+        other.convention.ddof = 0;
+    ln_layernorm_with(base, &other, tensors);
+}
+
+static void eps_on_wrong_side(const char *base, const ln_problem *problem,
+                              const ln_tensors *tensors)
+{
+    ln_problem other = *problem;
+    if (problem->convention.eps_place == LN_EPS_VAR)
+        other.convention.eps_place = LN_EPS_STD;
+    else if (problem->convention.eps_place == LN_EPS_STD)
+        other.convention.eps_place = LN_EPS_VAR;
+    ln_layernorm_with(base, &other, tensors);
+}
+
+/* Answers every call of a size with what the first call of that size gave. */
+static void stale_output(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    enum { MOST = 1 << 16 };
+    static float kept[MOST];
+    static size_t kept_elements;
+    size_t elements = problem->rows * problem->hidden;
+    bool dense = (!problem->y_stride || problem->y_stride == problem->hidden) && elements <= MOST;
+    if (dense && kept_elements == elements) {
+        memcpy(tensors->y, kept, elements * sizeof *kept);
+        return;
+    }
+    ln_layernorm_with(base, problem, tensors);
+    if (dense) {
+        memcpy(kept, tensors->y, elements * sizeof *kept);
+        kept_elements = elements;
+    }
+}
+
+/* Leaves y as it was. */
+static void unwritten_output(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    (void)base;
+    (void)problem;
+    (void)tensors;
+}
+
+static void input_changed(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_layernorm_with(base, problem, tensors);
+    float *x = (float *)(uintptr_t)tensors->x;
+    if (tensors->x != tensors->y)
+        x[0] = 0;
+}
+
+/* Reads x again after y was written: right unless y is x. */
+static void in_place_twice(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_layernorm_with(base, problem, tensors);
+    ln_layernorm_with(base, problem, tensors);
+}
+
+static void writes_one_behind(const char *base, const ln_problem *problem,
+                              const ln_tensors *tensors)
+{
+    ln_layernorm_with(base, problem, tensors);
+    output_of(problem, tensors, problem->rows - 1)[problem->hidden] = 0;
+}
+
+static void writes_one_before(const char *base, const ln_problem *problem,
+                              const ln_tensors *tensors)
+{
+    ln_layernorm_with(base, problem, tensors);
+    output_of(problem, tensors, 0)[-1] = 0;
+}
+
+static void writes_between_rows(const char *base, const ln_problem *problem,
+                                const ln_tensors *tensors)
+{
+    ln_layernorm_with(base, problem, tensors);
+    if (problem->y_stride > problem->hidden && problem->rows > 1)
+        output_of(problem, tensors, 0)[problem->hidden] = 0;
+}
+
+static volatile float sink;
+
+static void reads_one_behind(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_layernorm_with(base, problem, tensors);
+    sink = row_of(problem, tensors, problem->rows - 1)[problem->hidden];
+}
+
+static void reads_one_before(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_layernorm_with(base, problem, tensors);
+    sink = row_of(problem, tensors, 0)[-1];
+}
+
+static void nan_output(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_layernorm_with(base, problem, tensors);
+    output_of(problem, tensors, problem->rows / 2)[problem->hidden / 2] = NAN;
+}
+
+/* Turns flushing to zero on and leaves it so. */
+static void mxcsr_changed(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_layernorm_with(base, problem, tensors);
+#if defined(__x86_64__)
+    _mm_setcsr(_mm_getcsr() | 0x8000u);
+#elif defined(__aarch64__)
+    unsigned long control;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+    control |= 1ul << 24;
+    __asm__ volatile("msr fpcr, %0" : : "r"(control));
+#endif
+}
+
+static void crash(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    (void)base;
+    (void)problem;
+    (void)tensors;
+    static int *volatile nowhere = NULL;
+    *nowhere = 1;
+}
+
+static void aborts(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    (void)base;
+    (void)problem;
+    (void)tensors;
+    abort();
+}
+
+static void exits(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    (void)base;
+    (void)problem;
+    (void)tensors;
+    _Exit(0);
+}
+
+static void endless_loop(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    (void)base;
+    (void)problem;
+    (void)tensors;
+    for (volatile unsigned turns = 0;; turns++)
+        ;
+}
+
+/* The last bit of one element changes from call to call. */
+static void random_bit(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    static unsigned calls;
+    ln_layernorm_with(base, problem, tensors);
+    uint32_t bits;
+    float *y = output_of(problem, tensors, 0);
+    memcpy(&bits, y, sizeof bits);
+    bits ^= calls++ & 1;
+    memcpy(y, &bits, sizeof bits);
+}
+
+/* Fine while it is judged, wrong or gone once it is called often, as in timing. */
+static unsigned long calls_so_far;
+
+static void wrong_when_timed(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_layernorm_with(base, problem, tensors);
+    if (++calls_so_far > 200)
+        output_of(problem, tensors, 0)[0] += 1;
+}
+
+static void crash_when_timed(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_layernorm_with(base, problem, tensors);
+    if (++calls_so_far > 200)
+        crash(base, problem, tensors);
+}
+
+#define FAULTS(X, family)                                                                          \
+    X(good, family)                                                                                \
+    X(dropped_tail, family)                                                                        \
+    X(n_for_n_minus_1, family)                                                                     \
+    X(eps_on_wrong_side, family)                                                                   \
+    X(stale_output, family)                                                                        \
+    X(unwritten_output, family)                                                                    \
+    X(input_changed, family)                                                                       \
+    X(in_place_twice, family)                                                                      \
+    X(writes_one_behind, family)                                                                   \
+    X(writes_one_before, family)                                                                   \
+    X(writes_between_rows, family)                                                                 \
+    X(reads_one_behind, family)                                                                    \
+    X(reads_one_before, family)                                                                    \
+    X(nan_output, family)                                                                          \
+    X(mxcsr_changed, family)                                                                       \
+    X(crash, family)                                                                               \
+    X(aborts, family)                                                                              \
+    X(exits, family)                                                                               \
+    X(endless_loop, family)                                                                        \
+    X(random_bit, family)                                                                          \
+    X(wrong_when_timed, family)                                                                    \
+    X(crash_when_timed, family)
+
+#define RUN(fault, family)                                                                         \
+    static void run_##family##_##fault(const void *state, const ln_tensors *tensors)               \
+    {                                                                                              \
+        fault(#family "_f32_scalar", state, tensors);                                              \
+    }
+#define ENTRY(fault, family)                                                                       \
+    {.struct_size = sizeof(ln_kernel),                                                             \
+     .name = #family "." #fault,                                                                   \
+     .isa = "scalar",                                                                              \
+     .run = run_##family##_##fault},
+
+FAULTS(RUN, naive)
+FAULTS(RUN, two_pass)
+FAULTS(RUN, welford)
+FAULTS(RUN, fused)
+
+static const ln_kernel kernels[] = {FAULTS(ENTRY, naive) FAULTS(ENTRY, two_pass)
+                                        FAULTS(ENTRY, welford) FAULTS(ENTRY, fused)};
+
+static const ln_plugin plugin = {LN_PLUGIN_ABI, sizeof(ln_plugin), "sabotage",
+                                 sizeof kernels / sizeof *kernels, kernels};
+
+LN_API const ln_plugin *ln_plugin_v1(void)
+{
+    return &plugin;
+}

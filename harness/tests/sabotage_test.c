@@ -1,0 +1,166 @@
+/* A gate is trusted only after it has been seen to catch planted faults: every broken kernel of sabotage_plugin.c must get
+ * the right verdict, in every family, and every good kernel of the table a good one on every input. */
+#include "convention.h"
+#include "inputs.h"
+#include "judge.h"
+#include "test.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static worker *the_worker;
+static kernel_list kernels;
+static judge *the_judge;
+
+static int set_up(void **state)
+{
+    (void)state;
+    error error = {0};
+    const char *plugins[] = {SABOTAGE_PLUGIN};
+    setenv("LNBENCH_WORKER", LNBENCH_WORKER_PATH, 1);
+    setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
+    judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = 3};
+    if (!worker_start(plugins, 1, &the_worker, &kernels, &error)) {
+        print_error("%s\n", error.message);
+        return -1;
+    }
+    the_judge = judge_create(the_worker, &settings);
+    return the_judge ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    judge_destroy(the_judge);
+    worker_stop(the_worker);
+    kernel_list_free(&kernels);
+    return 0;
+}
+
+static const kernel_entry *kernel_named(const char *name)
+{
+    for (size_t i = 0; i < kernels.count; i++)
+        if (strcmp(kernels.kernels[i].facts.name, name) == 0)
+            return &kernels.kernels[i];
+    fail_msg("no kernel %s", name);
+    return NULL;
+}
+
+/* As a run does it: the rows of the case, then the probe rows of its convention. */
+static verdict judge_case(const kernel_entry *kernel, const char *convention_name, const char *input,
+                          size_t hidden)
+{
+    error error = {0};
+    ln_convention convention;
+    judge_block block;
+    judgement judgement;
+    assert_true(convention_parse(convention_name, &convention, &error));
+    assert_true(judge_block_generate(the_judge, &block, &convention, input, 0, 6, hidden, &error));
+    if (!judge_kernel(the_judge, &block, kernel, &judgement, &error))
+        fail_msg("%s: %s", kernel->facts.name, error.message);
+    judge_block_free(&block);
+    verdict verdict = judgement.verdict;
+    if (verdict.kind == VERDICT_OK || verdict.kind == VERDICT_OK_NO_BOUND)
+        assert_true(judge_probes(the_judge, kernel, &convention, hidden, &judgement.verdict, &error));
+    return judgement.verdict.kind == VERDICT_OK ? verdict : judgement.verdict;
+}
+
+static const struct {
+    const char *fault;
+    const char *convention;
+    size_t hidden;
+    verdict_kind verdict;
+    const char *detail; /* must stand in the verdict's detail */
+} plants[] = {
+    {"good", "torch", 768, VERDICT_OK_NO_BOUND, ""},
+    {"good", "annotated-transformer", 4096, VERDICT_OK_NO_BOUND, ""},
+    {"dropped_tail", "torch", 768, VERDICT_INACCURATE, "probe rows"},
+    {"n_for_n_minus_1", "annotated-transformer", 4096, VERDICT_INACCURATE, "ddof=0"},
+    {"n_for_n_minus_1", "zscore", 4096, VERDICT_INACCURATE, "ddof=0"},
+    {"eps_on_wrong_side", "torch", 768, VERDICT_INACCURATE, "formula-std"},
+    {"eps_on_wrong_side", "formula-std", 768, VERDICT_INACCURATE, "torch"},
+    {"stale_output", "torch", 768, VERDICT_INACCURATE, ""},
+    {"unwritten_output", "torch", 768, VERDICT_WRONG_CLASS, "nothing was written"},
+    {"input_changed", "torch", 768, VERDICT_INPUT_MODIFIED, "x"},
+    {"in_place_twice", "torch", 768, VERDICT_INACCURATE, ""},
+    {"writes_one_behind", "torch", 768, VERDICT_OVERRUN, "y"},
+    {"writes_one_before", "torch", 768, VERDICT_OVERRUN, "y"},
+    {"writes_between_rows", "torch", 768, VERDICT_OVERRUN, "between the rows"},
+    {"reads_one_behind", "torch", 768, VERDICT_OVERRUN, "0 bytes behind the end of x"},
+    {"reads_one_before", "torch", 768, VERDICT_OVERRUN, "4 bytes before x"},
+    {"nan_output", "torch", 768, VERDICT_WRONG_CLASS, "NaN"},
+    {"mxcsr_changed", "torch", 768, VERDICT_STATE_CHANGED, "MXCSR"},
+    {"crash", "torch", 768, VERDICT_CRASHED, "SIGSEGV"},
+    {"aborts", "torch", 768, VERDICT_CRASHED, "SIGABRT"},
+    {"exits", "torch", 768, VERDICT_CRASHED, "exited with status 0"},
+    {"endless_loop", "torch", 768, VERDICT_TIMEOUT, "3 s"},
+    {"random_bit", "torch", 768, VERDICT_NONDETERMINISTIC, ""},
+};
+
+static void every_planted_fault_is_named(void **state)
+{
+    (void)state;
+    static const char *const families[] = {"naive", "two_pass", "welford", "fused"};
+    size_t wrong = 0;
+    for (size_t family = 0; family < sizeof families / sizeof *families; family++) {
+        for (size_t i = 0; i < sizeof plants / sizeof *plants; i++) {
+            char name[64], described[256];
+            /* One hang is like another, and takes three seconds. */
+            if (plants[i].verdict == VERDICT_TIMEOUT && family > 0)
+                continue;
+            snprintf(name, sizeof name, "%s.%s", families[family], plants[i].fault);
+            verdict verdict = judge_case(kernel_named(name), plants[i].convention, "normal",
+                                         plants[i].hidden);
+            if (verdict.kind == plants[i].verdict && strstr(verdict.detail, plants[i].detail) &&
+                !verdict.declared)
+                continue;
+            wrong++;
+            print_error("%s, %s, %zu: %s; %s with '%s' was expected\n", name, plants[i].convention,
+                        plants[i].hidden, verdict_describe(&verdict, described, sizeof described),
+                        verdict_name(plants[i].verdict), plants[i].detail);
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/* Every kernel of the table, every preset, every input family: nothing that is not declared. */
+static void no_good_kernel_gets_a_bad_verdict(void **state)
+{
+    (void)state;
+    size_t presets, families, wrong = 0;
+    const convention_preset *preset = convention_presets(&presets);
+    const input_family *family = input_families(&families);
+    bool full = getenv("LNBENCH_FULL") != NULL;
+    static const size_t sizes[] = {33, 1, 7, 768, 1025, 4096};
+    for (size_t k = 0; k < kernels.count; k++) {
+        const kernel_entry *kernel = &kernels.kernels[k];
+        if (strcmp(kernel->source, "builtin") != 0)
+            continue;
+        for (size_t i = 0; i < families * presets; i++) {
+            const char *convention = preset[i % presets].name, *input = family[i / presets].name;
+            for (size_t size = 0; size < sizeof sizes / sizeof *sizes; size++) {
+                /* A sample that differs from kernel to kernel; all of it with LNBENCH_FULL. */
+                if (!full && (i * 7 + k * 3 + size * 5) % 24 != 0)
+                    continue;
+                char described[256];
+                verdict verdict = judge_case(kernel, convention, input, sizes[size]);
+                if (verdict_exit_code(&verdict) == EXIT_CODE_FINE)
+                    continue;
+                wrong++;
+                print_error("%s, %s, %s, %zu: %s\n", kernel->facts.name, convention, input,
+                            sizes[size], verdict_describe(&verdict, described, sizeof described));
+            }
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_planted_fault_is_named),
+        cmocka_unit_test(no_good_kernel_gets_a_bad_verdict),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
