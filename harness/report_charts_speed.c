@@ -78,7 +78,7 @@ static double throughput_points(const report_data *data, const char *regime, con
             tsv_number(out, isfinite(high) ? high : speed->gbps);
             tsv_end(out);
             most = fmax(most, speed->gbps);
-            reach = fmax(reach, isfinite(high) ? high : 0);
+            reach = fmax(reach, isfinite(high) && !is_roof(name) ? high : 0);
             ends[*end_count] = (end_label){series, (double)hidden[i], speed->gbps, speed->gbps};
             any = true;
         }

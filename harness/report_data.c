@@ -280,8 +280,7 @@ static int gravity(const verdict *verdict)
     return (int)verdict->kind + (verdict->declared ? 0 : (int)VERDICT_COUNT);
 }
 
-/* "offset:1e4" is of the family "offset". */
-static bool is_of_family(const char *input, const char *family)
+bool report_of_family(const char *input, const char *family)
 {
     size_t length = strlen(family);
     return strncmp(input, family, length) == 0 && (input[length] == '\0' || input[length] == ':');
@@ -296,7 +295,7 @@ report_error report_worst_error(const report_data *data, const report_group *gro
         const stored_case *stored = &cases->cases[i];
         const case_key *key = &stored->key;
         if (!stored->judged || strcmp(key->kernel, kernel) != 0 ||
-            (input && !is_of_family(key->input, input)) || !report_same_judged(group, key))
+            (input && !report_of_family(key->input, input)) || !report_same_judged(group, key))
             continue;
         worst.judged = true;
         double row_ulp = stored->metrics.row_ulp_max;

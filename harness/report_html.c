@@ -90,7 +90,7 @@ static void add_svg(text *out, const char *svg, const char *stem)
 static const char *chart_help(const char *script)
 {
     if (strcmp(script, "throughput.gp") == 0)
-        return "Higher is faster. The black lines are the roofs: what merely copying the same "
+        return "Higher is faster. The thick lines are the roofs: what merely copying the same "
                "bytes costs, measured in the same minutes.";
     if (strcmp(script, "roof_share.gp") == 0)
         return "1 means as fast as a copy. Two kernels whose intervals overlap cannot be told "

@@ -66,6 +66,8 @@ typedef struct report_error {
 } report_error;
 report_error report_worst_error(const report_data *data, const report_group *group,
                                 const char *kernel, const char *input);
+/* "offset:1e4" is of the family "offset". */
+bool report_of_family(const char *input, const char *family);
 bool report_same_judged(const report_group *group, const case_key *key);
 /* "f32, torch, hot, 1 thread" */
 void report_group_words(const report_group *group, text *out);
@@ -143,7 +145,9 @@ void tsv_setting_text(text *out, const char *key, const char *value);
 void tsv_common(text *out, const report_data *data, const char *title, const char *subtitle,
                 double width, double height);
 void tsv_frame(text *out, const char *prefix, const chart_frame *frame);
-/* Writes and frees DIRECTORY/STEM SUFFIX. */
+/* A line a tick of a logarithmic axis: its name and the value. */
+void tsv_log_ticks(text *out, const char *axis, double low, double high);
+/* Writes and frees DIRECTORY/data/STEM SUFFIX. */
 bool tsv_save(text *out, const char *directory, const char *stem, const char *suffix, error *error);
 bool report_path(char path[512], const char *directory, const char *name, const char *suffix,
                  error *error);

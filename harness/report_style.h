@@ -2,12 +2,15 @@
 #ifndef LNBENCH_REPORT_STYLE_H
 #define LNBENCH_REPORT_STYLE_H
 
-/* For readers in the dark the drawings are inverted and their hues turned back. */
+/* In the dark the drawings lose their white ground, and black, white and greys, which gnuplot
+ * writes as attributes, follow the page (rules outrank attributes); coloured text is made lighter.
+ */
 static const char *const report_style =
     ":root{--ink:#1a1a1a;--soft:#5b5b5b;--paper:#fff;--rule:#d8d8d8;--stripe:#f6f6f6;"
     "--fault:#b00020;--fault-back:#fde7ea;--declared:#7a4b00;--declared-back:#fff3dc;"
     "--ok:#00614a;--link:#0059a8;color-scheme:light dark}\n"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e8e8e8;--soft:#a8a8a8;--paper:#16181b;"
+    "@media screen and "
+    "(prefers-color-scheme:dark){:root{--ink:#e8e8e8;--soft:#a8a8a8;--paper:#16181b;"
     "--rule:#3a3d42;--stripe:#1d2024;--fault:#ff8a99;--fault-back:#3d1a20;--declared:#f2c46d;"
     "--declared-back:#352a12;--ok:#5fd0ae;--link:#7ab8ff}}\n"
     "*{box-sizing:border-box}\n"
@@ -42,13 +45,19 @@ static const char *const report_style =
     "pre{background:var(--stripe);border:1px solid var(--rule);padding:.7rem;overflow-x:auto}\n"
     "dt{font-weight:600;margin-top:.5rem}\ndd{margin:0 0 0 1rem}\n"
     "summary{cursor:pointer;color:var(--link);margin:.8rem 0}\n"
-    "@media(prefers-color-scheme:dark){"
+    "@media screen and (prefers-color-scheme:dark){"
     ".scroll svg rect[fill='#ffffff']{fill:none}"
-    ".scroll svg{filter:invert(1) hue-rotate(180deg)}}\n"
+    ".scroll svg g[font-family]{filter:brightness(2)}"
+    ".scroll svg [fill='black'],.scroll svg [fill='rgb(0,0,0)']{fill:var(--ink)}"
+    ".scroll svg [color='black']{color:var(--ink)}"
+    ".scroll svg [color='#FFFFFF']{color:var(--paper)}"
+    ".scroll svg [stroke='black'],.scroll svg [stroke='rgb(  0,   0,   0)']{stroke:var(--ink)}"
+    ".scroll svg [stroke='rgb(102, 102, 102)']{stroke:var(--soft)}"
+    ".scroll svg [stroke='rgb(221, 221, 221)']{stroke:var(--rule)}}\n"
     "@media print{:root{--ink:#000;--soft:#444;--paper:#fff;--rule:#bbb;--stripe:#fff;"
     "color-scheme:light}main{max-width:none;padding:0}.scroll{overflow:visible}"
     ".scroll svg{min-width:0}figure,tr{break-inside:avoid}h2{break-after:avoid}"
-    "details:not([open])>*{display:block}th,td{padding:.15rem .35rem;white-space:normal}"
+    "th,td{padding:.15rem .35rem;white-space:normal}"
     "table{font-size:.7rem}}\n";
 
 static const char *const report_script =

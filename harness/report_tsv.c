@@ -26,7 +26,10 @@ void tsv_number(text *out, double value)
     }
     if (out->length && out->bytes[out->length - 1] != '\n')
         text_add(out, "\t");
-    text_number(out, value);
+    if (value == rint(value) && fabs(value) < 1e15)
+        text_format(out, "%.0f", value); /* 40, not 4e+01 */
+    else
+        text_number(out, value);
 }
 
 void tsv_end(text *out)
@@ -79,6 +82,17 @@ void tsv_frame(text *out, const char *prefix, const chart_frame *frame)
         char key[48];
         snprintf(key, sizeof key, "%s%s", prefix, fields[i].name);
         tsv_setting(out, key, fields[i].value);
+    }
+}
+
+void tsv_log_ticks(text *out, const char *axis, double low, double high)
+{
+    double ticks[64];
+    size_t count = layout_log_ticks(low, high, ticks, 64);
+    for (size_t i = 0; i < count; i++) {
+        tsv_text(out, axis);
+        tsv_number(out, ticks[i]);
+        tsv_end(out);
     }
 }
 

@@ -43,6 +43,20 @@ do for [i = 1:tick_count] {
 }
 set samples 200
 
+# What the marks and lines mean, once at the head of the chart.
+array LEGEND_TEXT[5] = ['measured', 'proved bound of that row', 'wrong class (at the top edge)', \
+    'u·κ', 'N·u·κ²']
+array LEGEND_LINE[5] = [1.2, 1, 0, 1.2, 1.2]
+array LEGEND_DASH[5] = [1, 2, 1, 1, 4]
+array LEGEND_MARK[5] = [7, 6, WRONG_MARK, 0, 0]
+array LEGEND_COLOUR[5] = [SOFT, SOFT, ALARM, 0xAAAAAA, 0xAAAAAA]
+array LEGEND_INK[5] = [SOFT, SOFT, SOFT, SOFT, SOFT]
+legend_left = 24
+legend_right = width - 24
+legend_top = 76
+legend_number = 3001
+load here.'legend.gp'
+
 array LEGEND_TEXT[series_count]
 array LEGEND_LINE[series_count]
 array LEGEND_DASH[series_count]
@@ -50,35 +64,13 @@ array LEGEND_MARK[series_count]
 array LEGEND_COLOUR[series_count]
 array LEGEND_INK[series_count]
 
-# What the marks and lines mean, once at the head of the chart.
-array MEANING[5] = ['measured', 'proved bound of that row', 'wrong class (at the top edge)', \
-    'u·κ', 'N·u·κ²']
-array MEANING_LINE[5] = [1.2, 1, 0, 1.2, 1.2]
-array MEANING_DASH[5] = [1, 2, 1, 1, 4]
-array MEANING_MARK[5] = [7, 6, WRONG_MARK, 0, 0]
-array MEANING_COLOUR[5] = [SOFT, SOFT, ALARM, 0xAAAAAA, 0xAAAAAA]
-meaning_x = 24
-do for [i = 1:5] {
-    if (MEANING_LINE[i] > 0) {
-        set arrow 3000 + i from screen across(meaning_x), up(76) \
-            to screen across(meaning_x + 28), up(76) nohead lw MEANING_LINE[i] \
-            dt MEANING_DASH[i] lc rgb MEANING_COLOUR[i]
-    }
-    if (MEANING_MARK[i] > 0) {
-        set label 3000 + i '' at screen across(meaning_x + 14), up(76) point \
-            pt MEANING_MARK[i] ps 0.8 lw (i == 3 ? 2 : 1) lc rgb MEANING_COLOUR[i]
-    }
-    set label 3010 + i MEANING[i] at screen across(meaning_x + 34), up(76) left tc rgb SOFT
-    meaning_x = meaning_x + 34 + 6 * strlen(MEANING[i]) + 14
-}
-
 set multiplot
 do for [p = 1:panel_count] {
     set lmargin at screen across(LEFT[p])
     set rmargin at screen across(RIGHT[p])
     set tmargin at screen up(TOP[p])
     set bmargin at screen up(BOTTOM[p])
-    set label 1 TITLE[p] noenhanced at screen across(LEFT[p]), up(TOP[p] - 56) left font ',13' tc rgb INK
+    set label 1 TITLE[p] noenhanced at screen across(LEFT[p]), up(TOP[p] - 47 - 15 * (number('legend_lines') - 1)) left font ',13' tc rgb INK
     set label 2 'u·κ' at number('theory_x'), number('theory_y') center offset 0, 0.6 \
         tc rgb SOFT front
     if (number('square_shown') == 1) {
@@ -88,7 +80,7 @@ do for [p = 1:panel_count] {
     set xlabel 'κ, condition number of the row' offset 0, 0.3
     if (LEFT[p] < 100) { set ylabel 'error (row ULP)' } else { set ylabel ' ' }
     do for [i = 1:series_count] {
-        LEGEND_TEXT[i] = PANEL[i] == p ? NAME[i] : ''
+        LEGEND_TEXT[i] = PANEL[i] == p ? short(NAME[i]) : ''
         LEGEND_LINE[i] = 1.2
         LEGEND_DASH[i] = dash_of(ISA[i])
         LEGEND_MARK[i] = mark_of(ISA[i])
@@ -96,8 +88,8 @@ do for [p = 1:panel_count] {
         LEGEND_INK[i] = TEXT_COLOUR[i]
     }
     legend_left = LEFT[p]
-    legend_right = RIGHT[p] + 38
-    legend_top = TOP[p] - 36
+    legend_right = RIGHT[p] + 36
+    legend_top = TOP[p] - 26 - 15 * (number('legend_lines') - 1)
     legend_number = 5001
     load here.'legend.gp'
     plot for [i = 1:series_count] points skip 1 \

@@ -1,7 +1,8 @@
 # Draws a legend in a line from LEGEND_TEXT, LEGEND_LINE (width, 0: none), LEGEND_DASH, LEGEND_MARK
 # (0: none), LEGEND_COLOUR and LEGEND_INK (of the text), beginning at pixel legend_left, legend_top
 # and going on in a new line at legend_right; an entry without text is left out. Labels and arrows
-# are numbered from legend_number.
+# are numbered from legend_number. (No two lines are of quite the same width: of neighbours that
+# differ in their dashes alone the SVG terminal of gnuplot 5.4 draws both with the first one's.)
 legend_x = legend_left
 legend_y = legend_top
 legend_next = legend_number
@@ -16,7 +17,7 @@ do for [k = 1:|LEGEND_TEXT|] {
         if (LEGEND_LINE[k] > 0) {
             set arrow legend_next from screen across(legend_x), up(legend_y) \
                 to screen across(legend_x + legend_line), up(legend_y) nohead \
-                lw LEGEND_LINE[k] dt LEGEND_DASH[k] lc rgb LEGEND_COLOUR[k]
+                lw LEGEND_LINE[k] + 0.01 * k dt LEGEND_DASH[k] lc rgb LEGEND_COLOUR[k]
         }
         if (LEGEND_MARK[k] > 0) {
             set label legend_next '' at screen across(legend_x + legend_line / 2), up(legend_y) \

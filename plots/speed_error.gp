@@ -82,7 +82,7 @@ do for [p = 1:panel_count] {
     }
     set xlabel 'speed (GB/s)'
     set ylabel 'largest error (row ULP)'
-    set label 1 'Error on '.wording(prefix.'title') at screen across(left), up(top - 12) left \
+    set label 1 'Error on '.wording(prefix.'title') at screen across(left), up(top - 19) left \
         font ',13' tc rgb INK
     pixel_x(x) = left + (right - left) * log(x / xmin) / log(xmax / xmin)
     pixel_y(y) = bottom - (bottom - top) * log(y / ymin) / log(ymax / ymin)

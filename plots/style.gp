@@ -80,6 +80,9 @@ WRONG_MARK = 2
 # "-" stands for nothing to show, since gnuplot takes an empty cell for a missing one.
 shown(cell) = cell eq '-' ? '' : cell
 
+# Names beyond this length are cut where there is no room for them; the page has them in full.
+short(name) = strlen(name) > 44 ? name[1:41].'...' : name
+
 # Ticks of logarithmic axes: 500, 0.05, 10^7, 2x10^5.
 DIGITS = '⁰¹²³⁴⁵⁶⁷⁸⁹'
 superscript(n) = n < 0 ? '⁻'.superscript(-n) : n > 9 ? superscript(n / 10).superscript(n % 10) : \

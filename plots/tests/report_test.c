@@ -2,9 +2,8 @@
  * of names that somebody made up to do harm. */
 #include "test.h"
 
-#include "report.h"
+#include "report_parts.h"
 #include "sample_view.h"
-#include "text.h"
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -202,6 +201,71 @@ static void test_same_data_same_bytes(void **state)
         same_file("once", "twice", name);
     }
     same_file("once", "twice", "index.html");
+    sample_free(sample);
+}
+
+/* Reads the boxes of the labels of one panel back from the chart's TSV. */
+static size_t read_boxes(const char *points, int panel, label_box *boxes, size_t most)
+{
+    size_t count = 0;
+    for (const char *line = strchr(points, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
+        int of, at = 0;
+        double x, drawn;
+        label_box box = {0};
+        char name[128];
+        if (sscanf(line + 1, "%d %*d %127s %lf %*s %lf %*d %lf %lf %lf %lf%n", &of, name, &x,
+                   &drawn, &box.left, &box.top, &box.width, &box.height, &at) == 8 &&
+            at > 0 && of == panel && count < most) {
+            box.x = box.y = -1e6; /* the labels alone */
+            boxes[count++] = box;
+        }
+    }
+    return count;
+}
+
+/* As many kernels as the table will have, some with names as long as names may be. */
+static void test_many_kernels_find_room(void **state)
+{
+    (void)state;
+    enum { KERNELS = 40 };
+    static const char *const statistics[] = {"naive", "two_pass", "welford", "shifted", "pairwise"};
+    static const char *const isas[] = {"scalar", "avx2", "avx512", "neon"};
+    sample *sample = sample_create();
+    assert_non_null(sample);
+    char names[KERNELS][NAME_MAX_LENGTH];
+    for (int i = 0; i < KERNELS; i++) {
+        const char *isa = isas[i / 5 % 4];
+        snprintf(names[i], sizeof names[i], "%s%s_f32_%s", statistics[i % 5],
+                 i < 20    ? ""
+                 : i == 39 ? "_blocked_pipelined_nontemporal_with_a_name_of_"
+                           : "_nt",
+                 isa);
+        sample_kernel(sample, names[i], statistics[i % 5], isa);
+        double gbps = 5 + 80 * ((i * 7) % KERNELS) / (double)KERNELS;
+        for (size_t hidden = 64; hidden <= 16384; hidden *= 4)
+            sample_speed(sample, names[i], 65536 / hidden, hidden, gbps + (double)(hidden % 7));
+        sample_judged(sample, names[i], "offset", pow(10, i % 6) * (1 + 0.1 * i), VERDICT_OK);
+        for (double kappa = 1; kappa < 1e8; kappa *= 10)
+            sample_row(sample, kappa, 1 + kappa * 0.001 * i, 50 + kappa);
+    }
+    sample_speed(sample, "roof_copy", 64, 1024, 100);
+    report_result result;
+    write_report(sample, "many", &result);
+    assert_int_equal(result.chart_count, STEMS);
+    for (size_t chart = 0; chart < STEMS; chart++) {
+        char *svg = slurp_drawing("many", all_stems[chart], "svg");
+        for (size_t i = 0; i + 1 < KERNELS; i++)
+            assert_non_null(strstr(svg, names[i]));
+        free(svg);
+    }
+    char *points = slurp("many", "data/speed_error.tsv");
+    for (int panel = 1; panel <= 3; panel++) {
+        label_box boxes[KERNELS];
+        size_t count = read_boxes(points, panel, boxes, KERNELS);
+        assert_int_equal(count, KERNELS);
+        assert_int_equal(layout_overlaps(boxes, count), 0);
+    }
+    free(points);
     sample_free(sample);
 }
 
@@ -440,6 +504,7 @@ int main(void)
         cmocka_unit_test(test_charts_show_every_kernel),
         cmocka_unit_test(test_page_holds_everything),
         cmocka_unit_test(test_same_data_same_bytes),
+        cmocka_unit_test(test_many_kernels_find_room),
         cmocka_unit_test(test_hostile_names_do_nothing),
         cmocka_unit_test(test_without_gnuplot_the_page_is_written),
         cmocka_unit_test(test_a_script_that_fails_is_reported),
