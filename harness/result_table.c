@@ -158,7 +158,7 @@ static bool print_accuracy(const view *view, FILE *file)
         fprintf(file, "\naccuracy over all conventions and inputs\n");
         fine = table_print(table, file);
         fprintf(file, "ok: within the proven bound; no claim: fine, but for some row nothing is "
-                      "proven;\ndeclared: a wrong class where the kernel itself claims nothing\n");
+                      "proven;\ndeclared: wrong where the kernel itself claims nothing\n");
     }
     table_destroy(table);
     free(done);
