@@ -97,6 +97,24 @@ static bool unknown_kernel(const char *glob, const kernel_list *kernels, error *
                 nearest ? ": did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
+/* Whether an earlier line of the table stands for this one in the smaller plans: of lines that
+ * differ in unroll alone, the first is the best. */
+static bool has_better_line(const kernel_list *kernels, size_t index)
+{
+    const kernel_facts *own = &kernels->kernels[index].facts;
+    for (size_t i = 0; i < index; i++) {
+        const kernel_facts *other = &kernels->kernels[i].facts;
+        if (kernels->kernels[i].plugin == 0 && kernels->kernels[index].plugin == 0 &&
+            other->storage == own->storage && other->param == own->param &&
+            other->accumulator == own->accumulator &&
+            strcmp(other->statistics, own->statistics) == 0 &&
+            strcmp(other->apply, own->apply) == 0 && strcmp(other->schedule, own->schedule) == 0 &&
+            strcmp(other->isa, own->isa) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool choose_kernels(const plan_request *request, const kernel_list *kernels, plan *plan,
                            error *error)
 {
@@ -112,7 +130,8 @@ static bool choose_kernels(const plan_request *request, const kernel_list *kerne
     }
     for (size_t i = 0; i < kernels->count; i++) {
         const kernel_entry *kernel = &kernels->kernels[i];
-        bool wanted = request->kernels.count == 0;
+        bool wanted = request->kernels.count == 0 &&
+                      (strcmp(request->name, "full") == 0 || !has_better_line(kernels, i));
         for (size_t glob = 0; glob < request->kernels.count; glob++)
             wanted |= fnmatch(request->kernels.words[glob], kernel->facts.name, 0) == 0;
         if (wanted && kernel->facts.storage == LN_F32)
