@@ -72,7 +72,7 @@ int main(int argc, char **argv)
             fputs("lnbench: standard output: cannot write\n", stderr);
             code = EXIT_CODE_ENVIRONMENT;
         }
-        return code;
+        return (int)code;
     }
-    return unknown(argv[1]);
+    return (int)unknown(argv[1]);
 }

@@ -1,8 +1,9 @@
 /* Error metrics: classify first, then measure, so that a NaN never passes.
  *
  *     metrics_gather *gather = metrics_gather_create();
+ *     // for each row:
  *     metrics_gather_row(gather, row, hidden, computed, &reference_result, &convention, gamma,
- * beta);  // each row ln_metrics metrics; metrics_gather_finish(gather, &metrics);
+ * beta, mean, rstd); ln_metrics metrics; metrics_gather_finish(gather, &metrics);
  *
  * ulp(v) = 2^(max(e, emin) - p + 1) for 2^e <= |v| < 2^(e+1) in the target type (f32: p 24, emin
  * -126), after Muller et al., "Handbook of Floating-Point Arithmetic", 2nd ed., section 2.3.2
@@ -18,7 +19,7 @@ typedef struct ln_metrics {
         ulp_p99;                      /* |computed - exact| / ulp(exact) */
     double ulp_bias;                  /* the signed mean */
     double row_ulp_max, row_ulp_mean; /* |err| / ulp(|gamma| * max|xhat| + |beta|) */
-    double norm_max;                  /* max |err| / max |exact| */
+    double norm_max;                  /* max |err| / max |exact|; infinite where only exact is 0 */
     double rel_l2;                    /* ||err||_2 / ||exact||_2 */
     double correctly_rounded; /* share of the elements, 0..1, that equal the reference bit for bit
                                  (zeros of either sign are equal) */
@@ -53,12 +54,14 @@ bool metrics_gather_row(metrics_gather *gather, size_t row, size_t hidden, const
 void metrics_gather_finish(metrics_gather *gather, ln_metrics *metrics);
 
 /* The row_ulp that a proven bound allows for this row: max_i of the bound's absolute error /
- * ulp(scale_i). Infinite where the kernel makes no claim. */
+ * ulp(scale_i), over the elements whose result is finite. Infinite where the kernel makes no claim,
+ * 0 for a row without a finite result, NaN for a bound that is NaN. */
 double ln_bound_row_ulp(const ln_bound *bound, const ln_reference_result *reference, size_t hidden,
                         const ln_convention *convention, const float *gamma, const float *beta);
 
 /* Whether one row of computed values stays within the bound, element by element and with the right
- * classes; *worst is the largest |err| / allowed. */
+ * classes; *worst is the largest |err| / allowed. True where the kernel makes no claim; a bound
+ * that is NaN does not hold. */
 bool ln_bound_holds(const ln_bound *bound, const ln_reference_result *reference, size_t hidden,
                     const ln_convention *convention, const float *gamma, const float *beta,
                     const float *computed, double *worst);

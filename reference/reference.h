@@ -2,8 +2,9 @@
  *
  *     ln_reference *reference = ln_reference_create();
  *     ln_reference_row(reference, &convention, hidden, x, NULL, gamma, beta, &result);
- *     // result.rounded[i] is the correctly rounded f32 answer, result.exact[i] the exact one to 53
- * bits ln_reference_destroy(reference);
+ *     // result.rounded[i]: the correctly rounded f32 answer; result.exact[i]: the exact one to 53
+ *     // bits
+ *     ln_reference_destroy(reference);
  *
  * Nothing that leaves it is uncertified: sums are exact integers, every rounding is decided by a
  * rigorous bound or by exact comparison (see reference.c for the method and its proof).
@@ -19,23 +20,22 @@ typedef struct ln_reference ln_reference;
 
 /* How elements were decided, since the workspace was made. */
 typedef struct ln_reference_counts {
-    uint64_t elements;  /* certified elements in all */
+    uint64_t elements;  /* elements in all: the sum of the four below */
     uint64_t first_try; /* decided at the starting precision */
     uint64_t raised;    /* needed more precision (Ziv) */
     uint64_t exact;     /* zeros and ties decided by exact comparison */
-    uint64_t special;   /* rows' elements that are NaN by definition */
+    uint64_t special;   /* NaN by definition, or made from a gamma or beta that is not finite */
 } ln_reference_counts;
 
-/* One row's answers; the arrays are the caller's, each of hidden elements. */
+/* One row's answers; the arrays are the caller's, each of hidden elements. Whatever is stated to be
+ * rounded is correctly rounded, to nearest even; only kappa and max_xhat are within one ulp. */
 typedef struct ln_reference_result {
-    float
-        *rounded; /* correctly rounded to f32, to nearest even, subnormals kept; +-Inf beyond f32 */
-    double *exact;      /* the exact value correctly rounded to double (>= 2 * 24 bits); NaN where
-                           undefined */
-    ln_row_facts facts; /* of the row (x + residual rounded to f32, where there is a residual) */
+    float *rounded;     /* y rounded to f32, subnormals kept; +-Inf beyond f32; an exact 0 is +0 */
+    double *exact;      /* y rounded to double (>= 2 * 24 bits); NaN where undefined */
+    ln_row_facts facts; /* each rounded to double; of the row x, or x + residual rounded to f32 */
     double kappa; /* sqrt(sum x^2 / (N * var)), var biased; infinity for var 0; NaN for NaN rows */
     double max_xhat;    /* max_j |xhat_j| (with eps under LN_EPS_QUOTIENT); NaN where undefined */
-    float mean_rounded; /* correctly rounded mean and rstd */
+    float mean_rounded; /* mean and rstd rounded to f32 */
     float rstd_rounded;
 } ln_reference_result;
 
@@ -44,8 +44,8 @@ ln_reference *ln_reference_create(void);
 void ln_reference_destroy(ln_reference *reference);
 
 /* One f32 row. residual, gamma and beta may be NULL (gamma and beta: where the affine form has
- * none; one element each under LN_AFFINE_SCALAR). Returns false when memory runs out or hidden is
- * 0; then nothing in result is meant. */
+ * none; one element each under LN_AFFINE_SCALAR). Returns false when memory runs out, hidden is
+ * 0, or x or a parameter that the affine form has is NULL; then nothing in result is meant. */
 bool ln_reference_row(ln_reference *reference, const ln_convention *convention, size_t hidden,
                       const float *x, const float *residual, const float *gamma, const float *beta,
                       ln_reference_result *result);

@@ -240,9 +240,6 @@ static void test_keys(void **state)
     CHECK(store_cases(store, run, &cases, &problem));
     assert_int_equal(cases.count, 9);
     for (int i = 0; i < 9; i++) {
-        unsigned processes;
-        CHECK(store_process_count(store, run, &keys[i], &processes, &problem));
-        assert_int_equal(processes, 2);
         assert_int_equal(cases.cases[i].repetition_count, 2);
         assert_true(cases.cases[i].repetitions[1].real_ns == 10.0 * i + 1);
         assert_false(cases.cases[i].judged);
@@ -280,6 +277,48 @@ static void test_undone(void **state)
     assert_int_equal(info.cases, 0);
     sqlite3_exec(store->database, "DROP TRIGGER refuse", NULL, NULL, NULL);
     CHECK(store_put_repetition(store, run, &key, &put, &problem));
+    store_close(store);
+}
+
+static void assert_processes(store *store, int64_t run, const case_key *key, unsigned expected)
+{
+    unsigned processes;
+    CHECK(store_process_count(store, run, key, &processes, &problem));
+    assert_int_equal(processes, expected);
+}
+
+/* A process counts for the cases that it timed, once it is ended. */
+static void test_processes(void **state)
+{
+    store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    int64_t run = begun(store), other = begun(store);
+    case_key first = sample_key(), second = sample_key();
+    second.hidden++;
+    unsigned next;
+    CHECK(store_next_process(store, run, &next, &problem));
+    assert_int_equal(next, 0);
+    for (unsigned process = 0; process < 4; process += 3) {
+        repetition put = {process, 0, 0, 1, 1, 1}, more = {process, 1, 1, 1, 1, 1};
+        CHECK(store_put_repetition(store, run, &first, &put, &problem));
+        CHECK(store_put_repetition(store, run, &first, &more, &problem));
+        if (process)
+            CHECK(store_put_repetition(store, run, &second, &put, &problem));
+    }
+    assert_processes(store, run, &first, 0);
+    CHECK(store_end_process(store, run, 0, &problem));
+    CHECK(store_end_process(store, run, 0, &problem)); /* twice is once */
+    assert_processes(store, run, &first, 1);
+    assert_processes(store, run, &second, 0);
+    CHECK(store_end_process(store, other, 3, &problem)); /* another run's process 3 */
+    assert_processes(store, run, &first, 1);
+    CHECK(store_end_process(store, run, 3, &problem));
+    assert_processes(store, run, &first, 2);
+    assert_processes(store, run, &second, 1);
+    assert_processes(store, other, &first, 0);
+    CHECK(store_next_process(store, run, &next, &problem));
+    assert_int_equal(next, 4);
+    CHECK(store_next_process(store, other, &next, &problem));
+    assert_int_equal(next, 0);
     store_close(store);
 }
 
@@ -690,6 +729,7 @@ int main(void)
         SCRATCH_TEST(test_accuracy_updates),
         SCRATCH_TEST(test_keys),
         SCRATCH_TEST(test_undone),
+        SCRATCH_TEST(test_processes),
         SCRATCH_TEST(test_rows),
         SCRATCH_TEST(test_runs),
         SCRATCH_TEST(test_kill),
