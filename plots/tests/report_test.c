@@ -269,6 +269,85 @@ static void test_many_kernels_find_room(void **state)
     sample_free(sample);
 }
 
+static const char *next_line(const char *line)
+{
+    const char *end = strchr(line, '\n');
+    return end && end[1] ? end + 1 : NULL;
+}
+
+static void test_figures_on_the_charts(void **state)
+{
+    (void)state;
+    sample *sample = plain_sample();
+    report_result result;
+    sample_row(sample, INFINITY, 77, 78); /* a constant row: no place on the axis of kappa */
+    write_report(sample, "figures", &result);
+    char *points = slurp("figures", "data/throughput_l2.tsv");
+    double gbps, low, high;
+    const char *line = strstr(points, "1\tfused_f32_avx512\t1024\t64\t");
+    assert_non_null(line);
+    assert_int_equal(sscanf(line, "%*d %*s %*d %*d %lf %lf %lf", &gbps, &low, &high), 3);
+    assert_true(gbps == 80 && fabs(low - 80 / 1.02) < 1e-9 && fabs(high - 80 / 0.98) < 1e-9);
+    free(points);
+    /* At 85 x 768 by speed: 84, 63, 47.25 and 2.1 GB/s; the best of each is what the chart says. */
+    char *bars = slurp("figures", "data/roof_share.tsv");
+    static const char *const order[] = {"1\tfused_f32_avx512\t1\t0.84\t",
+                                        "4\tnaive_f32_avx512\t2\t", "2\ttwo_pass_f32_avx2\t3\t",
+                                        "3\twelford_f32_scalar\t4\t"};
+    line = bars;
+    for (size_t i = 0; i < 4; i++) {
+        line = next_line(line);
+        assert_non_null(line);
+        assert_memory_equal(line, order[i], strlen(order[i]));
+    }
+    free(bars);
+    char *rows = slurp("figures", "data/error_kappa.tsv");
+    assert_non_null(strstr(rows, "\tfused_f32_avx512\toffset\t1000\t100\t100000\t0\n"));
+    assert_null(strstr(rows, "\t77\t"));
+    free(rows);
+    sample_free(sample);
+}
+
+/* The front of the second panel of "many" against the definition: a kernel is on it if none is
+ * faster without being less accurate, or more accurate without being slower. */
+static void test_pareto_front(void **state)
+{
+    (void)state;
+    enum { MOST = 64 };
+    char *points = slurp("many", "data/speed_error.tsv");
+    char *front = slurp("many", "data/speed_error_front.tsv");
+    assert_non_null(points);
+    assert_non_null(front);
+    double speeds[MOST], errors[MOST], corner_x, corner_y;
+    size_t count = 0, on_front = 0;
+    for (const char *line = next_line(points); line; line = next_line(line)) {
+        int panel;
+        double x, y;
+        assert_int_equal(sscanf(line, "%d %*d %*s %lf %lf", &panel, &x, &y), 3);
+        if (panel == 2 && count < MOST) {
+            speeds[count] = x;
+            errors[count++] = y;
+        }
+    }
+    assert_int_equal(count, 40);
+    for (size_t i = 0; i < count; i++) {
+        bool dominated = false, drawn = false;
+        for (size_t j = 0; j < count; j++)
+            dominated = dominated || (speeds[j] >= speeds[i] && errors[j] <= errors[i] &&
+                                      (speeds[j] > speeds[i] || errors[j] < errors[i]));
+        for (const char *line = next_line(front); line; line = next_line(line)) {
+            int panel;
+            assert_int_equal(sscanf(line, "%d %lf %lf", &panel, &corner_x, &corner_y), 3);
+            drawn = drawn || (panel == 2 && corner_x == speeds[i] && corner_y == errors[i]);
+        }
+        assert_int_equal(drawn, !dominated);
+        on_front += drawn;
+    }
+    assert_true(on_front > 5 && on_front < count);
+    free(points);
+    free(front);
+}
+
 /* Names that would run a command, end a string, or be markup, if anything took them for that. */
 static const char *const hostile[] = {
     "<script>alert(1)</script>", "`touch pwned`",
@@ -505,6 +584,8 @@ int main(void)
         cmocka_unit_test(test_page_holds_everything),
         cmocka_unit_test(test_same_data_same_bytes),
         cmocka_unit_test(test_many_kernels_find_room),
+        cmocka_unit_test(test_pareto_front),
+        cmocka_unit_test(test_figures_on_the_charts),
         cmocka_unit_test(test_hostile_names_do_nothing),
         cmocka_unit_test(test_without_gnuplot_the_page_is_written),
         cmocka_unit_test(test_a_script_that_fails_is_reported),
