@@ -296,6 +296,20 @@ static bool measure(judge *judge, const judge_block *block, const float *compute
     return fine || fail_memory(error, "error metrics");
 }
 
+/* Where a kernel claims nothing and not one digit is right (an error of half the row's scale or
+ * more), "ok" would mislead: it is inaccurate, and declared. */
+static void find_digitless_rows(const judge *judge, const judge_block *block,
+                                row_findings *findings)
+{
+    static const double no_digit = 0x1p23; /* 2^(p - 1) row ULP */
+    for (size_t row = 0; row < block->rows; row++) {
+        const judged_row *judged = &judge->by_row[row];
+        if (isinf(judged->bound_row_ulp) && judged->row_ulp >= no_digit)
+            find(findings, VERDICT_INACCURATE, true,
+                 "row %zu: no digit is right, and the kernel claims nothing there", row);
+    }
+}
+
 static void conclude(const judge *judge, const judge_block *block, bool has_bound,
                      row_findings *findings, judgement *judgement)
 {
@@ -304,6 +318,8 @@ static void conclude(const judge *judge, const judge_block *block, bool has_boun
     if (found > limit)
         find(findings, VERDICT_INACCURATE, false, "row_ulp %.4g is above the limit %g", found,
              limit);
+    if (has_bound)
+        find_digitless_rows(judge, block, findings);
     judgement->verdict = findings->verdict;
     if (findings->verdict.kind != VERDICT_OK || findings->unclaimed == 0)
         return;
