@@ -1,4 +1,5 @@
-/* A directory of its own for a test, removed with what is in it (one level). */
+/* A directory of its own for a test, removed with what is in it (one level). It lies where another
+ * user can reach it too, which a checkout in root's home does not. */
 #ifndef LNBENCH_SCRATCH_H
 #define LNBENCH_SCRATCH_H
 
@@ -10,7 +11,7 @@
 
 static inline int scratch_create(void **state)
 {
-    char *directory = strdup("scratch-XXXXXX");
+    char *directory = strdup("/tmp/lnbench-test-XXXXXX");
     *state = directory;
     return directory && mkdtemp(directory) ? 0 : -1;
 }

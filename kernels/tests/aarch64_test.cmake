@@ -1,6 +1,7 @@
 # Cross-builds the library and its tests for aarch64 and runs them under qemu; then compares the bits
 # that the scalar kernels give there with those they give here.
-#   cmake -DSOURCE=<project> -DWORK=... -DPRINT_BITS=<program of this build> -P aarch64_test.cmake
+#   cmake -DSOURCE=<project> -DWORK=... -DGENERATOR=... -DPRINT_BITS=<program of this build>
+#         -P aarch64_test.cmake
 # Says "skipped: <why>" and stops where the tools are missing (CTest: SKIP_REGULAR_EXPRESSION).
 foreach(tool IN ITEMS aarch64-linux-gnu-gcc qemu-aarch64)
     find_program(found_${tool} ${tool})
@@ -18,7 +19,9 @@ function(run)
     endif()
 endfunction()
 
-run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK} -DLNBENCH_KERNELS_ONLY=ON
+# An earlier cache may be of another generator.
+file(REMOVE_RECURSE ${WORK}/CMakeCache.txt ${WORK}/CMakeFiles)
+run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${SOURCE} -B ${WORK} -DLNBENCH_KERNELS_ONLY=ON
     -DCMAKE_TOOLCHAIN_FILE=${SOURCE}/cmake/aarch64-linux-gnu.cmake)
 run(${CMAKE_COMMAND} --build ${WORK} -j2)
 run(${CMAKE_CTEST_COMMAND} --test-dir ${WORK} --output-on-failure)

@@ -1,5 +1,6 @@
 # Installs the library into an empty place, then builds and runs a user of it.
-#   cmake -DBUILD=... -DSOURCE=... -DWORK=... -DHAS_PKG_CONFIG=... -P install_test.cmake
+#   cmake -DBUILD=... -DSOURCE=... -DWORK=... -DGENERATOR=... -DHAS_PKG_CONFIG=...
+#         -P install_test.cmake
 file(REMOVE_RECURSE ${WORK})
 
 function(run)
@@ -11,7 +12,7 @@ function(run)
 endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix --component Unspecified)
-set(common -S ${SOURCE}/consumer -DCMAKE_C_COMPILER=${COMPILER})
+set(common -G ${GENERATOR} -S ${SOURCE}/consumer -DCMAKE_C_COMPILER=${COMPILER})
 run(${CMAKE_COMMAND} ${common} -B ${WORK}/package -DCMAKE_PREFIX_PATH=${WORK}/prefix)
 run(${CMAKE_COMMAND} --build ${WORK}/package)
 run(${WORK}/package/consumer)
