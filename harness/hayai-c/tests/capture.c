@@ -139,11 +139,16 @@ const char *names_of(hayai_suite *suite, const char *filter)
     return status == HAYAI_OK ? names : hayai_status_string(status);
 }
 
+void assert_near(double value, double expected, double tolerance)
+{
+    if (!(fabs(value - expected) <= tolerance))
+        fail_msg("%.17g, expected %.17g", value, expected);
+}
+
 void assert_close(double value, double expected)
 {
     /* Ten roundings of half a unit in the last place each. */
-    if (!(fabs(value - expected) <= 10 * 1.1102230246251565e-16 * fabs(expected)))
-        fail_msg("%.17g, expected %.17g", value, expected);
+    assert_near(value, expected, 10 * 1.1102230246251565e-16 * fabs(expected));
 }
 
 void empty_loop(hayai_state *state, void *context)

@@ -59,6 +59,7 @@ const char *names_of(hayai_suite *suite, const char *filter);
 
 /* Two numbers that went through a few roundings each. */
 void assert_close(double value, double expected);
+void assert_near(double value, double expected, double tolerance);
 
 /* Runs its loop and nothing else. */
 void empty_loop(hayai_state *state, void *context);

@@ -82,8 +82,7 @@ static void test_args_product(void **state)
     static const int64_t first[] = {1, 2}, second[] = {10, 20, 30};
     const hayai_list lists[] = {{first, 2}, {second, 3}};
     assert_int_equal(hayai_benchmark_args_product(benchmark, lists, 2), HAYAI_OK);
-    assert_string_equal(names_of(suite, NULL),
-                        "b/1/10\nb/2/10\nb/1/20\nb/2/20\nb/1/30\nb/2/30\n");
+    assert_string_equal(names_of(suite, NULL), "b/1/10\nb/2/10\nb/1/20\nb/2/20\nb/1/30\nb/2/30\n");
 }
 
 static void add_three(hayai_benchmark *applied, void *context)
@@ -169,7 +168,8 @@ static void test_filter(void **state)
     assert_non_null(strstr(hayai_last_message(), "filter ("));
 }
 
-/* ---- What Google Benchmark aborts on, or loops for ever, or runs out of memory on -------------- */
+/* ---- What Google Benchmark aborts on, or loops for ever, or runs out of memory on --------------
+ */
 
 /* A status, and that it stays with the benchmark: a run returns it. */
 static void expect(hayai_status status, hayai_status expected)

@@ -1,5 +1,5 @@
-/* How a benchmark is run: times, repetitions, threads, set-up. Times are manual, so that every figure
- * is known beforehand. */
+/* How a benchmark is run: times, repetitions, threads, set-up. Times are manual, so that every
+ * figure is known beforehand. */
 #include "capture.h"
 #include <math.h>
 #include <stdio.h>
@@ -398,9 +398,15 @@ static void test_bad_options(void **state)
 {
     (void)state;
     const hayai_options bad[] = {
-        {.min_seconds = -1},        {.min_seconds = NAN},      {.min_warm_up_seconds = INFINITY},
-        {.iterations = -1},         {.repetitions = UINT32_MAX}, {.unit = (hayai_unit)7},
-        {.color = (hayai_color)7},  {.output_count = 1},       {.reporter_count = 1},
+        {.min_seconds = -1},
+        {.min_seconds = NAN},
+        {.min_warm_up_seconds = INFINITY},
+        {.iterations = -1},
+        {.repetitions = UINT32_MAX},
+        {.unit = (hayai_unit)7},
+        {.color = (hayai_color)7},
+        {.output_count = 1},
+        {.reporter_count = 1},
         {.interleave = true, .random_interleaving = true},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)

@@ -49,13 +49,13 @@ static void check_five(void)
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "b/manual_time_%s", names[i]);
         const captured *run = capture_find(seen, name);
-        assert_float_equal(run->run.real_time, expected[i], 1e-9);
-        assert_float_equal(capture_counter(run, "milliseconds"), expected[i], 1e-9);
+        assert_near(run->run.real_time, expected[i], 1e-12);
+        assert_near(capture_counter(run, "milliseconds"), expected[i], 1e-12);
         assert_int_equal(run->run.iterations, 5);
         assert_int_equal(run->run.aggregate_unit, HAYAI_TIME);
     }
     const captured *cv = capture_find(seen, "b/manual_time_cv");
-    assert_float_equal(cv->run.real_time, sqrt(2.5) / 3, 1e-9);
+    assert_near(cv->run.real_time, sqrt(2.5) / 3, 1e-12);
     assert_int_equal(cv->run.aggregate_unit, HAYAI_PERCENTAGE);
 }
 
@@ -143,8 +143,8 @@ typedef struct growth {
 } growth;
 
 static const growth growths[] = {
-    {HAYAI_O_1, "(1)"},         {HAYAI_O_N, "N"},        {HAYAI_O_N_SQUARED, "N^2"},
-    {HAYAI_O_N_CUBED, "N^3"},   {HAYAI_O_LOG_N, "lgN"},  {HAYAI_O_N_LOG_N, "NlgN"},
+    {HAYAI_O_1, "(1)"},         {HAYAI_O_N, "N"},       {HAYAI_O_N_SQUARED, "N^2"},
+    {HAYAI_O_N_CUBED, "N^3"},   {HAYAI_O_LOG_N, "lgN"}, {HAYAI_O_N_LOG_N, "NlgN"},
     {HAYAI_O_FUNCTION, "f(N)"},
 };
 
@@ -204,10 +204,10 @@ static void check_fit(const growth *growth, bool automatic, double scale)
     const captured *fit = capture_find(seen, "g/manual_time_BigO");
     assert_true(fit->run.big_o);
     assert_string_equal(fit->complexity, growth->text);
-    assert_float_equal(fit->run.real_time, 3000 / scale, 1e-7); /* ns */
+    assert_near(fit->run.real_time, 3000 / scale, 1e-10); /* ns */
     const captured *rms = capture_find(seen, "g/manual_time_RMS");
     assert_true(rms->run.rms);
-    assert_float_equal(rms->run.real_time, 0, 1e-12);
+    assert_near(rms->run.real_time, 0, 1e-12);
     hayai_suite_destroy(grown);
 }
 
@@ -232,8 +232,8 @@ static void test_complexity_by_a_function_with_a_context(void **state)
     check_fit(&growths[6], false, 4);
 }
 
-/* Times 1 and 5 for f = 1, 2: c = (1 + 10) / (1 + 4) = 2.2, the rest -1.2 and 0.6; relative to the mean
- * time of 3: sqrt((1.44 + 0.36) / 2) / 3. */
+/* Times 1 and 5 for f = 1, 2: c = (1 + 10) / (1 + 4) = 2.2, the rest -1.2 and 0.6; relative to the
+ * mean time of 3: sqrt((1.44 + 0.36) / 2) / 3. */
 static void two_points(hayai_state *state, void *context)
 {
     (void)context;
