@@ -186,7 +186,7 @@ int hayai_main(int argc, char **argv);
 
 /* ---- Around all runs ------------------------------------------------------------------------- */
 
-/* A line of one's own for the reports' context. A key can be added once. */
+/* A line of one's own for the reports' context. A key has one value. */
 hayai_status hayai_add_context(const char *key, const char *value);
 
 /* Measures memory: one more run of at most 16 iterations between start and stop. NULL: none. The

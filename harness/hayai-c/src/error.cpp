@@ -54,7 +54,7 @@ extern "C" const char *hayai_status_string(hayai_status status)
     case HAYAI_ERROR_UNSUPPORTED:
         return "not supported by this version of Google Benchmark";
     case HAYAI_ERROR_NO_MATCH:
-        return "no benchmark matches";
+        return "no match";
     }
     return "unknown status";
 }

@@ -73,6 +73,8 @@ hayai_status hayai_add_context(const char *key, const char *value)
         return fail(HAYAI_ERROR_ARGUMENT, "a context without a key or a value");
     return guard([&] {
         const auto *context = benchmark::internal::GetGlobalContext();
+        if (context && context->count(key) && context->at(key) == value)
+            return HAYAI_OK;
         if (context && context->count(key))
             return fail(HAYAI_ERROR_ARGUMENT, "context %s: there already, with value %s", key,
                         context->at(key).c_str());

@@ -1,0 +1,67 @@
+/* For the tests: a reporter that keeps what it is told, and short ways to run a benchmark. */
+#ifndef HAYAI_TESTS_CAPTURE_H
+#define HAYAI_TESTS_CAPTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "hayai.h"
+
+enum { CAPTURE_TEXT = 160, CAPTURE_COUNTERS = 40, CAPTURE_RUNS = 400 };
+
+typedef struct captured_counter {
+    char name[CAPTURE_TEXT];
+    hayai_counter_value value;
+} captured_counter;
+
+typedef struct captured {
+    char name[CAPTURE_TEXT], run_name[CAPTURE_TEXT], function_name[CAPTURE_TEXT];
+    char arguments[CAPTURE_TEXT], aggregate_name[CAPTURE_TEXT], label[CAPTURE_TEXT];
+    char message[CAPTURE_TEXT], complexity[CAPTURE_TEXT];
+    hayai_run run; /* numbers only: its pointers are gone */
+    bool has_memory;
+    hayai_memory memory;
+    captured_counter counters[CAPTURE_COUNTERS];
+} captured;
+
+typedef struct capture {
+    captured runs[CAPTURE_RUNS];
+    size_t count;
+    size_t contexts, reports, finalized;
+    size_t report_sizes[CAPTURE_RUNS];
+    size_t stop_at_run; /* 1 ...: the run whose callback stops; 0: none */
+    hayai_status context_status, report_status, finalize_status;
+} capture;
+
+/* A capture with its reporter, zeroed; free() it. */
+capture *capture_create(void);
+hayai_reporter capture_reporter(capture *capture);
+
+/* Runs the suite with nothing on standard output; further settings may be NULL. */
+hayai_status capture_run(capture *capture, hayai_suite *suite, const hayai_options *options,
+                         hayai_summary *summary);
+
+/* The run of this name; fails the test if there is none. */
+const captured *capture_find(const capture *capture, const char *name);
+bool capture_has(const capture *capture, const char *name);
+double capture_counter(const captured *run, const char *name);
+
+/* A suite of one benchmark. */
+hayai_suite *suite_of(const char *name, hayai_function *function, void *context,
+                      hayai_benchmark **benchmark);
+
+/* The names of all instances that match, one a line. */
+const char *names_of(hayai_suite *suite, const char *filter);
+
+/* Two numbers that went through a few roundings each. */
+void assert_close(double value, double expected);
+void assert_near(double value, double expected, double tolerance);
+
+/* Runs its loop and nothing else. */
+void empty_loop(hayai_state *state, void *context);
+
+#endif

@@ -1,0 +1,405 @@
+/* The formats: JSON by a strict parser, the others by what they promise; and outputs that fail. */
+#include "capture.h"
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char directory[] = "/tmp/hayai-test-XXXXXX";
+static char path[128];
+static hayai_suite *suite;
+
+/* Everything that could spoil a document: quotes, controls, bytes that are no UTF-8, not finite. */
+static const char nasty[] = "a\"b\\c\n\t\x01\x7f|<&>'\xff\xc0\x80 \xc3\xa9 \xed\xa0\x80";
+
+static void measure_badly(hayai_state *state, void *context)
+{
+    (void)context;
+    while (hayai_state_keep_running(state))
+        hayai_state_set_iteration_time(state, 0.5);
+    hayai_state_set_counter(state, "nan", NAN, 0, HAYAI_1000);
+    hayai_state_set_counter(state, "inf", INFINITY, 0, HAYAI_1000);
+    hayai_state_set_counter(state, "minus", -INFINITY, 0, HAYAI_1000);
+    hayai_state_set_counter(state, "third", 1.0 / 3, 0, HAYAI_1024);
+    hayai_state_set_counter(state, "real_time", 5, 0, HAYAI_1000); /* a name of the schema */
+    hayai_state_set_counter(state, nasty, 1, 0, HAYAI_1000);
+    hayai_state_set_label(state, nasty);
+}
+
+static void fail_nastily(hayai_state *state, void *context)
+{
+    (void)context;
+    hayai_state_skip_with_error(state, nasty);
+}
+
+static void leave_out(hayai_state *state, void *context)
+{
+    (void)context;
+    hayai_state_skip_with_message(state, "not on this machine");
+}
+
+static void scale(hayai_state *state, void *context)
+{
+    (void)context;
+    while (hayai_state_keep_running(state))
+        hayai_state_set_iteration_time(state, 0.001 * (double)hayai_state_range(state, 0));
+    hayai_state_set_complexity_n(state, hayai_state_range(state, 0));
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    hayai_benchmark *benchmark;
+    suite = suite_of("measure", measure_badly, NULL, &benchmark);
+    hayai_benchmark_use_manual_time(benchmark);
+    hayai_suite_add(suite, "fail", fail_nastily, NULL, NULL);
+    hayai_suite_add(suite, "left/out", leave_out, NULL, NULL);
+    hayai_suite_add(suite, "scale", scale, NULL, &benchmark);
+    hayai_benchmark_use_manual_time(benchmark);
+    hayai_benchmark_range(benchmark, 1, 8);
+    hayai_benchmark_complexity(benchmark, HAYAI_O_N);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    hayai_suite_destroy(suite);
+    return 0;
+}
+
+static const char *in_directory(const char *name)
+{
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+static hayai_status write_output(const char *format, const char *name, unsigned repetitions)
+{
+    char output[160];
+    snprintf(output, sizeof output, "%s:%s", format, in_directory(name));
+    const char *const outputs[] = {output, "none"};
+    const hayai_options options = {
+        .iterations = 1, .repetitions = repetitions, .outputs = outputs, .output_count = 2};
+    return hayai_suite_run(suite, &options, NULL);
+}
+
+static char *read_all(const char *name)
+{
+    FILE *file = fopen(in_directory(name), "rb");
+    assert_non_null(file);
+    char *text = calloc(1, 1 << 18);
+    assert_true(fread(text, 1, (1 << 18) - 1, file) > 0);
+    fclose(file);
+    return text;
+}
+
+static size_t occurrences(const char *text, const char *word)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, word)); text += strlen(word))
+        count++;
+    return count;
+}
+
+static json_t *run_of(json_t *document, const char *name)
+{
+    size_t i;
+    json_t *run;
+    json_array_foreach(json_object_get(document, "benchmarks"), i,
+                       run) if (strcmp(json_string_value(json_object_get(run, "name")), name) ==
+                                0) return run;
+    fail_msg("no run %s", name);
+    return NULL;
+}
+
+static const char *text_in(json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    assert_non_null(text);
+    return text;
+}
+
+/* What a strict parser must make of the nasty string: each bad byte a U+FFFD. */
+static const char tamed[] = "a\"b\\c\n\t\x01\x7f|<&>'\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd "
+                            "\xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd";
+
+static void check_runs(json_t *document)
+{
+    json_t *run = run_of(document, "measure/manual_time");
+    assert_true(json_is_null(json_object_get(run, "nan")));
+    assert_true(json_is_null(json_object_get(run, "inf")));
+    assert_true(json_is_null(json_object_get(run, "minus")));
+    assert_true(json_real_value(json_object_get(run, "third")) == 1.0 / 3);
+    assert_close(json_number_value(json_object_get(run, "real_time")), 0.5e9);
+    assert_true(json_number_value(json_object_get(run, "user_real_time")) == 5);
+    assert_true(json_number_value(json_object_get(run, tamed)) == 1);
+    assert_string_equal(text_in(run, "label"), tamed);
+    assert_string_equal(text_in(run, "run_type"), "iteration");
+    assert_string_equal(text_in(run, "time_unit"), "ns");
+    assert_int_equal(json_integer_value(json_object_get(run, "iterations")), 1);
+    run = run_of(document, "fail");
+    assert_true(json_is_true(json_object_get(run, "error_occurred")));
+    assert_string_equal(text_in(run, "error_message"), tamed);
+    run = run_of(document, "left/out");
+    assert_true(json_is_true(json_object_get(run, "skipped")));
+    assert_string_equal(text_in(run, "skip_message"), "not on this machine");
+    run = run_of(document, "scale/manual_time_BigO");
+    assert_string_equal(text_in(run, "big_o"), "N");
+    assert_close(json_number_value(json_object_get(run, "real_coefficient")), 1e6);
+    assert_string_equal(text_in(run, "aggregate_name"), "BigO");
+    assert_true(json_is_number(json_object_get(run_of(document, "scale/manual_time_RMS"), "rms")));
+}
+
+static void test_json_is_strict(void **state)
+{
+    (void)state;
+    json_error_t error;
+    hayai_add_context("date", "a key of the schema");
+    hayai_add_context("mine", nasty);
+    assert_int_equal(write_output("json", "strict.json", 1), HAYAI_OK);
+    hayai_shutdown();
+    json_t *document = json_load_file(in_directory("strict.json"), JSON_REJECT_DUPLICATES, &error);
+    if (!document)
+        fail_msg("%s at %d:%d", error.text, error.line, error.column);
+    check_runs(document);
+    json_t *context = json_object_get(document, "context");
+    assert_string_equal(text_in(context, "user_date"), "a key of the schema");
+    assert_string_equal(text_in(context, "mine"), tamed);
+    assert_string_equal(text_in(context, "library_build_type"), hayai_library_build());
+    assert_true(json_is_array(json_object_get(context, "caches")));
+    assert_true(json_is_array(json_object_get(context, "load_avg")));
+    json_decref(document);
+    struct stat status;
+    assert_int_not_equal(stat(in_directory("strict.json.part"), &status), 0);
+}
+
+static void test_json_of_aggregates(void **state)
+{
+    (void)state;
+    assert_int_equal(write_output("json", "aggregates.json", 3), HAYAI_OK);
+    json_t *document =
+        json_load_file(in_directory("aggregates.json"), JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(document);
+    json_t *run = run_of(document, "measure/manual_time_cv");
+    assert_string_equal(text_in(run, "aggregate_unit"), "percentage");
+    assert_string_equal(text_in(run, "run_name"), "measure/manual_time");
+    assert_null(json_object_get(run, "repetition_index"));
+    json_decref(document);
+}
+
+static void test_json_lines(void **state)
+{
+    (void)state;
+    assert_int_equal(write_output("jsonl", "lines.jsonl", 1), HAYAI_OK);
+    char *text = read_all("lines.jsonl");
+    json_t *runs = json_array(), *document = json_object();
+    size_t lines = 0;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), lines++) {
+        json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+        assert_non_null(object);
+        if (lines == 0)
+            assert_true(json_is_object(json_object_get(object, "context")));
+        else
+            json_array_append(runs, object);
+        json_decref(object);
+    }
+    json_object_set_new(document, "benchmarks", runs);
+    assert_int_equal(lines, 1 + 3 + 2 + 2);
+    check_runs(document);
+    json_decref(document);
+    free(text);
+}
+
+static void test_tsv_has_the_same_columns_everywhere(void **state)
+{
+    (void)state;
+    assert_int_equal(write_output("tsv", "table.tsv", 1), HAYAI_OK);
+    char *text = read_all("table.tsv");
+    assert_int_equal(strncmp(text, "name\tfunction\targuments\tthreads\trun_type\taggregate\t", 51),
+                     0);
+    size_t lines = 0;
+    for (char *line = text; *line; lines++) {
+        char *end = strchr(line, '\n');
+        assert_non_null(end);
+        *end = '\0';
+        assert_int_equal(occurrences(line, "\t"), 13);
+        line = end + 1;
+        *end = ' ';
+    }
+    assert_int_equal(lines, 1 + (2 + 6) + 2 + 2 + 2 * 2 + 2 * 2);
+    assert_non_null(strstr(text, "\treal_time\t500000000\tns\t\t\ta\"b\\\\c\\n\\t\x01\x7f|<&>'"));
+    assert_non_null(strstr(text, "\tnan\t\t\t"));
+    assert_non_null(strstr(text, "\tthird\t0.3333333333333333\t\t"));
+    assert_non_null(strstr(text, "\treal_time\t\tns\tskipped\tnot on this machine\t"));
+    free(text);
+}
+
+static void test_junit(void **state)
+{
+    (void)state;
+    assert_int_equal(write_output("junit", "report.xml", 2), HAYAI_OK);
+    char *text = read_all("report.xml");
+    assert_int_equal(strncmp(text, "<?xml version=\"1.0\"", 19), 0);
+    assert_non_null(strstr(text, " tests=\"10\" failures=\"2\" errors=\"0\" skipped=\"2\" "));
+    assert_int_equal(occurrences(text, "<testcase "), 10);
+    assert_int_equal(occurrences(text, "</testcase>"), 10);
+    assert_int_equal(occurrences(text, "<failure message=\"a&quot;b\\c&#10;&#9;"), 2);
+    assert_int_equal(occurrences(text, "<skipped message=\"not on this machine\"/>"), 2);
+    assert_non_null(strstr(text, "name=\"measure/manual_time repetition 1\" time=\"0.5\""));
+    assert_non_null(strstr(text, "<property name=\"real_seconds_per_iteration\" value=\"0.5\"/>"));
+    assert_int_equal(occurrences(text, "\x01"), 0);
+    assert_string_equal(text + strlen(text) - 14, "</testsuites>\n");
+    free(text);
+}
+
+static void test_markdown(void **state)
+{
+    (void)state;
+    assert_int_equal(write_output("markdown", "table.md", 1), HAYAI_OK);
+    char *text = read_all("table.md");
+    assert_non_null(strstr(text, "\n| benchmark | time | CPU | iterations | counters |\n|:--|"));
+    assert_non_null(strstr(text, "\n| measure/manual\\_time | 500000000 ns | "));
+    assert_non_null(strstr(text, "\n| fail | – | – | – | error: a\"b\\\\c  "));
+    assert_non_null(strstr(text, "\n| left/out | – | – | – | skipped: not on this machine |\n"));
+    assert_non_null(strstr(text, "\n| scale/manual\\_time\\_BigO | 1000000 ns N | "));
+    free(text);
+}
+
+static void test_google_benchmarks_own(void **state)
+{
+    (void)state;
+    assert_int_equal(write_output("console", "console.txt", 1), HAYAI_OK);
+    char *text = read_all("console.txt");
+    assert_non_null(strstr(text, "measure/manual_time"));
+    assert_null(strstr(text, "\x1eskip:"));
+    free(text);
+    assert_int_equal(write_output("google-json", "google.json", 1), HAYAI_OK);
+    text = read_all("google.json");
+    assert_non_null(strstr(text, "\"benchmarks\": ["));
+    free(text);
+    hayai_suite *plain = suite_of("plain", empty_loop, NULL, NULL);
+    hayai_suite *whole = suite;
+    suite = plain;
+    assert_int_equal(write_output("csv", "plain.csv", 1), HAYAI_OK);
+    text = read_all("plain.csv");
+    assert_non_null(strstr(text, "name,iterations,real_time,cpu_time"));
+    assert_non_null(strstr(text, "\"plain\",1,"));
+    free(text);
+    suite = whole;
+    hayai_suite_destroy(plain);
+}
+
+static void count_once(hayai_state *state, void *context)
+{
+    (void)context;
+    empty_loop(state, NULL);
+    hayai_state_set_counter(state, "late", 1, 0, HAYAI_1000);
+}
+
+/* Google Benchmark aborts on this. */
+static void test_csv_with_new_counters_is_refused(void **state)
+{
+    (void)state;
+    hayai_suite *uneven = suite_of("without", empty_loop, NULL, NULL);
+    hayai_suite_add(uneven, "with", count_once, NULL, NULL);
+    hayai_suite *whole = suite;
+    suite = uneven;
+    assert_int_equal(write_output("csv", "uneven.csv", 1), HAYAI_ERROR_ARGUMENT);
+    suite = whole;
+    hayai_suite_destroy(uneven);
+}
+
+static void test_several_outputs_at_once(void **state)
+{
+    (void)state;
+    char outputs[5][160];
+    const char *list[6];
+    static const char *const formats[] = {"json", "jsonl", "tsv", "junit", "markdown"};
+    for (int i = 0; i < 5; i++) {
+        snprintf(outputs[i], sizeof outputs[i], "%s:%s/all.%s", formats[i], directory, formats[i]);
+        list[i] = outputs[i];
+    }
+    list[5] = "none";
+    const hayai_options options = {.iterations = 1, .outputs = list, .output_count = 6};
+    assert_int_equal(hayai_suite_run(suite, &options, NULL), HAYAI_OK);
+    struct stat status;
+    for (int i = 0; i < 5; i++)
+        assert_true(stat(strchr(outputs[i], ':') + 1, &status) == 0 && status.st_size > 100);
+}
+
+static void test_outputs_that_fail(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"json:/nonexistent/x.json",
+                                      "tsv:/nonexistent/x.tsv",
+                                      "console:/nonexistent/x",
+                                      "yaml:x",
+                                      "",
+                                      "json:/proc/x.json"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const hayai_options options = {.iterations = 1, .outputs = &bad[i], .output_count = 1};
+        const hayai_status status = hayai_suite_run(suite, &options, NULL);
+        assert_int_equal(status, i == 3 || i == 4 ? HAYAI_ERROR_ARGUMENT : HAYAI_ERROR_IO);
+    }
+    static const char *const full[] = {"jsonl:/dev/full", "json:/dev/full", "console:/dev/full",
+                                       "junit:/dev/full"};
+    for (size_t i = 0; i < 4; i++) {
+        const char *const outputs[] = {full[i], "none"};
+        const hayai_options options = {.iterations = 1, .outputs = outputs, .output_count = 2};
+        assert_int_equal(hayai_suite_run(suite, &options, NULL), HAYAI_ERROR_IO);
+        assert_non_null(strstr(hayai_last_message(), "/dev/full"));
+    }
+}
+
+static void test_a_link_stays_a_link(void **state)
+{
+    (void)state;
+    char link[128];
+    snprintf(link, sizeof link, "%s/link.json", directory);
+    FILE *file = fopen(in_directory("target.json"), "w");
+    fclose(file);
+    assert_int_equal(symlink("target.json", link), 0);
+    assert_int_equal(write_output("json", "link.json", 1), HAYAI_OK);
+    struct stat status;
+    assert_int_equal(lstat(link, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    json_t *document = json_load_file(in_directory("target.json"), 0, NULL);
+    assert_non_null(document);
+    json_decref(document);
+}
+
+static int make_directory(void **state)
+{
+    (void)state;
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    char command[160];
+    snprintf(command, sizeof command, "rm -r %s", directory);
+    return system(command);
+}
+
+#define with_suite(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_suite(test_json_is_strict),
+        with_suite(test_json_of_aggregates),
+        with_suite(test_json_lines),
+        with_suite(test_tsv_has_the_same_columns_everywhere),
+        with_suite(test_junit),
+        with_suite(test_markdown),
+        with_suite(test_google_benchmarks_own),
+        with_suite(test_csv_with_new_counters_is_refused),
+        with_suite(test_several_outputs_at_once),
+        with_suite(test_outputs_that_fail),
+        with_suite(test_a_link_stays_a_link),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

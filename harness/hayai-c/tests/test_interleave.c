@@ -1,0 +1,380 @@
+/* hayai's own interleaving. */
+#include "capture.h"
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { BENCHMARKS = 4, ROUNDS = 6, MOST = 200 };
+
+typedef struct seen_repetition {
+    char name[64], error[64], label[64];
+    hayai_repetition at;
+    double counter;
+} seen_repetition;
+
+static seen_repetition seen[MOST];
+static size_t count, stop_at;
+static int64_t calls[BENCHMARKS], most_iterations;
+
+static int note(const hayai_repetition *repetition, void *context)
+{
+    assert_ptr_equal(context, seen);
+    assert_true(count < MOST);
+    seen_repetition *kept = &seen[count++];
+    snprintf(kept->name, sizeof kept->name, "%s", repetition->name);
+    snprintf(kept->error, sizeof kept->error, "%s", repetition->error ? repetition->error : "");
+    snprintf(kept->label, sizeof kept->label, "%s", repetition->label);
+    kept->at = *repetition;
+    kept->counter = repetition->counter_count > 0 ? repetition->counters[0].value : -1;
+    return count == stop_at;
+}
+
+/* A millisecond an iteration, told; the benchmark's number in context. */
+static void tell(hayai_state *state, void *context)
+{
+    calls[(int64_t *)context - calls]++;
+    if (hayai_state_max_iterations(state) > most_iterations)
+        most_iterations = hayai_state_max_iterations(state);
+    while (hayai_state_keep_running(state))
+        hayai_state_set_iteration_time(state, 0.001);
+    hayai_state_set_counter(state, "seven", 7, 0, HAYAI_1000);
+    hayai_state_set_label(state, "told");
+}
+
+static hayai_suite *suite;
+
+static int set_up(void **state)
+{
+    (void)state;
+    count = stop_at = 0;
+    most_iterations = 0;
+    memset(calls, 0, sizeof calls);
+    suite = hayai_suite_create();
+    for (int i = 0; i < BENCHMARKS; i++) {
+        char name[8];
+        hayai_benchmark *benchmark;
+        snprintf(name, sizeof name, "b%d", i);
+        hayai_suite_add(suite, name, tell, &calls[i], &benchmark);
+        hayai_benchmark_use_manual_time(benchmark);
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    hayai_suite_destroy(suite);
+    return 0;
+}
+
+static hayai_interleave settings(uint64_t seed)
+{
+    return (hayai_interleave){.seed = seed,
+                              .repetitions = ROUNDS,
+                              .min_seconds = 0.01,
+                              .on_repetition = note,
+                              .context = seen};
+}
+
+static void test_each_round_holds_each_benchmark_once(void **state)
+{
+    (void)state;
+    const hayai_interleave interleave = settings(1);
+    assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_OK);
+    assert_int_equal(count, BENCHMARKS * ROUNDS);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        unsigned in_round = 0;
+        for (unsigned i = 0; i < BENCHMARKS; i++) {
+            const hayai_repetition *at = &seen[round * BENCHMARKS + i].at;
+            assert_int_equal(at->repetition, round);
+            assert_int_equal(at->order, round * BENCHMARKS + i);
+            in_round |= 1u << at->benchmark;
+        }
+        assert_int_equal(in_round, (1u << BENCHMARKS) - 1);
+    }
+}
+
+static void test_what_a_repetition_tells(void **state)
+{
+    (void)state;
+    const hayai_interleave interleave = settings(1);
+    assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_OK);
+    for (size_t i = 0; i < count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "b%zu/manual_time", seen[i].at.benchmark);
+        assert_string_equal(seen[i].name, name);
+        assert_string_equal(seen[i].label, "told");
+        assert_string_equal(seen[i].error, "");
+        assert_close(seen[i].at.real_seconds, 0.001);
+        assert_true(seen[i].at.cpu_seconds > 0);
+        assert_int_equal(seen[i].at.counter_count, 1);
+        assert_true(seen[i].counter == 7);
+        assert_int_equal(seen[i].at.threads, 1);
+    }
+}
+
+static void order_of(uint64_t seed, char *order)
+{
+    const hayai_interleave interleave = settings(seed);
+    count = 0;
+    assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_OK);
+    for (size_t i = 0; i < count; i++)
+        order[i] = (char)('0' + seen[i].at.benchmark);
+    order[count] = '\0';
+}
+
+static void test_the_order_is_the_seeds(void **state)
+{
+    (void)state;
+    char first[MOST], again[MOST], other[MOST];
+    order_of(42, first);
+    order_of(42, again);
+    order_of(43, other);
+    assert_string_equal(first, again);
+    assert_string_not_equal(first, other);
+}
+
+/* All 24 orders of four come up, and none much more often than the others: for 4800 rounds the
+ * count of each is 200 +- 14; a bound of six standard deviations. */
+static size_t orders_seen[256];
+static unsigned round_order, in_round;
+
+static int count_orders(const hayai_repetition *repetition, void *context)
+{
+    (void)context;
+    round_order = (round_order << 2 | (unsigned)repetition->benchmark) & 255;
+    if (++in_round % BENCHMARKS == 0)
+        orders_seen[round_order]++;
+    return 0;
+}
+
+static void test_all_orders_are_as_likely(void **state)
+{
+    (void)state;
+    hayai_suite *quick = hayai_suite_create();
+    for (int i = 0; i < BENCHMARKS; i++) {
+        hayai_benchmark *benchmark;
+        hayai_suite_add(quick, "q", empty_loop, NULL, &benchmark);
+        hayai_benchmark_iterations(benchmark, 1);
+    }
+    const hayai_interleave interleave = {
+        .seed = 7, .repetitions = 4800, .on_repetition = count_orders};
+    assert_int_equal(hayai_suite_run_interleaved(quick, &interleave), HAYAI_OK);
+    size_t orders = 0;
+    for (int i = 0; i < 256; i++)
+        if (orders_seen[i] > 0) {
+            orders++;
+            assert_true(orders_seen[i] > 200 - 6 * 14 && orders_seen[i] < 200 + 6 * 14);
+        }
+    assert_int_equal(orders, 24);
+    hayai_suite_destroy(quick);
+}
+
+static void test_iterations_are_found_once_by_the_least_time(void **state)
+{
+    (void)state;
+    const hayai_interleave interleave = settings(5);
+    assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_OK);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(seen[i].at.iterations, seen[0].at.iterations);
+        assert_true((double)seen[i].at.iterations * 0.001 >= 0.01);
+    }
+    /* The search's calls, and then one a repetition. */
+    const int64_t search = calls[0] - ROUNDS;
+    assert_true(search >= 2 && search <= 4);
+}
+
+static void test_iterations_have_a_limit_in_the_search_too(void **state)
+{
+    (void)state;
+    hayai_interleave interleave = settings(5);
+    interleave.max_iterations = 4;
+    assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_OK);
+    assert_int_equal(count, BENCHMARKS * ROUNDS);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(seen[i].at.iterations, 4);
+        assert_string_equal(seen[i].error, "");
+    }
+    assert_true(most_iterations <= 4);
+}
+
+static void test_own_iterations_need_no_search(void **state)
+{
+    (void)state;
+    hayai_benchmark *benchmark;
+    int64_t *own = &calls[0];
+    hayai_suite_add(suite, "own", tell, own, &benchmark);
+    hayai_benchmark_iterations(benchmark, 5);
+    hayai_interleave interleave = settings(5);
+    interleave.filter = "own";
+    assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_OK);
+    assert_int_equal(*own, ROUNDS);
+    assert_int_equal(seen[0].at.iterations, 5);
+    assert_string_equal(seen[0].name, "own/iterations:5");
+    assert_int_equal(seen[0].at.benchmark, BENCHMARKS);
+}
+
+static void test_arguments_and_threads(void **state)
+{
+    (void)state;
+    static const int64_t values[] = {3, 4};
+    hayai_benchmark *benchmark;
+    hayai_suite *one = suite_of("a", empty_loop, NULL, &benchmark);
+    hayai_benchmark_args(benchmark, values, 2);
+    hayai_benchmark_threads(benchmark, 1);
+    hayai_benchmark_threads(benchmark, 2);
+    hayai_benchmark_iterations(benchmark, 10);
+    hayai_interleave interleave = settings(1);
+    interleave.repetitions = 1;
+    assert_int_equal(hayai_suite_run_interleaved(one, &interleave), HAYAI_OK);
+    assert_int_equal(count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(seen[i].at.argument_count, 2);
+        assert_int_equal(seen[i].at.threads, 1 + (int)seen[i].at.instance);
+        assert_int_equal(seen[i].at.iterations, 10); /* of each thread */
+    }
+    hayai_suite_destroy(one);
+}
+
+static void fail_in_search(hayai_state *state, void *context)
+{
+    ++*(int *)context;
+    hayai_state_skip_with_error(state, "not here");
+}
+
+static void fail_third(hayai_state *state, void *context)
+{
+    if (++*(int *)context == 3)
+        hayai_state_skip_with_error(state, "the third");
+    else
+        empty_loop(state, NULL);
+}
+
+static void test_errors_in_the_search_and_later(void **state)
+{
+    (void)state;
+    int broken = 0, sometimes = 0;
+    hayai_benchmark *benchmark;
+    hayai_suite_add(suite, "broken", fail_in_search, &broken, NULL);
+    hayai_suite_add(suite, "sometimes", fail_third, &sometimes, &benchmark);
+    hayai_benchmark_iterations(benchmark, 2);
+    hayai_interleave interleave = settings(9);
+    interleave.filter = "broken|sometimes";
+    assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_OK);
+    assert_int_equal(broken, 1);
+    assert_int_equal(sometimes, ROUNDS);
+    assert_int_equal(count, 1 + ROUNDS);
+    int errors = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!seen[i].error[0])
+            continue;
+        errors++;
+        const bool first = strcmp(seen[i].name, "broken") == 0;
+        assert_string_equal(seen[i].error, first ? "not here" : "the third");
+        assert_int_equal(seen[i].at.repetition, first ? 0 : 2);
+        assert_true(seen[i].at.real_seconds == 0);
+    }
+    assert_int_equal(errors, 2);
+}
+
+static void test_the_callback_stops_it(void **state)
+{
+    (void)state;
+    const hayai_interleave interleave = settings(1);
+    stop_at = 3;
+    assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_STOPPED);
+    assert_int_equal(count, 3);
+    stop_at = 0;
+    assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_OK);
+}
+
+static void test_bad_settings(void **state)
+{
+    (void)state;
+    hayai_interleave bad[6];
+    for (int i = 0; i < 6; i++)
+        bad[i] = settings(1);
+    bad[0].repetitions = 0;
+    bad[1].min_seconds = -1;
+    bad[2].min_seconds = NAN;
+    bad[3].max_iterations = -1;
+    bad[4].on_repetition = NULL;
+    bad[5].filter = "(";
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(hayai_suite_run_interleaved(suite, &bad[i]), HAYAI_ERROR_ARGUMENT);
+    assert_int_equal(hayai_suite_run_interleaved(NULL, &bad[0]), HAYAI_ERROR_ARGUMENT);
+    assert_int_equal(hayai_suite_run_interleaved(suite, NULL), HAYAI_ERROR_ARGUMENT);
+    bad[0] = settings(1);
+    bad[0].filter = "nothing";
+    assert_int_equal(hayai_suite_run_interleaved(suite, &bad[0]), HAYAI_ERROR_NO_MATCH);
+    assert_int_equal(count, 0);
+}
+
+/* ---- With reporters -------------------------------------------------------------------------- */
+
+static void test_reporters_get_each_repetition_at_once(void **state)
+{
+    (void)state;
+    capture *capture = capture_create();
+    const hayai_options options = {
+        .min_seconds = 0.002, .repetitions = 3, .interleave = true, .seed = 3};
+    assert_int_equal(capture_run(capture, suite, &options, NULL), HAYAI_OK);
+    assert_int_equal(capture->count, BENCHMARKS * (3 + 4));
+    for (size_t i = 0; i < BENCHMARKS * 3; i++) {
+        assert_int_equal(capture->report_sizes[i], 1);
+        assert_int_equal(capture->runs[i].run.repetition, i / BENCHMARKS);
+        assert_int_equal(capture->runs[i].run.repetitions, 3);
+        assert_null(strstr(capture->runs[i].name, "iterations"));
+        assert_null(strstr(capture->runs[i].name, "repeats"));
+    }
+    assert_true(capture_has(capture, "b3/manual_time_median"));
+    free(capture);
+}
+
+/* Nothing of Google Benchmark's own reaches the standard streams, whatever the environment says. */
+static void test_nothing_is_printed(void **state)
+{
+    (void)state;
+    const hayai_interleave interleave = settings(1);
+    fflush(stdout);
+    const int out = dup(1), err = dup(2);
+    FILE *caught = tmpfile();
+    assert_true(out >= 0 && err >= 0 && caught);
+    dup2(fileno(caught), 1);
+    dup2(fileno(caught), 2);
+    const hayai_status status = hayai_suite_run_interleaved(suite, &interleave);
+    names_of(suite, NULL);
+    hayai_library_build();
+    fflush(stdout);
+    dup2(out, 1);
+    dup2(err, 2);
+    close(out);
+    close(err);
+    assert_int_equal(status, HAYAI_OK);
+    fseek(caught, 0, SEEK_END);
+    assert_int_equal(ftell(caught), 0);
+    fclose(caught);
+    assert_int_equal(count, BENCHMARKS * ROUNDS);
+}
+
+#define with_suite(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_suite(test_each_round_holds_each_benchmark_once),
+        with_suite(test_what_a_repetition_tells),
+        with_suite(test_the_order_is_the_seeds),
+        with_suite(test_all_orders_are_as_likely),
+        with_suite(test_iterations_are_found_once_by_the_least_time),
+        with_suite(test_iterations_have_a_limit_in_the_search_too),
+        with_suite(test_own_iterations_need_no_search),
+        with_suite(test_arguments_and_threads),
+        with_suite(test_errors_in_the_search_and_later),
+        with_suite(test_the_callback_stops_it),
+        with_suite(test_bad_settings),
+        with_suite(test_reporters_get_each_repetition_at_once),
+        with_suite(test_nothing_is_printed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,299 @@
+/* Reporters of one's own, the context, memory and profiler managers. */
+#include "capture.h"
+#include <stdio.h>
+
+static capture *seen;
+static hayai_suite *suite;
+
+static void fail_always(hayai_state *state, void *context)
+{
+    (void)context;
+    hayai_state_skip_with_error(state, "broken");
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    suite = suite_of("first", empty_loop, NULL, NULL);
+    hayai_suite_add(suite, "second", fail_always, NULL, NULL);
+    hayai_suite_add(suite, "third", empty_loop, NULL, NULL);
+    seen = capture_create();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    hayai_suite_destroy(suite);
+    free(seen);
+    return 0;
+}
+
+static void test_all_callbacks_in_order(void **state)
+{
+    (void)state;
+    hayai_summary summary;
+    assert_int_equal(capture_run(seen, suite, NULL, &summary), HAYAI_OK);
+    assert_int_equal(seen->contexts, 1);
+    assert_int_equal(seen->count, 3);
+    assert_int_equal(seen->reports, 3);
+    assert_int_equal(seen->finalized, 1);
+    assert_int_equal(summary.instances, 3);
+    assert_int_equal(summary.runs, 3);
+    assert_int_equal(summary.errors, 1);
+    assert_int_equal(summary.messages, 0);
+    assert_string_equal(seen->runs[0].name, "first");
+    assert_string_equal(seen->runs[0].function_name, "first");
+    assert_string_equal(seen->runs[1].message, "broken");
+    assert_int_equal(seen->runs[2].run.family, 2);
+}
+
+/* A filter leaves families out, and the rest is numbered anew, as Google Benchmark does. */
+static void test_families_are_numbered_as_they_match(void **state)
+{
+    (void)state;
+    const hayai_options options = {.iterations = 1, .filter = "third"};
+    assert_int_equal(capture_run(seen, suite, &options, NULL), HAYAI_OK);
+    assert_int_equal(seen->count, 1);
+    assert_int_equal(seen->runs[0].run.family, 0);
+}
+
+static void test_a_reporter_can_stop_at_each_stage(void **state)
+{
+    (void)state;
+    seen->context_status = HAYAI_STOPPED;
+    assert_int_equal(capture_run(seen, suite, NULL, NULL), HAYAI_STOPPED);
+    assert_int_equal(seen->count, 0);
+    assert_int_equal(seen->finalized, 1);
+    seen->context_status = HAYAI_OK;
+    seen->stop_at_run = 2;
+    assert_int_equal(capture_run(seen, suite, NULL, NULL), HAYAI_STOPPED);
+    assert_int_equal(seen->count, 2);
+    assert_int_equal(seen->finalized, 2);
+    seen->stop_at_run = 0;
+    seen->report_status = HAYAI_ERROR_IO;
+    assert_int_equal(capture_run(seen, suite, NULL, NULL), HAYAI_ERROR_IO);
+    assert_int_equal(seen->count, 3);
+    assert_int_equal(seen->finalized, 3);
+    seen->report_status = HAYAI_OK;
+    seen->finalize_status = HAYAI_ERROR_IO;
+    assert_int_equal(capture_run(seen, suite, NULL, NULL), HAYAI_ERROR_IO);
+    seen->finalize_status = HAYAI_OK;
+    assert_int_equal(capture_run(seen, suite, NULL, NULL), HAYAI_OK); /* nothing is left over */
+}
+
+static void test_callbacks_may_be_missing(void **state)
+{
+    (void)state;
+    const hayai_reporter none = {0};
+    const hayai_options options = {.iterations = 1, .reporters = &none, .reporter_count = 1};
+    assert_int_equal(hayai_suite_run(suite, &options, NULL), HAYAI_OK);
+}
+
+static void test_several_reporters(void **state)
+{
+    (void)state;
+    capture *other = capture_create();
+    const hayai_reporter both[] = {capture_reporter(seen), capture_reporter(other)};
+    const hayai_options options = {.iterations = 1, .reporters = both, .reporter_count = 2};
+    assert_int_equal(hayai_suite_run(suite, &options, NULL), HAYAI_OK);
+    assert_int_equal(seen->count, 3);
+    assert_int_equal(other->count, 3);
+    assert_int_equal(other->finalized, 1);
+    free(other);
+}
+
+/* ---- Context --------------------------------------------------------------------------------- */
+
+typedef struct machine {
+    char custom[512];
+    char executable[64], version[32], build[32], date[64], host[64];
+    int processors;
+    size_t caches, name_width;
+} machine;
+
+static hayai_status keep_machine(const hayai_context *context, void *user)
+{
+    machine *kept = user;
+    kept->custom[0] = '\0';
+    for (size_t i = 0; i < context->custom_count; i++) {
+        const size_t length = strlen(kept->custom);
+        snprintf(kept->custom + length, sizeof kept->custom - length, "%s=%s;",
+                 context->custom[i].key, context->custom[i].value);
+    }
+    snprintf(kept->executable, sizeof kept->executable, "%s", context->executable);
+    snprintf(kept->version, sizeof kept->version, "%s", context->library_version);
+    snprintf(kept->build, sizeof kept->build, "%s", context->library_build);
+    snprintf(kept->date, sizeof kept->date, "%s", context->date);
+    snprintf(kept->host, sizeof kept->host, "%s", context->host_name);
+    kept->processors = context->processors;
+    kept->caches = context->cache_count;
+    kept->name_width = context->name_width;
+    return HAYAI_OK;
+}
+
+static void test_context(void **state)
+{
+    (void)state;
+    machine machine;
+    const hayai_reporter reporter = {.context = keep_machine, .user = &machine};
+    const hayai_options options = {
+        .iterations = 1, .reporters = &reporter, .reporter_count = 1, .executable = "the program"};
+    assert_int_equal(hayai_add_context("zebra", "striped"), HAYAI_OK);
+    assert_int_equal(hayai_add_context("ape", "hairy"), HAYAI_OK);
+    assert_int_equal(hayai_add_context("ape", "bald"), HAYAI_ERROR_ARGUMENT);
+    assert_int_equal(hayai_add_context("", "x"), HAYAI_ERROR_ARGUMENT);
+    assert_int_equal(hayai_add_context("x", NULL), HAYAI_ERROR_ARGUMENT);
+    assert_int_equal(hayai_suite_run(suite, &options, NULL), HAYAI_OK);
+    assert_string_equal(machine.custom, "ape=hairy;zebra=striped;");
+    assert_string_equal(machine.executable, "the program");
+    assert_string_equal(machine.version, hayai_google_benchmark_version());
+    assert_string_equal(machine.build, hayai_library_build());
+    assert_int_equal(strlen(machine.date), strlen("2024-02-29T12:00:00+01:00"));
+    assert_true(strlen(machine.host) > 0);
+    assert_true(machine.processors > 0);
+    assert_true(machine.name_width >= strlen("second"));
+    hayai_shutdown();
+    assert_int_equal(hayai_suite_run(suite, &options, NULL), HAYAI_OK);
+    assert_string_equal(machine.custom, "");
+    assert_int_equal(hayai_add_context("ape", "new"), HAYAI_OK);
+    hayai_shutdown();
+}
+
+static void test_versions(void **state)
+{
+    (void)state;
+    int major, minor;
+    assert_int_equal(sscanf(hayai_google_benchmark_version(), "%d.%d", &major, &minor), 2);
+    assert_true(major >= 1);
+    assert_int_equal(sscanf(hayai_version(), "%d.%d", &major, &minor), 2);
+    const char *build = hayai_library_build();
+    assert_true(strcmp(build, "debug") == 0 || strcmp(build, "release") == 0);
+}
+
+static void test_status_texts(void **state)
+{
+    (void)state;
+    for (int status = HAYAI_OK; status <= HAYAI_ERROR_NO_MATCH; status++) {
+        assert_string_not_equal(hayai_status_string((hayai_status)status), "unknown status");
+        for (int other = HAYAI_OK; other < status; other++)
+            assert_string_not_equal(hayai_status_string((hayai_status)status),
+                                    hayai_status_string((hayai_status)other));
+    }
+    assert_string_equal(hayai_status_string((hayai_status)99), "unknown status");
+}
+
+/* ---- Managers -------------------------------------------------------------------------------- */
+
+typedef struct meter {
+    int started, stopped;
+    bool complete;
+} meter;
+
+static void start(void *context)
+{
+    ((meter *)context)->started++;
+}
+
+static void stop(hayai_memory *result, void *context)
+{
+    meter *meter = context;
+    meter->stopped++;
+    result->allocations = 40 * meter->stopped;
+    result->max_bytes_used = 1000 + meter->stopped;
+    if (meter->complete) {
+        result->total_allocated_bytes = 7;
+        result->net_heap_growth = -3;
+    }
+}
+
+static void test_memory_manager(void **state)
+{
+    (void)state;
+    meter meter = {0};
+    const hayai_memory_manager manager = {start, stop, &meter};
+    const hayai_options options = {.iterations = 10, .repetitions = 5, .filter = "first|third"};
+    assert_int_equal(hayai_register_memory_manager(&manager), HAYAI_OK);
+    assert_int_equal(capture_run(seen, suite, &options, NULL), HAYAI_OK);
+    assert_int_equal(meter.started, 10);
+    assert_int_equal(meter.stopped, 10);
+    int number = 0;
+    for (size_t i = 0; i < seen->count; i++) {
+        const captured *run = &seen->runs[i];
+        assert_int_equal(run->has_memory, run->run.type == HAYAI_RUN_ITERATION);
+        if (!run->has_memory)
+            continue;
+        number++;
+        assert_int_equal(run->memory.allocations, 40 * number);
+        assert_int_equal(run->memory.max_bytes_used, 1000 + number);
+        assert_true(run->memory.total_allocated_bytes == HAYAI_MEMORY_UNKNOWN);
+        assert_close(run->run.allocations_per_iteration, 4 * number);
+    }
+    assert_int_equal(hayai_register_memory_manager(NULL), HAYAI_OK);
+    seen->count = seen->reports = 0;
+    assert_int_equal(capture_run(seen, suite, NULL, NULL), HAYAI_OK);
+    assert_false(seen->runs[0].has_memory);
+}
+
+static void test_memory_manager_while_interleaving(void **state)
+{
+    (void)state;
+    meter meter = {.complete = true};
+    const hayai_memory_manager manager = {start, stop, &meter};
+    const hayai_options options = {.iterations = 10, .repetitions = 3, .interleave = true};
+    hayai_register_memory_manager(&manager);
+    assert_int_equal(capture_run(seen, suite, &options, NULL), HAYAI_OK);
+    hayai_register_memory_manager(NULL);
+    assert_int_equal(seen->runs[4].memory.max_bytes_used, 1005);
+    assert_int_equal(seen->runs[4].memory.total_allocated_bytes, 7);
+    assert_int_equal(seen->runs[4].memory.net_heap_growth, -3);
+}
+
+static void test_bad_managers(void **state)
+{
+    (void)state;
+    const hayai_memory_manager half = {start, NULL, NULL};
+    const hayai_profiler_manager none = {0};
+    assert_int_equal(hayai_register_memory_manager(&half), HAYAI_ERROR_ARGUMENT);
+    assert_int_equal(hayai_register_profiler_manager(&none), HAYAI_ERROR_ARGUMENT);
+}
+
+static void count_up(void *context)
+{
+    ++*(int *)context;
+}
+
+static void test_profiler_manager_or_a_status(void **state)
+{
+    (void)state;
+    int count = 0;
+    const hayai_profiler_manager manager = {count_up, count_up, &count};
+    const hayai_status status = hayai_register_profiler_manager(&manager);
+    int major, minor;
+    sscanf(hayai_google_benchmark_version(), "%d.%d", &major, &minor);
+    assert_int_equal(status, minor < 9 ? HAYAI_ERROR_UNSUPPORTED : HAYAI_OK);
+    assert_int_equal(capture_run(seen, suite, NULL, NULL), HAYAI_OK);
+    assert_int_equal(count, status == HAYAI_OK ? 4 : 0); /* the broken one never starts */
+    hayai_shutdown();
+}
+
+#define with_suite(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_suite(test_all_callbacks_in_order),
+        with_suite(test_families_are_numbered_as_they_match),
+        with_suite(test_a_reporter_can_stop_at_each_stage),
+        with_suite(test_callbacks_may_be_missing),
+        with_suite(test_several_reporters),
+        with_suite(test_context),
+        with_suite(test_versions),
+        with_suite(test_status_texts),
+        with_suite(test_memory_manager),
+        with_suite(test_memory_manager_while_interleaving),
+        with_suite(test_bad_managers),
+        with_suite(test_profiler_manager_or_a_status),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
