@@ -21,9 +21,7 @@ static int by_trade(const void *a, const void *b)
 /* Only what went wrong as such (a class, a crash) leaves the scale; a large error is on it. */
 static const char *failure_word(const report_error *worst)
 {
-    if (!worst->failed || worst->failed->verdict.kind == VERDICT_INACCURATE)
-        return NULL;
-    return verdict_name(worst->failed->verdict.kind);
+    return worst->unusable ? verdict_name(worst->unusable->verdict.kind) : NULL;
 }
 
 static size_t gather_trades(const report_data *data, const char *input, trade *trades)

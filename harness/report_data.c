@@ -306,6 +306,9 @@ report_error report_worst_error(const report_data *data, const report_group *gro
         int grave = gravity(&stored->verdict);
         if (grave > (worst.failed ? gravity(&worst.failed->verdict) : 0))
             worst.failed = stored;
+        if (stored->verdict.kind != VERDICT_INACCURATE &&
+            grave > (worst.unusable ? gravity(&worst.unusable->verdict) : 0))
+            worst.unusable = stored;
     }
     return worst;
 }

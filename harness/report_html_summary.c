@@ -243,9 +243,8 @@ static void accuracy_sentence(const report_data *data, const char *input, const 
     for (size_t i = 0; i < data->kernel_count; i++) {
         const char *name = data->kernels[i].name;
         report_error worst = report_worst_error(data, &data->judged, name, input);
-        failed += worst.failed && worst.failed->verdict.kind != VERDICT_INACCURATE;
-        if (!isfinite(worst.row_ulp) ||
-            (worst.failed && worst.failed->verdict.kind != VERDICT_INACCURATE))
+        failed += worst.unusable != NULL;
+        if (!isfinite(worst.row_ulp) || worst.unusable)
             continue;
         if (!(low <= worst.row_ulp)) {
             low = worst.row_ulp;

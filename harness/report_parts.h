@@ -60,9 +60,10 @@ bool report_is_failure(const verdict *verdict); /* a kernel at fault: neither ok
  * one input ("offset" takes "offset:1e4" in), or of all where it is NULL. */
 typedef struct report_error {
     bool judged;
-    double row_ulp;            /* NaN where no finite figure was measured */
-    const stored_case *worst;  /* the case of row_ulp, or NULL */
-    const stored_case *failed; /* the gravest case that went wrong, or NULL */
+    double row_ulp;              /* NaN where no finite figure was measured */
+    const stored_case *worst;    /* the case of row_ulp, or NULL */
+    const stored_case *failed;   /* the gravest case that went wrong, or NULL */
+    const stored_case *unusable; /* the same, of those with no figure at all: not inaccurate */
 } report_error;
 report_error report_worst_error(const report_data *data, const report_group *group,
                                 const char *kernel, const char *input);

@@ -530,17 +530,21 @@ static void test_what_went_wrong_is_said(void **state)
     report_result result;
     sample_judged(sample, "fused_f32_avx512", "huge", NAN, VERDICT_WRONG_CLASS);
     sample_row(sample, 1.5, NAN, 10);
+    sample_judged(sample, "fused_f32_avx512", "ramp", 9, VERDICT_INACCURATE);
+    sample->cases[sample->view.cases.count - 2].verdict.declared = true;
     sample_judged(sample, "naive_f32_avx512", "spike", 12345, VERDICT_INACCURATE);
     stored_case *crashed =
         sample_judged(sample, "crasher_f32_scalar", "normal", NAN, VERDICT_CRASHED);
     snprintf(crashed->verdict.detail, sizeof crashed->verdict.detail, "SIGSEGV");
     write_report(sample, "wrong", &result);
     char *page = slurp("wrong", "index.html");
-    assert_non_null(strstr(page, "<strong>fused_f32_avx512</strong>: wrong-class on huge."));
+    assert_non_null(
+        strstr(page, "<strong>fused_f32_avx512</strong>: inaccurate on ramp (row ULP 9.00)."));
     assert_non_null(
         strstr(page, "<strong>naive_f32_avx512</strong>: inaccurate on spike (row ULP 12345)."));
     assert_non_null(
         strstr(page, "<strong>crasher_f32_scalar</strong>: crashed(SIGSEGV) on normal."));
+    assert_non_null(strstr(page, "(where no claim is made): wrong-class on huge."));
     /* The fastest kernel is at fault, the second too. */
     assert_non_null(strstr(page, "fastest: <strong>two_pass_f32_avx2</strong> at 3 of 3"));
     assert_non_null(strstr(page, "<strong>fused_f32_avx512</strong> is faster at 3 of them"));
