@@ -36,7 +36,7 @@ static const ln_plugin plugin = {ABI, sizeof(ln_plugin), "bad", 1, kernels};
 
 LN_API const ln_plugin *ln_plugin_v1(void)
 {
-#if BAD_PLUGIN == 5 /* crashes at load */
+#if BAD_PLUGIN == 5   /* crashes at load */
     abort();
 #elif BAD_PLUGIN == 6 /* hangs at load */
     for (volatile int turns = 0;; turns++)

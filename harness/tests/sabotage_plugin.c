@@ -1,5 +1,5 @@
-/* Deliberately broken versions of every kernel family: a good kernel of the library, wrapped so that it fails in one way.
- * The harness must name each one rightly (sabotage_test.c). */
+/* Deliberately broken versions of every kernel family: a good kernel of the library, wrapped so
+ * that it fails in one way. The harness must name each one rightly (sabotage_test.c). */
 #include "layernorm_plugin.h"
 #include <math.h>
 #include <stdbool.h>

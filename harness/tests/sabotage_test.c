@@ -1,5 +1,6 @@
-/* A gate is trusted only after it has been seen to catch planted faults: every broken kernel of sabotage_plugin.c must get
- * the right verdict, in every family, and every good kernel of the table a good one on every input. */
+/* A gate is trusted only after it has been seen to catch planted faults: every broken kernel of
+ * sabotage_plugin.c must get the right verdict, in every family, and every good kernel of the table
+ * a good one on every input. */
 #include "convention.h"
 #include "inputs.h"
 #include "judge.h"
@@ -48,8 +49,8 @@ static const kernel_entry *kernel_named(const char *name)
 }
 
 /* As a run does it: the rows of the case, then the probe rows of its convention. */
-static verdict judge_case(const kernel_entry *kernel, const char *convention_name, const char *input,
-                          size_t hidden)
+static verdict judge_case(const kernel_entry *kernel, const char *convention_name,
+                          const char *input, size_t hidden)
 {
     error error = {0};
     ln_convention convention;
@@ -62,7 +63,8 @@ static verdict judge_case(const kernel_entry *kernel, const char *convention_nam
     judge_block_free(&block);
     verdict verdict = judgement.verdict;
     if (verdict.kind == VERDICT_OK || verdict.kind == VERDICT_OK_NO_BOUND)
-        assert_true(judge_probes(the_judge, kernel, &convention, hidden, &judgement.verdict, &error));
+        assert_true(
+            judge_probes(the_judge, kernel, &convention, hidden, &judgement.verdict, &error));
     return judgement.verdict.kind == VERDICT_OK ? verdict : judgement.verdict;
 }
 
@@ -110,8 +112,8 @@ static void every_planted_fault_is_named(void **state)
             if (plants[i].verdict == VERDICT_TIMEOUT && family > 0)
                 continue;
             snprintf(name, sizeof name, "%s.%s", families[family], plants[i].fault);
-            verdict verdict = judge_case(kernel_named(name), plants[i].convention, "normal",
-                                         plants[i].hidden);
+            verdict verdict =
+                judge_case(kernel_named(name), plants[i].convention, "normal", plants[i].hidden);
             if (verdict.kind == plants[i].verdict && strstr(verdict.detail, plants[i].detail) &&
                 !verdict.declared)
                 continue;

@@ -2,6 +2,7 @@
  * of names that somebody made up to do harm. */
 #include "test.h"
 
+#include "markup.h"
 #include "report_parts.h"
 #include "sample_view.h"
 #include <math.h>
@@ -38,45 +39,6 @@ static char *slurp_drawing(const char *directory, const char *stem, const char *
     char name[64];
     snprintf(name, sizeof name, "%s.%s", stem, format);
     return slurp(directory, name);
-}
-
-/* Every tag closed by its own, every attribute quoted, no stray '<': what a browser or an XML
- * reader must be able to rely on. HTML's empty elements are known. */
-static bool is_balanced(const char *markup)
-{
-    static const char *const empty[] = {"meta", "br", "!DOCTYPE", "?xml"};
-    const char *open[256];
-    size_t lengths[256], depth = 0;
-    for (const char *at = strchr(markup, '<'); at; at = strchr(at, '<')) {
-        bool closing = at[1] == '/';
-        const char *name = at + 1 + closing;
-        size_t length = strcspn(name, " \t\n>/");
-        const char *end = name + length;
-        for (char quote = '\0'; *end && (quote || *end != '>'); end++)
-            quote = quote ? (*end == quote ? '\0' : quote)
-                          : (*end == '"' || *end == '\'' ? *end : '\0');
-        if (!*end || length == 0)
-            return false;
-        bool single = end[-1] == '/';
-        for (size_t i = 0; i < 4; i++)
-            single = single || (length == strlen(empty[i]) && !strncmp(name, empty[i], length));
-        at = end;
-        if (closing &&
-            (depth == 0 || lengths[--depth] != length || strncmp(open[depth], name, length) != 0))
-            return false;
-        if (closing || single)
-            continue;
-        if (depth == 256)
-            return false;
-        /* The page's own script and style are no markup. */
-        bool raw = (length == 6 && !strncmp(name, "script", 6)) ||
-                   (length == 5 && !strncmp(name, "style", 5));
-        if (raw && !(at = strstr(end, "</")))
-            return false;
-        open[depth] = name;
-        lengths[depth++] = length;
-    }
-    return depth == 0;
 }
 
 static void test_balance_checker(void **state)

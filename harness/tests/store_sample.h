@@ -1,0 +1,66 @@
+/* What the tests of the store share: a database opened, a run begun, a case and its figures. */
+#ifndef LNBENCH_STORE_SAMPLE_H
+#define LNBENCH_STORE_SAMPLE_H
+
+#include "store_internal.h"
+#include "metric_fields.h"
+#include "scratch.h"
+#include <math.h>
+
+static error problem;
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        if (!(call))                                                                               \
+            fail_msg("%s: %s", #call, problem.message);                                            \
+    } while (0)
+
+static inline store *opened(const char *path, store_mode mode)
+{
+    store *store;
+    CHECK(store_open(path, mode, &store, &problem));
+    return store;
+}
+
+static inline case_key sample_key(void)
+{
+    return (case_key){.kernel = "two_pass_f32_avx2",
+                      .convention = "torch",
+                      .input = "normal",
+                      .rows = 512,
+                      .hidden = 768,
+                      .dtype = LN_F32,
+                      .cache = CACHE_COLD,
+                      .threads = 1};
+}
+
+static inline int64_t begun(store *store)
+{
+    machine_fact facts[] = {{"l2_bytes", "1048576"}, {"cpu_model", "x"}, {"cores", "3"}};
+    machine machine = {.facts = facts, .count = 3};
+    run_info info = {.command_line = "lnbench run",
+                     .plan = "quick",
+                     .plan_hash = "abc",
+                     .seed = UINT64_MAX - 1,
+                     .machine = &machine};
+    int64_t run;
+    CHECK(store_begin_run(store, &info, &run, &problem));
+    return run;
+}
+
+/* Every field another value: mixed-up columns show. */
+static inline ln_metrics distinct_metrics(void)
+{
+    ln_metrics metrics;
+    size_t count;
+    const metric_field *fields = metric_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        metric_set_value(&metrics, &fields[i], 0x1.921fb54442d18p1 * (double)(i + 1));
+        metric_set_count(&metrics, &fields[i], 1000 + i);
+    }
+    return metrics;
+}
+
+#define SCRATCH_TEST(test) cmocka_unit_test_setup_teardown(test, scratch_create, scratch_remove)
+
+#endif
