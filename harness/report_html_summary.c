@@ -161,6 +161,21 @@ static void add_input(const report_data *data, const stored_case *stored, text *
     }
 }
 
+/* Whether an earlier case of this kernel went wrong in the same way on the same input, under
+ * whatever convention or shape: an input is named once. */
+static bool input_was_named(const stored_cases *cases, size_t index, bool declared,
+                            const char *what)
+{
+    const case_key *key = &cases->cases[index].key;
+    char words[DETAIL_MAX_LENGTH + 64];
+    for (size_t i = 0; i < index; i++)
+        if (is_wrong(&cases->cases[i], key->kernel, declared) &&
+            strcmp(cases->cases[i].key.input, key->input) == 0 &&
+            strcmp(wrong_words(&cases->cases[i], words, sizeof words), what) == 0)
+            return true;
+    return false;
+}
+
 /* What one kernel did wrong and on which inputs: "wrong-class on huge, spike; inaccurate on offset
  * (row ULP 3.1e+06)". */
 static void add_wrongs(const report_data *data, const char *kernel, bool declared, text *out)
@@ -185,7 +200,8 @@ static void add_wrongs(const report_data *data, const char *kernel, bool declare
         for (size_t j = i; j < cases->count; j++) {
             const stored_case *stored = &cases->cases[j];
             if (!is_wrong(stored, kernel, declared) ||
-                strcmp(wrong_words(stored, others, sizeof others), what) != 0)
+                strcmp(wrong_words(stored, others, sizeof others), what) != 0 ||
+                input_was_named(cases, j, declared, what))
                 continue;
             if (inputs++ >= INPUTS_SHOWN)
                 continue;
