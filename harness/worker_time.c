@@ -214,13 +214,36 @@ static void time_entry(hayai_state *state, void *context)
     fill_input(input);
     memset(group.y.data, POISON, group.y.size);
     process_state before;
+    long distance;
     process_state_take(&before);
     size_t used = entry->kernel ? loop_kernel(state, entry) : loop_roof(state, entry);
     const char *changed = process_state_compare(&before);
     if (changed)
         fail_entry(entry, VERDICT_STATE_CHANGED, changed);
+    else if (guard_slack_changed(&group.y, &distance))
+        fail_entry(entry, VERDICT_OVERRUN, distance < 0 ? "wrote before y" : "wrote behind y");
     else if (!output_is_judged(entry, input, used < group.slots ? used : group.slots))
         fail_entry(entry, VERDICT_NONDETERMINISTIC, "the timed output differs from the judged one");
+}
+
+/* Asks and prepares the kernel of a timed entry. */
+static bool prepare_entry(entry *entry)
+{
+    process_state before;
+    const char *refusal = kernel_refuses(entry->kernel, &group.problem);
+    if (!refusal && entry->kernel->prepare) {
+        process_state_take(&before);
+        bool failed = entry->kernel->prepare(&group.problem, &entry->state) != 0;
+        const char *changed = process_state_compare(&before);
+        if (changed) {
+            worker_send_failed(VERDICT_STATE_CHANGED, entry->index, "by prepare: %s", changed);
+            return false;
+        }
+        refusal = failed ? "its prepare() failed" : NULL;
+    }
+    if (refusal)
+        worker_send_failed(VERDICT_UNSUPPORTED, entry->index, "%s", refusal);
+    return !refusal;
 }
 
 void worker_time_entry(const worker_plugins *plugins, const order *order)
@@ -245,10 +268,8 @@ void worker_time_entry(const worker_plugins *plugins, const order *order)
             fail_group("no such kernel, or out of memory in the worker");
             return;
         }
-        if (entry->kernel->prepare && entry->kernel->prepare(&group.problem, &entry->state) != 0) {
-            worker_send_failed(VERDICT_UNSUPPORTED, entry->index, "its prepare() failed");
+        if (!prepare_entry(entry))
             return;
-        }
     }
     if (hayai_suite_add(group.suite, entry->name, time_entry, entry, NULL) != HAYAI_OK) {
         fail_group(hayai_last_message());
