@@ -213,20 +213,24 @@ static void random_bit(const char *base, const ln_problem *problem, const ln_ten
     memcpy(y, &bits, sizeof bits);
 }
 
-/* Fine while it is judged, wrong or gone once it is called often, as in timing. */
+/* More rows than a judged block has: only timing gives so many. */
+enum { MANY_ROWS = 1000 };
+
+/* Fine while it is judged, wrong or gone once it is called often or with many rows, as in timing.
+ */
 static unsigned long calls_so_far;
 
 static void wrong_when_timed(const char *base, const ln_problem *problem, const ln_tensors *tensors)
 {
     ln_layernorm_with(base, problem, tensors);
-    if (++calls_so_far > 200)
+    if (++calls_so_far > 200 || problem->rows >= MANY_ROWS)
         output_of(problem, tensors, 0)[0] += 1;
 }
 
 static void crash_when_timed(const char *base, const ln_problem *problem, const ln_tensors *tensors)
 {
     ln_layernorm_with(base, problem, tensors);
-    if (++calls_so_far > 200)
+    if (++calls_so_far > 200 || problem->rows >= MANY_ROWS)
         crash(base, problem, tensors);
 }
 
@@ -370,6 +374,38 @@ static void wide_statistics(const void *state, const ln_tensors *tensors)
     }
 }
 
+static void crashes_late(const void *state, const ln_tensors *tensors)
+{
+    static unsigned calls;
+    const ln_problem *problem = state;
+    ln_layernorm_with(BASE, state, tensors);
+    if (problem->rows >= MANY_ROWS && ++calls > 5)
+        abort();
+}
+
+static void overruns_when_timed(const void *state, const ln_tensors *tensors)
+{
+    const ln_problem *problem = state;
+    ln_layernorm_with(BASE, state, tensors);
+    if (problem->rows >= MANY_ROWS)
+        output_of(problem, tensors, 0)[-1] = 0;
+}
+
+static void flush_to_zero(void);
+
+static void flushes_when_timed(const void *state, const ln_tensors *tensors)
+{
+    const ln_problem *problem = state;
+    ln_layernorm_with(BASE, state, tensors);
+    if (problem->rows >= MANY_ROWS)
+        flush_to_zero();
+}
+
+static const char *refuses_many(const ln_problem *problem)
+{
+    return problem->rows >= MANY_ROWS ? "too many rows" : NULL;
+}
+
 static int no_preparation(const ln_problem *problem, void **state)
 {
     (void)problem;
@@ -435,6 +471,10 @@ static const ln_kernel kernels[] = {
     {SPECIAL("speaks_german", speaks_german)},
     {SPECIAL("wrong_sum", wrong_sum)},
     {SPECIAL("unless_refused", unless_refused), .supports = refuses_much},
+    {SPECIAL("crashes_late", crashes_late)},
+    {SPECIAL("overruns_when_timed", overruns_when_timed)},
+    {SPECIAL("flushes_when_timed", flushes_when_timed)},
+    {SPECIAL("refuses_many_rows", well), .supports = refuses_many},
     {SPECIAL("wide_statistics", wide_statistics), .accumulator = LN_F64},
     {SPECIAL("unprepared", well), .prepare = no_preparation, .release = no_release},
     {SPECIAL("flushing", well), .prepare = flushing_preparation, .release = no_release},
