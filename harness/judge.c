@@ -95,6 +95,10 @@ bool judge_place(judge *judge, const judge_block *block, order *order, error *er
     off_t end = 0;
     order->problem = (ln_problem){.rows = block->rows,
                                   .hidden = block->hidden,
+                                  .x_stride = block->hidden,
+                                  .y_stride = block->hidden,
+                                  .residual_stride = block->hidden,
+                                  .sum_stride = block->hidden,
                                   .storage = LN_F32,
                                   .param = LN_F32,
                                   .convention = block->convention};
@@ -128,6 +132,49 @@ static verdict failed_verdict(const reply *reply)
     return verdict;
 }
 
+/* Mean or rstd as a kernel left them, of its accumulator's type, rounded to f32. What was not
+ * written, and the 16-bit types, stay poison. */
+static bool read_statistics(int arena, off_t at, size_t rows, const kernel_entry *kernel,
+                            float *statistics)
+{
+    ln_type type = kernel->facts.accumulator;
+    memset(statistics, 0xff, rows * sizeof *statistics);
+    if (type == LN_F32)
+        return arena_read(arena, at, statistics, rows * sizeof *statistics);
+    for (size_t row = 0; type == LN_F64 && row < rows; row++) {
+        double value;
+        uint64_t bits;
+        if (!arena_read(arena, at + (off_t)(row * sizeof value), &value, sizeof value))
+            return false;
+        memcpy(&bits, &value, sizeof bits);
+        if (bits != UINT64_MAX)
+            statistics[row] = (float)value;
+    }
+    return true;
+}
+
+/* x + residual rounded to f32 is what must be written out: one rounding, so one right answer. */
+static bool check_sum(int arena, off_t at, const judge_block *block, bool *right, verdict *verdict)
+{
+    size_t elements = block->rows * block->hidden;
+    float part[1024];
+    for (size_t i = 0; i < elements && *right; i++) {
+        size_t in_part = i % (sizeof part / sizeof *part), left = elements - i;
+        if (in_part == 0 && !arena_read(arena, at + (off_t)(i * sizeof *part), part,
+                                        left < 1024 ? left * sizeof *part : sizeof part))
+            return false;
+        float sum = block->x[i] + block->residual[i], given = part[in_part];
+        if (given == sum || (isnan(given) && isnan(sum)))
+            continue;
+        *right = false;
+        verdict->kind = VERDICT_INACCURATE;
+        snprintf(verdict->detail, sizeof verdict->detail,
+                 "row %zu, column %zu: the sum with the residual is %.9g where %.9g is right",
+                 i / block->hidden, i % block->hidden, (double)given, (double)sum);
+    }
+    return true;
+}
+
 bool judge_run(judge *judge, const judge_block *block, const kernel_entry *kernel,
                placement placement, float *computed, verdict *verdict, error *error)
 {
@@ -141,10 +188,8 @@ bool judge_run(judge *judge, const judge_block *block, const kernel_entry *kerne
     int arena = worker_arena(judge->worker);
     size_t bytes = block->rows * block->hidden * sizeof *computed;
     memset(computed, 0xff, bytes);
-    memset(judge->mean, 0xff, block->rows * sizeof *judge->mean);
     if (!arena_write(arena, order.at.y, computed, bytes) ||
-        !arena_write(arena, order.at.mean, judge->mean, block->rows * sizeof *judge->mean) ||
-        !arena_write(arena, order.at.rstd, judge->mean, block->rows * sizeof *judge->mean))
+        (block->residual && !arena_write(arena, order.at.sum, computed, bytes)))
         return fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
     if (!worker_ask(judge->worker, &order, judge->settings.deadline_seconds, &reply)) {
         if (interrupted())
@@ -154,15 +199,19 @@ bool judge_run(judge *judge, const judge_block *block, const kernel_entry *kerne
     }
     bool fine = arena_read(arena, order.at.y, computed, bytes);
     if (fine && placement == PLACEMENT_BEFORE)
-        fine = arena_read(arena, order.at.mean, judge->mean, block->rows * sizeof *judge->mean) &&
-               arena_read(arena, order.at.rstd, judge->rstd, block->rows * sizeof *judge->rstd);
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+        fine = read_statistics(arena, order.at.mean, block->rows, kernel, judge->mean) &&
+               read_statistics(arena, order.at.rstd, block->rows, kernel, judge->rstd);
+    bool right = true;
+    if (fine && block->residual)
+        fine = check_sum(arena, order.at.sum, block, &right, verdict);
+    return fine ? right : fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
 }
 
 bool judge_bounds(judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,
-                  error *error)
+                  verdict *verdict, error *error)
 {
     *has = false;
+    error->code = EXIT_CODE_FINE;
     if (!kernel || !kernel->facts.has_bound)
         return true;
     order order = worker_order(ORDER_BOUND, kernel);
@@ -170,8 +219,13 @@ bool judge_bounds(judge *judge, const judge_block *block, const kernel_entry *ke
     if (!judge_place(judge, block, &order, error))
         return false;
     order.count = block->rows;
-    if (!worker_ask(judge->worker, &order, judge->settings.deadline_seconds, &reply))
-        return interrupted() ? fail(error, EXIT_CODE_INTERRUPTED, "interrupted") : true;
+    if (!worker_ask(judge->worker, &order, judge->settings.deadline_seconds, &reply)) {
+        if (interrupted())
+            return fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
+        verdict->kind = reply.verdict;
+        snprintf(verdict->detail, sizeof verdict->detail, "in bound(): %.170s", reply.text);
+        return false;
+    }
     *has = reply.value == 1;
     return arena_read(worker_arena(judge->worker), order.at.bounds, judge->bounds,
                       block->rows * sizeof *judge->bounds) ||
@@ -227,7 +281,8 @@ static void judge_row(const judge *judge, const judge_block *block, const float 
     const ln_reference_result *result = &block->results[row];
     const float *y = computed + row * block->hidden;
     const ln_bound *bound = &judge->bounds[row];
-    bool claims = has_bound && isfinite(bound->xhat_abs) && isfinite(bound->affine_rel);
+    /* A bound that is NaN is no way out: nothing holds against it. */
+    bool claims = has_bound && !(bound->xhat_abs == INFINITY || bound->affine_rel == INFINITY);
     bool special = !isfinite(result->facts.max_abs);
     size_t column;
     if (!claims)
@@ -353,7 +408,8 @@ static bool run_placements(judge *judge, const judge_block *block, const kernel_
         return false;
     for (size_t row = 0; row < block->rows; row++)
         judge_row(judge, block, judge->computed, row, has_bound, findings);
-    static const placement others[] = {PLACEMENT_BEHIND, PLACEMENT_BEFORE, PLACEMENT_IN_PLACE};
+    static const placement others[] = {PLACEMENT_TURN, PLACEMENT_BEHIND, PLACEMENT_BEFORE,
+                                       PLACEMENT_IN_PLACE};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i] == PLACEMENT_IN_PLACE && (kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE))
             continue;
@@ -368,6 +424,7 @@ static bool run_placements(judge *judge, const judge_block *block, const kernel_
         if (here.verdict.kind != VERDICT_OK)
             find(findings, here.verdict.kind, here.verdict.declared, "%s: %.140s",
                  others[i] == PLACEMENT_IN_PLACE ? "in place"
+                 : others[i] == PLACEMENT_TURN   ? "half the rows at once"
                  : others[i] == PLACEMENT_BEHIND ? "unaligned"
                                                  : "strided",
                  here.verdict.detail);
@@ -382,16 +439,10 @@ bool judge_kernel(judge *judge, const judge_block *block, const kernel_entry *ke
     bool has_bound;
     *judgement = (struct judgement){.bound_row_ulp = NAN};
     error->code = EXIT_CODE_FINE;
-    if (kernel->unsupported[0]) {
-        judgement->verdict.kind = VERDICT_UNSUPPORTED;
-        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
-                 kernel->unsupported);
-        return true;
-    }
-    if (!judge_reserve(judge, block, error) ||
-        !judge_bounds(judge, block, kernel, &has_bound, error))
+    if (!judge_reserve(judge, block, error))
         return false;
-    if (!run_placements(judge, block, kernel, has_bound, &findings, judgement, error)) {
+    if (!judge_bounds(judge, block, kernel, &has_bound, &findings.verdict, error) ||
+        !run_placements(judge, block, kernel, has_bound, &findings, judgement, error)) {
         judgement->verdict = findings.verdict;
         return error->code == EXIT_CODE_FINE;
     }

@@ -28,9 +28,10 @@ bool judge_place(judge *judge, const judge_block *block, order *order, error *er
 bool judge_run(judge *judge, const judge_block *block, const kernel_entry *kernel,
                placement placement, float *computed, verdict *verdict, error *error);
 
-/* The kernel's bounds for the block's rows into judge->bounds; *has tells whether it claims any. */
+/* The kernel's bounds for the block's rows into judge->bounds; *has tells whether it claims any.
+ * False with error.code FINE: bound() itself failed, see verdict. */
 bool judge_bounds(judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,
-                  error *error);
+                  verdict *verdict, error *error);
 
 /* Whether every element of a row has the class (NaN, +Inf, -Inf, finite) of the exact answer;
  * *column: the first that does not. */

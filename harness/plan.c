@@ -10,6 +10,9 @@
 enum {
     SWEEP_ROWS = 18,          /* two halves, each with the nine kappas of the offset sweep */
     BLOCK_BYTES = 256 * 1024, /* of a timed group's judged block */
+    MOST_BLOCK_BYTES = 1024 * 1024,
+    MANY_ROWS = 32,
+    FEW_ROWS = 8,
 };
 
 bool split_conventions(const word_list *given, word_list *conventions, error *error)
@@ -246,6 +249,23 @@ static bool add_accuracy(plan *plan, const ln_convention *convention, const char
     return true;
 }
 
+/* Rows of the judged block that a timed tensor repeats: multiples of powers of two where they fit,
+ * so that a row lies in each repeat as in the first, modulo cache lines and modulo the groups in
+ * which a kernel may take rows. */
+static size_t rows_of_block(size_t rows, size_t hidden)
+{
+    size_t row_bytes = hidden * sizeof(float), block = BLOCK_BYTES / row_bytes;
+    if (block >= MANY_ROWS)
+        block -= block % MANY_ROWS;
+    else if (block >= FEW_ROWS)
+        block -= block % FEW_ROWS;
+    else if (FEW_ROWS * row_bytes <= MOST_BLOCK_BYTES)
+        block = FEW_ROWS;
+    else
+        block = block == 0 ? 1 : block;
+    return block < rows ? block : rows;
+}
+
 static bool add_speed(plan *plan, const plan_request *request, const resolved *resolved,
                       size_t rows, size_t hidden, error *error)
 {
@@ -257,13 +277,11 @@ static bool add_speed(plan *plan, const plan_request *request, const resolved *r
             return fail_memory(error, "the plan");
         plan->speed = grown;
         speed_group *group = &grown[plan->speed_count++];
-        size_t block = BLOCK_BYTES / (hidden * sizeof(float));
-        block = block == 0 ? 1 : block < rows ? block : rows;
         *group = (speed_group){
             .convention = resolved->conventions[0],
             .rows = rows,
             .hidden = hidden,
-            .block_rows = block,
+            .block_rows = rows_of_block(rows, hidden),
             .cache = cold ? CACHE_COLD : CACHE_HOT,
             .threads = 1,
             .processes = (unsigned)(request->processes ? request->processes

@@ -35,8 +35,9 @@ typedef enum placement {
     PLACEMENT_BEHIND,   /* flush with the page behind */
     PLACEMENT_BEFORE,   /* flush with the page before, rows strided, gaps watched, mean and rstd out
                          */
-    PLACEMENT_TIMED,    /* as timed; first and second half of the rows in turn in the same buffers,
-                           twice */
+    PLACEMENT_TIMED,    /* as timed */
+    PLACEMENT_TURN,     /* likewise, but the first and the second half of the rows in turn in the
+                           same buffers, and the first twice more */
     PLACEMENT_IN_PLACE, /* y is x */
     PLACEMENT_COUNT,
 } placement;
@@ -55,7 +56,7 @@ typedef struct order {
     order_kind kind;
     uint32_t plugin, kernel;         /* as loaded; kernel of a roof: see is_roof */
     char text[PROTOCOL_PATH_LENGTH]; /* path to load; name of a timed entry */
-    ln_problem problem;              /* strides are the worker's business: 0 here */
+    ln_problem problem; /* rows are dense here; other strides are the worker's business */
     placement placement;
     arena_map at;
     size_t block_rows; /* timed group: rows of the judged block */

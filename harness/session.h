@@ -33,6 +33,12 @@ bool session_accuracy(session *session, error *error);
 /* Judges and times every speed group. */
 bool session_speed(session *session, error *error);
 
+/* Gives a judgement that is fine so far the verdict of its kernel's probe rows, if that is not. A
+ * kernel that runs well but computes another convention is inaccurate on every input. The rows of
+ * the judgement are gone after it. */
+bool session_probe(session *session, const kernel_entry *kernel, const ln_convention *convention,
+                   size_t hidden, judgement *judgement, error *error);
+
 /* Stores a judgement and remembers its exit code. */
 bool session_put(session *session, const case_key *key, const judgement *judgement, error *error);
 

@@ -39,13 +39,29 @@ static void turn_to(probes *probes, const ln_convention *convention, size_t hidd
     memset(probes->verdicts, 0, kernels * sizeof *probes->verdicts);
 }
 
-/* A kernel that runs well but computes another convention is inaccurate on every input. */
+static bool is_fine_so_far(const verdict *verdict)
+{
+    return verdict->kind == VERDICT_OK || verdict->kind == VERDICT_OK_NO_BOUND || verdict->declared;
+}
+
+bool session_probe(session *session, const kernel_entry *kernel, const ln_convention *convention,
+                   size_t hidden, judgement *judgement, error *error)
+{
+    verdict probed;
+    if (!is_fine_so_far(&judgement->verdict))
+        return true;
+    if (!judge_probes(session->judge, kernel, convention, hidden, &probed, error))
+        return false;
+    if (probed.kind != VERDICT_OK)
+        judgement->verdict = probed;
+    return true;
+}
+
 static bool apply_probes(session *session, probes *probes, size_t kernel, judgement *judgement,
                          error *error)
 {
     verdict *probed = &probes->verdicts[kernel];
-    if (judgement->verdict.kind != VERDICT_OK && judgement->verdict.kind != VERDICT_OK_NO_BOUND &&
-        !judgement->verdict.declared)
+    if (!is_fine_so_far(&judgement->verdict))
         return true;
     if (probed->kind == VERDICT_PENDING &&
         !judge_probes(session->judge, session->plan.kernels[kernel], &probes->convention,

@@ -4,6 +4,7 @@
 #include "roof.h"
 #include "session.h"
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,9 @@ static bool judge_contender(heat *heat, contender *contender, error *error)
                 return fail_memory(error, "judged outputs");
             memcpy(contender->judged[i], judgement.computed, bytes);
         }
+        if (i == 0 && !session_probe(session, contender->kernel, &heat->group->convention,
+                                     heat->group->hidden, &judgement, error))
+            return false;
         bool worse =
             judgement.verdict.kind != VERDICT_OK && judgement.verdict.kind != VERDICT_OK_NO_BOUND;
         if ((i == 0 || worse) && !session_put(session, &contender->key, &judgement, error))
@@ -120,6 +124,10 @@ static bool place_group(const heat *heat, unsigned process, order *begin, off_t 
     *begin = worker_order(ORDER_TIME_BEGIN, NULL);
     begin->problem = (ln_problem){.rows = group->rows,
                                   .hidden = group->hidden,
+                                  .x_stride = group->hidden,
+                                  .y_stride = group->hidden,
+                                  .residual_stride = group->hidden,
+                                  .sum_stride = group->hidden,
                                   .storage = LN_F32,
                                   .param = LN_F32,
                                   .convention = group->convention};
@@ -147,7 +155,7 @@ static bool place_group(const heat *heat, unsigned process, order *begin, off_t 
 static bool drop(heat *heat, size_t index, const reply *reply, error *error)
 {
     contender *contender = &heat->contenders[index];
-    judgement judgement = {.verdict.kind = reply->verdict};
+    judgement judgement = {.verdict.kind = reply->verdict, .bound_row_ulp = NAN};
     contender->timed = false;
     snprintf(judgement.verdict.detail, sizeof judgement.verdict.detail, "%.180s", reply->text);
     return session_put(heat->session, &contender->key, &judgement, error);
@@ -259,10 +267,12 @@ static bool anyone_left(const heat *heat)
     return false;
 }
 
-/* One process; started over without the culprit as often as one is found. */
-static bool run_process(heat *heat, unsigned process, error *error)
+/* One process; started over without the culprit as often as one is found, each time under a number
+ * of its own: what the lost one sent is stored. */
+static bool run_process(heat *heat, error *error)
 {
     for (;;) {
+        unsigned process = heat->session->next_process++;
         order begin;
         off_t end;
         bool again = false;
@@ -272,6 +282,8 @@ static bool run_process(heat *heat, unsigned process, error *error)
             return false;
         if (!again && !follow(heat, &begin, process, &again, error))
             return false;
+        if (again && !anyone_left(heat))
+            return true;
         if (!again)
             return store_end_process(heat->session->store, heat->session->run, process, error);
     }
@@ -286,11 +298,42 @@ static bool processes_done(heat *heat, unsigned *done, error *error)
                                &heat->contenders[heat->count - 1].key, done, error);
 }
 
+static bool same_case(const case_key *a, const case_key *b)
+{
+    return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->convention, b->convention) == 0 &&
+           strcmp(a->input, b->input) == 0 && a->rows == b->rows && a->hidden == b->hidden &&
+           a->dtype == b->dtype && a->cache == b->cache && a->threads == b->threads;
+}
+
+static bool fell_out(const stored_case *stored)
+{
+    return stored->judged && stored->verdict.kind != VERDICT_SKIPPED && !is_fit(&stored->verdict);
+}
+
+/* Who fell out in an earlier try stays out, or its verdict would be written over: what goes wrong
+ * once in a while may go right today. */
+static bool leave_out_the_fallen(heat *heat, error *error)
+{
+    stored_cases cases;
+    if (!heat->session->resumed)
+        return true;
+    if (!store_cases(heat->session->store, heat->session->run, &cases, error))
+        return false;
+    for (size_t i = 0; i < heat->count; i++)
+        for (size_t stored = 0; stored < cases.count; stored++)
+            if (fell_out(&cases.cases[stored]) &&
+                same_case(&cases.cases[stored].key, &heat->contenders[i].key))
+                heat->contenders[i].timed = false;
+    stored_cases_free(&cases);
+    return true;
+}
+
 static bool time_group(session *session, const speed_group *group, error *error)
 {
     heat heat;
     unsigned done = 0;
-    bool fine = heat_create(&heat, session, group, error) && processes_done(&heat, &done, error);
+    bool fine = heat_create(&heat, session, group, error) && processes_done(&heat, &done, error) &&
+                leave_out_the_fallen(&heat, error);
     for (size_t i = 0; fine && done < group->processes && i < heat.count; i++) {
         char what[160];
         snprintf(what, sizeof what, "judging %s  %zux%zu", heat.contenders[i].key.kernel,
@@ -303,7 +346,7 @@ static bool time_group(session *session, const speed_group *group, error *error)
             fine = judge_contender(&heat, &heat.contenders[i], error);
     }
     for (; fine && done < group->processes && anyone_left(&heat); done++)
-        fine = run_process(&heat, session->next_process++, error);
+        fine = run_process(&heat, error);
     heat_free(&heat);
     return fine;
 }

@@ -1,4 +1,5 @@
 #include "worker.h"
+#include "convention.h"
 #include "hash.h"
 #include "interrupt.h"
 #include "paths.h"
@@ -15,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOAD_DEADLINE = 20, FIRST_FREE_FD = 10 };
+enum { LOAD_DEADLINE = 20, END_DEADLINE = 2, FIRST_FREE_FD = 10 };
 
 struct worker {
     char program[PROTOCOL_PATH_LENGTH];
@@ -57,6 +58,7 @@ static void become_worker(const worker *worker, int socket)
         (!loud && dup2(null, 2) < 0) || dup2(kept_socket, WORKER_SOCKET_FD) < 0 ||
         dup2(kept_arena, WORKER_ARENA_FD) < 0)
         _exit(126);
+    setpgid(0, 0); /* so that what a kernel forks ends with it */
     close_range(WORKER_ARENA_FD + 1, ~0u, 0);
     execl(worker->program, worker->program, (char *)NULL);
     _exit(127);
@@ -81,7 +83,23 @@ static bool spawn(worker *worker, error *error)
     return true;
 }
 
-/* Ends the process, if there is one, and tells how it ended. */
+static bool has_ended(pid_t process)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)process, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+           info.si_pid == process;
+}
+
+/* A process whose socket is closed has ended, or is about to; but a kernel that closed the socket
+ * may run on for ever. */
+static void wait_for_end(pid_t process)
+{
+    double deadline = now() + END_DEADLINE;
+    while (!has_ended(process) && now() < deadline)
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
+
+/* Ends the process, if there is one, with all that it forked, and tells how it ended. */
 static void bury(worker *worker, bool kill_it, reply *reply)
 {
     int status = 0;
@@ -89,8 +107,10 @@ static void bury(worker *worker, bool kill_it, reply *reply)
         return;
     close(worker->socket);
     worker->socket = -1;
-    if (kill_it)
-        kill(worker->process, SIGKILL);
+    if (!kill_it)
+        wait_for_end(worker->process);
+    kill(worker->process, SIGKILL);
+    kill(-worker->process, SIGKILL);
     while (waitpid(worker->process, &status, 0) < 0 && errno == EINTR)
         ;
     if (!reply || kill_it)
@@ -170,8 +190,7 @@ bool worker_next(worker *worker, double deadline_seconds, reply *reply)
     if (reply->kind != REPLY_FAILED)
         return true;
     /* These end the process, or leave it in a state that nothing should be measured in. */
-    if (reply->verdict == VERDICT_CRASHED || reply->verdict == VERDICT_OVERRUN ||
-        reply->verdict == VERDICT_INPUT_MODIFIED || reply->verdict == VERDICT_STATE_CHANGED)
+    if (reply->verdict != VERDICT_UNSUPPORTED && reply->verdict != VERDICT_NONDETERMINISTIC)
         bury(worker, true, NULL);
     return false;
 }
@@ -275,21 +294,42 @@ bool worker_renew(worker *worker, error *error)
     return true;
 }
 
-/* Which kernels this CPU can't run, by their own word. */
-static void ask_support(worker *worker, kernel_list *list)
+/* A kernel that refuses one problem may take another: what refuses every preset at common sizes
+ * can't be run here, for the first reason it gave. */
+static void ask_one(worker *worker, kernel_entry *entry)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        kernel_entry *entry = &list->kernels[i];
+    static const size_t sizes[] = {64, 768, 1024};
+    size_t presets, count = sizeof sizes / sizeof *sizes;
+    const convention_preset *preset = convention_presets(&presets);
+    for (size_t i = 0; i < presets * count; i++) {
         order order = worker_order(ORDER_SUPPORTS, entry);
-        order.problem = (ln_problem){.rows = 1,
-                                     .hidden = 64,
+        size_t hidden = sizes[i % count];
+        order.problem = (ln_problem){.rows = 64,
+                                     .hidden = hidden,
+                                     .x_stride = hidden,
+                                     .y_stride = hidden,
+                                     .residual_stride = hidden,
+                                     .sum_stride = hidden,
                                      .storage = entry->facts.storage,
                                      .param = entry->facts.param,
-                                     .convention = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR}};
+                                     .convention = preset[i / count].convention};
         reply reply;
-        worker_ask(worker, &order, LOAD_DEADLINE, &reply);
-        snprintf(entry->unsupported, sizeof entry->unsupported, "%s", reply.text);
+        bool answered = worker_ask(worker, &order, LOAD_DEADLINE, &reply);
+        if (answered && reply.value == 0) {
+            entry->unsupported[0] = '\0';
+            return;
+        }
+        if (i == 0)
+            snprintf(entry->unsupported, sizeof entry->unsupported, "%s", reply.text);
+        if (!answered)
+            return;
     }
+}
+
+static void ask_support(worker *worker, kernel_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        ask_one(worker, &list->kernels[i]);
 }
 
 static bool prepare(worker *worker, const char *const *plugins, size_t count, error *error)

@@ -5,6 +5,7 @@
 
 #include "guard.h"
 #include "protocol.h"
+#include <locale.h>
 
 enum { WORKER_MAX_PLUGINS = 64, WORKER_MAX_ENTRIES = 512 };
 
@@ -30,14 +31,22 @@ typedef struct process_state {
     unsigned floating_point; /* control bits of MXCSR or FPCR, without the sticky flags */
     unsigned x87;
     uint64_t signals; /* the blocked set, bit number - 1 */
-    char locale[128];
+    bool handlers;    /* the fault handlers are ours */
+    char locale[512];
+    locale_t thread_locale;
+    pid_t process;
+    bool children;
+    ino_t files[2]; /* the socket and the arena */
 } process_state;
 
 void process_state_take(process_state *state);
-/* NULL if nothing changed, else what did; what can be put back is. */
+/* NULL if nothing changed, else what did; what can be put back is. Does not return in a process
+ * that the kernel forked. */
 const char *process_state_compare(const process_state *before);
 
 const ln_kernel *worker_kernel(const worker_plugins *plugins, const order *order);
+/* Why the kernel cannot serve the problem, by its own word, or NULL if it can. */
+const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem);
 
 void worker_load(worker_plugins *plugins, const order *order);
 void worker_judge(const worker_plugins *plugins, const order *order);

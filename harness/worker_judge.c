@@ -36,6 +36,7 @@ static bool make(guarded *buffer, const char *name, size_t size, const order *or
 {
     guard_place place = order->placement == PLACEMENT_BEFORE  ? GUARD_BEFORE
                         : order->placement == PLACEMENT_TIMED ? GUARD_TIMED
+                        : order->placement == PLACEMENT_TURN  ? GUARD_TIMED
                                                               : GUARD_BEHIND;
     return guard_create(buffer, name, size, place,
                         written ? GUARD_TIMED_WRITE_OFFSET : GUARD_TIMED_READ_OFFSET);
@@ -65,7 +66,7 @@ static bool bench_create(bench *bench, const ln_kernel *kernel, const order *ord
     if (order->placement == PLACEMENT_BEFORE) {
         problem->x_stride = problem->residual_stride = hidden + GAP_X;
         problem->y_stride = problem->sum_stride = hidden + GAP_Y;
-        if (kernel->supports && kernel->supports(problem)) /* no strided rows: take dense ones */
+        if (kernel_refuses(kernel, problem)) /* no strided rows: take dense ones */
             problem->x_stride = problem->residual_stride = problem->y_stride = problem->sum_stride =
                 hidden;
     }
@@ -249,21 +250,38 @@ static bool run_in_turn(const ln_kernel *kernel, const void *state, bench *bench
     return fine;
 }
 
+/* prepare and release must leave the process alone as well. */
 static bool run_placement(const ln_kernel *kernel, bench *bench, const order *order)
 {
+    process_state before;
     void *state = &bench->problem;
+    process_state_take(&before);
     if (kernel->prepare && kernel->prepare(&bench->problem, &state) != 0) {
         worker_send_failed(VERDICT_UNSUPPORTED, 0, "its prepare() failed");
         return false;
     }
-    bool fine;
-    if (order->placement == PLACEMENT_TIMED)
+    const char *changed = process_state_compare(&before);
+    bool fine = !changed;
+    if (fine && order->placement == PLACEMENT_TURN)
         fine = run_in_turn(kernel, state, bench, order);
-    else
+    else if (fine)
         fine = run_part(kernel, state, bench, order, 0) && hand_back(bench, order, 0);
     if (kernel->release)
         kernel->release(state);
-    return fine;
+    if (fine)
+        changed = process_state_compare(&before);
+    if (changed)
+        worker_send_failed(VERDICT_STATE_CHANGED, 0, "by prepare or release: %s", changed);
+    return fine && !changed;
+}
+
+/* Half of the rows where they are run in turn, but for a kernel that takes only all of them. */
+static size_t rows_at_once(const ln_kernel *kernel, const order *order)
+{
+    ln_problem half = order->problem;
+    half.rows = (half.rows + 1) / 2;
+    bool halves = order->placement == PLACEMENT_TURN && !kernel_refuses(kernel, &half);
+    return halves ? half.rows : order->problem.rows;
 }
 
 void worker_judge(const worker_plugins *plugins, const order *order)
@@ -273,10 +291,13 @@ void worker_judge(const worker_plugins *plugins, const order *order)
         worker_send_failed(VERDICT_SKIPPED, 0, "no such kernel");
         return;
     }
-    size_t rows = order->problem.rows;
+    const char *refusal = kernel_refuses(kernel, &order->problem);
+    if (refusal) {
+        worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
+        return;
+    }
     bench bench = {0};
-    if (!bench_create(&bench, kernel, order,
-                      order->placement == PLACEMENT_TIMED ? (rows + 1) / 2 : rows))
+    if (!bench_create(&bench, kernel, order, rows_at_once(kernel, order)))
         no_memory();
     else if (run_placement(kernel, &bench, order))
         worker_send_done("", 0);
@@ -286,7 +307,7 @@ void worker_judge(const worker_plugins *plugins, const order *order)
 void worker_bound(const worker_plugins *plugins, const order *order)
 {
     const ln_kernel *kernel = worker_kernel(plugins, order);
-    if (!kernel || !kernel->bound) {
+    if (!kernel || !kernel->bound || kernel_refuses(kernel, &order->problem)) {
         worker_send_done("", 0);
         return;
     }

@@ -45,7 +45,9 @@ const ln_kernel *worker_kernel(const worker_plugins *plugins, const order *order
 {
     if (order->plugin >= plugins->count || order->kernel >= plugins->plugins[order->plugin]->count)
         return NULL;
-    return &plugins->plugins[order->plugin]->kernels[order->kernel];
+    const ln_kernel *kernel = &plugins->plugins[order->plugin]->kernels[order->kernel];
+    /* The file may have been built anew since the parent listed it. */
+    return strcmp(kernel->name, order->text) == 0 ? kernel : NULL;
 }
 
 static bool name_is_fine(const char *name)
@@ -107,13 +109,24 @@ static void send_kernel(const ln_kernel *kernel, unsigned index)
     worker_send(&described);
 }
 
+/* What a library does to the process as it is loaded (-ffast-math links code that flushes
+ * subnormals to zero from then on) must not reach the kernels of others. */
+static void *open_plugin(const char *path)
+{
+    process_state before;
+    process_state_take(&before);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    process_state_compare(&before);
+    return library;
+}
+
 void worker_load(worker_plugins *plugins, const order *order)
 {
     if (plugins->count == WORKER_MAX_PLUGINS) {
         worker_send_failed(VERDICT_SKIPPED, 0, "more than %d plugins", WORKER_MAX_PLUGINS);
         return;
     }
-    void *library = dlopen(order->text, RTLD_NOW | RTLD_LOCAL);
+    void *library = open_plugin(order->text);
     if (!library) {
         worker_send_failed(VERDICT_SKIPPED, 0, "%.200s", dlerror());
         return;
@@ -139,17 +152,19 @@ void worker_load(worker_plugins *plugins, const order *order)
         send_kernel(&plugin->kernels[i], i);
 }
 
+const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem)
+{
+    const char *reason = kernel->supports ? kernel->supports(problem) : NULL;
+    if (reason)
+        return *reason ? reason : "no reason given";
+    bool same = kernel->storage == problem->storage && kernel->param == problem->param;
+    return same ? NULL : "other element types";
+}
+
 static void answer_supports(const worker_plugins *plugins, const order *order)
 {
     const ln_kernel *kernel = worker_kernel(plugins, order);
-    const char *reason = "no such kernel";
-    if (kernel) {
-        reason = kernel->supports ? kernel->supports(&order->problem) : NULL;
-        bool same =
-            kernel->storage == order->problem.storage && kernel->param == order->problem.param;
-        if (!reason && !same)
-            reason = "other element types";
-    }
+    const char *reason = kernel ? kernel_refuses(kernel, &order->problem) : "no such kernel";
     worker_send_done(reason ? reason : "", reason != NULL);
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, POISON = 0xff };
+enum { PAGE = 4096, LINE = 64, POISON = 0xff };
 
 typedef struct entry {
     char name[NAME_MAX_LENGTH];
@@ -29,7 +29,9 @@ static struct {
     guarded x, y, gamma, beta;
     char *block[2];
     int filled;          /* which input x holds; -1: none */
-    ln_tensors *tensors; /* one a slot */
+    ln_tensors *tensors; /* one a slot, in the order in which they are used */
+    char *evictor;       /* cold: read through before each repetition; else NULL */
+    size_t evictor_bytes;
     entry entries[WORKER_MAX_ENTRIES];
     unsigned count;
     uint64_t choice; /* state of the generator that picks the input */
@@ -81,11 +83,14 @@ static bool make_parameter(guarded *buffer, const char *name, off_t at)
            arena_read(WORKER_ARENA_FD, at, buffer->data, size) && guard_protect(buffer);
 }
 
+/* In an order that is drawn: neighbours one after the other would be fetched ahead of their use. */
 static bool make_tensors(void)
 {
     group.tensors = calloc(group.slots, sizeof *group.tensors);
     for (size_t i = 0; group.tensors && i < group.slots; i++) {
-        group.tensors[i] = (ln_tensors){
+        size_t other = (size_t)(next_choice() % (i + 1));
+        group.tensors[i] = group.tensors[other];
+        group.tensors[other] = (ln_tensors){
             .x = (char *)group.x.data + i * group.slot_bytes,
             .y = (char *)group.y.data + i * group.slot_bytes,
             .gamma = group.gamma.data,
@@ -95,6 +100,18 @@ static bool make_tensors(void)
     return group.tensors != NULL;
 }
 
+/* Cold: as many slots as x and y together fill the bytes with (the last-level cache, and more), and
+ * as much again to read between, since poison and comparison leave the caches full of y. */
+static bool make_cold(size_t bytes)
+{
+    group.slots = bytes / (2 * group.slot_bytes) + 2;
+    group.evictor_bytes = bytes;
+    group.evictor = malloc(bytes);
+    if (group.evictor)
+        memset(group.evictor, 1, bytes); /* pages of its own: untouched ones are all the same */
+    return group.evictor != NULL;
+}
+
 void worker_time_begin(const order *order)
 {
     const ln_problem *problem = &order->problem;
@@ -102,18 +119,19 @@ void worker_time_begin(const order *order)
     group.problem = *problem;
     group.block_bytes = order->block_rows * row_bytes;
     group.tensor_bytes = problem->rows * row_bytes;
-    group.slot_bytes = (group.tensor_bytes + PAGE - 1) / PAGE * PAGE;
+    /* By lines, not by pages: of small tensors in pages of their own so few lines would be used
+     * that a cache holds them all. x and y keep their distance modulo 4096 in any slot. */
+    group.slot_bytes = (group.tensor_bytes + LINE - 1) / LINE * LINE;
     group.slots = 1;
-    if (order->cache == CACHE_COLD)
-        group.slots = order->cold_bytes / (2 * group.slot_bytes) + 2;
     group.filled = -1;
     group.choice = order->seed;
     pin_to(order->cpu);
+    bool room = order->cache != CACHE_COLD || make_cold(order->cold_bytes);
     size_t bytes = group.slots * group.slot_bytes;
     group.suite = hayai_suite_create();
     group.block[0] = read_block(order->at.x);
     group.block[1] = read_block(order->at.x_other);
-    bool fine = group.suite && group.block[0] && group.block[1] &&
+    bool fine = room && group.suite && group.block[0] && group.block[1] &&
                 guard_create(&group.x, "x", bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) &&
                 guard_create(&group.y, "y", bytes, GUARD_TIMED, GUARD_TIMED_WRITE_OFFSET) &&
                 make_parameter(&group.gamma, "gamma", order->at.gamma) &&
@@ -146,11 +164,12 @@ static void fill_input(int input)
     group.filled = input;
 }
 
-/* Whether the first `slots` slots of y are the judged output, in every repeat of the block. */
+/* Whether the first `slots` of y that are used are the judged output, in every repeat of the block.
+ */
 static bool output_is_judged(const entry *entry, int input, size_t slots)
 {
     for (size_t slot = 0; slot < slots; slot++) {
-        const char *y = (const char *)group.y.data + slot * group.slot_bytes;
+        const char *y = group.tensors[slot].y;
         for (size_t at = 0; at < group.tensor_bytes; at += group.block_bytes) {
             size_t left = group.tensor_bytes - at;
             size_t size = left < group.block_bytes ? left : group.block_bytes;
@@ -194,6 +213,42 @@ static size_t loop_roof(hayai_state *state, const entry *entry)
     return used;
 }
 
+static void call_once(const entry *entry, const ln_tensors *tensors)
+{
+    if (entry->kernel)
+        entry->kernel->run(entry->state, tensors);
+    else
+        entry->roof(tensors->x, tensors->y, group.tensor_bytes);
+    hayai_clobber();
+}
+
+/* A few bytes of every page: enough to see what is left out. */
+static void poison_sparsely(void)
+{
+    char *y = group.y.data;
+    for (size_t at = 0; at < group.y.size; at += PAGE) {
+        size_t left = group.y.size - at, room = left < PAGE ? left : PAGE;
+        size_t bytes = room < sizeof(float) ? room : sizeof(float);
+        memset(y + at + next_choice() % (room - bytes + 1), POISON, bytes);
+    }
+}
+
+/* Poison leaves its lines in the caches, waiting to be written back. Where one call takes a whole
+ * repetition, as in DRAM, it would pay for that: a non-temporal copy took 9 % longer. So hot, one
+ * untimed call comes first, and y is poisoned again in so few places that it costs nothing; cold,
+ * everything is evicted. */
+static void settle(const entry *entry)
+{
+    memset(group.y.data, POISON, group.y.size);
+    if (!group.evictor) {
+        call_once(entry, &group.tensors[0]);
+        poison_sparsely();
+        return;
+    }
+    for (size_t at = 0; at < group.evictor_bytes; at += LINE)
+        hayai_do_not_optimize(((const volatile char *)group.evictor)[at]);
+}
+
 static void fail_entry(entry *entry, verdict_kind verdict, const char *what)
 {
     entry->failed = true;
@@ -212,15 +267,38 @@ static void time_entry(hayai_state *state, void *context)
     worker_send(&started);
     int input = (int)(next_choice() >> 63);
     fill_input(input);
-    memset(group.y.data, POISON, group.y.size);
     process_state before;
+    long distance;
     process_state_take(&before);
+    settle(entry);
     size_t used = entry->kernel ? loop_kernel(state, entry) : loop_roof(state, entry);
     const char *changed = process_state_compare(&before);
     if (changed)
         fail_entry(entry, VERDICT_STATE_CHANGED, changed);
+    else if (guard_slack_changed(&group.y, &distance))
+        fail_entry(entry, VERDICT_OVERRUN, distance < 0 ? "wrote before y" : "wrote behind y");
     else if (!output_is_judged(entry, input, used < group.slots ? used : group.slots))
         fail_entry(entry, VERDICT_NONDETERMINISTIC, "the timed output differs from the judged one");
+}
+
+/* Asks and prepares the kernel of a timed entry. */
+static bool prepare_entry(entry *entry)
+{
+    process_state before;
+    const char *refusal = kernel_refuses(entry->kernel, &group.problem);
+    if (!refusal && entry->kernel->prepare) {
+        process_state_take(&before);
+        bool failed = entry->kernel->prepare(&group.problem, &entry->state) != 0;
+        const char *changed = process_state_compare(&before);
+        if (changed) {
+            worker_send_failed(VERDICT_STATE_CHANGED, entry->index, "by prepare: %s", changed);
+            return false;
+        }
+        refusal = failed ? "its prepare() failed" : NULL;
+    }
+    if (refusal)
+        worker_send_failed(VERDICT_UNSUPPORTED, entry->index, "%s", refusal);
+    return !refusal;
 }
 
 void worker_time_entry(const worker_plugins *plugins, const order *order)
@@ -245,10 +323,8 @@ void worker_time_entry(const worker_plugins *plugins, const order *order)
             fail_group("no such kernel, or out of memory in the worker");
             return;
         }
-        if (entry->kernel->prepare && entry->kernel->prepare(&group.problem, &entry->state) != 0) {
-            worker_send_failed(VERDICT_UNSUPPORTED, entry->index, "its prepare() failed");
+        if (!prepare_entry(entry))
             return;
-        }
     }
     if (hayai_suite_add(group.suite, entry->name, time_entry, entry, NULL) != HAYAI_OK) {
         fail_group(hayai_last_message());

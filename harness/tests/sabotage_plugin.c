@@ -1,10 +1,13 @@
 /* Deliberately broken versions of every kernel family: a good kernel of the library, wrapped so
  * that it fails in one way. The harness must name each one rightly (sabotage_test.c). */
 #include "layernorm_plugin.h"
+#include <locale.h>
 #include <math.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -210,20 +213,24 @@ static void random_bit(const char *base, const ln_problem *problem, const ln_ten
     memcpy(y, &bits, sizeof bits);
 }
 
-/* Fine while it is judged, wrong or gone once it is called often, as in timing. */
+/* More rows than a judged block has: only timing gives so many. */
+enum { MANY_ROWS = 1000 };
+
+/* Fine while it is judged, wrong or gone once it is called often or with many rows, as in timing.
+ */
 static unsigned long calls_so_far;
 
 static void wrong_when_timed(const char *base, const ln_problem *problem, const ln_tensors *tensors)
 {
     ln_layernorm_with(base, problem, tensors);
-    if (++calls_so_far > 200)
+    if (++calls_so_far > 200 || problem->rows >= MANY_ROWS)
         output_of(problem, tensors, 0)[0] += 1;
 }
 
 static void crash_when_timed(const char *base, const ln_problem *problem, const ln_tensors *tensors)
 {
     ln_layernorm_with(base, problem, tensors);
-    if (++calls_so_far > 200)
+    if (++calls_so_far > 200 || problem->rows >= MANY_ROWS)
         crash(base, problem, tensors);
 }
 
@@ -267,8 +274,214 @@ FAULTS(RUN, two_pass)
 FAULTS(RUN, welford)
 FAULTS(RUN, fused)
 
-static const ln_kernel kernels[] = {FAULTS(ENTRY, naive) FAULTS(ENTRY, two_pass)
-                                        FAULTS(ENTRY, welford) FAULTS(ENTRY, fused)};
+/* ---- Faults that need no family: what a kernel does to the process, and odd descriptors. ---- */
+
+#define BASE "two_pass_f32_scalar"
+
+static void closes_arena(const void *state, const ln_tensors *tensors)
+{
+    ln_layernorm_with(BASE, state, tensors);
+    close(4);
+}
+
+/* The parent sees the end of the worker, which goes on. */
+static void hangs_up(const void *state, const ln_tensors *tensors)
+{
+    (void)state;
+    (void)tensors;
+    close(3);
+    for (volatile unsigned turns = 0;; turns++)
+        ;
+}
+
+static void talks_nonsense(const void *state, const ln_tensors *tensors)
+{
+    ln_layernorm_with(BASE, state, tensors);
+    ssize_t written = write(3, "hello", 5);
+    (void)written;
+}
+
+static void forks(const void *state, const ln_tensors *tensors)
+{
+    ln_layernorm_with(BASE, state, tensors);
+    fork();
+}
+
+static void catches_faults(const void *state, const ln_tensors *tensors)
+{
+    ln_layernorm_with(BASE, state, tensors);
+    signal(SIGSEGV, SIG_IGN);
+}
+
+static void speaks_german(const void *state, const ln_tensors *tensors)
+{
+    static locale_t locale;
+    ln_layernorm_with(BASE, state, tensors);
+    if (!locale)
+        locale = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
+    uselocale(locale);
+}
+
+static void wrong_sum(const void *state, const ln_tensors *tensors)
+{
+    ln_layernorm_with(BASE, state, tensors);
+    if (tensors->sum)
+        ((float *)tensors->sum)[1] += 1;
+}
+
+static void well(const void *state, const ln_tensors *tensors)
+{
+    ln_layernorm_with(BASE, state, tensors);
+}
+
+/* Nothing but zscore's form, an even number of rows, of hidden sizes that 64 divides. */
+static const char *refuses_much(const ln_problem *problem)
+{
+    if (problem->convention.affine != LN_AFFINE_NONE)
+        return "an affine form";
+    if (problem->rows % 4 != 0)
+        return "rows that come not in fours";
+    if (problem->x_stride != problem->hidden)
+        return "gaps between rows";
+    return problem->hidden % 64 != 0 ? "a hidden size that is no multiple of 64" : NULL;
+}
+
+static void unless_refused(const void *state, const ln_tensors *tensors)
+{
+    if (refuses_much(state))
+        abort();
+    ln_layernorm_with(BASE, state, tensors);
+}
+
+/* Mean and rstd in double. */
+static void wide_statistics(const void *state, const ln_tensors *tensors)
+{
+    const ln_problem *problem = state;
+    ln_tensors narrow = *tensors;
+    for (size_t row = 0; row < problem->rows; row++) {
+        ln_problem one = *problem;
+        float mean, rstd;
+        one.rows = 1;
+        narrow.x = row_of(problem, tensors, row);
+        narrow.y = output_of(problem, tensors, row);
+        narrow.mean = &mean;
+        narrow.rstd = &rstd;
+        ln_layernorm_with(BASE, &one, &narrow);
+        if (tensors->mean)
+            ((double *)tensors->mean)[row] = (double)mean;
+        if (tensors->rstd)
+            ((double *)tensors->rstd)[row] = (double)rstd;
+    }
+}
+
+static void crashes_late(const void *state, const ln_tensors *tensors)
+{
+    static unsigned calls;
+    const ln_problem *problem = state;
+    ln_layernorm_with(BASE, state, tensors);
+    if (problem->rows >= MANY_ROWS && ++calls > 12)
+        abort();
+}
+
+static void overruns_when_timed(const void *state, const ln_tensors *tensors)
+{
+    const ln_problem *problem = state;
+    ln_layernorm_with(BASE, state, tensors);
+    if (problem->rows >= MANY_ROWS)
+        output_of(problem, tensors, 0)[-1] = 0;
+}
+
+static void flush_to_zero(void);
+
+static void flushes_when_timed(const void *state, const ln_tensors *tensors)
+{
+    const ln_problem *problem = state;
+    ln_layernorm_with(BASE, state, tensors);
+    if (problem->rows >= MANY_ROWS)
+        flush_to_zero();
+}
+
+static const char *refuses_many(const ln_problem *problem)
+{
+    return problem->rows >= MANY_ROWS ? "too many rows" : NULL;
+}
+
+static int no_preparation(const ln_problem *problem, void **state)
+{
+    (void)problem;
+    (void)state;
+    return 1;
+}
+
+static void flush_to_zero(void)
+{
+#if defined(__x86_64__)
+    _mm_setcsr(_mm_getcsr() | 0x8040u);
+#elif defined(__aarch64__)
+    unsigned long control;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+    control |= 1ul << 24;
+    __asm__ volatile("msr fpcr, %0" : : "r"(control));
+#endif
+}
+
+static int flushing_preparation(const ln_problem *problem, void **state)
+{
+    *state = (void *)(uintptr_t)problem;
+    flush_to_zero();
+    return 0;
+}
+
+static void no_release(void *state)
+{
+    (void)state;
+}
+
+/* What code built with -ffast-math does as it is loaded. */
+__attribute__((constructor)) static void load_as_fast_math(void)
+{
+    flush_to_zero();
+}
+
+static ln_bound no_number(const ln_problem *problem, const ln_row_facts *facts)
+{
+    (void)problem;
+    (void)facts;
+    return (ln_bound){(double)NAN, 0};
+}
+
+static ln_bound crashing_bound(const ln_problem *problem, const ln_row_facts *facts)
+{
+    (void)problem;
+    (void)facts;
+    abort();
+}
+
+#define SPECIAL(kernel_name, function)                                                             \
+    .struct_size = sizeof(ln_kernel), .name = "special." kernel_name, .isa = "scalar",             \
+    .run = function
+
+static const ln_kernel kernels[] = {
+    FAULTS(ENTRY, naive) FAULTS(ENTRY, two_pass) FAULTS(ENTRY, welford)
+        FAULTS(ENTRY, fused){SPECIAL("closes_arena", closes_arena)},
+    {SPECIAL("hangs_up", hangs_up)},
+    {SPECIAL("talks_nonsense", talks_nonsense)},
+    {SPECIAL("forks", forks)},
+    {SPECIAL("catches_faults", catches_faults)},
+    {SPECIAL("speaks_german", speaks_german)},
+    {SPECIAL("wrong_sum", wrong_sum)},
+    {SPECIAL("unless_refused", unless_refused), .supports = refuses_much},
+    {SPECIAL("crashes_late", crashes_late)},
+    {SPECIAL("overruns_when_timed", overruns_when_timed)},
+    {SPECIAL("flushes_when_timed", flushes_when_timed)},
+    {SPECIAL("refuses_many_rows", well), .supports = refuses_many},
+    {SPECIAL("wide_statistics", wide_statistics), .accumulator = LN_F64},
+    {SPECIAL("unprepared", well), .prepare = no_preparation, .release = no_release},
+    {SPECIAL("flushing", well), .prepare = flushing_preparation, .release = no_release},
+    {SPECIAL("nan_bound", well), .bound = no_number},
+    {SPECIAL("crashing_bound", well), .bound = crashing_bound},
+    {SPECIAL("wide_parameters", well), .param = LN_F64},
+};
 
 static const ln_plugin plugin = {LN_PLUGIN_ABI, sizeof(ln_plugin), "sabotage",
                                  sizeof kernels / sizeof *kernels, kernels};

@@ -57,7 +57,7 @@ static verdict judge_case(const kernel_entry *kernel, const char *convention_nam
     judge_block block;
     judgement judgement;
     assert_true(convention_parse(convention_name, &convention, &error));
-    assert_true(judge_block_generate(the_judge, &block, &convention, input, 0, 6, hidden, &error));
+    assert_true(judge_block_generate(the_judge, &block, &convention, input, 0, 8, hidden, &error));
     if (!judge_kernel(the_judge, &block, kernel, &judgement, &error))
         fail_msg("%s: %s", kernel->facts.name, error.message);
     judge_block_free(&block);
@@ -68,7 +68,7 @@ static verdict judge_case(const kernel_entry *kernel, const char *convention_nam
     return judgement.verdict.kind == VERDICT_OK ? verdict : judgement.verdict;
 }
 
-static const struct {
+static const struct plant {
     const char *fault;
     const char *convention;
     size_t hidden;
@@ -100,6 +100,38 @@ static const struct {
     {"random_bit", "torch", 768, VERDICT_NONDETERMINISTIC, ""},
 };
 
+/* Those of no family, by full name. */
+static const struct plant special_plants[] = {
+    {"special.closes_arena", "torch", 768, VERDICT_STATE_CHANGED, "closed"},
+    {"special.hangs_up", "torch", 768, VERDICT_CRASHED, ""},
+    {"special.talks_nonsense", "torch", 768, VERDICT_CRASHED, "no sense"},
+    {"special.forks", "torch", 768, VERDICT_STATE_CHANGED, "child"},
+    {"special.catches_faults", "torch", 768, VERDICT_STATE_CHANGED, "handlers"},
+    {"special.speaks_german", "torch", 768, VERDICT_STATE_CHANGED, "locale"},
+    {"special.unless_refused", "torch", 768, VERDICT_UNSUPPORTED, "an affine form"},
+    {"special.unless_refused", "zscore", 100, VERDICT_UNSUPPORTED, "no multiple of 64"},
+    {"special.unless_refused", "zscore", 768, VERDICT_OK_NO_BOUND, ""},
+    {"special.wide_statistics", "torch", 768, VERDICT_OK_NO_BOUND, ""},
+    {"special.unprepared", "torch", 768, VERDICT_UNSUPPORTED, "prepare() failed"},
+    {"special.flushing", "torch", 768, VERDICT_STATE_CHANGED, "prepare"},
+    {"special.nan_bound", "torch", 768, VERDICT_INACCURATE, "bound"},
+    {"special.crashing_bound", "torch", 768, VERDICT_CRASHED, "in bound(): SIGABRT"},
+    {"special.wide_parameters", "torch", 768, VERDICT_UNSUPPORTED, "element types"},
+};
+
+static bool gets_its_verdict(const char *name, const struct plant *plant)
+{
+    char described[256];
+    verdict verdict = judge_case(kernel_named(name), plant->convention, "normal", plant->hidden);
+    if (verdict.kind == plant->verdict && strstr(verdict.detail, plant->detail) &&
+        !verdict.declared)
+        return true;
+    print_error("%s, %s, %zu: %s; %s with '%s' was expected\n", name, plant->convention,
+                plant->hidden, verdict_describe(&verdict, described, sizeof described),
+                verdict_name(plant->verdict), plant->detail);
+    return false;
+}
+
 static void every_planted_fault_is_named(void **state)
 {
     (void)state;
@@ -107,23 +139,88 @@ static void every_planted_fault_is_named(void **state)
     size_t wrong = 0;
     for (size_t family = 0; family < sizeof families / sizeof *families; family++) {
         for (size_t i = 0; i < sizeof plants / sizeof *plants; i++) {
-            char name[64], described[256];
+            char name[64];
             /* One hang is like another, and takes three seconds. */
             if (plants[i].verdict == VERDICT_TIMEOUT && family > 0)
                 continue;
             snprintf(name, sizeof name, "%s.%s", families[family], plants[i].fault);
-            verdict verdict =
-                judge_case(kernel_named(name), plants[i].convention, "normal", plants[i].hidden);
-            if (verdict.kind == plants[i].verdict && strstr(verdict.detail, plants[i].detail) &&
-                !verdict.declared)
-                continue;
-            wrong++;
-            print_error("%s, %s, %zu: %s; %s with '%s' was expected\n", name, plants[i].convention,
-                        plants[i].hidden, verdict_describe(&verdict, described, sizeof described),
-                        verdict_name(plants[i].verdict), plants[i].detail);
+            wrong += !gets_its_verdict(name, &plants[i]);
         }
     }
     assert_int_equal(wrong, 0);
+}
+
+/* And the case after it is judged as if nothing had been. */
+static void what_is_done_to_the_process_is_named(void **state)
+{
+    (void)state;
+    static const struct plant good = {"", "torch", 768, VERDICT_OK_NO_BOUND, ""};
+    size_t wrong = 0;
+    for (size_t i = 0; i < sizeof special_plants / sizeof *special_plants; i++) {
+        wrong += !gets_its_verdict(special_plants[i].fault, &special_plants[i]);
+        wrong += !gets_its_verdict("two_pass.good", &good);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/* A kernel that refuses one convention is not unsupported on this machine. */
+static void support_is_asked_case_by_case(void **state)
+{
+    (void)state;
+    assert_string_equal(kernel_named("special.unless_refused")->unsupported, "");
+    assert_string_equal(kernel_named("special.wide_parameters")->unsupported, "");
+}
+
+static judgement judge_residual(judge_block *block, const char *kernel)
+{
+    error error = {0};
+    judgement judgement;
+    ln_convention convention;
+    float x[4 * 100], residual[4 * 100];
+    assert_true(input_rows("normal", 1, 0, 4, 100, x, &error));
+    assert_true(input_rows("normal", 2, 0, 4, 100, residual, &error));
+    assert_true(convention_parse("tinyllm", &convention, &error));
+    assert_true(
+        judge_block_from(the_judge, block, &convention, 4, 100, x, residual, NULL, NULL, &error));
+    assert_true(judge_kernel(the_judge, block, kernel_named(kernel), &judgement, &error));
+    return judgement;
+}
+
+static void the_sum_with_the_residual_is_judged(void **state)
+{
+    (void)state;
+    judge_block block;
+    judgement good = judge_residual(&block, "two_pass.good");
+    judge_block_free(&block);
+    assert_int_equal(good.verdict.kind, VERDICT_OK_NO_BOUND);
+    judgement bad = judge_residual(&block, "special.wrong_sum");
+    judge_block_free(&block);
+    assert_int_equal(bad.verdict.kind, VERDICT_INACCURATE);
+    assert_non_null(strstr(bad.verdict.detail, "row 0, column 1: the sum"));
+}
+
+/* Mean and rstd come in the accumulator's type: the same ones give the same errors in each. */
+static void statistics_are_read_in_their_type(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"two_pass_f32_scalar", "special.wide_statistics"};
+    double mean[2], rstd[2];
+    for (size_t i = 0; i < 2; i++) {
+        error error = {0};
+        ln_convention convention;
+        judge_block block;
+        judgement judgement;
+        assert_true(convention_parse("torch", &convention, &error));
+        assert_true(
+            judge_block_generate(the_judge, &block, &convention, "normal", 0, 4, 100, &error));
+        assert_true(judge_kernel(the_judge, &block, kernel_named(names[i]), &judgement, &error));
+        judge_block_free(&block);
+        assert_int_equal(judgement.metrics.elements, 400);
+        mean[i] = judgement.metrics.mean_ulp_max;
+        rstd[i] = judgement.metrics.rstd_ulp_max;
+    }
+    assert_true(mean[0] == mean[1]);
+    assert_true(rstd[0] == rstd[1]);
 }
 
 /* Every kernel of the table, every preset, every input family: nothing that is not declared. */
@@ -162,6 +259,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_planted_fault_is_named),
+        cmocka_unit_test(what_is_done_to_the_process_is_named),
+        cmocka_unit_test(support_is_asked_case_by_case),
+        cmocka_unit_test(the_sum_with_the_residual_is_judged),
+        cmocka_unit_test(statistics_are_read_in_their_type),
         cmocka_unit_test(no_good_kernel_gets_a_bad_verdict),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,165 @@
+/* The speed half of a run, with kernels that fail only while they are timed. */
+#include "scratch.h"
+#include "session.h"
+#include "test.h"
+#include <math.h>
+
+/* A session over these kernels, one shape, in a database of its own. */
+static void open_session(void **state, session *session, kernel_list *kernels,
+                         plan_request *request)
+{
+    error error = {0};
+    const char *plugins[] = {SABOTAGE_PLUGIN};
+    judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = 10};
+    setenv("LNBENCH_WORKER", LNBENCH_WORKER_PATH, 1);
+    setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
+    *session = (struct session){.cpu = -1, .deadline_seconds = 10};
+    if (!worker_start(plugins, 1, &session->worker, kernels, &error) ||
+        !machine_read(&session->machine, &error) ||
+        !plan_make(request, kernels, &session->machine, &session->plan, &error) ||
+        !store_open(scratch_path(state, "session.db"), STORE_WRITE, &session->store, &error))
+        fail_msg("%s", error.message);
+    session->judge = judge_create(session->worker, &settings);
+    assert_non_null(session->judge);
+    run_info info = {
+        .command_line = "", .plan = "quick", .plan_hash = "0", .machine = &session->machine};
+    assert_true(store_begin_run(session->store, &info, &session->run, &error));
+}
+
+static void close_session(session *session, kernel_list *kernels)
+{
+    store_close(session->store);
+    judge_destroy(session->judge);
+    worker_stop(session->worker);
+    plan_free(&session->plan);
+    machine_free(&session->machine);
+    kernel_list_free(kernels);
+}
+
+static void run_speed(session *session)
+{
+    error error = {0};
+    if (!session_speed(session, &error))
+        fail_msg("%s", error.message);
+}
+
+static const stored_case *case_of(const stored_cases *cases, const char *kernel)
+{
+    for (size_t i = 0; i < cases->count; i++)
+        if (strcmp(cases->cases[i].key.kernel, kernel) == 0)
+            return &cases->cases[i];
+    fail_msg("no case of %s", kernel);
+    return NULL;
+}
+
+static unsigned processes_of(const stored_case *stored)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < stored->repetition_count; i++)
+        count += i == 0 || stored->repetitions[i].process != stored->repetitions[i - 1].process;
+    return count;
+}
+
+static void request_of(plan_request *request, const char *kernels, const char *shape)
+{
+    error error = {0};
+    *request = (plan_request){
+        .name = "quick", .only = "speed", .seed = 1, .processes = 1, .repetitions = 8};
+    assert_true(word_list_split(&request->kernels, kernels, &error));
+    assert_true(word_list_split(&request->shapes, shape, &error));
+}
+
+static void request_free(plan_request *request)
+{
+    word_list_free(&request->kernels);
+    word_list_free(&request->shapes);
+}
+
+/* Its first repetitions are stored when it crashes: the process that is started anew must not be
+ * taken for the same one, and the others are timed to the end. */
+static void one_that_crashes_late_spoils_nothing(void **state)
+{
+    error error = {0};
+    session session;
+    kernel_list kernels;
+    plan_request request;
+    stored_cases cases;
+    request_of(&request, "special.crashes_late,two_pass_f32_scalar", "1024x4096");
+    open_session(state, &session, &kernels, &request);
+    run_speed(&session);
+    assert_true(store_cases(session.store, session.run, &cases, &error));
+    const stored_case *bad = case_of(&cases, "special.crashes_late");
+    const stored_case *good = case_of(&cases, "two_pass_f32_scalar");
+    assert_int_equal(bad->verdict.kind, VERDICT_CRASHED);
+    assert_true(isnan(bad->bound_row_ulp));
+    assert_true(bad->repetition_count > 0);
+    assert_int_equal(good->verdict.kind, VERDICT_OK);
+    assert_int_equal(processes_of(good), 2);
+    assert_true(good->repetition_count > 8);
+    size_t before = bad->repetition_count;
+    stored_cases_free(&cases);
+
+    /* Resumed, it stays out, with its verdict; the others get what they lack. */
+    session.resumed = true;
+    session.plan.speed[0].processes = 2;
+    run_speed(&session);
+    assert_true(store_cases(session.store, session.run, &cases, &error));
+    bad = case_of(&cases, "special.crashes_late");
+    assert_int_equal(bad->verdict.kind, VERDICT_CRASHED);
+    assert_int_equal(bad->repetition_count, before);
+    assert_int_equal(processes_of(case_of(&cases, "two_pass_f32_scalar")), 3);
+    stored_cases_free(&cases);
+    close_session(&session, &kernels);
+    request_free(&request);
+}
+
+/* Fine while they were judged: only timing shows it, and each is named alone. */
+static void what_goes_wrong_while_timed_is_named(void **state)
+{
+    static const struct {
+        const char *kernel;
+        verdict_kind verdict;
+    } expected[] = {
+        {"naive.wrong_when_timed", VERDICT_NONDETERMINISTIC},
+        {"naive.crash_when_timed", VERDICT_CRASHED},
+        {"special.overruns_when_timed", VERDICT_OVERRUN},
+        {"special.flushes_when_timed", VERDICT_STATE_CHANGED},
+        {"special.refuses_many_rows", VERDICT_UNSUPPORTED},
+        {"naive.eps_on_wrong_side", VERDICT_INACCURATE},
+        {"naive.good", VERDICT_OK_NO_BOUND},
+    };
+    error error = {0};
+    session session;
+    kernel_list kernels;
+    plan_request request;
+    stored_cases cases;
+    request_of(&request,
+               "naive.wrong_when_timed,naive.crash_when_timed,special.overruns_when_timed,"
+               "special.flushes_when_timed,special.refuses_many_rows,naive.eps_on_wrong_side,"
+               "naive.good",
+               "2000x96");
+    open_session(state, &session, &kernels, &request);
+    run_speed(&session);
+    assert_true(store_cases(session.store, session.run, &cases, &error));
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const verdict *found = &case_of(&cases, expected[i].kernel)->verdict;
+        if (found->kind != expected[i].verdict)
+            fail_msg("%s: %s(%s)", expected[i].kernel, verdict_name(found->kind), found->detail);
+    }
+    assert_true(case_of(&cases, "naive.good")->repetition_count >= 8);
+    assert_true(case_of(&cases, "roof_copy")->repetition_count >= 8);
+    stored_cases_free(&cases);
+    close_session(&session, &kernels);
+    request_free(&request);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(one_that_crashes_late_spoils_nothing, scratch_create,
+                                        scratch_remove),
+        cmocka_unit_test_setup_teardown(what_goes_wrong_while_timed_is_named, scratch_create,
+                                        scratch_remove),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
