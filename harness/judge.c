@@ -86,6 +86,15 @@ static bool put(int arena, off_t at, const void *data, size_t bytes)
     return at < 0 || arena_write(arena, at, data, bytes);
 }
 
+static ln_problem judge_problem(const judge_block *block)
+{
+    return (ln_problem){.rows = block->rows,
+                        .hidden = block->hidden,
+                        .storage = LN_F32,
+                        .param = LN_F32,
+                        .convention = block->convention};
+}
+
 bool judge_place(judge *judge, const judge_block *block, order *order, error *error)
 {
     size_t elements = block->rows * block->hidden;
@@ -93,11 +102,7 @@ bool judge_place(judge *judge, const judge_block *block, order *order, error *er
     size_t parameters = block->convention.affine == LN_AFFINE_SCALAR ? 1 : block->hidden;
     arena_map *at = &order->at;
     off_t end = 0;
-    order->problem = (ln_problem){.rows = block->rows,
-                                  .hidden = block->hidden,
-                                  .storage = LN_F32,
-                                  .param = LN_F32,
-                                  .convention = block->convention};
+    order->problem = judge_problem(block);
     at->x = take(&end, true, tensor);
     at->residual = take(&end, block->residual != NULL, tensor);
     at->gamma = take(&end, block->gamma != NULL, parameters * sizeof(float));
@@ -141,10 +146,14 @@ bool judge_run(judge *judge, const judge_block *block, const kernel_entry *kerne
     int arena = worker_arena(judge->worker);
     size_t bytes = block->rows * block->hidden * sizeof *computed;
     memset(computed, 0xff, bytes);
-    memset(judge->mean, 0xff, block->rows * sizeof *judge->mean);
-    if (!arena_write(arena, order.at.y, computed, bytes) ||
-        !arena_write(arena, order.at.mean, judge->mean, block->rows * sizeof *judge->mean) ||
-        !arena_write(arena, order.at.rstd, judge->mean, block->rows * sizeof *judge->mean))
+    bool fine = arena_write(arena, order.at.y, computed, bytes);
+    /* One placement alone asks for mean and rstd: the others leave what it gave. */
+    if (fine && placement == PLACEMENT_BEFORE) {
+        memset(judge->mean, 0xff, block->rows * sizeof *judge->mean);
+        fine = arena_write(arena, order.at.mean, judge->mean, block->rows * sizeof *judge->mean) &&
+               arena_write(arena, order.at.rstd, judge->mean, block->rows * sizeof *judge->mean);
+    }
+    if (!fine)
         return fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
     if (!worker_ask(judge->worker, &order, judge->settings.deadline_seconds, &reply)) {
         if (interrupted())
@@ -152,7 +161,7 @@ bool judge_run(judge *judge, const judge_block *block, const kernel_entry *kerne
         *verdict = failed_verdict(&reply);
         return false;
     }
-    bool fine = arena_read(arena, order.at.y, computed, bytes);
+    fine = arena_read(arena, order.at.y, computed, bytes);
     if (fine && placement == PLACEMENT_BEFORE)
         fine = arena_read(arena, order.at.mean, judge->mean, block->rows * sizeof *judge->mean) &&
                arena_read(arena, order.at.rstd, judge->rstd, block->rows * sizeof *judge->rstd);
@@ -375,6 +384,25 @@ static bool run_placements(judge *judge, const judge_block *block, const kernel_
     return true;
 }
 
+/* Whether the kernel takes this very problem, by its own word: a kernel may know some conventions
+ * only. */
+static bool takes(judge *judge, const judge_block *block, const kernel_entry *kernel,
+                  verdict *verdict, error *error)
+{
+    order order = worker_order(ORDER_SUPPORTS, kernel);
+    reply reply;
+    order.problem = judge_problem(block);
+    if (!worker_ask(judge->worker, &order, judge->settings.deadline_seconds, &reply)) {
+        *verdict = failed_verdict(&reply);
+        return interrupted() && fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
+    }
+    if (!reply.text[0])
+        return true;
+    verdict->kind = VERDICT_UNSUPPORTED;
+    snprintf(verdict->detail, sizeof verdict->detail, "%.190s", reply.text);
+    return false;
+}
+
 bool judge_kernel(judge *judge, const judge_block *block, const kernel_entry *kernel,
                   judgement *judgement, error *error)
 {
@@ -382,12 +410,8 @@ bool judge_kernel(judge *judge, const judge_block *block, const kernel_entry *ke
     bool has_bound;
     *judgement = (struct judgement){.bound_row_ulp = NAN};
     error->code = EXIT_CODE_FINE;
-    if (kernel->unsupported[0]) {
-        judgement->verdict.kind = VERDICT_UNSUPPORTED;
-        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
-                 kernel->unsupported);
-        return true;
-    }
+    if (!takes(judge, block, kernel, &judgement->verdict, error))
+        return error->code == EXIT_CODE_FINE;
     if (!judge_reserve(judge, block, error) ||
         !judge_bounds(judge, block, kernel, &has_bound, error))
         return false;
