@@ -133,8 +133,8 @@ static const kernel_entry *find_kernel(const char *name, const kernel_list *kern
             names[count++] = kernels->kernels[i].facts.name;
     }
     const char *nearest = nearest_word(name, names, count);
-    fail(error, EXIT_CODE_USAGE, "unknown kernel '%.100s'%s%s%s; see lnbench list kernels", name,
-         nearest ? ": did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    fail(error, EXIT_CODE_USAGE, "unknown kernel '%.100s'%s%s%s: see lnbench list kernels", name,
+         nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
     return NULL;
 }
 
@@ -199,7 +199,10 @@ static bool print_text(const stored_case *result, bool alignment_bits, error *er
     printf("%s on %s: %zu x %zu, %s\n", result->key.kernel, result->key.input, result->key.rows,
            result->key.hidden, result->key.convention);
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-        printf("  %-20s %.6g\n", figures[i].name, figures[i].value);
+        if (isnan(figures[i].value))
+            printf("  %-20s -\n", figures[i].name);
+        else
+            printf("  %-20s %.6g\n", figures[i].name, figures[i].value);
     printf("  %-20s %llu of %llu elements\n", "mismatches", (unsigned long long)m->mismatches,
            (unsigned long long)m->elements);
     printf("  %-20s %llu, of the other sign: %llu\n", "exact_zeros",
@@ -228,6 +231,16 @@ static bool judge_it(const eval_options *options, judge *judge, const judge_bloc
     return fine;
 }
 
+/* The kernel gave nothing to measure: one line says why. */
+static bool no_output(const eval_options *options, const verdict *verdict, exit_code code,
+                      error *error)
+{
+    char described[256];
+    return fail(error, code, "%s: %s%s%s%s", options->kernel,
+                verdict_describe(verdict, described, sizeof described), options->out ? "; " : "",
+                options->out ? options->out : "", options->out ? " was not written" : "");
+}
+
 static exit_code evaluate(const eval_options *options, const ln_convention *convention,
                           const tensors *tensors, worker *worker, const kernel_entry *kernel,
                           error *error)
@@ -250,12 +263,18 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
                          error);
     if (fine) {
         stored_case result = as_case(options, convention, tensors, &judgement);
+        bool measured = judgement.metrics.elements > 0;
         fine = options->json ? print_json(&result, error)
-                             : print_text(&result, judgement.alignment_bits, error);
+               : measured    ? print_text(&result, judgement.alignment_bits, error)
+                             : true;
         code = verdict_exit_code(&judgement.verdict);
         /* One kernel was asked for: that it can't run here is then no side remark. */
         if (judgement.verdict.kind == VERDICT_UNSUPPORTED)
             code = EXIT_CODE_ENVIRONMENT;
+        if (fine && !measured)
+            fine = no_output(options, &judgement.verdict, code, error);
+        else if (fine && options->out && !options->json)
+            printf("  %-20s %s\n", "written", options->out);
     }
     judge_block_free(&block);
     judge_destroy(judge);
@@ -304,7 +323,11 @@ exit_code command_eval(int argc, char **argv, error *error)
         "eval",
         "--x FILE.npy [OPTION...]",
         "Runs a kernel, or the reference, on your tensors and prints every error metric.",
-        "Exit code: 0 fine; 5 inaccurate; 6 the kernel failed; 2 usage; 7 files or environment.",
+        "What has no proven bound (the reference, --y, a plugin without one) is judged by\n"
+        "--max-row-ulp alone.\n"
+        "Exit code: 0 fine; 5 inaccurate; 6 the kernel failed; 2 usage; 7 files or environment, "
+        "or\n"
+        "a kernel that cannot run here.",
         options,
         sizeof options / sizeof *options,
         0};

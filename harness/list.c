@@ -245,10 +245,10 @@ static bool list_what(const char *what, const list_options *options, error *erro
     }
     const char *nearest = nearest_word(what, names, sizeof lists / sizeof *lists);
     return fail(error, EXIT_CODE_USAGE,
-                "nothing called '%.60s' to list%s%s%s; there are kernels, conventions, inputs, "
+                "nothing called '%.60s' to list%s%s%s: there are kernels, conventions, inputs, "
                 "shapes, plugins and runs",
-                what, nearest ? ": did you mean '" : "", nearest ? nearest : "",
-                nearest ? "'?" : "");
+                what, nearest ? " (did you mean '" : "", nearest ? nearest : "",
+                nearest ? "'?)" : "");
 }
 
 exit_code command_list(int argc, char **argv, error *error)

@@ -1,6 +1,7 @@
 /* lnbench: which LayerNorm kernel to use, how fast each one is and how wrong. */
 #include "command.h"
 #include "text.h"
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,9 +40,24 @@ static exit_code unknown(const char *given)
     for (size_t i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
     const char *nearest = nearest_word(given, names, COMMANDS);
-    fprintf(stderr, "lnbench: no subcommand '%.60s'%s%s%s; see lnbench --help\n", given,
-            nearest ? ": did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    fprintf(stderr, "lnbench: no %s '%.60s'%s%s%s: see lnbench --help\n",
+            given[0] == '-' ? "option" : "subcommand", given, nearest ? " (did you mean '" : "",
+            nearest ? nearest : "", nearest ? "'?)" : "");
     return EXIT_CODE_USAGE;
+}
+
+/* What was printed may still wait in the buffer of standard output. A reader that had enough
+ * (| head) is told nothing. */
+static exit_code finish(exit_code code)
+{
+    errno = 0;
+    bool fine = !ferror(stdout);
+    if (fflush(stdout) == 0 && fine)
+        return code;
+    if (errno != EPIPE && code == EXIT_CODE_FINE)
+        fprintf(stderr, "lnbench: standard output: cannot write: %s\n",
+                strerror(errno ? errno : EIO));
+    return code == EXIT_CODE_FINE ? EXIT_CODE_ENVIRONMENT : code;
 }
 
 int main(int argc, char **argv)
@@ -55,11 +71,11 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         help(stdout);
-        return EXIT_CODE_FINE;
+        return (int)finish(EXIT_CODE_FINE);
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("lnbench %s\n", LNBENCH_VERSION_STRING);
-        return EXIT_CODE_FINE;
+        return (int)finish(EXIT_CODE_FINE);
     }
     for (size_t i = 0; i < COMMANDS; i++) {
         if (strcmp(argv[1], commands[i].name) != 0)
@@ -68,11 +84,7 @@ int main(int argc, char **argv)
         exit_code code = commands[i].main(argc - 1, argv + 1, &error);
         if (error.code != EXIT_CODE_FINE && error.message[0])
             fprintf(stderr, "lnbench: %s\n", error.message);
-        if (fflush(stdout) != 0 && code == EXIT_CODE_FINE) {
-            fputs("lnbench: standard output: cannot write\n", stderr);
-            code = EXIT_CODE_ENVIRONMENT;
-        }
-        return (int)code;
+        return (int)finish(code);
     }
     return (int)unknown(argv[1]);
 }

@@ -65,9 +65,9 @@ static bool unknown_option(const subcommand *subcommand, const char *given, erro
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(given, "="), given);
     const char *nearest = nearest_word(name, names, count);
-    return fail(error, EXIT_CODE_USAGE, "lnbench %s has no option --%.60s%s%s%s; see --help",
-                subcommand->name, name, nearest ? ": did you mean --" : "", nearest ? nearest : "",
-                nearest ? "?" : "");
+    return fail(error, EXIT_CODE_USAGE, "%s has no option --%.60s%s%s%s: see lnbench %s --help",
+                subcommand->name, name, nearest ? " (did you mean --" : "", nearest ? nearest : "",
+                nearest ? "?)" : "", subcommand->name);
 }
 
 static bool set_count(const option *option, const char *value, error *error)
@@ -92,6 +92,16 @@ static bool set_real(const option *option, const char *value, error *error)
     return true;
 }
 
+static bool set_list(const option *option, const char *value, error *error)
+{
+    if (value[0] == '\0' || strstr(value, ",,") || value[0] == ',' ||
+        value[strlen(value) - 1] == ',')
+        return fail(error, EXIT_CODE_USAGE, "--%s '%.200s': %s; %s was expected", option->name,
+                    value, value[0] ? "an empty part between commas" : "nothing there",
+                    option->argument);
+    return word_list_split(option->target, value, error);
+}
+
 static bool set_option(const option *option, const char *value, error *error)
 {
     switch (option->kind) {
@@ -102,7 +112,7 @@ static bool set_option(const option *option, const char *value, error *error)
         *(const char **)option->target = value;
         return true;
     case OPTION_LIST:
-        return word_list_split(option->target, value, error);
+        return set_list(option, value, error);
     case OPTION_RAW:
         return word_list_add(option->target, value, error);
     case OPTION_COUNT:
@@ -130,16 +140,17 @@ bool options_parse(const subcommand *subcommand, int argc, char **argv, word_lis
         }
         if (only_operands || given[0] != '-' || given[1] == '\0') {
             if (operands->count == subcommand->most_operands)
-                return fail(error, EXIT_CODE_USAGE, "lnbench %s: unexpected '%.200s'; see --help",
-                            subcommand->name, given);
+                return fail(error, EXIT_CODE_USAGE,
+                            "%s: unexpected '%.200s': see lnbench %s --help", subcommand->name,
+                            given, subcommand->name);
             if (!word_list_add(operands, given, error))
                 return false;
             continue;
         }
         if (given[1] != '-')
             return fail(error, EXIT_CODE_USAGE,
-                        "lnbench %s: '%.60s': options begin with two dashes", subcommand->name,
-                        given);
+                        "%s: '%.60s': options begin with two dashes: see lnbench %s --help",
+                        subcommand->name, given, subcommand->name);
         size_t length = strcspn(given + 2, "=");
         const option *option = find_option(subcommand, given + 2, length);
         if (!option)
@@ -176,6 +187,7 @@ void options_help(const subcommand *subcommand, FILE *file)
     fprintf(file, "  %-30s %s\n", "--help", "this text");
 }
 
+/* SIZE_MAX for what is larger still: too large in any case. */
 static bool parse_size(const char *text, size_t length, size_t *size)
 {
     if (length == 0 || strspn(text, "0123456789") < length)
@@ -183,8 +195,10 @@ static bool parse_size(const char *text, size_t length, size_t *size)
     *size = 0;
     for (size_t i = 0; i < length; i++)
         if (__builtin_mul_overflow(*size, (size_t)10, size) ||
-            __builtin_add_overflow(*size, (size_t)(text[i] - '0'), size))
-            return false;
+            __builtin_add_overflow(*size, (size_t)(text[i] - '0'), size)) {
+            *size = SIZE_MAX;
+            return true;
+        }
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include "convention.h"
 #include "hash.h"
 #include "inputs.h"
+#include "npy.h"
 #include "text.h"
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@ enum {
     MOST_BLOCK_BYTES = 1024 * 1024,
     MANY_ROWS = 32,
     FEW_ROWS = 8,
+    MOST_SAMPLES = 1000, /* processes of a shape, repetitions of a process */
 };
 
 bool split_conventions(const word_list *given, word_list *conventions, error *error)
@@ -96,8 +98,8 @@ static bool unknown_kernel(const char *glob, const kernel_list *kernels, error *
         names[count] = kernels->kernels[count].facts.name;
     const char *nearest = nearest_word(glob, names, count);
     return fail(error, EXIT_CODE_USAGE,
-                "no kernel matches '%.100s'%s%s%s; see lnbench list kernels", glob,
-                nearest ? ": did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+                "no kernel matches '%.100s'%s%s%s: see lnbench list kernels", glob,
+                nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
 }
 
 /* Whether an earlier line of the table stands for this one in the smaller plans: of lines that
@@ -212,11 +214,20 @@ static bool resolve_rest(const plan_request *request, resolved *resolved, error 
                         "--dtypes %s: no kernel of this build has it; f32 is what there is",
                         request->dtypes.words[i]);
     }
-    for (size_t i = 0; i < request->threads.count; i++)
-        if (strcmp(request->threads.words[i], "1") != 0)
-            return fail(error, EXIT_CODE_USAGE,
-                        "--threads %.60s: no kernel of this build uses more than 1 thread",
-                        request->threads.words[i]);
+    for (size_t i = 0; i < request->threads.count; i++) {
+        const char *given = request->threads.words[i];
+        bool number = given[0] && given[0] != '0' && strspn(given, "0123456789") == strlen(given);
+        if (strcmp(given, "1") != 0)
+            return fail(error, EXIT_CODE_USAGE, "--threads %.60s: %s", given,
+                        number ? "no kernel of this build uses more than 1 thread"
+                               : "a whole number from 1 was expected");
+    }
+    if (request->processes > MOST_SAMPLES || request->repetitions > MOST_SAMPLES)
+        return fail(error, EXIT_CODE_USAGE, "--%s %llu: %d is the most",
+                    request->processes > MOST_SAMPLES ? "processes" : "repetitions",
+                    (unsigned long long)(request->processes > MOST_SAMPLES ? request->processes
+                                                                           : request->repetitions),
+                    MOST_SAMPLES);
     for (size_t i = 0; i < request->caches.count; i++) {
         bool hot = strcmp(request->caches.words[i], "hot") == 0;
         if (!hot && strcmp(request->caches.words[i], "cold") != 0)
@@ -328,32 +339,97 @@ static bool plan_speed(const plan_request *request, const resolved *resolved,
     return fine;
 }
 
+/* The rows of a user's file, so that a bad one is found before anything is measured. A family has
+ * no shape of its own: *hidden is 0. */
+static bool own_shape(const char *input, size_t *rows, size_t *hidden, error *error)
+{
+    size_t length = strlen(input);
+    npy_array array;
+    *rows = SWEEP_ROWS;
+    *hidden = 0;
+    if (length < 4 || strcmp(input + length - 4, ".npy") != 0)
+        return true;
+    if (!npy_read(input, false, &array, error))
+        return false;
+    *hidden = array.dimensions ? array.shape[array.dimensions - 1] : 1;
+    bool fine =
+        array.elements > 0 ||
+        fail(error, EXIT_CODE_USAGE, "%s: holds no elements: expected at least one row", input);
+    if (fine && array.elements / *hidden < SWEEP_ROWS)
+        *rows = array.elements / *hidden;
+    npy_free(&array);
+    return fine;
+}
+
+/* A user's file is judged at its own hidden size, under each convention. */
+static bool add_own(const resolved *resolved, const char *input, plan *plan, bool *own,
+                    error *error)
+{
+    size_t rows, hidden;
+    if (!own_shape(input, &rows, &hidden, error))
+        return false;
+    *own = hidden != 0;
+    bool fine = true;
+    for (size_t c = 0; *own && fine && c < resolved->convention_count; c++)
+        fine = add_accuracy(plan, &resolved->conventions[c], input, rows, hidden, error);
+    return fine;
+}
+
 static bool plan_accuracy(const resolved *resolved, plan *plan, error *error)
 {
     /* Every convention on every family at one size; the first one also where tails, register tiling
      * and long sums differ. */
     static const size_t sizes[] = {768, 5, 100, 4096};
     bool fine = true;
+    bool *own = calloc(resolved->input_count, sizeof *own);
+    if (!own)
+        return fail_memory(error, "the plan");
+    for (size_t i = 0; fine && i < resolved->input_count; i++)
+        fine = add_own(resolved, resolved->inputs[i], plan, &own[i], error);
     for (size_t c = 0; c < resolved->convention_count; c++) {
         bool all_sizes = !resolved->quick && (c == 0 || resolved->full);
         for (size_t s = 0; s < (all_sizes ? sizeof sizes / sizeof *sizes : 1); s++)
             for (size_t i = 0; fine && i < resolved->input_count; i++) {
                 bool few = resolved->quick && c > 0 && strcmp(resolved->inputs[i], "normal") != 0;
-                if (!few)
+                if (!few && !own[i])
                     fine = add_accuracy(plan, &resolved->conventions[c], resolved->inputs[i],
                                         SWEEP_ROWS, sizes[s], error);
             }
     }
+    free(own);
     return fine;
 }
 
-static bool plan_shapes(const plan_request *request, const resolved *resolved, plan *plan,
-                        bool speed, bool accuracy, error *error)
+/* Timing holds x and y, as large as asked for. */
+static bool fits_memory(size_t rows, size_t hidden, const machine *machine, error *error)
+{
+    const char *fact = machine_fact_value(machine, "memory_bytes");
+    double memory = fact ? strtod(fact, NULL) : 0;
+    double needed = 2.0 * sizeof(float) * (double)rows * (double)hidden;
+    if (memory <= 0 || needed < memory)
+        return true;
+    return fail(error, EXIT_CODE_ENVIRONMENT,
+                "shape %zux%zu: x and y need %.1f GiB; this machine has %.1f GiB of memory: choose "
+                "fewer rows, or --only accuracy",
+                rows, hidden, needed / 0x1p30, memory / 0x1p30);
+}
+
+static bool plan_shapes(const plan_request *request, const resolved *resolved,
+                        const machine *machine, plan *plan, bool speed, bool accuracy, error *error)
 {
     for (size_t i = 0; i < request->shapes.count; i++) {
-        size_t rows, hidden;
-        if (!shape_parse(request->shapes.words[i], &rows, &hidden, error))
+        size_t rows, hidden, own_rows, own_hidden;
+        if (!shape_parse(request->shapes.words[i], &rows, &hidden, error) ||
+            (speed && !fits_memory(rows, hidden, machine, error)))
             return false;
+        for (size_t input = 0; accuracy && input < resolved->input_count; input++) {
+            if (!own_shape(resolved->inputs[input], &own_rows, &own_hidden, error))
+                return false;
+            if (own_hidden && own_hidden != hidden)
+                return fail(error, EXIT_CODE_USAGE,
+                            "%s: last axis is %zu long: --shapes %s asks for %zu",
+                            resolved->inputs[input], own_hidden, request->shapes.words[i], hidden);
+        }
         if (speed && !add_speed(plan, request, resolved, rows, hidden, error))
             return false;
         size_t judged = rows < SWEEP_ROWS ? rows : SWEEP_ROWS;
@@ -406,7 +482,7 @@ bool plan_make(const plan_request *request, const kernel_list *kernels, const ma
         fine = fail(error, EXIT_CODE_USAGE, "no kernel is left: the ones chosen are not f32");
     snprintf(plan->name, sizeof plan->name, "%s", request->name);
     if (fine && request->shapes.count)
-        fine = plan_shapes(request, &resolved, plan, speed, accuracy, error);
+        fine = plan_shapes(request, &resolved, machine, plan, speed, accuracy, error);
     else if (fine)
         fine = (!accuracy || plan_accuracy(&resolved, plan, error)) &&
                (!speed || plan_speed(request, &resolved, machine, plan, error));

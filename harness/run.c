@@ -57,18 +57,58 @@ static double plan_seconds(const plan *plan)
     return seconds;
 }
 
-static bool dry_run(const plan *plan)
+/* How many groups from `first` on differ in their input alone. */
+static size_t alike(const plan *plan, size_t first)
+{
+    const accuracy_group *group = &plan->accuracy[first];
+    size_t count = 1;
+    while (first + count < plan->accuracy_count && group[count].rows == group->rows &&
+           group[count].hidden == group->hidden &&
+           strcmp(group[count].convention_label, group->convention_label) == 0)
+        count++;
+    return count;
+}
+
+/* The cases that would be measured, as run --json prints them once they are. */
+static bool dry_run_json(const plan *plan, error *error)
+{
+    json_t *array = json_array();
+    bool fine = array != NULL;
+    for (size_t i = 0; fine && i < plan->accuracy_count + plan->speed_count; i++)
+        for (size_t kernel = 0; fine && kernel < plan->kernel_count; kernel++) {
+            const kernel_entry *entry = plan->kernels[kernel];
+            stored_case planned = {
+                .key = i < plan->accuracy_count
+                           ? accuracy_key(&plan->accuracy[i], entry)
+                           : speed_key(&plan->speed[i - plan->accuracy_count], entry->facts.name)};
+            view_case view = {.stored = &planned, .regime = ""};
+            planned.bound_row_ulp = NAN;
+            fine = json_array_append_new(array, view_case_json(&view)) == 0;
+        }
+    fine = fine || fail_memory(error, "the plan");
+    fine = fine && (json_dumpf(array, stdout, JSON_INDENT(1)) == 0 ||
+                    fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON"));
+    printf("\n");
+    json_decref(array);
+    return fine;
+}
+
+static bool dry_run(const plan *plan, error *error)
 {
     static const char *const headings[] = {
         "what", "convention", "input", "rows", "hidden", "cache", "processes x repetitions"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     if (!table)
-        return false;
-    for (size_t i = 0; i < plan->accuracy_count; i++) {
+        return fail_memory(error, "the plan's table");
+    for (size_t i = 0, count; i < plan->accuracy_count; i += count) {
         const accuracy_group *group = &plan->accuracy[i];
+        count = alike(plan, i);
         table_cell(table, "accuracy");
         table_cell(table, group->convention_label);
-        table_cell(table, group->input);
+        if (count == 1)
+            table_cell(table, group->input);
+        else
+            table_format(table, "%s and %zu more", group->input, count - 1);
         table_format(table, "%zu", group->rows);
         table_format(table, "%zu", group->hidden);
         table_cell(table, "-");
@@ -86,12 +126,12 @@ static bool dry_run(const plan *plan)
     }
     bool fine = table_print(table, stdout);
     table_destroy(table);
-    printf("\n%zu kernels:", plan->kernel_count);
+    printf("\n%zu kernel%s:", plan->kernel_count, plan->kernel_count == 1 ? "" : "s");
     for (size_t i = 0; i < plan->kernel_count; i++)
         printf(" %s", plan->kernels[i]->facts.name);
     printf("\n%zu judgements, %zu repetitions, about %.0f s\n", plan_judgements(plan),
            plan_repetitions(plan), plan_seconds(plan));
-    return fine;
+    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the plan");
 }
 
 static bool store_kernels(session *session, error *error)
@@ -171,6 +211,8 @@ static bool show(session *session, const run_options *options, bool finished, er
         fine = result_table_print(&view, stdout);
     }
     fine = fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
+    fprintf(options->json ? stderr : stdout, "\nstored  run %lld in %s\n", (long long)session->run,
+            options->database);
     if (fine && finished && !options->json && !options->no_charts)
         fine = draw_report(&view, options->out, stdout, error);
     view_free(&view);
@@ -180,7 +222,10 @@ static bool show(session *session, const run_options *options, bool finished, er
 static bool run_plan(session *session, const run_options *options, const char *command_line,
                      error *error)
 {
-    if (!make_parent(options->database, error) ||
+    /* Places that cannot be written to are found before anything is measured. */
+    bool charts = !options->json && !options->no_charts;
+    if ((charts && !make_directories(options->out, error)) ||
+        !make_parent(options->database, error) ||
         !store_open(options->database, STORE_WRITE, &session->store, error) ||
         !begin(session, options, command_line, error))
         return false;
@@ -197,7 +242,6 @@ static bool run_plan(session *session, const run_options *options, const char *c
         *error = shown;
         return false;
     }
-    printf("stored  run %lld in %s\n", (long long)session->run, options->database);
     if (was_interrupted)
         return fail(error, EXIT_CODE_INTERRUPTED,
                     "interrupted: what was measured is kept; the same command with --resume "
@@ -211,6 +255,8 @@ static bool prepare(session *session, const run_options *options, kernel_list *k
     const char *database = options->database;
     if (strlen(database) == 0)
         return fail(error, EXIT_CODE_USAGE, "--db: a file name was expected");
+    if (!(options->deadline > 0))
+        return fail(error, EXIT_CODE_USAGE, "--deadline 0: more than 0 seconds were expected");
     if (!worker_start(options->plugins.words, options->plugins.count, &session->worker, kernels,
                       error) ||
         !machine_read(&session->machine, error) ||
@@ -247,7 +293,7 @@ exit_code command_run(int argc, char **argv, error *error)
         {"dtypes", "f32,...", "only these element types", OPTION_LIST, &request->dtypes},
         {"shapes", "ROWSxHIDDEN,...", "these shapes instead of the plan's", OPTION_LIST,
          &request->shapes},
-        {"inputs", "FAMILY,...", "only these inputs: families or .npy files", OPTION_LIST,
+        {"inputs", "FAMILY,...", "judge these inputs: families or .npy files", OPTION_LIST,
          &request->inputs},
         {"cache", "hot,cold", "cache states to time in (default: hot)", OPTION_LIST,
          &request->caches},
@@ -256,9 +302,10 @@ exit_code command_run(int argc, char **argv, error *error)
         {"plugin", "FILE.so", "add a plugin's kernels; may be given again", OPTION_RAW,
          &run.plugins},
         {"seed", "N", "of inputs and of the order (default: 1)", OPTION_COUNT, &request->seed},
-        {"processes", "P", "worker processes that time each shape", OPTION_COUNT,
-         &request->processes},
-        {"repetitions", "R", "repetitions in each of them", OPTION_COUNT, &request->repetitions},
+        {"processes", "P", "worker processes that time each shape (default: the plan's)",
+         OPTION_COUNT, &request->processes},
+        {"repetitions", "R", "repetitions in each of them (default: the plan's)", OPTION_COUNT,
+         &request->repetitions},
         {"max-row-ulp", "X", "above it a case is inaccurate, whatever its bound", OPTION_REAL,
          &run.max_row_ulp},
         {"deadline", "S", "seconds until a kernel counts as hung (default: 10)", OPTION_REAL,
@@ -272,12 +319,16 @@ exit_code command_run(int argc, char **argv, error *error)
         {"resume", NULL, "go on with the unfinished run of the same plan", OPTION_FLAG,
          &run.resume},
         {"dry-run", NULL, "show the plan, measure nothing", OPTION_FLAG, &run.dry_run},
-        {"json", NULL, "print the cases as JSON instead of a table", OPTION_FLAG, &run.json},
+        {"json", NULL, "print the cases as JSON: no table, no charts", OPTION_FLAG, &run.json},
     };
     const subcommand subcommand = {
         "run",
         "[OPTION...]",
         "Measures and judges kernels, stores every result, draws the charts.",
+        "Speed is timed on normal input, under the first convention; of each shape up to 18 rows "
+        "are\n"
+        "judged, on every input and under every convention. A .npy file is judged at its own "
+        "size.\n"
         "Exit code: 0 fine; 5 a kernel is inaccurate; 6 a kernel crashed, hung or wrote where it\n"
         "must not; 2 usage; 7 files or environment; 130 interrupted (go on with --resume).",
         options,
@@ -295,7 +346,7 @@ exit_code command_run(int argc, char **argv, error *error)
         interrupt_watch();
         fine = prepare(&session, &run, &kernels, error);
         if (fine && run.dry_run)
-            fine = dry_run(&session.plan);
+            fine = run.json ? dry_run_json(&session.plan, error) : dry_run(&session.plan, error);
         else if (fine)
             fine = run_plan(&session, &run, line ? line : "lnbench run", error);
     }

@@ -161,6 +161,14 @@ static bool drop(heat *heat, size_t index, const reply *reply, error *error)
     return session_put(heat->session, &contender->key, &judgement, error);
 }
 
+/* A worker that is gone through nobody's fault: an interruption, or the machine's. */
+static bool worker_lost(const reply *reply, error *error)
+{
+    if (interrupted())
+        return fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
+    return fail(error, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply->text);
+}
+
 /* Begins the group and enters everyone who is still in it. *again: the process was lost, start
  * over. */
 static bool enter_all(heat *heat, const order *begin, off_t end, bool *again, error *error)
@@ -173,7 +181,7 @@ static bool enter_all(heat *heat, const order *begin, off_t end, bool *again, er
     *again = false;
     heat->entry_count = 0;
     if (!worker_ask(worker, begin, deadline, &reply))
-        return fail(error, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply.text);
+        return worker_lost(&reply, error);
     for (size_t i = 0; i < heat->count; i++) {
         contender *contender = &heat->contenders[i];
         if (!contender->timed)
@@ -192,10 +200,8 @@ static bool enter_all(heat *heat, const order *begin, off_t end, bool *again, er
             heat->entries[heat->entry_count++] = i;
             continue;
         }
-        if (interrupted())
-            return fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
-        if (reply.verdict == VERDICT_SKIPPED)
-            return fail(error, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply.text);
+        if (interrupted() || reply.verdict == VERDICT_SKIPPED)
+            return worker_lost(&reply, error);
         *again = reply.verdict != VERDICT_UNSUPPORTED;
         if (!drop(heat, i, &reply, error))
             return false;
@@ -231,12 +237,12 @@ static bool follow(heat *heat, const order *begin, unsigned process, bool *again
         heat->session->deadline_seconds + 20 * session_repetition_seconds(heat->group);
     run.kind = ORDER_TIME_RUN;
     if (!worker_send_order(worker, &run, &reply))
-        return fail(error, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply.text);
+        return worker_lost(&reply, error);
     for (;;) {
         bool fine = worker_next(worker, deadline, &reply);
         bool known = reply.count < heat->entry_count;
         if (interrupted())
-            return fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
+            return worker_lost(&reply, error);
         if (fine && reply.kind == REPLY_DONE)
             return true;
         if (fine && reply.kind == REPLY_STARTED && known)
@@ -247,7 +253,7 @@ static bool follow(heat *heat, const order *begin, unsigned process, bool *again
         if (fine)
             continue;
         if (reply.verdict == VERDICT_SKIPPED)
-            return fail(error, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply.text);
+            return worker_lost(&reply, error);
         bool alive = reply.verdict == VERDICT_NONDETERMINISTIC;
         if (!drop(heat, heat->entries[alive && known ? reply.count : running], &reply, error))
             return false;

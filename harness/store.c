@@ -204,6 +204,9 @@ static bool check_place(const char *path, store_mode mode, error *error)
         if (S_ISDIR(about.st_mode))
             return fail(error, EXIT_CODE_ENVIRONMENT,
                         "%s: a directory: name a database file, such as %s/lnbench.db", path, path);
+        if (!S_ISREG(about.st_mode)) /* SQLite would put its journal beside a device */
+            return fail(error, EXIT_CODE_ENVIRONMENT,
+                        "%s: not a regular file: name a database file with --db", path);
         if (access(path, mode == STORE_READ ? R_OK : R_OK | W_OK) != 0)
             return fail(error, EXIT_CODE_ENVIRONMENT, "%s: cannot %s it: %s", path,
                         mode == STORE_READ ? "read" : "write to", strerror(errno));

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Tabs and line ends would break the line in two; written as \t, \n, \r, and \ as \\. */
@@ -142,6 +143,12 @@ static bool write_all(FILE *file, const char *path, const text *content, error *
 bool write_whole_file(const char *path, const text *content, error *error)
 {
     text temporary = {0};
+    struct stat status;
+    /* A pipe or a device such as /dev/null is written to, never replaced by a file. */
+    if (!content->failed && stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        FILE *place = fopen(path, "wb");
+        return place ? write_all(place, path, content, error) : failed_write(path, error);
+    }
     text_format(&temporary, "%s.%ld.part", path, (long)getpid());
     if (content->failed || temporary.failed) {
         text_free(&temporary);

@@ -219,6 +219,8 @@ bool worker_arena_reserve(worker *worker, size_t bytes, error *error)
 /* Why a plugin can't be used, as an error. */
 static bool load_failed(const char *path, const reply *reply, error *error)
 {
+    if (interrupted())
+        return fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
     if (reply->verdict == VERDICT_SKIPPED)
         return fail(error, EXIT_CODE_ENVIRONMENT, "plugin %s: %s", path, reply->text);
     verdict verdict = {.kind = reply->verdict};

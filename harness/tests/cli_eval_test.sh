@@ -1,0 +1,132 @@
+#!/bin/bash
+# eval: a user's tensors in, metrics and a .npy out.
+. "$(dirname "$0")/cli_common.sh" "$@"
+
+npy() { "$binaries/npy_tool" make "$@"; }
+printed() { "$binaries/npy_tool" print "$1" "$2"; }
+
+# Document 003, whose tensor is 1 to 24: it prints -1.1619, -0.3873, 0.3873, 1.1619 for each row.
+npy x.npy '<f4' '(2, 3, 4)' 1:1
+npy one.npy '<f4' '(1,)' 1
+npy zero.npy '<f4' '(1,)' 0
+{
+    echo '<f4 (2, 3, 4)'
+    for _ in 1 2 3 4 5 6; do printf '%s\n' -1.1619 -0.3873 0.3873 1.1619; done
+} >document
+for way in --reference '--kernel two_pass_f32_scalar'; do
+    # shellcheck disable=SC2086
+    accepted "document 003, $way" 0 eval --x x.npy --gamma one.npy --beta zero.npy \
+        --convention scalar-std $way --out y.npy
+    printed y.npy '%.4f' >y.txt
+    check "document 003, $way: its digits and shape" diff document y.txt
+    check "document 003, $way: said where it went" has out '^  written +y.npy$'
+done
+# Its NumPy line prints eight digits: -1.161885 -0.38728833 0.38730833 1.161905.
+accepted "document 003, NumPy" 0 eval --x x.npy --gamma one.npy --beta zero.npy \
+    --convention numpy-quotient --reference --out q.npy
+printed q.npy '%.6f' | sed -n 2,5p >q.txt
+check "document 003, NumPy: its digits" diff q.txt <(printf '%s\n' -1.161885 -0.387288 0.387308 1.161905)
+# Under torch's convention the same rows are others: 1.3416, 0.4472 (ddof 0).
+accepted "document 003, tinyllm" 0 eval --x x.npy --convention tinyllm --reference --out t.npy
+printed t.npy '%.4f' >t.txt
+check "document 003, tinyllm: other digits" has t.txt '^1\.3416$'
+
+metrics='ulp_max ulp_mean ulp_rms ulp_p50 ulp_p90 ulp_p99 ulp_bias row_ulp_max row_ulp_mean
+    row_ulp_proven norm_max rel_l2 correctly_rounded bits mean_ulp_max rstd_ulp_max kappa_max
+    mismatches exact_zeros worst verdict'
+npy gamma.npy '<f4' '(4,)' 0.5:0.25
+npy beta.npy '<f8' '(4,)' -1:0.5
+accepted "a kernel" 0 eval --x x.npy --gamma gamma.npy --beta beta.npy --kernel two_pass_f32_scalar
+for metric in $metrics; do
+    check "a kernel: $metric" has out "^  $metric +[^ ]"
+done
+check "a kernel: statistics judged" has out '^  rstd_ulp_max +[0-9]'
+check "a kernel: worst element as hex floats" has out 'worst +row [0-9]+, column [0-9]+: -?0x.*exactly -?0x'
+check "a kernel: no nan is shown" hasnt out ' -?nan$'
+
+# f8 whose every value is an f32 gives the same bits; the reference is always correctly rounded.
+npy x8.npy '<f8' '(2, 3, 4)' 1:1
+for input in x x8; do
+    accepted "$input" 0 eval --x $input.npy --convention tinyllm --kernel two_pass_f32_scalar \
+        --out from_$input.npy
+done
+check "f8 as f4: the same bits" cmp from_x.npy from_x8.npy
+accepted "the reference" 0 eval --x x.npy --convention tinyllm --reference --json
+check "the reference: correctly rounded" is "$(value metrics.correctly_rounded out)" 1.0
+
+npy row.npy '<f4' '(4,)' 1:1
+accepted "1-D" 0 eval --x row.npy --convention tinyllm --kernel two_pass_f32_scalar --out row_y.npy
+check "1-D: one row" has out ': 1 x 4, tinyllm$'
+printed row_y.npy '%.4f' >row.txt
+check "1-D: the shape" has row.txt '^<f4 \(4,\)$'
+
+# x + x is 2x exactly, and LayerNorm of it with eps 0 is that of x.
+accepted "residual" 0 eval --x x.npy --residual x.npy --convention ddof=0,eps=0,affine=none \
+    --reference --out twice.npy
+accepted "no residual" 0 eval --x x.npy --convention ddof=0,eps=0,affine=none --reference \
+    --out once.npy
+check "residual: added" cmp twice.npy once.npy
+accepted "residual: a kernel" 0 eval --x x.npy --residual x.npy --convention tinyllm \
+    --kernel fused_f32_scalar
+
+# An output made elsewhere.
+accepted "--y: the reference's own" 0 eval --x x.npy --y t.npy --convention tinyllm --max-row-ulp 0.5
+run_it eval --x x.npy --y t.npy --convention ddof=1,eps=1e-5@var,affine=none --max-row-ulp 1000
+check "--y: another convention's: exit code" is "$code" 5
+check "--y: another convention's: verdict" has out 'inaccurate\(row_ulp'
+npy wrong.npy '<f4' '(2, 3, 4)' nan:0
+run_it eval --x x.npy --y wrong.npy --convention tinyllm --json
+check "--y of NaN: exit code" is "$code" 5
+check "--y of NaN: verdict" is "$(value verdict out)" wrong-class
+
+# Bad input: what, where and what would be right.
+none='--convention tinyllm --reference'
+bad() { # LABEL CODE PATTERN ARGUMENT...
+    local label=$1 wanted=$2 pattern=$3
+    shift 3
+    refused "$label" "$wanted" "$pattern" eval --out bad.npy "$@"
+    check "$label: nothing written" test ! -e bad.npy
+}
+npy whole.npy '<i4' '(2, 3, 4)' 1:1
+npy tenths.npy '<f8' '(2, 3, 4)' 0.1:1
+npy flat.npy '<f4' '(24,)' 1:1
+npy five.npy '<f4' '(5,)' 1:0
+npy none.npy '<f4' '(0, 4)' 1:0
+head -c 200 x.npy >short.npy
+cat x.npy row.npy >long.npy
+sed 's/False/True_/' x.npy >fortran.npy
+echo text >text.npy
+# shellcheck disable=SC2086
+{
+    bad "no --x" 2 '--x FILE.npy is missing' $none
+    bad "neither kernel nor reference" 2 '--kernel NAME, --reference and --y' --x x.npy
+    bad "kernel and reference" 2 '--kernel NAME, --reference and --y' --x x.npy --kernel a $none
+    bad "no such file" 7 'nowhere.npy: No such file' --x nowhere.npy $none
+    bad "a directory" 2 '/: not a regular file' --x / $none
+    bad "text" 2 'text.npy' --x text.npy $none
+    bad "cut off" 2 'short.npy: .*truncated' --x short.npy $none
+    bad "too long" 2 'long.npy' --x long.npy $none
+    bad "a broken header" 2 'fortran.npy' --x fortran.npy $none
+    bad "integers" 2 "whole.npy: dtype '<i4'" --x whole.npy $none
+    bad "no elements" 2 'none.npy.*no elements' --x none.npy $none
+    bad "f8 that is no f32" 2 'tenths.npy \(--x\): element 0, 0\.1.* is no f32' --x tenths.npy $none
+    bad "residual of another shape" 2 'flat.npy \(--residual\): shape \(24,\); \(2, 3, 4\)' \
+        --x x.npy --residual flat.npy $none
+    bad "y of another shape" 2 'flat.npy \(--y\): shape \(24,\)' --x x.npy --y flat.npy \
+        --convention tinyllm
+    bad "gamma missing" 2 '--gamma is missing' --x x.npy --reference
+    bad "gamma of another length" 2 'five.npy \(--gamma\): 5 elements; 4 were expected' --x x.npy \
+        --gamma five.npy --beta beta.npy --reference
+    bad "gamma where there is none" 2 '--gamma gamma.npy: this convention has no gamma' --x x.npy \
+        --gamma gamma.npy $none
+    bad "a vector for a scalar" 2 'gamma.npy \(--gamma\): 4 elements; 1 were expected' --x x.npy \
+        --gamma gamma.npy --beta zero.npy --convention scalar-std --reference
+    bad "a kernel with a slip" 2 "'two_pass_f32_scalr' \(did you mean 'two_pass_f32_scalar'" \
+        --x x.npy --convention tinyllm --kernel two_pass_f32_scalr
+    bad "a convention with a slip" 2 "'tinylm': did you mean 'tinyllm'" --x x.npy --reference \
+        --convention tinylm
+    bad "a dtype" 2 '--dtype bf16' --x x.npy --dtype bf16 $none
+    refused "a place that cannot be" 7 '/proc/nowhere' eval --x x.npy $none --out /proc/nowhere/y
+}
+
+finish

@@ -1,0 +1,111 @@
+#!/bin/bash
+# Ctrl-C and kill -9 in the middle of a run, and --resume.
+. "$(dirname "$0")/cli_common.sh" "$@"
+
+plan=(--plan quick --kernels 'naive_f32_scalar,two_pass_f32_scalar' --no-charts)
+
+field() { "$lnbench" list runs --db "$1" --json >runs 2>/dev/null && value "0.$2" runs; }
+
+# stop SIGNAL FIELD DATABASE: starts the plan and ends it once FIELD of its run is above 2. Tries
+# again where the run was faster than we.
+stop() {
+    local signal=$1 field=$2 database=$3 now
+    for _ in 1 2 3 4 5; do
+        rm -f "$database"*
+        "$lnbench" run "${plan[@]}" --db "$database" >out 2>err &
+        process=$!
+        while kill -0 $process 2>/dev/null; do
+            now=$(field "$database" "$field") || continue
+            [ "$now" -gt 2 ] && break
+        done
+        children=$(cat "/proc/$process/task/$process/children" 2>/dev/null)
+        kill -"$signal" $process 2>/dev/null
+        { wait $process; } 2>/dev/null
+        code=$?
+        [ "$code" -ne 0 ] && return
+    done
+}
+
+# gone PROCESS...: each has ended, or only waits to be reaped by whoever inherited it.
+gone() {
+    local process
+    for process in "$@"; do
+        for _ in $(seq 100); do
+            grep -Eqs '^State:.[^Z]' "/proc/$process/status" || continue 2
+            sleep 0.1
+        done
+        echo "process $process is still there"
+        return 1
+    done
+}
+
+accepted "uninterrupted" 0 run "${plan[@]}" --db whole.db
+cases=$(field whole.db cases)
+repetitions=$(field whole.db repetitions)
+"$lnbench" export --db whole.db --format tsv | cut -f 1-12,14-36 | grep -v '^roof_' >whole.tsv
+
+# interrupted LABEL SIGNAL FIELD CODE STATE
+interrupted() {
+    local label=$1 database=$1.db kept
+    stop "$2" "$3" "$database"
+    check "$label: exit code" is "$code" "$4"
+    check "$label: no worker is left" gone $children
+    if [ "$2" = INT ]; then
+        check "$label: one line" lines err 1
+        check "$label: says how to go on" has err '^lnbench: interrupted.*--resume'
+        check "$label: what there is is shown" has out '^stored  run 1 in '
+    fi
+    kept=$(field "$database" cases)
+    check "$label: state" is "$(field "$database" state)" "$5"
+    check "$label: something was kept" test "$kept" -gt 2
+    check "$label: not everything" test "$(field "$database" repetitions)" -lt "$repetitions"
+    # A mark on what was judged under another shape than the timed ones: judging again would wipe it.
+    "$binaries/run_sql" "$database" "UPDATE accuracies SET detail = detail || '#marked' WHERE case_id IN
+        (SELECT id FROM cases WHERE rows = 18)"
+    marks=$("$binaries/run_sql" "$database" "SELECT count(*) FROM accuracies WHERE detail LIKE '%#marked'")
+    accepted "$label: resumed" 0 run "${plan[@]}" --db "$database" --resume
+    check "$label: the same run" is "$("$lnbench" list runs --db "$database" --json >runs; value '' runs)" 1
+    check "$label: complete" is "$(field "$database" state)" complete
+    check "$label: as many cases" is "$(field "$database" cases)" "$cases"
+    check "$label: repetitions not lost" test "$(field "$database" repetitions)" -ge "$repetitions"
+    check "$label: nothing judged twice" is "$("$binaries/run_sql" "$database" \
+        "SELECT count(*) FROM accuracies WHERE detail LIKE '%#marked'")" "$marks"
+    "$binaries/run_sql" "$database" "UPDATE accuracies SET detail = replace(detail, '#marked', '')"
+    "$lnbench" export --db "$database" --format tsv | cut -f 1-12,14-36 | grep -v '^roof_' >resumed.tsv
+    check "$label: the figures of an uninterrupted run" diff whole.tsv resumed.tsv
+    run_it run "${plan[@]}" --only accuracy --shapes 2x4 --db "$database" --resume
+    check "$label: another plan does not go on with it" has err 'no unfinished run of this plan'
+}
+interrupted accuracy-INT INT cases 130 interrupted
+interrupted speed-INT INT repetitions 130 interrupted
+interrupted speed-TERM TERM repetitions 130 interrupted
+interrupted accuracy-KILL KILL cases 137 open
+interrupted speed-KILL KILL repetitions 137 open
+
+# A worker that is busy with a kernel that never ends goes with its parent too.
+"$lnbench" run --db loop.db --no-charts --plugin "$libraries/sabotage_plugin.so" --deadline 60 \
+    --kernels naive.endless_loop --shapes 4x8 --conventions torch --inputs normal >out 2>err &
+process=$!
+for _ in $(seq 100); do
+    [ "$(field loop.db state)" = open ] && break
+    sleep 0.05
+done
+children=$(cat "/proc/$process/task/$process/children")
+kill -KILL $process
+{ wait $process; } 2>/dev/null
+code=$?
+check "an endless loop: there was a worker" test -n "$children"
+check "an endless loop: none is left" gone $children
+
+# Ctrl-C while a kernel hangs does not wait for it.
+"$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 1:1
+"$lnbench" eval --x x.npy --convention tinyllm --plugin "$libraries/sabotage_plugin.so" \
+    --kernel naive.endless_loop >out 2>err &
+process=$!
+sleep 0.5
+kill -INT $process
+{ wait $process; } 2>/dev/null
+code=$?
+check "eval interrupted: exit code" is "$code" 130
+
+finish

@@ -1,0 +1,117 @@
+#!/bin/bash
+# run: words that are wrong, sizes, files of the user, what is the same each time.
+. "$(dirname "$0")/cli_common.sh" "$@"
+
+bad() { # LABEL PATTERN ARGUMENT...
+    local label=$1 pattern=$2
+    shift 2
+    refused "$label" 2 "$pattern" run --db bad.db --out bad "$@"
+    check "$label: no database" test ! -e bad.db
+    check "$label: no directory" test ! -e bad
+}
+bad "a kernel with a slip" "'two_pas_f32_scalar' \(did you mean 'two_pass_f32_scalar'\?\)" \
+    --kernels two_pas_f32_scalar
+bad "a pattern that matches nothing" "no kernel matches 'zzz\*'" --kernels 'zzz*'
+bad "a convention with a slip" "'trch': did you mean 'torch'" --conventions trch
+bad "a ddof" "ddof '2'" --conventions ddof=2
+bad "a place of eps" "'vr': must be var, std or quotient" --conventions ddof=1,eps=1e-5@vr
+bad "an eps below 0" 'eps.*must not be negative' --conventions eps=-1@var
+bad "an eps that is no number" 'eps' --conventions eps=x@var
+bad "a key" "unknown key 'foo'" --conventions ddof=0,foo=3
+bad "an affine form" 'affine' --conventions affine=matrix
+bad "an empty part of a convention" 'empty part' --conventions ddof=1,,affine=none
+bad "no convention" '.' --conventions ''
+bad "an input with a slip" "'nrmal': did you mean 'normal'" --inputs nrmal
+bad "a kappa" 'kappa' --inputs offset:0
+bad "document 004 as input" 'seed-004' --inputs seed-004
+bad "no input" '--inputs' --inputs ''
+bad "a plan" 'qick: quick, default or full' --plan qick
+bad "a half" 'sped: speed or accuracy' --only sped
+bad "a cache state" 'warm: hot or cold' --cache warm
+bad "a dtype" 'f31: f32' --dtypes f31
+bad "a dtype without kernels" 'bf16: no kernel' --dtypes bf16
+bad "threads beyond the kernels'" 'threads 2: no kernel' --threads 2
+bad "threads 0" 'threads 0: a whole number from 1' --threads 0
+bad "threads that are no number" 'threads x: a whole number from 1' --threads x
+bad "processes" '--processes 99999999999' --processes 99999999999
+bad "repetitions" '--repetitions 1001' --repetitions 1001
+bad "hidden 0" "'4x0': rows and hidden must be at least 1" --shapes 4x0
+bad "rows 0" "'0x4': rows and hidden must be at least 1" --shapes 0x4
+bad "a shape without x" "'4': ROWSxHIDDEN" --shapes 4
+bad "a shape of three" "'4x4x4': ROWSxHIDDEN" --shapes 4x4x4
+bad "a shape below 0" 'ROWSxHIDDEN' --shapes 4x-4
+bad "a product that overflows" 'too large' --shapes 4294967296x4294967296
+bad "a size that overflows" 'too large' --shapes 99999999999999999999x1
+bad "no database name" '--db' --db ''
+refused "more than the memory" 7 'GiB; this machine has' run --db bad.db --shapes 1048576x524288
+check "more than the memory: no database" test ! -e bad.db
+
+npy() { "$binaries/npy_tool" make "$@"; }
+npy x.npy '<f4' '(3, 2, 6)' -1:0.25
+npy whole.npy '<i4' '(2, 6)' 0:1
+npy none.npy '<f4' '(0, 6)' 0:1
+head -c 150 x.npy >short.npy
+refused "a file that is not there" 7 'nowhere.npy: No such file' run --db bad.db --inputs nowhere.npy
+bad "a file of integers" "dtype '<i4'" --inputs whole.npy
+bad "a file that is cut off" 'short.npy.*truncated' --inputs short.npy
+bad "a file without elements" 'none.npy.*no elements' --inputs none.npy
+bad "a file of another length" 'last axis is 6 long: --shapes 4x8' --inputs x.npy --shapes 4x8
+
+small=(--kernels 'two_pass_f32_scalar' --conventions torch --no-charts)
+accepted "a user's file" 0 run --db own.db "${small[@]}" --only accuracy --inputs x.npy
+check "a user's file: table" has out '^two_pass_f32_scalar +1 +1 '
+accepted "a user's file: export" 0 export --db own.db --format tsv
+check "a user's file: at its own size" has out $'\ttorch\tx.npy\t6\t6\tf32\t'
+accepted "a user's file and its shape" 0 run --db own.db "${small[@]}" --only accuracy \
+    --inputs x.npy,ramp --shapes 4x6
+
+accepted "--dry-run" 0 run --dry-run --db dry/dry.db --out dry-charts --plan quick
+check "--dry-run: no database" test ! -e dry
+check "--dry-run: no charts" test ! -e dry-charts
+check "--dry-run says how much there is" has out '^[0-9]+ judgements, [0-9]+ repetitions, about'
+check "--dry-run fits a screen" test "$(wc -l <out)" -lt 40
+
+accepted "shapes of one" 0 run --db one.db "${small[@]}" --shapes 1x1 --processes 1 --repetitions 1
+check "shapes of one: table" has out '^1 x 1 f32, torch'
+accepted "cold cache" 0 run --db one.db "${small[@]}" --only speed --cache cold,hot --shapes 4x16 \
+    --processes 1 --repetitions 1
+check "cold cache: table" has out '^4 x 16 f32, torch, .* cold cache, 1 thread$'
+check "hot cache: table" has out '^4 x 16 f32, torch, .* hot cache, 1 thread$'
+
+run_it run --db limit.db "${small[@]}" --only accuracy --inputs normal --shapes 4x64 --max-row-ulp 0
+check "--max-row-ulp 0: exit code" is "$code" 5
+check "--max-row-ulp 0: verdict" has out 'inaccurate\(row_ulp .* above the limit 0\)'
+
+# The same seed makes the same bits; another one does not.
+accurate=(--plan quick --only accuracy --kernels 'naive_f32_scalar,two_pass_*' --no-charts)
+for run in 1 2; do
+    accepted "determinism: run $run" 0 run --db same$run.db "${accurate[@]}" --seed 7
+    accepted "determinism: export $run" 0 export --db same$run.db --format tsv --out same$run.tsv
+done
+check "the same seed: the same figures" cmp same1.tsv same2.tsv
+accepted "another seed: run" 0 run --db other.db "${accurate[@]}" --seed 8
+accepted "another seed: export" 0 export --db other.db --format tsv --out other.tsv
+check "another seed: other figures" test "$(cmp -s same1.tsv other.tsv; echo $?)" -eq 1
+
+# Charts and page; without gnuplot the table, the run and the page all the same.
+accepted "charts" 0 run --db chart.db --out chart/deep --kernels 'two_pass_f32_scalar' \
+    --conventions torch --shapes 4x64 --inputs normal --processes 1 --repetitions 2
+check "charts: stored" has out '^stored  run 1 in chart.db$'
+check "charts: the page is named" has out '^report  chart/deep/index.html$'
+check "charts: the page is there" test -s chart/deep/index.html
+check "charts: one is named" has out '^chart   chart/deep/.*\.svg$'
+check "charts: it is there" test -s "$(sed -n 's/^chart   //p' out | head -1)"
+accepted "report" 0 report --db chart.db --out again
+check "report: the page is there" test -s again/index.html
+check "report: the table again" has out '^two_pass_f32_scalar +[0-9.]+ '
+PATH=/nowhere "$lnbench" run --db plain.db --out plain --kernels two_pass_f32_scalar --conventions torch \
+    --shapes 4x64 --inputs normal --processes 1 --repetitions 2 >out 2>err
+code=$?
+check "no gnuplot: exit code" is "$code" 0
+check "no gnuplot: said so" has err 'gnuplot'
+check "no gnuplot: one line" lines err 1
+check "no gnuplot: the table" has out '^two_pass_f32_scalar +[0-9.]+ '
+check "no gnuplot: stored" has out '^stored  run 1 in plain.db$'
+check "no gnuplot: the page" test -s plain/index.html
+
+finish

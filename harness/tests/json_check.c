@@ -1,0 +1,243 @@
+/* json_check KIND FILE: whether FILE is strict JSON of that kind: every key there, of its type, and
+ * (in what the design names) no other type. json_check get PATH FILE: prints what stands at a path
+ * such as 0.metrics.ulp_max; arrays and objects as their size. */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A key and its type: s string, i integer, n number or null, b boolean, a array, o object, S string
+ * or null, O object or null. */
+typedef struct key {
+    const char *name;
+    char type;
+} key;
+
+static const key kernel_keys[] = {
+    {"name", 's'},   {"statistics", 's'}, {"apply", 's'}, {"schedule", 's'}, {"io", 's'},
+    {"param", 's'},  {"acc", 's'},        {"isa", 's'},   {"unroll", 'i'},   {"supported", 'b'},
+    {"traits", 'a'}, {"source", 's'},     {NULL, 0},
+};
+static const key convention_keys[] = {
+    {"name", 's'}, {"convention", 's'}, {"origin", 's'}, {NULL, 0}};
+static const key input_keys[] = {{"name", 's'}, {"purpose", 's'}, {NULL, 0}};
+static const key shape_keys[] = {{"hidden", 'i'}, {"where", 's'}, {NULL, 0}};
+static const key plugin_keys[] = {{"name", 's'}, {"kernels", 'i'}, {"object_hash", 's'}, {NULL, 0}};
+static const key run_keys[] = {{"run", 'i'},     {"started", 's'}, {"plan", 's'},
+                               {"state", 's'},   {"cases", 'i'},   {"repetitions", 'i'},
+                               {"command", 's'}, {NULL, 0}};
+static const key case_keys[] = {{"kernel", 's'},  {"convention", 's'}, {"rows", 'i'},
+                                {"hidden", 'i'},  {"dtype", 's'},      {"input", 's'},
+                                {"cache", 's'},   {"threads", 'i'},    {"verdict", 's'},
+                                {"metrics", 'O'}, {"speed", 'O'},      {NULL, 0}};
+static const key metric_keys[] = {
+    {"ulp_max", 'n'},      {"ulp_mean", 'n'},   {"ulp_rms", 'n'},  {"ulp_p50", 'n'},
+    {"ulp_p90", 'n'},      {"ulp_p99", 'n'},    {"ulp_bias", 'n'}, {"row_ulp_max", 'n'},
+    {"row_ulp_mean", 'n'}, {"norm_max", 'n'},   {"rel_l2", 'n'},   {"correctly_rounded", 'n'},
+    {"bits", 'n'},         {"mismatches", 'i'}, {"elements", 'i'}, {NULL, 0}};
+static const key speed_keys[] = {{"time_ns", 'n'}, {"time_lo_ns", 'n'},  {"time_hi_ns", 'n'},
+                                 {"gbps", 'n'},    {"roof_ratio", 'n'},  {"roof_lo", 'n'},
+                                 {"roof_hi", 'n'}, {"repetitions", 'i'}, {NULL, 0}};
+static const key doctor_keys[] = {{"schema", 's'}, {"findings", 'a'}, {"machine", 'o'}, {NULL, 0}};
+static const key finding_keys[] = {{"grade", 's'}, {"what", 's'}, {"remedy", 's'}, {NULL, 0}};
+static const key benchmark_keys[] = {
+    {"schema", 's'}, {"context", 'o'}, {"benchmarks", 'a'}, {"cases", 'a'}, {NULL, 0}};
+static const key context_keys[] = {
+    {"date", 's'}, {"executable", 's'}, {"num_cpus", 'i'}, {"library_build_type", 's'}, {NULL, 0}};
+static const key benchmark_entry_keys[] = {
+    {"name", 's'}, {"run_name", 's'}, {"run_type", 's'}, {NULL, 0}};
+static const key timed_keys[] = {
+    {"iterations", 'i'}, {"real_time", 'n'}, {"cpu_time", 'n'}, {"time_unit", 's'}, {NULL, 0}};
+static const key smaller_keys[] = {{"name", 's'}, {"unit", 's'}, {"value", 'n'}, {NULL, 0}};
+static const key line_keys[] = {{"schema", 's'}, {"type", 's'}, {NULL, 0}};
+
+static bool fits(const json_t *value, char type)
+{
+    switch (type) {
+    case 's':
+        return json_is_string(value);
+    case 'i':
+        return json_is_integer(value);
+    case 'n':
+        return json_is_number(value) || json_is_null(value);
+    case 'b':
+        return json_is_boolean(value);
+    case 'a':
+        return json_is_array(value);
+    case 'o':
+        return json_is_object(value);
+    default:
+        return json_is_object(value) || json_is_null(value);
+    }
+}
+
+static bool has_keys(const json_t *object, const key *keys)
+{
+    if (!json_is_object(object)) {
+        printf("no object where one was expected\n");
+        return false;
+    }
+    for (; keys->name; keys++) {
+        const json_t *value = json_object_get(object, keys->name);
+        if (!value || !fits(value, keys->type)) {
+            printf("key %s: %s\n", keys->name, value ? "of the wrong type" : "missing");
+            return false;
+        }
+    }
+    return true;
+}
+
+typedef bool check_function(const json_t *value);
+
+static bool all(const json_t *array, const key *keys, check_function *more)
+{
+    size_t index;
+    json_t *value;
+    if (!json_is_array(array) || json_array_size(array) == 0) {
+        printf("no array, or an empty one\n");
+        return false;
+    }
+    json_array_foreach(array, index, value) if (!has_keys(value, keys) || (more && !more(value)))
+    {
+        printf("element %zu\n", index);
+        return false;
+    }
+    return true;
+}
+
+static bool case_parts(const json_t *value)
+{
+    const json_t *metrics = json_object_get(value, "metrics");
+    const json_t *speed = json_object_get(value, "speed");
+    return (json_is_null(metrics) || has_keys(metrics, metric_keys)) &&
+           (json_is_null(speed) || has_keys(speed, speed_keys));
+}
+
+static bool one_case(const json_t *value)
+{
+    return has_keys(value, case_keys) && case_parts(value);
+}
+
+static bool doctor(const json_t *value)
+{
+    return has_keys(value, doctor_keys) &&
+           all(json_object_get(value, "findings"), finding_keys, NULL);
+}
+
+/* Errors have no time of their own, and what failed has none. */
+static bool timed(const json_t *value)
+{
+    const char *aggregate = json_string_value(json_object_get(value, "aggregate_name"));
+    return (aggregate && strcmp(aggregate, "accuracy") == 0) ||
+           json_is_true(json_object_get(value, "error_occurred")) || has_keys(value, timed_keys);
+}
+
+static bool benchmark(const json_t *value)
+{
+    const json_t *entries = json_object_get(value, "benchmarks");
+    return has_keys(value, benchmark_keys) &&
+           has_keys(json_object_get(value, "context"), context_keys) &&
+           (json_array_size(entries) == 0 || all(entries, benchmark_entry_keys, timed)) &&
+           all(json_object_get(value, "cases"), case_keys, case_parts);
+}
+
+static bool check_kind(const char *kind, const json_t *value)
+{
+    static const struct {
+        const char *kind;
+        const key *keys;
+        check_function *more;
+    } arrays[] = {
+        {"kernels", kernel_keys, NULL},   {"conventions", convention_keys, NULL},
+        {"inputs", input_keys, NULL},     {"shapes", shape_keys, NULL},
+        {"plugins", plugin_keys, NULL},   {"runs", run_keys, NULL},
+        {"cases", case_keys, case_parts}, {"smaller", smaller_keys, NULL},
+    };
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        if (strcmp(kind, arrays[i].kind) == 0)
+            return all(value, arrays[i].keys, arrays[i].more);
+    if (strcmp(kind, "case") == 0)
+        return one_case(value);
+    if (strcmp(kind, "doctor") == 0)
+        return doctor(value);
+    if (strcmp(kind, "benchmark") == 0)
+        return benchmark(value);
+    printf("no kind %s\n", kind);
+    return false;
+}
+
+static bool print_value(const json_t *value)
+{
+    if (json_is_array(value))
+        return printf("%zu\n", json_array_size(value)) > 0;
+    if (json_is_object(value))
+        return printf("%zu\n", json_object_size(value)) > 0;
+    if (json_is_string(value))
+        return printf("%s\n", json_string_value(value)) > 0;
+    char *text = json_dumps(value, JSON_ENCODE_ANY);
+    bool fine = text && printf("%s\n", text) > 0;
+    free(text);
+    return fine;
+}
+
+static bool get(const char *path, const json_t *value)
+{
+    char part[256];
+    while (value && *path) {
+        size_t length = strcspn(path, ".");
+        snprintf(part, sizeof part, "%.*s", (int)length, path);
+        value = json_is_array(value) ? json_array_get(value, strtoul(part, NULL, 10))
+                                     : json_object_get(value, part);
+        path += length + (path[length] == '.');
+    }
+    if (!value)
+        printf("nothing there\n");
+    return value && print_value(value);
+}
+
+static bool check_lines(FILE *file)
+{
+    char *line = NULL;
+    size_t capacity = 0, count = 0;
+    bool fine = true;
+    while (fine && getline(&line, &capacity, file) > 0) {
+        json_error_t where;
+        json_t *value = json_loads(line, JSON_REJECT_DUPLICATES, &where);
+        count++;
+        fine = value && has_keys(value, line_keys);
+        if (!fine)
+            printf("line %zu: %s\n", count, where.text);
+        json_decref(value);
+    }
+    free(line);
+    return fine && count > 0;
+}
+
+int main(int argc, char **argv)
+{
+    bool is_get = argc == 4 && strcmp(argv[1], "get") == 0;
+    if (argc != 3 && !is_get) {
+        fprintf(stderr, "usage: json_check KIND FILE | json_check get PATH FILE\n");
+        return 2;
+    }
+    FILE *file = fopen(argv[argc - 1], "r");
+    if (!file) {
+        perror(argv[argc - 1]);
+        return 2;
+    }
+    json_error_t where;
+    json_t *value = NULL;
+    bool fine;
+    if (strcmp(argv[1], "lines") == 0) {
+        fine = check_lines(file);
+    } else {
+        value = json_loadf(file, JSON_REJECT_DUPLICATES, &where);
+        if (!value)
+            printf("line %d: %s\n", where.line, where.text);
+        fine = value && (is_get ? get(argv[2], value) : check_kind(argv[1], value));
+    }
+    json_decref(value);
+    fclose(file);
+    return fine ? 0 : 1;
+}
