@@ -39,9 +39,17 @@
 extern "C" {
 #endif
 
+/* A value that is none of an enum's is refused; in C++ it may only exist where the type is fixed.
+ */
+#ifdef __cplusplus
+#define HAYAI_INT : int
+#else
+#define HAYAI_INT
+#endif
+
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
-typedef enum hayai_status {
+typedef enum hayai_status HAYAI_INT {
     HAYAI_OK = 0,
     HAYAI_ERROR_ARGUMENT,    /* a value that makes no sense, or that contradicts an earlier one */
     HAYAI_ERROR_MEMORY,      /* out of memory */
@@ -148,7 +156,7 @@ typedef uint32_t hayai_counter_flags;
 #define HAYAI_COUNTER_AVG_ITERATIONS_RATE (HAYAI_COUNTER_IS_RATE | HAYAI_COUNTER_AVG_ITERATIONS)
 
 /* What "k" means where the counter is printed for people. */
-typedef enum hayai_one_k { HAYAI_1000 = 1000, HAYAI_1024 = 1024 } hayai_one_k;
+typedef enum hayai_one_k HAYAI_INT { HAYAI_1000 = 1000, HAYAI_1024 = 1024 } hayai_one_k;
 
 typedef struct hayai_counter_value {
     const char *name;
