@@ -1,8 +1,8 @@
 /* Does the loop cost more in C than in C++? Each round of hayai's interleaving runs both forms of
- * each loop once, in random order, for the same iterations; the ratio of their CPU times an iteration
- * is one pair. The median of the pairs is reported with an interval that holds the true median with a
- * probability of at least 95 %, whatever the distribution: between two of the sorted pairs, by the
- * binomial distribution.
+ * each loop once, in random order, for the same iterations; the ratio of their CPU times an
+ * iteration is one pair. The median of the pairs is reported with an interval that holds the true
+ * median with a probability of at least 95 %, whatever the distribution: between two of the sorted
+ * pairs, by the binomial distribution.
  *
  *     hayai_overhead [PAIRS [SECONDS]]     default: 201 pairs of 0.01 s a run */
 #include "loops.h"

@@ -118,8 +118,8 @@ inline std::string min_time(double seconds)
     return text;
 }
 
-/* "1.9.1": the library's own word for it, without the v; or, where it has none (before 1.8, and where
- * it was built without its repository), that of the package that this was built with. */
+/* "1.9.1": the library's own word for it, without the v; or, where it has none (before 1.8, and
+ * where it was built without its repository), that of the package that this was built with. */
 inline std::string library()
 {
     std::string text;
