@@ -205,7 +205,7 @@ typedef struct hayai_repetition {
     unsigned repetition; /* 0 ... repetitions - 1, of this instance */
     unsigned order;      /* place in the whole drawn order */
     int64_t iterations;  /* per thread */
-    double real_seconds; /* per iteration; 0 where there is an error */
+    double real_seconds; /* per iteration, over all threads' iterations; 0: an error */
     double cpu_seconds;
     const char *error; /* NULL, or the skip message */
     size_t counter_count;

@@ -142,7 +142,7 @@ typedef struct hayai_options {
     hayai_color color;     /* on the console */
     /* "format:path", or "format" for standard output. Formats: "json" (strict), "jsonl", "tsv",
      * "junit", "markdown"; Google Benchmark's own "console", "csv", "google-json"; "none". Where
-     * none goes to standard output, "console" does. */
+     * none goes to standard output and there is no reporter of one's own, "console" does. */
     const char *const *outputs;
     size_t output_count;
     const hayai_reporter *reporters;

@@ -7,7 +7,7 @@ cmake=$1 build=$2 project=$3 cc=$4 cxx=$5 benchmark=$6
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 
-"$cmake" --install "$build" --prefix "$work/prefix" > "$work/log"
+"$cmake" --install "$build" --component hayai --prefix "$work/prefix" > "$work/log"
 "$cmake" -S "$project" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" \
     -Dbenchmark_DIR="$benchmark" -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" \
     >> "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
