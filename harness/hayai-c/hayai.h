@@ -39,9 +39,17 @@
 extern "C" {
 #endif
 
+/* A value that is none of an enum's is refused; in C++ it may only exist where the type is fixed.
+ */
+#ifdef __cplusplus
+#define HAYAI_INT : int
+#else
+#define HAYAI_INT
+#endif
+
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
-typedef enum hayai_status {
+typedef enum hayai_status HAYAI_INT {
     HAYAI_OK = 0,
     HAYAI_ERROR_ARGUMENT,    /* a value that makes no sense, or that contradicts an earlier one */
     HAYAI_ERROR_MEMORY,      /* out of memory */
@@ -148,7 +156,7 @@ typedef uint32_t hayai_counter_flags;
 #define HAYAI_COUNTER_AVG_ITERATIONS_RATE (HAYAI_COUNTER_IS_RATE | HAYAI_COUNTER_AVG_ITERATIONS)
 
 /* What "k" means where the counter is printed for people. */
-typedef enum hayai_one_k { HAYAI_1000 = 1000, HAYAI_1024 = 1024 } hayai_one_k;
+typedef enum hayai_one_k HAYAI_INT { HAYAI_1000 = 1000, HAYAI_1024 = 1024 } hayai_one_k;
 
 typedef struct hayai_counter_value {
     const char *name;
@@ -197,7 +205,7 @@ typedef struct hayai_repetition {
     unsigned repetition; /* 0 ... repetitions - 1, of this instance */
     unsigned order;      /* place in the whole drawn order */
     int64_t iterations;  /* per thread */
-    double real_seconds; /* per iteration; 0 where there is an error */
+    double real_seconds; /* per iteration, over all threads' iterations; 0: an error */
     double cpu_seconds;
     const char *error; /* NULL, or the skip message */
     size_t counter_count;

@@ -72,7 +72,7 @@ hayai_status hayai_create_dense_range(int64_t low, int64_t high, int64_t step, i
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
-typedef enum hayai_unit {
+typedef enum hayai_unit HAYAI_INT {
     HAYAI_NANOSECOND = 0,
     HAYAI_MICROSECOND,
     HAYAI_MILLISECOND,
@@ -112,7 +112,7 @@ hayai_status hayai_benchmark_use_manual_time(hayai_benchmark *benchmark);
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
 
-typedef enum hayai_complexity {
+typedef enum hayai_complexity HAYAI_INT {
     HAYAI_O_NONE = 0,
     HAYAI_O_1,
     HAYAI_O_N,
@@ -132,7 +132,10 @@ hayai_status hayai_benchmark_complexity_function(hayai_benchmark *benchmark,
                                                  hayai_complexity_function *function,
                                                  void *context);
 
-typedef enum hayai_statistic_unit { HAYAI_TIME = 0, HAYAI_PERCENTAGE } hayai_statistic_unit;
+typedef enum hayai_statistic_unit HAYAI_INT {
+    HAYAI_TIME = 0,
+    HAYAI_PERCENTAGE
+} hayai_statistic_unit;
 
 /* A statistic of one's own over the repetitions: the values are seconds an iteration (and each
  * counter's values); count > 1. */

@@ -18,8 +18,11 @@ extern "C" {
 
 /* ---- What is reported ------------------------------------------------------------------------ */
 
-typedef enum hayai_run_type { HAYAI_RUN_ITERATION = 0, HAYAI_RUN_AGGREGATE } hayai_run_type;
-typedef enum hayai_skip {
+typedef enum hayai_run_type HAYAI_INT {
+    HAYAI_RUN_ITERATION = 0,
+    HAYAI_RUN_AGGREGATE
+} hayai_run_type;
+typedef enum hayai_skip HAYAI_INT {
     HAYAI_NOT_SKIPPED = 0,
     HAYAI_SKIPPED_WITH_MESSAGE,
     HAYAI_SKIPPED_WITH_ERROR,
@@ -115,7 +118,7 @@ typedef struct hayai_reporter {
 
 /* ---- Settings of a run ----------------------------------------------------------------------- */
 
-typedef enum hayai_color {
+typedef enum hayai_color HAYAI_INT {
     HAYAI_COLOR_AUTO = 0,
     HAYAI_COLOR_ALWAYS,
     HAYAI_COLOR_NEVER
@@ -139,7 +142,7 @@ typedef struct hayai_options {
     hayai_color color;     /* on the console */
     /* "format:path", or "format" for standard output. Formats: "json" (strict), "jsonl", "tsv",
      * "junit", "markdown"; Google Benchmark's own "console", "csv", "google-json"; "none". Where
-     * none goes to standard output, "console" does. */
+     * none goes to standard output and there is no reporter of one's own, "console" does. */
     const char *const *outputs;
     size_t output_count;
     const hayai_reporter *reporters;
@@ -165,7 +168,7 @@ hayai_status hayai_suite_run(hayai_suite *suite, const hayai_options *options,
 
 /* ---- The command line ------------------------------------------------------------------------ */
 
-typedef enum hayai_command {
+typedef enum hayai_command HAYAI_INT {
     HAYAI_COMMAND_RUN = 0,
     HAYAI_COMMAND_LIST,
     HAYAI_COMMAND_HELP

@@ -53,9 +53,10 @@ static void add_counter(hayai_text *text, const hayai_counter_value *counter)
 {
     static const char *const units[] = {"", "k", "M", "G", "T", "P"};
     double value = counter->value;
+    const double k = (int)counter->one_k;
     size_t unit = 0;
-    for (; unit < 5 && fabs(value) >= counter->one_k; unit++)
-        value /= counter->one_k;
+    for (; unit < 5 && fabs(value) >= k; unit++)
+        value /= k;
     add_cell(text, counter->name);
     hayai_text_format(text, " %.4g%s%s", value, units[unit],
                       unit > 0 && counter->one_k == HAYAI_1024 ? "i" : "");

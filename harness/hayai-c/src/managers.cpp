@@ -15,6 +15,10 @@ void keep(const benchmark::MemoryManager::Result &result)
         measured->memory.push_back(result);
 }
 
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Winconsistent-missing-override"
+#endif
+
 /* Both forms of Stop, since versions differ in which one is theirs: neither says override. */
 class memory_manager : public benchmark::MemoryManager
 {

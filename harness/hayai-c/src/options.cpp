@@ -348,9 +348,9 @@ hayai_status read_arguments(command_line &line, int *argc, char **argv)
             argv[kept++] = argv[i++];
         i += words.used;
     }
-    if (*argc > 0) {
-        *argc = kept;
+    if (kept < *argc) {
         argv[kept] = nullptr;
+        *argc = kept;
     }
     return HAYAI_OK;
 }

@@ -28,6 +28,9 @@ hayai_status check(const hayai_options &options)
     if ((options.output_count > 0 && !options.outputs) ||
         (options.reporter_count > 0 && !options.reporters))
         return fail(HAYAI_ERROR_ARGUMENT, "options: a count of outputs or reporters, but no list");
+    for (size_t i = 0; i < options.output_count; i++)
+        if (!options.outputs[i])
+            return fail(HAYAI_ERROR_ARGUMENT, "options: output %zu is NULL", i);
     if (options.interleave && options.random_interleaving)
         return fail(HAYAI_ERROR_ARGUMENT, "options: interleave and random_interleaving: only one");
     return HAYAI_OK;

@@ -118,16 +118,20 @@ inline std::string min_time(double seconds)
     return text;
 }
 
-/* The version of the library that runs, or of the package that this was built with. */
+/* "1.9.1": the library's own word for it, without the v; or, where it has none (before 1.8, and
+ * where it was built without its repository), that of the package that this was built with. */
 inline std::string library()
 {
+    std::string text;
 #if HAYAI_GOOGLE_BENCHMARK_VERSION >= 10800
-    return benchmark::GetBenchmarkVersion();
-#else
+    text = benchmark::GetBenchmarkVersion();
+    text.erase(0, text.find_first_of("0123456789"));
+#endif
+    if (!text.empty() && text.compare(0, 3, "0.0") != 0)
+        return text;
     return std::to_string(HAYAI_GOOGLE_BENCHMARK_VERSION / 10000) + "." +
            std::to_string(HAYAI_GOOGLE_BENCHMARK_VERSION / 100 % 100) + "." +
            std::to_string(HAYAI_GOOGLE_BENCHMARK_VERSION % 100);
-#endif
 }
 
 } // namespace version

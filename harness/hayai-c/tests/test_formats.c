@@ -311,6 +311,71 @@ static void test_csv_with_new_counters_is_refused(void **state)
     hayai_suite_destroy(uneven);
 }
 
+static void count_two(hayai_state *state, void *context)
+{
+    (void)context;
+    empty_loop(state, NULL);
+    hayai_state_set_counter(state, "first_counter", 1, 0, HAYAI_1000);
+}
+
+/* What a run prints to standard output. */
+static char *print_run(const hayai_options *options)
+{
+    hayai_suite *counting = suite_of("counting", count_two, NULL, NULL);
+    fflush(stdout);
+    const int out = dup(1), err = dup(2);
+    FILE *caught = fopen(in_directory("printed"), "w");
+    assert_non_null(caught);
+    dup2(fileno(caught), 1);
+    dup2(fileno(caught), 2);
+    const hayai_status status = hayai_suite_run(counting, options, NULL);
+    fflush(stdout);
+    dup2(out, 1);
+    dup2(err, 2);
+    close(out);
+    close(err);
+    fclose(caught);
+    hayai_suite_destroy(counting);
+    assert_int_equal(status, HAYAI_OK);
+    return read_all("printed");
+}
+
+static void test_console_is_the_default_with_color_if_wanted(void **state)
+{
+    (void)state;
+    hayai_options options = {.iterations = 1, .color = HAYAI_COLOR_NEVER};
+    char *text = print_run(&options);
+    assert_non_null(strstr(text, "counting"));
+    assert_non_null(strstr(text, "first_counter=1"));
+    assert_null(strstr(text, "\x1b["));
+    free(text);
+    options.color = HAYAI_COLOR_ALWAYS;
+    text = print_run(&options);
+    assert_non_null(strstr(text, "\x1b["));
+    free(text);
+}
+
+static void test_counters_tabular(void **state)
+{
+    (void)state;
+    const hayai_options options = {.iterations = 1, .counters_tabular = true};
+    char *text = print_run(&options);
+    assert_non_null(strstr(text, "Iterations first_counter\n"));
+    free(text);
+}
+
+static void test_a_document_on_standard_output(void **state)
+{
+    (void)state;
+    static const char *const outputs[] = {"json:-"};
+    const hayai_options options = {.iterations = 1, .outputs = outputs, .output_count = 1};
+    char *text = print_run(&options);
+    json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(document); /* and nothing else */
+    json_decref(document);
+    free(text);
+}
+
 static void test_several_outputs_at_once(void **state)
 {
     (void)state;
@@ -397,6 +462,9 @@ int main(void)
         with_suite(test_markdown),
         with_suite(test_google_benchmarks_own),
         with_suite(test_csv_with_new_counters_is_refused),
+        with_suite(test_console_is_the_default_with_color_if_wanted),
+        with_suite(test_counters_tabular),
+        with_suite(test_a_document_on_standard_output),
         with_suite(test_several_outputs_at_once),
         with_suite(test_outputs_that_fail),
         with_suite(test_a_link_stays_a_link),

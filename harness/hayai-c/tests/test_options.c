@@ -204,6 +204,7 @@ static void test_context(void **state)
     options.dry_run = true;
     assert_int_equal(hayai_suite_run(suite, &options, NULL), HAYAI_OK);
     assert_string_equal(text, "a=1;b=2;");
+    hayai_options_release(&options);
     assert_int_equal(parse("--benchmark_context=a=3"), HAYAI_ERROR_ARGUMENT);
     hayai_shutdown();
     hayai_suite_destroy(suite);

@@ -397,7 +397,9 @@ static void test_bad_settings(void **state)
 static void test_bad_options(void **state)
 {
     (void)state;
+    static const char *const no_output[] = {NULL};
     const hayai_options bad[] = {
+        {.outputs = no_output, .output_count = 1},
         {.min_seconds = -1},
         {.min_seconds = NAN},
         {.min_warm_up_seconds = INFINITY},
