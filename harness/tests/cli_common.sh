@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034
 # Sourced by the tests of the command line, which CTest starts as
 #     bash cli_NAME_test.sh BINARIES LIBRARIES
 # the directories of lnbench and its test programs, and of its plugins. Every check that fails says

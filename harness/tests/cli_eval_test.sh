@@ -1,4 +1,5 @@
 #!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
 # eval: a user's tensors in, metrics and a .npy out.
 . "$(dirname "$0")/cli_common.sh" "$@"
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
 # Ctrl-C and kill -9 in the middle of a run, and --resume.
 . "$(dirname "$0")/cli_common.sh" "$@"
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
 # What is printed with --json, and the tables that stand for it.
 . "$(dirname "$0")/cli_common.sh" "$@"
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
 # Plugins that can't be loaded, kernels that fail, and a CPU without an ISA.
 . "$(dirname "$0")/cli_common.sh" "$@"
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
 # run: words that are wrong, sizes, files of the user, what is the same each time.
 . "$(dirname "$0")/cli_common.sh" "$@"
 

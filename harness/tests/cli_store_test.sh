@@ -1,4 +1,5 @@
 #!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
 # Databases that are no database, damaged, too new, out of reach, or on a disk that is full.
 . "$(dirname "$0")/cli_common.sh" "$@"
 

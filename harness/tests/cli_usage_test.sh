@@ -1,4 +1,5 @@
 #!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
 # Help, subcommands, options and words that do not exist.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
