@@ -58,6 +58,26 @@ static void test_families_are_numbered_as_they_match(void **state)
     assert_int_equal(seen->runs[0].run.family, 0);
 }
 
+static void test_families_and_instances_have_their_numbers(void **state)
+{
+    (void)state;
+    static const int64_t families[] = {0, 0, 1, 1, 1}, instances[] = {0, 1, 0, 1, 2};
+    hayai_benchmark *two, *three;
+    hayai_suite *numbered = suite_of("two", empty_loop, NULL, &two);
+    hayai_suite_add(numbered, "three", empty_loop, NULL, &three);
+    hayai_benchmark_dense_range(two, 1, 3, 1);
+    hayai_benchmark_dense_range(three, 1, 3, 1);
+    const hayai_options options = {.iterations = 1, .repetitions = 2, .filter = "-two/2"};
+    assert_int_equal(capture_run(seen, numbered, &options, NULL), HAYAI_OK);
+    const size_t each = 2 + 4; /* repetitions and aggregates */
+    assert_int_equal(seen->count, 5 * each);
+    for (size_t i = 0; i < seen->count; i++) {
+        assert_int_equal(seen->runs[i].run.family, families[i / each]);
+        assert_int_equal(seen->runs[i].run.instance, instances[i / each]);
+    }
+    hayai_suite_destroy(numbered);
+}
+
 static void test_a_reporter_can_stop_at_each_stage(void **state)
 {
     (void)state;
@@ -284,6 +304,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_suite(test_all_callbacks_in_order),
         with_suite(test_families_are_numbered_as_they_match),
+        with_suite(test_families_and_instances_have_their_numbers),
         with_suite(test_a_reporter_can_stop_at_each_stage),
         with_suite(test_callbacks_may_be_missing),
         with_suite(test_several_reporters),
