@@ -123,8 +123,10 @@ guard_fault guard_find(const void *address)
             fault.bytes_behind = (long)(at - (data + buffer->size));
         else if (at < data)
             fault.bytes_before = (long)(data - at);
+        else if (buffer->read_only)
+            fault.write_to_input = true;
         else
-            fault.write_to_input = buffer->read_only;
+            fault.buffer = NULL; /* ours, and open to all: somebody unmapped it */
         return fault;
     }
     return fault;

@@ -167,6 +167,12 @@ static int wait_readable(int socket, double deadline)
     }
 }
 
+static bool makes_no_sense(worker *worker, reply *reply)
+{
+    reply->count = 0;
+    return gone(worker, VERDICT_CRASHED, "the worker's answers make no sense", reply);
+}
+
 bool worker_next(worker *worker, double deadline_seconds, reply *reply)
 {
     char text[64];
@@ -183,10 +189,8 @@ bool worker_next(worker *worker, double deadline_seconds, reply *reply)
         bury(worker, false, reply);
         return false;
     }
-    if (got != (ssize_t)sizeof *reply || !reply_is_sane(reply)) {
-        reply->count = 0;
-        return gone(worker, VERDICT_CRASHED, "the worker's answers make no sense", reply);
-    }
+    if (got != (ssize_t)sizeof *reply || !reply_is_sane(reply))
+        return makes_no_sense(worker, reply);
     if (reply->kind != REPLY_FAILED)
         return true;
     /* These end the process, or leave it in a state that nothing should be measured in. */
@@ -197,7 +201,9 @@ bool worker_next(worker *worker, double deadline_seconds, reply *reply)
 
 bool worker_ask(worker *worker, const order *order, double deadline_seconds, reply *reply)
 {
-    return worker_send_order(worker, order, reply) && worker_next(worker, deadline_seconds, reply);
+    if (!worker_send_order(worker, order, reply) || !worker_next(worker, deadline_seconds, reply))
+        return false;
+    return reply->kind == REPLY_DONE || makes_no_sense(worker, reply);
 }
 
 int worker_arena(const worker *worker)

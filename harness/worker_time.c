@@ -148,11 +148,12 @@ void worker_time_begin(const order *order)
 }
 
 /* Every slot of x holds the block of this input, over and over. */
-static void fill_input(int input)
+static bool fill_input(int input)
 {
     if (group.filled == input)
-        return;
-    guard_release(&group.x);
+        return true;
+    if (!guard_release(&group.x))
+        return false;
     for (size_t slot = 0; slot < group.slots; slot++) {
         char *x = (char *)group.x.data + slot * group.slot_bytes;
         for (size_t at = 0; at < group.tensor_bytes; at += group.block_bytes) {
@@ -160,8 +161,8 @@ static void fill_input(int input)
             memcpy(x + at, group.block[input], left < group.block_bytes ? left : group.block_bytes);
         }
     }
-    guard_protect(&group.x);
     group.filled = input;
+    return guard_protect(&group.x);
 }
 
 /* Whether the first `slots` of y that are used are the judged output, in every repeat of the block.
@@ -266,7 +267,11 @@ static void time_entry(hayai_state *state, void *context)
     reply started = {.kind = REPLY_STARTED, .count = entry->index};
     worker_send(&started);
     int input = (int)(next_choice() >> 63);
-    fill_input(input);
+    if (!fill_input(input)) {
+        fail_group("the protection of x could not be changed");
+        hayai_state_skip_with_error(state, "left out");
+        return;
+    }
     process_state before;
     long distance;
     process_state_take(&before);

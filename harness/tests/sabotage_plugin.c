@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -301,6 +302,14 @@ static void talks_nonsense(const void *state, const ln_tensors *tensors)
     (void)written;
 }
 
+/* The page that holds the first element of y, and what else lies there. */
+static void unmaps_output(const void *state, const ln_tensors *tensors)
+{
+    uintptr_t page = (uintptr_t)tensors->y & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1);
+    mprotect((void *)page, 1, PROT_NONE);
+    ln_layernorm_with(BASE, state, tensors);
+}
+
 static void forks(const void *state, const ln_tensors *tensors)
 {
     ln_layernorm_with(BASE, state, tensors);
@@ -466,6 +475,7 @@ static const ln_kernel kernels[] = {
         FAULTS(ENTRY, fused){SPECIAL("closes_arena", closes_arena)},
     {SPECIAL("hangs_up", hangs_up)},
     {SPECIAL("talks_nonsense", talks_nonsense)},
+    {SPECIAL("unmaps_output", unmaps_output)},
     {SPECIAL("forks", forks)},
     {SPECIAL("catches_faults", catches_faults)},
     {SPECIAL("speaks_german", speaks_german)},

@@ -105,6 +105,7 @@ static const struct plant special_plants[] = {
     {"special.closes_arena", "torch", 768, VERDICT_STATE_CHANGED, "closed"},
     {"special.hangs_up", "torch", 768, VERDICT_CRASHED, ""},
     {"special.talks_nonsense", "torch", 768, VERDICT_CRASHED, "no sense"},
+    {"special.unmaps_output", "torch", 768, VERDICT_CRASHED, "SIGSEGV"},
     {"special.forks", "torch", 768, VERDICT_STATE_CHANGED, "child"},
     {"special.catches_faults", "torch", 768, VERDICT_STATE_CHANGED, "handlers"},
     {"special.speaks_german", "torch", 768, VERDICT_STATE_CHANGED, "locale"},
