@@ -22,7 +22,7 @@ check "doctor says how many warnings" has out '^[0-9]+ checked, [0-9]+ warnings?
 accepted "doctor --json" 0 doctor --json
 json "doctor" doctor
 
-small=(--kernels two_pass_f32_scalar --shapes 4x8 --conventions torch,zscore --inputs normal,nan)
+small=(--kernels two_pass_f32_scalar --shapes 4x8 --conventions "torch,zscore" --inputs "normal,nan")
 run_it run --db a.db --json --processes 1 --repetitions 2 "${small[@]}"
 check "run --json: exit code" is "$code" 0
 json "run --json" cases

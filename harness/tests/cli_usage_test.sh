@@ -30,7 +30,7 @@ options_of() {
     for option in $listed; do
         [ "$option" = --help ] && continue
         run_it "$subcommand" "$option=" --no-such-option
-        check "$subcommand takes $option" hasnt err "has no option $option[ (]"
+        check "$subcommand takes $option" hasnt err "has no option ${option}[ (]"
     done
     check "$subcommand --help: its options" is "$listed" "$(printf '%s\n' "$@" --help | sort | tr '\n' ' ')"
 }
