@@ -70,6 +70,14 @@ static void eps_on_wrong_side(const char *base, const ln_problem *problem,
     ln_layernorm_with(base, &other, tensors);
 }
 
+static void eps_left_out(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_problem other = *problem;
+    other.convention.eps_place = LN_EPS_NONE;
+    other.convention.eps = 0;
+    ln_layernorm_with(base, &other, tensors);
+}
+
 /* Answers every call of a size with what the first call of that size gave. */
 static void stale_output(const char *base, const ln_problem *problem, const ln_tensors *tensors)
 {
@@ -240,6 +248,7 @@ static void crash_when_timed(const char *base, const ln_problem *problem, const 
     X(dropped_tail, family)                                                                        \
     X(n_for_n_minus_1, family)                                                                     \
     X(eps_on_wrong_side, family)                                                                   \
+    X(eps_left_out, family)                                                                        \
     X(stale_output, family)                                                                        \
     X(unwritten_output, family)                                                                    \
     X(input_changed, family)                                                                       \
