@@ -30,7 +30,7 @@ void c_sum(hayai_state *state, void *context)
             float sum = 0;
             for (int j = 0; j < LOOP_VALUES; j++)
                 sum += data->values[j];
-            hayai_do_not_optimize(sum);
+            hayai_do_not_optimize_in_out(sum); /* as C++ does with an lvalue */
         }
 }
 
