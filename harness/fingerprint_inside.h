@@ -11,6 +11,7 @@ typedef struct exact_view {
     const double *z;  /* (x - mean) / std; 0 where var is 0 */
     double var;       /* biased */
     double low, high; /* of z */
+    double x_radius;  /* each x is known to +- this */
 } exact_view;
 
 /* xhat_i = z_i * factor + shift. */
@@ -25,7 +26,7 @@ enum { AFFINE_FORMS = 5 };
 
 typedef struct fingerprint_rows {
     const fingerprint_input *input;
-    double *z, *var, *low, *high; /* rows x hidden, and a row each */
+    double *z, *var, *low, *high, *x_radius; /* rows x hidden, and a row each */
     double *gamma[AFFINE_FORMS],
         *beta[AFFINE_FORMS]; /* hidden each, as applied; NULL: not a form */
     double kappa_max;

@@ -42,7 +42,7 @@ static exact_view view_of(double scale, size_t hidden, double *z)
         z[i] = i % 2 == 0 ? peak : -peak;
     if (hidden % 2 == 1)
         z[hidden - 1] = 0;
-    return (exact_view){z, scale * scale * share, -peak, peak};
+    return (exact_view){z, scale * scale * share, -peak, peak, 0};
 }
 
 typedef struct search {

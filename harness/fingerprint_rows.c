@@ -55,6 +55,24 @@ static bool fill_form(const fingerprint_input *input, ln_affine affine, fingerpr
     return true;
 }
 
+static double half_unit(int digits)
+{
+    return digits == FINGERPRINT_EXACT ? 0 : 0.5 * pow(10, -digits);
+}
+
+/* Half a unit of the last digit, and what rounding the decimal to f32 adds; for a printed residual
+ * the same again, and the rounding of the sum. */
+static double x_radius(const fingerprint_input *input, size_t row)
+{
+    double most = 0;
+    if (input->x_digits == FINGERPRINT_EXACT)
+        return 0;
+    for (size_t i = row * input->hidden; i < (row + 1) * input->hidden; i++)
+        most = fmax(most, fabs((double)input->x[i]) +
+                              (input->residual ? 2 * fabs((double)input->residual[i]) : 0));
+    return half_unit(input->x_digits) * (input->residual ? 2 : 1) + 4 * most * 0x1p-24;
+}
+
 static void take_row(const ln_reference_result *result, size_t row, fingerprint_rows *rows)
 {
     size_t hidden = rows->input->hidden;
@@ -69,6 +87,7 @@ static void take_row(const ln_reference_result *result, size_t row, fingerprint_
     rows->var[row] = result->facts.var;
     rows->low[row] = low;
     rows->high[row] = high;
+    rows->x_radius[row] = x_radius(rows->input, row);
     if (isfinite(result->kappa))
         rows->kappa_max = fmax(rows->kappa_max, result->kappa);
 }
@@ -100,7 +119,8 @@ bool fingerprint_rows_make(const fingerprint_input *input, fingerprint_rows *row
     rows->var = malloc(input->rows * sizeof *rows->var);
     rows->low = malloc(input->rows * sizeof *rows->low);
     rows->high = malloc(input->rows * sizeof *rows->high);
-    bool fine = rows->z && rows->var && rows->low && rows->high;
+    rows->x_radius = malloc(input->rows * sizeof *rows->x_radius);
+    bool fine = rows->z && rows->var && rows->low && rows->high && rows->x_radius;
     for (int affine = 0; fine && affine < AFFINE_FORMS; affine++)
         fine = !is_form(input, (ln_affine)affine) || fill_form(input, (ln_affine)affine, rows);
     fine = fine && fill_rows(rows);
@@ -115,6 +135,7 @@ void fingerprint_rows_free(fingerprint_rows *rows)
     free(rows->var);
     free(rows->low);
     free(rows->high);
+    free(rows->x_radius);
     for (int affine = 0; affine < AFFINE_FORMS; affine++) {
         free(rows->gamma[affine]);
         free(rows->beta[affine]);
@@ -125,12 +146,7 @@ void fingerprint_rows_free(fingerprint_rows *rows)
 exact_view fingerprint_row(const fingerprint_rows *rows, size_t row)
 {
     return (exact_view){rows->z + row * rows->input->hidden, rows->var[row], rows->low[row],
-                        rows->high[row]};
-}
-
-static double half_unit(int digits)
-{
-    return digits == FINGERPRINT_EXACT ? 0 : 0.5 * pow(10, -digits);
+                        rows->high[row], rows->x_radius[row]};
 }
 
 /* The denominator at a std with the candidate's divisor. It grows with the std. */
@@ -148,12 +164,12 @@ static double denominator(const ln_convention *convention, double std)
 
 /* Where x was printed, each |delta_i| <= h: a deviation x_i - mean moves by (1 - 1/N) h + (N - 1)
  * h / N at most, the std, a Euclidean norm of centred numbers over sqrt(N - ddof), by ||delta|| /
- * sqrt(N - ddof) <= h sqrt(N / (N - ddof)). With the residual printed alike, h doubles. */
+ * sqrt(N - ddof) <= h sqrt(N / (N - ddof)). */
 row_factor fingerprint_factor(const fingerprint_input *input, const ln_convention *convention,
                               const exact_view *row)
 {
     double n = (double)input->hidden, bessel = n / (n - convention->ddof);
-    double h = half_unit(input->x_digits) * (input->residual ? 2 : 1);
+    double h = row->x_radius;
     double std = sqrt(row->var * bessel), radius = h * sqrt(bessel);
     row_factor made = {.shift = convention->eps_place == LN_EPS_QUOTIENT ? convention->eps : 0};
     made.std = sqrt(row->var);
