@@ -55,7 +55,8 @@ typedef struct fingerprint {
     fingerprint_candidate *candidates; /* ranked */
     size_t count, first_group;         /* first_group: how many have group 0; they come first */
     double resolution; /* in row ULP of f32; without digits: closer answers are taken as alike */
-    double rounding_reach; /* row ULP that plain f32 summation may reach on these rows: 2 N kappa */
+    double rounding_reach; /* row ULP that plain f32 summation may reach on these rows: 2 N kappa,
+                              kappa the largest finite one; infinite where there is none */
     bool printed;          /* x or y are intervals: `possible` says something */
     fingerprint_probe probes[FINGERPRINT_PROBES];
     size_t probe_count;

@@ -126,14 +126,16 @@ static void print_name(const fingerprint_candidate *candidate, FILE *file)
         fprintf(file, "%s (%s): ", label, list);
 }
 
-static void print_verdict(const fingerprint *found, FILE *file)
+static void print_verdict(const fingerprint_input *input, const fingerprint *found, FILE *file)
 {
     const fingerprint_candidate *best = &found->candidates[0];
     bool fits = fingerprint_fits(found);
-    if (!fits && best->mismatches == 0 && !found->printed)
-        fprintf(file, "none of them explains this output: rounding alone does not reach so far\n");
-    else if (!fits)
-        fprintf(file, "none of them explains this output\n");
+    if (!fits)
+        fprintf(file, "none of them explains this output%s%s\n",
+                best->mismatches == 0 && !found->printed ? ": rounding alone does not reach so far"
+                                                         : "",
+                input->gamma || input->beta ? ""
+                                            : "; if the black box has gamma or beta, give them");
     fprintf(file, "%s",
             !fits                     ? "nearest   "
             : found->first_group == 1 ? "it is     "
@@ -287,7 +289,7 @@ bool fingerprint_print_text(const fingerprint_input *input, const fingerprint *f
                             FILE *file, error *error)
 {
     print_head(input, found, file);
-    print_verdict(found, file);
+    print_verdict(input, found, file);
     print_settled(found, file);
     print_alike(found, file);
     print_probes(found, file);

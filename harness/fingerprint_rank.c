@@ -214,7 +214,8 @@ bool fingerprint_make(const fingerprint_input *input, fingerprint *found, error 
         add_estimates(&rows, found);
         rank(found);
         found->resolution = resolution_of(&rows, found);
-        found->rounding_reach = 2 * (double)input->hidden * rows.kappa_max;
+        found->rounding_reach =
+            rows.kappa_max > 0 ? 2 * (double)input->hidden * rows.kappa_max : INFINITY;
         found->printed = fingerprint_printed(input);
         fine = prefer_known(&rows, found, error);
     }

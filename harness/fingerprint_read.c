@@ -87,10 +87,11 @@ static bool read_rows(const fingerprint_files *files, fingerprint_tensors *tenso
     if (!read_real(files->x, "x", x, error) || !read_real(files->y, "y", &tensors->y, error))
         return false;
     size_t hidden = x->dimensions ? x->shape[x->dimensions - 1] : 0;
+    char shape[128];
     if (x->elements == 0 || hidden == 0)
         return fail(error, EXIT_CODE_USAGE,
-                    "%s (--x): no elements; at least one row of at least one was expected",
-                    files->x);
+                    "%s (--x): shape %s; at least one row of at least one element was expected",
+                    files->x, shape_text(x, shape));
     tensors->input.hidden = hidden;
     tensors->input.rows = x->elements / hidden;
     return same_shape(x, &tensors->y, files->y, "y", error) &&

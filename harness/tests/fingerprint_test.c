@@ -448,6 +448,30 @@ static void test_digits_never_exclude_the_truth(void **state)
         }
 }
 
+/* The std as printed is too large, and the outlier too small: 88 numbers of +-1.0501, printed as
+ * +-1.1, and +-9.9499, printed as +-9.9. The outlier's z is 5.495, where the printed row has 5.40,
+ * and (9.9 + 0.1) / 1.833 = 5.455 with the deviation alone at its end. */
+static void test_digits_of_std(void **state)
+{
+    (void)state;
+    static box box;
+    ln_convention own = parse("tinyllm");
+    fingerprint found;
+    fill_box(&box, 1, 90, 0, false);
+    for (size_t i = 0; i < 90; i++)
+        box.x[i] = (i < 88 ? 1.0501F : 9.9499F) * (i % 2 ? -1 : 1);
+    run_box(&box, &own);
+    for (size_t i = 0; i < 90; i++) {
+        box.x[i] = (float)print_to((double)box.x[i], 1);
+        box.y[i] = print_to(box.y[i], 4);
+    }
+    box.input.digits = 4;
+    box.input.x_digits = 1;
+    find(&box.input, &found);
+    assert_true(candidate_of(&found, &own)->possible);
+    fingerprint_free(&found);
+}
+
 /* An eps that nobody has, printed. */
 static void test_digits_estimate(void **state)
 {
@@ -571,6 +595,7 @@ int main(void)
         cmocka_unit_test(test_residual),
         cmocka_unit_test(test_probes),
         cmocka_unit_test(test_digits_never_exclude_the_truth),
+        cmocka_unit_test(test_digits_of_std),
         cmocka_unit_test(test_digits_estimate),
         cmocka_unit_test(test_document_002),
         cmocka_unit_test(test_document_003_module),
