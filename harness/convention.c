@@ -226,6 +226,16 @@ const char *convention_label(const ln_convention *convention, char buffer[CONVEN
     return convention_format(convention, buffer);
 }
 
+const char *convention_place_name(ln_eps_place place)
+{
+    return place_names[place];
+}
+
+const char *convention_affine_name(ln_affine affine)
+{
+    return affine_names[affine];
+}
+
 bool convention_has_gamma(const ln_convention *convention)
 {
     return convention->affine != LN_AFFINE_NONE;

@@ -14,6 +14,8 @@ static const struct {
     {"run", command_run, "measure and judge kernels, store, table, charts, report"},
     {"list", command_list, "kernels, conventions, inputs, shapes, plugins, runs"},
     {"eval", command_eval, "a kernel, or the reference, on your own tensors"},
+    {"fingerprint", command_fingerprint, "which convention made this output?"},
+    {"distance", command_distance, "how far conventions lie apart, exactly"},
     {"report", command_report, "charts and page of a stored run, nothing measured again"},
     {"export", command_export, "a stored run as JSON, JSON Lines or TSV"},
     {"doctor", command_doctor, "what on this machine makes timings untrustworthy"},
@@ -27,7 +29,7 @@ static void help(FILE *file)
           "lnbench SUBCOMMAND [OPTION...]     (lnbench SUBCOMMAND --help)\n\n",
           file);
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(file, "  %-10s %s\n", commands[i].name, commands[i].summary);
+        fprintf(file, "  %-11s %s\n", commands[i].name, commands[i].summary);
     fputs("\nExit codes: 0 fine, 1 regression, 2 usage, 3 inconclusive, 4 not comparable,\n"
           "5 accuracy violation or a budget that nothing meets, 6 a kernel failed,\n"
           "7 environment or I/O, 130 interrupted.\n",

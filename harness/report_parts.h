@@ -1,5 +1,5 @@
 /* The parts of the report, between report.c, report_data.c, report_charts.c, report_layout.c,
- * report_gnuplot.c and report_html*.c. Nobody else includes this. */
+ * report_gnuplot.c and report_html*.c. Of the others only distance_chart.c includes this. */
 #ifndef LNBENCH_REPORT_PARTS_H
 #define LNBENCH_REPORT_PARTS_H
 

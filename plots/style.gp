@@ -23,12 +23,13 @@ number(key) = NUMBER[place(key)]
 wording(key) = WORDING[place(key)]
 
 # ---- series: kernel, statistics, isa; the roofs come last ----
-stats 'data/series.tsv' skip 1 using (0) nooutput
+if (!exists('series_table')) { series_table = 'data/series.tsv' }
+stats series_table skip 1 using (0) nooutput
 series_count = int(STATS_records)
 array NAME[series_count]
 array STATISTICS[series_count]
 array ISA[series_count]
-stats 'data/series.tsv' skip 1 using (n = int($0) + 1, NAME[n] = strcol(1), \
+stats series_table skip 1 using (n = int($0) + 1, NAME[n] = strcol(1), \
     STATISTICS[n] = strcol(2), ISA[n] = strcol(3), 0) nooutput
 
 # ---- a colour for each statistic: Okabe and Ito's palette, told apart by colour-blind readers ----

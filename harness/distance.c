@@ -1,0 +1,260 @@
+/* lnbench distance: how far conventions lie apart, exactly. */
+#include "command.h"
+#include "convention.h"
+#include "distance.h"
+#include "paths.h"
+#include "text.h"
+#include "views.h"
+#include <math.h>
+#include <stdlib.h>
+
+static const uint64_t most_hidden = (uint64_t)1 << 40;
+
+typedef struct distance_options {
+    uint64_t hidden;
+    double std;
+    word_list conventions;
+    const char *chart;
+    bool json;
+} distance_options;
+
+typedef double figure_of(const ln_apart *apart);
+
+static double ulp_of(const ln_apart *apart)
+{
+    return apart->row_ulp;
+}
+
+static double relative_of(const ln_apart *apart)
+{
+    return apart->relative;
+}
+
+static bool measure(const ln_convention *own, const ln_convention *other,
+                    const distance_options *options, ln_apart *apart)
+{
+    const ln_convention both[2] = {*own, *other};
+    ln_apart matrix[4];
+    if (!ln_reference_apart(both, 2, options->hidden, (float)options->std, matrix))
+        return false;
+    *apart = matrix[1];
+    return true;
+}
+
+/* ---- text ---- */
+
+static void print_row(const distance_options *options)
+{
+    char std[32];
+    text out = {0};
+    text_number(&out, (double)(float)options->std);
+    snprintf(std, sizeof std, "%s", out.bytes ? out.bytes : "");
+    text_free(&out);
+    printf("row: +-%s in turn%s, %llu elements; mean 0, var %s^2%s, exactly\n", std,
+           options->hidden % 2 ? ", 0 at the end" : "", (unsigned long long)options->hidden, std,
+           options->hidden % 2 ? " (N-1)/N" : "");
+}
+
+static bool print_matrix(const distance_list *list, const ln_apart *matrix, figure_of *figure)
+{
+    char numbers[64][8];
+    const char *headings[65] = {"asked for"};
+    size_t columns = list->count < 64 ? list->count : 64;
+    for (size_t i = 0; i < columns; i++) {
+        snprintf(numbers[i], sizeof numbers[i], "%zu", i + 1);
+        headings[i + 1] = numbers[i];
+    }
+    table *table = table_create(headings, columns + 1);
+    if (!table)
+        return false;
+    for (size_t a = 0; a < list->count; a++) {
+        char cell[16];
+        table_format(table, "%zu %s", a + 1, list->names[a]);
+        for (size_t b = 0; b < columns; b++)
+            table_cell(table,
+                       a == b ? "0" : number_short(figure(&matrix[a * list->count + b]), cell));
+    }
+    bool fine = table_print(table, stdout);
+    table_destroy(table);
+    return fine;
+}
+
+static bool print_neighbours(const distance_options *options, const distance_list *list,
+                             figure_of *figure)
+{
+    const char *headings[1 + NEIGHBOUR_KINDS] = {"asked for"};
+    for (size_t i = 0; i < NEIGHBOUR_KINDS; i++)
+        headings[i + 1] = neighbour_names[i];
+    table *table = table_create(headings, 1 + NEIGHBOUR_KINDS);
+    for (size_t a = 0; table && a < list->count; a++) {
+        table_format(table, "%zu %s", a + 1, list->names[a]);
+        for (int kind = 0; kind < NEIGHBOUR_KINDS; kind++) {
+            ln_convention neighbour;
+            ln_apart apart = {NAN, NAN, NAN};
+            char cell[16];
+            if (neighbour_of(&list->conventions[a], (neighbour_kind)kind, &neighbour))
+                measure(&list->conventions[a], &neighbour, options, &apart);
+            table_cell(table, number_short(figure(&apart), cell));
+        }
+    }
+    bool fine = table && table_print(table, stdout);
+    table_destroy(table);
+    return fine;
+}
+
+static bool print_text(const distance_options *options, const distance_list *list,
+                       const ln_apart *matrix, error *error)
+{
+    print_row(options);
+    bool fine = true;
+    if (list->count > 1) {
+        printf(
+            "\nULP of f32, where the one on the left was asked for and the one above computed:\n");
+        fine = print_matrix(list, matrix, ulp_of);
+        printf("\nrelative to the largest element:\n");
+        fine = fine && print_matrix(list, matrix, relative_of);
+    }
+    printf("\nneighbours, in ULP of f32:\n");
+    fine = fine && print_neighbours(options, list, ulp_of);
+    printf("\nneighbours, relative:\n");
+    fine = fine && print_neighbours(options, list, relative_of);
+    return (fine && !ferror(stdout)) ||
+           fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write, or out of memory");
+}
+
+/* ---- JSON ---- */
+
+static json_t *pair_json(const char *asked, const char *computed, const ln_apart *apart)
+{
+    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "asked", asked, "computed", computed, "ulp",
+                     json_figure(apart->row_ulp), "relative", json_figure(apart->relative),
+                     "absolute", json_figure(apart->absolute));
+}
+
+static json_t *pairs_json(const distance_list *list, const ln_apart *matrix)
+{
+    json_t *pairs = json_array();
+    char asked[CONVENTION_MAX_LENGTH], computed[CONVENTION_MAX_LENGTH];
+    for (size_t a = 0; a < list->count; a++)
+        for (size_t b = 0; b < list->count; b++)
+            if (a != b)
+                json_array_append_new(pairs,
+                                      pair_json(convention_label(&list->conventions[a], asked),
+                                                convention_label(&list->conventions[b], computed),
+                                                &matrix[a * list->count + b]));
+    return pairs;
+}
+
+static json_t *neighbours_json(const distance_options *options, const distance_list *list)
+{
+    json_t *pairs = json_array();
+    char asked[CONVENTION_MAX_LENGTH], computed[CONVENTION_MAX_LENGTH];
+    for (size_t a = 0; a < list->count; a++)
+        for (int kind = 0; kind < NEIGHBOUR_KINDS; kind++) {
+            ln_convention neighbour;
+            ln_apart apart;
+            if (neighbour_of(&list->conventions[a], (neighbour_kind)kind, &neighbour) &&
+                measure(&list->conventions[a], &neighbour, options, &apart))
+                json_array_append_new(pairs,
+                                      pair_json(convention_label(&list->conventions[a], asked),
+                                                convention_label(&neighbour, computed), &apart));
+        }
+    return pairs;
+}
+
+static bool print_json(const distance_options *options, const distance_list *list,
+                       const ln_apart *matrix, error *error)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; i < list->count; i++)
+        json_array_append_new(names, json_string(list->names[i]));
+    json_t *all = json_pack("{s:s, s:I, s:f, s:o, s:o, s:o}", "schema", "lnbench-distance-1",
+                            "hidden", (json_int_t)options->hidden, "std",
+                            (double)(float)options->std, "conventions", names, "pairs",
+                            pairs_json(list, matrix), "neighbours", neighbours_json(options, list));
+    bool fine = all && json_dumpf(all, stdout, JSON_INDENT(1)) == 0 && putchar('\n') != EOF;
+    json_decref(all);
+    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+}
+
+/* ---- the command ---- */
+
+static bool draw(const distance_options *options, distance_list *list, error *error)
+{
+    char plots[1024];
+    const ln_convention own = list->conventions[0];
+    distance_list others = {list->conventions + 1, list->names + 1, list->count - 1};
+    distance_list neighbours = {0};
+    bool named = options->conventions.count > 0 && list->count > 1;
+    bool fine = path_of_plots(plots, sizeof plots, error) &&
+                (named || distance_list_neighbours(&own, &neighbours, error)) &&
+                distance_chart(&own, named ? &others : &neighbours, options->hidden,
+                               (float)options->std, plots, options->chart, error);
+    distance_list_free(&neighbours);
+    if (fine)
+        fprintf(options->json ? stderr : stdout, "\nchart   %s/distance.svg\n", options->chart);
+    return fine;
+}
+
+static bool check_options(const distance_options *options, error *error)
+{
+    if (options->hidden < 2 || options->hidden > most_hidden)
+        return fail(error, EXIT_CODE_USAGE,
+                    "--hidden %llu: 2 to 2^40 was expected (a row of one has no distance)",
+                    (unsigned long long)options->hidden);
+    float std = (float)options->std;
+    if (!isfinite(std) || !(std > 0))
+        return fail(error, EXIT_CODE_USAGE,
+                    "--std %g: a number above 0 that f32 can hold was expected", options->std);
+    return true;
+}
+
+static bool measure_and_print(const distance_options *options, error *error)
+{
+    distance_list list = {0};
+    if (!check_options(options, error) || !distance_list_make(&options->conventions, &list, error))
+        return false;
+    ln_apart *matrix = malloc(list.count * list.count * sizeof *matrix);
+    bool fine = matrix || fail_memory(error, "the matrix of distances");
+    fine = fine && (ln_reference_apart(list.conventions, list.count, options->hidden,
+                                       (float)options->std, matrix) ||
+                    fail(error, EXIT_CODE_USAGE, "these conventions have no distance"));
+    fine = fine && (options->json ? print_json(options, &list, matrix, error)
+                                  : print_text(options, &list, matrix, error));
+    fine = fine && (!options->chart || draw(options, &list, error));
+    free(matrix);
+    distance_list_free(&list);
+    return fine;
+}
+
+exit_code command_distance(int argc, char **argv, error *error)
+{
+    distance_options given = {.hidden = 768, .std = 1};
+    const option options[] = {
+        {"hidden", "N", "length of the row (default: 768)", OPTION_COUNT, &given.hidden},
+        {"std", "S", "its std, rounded to f32 (default: 1)", OPTION_REAL, &given.std},
+        {"conventions", "C,...", "presets or lists (default: every preset)", OPTION_RAW,
+         &given.conventions},
+        {"chart", "DIR", "also draw: the first convention against the others, or its neighbours",
+         OPTION_TEXT, &given.chart},
+        {"json", NULL, "JSON instead of tables", OPTION_FLAG, &given.json},
+    };
+    const subcommand subcommand = {
+        "distance",
+        "[--hidden N] [--std S] [OPTION...]",
+        "How far conventions lie apart on a row of +-S, exactly, in ULP of f32 and relative.",
+        "Affine forms make no distance: gamma is 1 and beta 0 here.",
+        options,
+        sizeof options / sizeof *options,
+        0};
+    word_list operands = {0};
+    bool help;
+    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
+    if (fine && help)
+        options_help(&subcommand, stdout);
+    else if (fine)
+        fine = measure_and_print(&given, error);
+    word_list_free(&operands);
+    word_list_free(&given.conventions);
+    return fine ? EXIT_CODE_FINE : error->code;
+}

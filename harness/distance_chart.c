@@ -1,0 +1,122 @@
+/* The chart of how far conventions lie apart, over hidden and over std. */
+#include "convention.h"
+#include "distance.h"
+#include "paths.h"
+#include "report_parts.h"
+#include "views_tsv.h"
+#include <math.h>
+
+static const double least_shown = 1e-2; /* ULP: nothing below shows in f32 */
+
+enum { POINTS_A_DECADE = 16, LEAST_DECADE = -6, MOST_DECADE = 2 };
+enum { LAST_POWER = 17 }; /* hidden 2 to 2^17 */
+
+typedef struct subject {
+    const ln_convention *own;
+    const distance_list *others;
+} subject;
+
+static double ulp_between(const ln_convention *own, const ln_convention *other, size_t hidden,
+                          float std)
+{
+    const ln_convention both[2] = {*own, *other};
+    ln_apart matrix[4];
+    return ln_reference_apart(both, 2, hidden, std, matrix) ? matrix[1].row_ulp : NAN;
+}
+
+static void point(text *out, int panel, size_t series, double x, double ulp, double *most)
+{
+    tsv_number(out, panel);
+    tsv_number(out, (double)series + 1);
+    tsv_number(out, x);
+    tsv_number(out, ulp > 0 ? ulp : NAN);
+    tsv_end(out);
+    *most = fmax(*most, ulp);
+}
+
+static void fill_points(const subject *subject, size_t hidden, float std, text *out, double *most)
+{
+    const distance_list *others = subject->others;
+    text_add(out, "panel\tseries\tx\tulp\n");
+    for (size_t i = 0; i < others->count; i++) {
+        const ln_convention *other = &others->conventions[i];
+        for (int power = 1; power <= LAST_POWER; power++)
+            point(out, 1, i, ldexp(1, power),
+                  ulp_between(subject->own, other, (size_t)1 << power, std), most);
+        for (int step = POINTS_A_DECADE * LEAST_DECADE; step <= POINTS_A_DECADE * MOST_DECADE;
+             step++) {
+            float at = (float)pow(10, (double)step / POINTS_A_DECADE);
+            point(out, 2, i, (double)at, ulp_between(subject->own, other, hidden, at), most);
+        }
+    }
+}
+
+static void fill_series(const distance_list *others, text *out)
+{
+    text_add(out, "kernel\tstatistics\tisa\n");
+    for (size_t i = 0; i < others->count; i++) {
+        tsv_text(out, others->names[i]);
+        tsv_text(out, "distance");
+        tsv_text(out, "other");
+        tsv_end(out);
+    }
+}
+
+static void fill_settings(const subject *subject, size_t hidden, float std, double high, text *out)
+{
+    char own[CONVENTION_MAX_LENGTH], title[192], subtitle[192], list[CONVENTION_MAX_LENGTH];
+    convention_label(subject->own, own);
+    snprintf(title, sizeof title, "What an output is off that should be %s", own);
+    snprintf(subtitle, sizeof subtitle,
+             "%s; rows of +-std in turn; exact distances, no rounding, nothing measured",
+             convention_format(subject->own, list));
+    text_add(out, "key\tnumber\ttext\n");
+    tsv_setting(out, "width", 1000);
+    tsv_setting(out, "height", 500);
+    tsv_setting_text(out, "title", title);
+    tsv_setting_text(out, "subtitle", subtitle);
+    tsv_setting_text(out, "footer", "ULP of f32 at the largest element of the row asked for");
+    tsv_setting(out, "ymin", least_shown);
+    tsv_setting(out, "ymax", high);
+    tsv_setting(out, "hidden", (double)hidden);
+    tsv_setting(out, "std", (double)std);
+    tsv_setting(out, "hidden_min", 2);
+    tsv_setting(out, "hidden_max", ldexp(1, LAST_POWER));
+    tsv_setting(out, "std_min", pow(10, LEAST_DECADE));
+    tsv_setting(out, "std_max", pow(10, MOST_DECADE));
+}
+
+static bool write_tables(const subject *subject, size_t hidden, float std, const char *directory,
+                         const char *stem, error *error)
+{
+    text points = {0}, series = {0}, settings = {0}, ticks = {0};
+    double most = 1;
+    fill_points(subject, hidden, std, &points, &most);
+    double high = pow(10, ceil(log10(most) + 0.3));
+    fill_series(subject->others, &series);
+    fill_settings(subject, hidden, std, high, &settings);
+    text_add(&ticks, "axis\tvalue\n");
+    tsv_log_ticks(&ticks, "y", least_shown, high);
+    tsv_log_ticks(&ticks, "std", pow(10, LEAST_DECADE), pow(10, MOST_DECADE));
+    /* All four are freed, saved or not. */
+    bool fine = tsv_save(&points, directory, stem, ".tsv", error);
+    fine = tsv_save(&series, directory, stem, "_series.tsv", fine ? error : NULL) && fine;
+    fine = tsv_save(&settings, directory, stem, "_settings.tsv", fine ? error : NULL) && fine;
+    return tsv_save(&ticks, directory, stem, "_ticks.tsv", fine ? error : NULL) && fine;
+}
+
+bool distance_chart(const ln_convention *own, const distance_list *others, size_t hidden, float std,
+                    const char *plots_directory, const char *directory, error *error)
+{
+    static const char *const formats[] = {"svg", "png"};
+    const chart chart = {.stem = "distance", .script = "distance.gp"};
+    const subject subject = {own, others};
+    char data[512], note[256];
+    if (!report_path(data, directory, "data", "", error) || !make_directories(data, error) ||
+        !write_tables(&subject, hidden, std, directory, chart.stem, error))
+        return false;
+    for (size_t i = 0; i < 2; i++)
+        if (gnuplot_draw(&chart, formats[i], plots_directory, directory, note) != GNUPLOT_DREW)
+            return fail(error, EXIT_CODE_ENVIRONMENT, "%s (the tables are in %s)", note, data);
+    return true;
+}
