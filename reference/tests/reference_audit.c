@@ -83,9 +83,10 @@ static void print_totals(const totals *totals, const ln_reference *reference, do
     ln_reference_counts counts = ln_reference_count(reference);
     printf("%" PRIu64 " elements in %" PRIu64 " rows checked in %.1f s: %" PRIu64 " wrong\n",
            totals->elements, totals->rows, seconds, totals->wrong);
-    printf("decided at the first precision %" PRIu64 ", at a raised one %" PRIu64
-           ", by exact comparison %" PRIu64 ", NaN by definition %" PRIu64 "\n",
-           counts.first_try, counts.raised, counts.exact, counts.special);
+    printf("decided in double-double %" PRIu64 ", at the first precision %" PRIu64
+           ", at a raised one %" PRIu64 ", by exact comparison %" PRIu64
+           ", NaN by definition %" PRIu64 "\n",
+           counts.fast, counts.first_try, counts.raised, counts.exact, counts.special);
     for (unsigned kind = 0; kind < AUDIT_KINDS; kind++) {
         printf("  %-14s %" PRIu64 "\n", audit_kind_names[kind], totals->by_kind[kind]);
     }
