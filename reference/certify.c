@@ -17,7 +17,10 @@ void certifier_clear(certifier *certifier)
 void certifier_take(certifier *certifier, mpfr_prec_t precision, ln_affine affine)
 {
     enclosure_take(&certifier->first, &certifier->row, precision);
-    fast_row_take(&certifier->fast, &certifier->row, affine, &certifier->first);
+    certifier->fast.usable = false;
+    if (precision == CERTIFIER_PRECISION) {
+        fast_row_take(&certifier->fast, &certifier->row, affine, &certifier->first);
+    }
     certifier->raised_taken = false;
 }
 

@@ -31,7 +31,8 @@ typedef struct certifier {
 void certifier_init(certifier *certifier);
 void certifier_clear(certifier *certifier);
 
-/* Begins with certifier->row, which is defined. */
+/* Begins with certifier->row, which is defined. At CERTIFIER_PRECISION, for rows of f32 values, the
+ * quick path is made ready too. */
 void certifier_take(certifier *certifier, mpfr_prec_t precision, ln_affine affine);
 
 /* An element whose gamma and beta are finite, rounded to float and double by MPFR and, where that

@@ -8,6 +8,12 @@
 #ifndef LN_DOUBLE_DOUBLE_H
 #define LN_DOUBLE_DOUBLE_H
 
+#include <float.h>
+
+#if defined(__FAST_MATH__) || FLT_EVAL_METHOD != 0
+#error "these sums and products need IEEE 754 doubles: no -ffast-math, no x87"
+#endif
+
 /* An unevaluated sum with |lo| <= 2^-53 |hi|. */
 typedef struct double_double {
     double hi, lo;

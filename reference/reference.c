@@ -186,15 +186,25 @@ static void store_short(certifier *certifier, const row_element *element, ln_typ
         certifier->counts.fast += !compared;
         certifier->counts.exact += compared;
     }
-    storage_store(type, rounded, i, storage_round(type, exact[i], side));
+    rounded[i] = storage_round(type, exact[i], side);
 }
 
 static void load_parameters(const void *values, bool present, double absent, const row_task *task,
                             size_t begin, size_t count, double *loaded)
 {
-    bool scalar = task->affine == LN_AFFINE_SCALAR;
-    for (size_t i = 0; i < count; i++) {
-        loaded[i] = present ? storage_load(task->param, values, scalar ? 0 : begin + i) : absent;
+    if (!present || task->affine == LN_AFFINE_SCALAR) {
+        double value = present ? storage_load(task->param, values, 0) : absent;
+        for (size_t i = 0; i < count; i++) {
+            loaded[i] = value;
+        }
+    } else if (task->param == LN_F32) {
+        for (size_t i = 0; i < count; i++) {
+            loaded[i] = (double)((const float *)values)[begin + i];
+        }
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            loaded[i] = storage_load(task->param, values, begin + i);
+        }
     }
 }
 
@@ -283,13 +293,14 @@ static bool reserve(ln_reference *reference, size_t count, size_t size)
     return true;
 }
 
-/* x + residual rounded to the type. For the 16-bit types the sum is rounded to double first, which
- * changes nothing: 53 >= 2 p + 2 (Figueroa 1995, "When is double rounding innocuous?"), and sums
- * below the type's normal range are exact. */
-static double add_residual(ln_type type, const void *x, const void *residual, size_t i)
+/* x + residual rounded to a 16-bit type. The sum is rounded to double first, which changes nothing:
+ * 53 >= 2 p + 2 (Figueroa 1995, "When is double rounding innocuous?"), and sums below the type's
+ * normal range are exact. */
+static double add_short(ln_type type, const void *x, const void *residual, size_t i)
 {
     double sum = storage_load(type, x, i) + storage_load(type, residual, i);
-    return type == LN_F64 ? sum : storage_round(type, sum, 0);
+    uint16_t rounded = storage_round(type, sum, 0);
+    return storage_load(type, &rounded, 0);
 }
 
 /* Sets task->x: to x itself where nothing is to be done, else to a copy. */
@@ -306,12 +317,12 @@ static bool take_x(ln_reference *reference, row_task *task, const void *x, const
     }
     for (size_t i = 0; i < task->hidden; i++) {
         if (wide) {
-            ((double *)reference->row)[i] = add_residual(LN_F64, x, residual, i);
+            ((double *)reference->row)[i] = ((const double *)x)[i] + ((const double *)residual)[i];
         } else if (residual != NULL && task->storage == LN_F32) {
             ((float *)reference->row)[i] = ((const float *)x)[i] + ((const float *)residual)[i];
         } else {
             ((float *)reference->row)[i] =
-                (float)(residual != NULL ? add_residual(task->storage, x, residual, i)
+                (float)(residual != NULL ? add_short(task->storage, x, residual, i)
                                          : storage_load(task->storage, x, i));
         }
     }

@@ -138,8 +138,8 @@ rounded_pair rounding_of_critical(const critical_number *critical)
     return rounded;
 }
 
-/* base is 0, or the middle is of a base that is the rounding of both together (never a midpoint
- * itself: the rest is then a double, and decided as such). */
+/* Where base is 0 the number is the middle: a tie of doubles, or 0. Else base is its rounding, and
+ * the middle what is left: a tie of doubles, or 0, in its turn. */
 rounded_rest rounding_rest_of_critical(const critical_number *critical)
 {
     mpfr_t middle;

@@ -1,6 +1,8 @@
 /* Rounding to a type of p bits and least exponent emin: v = w 2^q with q = max(e, emin) - p + 1 for
- * 2^e <= |v| < 2^(e+1), so that the type's numbers are the whole w. For the types here w 2^0 has at
- * most p + (53 - p) bits: scaling is exact, and so are the whole and the broken part of w.
+ * 2^e <= |v| < 2^(e+1), so that the type's numbers are the whole w. w is the 53-bit significand of
+ * the double with a point put before its last `broken` bits. The bits of a 16-bit number are
+ * (max(e, emin) - emin) 2^(p-1) + w for its w, and a w rounded up to 2^p gives those of the next
+ * binade, or of infinity, by itself.
  *
  * Rounding twice does no harm: midpoints of the type are doubles, so a real number on one side of a
  * midpoint has its nearest double on the same side or at the midpoint, which is what side is for.
@@ -8,77 +10,110 @@
 #include "storage.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
+enum { DOUBLE_FRACTION = 52, DOUBLE_BIAS = 1023, NOT_FINITE = 2047 };
+
 typedef struct format {
-    int bits, least, most; /* p, emin, emax */
+    int fraction, least, most; /* p - 1, emin, emax */
+    double unit;               /* the smallest number */
 } format;
 
-static format format_of(ln_type type)
+static inline format format_of(ln_type type)
 {
-    switch (type) {
-    case LN_BF16:
-        return (format){8, -126, 127};
-    case LN_F16:
-        return (format){11, -14, 15};
-    case LN_F32:
-    case LN_F64:
-    default:
-        return (format){24, -126, 127};
-    }
+    return type == LN_BF16 ? (format){7, -126, 127, 0x1p-133} : (format){10, -14, 15, 0x1p-24};
 }
 
-size_t storage_size(ln_type type)
+static double as_double(uint64_t bits)
 {
-    return type == LN_F64 ? sizeof(double) : type == LN_F32 ? sizeof(float) : sizeof(uint16_t);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint64_t as_bits(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
 /* A 16-bit number: sign, exponent field, fraction. */
 static double decode(const format *format, unsigned bits)
 {
-    unsigned fraction_bits = (unsigned)format->bits - 1;
-    unsigned fields = 0x7fffu >> fraction_bits; /* the field of what is not finite */
-    unsigned field = (bits & 0x7fffu) >> fraction_bits;
-    unsigned fraction = bits & ((1u << fraction_bits) - 1);
-    double size;
-    if (field == fields) {
-        size = fraction == 0 ? (double)INFINITY : (double)NAN;
-    } else {
-        unsigned whole = fraction + (field > 0 ? 1u << fraction_bits : 0);
-        int exponent = (field > 0 ? (int)field - 1 : 0) + format->least;
-        size = ldexp((double)whole, exponent - (int)fraction_bits);
+    unsigned field = (bits & 0x7fffu) >> format->fraction;
+    unsigned fraction = bits & ((1u << format->fraction) - 1);
+    int exponent = (int)field - 1 + format->least;
+    if (field == 0) {
+        double size = (double)fraction * format->unit;
+        return bits >> 15 ? -size : size;
     }
-    return bits >> 15 ? -size : size;
-}
-
-static uint16_t encode(const format *format, double value)
-{
-    unsigned fraction_bits = (unsigned)format->bits - 1;
-    unsigned bits;
-    if (isnan(value)) {
-        bits = 0x7fffu;
-    } else if (isinf(value)) {
-        bits = 0x7fffu >> fraction_bits << fraction_bits;
-    } else { /* the field counts from emin; a whole hidden bit adds 1 to it */
-        int exponent = value == 0 ? format->least : ilogb(value);
-        exponent = exponent < format->least ? format->least : exponent;
-        unsigned whole = (unsigned)ldexp(fabs(value), (int)fraction_bits - exponent);
-        bits = ((unsigned)(exponent - format->least) << fraction_bits) + whole;
-    }
-    return (uint16_t)(bits | (signbit(value) ? 0x8000u : 0));
+    uint64_t wide = exponent > format->most ? NOT_FINITE : (uint64_t)(exponent + DOUBLE_BIAS);
+    wide = wide << format->fraction | fraction;
+    return as_double((uint64_t)(bits >> 15) << 63 | wide << (DOUBLE_FRACTION - format->fraction));
 }
 
 double storage_load(ln_type type, const void *values, size_t i)
 {
-    if (type == LN_F64) {
-        return ((const double *)values)[i];
-    }
     if (type == LN_F32) {
         return (double)((const float *)values)[i];
     }
+    if (type == LN_F64) {
+        return ((const double *)values)[i];
+    }
     format format = format_of(type);
     return decode(&format, ((const uint16_t *)values)[i]);
+}
+
+/* w of the head comment. */
+typedef struct scaled {
+    int exponent;               /* max(e, emin) */
+    uint64_t whole, rest, half; /* the broken part, and what it is where it is 1/2 */
+} scaled;
+
+static inline scaled scale(const format *format, double value)
+{
+    uint64_t bits = as_bits(value);
+    int field = (int)(bits >> DOUBLE_FRACTION) & NOT_FINITE;
+    uint64_t hidden = field > 0 ? 1ull << DOUBLE_FRACTION : 0;
+    uint64_t significand = (bits & ((1ull << DOUBLE_FRACTION) - 1)) | hidden;
+    int exponent = (field > 0 ? field : 1) - DOUBLE_BIAS;
+    int below = exponent < format->least ? format->least - exponent : 0;
+    int broken = DOUBLE_FRACTION - format->fraction + below;
+    broken = broken < 63 ? broken : 63; /* far below half of the smallest number */
+    uint64_t half = 1ull << (broken - 1);
+    return (scaled){exponent + below, significand >> broken, significand & (2 * half - 1), half};
+}
+
+bool storage_is_midpoint(ln_type type, double value)
+{
+    format format = format_of(type);
+    scaled w = scale(&format, value);
+    return w.rest == w.half && w.exponent <= format.most;
+}
+
+static uint16_t infinity_of(const format *format)
+{
+    return (uint16_t)(0x7fffu >> format->fraction << format->fraction);
+}
+
+uint16_t storage_round(ln_type type, double value, int side)
+{
+    format format = format_of(type);
+    unsigned sign = signbit(value) ? 0x8000u : 0;
+    scaled w = scale(&format, value);
+    if (isnan(value)) {
+        return 0x7fff;
+    }
+    if (w.exponent > format.most) {
+        return (uint16_t)(sign | infinity_of(&format));
+    }
+    int outwards = sign != 0 ? -side : side;
+    bool up = w.rest > w.half ||
+              (w.rest == w.half && (outwards > 0 || (outwards == 0 && (w.whole & 1) != 0)));
+    unsigned size = ((unsigned)(w.exponent - format.least) << format.fraction) + (unsigned)w.whole +
+                    (up ? 1 : 0);
+    return (uint16_t)(sign | size);
 }
 
 void storage_store(ln_type type, void *values, size_t i, double value)
@@ -88,49 +123,6 @@ void storage_store(ln_type type, void *values, size_t i, double value)
     } else if (type == LN_F32) {
         ((float *)values)[i] = (float)value;
     } else {
-        format format = format_of(type);
-        ((uint16_t *)values)[i] = encode(&format, value);
+        ((uint16_t *)values)[i] = storage_round(type, value, 0);
     }
-}
-
-/* w = whole + broken >= 0 of the head comment, for a finite value. */
-static int scale(const format *format, double value, double *whole, double *broken)
-{
-    int exponent = value == 0 ? format->least : ilogb(value);
-    int unit = (exponent < format->least ? format->least : exponent) - format->bits + 1;
-    double scaled = ldexp(fabs(value), -unit);
-    *whole = floor(scaled);
-    *broken = scaled - *whole;
-    return unit;
-}
-
-bool storage_is_midpoint(ln_type type, double value)
-{
-    format format = format_of(type);
-    double whole, broken;
-    if (!isfinite(value)) {
-        return false;
-    }
-    scale(&format, value, &whole, &broken);
-    return broken == 0.5;
-}
-
-double storage_round(ln_type type, double value, int side)
-{
-    format format = format_of(type);
-    double whole, broken;
-    if (!isfinite(value)) {
-        return value;
-    }
-    int unit = scale(&format, value, &whole, &broken);
-    int outwards = value < 0 ? -side : side;
-    bool odd = fmod(whole, 2.0) != 0;
-    if (broken > 0.5 || (broken == 0.5 && (outwards > 0 || (outwards == 0 && odd)))) {
-        whole += 1;
-    }
-    double size = ldexp(whole, unit);
-    if (size >= ldexp(1.0, format.most + 1)) {
-        size = (double)INFINITY;
-    }
-    return copysign(size, value);
 }
