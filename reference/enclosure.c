@@ -35,14 +35,13 @@
 #include <limits.h>
 
 enum {
-    SUM_PRECISION = 384,  /* sum(x) < 2^(277 + 64) units */
-    SCALED_PRECISION = 88 /* N x: 64 + 24 bits */
+    SCALED_PRECISION = 64 + 53 /* N x */
 };
 
 void enclosure_init(enclosure *e)
 {
     e->precision = ENCLOSURE_MIN_PRECISION;
-    mpfr_init2(e->sum, SUM_PRECISION);
+    mpfr_init2(e->sum, ENCLOSURE_MIN_PRECISION);
     mpfr_init2(e->scaled, SCALED_PRECISION);
     mpfr_inits2(e->precision, e->factor, e->eps, e->deviation, e->gamma, e->beta, e->value,
                 e->error, e->low, e->high, (mpfr_ptr)0);
@@ -73,7 +72,7 @@ static void set_factor(enclosure *e, const exact_row *row)
     mpz_init(integer);
     if (row->place == LN_EPS_STD) {
         mpz_mul_ui(integer, row->divisor, row->hidden);
-        mpfr_set_z_2exp(e->value, row->variance, EXACT_SQUARE_EXPONENT, MPFR_RNDN);
+        mpfr_set_z_2exp(e->value, row->variance, 2 * row->sums.unit, MPFR_RNDN);
         mpfr_set_z(e->error, integer, MPFR_RNDN);
         mpfr_div(e->value, e->value, e->error, MPFR_RNDN);
         mpfr_sqrt(e->value, e->value, MPFR_RNDN);
@@ -92,7 +91,9 @@ static void set_factor(enclosure *e, const exact_row *row)
 void enclosure_take(enclosure *e, const exact_row *row, mpfr_prec_t precision)
 {
     set_precision(e, precision);
-    mpfr_set_z_2exp(e->sum, row->sums.sum, EXACT_SUM_EXPONENT, MPFR_RNDN);
+    mpfr_prec_t exact = (mpfr_prec_t)mpz_sizeinbase(row->sums.sum, 2);
+    mpfr_set_prec(e->sum, exact > MPFR_PREC_MIN ? exact : MPFR_PREC_MIN);
+    mpfr_set_z_2exp(e->sum, row->sums.sum, row->sums.unit, MPFR_RNDN);
     mpfr_set_d(e->eps, row->eps, MPFR_RNDN);
     set_factor(e, row);
 }
@@ -114,7 +115,7 @@ static void set_deviation(enclosure *e, const exact_row *row, const row_element 
         mpfr_set_ui(e->deviation, row->hidden, MPFR_RNDN);
         return;
     }
-    mpfr_set_flt(e->scaled, element->x, MPFR_RNDN);
+    mpfr_set_d(e->scaled, element->x, MPFR_RNDN);
     mpfr_mul_ui(e->scaled, e->scaled, row->hidden, MPFR_RNDN);
     mpfr_sub(e->deviation, e->scaled, e->sum, MPFR_RNDN);
 }
@@ -128,14 +129,14 @@ void enclosure_of(enclosure *e, const exact_row *row, const row_element *element
         if (row->place == LN_EPS_QUOTIENT) {
             mpfr_add(e->value, e->value, e->eps, MPFR_RNDN);
         }
-        mpfr_set_flt(e->gamma, element->gamma, MPFR_RNDN);
+        mpfr_set_d(e->gamma, element->gamma, MPFR_RNDN);
         if (element->gamma_plus_one) {
             mpfr_add_ui(e->gamma, e->gamma, 1, MPFR_RNDN);
         }
         bound += exponent_of(e->gamma);
         mpfr_mul(e->value, e->value, e->gamma, MPFR_RNDN);
         bound = larger(bound, exponent_of(e->value) + 2);
-        mpfr_set_flt(e->beta, element->beta, MPFR_RNDN);
+        mpfr_set_d(e->beta, element->beta, MPFR_RNDN);
         mpfr_add(e->value, e->value, e->beta, MPFR_RNDN);
     }
     bound = larger(bound, exponent_of(e->value));

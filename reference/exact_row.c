@@ -37,11 +37,11 @@ void exact_row_clear(exact_row *row)
     }
 }
 
-/* w = v + eps N (N - ddof) in units of the smaller of 2^-298 and eps' last place. */
+/* w = v + eps N (N - ddof) in units of the smaller of v's and eps' last place. */
 static void take_radicand(exact_row *row)
 {
     mpz_set(row->radicand, row->variance);
-    row->radicand_unit = EXACT_SQUARE_EXPONENT;
+    row->radicand_unit = 2 * row->sums.unit;
     if (row->place != LN_EPS_VAR) {
         return;
     }
@@ -74,11 +74,9 @@ static bool is_defined(const exact_row *row)
     return mpz_sgn(row->radicand) > 0;
 }
 
-bool exact_row_take(exact_row *row, const ln_convention *convention, size_t hidden, const float *x)
+/* All but the sums. */
+static void take_convention(exact_row *row, const ln_convention *convention, size_t hidden)
 {
-    if (!exact_sums_take(&row->sums, hidden, x)) {
-        return false;
-    }
     row->hidden = hidden;
     row->has_ratio = false;
     bool has_eps = convention->eps_place != LN_EPS_NONE && convention->eps != 0;
@@ -97,6 +95,24 @@ bool exact_row_take(exact_row *row, const ln_convention *convention, size_t hidd
         take_radicand(row);
     }
     row->defined = is_defined(row);
+}
+
+bool exact_row_take(exact_row *row, const ln_convention *convention, size_t hidden, const float *x)
+{
+    if (!exact_sums_take(&row->sums, hidden, x)) {
+        return false;
+    }
+    take_convention(row, convention, hidden);
+    return true;
+}
+
+bool exact_row_take_f64(exact_row *row, const ln_convention *convention, size_t hidden,
+                        const double *x)
+{
+    if (!exact_sums_take_f64(&row->sums, hidden, x)) {
+        return false;
+    }
+    take_convention(row, convention, hidden);
     return true;
 }
 
@@ -119,7 +135,7 @@ static void fill_ratio(exact_row *row)
     if (row->place == LN_EPS_STD) {
         mpz_set(numerator, row->variance);
         mpz_mul_ui(denominator, row->divisor, row->hidden);
-        unit = EXACT_SQUARE_EXPONENT;
+        unit = 2 * row->sums.unit;
     } else {
         mpz_set(numerator, row->divisor);
         mpz_mul_ui(denominator, row->radicand, row->hidden);
@@ -166,12 +182,12 @@ static void set_product(mpq_t b, mpq_t gamma, mpq_t scratch, const exact_row *ro
         mpq_set_ui(gamma, 1, 1);
         return;
     }
-    mpq_set_d(b, (double)element->x);
+    mpq_set_d(b, element->x);
     mpq_mul(b, b, scratch);
     mpq_set_z(scratch, row->sums.sum);
-    scale_by_power(scratch, EXACT_SUM_EXPONENT);
+    scale_by_power(scratch, row->sums.unit);
     mpq_sub(b, b, scratch);
-    mpq_set_d(gamma, (double)element->gamma);
+    mpq_set_d(gamma, element->gamma);
     if (element->gamma_plus_one) {
         mpq_set_ui(scratch, 1, 1);
         mpq_add(gamma, gamma, scratch);
@@ -179,21 +195,23 @@ static void set_product(mpq_t b, mpq_t gamma, mpq_t scratch, const exact_row *ro
     mpq_mul(b, b, gamma);
 }
 
-int exact_row_compare(exact_row *row, const row_element *element, double low, double high)
+int exact_row_compare(exact_row *row, const row_element *element, row_target target)
 {
     mpq_ptr u = row->scratch[0], b = row->scratch[1], gamma = row->scratch[2];
     mpq_ptr eps = row->scratch[3], other = row->scratch[4];
     if (!row->has_ratio) {
         fill_ratio(row);
     }
-    set_bound(u, low);
-    set_bound(other, high);
+    set_bound(u, target.low);
+    set_bound(other, target.high);
     mpq_add(u, u, other);
     mpq_div_2exp(u, u, 1);
+    mpq_set_d(other, target.base);
+    mpq_add(u, u, other);
     set_product(b, gamma, other, row, element);
     mpq_set_d(eps, row->eps);
     if (!element->is_rstd) {
-        mpq_set_d(other, (double)element->beta);
+        mpq_set_d(other, element->beta);
         mpq_sub(u, u, other);
         if (row->place == LN_EPS_QUOTIENT) {
             mpq_mul(other, gamma, eps);

@@ -15,7 +15,7 @@ typedef struct exact_row {
     exact_sums sums;
     size_t hidden;
     mpz_t divisor;      /* N - ddof */
-    mpz_t variance;     /* v = N sum(x^2) - sum(x)^2, in units of 2^-298 */
+    mpz_t variance;     /* v = N sum(x^2) - sum(x)^2, in units of 2^(2 sums.unit) */
     mpz_t radicand;     /* w = v + eps N (N - ddof), eps only in LN_EPS_VAR ... */
     long radicand_unit; /* ... in units of 2^radicand_unit */
     ln_eps_place place; /* LN_EPS_NONE too where eps is 0 */
@@ -29,9 +29,9 @@ typedef struct exact_row {
 /* One result of a row: gamma * xhat + beta, or, with is_rstd, the factor rstd itself (x, gamma and
  * beta are then not looked at). */
 typedef struct row_element {
-    float x;
-    float gamma;
-    float beta;
+    double x;
+    double gamma;
+    double beta;
     bool gamma_plus_one; /* the factor is 1 + gamma, exactly */
     bool is_rstd;
 } row_element;
@@ -41,10 +41,17 @@ void exact_row_clear(exact_row *row);
 
 /* Takes a row in. False where a value is not finite; then nothing in row is meant. */
 bool exact_row_take(exact_row *row, const ln_convention *convention, size_t hidden, const float *x);
+bool exact_row_take_f64(exact_row *row, const ln_convention *convention, size_t hidden,
+                        const double *x);
 
-/* The sign (-1, 0, 1) of element - (low + high) / 2, decided exactly. The row is defined, gamma and
- * beta are finite; low and high are finite, or an infinite one stands for the power of two that
- * follows the largest double. */
-int exact_row_compare(exact_row *row, const row_element *element, double low, double high);
+/* A number base + (low + high) / 2. Each is finite, or an infinite low or high stands for the power
+ * of two that follows the largest double. */
+typedef struct row_target {
+    double base, low, high;
+} row_target;
+
+/* The sign (-1, 0, 1) of element - target, decided exactly. The row is defined, gamma and beta are
+ * finite. */
+int exact_row_compare(exact_row *row, const row_element *element, row_target target);
 
 #endif

@@ -1,12 +1,13 @@
-/* Exact sums of f32 values, as integers.
+/* Exact sums of the values of a row, as integers.
  *
  *     exact_sums sums;
  *     exact_sums_init(&sums);
  *     if (exact_sums_take(&sums, count, x)) { ... sums.sum ... }
  *     exact_sums_clear(&sums);
  *
- * Every finite f32 is an integer multiple of 2^-149 below 2^277, so its square is a multiple of
- * 2^-298: sums in those units are integers, and nothing is rounded.
+ * Every finite f32 is an integer multiple of 2^-149, every finite f64 one of 2^-1074, and their
+ * squares are multiples of the square of that: sums in those units are integers, and nothing is
+ * rounded. The other types are f32 values.
  */
 #ifndef LN_EXACT_SUMS_H
 #define LN_EXACT_SUMS_H
@@ -15,13 +16,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define EXACT_SUM_EXPONENT (-149)
-#define EXACT_SQUARE_EXPONENT (-298)
-
 typedef struct exact_sums {
-    mpz_t sum;     /* sum of x, in units of 2^-149 */
-    mpz_t sum_abs; /* sum of |x|, likewise */
-    mpz_t squares; /* sum of x^2, in units of 2^-298 */
+    long unit;     /* 2^unit is what the sums are counted in; 2^(2 unit) for the squares */
+    mpz_t sum;     /* sum of x */
+    mpz_t sum_abs; /* sum of |x| */
+    mpz_t squares; /* sum of x^2 */
     mpz_t part;    /* scratch */
 } exact_sums;
 
@@ -31,5 +30,6 @@ void exact_sums_clear(exact_sums *sums);
 /* The sums of count values, replacing what was there. False, with nothing meant, where one of them
  * is not finite. */
 bool exact_sums_take(exact_sums *sums, size_t count, const float *x);
+bool exact_sums_take_f64(exact_sums *sums, size_t count, const double *x);
 
 #endif

@@ -5,9 +5,19 @@
 
 #include <math.h>
 
-enum { KAPPA_PRECISION = 128 };
+enum { KAPPA_PRECISION = 128, DOUBLE_BITS = 53 };
 
 row_extremes extremes_of(size_t hidden, const float *x)
+{
+    float low = x[0], high = x[0];
+    for (size_t i = 1; i < hidden; i++) {
+        low = x[i] < low ? x[i] : low;
+        high = x[i] > high ? x[i] : high;
+    }
+    return (row_extremes){(double)low, (double)high};
+}
+
+row_extremes extremes_of_f64(size_t hidden, const double *x)
 {
     row_extremes extremes = {x[0], x[0]};
     for (size_t i = 1; i < hidden; i++) {
@@ -17,10 +27,18 @@ row_extremes extremes_of(size_t hidden, const float *x)
     return extremes;
 }
 
-/* deviation = |N x - sum(x)| in units of 2^-149. */
-static void set_deviation(mpz_t deviation, const exact_row *row, float x)
+/* deviation = |N x - sum(x)| in units of 2^sums.unit, of which x is a multiple. */
+static void set_deviation(mpz_t deviation, const exact_row *row, double x)
 {
-    mpz_set_d(deviation, ldexp((double)x, -EXACT_SUM_EXPONENT));
+    int exponent;
+    double fraction = frexp(x, &exponent);
+    long shift = (long)exponent - DOUBLE_BITS - row->sums.unit;
+    mpz_set_d(deviation, ldexp(fraction, DOUBLE_BITS));
+    if (shift >= 0) {
+        mpz_mul_2exp(deviation, deviation, (mp_bitcnt_t)shift);
+    } else { /* what is cut off are zeros */
+        mpz_tdiv_q_2exp(deviation, deviation, (mp_bitcnt_t)-shift);
+    }
     mpz_mul_ui(deviation, deviation, row->hidden);
     mpz_sub(deviation, deviation, row->sums.sum);
     mpz_abs(deviation, deviation);
@@ -30,7 +48,7 @@ rounded_pair mean_of(const exact_row *row)
 {
     mpz_t count;
     mpz_init_set_ui(count, row->hidden);
-    rounded_pair mean = rounding_of_quotient(row->sums.sum, count, EXACT_SUM_EXPONENT);
+    rounded_pair mean = rounding_of_quotient(row->sums.sum, count, row->sums.unit);
     mpz_clear(count);
     return mean;
 }
@@ -47,10 +65,10 @@ void facts_take(ln_row_facts *facts, const exact_row *row, row_extremes extremes
         mpz_swap(other, deviation);
     }
     facts->mean = mean_of(row).to_double;
-    facts->mean_abs = rounding_of_quotient(row->sums.sum_abs, count, EXACT_SUM_EXPONENT).to_double;
-    facts->max_abs = fmax(fabs((double)extremes.low), fabs((double)extremes.high));
-    facts->var = rounding_of_quotient(row->variance, square, EXACT_SQUARE_EXPONENT).to_double;
-    facts->max_dev = rounding_of_quotient(deviation, count, EXACT_SUM_EXPONENT).to_double;
+    facts->mean_abs = rounding_of_quotient(row->sums.sum_abs, count, row->sums.unit).to_double;
+    facts->max_abs = fmax(fabs(extremes.low), fabs(extremes.high));
+    facts->var = rounding_of_quotient(row->variance, square, 2 * row->sums.unit).to_double;
+    facts->max_dev = rounding_of_quotient(deviation, count, row->sums.unit).to_double;
     mpz_clears(count, square, deviation, other, NULL);
 }
 

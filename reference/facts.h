@@ -8,10 +8,11 @@
 
 /* Where the row's extremes stand. */
 typedef struct row_extremes {
-    float low, high;
+    double low, high;
 } row_extremes;
 
 row_extremes extremes_of(size_t hidden, const float *x);
+row_extremes extremes_of_f64(size_t hidden, const double *x);
 
 /* The mean, correctly rounded. */
 rounded_pair mean_of(const exact_row *row);

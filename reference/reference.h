@@ -20,8 +20,9 @@ typedef struct ln_reference ln_reference;
 
 /* How elements were decided, since the workspace was made. */
 typedef struct ln_reference_counts {
-    uint64_t elements;  /* elements in all: the sum of the four below */
-    uint64_t first_try; /* decided at the starting precision */
+    uint64_t elements;  /* elements in all: the sum of the five below */
+    uint64_t fast;      /* decided in double-double arithmetic */
+    uint64_t first_try; /* decided by MPFR at its starting precision */
     uint64_t raised;    /* needed more precision (Ziv) */
     uint64_t exact;     /* zeros and ties decided by exact comparison */
     uint64_t special;   /* NaN by definition, or made from a gamma or beta that is not finite */
@@ -49,6 +50,26 @@ void ln_reference_destroy(ln_reference *reference);
 bool ln_reference_row(ln_reference *reference, const ln_convention *convention, size_t hidden,
                       const float *x, const float *residual, const float *gamma, const float *beta,
                       ln_reference_result *result);
+
+/* One row's answers in any type, as above; the arrays are the caller's, each of hidden elements. */
+typedef struct ln_reference_typed {
+    void *rounded; /* y in the storage type, correctly rounded, as ln_reference_result's */
+    double *exact; /* y rounded to double: at least twice the bits of every type but f64 */
+    double *rest;  /* f64: y - exact rounded to double, so that exact + rest has 106 bits or more; 0
+                    * beside an infinity; NULL where it is not wanted. Other types leave it alone. */
+    ln_row_facts facts; /* of the row in its type; infinite beyond the range of double */
+    double kappa;
+    double max_xhat;
+    float mean_rounded; /* to f32, whatever the type: for f64, facts.mean and facts.rstd are it */
+    float rstd_rounded;
+} ln_reference_typed;
+
+/* One row of any storage and parameter type; the 16-bit types are uint16_t. Otherwise as
+ * ln_reference_row. x + residual is rounded to the storage type first. */
+bool ln_reference_row_typed(ln_reference *reference, const ln_convention *convention,
+                            ln_type storage, ln_type param, size_t hidden, const void *x,
+                            const void *residual, const void *gamma, const void *beta,
+                            ln_reference_typed *result);
 
 ln_reference_counts ln_reference_count(const ln_reference *reference);
 

@@ -6,6 +6,9 @@
  * The float follows from the double where that is not a midpoint of floats: midpoints m are
  * doubles, so y < m rounds to a double <= m; one that is not m lies on the same side of m as y.
  * Otherwise the ends are rounded to float themselves.
+ *
+ * With a rest: once both ends round to the same double r, the ends less r, rounded outwards, hold
+ * y - r; they are tested as the ends were. What they hang on is r + (low + high) / 2.
  */
 #include "rounding.h"
 
@@ -22,11 +25,14 @@ static uint64_t double_bits(double value)
     return bits;
 }
 
-/* Surely not a midpoint of two floats: those have 25 bits (fewer where subnormal), so that the last
- * 28 of the 53 bits of a double are zeros. */
-static bool is_clear_of_midpoints(double value)
+/* Midpoints of floats have 25 bits, the last of them a 1: the last 28 of the 53 bits of a double
+ * are zeros, and the one before is not. Where floats are subnormal they have fewer. */
+bool rounding_is_clear(double value)
 {
-    return fabs(value) < 0x1p127 && (double_bits(value) & 0x0fffffffu) != 0;
+    uint64_t bits = double_bits(value);
+    double size = fabs(value);
+    bool normal_midpoint = (bits & 0x1fffffffu) == 0x10000000u;
+    return size < 0x1p127 && ((bits & 0x0fffffffu) != 0 || (size >= 0x1p-126 && !normal_midpoint));
 }
 
 /* The largest float's neighbour, for the sake of midpoints, is 2^128. */
@@ -35,21 +41,33 @@ static double neighbour(float value)
     return isinf(value) ? copysign(0x1p128, (double)value) : (double)value;
 }
 
-bool rounding_decides(mpfr_srcptr low, mpfr_srcptr high, rounded_pair *rounded,
-                      critical_number *critical)
+/* Whether both ends round to one double, which is then *rounded. */
+static bool decides_double(mpfr_srcptr low, mpfr_srcptr high, double base, double *rounded,
+                           critical_number *critical)
 {
     double low_double = mpfr_get_d(low, MPFR_RNDN);
     double high_double = mpfr_get_d(high, MPFR_RNDN);
-    critical->known = false;
-    if (double_bits(low_double) != double_bits(high_double)) {
-        bool has_zero = mpfr_sgn(low) <= 0 && mpfr_sgn(high) >= 0;
-        critical->known = has_zero || high_double == nextafter(low_double, INFINITY);
-        critical->low = has_zero ? 0.0 : low_double;
-        critical->high = has_zero ? 0.0 : high_double;
+    *rounded = low_double;
+    if (double_bits(low_double) == double_bits(high_double)) {
+        critical->known = false;
+        return true;
+    }
+    bool has_zero = mpfr_sgn(low) <= 0 && mpfr_sgn(high) >= 0;
+    critical->known = has_zero || high_double == nextafter(low_double, INFINITY);
+    critical->number =
+        (row_target){base, has_zero ? 0.0 : low_double, has_zero ? 0.0 : high_double};
+    return false;
+}
+
+bool rounding_decides(mpfr_srcptr low, mpfr_srcptr high, rounded_pair *rounded,
+                      critical_number *critical)
+{
+    double low_double;
+    if (!decides_double(low, high, 0.0, &low_double, critical)) {
         return false;
     }
     rounded->to_double = low_double;
-    if (is_clear_of_midpoints(low_double)) {
+    if (rounding_is_clear(low_double)) {
         rounded->to_float = (float)low_double;
         return true;
     }
@@ -59,8 +77,29 @@ bool rounding_decides(mpfr_srcptr low, mpfr_srcptr high, rounded_pair *rounded,
     if (low_float == high_float) { /* of one sign, as the doubles are */
         return true;
     }
-    *critical = (critical_number){true, neighbour(low_float), neighbour(high_float)};
+    *critical = (critical_number){true, {0.0, neighbour(low_float), neighbour(high_float)}};
     return false;
+}
+
+bool rounding_decides_rest(mpfr_srcptr low, mpfr_srcptr high, rounded_rest *rounded,
+                           critical_number *critical)
+{
+    *rounded = (rounded_rest){0.0, 0.0};
+    if (!decides_double(low, high, 0.0, &rounded->rounded, critical)) {
+        return false;
+    }
+    if (isinf(rounded->rounded)) {
+        return true;
+    }
+    mpfr_t low_rest, high_rest;
+    mpfr_init2(low_rest, mpfr_get_prec(low));
+    mpfr_init2(high_rest, mpfr_get_prec(high));
+    mpfr_sub_d(low_rest, low, rounded->rounded, MPFR_RNDD);
+    mpfr_sub_d(high_rest, high, rounded->rounded, MPFR_RNDU);
+    bool decided = decides_double(low_rest, high_rest, rounded->rounded, &rounded->rest, critical);
+    mpfr_clear(low_rest);
+    mpfr_clear(high_rest);
+    return decided;
 }
 
 static rounded_pair round_both(mpfr_srcptr value)
@@ -77,16 +116,46 @@ static void set_bound(mpfr_t value, double bound)
     }
 }
 
+/* (low + high) / 2 in middle: exact, as they are neighbours. */
+static void set_middle(mpfr_t middle, const critical_number *critical)
+{
+    mpfr_t other;
+    mpfr_init2(other, WORK_PRECISION);
+    set_bound(middle, critical->number.low);
+    set_bound(other, critical->number.high);
+    mpfr_add(middle, middle, other, MPFR_RNDN);
+    mpfr_div_2ui(middle, middle, 1, MPFR_RNDN);
+    mpfr_clear(other);
+}
+
 rounded_pair rounding_of_critical(const critical_number *critical)
 {
-    mpfr_t middle, other;
-    mpfr_inits2(WORK_PRECISION, middle, other, (mpfr_ptr)0);
-    set_bound(middle, critical->low);
-    set_bound(other, critical->high);
-    mpfr_add(middle, middle, other, MPFR_RNDN); /* exact: neighbours, 54 bits */
-    mpfr_div_2ui(middle, middle, 1, MPFR_RNDN);
+    mpfr_t middle;
+    mpfr_init2(middle, WORK_PRECISION);
+    set_middle(middle, critical);
     rounded_pair rounded = round_both(middle);
-    mpfr_clears(middle, other, (mpfr_ptr)0);
+    mpfr_clear(middle);
+    return rounded;
+}
+
+/* Where base is 0 the number is the middle: a tie of doubles, or 0. Else base is its rounding, and
+ * the middle what is left: a tie of doubles, or 0, in its turn. */
+rounded_rest rounding_rest_of_critical(const critical_number *critical)
+{
+    mpfr_t middle;
+    mpfr_init2(middle, WORK_PRECISION);
+    set_middle(middle, critical);
+    rounded_rest rounded = {.rounded = critical->number.base};
+    if (rounded.rounded == 0) {
+        rounded.rounded = mpfr_get_d(middle, MPFR_RNDN);
+        if (isinf(rounded.rounded)) {
+            mpfr_set_zero(middle, 1);
+        } else {
+            mpfr_sub_d(middle, middle, rounded.rounded, MPFR_RNDN); /* exact */
+        }
+    }
+    rounded.rest = mpfr_get_d(middle, MPFR_RNDN);
+    mpfr_clear(middle);
     return rounded;
 }
 

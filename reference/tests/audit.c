@@ -11,6 +11,7 @@
  */
 #include "audit.h"
 
+#include "audit_types.h"
 #include "dyadic.h"
 
 #include <math.h>
@@ -20,6 +21,7 @@
 
 struct audit {
     ln_convention convention;
+    ln_type type;
     bool defined;
     dyadic count, divisor, eps;               /* N, d, eps */
     dyadic sum, sum_abs, squares, deviations; /* S, sum |x|, sum x^2, T */
@@ -29,16 +31,18 @@ struct audit {
     dyadic numerator, denominator;
     bool add_eps; /* the element at hand has eps on the quotient */
     dyadic gamma, beta;
+    dyadic base; /* added to what is compared with; 0 but for rests and enclosures */
 };
 
-enum { DYADICS = 20 };
+enum { DYADICS = 21 };
 
 static void list_dyadics(audit *a, dyadic *list[DYADICS])
 {
     dyadic *all[DYADICS] = {&a->count,   &a->divisor,    &a->eps,         &a->sum,    &a->sum_abs,
                             &a->squares, &a->deviations, &a->radicand,    &a->lowest, &a->highest,
                             &a->max_abs, &a->product,    &a->target,      &a->left,   &a->right,
-                            &a->other,   &a->numerator,  &a->denominator, &a->gamma,  &a->beta};
+                            &a->other,   &a->numerator,  &a->denominator, &a->gamma,  &a->beta,
+                            &a->base};
     memcpy(list, all, sizeof all);
 }
 
@@ -68,21 +72,21 @@ void audit_destroy(audit *a)
 }
 
 /* r = N x - S. */
-static void set_deviation(audit *a, dyadic *r, float x)
+static void set_deviation(audit *a, dyadic *r, double x)
 {
-    dyadic_set_double(r, (double)x);
+    dyadic_set_double(r, x);
     dyadic_multiply(r, r, &a->count);
     dyadic_subtract(r, r, &a->sum);
 }
 
-static void take_sums(audit *a, size_t hidden, const float *x)
+static void take_sums(audit *a, size_t hidden, const void *x)
 {
     dyadic_set_integer(&a->sum, 0);
     dyadic_set_integer(&a->sum_abs, 0);
     dyadic_set_integer(&a->squares, 0);
     dyadic_set_integer(&a->max_abs, 0);
     for (size_t i = 0; i < hidden; i++) {
-        dyadic_set_double(&a->other, (double)x[i]);
+        dyadic_set_double(&a->other, audit_load(a->type, x, i));
         dyadic_add(&a->sum, &a->sum, &a->other);
         dyadic_multiply(&a->left, &a->other, &a->other);
         dyadic_add(&a->squares, &a->squares, &a->left);
@@ -94,11 +98,11 @@ static void take_sums(audit *a, size_t hidden, const float *x)
     }
 }
 
-static void take_deviations(audit *a, size_t hidden, const float *x)
+static void take_deviations(audit *a, size_t hidden, const void *x)
 {
     dyadic_set_integer(&a->deviations, 0);
     for (size_t i = 0; i < hidden; i++) {
-        set_deviation(a, &a->other, x[i]);
+        set_deviation(a, &a->other, audit_load(a->type, x, i));
         if (i == 0 || dyadic_compare(&a->other, &a->lowest) < 0) {
             dyadic_set(&a->lowest, &a->other);
         }
@@ -110,9 +114,11 @@ static void take_deviations(audit *a, size_t hidden, const float *x)
     }
 }
 
-void audit_take(audit *a, const ln_convention *convention, size_t hidden, const float *x)
+void audit_take(audit *a, const ln_convention *convention, size_t hidden, ln_type type,
+                const void *x)
 {
     a->convention = *convention;
+    a->type = type;
     ln_eps_place place = convention->eps_place;
     dyadic_set_integer(&a->count, (long)hidden);
     dyadic_set_integer(&a->divisor, (long)hidden - convention->ddof);
@@ -193,6 +199,7 @@ static int sign_against_middle(audit *a, sign_function sign, double low, double 
     dyadic_set_double(&other, high);
     dyadic_add(&middle, &middle, &other);
     middle.e -= 1;
+    dyadic_add(&middle, &middle, &a->base);
     int result = sign(a, &middle);
     dyadic_clear(&middle);
     dyadic_clear(&other);
@@ -223,58 +230,80 @@ static bool lies_between(audit *a, sign_function sign, double below, double valu
     return true;
 }
 
-static double float_as_double(float value)
+static bool value_is_right(audit *a, sign_function sign, ln_type type, double value)
 {
-    return isinf(value) ? copysign(0x1p128, (double)value) : (double)value;
+    if (isnan(value)) {
+        return false;
+    }
+    audit_neighbours n = audit_neighbours_of(type, value);
+    return lies_between(a, sign, n.below, n.value, n.above, n.even, isinf(value) != 0);
 }
 
 static bool float_is_right(audit *a, sign_function sign, float value)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return !isnan(value) &&
-           lies_between(a, sign, float_as_double(nextafterf(value, -INFINITY)),
-                        float_as_double(value), float_as_double(nextafterf(value, INFINITY)),
-                        (bits & 1) == 0, isinf(value) != 0);
+    return value_is_right(a, sign, LN_F32, (double)value);
 }
 
 static bool double_is_right(audit *a, sign_function sign, double value)
 {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return !isnan(value) &&
-           lies_between(a, sign, nextafter(value, -INFINITY), value, nextafter(value, INFINITY),
-                        (bits & 1) == 0, isinf(value) != 0);
+    return value_is_right(a, sign, LN_F64, value);
 }
 
-static void set_element(audit *a, float x, float gamma, float beta)
+/* rest is y - exact rounded to double; 0 beside an infinity. */
+static bool rest_is_right(audit *a, double exact, double rest)
+{
+    if (isinf(exact)) {
+        return rest == 0;
+    }
+    dyadic_set_double(&a->base, exact);
+    bool right = double_is_right(a, sign_of_element, rest);
+    dyadic_set_integer(&a->base, 0);
+    return right;
+}
+
+static void set_element(audit *a, double x, double gamma, double beta)
 {
     ln_affine affine = a->convention.affine;
     dyadic_set_integer(&a->gamma, 1);
     dyadic_set_integer(&a->beta, 0);
     if (affine != LN_AFFINE_NONE) {
-        dyadic_set_double(&a->gamma, (double)gamma);
+        dyadic_set_double(&a->gamma, gamma);
     }
     if (affine == LN_AFFINE_GAMMA1) {
         dyadic_set_integer(&a->other, 1);
         dyadic_add(&a->gamma, &a->gamma, &a->other);
     }
     if (affine != LN_AFFINE_NONE && affine != LN_AFFINE_GAMMA) {
-        dyadic_set_double(&a->beta, (double)beta);
+        dyadic_set_double(&a->beta, beta);
     }
     set_deviation(a, &a->product, x);
     dyadic_multiply(&a->product, &a->product, &a->gamma);
     a->add_eps = a->convention.eps_place == LN_EPS_QUOTIENT;
 }
 
-bool audit_accepts(audit *a, float x, float gamma, float beta, float rounded, double exact)
+bool audit_accepts(audit *a, double x, double gamma, double beta, audit_claim claim)
 {
+    bool wide = a->type == LN_F64;
     if (!a->defined) {
-        return isnan(rounded) && isnan(exact);
+        return isnan(claim.rounded) && isnan(claim.exact) && (!wide || isnan(claim.rest));
     }
     set_element(a, x, gamma, beta);
-    return float_is_right(a, sign_of_element, rounded) &&
-           double_is_right(a, sign_of_element, exact);
+    return value_is_right(a, sign_of_element, a->type, claim.rounded) &&
+           double_is_right(a, sign_of_element, claim.exact) &&
+           (!wide || rest_is_right(a, claim.exact, claim.rest));
+}
+
+bool audit_encloses(audit *a, double x, double gamma, double beta, fast_interval interval)
+{
+    set_element(a, x, gamma, beta);
+    dyadic_set_double(&a->base, interval.hi);
+    dyadic_set_double(&a->other, interval.lo);
+    dyadic_add(&a->base, &a->base, &a->other);
+    double e = interval.error;
+    bool inside = sign_against_middle(a, sign_of_element, -e, -e) >= 0 &&
+                  sign_against_middle(a, sign_of_element, e, e) <= 0;
+    dyadic_set_integer(&a->base, 0);
+    return inside;
 }
 
 /* Sets gamma a_i / N to factor * deviation / N, beta to 0. */
@@ -286,7 +315,7 @@ static void set_plain(audit *a, const dyadic *deviation, int factor, bool add_ep
     a->add_eps = add_eps;
 }
 
-static bool rstd_is_right(audit *a, const ln_reference_result *result)
+static bool rstd_is_right(audit *a, const ln_reference_typed *result)
 {
     if (!a->defined) {
         return isnan(result->facts.rstd) && isnan(result->rstd_rounded);
@@ -346,7 +375,7 @@ static bool spread_is_right(audit *a, const ln_row_facts *facts)
     return double_is_right(a, sign_of_quotient, facts->max_dev);
 }
 
-bool audit_accepts_row(audit *a, const ln_reference_result *result)
+bool audit_accepts_row(audit *a, const ln_reference_typed *result)
 {
     const ln_row_facts *facts = &result->facts;
     dyadic_set(&a->denominator, &a->count);
@@ -364,12 +393,12 @@ bool audit_accepts_row(audit *a, const ln_reference_result *result)
            max_xhat_is_right(a, result->max_xhat) && kappa_is_right(a, result->kappa);
 }
 
-bool audit_accepts_sum(audit *a, float x, float residual, float sum)
+bool audit_accepts_sum(audit *a, ln_type type, double x, double residual, double sum)
 {
     dyadic_set_integer(&a->denominator, 1);
-    dyadic_set_double(&a->numerator, (double)x);
-    dyadic_set_double(&a->other, (double)residual);
+    dyadic_set_double(&a->numerator, x);
+    dyadic_set_double(&a->other, residual);
     dyadic_add(&a->numerator, &a->numerator, &a->other);
-    float sum_unsigned = sum == 0 ? 0.0f : sum; /* IEEE 754 gives sums of zeros either sign */
-    return float_is_right(a, sign_of_quotient, sum_unsigned);
+    double sum_unsigned = sum == 0 ? 0.0 : sum; /* IEEE 754 gives sums of zeros either sign */
+    return value_is_right(a, sign_of_quotient, type, sum_unsigned);
 }

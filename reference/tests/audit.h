@@ -8,6 +8,7 @@
 #ifndef AUDIT_H
 #define AUDIT_H
 
+#include "fast_row.h"
 #include "reference.h"
 
 typedef struct audit audit;
@@ -15,20 +16,29 @@ typedef struct audit audit;
 audit *audit_create(void);
 void audit_destroy(audit *audit);
 
-/* Takes a row in: finite values, at least one. */
-void audit_take(audit *audit, const ln_convention *convention, size_t hidden, const float *x);
+/* Takes a row in: finite values of this type, at least one. */
+void audit_take(audit *audit, const ln_convention *convention, size_t hidden, ln_type type,
+                const void *x);
 
 /* Whether xhat is defined in the row taken. */
 bool audit_is_defined(const audit *audit);
 
-/* Whether rounded and exact are the right results for one element of the row, gamma and beta as
- * stored. A row that is not defined asks for NaN in both. */
-bool audit_accepts(audit *audit, float x, float gamma, float beta, float rounded, double exact);
+/* One element's claimed results: y in the row's type and as a double; rest only for f64. */
+typedef struct audit_claim {
+    double rounded, exact, rest;
+} audit_claim;
+
+/* Whether these are the right results for one element of the row, gamma and beta as stored. A row
+ * that is not defined asks for NaN in all. */
+bool audit_accepts(audit *audit, double x, double gamma, double beta, audit_claim claim);
+
+/* Whether an element of a defined row lies where the quick path says. */
+bool audit_encloses(audit *audit, double x, double gamma, double beta, fast_interval interval);
 
 /* Whether everything that is stated of the row as a whole is right. */
-bool audit_accepts_row(audit *audit, const ln_reference_result *result);
+bool audit_accepts_row(audit *audit, const ln_reference_typed *result);
 
-/* Whether sum is x + residual rounded to f32. */
-bool audit_accepts_sum(audit *audit, float x, float residual, float sum);
+/* Whether sum is x + residual rounded to the type. */
+bool audit_accepts_sum(audit *audit, ln_type type, double x, double residual, double sum);
 
 #endif

@@ -1,5 +1,7 @@
 #include "audit_rows.h"
 
+#include "audit_types.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -33,42 +35,66 @@ static unsigned below(unsigned long long *state, unsigned count)
     return (unsigned)(audit_random(state) % count);
 }
 
-/* Uniform in [-1, 1). */
-static float uniform(unsigned long long *state)
+/* Uniform in [-1, 1), in steps of 2^-51. */
+static double uniform(unsigned long long *state)
 {
-    return (float)(audit_random(state) >> 40) * 0x1p-23f - 1.0f;
+    return (double)(audit_random(state) >> 12) * 0x1p-51 - 1.0;
 }
 
 /* The sum of twelve uniforms, of variance 1: near enough to normal. */
-static float normal(unsigned long long *state)
+static double normal(unsigned long long *state)
 {
-    float sum = 0;
+    double sum = 0;
     for (int i = 0; i < 12; i++) {
         sum += uniform(state);
     }
-    return 0.5f * sum;
+    return 0.5 * sum;
 }
 
-static float any_float(unsigned long long *state)
+/* What a type can bear. */
+typedef struct type_traits {
+    int bits;           /* of its significand */
+    int octaves;        /* offsets up to 2^octaves: past kappa 2^bits where the range allows */
+    double huge;        /* 6 times this is finite */
+    double least;       /* the smallest number */
+    unsigned denormals; /* so many multiples of it are subnormal, or 2^15 of them */
+} type_traits;
+
+static const type_traits traits[AUDIT_TYPES] = {
+    [LN_F32] = {24, 27, 1e30, 0x1p-149, 32768},
+    [LN_F64] = {53, 56, 1e300, 0x1p-1074, 32768},
+    [LN_BF16] = {8, 11, 1e30, 0x1p-133, 127},
+    [LN_F16] = {11, 14, 1e4, 0x1p-24, 1023},
+};
+
+/* Any finite number of the type. */
+static double any_value(ln_type type, unsigned long long *state)
 {
-    uint32_t bits;
+    double value;
     do {
-        bits = (uint32_t)audit_random(state);
-    } while ((bits >> 23 & 255u) == 255u);
-    float value;
-    memcpy(&value, &bits, sizeof value);
+        uint64_t bits = audit_random(state);
+        bits >>= type == LN_F64 ? 0 : type == LN_F32 ? 32 : 48;
+        value = audit_value(type, bits);
+    } while (!isfinite(value));
     return value;
 }
 
 /* Half of the row c, half -c, so that xhat is 1 and -1 where eps is 0. */
-static float plus_minus(size_t i, float c)
+static double plus_minus(size_t i, double c)
 {
     return i % 2 == 0 ? c : -c;
 }
 
-/* Element i of a row of this kind; scale and offset are the row's own. */
-static float draw_x(unsigned kind, size_t i, float offset, float first, unsigned long long *state)
+static double whole_below(unsigned long long *state, unsigned count)
 {
+    return (double)below(state, 2 * count) - (double)count;
+}
+
+/* Element i of a row of this kind; offset and first are the row's own. */
+static double draw_x(unsigned kind, ln_type type, size_t i, double offset, double first,
+                     unsigned long long *state)
+{
+    const type_traits *t = &traits[type];
     switch (kind) {
     case 0:
         return normal(state);
@@ -77,54 +103,70 @@ static float draw_x(unsigned kind, size_t i, float offset, float first, unsigned
     case 2:
         return first;
     case 3:
-        return i == 0 ? 1000.0f * first : 0.5f;
+        return i == 0 ? 1000 * first : 0.5;
     case 4:
-        return 1e30f * normal(state);
+        return t->huge * normal(state);
     case 5:
-        return (float)((int)below(state, 65536) - 32768) * 0x1p-149f;
+        return whole_below(state, t->denormals) * t->least;
     case 6:
-        return (float)((int)below(state, 5) - 2);
+        return (double)below(state, 5) - 2;
     case 7:
-        return plus_minus(i, 1.0f) * (i % 4 < 2 ? 1e6f : 1e-6f);
+        return plus_minus(i, 1.0) * (i % 4 < 2 ? (type == LN_F16 ? 6e4 : 1e6) : 1e-6);
     case 8:
-        return below(state, 2) ? first : 1.0f;
+        return below(state, 2) ? first : 1.0;
     case 9:
-        return any_float(state);
+        return any_value(type, state);
     case 10:
-        return i == 0 ? nextafterf(first, 2.0f * first) : first;
+        return i == 0 ? first + ldexp(first, 1 - t->bits) : first;
     default:
-        return plus_minus(i, ldexpf(1.0f, (int)offset % 20));
+        return plus_minus(i, ldexp(1.0, (int)offset % (type == LN_F16 ? 15 : 20)));
     }
 }
 
-static void draw_parameters(audit_row *row, size_t i, unsigned kind, unsigned long long *state)
+typedef struct parameters {
+    double gamma, beta;
+} parameters;
+
+/* gamma and beta whose sum is 1 + an odd multiple of half an ulp, of the type or of double, times a
+ * power of two; for f64 also small ones with 1 + gamma + beta so far out. */
+static parameters draw_tie(const audit_row *row, bool of_type, unsigned long long *state)
 {
-    float gamma = 1.0f + 0.5f * uniform(state);
-    float beta = 0.5f * uniform(state);
-    unsigned choice = below(state, 16);
-    if (kind == 11) { /* 1 + an odd multiple of half an ulp, of float or of double */
-        gamma = ldexpf(1.0f, (int)below(state, 5));
-        beta = gamma * (float)(2 * (int)below(state, 4) + 1) * (choice < 8 ? 0x1p-24f : 0x1p-53f);
-    } else if (kind == 12) {
-        beta = choice < 8 ? gamma : -gamma;
-    } else if (choice == 0) {
-        gamma = any_float(state);
-    } else if (choice == 1) {
-        gamma = 0.0f;
-    } else if (choice == 2) {
-        beta = any_float(state);
-    } else if (choice == 3) {
-        gamma = -1.0f;
-        beta = -0.0f;
-    } else if (choice == 4) {
-        gamma = (float)((int)below(state, 9) - 4);
-        beta = -gamma;
-    } else if (choice == 5) {
-        gamma = (float)((int)below(state, 512) - 256) * 0x1p-149f;
-        beta = (float)((int)below(state, 512) - 256) * 0x1p-149f;
+    double gamma = ldexp(1.0, (int)below(state, 5));
+    double odd = (double)(2 * below(state, 4) + 1);
+    if (row->convention.affine == LN_AFFINE_GAMMA1 && row->storage == LN_F64 && of_type) {
+        gamma = ldexp(gamma, -60);
     }
-    row->gamma[i] = gamma;
-    row->beta[i] = beta;
+    return (parameters){gamma,
+                        gamma * odd * ldexp(1.0, of_type ? -traits[row->storage].bits : -53)};
+}
+
+static parameters draw_parameters(const audit_row *row, unsigned kind, unsigned long long *state)
+{
+    parameters p = {.gamma = 1 + 0.5 * uniform(state)};
+    p.beta = 0.5 * uniform(state);
+    unsigned choice = below(state, 16);
+    double least = traits[row->param].least;
+    if (kind == 11) {
+        p = draw_tie(row, choice < 8, state);
+    } else if (kind == 12) {
+        p.beta = choice < 8 ? p.gamma : -p.gamma;
+    } else if (choice == 0) {
+        p.gamma = any_value(row->param, state);
+    } else if (choice == 1) {
+        p.gamma = 0;
+    } else if (choice == 2) {
+        p.beta = any_value(row->param, state);
+    } else if (choice == 3) {
+        p.gamma = -1;
+        p.beta = -0.0;
+    } else if (choice == 4) {
+        p.gamma = whole_below(state, 4);
+        p.beta = -p.gamma;
+    } else if (choice == 5) {
+        p.gamma = whole_below(state, 64) * least;
+        p.beta = whole_below(state, 64) * least;
+    }
+    return p;
 }
 
 /* Where xhat is 1 and -1, or nearly so: ties and zeros exist, and what misses them by a hair. */
@@ -133,7 +175,7 @@ static void draw_rational_convention(audit_row *row, unsigned long long *state)
     static const double epsilons[] = {0x1p-298, 5e-324, 1e-40, 0x1p-149};
     row->convention = (ln_convention){
         .eps_place = (ln_eps_place)below(state, 3),
-        .affine = LN_AFFINE_VECTOR,
+        .affine = below(state, 3) == 0 ? LN_AFFINE_GAMMA1 : LN_AFFINE_VECTOR,
     };
     if (row->convention.eps_place != LN_EPS_NONE) {
         row->convention.eps = epsilons[below(state, sizeof epsilons / sizeof epsilons[0])];
@@ -169,13 +211,19 @@ void audit_row_draw(audit_row *row, unsigned kind, unsigned long long *state)
     if (kind >= 11 && row->hidden % 2 == 1) {
         row->hidden++;
     }
-    float offset = 1.0f + 0.5f * uniform(state);
-    offset = ldexpf(offset, (int)below(state, 27));
-    float first = normal(state);
+    double offset = 1 + 0.5 * uniform(state);
+    offset = ldexp(offset, (int)below(state, (unsigned)traits[row->storage].octaves));
+    audit_values first; /* a number of the type, so that a step from it is one */
+    audit_store(row->storage, &first, 0, normal(state));
     row->has_residual = below(state, 4) == 0;
     for (size_t i = 0; i < row->hidden; i++) {
-        row->x[i] = draw_x(kind, i, offset, first, state);
-        row->residual[i] = kind == 9 || kind >= 11 ? 0.0f : 0.25f * normal(state);
-        draw_parameters(row, i, kind, state);
+        audit_store(
+            row->storage, &row->x, i,
+            draw_x(kind, row->storage, i, offset, audit_load(row->storage, &first, 0), state));
+        audit_store(row->storage, &row->residual, i,
+                    kind == 9 || kind >= 11 ? 0.0 : 0.25 * normal(state));
+        parameters p = draw_parameters(row, kind, state);
+        audit_store(row->param, &row->gamma, i, p.gamma);
+        audit_store(row->param, &row->beta, i, p.beta);
     }
 }

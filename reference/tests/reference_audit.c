@@ -2,12 +2,18 @@
  *
  *     reference_audit [--elements N] [--seed S]     exit 0: every element and row is right
  *     reference_audit --speed                       certified elements per second, hidden 768
+ *
+ * On the same rows it shows how wrong a double-precision sum(x^2) / n - mean^2 oracle is.
  */
 #include "audit.h"
 #include "audit_rows.h"
+#include "audit_types.h"
+#include "certify.h"
+#include "naive_oracle.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +21,20 @@
 
 enum { EXIT_WRONG = 5, EXIT_USAGE = 2, EXIT_MEMORY = 7 };
 
-typedef struct totals {
-    uint64_t elements, rows, by_kind[AUDIT_KINDS], wrong;
-} totals;
+typedef struct run {
+    audit *audit;
+    ln_reference *reference;
+    certifier certifier; /* for the quick path's enclosures */
+    audit_row row;
+    audit_values x; /* what was normalised: row.x, or with the residual */
+    audit_values rounded;
+    double exact[AUDIT_MAX_HIDDEN], rest[AUDIT_MAX_HIDDEN];
+    ln_reference_typed result;
+    unsigned kind;
+    uint64_t elements, rows, wrong, enclosed;
+    uint64_t by_type[AUDIT_TYPES];
+    naive_errors naive[AUDIT_KINDS][AUDIT_TYPES];
+} run;
 
 static double seconds_now(void)
 {
@@ -26,124 +43,248 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void report_wrong(const audit_row *row, size_t i, const float *x,
-                         const ln_reference_result *result, const char *what, unsigned kind)
+static double parameter(const run *run, const audit_values *values, size_t i)
 {
-    const ln_convention *c = &row->convention;
+    bool scalar = run->row.convention.affine == LN_AFFINE_SCALAR;
+    return audit_load(run->row.param, values, scalar ? 0 : i);
+}
+
+static void report_wrong(run *run, size_t i, const char *what)
+{
+    const ln_convention *c = &run->row.convention;
+    run->wrong++;
     fprintf(stderr,
-            "wrong %s: %s row, hidden %zu, ddof %d, eps %a at place %d, affine %d, element %zu: "
-            "x %a gamma %a beta %a gave %a (%a)\n",
-            what, audit_kind_names[kind], row->hidden, c->ddof, c->eps, (int)c->eps_place,
-            (int)c->affine, i, (double)x[i], (double)row->gamma[i], (double)row->beta[i],
-            (double)result->rounded[i], result->exact[i]);
+            "wrong %s: %s row of %s (parameters %s), hidden %zu, ddof %d, eps %a at place %d, "
+            "affine %d, element %zu: x %a gamma %a beta %a gave %a (%a)\n",
+            what, audit_kind_names[run->kind], audit_type_names[run->row.storage],
+            audit_type_names[run->row.param], run->row.hidden, c->ddof, c->eps, (int)c->eps_place,
+            (int)c->affine, i, audit_load(run->row.storage, &run->x, i),
+            parameter(run, &run->row.gamma, i), parameter(run, &run->row.beta, i),
+            audit_load(run->row.storage, &run->rounded, i), run->exact[i]);
+}
+
+/* x + residual in run->x, itself a claim: the sum in double (in f64 and f32 rounded once, in the
+ * others twice) rounded to nearest, ties to even. */
+static void add_residual(run *run)
+{
+    ln_type type = run->row.storage;
+    for (size_t i = 0; i < run->row.hidden; i++) {
+        double x = audit_load(type, &run->row.x, i);
+        double residual = audit_load(type, &run->row.residual, i);
+        audit_store_nearest(type, &run->x, i, x + residual);
+        if (!audit_accepts_sum(run->audit, type, x, residual, audit_load(type, &run->x, i))) {
+            report_wrong(run, i, "sum with the residual");
+        }
+    }
+}
+
+/* Whether every element lies where the quick path's bound says. */
+static void audit_enclosures(run *run)
+{
+    certifier *certifier = &run->certifier;
+    const audit_row *row = &run->row;
+    float x[AUDIT_MAX_HIDDEN];
+    for (size_t i = 0; i < row->hidden; i++) {
+        x[i] = (float)audit_load(row->storage, &run->x, i);
+    }
+    if (!exact_row_take(&certifier->row, &row->convention, row->hidden, x) ||
+        !certifier->row.defined) {
+        return;
+    }
+    certifier_take(certifier, CERTIFIER_PRECISION, row->convention.affine);
+    bool has_gamma = row->convention.affine != LN_AFFINE_NONE;
+    bool has_beta = has_gamma && row->convention.affine != LN_AFFINE_GAMMA;
+    for (size_t i = 0; certifier->fast.usable && i < row->hidden; i++) {
+        double gamma = has_gamma ? parameter(run, &row->gamma, i) : 1.0;
+        double beta = has_beta ? parameter(run, &row->beta, i) : 0.0;
+        if (fabs(gamma) > 0x1p300 || fabs(beta) > 0x1p300) {
+            continue;
+        }
+        fast_interval interval = fast_row_enclose(&certifier->fast, (double)x[i], gamma, beta);
+        run->enclosed++;
+        if (!audit_encloses(run->audit, (double)x[i], gamma, beta, interval)) {
+            report_wrong(run, i, "enclosure of the quick path");
+        }
+    }
+}
+
+static void audit_elements(run *run)
+{
+    const audit_row *row = &run->row;
+    for (size_t i = 0; i < row->hidden; i++) {
+        audit_claim claim = {audit_load(row->storage, &run->rounded, i), run->exact[i],
+                             run->rest[i]};
+        if (!audit_accepts(run->audit, audit_load(row->storage, &run->x, i),
+                           parameter(run, &row->gamma, i), parameter(run, &row->beta, i), claim)) {
+            report_wrong(run, i, "element");
+        }
+    }
 }
 
 /* Audits one row; false when memory runs out. */
-static bool audit_one(audit *audit, ln_reference *reference, const audit_row *row, unsigned kind,
-                      totals *totals)
+static bool audit_one(run *run)
 {
-    float rounded[AUDIT_MAX_HIDDEN], sum[AUDIT_MAX_HIDDEN];
-    double exact[AUDIT_MAX_HIDDEN];
-    ln_reference_result result = {.rounded = rounded, .exact = exact};
-    if (!ln_reference_row(reference, &row->convention, row->hidden, row->x,
-                          row->has_residual ? row->residual : NULL, row->gamma, row->beta,
-                          &result)) {
+    const audit_row *row = &run->row;
+    if (!ln_reference_row_typed(run->reference, &row->convention, row->storage, row->param,
+                                row->hidden, &row->x, row->has_residual ? &row->residual : NULL,
+                                &row->gamma, &row->beta, &run->result)) {
         return false;
     }
-    const float *x = row->x;
-    for (size_t i = 0; row->has_residual && i < row->hidden; i++) {
-        sum[i] = row->x[i] + row->residual[i];
-        if (!audit_accepts_sum(audit, row->x[i], row->residual[i], sum[i])) {
-            report_wrong(row, i, row->x, &result, "sum with the residual", kind);
-            totals->wrong++;
-        }
-        x = sum;
+    run->x = row->x;
+    if (row->has_residual) {
+        add_residual(run);
     }
-    audit_take(audit, &row->convention, row->hidden, x);
-    if (!audit_accepts_row(audit, &result)) {
-        report_wrong(row, 0, x, &result, "fact of the row", kind);
-        totals->wrong++;
+    audit_take(run->audit, &row->convention, row->hidden, row->storage, &run->x);
+    if (!audit_accepts_row(run->audit, &run->result)) {
+        report_wrong(run, 0, "fact of the row");
     }
-    bool scalar = row->convention.affine == LN_AFFINE_SCALAR;
-    for (size_t i = 0; i < row->hidden; i++) {
-        size_t p = scalar ? 0 : i;
-        if (!audit_accepts(audit, x[i], row->gamma[p], row->beta[p], rounded[i], exact[i])) {
-            report_wrong(row, i, x, &result, "element", kind);
-            totals->wrong++;
-        }
+    audit_elements(run);
+    if (row->storage != LN_F64) {
+        audit_enclosures(run);
     }
-    totals->rows++;
-    totals->elements += row->hidden;
-    totals->by_kind[kind] += row->hidden;
+    naive_errors_add(&run->naive[run->kind][row->storage], row, &run->x, &run->result);
+    run->rows++;
+    run->elements += row->hidden;
+    run->by_type[row->storage] += row->hidden;
     return true;
 }
 
-static void print_totals(const totals *totals, const ln_reference *reference, double seconds)
+static void print_totals(const run *run, double seconds)
 {
-    ln_reference_counts counts = ln_reference_count(reference);
+    ln_reference_counts counts = ln_reference_count(run->reference);
     printf("%" PRIu64 " elements in %" PRIu64 " rows checked in %.1f s: %" PRIu64 " wrong\n",
-           totals->elements, totals->rows, seconds, totals->wrong);
-    printf("decided at the first precision %" PRIu64 ", at a raised one %" PRIu64
-           ", by exact comparison %" PRIu64 ", NaN by definition %" PRIu64 "\n",
-           counts.first_try, counts.raised, counts.exact, counts.special);
-    for (unsigned kind = 0; kind < AUDIT_KINDS; kind++) {
-        printf("  %-14s %" PRIu64 "\n", audit_kind_names[kind], totals->by_kind[kind]);
+           run->elements, run->rows, seconds, run->wrong);
+    for (unsigned type = 0; type < AUDIT_TYPES; type++) {
+        printf("%s%s %" PRIu64, type == 0 ? "" : ", ", audit_type_names[type], run->by_type[type]);
     }
-    printf("%s\n", ln_reference_versions());
+    printf("; enclosures of the quick path checked: %" PRIu64 "\n", run->enclosed);
+    printf("decided in double-double %" PRIu64 ", at the first precision %" PRIu64
+           ", at a raised one %" PRIu64 ", by exact comparison %" PRIu64
+           ", NaN by definition %" PRIu64 "\n",
+           counts.fast, counts.first_try, counts.raised, counts.exact, counts.special);
+}
+
+/* One line a kind of row: of each type, what share of the elements the naive oracle would have
+ * rounded wrongly, and its worst error relative to the row's largest result. */
+static void print_naive(const run *run)
+{
+    printf("\na double-precision oracle with var = sum(x^2) / n - mean^2, on the same rows:\n"
+           "share of the elements it rounds wrongly, and its worst max|error| / max|y| of a row\n");
+    printf("%-14s", "");
+    for (unsigned type = 0; type < AUDIT_TYPES; type++) {
+        printf(" %17s", audit_type_names[type]);
+    }
+    printf("\n");
+    for (unsigned kind = 0; kind < AUDIT_KINDS; kind++) {
+        printf("%-14s", audit_kind_names[kind]);
+        for (unsigned type = 0; type < AUDIT_TYPES; type++) {
+            const naive_errors *e = &run->naive[kind][type];
+            double share = e->elements > 0 ? (double)e->misrounded / (double)e->elements : 0;
+            printf("  %6.2f %% %7.1e", 100 * share, e->norm_max);
+        }
+        printf("\n");
+    }
+}
+
+static void draw_row(run *run, unsigned long long *state)
+{
+    unsigned draw = (unsigned)(audit_random(state) % (3 * AUDIT_TYPES));
+    run->row.storage = (ln_type)((run->rows / AUDIT_KINDS) % AUDIT_TYPES);
+    run->row.param = draw < AUDIT_TYPES ? (ln_type)draw : run->row.storage;
+    run->kind = (unsigned)(run->rows % AUDIT_KINDS);
+    audit_row_draw(&run->row, run->kind, state);
 }
 
 static int run_audit(uint64_t elements, uint64_t seed)
 {
-    static audit_row row;
-    totals totals = {0};
+    run *run = calloc(1, sizeof *run);
+    if (run == NULL) {
+        return EXIT_MEMORY;
+    }
     unsigned long long state = seed;
-    audit *audit = audit_create();
-    ln_reference *reference = ln_reference_create();
-    bool done = audit != NULL && reference != NULL;
+    run->audit = audit_create();
+    run->reference = ln_reference_create();
+    certifier_init(&run->certifier);
+    run->result =
+        (ln_reference_typed){.rounded = &run->rounded, .exact = run->exact, .rest = run->rest};
+    bool done = run->audit != NULL && run->reference != NULL;
     double start = seconds_now();
-    for (unsigned kind = 0; done && totals.elements < elements; kind = (kind + 1) % AUDIT_KINDS) {
-        audit_row_draw(&row, kind, &state);
-        done = audit_one(audit, reference, &row, kind, &totals);
+    while (done && run->elements < elements) {
+        draw_row(run, &state);
+        done = audit_one(run);
     }
     if (done) {
         printf("seed %" PRIu64 "\n", seed);
-        print_totals(&totals, reference, seconds_now() - start);
+        print_totals(run, seconds_now() - start);
+        print_naive(run);
+        printf("\n%s\n", ln_reference_versions());
     } else {
         fprintf(stderr, "reference_audit: out of memory\n");
     }
-    ln_reference_destroy(reference);
-    audit_destroy(audit);
-    return !done ? EXIT_MEMORY : totals.wrong > 0 ? EXIT_WRONG : 0;
+    int code = !done ? EXIT_MEMORY : run->wrong > 0 ? EXIT_WRONG : 0;
+    certifier_clear(&run->certifier);
+    ln_reference_destroy(run->reference);
+    audit_destroy(run->audit);
+    free(run);
+    return code;
+}
+
+enum { HIDDEN = 768, VARIETY = 16, ROWS = 2000, REPETITIONS = 5 };
+
+/* Rows of one type, and parameters: uniform in [-2, 2), [1/2, 3/2), [-1/2, 1/2). Doubles are room
+ * for any type. */
+typedef struct speed_rows {
+    double x[VARIETY][HIDDEN], gamma[HIDDEN], beta[HIDDEN];
+    double rounded[HIDDEN], exact[HIDDEN], rest[HIDDEN];
+} speed_rows;
+
+static void draw_speed_rows(speed_rows *rows, ln_type type)
+{
+    unsigned long long state = 1;
+    for (size_t i = 0; i < HIDDEN; i++) {
+        for (size_t r = 0; r < VARIETY; r++) {
+            audit_store(type, rows->x[r], i, (double)(audit_random(&state) >> 11) * 0x1p-51 - 2);
+        }
+        audit_store(type, rows->gamma, i, (double)(audit_random(&state) >> 11) * 0x1p-53 + 0.5);
+        audit_store(type, rows->beta, i, (double)(audit_random(&state) >> 11) * 0x1p-53 - 0.5);
+    }
+}
+
+/* Processor seconds for ROWS rows of this type, the best of REPETITIONS; infinite where memory runs
+ * out. */
+static double time_type(ln_reference *reference, ln_type type)
+{
+    static speed_rows rows;
+    ln_reference_typed result = {.rounded = rows.rounded, .exact = rows.exact, .rest = rows.rest};
+    double best = (double)INFINITY;
+    draw_speed_rows(&rows, type);
+    for (int repetition = 0; repetition < REPETITIONS; repetition++) {
+        clock_t start = clock();
+        for (size_t r = 0; r < ROWS; r++) {
+            if (!ln_reference_row_typed(reference, &audit_presets[0], type, type, HIDDEN,
+                                        rows.x[r % VARIETY], NULL, rows.gamma, rows.beta,
+                                        &result)) {
+                return (double)INFINITY;
+            }
+        }
+        double spent = (double)(clock() - start) / CLOCKS_PER_SEC;
+        best = spent < best ? spent : best;
+    }
+    return best;
 }
 
 static int run_speed(void)
 {
-    enum { HIDDEN = 768, ROWS = 1000 };
-    static float x[HIDDEN], gamma[HIDDEN], beta[HIDDEN], rounded[HIDDEN];
-    static double exact[HIDDEN];
-    unsigned long long state = 1;
-    ln_reference_result result = {.rounded = rounded, .exact = exact};
     ln_reference *reference = ln_reference_create();
     if (reference == NULL) {
         return EXIT_MEMORY;
     }
-    double best = 1e300;
-    for (int repetition = 0; repetition < 5; repetition++) {
-        double spent = 0;
-        for (int r = 0; r < ROWS; r++) {
-            for (int i = 0; i < HIDDEN; i++) {
-                x[i] = (float)(audit_random(&state) >> 40) * 0x1p-22f - 2.0f;
-                gamma[i] = (float)(audit_random(&state) >> 40) * 0x1p-24f + 0.5f;
-                beta[i] = (float)(audit_random(&state) >> 40) * 0x1p-24f - 0.5f;
-            }
-            double start = seconds_now();
-            ln_reference_row(reference, &audit_presets[0], HIDDEN, x, NULL, gamma, beta, &result);
-            spent += seconds_now() - start;
-        }
-        best = spent < best ? spent : best;
+    for (unsigned type = 0; type < AUDIT_TYPES; type++) {
+        printf("%-4s %6.2f million certified elements a processor second at hidden 768 (best of %d "
+               "times %d rows)\n",
+               audit_type_names[type], 1e-6 * HIDDEN * ROWS / time_type(reference, (ln_type)type),
+               (int)REPETITIONS, (int)ROWS);
     }
-    printf("%.2f million certified elements/s at hidden 768 (best of 5 times %d rows)\n",
-           1e-6 * HIDDEN * ROWS / best, (int)ROWS);
     ln_reference_destroy(reference);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* The audit must refuse what is wrong: each test hands it a deliberately broken answer. */
 #include "audit.h"
 #include "audit_rows.h"
+#include "audit_types.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -31,28 +32,42 @@ static int tear_down(void **state)
 }
 
 typedef struct answers {
-    float rounded[AUDIT_MAX_HIDDEN];
-    double exact[AUDIT_MAX_HIDDEN];
-    ln_reference_result result;
+    audit_values rounded;
+    double exact[AUDIT_MAX_HIDDEN], rest[AUDIT_MAX_HIDDEN];
+    ln_reference_typed result;
 } answers;
 
 static void answer(answers *a, const ln_convention *convention, size_t hidden, const audit_row *row)
 {
-    a->result = (ln_reference_result){.rounded = a->rounded, .exact = a->exact};
-    assert_true(ln_reference_row(reference, convention, hidden, row->x, NULL, row->gamma, row->beta,
-                                 &a->result));
+    a->result = (ln_reference_typed){.rounded = &a->rounded, .exact = a->exact, .rest = a->rest};
+    assert_true(ln_reference_row_typed(reference, convention, row->storage, row->param, hidden,
+                                       &row->x, NULL, &row->gamma, &row->beta, &a->result));
 }
 
-static bool accepts(const audit_row *row, size_t i, float rounded, double exact)
+static audit_claim claim_of(const audit_row *row, const answers *a, size_t i)
+{
+    return (audit_claim){audit_load(row->storage, &a->rounded, i), a->exact[i], a->rest[i]};
+}
+
+static bool accepts(const audit_row *row, size_t i, audit_claim claim)
 {
     size_t p = row->convention.affine == LN_AFFINE_SCALAR ? 0 : i;
-    return audit_accepts(judge, row->x[i], row->gamma[p], row->beta[p], rounded, exact);
+    return audit_accepts(judge, audit_load(row->storage, &row->x, i),
+                         audit_load(row->param, &row->gamma, p),
+                         audit_load(row->param, &row->beta, p), claim);
+}
+
+static void take(const audit_row *row)
+{
+    audit_take(judge, &row->convention, row->hidden, row->storage, &row->x);
 }
 
 /* A row of spread values of no special kind. */
-static void draw_plain(audit_row *row, ln_convention convention, unsigned long long seed)
+static void draw_plain(audit_row *row, ln_type type, ln_convention convention,
+                       unsigned long long seed)
 {
     unsigned long long state = seed;
+    row->storage = row->param = type;
     do {
         audit_row_draw(row, 0, &state);
     } while (row->hidden < HIDDEN);
@@ -60,37 +75,68 @@ static void draw_plain(audit_row *row, ln_convention convention, unsigned long l
     row->has_residual = false;
     row->convention = convention;
     for (size_t i = 0; i < HIDDEN; i++) {
-        row->gamma[i] = 1.25f + (float)i / 256;
-        row->beta[i] = 0.125f - (float)i / 512;
+        audit_store(type, &row->gamma, i, 1.25 + (double)i / 256);
+        audit_store(type, &row->beta, i, 0.125 - (double)i / 512);
     }
 }
 
-/* Every neighbour of every right answer, over all kinds of rows. */
+/* The number of the type on this side of value. */
+static double step(ln_type type, double value, int side)
+{
+    audit_neighbours n = audit_neighbours_of(type, value);
+    double next = side < 0 ? n.below : n.above;
+    double beyond = type == LN_F16 ? 0x1p16 : type == LN_F64 ? (double)INFINITY : 0x1p128;
+    return fabs(next) == beyond ? copysign((double)INFINITY, next) : next;
+}
+
+static void refuses_beside(const audit_row *row, size_t i, audit_claim right)
+{
+    double infinity = (double)INFINITY, nan = (double)NAN;
+    bool wide = row->storage == LN_F64;
+    for (int side = -1; side <= 1; side += 2) {
+        audit_claim wrong = right;
+        wrong.rounded = step(row->storage, right.rounded, side);
+        assert_true(right.rounded == side * infinity || !accepts(row, i, wrong));
+        wrong = right;
+        wrong.exact = nextafter(right.exact, side * infinity);
+        assert_true(right.exact == side * infinity || !accepts(row, i, wrong));
+        wrong = right;
+        wrong.rest = nextafter(right.rest, side * infinity);
+        assert_true(accepts(row, i, wrong) == !wide);
+    }
+    assert_true(right.rounded != 0 ||
+                !accepts(row, i, (audit_claim){-right.rounded, right.exact, right.rest}));
+    assert_true(right.exact != 0 ||
+                !accepts(row, i, (audit_claim){right.rounded, -right.exact, right.rest}));
+    assert_true(!wide || right.rest != 0 || isinf(right.exact) ||
+                !accepts(row, i, (audit_claim){right.rounded, right.exact, -right.rest}));
+    assert_true(!wide || !accepts(row, i, (audit_claim){right.rounded, right.exact, nan}));
+}
+
+/* Every neighbour of every right answer, over all types and kinds of rows. */
 static void refuses_neighbours(void **state)
 {
     (void)state;
     unsigned long long seed = 42;
-    audit_row row;
+    static audit_row row;
     static answers a;
-    for (unsigned k = 0; k < 10 * AUDIT_KINDS; k++) {
+    for (unsigned k = 0; k < 3 * AUDIT_TYPES * AUDIT_KINDS; k++) {
+        row.storage = (ln_type)(k / AUDIT_KINDS % AUDIT_TYPES);
+        row.param = k % 5 == 0 ? LN_F32 : row.storage;
         audit_row_draw(&row, k % AUDIT_KINDS, &seed);
         answer(&a, &row.convention, row.hidden, &row);
-        audit_take(judge, &row.convention, row.hidden, row.x);
+        take(&row);
         for (size_t i = 0; i < row.hidden; i++) {
-            float r = a.rounded[i];
-            double e = a.exact[i];
-            assert_true(accepts(&row, i, r, e));
-            assert_false(accepts(&row, i, isnan(r) ? 0.0f : NAN, e));
-            assert_false(accepts(&row, i, r, isnan(e) ? 0.0 : (double)NAN));
-            if (isnan(r)) {
-                continue;
+            audit_claim right = claim_of(&row, &a, i), wrong = right;
+            assert_true(accepts(&row, i, right));
+            wrong.rounded = isnan(right.rounded) ? 0.0 : (double)NAN;
+            assert_false(accepts(&row, i, wrong));
+            wrong = right;
+            wrong.exact = isnan(right.exact) ? 0.0 : (double)NAN;
+            assert_false(accepts(&row, i, wrong));
+            if (!isnan(right.rounded)) {
+                refuses_beside(&row, i, right);
             }
-            assert_true(r == -INFINITY || !accepts(&row, i, nextafterf(r, -INFINITY), e));
-            assert_true(r == INFINITY || !accepts(&row, i, nextafterf(r, INFINITY), e));
-            assert_true(e == -INFINITY || !accepts(&row, i, r, nextafter(e, -INFINITY)));
-            assert_true(e == INFINITY || !accepts(&row, i, r, nextafter(e, INFINITY)));
-            assert_true(r != 0 || !accepts(&row, i, -r, e));
-            assert_true(e != 0 || !accepts(&row, i, r, -e));
         }
     }
 }
@@ -99,9 +145,9 @@ static void refuses_neighbours(void **state)
 static size_t refused(const audit_row *row, const answers *broken)
 {
     size_t count = 0;
-    audit_take(judge, &row->convention, row->hidden, row->x);
+    take(row);
     for (size_t i = 0; i < row->hidden; i++) {
-        count += !accepts(row, i, broken->rounded[i], broken->exact[i]);
+        count += accepts(row, i, claim_of(row, broken, i)) ? 0 : 1;
     }
     return count;
 }
@@ -109,10 +155,11 @@ static size_t refused(const audit_row *row, const answers *broken)
 static void refuses_other_conventions(void **state)
 {
     (void)state;
-    audit_row row;
+    static audit_row row;
     static answers broken;
-    for (size_t c = 0; c < AUDIT_PRESETS; c++) {
-        draw_plain(&row, audit_presets[c], c);
+    for (size_t c = 0; c < 2 * AUDIT_PRESETS; c++) {
+        ln_type type = c < AUDIT_PRESETS ? LN_F32 : LN_F64;
+        draw_plain(&row, type, audit_presets[c % AUDIT_PRESETS], c);
         ln_convention wrong = row.convention;
         wrong.ddof = 1 - wrong.ddof; /* n for n - 1, and the other way */
         answer(&broken, &wrong, row.hidden, &row);
@@ -133,9 +180,9 @@ static void refuses_other_conventions(void **state)
 static void refuses_eps_in_float(void **state)
 {
     (void)state;
-    audit_row row;
+    static audit_row row;
     static answers broken;
-    draw_plain(&row, audit_presets[0], 3);
+    draw_plain(&row, LN_F32, audit_presets[0], 3);
     ln_convention wrong = row.convention;
     wrong.eps = (double)(float)wrong.eps;
     answer(&broken, &wrong, row.hidden, &row);
@@ -145,38 +192,38 @@ static void refuses_eps_in_float(void **state)
 static void refuses_dropped_and_doubled_elements(void **state)
 {
     (void)state;
-    audit_row row, other;
+    static audit_row row, other;
     static answers broken;
-    draw_plain(&row, audit_presets[0], 5);
+    draw_plain(&row, LN_F32, audit_presets[0], 5);
     answer(&broken, &row.convention, row.hidden - 1, &row); /* the last one dropped */
-    broken.rounded[HIDDEN - 1] = broken.rounded[0];
+    broken.rounded.f32[HIDDEN - 1] = broken.rounded.f32[0];
     broken.exact[HIDDEN - 1] = broken.exact[0];
     assert_int_equal(refused(&row, &broken), HIDDEN);
     other = row;
-    other.x[1] = other.x[0]; /* one counted twice */
+    other.x.f32[1] = other.x.f32[0]; /* one counted twice */
     answer(&broken, &row.convention, row.hidden, &other);
     assert_int_equal(refused(&row, &broken), HIDDEN);
 }
 
-static bool row_accepted_with(const audit_row *row, ln_reference_result result)
+static bool row_accepted_with(const audit_row *row, ln_reference_typed result)
 {
-    audit_take(judge, &row->convention, row->hidden, row->x);
+    take(row);
     return audit_accepts_row(judge, &result);
 }
 
 static void refuses_wrong_facts(void **state)
 {
     (void)state;
-    audit_row row;
+    static audit_row row;
     static answers a;
-    for (size_t c = 0; c < AUDIT_PRESETS; c++) {
-        draw_plain(&row, audit_presets[c], c + 100);
+    for (size_t c = 0; c < AUDIT_TYPES * AUDIT_PRESETS; c++) {
+        draw_plain(&row, (ln_type)(c / AUDIT_PRESETS), audit_presets[c % AUDIT_PRESETS], c + 100);
         answer(&a, &row.convention, row.hidden, &row);
         assert_true(row_accepted_with(&row, a.result));
         size_t fields = sizeof(ln_row_facts) / sizeof(double);
         for (size_t field = 0; field < fields; field++) {
             for (int side = -1; side <= 1; side += 2) {
-                ln_reference_result broken = a.result;
+                ln_reference_typed broken = a.result;
                 double *fact = (double *)&broken.facts + field;
                 *fact = nextafter(*fact, side < 0 ? -INFINITY : INFINITY);
                 assert_false(row_accepted_with(&row, broken));
@@ -184,7 +231,7 @@ static void refuses_wrong_facts(void **state)
                 assert_false(row_accepted_with(&row, broken));
             }
         }
-        ln_reference_result broken = a.result;
+        ln_reference_typed broken = a.result;
         broken.mean_rounded = nextafterf(broken.mean_rounded, INFINITY);
         assert_false(row_accepted_with(&row, broken));
         broken = a.result;
@@ -204,10 +251,15 @@ static void refuses_wrong_facts(void **state)
 static void refuses_wrong_sums(void **state)
 {
     (void)state;
-    assert_true(audit_accepts_sum(judge, 1.0f, 0x1p-24f, 1.0f));
-    assert_false(audit_accepts_sum(judge, 1.0f, 0x1p-24f, 1 + 0x1p-23f));
-    assert_true(audit_accepts_sum(judge, 1.0f, 3 * 0x1p-24f, 1 + 0x1p-22f));
-    assert_false(audit_accepts_sum(judge, 1.0f, 3 * 0x1p-24f, 1 + 0x1p-23f));
+    for (int k = 0; k < AUDIT_TYPES; k++) {
+        const int bits[] = {24, 53, 8, 11};
+        double half = ldexp(1.0, -bits[k]); /* of an ulp of 1 */
+        ln_type type = (ln_type)k;
+        assert_true(audit_accepts_sum(judge, type, 1.0, half, 1.0));
+        assert_false(audit_accepts_sum(judge, type, 1.0, half, 1 + 2 * half));
+        assert_true(audit_accepts_sum(judge, type, 1.0, 3 * half, 1 + 4 * half));
+        assert_false(audit_accepts_sum(judge, type, 1.0, 3 * half, 1 + 2 * half));
+    }
 }
 
 /* A hand-made check that does not go through the reference: {-1, 1} is its own normalisation. */
@@ -215,15 +267,21 @@ static void accepts_by_hand(void **state)
 {
     (void)state;
     const float x[] = {-1, 1};
+    const double wide[] = {-1, 1};
+    const double half_root_2 = 0x1.6a09e667f3bcdp-1, below = 0x1.6a09e667f3bccp-1;
     const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_NONE};
-    audit_take(judge, &c, 2, x);
+    audit_take(judge, &c, 2, LN_F32, x);
     assert_true(audit_is_defined(judge));
-    assert_true(audit_accepts(judge, 1.0f, 1.0f, 0.0f, 1.0f, 1.0));
-    assert_false(audit_accepts(judge, -1.0f, 1.0f, 0.0f, 1.0f, 1.0));
+    assert_true(audit_accepts(judge, 1, 1, 0, (audit_claim){1, 1, 0}));
+    assert_false(audit_accepts(judge, -1, 1, 0, (audit_claim){1, 1, 0}));
     const ln_convention unbiased = {1, LN_EPS_NONE, 0, LN_AFFINE_NONE}; /* 1 / sqrt(2) */
-    audit_take(judge, &unbiased, 2, x);
-    assert_true(audit_accepts(judge, 1.0f, 1.0f, 0.0f, 0x1.6a09e6p-1f, 0x1.6a09e667f3bcdp-1));
-    assert_false(audit_accepts(judge, 1.0f, 1.0f, 0.0f, 0x1.6a09e6p-1f, 0x1.6a09e667f3bccp-1));
+    audit_take(judge, &unbiased, 2, LN_F32, x);
+    assert_true(audit_accepts(judge, 1, 1, 0, (audit_claim){0x1.6a09e6p-1, half_root_2, 0}));
+    assert_false(audit_accepts(judge, 1, 1, 0, (audit_claim){0x1.6a09e6p-1, below, 0}));
+    audit_take(judge, &unbiased, 2, LN_F64, wide);
+    const double rest = -0x1.bdd3413b26456p-55;
+    assert_true(audit_accepts(judge, 1, 1, 0, (audit_claim){half_root_2, half_root_2, rest}));
+    assert_false(audit_accepts(judge, 1, 1, 0, (audit_claim){half_root_2, half_root_2, 0}));
 }
 
 int main(void)

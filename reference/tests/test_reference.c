@@ -237,6 +237,20 @@ static void subnormal_results(void **state)
     same_element(&a, 1, 0.0f, 0x1p-150);
     a = ask(c, 2, one_apart, NULL, three, NULL);
     same_element(&a, 1, 2 * 0x1p-149f, 1.5 * 0x1p-149);
+    /* 6 times 3 and 10 times 1, of either sign: var 4, so xhat of 3 is 1.5, less a hair for eps.
+     * Then 1.5 * 2^-149 is no tie: double alone cannot see that. */
+    float x[16], gamma[16], rounded[16];
+    double exact[16];
+    for (size_t i = 0; i < 16; i++) {
+        x[i] = (i < 6 ? 3.0f : 1.0f) * (i % 2 == 0 ? -1.0f : 1.0f);
+        gamma[i] = 0x1p-149f;
+    }
+    ln_reference_result result = {.rounded = rounded, .exact = exact};
+    const ln_convention hair = {0, LN_EPS_VAR, 0x1p-290, LN_AFFINE_GAMMA};
+    assert_true(ln_reference_row(reference, &hair, 16, x, NULL, gamma, NULL, &result));
+    same_double(exact[1], 1.5 * 0x1p-149);
+    same_float(rounded[1], 0x1p-149f);
+    same_float(rounded[0], -0x1p-149f);
     const float half[] = {0x1p-149f, 0}, one_and_half[] = {3 * 0x1p-149f, 0};
     same_float(ask(c, 2, half, NULL, least, NULL).result.mean_rounded, 0.0f);
     same_float(ask(c, 2, one_and_half, NULL, least, NULL).result.mean_rounded, 2 * 0x1p-149f);
