@@ -14,6 +14,7 @@ static const struct {
     {"run", command_run, "measure and judge kernels, store, table, charts, report"},
     {"list", command_list, "kernels, conventions, inputs, shapes, plugins, runs"},
     {"eval", command_eval, "a kernel, or the reference, on your own tensors"},
+    {"choose", command_choose, "the kernel to use for a shape, a model and an error budget"},
     {"report", command_report, "charts and page of a stored run, nothing measured again"},
     {"export", command_export, "a stored run as JSON, JSON Lines or TSV"},
     {"doctor", command_doctor, "what on this machine makes timings untrustworthy"},
