@@ -210,6 +210,7 @@ static bool add_candidate(const choose_wanted *wanted, const evidence *evidence,
                  .regime = speed_regime(stored->key.rows, stored->key.hidden, stored->key.dtype,
                                         machine->l1d_bytes, machine->l2_bytes, machine->l3_bytes)},
         .pair = {NAN, NAN, NAN},
+        .relative = NAN,
         .fate = FATE_SLOWER,
     };
     snprintf(candidate->object_hash, sizeof candidate->object_hash, "%s",
@@ -233,23 +234,36 @@ static bool is_in_group(const case_key *key, const case_key *group)
            strcmp(key->input, group->input) == 0 && !is_roof(key->kernel);
 }
 
-static bool compare_with(const evidence *evidence, candidate *best, candidate *other, error *error)
+/* Ranks are those of paired ratios: absolute times of a group differ by the noise of their rounds.
+ */
+static bool relate(const evidence *evidence, const candidate *base, choice *choice, error *error)
 {
-    size_t base = (size_t)(best->view.stored - evidence->cases.cases);
-    size_t index = (size_t)(other->view.stored - evidence->cases.cases);
-    if (other->fate == FATE_UNTIMED || isnan(other->view.speed.time_ns))
-        return true;
-    if (!speed_of_pair(&evidence->cases, index, base, &other->pair, error))
-        return false;
-    if (other == best)
-        set_fate(best, FATE_BEST, "the fastest within the budget");
-    else if (other->fate == FATE_SLOWER && isnan(other->pair.ratio))
-        set_fate(other, FATE_TIED, "not timed in the same rounds as the best");
-    else if (other->fate == FATE_SLOWER && !(other->pair.lo > 1))
-        set_fate(other, FATE_TIED, "not told apart from the best");
-    else if (other->fate == FATE_SLOWER)
-        set_fate(other, FATE_SLOWER, "slower");
+    size_t base_index = (size_t)(base->view.stored - evidence->cases.cases);
+    double base_time = base->view.speed.time_ns;
+    for (size_t i = 0; i < choice->count; i++) {
+        candidate *own = &choice->candidates[i];
+        size_t index = (size_t)(own->view.stored - evidence->cases.cases);
+        if (!speed_of_pair(&evidence->cases, index, base_index, &own->pair, error))
+            return false;
+        own->relative =
+            isnan(own->pair.ratio) ? own->view.speed.time_ns / base_time : own->pair.ratio;
+    }
     return true;
+}
+
+static void name_fates(choice *choice)
+{
+    for (size_t i = 0; i < choice->count; i++) {
+        candidate *own = &choice->candidates[i];
+        if (i == 0)
+            set_fate(own, FATE_BEST, "the fastest within the budget");
+        else if (own->fate == FATE_SLOWER && isnan(own->pair.ratio))
+            set_fate(own, FATE_TIED, "not timed in the same rounds as the best");
+        else if (own->fate == FATE_SLOWER && !(own->pair.lo > 1))
+            set_fate(own, FATE_TIED, "not told apart from the best");
+        else if (own->fate == FATE_SLOWER)
+            set_fate(own, FATE_SLOWER, "slower");
+    }
 }
 
 double candidate_error(const choose_wanted *wanted, const candidate *candidate)
@@ -272,15 +286,14 @@ static bool can_be_used(const candidate *candidate)
 static bool dominates(const choose_wanted *wanted, const candidate *a, const candidate *b)
 {
     double error_a = candidate_error(wanted, a), error_b = candidate_error(wanted, b);
-    double time_a = a->view.speed.time_ns, time_b = b->view.speed.time_ns;
-    return can_be_used(a) && time_a <= time_b && error_a <= error_b &&
-           (time_a < time_b || error_a < error_b);
+    return can_be_used(a) && a->relative <= b->relative && error_a <= error_b &&
+           (a->relative < b->relative || error_a < error_b);
 }
 
 static int by_fate_and_time(const void *a, const void *b)
 {
     const candidate *left = a, *right = b;
-    double time_left = left->view.speed.time_ns, time_right = right->view.speed.time_ns;
+    double time_left = left->relative, time_right = right->relative;
     /* Whoever meets the budget, by time; then whoever does not. */
     int class_left = left->fate <= FATE_SLOWER ? 0 : (int)left->fate;
     int class_right = right->fate <= FATE_SLOWER ? 0 : (int)right->fate;
@@ -310,28 +323,39 @@ static void find_front(const choose_wanted *wanted, choice *choice)
     for (size_t i = 0; best && i < choice->count; i++) {
         const candidate *own = &choice->candidates[i];
         double error = candidate_error(wanted, own), of_best = candidate_error(wanted, best);
-        double time = own->view.speed.time_ns;
         if (!own->pareto || own == best)
             continue;
         if (error < of_best &&
-            (!choice->more_accurate || time < choice->more_accurate->view.speed.time_ns))
+            (!choice->more_accurate || own->relative < choice->more_accurate->relative))
             choice->more_accurate = own;
-        if (time < best->view.speed.time_ns &&
-            (!choice->less_accurate || time > choice->less_accurate->view.speed.time_ns))
+        if (own->relative < best->relative &&
+            (!choice->less_accurate || own->relative > choice->less_accurate->relative))
             choice->less_accurate = own;
     }
 }
 
+/* First against whoever took the least time, whatever its errors, then against the best. */
 static bool rank(const evidence *evidence, choice *choice, error *error)
 {
-    qsort(choice->candidates, choice->count, sizeof *choice->candidates, by_fate_and_time);
-    candidate *first = choice->candidates;
-    if (choice->count == 0 || first->fate != FATE_SLOWER)
+    candidate *all = choice->candidates;
+    const candidate *fastest = NULL;
+    for (size_t i = 0; i < choice->count; i++) {
+        double time = all[i].view.speed.time_ns;
+        if (!isnan(time) && (!fastest || time < fastest->view.speed.time_ns))
+            fastest = &all[i];
+    }
+    if (!fastest)
         return true;
-    for (size_t i = 0; i < choice->count; i++)
-        if (!compare_with(evidence, first, &choice->candidates[i], error))
-            return false;
-    choice->best = first;
+    if (!relate(evidence, fastest, choice, error))
+        return false;
+    qsort(all, choice->count, sizeof *all, by_fate_and_time);
+    if (all[0].fate != FATE_SLOWER)
+        return true;
+    if (!relate(evidence, &all[0], choice, error))
+        return false;
+    qsort(all + 1, choice->count - 1, sizeof *all, by_fate_and_time);
+    name_fates(choice);
+    choice->best = &all[0];
     return true;
 }
 

@@ -78,6 +78,10 @@ const char *machine_difference(const machine *a, const machine *b);
 /* Whether results at one hidden size may stand for another: within a factor of 2. */
 bool hidden_is_near(size_t a, size_t b);
 
+/* The rows that are timed for these: as many, but no more than make the regime DRAM beyond doubt.
+ */
+size_t rows_to_time(size_t rows, size_t hidden, ln_type dtype, const machine *machine);
+
 /* A kernel matches the globs wanted. */
 bool kernel_is_wanted(const choose_wanted *wanted, const char *kernel);
 
@@ -101,7 +105,8 @@ typedef struct candidate {
     double row_ulp, bound, ulp, correctly_rounded, bits;
     size_t judged_hidden; /* where they were judged; 0: nowhere */
     double judged_kappa;  /* largest kappa among them; 0: normal rows alone */
-    speed_pair pair;      /* its time / the best's */
+    speed_pair pair;      /* its time / the best's (where none is best: / the fastest's) */
+    double relative; /* what ranks it: pair.ratio, or the ratio of times where no round has both */
     candidate_fate fate;
     bool pareto;      /* nothing is faster and as right */
     char reason[320]; /* why it is where it is, a few words */

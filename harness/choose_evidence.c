@@ -27,6 +27,16 @@ bool hidden_is_near(size_t a, size_t b)
     return fabs(log2((double)a / (double)b)) <= 1;
 }
 
+size_t rows_to_time(size_t rows, size_t hidden, ln_type dtype, const machine *machine)
+{
+    size_t row = 2 * hidden * dtype_size(dtype);
+    size_t most = 256u << 20;
+    if (most < 4 * machine->l3_bytes)
+        most = 4 * machine->l3_bytes;
+    size_t limit = most / row ? most / row : 1;
+    return rows < limit ? rows : limit;
+}
+
 bool kernel_is_wanted(const choose_wanted *wanted, const char *kernel)
 {
     bool any = !wanted->kernels || wanted->kernels->count == 0;

@@ -8,16 +8,6 @@
 
 enum { JUDGED_ROWS = 18 /* two rounds of the kappa sweep, as in every plan */ };
 
-size_t rows_to_time(size_t rows, size_t hidden, ln_type dtype, const machine *machine)
-{
-    size_t row = 2 * hidden * dtype_size(dtype);
-    size_t most = 256u << 20;
-    if (most < 4 * machine->l3_bytes)
-        most = 4 * machine->l3_bytes;
-    size_t limit = most / row ? most / row : 1;
-    return rows < limit ? rows : limit;
-}
-
 /* Adds "ROWSxHIDDEN", once. */
 static bool add_shape(word_list *shapes, size_t rows, size_t hidden, error *error)
 {

@@ -28,8 +28,4 @@ typedef struct choose_lack {
 bool choose_measure(const choose_meter *meter, const choose_lack *lacks, size_t count, int64_t *run,
                     bool *short_of_time, error *error);
 
-/* The rows that are timed for these: as many, but no more than make the regime DRAM beyond doubt.
- */
-size_t rows_to_time(size_t rows, size_t hidden, ln_type dtype, const machine *machine);
-
 #endif

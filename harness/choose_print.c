@@ -14,10 +14,8 @@ static const char *const fate_names[] = {
 
 static void add_limit(text *out, const char *what, double limit, const char *unit)
 {
-    char number[16];
     if (!isnan(limit))
-        text_format(out, "%s%s %s%s", out->length ? ", " : "", what, number_short(limit, number),
-                    unit);
+        text_format(out, "%s%s %.6g%s", out->length ? ", " : "", what, limit, unit);
 }
 
 void budget_words(const choose_budget *budget, text *out)
@@ -166,12 +164,14 @@ enum { COLUMNS = sizeof columns / sizeof *columns, MOST_RANK = 9 };
 
 static bool is_shown(const chosen *one, size_t index, bool explain)
 {
-    const candidate *candidate = &one->choice.candidates[index];
-    return explain || index == 0 ||
-           (one->choice.best &&
-            (candidate->fate <= FATE_SLOWER ? index <= RUNNERS_UP
-                                            : candidate == one->choice.more_accurate ||
-                                                  candidate == one->choice.less_accurate));
+    const choice *choice = &one->choice;
+    const candidate *candidate = &choice->candidates[index];
+    if (explain || candidate == choice->most_accurate)
+        return true;
+    if (!choice->best)
+        return candidate->pareto;
+    return (candidate->fate <= FATE_SLOWER && index <= RUNNERS_UP) ||
+           candidate == choice->more_accurate || candidate == choice->less_accurate;
 }
 
 /* The table with the columns below a rank. */
@@ -226,33 +226,42 @@ static bool print_heading(const chosen *one, const choose_look *look, FILE *file
     return true;
 }
 
+static void print_run(const chosen *one, FILE *file)
+{
+    const evidence *evidence = &one->evidence;
+    const char *hash = one->choice.count ? one->choice.candidates[0].object_hash : "";
+    char commit[16], started[32], library[20];
+    fprintf(file, "%s run %lld, %s, commit %s; library %s%s\n",
+            one->measured ? "measured now:" : "from what is stored of this machine:",
+            (long long)evidence->run.id, shown(evidence->run.started, started, sizeof started),
+            shown(machine_fact_value(&evidence->machine, "git_commit"), commit, 11),
+            hash[0] ? shown(hash, library, sizeof library) : "not recorded",
+            !one->wanted.object_hash[0] ? ""
+            : evidence->same_library    ? ", as it is now"
+                                        : ", NOT the one there is now: --fresh measures anew");
+}
+
 /* Where the figures come from, and what they are not. */
 static void print_origin(const chosen *one, const choose_look *look, FILE *file)
 {
+    const choose_wanted *wanted = &one->wanted;
     const evidence *evidence = &one->evidence;
+    const case_key *group = &evidence->group;
     const candidate *best = one->choice.best;
-    char commit[16], started[32];
-    fprintf(file, "%s run %lld, %s, commit %s%s\n",
-            one->measured ? "measured now:" : "from this machine's stored results:",
-            (long long)evidence->run.id, shown(evidence->run.started, started, sizeof started),
-            shown(machine_fact_value(&evidence->machine, "git_commit"), commit, 11),
-            best && best->object_hash[0] ? "" : ", library not recorded");
-    if (best && best->object_hash[0])
-        fprintf(file, "library %.16s%s\n", best->object_hash,
-                evidence->same_library || !one->wanted.object_hash[0]
-                    ? ", as it is now"
-                    : ": NOT the one there is now; --fresh measures anew");
+    print_run(one, file);
     if (!evidence->same_shape)
-        fprintf(file,
-                "an estimate: timed at %zu x %zu, the nearest shape in the same regime; --fresh "
-                "measures this one\n",
-                evidence->group.rows, evidence->group.hidden);
+        fprintf(file, "an estimate: timed at %zu x %zu, %s\n", group->rows, group->hidden,
+                group->hidden == wanted->hidden && group->rows < wanted->rows &&
+                        group->rows == rows_to_time(wanted->rows, wanted->hidden, wanted->dtype,
+                                                    &evidence->machine)
+                    ? "as many rows of DRAM as are timed"
+                    : "the nearest in the same regime: --fresh measures this shape");
     if (!evidence->same_convention)
         fprintf(file,
                 "timed under %s, which has the same affine form: divisor and eps cost nothing\n",
-                evidence->group.convention);
-    if (best && best->judged_hidden && best->judged_hidden != one->wanted.hidden)
-        fprintf(file, "errors are estimates too: judged at hidden %zu\n", best->judged_hidden);
+                group->convention);
+    if (best && best->judged_hidden != wanted->hidden)
+        fprintf(file, "errors are an estimate: judged at hidden %zu\n", best->judged_hidden);
     if (look->no_kappa)
         fputs("errors are those of normal rows; rows far off zero cost digits: --kappa K asks "
               "for them\n",
