@@ -226,14 +226,6 @@ static bool add_candidate(const choose_wanted *wanted, const evidence *evidence,
     return true;
 }
 
-static bool is_in_group(const case_key *key, const case_key *group)
-{
-    return key->rows == group->rows && key->hidden == group->hidden && key->cache == group->cache &&
-           key->threads == group->threads && key->dtype == group->dtype &&
-           strcmp(key->convention, group->convention) == 0 &&
-           strcmp(key->input, group->input) == 0 && !is_roof(key->kernel);
-}
-
 /* Ranks are those of paired ratios: absolute times of a group differ by the noise of their rounds.
  */
 static bool relate(const evidence *evidence, const candidate *base, choice *choice, error *error)
@@ -369,7 +361,7 @@ bool choice_make(const choose_wanted *wanted, const evidence *evidence, choice *
     bool fine = true;
     for (size_t i = 0; fine && evidence->timed && i < evidence->cases.count; i++) {
         const case_key *key = &evidence->cases.cases[i].key;
-        if (is_in_group(key, &evidence->group) && kernel_is_wanted(wanted, key->kernel))
+        if (is_of_group(key, &evidence->group) && kernel_is_wanted(wanted, key->kernel))
             fine = add_candidate(wanted, evidence, i, choice, error);
     }
     fine = fine && rank(evidence, choice, error);

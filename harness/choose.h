@@ -82,6 +82,9 @@ bool hidden_is_near(size_t a, size_t b);
  */
 size_t rows_to_time(size_t rows, size_t hidden, ln_type dtype, const machine *machine);
 
+/* A kernel's case was timed in the rounds of a group: same shape, convention and so on. */
+bool is_of_group(const case_key *key, const case_key *group);
+
 /* A kernel matches the globs wanted. */
 bool kernel_is_wanted(const choose_wanted *wanted, const char *kernel);
 

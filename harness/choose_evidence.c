@@ -108,11 +108,12 @@ static bool is_timed(const stored_case *stored)
     return stored->repetition_count > 0 && !is_roof(stored->key.kernel);
 }
 
-static bool same_group(const case_key *a, const case_key *b)
+bool is_of_group(const case_key *a, const case_key *b)
 {
     return a->rows == b->rows && a->hidden == b->hidden && a->cache == b->cache &&
            a->threads == b->threads && a->dtype == b->dtype &&
-           strcmp(a->convention, b->convention) == 0 && strcmp(a->input, b->input) == 0;
+           strcmp(a->convention, b->convention) == 0 && strcmp(a->input, b->input) == 0 &&
+           !is_roof(a->kernel);
 }
 
 static distance distance_of(const choose_wanted *wanted, const stored_cases *cases, size_t index,
@@ -135,7 +136,7 @@ static distance distance_of(const choose_wanted *wanted, const stored_cases *cas
     distance.other_library = wanted->object_hash[0] &&
                              strcmp(wanted->object_hash, descriptor_hash(kernels, key->kernel));
     for (size_t i = 0; i < cases->count; i++)
-        distance.missing -= is_timed(&cases->cases[i]) && same_group(&cases->cases[i].key, key) &&
+        distance.missing -= is_timed(&cases->cases[i]) && is_of_group(&cases->cases[i].key, key) &&
                             kernel_is_wanted(wanted, cases->cases[i].key.kernel);
     return distance;
 }
