@@ -171,6 +171,7 @@ static void test_emitted_ranges(void **state)
         "    if (!is(0, 0, \"small\") || !is(SIZE_MAX, 256, \"small\")) return 1;\n"
         "    if (!is(1, 257, \"one\") || !is(10, 1024, \"one\")) return 2;\n"
         "    if (!is(11, 1024, \"many\") || !is(SIZE_MAX, SIZE_MAX, \"many\")) return 3;\n"
+        "    if (layernorm_kernels[1].rows_to + 1 != layernorm_kernels[2].rows_from) return 5;\n"
         "    return sizeof layernorm_kernels / sizeof *layernorm_kernels == 3 ? 0 : 4;\n}\n";
     size_t count = sizeof all / sizeof *all;
     assert_int_equal(compiled(state, all, count, program), 0);
