@@ -31,9 +31,9 @@ typedef struct choose_wanted {
     cache_state cache;
     unsigned threads;
     choose_budget budget;
-    const word_list *kernels; /* globs; NULL or empty: all */
-    char object_hash[20];     /* of the library there is now, "" where it does not matter */
-    int64_t run;              /* timed in this run alone; 0: in any */
+    const word_list *kernels;   /* globs; NULL or empty: all */
+    const word_list *libraries; /* object hashes of those there are now; NULL: it does not matter */
+    int64_t run;                /* timed in this run alone; 0: in any */
 } choose_wanted;
 
 /* One kernel's errors on one input (or row of the offset sweep) at one hidden size. */

@@ -26,6 +26,7 @@ typedef struct choosing {
     size_t count;
     worker *worker;
     kernel_list kernels;
+    word_list libraries;
     machine machine;
     const char *command_line;
 } choosing;
@@ -207,6 +208,10 @@ static bool measure(const choose_options *options, choosing *choosing, error *er
     size_t count = find_lacks(choosing, lacks);
     bool fine = count == 0 || choose_measure(&meter, lacks, count, &run, &short_of_time, error);
     free(lacks);
+    if (!fine && error->code == EXIT_CODE_INTERRUPTED)
+        fail(error, EXIT_CODE_INTERRUPTED,
+             "interrupted: what was measured is kept, and the same command measures what is "
+             "lacking");
     if (fine && count && short_of_time)
         fprintf(stderr,
                 "lnbench: --time %g is short: the fewest repetitions were made, and may have taken "
@@ -308,6 +313,23 @@ static bool check_met(const choosing *choosing, error *error)
     return true;
 }
 
+/* The object hash of each library that is loaded, for what is stored to be compared with. */
+static bool note_libraries(choosing *choosing, error *error)
+{
+    const kernel_entry *kernels = choosing->kernels.kernels;
+    for (size_t i = 0; i < choosing->kernels.count; i++) {
+        char hash[20];
+        if (i > 0 && kernels[i].plugin == kernels[i - 1].plugin)
+            continue;
+        snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernels[i].object_hash);
+        if (!word_list_add(&choosing->libraries, hash, error))
+            return false;
+    }
+    for (size_t i = 0; i < choosing->count; i++)
+        choosing->all[i].wanted.libraries = &choosing->libraries;
+    return true;
+}
+
 static bool begin(const choose_options *options, choosing *choosing, error *error)
 {
     if (options->database[0] == '\0')
@@ -316,10 +338,7 @@ static bool begin(const choose_options *options, choosing *choosing, error *erro
                       &choosing->kernels, error) ||
         !machine_read(&choosing->machine, error))
         return false;
-    for (size_t i = 0; choosing->kernels.count && i < choosing->count; i++)
-        snprintf(choosing->all[i].wanted.object_hash, sizeof choosing->all[i].wanted.object_hash,
-                 "%016llx", (unsigned long long)choosing->kernels.kernels[0].object_hash);
-    return true;
+    return note_libraries(choosing, error);
 }
 
 static bool choose(const choose_options *options, choosing *choosing, error *error)
@@ -344,6 +363,7 @@ static void choosing_free(choosing *choosing)
     free(choosing->all);
     worker_stop(choosing->worker);
     kernel_list_free(&choosing->kernels);
+    word_list_free(&choosing->libraries);
     machine_free(&choosing->machine);
 }
 

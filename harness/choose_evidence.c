@@ -59,6 +59,14 @@ const char *descriptor_hash(const json_t *kernels, const char *kernel)
     return "";
 }
 
+static bool is_library_now(const choose_wanted *wanted, const char *hash)
+{
+    bool now = !wanted->libraries;
+    for (size_t i = 0; !now && i < wanted->libraries->count; i++)
+        now = strcmp(wanted->libraries->words[i], hash) == 0;
+    return now;
+}
+
 /* How far a timed group is from what is wanted; the smaller, the better, in this order. */
 typedef struct distance {
     bool usable;
@@ -103,9 +111,15 @@ static bool shape_is_near(const choose_wanted *wanted, const case_key *key, cons
            (strcmp(regime, "L1") != 0 || fabs(log2((double)key->rows / (double)wanted->rows)) <= 1);
 }
 
+/* Timed in two processes at least: one alone, such as an interrupted run may leave, has no
+ * interval.
+ */
 static bool is_timed(const stored_case *stored)
 {
-    return stored->repetition_count > 0 && !is_roof(stored->key.kernel);
+    for (size_t i = 1; !is_roof(stored->key.kernel) && i < stored->repetition_count; i++)
+        if (stored->repetitions[i].process != stored->repetitions[0].process)
+            return true;
+    return false;
 }
 
 bool is_of_group(const case_key *a, const case_key *b)
@@ -133,8 +147,7 @@ static distance distance_of(const choose_wanted *wanted, const stored_cases *cas
     distance.other_shape = key->rows != wanted->rows || key->hidden != wanted->hidden;
     distance.shape = 8 * fabs(log2((double)key->hidden / (double)wanted->hidden)) +
                      fabs(log2((double)key->rows / (double)wanted->rows));
-    distance.other_library = wanted->object_hash[0] &&
-                             strcmp(wanted->object_hash, descriptor_hash(kernels, key->kernel));
+    distance.other_library = !is_library_now(wanted, descriptor_hash(kernels, key->kernel));
     for (size_t i = 0; i < cases->count; i++)
         distance.missing -= is_timed(&cases->cases[i]) && is_of_group(&cases->cases[i].key, key) &&
                             kernel_is_wanted(wanted, cases->cases[i].key.kernel);

@@ -236,9 +236,9 @@ static void print_run(const chosen *one, FILE *file)
             (long long)evidence->run.id, shown(evidence->run.started, started, sizeof started),
             shown(machine_fact_value(&evidence->machine, "git_commit"), commit, 11),
             hash[0] ? shown(hash, library, sizeof library) : "not recorded",
-            !one->wanted.object_hash[0] ? ""
-            : evidence->same_library    ? ", as it is now"
-                                        : ", NOT the one there is now: --fresh measures anew");
+            !one->wanted.libraries   ? ""
+            : evidence->same_library ? ", as it is now"
+                                     : ", NOT the one there is now: --fresh measures anew");
 }
 
 /* Where the figures come from, and what they are not. */

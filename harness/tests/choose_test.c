@@ -316,7 +316,9 @@ static void test_which_run(void **state)
     new.hash = "bbbb";
     sample_begin(&new);
     sample_put(&new, &sample_kernels[3]);
-    snprintf(wanted.object_hash, sizeof wanted.object_hash, "bbbb");
+    const char *now[] = {"plug", "bbbb"}, *later[] = {"cccc"};
+    word_list libraries = {now, 2}, later_libraries = {later, 1};
+    wanted.libraries = &libraries;
     expect_best(store, wanted, "exact");
     wanted.budget.kappa = 10;
     for (size_t i = 0; i < SAMPLE_KERNELS; i++)
@@ -324,7 +326,7 @@ static void test_which_run(void **state)
     chosen one = sample_choose(store, wanted);
     assert_true(one.choice.unjudged && one.evidence.same_library);
     chosen_free(&one);
-    snprintf(wanted.object_hash, sizeof wanted.object_hash, "cccc");
+    wanted.libraries = &later_libraries;
     one = sample_choose(store, wanted);
     assert_false(one.evidence.same_library);
     chosen_free(&one);
@@ -335,6 +337,30 @@ static void test_which_run(void **state)
     expect_best(store, wanted, "twin");
     wanted.run = new.id;
     expect_best(store, wanted, "exact");
+    store_close(store);
+}
+
+/* One process of an interrupted run has no interval: it is measured again. */
+static void test_one_process(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    store *store;
+    CHECK(store_open(scratch_path(state, "one.db"), STORE_WRITE, &store, &problem));
+    run.store = store;
+    sample_begin(&run);
+    case_key key = sample_key(&run, "mid", "normal");
+    for (unsigned i = 0; i < 4; i++) {
+        repetition repetition = {7, i, 0, 100, 150, 150};
+        CHECK(store_put_repetition(store, run.id, &key, &repetition, &problem));
+    }
+    chosen one = sample_choose(store, sample_wanted(85, 768));
+    assert_false(one.evidence.timed);
+    chosen_free(&one);
+    repetition other = {8, 0, 0, 100, 150, 150};
+    CHECK(store_put_repetition(store, run.id, &key, &other, &problem));
+    one = sample_choose(store, sample_wanted(85, 768));
+    assert_true(one.evidence.timed);
+    chosen_free(&one);
     store_close(store);
 }
 
@@ -377,6 +403,7 @@ int main(void)
         SCRATCH_TEST(test_conventions),
         SCRATCH_TEST(test_near_errors),
         SCRATCH_TEST(test_which_run),
+        SCRATCH_TEST(test_one_process),
         SCRATCH_TEST(test_empty_store),
         cmocka_unit_test(test_rows_to_time),
     };

@@ -1,4 +1,5 @@
 #!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets code
 # choose: what is wrong with a request, measuring only what is lacking, budgets nothing meets.
 . "$(dirname "$0")/cli_common.sh" "$@"
 few=(--db c.db --kernels 'naive_f32_scalar,two_pass_f32_scalar' --time 0.1)
