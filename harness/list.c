@@ -3,6 +3,7 @@
 #include "convention.h"
 #include "inputs.h"
 #include "kernel_json.h"
+#include "models.h"
 #include "store.h"
 #include "text.h"
 #include "views.h"
@@ -184,6 +185,35 @@ static bool list_shapes(const list_options *options, error *error)
     return print_table(table, error);
 }
 
+static bool list_models(const list_options *options, error *error)
+{
+    static const char *const headings[] = {"model",  "whose",      "hidden",
+                                           "tokens", "convention", "source"};
+    size_t count;
+    const model *all = models(&count);
+    table *table = table_create(headings, sizeof headings / sizeof *headings);
+    json_t *array = json_array();
+    for (size_t i = 0; table && i < count; i++) {
+        table_cell(table, all[i].name);
+        table_cell(table, all[i].title);
+        table_format(table, "%zu", all[i].hidden);
+        table_format(table, "%zu", all[i].tokens);
+        table_cell(table, all[i].convention);
+        table_cell(table, all[i].source);
+        json_array_append_new(array,
+                              json_pack("{s:s, s:s, s:I, s:I, s:s, s:s}", "name", all[i].name,
+                                        "title", all[i].title, "hidden", (json_int_t)all[i].hidden,
+                                        "tokens", (json_int_t)all[i].tokens, "convention",
+                                        all[i].convention, "source", all[i].source));
+    }
+    if (options->json) {
+        table_destroy(table);
+        return print_json(array, error);
+    }
+    json_decref(array);
+    return print_table(table, error);
+}
+
 static bool list_runs(const list_options *options, error *error)
 {
     static const char *const headings[] = {"run",   "started",     "plan",   "state",
@@ -235,7 +265,8 @@ static bool list_what(const char *what, const list_options *options, error *erro
         list_function *list;
     } lists[] = {
         {"kernels", list_kernels}, {"conventions", list_conventions}, {"inputs", list_inputs},
-        {"shapes", list_shapes},   {"plugins", list_plugins},         {"runs", list_runs},
+        {"shapes", list_shapes},   {"models", list_models},           {"plugins", list_plugins},
+        {"runs", list_runs},
     };
     const char *names[sizeof lists / sizeof *lists];
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
@@ -246,7 +277,7 @@ static bool list_what(const char *what, const list_options *options, error *erro
     const char *nearest = nearest_word(what, names, sizeof lists / sizeof *lists);
     return fail(error, EXIT_CODE_USAGE,
                 "nothing called '%.60s' to list%s%s%s: there are kernels, conventions, inputs, "
-                "shapes, plugins and runs",
+                "shapes, models, plugins and runs",
                 what, nearest ? " (did you mean '" : "", nearest ? nearest : "",
                 nearest ? "'?)" : "");
 }
@@ -261,13 +292,14 @@ exit_code command_list(int argc, char **argv, error *error)
          &list.database},
         {"json", NULL, "JSON instead of a table", OPTION_FLAG, &list.json},
     };
-    const subcommand subcommand = {"list",
-                                   "kernels|conventions|inputs|shapes|plugins|runs [OPTION...]",
-                                   "Lists what there is to measure, or what was measured.",
-                                   NULL,
-                                   options,
-                                   sizeof options / sizeof *options,
-                                   1};
+    const subcommand subcommand = {
+        "list",
+        "kernels|conventions|inputs|shapes|models|plugins|runs [OPTION...]",
+        "Lists what there is to measure, or what was measured.",
+        NULL,
+        options,
+        sizeof options / sizeof *options,
+        1};
     word_list operands = {0};
     bool help;
     bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);

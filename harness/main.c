@@ -16,6 +16,7 @@ static const struct {
     {"eval", command_eval, "a kernel, or the reference, on your own tensors"},
     {"fingerprint", command_fingerprint, "which convention made this output?"},
     {"distance", command_distance, "how far conventions lie apart, exactly"},
+    {"choose", command_choose, "the kernel to use for a shape, a model and an error budget"},
     {"report", command_report, "charts and page of a stored run, nothing measured again"},
     {"export", command_export, "a stored run as JSON, JSON Lines or TSV"},
     {"doctor", command_doctor, "what on this machine makes timings untrustworthy"},

@@ -2,13 +2,11 @@
 #include "command.h"
 #include "draw.h"
 #include "interrupt.h"
-#include "kernel_json.h"
 #include "paths.h"
 #include "result_table.h"
-#include "session.h"
+#include "session_setup.h"
 #include "text.h"
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,18 +18,6 @@ typedef struct run_options {
     bool resume, dry_run, json, huge_pages, no_charts;
 } run_options;
 
-/* The last CPU we may use: the first ones get most interrupts. */
-static int last_cpu(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return -1;
-    for (int cpu = CPU_SETSIZE; cpu-- > 0;)
-        if (CPU_ISSET((size_t)cpu, &set))
-            return cpu;
-    return -1;
-}
-
 static char *command_text(int argc, char **argv)
 {
     text line = {0};
@@ -39,22 +25,6 @@ static char *command_text(int argc, char **argv)
     for (int i = 0; i < argc; i++)
         text_format(&line, " %s", argv[i]);
     return line.bytes;
-}
-
-static double plan_seconds(const plan *plan)
-{
-    double seconds = 0;
-    for (size_t i = 0; i < plan->accuracy_count; i++)
-        seconds += (double)plan->kernel_count *
-                   session_judgement_seconds(plan->accuracy[i].rows * plan->accuracy[i].hidden);
-    for (size_t i = 0; i < plan->speed_count; i++) {
-        const speed_group *group = &plan->speed[i];
-        size_t entries = plan->kernel_count + 2;
-        seconds += (double)entries * session_judgement_seconds(group->block_rows * group->hidden);
-        seconds += (double)(entries * group->processes * group->repetitions) *
-                   session_repetition_seconds(group);
-    }
-    return seconds;
 }
 
 /* How many groups from `first` on differ in their input alone. */
@@ -130,24 +100,8 @@ static bool dry_run(const plan *plan, error *error)
     for (size_t i = 0; i < plan->kernel_count; i++)
         printf(" %s", plan->kernels[i]->facts.name);
     printf("\n%zu judgements, %zu repetitions, about %.0f s\n", plan_judgements(plan),
-           plan_repetitions(plan), plan_seconds(plan));
+           plan_repetitions(plan), session_plan_seconds(plan));
     return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the plan");
-}
-
-static bool store_kernels(session *session, error *error)
-{
-    for (size_t i = 0; i < session->plan.kernel_count; i++) {
-        json_t *json = kernel_json(session->plan.kernels[i]);
-        char *dumped = json ? json_dumps(json, JSON_COMPACT) : NULL;
-        bool fine = dumped ? store_put_kernel(session->store, session->run,
-                                              session->plan.kernels[i]->facts.name, dumped, error)
-                           : fail_memory(error, "a kernel's descriptor");
-        free(dumped);
-        json_decref(json);
-        if (!fine)
-            return false;
-    }
-    return true;
 }
 
 /* A new run in the store, or an unfinished one of the same plan. */
@@ -172,27 +126,15 @@ static bool begin(session *session, const run_options *options, const char *comm
         .machine = &session->machine,
     };
     return store_begin_run(session->store, &info, &session->run, error) &&
-           store_kernels(session, error);
+           session_store_kernels(session, error);
 }
 
 static bool measure(session *session, error *error)
 {
-    progress_begin(&session->progress, plan_seconds(&session->plan));
+    progress_begin(&session->progress, session_plan_seconds(&session->plan));
     bool fine = session_accuracy(session, error) && session_speed(session, error);
     progress_end(&session->progress);
     return fine;
-}
-
-/* The directory of the database, made where it is missing. */
-static bool make_parent(const char *path, error *error)
-{
-    char directory[1024];
-    snprintf(directory, sizeof directory, "%s", path);
-    char *slash = strrchr(directory, '/');
-    if (!slash || slash == directory)
-        return true;
-    *slash = '\0';
-    return make_directories(directory, error);
 }
 
 static bool show(session *session, const run_options *options, bool finished, error *error)
@@ -225,7 +167,7 @@ static bool run_plan(session *session, const run_options *options, const char *c
     /* Places that cannot be written to are found before anything is measured. */
     bool charts = !options->json && !options->no_charts;
     if ((charts && !make_directories(options->out, error)) ||
-        !make_parent(options->database, error) ||
+        !make_parent_directory(options->database, error) ||
         !store_open(options->database, STORE_WRITE, &session->store, error) ||
         !begin(session, options, command_line, error))
         return false;
@@ -268,7 +210,7 @@ static bool prepare(session *session, const run_options *options, kernel_list *k
         .deadline_seconds = options->deadline,
     };
     session->judge = judge_create(session->worker, &settings);
-    session->cpu = last_cpu();
+    session->cpu = session_last_cpu();
     session->huge_pages = options->huge_pages;
     session->deadline_seconds = options->deadline;
     return session->judge || fail_memory(error, "the judge");

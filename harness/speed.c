@@ -365,6 +365,45 @@ bool speed_of_case(const stored_cases *cases, size_t index, speed *speed, error 
     return fine;
 }
 
+static bool summarise_pair(const samples *own, const samples *base, uint64_t seed, speed_pair *pair,
+                           error *error)
+{
+    samples ratios;
+    size_t most = own->count > base->count ? own->count : base->count;
+    workspace *space = workspace_create(most, error);
+    if (!space || !samples_allocate(&ratios, most, error)) {
+        workspace_free(space);
+        return false;
+    }
+    /* fill_ratios divides its third by its second. */
+    fill_ratios(&ratios, base, own);
+    if (ratios.count > 0) {
+        pair->ratio = median_of_processes(&ratios, space->medians, space->scratch);
+        interval(&ratios, seed, space, &pair->lo, &pair->hi);
+    }
+    samples_free(&ratios);
+    workspace_free(space);
+    return true;
+}
+
+bool speed_of_pair(const stored_cases *cases, size_t index, size_t base, speed_pair *pair,
+                   error *error)
+{
+    samples own, other;
+    uint64_t seed =
+        hash_key(&cases->cases[index].key) ^ rotate(hash_key(&cases->cases[base].key), 1);
+    *pair = (speed_pair){NAN, NAN, NAN};
+    if (!samples_of(&cases->cases[index], &own, error))
+        return false;
+    bool fine = samples_of(&cases->cases[base], &other, error);
+    if (fine) {
+        fine = summarise_pair(&own, &other, seed, pair, error);
+        samples_free(&other);
+    }
+    samples_free(&own);
+    return fine;
+}
+
 const char *speed_regime(size_t rows, size_t hidden, ln_type dtype, size_t l1d, size_t l2,
                          size_t l3)
 {

@@ -15,6 +15,14 @@ double median(double *values, size_t count);
  * resampled together with it. Everything NaN where there are no repetitions. */
 bool speed_of_case(const stored_cases *cases, size_t index, speed *speed, error *error);
 
+/* How many times as long as `base` a case takes: both timed in the same rounds, the ratios summed
+ * up and resampled as above. An interval that contains 1 does not tell the two apart. */
+typedef struct speed_pair {
+    double ratio, lo, hi; /* time of the case / time of the base; NaN where no round has both */
+} speed_pair;
+bool speed_of_pair(const stored_cases *cases, size_t index, size_t base, speed_pair *pair,
+                   error *error);
+
 /* The regime that rows x hidden of this type falls in on a machine, by x + y bytes: "L1", "L2",
  * "L3", "DRAM". */
 const char *speed_regime(size_t rows, size_t hidden, ln_type dtype, size_t l1d, size_t l2,

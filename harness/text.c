@@ -244,28 +244,94 @@ static void print_column(const table *table, size_t row, size_t column, int widt
     fputs(last ? "\n" : "  ", file);
 }
 
+/* The width of every column; NULL when memory runs out. */
+static int *column_widths(const table *table)
+{
+    size_t rows = (table->count + table->columns - 1) / table->columns;
+    int *width = table->failed ? NULL : calloc(table->columns, sizeof *width);
+    for (size_t column = 0; width && column < table->columns; column++)
+        for (size_t row = 0; row < rows; row++) {
+            int shown = shown_width(cell_string(table, row, column));
+            width[column] = shown > width[column] ? shown : width[column];
+        }
+    return width;
+}
+
+size_t table_width(const table *table)
+{
+    int *width = column_widths(table);
+    size_t sum = 0;
+    for (size_t column = 0; width && column < table->columns; column++)
+        sum += (size_t)width[column] + (column ? 2 : 0);
+    free(width);
+    return sum;
+}
+
+static bool is_right(const table *table, size_t rows, size_t column)
+{
+    for (size_t row = 1; row < rows; row++)
+        if (!is_number(cell_string(table, row, column)))
+            return false;
+    return rows > 1;
+}
+
 bool table_print(const table *table, FILE *file)
 {
     size_t rows = (table->count + table->columns - 1) / table->columns;
-    int *width = calloc(table->columns, sizeof *width);
+    int *width = column_widths(table);
     bool *right = calloc(table->columns, sizeof *right);
-    bool fine = width && right && !table->failed;
-    for (size_t column = 0; fine && column < table->columns; column++) {
-        right[column] = rows > 1;
-        for (size_t row = 0; row < rows; row++) {
-            const char *string = cell_string(table, row, column);
-            int shown = shown_width(string);
-            width[column] = shown > width[column] ? shown : width[column];
-            if (row > 0 && !is_number(string))
-                right[column] = false;
-        }
-    }
+    bool fine = width && right;
+    for (size_t column = 0; fine && column < table->columns; column++)
+        right[column] = is_right(table, rows, column);
     for (size_t row = 0; fine && row < rows; row++)
         for (size_t column = 0; column < table->columns; column++)
             print_column(table, row, column, width[column], right[column], file);
     free(width);
     free(right);
     return fine && !ferror(file);
+}
+
+bool table_print_markdown(const table *table, FILE *file)
+{
+    size_t rows = (table->count + table->columns - 1) / table->columns;
+    for (size_t row = 0; row < rows; row++) {
+        for (size_t column = 0; column < table->columns; column++) {
+            fputs(column ? " | " : "| ", file);
+            for (const char *at = cell_string(table, row, column); *at; at++) {
+                if (strchr("\\`*_{}[]<>#|", *at))
+                    fputc('\\', file);
+                fputc(*at == '\n' || *at == '\r' ? ' ' : *at, file);
+            }
+        }
+        fputs(" |\n", file);
+        for (size_t column = 0; row == 0 && column < table->columns; column++)
+            fputs(!is_right(table, rows, column) ? column ? " --- |" : "| --- |"
+                  : column                       ? " ---: |"
+                                                 : "| ---: |",
+                  file);
+        if (row == 0)
+            fputc('\n', file);
+    }
+    return !table->failed && !ferror(file);
+}
+
+bool table_print_tsv(const table *table, FILE *file)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        for (const char *at = cell_string(table, 0, i); *at; at++) {
+            const char *escape = *at == '\t'   ? "\\t"
+                                 : *at == '\n' ? "\\n"
+                                 : *at == '\r' ? "\\r"
+                                 : *at == '\\' ? "\\\\"
+                                               : NULL;
+            if (escape)
+                fputs(escape, file);
+            else
+                fputc(*at, file);
+        }
+        fputc((i + 1) % table->columns ? '\t' : '\n', file);
+    }
+    return !table->failed && !ferror(file);
 }
 
 void table_destroy(table *table)

@@ -42,6 +42,11 @@ void table_cell(table *table, const char *value);                 /* fills rows 
 void table_format(table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool table_print(const table *table,
                  FILE *file); /* false: memory ran out, or the file has an error */
+/* The same for other readers: a Markdown table, and tab-separated values with the headings first.
+ * What would end a cell or mean something else there is escaped. */
+bool table_print_markdown(const table *table, FILE *file);
+bool table_print_tsv(const table *table, FILE *file);
+size_t table_width(const table *table); /* columns that table_print takes on a terminal */
 void table_destroy(table *table);
 
 #endif

@@ -9,7 +9,7 @@ check "no arguments: help on standard error" has err '^  run  '
 check "no arguments: nothing on standard output" lines out 0
 
 accepted "--help" 0 --help
-for subcommand in run list eval report export doctor; do
+for subcommand in run list eval choose report export doctor; do
     check "--help names $subcommand" has out "^  $subcommand "
 done
 for exit in '0 fine' '2 usage' '7 environment' '130 interrupted'; do
@@ -40,6 +40,9 @@ options_of run --plan --kernels --conventions --dtypes --shapes --inputs --cache
 options_of list --plugin --db --json
 options_of eval --x --residual --gamma --beta --convention --kernel --reference --y --out --dtype \
     --plugin --max-row-ulp --deadline --json
+options_of choose --shape --model --tokens --convention --dtype --cache --threads --kernels \
+    --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --explain --format --json \
+    --emit --fresh --stored --time --plugin --seed --deadline --db
 options_of report --run --out --db
 options_of export --format --run --out --db
 options_of doctor --json

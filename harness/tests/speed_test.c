@@ -244,6 +244,35 @@ static void fill_noisy(sample *sample, unsigned processes, int repetitions, doub
 }
 
 /* The same store gives the same figures, whatever the order of its rows and of its cases. */
+/* Three processes, of which the pair shares two; in each round the one takes 1.5 times the other's
+ * time, whatever the round's noise. */
+static void test_pair(void **state)
+{
+    (void)state;
+    static sample sample;
+    stored_case *slow = add_case(&sample, "slow"), *fast = add_case(&sample, "fast");
+    for (unsigned process = 0; process < 2; process++)
+        for (unsigned round = 0; round < 5; round++) {
+            double noise = 1 + 0.37 * (double)(process * 5 + round * round);
+            add_time(slow, process, 150 * noise);
+            add_time(fast, process, 100 * noise);
+        }
+    add_time(slow, 2, 9000);
+    speed_pair pair;
+    error error;
+    assert_true(speed_of_pair(&sample.cases, 0, 1, &pair, &error));
+    assert_near(pair.ratio, 1.5);
+    assert_near(pair.lo, 1.5);
+    assert_near(pair.hi, 1.5);
+    assert_true(speed_of_pair(&sample.cases, 1, 0, &pair, &error));
+    assert_near(pair.ratio, 1 / 1.5);
+    add_case(&sample, "never");
+    assert_true(speed_of_pair(&sample.cases, 0, 2, &pair, &error));
+    assert_true(isnan(pair.ratio) && isnan(pair.lo) && isnan(pair.hi));
+    assert_true(speed_of_pair(&sample.cases, 2, 0, &pair, &error));
+    assert_true(isnan(pair.ratio));
+}
+
 static void test_deterministic(void **state)
 {
     (void)state;
@@ -329,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_hierarchy),
         cmocka_unit_test(test_roof),
         cmocka_unit_test(test_rounds_are_paired),
+        cmocka_unit_test(test_pair),
         cmocka_unit_test(test_deterministic),
         cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_regime),

@@ -1,0 +1,134 @@
+/* Choosing a kernel: from stored results of this machine to the fastest kernel within a budget.
+ *
+ *     evidence evidence;
+ *     choice choice;
+ *     evidence_gather(store, &wanted, &machine, &evidence, &error);
+ *     if (evidence.timed && choice_make(&wanted, &evidence, &choice, &error) && choice.best) ...
+ *     choice_free(&choice);
+ *     evidence_free(&evidence);
+ */
+#ifndef LNBENCH_CHOOSE_H
+#define LNBENCH_CHOOSE_H
+
+#include "options.h"
+#include "views.h"
+
+/* How wrong a kernel may be. NaN: not asked for. */
+typedef struct choose_budget {
+    double row_ulp, ulp;      /* at most */
+    double correctly_rounded; /* at least, 0..1 */
+    double bits;              /* at least */
+    double kappa;             /* on rows of kappa up to this, 1 to 1e8; NaN: normal rows alone */
+    bool proven;              /* row ULP: what is proven, not what was measured */
+} choose_budget;
+
+/* What a kernel is chosen for. */
+typedef struct choose_wanted {
+    size_t rows, hidden;
+    ln_type dtype;
+    ln_convention convention;
+    char convention_label[CONVENTION_MAX_LENGTH];
+    cache_state cache;
+    unsigned threads;
+    choose_budget budget;
+    const word_list *kernels;   /* globs; NULL or empty: all */
+    const word_list *libraries; /* object hashes of those there are now; NULL: it does not matter */
+    int64_t run;                /* timed in this run alone; 0: in any */
+} choose_wanted;
+
+/* One kernel's errors on one input (or row of the offset sweep) at one hidden size. */
+typedef struct accuracy_fact {
+    char kernel[NAME_MAX_LENGTH];
+    char object_hash[20];
+    char input[INPUT_MAX_LENGTH];
+    size_t hidden;
+    double kappa; /* that was asked of the rows; 0: normal rows */
+    double row_ulp, bound, ulp, correctly_rounded, bits; /* NaN: this fact does not tell */
+    verdict verdict;
+    bool fault;         /* the verdict rules the kernel out, whatever the budget */
+    bool without_claim; /* fault-free, but for these rows nothing is right or nothing is known */
+    int64_t run;
+} accuracy_fact;
+
+/* What is known on this machine. Speeds come from one group of one run, so that they can be paired;
+ * errors, which are the same bits in every run of the same library, from all runs. */
+typedef struct evidence {
+    bool timed; /* false: nothing near enough was timed here */
+    stored_run run;
+    machine machine;
+    json_t *kernels;
+    stored_cases cases; /* of that run */
+    case_key group;     /* shape and convention that were timed */
+    bool same_convention, same_shape, same_library;
+    accuracy_fact *facts;
+    size_t fact_count;
+    size_t runs_here, runs_elsewhere;
+} evidence;
+
+/* Reads the runs of this machine. The run that is wanted, if one is, counts as of this machine
+ * whatever it says. */
+bool evidence_gather(store *store, const choose_wanted *wanted, const machine *machine,
+                     evidence *evidence, error *error);
+void evidence_free(evidence *evidence);
+
+/* The first fact in which two machines differ for timing: cpu_model, a cache, the compiler; NULL
+ * where they are the same. A CPU without a name is the same as none. */
+const char *machine_difference(const machine *a, const machine *b);
+
+/* Whether results at one hidden size may stand for another: within a factor of 2. */
+bool hidden_is_near(size_t a, size_t b);
+
+/* The rows that are timed for these: as many, but no more than make the regime DRAM beyond doubt.
+ */
+size_t rows_to_time(size_t rows, size_t hidden, ln_type dtype, const machine *machine);
+
+/* A kernel's case was timed in the rounds of a group: same shape, convention and so on. */
+bool is_of_group(const case_key *key, const case_key *group);
+
+/* A kernel matches the globs wanted. */
+bool kernel_is_wanted(const choose_wanted *wanted, const char *kernel);
+
+/* The object hash that a run's descriptors tell of a kernel, "" where they don't. */
+const char *descriptor_hash(const json_t *kernels, const char *kernel);
+
+typedef enum candidate_fate {
+    FATE_BEST,
+    FATE_TIED,     /* within the budget, and not told apart from the best */
+    FATE_SLOWER,   /* within the budget */
+    FATE_BUDGET,   /* beyond it, or nothing proven */
+    FATE_UNJUDGED, /* the errors that the budget asks for were not measured */
+    FATE_FAULT,    /* crashed, wrong, ... */
+    FATE_UNTIMED,  /* unsupported, skipped, or no repetitions */
+} candidate_fate;
+
+typedef struct candidate {
+    view_case view;
+    char object_hash[20];
+    /* Over all rows that the budget is about; NaN: not judged. */
+    double row_ulp, bound, ulp, correctly_rounded, bits;
+    size_t judged_hidden; /* where they were judged; 0: nowhere */
+    double judged_kappa;  /* largest kappa among them; 0: normal rows alone */
+    speed_pair pair;      /* its time / the best's (where none is best: / the fastest's) */
+    double relative; /* what ranks it: pair.ratio, or the ratio of times where no round has both */
+    candidate_fate fate;
+    bool pareto;      /* nothing is faster and as right */
+    char reason[320]; /* why it is where it is, a few words */
+} candidate;
+
+typedef struct choice {
+    candidate *candidates; /* best first, then by fate and time */
+    size_t count;
+    const candidate *best;          /* NULL: nothing meets the budget */
+    const candidate *most_accurate; /* of those that can be used, NULL where there are none */
+    const candidate *more_accurate, *less_accurate; /* the Pareto front's next, or NULL */
+    bool unjudged; /* some kernel lacks errors that the budget asks for */
+} choice;
+
+bool choice_make(const choose_wanted *wanted, const evidence *evidence, choice *choice,
+                 error *error);
+void choice_free(choice *choice);
+
+/* The error that candidates are ranked by: row ULP, measured or proven. Infinite where unknown. */
+double candidate_error(const choose_wanted *wanted, const candidate *candidate);
+
+#endif

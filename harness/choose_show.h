@@ -1,0 +1,44 @@
+/* Choices for people (text, Markdown), for programs (TSV, JSON) and for compilers (C). */
+#ifndef LNBENCH_CHOOSE_SHOW_H
+#define LNBENCH_CHOOSE_SHOW_H
+
+#include "choose.h"
+#include "text.h"
+
+/* One shape's question, what is known, and the answer. */
+typedef struct chosen {
+    choose_wanted wanted;
+    evidence evidence;
+    choice choice;
+    bool measured; /* just now */
+} chosen;
+
+typedef enum choose_format { CHOOSE_TEXT, CHOOSE_MARKDOWN, CHOOSE_TSV, CHOOSE_JSON } choose_format;
+
+typedef struct choose_look {
+    choose_format format;
+    bool explain;  /* the whole table, and why each loser lost */
+    bool colour;   /* text: the best in bold */
+    size_t width;  /* text: columns to fit in, 0: as many as it takes */
+    bool no_kappa; /* say that rows far off zero were not asked about */
+} choose_look;
+
+/* False when memory runs out or the file has an error. */
+bool chosen_print(const chosen *all, size_t count, const choose_look *look, FILE *file);
+
+/* One shape: {"schema", ..., "best", "runners_up", "pareto"}; several: {"schema", "choices":
+ * [those]}. NULL when memory runs out. */
+json_t *chosen_json(const chosen *all, size_t count);
+
+/* A C file with the kernel for every shape: each chosen shape stands for those around it, up to the
+ * geometric mean with its neighbour. Shapes without a best kernel are left to their neighbours;
+ * false where there is no best kernel at all, or memory runs out (out->failed). */
+bool chosen_emit_c(const chosen *all, size_t count, text *out);
+
+/* "the best there is, NAME, has row ULP 2.66"; for the error where nothing meets the budget. */
+void chosen_best_there_is(const chosen *one, char *buffer, size_t size);
+
+/* "row ULP at most 4 (proven), rows of kappa to 1e4"; "none" */
+void budget_words(const choose_budget *budget, text *out);
+
+#endif

@@ -1,0 +1,61 @@
+#include "session_setup.h"
+#include "kernel_json.h"
+#include "paths.h"
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+double session_plan_seconds(const plan *plan)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < plan->accuracy_count; i++)
+        seconds += (double)plan->kernel_count *
+                   session_judgement_seconds(plan->accuracy[i].rows * plan->accuracy[i].hidden);
+    for (size_t i = 0; i < plan->speed_count; i++) {
+        const speed_group *group = &plan->speed[i];
+        size_t entries = plan->kernel_count + 2;
+        seconds += (double)entries * session_judgement_seconds(group->block_rows * group->hidden);
+        seconds += (double)(entries * group->processes * group->repetitions) *
+                   session_repetition_seconds(group);
+    }
+    return seconds;
+}
+
+int session_last_cpu(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return -1;
+    for (int cpu = CPU_SETSIZE; cpu-- > 0;)
+        if (CPU_ISSET((size_t)cpu, &set))
+            return cpu;
+    return -1;
+}
+
+bool session_store_kernels(session *session, error *error)
+{
+    for (size_t i = 0; i < session->plan.kernel_count; i++) {
+        json_t *json = kernel_json(session->plan.kernels[i]);
+        char *dumped = json ? json_dumps(json, JSON_COMPACT) : NULL;
+        bool fine = dumped ? store_put_kernel(session->store, session->run,
+                                              session->plan.kernels[i]->facts.name, dumped, error)
+                           : fail_memory(error, "a kernel's descriptor");
+        free(dumped);
+        json_decref(json);
+        if (!fine)
+            return false;
+    }
+    return true;
+}
+
+bool make_parent_directory(const char *path, error *error)
+{
+    char directory[1024];
+    snprintf(directory, sizeof directory, "%s", path);
+    char *slash = strrchr(directory, '/');
+    if (!slash || slash == directory)
+        return true;
+    *slash = '\0';
+    return make_directories(directory, error);
+}

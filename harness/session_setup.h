@@ -1,0 +1,19 @@
+/* What every command that measures does before and around a session. */
+#ifndef LNBENCH_SESSION_SETUP_H
+#define LNBENCH_SESSION_SETUP_H
+
+#include "session.h"
+
+/* Rough seconds that a plan takes. */
+double session_plan_seconds(const plan *plan);
+
+/* The last CPU we may use, for timing: the first ones get most interrupts. -1: not known. */
+int session_last_cpu(void);
+
+/* The descriptors of the plan's kernels, into the session's run. */
+bool session_store_kernels(session *session, error *error);
+
+/* The directory of a database, made where it is missing. */
+bool make_parent_directory(const char *path, error *error);
+
+#endif
