@@ -13,8 +13,6 @@ failures=0
 code=0
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
-# In a build with sanitizers a crash is to look as it does without.
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:handle_segv=0:handle_abort=0"
 unset LN_DISABLE_ISA LNBENCH_WORKER LNBENCH_LIBRARY LNBENCH_PLOTS LNBENCH_WORKER_STDERR
 
 failed() {
