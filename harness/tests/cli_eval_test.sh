@@ -61,12 +61,18 @@ check "1-D: one row" has out ': 1 x 4, tinyllm$'
 printed row_y.npy '%.4f' >row.txt
 check "1-D: the shape" has row.txt '^<f4 \(4,\)$'
 
-# x + x is 2x exactly, and LayerNorm of it with eps 0 is that of x.
-accepted "residual" 0 eval --x x.npy --residual x.npy --convention ddof=0,eps=0,affine=none \
-    --reference --out twice.npy
-accepted "no residual" 0 eval --x x.npy --convention ddof=0,eps=0,affine=none --reference \
-    --out once.npy
-check "residual: added" cmp twice.npy once.npy
+# The sum of both is what is normalised.
+npy rest.npy '<f4' '(4,)' 5 0 0 1
+npy sum.npy '<f4' '(4,)' 6 2 3 5
+for way in --reference '--kernel fused_f32_scalar'; do
+    # shellcheck disable=SC2086
+    {
+        accepted "residual, $way" 0 eval --x row.npy --residual rest.npy --convention tinyllm \
+            $way --out with.npy
+        accepted "the sum, $way" 0 eval --x sum.npy --convention tinyllm $way --out of_sum.npy
+    }
+    check "residual, $way: added" cmp with.npy of_sum.npy
+done
 accepted "residual: a kernel" 0 eval --x x.npy --residual x.npy --convention tinyllm \
     --kernel fused_f32_scalar
 

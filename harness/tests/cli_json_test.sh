@@ -67,7 +67,7 @@ for format in json jsonl smaller tsv; do
     check "export $format: the same in a file" cmp printed saved
 done
 mkfifo pipe
-cat pipe >drained &
+timeout 20 cat pipe >drained &
 accepted "export into a pipe" 0 export --db a.db --format tsv --out pipe
 wait
 check "export into a pipe: what it is" cmp printed drained
