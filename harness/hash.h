@@ -15,4 +15,7 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
+/* Of a file's contents; 0 when it can't be read. */
+uint64_t hash_file(const char *path);
+
 #endif

@@ -444,10 +444,16 @@ static bool plan_shapes(const plan_request *request, const resolved *resolved,
 
 /* Everything that decides what is measured: an unfinished run may go on only under the same hash.
  */
-static void plan_identify(plan *plan)
+static void plan_identify(plan *plan, const plan_request *request)
 {
     uint64_t hash = hash_bytes(HASH_START, plan->name, strlen(plan->name));
     hash = hash_bytes(hash, &plan->seed, sizeof plan->seed);
+    hash = hash_bytes(hash, &request->settings, sizeof request->settings);
+    for (size_t i = 0; i < request->inputs.count; i++) {
+        /* A user's file may change between two runs; a family hashes to 0. */
+        uint64_t contents = hash_file(request->inputs.words[i]);
+        hash = hash_bytes(hash, &contents, sizeof contents);
+    }
     for (size_t i = 0; i < plan->kernel_count; i++) {
         const kernel_entry *kernel = plan->kernels[i];
         hash = hash_bytes(hash, kernel->facts.name, strlen(kernel->facts.name) + 1);
@@ -489,7 +495,7 @@ bool plan_make(const plan_request *request, const kernel_list *kernels, const ma
     free(resolved.conventions);
     free(resolved.inputs);
     if (fine)
-        plan_identify(plan);
+        plan_identify(plan, request);
     else
         plan_free(plan);
     return fine;

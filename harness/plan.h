@@ -13,6 +13,7 @@ typedef struct plan_request {
     const char *only; /* "speed", "accuracy" or NULL */
     uint64_t seed;
     uint64_t processes, repetitions; /* 0: the plan's own */
+    uint64_t settings;               /* a hash of what else decides results: limits, pages */
 } plan_request;
 
 /* Rows of one input under one convention, judged for every kernel. */

@@ -1,6 +1,7 @@
 /* lnbench run: plan, measure, judge, store, table, charts, report. */
 #include "command.h"
 #include "draw.h"
+#include "hash.h"
 #include "interrupt.h"
 #include "paths.h"
 #include "result_table.h"
@@ -191,6 +192,13 @@ static bool run_plan(session *session, const run_options *options, const char *c
     return true;
 }
 
+/* What decides results and is no part of the plan; a deadline only decides when to give up. */
+static uint64_t hash_settings(const run_options *options)
+{
+    uint64_t hash = hash_bytes(HASH_START, &options->max_row_ulp, sizeof options->max_row_ulp);
+    return hash_bytes(hash, &options->huge_pages, sizeof options->huge_pages);
+}
+
 static bool prepare(session *session, const run_options *options, kernel_list *kernels,
                     error *error)
 {
@@ -286,6 +294,7 @@ exit_code command_run(int argc, char **argv, error *error)
         options_help(&subcommand, stdout);
     else if (fine) {
         interrupt_watch();
+        request->settings = hash_settings(&run);
         fine = prepare(&session, &run, &kernels, error);
         if (fine && run.dry_run)
             fine = run.json ? dry_run_json(&session.plan, error) : dry_run(&session.plan, error);

@@ -173,6 +173,15 @@ static bool makes_no_sense(worker *worker, reply *reply)
     return gone(worker, VERDICT_CRASHED, "the worker's answers make no sense", reply);
 }
 
+/* A reason is a plugin's own words, and is shown on terminals, in tables and pages: one printable
+ * line. */
+static void make_printable(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127)
+            *text = ' ';
+}
+
 bool worker_next(worker *worker, double deadline_seconds, reply *reply)
 {
     char text[64];
@@ -191,6 +200,7 @@ bool worker_next(worker *worker, double deadline_seconds, reply *reply)
     }
     if (got != (ssize_t)sizeof *reply || !reply_is_sane(reply))
         return makes_no_sense(worker, reply);
+    make_printable(reply->text);
     if (reply->kind != REPLY_FAILED)
         return true;
     /* These end the process, or leave it in a state that nothing should be measured in. */
@@ -249,20 +259,6 @@ static bool add_kernel(kernel_list *list, const kernel_entry *entry, error *erro
     list->kernels = kernels;
     kernels[list->count++] = *entry;
     return true;
-}
-
-/* Identifies the object that kernels come from; 0 when it can't be read. */
-static uint64_t hash_file(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    uint64_t hash = HASH_START;
-    char block[16384];
-    if (!file)
-        return 0;
-    for (size_t got; (got = fread(block, 1, sizeof block, file)) > 0;)
-        hash = hash_bytes(hash, block, got);
-    fclose(file);
-    return hash;
 }
 
 /* Loads plugin i into the process; fills the list where one is given. */

@@ -109,4 +109,21 @@ kill -INT $process
 code=$?
 check "eval interrupted: exit code" is "$code" 130
 
+# What else decides results is part of a plan: another limit, or another tensor under the same name.
+"$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 1:1
+small=(--kernels two_pass_f32_scalar --only accuracy --conventions tinyllm --inputs x.npy
+    --no-charts --db other.db)
+run_it run "${small[@]}"
+unfinish() { "$binaries/run_sql" other.db "UPDATE runs SET state = 'interrupted'"; }
+unfinish
+run_it run "${small[@]}" --resume
+check "the same limit and tensor go on" hasnt err 'no unfinished run'
+unfinish
+run_it run "${small[@]}" --resume --max-row-ulp 1e6
+check "another limit does not" has err 'no unfinished run of this plan'
+unfinish
+"$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 2:3
+run_it run "${small[@]}" --resume
+check "another tensor does not" has err 'no unfinished run of this plan'
+
 finish
