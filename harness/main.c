@@ -12,7 +12,7 @@ static const struct {
     const char *summary;
 } commands[] = {
     {"run", command_run, "measure and judge kernels, store, table, charts, report"},
-    {"list", command_list, "kernels, conventions, inputs, shapes, plugins, runs"},
+    {"list", command_list, "kernels, conventions, inputs, shapes, models, plugins, runs"},
     {"eval", command_eval, "a kernel, or the reference, on your own tensors"},
     {"fingerprint", command_fingerprint, "which convention made this output?"},
     {"distance", command_distance, "how far conventions lie apart, exactly"},
