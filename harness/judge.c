@@ -61,8 +61,8 @@ bool judge_reserve(judge *judge, const judge_block *block, error *error)
         judge->elements = elements;
     }
     if (block->rows > judge->rows) {
-        if (!grow(&judge->mean, block->rows, sizeof *judge->mean) ||
-            !grow(&judge->rstd, block->rows, sizeof *judge->rstd) ||
+        if (!grow(&judge->mean, block->rows, sizeof(double)) ||
+            !grow(&judge->rstd, block->rows, sizeof(double)) ||
             !grow(&judge->bounds, block->rows, sizeof *judge->bounds) ||
             !grow(&judge->by_row, block->rows, sizeof *judge->by_row))
             return fail_memory(error, "a kernel's statistics");
@@ -128,6 +128,37 @@ static verdict failed_verdict(const reply *reply)
     return verdict;
 }
 
+/* f64 statistics as floats, in place; poison stays poison. */
+static void narrow_statistics(float *values, size_t rows)
+{
+    for (size_t row = 0; row < rows; row++) {
+        double wide;
+        memcpy(&wide, (const char *)values + row * sizeof wide, sizeof wide);
+        uint64_t bits;
+        memcpy(&bits, &wide, sizeof bits);
+        if (bits == UINT64_MAX)
+            memset(&values[row], 0xff, sizeof *values);
+        else
+            values[row] = (float)wide;
+    }
+}
+
+/* What the kernel gave as mean and rstd. */
+static bool read_statistics(judge *judge, const arena_map *at, const kernel_entry *kernel,
+                            size_t rows)
+{
+    int arena = worker_arena(judge->worker);
+    size_t bytes = rows * dtype_size(kernel->facts.accumulator);
+    if (!arena_read(arena, at->mean, judge->mean, bytes) ||
+        !arena_read(arena, at->rstd, judge->rstd, bytes))
+        return false;
+    if (kernel->facts.accumulator == LN_F64) {
+        narrow_statistics(judge->mean, rows);
+        narrow_statistics(judge->rstd, rows);
+    }
+    return true;
+}
+
 bool judge_run(judge *judge, const judge_block *block, const kernel_entry *kernel,
                placement placement, float *computed, verdict *verdict, error *error)
 {
@@ -141,10 +172,11 @@ bool judge_run(judge *judge, const judge_block *block, const kernel_entry *kerne
     int arena = worker_arena(judge->worker);
     size_t bytes = block->rows * block->hidden * sizeof *computed;
     memset(computed, 0xff, bytes);
-    memset(judge->mean, 0xff, block->rows * sizeof *judge->mean);
+    size_t statistics = block->rows * sizeof(double);
+    memset(judge->mean, 0xff, statistics);
     if (!arena_write(arena, order.at.y, computed, bytes) ||
-        !arena_write(arena, order.at.mean, judge->mean, block->rows * sizeof *judge->mean) ||
-        !arena_write(arena, order.at.rstd, judge->mean, block->rows * sizeof *judge->mean))
+        !arena_write(arena, order.at.mean, judge->mean, statistics) ||
+        !arena_write(arena, order.at.rstd, judge->mean, statistics))
         return fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
     if (!worker_ask(judge->worker, &order, judge->settings.deadline_seconds, &reply)) {
         if (interrupted())
@@ -154,8 +186,7 @@ bool judge_run(judge *judge, const judge_block *block, const kernel_entry *kerne
     }
     bool fine = arena_read(arena, order.at.y, computed, bytes);
     if (fine && placement == PLACEMENT_BEFORE)
-        fine = arena_read(arena, order.at.mean, judge->mean, block->rows * sizeof *judge->mean) &&
-               arena_read(arena, order.at.rstd, judge->rstd, block->rows * sizeof *judge->rstd);
+        fine = read_statistics(judge, &order.at, kernel, block->rows);
     return fine || fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
 }
 
