@@ -11,7 +11,7 @@ struct judge {
     metrics_gather *gather;
     /* Grown as needed and kept, since a run judges thousands of cases of few sizes. */
     float *computed, *other;
-    float *mean, *rstd;
+    float *mean, *rstd; /* with room for the kernel's own, which may be f64 */
     ln_bound *bounds;
     judged_row *by_row;
     size_t elements, rows;

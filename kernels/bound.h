@@ -1,10 +1,12 @@
 /* What the proofs of all error bounds share.
  *
- * The model (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 2.2 and 3.1): with
- * u = REAL_UNIT, each operation gives (a op b)(1 + e) + t, |e| <= u; t is 0, but for products and
- * quotients (fused ones too) that are subnormal, where |t| <= REAL_TINY. k roundings in a row stay
- * within a factor 1 + g, |g| <= gamma(k) = k u / (1 - k u). This holds while nothing overflows: a
- * bound must see to that, and make no claim where an intermediate might.
+ * ITEM_UNIT and the like are those of the items' type, in which apply and affine are computed,
+ * REAL_UNIT those of the accumulator's, in which statistics and rstd are. The model (Higham,
+ * "Accuracy and Stability of Numerical Algorithms", 2nd ed., 2.2 and 3.1): with u = REAL_UNIT, each
+ * operation gives (a op b)(1 + e) + t, |e| <= u; t is 0, but for products and quotients (fused ones
+ * too) that are subnormal, where |t| <= REAL_TINY. k roundings in a row stay within a factor 1 + g,
+ * |g| <= gamma(k) = k u / (1 - k u). This holds while nothing overflows: a bound must see to that,
+ * and make no claim where an intermediate might.
  *
  * A sum over a row: each of the BLOCK partial sums takes ceil(N / BLOCK) terms (the first is added
  * to zero, exactly), and a tree of log2(BLOCK) levels adds them up. So no term goes through more
@@ -25,15 +27,29 @@ typedef struct moments_bound {
     double rest;   /* |rest|; 0 where it is exactly 0 */
     double var_lo; /* var_lo <= m2 / N <= var_hi, N the exact count */
     double var_hi;
+    double scale; /* the scale of moments */
 } moments_bound;
 
 static const double bound_slack = 1.0 + 1e-12;
-static const moments_bound bound_none = {INFINITY, INFINITY, -INFINITY, INFINITY};
+static const moments_bound bound_none = {INFINITY, INFINITY, -INFINITY, INFINITY, 1};
+
+/* Accumulators are longer than items. */
+#define WIDE (sizeof(real) > sizeof(item))
+
+LN_INLINE double bound_gamma_of(double unit, double roundings)
+{
+    double ku = roundings * unit;
+    return ku < 0.5 ? ku / (1.0 - ku) * bound_slack : INFINITY;
+}
 
 LN_INLINE double bound_gamma(double roundings)
 {
-    double ku = roundings * REAL_UNIT;
-    return ku < 0.5 ? ku / (1.0 - ku) * bound_slack : INFINITY;
+    return bound_gamma_of(REAL_UNIT, roundings);
+}
+
+LN_INLINE double item_gamma(double roundings)
+{
+    return bound_gamma_of(ITEM_UNIT, roundings);
 }
 
 LN_INLINE double bound_levels(void)
@@ -46,11 +62,58 @@ LN_INLINE double bound_depth(size_t hidden)
     return ceil((double)hidden / BLOCK) + bound_levels();
 }
 
+/* What becomes of xhat, deviations being within `deviation` = D of the exact d, where it is
+ * fl(d' r' + q) and r' is rstd (relative error rho) rounded to an item:
+ *     |xhat - (d r + q)|
+ *         <= r (1 + rho) D + max|d| r rho         what comes in
+ *          + u r (1 + rho)(max|d| + D) + tiny     one rounding, or the product's; and where eps is
+ *          + u eps + tiny                         on the quotient, eps and a sum
+ *          + u (r (1 + rho)(max|d| + D)(1 + u) + eps (1 + u)) + tiny. */
+LN_INLINE double bound_product(const ln_problem *problem, const ln_row_facts *facts,
+                               double deviation, double rho)
+{
+    double r = facts->rstd, eps = problem->convention.eps;
+    if (WIDE)
+        rho += ITEM_UNIT * (1 + rho);
+    double product = r * (1 + rho) * (facts->max_dev + deviation);
+    double error =
+        r * (1 + rho) * deviation + facts->max_dev * r * rho + ITEM_UNIT * product + ITEM_TINY;
+    if (problem->convention.eps_place == LN_EPS_QUOTIENT)
+        error += ITEM_UNIT * (2 + ITEM_UNIT) * eps + ITEM_UNIT * (1 + ITEM_UNIT) * product +
+                 2 * ITEM_TINY;
+    return 2 * (product + eps) < ITEM_MAX ? error * bound_slack : INFINITY;
+}
+
 /* m2 / N lies within `error` of the exact biased variance. */
 LN_INLINE moments_bound bound_around(double var, double error, double mean, double rest)
 {
     error = error * bound_slack + var * 1e-14;
-    return (moments_bound){mean * bound_slack, rest * bound_slack, var - error, var + error};
+    return (moments_bound){mean * bound_slack, rest * bound_slack, var - error, var + error, 1};
+}
+
+/* A sweep over x - p, for |mu - p| <= a and sums of `depth` roundings at most:
+ *     d = sum(t) / N      m2 = sum(t^2) - sum(t) * d, or 0 where that is negative      t = x - p
+ * s = x - p is exact, sum s = N a, sum s^2 = N (V + a^2), and sum |s| / N <= R = sqrt(V + a^2).
+ * t = s (1 + e).
+ *   T = fl(sum t):    |T / N - a| <= e_T = gamma(D + 1) R.
+ *   d = fl(T / N), or fl(T fl(1/N)), N too may round: |d - a| <= delta = e_T + gamma(3)(|a| + e_T)
+ *                     + tiny.
+ *   W = fl(sum t^2):  |W / N - R^2| <= gamma(D + 2) R^2 + 2 tiny.
+ *   m2 = fl(W - fl(T d)): |m2 / N - V| <= E + u (V + E), where
+ *     E = gamma(D + 2) R^2 + |a| (e_T + delta) + e_T delta + u (|a| + e_T)(|a| + delta) + 3 tiny.
+ * Setting a negative m2 to 0 only brings it nearer to V >= 0. The mean is p + d, so that `mean` is
+ * delta and `rest` |d|. */
+LN_INLINE moments_bound bound_sweep(double depth, double var, double a)
+{
+    double square = var + a * a;
+    double e_sum = bound_gamma(depth + 1) * sqrt(square);
+    double delta = e_sum + bound_gamma(3) * (a + e_sum) + REAL_TINY;
+    double error = bound_gamma(depth + 2) * square + a * (e_sum + delta) + e_sum * delta +
+                   REAL_UNIT * (a + e_sum) * (a + delta) + 3 * REAL_TINY;
+    error += REAL_UNIT * (var + error);
+    moments_bound bound = bound_around(var, error, delta, a + delta);
+    bound.var_lo = fmax(0.0, bound.var_lo);
+    return bound;
 }
 
 #endif

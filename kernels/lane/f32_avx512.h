@@ -15,7 +15,7 @@ LN_INLINE __mmask16 lane_mask(size_t n)
     return (__mmask16)((1u << n) - 1u);
 }
 
-LN_INLINE vec lane_set(real a)
+LN_INLINE vec lane_set(item a)
 {
     return _mm512_set1_ps(a);
 }
@@ -31,6 +31,11 @@ LN_INLINE vec lane_load_first(const storage *p, size_t n)
 }
 
 LN_INLINE void lane_store(storage *p, vec a)
+{
+    _mm512_storeu_ps(p, a);
+}
+
+LN_INLINE void item_store(item *p, vec a)
 {
     _mm512_storeu_ps(p, a);
 }
@@ -65,7 +70,17 @@ LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)
     return _mm512_fmadd_ps(a, b, c);
 }
 
-LN_INLINE real lane_sum(vec a)
+LN_INLINE vec lane_absolute(vec a)
+{
+    return _mm512_abs_ps(a);
+}
+
+LN_INLINE vec lane_maximum(vec a, vec b)
+{
+    return _mm512_max_ps(a, b);
+}
+
+LN_INLINE item lane_sum(vec a)
 {
     __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
     __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));

@@ -9,11 +9,16 @@ enum { ROWS = 3, LARGEST = 513, GAP = 5, ROOM = ROWS * (LARGEST + GAP) };
 
 static float plain_x[ROOM], plain_y[ROOM], x[ROOM], residual[ROOM], y[ROOM], sum[ROOM];
 static float gamma_values[LARGEST], beta_values[LARGEST];
-static float plain_mean[ROWS], plain_rstd[ROWS];
+static statistics_room plain_mean[ROWS], plain_rstd[ROWS];
 
 /* Small sizes, and those around blocks of all ISAs. */
 static const size_t sizes[] = {1,  2,  3,  4,  5,  7,  8,   9,   15,  16,  17,  31,  32,  33,  47,
                                48, 49, 63, 64, 65, 95, 127, 128, 129, 191, 255, 256, 257, 300, 513};
+#ifdef LN_EMULATED
+enum { PART = 5 };
+#else
+enum { PART = 2 };
+#endif
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
 /* x, residual and the plain answer on x + residual. */
@@ -51,7 +56,8 @@ static void each(void (*check)(const ln_kernel *kernel, size_t hidden, size_t se
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
         for (size_t s = 0; s < SIZES; s++)
             for (size_t c = 0; c < 5; c++)
-                check(kernel, sizes[s], 1 + s * 5 + c * 11 + k);
+                if (is_sampled(k, s + c, PART))
+                    check(kernel, sizes[s], 1 + s * 5 + c * 11 + k);
 }
 
 static void check_residual(const ln_kernel *kernel, size_t hidden, size_t seed)
@@ -60,7 +66,7 @@ static void check_residual(const ln_kernel *kernel, size_t hidden, size_t seed)
     enum { APART, SUM_IS_X, SUM_IS_RESIDUAL, Y_IS_X, Y_IS_X_SUM_IS_RESIDUAL, NO_SUM, LAYOUTS };
     for (int layout = 0; layout < LAYOUTS; layout++) {
         prepare(kernel, &problem, hidden, seed);
-        float mean[ROWS], rstd[ROWS];
+        statistics_room mean[ROWS], rstd[ROWS];
         ln_tensors tensors = {.x = x,
                               .residual = residual,
                               .gamma = gamma_values,
@@ -81,8 +87,8 @@ static void check_residual(const ln_kernel *kernel, size_t hidden, size_t seed)
         expect_same(kernel, hidden, tensors.y, hidden, plain_y, "y");
         if (tensors.sum)
             expect_same(kernel, hidden, tensors.sum, hidden, plain_x, "sum");
-        assert_memory_equal(mean, plain_mean, sizeof(mean));
-        assert_memory_equal(rstd, plain_rstd, sizeof(rstd));
+        assert_memory_equal(mean, plain_mean, ROWS * statistic_size(kernel));
+        assert_memory_equal(rstd, plain_rstd, ROWS * statistic_size(kernel));
     }
 }
 
@@ -170,14 +176,16 @@ static void check_guards(const ln_kernel *kernel, size_t hidden, size_t seed)
         strides[i] = hidden + (seed + i) % 4 * (GAP - 3);
     problem.x_stride = strides[0], problem.residual_stride = strides[1];
     problem.y_stride = strides[2], problem.sum_stride = strides[3];
+    size_t statistics = ROWS * statistic_size(kernel) / sizeof(float);
     for (int behind = 0; behind < 2; behind++) {
         float *at[BUFFERS];
         for (size_t b = 0; b < BUFFERS; b++) {
             static const int stride_of[BUFFERS] = {0, 1, -1, -1, 2, 3, -2, -2};
             int s = stride_of[b];
-            at[b] = guarded_floats(
-                buffers[b], s >= 0 ? (ROWS - 1) * strides[s] + hidden : (s == -1 ? hidden : ROWS),
-                behind);
+            at[b] = guarded_floats(buffers[b],
+                                   s >= 0 ? (ROWS - 1) * strides[s] + hidden
+                                          : (s == -1 ? hidden : statistics),
+                                   behind);
         }
         spread(at[X], x, hidden, strides[0]);
         spread(at[RESIDUAL], residual, hidden, strides[1]);
@@ -190,8 +198,8 @@ static void check_guards(const ln_kernel *kernel, size_t hidden, size_t seed)
         expect_same(kernel, hidden, at[SUM], strides[3], plain_x, "sum");
         expect_gaps_untouched(kernel, buffers[Y], at[Y], hidden, strides[2]);
         expect_gaps_untouched(kernel, buffers[SUM], at[SUM], hidden, strides[3]);
-        expect_gaps_untouched(kernel, buffers[MEAN], at[MEAN], ROWS, ROWS);
-        expect_gaps_untouched(kernel, buffers[RSTD], at[RSTD], ROWS, ROWS);
+        expect_gaps_untouched(kernel, buffers[MEAN], at[MEAN], statistics, statistics);
+        expect_gaps_untouched(kernel, buffers[RSTD], at[RSTD], statistics, statistics);
     }
 }
 

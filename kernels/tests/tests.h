@@ -48,6 +48,30 @@ static inline const ln_kernel *kernel_number(size_t number)
     return NULL;
 }
 
+/* Whether a test takes this case of kernel number k: all under LNBENCH_FULL=1, else one in `part`,
+ * so spread that each kernel meets each value of what `mix` counts. */
+static inline int is_sampled(size_t k, size_t mix, size_t part)
+{
+    return getenv("LNBENCH_FULL") != NULL || (k * 7 + mix) % part == 0;
+}
+
+/* Mean and rstd have the accumulator's type: room for either, and how to read it. */
+typedef union statistics_room {
+    float f32;
+    double f64;
+} statistics_room;
+
+static inline size_t statistic_size(const ln_kernel *kernel)
+{
+    return kernel->accumulator == LN_F64 ? sizeof(double) : sizeof(float);
+}
+
+static inline double statistic_at(const ln_kernel *kernel, const void *from, size_t row)
+{
+    return kernel->accumulator == LN_F64 ? ((const double *)from)[row]
+                                         : (double)((const float *)from)[row];
+}
+
 static inline void fill_normal(numbers *numbers, float *x, size_t count, double mean, double std)
 {
     for (size_t i = 0; i < count; i++)
