@@ -92,40 +92,67 @@ static size_t tail_of(double confidence, size_t *draws)
     return (size_t)lround(share * (double)*draws);
 }
 
-bool bootstrap_median(const grouped *samples, double confidence, uint64_t seed, estimate *estimate,
-                      error *error)
+typedef struct workspace {
+    double *results; /* a median a draw */
+    double *own;     /* each group's median */
+    double *medians, *scratch;
+} workspace;
+
+static bool workspace_create(workspace *space, const grouped *samples, size_t draws, error *error)
+{
+    size_t most = samples->groups;
+    for (size_t g = 0; g < samples->groups; g++)
+        most = group_size(samples, g) > most ? group_size(samples, g) : most;
+    space->results = malloc(draws * sizeof(double));
+    space->own = malloc(samples->groups * sizeof(double));
+    space->medians = malloc(samples->groups * sizeof(double));
+    space->scratch = malloc(most * sizeof(double));
+    return (space->results && space->own && space->medians && space->scratch) ||
+           fail_memory(error, "a bootstrap");
+}
+
+static void workspace_free(workspace *space)
+{
+    free(space->results);
+    free(space->own);
+    free(space->medians);
+    free(space->scratch);
+}
+
+static void draw(const grouped *samples, resampling resampling, uint64_t seed, size_t draws,
+                 workspace *space)
+{
+    random_stream stream = random_stream_seeded(seed);
+    for (size_t b = 0; b < draws; b++) {
+        for (size_t i = 0; i < samples->groups; i++) {
+            size_t g = random_stream_below(&stream, samples->groups);
+            space->medians[i] = resampling == RESAMPLE_GROUPS
+                                    ? space->own[g]
+                                    : resampled_median(samples, g, &stream, space->scratch);
+        }
+        space->results[b] = median(space->medians, samples->groups);
+    }
+    qsort(space->results, draws, sizeof *space->results, compare_doubles);
+}
+
+bool bootstrap_median(const grouped *samples, resampling resampling, double confidence,
+                      uint64_t seed, estimate *estimate, error *error)
 {
     size_t draws, tail = tail_of(confidence, &draws);
-    size_t most = samples->groups;
+    workspace space = {0};
     *estimate = (struct estimate){NAN, NAN, NAN};
     if (samples->groups == 0)
         return true;
-    for (size_t g = 0; g < samples->groups; g++)
-        most = group_size(samples, g) > most ? group_size(samples, g) : most;
-    double *results = malloc(draws * sizeof *results);
-    double *medians = malloc(samples->groups * sizeof *medians);
-    double *scratch = malloc(most * sizeof *scratch);
-    bool fine = (results && medians && scratch) || fail_memory(error, "a bootstrap");
-    random_stream stream = random_stream_seeded(seed);
+    bool fine = workspace_create(&space, samples, draws, error);
     if (fine) {
         for (size_t g = 0; g < samples->groups; g++)
-            medians[g] = group_median(samples, g, scratch);
-        estimate->middle = median(medians, samples->groups);
+            space.own[g] = group_median(samples, g, space.scratch);
+        memcpy(space.medians, space.own, samples->groups * sizeof *space.own);
+        estimate->middle = median(space.medians, samples->groups);
+        draw(samples, resampling, seed, draws, &space);
+        estimate->lo = space.results[tail];
+        estimate->hi = space.results[draws - 1 - tail];
     }
-    for (size_t b = 0; fine && b < draws; b++) {
-        for (size_t i = 0; i < samples->groups; i++) {
-            size_t g = random_stream_below(&stream, samples->groups);
-            medians[i] = resampled_median(samples, g, &stream, scratch);
-        }
-        results[b] = median(medians, samples->groups);
-    }
-    if (fine) {
-        qsort(results, draws, sizeof *results, compare_doubles);
-        estimate->lo = results[tail];
-        estimate->hi = results[draws - 1 - tail];
-    }
-    free(results);
-    free(medians);
-    free(scratch);
+    workspace_free(&space);
     return fine;
 }

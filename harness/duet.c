@@ -46,16 +46,15 @@ static bool parse_gate(const char *given, accuracy_gate *gate, error *error)
 static bool parse_format(const char *option, const char *given, size_t length, duet_format *format,
                          error *error)
 {
-    static const char *const names[] = {"text",  "markdown", "json",
-                                        "junit", "github",   "smaller"};
+    static const char *const names[] = {"text", "markdown", "json", "junit", "github", "smaller"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         *format = (duet_format)i;
         if (strlen(names[i]) == length && memcmp(given, names[i], length) == 0)
             return true;
     }
     return fail(error, EXIT_CODE_USAGE,
-                "%s %.60s: text, markdown, json, junit, github or smaller was expected",
-                option, given);
+                "%s %.60s: text, markdown, json, junit, github or smaller was expected", option,
+                given);
 }
 
 /* Every --also FORMAT=FILE is looked at before anything is measured. */
@@ -161,19 +160,18 @@ static bool add_pairs(duet *duet, const speed_group *group, const kernel_entry *
             .key = speed_key(group, partners[i]->facts.name),
             .ratio = {NAN, NAN, NAN},
             .time_ns = {NAN, NAN},
-            .bound_row_ulp = NAN,
+            .bound_row_ulp = {NAN, NAN},
         };
     }
     return true;
 }
 
-/* A run that was interrupted shows no verdict of what it had not done. */
 static void settle(duet *duet, size_t first)
 {
     for (size_t i = first; i < duet->pair_count; i++) {
         duet_pair *pair = &duet->pairs[i];
-        pair->accuracy = duet_failed(pair) == FAILED_BOTH ? ACCURACY_NOT_JUDGED
-                                                          : duet_accuracy(&pair->tally);
+        pair->accuracy =
+            duet_failed(pair) == FAILED_BOTH ? ACCURACY_NOT_JUDGED : duet_accuracy(pair);
     }
 }
 
@@ -194,9 +192,11 @@ static bool measure_group(duet *duet, const speed_group *group, const kernel_ent
     fine = fine && duet_judge_blocks(duet, blocks, pairs, count, outputs, error);
     if (fine && duet->settings.accuracy && first_of_shape)
         fine = duet_judge_families(duet, group, pairs, count, with_probes, error);
-    for (size_t i = 0; fine && duet->settings.speed && i < count; i++)
-        if (duet_failed(&pairs[i]) == FAILED_NOT)
-            fine = duet_time(duet, group, blocks, &pairs[i], outputs[i], error);
+    size_t done = 0;
+    for (; fine && done < count; done += fine)
+        if (duet->settings.speed && duet_failed(&pairs[done]) == FAILED_NOT)
+            fine = duet_time(duet, group, blocks, &pairs[done], outputs[done], error);
+    duet->pair_count = first + done; /* one that was interrupted has no verdict */
     settle(duet, first);
     for (size_t i = 0; outputs && i < count; i++)
         for (int each = 0; each < 2 * SIDES; each++)
@@ -226,8 +226,8 @@ static bool measure(duet *duet, plan_request *request, error *error)
     word_list shapes = {0};
     const kernel_entry **partners = calloc(duet->plan.kernel_count, sizeof *partners);
     bool fine = partners || fail_memory(error, "the pairs");
-    fine = fine && duet_partners(duet, partners, error) &&
-           list_shapes(duet, request, &shapes, error);
+    fine =
+        fine && duet_partners(duet, partners, error) && list_shapes(duet, request, &shapes, error);
     progress_begin(&duet->progress, (double)(shapes.count * duet->plan.kernel_count) *
                                         (duet->settings.speed ? duet->settings.seconds / 4 : 1));
     for (size_t i = 0; fine && i < shapes.count; i++)
@@ -259,12 +259,18 @@ static bool run(duet *duet, duet_options *options, error *error)
     duet_format format;
     const char *named = options->json ? "json" : options->format;
     if (!parse_format("--format", named, strlen(named), &format, error) ||
-        !check_also(&options->also, error) || !prepare(duet, &options->request, error) ||
-        !measure(duet, &options->request, error))
+        !check_also(&options->also, error) || !prepare(duet, &options->request, error))
+        return false;
+    bool measured = measure(duet, &options->request, error);
+    struct error ending = *error;
+    if (!measured && error->code != EXIT_CODE_INTERRUPTED)
         return false;
     if (!duet_print(duet, format, stdout))
         return fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
-    return write_also(duet, &options->also, error);
+    if (!write_also(duet, &options->also, error))
+        return false;
+    *error = ending;
+    return measured;
 }
 
 static void duet_free(duet *duet)
@@ -297,8 +303,7 @@ exit_code command_duet(int argc, char **argv, error *error)
         {"kernels", "GLOB,...", "only these kernels", OPTION_LIST, &request->kernels},
         {"conventions", "C,...", "the first is timed; all are judged (default: all presets)",
          OPTION_RAW, &request->conventions},
-        {"shapes", "ROWSxHIDDEN,...", "instead of the quick plan's", OPTION_LIST,
-         &request->shapes},
+        {"shapes", "ROWSxHIDDEN,...", "instead of the quick plan's", OPTION_LIST, &request->shapes},
         {"inputs", "FAMILY,...", "judge on these only: families or .npy files", OPTION_LIST,
          &request->inputs},
         {"cache", "hot,cold", "cache states to time in (default: hot)", OPTION_LIST,
@@ -309,15 +314,14 @@ exit_code command_duet(int argc, char **argv, error *error)
         {"time", "S", "at most about S seconds for each kernel and shape (default: 30)",
          OPTION_REAL, &given.seconds},
         {"accuracy", "exact|no-worse|bound",
-         "what fails: any changed bit; a larger worst error (default); a broken bound",
-         OPTION_TEXT, &given.gate},
+         "what fails: any changed bit; a larger worst error (default); a broken bound", OPTION_TEXT,
+         &given.gate},
         {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT, &given.only},
-        {"format", "text|markdown|json|junit|github|smaller", "of standard output",
-         OPTION_TEXT, &given.format},
+        {"format", "text|markdown|json|junit|github|smaller", "of standard output", OPTION_TEXT,
+         &given.format},
         {"also", "FORMAT=FILE", "write this too; may be given again", OPTION_RAW, &given.also},
         {"json", NULL, "the same as --format json", OPTION_FLAG, &given.json},
-        {"seed", "N", "of inputs, order and placement (default: 1)", OPTION_COUNT,
-         &request->seed},
+        {"seed", "N", "of inputs, order and placement (default: 1)", OPTION_COUNT, &request->seed},
         {"deadline", "S", "seconds until a kernel counts as hung (default: 10)", OPTION_REAL,
          &given.deadline},
     };
@@ -326,7 +330,8 @@ exit_code command_duet(int argc, char **argv, error *error)
         "--base OLD.so --new NEW.so [OPTION...]",
         "Two builds of a kernel library (or plugins) in one process, in alternation: what got\n"
         "slower or faster, and whether any bit changed.",
-        "Exit code: 0 fine; 1 a kernel is slower, confirmed; 3 inconclusive; 4 nothing that can be\n"
+        "Exit code: 0 fine; 1 a kernel is slower, confirmed; 3 inconclusive; 4 nothing that can "
+        "be\n"
         "compared; 5 accuracy violation; 6 a kernel of NEW failed; 2 usage; 7 files or\n"
         "environment; 130 interrupted.",
         options,

@@ -44,16 +44,16 @@ typedef enum duet_failure { FAILED_NOT, FAILED_BASE, FAILED_NEW, FAILED_BOTH } d
 typedef struct duet_pair {
     const kernel_entry *kernels[SIDES];
     case_key key;
-    verdict verdicts[SIDES]; /* the gravest of what was judged */
-    ln_metrics metrics[SIDES]; /* of the timed rows */
-    double bound_row_ulp;      /* of the new one, on them */
+    verdict verdicts[SIDES];     /* the gravest of what was judged */
+    ln_metrics metrics[SIDES];   /* of the timed rows */
+    double bound_row_ulp[SIDES]; /* likewise; NaN: no bound */
     accuracy_tally tally;
     accuracy_verdict accuracy;
     speed_verdict speed;
-    estimate ratio;       /* time of new / time of base, of the confirmation alone */
-    double time_ns[SIDES]; /* median of a call in the confirmation */
-    unsigned searched, confirmed; /* worker processes */
-    double seconds;               /* spent on timing it */
+    estimate ratio;                 /* time of new / time of base, of the confirmation alone */
+    double time_ns[SIDES];          /* median of a call in the confirmation */
+    unsigned searched, confirmed;   /* worker processes */
+    double seconds;                 /* spent on timing it */
     char detail[DETAIL_MAX_LENGTH]; /* why there is no speed */
 } duet_pair;
 
@@ -74,8 +74,8 @@ typedef struct duet {
     machine machine;
     int cpu;
     progress progress;
-    plan plan;            /* of the shape that runs; its kernels are base's */
-    word_list lonely;     /* "NAME (only in base)" */
+    plan plan;        /* of the shape that runs; its kernels are base's */
+    word_list lonely; /* "NAME (only in base)" */
     duet_pair *pairs;
     size_t pair_count;
     unsigned next_process; /* numbers the timing processes */
@@ -119,7 +119,10 @@ unsigned duet_confirmation(unsigned searched, unsigned least, double seconds_lef
 /* Adds one block's (or probe's) comparison to a pair. */
 void duet_compare(duet_pair *pair, const judgement judgements[SIDES], const char *what);
 void duet_compare_verdicts(duet_pair *pair, const verdict verdicts[SIDES], const char *what);
-accuracy_verdict duet_accuracy(const accuracy_tally *tally);
+/* A verdict that became graver (ok, inaccurate, wrong class, failed) decides; else less accurate
+ * where something is worse and nothing better, more accurate the other way, changed where bits
+ * differ otherwise. */
+accuracy_verdict duet_accuracy(const duet_pair *pair);
 
 duet_failure duet_failed(const duet_pair *pair);
 exit_code duet_pair_exit_code(const duet_pair *pair, const duet_settings *settings);

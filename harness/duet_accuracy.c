@@ -25,8 +25,8 @@ static bool judge_both(duet *duet, const judge_block *block, duet_pair *pair,
     return true;
 }
 
-bool duet_judge_blocks(duet *duet, const judge_block blocks[BLOCKS], duet_pair *pairs,
-                       size_t count, duet_outputs *outputs, error *error)
+bool duet_judge_blocks(duet *duet, const judge_block blocks[BLOCKS], duet_pair *pairs, size_t count,
+                       duet_outputs *outputs, error *error)
 {
     for (size_t i = 0; i < count; i++) {
         duet_pair *pair = &pairs[i];
@@ -39,10 +39,10 @@ bool duet_judge_blocks(duet *duet, const judge_block blocks[BLOCKS], duet_pair *
             if (!fine)
                 return false;
             duet_compare(pair, judgements, "normal, as timed");
-            for (int side = 0; block == 0 && side < SIDES; side++)
+            for (int side = 0; block == 0 && side < SIDES; side++) {
                 pair->metrics[side] = judgements[side].metrics;
-            if (block == 0)
-                pair->bound_row_ulp = judgements[NEW].bound_row_ulp;
+                pair->bound_row_ulp[side] = judgements[side].bound_row_ulp;
+            }
         }
         progress_step(&duet->progress, 0, pair->key.kernel);
     }

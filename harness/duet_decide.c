@@ -123,12 +123,16 @@ void duet_compare_verdicts(duet_pair *pair, const verdict verdicts[SIDES], const
     tally(&pair->tally, base == new, new > base ? 1 : -1, what);
 }
 
-accuracy_verdict duet_accuracy(const accuracy_tally *tally)
+accuracy_verdict duet_accuracy(const duet_pair *pair)
 {
+    const accuracy_tally *tally = &pair->tally;
+    int base = gravity(&pair->verdicts[BASE]), new = gravity(&pair->verdicts[NEW]);
     if (tally->judged == 0)
         return ACCURACY_NOT_JUDGED;
     if (tally->differing == 0)
         return ACCURACY_IDENTICAL;
+    if (base != new && (base > 1 || new > 1))
+        return new > base ? ACCURACY_LESS : ACCURACY_MORE;
     if (!tally->worse == !tally->better)
         return ACCURACY_CHANGED;
     return tally->worse ? ACCURACY_LESS : ACCURACY_MORE;
@@ -140,7 +144,7 @@ static bool gate_fails(const duet_pair *pair, const duet_settings *settings)
     case GATE_EXACT:
         return pair->tally.differing > 0;
     case GATE_NO_WORSE:
-        return pair->tally.worse > 0;
+        return pair->tally.worse > 0 && duet_accuracy(pair) != ACCURACY_MORE;
     case GATE_BOUND:
         break;
     }
@@ -156,8 +160,8 @@ exit_code duet_pair_exit_code(const duet_pair *pair, const duet_settings *settin
         return EXIT_CODE_KERNEL_FAILED;
     if (failure == FAILED_BASE)
         return EXIT_CODE_NOT_COMPARABLE;
-    exit_code code = settings->accuracy && gate_fails(pair, settings) ? EXIT_CODE_ACCURACY
-                                                                      : EXIT_CODE_FINE;
+    exit_code code =
+        settings->accuracy && gate_fails(pair, settings) ? EXIT_CODE_ACCURACY : EXIT_CODE_FINE;
     if (pair->speed == SPEED_SLOWER)
         code = worse_exit_code(code, EXIT_CODE_REGRESSION);
     if (pair->speed == SPEED_INCONCLUSIVE)

@@ -24,7 +24,7 @@ static json_t *case_json(const duet *duet, const duet_pair *pair, int side)
         .judged = true,
         .verdict = pair->verdicts[side],
         .metrics = pair->metrics[side],
-        .bound_row_ulp = side == NEW ? pair->bound_row_ulp : NAN,
+        .bound_row_ulp = pair->bound_row_ulp[side],
     };
     double bytes = 8.0 * (double)key->rows * (double)key->hidden;
     view_case view = {
@@ -174,8 +174,8 @@ static bool add_smaller(json_t *array, const duet_pair *pair, const char *what, 
     snprintf(name, sizeof name, "%s/%s/%zux%zu/normal %s", pair->key.kernel, pair->key.convention,
              pair->key.rows, pair->key.hidden, what);
     json_t *object = json_object();
-    if (object && set(object, "name", json_text(name)) && set(object, "unit", json_string("row ULP")) &&
-        set(object, "value", json_figure(value)))
+    if (object && set(object, "name", json_text(name)) &&
+        set(object, "unit", json_string("row ULP")) && set(object, "value", json_figure(value)))
         return json_array_append_new(array, object) == 0;
     json_decref(object);
     return false;

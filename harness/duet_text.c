@@ -81,8 +81,8 @@ static void add_conclusion(text *out, const duet *duet)
                 settings->accuracy ? accuracy_gate_name(settings->gate) : "not judged");
 }
 
-static const char *const headings[] = {"kernel",   "convention", "shape",    "cache",
-                                       "new/base", "base",       "new",      "speed",
+static const char *const headings[] = {"kernel",   "convention",  "shape", "cache",
+                                       "new/base", "base",        "new",   "speed",
                                        "accuracy", "worst error", "note"};
 enum { COLUMNS = sizeof headings / sizeof *headings };
 
@@ -99,8 +99,9 @@ static void fill_cells(const duet_pair *pair, text cells[COLUMNS])
     add_time(&cells[6], pair->time_ns[NEW]);
     text_add(&cells[7], or_dash(speed_verdict_name(pair->speed)));
     text_add(&cells[8], or_dash(accuracy_verdict_name(pair->accuracy)));
-    number_short(pair->metrics[BASE].row_ulp_max, error[BASE]);
-    number_short(pair->metrics[NEW].row_ulp_max, error[NEW]);
+    for (int side = 0; side < SIDES; side++)
+        number_short(pair->metrics[side].elements ? pair->metrics[side].row_ulp_max : NAN,
+                     error[side]);
     if (strcmp(error[BASE], error[NEW]) == 0)
         text_add(&cells[9], error[NEW]);
     else

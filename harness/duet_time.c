@@ -13,8 +13,9 @@
 #include <time.h>
 
 enum {
-    ROUNDS = 10,
+    ROUNDS = 20,
     FEW_ROUNDS = 5, /* where filling and comparing the buffers takes longer than timing */
+    LEAST_ROUNDS = 3,
     FEW_BYTES = 16 << 20,
     SEARCH_STEP = 4,
     LINE = 64,
@@ -28,6 +29,14 @@ typedef struct sample {
     size_t count, groups;
     size_t most_groups;
 } sample;
+
+/* Short, so that a burst of noise spoils few rounds; the calls of a round are many all the same. */
+static const double least_seconds = 0.002;
+
+/* A side's time in one round. */
+typedef struct lap {
+    double real_ns, cpu_ns;
+} lap;
 
 typedef struct timing {
     duet *duet;
@@ -130,7 +139,7 @@ static void draw(const timing *timing, unsigned process, order *begin, order ent
     begin->cold_bytes = 2 * (duet->machine.l3_bytes ? duet->machine.l3_bytes : 1u << 26);
     begin->cpu = duet->cpu;
     begin->repetitions = timing->rounds;
-    begin->min_seconds = group->min_seconds;
+    begin->min_seconds = least_seconds;
     begin->seed = random_stream_bits(&stream);
     begin->x_offset = LINE * random_stream_below(&stream, PLACES);
     begin->y_offset = LINE * random_stream_below(&stream, PLACES);
@@ -156,9 +165,8 @@ static bool blame(timing *timing, int side, const reply *reply, error *error)
     return true;
 }
 
-/* Times of one round of each side, NaN where there is none. */
 static bool follow(timing *timing, const order *begin, const int side_of[SIDES],
-                   double (*rounds)[SIDES], error *error)
+                   lap (*rounds)[SIDES], error *error)
 {
     worker *worker = timing->duet->worker;
     order run = *begin;
@@ -181,19 +189,37 @@ static bool follow(timing *timing, const order *begin, const int side_of[SIDES],
         if (reply.kind == REPLY_STARTED && known)
             running = side_of[reply.count];
         if (reply.kind == REPLY_REPETITION && known && reply.repetition.repetition < timing->rounds)
-            rounds[reply.repetition.repetition][side_of[reply.count]] = reply.repetition.real_ns;
+            rounds[reply.repetition.repetition][side_of[reply.count]] =
+                (lap){reply.repetition.real_ns, reply.repetition.cpu_ns};
     }
 }
 
-static void keep_rounds(sample *sample, double (*rounds)[SIDES], unsigned count)
+static bool is_time(double ns)
 {
-    for (unsigned round = 0; round < count; round++) {
-        double base = rounds[round][BASE], new = rounds[round][NEW];
-        if (!(base > 0) || !(new > 0) || isinf(base) || isinf(new))
+    return ns > 0 && isfinite(ns);
+}
+
+/* Whether the process had the CPU for all but a hundredth of a lap. */
+static bool is_undisturbed(const lap *lap)
+{
+    return is_time(lap->cpu_ns) && lap->real_ns - lap->cpu_ns < 0.01 * lap->real_ns;
+}
+
+/* Rounds in which another process took the CPU from a side say nothing of either; where hardly any
+ * other is left (a busy machine, or a kernel that waits), all count. */
+static void keep_rounds(sample *sample, lap (*rounds)[SIDES], unsigned count)
+{
+    unsigned undisturbed = 0;
+    for (unsigned i = 0; i < count; i++)
+        undisturbed += is_undisturbed(&rounds[i][BASE]) && is_undisturbed(&rounds[i][NEW]);
+    for (unsigned i = 0; i < count; i++) {
+        const lap *base = &rounds[i][BASE], *new = &rounds[i][NEW];
+        if (!is_time(base->real_ns) || !is_time(new->real_ns) ||
+            (undisturbed >= LEAST_ROUNDS && !(is_undisturbed(base) && is_undisturbed(new))))
             continue;
-        sample->times[BASE][sample->count] = base;
-        sample->times[NEW][sample->count] = new;
-        sample->ratios[sample->count++] = log(new / base);
+        sample->times[BASE][sample->count] = base->real_ns;
+        sample->times[NEW][sample->count] = new->real_ns;
+        sample->ratios[sample->count++] = log(new->real_ns / base->real_ns);
     }
     if (sample->count > sample->start[sample->groups])
         sample->start[++sample->groups] = sample->count;
@@ -205,9 +231,7 @@ static bool run_process(timing *timing, sample *sample, error *error)
     order begin, entries[SIDES];
     reply reply;
     bool new_first;
-    double rounds[ROUNDS][SIDES];
-    for (int round = 0; round < ROUNDS; round++)
-        rounds[round][BASE] = rounds[round][NEW] = NAN;
+    lap rounds[ROUNDS][SIDES] = {0};
     draw(timing, duet->next_process++, &begin, entries, &new_first);
     if (!sample_reserve(sample, timing->rounds, error) || !worker_renew(duet->worker, error) ||
         !place(timing, &begin, entries, error))
@@ -246,7 +270,8 @@ static bool ratio_of(const timing *timing, const sample *sample, estimate *ratio
 {
     const duet_settings *settings = &timing->duet->settings;
     grouped grouped = {sample->ratios, sample->start, sample->groups};
-    if (!bootstrap_median(&grouped, settings->confidence, settings->seed, ratio, error))
+    if (!bootstrap_median(&grouped, RESAMPLE_GROUPS, settings->confidence, settings->seed, ratio,
+                          error))
         return false;
     *ratio = (estimate){exp(ratio->middle), exp(ratio->lo), exp(ratio->hi)};
     return true;
@@ -314,10 +339,10 @@ bool duet_time(duet *duet, const speed_group *group, const judge_block blocks[2]
     sample_free(&sample);
     if (fine && !timing.failed && timing.processes > 0) {
         double spent = now() - timing.begun, each = spent / timing.processes;
-        unsigned processes = timing.processes < least
-                                 ? 0
-                                 : duet_confirmation(timing.processes, least,
-                                                     duet->settings.seconds - spent, each);
+        unsigned processes =
+            timing.processes < least
+                ? 0
+                : duet_confirmation(timing.processes, least, duet->settings.seconds - spent, each);
         pair->searched = timing.processes;
         if (processes == 0)
             snprintf(pair->detail, sizeof pair->detail,

@@ -140,7 +140,7 @@ static void fill_ratios(samples *ratios, const samples *kernel, const samples *r
 static bool estimate_of(const samples *samples, uint64_t seed, estimate *estimate, error *error)
 {
     grouped by_process = {samples->values, samples->start, samples->processes};
-    return bootstrap_median(&by_process, 0.95, seed, estimate, error);
+    return bootstrap_median(&by_process, RESAMPLE_BOTH, 0.95, seed, estimate, error);
 }
 
 /* The median over processes of their medians. */
