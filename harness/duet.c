@@ -2,6 +2,7 @@
 #include "command.h"
 #include "duet.h"
 #include "interrupt.h"
+#include "session_setup.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -249,7 +250,7 @@ static bool prepare(duet *duet, const plan_request *request, error *error)
         !plan_make(request, &duet->kernels[BASE], &duet->machine, &duet->plan, error))
         return false;
     duet->judge = judge_create(duet->worker, &settings);
-    duet->cpu = worker_last_cpu();
+    duet->cpu = session_last_cpu();
     return duet->judge || fail_memory(error, "the judge");
 }
 

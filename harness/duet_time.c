@@ -131,6 +131,10 @@ static void draw(const timing *timing, unsigned process, order *begin, order ent
     *begin = worker_order(ORDER_TIME_BEGIN, NULL);
     begin->problem = (ln_problem){.rows = group->rows,
                                   .hidden = group->hidden,
+                                  .x_stride = group->hidden,
+                                  .y_stride = group->hidden,
+                                  .residual_stride = group->hidden,
+                                  .sum_stride = group->hidden,
                                   .storage = LN_F32,
                                   .param = LN_F32,
                                   .convention = group->convention};

@@ -245,28 +245,23 @@ static bool summarise_pair(const samples *own, const samples *base, uint64_t see
 {
     samples ratios;
     size_t most = own->count > base->count ? own->count : base->count;
-    workspace *space = workspace_create(most, error);
-    if (!space || !samples_allocate(&ratios, most, error)) {
-        workspace_free(space);
+    estimate ratio = {NAN, NAN, NAN};
+    if (!samples_allocate(&ratios, most, error))
         return false;
-    }
     /* fill_ratios divides its third by its second. */
     fill_ratios(&ratios, base, own);
-    if (ratios.count > 0) {
-        pair->ratio = median_of_processes(&ratios, space->medians, space->scratch);
-        interval(&ratios, seed, space, &pair->lo, &pair->hi);
-    }
+    bool fine = ratios.count == 0 || estimate_of(&ratios, seed, &ratio, error);
+    *pair = (speed_pair){ratio.middle, ratio.lo, ratio.hi};
     samples_free(&ratios);
-    workspace_free(space);
-    return true;
+    return fine;
 }
 
 bool speed_of_pair(const stored_cases *cases, size_t index, size_t base, speed_pair *pair,
                    error *error)
 {
     samples own, other;
-    uint64_t seed =
-        hash_key(&cases->cases[index].key) ^ rotate(hash_key(&cases->cases[base].key), 1);
+    uint64_t other_hash = hash_key(&cases->cases[base].key);
+    uint64_t seed = hash_key(&cases->cases[index].key) ^ (other_hash << 1 | other_hash >> 63);
     *pair = (speed_pair){NAN, NAN, NAN};
     if (!samples_of(&cases->cases[index], &own, error))
         return false;

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,17 +35,6 @@ static double now(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-int worker_last_cpu(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return -1;
-    for (int cpu = CPU_SETSIZE; cpu-- > 0;)
-        if (CPU_ISSET((size_t)cpu, &set))
-            return cpu;
-    return -1;
 }
 
 order worker_order(order_kind kind, const kernel_entry *kernel)

@@ -60,10 +60,6 @@ typedef struct worker_object {
 /* All of them; the caller frees the array. */
 bool worker_objects(worker *worker, worker_object **objects, size_t *count, error *error);
 
-/* The last CPU that this process may use, for timing: the first ones get most interrupts. -1: not
- * known. */
-int worker_last_cpu(void);
-
 order worker_order(order_kind kind, const kernel_entry *kernel);
 
 /* Sends and waits for the answer. True: reply->kind is DONE. False: reply is FAILED with a verdict
