@@ -1,4 +1,5 @@
 #include "judge_inside.h"
+#include "hash.h"
 #include "interrupt.h"
 #include <errno.h>
 #include <math.h>
@@ -406,6 +407,7 @@ static bool run_placements(judge *judge, const judge_block *block, const kernel_
     if (!judge_run(judge, block, kernel, PLACEMENT_TIMED, judge->computed, &findings->verdict,
                    error))
         return false;
+    judgement->output_hash = hash_bytes(HASH_START, judge->computed, bytes);
     for (size_t row = 0; row < block->rows; row++)
         judge_row(judge, block, judge->computed, row, has_bound, findings);
     static const placement others[] = {PLACEMENT_TURN, PLACEMENT_BEHIND, PLACEMENT_BEFORE,
@@ -415,6 +417,7 @@ static bool run_placements(judge *judge, const judge_block *block, const kernel_
             continue;
         if (!judge_run(judge, block, kernel, others[i], judge->other, &findings->verdict, error))
             return false;
+        judgement->output_hash = hash_bytes(judgement->output_hash, judge->other, bytes);
         if (memcmp(judge->computed, judge->other, bytes) == 0)
             continue;
         judgement->alignment_bits = true;
@@ -429,6 +432,9 @@ static bool run_placements(judge *judge, const judge_block *block, const kernel_
                                                  : "strided",
                  here.verdict.detail);
     }
+    size_t statistics = block->rows * sizeof *judge->mean;
+    judgement->output_hash = hash_bytes(judgement->output_hash, judge->mean, statistics);
+    judgement->output_hash = hash_bytes(judgement->output_hash, judge->rstd, statistics);
     return true;
 }
 

@@ -41,6 +41,7 @@ typedef struct judgement {
     double bound_row_ulp; /* largest over the rows; infinite: no claim for one of them; NaN: no
                              bound */
     bool alignment_bits;  /* the placements gave different bits */
+    uint64_t output_hash; /* FNV-1a of all that came out: y of every placement, mean and rstd */
     float *computed; /* rows x hidden, as in timing; owned by the judge, good until its next call */
     judged_row *by_row; /* likewise, a row each; meaningful where metrics.elements > 0 */
 } judgement;

@@ -21,6 +21,8 @@ enum {
 
 typedef enum order_kind {
     ORDER_LOAD = 1, /* open a plugin: replies LOADED, then one KERNEL each */
+    ORDER_OBJECTS,  /* what the process has loaded: replies DONE (value: how many), then one OBJECT
+                       each */
     ORDER_SUPPORTS, /* replies DONE with the reason in text, "" for yes */
     ORDER_JUDGE,    /* run in one placement: replies DONE or FAILED */
     ORDER_BOUND, /* bounds for rows of facts: replies DONE (value: 1 if the kernel has a bound) */
@@ -64,7 +66,9 @@ typedef struct order {
     cache_state cache;
     size_t cold_bytes; /* rotate over at least this much */
     bool huge_pages;
-    int cpu; /* pin to this CPU; -1: leave */
+    int cpu;                   /* pin to this CPU; -1: leave */
+    size_t x_offset, y_offset; /* timed group: where x and y begin in their first page */
+    bool own_file; /* load: every function must lie in the file itself, not in what it loads */
     uint64_t seed;
     unsigned repetitions;
     double min_seconds;
@@ -77,6 +81,7 @@ typedef enum reply_kind {
     REPLY_FAILED,
     REPLY_STARTED,
     REPLY_REPETITION,
+    REPLY_OBJECT, /* value: its identity; text: its path */
     REPLY_KIND_END,
 } reply_kind;
 

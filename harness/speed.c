@@ -1,11 +1,7 @@
 /* Speeds from repetitions.
  *
  * The figure of a case is the median over worker processes of the median over each process's
- * repetitions. Its interval is the 95 % percentile interval of a hierarchical bootstrap (Efron and
- * Tibshirani, "An Introduction to the Bootstrap", 1993, ch. 13; two-stage resampling as in Davison
- * and Hinkley, "Bootstrap Methods and their Application", 1997, sec. 3.8): processes are drawn with
- * replacement, then repetitions within each one drawn, because memory layout makes repetitions of
- * one process alike.
+ * repetitions, its interval the 95 % one of bootstrap.h.
  *
  * A ratio to the roof is taken round by round: in each round of a process every kernel and both
  * roofs run once, in an order drawn anew, so that a burst of noise of a round's length falls on
@@ -16,57 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    RESAMPLES = 2000,
-    TAIL = RESAMPLES / 40, /* 2.5 % at either end */
-};
-
-/* xoshiro256** (Blackman and Vigna, 2018), seeded by splitmix64 as its authors advise. */
-typedef struct generator {
-    uint64_t state[4];
-} generator;
-
-static uint64_t rotate(uint64_t x, int k)
-{
-    return x << k | x >> (64 - k);
-}
-
-static uint64_t next_bits(generator *generator)
-{
-    uint64_t *s = generator->state;
-    uint64_t result = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= t;
-    s[3] = rotate(s[3], 45);
-    return result;
-}
-
-static generator seeded(uint64_t seed)
-{
-    generator made;
-    for (int i = 0; i < 4; i++) {
-        uint64_t z = seed += 0x9e3779b97f4a7c15u;
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-        made.state[i] = z ^ z >> 31;
-    }
-    return made;
-}
-
-/* Uniform below `limit`, without modulo bias: the top of the range that does not fit is redrawn. */
-static size_t draw_below(generator *generator, size_t limit)
-{
-    uint64_t excess = (0 - (uint64_t)limit) % limit; /* 2^64 mod limit */
-    uint64_t bits;
-    do
-        bits = next_bits(generator);
-    while (bits < excess);
-    return (size_t)(bits % limit);
-}
 
 /* Over the key's values, so that a case's interval does not depend on what else was run. */
 static uint64_t hash_number(uint64_t hash, uint64_t number)
@@ -89,20 +34,6 @@ static uint64_t hash_key(const case_key *key)
     hash = hash_number(hash, key->dtype);
     hash = hash_number(hash, key->cache);
     return hash_number(hash, key->threads);
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double median(double *values, size_t count)
-{
-    if (count == 0)
-        return NAN;
-    qsort(values, count, sizeof *values, compare_doubles);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 /* Times of a case, or ratios of two, by process: process p has values[start[p]] to values[start[p +
@@ -206,84 +137,27 @@ static void fill_ratios(samples *ratios, const samples *kernel, const samples *r
     ratios->start[ratios->processes] = ratios->count;
 }
 
-static size_t samples_in(const samples *samples, size_t process)
+static bool estimate_of(const samples *samples, uint64_t seed, estimate *estimate, error *error)
 {
-    return samples->start[process + 1] - samples->start[process];
+    grouped by_process = {samples->values, samples->start, samples->processes};
+    return bootstrap_median(&by_process, RESAMPLE_BOTH, 0.95, seed, estimate, error);
 }
 
-static double process_median(const samples *samples, size_t process, double *scratch)
+/* The median over processes of their medians. */
+static bool time_of(const samples *samples, double *time, error *error)
 {
-    size_t count = samples_in(samples, process);
-    memcpy(scratch, samples->values + samples->start[process], count * sizeof *scratch);
-    return median(scratch, count);
-}
-
-/* The median of one process's repetitions, drawn with replacement. */
-static double resampled_median(const samples *samples, size_t process, generator *generator,
-                               double *scratch)
-{
-    size_t count = samples_in(samples, process);
-    for (size_t i = 0; i < count; i++)
-        scratch[i] = samples->values[samples->start[process] + draw_below(generator, count)];
-    return median(scratch, count);
-}
-
-static double median_of_processes(const samples *samples, double *medians, double *scratch)
-{
-    for (size_t p = 0; p < samples->processes; p++)
-        medians[p] = process_median(samples, p, scratch);
-    return median(medians, samples->processes);
-}
-
-/* Room for the bootstrap: its results, and scratch for the medians below. */
-typedef struct workspace {
-    double results[RESAMPLES];
-    double *medians, *scratch;
-} workspace;
-
-static void workspace_free(workspace *space)
-{
-    if (space) {
-        free(space->medians);
-        free(space->scratch);
+    double *medians = malloc((samples->processes + 1) * sizeof *medians);
+    double *scratch = malloc((samples->count + 1) * sizeof *scratch);
+    bool fine = (medians && scratch) || fail_memory(error, "a case's repetitions");
+    for (size_t p = 0; fine && p < samples->processes; p++) {
+        size_t count = samples->start[p + 1] - samples->start[p];
+        memcpy(scratch, samples->values + samples->start[p], count * sizeof *scratch);
+        medians[p] = median(scratch, count);
     }
-    free(space);
-}
-
-static workspace *workspace_create(size_t most, error *error)
-{
-    workspace *space = calloc(1, sizeof *space);
-    if (space) {
-        space->medians = malloc((most + 1) * sizeof(double));
-        space->scratch = malloc((most + 1) * sizeof(double));
-    }
-    if (!space || !space->medians || !space->scratch) {
-        workspace_free(space);
-        fail_memory(error, "a bootstrap");
-        return NULL;
-    }
-    return space;
-}
-
-static void percentiles(double *results, double *lo, double *hi)
-{
-    qsort(results, RESAMPLES, sizeof *results, compare_doubles);
-    *lo = results[TAIL];
-    *hi = results[RESAMPLES - 1 - TAIL];
-}
-
-static void interval(const samples *samples, uint64_t seed, workspace *space, double *lo,
-                     double *hi)
-{
-    generator generator = seeded(seed);
-    for (int b = 0; b < RESAMPLES; b++) {
-        for (size_t i = 0; i < samples->processes; i++) {
-            size_t p = draw_below(&generator, samples->processes);
-            space->medians[i] = resampled_median(samples, p, &generator, space->scratch);
-        }
-        space->results[b] = median(space->medians, samples->processes);
-    }
-    percentiles(space->results, lo, hi);
+    *time = fine ? median(medians, samples->processes) : NAN;
+    free(medians);
+    free(scratch);
+    return fine;
 }
 
 static bool same_group(const case_key *a, const case_key *b)
@@ -306,16 +180,15 @@ static bool find_roof(const stored_cases *cases, const case_key *key, samples *r
         samples candidate;
         if (!samples_of(stored, &candidate, error))
             return false;
-        workspace *space = workspace_create(candidate.count, error);
-        double time = space ? median_of_processes(&candidate, space->medians, space->scratch) : NAN;
+        double time;
+        bool fine = time_of(&candidate, &time, error);
         bool better = time < best;
         samples_free(better ? roof : &candidate);
         if (better) {
             *roof = candidate;
             best = time;
         }
-        workspace_free(space);
-        if (!space) {
+        if (!fine) {
             samples_free(roof);
             return false;
         }
@@ -329,25 +202,27 @@ static bool summarise(const case_key *key, const samples *own, const samples *ro
     samples ratios;
     uint64_t seed = hash_key(key);
     double bytes = 2.0 * (double)key->rows * (double)key->hidden * (double)dtype_size(key->dtype);
-    workspace *space = workspace_create(own->count, error);
-    if (!space || !samples_allocate(&ratios, own->count, error)) {
-        workspace_free(space);
+    estimate time, ratio = {NAN, NAN, NAN};
+    if (!samples_allocate(&ratios, own->count, error))
         return false;
-    }
-    speed->repetitions = (unsigned)own->count;
-    speed->processes = (unsigned)own->processes;
-    speed->time_ns = median_of_processes(own, space->medians, space->scratch);
-    speed->gbps = bytes / speed->time_ns;
-    interval(own, seed, space, &speed->time_lo_ns, &speed->time_hi_ns);
+    bool fine = estimate_of(own, seed, &time, error);
     fill_ratios(&ratios, own, roof);
-    if (ratios.count > 0) {
-        speed->roof_ratio = median_of_processes(&ratios, space->medians, space->scratch);
-        /* Other draws than the time's. */
-        interval(&ratios, seed ^ 0x726f6f66, space, &speed->roof_lo, &speed->roof_hi);
-    }
+    /* Other draws than the time's. */
+    if (fine && ratios.count > 0)
+        fine = estimate_of(&ratios, seed ^ 0x726f6f66, &ratio, error);
     samples_free(&ratios);
-    workspace_free(space);
-    return true;
+    *speed = (struct speed){
+        .time_ns = time.middle,
+        .time_lo_ns = time.lo,
+        .time_hi_ns = time.hi,
+        .gbps = bytes / time.middle,
+        .roof_ratio = ratio.middle,
+        .roof_lo = ratio.lo,
+        .roof_hi = ratio.hi,
+        .repetitions = (unsigned)own->count,
+        .processes = (unsigned)own->processes,
+    };
+    return fine;
 }
 
 bool speed_of_case(const stored_cases *cases, size_t index, speed *speed, error *error)
@@ -370,28 +245,23 @@ static bool summarise_pair(const samples *own, const samples *base, uint64_t see
 {
     samples ratios;
     size_t most = own->count > base->count ? own->count : base->count;
-    workspace *space = workspace_create(most, error);
-    if (!space || !samples_allocate(&ratios, most, error)) {
-        workspace_free(space);
+    estimate ratio = {NAN, NAN, NAN};
+    if (!samples_allocate(&ratios, most, error))
         return false;
-    }
     /* fill_ratios divides its third by its second. */
     fill_ratios(&ratios, base, own);
-    if (ratios.count > 0) {
-        pair->ratio = median_of_processes(&ratios, space->medians, space->scratch);
-        interval(&ratios, seed, space, &pair->lo, &pair->hi);
-    }
+    bool fine = ratios.count == 0 || estimate_of(&ratios, seed, &ratio, error);
+    *pair = (speed_pair){ratio.middle, ratio.lo, ratio.hi};
     samples_free(&ratios);
-    workspace_free(space);
-    return true;
+    return fine;
 }
 
 bool speed_of_pair(const stored_cases *cases, size_t index, size_t base, speed_pair *pair,
                    error *error)
 {
     samples own, other;
-    uint64_t seed =
-        hash_key(&cases->cases[index].key) ^ rotate(hash_key(&cases->cases[base].key), 1);
+    uint64_t other_hash = hash_key(&cases->cases[base].key);
+    uint64_t seed = hash_key(&cases->cases[index].key) ^ (other_hash << 1 | other_hash >> 63);
     *pair = (speed_pair){NAN, NAN, NAN};
     if (!samples_of(&cases->cases[index], &own, error))
         return false;

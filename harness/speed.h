@@ -3,10 +3,8 @@
 #ifndef LNBENCH_SPEED_H
 #define LNBENCH_SPEED_H
 
+#include "bootstrap.h"
 #include "store.h"
-
-/* The median of values (reordered); NaN for none. Even counts: mean of the two in the middle. */
-double median(double *values, size_t count);
 
 /* Speed of cases[index]: median time over the processes' medians, 95 % percentile interval by a
  * bootstrap that resamples processes first, then repetitions within each (B = 2000, seeded from the

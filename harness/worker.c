@@ -1,5 +1,6 @@
 #include "worker.h"
 #include "convention.h"
+#include "guard.h"
 #include "hash.h"
 #include "interrupt.h"
 #include "paths.h"
@@ -22,6 +23,7 @@ struct worker {
     char program[PROTOCOL_PATH_LENGTH];
     char (*plugins)[PROTOCOL_PATH_LENGTH]; /* the library first */
     size_t plugin_count;
+    bool builds; /* side by side, without the library */
     int arena;
     size_t arena_bytes;
     int socket; /* -1: no process */
@@ -37,7 +39,11 @@ static double now(void)
 
 order worker_order(order_kind kind, const kernel_entry *kernel)
 {
-    order made = {.magic = PROTOCOL_MAGIC, .kind = kind, .cpu = -1};
+    order made = {.magic = PROTOCOL_MAGIC,
+                  .kind = kind,
+                  .cpu = -1,
+                  .x_offset = GUARD_TIMED_READ_OFFSET,
+                  .y_offset = GUARD_TIMED_WRITE_OFFSET};
     made.at = (arena_map){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     if (kernel) {
         made.plugin = kernel->plugin;
@@ -238,7 +244,8 @@ static bool load_failed(const char *path, const reply *reply, error *error)
     if (interrupted())
         return fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
     if (reply->verdict == VERDICT_SKIPPED)
-        return fail(error, EXIT_CODE_ENVIRONMENT, "plugin %s: %s", path, reply->text);
+        return fail(error, reply->value ? EXIT_CODE_NOT_COMPARABLE : EXIT_CODE_ENVIRONMENT,
+                    "plugin %s: %s", path, reply->text);
     verdict verdict = {.kind = reply->verdict};
     char description[256];
     snprintf(verdict.detail, sizeof verdict.detail, "%.190s", reply->text);
@@ -266,11 +273,12 @@ static bool load(worker *worker, size_t i, kernel_list *list, error *error)
 {
     order order = worker_order(ORDER_LOAD, NULL);
     snprintf(order.text, sizeof order.text, "%s", worker->plugins[i]);
+    order.own_file = worker->builds;
     reply reply = {0};
     if (!worker_send_order(worker, &order, &reply) || !worker_next(worker, LOAD_DEADLINE, &reply))
         return load_failed(worker->plugins[i], &reply, error);
     char source[NAME_MAX_LENGTH];
-    snprintf(source, sizeof source, "%.63s", i == 0 ? "builtin" : reply.text);
+    snprintf(source, sizeof source, "%.63s", i == 0 && !worker->builds ? "builtin" : reply.text);
     unsigned count = reply.kind == REPLY_LOADED ? reply.count : 0;
     uint64_t object_hash = list ? hash_file(worker->plugins[i]) : 0;
     for (unsigned kernel = 0; kernel < count; kernel++) {
@@ -338,47 +346,100 @@ static void ask_support(worker *worker, kernel_list *list)
 
 static bool prepare(worker *worker, const char *const *plugins, size_t count, error *error)
 {
+    size_t first = worker->builds ? 0 : 1;
     worker->plugins = calloc(count + 1, sizeof *worker->plugins);
     if (!worker->plugins)
         return fail_memory(error, "the list of plugins");
     if (!path_of_worker(worker->program, sizeof worker->program, error) ||
-        !path_of_library(worker->plugins[0], sizeof worker->plugins[0], error))
+        (first && !path_of_library(worker->plugins[0], sizeof worker->plugins[0], error)))
         return false;
     for (size_t i = 0; i < count; i++) {
-        char *path = worker->plugins[i + 1];
+        char *path = worker->plugins[i + first];
+        if (strlen(plugins[i]) > PROTOCOL_PATH_LENGTH - 3)
+            return fail(error, EXIT_CODE_USAGE, "plugin %.60s...: path of more than %d characters",
+                        plugins[i], PROTOCOL_PATH_LENGTH - 3);
         if (access(plugins[i], R_OK) != 0)
             return fail(error, EXIT_CODE_ENVIRONMENT, "plugin %s: %s", plugins[i], strerror(errno));
         /* A name without a slash would be looked up among the system's libraries. */
         snprintf(path, PROTOCOL_PATH_LENGTH, "%s%s", strchr(plugins[i], '/') ? "" : "./",
                  plugins[i]);
     }
-    worker->plugin_count = count + 1;
+    worker->plugin_count = count + first;
     worker->arena = memfd_create("lnbench-arena", MFD_CLOEXEC);
     if (worker->arena < 0)
         return fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
     return true;
 }
 
-bool worker_start(const char *const *plugins, size_t plugin_count, worker **started,
-                  kernel_list *kernels, error *error)
+/* Of builds, file i's kernels go to lists[i]; else all to lists[0]. */
+static bool start(worker *worker, const char *const *files, size_t count, kernel_list *lists,
+                  error *error)
 {
+    bool fine = prepare(worker, files, count, error) && spawn(worker, error);
+    for (size_t i = 0; fine && i < worker->plugin_count; i++)
+        fine = load(worker, i, &lists[worker->builds ? i : 0], error);
+    for (size_t i = 0; fine && i < (worker->builds ? count : 1); i++)
+        ask_support(worker, &lists[i]);
+    return fine;
+}
+
+static bool start_either(bool builds, const char *const *files, size_t count, worker **started,
+                         kernel_list *lists, error *error)
+{
+    size_t list_count = builds ? count : 1;
     worker *worker = calloc(1, sizeof *worker);
-    *kernels = (kernel_list){0};
     *started = NULL;
+    for (size_t i = 0; i < list_count; i++)
+        lists[i] = (kernel_list){0};
     if (!worker)
         return fail_memory(error, "the worker");
     worker->arena = worker->socket = -1;
-    bool fine = prepare(worker, plugins, plugin_count, error) && spawn(worker, error);
-    for (size_t i = 0; fine && i < worker->plugin_count; i++)
-        fine = load(worker, i, kernels, error);
-    if (!fine) {
-        kernel_list_free(kernels);
-        worker_stop(worker);
-        return false;
+    worker->builds = builds;
+    if (start(worker, files, count, lists, error)) {
+        *started = worker;
+        return true;
     }
-    ask_support(worker, kernels);
-    *started = worker;
-    return true;
+    for (size_t i = 0; i < list_count; i++)
+        kernel_list_free(&lists[i]);
+    worker_stop(worker);
+    return false;
+}
+
+bool worker_start(const char *const *plugins, size_t plugin_count, worker **worker,
+                  kernel_list *kernels, error *error)
+{
+    return start_either(false, plugins, plugin_count, worker, kernels, error);
+}
+
+bool worker_start_builds(const char *const *files, size_t count, worker **worker,
+                         kernel_list *lists, error *error)
+{
+    return start_either(true, files, count, worker, lists, error);
+}
+
+bool worker_objects(worker *worker, worker_object **objects, size_t *count, error *error)
+{
+    enum { MOST_OBJECTS = 4096 };
+    order order = worker_order(ORDER_OBJECTS, NULL);
+    reply reply;
+    *objects = NULL;
+    *count = 0;
+    bool fine = worker_ask(worker, &order, LOAD_DEADLINE, &reply);
+    size_t wanted =
+        fine && reply.value > 0 && reply.value <= MOST_OBJECTS ? (size_t)reply.value : 0;
+    if (wanted && !(*objects = calloc(wanted, sizeof **objects)))
+        return fail_memory(error, "the worker's objects");
+    while (fine && *count < wanted && (fine = worker_next(worker, LOAD_DEADLINE, &reply))) {
+        worker_object *object = &(*objects)[(*count)++];
+        object->identity = (uint64_t)reply.value;
+        snprintf(object->path, sizeof object->path, "%s", reply.text);
+    }
+    if (fine && wanted)
+        return true;
+    free(*objects);
+    *objects = NULL;
+    return fail(error, EXIT_CODE_ENVIRONMENT, "the worker: cannot list what it loaded: %.150s",
+                reply.text);
 }
 
 void worker_stop(worker *worker)

@@ -36,6 +36,11 @@ typedef struct worker worker;
  * that two plugins share are an error (2). */
 bool worker_start(const char *const *plugins, size_t plugin_count, worker **worker,
                   kernel_list *kernels, error *error);
+/* The same for builds side by side, and without liblayernorm: the kernels of files[i] go to
+ * lists[i], and names may stand in several. Every function of a build must lie in its own file
+ * (error 4). */
+bool worker_start_builds(const char *const *files, size_t count, worker **worker,
+                         kernel_list *lists, error *error);
 void worker_stop(worker *worker);
 void kernel_list_free(kernel_list *kernels);
 
@@ -45,6 +50,15 @@ bool worker_renew(worker *worker, error *error);
 /* Room for `bytes` in the arena; contents stay. */
 bool worker_arena_reserve(worker *worker, size_t bytes, error *error);
 int worker_arena(const worker *worker);
+
+/* A file that the worker's process has mapped as code. */
+typedef struct worker_object {
+    uint64_t identity; /* of device and inode */
+    char path[REPLY_TEXT_LENGTH];
+} worker_object;
+
+/* All of them; the caller frees the array. */
+bool worker_objects(worker *worker, worker_object **objects, size_t *count, error *error);
 
 order worker_order(order_kind kind, const kernel_entry *kernel);
 

@@ -49,6 +49,10 @@ const ln_kernel *worker_kernel(const worker_plugins *plugins, const order *order
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem);
 
 void worker_load(worker_plugins *plugins, const order *order);
+/* NULL if `library` (of dlopen) is the file at `path` and the plugin and all its functions lie in
+ * it, else what does not: two builds that bind to one copy would compare a file with itself. */
+const char *worker_foreign_code(void *library, const char *path, const ln_plugin *plugin);
+void worker_list_objects(void);
 void worker_judge(const worker_plugins *plugins, const order *order);
 void worker_bound(const worker_plugins *plugins, const order *order);
 

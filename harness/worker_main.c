@@ -144,6 +144,12 @@ void worker_load(worker_plugins *plugins, const order *order)
         worker_send_failed(VERDICT_SKIPPED, 0, "%s", fault);
         return;
     }
+    if (order->own_file && (fault = worker_foreign_code(library, order->text, plugin))) {
+        reply foreign = {.kind = REPLY_FAILED, .verdict = VERDICT_SKIPPED, .value = 1};
+        snprintf(foreign.text, sizeof foreign.text, "%s", fault);
+        worker_send(&foreign);
+        return;
+    }
     plugins->plugins[plugins->count++] = plugin;
     reply loaded = {.kind = REPLY_LOADED, .count = (uint32_t)plugin->count};
     snprintf(loaded.text, sizeof loaded.text, "%s", plugin->name);
@@ -173,6 +179,9 @@ static void obey(worker_plugins *plugins, const order *order)
     switch (order->kind) {
     case ORDER_LOAD:
         worker_load(plugins, order);
+        break;
+    case ORDER_OBJECTS:
+        worker_list_objects();
         break;
     case ORDER_SUPPORTS:
         answer_supports(plugins, order);

@@ -132,8 +132,8 @@ void worker_time_begin(const order *order)
     group.block[0] = read_block(order->at.x);
     group.block[1] = read_block(order->at.x_other);
     bool fine = room && group.suite && group.block[0] && group.block[1] &&
-                guard_create(&group.x, "x", bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) &&
-                guard_create(&group.y, "y", bytes, GUARD_TIMED, GUARD_TIMED_WRITE_OFFSET) &&
+                guard_create(&group.x, "x", bytes, GUARD_TIMED, order->x_offset % PAGE) &&
+                guard_create(&group.y, "y", bytes, GUARD_TIMED, order->y_offset % PAGE) &&
                 make_parameter(&group.gamma, "gamma", order->at.gamma) &&
                 make_parameter(&group.beta, "beta", order->at.beta) && make_tensors();
     if (!fine) {

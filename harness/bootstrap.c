@@ -1,0 +1,158 @@
+#include "bootstrap.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_DRAWS = 2000, LEAST_TAIL = 10, MOST_DRAWS = 1000000 };
+
+static uint64_t rotate(uint64_t x, int k)
+{
+    return x << k | x >> (64 - k);
+}
+
+uint64_t random_stream_bits(random_stream *stream)
+{
+    uint64_t *s = stream->state;
+    uint64_t result = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = rotate(s[3], 45);
+    return result;
+}
+
+random_stream random_stream_seeded(uint64_t seed)
+{
+    random_stream made;
+    for (int i = 0; i < 4; i++) {
+        uint64_t z = seed += 0x9e3779b97f4a7c15u;
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+        made.state[i] = z ^ z >> 31;
+    }
+    return made;
+}
+
+/* The top of the range that does not fit is redrawn. */
+size_t random_stream_below(random_stream *stream, size_t limit)
+{
+    uint64_t excess = (0 - (uint64_t)limit) % limit; /* 2^64 mod limit */
+    uint64_t bits;
+    do
+        bits = random_stream_bits(stream);
+    while (bits < excess);
+    return (size_t)(bits % limit);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double median(double *values, size_t count)
+{
+    if (count == 0)
+        return NAN;
+    qsort(values, count, sizeof *values, compare_doubles);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+static size_t group_size(const grouped *samples, size_t group)
+{
+    return samples->start[group + 1] - samples->start[group];
+}
+
+static double group_median(const grouped *samples, size_t group, double *scratch)
+{
+    size_t count = group_size(samples, group);
+    memcpy(scratch, samples->values + samples->start[group], count * sizeof *scratch);
+    return median(scratch, count);
+}
+
+/* The median of one group's samples, drawn with replacement. */
+static double resampled_median(const grouped *samples, size_t group, random_stream *stream,
+                               double *scratch)
+{
+    size_t count = group_size(samples, group);
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = samples->values[samples->start[group] + random_stream_below(stream, count)];
+    return median(scratch, count);
+}
+
+/* How many draws lie outside at either end, and how many there are. */
+static size_t tail_of(double confidence, size_t *draws)
+{
+    double share = (1 - confidence) / 2;
+    *draws = LEAST_DRAWS;
+    if (share * LEAST_DRAWS < LEAST_TAIL)
+        *draws = share * MOST_DRAWS < LEAST_TAIL ? MOST_DRAWS : (size_t)ceil(LEAST_TAIL / share);
+    return (size_t)lround(share * (double)*draws);
+}
+
+typedef struct workspace {
+    double *results; /* a median a draw */
+    double *own;     /* each group's median */
+    double *medians, *scratch;
+} workspace;
+
+static bool workspace_create(workspace *space, const grouped *samples, size_t draws, error *error)
+{
+    size_t most = samples->groups;
+    for (size_t g = 0; g < samples->groups; g++)
+        most = group_size(samples, g) > most ? group_size(samples, g) : most;
+    space->results = malloc(draws * sizeof(double));
+    space->own = malloc(samples->groups * sizeof(double));
+    space->medians = malloc(samples->groups * sizeof(double));
+    space->scratch = malloc(most * sizeof(double));
+    return (space->results && space->own && space->medians && space->scratch) ||
+           fail_memory(error, "a bootstrap");
+}
+
+static void workspace_free(workspace *space)
+{
+    free(space->results);
+    free(space->own);
+    free(space->medians);
+    free(space->scratch);
+}
+
+static void draw(const grouped *samples, resampling resampling, uint64_t seed, size_t draws,
+                 workspace *space)
+{
+    random_stream stream = random_stream_seeded(seed);
+    for (size_t b = 0; b < draws; b++) {
+        for (size_t i = 0; i < samples->groups; i++) {
+            size_t g = random_stream_below(&stream, samples->groups);
+            space->medians[i] = resampling == RESAMPLE_GROUPS
+                                    ? space->own[g]
+                                    : resampled_median(samples, g, &stream, space->scratch);
+        }
+        space->results[b] = median(space->medians, samples->groups);
+    }
+    qsort(space->results, draws, sizeof *space->results, compare_doubles);
+}
+
+bool bootstrap_median(const grouped *samples, resampling resampling, double confidence,
+                      uint64_t seed, estimate *estimate, error *error)
+{
+    size_t draws, tail = tail_of(confidence, &draws);
+    workspace space = {0};
+    *estimate = (struct estimate){NAN, NAN, NAN};
+    if (samples->groups == 0)
+        return true;
+    bool fine = workspace_create(&space, samples, draws, error);
+    if (fine) {
+        for (size_t g = 0; g < samples->groups; g++)
+            space.own[g] = group_median(samples, g, space.scratch);
+        memcpy(space.medians, space.own, samples->groups * sizeof *space.own);
+        estimate->middle = median(space.medians, samples->groups);
+        draw(samples, resampling, seed, draws, &space);
+        estimate->lo = space.results[tail];
+        estimate->hi = space.results[draws - 1 - tail];
+    }
+    workspace_free(&space);
+    return fine;
+}

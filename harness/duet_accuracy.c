@@ -1,0 +1,108 @@
+/* Judges both sides of every pair on the same rows and compares what came out, bit for bit. */
+#include "duet.h"
+#include "interrupt.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCKS = 2 };
+
+static bool judge_both(duet *duet, const judge_block *block, duet_pair *pair,
+                       judgement judgements[SIDES], float *outputs[SIDES], error *error)
+{
+    size_t bytes = block->rows * block->hidden * sizeof(float);
+    for (int side = 0; side < SIDES; side++) {
+        if (interrupted())
+            return fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
+        if (!judge_kernel(duet->judge, block, pair->kernels[side], &judgements[side], error))
+            return false;
+        bool ran = judgements[side].computed != NULL;
+        outputs[side] = ran ? malloc(bytes) : NULL;
+        if (ran && !outputs[side])
+            return fail_memory(error, "judged outputs");
+        if (ran)
+            memcpy(outputs[side], judgements[side].computed, bytes);
+    }
+    return true;
+}
+
+bool duet_judge_blocks(duet *duet, const judge_block blocks[BLOCKS], duet_pair *pairs, size_t count,
+                       duet_outputs *outputs, error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        duet_pair *pair = &pairs[i];
+        for (int block = 0; block < BLOCKS; block++) {
+            judgement judgements[SIDES];
+            float *computed[SIDES] = {NULL, NULL};
+            bool fine = judge_both(duet, &blocks[block], pair, judgements, computed, error);
+            for (int side = 0; side < SIDES; side++)
+                outputs[i][side][block] = computed[side];
+            if (!fine)
+                return false;
+            duet_compare(pair, judgements, "normal, as timed");
+            for (int side = 0; block == 0 && side < SIDES; side++) {
+                pair->metrics[side] = judgements[side].metrics;
+                pair->bound_row_ulp[side] = judgements[side].bound_row_ulp;
+            }
+        }
+        progress_step(&duet->progress, 0, pair->key.kernel);
+    }
+    return true;
+}
+
+static bool judge_group(duet *duet, const accuracy_group *group, duet_pair *pairs, size_t count,
+                        error *error)
+{
+    judge_block block;
+    char what[DETAIL_MAX_LENGTH];
+    if (!judge_block_generate(duet->judge, &block, &group->convention, group->input, 0, group->rows,
+                              group->hidden, error))
+        return false;
+    snprintf(what, sizeof what, "%.60s, %.30s", group->input, group->convention_label);
+    bool fine = true;
+    for (size_t i = 0; fine && i < count; i++) {
+        judgement judgements[SIDES];
+        float *computed[SIDES] = {NULL, NULL};
+        fine = judge_both(duet, &block, &pairs[i], judgements, computed, error);
+        if (fine)
+            duet_compare(&pairs[i], judgements, what);
+        free(computed[BASE]);
+        free(computed[NEW]);
+    }
+    judge_block_free(&block);
+    return fine;
+}
+
+static bool judge_probes_of(duet *duet, const accuracy_group *group, duet_pair *pairs, size_t count,
+                            error *error)
+{
+    char what[DETAIL_MAX_LENGTH];
+    snprintf(what, sizeof what, "probe rows, %.60s", group->convention_label);
+    for (size_t i = 0; i < count; i++) {
+        verdict verdicts[SIDES];
+        for (int side = 0; side < SIDES; side++)
+            if (!judge_probes(duet->judge, pairs[i].kernels[side], &group->convention,
+                              group->hidden, &verdicts[side], error))
+                return false;
+        duet_compare_verdicts(&pairs[i], verdicts, what);
+    }
+    return true;
+}
+
+/* The timed convention on every family, the others on normal rows: divisor and eps enter once a
+ * row, so that what a family breaks it breaks under all of them. */
+bool duet_judge_families(duet *duet, const speed_group *group, duet_pair *pairs, size_t count,
+                         bool with_probes, error *error)
+{
+    const plan *plan = &duet->plan;
+    for (size_t i = 0; i < plan->accuracy_count; i++) {
+        const accuracy_group *judged = &plan->accuracy[i];
+        bool normal = strcmp(judged->input, "normal") == 0;
+        bool timed = strcmp(judged->convention_label, group->convention_label) == 0;
+        if (!timed && !normal)
+            continue;
+        if (!judge_group(duet, judged, pairs, count, error) ||
+            (normal && with_probes && !judge_probes_of(duet, judged, pairs, count, error)))
+            return false;
+    }
+    return true;
+}

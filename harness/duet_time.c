@@ -1,0 +1,362 @@
+/* Times a pair in alternation: fresh worker processes, in each of them buffers at a drawn place and
+ * rounds in which both sides run once, in an order drawn anew. The search stops where the answer is
+ * clear. What it found is only a reason to look again: the confirmation, of a length fixed before
+ * it begins and of processes of its own, gives the interval, since stopping early biases the
+ * first. */
+#include "duet.h"
+#include "interrupt.h"
+#include "text.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    ROUNDS = 20,
+    FEW_ROUNDS = 5, /* where filling and comparing the buffers takes longer than timing */
+    LEAST_ROUNDS = 3,
+    FEW_BYTES = 16 << 20,
+    SEARCH_STEP = 4,
+    LINE = 64,
+    PLACES = 4096 / LINE,
+};
+
+/* Ratios of rounds, process by process, and the times that they are of. */
+typedef struct sample {
+    double *ratios, *times[SIDES];
+    size_t *start;
+    size_t count, groups;
+    size_t most_groups;
+} sample;
+
+/* Short, so that a burst of noise spoils few rounds; the calls of a round are many all the same. */
+static const double least_seconds = 0.002;
+
+/* A side's time in one round. */
+typedef struct lap {
+    double real_ns, cpu_ns;
+} lap;
+
+typedef struct timing {
+    duet *duet;
+    const speed_group *group;
+    const judge_block *blocks;
+    duet_pair *pair;
+    float *(*outputs)[2];
+    unsigned rounds;
+    double begun;
+    unsigned processes; /* so far, of both samples */
+    bool failed;        /* a side failed: its verdict is in the pair */
+} timing;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void sample_free(sample *sample)
+{
+    free(sample->ratios);
+    free(sample->times[BASE]);
+    free(sample->times[NEW]);
+    free(sample->start);
+    *sample = (struct sample){0};
+}
+
+static bool grow(void *pointer, size_t count)
+{
+    void *grown = realloc(*(void **)pointer, count * sizeof(double));
+    if (grown)
+        *(void **)pointer = grown;
+    return grown != NULL;
+}
+
+static bool sample_reserve(sample *sample, unsigned rounds, error *error)
+{
+    _Static_assert(sizeof(size_t) <= sizeof(double), "one grow() for both");
+    if (sample->groups < sample->most_groups)
+        return true;
+    size_t groups = sample->most_groups ? 2 * sample->most_groups : 32;
+    size_t values = groups * rounds;
+    if (!grow(&sample->ratios, values) || !grow(&sample->times[BASE], values) ||
+        !grow(&sample->times[NEW], values) || !grow(&sample->start, groups + 1))
+        return fail_memory(error, "a pair's rounds");
+    sample->start[0] = 0;
+    sample->most_groups = groups;
+    return true;
+}
+
+static bool put(int arena, off_t *end, off_t *at, const void *data, size_t bytes)
+{
+    *at = data ? *end : -1;
+    if (data)
+        *end += (off_t)((bytes + 63) / 64 * 64);
+    return !data || arena_write(arena, *at, data, bytes);
+}
+
+/* The tensors and both sides' outputs in the arena; begin and entries are the orders. */
+static bool place(const timing *timing, order *begin, order entries[SIDES], error *error)
+{
+    const speed_group *group = timing->group;
+    const judge_block *block = timing->blocks;
+    worker *worker = timing->duet->worker;
+    size_t row = group->hidden * sizeof(float), bytes = group->block_rows * row;
+    size_t parameters = group->convention.affine == LN_AFFINE_SCALAR ? sizeof(float) : row;
+    off_t end = 0;
+    if (!worker_arena_reserve(worker, 6 * bytes + 2 * row + 8 * LINE, error))
+        return false;
+    int arena = worker_arena(worker);
+    bool fine = put(arena, &end, &begin->at.x, block[0].x, bytes) &&
+                put(arena, &end, &begin->at.x_other, block[1].x, bytes) &&
+                put(arena, &end, &begin->at.gamma, block[0].gamma, parameters) &&
+                put(arena, &end, &begin->at.beta, block[0].beta, parameters);
+    for (int side = 0; fine && side < SIDES; side++)
+        fine = put(arena, &end, &entries[side].at.expected, timing->outputs[side][0], bytes) &&
+               put(arena, &end, &entries[side].at.expected_other, timing->outputs[side][1], bytes);
+    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+}
+
+/* The orders of one process. Everything that is drawn follows from the seed, the shape and the
+ * process's number. */
+static void draw(const timing *timing, unsigned process, order *begin, order entries[SIDES],
+                 bool *new_first)
+{
+    const speed_group *group = timing->group;
+    const duet *duet = timing->duet;
+    random_stream stream =
+        random_stream_seeded(duet->settings.seed * 0x9e3779b97f4a7c15u + process);
+    *begin = worker_order(ORDER_TIME_BEGIN, NULL);
+    begin->problem = (ln_problem){.rows = group->rows,
+                                  .hidden = group->hidden,
+                                  .x_stride = group->hidden,
+                                  .y_stride = group->hidden,
+                                  .residual_stride = group->hidden,
+                                  .sum_stride = group->hidden,
+                                  .storage = LN_F32,
+                                  .param = LN_F32,
+                                  .convention = group->convention};
+    begin->block_rows = group->block_rows;
+    begin->cache = group->cache;
+    begin->cold_bytes = 2 * (duet->machine.l3_bytes ? duet->machine.l3_bytes : 1u << 26);
+    begin->cpu = duet->cpu;
+    begin->repetitions = timing->rounds;
+    begin->min_seconds = least_seconds;
+    begin->seed = random_stream_bits(&stream);
+    begin->x_offset = LINE * random_stream_below(&stream, PLACES);
+    begin->y_offset = LINE * random_stream_below(&stream, PLACES);
+    *new_first = random_stream_below(&stream, 2) == 1;
+    for (int side = 0; side < SIDES; side++) {
+        entries[side] = worker_order(ORDER_TIME_ENTRY, timing->pair->kernels[side]);
+        snprintf(entries[side].text, sizeof entries[side].text, side == BASE ? "base" : "new");
+    }
+}
+
+/* What a failed reply means for the pair. False: it is no kernel's fault. */
+static bool blame(timing *timing, int side, const reply *reply, error *error)
+{
+    if (interrupted())
+        return fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
+    if (reply->verdict == VERDICT_SKIPPED || side == SIDES)
+        return fail(error, EXIT_CODE_ENVIRONMENT, "the timing worker: %.180s", reply->text);
+    verdict *verdict = &timing->pair->verdicts[side];
+    verdict->kind = reply->verdict;
+    verdict->declared = false;
+    snprintf(verdict->detail, sizeof verdict->detail, "in timing: %.170s", reply->text);
+    timing->failed = true;
+    return true;
+}
+
+static bool follow(timing *timing, const order *begin, const int side_of[SIDES],
+                   lap (*rounds)[SIDES], error *error)
+{
+    worker *worker = timing->duet->worker;
+    order run = *begin;
+    reply reply;
+    int running = SIDES;
+    double bytes = 8.0 * (double)(timing->group->rows * timing->group->hidden);
+    double deadline = timing->duet->settings.deadline + 20 * bytes / 1e9;
+    run.kind = ORDER_TIME_RUN;
+    if (!worker_send_order(worker, &run, &reply))
+        return blame(timing, SIDES, &reply, error);
+    for (;;) {
+        bool fine = worker_next(worker, deadline, &reply);
+        bool known = reply.count < SIDES;
+        if (!fine) {
+            bool own = reply.verdict == VERDICT_NONDETERMINISTIC && known;
+            return blame(timing, own ? side_of[reply.count] : running, &reply, error);
+        }
+        if (reply.kind == REPLY_DONE)
+            return true;
+        if (reply.kind == REPLY_STARTED && known)
+            running = side_of[reply.count];
+        if (reply.kind == REPLY_REPETITION && known && reply.repetition.repetition < timing->rounds)
+            rounds[reply.repetition.repetition][side_of[reply.count]] =
+                (lap){reply.repetition.real_ns, reply.repetition.cpu_ns};
+    }
+}
+
+static bool is_time(double ns)
+{
+    return ns > 0 && isfinite(ns);
+}
+
+/* Whether the process had the CPU for all but a hundredth of a lap. */
+static bool is_undisturbed(const lap *lap)
+{
+    return is_time(lap->cpu_ns) && lap->real_ns - lap->cpu_ns < 0.01 * lap->real_ns;
+}
+
+/* Rounds in which another process took the CPU from a side say nothing of either; where hardly any
+ * other is left (a busy machine, or a kernel that waits), all count. */
+static void keep_rounds(sample *sample, lap (*rounds)[SIDES], unsigned count)
+{
+    unsigned undisturbed = 0;
+    for (unsigned i = 0; i < count; i++)
+        undisturbed += is_undisturbed(&rounds[i][BASE]) && is_undisturbed(&rounds[i][NEW]);
+    for (unsigned i = 0; i < count; i++) {
+        const lap *base = &rounds[i][BASE], *new = &rounds[i][NEW];
+        if (!is_time(base->real_ns) || !is_time(new->real_ns) ||
+            (undisturbed >= LEAST_ROUNDS && !(is_undisturbed(base) && is_undisturbed(new))))
+            continue;
+        sample->times[BASE][sample->count] = base->real_ns;
+        sample->times[NEW][sample->count] = new->real_ns;
+        sample->ratios[sample->count++] = log(new->real_ns / base->real_ns);
+    }
+    if (sample->count > sample->start[sample->groups])
+        sample->start[++sample->groups] = sample->count;
+}
+
+static bool run_process(timing *timing, sample *sample, error *error)
+{
+    duet *duet = timing->duet;
+    order begin, entries[SIDES];
+    reply reply;
+    bool new_first;
+    lap rounds[ROUNDS][SIDES] = {0};
+    draw(timing, duet->next_process++, &begin, entries, &new_first);
+    if (!sample_reserve(sample, timing->rounds, error) || !worker_renew(duet->worker, error) ||
+        !place(timing, &begin, entries, error))
+        return false;
+    if (!worker_ask(duet->worker, &begin, duet->settings.deadline, &reply))
+        return blame(timing, SIDES, &reply, error);
+    const int side_of[SIDES] = {new_first ? NEW : BASE, new_first ? BASE : NEW};
+    for (int i = 0; i < SIDES; i++)
+        if (!worker_ask(duet->worker, &entries[side_of[i]], duet->settings.deadline, &reply))
+            return blame(timing, side_of[i], &reply, error);
+    if (!follow(timing, &begin, side_of, rounds, error))
+        return false;
+    if (!timing->failed)
+        keep_rounds(sample, rounds, timing->rounds);
+    timing->processes++;
+    return true;
+}
+
+/* `count` more processes, as long as nobody fails. */
+static bool run_processes(timing *timing, sample *sample, unsigned count, const char *what,
+                          error *error)
+{
+    const case_key *key = &timing->pair->key;
+    char line[160];
+    snprintf(line, sizeof line, "%s %s  %zux%zu", what, key->kernel, key->rows, key->hidden);
+    for (unsigned i = 0; i < count && !timing->failed; i++) {
+        double before = now();
+        if (!run_process(timing, sample, error))
+            return false;
+        progress_step(&timing->duet->progress, now() - before, line);
+    }
+    return true;
+}
+
+static bool ratio_of(const timing *timing, const sample *sample, estimate *ratio, error *error)
+{
+    const duet_settings *settings = &timing->duet->settings;
+    grouped grouped = {sample->ratios, sample->start, sample->groups};
+    if (!bootstrap_median(&grouped, RESAMPLE_GROUPS, settings->confidence, settings->seed, ratio,
+                          error))
+        return false;
+    *ratio = (estimate){exp(ratio->middle), exp(ratio->lo), exp(ratio->hi)};
+    return true;
+}
+
+/* Until the answer is clear, or a third of the time is spent, but with the least number of
+ * processes at any rate as long as there is time for as many again. */
+static bool search(timing *timing, sample *sample, unsigned least, speed_verdict *lean,
+                   error *error)
+{
+    const duet_settings *settings = &timing->duet->settings;
+    estimate ratio;
+    *lean = SPEED_INCONCLUSIVE;
+    while (timing->processes < least && !timing->failed) {
+        if (now() - timing->begun > settings->seconds / 2)
+            return true;
+        if (!run_processes(timing, sample, 1, "searching", error))
+            return false;
+    }
+    while (!timing->failed) {
+        if (!ratio_of(timing, sample, &ratio, error))
+            return false;
+        *lean = duet_lean(&ratio, settings->threshold);
+        if (*lean != SPEED_INCONCLUSIVE || now() - timing->begun > settings->seconds / 3)
+            return true;
+        if (!run_processes(timing, sample, SEARCH_STEP, "searching", error))
+            return false;
+    }
+    return true;
+}
+
+static bool confirm(timing *timing, unsigned processes, speed_verdict lean, error *error)
+{
+    duet_pair *pair = timing->pair;
+    sample sample = {0};
+    bool fine = run_processes(timing, &sample, processes, "confirming", error);
+    if (fine && !timing->failed && sample.groups > 0) {
+        fine = ratio_of(timing, &sample, &pair->ratio, error);
+        for (int side = 0; side < SIDES; side++)
+            pair->time_ns[side] = median(sample.times[side], sample.count);
+        pair->confirmed = (unsigned)sample.groups;
+        pair->speed =
+            duet_conclude(lean, duet_lean(&pair->ratio, timing->duet->settings.threshold));
+    }
+    sample_free(&sample);
+    return fine;
+}
+
+bool duet_time(duet *duet, const speed_group *group, const judge_block blocks[2], duet_pair *pair,
+               duet_outputs outputs, error *error)
+{
+    bool large = 8 * group->rows * group->hidden > FEW_BYTES;
+    timing timing = {.duet = duet,
+                     .group = group,
+                     .blocks = blocks,
+                     .pair = pair,
+                     .outputs = outputs,
+                     .rounds = large ? FEW_ROUNDS : ROUNDS,
+                     .begun = now()};
+    unsigned least = duet_least_processes(duet->settings.confidence);
+    sample sample = {0};
+    speed_verdict lean;
+    pair->speed = SPEED_INCONCLUSIVE;
+    bool fine = search(&timing, &sample, least, &lean, error);
+    sample_free(&sample);
+    if (fine && !timing.failed && timing.processes > 0) {
+        double spent = now() - timing.begun, each = spent / timing.processes;
+        unsigned processes =
+            timing.processes < least
+                ? 0
+                : duet_confirmation(timing.processes, least, duet->settings.seconds - spent, each);
+        pair->searched = timing.processes;
+        if (processes == 0)
+            snprintf(pair->detail, sizeof pair->detail,
+                     "no interval of this confidence in %g s; --time %.0f would do",
+                     duet->settings.seconds, ceil(2.5 * least * each));
+        else
+            fine = confirm(&timing, processes, lean, error);
+    }
+    if (timing.failed)
+        pair->speed = SPEED_NOT_MEASURED;
+    pair->seconds = now() - timing.begun;
+    return fine;
+}
