@@ -148,10 +148,8 @@ static void draw(const timing *timing, unsigned process, order *begin, order ent
     begin->x_offset = LINE * random_stream_below(&stream, PLACES);
     begin->y_offset = LINE * random_stream_below(&stream, PLACES);
     *new_first = random_stream_below(&stream, 2) == 1;
-    for (int side = 0; side < SIDES; side++) {
+    for (int side = 0; side < SIDES; side++)
         entries[side] = worker_order(ORDER_TIME_ENTRY, timing->pair->kernels[side]);
-        snprintf(entries[side].text, sizeof entries[side].text, side == BASE ? "base" : "new");
-    }
 }
 
 /* What a failed reply means for the pair. False: it is no kernel's fault. */
