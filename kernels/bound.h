@@ -1,10 +1,12 @@
 /* What the proofs of all error bounds share.
  *
- * The model (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 2.2 and 3.1): with
- * u = REAL_UNIT, each operation gives (a op b)(1 + e) + t, |e| <= u; t is 0, but for products and
- * quotients (fused ones too) that are subnormal, where |t| <= REAL_TINY. k roundings in a row stay
- * within a factor 1 + g, |g| <= gamma(k) = k u / (1 - k u). This holds while nothing overflows: a
- * bound must see to that, and make no claim where an intermediate might.
+ * ITEM_UNIT and the like are those of the items' type, in which apply and affine are computed,
+ * REAL_UNIT those of the accumulator's, in which statistics and rstd are. The model (Higham,
+ * "Accuracy and Stability of Numerical Algorithms", 2nd ed., 2.2 and 3.1): with u = REAL_UNIT, each
+ * operation gives (a op b)(1 + e) + t, |e| <= u; t is 0, but for products and quotients (fused ones
+ * too) that are subnormal, where |t| <= REAL_TINY. k roundings in a row stay within a factor 1 + g,
+ * |g| <= gamma(k) = k u / (1 - k u). This holds while nothing overflows: a bound must see to that,
+ * and make no claim where an intermediate might.
  *
  * A sum over a row: each of the BLOCK partial sums takes ceil(N / BLOCK) terms (the first is added
  * to zero, exactly), and a tree of log2(BLOCK) levels adds them up. So no term goes through more
@@ -25,14 +27,24 @@ typedef struct moments_bound {
     double rest;   /* |rest|; 0 where it is exactly 0 */
     double var_lo; /* var_lo <= m2 / N <= var_hi, N the exact count */
     double var_hi;
+    double scale; /* the scale of moments */
 } moments_bound;
 
 static const double bound_slack = 1.0 + 1e-12;
-static const moments_bound bound_none = {INFINITY, INFINITY, -INFINITY, INFINITY};
+static const moments_bound bound_none = {INFINITY, INFINITY, -INFINITY, INFINITY, 1};
+
+/* Accumulators are longer than items. */
+#define WIDE (sizeof(real) > sizeof(item))
 
 LN_INLINE double bound_gamma(double roundings)
 {
     double ku = roundings * REAL_UNIT;
+    return ku < 0.5 ? ku / (1.0 - ku) * bound_slack : INFINITY;
+}
+
+LN_INLINE double item_gamma(double roundings)
+{
+    double ku = roundings * ITEM_UNIT;
     return ku < 0.5 ? ku / (1.0 - ku) * bound_slack : INFINITY;
 }
 
@@ -50,7 +62,7 @@ LN_INLINE double bound_depth(size_t hidden)
 LN_INLINE moments_bound bound_around(double var, double error, double mean, double rest)
 {
     error = error * bound_slack + var * 1e-14;
-    return (moments_bound){mean * bound_slack, rest * bound_slack, var - error, var + error};
+    return (moments_bound){mean * bound_slack, rest * bound_slack, var - error, var + error, 1};
 }
 
 #endif

@@ -4,6 +4,7 @@
  *
  *     #define LN_NAME two_pass_f32_avx512
  *     #define LN_LANE_FILE "lane/f32_avx512.h"
+ *     #define LN_ACCUMULATOR_FILE "lane/accumulator_same.h"
  *     #define LN_STATISTICS_FILE "statistics/two_pass.h"
  *     #define LN_APPLY_FILE "apply/direct.h"
  *     #define LN_SCHEDULE_FILE "schedule/plain.h"
@@ -13,7 +14,7 @@
  *     #include "kernel.h"
  *
  * What the parts give each other:
- *     statistics  statistics_prepare(hidden) once a call; statistics_pivot(&statistics, &row) -> a
+ *     statistics  statistics_prepare(problem) once a call; statistics_pivot(&statistics, &row) -> a
  *                 real, the first touch of a row where one is needed; statistics_of(&statistics,
  *                 &row, pivot) -> moments; statistics_bound(problem, facts) -> moments_bound
  *     apply       centre_of(moments) -> centre, centre_subtract(centre, x) -> x - mean,
@@ -27,21 +28,31 @@
 #include "layernorm_plugin.h"
 #include LN_LANE_FILE
 
+/* a * b + c: one rounding where the kernel's line gives LN_FMA, else two. */
+LN_INLINE vec multiply_add(vec a, vec b, vec c)
+{
+    return LN_FMA ? lane_multiply_add(a, b, c) : lane_add(lane_multiply(a, b), c);
+}
+
+#include LN_ACCUMULATOR_FILE
+
 enum { UNROLL = LN_UNROLL, BLOCK = LN_LANES * LN_UNROLL };
 _Static_assert((UNROLL & (UNROLL - 1)) == 0 && UNROLL > 0, "unroll must be a power of two");
 
 /* What statistics finds: mean + rest is the row's mean, in two parts where one is not enough (rest
- * is 0 otherwise), and m2 = sum (x - mean)^2. */
+ * is 0 otherwise), and m2 = scale^2 sum (x - mean)^2, scale being 1, or a power of two that keeps
+ * the squares from overflow and underflow. */
 typedef struct moments {
     real mean;
     real rest;
     real m2;
+    real scale;
 } moments;
 
 /* The sum of UNROLL vectors' lanes by a fixed tree: log2(BLOCK) levels. */
-LN_INLINE real sum_of(const vec parts[UNROLL])
+LN_INLINE real sum_of(const acc parts[UNROLL])
 {
-    vec sums[UNROLL];
+    acc sums[UNROLL];
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)
         sums[u] = parts[u];
@@ -49,9 +60,9 @@ LN_INLINE real sum_of(const vec parts[UNROLL])
     for (unsigned half = UNROLL / 2; half > 0; half /= 2) {
         LN_UNROLLED
         for (unsigned u = 0; u < half; u++)
-            sums[u] = lane_add(sums[u], sums[u + half]);
+            sums[u] = acc_add(sums[u], sums[u + half]);
     }
-    return lane_sum(sums[0]);
+    return acc_sum(sums[0]);
 }
 
 #include "bound.h"

@@ -9,18 +9,15 @@
 #include <string.h>
 
 /* kernel_table.h is written by CMake from isa.def and kernels.def. LN_ISA_TABLE(row) holds
- * row(name, label, fma, cpu) for each ISA, worst first. LN_KERNEL_TABLE(present, absent) holds, for
+ * row(name, label, cpu) for each ISA, worst first. LN_KERNEL_TABLE(present, absent) holds, for
  * each kernel in the order of kernels.def, one of the two with
- * (name, statistics, apply, schedule, storage, param, accumulator, isa, unroll); absent are those
- * whose ISA the compiler's target does not have: they are listed, and unsupported. */
+ * (name, statistics, apply, schedule, storage, param, accumulator, isa, unroll, fma); absent are
+ * those whose ISA the compiler's target does not have: they are listed, and unsupported. */
 
-#define NAME_ISA(name, label, fma, cpu) ISA_##name,
+#define NAME_ISA(name, label, cpu) ISA_##name,
 enum { LN_ISA_TABLE(NAME_ISA) ISA_COUNT };
 
-#define NAME_TRAITS(name, label, fma, cpu) TRAITS_##name = (fma) ? LN_TRAIT_FMA : 0,
-enum { LN_ISA_TABLE(NAME_TRAITS) };
-
-#define NAME_REASON(name, label, fma, cpu) "no " label " on this CPU",
+#define NAME_REASON(name, label, cpu) "no " label " on this CPU",
 static const char *const no_isa[] = {LN_ISA_TABLE(NAME_REASON)};
 
 /* Whether LN_DISABLE_ISA, a list such as "avx512,avx2", names this ISA. */
@@ -48,7 +45,7 @@ static unsigned usable_isas(void)
     if (usable & known)
         return usable;
     usable = known;
-#define DETECT_ISA(name, label, fma, cpu)                                                          \
+#define DETECT_ISA(name, label, cpu)                                                               \
     if ((cpu) && !is_disabled(#name))                                                              \
         usable |= 1u << ISA_##name;
     LN_ISA_TABLE(DETECT_ISA)
@@ -95,7 +92,7 @@ static const char *why_not(const ln_problem *problem, int isa, ln_type storage, 
 
 LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
 
-#define DESCRIBE(NAME, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA, UNROLL)      \
+#define DESCRIBE(NAME, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA, UNROLL, FMA) \
     {.struct_size = sizeof(ln_kernel),                                                             \
      .name = #NAME,                                                                                \
      .statistics = #STATISTICS,                                                                    \
@@ -106,7 +103,7 @@ LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
      .param = TYPE_##PARAM,                                                                        \
      .accumulator = TYPE_##ACCUMULATOR,                                                            \
      .unroll = UNROLL,                                                                             \
-     .traits = TRAITS_##ISA,                                                                       \
+     .traits = (FMA) ? LN_TRAIT_FMA : 0,                                                           \
      .supports = supports_##NAME,                                                                  \
      .run = ln_run_##NAME,                                                                         \
      .bound = ln_bound_##NAME},
@@ -115,7 +112,8 @@ static const ln_kernel kernels[] = {LN_KERNEL_TABLE(DESCRIBE, DESCRIBE)};
 enum { KERNEL_COUNT = sizeof(kernels) / sizeof(kernels[0]) };
 
 /* The ISA of each, as a number: later in isa.def is better. */
-#define RANK(name, statistics, apply, schedule, storage, param, accumulator, isa, unroll) ISA_##isa,
+#define RANK(name, statistics, apply, schedule, storage, param, accumulator, isa, unroll, fma)     \
+    ISA_##isa,
 static const int ranks[] = {LN_KERNEL_TABLE(RANK, RANK)};
 
 const ln_plugin *ln_plugin_v1(void)

@@ -1,7 +1,8 @@
 /* direct: x - mean, the mean rounded to one number.
  *
  * Bound. Statistics whose mean is in two parts are rounded to one here: m = fl(mean + rest), an
- * error of u |mean + rest| more. Then fl(x - m) is within (1 + u) |m - mu| + u |x - mu| of x - mu.
+ * error of u |mean + rest| more (also where items are shorter than accumulators). Then fl(x - m) is
+ * within (1 + u) |m - mu| + u |x - mu| of x - mu.
  */
 #ifndef LN_APPLY_H
 #define LN_APPLY_H
@@ -12,7 +13,7 @@ typedef struct centre {
 
 LN_INLINE centre centre_of(moments moments)
 {
-    return (centre){lane_set(moments.mean + moments.rest)};
+    return (centre){lane_set((item)(moments.mean + moments.rest))};
 }
 
 LN_INLINE vec centre_subtract(centre centre, vec x)
@@ -26,7 +27,11 @@ LN_INLINE double centre_bound(const ln_row_facts *facts, const moments_bound *mo
     double delta = moments->mean;
     if (moments->rest > 0)
         delta += REAL_UNIT * (fabs(facts->mean) + delta);
-    return ((1 + REAL_UNIT) * delta + REAL_UNIT * facts->max_dev) * bound_slack;
+    if (WIDE)
+        delta += ITEM_UNIT * (fabs(facts->mean) + delta) + ITEM_TINY;
+    if (!(2 * (fabs(facts->mean) + facts->max_dev + delta) < ITEM_MAX))
+        return INFINITY;
+    return ((1 + ITEM_UNIT) * delta + ITEM_UNIT * facts->max_dev) * bound_slack;
 }
 
 #endif

@@ -2,7 +2,10 @@
  *
  * Bound. With s = x - mean in exact arithmetic, |s| <= |x - mu| + |rest| + delta, where delta is
  * the error of mean + rest: fl(s) = s (1 + e), and fl(fl(s) - rest) is within
- *     (1 + u)(u |s| + delta) + u |x - mu|   of   x - mu. */
+ *     (1 + u)(u |s| + delta) + u |x - mu|   of   x - mu.
+ * Where items are shorter than accumulators, the mean is split anew: h = fl(mean) is within
+ * u |mean| of it, and mean - h + rest, at most that and |rest|, is rounded in the accumulator's
+ * type and then to an item. */
 #ifndef LN_APPLY_H
 #define LN_APPLY_H
 
@@ -13,7 +16,9 @@ typedef struct centre {
 
 LN_INLINE centre centre_of(moments moments)
 {
-    return (centre){lane_set(moments.mean), lane_set(moments.rest)};
+    item mean = (item)moments.mean;
+    real rest = WIDE ? (moments.mean - mean) + moments.rest : moments.rest;
+    return (centre){lane_set(mean), lane_set((item)rest)};
 }
 
 LN_INLINE vec centre_subtract(centre centre, vec x)
@@ -23,8 +28,16 @@ LN_INLINE vec centre_subtract(centre centre, vec x)
 
 LN_INLINE double centre_bound(const ln_row_facts *facts, const moments_bound *moments)
 {
-    double s = facts->max_dev + moments->rest + moments->mean;
-    double error = (1 + REAL_UNIT) * (REAL_UNIT * s + moments->mean) + REAL_UNIT * facts->max_dev;
+    double delta = moments->mean, rest = moments->rest;
+    if (WIDE) {
+        rest += ITEM_UNIT * (fabs(facts->mean) + delta + rest) + ITEM_TINY;
+        delta += (REAL_UNIT + ITEM_UNIT) * rest * (1 + REAL_UNIT) + ITEM_TINY;
+        rest *= 1 + 2 * ITEM_UNIT;
+    }
+    double s = facts->max_dev + rest + delta;
+    if (!(2 * (fabs(facts->mean) + s) < ITEM_MAX))
+        return INFINITY;
+    double error = (1 + ITEM_UNIT) * (ITEM_UNIT * s + delta) + ITEM_UNIT * facts->max_dev;
     return error * bound_slack;
 }
 

@@ -68,12 +68,34 @@ function(kernel_name result statistics apply schedule storage param accumulator 
     set(${result} ${name} PARENT_SCOPE)
 endfunction()
 
+# The lane file of a kernel's accumulators.
+function(accumulator_file result storage accumulator isa)
+    if(storage STREQUAL accumulator)
+        set(${result} accumulator_same PARENT_SCOPE)
+    else()
+        set(${result} accumulator_${accumulator}_${isa} PARENT_SCOPE)
+    endif()
+endfunction()
+
+# Whether a kernel multiplies and adds with one rounding: where its ISA does, but for kernels with a
+# part that says LN_UNFUSED.
+function(kernel_fma result isa)
+    set(fma ${LN_ISA_${isa}_FMA})
+    foreach(part IN LISTS ARGN)
+        file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/${part}.h unfused REGEX "^#define LN_UNFUSED")
+        if(unfused)
+            set(fma 0)
+        endif()
+    endforeach()
+    set(${result} ${fma} PARENT_SCOPE)
+endfunction()
+
 # The two C files of a kernel, into LN_KERNEL_SOURCES. The bound's file is built over the scalar
 # lanes, whose types are the same, so that it runs on any CPU.
-function(write_kernel_sources directory name statistics apply schedule accumulator isa unroll)
+function(write_kernel_sources directory name statistics apply schedule storage accumulator isa unroll fma)
     set(lanes 1)
     if(LN_ISA_${isa}_BYTES GREATER 0)
-        string(REGEX MATCH "[0-9]+" bits ${accumulator})
+        string(REGEX MATCH "[0-9]+" bits ${storage})
         math(EXPR lanes "${LN_ISA_${isa}_BYTES} * 8 / ${bits}")
     endif()
     foreach(kind IN ITEMS kernel bound)
@@ -85,16 +107,18 @@ function(write_kernel_sources directory name statistics apply schedule accumulat
         elseif(NOT LN_ISA_${isa}_PRESENT)
             continue()
         endif()
+        accumulator_file(accumulator_file ${storage} ${accumulator} ${lane_isa})
         set(path ${directory}/${name}.${kind}.c)
         file(CONFIGURE OUTPUT ${path} @ONLY CONTENT "/* From the line of ${name} in kernels.def. */
 ${first}#define LN_NAME ${name}
-#define LN_LANE_FILE \"lane/${accumulator}_${lane_isa}.h\"
+#define LN_LANE_FILE \"lane/${storage}_${lane_isa}.h\"
+#define LN_ACCUMULATOR_FILE \"lane/${accumulator_file}.h\"
 #define LN_STATISTICS_FILE \"statistics/${statistics}.h\"
 #define LN_APPLY_FILE \"apply/${apply}.h\"
 #define LN_SCHEDULE_FILE \"schedule/${schedule}.h\"
 #define LN_LANES ${lanes}
 #define LN_UNROLL ${unroll}
-#define LN_FMA ${LN_ISA_${isa}_FMA}
+#define LN_FMA ${fma}
 #include \"kernel.h\"
 ")
         if(kind STREQUAL "kernel")
@@ -129,8 +153,9 @@ function(read_kernel_table file directory)
         if(NOT isa IN_LIST LN_ISAS)
             message(FATAL_ERROR "${file}: '${line}': no ISA '${isa}' in isa.def (${LN_ISAS})")
         endif()
-        foreach(part IN ITEMS statistics/${statistics} apply/${apply} schedule/${schedule}
-                lane/${accumulator}_${isa})
+        accumulator_file(accumulator_file ${storage} ${accumulator} ${isa})
+        set(parts statistics/${statistics} apply/${apply} schedule/${schedule})
+        foreach(part IN LISTS parts ITEMS lane/${storage}_${isa} lane/${accumulator_file})
             if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${part}.h)
                 message(FATAL_ERROR "${file}: '${line}': there is no kernels/${part}.h")
             endif()
@@ -140,12 +165,13 @@ function(read_kernel_table file directory)
             message(FATAL_ERROR "${file}: two lines make ${name}")
         endif()
         list(APPEND LN_KERNEL_NAMES ${name})
-        write_kernel_sources(${directory} ${name} ${statistics} ${apply} ${schedule} ${accumulator} ${isa} ${unroll})
+        kernel_fma(fma ${isa} ${parts})
+        write_kernel_sources(${directory} ${name} ${statistics} ${apply} ${schedule} ${storage} ${accumulator} ${isa} ${unroll} ${fma})
         set(kind absent)
         if(LN_ISA_${isa}_PRESENT)
             set(kind present)
         endif()
-        string(APPEND rows " \\\n    ${kind}(${name}, ${statistics}, ${apply}, ${schedule}, ${storage}, ${param}, ${accumulator}, ${isa}, ${unroll})")
+        string(APPEND rows " \\\n    ${kind}(${name}, ${statistics}, ${apply}, ${schedule}, ${storage}, ${param}, ${accumulator}, ${isa}, ${unroll}, ${fma})")
         string(APPEND docs "| `${name}` | ${statistics} | ${apply} | ${schedule} | ${storage} | ${param} | ${accumulator} | ${isa} | ${unroll} |\n")
     endforeach()
     set(isas "")
@@ -154,7 +180,7 @@ function(read_kernel_table file directory)
         if(NOT LN_ISA_${isa}_PRESENT)
             set(cpu 0)
         endif()
-        string(APPEND isas " \\\n    row(${isa}, \"${LN_ISA_${isa}_LABEL}\", ${LN_ISA_${isa}_FMA}, ${cpu})")
+        string(APPEND isas " \\\n    row(${isa}, \"${LN_ISA_${isa}_LABEL}\", ${cpu})")
     endforeach()
     file(CONFIGURE OUTPUT ${directory}/kernel_table.h @ONLY CONTENT
         "/* From isa.def and kernels.def. */\n#define LN_ISA_TABLE(row)${isas}\n#define LN_KERNEL_TABLE(present, absent)${rows}\n")

@@ -8,15 +8,15 @@
 
 typedef float storage;
 typedef float param;
-typedef float real;
+typedef float item;
 
-#define REAL_UNIT 0x1p-24  /* one operation's relative error at most */
-#define REAL_TINY 0x1p-150 /* and its absolute error, where a product or quotient is subnormal */
-#define REAL_MAX ((double)FLT_MAX)
-#define REAL_MIN ((double)FLT_MIN)
-#define REAL_EXACT_INTEGERS 0x1p24
+#define ITEM_UNIT 0x1p-24  /* one operation's relative error at most */
+#define ITEM_TINY 0x1p-150 /* and its absolute error, where a product or quotient is subnormal */
+#define ITEM_MAX ((double)FLT_MAX)
+#define ITEM_MIN ((double)FLT_MIN)
+#define ITEM_EXACT_INTEGERS 0x1p24
 
-LN_INLINE real real_square_root(real a)
+LN_INLINE item item_square_root(item a)
 {
     return sqrtf(a);
 }

@@ -17,7 +17,7 @@ LN_INLINE __m256i lane_mask(size_t n)
     return _mm256_loadu_si256((const __m256i *)(const void *)(ones_then_zeros + LANES - n));
 }
 
-LN_INLINE vec lane_set(real a)
+LN_INLINE vec lane_set(item a)
 {
     return _mm256_set1_ps(a);
 }
@@ -67,7 +67,17 @@ LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)
     return _mm256_fmadd_ps(a, b, c);
 }
 
-LN_INLINE real lane_sum(vec a)
+LN_INLINE vec lane_absolute(vec a)
+{
+    return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
+}
+
+LN_INLINE vec lane_maximum(vec a, vec b)
+{
+    return _mm256_max_ps(a, b);
+}
+
+LN_INLINE item lane_sum(vec a)
 {
     __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));

@@ -15,7 +15,7 @@ LN_INLINE __mmask16 lane_mask(size_t n)
     return (__mmask16)((1u << n) - 1u);
 }
 
-LN_INLINE vec lane_set(real a)
+LN_INLINE vec lane_set(item a)
 {
     return _mm512_set1_ps(a);
 }
@@ -65,7 +65,17 @@ LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)
     return _mm512_fmadd_ps(a, b, c);
 }
 
-LN_INLINE real lane_sum(vec a)
+LN_INLINE vec lane_absolute(vec a)
+{
+    return _mm512_abs_ps(a);
+}
+
+LN_INLINE vec lane_maximum(vec a, vec b)
+{
+    return _mm512_max_ps(a, b);
+}
+
+LN_INLINE item lane_sum(vec a)
 {
     __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
     __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));

@@ -8,7 +8,7 @@
 typedef float vec;
 enum { LANES = 1 };
 
-LN_INLINE vec lane_set(real a)
+LN_INLINE vec lane_set(item a)
 {
     return a;
 }
@@ -60,7 +60,17 @@ LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)
     return a * b + c;
 }
 
-LN_INLINE real lane_sum(vec a)
+LN_INLINE vec lane_absolute(vec a)
+{
+    return fabsf(a);
+}
+
+LN_INLINE vec lane_maximum(vec a, vec b)
+{
+    return a > b ? a : b;
+}
+
+LN_INLINE item lane_sum(vec a)
 {
     return a;
 }

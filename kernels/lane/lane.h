@@ -10,11 +10,16 @@
  *     lane_first(a, n)             a with zero in the lanes from n on
  *     lane_add, lane_subtract, lane_multiply
  *     lane_multiply_add(a, b, c)   a * b + c: one rounding where the ISA's line says fma, else two
+ *     lane_absolute, lane_maximum  of a NaN and a number: either
  *     lane_sum(a)                  the sum of the lanes: log2(LANES) levels, lane i with lane
  *                                  i + half at each, the same on every machine
  *
- * storage is the type in memory, real the accumulator's, param that of gamma and beta.
- */
+ * storage is the type in memory, item the one it is computed with, param that of gamma and beta.
+ *
+ * Statistics are written over acc_*, the same words of the accumulator's type, real: LANES of those
+ * in an acc, and
+ *     acc_of(vec)                  the same numbers, exactly
+ * They are in accumulator_same.h where real is item, else in accumulator_<type>_<isa>.h. */
 #ifndef LN_LANE_H
 #define LN_LANE_H
 

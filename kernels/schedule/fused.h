@@ -26,12 +26,12 @@ LN_INLINE void fused_group(const ln_problem *problem, const ln_tensors *tensors,
         found[g] = statistics_of(statistics, &row, pivots[g]);
     }
     for (size_t g = 0; g < count; g++) {
-        rstds[g] = convention_rstd(convention, found[g].m2);
+        rstds[g] = convention_rstd(convention, found[g]);
         keep_moments(tensors, first + g, found[g], rstds[g]);
     }
     for (size_t g = 0; g < count; g++) {
         const row row = row_at(problem, tensors, first + g, form, 1);
-        apply_row(&row, convention, centre_of(found[g]), lane_set(rstds[g]));
+        apply_row(&row, convention, centre_of(found[g]), lane_set((item)rstds[g]));
     }
 }
 
@@ -39,7 +39,7 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
                             residual_form form)
 {
     const convention convention = convention_prepare(problem, tensors, affine);
-    const statistics statistics = statistics_prepare(problem->hidden);
+    const statistics statistics = statistics_prepare(problem);
     size_t fit = GROUP_BYTES / sizeof(storage) / problem->hidden;
     size_t group = fit < 1 ? 1 : (fit < GROUP_ROWS ? fit : GROUP_ROWS);
     for (size_t r = 0; r < problem->rows; r += group) {

@@ -8,12 +8,12 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
                             residual_form form)
 {
     const convention convention = convention_prepare(problem, tensors, affine);
-    const statistics statistics = statistics_prepare(problem->hidden);
+    const statistics statistics = statistics_prepare(problem);
     for (size_t r = 0; r < problem->rows; r++) {
         const row row = row_at(problem, tensors, r, form, 0);
         moments moments = statistics_of(&statistics, &row, statistics_pivot(&statistics, &row));
-        real rstd = convention_rstd(&convention, moments.m2);
-        apply_row(&row, &convention, centre_of(moments), lane_set(rstd));
+        real rstd = convention_rstd(&convention, moments);
+        apply_row(&row, &convention, centre_of(moments), lane_set((item)rstd));
         keep_moments(tensors, r, moments, rstd);
     }
 }

@@ -28,13 +28,13 @@ typedef struct statistics {
 } statistics;
 
 typedef struct naive_sums {
-    vec x[UNROLL];
-    vec square[UNROLL];
+    acc x[UNROLL];
+    acc square[UNROLL];
 } naive_sums;
 
-LN_INLINE statistics statistics_prepare(size_t hidden)
+LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 {
-    return (statistics){(real)hidden};
+    return (statistics){(real)problem->hidden};
 }
 
 /* Adds the first min(left, BLOCK) elements from i on. */
@@ -44,9 +44,9 @@ LN_INLINE void naive_add(naive_sums *sums, const row *row, size_t i, size_t left
     for (size_t u = 0; u < UNROLL; u++) {
         if (left <= u * LANES)
             continue;
-        vec x = row_first(row, i + u * LANES, left - u * LANES);
-        sums->x[u] = lane_add(sums->x[u], x);
-        sums->square[u] = lane_multiply_add(x, x, sums->square[u]);
+        acc x = acc_of(row_first(row, i + u * LANES, left - u * LANES));
+        sums->x[u] = acc_add(sums->x[u], x);
+        sums->square[u] = acc_multiply_add(x, x, sums->square[u]);
     }
 }
 
@@ -63,7 +63,7 @@ LN_INLINE moments statistics_of(const statistics *statistics, const row *row, re
     naive_sums sums;
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)
-        sums.x[u] = sums.square[u] = lane_set(0);
+        sums.x[u] = sums.square[u] = acc_set(0);
     size_t i = 0;
     for (; row->hidden - i >= BLOCK; i += BLOCK)
         naive_add(&sums, row, i, BLOCK);
@@ -71,7 +71,7 @@ LN_INLINE moments statistics_of(const statistics *statistics, const row *row, re
     real sum = sum_of(sums.x);
     real mean = sum / statistics->count;
     real correction = sum * mean;
-    return (moments){mean, 0, sum_of(sums.square) - correction};
+    return (moments){mean, 0, sum_of(sums.square) - correction, 1};
 }
 
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)

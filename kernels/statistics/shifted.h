@@ -42,29 +42,30 @@ typedef struct statistics {
 } statistics;
 
 typedef struct shifted_sums {
-    vec x[UNROLL];
-    vec square[UNROLL];
+    acc x[UNROLL];
+    acc square[UNROLL];
 } shifted_sums;
 
-LN_INLINE statistics statistics_prepare(size_t hidden)
+LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 {
+    size_t hidden = problem->hidden;
     return (statistics){1 / (real)hidden, 1 / (real)(hidden < BLOCK ? hidden : BLOCK)};
 }
 
 LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
 {
-    vec sums[UNROLL];
+    acc sums[UNROLL];
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++) {
-        sums[u] = lane_set(0);
+        sums[u] = acc_set(0);
         if (row->hidden > u * LANES)
-            sums[u] = row_first(row, u * LANES, row->hidden - u * LANES);
+            sums[u] = acc_of(row_first(row, u * LANES, row->hidden - u * LANES));
     }
     return sum_of(sums) * statistics->pivot_inverse;
 }
 
 /* Adds the first min(left, BLOCK) elements from i on. */
-LN_INLINE void shifted_add(shifted_sums *sums, const row *row, vec pivot, size_t i, size_t left,
+LN_INLINE void shifted_add(shifted_sums *sums, const row *row, acc pivot, size_t i, size_t left,
                            int again)
 {
     LN_UNROLLED
@@ -72,12 +73,12 @@ LN_INLINE void shifted_add(shifted_sums *sums, const row *row, vec pivot, size_t
         if (left <= u * LANES)
             continue;
         size_t at = i + u * LANES, n = left - u * LANES;
-        vec x = again ? row_again(row, at, n) : row_first(row, at, n);
-        vec t = lane_subtract(x, pivot);
+        acc x = acc_of(again ? row_again(row, at, n) : row_first(row, at, n));
+        acc t = acc_subtract(x, pivot);
         if (n < LANES)
-            t = lane_first(t, n);
-        sums->x[u] = lane_add(sums->x[u], t);
-        sums->square[u] = lane_multiply_add(t, t, sums->square[u]);
+            t = acc_first(t, n);
+        sums->x[u] = acc_add(sums->x[u], t);
+        sums->square[u] = acc_multiply_add(t, t, sums->square[u]);
     }
 }
 
@@ -87,8 +88,8 @@ LN_INLINE moments shifted_sweep(const statistics *statistics, const row *row, re
     shifted_sums sums;
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)
-        sums.x[u] = sums.square[u] = lane_set(0);
-    vec pivots = lane_set(pivot);
+        sums.x[u] = sums.square[u] = acc_set(0);
+    acc pivots = acc_set(pivot);
     shifted_add(&sums, row, pivots, 0, row->hidden < BLOCK ? row->hidden : BLOCK, 1);
     if (row->hidden > BLOCK) {
         size_t i = BLOCK;
@@ -100,7 +101,7 @@ LN_INLINE moments shifted_sweep(const statistics *statistics, const row *row, re
     real rest = sum * statistics->inverse;
     real correction = sum * rest;
     real m2 = sum_of(sums.square) - correction;
-    return (moments){pivot, rest, m2 < 0 ? 0 : m2}; /* a NaN stays one */
+    return (moments){pivot, rest, m2 < 0 ? 0 : m2, 1}; /* a NaN stays one */
 }
 
 /* Rare, so not in the way of the rows that are fine. */

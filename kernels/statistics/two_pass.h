@@ -21,22 +21,22 @@ typedef struct statistics {
     real count;
 } statistics;
 
-LN_INLINE statistics statistics_prepare(size_t hidden)
+LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 {
-    return (statistics){(real)hidden};
+    return (statistics){(real)problem->hidden};
 }
 
-LN_INLINE void two_pass_add(vec sums[UNROLL], const row *row, size_t i, size_t left)
+LN_INLINE void two_pass_add(acc sums[UNROLL], const row *row, size_t i, size_t left)
 {
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++) {
         if (left <= u * LANES)
             continue;
-        sums[u] = lane_add(sums[u], row_first(row, i + u * LANES, left - u * LANES));
+        sums[u] = acc_add(sums[u], acc_of(row_first(row, i + u * LANES, left - u * LANES)));
     }
 }
 
-LN_INLINE void two_pass_add_squares(vec sums[UNROLL], const row *row, vec mean, size_t i,
+LN_INLINE void two_pass_add_squares(acc sums[UNROLL], const row *row, acc mean, size_t i,
                                     size_t left)
 {
     LN_UNROLLED
@@ -44,10 +44,10 @@ LN_INLINE void two_pass_add_squares(vec sums[UNROLL], const row *row, vec mean, 
         if (left <= u * LANES)
             continue;
         size_t n = left - u * LANES;
-        vec deviation = lane_subtract(row_again(row, i + u * LANES, n), mean);
+        acc deviation = acc_subtract(acc_of(row_again(row, i + u * LANES, n)), mean);
         if (n < LANES)
-            deviation = lane_first(deviation, n);
-        sums[u] = lane_multiply_add(deviation, deviation, sums[u]);
+            deviation = acc_first(deviation, n);
+        sums[u] = acc_multiply_add(deviation, deviation, sums[u]);
     }
 }
 
@@ -61,10 +61,10 @@ LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
 LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
 {
     (void)pivot;
-    vec sums[UNROLL];
+    acc sums[UNROLL];
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)
-        sums[u] = lane_set(0);
+        sums[u] = acc_set(0);
     size_t i = 0;
     for (; row->hidden - i >= BLOCK; i += BLOCK)
         two_pass_add(sums, row, i, BLOCK);
@@ -73,12 +73,12 @@ LN_INLINE moments statistics_of(const statistics *statistics, const row *row, re
 
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)
-        sums[u] = lane_set(0);
-    vec means = lane_set(mean);
+        sums[u] = acc_set(0);
+    acc means = acc_set(mean);
     for (i = 0; row->hidden - i >= BLOCK; i += BLOCK)
         two_pass_add_squares(sums, row, means, i, BLOCK);
     two_pass_add_squares(sums, row, means, i, row->hidden - i);
-    return (moments){mean, 0, sum_of(sums)};
+    return (moments){mean, 0, sum_of(sums), 1};
 }
 
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
@@ -93,7 +93,7 @@ LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row
           2 * n * hi < REAL_MAX))
         return bound_none;
     return (moments_bound){delta * bound_slack, 0, fmax(0.0, lo - facts->var * 1e-14),
-                           hi * bound_slack};
+                           hi * bound_slack, 1};
 }
 
 #endif

@@ -55,8 +55,8 @@ typedef struct statistics {
 } statistics;
 
 typedef struct welford_lanes {
-    vec mean[UNROLL];
-    vec m2[UNROLL];
+    acc mean[UNROLL];
+    acc m2[UNROLL];
 } welford_lanes;
 
 /* The accumulators again, one by one, for merging. */
@@ -66,28 +66,28 @@ typedef struct welford_parts {
     real count[BLOCK];
 } welford_parts;
 
-LN_INLINE statistics statistics_prepare(size_t hidden)
+LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 {
-    (void)hidden;
+    (void)problem;
     return (statistics){0};
 }
 
 /* The k-th element of each accumulator; those from left on have no k-th. */
 LN_INLINE void welford_add(welford_lanes *lanes, const row *row, size_t i, size_t left, real k)
 {
-    vec inverse = lane_set(1 / k);
+    acc inverse = acc_set(1 / k);
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++) {
         if (left <= u * LANES)
             continue;
         size_t n = left - u * LANES;
-        vec x = row_first(row, i + u * LANES, n);
-        vec before = lane_subtract(x, lanes->mean[u]);
+        acc x = acc_of(row_first(row, i + u * LANES, n));
+        acc before = acc_subtract(x, lanes->mean[u]);
         if (n < LANES)
-            before = lane_first(before, n);
-        lanes->mean[u] = lane_multiply_add(before, inverse, lanes->mean[u]);
-        vec after = lane_subtract(x, lanes->mean[u]);
-        lanes->m2[u] = lane_multiply_add(before, after, lanes->m2[u]);
+            before = acc_first(before, n);
+        lanes->mean[u] = acc_multiply_add(before, inverse, lanes->mean[u]);
+        acc after = acc_subtract(x, lanes->mean[u]);
+        lanes->m2[u] = acc_multiply_add(before, after, lanes->m2[u]);
     }
 }
 
@@ -119,7 +119,7 @@ LN_INLINE moments statistics_of(const statistics *statistics, const row *row, re
     welford_lanes lanes;
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)
-        lanes.mean[u] = lanes.m2[u] = lane_set(0);
+        lanes.mean[u] = lanes.m2[u] = acc_set(0);
     size_t i = 0, steps = 0;
     for (; row->hidden - i >= BLOCK; i += BLOCK)
         welford_add(&lanes, row, i, BLOCK, (real)++steps);
@@ -129,21 +129,21 @@ LN_INLINE moments statistics_of(const statistics *statistics, const row *row, re
     welford_parts parts;
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++) {
-        lane_store(parts.mean + u * LANES, lanes.mean[u]);
-        lane_store(parts.m2 + u * LANES, lanes.m2[u]);
+        acc_store(parts.mean + u * LANES, lanes.mean[u]);
+        acc_store(parts.m2 + u * LANES, lanes.m2[u]);
     }
     for (size_t j = 0; j < BLOCK; j++)
         parts.count[j] = (real)(steps + (j < left));
     for (size_t half = BLOCK / 2; half > 0; half /= 2)
         for (size_t j = 0; j < half; j++)
             welford_merge(&parts, j, j + half);
-    return (moments){parts.mean[0], 0, parts.m2[0]};
+    return (moments){parts.mean[0], 0, parts.m2[0], 1};
 }
 
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {
     if (facts->var == 0.0 && facts->max_dev == 0.0)
-        return (moments_bound){0, 0, 0, 0};
+        return (moments_bound){0, 0, 0, 0, 1};
     double n = (double)problem->hidden, levels = bound_levels(), steps = ceil(n / BLOCK);
     double largest = facts->max_abs, square = facts->var + facts->mean * facts->mean;
     if (n > REAL_EXACT_INTEGERS)

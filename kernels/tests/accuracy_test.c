@@ -36,7 +36,7 @@ static void check_kernel(const ln_kernel *kernel, const ln_problem *problem,
                          const oracle oracles[ROWS], size_t *claims)
 {
     size_t hidden = problem->hidden;
-    float means[ROWS], rstds[ROWS];
+    statistics_room means[ROWS], rstds[ROWS];
     const ln_tensors tensors = {
         .x = x, .gamma = gamma_values, .beta = beta_values, .y = y, .mean = means, .rstd = rstds};
     memset(y, 0x7f, sizeof(float) * ROWS * hidden);
@@ -55,10 +55,10 @@ static void check_kernel(const ln_kernel *kernel, const ln_problem *problem,
         *claims += isfinite(bound.xhat_abs) ? 1 : 0;
         /* In any order of summation, 2 N roundings of numbers up to max_abs, twice over. */
         double loose = 4 * (double)hidden * 0x1p-24 * facts->max_abs + 1e-6;
-        assert_true(fabs((double)means[r] - facts->mean) <= loose);
+        assert_true(fabs(statistic_at(kernel, means, r) - facts->mean) <= loose);
         /* The variance's relative error is at most about this squared-kappa multiple of it. */
         if (isfinite(bound.xhat_abs) && isfinite(facts->rstd) && facts->var > 0.1)
-            assert_true(fabs((double)rstds[r] / facts->rstd - 1) <=
+            assert_true(fabs(statistic_at(kernel, rstds, r) / facts->rstd - 1) <=
                         loose * (1 + facts->max_abs * facts->max_abs / facts->var));
     }
 }

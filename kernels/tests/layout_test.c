@@ -9,7 +9,7 @@ enum { ROWS = 3, LARGEST = 513, GAP = 5, ROOM = ROWS * (LARGEST + GAP) };
 
 static float plain_x[ROOM], plain_y[ROOM], x[ROOM], residual[ROOM], y[ROOM], sum[ROOM];
 static float gamma_values[LARGEST], beta_values[LARGEST];
-static float plain_mean[ROWS], plain_rstd[ROWS];
+static statistics_room plain_mean[ROWS], plain_rstd[ROWS];
 
 /* Small sizes, and those around blocks of all ISAs. */
 static const size_t sizes[] = {1,  2,  3,  4,  5,  7,  8,   9,   15,  16,  17,  31,  32,  33,  47,
@@ -60,7 +60,7 @@ static void check_residual(const ln_kernel *kernel, size_t hidden, size_t seed)
     enum { APART, SUM_IS_X, SUM_IS_RESIDUAL, Y_IS_X, Y_IS_X_SUM_IS_RESIDUAL, NO_SUM, LAYOUTS };
     for (int layout = 0; layout < LAYOUTS; layout++) {
         prepare(kernel, &problem, hidden, seed);
-        float mean[ROWS], rstd[ROWS];
+        statistics_room mean[ROWS], rstd[ROWS];
         ln_tensors tensors = {.x = x,
                               .residual = residual,
                               .gamma = gamma_values,
@@ -81,8 +81,8 @@ static void check_residual(const ln_kernel *kernel, size_t hidden, size_t seed)
         expect_same(kernel, hidden, tensors.y, hidden, plain_y, "y");
         if (tensors.sum)
             expect_same(kernel, hidden, tensors.sum, hidden, plain_x, "sum");
-        assert_memory_equal(mean, plain_mean, sizeof(mean));
-        assert_memory_equal(rstd, plain_rstd, sizeof(rstd));
+        assert_memory_equal(mean, plain_mean, ROWS * statistic_size(kernel));
+        assert_memory_equal(rstd, plain_rstd, ROWS * statistic_size(kernel));
     }
 }
 
@@ -170,14 +170,16 @@ static void check_guards(const ln_kernel *kernel, size_t hidden, size_t seed)
         strides[i] = hidden + (seed + i) % 4 * (GAP - 3);
     problem.x_stride = strides[0], problem.residual_stride = strides[1];
     problem.y_stride = strides[2], problem.sum_stride = strides[3];
+    size_t statistics = ROWS * statistic_size(kernel) / sizeof(float);
     for (int behind = 0; behind < 2; behind++) {
         float *at[BUFFERS];
         for (size_t b = 0; b < BUFFERS; b++) {
             static const int stride_of[BUFFERS] = {0, 1, -1, -1, 2, 3, -2, -2};
             int s = stride_of[b];
-            at[b] = guarded_floats(
-                buffers[b], s >= 0 ? (ROWS - 1) * strides[s] + hidden : (s == -1 ? hidden : ROWS),
-                behind);
+            at[b] = guarded_floats(buffers[b],
+                                   s >= 0 ? (ROWS - 1) * strides[s] + hidden
+                                          : (s == -1 ? hidden : statistics),
+                                   behind);
         }
         spread(at[X], x, hidden, strides[0]);
         spread(at[RESIDUAL], residual, hidden, strides[1]);
@@ -190,8 +192,8 @@ static void check_guards(const ln_kernel *kernel, size_t hidden, size_t seed)
         expect_same(kernel, hidden, at[SUM], strides[3], plain_x, "sum");
         expect_gaps_untouched(kernel, buffers[Y], at[Y], hidden, strides[2]);
         expect_gaps_untouched(kernel, buffers[SUM], at[SUM], hidden, strides[3]);
-        expect_gaps_untouched(kernel, buffers[MEAN], at[MEAN], ROWS, ROWS);
-        expect_gaps_untouched(kernel, buffers[RSTD], at[RSTD], ROWS, ROWS);
+        expect_gaps_untouched(kernel, buffers[MEAN], at[MEAN], statistics, statistics);
+        expect_gaps_untouched(kernel, buffers[RSTD], at[RSTD], statistics, statistics);
     }
 }
 

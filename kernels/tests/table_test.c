@@ -34,7 +34,8 @@ static void append(char *name, const char *part)
     strcat(name, part);
 }
 
-/* The name, by the rule that heads kernels.def; every ISA's usual unroll is 4. */
+/* The name, by the rule that heads kernels.def; every ISA's usual unroll is 4,
+ * and the usual accumulator f32, since nothing is stored in f64. */
 static void name_of(const line *line, char name[FIELDS * LENGTH])
 {
     int fused = strcmp(line->field[SCHEDULE], "fused") == 0;
@@ -48,6 +49,14 @@ static void name_of(const line *line, char name[FIELDS * LENGTH])
     if (strcmp(line->field[SCHEDULE], "plain") != 0)
         append(name, line->field[SCHEDULE]);
     append(name, line->field[STORAGE]);
+    if (strcmp(line->field[PARAM], line->field[STORAGE]) != 0) {
+        append(name, "param");
+        append(name, line->field[PARAM]);
+    }
+    if (strcmp(line->field[ACCUMULATOR], "f32") != 0) {
+        append(name, "acc");
+        append(name, line->field[ACCUMULATOR]);
+    }
     append(name, line->field[ISA]);
     if (strcmp(line->field[UNROLL], "4") != 0)
         append(name, unroll);
@@ -75,6 +84,8 @@ static void table_and_descriptors_agree(void **state)
         assert_string_equal(kernel->apply, line.field[APPLY]);
         assert_string_equal(kernel->schedule, line.field[SCHEDULE]);
         assert_string_equal(kernel->isa, line.field[ISA]);
+        assert_int_equal(kernel->accumulator,
+                         strcmp(line.field[ACCUMULATOR], "f64") == 0 ? LN_F64 : LN_F32);
         assert_int_equal(kernel->unroll, atoi(line.field[UNROLL]));
         assert_int_equal(kernel->traits, strcmp(kernel->isa, "scalar") == 0 ? 0 : LN_TRAIT_FMA);
         assert_true(kernel->run && kernel->bound && kernel->supports);

@@ -48,6 +48,23 @@ static inline const ln_kernel *kernel_number(size_t number)
     return NULL;
 }
 
+/* Mean and rstd have the accumulator's type: room for either, and how to read it. */
+typedef union statistics_room {
+    float f32;
+    double f64;
+} statistics_room;
+
+static inline size_t statistic_size(const ln_kernel *kernel)
+{
+    return kernel->accumulator == LN_F64 ? sizeof(double) : sizeof(float);
+}
+
+static inline double statistic_at(const ln_kernel *kernel, const void *from, size_t row)
+{
+    return kernel->accumulator == LN_F64 ? ((const double *)from)[row]
+                                         : (double)((const float *)from)[row];
+}
+
 static inline void fill_normal(numbers *numbers, float *x, size_t count, double mean, double std)
 {
     for (size_t i = 0; i < count; i++)

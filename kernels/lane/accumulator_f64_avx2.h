@@ -1,0 +1,72 @@
+/* f64 accumulators over f32 items, AVX2: a pair of registers holds what one of items does. */
+#ifndef LN_LANE_ACCUMULATOR_H
+#define LN_LANE_ACCUMULATOR_H
+
+#include "lane/accumulator_f64.h"
+
+typedef struct acc {
+    __m256d low; /* the first half of the lanes */
+    __m256d high;
+} acc;
+
+LN_INLINE acc acc_of(vec a)
+{
+    return (acc){_mm256_cvtps_pd(_mm256_castps256_ps128(a)),
+                 _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1))};
+}
+
+LN_INLINE acc acc_set(real a)
+{
+    return (acc){_mm256_set1_pd(a), _mm256_set1_pd(a)};
+}
+
+LN_INLINE void acc_store(real *p, acc a)
+{
+    _mm256_storeu_pd(p, a.low);
+    _mm256_storeu_pd(p + LANES / 2, a.high);
+}
+
+/* All ones in the first n <= LANES / 2 lanes of a register. */
+LN_INLINE __m256d acc_mask(size_t n)
+{
+    static const int64_t ones_then_zeros[LANES] = {-1, -1, -1, -1};
+    const int64_t *from = ones_then_zeros + LANES / 2 - n;
+    return _mm256_castsi256_pd(_mm256_loadu_si256((const __m256i *)(const void *)from));
+}
+
+LN_INLINE acc acc_first(acc a, size_t n)
+{
+    size_t low = n < LANES / 2 ? n : LANES / 2;
+    return (acc){_mm256_and_pd(a.low, acc_mask(low)), _mm256_and_pd(a.high, acc_mask(n - low))};
+}
+
+LN_INLINE acc acc_add(acc a, acc b)
+{
+    return (acc){_mm256_add_pd(a.low, b.low), _mm256_add_pd(a.high, b.high)};
+}
+
+LN_INLINE acc acc_subtract(acc a, acc b)
+{
+    return (acc){_mm256_sub_pd(a.low, b.low), _mm256_sub_pd(a.high, b.high)};
+}
+
+LN_INLINE acc acc_multiply(acc a, acc b)
+{
+    return (acc){_mm256_mul_pd(a.low, b.low), _mm256_mul_pd(a.high, b.high)};
+}
+
+LN_INLINE acc acc_multiply_add(acc a, acc b, acc c)
+{
+    if (!LN_FMA)
+        return acc_add(acc_multiply(a, b), c);
+    return (acc){_mm256_fmadd_pd(a.low, b.low, c.low), _mm256_fmadd_pd(a.high, b.high, c.high)};
+}
+
+LN_INLINE real acc_sum(acc a)
+{
+    __m256d four = _mm256_add_pd(a.low, a.high);
+    __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* f64 accumulators over f32 items, AVX-512: a pair of registers holds what one of items does. */
+#ifndef LN_LANE_ACCUMULATOR_H
+#define LN_LANE_ACCUMULATOR_H
+
+#include "lane/accumulator_f64.h"
+
+typedef struct acc {
+    __m512d low; /* the first half of the lanes */
+    __m512d high;
+} acc;
+
+LN_INLINE acc acc_of(vec a)
+{
+    return (acc){_mm512_cvtps_pd(_mm512_castps512_ps256(a)),
+                 _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1))};
+}
+
+LN_INLINE acc acc_set(real a)
+{
+    return (acc){_mm512_set1_pd(a), _mm512_set1_pd(a)};
+}
+
+LN_INLINE void acc_store(real *p, acc a)
+{
+    _mm512_storeu_pd(p, a.low);
+    _mm512_storeu_pd(p + LANES / 2, a.high);
+}
+
+LN_INLINE acc acc_first(acc a, size_t n)
+{
+    __mmask16 mask = lane_mask(n);
+    return (acc){_mm512_maskz_mov_pd((__mmask8)mask, a.low),
+                 _mm512_maskz_mov_pd((__mmask8)(mask >> 8), a.high)};
+}
+
+LN_INLINE acc acc_add(acc a, acc b)
+{
+    return (acc){_mm512_add_pd(a.low, b.low), _mm512_add_pd(a.high, b.high)};
+}
+
+LN_INLINE acc acc_subtract(acc a, acc b)
+{
+    return (acc){_mm512_sub_pd(a.low, b.low), _mm512_sub_pd(a.high, b.high)};
+}
+
+LN_INLINE acc acc_multiply(acc a, acc b)
+{
+    return (acc){_mm512_mul_pd(a.low, b.low), _mm512_mul_pd(a.high, b.high)};
+}
+
+LN_INLINE acc acc_multiply_add(acc a, acc b, acc c)
+{
+    if (!LN_FMA)
+        return acc_add(acc_multiply(a, b), c);
+    return (acc){_mm512_fmadd_pd(a.low, b.low, c.low), _mm512_fmadd_pd(a.high, b.high, c.high)};
+}
+
+LN_INLINE real acc_sum(acc a)
+{
+    __m512d eight = _mm512_add_pd(a.low, a.high);
+    __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
+    __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* The accumulators have the type of the items: the words of statistics are those of the lanes. */
+#ifndef LN_LANE_ACCUMULATOR_H
+#define LN_LANE_ACCUMULATOR_H
+
+typedef item real;
+typedef vec acc;
+
+#define REAL_UNIT ITEM_UNIT
+#define REAL_TINY ITEM_TINY
+#define REAL_MAX ITEM_MAX
+#define REAL_MIN ITEM_MIN
+#define REAL_EXACT_INTEGERS ITEM_EXACT_INTEGERS
+
+LN_INLINE real real_square_root(real a)
+{
+    return item_square_root(a);
+}
+
+LN_INLINE acc acc_of(vec a)
+{
+    return a;
+}
+
+LN_INLINE acc acc_set(real a)
+{
+    return lane_set(a);
+}
+
+LN_INLINE void acc_store(real *p, acc a)
+{
+    lane_store(p, a);
+}
+
+LN_INLINE acc acc_first(acc a, size_t n)
+{
+    return lane_first(a, n);
+}
+
+LN_INLINE acc acc_add(acc a, acc b)
+{
+    return lane_add(a, b);
+}
+
+LN_INLINE acc acc_subtract(acc a, acc b)
+{
+    return lane_subtract(a, b);
+}
+
+LN_INLINE acc acc_multiply(acc a, acc b)
+{
+    return lane_multiply(a, b);
+}
+
+LN_INLINE acc acc_multiply_add(acc a, acc b, acc c)
+{
+    return multiply_add(a, b, c);
+}
+
+LN_INLINE real acc_sum(acc a)
+{
+    return lane_sum(a);
+}
+
+#endif
