@@ -36,16 +36,20 @@ static const moments_bound bound_none = {INFINITY, INFINITY, -INFINITY, INFINITY
 /* Accumulators are longer than items. */
 #define WIDE (sizeof(real) > sizeof(item))
 
+LN_INLINE double bound_gamma_of(double unit, double roundings)
+{
+    double ku = roundings * unit;
+    return ku < 0.5 ? ku / (1.0 - ku) * bound_slack : INFINITY;
+}
+
 LN_INLINE double bound_gamma(double roundings)
 {
-    double ku = roundings * REAL_UNIT;
-    return ku < 0.5 ? ku / (1.0 - ku) * bound_slack : INFINITY;
+    return bound_gamma_of(REAL_UNIT, roundings);
 }
 
 LN_INLINE double item_gamma(double roundings)
 {
-    double ku = roundings * ITEM_UNIT;
-    return ku < 0.5 ? ku / (1.0 - ku) * bound_slack : INFINITY;
+    return bound_gamma_of(ITEM_UNIT, roundings);
 }
 
 LN_INLINE double bound_levels(void)
@@ -56,6 +60,28 @@ LN_INLINE double bound_levels(void)
 LN_INLINE double bound_depth(size_t hidden)
 {
     return ceil((double)hidden / BLOCK) + bound_levels();
+}
+
+/* What becomes of xhat, deviations being within `deviation` = D of the exact d, where it is
+ * fl(d' r' + q) and r' is rstd (relative error rho) rounded to an item:
+ *     |xhat - (d r + q)|
+ *         <= r (1 + rho) D + max|d| r rho         what comes in
+ *          + u r (1 + rho)(max|d| + D) + tiny     one rounding, or the product's; and where eps is
+ *          + u eps + tiny                         on the quotient, eps and a sum
+ *          + u (r (1 + rho)(max|d| + D)(1 + u) + eps (1 + u)) + tiny. */
+LN_INLINE double bound_product(const ln_problem *problem, const ln_row_facts *facts,
+                               double deviation, double rho)
+{
+    double r = facts->rstd, eps = problem->convention.eps;
+    if (WIDE)
+        rho += ITEM_UNIT * (1 + rho);
+    double product = r * (1 + rho) * (facts->max_dev + deviation);
+    double error =
+        r * (1 + rho) * deviation + facts->max_dev * r * rho + ITEM_UNIT * product + ITEM_TINY;
+    if (problem->convention.eps_place == LN_EPS_QUOTIENT)
+        error += ITEM_UNIT * (2 + ITEM_UNIT) * eps + ITEM_UNIT * (1 + ITEM_UNIT) * product +
+                 2 * ITEM_TINY;
+    return 2 * (product + eps) < ITEM_MAX ? error * bound_slack : INFINITY;
 }
 
 /* m2 / N lies within `error` of the exact biased variance. */

@@ -17,8 +17,10 @@
  *     statistics  statistics_prepare(problem) once a call; statistics_pivot(&statistics, &row) -> a
  *                 real, the first touch of a row where one is needed; statistics_of(&statistics,
  *                 &row, pivot) -> moments; statistics_bound(problem, facts) -> moments_bound
- *     apply       centre_of(moments) -> centre, centre_subtract(centre, x) -> x - mean,
- *                 centre_bound(facts, moments_bound) -> absolute error of that
+ *     apply       factor, the type in which rstd is computed; centre_of(moments, rstd, quotient) ->
+ *                 centre, centre_normalise(centre, x) -> (x - mean) * rstd + quotient,
+ *                 centre_bound(problem, facts, moments_bound, rho) -> absolute error of that, rho
+ *                 being rstd's relative error
  *     schedule    schedule_run(call, affine, form): all rows
  *     convention  rstd from the moments, the finish of an element, and their bounds
  */
@@ -85,7 +87,7 @@ ln_bound LN_PASTE(ln_bound_, LN_NAME)(const ln_problem *problem, const ln_row_fa
     if (!isfinite(facts->max_abs) || (problem->hidden == 1 && problem->convention.ddof == 1))
         return (ln_bound){0.0, 0.0};
     moments_bound moments = statistics_bound(problem, facts);
-    return convention_bound(problem, facts, &moments, centre_bound(facts, &moments));
+    return convention_bound(problem, facts, &moments);
 }
 
 #else

@@ -7,22 +7,34 @@
 #ifndef LN_APPLY_H
 #define LN_APPLY_H
 
+/* rstd is computed in the accumulator's type. */
+typedef real factor;
+#define FACTOR_UNIT REAL_UNIT
+#define FACTOR_TINY REAL_TINY
+#define FACTOR_MAX REAL_MAX
+#define FACTOR_MIN REAL_MIN
+
 typedef struct centre {
     vec mean;
+    vec rstd;
+    vec quotient;
 } centre;
 
-LN_INLINE centre centre_of(moments moments)
+LN_INLINE centre centre_of(moments moments, factor rstd, item quotient)
 {
-    return (centre){lane_set((item)(moments.mean + moments.rest))};
+    return (centre){lane_set((item)(moments.mean + moments.rest)), lane_set((item)rstd),
+                    lane_set(quotient)};
 }
 
-LN_INLINE vec centre_subtract(centre centre, vec x)
+/* (x - mean) * rstd + quotient */
+LN_INLINE vec centre_normalise(centre centre, vec x)
 {
-    return lane_subtract(x, centre.mean);
+    vec deviation = lane_subtract(x, centre.mean);
+    return multiply_add(deviation, centre.rstd, centre.quotient);
 }
 
 /* The largest absolute error of a difference. */
-LN_INLINE double centre_bound(const ln_row_facts *facts, const moments_bound *moments)
+LN_INLINE double deviation_bound(const ln_row_facts *facts, const moments_bound *moments)
 {
     double delta = moments->mean;
     if (moments->rest > 0)
@@ -32,6 +44,12 @@ LN_INLINE double centre_bound(const ln_row_facts *facts, const moments_bound *mo
     if (!(2 * (fabs(facts->mean) + facts->max_dev + delta) < ITEM_MAX))
         return INFINITY;
     return ((1 + ITEM_UNIT) * delta + ITEM_UNIT * facts->max_dev) * bound_slack;
+}
+
+LN_INLINE double centre_bound(const ln_problem *problem, const ln_row_facts *facts,
+                              const moments_bound *moments, double rho)
+{
+    return bound_product(problem, facts, deviation_bound(facts, moments), rho);
 }
 
 #endif

@@ -9,24 +9,36 @@
 #ifndef LN_APPLY_H
 #define LN_APPLY_H
 
+/* rstd is computed in the accumulator's type. */
+typedef real factor;
+#define FACTOR_UNIT REAL_UNIT
+#define FACTOR_TINY REAL_TINY
+#define FACTOR_MAX REAL_MAX
+#define FACTOR_MIN REAL_MIN
+
 typedef struct centre {
     vec mean;
     vec rest;
+    vec rstd;
+    vec quotient;
 } centre;
 
-LN_INLINE centre centre_of(moments moments)
+LN_INLINE centre centre_of(moments moments, factor rstd, item quotient)
 {
     item mean = (item)moments.mean;
     real rest = WIDE ? (moments.mean - mean) + moments.rest : moments.rest;
-    return (centre){lane_set(mean), lane_set((item)rest)};
+    return (centre){lane_set(mean), lane_set((item)rest), lane_set((item)rstd), lane_set(quotient)};
 }
 
-LN_INLINE vec centre_subtract(centre centre, vec x)
+/* (x - mean) * rstd + quotient */
+LN_INLINE vec centre_normalise(centre centre, vec x)
 {
-    return lane_subtract(lane_subtract(x, centre.mean), centre.rest);
+    vec deviation = lane_subtract(lane_subtract(x, centre.mean), centre.rest);
+    return multiply_add(deviation, centre.rstd, centre.quotient);
 }
 
-LN_INLINE double centre_bound(const ln_row_facts *facts, const moments_bound *moments)
+/* The largest absolute error of a difference. */
+LN_INLINE double deviation_bound(const ln_row_facts *facts, const moments_bound *moments)
 {
     double delta = moments->mean, rest = moments->rest;
     if (WIDE) {
@@ -39,6 +51,12 @@ LN_INLINE double centre_bound(const ln_row_facts *facts, const moments_bound *mo
         return INFINITY;
     double error = (1 + ITEM_UNIT) * (ITEM_UNIT * s + delta) + ITEM_UNIT * facts->max_dev;
     return error * bound_slack;
+}
+
+LN_INLINE double centre_bound(const ln_problem *problem, const ln_row_facts *facts,
+                              const moments_bound *moments, double rho)
+{
+    return bound_product(problem, facts, deviation_bound(facts, moments), rho);
 }
 
 #endif

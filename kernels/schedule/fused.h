@@ -15,7 +15,8 @@ LN_INLINE void fused_group(const ln_problem *problem, const ln_tensors *tensors,
                            const statistics *statistics, const convention *convention, size_t first,
                            size_t count, residual_form form)
 {
-    real pivots[GROUP_ROWS], rstds[GROUP_ROWS];
+    real pivots[GROUP_ROWS];
+    factor rstds[GROUP_ROWS];
     moments found[GROUP_ROWS];
     for (size_t g = 0; g < count; g++) {
         const row row = row_at(problem, tensors, first + g, form, 1);
@@ -31,7 +32,7 @@ LN_INLINE void fused_group(const ln_problem *problem, const ln_tensors *tensors,
     }
     for (size_t g = 0; g < count; g++) {
         const row row = row_at(problem, tensors, first + g, form, 1);
-        apply_row(&row, convention, centre_of(found[g]), lane_set((item)rstds[g]));
+        apply_row(&row, convention, centre_of(found[g], rstds[g], convention->quotient));
     }
 }
 

@@ -12,8 +12,8 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
     for (size_t r = 0; r < problem->rows; r++) {
         const row row = row_at(problem, tensors, r, form, 0);
         moments moments = statistics_of(&statistics, &row, statistics_pivot(&statistics, &row));
-        real rstd = convention_rstd(&convention, moments);
-        apply_row(&row, &convention, centre_of(moments), lane_set((item)rstd));
+        factor rstd = convention_rstd(&convention, moments);
+        apply_row(&row, &convention, centre_of(moments, rstd, convention.quotient));
         keep_moments(tensors, r, moments, rstd);
     }
 }

@@ -3,25 +3,25 @@
 #define LN_SCHEDULE_ROWS_H
 
 /* y of the first min(left, BLOCK) elements from i on. Loads come before stores. */
-LN_INLINE void apply_block(const row *row, const convention *convention, centre centre, vec rstd,
-                           size_t i, size_t left)
+LN_INLINE void apply_block(const row *row, const convention *convention, centre centre, size_t i,
+                           size_t left)
 {
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++) {
         if (left <= u * LANES)
             continue;
         size_t at = i + u * LANES, n = left - u * LANES;
-        vec deviation = centre_subtract(centre, row_last(row, at, n));
-        row_store(row->y + at, convention_finish(convention, deviation, rstd, at, n), n);
+        vec xhat = centre_normalise(centre, row_last(row, at, n));
+        row_store(row->y + at, convention_finish(convention, xhat, at, n), n);
     }
 }
 
-LN_INLINE void apply_row(const row *row, const convention *convention, centre centre, vec rstd)
+LN_INLINE void apply_row(const row *row, const convention *convention, centre centre)
 {
     size_t i = 0;
     for (; row->hidden - i >= BLOCK; i += BLOCK)
-        apply_block(row, convention, centre, rstd, i, BLOCK);
-    apply_block(row, convention, centre, rstd, i, row->hidden - i);
+        apply_block(row, convention, centre, i, BLOCK);
+    apply_block(row, convention, centre, i, row->hidden - i);
 }
 
 /* Row number r of a call. */
@@ -42,12 +42,12 @@ LN_INLINE row row_at(const ln_problem *problem, const ln_tensors *tensors, size_
 }
 
 /* Writes what the caller wants to know of a row. */
-LN_INLINE void keep_moments(const ln_tensors *tensors, size_t r, moments moments, real rstd)
+LN_INLINE void keep_moments(const ln_tensors *tensors, size_t r, moments moments, factor rstd)
 {
     if (tensors->mean)
         ((real *)tensors->mean)[r] = moments.mean + moments.rest;
     if (tensors->rstd)
-        ((real *)tensors->rstd)[r] = rstd;
+        ((real *)tensors->rstd)[r] = (real)rstd;
 }
 
 #endif
