@@ -91,4 +91,29 @@ LN_INLINE moments_bound bound_around(double var, double error, double mean, doub
     return (moments_bound){mean * bound_slack, rest * bound_slack, var - error, var + error, 1};
 }
 
+/* A sweep over x - p, for |mu - p| <= a and sums of `depth` roundings at most:
+ *     d = sum(t) / N      m2 = sum(t^2) - sum(t) * d, or 0 where that is negative      t = x - p
+ * s = x - p is exact, sum s = N a, sum s^2 = N (V + a^2), and sum |s| / N <= R = sqrt(V + a^2).
+ * t = s (1 + e).
+ *   T = fl(sum t):    |T / N - a| <= e_T = gamma(D + 1) R.
+ *   d = fl(T / N), or fl(T fl(1/N)), N too may round: |d - a| <= delta = e_T + gamma(3)(|a| + e_T)
+ *                     + tiny.
+ *   W = fl(sum t^2):  |W / N - R^2| <= gamma(D + 2) R^2 + 2 tiny.
+ *   m2 = fl(W - fl(T d)): |m2 / N - V| <= E + u (V + E), where
+ *     E = gamma(D + 2) R^2 + |a| (e_T + delta) + e_T delta + u (|a| + e_T)(|a| + delta) + 3 tiny.
+ * Setting a negative m2 to 0 only brings it nearer to V >= 0. The mean is p + d, so that `mean` is
+ * delta and `rest` |d|. */
+LN_INLINE moments_bound bound_sweep(double depth, double var, double a)
+{
+    double square = var + a * a;
+    double e_sum = bound_gamma(depth + 1) * sqrt(square);
+    double delta = e_sum + bound_gamma(3) * (a + e_sum) + REAL_TINY;
+    double error = bound_gamma(depth + 2) * square + a * (e_sum + delta) + e_sum * delta +
+                   REAL_UNIT * (a + e_sum) * (a + delta) + 3 * REAL_TINY;
+    error += REAL_UNIT * (var + error);
+    moments_bound bound = bound_around(var, error, delta, a + delta);
+    bound.var_lo = fmax(0.0, bound.var_lo);
+    return bound;
+}
+
 #endif

@@ -51,8 +51,8 @@ typedef struct moments {
     real scale;
 } moments;
 
-/* The sum of UNROLL vectors' lanes by a fixed tree: log2(BLOCK) levels. */
-LN_INLINE real sum_of(const acc parts[UNROLL])
+/* The sum of UNROLL vectors by a fixed tree. */
+LN_INLINE acc parts_sum(const acc parts[UNROLL])
 {
     acc sums[UNROLL];
     LN_UNROLLED
@@ -64,10 +64,17 @@ LN_INLINE real sum_of(const acc parts[UNROLL])
         for (unsigned u = 0; u < half; u++)
             sums[u] = acc_add(sums[u], sums[u + half]);
     }
-    return acc_sum(sums[0]);
+    return sums[0];
+}
+
+/* The sum of their lanes: log2(BLOCK) levels. */
+LN_INLINE real sum_of(const acc parts[UNROLL])
+{
+    return acc_sum(parts_sum(parts));
 }
 
 #include "bound.h"
+#include "cascade.h"
 #include "row.h"
 #include LN_STATISTICS_FILE
 #include LN_APPLY_FILE

@@ -28,7 +28,7 @@ LN_INLINE acc acc_set(real a)
 
 LN_INLINE void acc_store(real *p, acc a)
 {
-    lane_store(p, a);
+    item_store(p, a);
 }
 
 LN_INLINE acc acc_first(acc a, size_t n)

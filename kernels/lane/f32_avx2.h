@@ -37,6 +37,11 @@ LN_INLINE void lane_store(storage *p, vec a)
     _mm256_storeu_ps(p, a);
 }
 
+LN_INLINE void item_store(item *p, vec a)
+{
+    _mm256_storeu_ps(p, a);
+}
+
 LN_INLINE void lane_store_first(storage *p, vec a, size_t n)
 {
     _mm256_maskstore_ps(p, lane_mask(n), a);

@@ -35,6 +35,11 @@ LN_INLINE void lane_store(storage *p, vec a)
     _mm512_storeu_ps(p, a);
 }
 
+LN_INLINE void item_store(item *p, vec a)
+{
+    _mm512_storeu_ps(p, a);
+}
+
 LN_INLINE void lane_store_first(storage *p, vec a, size_t n)
 {
     _mm512_mask_storeu_ps(p, lane_mask(n), a);

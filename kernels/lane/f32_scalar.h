@@ -29,6 +29,11 @@ LN_INLINE void lane_store(storage *p, vec a)
     *p = a;
 }
 
+LN_INLINE void item_store(item *p, vec a)
+{
+    *p = a;
+}
+
 LN_INLINE void lane_store_first(storage *p, vec a, size_t n)
 {
     if (n)

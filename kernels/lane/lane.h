@@ -7,6 +7,7 @@
  *     lane_load_first(p, n)        the first n < LANES elements, zero in the lanes behind them;
  *                                  touches nothing but those n elements
  *     lane_store(p, a), lane_store_first(p, a, n)
+ *     item_store(p, a)             LANES items, as they are computed with
  *     lane_first(a, n)             a with zero in the lanes from n on
  *     lane_add, lane_subtract, lane_multiply
  *     lane_multiply_add(a, b, c)   a * b + c: one rounding where the ISA's line says fma, else two

@@ -12,17 +12,8 @@
  * proves a smaller bound, but costs such rows a second sweep.)
  *
  * Bound. D = bound_depth(N), V the exact biased variance, a = mu - p for the pivot as it is.
- *  1. One sweep, given a bound on |a|. s = x - p is exact, sum s = N a, sum s^2 = N (V + a^2), and
- *     sum |s| / N <= R = sqrt(V + a^2). t = s (1 + e).
- *       T = fl(sum t):    |T / N - a| <= e_T = gamma(D + 1) R.
- *       d = fl(T * fl(1/N)): N, 1/N and the product round:
- *                         |d - a| <= delta = e_T + gamma(3) (|a| + e_T) + tiny.
- *       W = fl(sum t^2):  |W / N - R^2| <= gamma(D + 2) R^2 + 2 tiny.
- *       m2 = fl(W - fl(T d)): |m2 / N - V| <= E + u (V + E), where
- *         E = gamma(D + 2) R^2 + |a| (e_T + delta) + e_T delta + u (|a| + e_T)(|a| + delta)
- *             + 3 tiny.
- *     A negative m2 is set to 0, which only brings it nearer to V >= 0.
- *     delta and the error of m2 (call it F) grow with |a|: these are sweep_bound().
+ *  1. One sweep, given a bound on |a|: bound_sweep() of bound.h. The errors of d (delta) and of m2
+ *     (call it F) grow with |a|.
  *  2. How far off the first pivot is. The mean of a subset of b of the N elements is within
  *     min(max_dev, sqrt(V (N - b) / b)) of mu (Cauchy-Schwarz), so with the roundings of the pivot,
  *     |a| <= a1 = that + gamma(log2(BLOCK) + 3) max_abs + tiny.
@@ -119,26 +110,12 @@ LN_INLINE moments statistics_of(const statistics *statistics, const row *row, re
     return found;
 }
 
-/* Step 1 of the proof, for |mu - pivot| <= a. */
-LN_INLINE moments_bound sweep_bound(double depth, double var, double a)
-{
-    double square = var + a * a;
-    double e_sum = bound_gamma(depth + 1) * sqrt(square);
-    double delta = e_sum + bound_gamma(3) * (a + e_sum) + REAL_TINY;
-    double error = bound_gamma(depth + 2) * square + a * (e_sum + delta) + e_sum * delta +
-                   REAL_UNIT * (a + e_sum) * (a + delta) + 3 * REAL_TINY;
-    error += REAL_UNIT * (var + error);
-    moments_bound bound = bound_around(var, error, delta, a + delta);
-    bound.var_lo = fmax(0.0, bound.var_lo);
-    return bound;
-}
-
 /* Step 3: the largest |mu - pivot| that passes the check, infinite where every one might. */
 LN_INLINE double passed_bound(double depth, double var)
 {
     double b = 2.5 * sqrt(var) + 0x1p-69, best = INFINITY;
     for (int tries = 0; tries < 60; tries++) {
-        moments_bound at = sweep_bound(depth, var, b);
+        moments_bound at = bound_sweep(depth, var, b);
         double g = (sqrt(4 * at.var_hi * (1 + bound_gamma(8)) + 0x1p-140) + at.mean) * bound_slack;
         if (!(g < b)) {
             if (isfinite(best))
@@ -160,13 +137,13 @@ LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row
     double subset = n > BLOCK ? fmin(facts->max_dev, sqrt(var * (n - BLOCK) / BLOCK)) : 0.0;
     double first =
         (subset + bound_gamma(bound_levels() + 3) * facts->max_abs + REAL_TINY) * bound_slack;
-    moments_bound first_sweep = sweep_bound(depth, var, first);
+    moments_bound first_sweep = bound_sweep(depth, var, first);
     double second =
         (first_sweep.mean + REAL_UNIT * (fabs(facts->mean) + first_sweep.mean)) * bound_slack;
     if (!(4 * n * facts->max_abs < REAL_MAX && 32 * n * (var + first * first) < REAL_MAX &&
           first_sweep.var_hi < REAL_MAX))
         return bound_none;
-    return sweep_bound(depth, var, fmax(second, fmin(first, passed_bound(depth, var))));
+    return bound_sweep(depth, var, fmax(second, fmin(first, passed_bound(depth, var))));
 }
 
 #endif
