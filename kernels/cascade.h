@@ -12,7 +12,7 @@
 #ifndef LN_CASCADE_H
 #define LN_CASCADE_H
 
-enum { CHUNK = 16, CHUNK_ELEMENTS = CHUNK * BLOCK, CASCADE_LEVELS = 8 * sizeof(size_t) };
+enum { CHUNK = 2, CHUNK_ELEMENTS = CHUNK * BLOCK, CASCADE_LEVELS = 8 * sizeof(size_t) };
 
 /* level[l] is meant where bit l of chunks is set. */
 typedef struct cascade {

@@ -8,47 +8,11 @@
  * even come out negative, which gives NaN. That is left as it is: this kernel is here to be
  * measured, not to be recommended.
  *
- * Bound. D = bound_depth(N), A = sum|x| / N, V the exact biased variance, mu the exact mean.
- *   S = fl(sum x):    S = N (mu + s), |s| <= gamma(D) A.
- *   mean = fl(S / N): N itself may round, then the quotient: |mean - mu| <= delta
- *                     = |s| + gamma(2) (|mu| + |s|) + tiny.
- *   Q = fl(sum x^2):  |Q / N - (V + mu^2)| <= gamma(D) (V + mu^2) + 2 tiny, the product's rounding
- *                     being one of the D; each of N products may be subnormal.
- *   P = fl(S * mean): |P / N - mu^2| <= |mu| (s + delta) + s delta + u (|mu| + s)(|mu| + delta) +
- *                     tiny.
- *   m2 = fl(Q - P):   |m2 / N - V| <= E + u (V + E), E the sum of the two.
- * The product is rounded before it is subtracted, also where the ISA could fuse: so a row of one
- * element has m2 = fl(x^2) - fl(x^2) = 0 exactly, and is NaN under ddof 1.
- * No claim where N A or N (V + mu^2) come near the largest number. */
+ * Bound: raw_sums.h. */
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
-typedef struct statistics {
-    real count;
-} statistics;
-
-typedef struct naive_sums {
-    acc x[UNROLL];
-    acc square[UNROLL];
-} naive_sums;
-
-LN_INLINE statistics statistics_prepare(const ln_problem *problem)
-{
-    return (statistics){(real)problem->hidden};
-}
-
-/* Adds the first min(left, BLOCK) elements from i on. */
-LN_INLINE void naive_add(naive_sums *sums, const row *row, size_t i, size_t left)
-{
-    LN_UNROLLED
-    for (size_t u = 0; u < UNROLL; u++) {
-        if (left <= u * LANES)
-            continue;
-        acc x = acc_of(row_first(row, i + u * LANES, left - u * LANES));
-        sums->x[u] = acc_add(sums->x[u], x);
-        sums->square[u] = acc_multiply_add(x, x, sums->square[u]);
-    }
-}
+#include "statistics/raw_sums.h"
 
 /* Needs no pivot. */
 LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
@@ -60,35 +24,12 @@ LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
 LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
 {
     (void)pivot;
-    naive_sums sums;
-    LN_UNROLLED
-    for (unsigned u = 0; u < UNROLL; u++)
-        sums.x[u] = sums.square[u] = acc_set(0);
-    size_t i = 0;
-    for (; row->hidden - i >= BLOCK; i += BLOCK)
-        naive_add(&sums, row, i, BLOCK);
-    naive_add(&sums, row, i, row->hidden - i);
-    real sum = sum_of(sums.x);
-    real mean = sum / statistics->count;
-    real correction = sum * mean;
-    return (moments){mean, 0, sum_of(sums.square) - correction, 1};
+    return naive_moments(statistics, row);
 }
 
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {
-    double n = (double)problem->hidden;
-    double gamma = bound_gamma(bound_depth(problem->hidden));
-    double mu = fabs(facts->mean);
-    double square = facts->var + mu * mu;
-    double s = gamma * facts->mean_abs;
-    double delta = s + bound_gamma(2) * (mu + s) + REAL_TINY;
-    double error = gamma * square + 2 * REAL_TINY + mu * (s + delta) + s * delta +
-                   REAL_UNIT * (mu + s) * (mu + delta) + REAL_TINY;
-    error += REAL_UNIT * (facts->var + error);
-    /* Written so that a NaN or infinity fails it too. */
-    if (!(2 * n * facts->mean_abs < REAL_MAX && 2 * n * (square + error) < REAL_MAX))
-        return bound_none;
-    return bound_around(facts->var, error, delta, 0);
+    return naive_bound(problem, facts);
 }
 
 #endif

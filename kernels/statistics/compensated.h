@@ -1,0 +1,138 @@
+/* compensated: two passes, both sums with their rounding errors added up beside them.
+ *
+ *     s' = s + x      e = the error of that addition, exactly      low += e          sum = s + low
+ *
+ * (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54,
+ * 1974; e by Knuth's six operations, which need no comparison: "The Art of Computer Programming" 2,
+ * 4.2.2, theorem B.) Reads the row twice for the statistics. Sums are as good as in twice the
+ * precision, then rounded; what limits it is that mean is one number.
+ *
+ * Bound. D = bound_depth(N), A = sum|x| / N, V the exact biased variance.
+ *  - A term goes through at most D additions, so the errors e, each u times its partial sum at
+ * most, come to gamma(D) sum|x| in all, and the exact sum is s + sum e. Each e then goes through at
+ * most ceil(N / BLOCK) + 2 log2(BLOCK) <= 2 D additions: low is off by H sum|x|, H = gamma(2 D)
+ *    gamma(D), and sum = fl(s + low) by u |sum| more (Ogita, Rump, Oishi, "Accurate Sum and Dot
+ *    Product", SIAM J. Sci. Comput. 26, 2005).
+ *  - mean: N where it is not exact, the quotient: delta = gamma(3) |mu| + (1 + gamma(3)) H A +
+ * tiny.
+ *  - A term of m2 is the product of a rounded difference with itself: a factor 1 + g, |g| <=
+ * gamma(3); and it may be subnormal. As in two_sweeps.h, with G = gamma(5) + (1 + gamma(5)) H, V (1
+ * - G) - 2 tiny <= m2 / N <= (V + delta^2)(1 + G) + 2 tiny, and 0 is set for what may come out
+ * below it. No claim where N A, a difference or N (V + delta^2) come near the largest number. */
+#ifndef LN_STATISTICS_H
+#define LN_STATISTICS_H
+
+typedef struct statistics {
+    real count;
+} statistics;
+
+typedef struct compensated_sums {
+    acc sum[UNROLL];
+    acc low[UNROLL];
+} compensated_sums;
+
+LN_INLINE statistics statistics_prepare(const ln_problem *problem)
+{
+    return (statistics){(real)problem->hidden};
+}
+
+LN_INLINE void compensated_clear(compensated_sums *sums)
+{
+    parts_clear(sums->sum);
+    parts_clear(sums->low);
+}
+
+LN_INLINE void compensated_add(compensated_sums *sums, size_t u, acc x)
+{
+    acc before = sums->sum[u], sum = acc_add(before, x);
+    acc added = acc_subtract(sum, before);
+    acc error = acc_add(acc_subtract(before, acc_subtract(sum, added)), acc_subtract(x, added));
+    sums->sum[u] = sum;
+    sums->low[u] = acc_add(sums->low[u], error);
+}
+
+/* Lane by lane, in the order of sum_of(). */
+LN_INLINE real compensated_sum(const compensated_sums *sums)
+{
+    real sum[BLOCK], low[BLOCK];
+    LN_UNROLLED
+    for (size_t u = 0; u < UNROLL; u++) {
+        acc_store(sum + u * LANES, sums->sum[u]);
+        acc_store(low + u * LANES, sums->low[u]);
+    }
+    for (size_t half = BLOCK / 2; half > 0; half /= 2)
+        for (size_t j = 0; j < half; j++) {
+            real before = sum[j], x = sum[j + half], both = before + x, added = both - before;
+            sum[j] = both;
+            low[j] = (low[j] + low[j + half]) + ((before - (both - added)) + (x - added));
+        }
+    return sum[0] + low[0];
+}
+
+LN_INLINE void compensated_block(compensated_sums *sums, const row *row, size_t i, size_t left)
+{
+    LN_UNROLLED
+    for (size_t u = 0; u < UNROLL; u++)
+        if (left > u * LANES)
+            compensated_add(sums, u, acc_of(row_first(row, i + u * LANES, left - u * LANES)));
+}
+
+LN_INLINE void compensated_squares(compensated_sums *sums, const row *row, acc mean, size_t i,
+                                   size_t left)
+{
+    LN_UNROLLED
+    for (size_t u = 0; u < UNROLL; u++) {
+        if (left <= u * LANES)
+            continue;
+        size_t n = left - u * LANES;
+        acc deviation = acc_subtract(acc_of(row_again(row, i + u * LANES, n)), mean);
+        if (n < LANES)
+            deviation = acc_first(deviation, n);
+        compensated_add(sums, u, acc_multiply(deviation, deviation));
+    }
+}
+
+/* Needs no pivot. */
+LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
+{
+    (void)statistics, (void)row;
+    return 0;
+}
+
+LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+{
+    (void)pivot;
+    compensated_sums sums;
+    compensated_clear(&sums);
+    size_t i = 0;
+    for (; row->hidden - i >= BLOCK; i += BLOCK)
+        compensated_block(&sums, row, i, BLOCK);
+    compensated_block(&sums, row, i, row->hidden - i);
+    real mean = compensated_sum(&sums) / statistics->count;
+
+    compensated_clear(&sums);
+    acc means = acc_set(mean);
+    for (i = 0; row->hidden - i >= BLOCK; i += BLOCK)
+        compensated_squares(&sums, row, means, i, BLOCK);
+    compensated_squares(&sums, row, means, i, row->hidden - i);
+    real m2 = compensated_sum(&sums);
+    return (moments){mean, 0, m2 < 0 ? 0 : m2, 1};
+}
+
+LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
+{
+    double n = (double)problem->hidden, depth = bound_depth(problem->hidden);
+    double second_order = bound_gamma(2 * depth) * bound_gamma(depth);
+    double delta = bound_gamma(3) * fabs(facts->mean) +
+                   (1 + bound_gamma(3)) * second_order * facts->mean_abs + REAL_TINY;
+    double g = bound_gamma(5) + (1 + bound_gamma(5)) * second_order;
+    double lo = facts->var * (1 - g) - 2 * REAL_TINY;
+    double hi = (facts->var + delta * delta) * (1 + g) + 2 * REAL_TINY;
+    if (!(2 * n * facts->mean_abs < REAL_MAX && 2 * (facts->max_dev + delta) < REAL_MAX &&
+          2 * n * hi < REAL_MAX))
+        return bound_none;
+    return (moments_bound){delta * bound_slack, 0, fmax(0.0, lo - facts->var * 1e-14),
+                           hi * bound_slack, 1};
+}
+
+#endif
