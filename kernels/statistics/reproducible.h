@@ -1,0 +1,126 @@
+/* reproducible: two passes over 64 accumulators in a fixed order, without fused operations: the
+ * same bits on every ISA, under any unroll and number of threads.
+ *
+ *     accumulator j takes x[j], x[j + 64], ...; then j and j + 32 are added, j and j + 16, ...
+ *     mean = sum(x) / N      rest = sum(x - mean) / N      m2 = sum((x - mean)^2) - sum(x - mean)
+ * rest
+ *
+ * (A fixed tree as in Demmel, Nguyen, "Fast Reproducible Floating-Point Summation", ARITH 2013,
+ * section 1, which is enough where, as here, the order of the elements is given. The second sweep
+ * removes the mean of the residuals: Chan, Golub, LeVeque, 1983, formula 1.7.) Reads the row twice
+ * for the statistics. LN_UNFUSED makes apply and affine round each product too; all that is left
+ * are IEEE operations in one order.
+ *
+ * Bound. A term goes through at most D = ceil(N / 64) + 6 roundings. The mean is within gamma(D +
+ * 2) A
+ * + tiny of mu, A = sum|x| / N; the second sweep is bound_sweep() with that. No claim where N A or
+ * N (V + a^2) come near the largest number. */
+#ifndef LN_STATISTICS_H
+#define LN_STATISTICS_H
+
+#define LN_UNFUSED
+
+enum { TILE = 64, TILE_PARTS = TILE / LANES };
+_Static_assert(LN_FMA == 0 && TILE % LANES == 0, "one rounding an operation, whole tiles");
+
+typedef struct statistics {
+    real count;
+} statistics;
+
+typedef struct tile_sums {
+    acc x[TILE_PARTS];
+    acc square[TILE_PARTS];
+} tile_sums;
+
+LN_INLINE statistics statistics_prepare(const ln_problem *problem)
+{
+    return (statistics){(real)problem->hidden};
+}
+
+LN_INLINE void tile_clear(acc parts[TILE_PARTS])
+{
+    LN_UNROLLED
+    for (size_t p = 0; p < TILE_PARTS; p++)
+        parts[p] = acc_set(0);
+}
+
+/* Accumulator j with j + half, down to one. */
+LN_INLINE real tile_sum(acc parts[TILE_PARTS])
+{
+    LN_UNROLLED
+    for (size_t half = TILE_PARTS / 2; half > 0; half /= 2) {
+        LN_UNROLLED
+        for (size_t p = 0; p < half; p++)
+            parts[p] = acc_add(parts[p], parts[p + half]);
+    }
+    return acc_sum(parts[0]);
+}
+
+/* Adds the first min(left, TILE) elements from i on. */
+LN_INLINE void tile_add(acc parts[TILE_PARTS], const row *row, size_t i, size_t left)
+{
+    LN_UNROLLED
+    for (size_t p = 0; p < TILE_PARTS; p++) {
+        if (left <= p * LANES)
+            continue;
+        acc x = acc_of(row_first(row, i + p * LANES, left - p * LANES));
+        parts[p] = acc_add(parts[p], x);
+    }
+}
+
+LN_INLINE void tile_add_residuals(tile_sums *sums, const row *row, acc mean, size_t i, size_t left)
+{
+    LN_UNROLLED
+    for (size_t p = 0; p < TILE_PARTS; p++) {
+        if (left <= p * LANES)
+            continue;
+        size_t n = left - p * LANES;
+        acc t = acc_subtract(acc_of(row_again(row, i + p * LANES, n)), mean);
+        if (n < LANES)
+            t = acc_first(t, n);
+        sums->x[p] = acc_add(sums->x[p], t);
+        sums->square[p] = acc_add(sums->square[p], acc_multiply(t, t));
+    }
+}
+
+/* Needs no pivot. */
+LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
+{
+    (void)statistics, (void)row;
+    return 0;
+}
+
+LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+{
+    (void)pivot;
+    tile_sums sums;
+    tile_clear(sums.x);
+    size_t i = 0;
+    for (; row->hidden - i >= TILE; i += TILE)
+        tile_add(sums.x, row, i, TILE);
+    tile_add(sums.x, row, i, row->hidden - i);
+    real mean = tile_sum(sums.x) / statistics->count;
+
+    acc means = acc_set(mean);
+    tile_clear(sums.x);
+    tile_clear(sums.square);
+    for (i = 0; row->hidden - i >= TILE; i += TILE)
+        tile_add_residuals(&sums, row, means, i, TILE);
+    tile_add_residuals(&sums, row, means, i, row->hidden - i);
+    real sum = tile_sum(sums.x), rest = sum / statistics->count, correction = sum * rest;
+    real m2 = tile_sum(sums.square) - correction;
+    return (moments){mean, rest, m2 < 0 ? 0 : m2, 1};
+}
+
+LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
+{
+    double n = (double)problem->hidden, depth = ceil(n / 64) + 6;
+    double a = (bound_gamma(depth + 2) * facts->mean_abs + REAL_TINY) * bound_slack;
+    moments_bound found = bound_sweep(depth, facts->var, a);
+    if (!(2 * n * facts->mean_abs < REAL_MAX && 4 * n * (facts->var + a * a) < REAL_MAX &&
+          2 * n * (facts->max_dev + a) < REAL_MAX && found.var_hi < REAL_MAX / (2 * n)))
+        return bound_none;
+    return found;
+}
+
+#endif

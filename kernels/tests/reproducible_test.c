@@ -1,0 +1,65 @@
+/* The kernels that promise the same bits on every ISA and under any unroll keep that promise.
+ * aarch64_test compares those of another architecture. */
+#include "tests.h"
+
+enum { ROWS = 4, LARGEST = 1100 };
+
+static float x[ROWS * LARGEST], y[ROWS * LARGEST], first_y[ROWS * LARGEST];
+static float gamma_values[LARGEST], beta_values[LARGEST];
+static float statistics[2][ROWS], first_statistics[2][ROWS];
+
+/* Rows in which another order of summation, or a fused operation, shows. */
+static void fill(numbers *numbers, size_t hidden)
+{
+    static const double means[ROWS] = {0, 3, -1e4, 1e6}, deviations[ROWS] = {1, 1e3, 1, 1e-3};
+    for (size_t r = 0; r < ROWS; r++)
+        fill_normal(numbers, x + r * hidden, hidden, means[r], deviations[r]);
+    fill_normal(numbers, gamma_values, hidden, 1, 1);
+    fill_normal(numbers, beta_values, hidden, 0, 1);
+}
+
+/* How many kernels of the kind there are; all must give what the first gives. */
+static size_t compare(const ln_problem *problem)
+{
+    size_t hidden = problem->hidden, size = ROWS * hidden * sizeof(float), found = 0;
+    const ln_kernel *kernel;
+    for (size_t k = 0; (kernel = kernel_number(k)); k++) {
+        if (strcmp(kernel->statistics, "reproducible") != 0)
+            continue;
+        const ln_tensors tensors = {.x = x,
+                                    .gamma = gamma_values,
+                                    .beta = beta_values,
+                                    .y = y,
+                                    .mean = statistics[0],
+                                    .rstd = statistics[1]};
+        kernel->run(problem, &tensors);
+        if (found++ == 0) {
+            memcpy(first_y, y, size);
+            memcpy(first_statistics, statistics, sizeof(statistics));
+        }
+        if (memcmp(first_y, y, size) != 0 ||
+            memcmp(first_statistics, statistics, sizeof(statistics)) != 0)
+            fail_msg("%s gives other bits at hidden %zu, affine %d", kernel->name, hidden,
+                     (int)problem->convention.affine);
+    }
+    return found;
+}
+
+static void same_bits_everywhere(void **state)
+{
+    (void)state;
+    numbers numbers = {11};
+    for (size_t hidden = 2; hidden <= LARGEST; hidden += hidden < 260 ? 1 : 61) {
+        fill(&numbers, hidden);
+        for (size_t c = hidden % 3; c < CONVENTIONS; c += 3) {
+            ln_problem problem = problem_of(ROWS, hidden, convention_number(c));
+            assert_true(compare(&problem) > 0);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits_everywhere)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
