@@ -20,6 +20,13 @@
 
 #define LN_UNFUSED
 
+/* Sixty-four scalars stay in memory, in loops that the compiler may vectorise. */
+#if LN_LANES > 1
+#define TILE_UNROLLED LN_UNROLLED
+#else
+#define TILE_UNROLLED
+#endif
+
 enum { TILE = 64, TILE_PARTS = TILE / LANES };
 _Static_assert(LN_FMA == 0 && TILE % LANES == 0, "one rounding an operation, whole tiles");
 
@@ -39,7 +46,7 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 
 LN_INLINE void tile_clear(acc parts[TILE_PARTS])
 {
-    LN_UNROLLED
+    TILE_UNROLLED
     for (size_t p = 0; p < TILE_PARTS; p++)
         parts[p] = acc_set(0);
 }
@@ -47,9 +54,9 @@ LN_INLINE void tile_clear(acc parts[TILE_PARTS])
 /* Accumulator j with j + half, down to one. */
 LN_INLINE real tile_sum(acc parts[TILE_PARTS])
 {
-    LN_UNROLLED
+    TILE_UNROLLED
     for (size_t half = TILE_PARTS / 2; half > 0; half /= 2) {
-        LN_UNROLLED
+        TILE_UNROLLED
         for (size_t p = 0; p < half; p++)
             parts[p] = acc_add(parts[p], parts[p + half]);
     }
@@ -59,7 +66,7 @@ LN_INLINE real tile_sum(acc parts[TILE_PARTS])
 /* Adds the first min(left, TILE) elements from i on. */
 LN_INLINE void tile_add(acc parts[TILE_PARTS], const row *row, size_t i, size_t left)
 {
-    LN_UNROLLED
+    TILE_UNROLLED
     for (size_t p = 0; p < TILE_PARTS; p++) {
         if (left <= p * LANES)
             continue;
@@ -70,7 +77,7 @@ LN_INLINE void tile_add(acc parts[TILE_PARTS], const row *row, size_t i, size_t 
 
 LN_INLINE void tile_add_residuals(tile_sums *sums, const row *row, acc mean, size_t i, size_t left)
 {
-    LN_UNROLLED
+    TILE_UNROLLED
     for (size_t p = 0; p < TILE_PARTS; p++) {
         if (left <= p * LANES)
             continue;

@@ -79,8 +79,12 @@ static void every_convention_and_hidden(void **state)
                 oracle_row(&problem.convention, hidden, x + r * hidden, gamma_values, beta_values,
                            exact + r * hidden, &oracles[r]);
             const ln_kernel *kernel;
-            for (size_t k = 0; (kernel = kernel_number(k)); k++, checks += ROWS)
+            for (size_t k = 0; (kernel = kernel_number(k)); k++) {
+                if (!is_sampled(k, hidden + c, 3))
+                    continue;
                 check_kernel(kernel, &problem, oracles, &claims);
+                checks += ROWS;
+            }
         }
     }
     /* The rows are easy: but for the smallest, whose variance may be tiny, all bounds claim. */

@@ -46,7 +46,7 @@ static void nan_and_inf_poison_their_row(void **state)
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
         for (size_t s = 0; s < 7; s++)
             for (size_t c = 0; c < CONVENTIONS; c++)
-                for (size_t v = 0; v < 3; v++)
+                for (size_t v = 0; v < 3 && is_sampled(k, s + c, 4); v++)
                     for (size_t at = 0; at < 3; at++)
                         check_special(kernel, sizes[s], c, specials[v], at * (sizes[s] - 1) / 2);
 }
