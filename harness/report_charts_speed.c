@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL_GAP = 15, LABEL_MOST = 44, VERDICT_MOST = 30 };
+enum { LABEL_GAP = 15, LABEL_MOST = 44, VERDICT_MOST = 30, MOST_LINES = 16 };
 
 static const char *const roof_names[] = {"roof_copy", "roof_copy_nt"};
 static const char *const roof_isas[] = {"copy", "copy_nt"};
@@ -52,6 +52,52 @@ static int by_speed_descending(const void *a, const void *b)
     return (left->series > right->series) - (left->series < right->series);
 }
 
+/* What a kernel's name says without its ISA: "two_pass_f32" of two_pass_f32_avx2. */
+static void method_of(const report_kernel *kernel, char method[NAME_MAX_LENGTH])
+{
+    char suffix[40];
+    snprintf(method, NAME_MAX_LENGTH, "%s", kernel->name);
+    snprintf(suffix, sizeof suffix, "_%.30s", kernel->isa);
+    char *at = strstr(method, suffix);
+    if (at)
+        memmove(at, at + strlen(suffix), strlen(at + strlen(suffix)) + 1);
+}
+
+/* Mean of log speed over the sizes, so that no size weighs more than another. */
+static double mean_log_speed(const report_data *data, const char *name, const char *regime,
+                             const size_t *hidden, size_t count)
+{
+    double sum = 0;
+    size_t points = 0;
+    for (size_t i = 0; i < count; i++) {
+        const view_case *point = report_point(data, name, regime, hidden[i]);
+        if (!point)
+            continue;
+        sum += log(point->speed.gbps);
+        points++;
+    }
+    return points ? sum / (double)points : -INFINITY;
+}
+
+/* Where there are too many kernels for a line each, a method is drawn by its fastest ISA; the
+ * tables have them all. */
+static bool is_drawn(const report_data *data, const char *regime, const size_t *hidden,
+                     size_t count, size_t series)
+{
+    if (data->kernel_count <= MOST_LINES || series >= data->kernel_count)
+        return true;
+    char own[NAME_MAX_LENGTH], other[NAME_MAX_LENGTH];
+    method_of(&data->kernels[series], own);
+    double speed = mean_log_speed(data, data->kernels[series].name, regime, hidden, count);
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        method_of(&data->kernels[i], other);
+        if (i != series && strcmp(own, other) == 0 &&
+            mean_log_speed(data, data->kernels[i].name, regime, hidden, count) > speed)
+            return false;
+    }
+    return true;
+}
+
 /* The lines' ends in ends[], their points in the TSV; returns how high the axis must reach: a wide
  * interval may leave the frame rather than flatten all the lines. */
 static double throughput_points(const report_data *data, const char *regime, const size_t *hidden,
@@ -62,6 +108,8 @@ static double throughput_points(const report_data *data, const char *regime, con
     for (size_t series = 0; series < data->kernel_count + ROOF_COUNT; series++) {
         const char *name = series_name(data, series);
         bool any = false;
+        if (!is_drawn(data, regime, hidden, count, series))
+            continue;
         for (size_t i = 0; i < count; i++) {
             const view_case *point = report_point(data, name, regime, hidden[i]);
             if (!point)
@@ -168,7 +216,8 @@ static bool write_throughput(const report_data *data, const char *regime, const 
                          .y_max = layout_round_up(most),
                          .x_log = true};
     report_group_words(&data->group, &words);
-    text_format(&words, ", %s regime (x + y), normal input; bars: 95 %% intervals", regime);
+    text_format(&words, ", %s regime (x + y), normal input; bars: 95 %% intervals%s", regime,
+                data->kernel_count > MOST_LINES ? "; the fastest ISA of each method" : "");
     tsv_common(&settings, data, chart->title, words.bytes ? words.bytes : "", 1000, height);
     tsv_frame(&settings, "", &frame);
     tsv_setting(&settings, "labels", (double)end_count);
