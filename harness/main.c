@@ -2,9 +2,11 @@
 #include "command.h"
 #include "text.h"
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -64,6 +66,13 @@ static exit_code finish(exit_code code)
     return code == EXIT_CODE_FINE ? EXIT_CODE_ENVIRONMENT : code;
 }
 
+/* Whether writing failed because nobody reads any more (| head): no news to anyone. */
+static bool reader_is_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return ferror(stdout) && poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
 int main(int argc, char **argv)
 {
     /* A reader that goes away (| head) is an error of writing, not a reason to die unsaid. */
@@ -86,7 +95,7 @@ int main(int argc, char **argv)
             continue;
         error error = {0};
         exit_code code = commands[i].main(argc - 1, argv + 1, &error);
-        if (error.code != EXIT_CODE_FINE && error.message[0])
+        if (error.code != EXIT_CODE_FINE && error.message[0] && !reader_is_gone())
             fprintf(stderr, "lnbench: %s\n", error.message);
         return (int)finish(code);
     }

@@ -50,6 +50,14 @@ LN_INLINE convention convention_prepare(const ln_problem *problem, const ln_tens
     return convention;
 }
 
+/* The least deviation that matters beside eps, about. */
+LN_INLINE real convention_floor(const ln_convention *convention)
+{
+    return convention->eps_place == LN_EPS_VAR   ? (real)sqrt(convention->eps)
+           : convention->eps_place == LN_EPS_STD ? (real)convention->eps
+                                                 : 0;
+}
+
 LN_INLINE factor square_root(factor a)
 {
     return sizeof(factor) == sizeof(double) ? (factor)sqrt(a) : (factor)sqrtf((float)a);

@@ -76,6 +76,8 @@ LN_INLINE real sum_of(const acc parts[UNROLL])
 #include "bound.h"
 #include "cascade.h"
 #include "row.h"
+/* Statistics that choose a scale ask what eps lets matter; convention.h knows, and comes later. */
+LN_INLINE real convention_floor(const ln_convention *convention);
 #include LN_STATISTICS_FILE
 #include LN_APPLY_FILE
 #include "convention.h"

@@ -41,7 +41,7 @@ LN_INLINE real corrected_lowest(real floor)
 
 LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 {
-    real floor = residual_floor(&problem->convention);
+    real floor = convention_floor(&problem->convention);
     return (statistics){(real)problem->hidden, floor, corrected_lowest(floor)};
 }
 
@@ -65,7 +65,7 @@ LN_INLINE moments statistics_of(const statistics *statistics, const row *row, re
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {
     double n = (double)problem->hidden;
-    real floor = residual_floor(&problem->convention);
+    real floor = convention_floor(&problem->convention);
     double scale = residual_scale(facts->max_abs, floor), lowest = corrected_lowest(floor);
     moments_bound once = residual_bound(problem, facts, 1);
     double lo = n * once.var_lo, hi = n * once.var_hi;

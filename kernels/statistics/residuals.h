@@ -110,14 +110,6 @@ LN_INLINE real residual_pivot(const row *row)
     return acc_sum(acc_of(row_add_up(row, 0, 1)));
 }
 
-/* The least deviation that matters beside eps, about. */
-LN_INLINE real residual_floor(const ln_convention *convention)
-{
-    return convention->eps_place == LN_EPS_VAR   ? (real)sqrt(convention->eps)
-           : convention->eps_place == LN_EPS_STD ? (real)convention->eps
-                                                 : 0;
-}
-
 /* The power of two that brings the larger of max|x| and floor into [1/2, 1), as near as a normal
  * float does. */
 LN_INLINE real residual_scale(double largest, real floor)

@@ -22,7 +22,7 @@ typedef struct statistics {
 
 LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 {
-    return (statistics){(real)problem->hidden, residual_floor(&problem->convention)};
+    return (statistics){(real)problem->hidden, convention_floor(&problem->convention)};
 }
 
 /* Touches the row for the first time. */
@@ -43,7 +43,7 @@ LN_INLINE moments statistics_of(const statistics *statistics, const row *row, re
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {
     return residual_bound(problem, facts,
-                          residual_scale(facts->max_abs, residual_floor(&problem->convention)));
+                          residual_scale(facts->max_abs, convention_floor(&problem->convention)));
 }
 
 #endif
