@@ -3,6 +3,7 @@
 # usage: run_sanitized.sh CMAKE SOURCE BUILD C_COMPILER CXX_COMPILER BENCHMARK_DIRECTORY
 set -eu
 cmake=$1 source=$2 build=$3 cc=$4 cxx=$5 benchmark=$6
+rm -f "$build/CMakeCache.txt" # another generator or compiler may have been asked for since
 "$cmake" -S "$source" -B "$build" -DHAYAI_SANITIZE=ON -DHAYAI_SANITIZED_TESTS=OFF \
     -DHAYAI_EXAMPLES=OFF -DCMAKE_BUILD_TYPE=Debug \
     -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" -Dbenchmark_DIR="$benchmark" > /dev/null
