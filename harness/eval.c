@@ -55,27 +55,6 @@ static bool read_f32(const char *path, const char *option, npy_array *array, err
     return true;
 }
 
-/* "(2, 3, 768)", as NumPy writes a shape. */
-static const char *shape_text(const npy_array *array, char buffer[128])
-{
-    size_t at = (size_t)snprintf(buffer, 128, "(");
-    for (size_t i = 0; i < array->dimensions && at < 110; i++)
-        at += (size_t)snprintf(buffer + at, 128 - at, "%s%zu", i ? ", " : "", array->shape[i]);
-    snprintf(buffer + at, 128 - at, "%s)", array->dimensions == 1 ? "," : "");
-    return buffer;
-}
-
-static bool same_shape(const npy_array *x, const npy_array *other, const char *path,
-                       const char *option, error *error)
-{
-    char wanted[128], given[128];
-    bool same = x->dimensions == other->dimensions;
-    for (size_t i = 0; same && i < x->dimensions; i++)
-        same = x->shape[i] == other->shape[i];
-    return same || fail(error, EXIT_CODE_USAGE, "%s (--%s): shape %s; %s was expected, as x has",
-                        path, option, shape_text(other, given), shape_text(x, wanted));
-}
-
 /* Gamma or beta: there where the convention has it, nowhere else, and as long as it must be. */
 static bool read_parameter(const char *path, const char *option, bool wanted, size_t length,
                            npy_array *array, error *error)
@@ -111,10 +90,10 @@ static bool read_all(const eval_options *options, const ln_convention *conventio
     size_t parameters = convention->affine == LN_AFFINE_SCALAR ? 1 : tensors->hidden;
     if (options->residual &&
         (!read_f32(options->residual, "residual", &tensors->residual, error) ||
-         !same_shape(x, &tensors->residual, options->residual, "residual", error)))
+         !npy_same_shape(x, &tensors->residual, options->residual, "residual", error)))
         return false;
     if (options->y && (!read_f32(options->y, "y", &tensors->y, error) ||
-                       !same_shape(x, &tensors->y, options->y, "y", error)))
+                       !npy_same_shape(x, &tensors->y, options->y, "y", error)))
         return false;
     return read_parameter(options->gamma, "gamma", convention_has_gamma(convention), parameters,
                           &tensors->gamma, error) &&

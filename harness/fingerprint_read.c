@@ -3,16 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* "(2, 3, 768)", as NumPy writes a shape. */
-static const char *shape_text(const npy_array *array, char buffer[128])
-{
-    size_t at = (size_t)snprintf(buffer, 128, "(");
-    for (size_t i = 0; i < array->dimensions && at < 110; i++)
-        at += (size_t)snprintf(buffer + at, 128 - at, "%s%zu", i ? ", " : "", array->shape[i]);
-    snprintf(buffer + at, 128 - at, "%s)", array->dimensions == 1 ? "," : "");
-    return buffer;
-}
-
 static bool read_real(const char *path, const char *option, npy_array *array, error *error)
 {
     return npy_read(path, false, array, error) &&
@@ -40,17 +30,6 @@ static bool to_f32(const char *path, const char *option, bool rounded, npy_array
     }
     array->dtype = LN_F32;
     return true;
-}
-
-static bool same_shape(const npy_array *x, const npy_array *other, const char *path,
-                       const char *option, error *error)
-{
-    char wanted[128], given[128];
-    bool same = x->dimensions == other->dimensions;
-    for (size_t i = 0; same && i < x->dimensions; i++)
-        same = x->shape[i] == other->shape[i];
-    return same || fail(error, EXIT_CODE_USAGE, "%s (--%s): shape %s; %s was expected, as x has",
-                        path, option, shape_text(other, given), shape_text(x, wanted));
 }
 
 static double element(const npy_array *array, size_t i)
@@ -91,13 +70,13 @@ static bool read_rows(const fingerprint_files *files, fingerprint_tensors *tenso
     if (x->elements == 0 || hidden == 0)
         return fail(error, EXIT_CODE_USAGE,
                     "%s (--x): shape %s; at least one row of at least one element was expected",
-                    files->x, shape_text(x, shape));
+                    files->x, npy_shape_text(x, shape));
     tensors->input.hidden = hidden;
     tensors->input.rows = x->elements / hidden;
-    return same_shape(x, &tensors->y, files->y, "y", error) &&
+    return npy_same_shape(x, &tensors->y, files->y, "y", error) &&
            (!files->residual ||
             (read_real(files->residual, "residual", &tensors->residual, error) &&
-             same_shape(x, &tensors->residual, files->residual, "residual", error)));
+             npy_same_shape(x, &tensors->residual, files->residual, "residual", error)));
 }
 
 static bool read_parameter(const char *path, const char *option, size_t hidden, npy_array *array,

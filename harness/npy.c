@@ -296,3 +296,23 @@ bool npy_write(const char *path, ln_type dtype, size_t dimensions, const size_t 
     }
     return write_through_rename(path, header, length, data, bytes, error);
 }
+
+const char *npy_shape_text(const npy_array *array, char buffer[128])
+{
+    size_t at = (size_t)snprintf(buffer, 128, "(");
+    for (size_t i = 0; i < array->dimensions && at < 110; i++)
+        at += (size_t)snprintf(buffer + at, 128 - at, "%s%zu", i ? ", " : "", array->shape[i]);
+    snprintf(buffer + at, 128 - at, "%s)", array->dimensions == 1 ? "," : "");
+    return buffer;
+}
+
+bool npy_same_shape(const npy_array *x, const npy_array *other, const char *path,
+                    const char *option, error *error)
+{
+    char wanted[128], given[128];
+    bool same = x->dimensions == other->dimensions;
+    for (size_t i = 0; same && i < x->dimensions; i++)
+        same = x->shape[i] == other->shape[i];
+    return same || fail(error, EXIT_CODE_USAGE, "%s (--%s): shape %s; %s was expected, as x has",
+                        path, option, npy_shape_text(other, given), npy_shape_text(x, wanted));
+}

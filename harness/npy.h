@@ -24,4 +24,12 @@ bool npy_write(const char *path, ln_type dtype, size_t dimensions, const size_t 
                const void *data, error *error);
 void npy_free(npy_array *array);
 
+/* "(2, 3, 768)", as NumPy writes a shape. */
+const char *npy_shape_text(const npy_array *array, char buffer[128]);
+
+/* Whether `other`, read from `path` for --option, has the shape of x. An error (usage) names both
+ * shapes. */
+bool npy_same_shape(const npy_array *x, const npy_array *other, const char *path,
+                    const char *option, error *error);
+
 #endif
