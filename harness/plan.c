@@ -5,6 +5,7 @@
 #include "npy.h"
 #include "text.h"
 #include <fnmatch.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ enum {
     MANY_ROWS = 32,
     FEW_ROWS = 8,
     MOST_SAMPLES = 1000, /* processes of a shape, repetitions of a process */
+    MOST_THREAD_NUMBERS = 32,
 };
 
 bool split_conventions(const word_list *given, word_list *conventions, error *error)
@@ -153,6 +155,8 @@ typedef struct resolved {
     size_t input_count;
     bool quick, full;
     bool hot, cold;
+    unsigned threads[MOST_THREAD_NUMBERS]; /* each a number of threads to time with */
+    size_t thread_count;
 } resolved;
 
 static bool resolve_conventions(const plan_request *request, resolved *resolved, error *error)
@@ -196,6 +200,38 @@ static bool resolve_inputs(const plan_request *request, resolved *resolved, erro
     return true;
 }
 
+static bool add_threads(const char *given, resolved *resolved, error *error)
+{
+    bool number = given[0] && given[0] != '0' && strspn(given, "0123456789") == strlen(given);
+    unsigned long threads = number ? strtoul(given, NULL, 10) : 0;
+    cpu_set_t set;
+    int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    if (!number)
+        return fail(error, EXIT_CODE_USAGE, "--threads %.60s: a whole number from 1 was expected",
+                    given);
+    if (threads > (unsigned long)cpus)
+        return fail(error, EXIT_CODE_ENVIRONMENT,
+                    "--threads %.60s: this process may run on %d CPU%s: threads that share one "
+                    "measure nothing",
+                    given, cpus, cpus == 1 ? "" : "s");
+    for (size_t i = 0; i < resolved->thread_count; i++)
+        if (resolved->threads[i] == threads)
+            return true;
+    if (resolved->thread_count == MOST_THREAD_NUMBERS)
+        return fail(error, EXIT_CODE_USAGE, "--threads: %d numbers are the most",
+                    MOST_THREAD_NUMBERS);
+    resolved->threads[resolved->thread_count++] = (unsigned)threads;
+    return true;
+}
+
+static bool resolve_threads(const plan_request *request, resolved *resolved, error *error)
+{
+    for (size_t i = 0; i < request->threads.count; i++)
+        if (!add_threads(request->threads.words[i], resolved, error))
+            return false;
+    return request->threads.count > 0 || add_threads("1", resolved, error);
+}
+
 static bool resolve_rest(const plan_request *request, resolved *resolved, error *error)
 {
     resolved->quick = strcmp(request->name, "quick") == 0;
@@ -214,14 +250,8 @@ static bool resolve_rest(const plan_request *request, resolved *resolved, error 
                         "--dtypes %s: no kernel of this build has it; f32 is what there is",
                         request->dtypes.words[i]);
     }
-    for (size_t i = 0; i < request->threads.count; i++) {
-        const char *given = request->threads.words[i];
-        bool number = given[0] && given[0] != '0' && strspn(given, "0123456789") == strlen(given);
-        if (strcmp(given, "1") != 0)
-            return fail(error, EXIT_CODE_USAGE, "--threads %.60s: %s", given,
-                        number ? "no kernel of this build uses more than 1 thread"
-                               : "a whole number from 1 was expected");
-    }
+    if (!resolve_threads(request, resolved, error))
+        return false;
     if (request->processes > MOST_SAMPLES || request->repetitions > MOST_SAMPLES)
         return fail(error, EXIT_CODE_USAGE, "--%s %llu: %d is the most",
                     request->processes > MOST_SAMPLES ? "processes" : "repetitions",
@@ -277,34 +307,45 @@ static size_t rows_of_block(size_t rows, size_t hidden)
     return block < rows ? block : rows;
 }
 
+static bool add_speed_group(plan *plan, const plan_request *request, const resolved *resolved,
+                            size_t rows, size_t hidden, bool cold, unsigned threads, error *error)
+{
+    speed_group *grown = realloc(plan->speed, (plan->speed_count + 1) * sizeof *plan->speed);
+    if (!grown)
+        return fail_memory(error, "the plan");
+    plan->speed = grown;
+    speed_group *group = &grown[plan->speed_count++];
+    *group = (speed_group){
+        .convention = resolved->conventions[0],
+        .rows = rows,
+        .hidden = hidden,
+        .block_rows = rows_of_block(rows, hidden),
+        .cache = cold ? CACHE_COLD : CACHE_HOT,
+        .threads = threads,
+        .processes = (unsigned)(request->processes ? request->processes
+                                : resolved->quick  ? 3
+                                                   : 5),
+        .repetitions = (unsigned)(request->repetitions ? request->repetitions
+                                  : resolved->quick    ? 2
+                                  : resolved->full     ? 6
+                                                       : 3),
+        .min_seconds = resolved->quick ? 0.003 : 0.005,
+    };
+    convention_label(&group->convention, group->convention_label);
+    return true;
+}
+
+/* A shape under every cache state and number of threads that is wanted. */
 static bool add_speed(plan *plan, const plan_request *request, const resolved *resolved,
                       size_t rows, size_t hidden, error *error)
 {
-    for (int cold = 0; cold < 2; cold++) {
-        if (cold ? !resolved->cold : !resolved->hot)
-            continue;
-        speed_group *grown = realloc(plan->speed, (plan->speed_count + 1) * sizeof *plan->speed);
-        if (!grown)
-            return fail_memory(error, "the plan");
-        plan->speed = grown;
-        speed_group *group = &grown[plan->speed_count++];
-        *group = (speed_group){
-            .convention = resolved->conventions[0],
-            .rows = rows,
-            .hidden = hidden,
-            .block_rows = rows_of_block(rows, hidden),
-            .cache = cold ? CACHE_COLD : CACHE_HOT,
-            .threads = 1,
-            .processes = (unsigned)(request->processes ? request->processes
-                                    : resolved->quick  ? 3
-                                                       : 5),
-            .repetitions = (unsigned)(request->repetitions ? request->repetitions
-                                      : resolved->quick    ? 2
-                                      : resolved->full     ? 6
-                                                           : 3),
-            .min_seconds = resolved->quick ? 0.003 : 0.005,
-        };
-        convention_label(&group->convention, group->convention_label);
+    for (size_t i = 0; i < resolved->thread_count; i++) {
+        unsigned threads = resolved->threads[i];
+        if ((resolved->hot &&
+             !add_speed_group(plan, request, resolved, rows, hidden, false, threads, error)) ||
+            (resolved->cold &&
+             !add_speed_group(plan, request, resolved, rows, hidden, true, threads, error)))
+            return false;
     }
     return true;
 }

@@ -32,7 +32,7 @@ LN_API int something_else(void)
 
 static const ln_kernel kernels[] = {
     {.struct_size = sizeof(ln_kernel), .name = NAME, .isa = "scalar", .run = run}};
-static const ln_plugin plugin = {ABI, sizeof(ln_plugin), "bad", 1, kernels};
+static const ln_plugin plugin = {ABI, sizeof(ln_plugin), "bad", 1, kernels, NULL};
 
 LN_API const ln_plugin *ln_plugin_v1(void)
 {

@@ -31,7 +31,6 @@ bad "a half" 'sped: speed or accuracy' --only sped
 bad "a cache state" 'warm: hot or cold' --cache warm
 bad "a dtype" 'f31: f32' --dtypes f31
 bad "a dtype without kernels" 'bf16: no kernel' --dtypes bf16
-bad "threads beyond the kernels'" 'threads 2: no kernel' --threads 2
 bad "threads 0" 'threads 0: a whole number from 1' --threads 0
 bad "threads that are no number" 'threads x: a whole number from 1' --threads x
 bad "processes" '--processes 99999999999' --processes 99999999999
