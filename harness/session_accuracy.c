@@ -75,7 +75,8 @@ static bool apply_probes(session *session, probes *probes, size_t kernel, judgem
 static bool put_rows(session *session, const case_key *key, const judgement *judgement, size_t rows,
                      error *error)
 {
-    if (strncmp(key->input, "offset", 6) != 0 || !judgement->by_row)
+    bool swept = strncmp(key->input, "offset", 6) == 0 || strcmp(key->input, "kappa") == 0;
+    if (!swept || !judgement->by_row)
         return true;
     for (size_t row = 0; row < rows; row++) {
         const judged_row *judged = &judgement->by_row[row];
