@@ -14,7 +14,9 @@ bool session_put(session *session, const case_key *key, const judgement *judgeme
     const ln_metrics *metrics = judgement->metrics.elements ? &judgement->metrics : NULL;
     session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
     return store_put_accuracy(session->store, session->run, key, &judgement->verdict, metrics,
-                              judgement->bound_row_ulp, error);
+                              judgement->bound_row_ulp, error) &&
+           (!metrics ||
+            store_put_output(session->store, session->run, key, judgement->output_hash, error));
 }
 
 /* Probe verdicts, one for each kernel, for one convention and hidden size at a time. */
