@@ -47,15 +47,16 @@ static bool parse_gate(const char *given, accuracy_gate *gate, error *error)
 static bool parse_format(const char *option, const char *given, size_t length, duet_format *format,
                          error *error)
 {
-    static const char *const names[] = {"text", "markdown", "json", "junit", "github", "smaller"};
+    static const char *const names[] = {"text",   "markdown", "json", "junit",
+                                        "github", "smaller",  "tsv"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         *format = (duet_format)i;
         if (strlen(names[i]) == length && memcmp(given, names[i], length) == 0)
             return true;
     }
     return fail(error, EXIT_CODE_USAGE,
-                "%s %.60s: text, markdown, json, junit, github or smaller was expected", option,
-                given);
+                "%s %.60s: text, markdown, tsv, json, junit, github or smaller was expected",
+                option, given);
 }
 
 /* Every --also FORMAT=FILE is looked at before anything is measured. */
@@ -318,7 +319,7 @@ exit_code command_duet(int argc, char **argv, error *error)
          "what fails: any changed bit; a larger worst error (default); a broken bound", OPTION_TEXT,
          &given.gate},
         {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT, &given.only},
-        {"format", "text|markdown|json|junit|github|smaller", "of standard output", OPTION_TEXT,
+        {"format", "text|markdown|tsv|json|junit|github|smaller", "of standard output", OPTION_TEXT,
          &given.format},
         {"also", "FORMAT=FILE", "write this too; may be given again", OPTION_RAW, &given.also},
         {"json", NULL, "the same as --format json", OPTION_FLAG, &given.json},

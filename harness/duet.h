@@ -145,6 +145,7 @@ typedef enum duet_format {
     DUET_JUNIT,
     DUET_GITHUB,
     DUET_SMALLER, /* customSmallerIsBetter */
+    DUET_TSV,
 } duet_format;
 
 /* False: memory ran out, or the file has an error. */

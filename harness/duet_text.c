@@ -119,9 +119,8 @@ static bool cells_free(text cells[COLUMNS])
     return fine;
 }
 
-static bool print_text(const duet *duet, FILE *file)
+static table *pairs_table(const duet *duet)
 {
-    text conclusion = {0};
     table *table = table_create(headings, COLUMNS);
     bool fine = table != NULL;
     for (size_t i = 0; fine && i < duet->pair_count; i++) {
@@ -131,7 +130,25 @@ static bool print_text(const duet *duet, FILE *file)
             table_cell(table, cells[column].bytes ? cells[column].bytes : "");
         fine = cells_free(cells);
     }
-    fine = fine && table_print(table, file);
+    if (fine)
+        return table;
+    table_destroy(table);
+    return NULL;
+}
+
+static bool print_tsv(const duet *duet, FILE *file)
+{
+    table *table = pairs_table(duet);
+    bool fine = table && table_print_tsv(table, file);
+    table_destroy(table);
+    return fine;
+}
+
+static bool print_text(const duet *duet, FILE *file)
+{
+    text conclusion = {0};
+    table *table = pairs_table(duet);
+    bool fine = table && table_print(table, file);
     table_destroy(table);
     add_conclusion(&conclusion, duet);
     for (size_t i = 0; i < duet->lonely.count; i++)
@@ -322,6 +339,8 @@ bool duet_print(const duet *duet, duet_format format, FILE *file)
         return duet_print_json(duet, file);
     case DUET_SMALLER:
         return duet_print_smaller(duet, file);
+    case DUET_TSV:
+        return print_tsv(duet, file);
     case DUET_MARKDOWN:
         fine = add_markdown(&out, duet);
         break;
