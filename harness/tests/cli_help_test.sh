@@ -117,7 +117,8 @@ for command in "list models" "list kernels" "list inputs" "list shapes" "list co
     done
     # shellcheck disable=SC2086
     run_it $command --json
-    check "$command: --json is --format json" diff out json
+    # doctor tells of the present load, which goes up and down
+    [ "$command" = doctor ] || check "$command: --json is --format json" diff out json
     check "$command: Markdown has a table" has markdown '^\| ---'
     check "$command: TSV is all one table" \
         is "$(awk -F'\t' 'NR == 1 { n = NF } NF != n' tsv | wc -l)" 0
