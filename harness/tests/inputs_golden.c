@@ -90,6 +90,30 @@ static bool check_conventions(size_t *next, bool print)
     return fine;
 }
 
+/* Gamma and beta of the families that have their own. */
+static bool check_parameters(size_t *next, bool print)
+{
+    static float both[2 * HIDDEN];
+    static const char *const names[] = {"torch", "numpy-quotient", "eps=1e-5@std,affine=gamma1"};
+    size_t count;
+    bool fine = true;
+    const input_family *families = input_families(&count);
+    for (size_t i = 0; i < 3 * count; i++) {
+        ln_convention convention;
+        char name[80];
+        const input_family *family = &families[i / 3];
+        if (!family->parameters)
+            continue;
+        memset(both, 0, sizeof both);
+        if (!convention_parse(names[i % 3], &convention, NULL))
+            return false;
+        input_parameters(family->name, &convention, 42, HIDDEN, both, both + HIDDEN);
+        snprintf(name, sizeof name, "%s's, %s", family->name, names[i % 3]);
+        fine = check(name, both, sizeof both / sizeof *both, next, print) && fine;
+    }
+    return fine;
+}
+
 /* All 53 bits: a fused multiply-add where none is written changes the last of them long before it
  * changes an f32. */
 static bool check_quantile(size_t *next, bool print)
@@ -107,6 +131,7 @@ int main(int count, char **arguments)
     size_t next = 0;
     bool fine = check_families(&next, print);
     fine = check_conventions(&next, print) && fine;
+    fine = check_parameters(&next, print) && fine;
     fine = check_quantile(&next, print) && fine;
     if (!print && next != sizeof table / sizeof *table) {
         fprintf(stderr, "%zu hashes were made, the table has %zu\n", next,
