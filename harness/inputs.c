@@ -8,53 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-static const input_family families[] = {
-    {"normal", "N(0,1): the everyday case"},
-    {"uniform", "[-1,1), every value exact"},
-    {"offset", "normal rows far off zero, kappa 1 to 1e8 in turn (or offset:KAPPA): cancellation"},
-    {"ramp", "quarters of integers, rising and falling: sums grow steadily"},
-    {"constant", "all elements equal: var is 0, a rounded mean makes it not so"},
-    {"spike", "constant but for one element, first, last or between: breaks pivots and tails"},
-    {"outlier-channels", "normal, a few channels 16 to 128 times as large, as in transformers"},
-    {"alternating", "signs alternate: partial sums cancel, or do not, by lane"},
-    {"huge", "+-1e30 to 2e30: squares overflow f32"},
-    {"subnormal", "below 2^-126: squares underflow f32, and FTZ or DAZ makes zeros"},
-    {"nan", "normal rows with a NaN, every fourth clean: the whole row must be NaN, the next not"},
-    {"inf", "normal rows with +Inf, -Inf or both, every fourth clean: likewise NaN"},
-    {"seed-000", "printed in document 000: 10..50 and 1.0..1.4"},
-    {"seed-001", "printed in document 001: six normalised rows of four"},
-    {"seed-002", "printed in document 002: three rows of six, N(0,1)"},
-    {"seed-003", "printed in document 003: 1 to 24, six rows of four"},
-};
-enum { FAMILY_COUNT = sizeof families / sizeof *families };
-
-static input_maker *const makers[FAMILY_COUNT] = {
-    make_normal,
-    make_uniform,
-    make_offset,
-    make_ramp,
-    make_constant,
-    make_spike,
-    make_outlier_channels,
-    make_alternating,
-    make_huge,
-    make_subnormal,
-    make_nan,
-    make_inf,
-    make_document_000,
-    make_document_001,
-    make_document_002,
-    make_document_003,
-};
-
 static const char offset_prefix[] = "offset:";
 static const double kappa_most = 1e8;
-
-const input_family *input_families(size_t *count)
-{
-    *count = FAMILY_COUNT;
-    return families;
-}
 
 bool input_is_file(const char *input)
 {
@@ -64,14 +19,16 @@ bool input_is_file(const char *input)
 
 static bool fail_unknown(const char *input, error *error)
 {
-    const char *names[FAMILY_COUNT];
-    for (size_t i = 0; i < FAMILY_COUNT; i++)
+    size_t count;
+    const input_family *families = input_families(&count);
+    const char *names[64];
+    for (size_t i = 0; i < count; i++)
         names[i] = families[i].name;
     if (strcmp(input, "seed-004") == 0)
         return fail(error, EXIT_CODE_USAGE,
                     "unknown input 'seed-004': document 004 prints the shape of its tensor only; "
                     "there are seed-000 to seed-003");
-    const char *nearest = nearest_word(input, names, FAMILY_COUNT);
+    const char *nearest = nearest_word(input, names, count);
     if (nearest)
         return fail(error, EXIT_CODE_USAGE, "unknown input '%.64s': did you mean '%s'?", input,
                     nearest);
@@ -81,15 +38,24 @@ static bool fail_unknown(const char *input, error *error)
                 input);
 }
 
+static const input_family *family_named(const char *name)
+{
+    size_t count;
+    const input_family *families = input_families(&count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, families[i].name) == 0)
+            return &families[i];
+    return NULL;
+}
+
 /* The maker of a family's name; *kappa is that of offset:KAPPA, else 0. */
 static bool find_maker(const char *input, input_maker **maker, double *kappa, error *error)
 {
+    const input_family *family = family_named(input);
     *kappa = 0;
-    for (size_t i = 0; i < FAMILY_COUNT; i++) {
-        if (strcmp(input, families[i].name) == 0) {
-            *maker = makers[i];
-            return true;
-        }
+    if (family) {
+        *maker = family->make;
+        return true;
     }
     size_t prefix = strlen(offset_prefix);
     if (strncmp(input, offset_prefix, prefix) != 0)
@@ -107,6 +73,14 @@ bool input_offset_kappa(const char *input, double *kappa)
 {
     input_maker *maker;
     return find_maker(input, &maker, kappa, NULL);
+}
+
+void input_parameters(const char *input, const ln_convention *convention, uint64_t seed,
+                      size_t hidden, float *gamma, float *beta)
+{
+    const input_family *family = family_named(input);
+    parameter_maker *make = family && family->parameters ? family->parameters : input_affine;
+    make(convention, seed, hidden, gamma, beta);
 }
 
 bool input_check(const char *input, error *error)

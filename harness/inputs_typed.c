@@ -114,11 +114,11 @@ static void store_row(ln_type type, const float *from, size_t count, double scal
     }
 }
 
-/* A sweep's row, or one kappa: *kappa is 0 for the sweep. */
+/* A sweep's row, or one kappa: *kappa is 0 for the sweeps. */
 static bool is_offset(const char *input, double *kappa)
 {
     *kappa = 0;
-    if (strcmp(input, "offset") == 0)
+    if (strcmp(input, "offset") == 0 || strcmp(input, "kappa") == 0)
         return true;
     return strncmp(input, "offset:", 7) == 0 && input_offset_kappa(input, kappa);
 }
@@ -135,14 +135,15 @@ bool input_check_typed(const char *input, ln_type type, error *error)
                 input, dtype_name(type), typed_kappa_most(type));
 }
 
-static bool offset_rows(ln_type type, uint64_t seed, double kappa, size_t first, size_t count,
-                        size_t hidden, void *x, error *error)
+static bool offset_rows(const char *input, ln_type type, uint64_t seed, double kappa, size_t first,
+                        size_t count, size_t hidden, void *x, error *error)
 {
+    bool to_the_end = strcmp(input, "kappa") == 0;
     double *scratch = malloc(hidden * sizeof *scratch);
     if (!scratch)
         return fail_memory(error, "rows of input");
     for (size_t i = 0; i < count; i++) {
-        typed_place place = {type, seed, first + i, hidden, kappa};
+        typed_place place = {type, seed, first + i, hidden, kappa, to_the_end};
         typed_offset_row(&place, scratch, (char *)x + i * hidden * dtype_size(type));
     }
     free(scratch);
@@ -160,7 +161,7 @@ bool input_rows_typed(const char *input, ln_type type, uint64_t seed, size_t fir
     if (input_is_file(input))
         return input_rows_of_file(input, type, first, count, hidden, x, error);
     if (hidden > 0 && is_offset(input, &kappa))
-        return offset_rows(type, seed, kappa, first, count, hidden, x, error);
+        return offset_rows(input, type, seed, kappa, first, count, hidden, x, error);
     float *row = malloc((hidden ? hidden : 1) * sizeof *row);
     bool fine = row || fail_memory(error, "rows of input");
     bool printed = strncmp(input, "seed-", 5) == 0; /* are what was printed */
@@ -175,29 +176,33 @@ bool input_rows_typed(const char *input, ln_type type, uint64_t seed, size_t fir
 }
 
 /* Never all equal, after rounding too. */
-static void store_parameters(ln_type type, const float *from, size_t count, void *to)
+static void store_parameters(ln_type type, const float *from, size_t count, double scale, void *to)
 {
-    store_row(type, from, count, 1, true, to);
-    if (count > 1 && storage_load(type, to, 0) == storage_load(type, to, 1))
+    if (!to)
+        return;
+    store_row(type, from, count, scale, true, to);
+    if (count > 1 && from[0] != from[1] && storage_load(type, to, 0) == storage_load(type, to, 1))
         storage_store(type, to, 1, storage_load(type, to, 1) + 0.125);
 }
 
-bool input_affine_typed(const ln_convention *convention, ln_type type, uint64_t seed, size_t hidden,
-                        void *gamma, void *beta, error *error)
+bool input_parameters_typed(const char *input, const ln_convention *convention, ln_type type,
+                            uint64_t seed, size_t hidden, void *gamma, void *beta, error *error)
 {
     size_t count = convention->affine == LN_AFFINE_SCALAR ? 1 : hidden;
-    if (type == LN_F32) {
-        input_affine(convention, seed, hidden, gamma, beta);
-        return true;
-    }
-    float *both = malloc(2 * hidden * sizeof *both);
+    float *both = calloc(2 * hidden, sizeof *both);
     if (!both)
         return fail_memory(error, "gamma and beta");
-    input_affine(convention, seed, hidden, both, both + hidden);
-    if (convention_has_gamma(convention))
-        store_parameters(type, both, count, gamma);
-    if (convention_has_beta(convention))
-        store_parameters(type, both + hidden, count, beta);
+    input_parameters(input, convention, seed, hidden, both, both + hidden);
+    if (type == LN_F32) {
+        if (gamma)
+            memcpy(gamma, both, count * sizeof *both);
+        if (beta)
+            memcpy(beta, both + hidden, count * sizeof *both);
+    } else {
+        double scale = scale_for(type, largest_of(both, 2 * hidden));
+        store_parameters(type, both, count, scale, gamma);
+        store_parameters(type, both + hidden, count, scale, beta);
+    }
     free(both);
     return true;
 }

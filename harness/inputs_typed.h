@@ -10,6 +10,7 @@ typedef struct typed_place {
     uint64_t seed;
     size_t row, hidden;
     double kappa;
+    bool to_the_end; /* the sweep of the family kappa: as far as type and hidden go */
 } typed_place;
 
 /* Fills x, of the place's type; scratch has room for hidden doubles. */

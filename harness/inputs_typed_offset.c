@@ -4,7 +4,7 @@
  *
  * A row of N numbers of p bits of which one lies an ulp from the others has kappa 2^p N / sqrt(N -
  * 1) at most, so that the sweep's end is the type's: nine kappas in equal ratios from 1 to
- * 1e3 (bf16), 1e4 (f16) and 1e16 (f64). */
+ * 1e3 (bf16), 1e4 (f16) and 1e16 (f64); the family kappa goes to the very end. */
 #include "inputs_families.h"
 #include "inputs_random.h"
 #include "inputs_typed.h"
@@ -22,11 +22,24 @@ static double ratio_of(ln_type type)
     return type == LN_F16 ? sqrt(10) : type == LN_F64 ? 100 : 10;
 }
 
-static double sweep_kappa(ln_type type, size_t step)
+static const int precision[] = {[LN_F32] = 24, [LN_F64] = 53, [LN_BF16] = 8, [LN_F16] = 11};
+
+/* The most that type and hidden can have; f16's range ends sooner. */
+static double kappa_of_end(const typed_place *place)
 {
+    double n = (double)place->hidden, spread = n > 1 ? n / sqrt(n - 1) : 1;
+    double most = ldexp(spread, precision[place->type]);
+    return place->type == LN_F16 && most > 0x1p15 ? 0x1p15 : most;
+}
+
+static double sweep_kappa(const typed_place *place)
+{
+    int rows = place->to_the_end ? KAPPA_ROWS : KAPPA_SWEEP_LENGTH;
+    double ratio =
+        place->to_the_end ? root_of(kappa_of_end(place), rows - 1) : ratio_of(place->type);
     double kappa = 1;
-    for (; step > 0; step--)
-        kappa *= ratio_of(type);
+    for (size_t step = place->row % (size_t)rows; step > 0; step--)
+        kappa *= ratio;
     return kappa;
 }
 
@@ -77,10 +90,8 @@ static double search_scale(const typed_place *place, const double *z, double shi
 
 void typed_offset_row(const typed_place *place, double *z, void *x)
 {
-    static const int precision[] = {[LN_F32] = 24, [LN_F64] = 53, [LN_BF16] = 8, [LN_F16] = 11};
     double n = (double)place->hidden, sum = 0, squares = 0;
-    double kappa =
-        place->kappa > 0 ? place->kappa : sweep_kappa(place->type, place->row % KAPPA_SWEEP_LENGTH);
+    double kappa = place->kappa > 0 ? place->kappa : sweep_kappa(place);
     random_row random = random_row_begin(place->seed, STREAM_OFFSET, place->row);
     for (size_t i = 0; i < place->hidden; i++) {
         z[i] = random_normal(&random, i);

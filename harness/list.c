@@ -135,16 +135,18 @@ static bool list_conventions(const list_options *options, error *error)
 
 static bool list_inputs(const list_options *options, error *error)
 {
-    static const char *const headings[] = {"input", "why it hurts"};
+    static const char *const headings[] = {"input", "why it hurts", "where it is met"};
     size_t count;
     const input_family *families = input_families(&count);
-    table *table = table_create(headings, 2);
+    table *table = table_create(headings, 3);
     json_t *array = json_array();
     for (size_t i = 0; table && i < count; i++) {
         table_cell(table, families[i].name);
         table_cell(table, families[i].purpose);
-        json_array_append_new(array, json_pack("{s:s, s:s}", "name", families[i].name, "purpose",
-                                               families[i].purpose));
+        table_cell(table, families[i].evidence);
+        json_array_append_new(array,
+                              json_pack("{s:s, s:s, s:s}", "name", families[i].name, "purpose",
+                                        families[i].purpose, "evidence", families[i].evidence));
     }
     if (options->json) {
         table_destroy(table);

@@ -14,7 +14,9 @@ bool session_put(session *session, const case_key *key, const judgement *judgeme
     const ln_metrics *metrics = judgement->metrics.elements ? &judgement->metrics : NULL;
     session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
     return store_put_accuracy(session->store, session->run, key, &judgement->verdict, metrics,
-                              judgement->bound_row_ulp, error);
+                              judgement->bound_row_ulp, error) &&
+           (!metrics ||
+            store_put_output(session->store, session->run, key, judgement->output_hash, error));
 }
 
 /* Probe verdicts, one for each kernel, for one convention and hidden size at a time. */
@@ -75,7 +77,8 @@ static bool apply_probes(session *session, probes *probes, size_t kernel, judgem
 static bool put_rows(session *session, const case_key *key, const judgement *judgement, size_t rows,
                      error *error)
 {
-    if (strncmp(key->input, "offset", 6) != 0 || !judgement->by_row)
+    bool swept = strncmp(key->input, "offset", 6) == 0 || strcmp(key->input, "kappa") == 0;
+    if (!swept || !judgement->by_row)
         return true;
     for (size_t row = 0; row < rows; row++) {
         const judged_row *judged = &judgement->by_row[row];

@@ -59,6 +59,14 @@ bool store_find_unfinished(store *store, const char *plan_hash, int64_t *run, er
     return read_number(store, statement, run, error);
 }
 
+bool store_find_origin(store *store, const char *origin, int64_t *run, error *error)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_FIND_ORIGIN, error);
+    if (statement)
+        sqlite3_bind_text(statement, 1, origin, -1, SQLITE_STATIC);
+    return read_number(store, statement, run, error);
+}
+
 bool store_latest_run(store *store, int64_t *run, error *error)
 {
     return read_number(store, store_statement(store, STATEMENT_LATEST_RUN, error), run, error);
@@ -139,7 +147,9 @@ char *store_cases_sql(void)
                    "verdict, declared, detail, bound_row_ulp");
     for (size_t i = 0; i < count; i++)
         text_format(&sql, ", %s", fields[i].name);
-    text_add(&sql, " FROM cases LEFT JOIN accuracies ON case_id = id WHERE run = ?1 ORDER BY id");
+    text_add(
+        &sql,
+        ", output_hash FROM cases LEFT JOIN accuracies ON case_id = id WHERE run = ?1 ORDER BY id");
     if (sql.failed)
         text_free(&sql);
     return sql.bytes;
@@ -190,6 +200,8 @@ static bool fill_accuracy(const store *store, sqlite3_stmt *statement, stored_ca
         metric_set_count(&filled->metrics, &fields[i],
                          (uint64_t)sqlite3_column_int64(statement, column));
     }
+    filled->hashed = sqlite3_column_type(statement, 14 + (int)count) != SQLITE_NULL;
+    filled->output_hash = (uint64_t)sqlite3_column_int64(statement, 14 + (int)count);
     return true;
 }
 

@@ -91,6 +91,30 @@ static bool check_conventions(size_t *next, bool print)
     return fine;
 }
 
+/* Gamma and beta of the families that have their own. */
+static bool check_parameters(size_t *next, bool print)
+{
+    static float both[2 * HIDDEN];
+    static const char *const names[] = {"torch", "numpy-quotient", "eps=1e-5@std,affine=gamma1"};
+    size_t count;
+    bool fine = true;
+    const input_family *families = input_families(&count);
+    for (size_t i = 0; i < 3 * count; i++) {
+        ln_convention convention;
+        char name[80];
+        const input_family *family = &families[i / 3];
+        if (!family->parameters)
+            continue;
+        memset(both, 0, sizeof both);
+        if (!convention_parse(names[i % 3], &convention, NULL))
+            return false;
+        input_parameters(family->name, &convention, 42, HIDDEN, both, both + HIDDEN);
+        snprintf(name, sizeof name, "%s's, %s", family->name, names[i % 3]);
+        fine = check(name, both, sizeof both / sizeof *both, next, print) && fine;
+    }
+    return fine;
+}
+
 /* All 53 bits: a fused multiply-add where none is written changes the last of them long before it
  * changes an f32. */
 static bool check_quantile(size_t *next, bool print)
@@ -123,8 +147,9 @@ static bool check_types(size_t *next, bool print)
         }
         memset(x, 0, sizeof x);
         snprintf(name, sizeof name, "affine of torch in %s", type);
-        fine = input_affine_typed(&torch, types[t], 42, HIDDEN, x, x + HIDDEN, NULL) &&
-               check(name, x, 2 * HIDDEN * 2, next, print) && fine;
+        fine =
+            input_parameters_typed("normal", &torch, types[t], 42, HIDDEN, x, x + HIDDEN, NULL) &&
+            check(name, x, 2 * HIDDEN * 2, next, print) && fine;
         memset(x, 0, sizeof x);
         snprintf(name, sizeof name, "probes of torch at %d in %s", HIDDEN, type);
         fine = input_probe_rows_typed(&torch, types[t], HIDDEN, PROBES, x, &probes, NULL) &&
@@ -139,6 +164,7 @@ int main(int count, char **arguments)
     size_t next = 0;
     bool fine = check_families(&next, print);
     fine = check_conventions(&next, print) && fine;
+    fine = check_parameters(&next, print) && fine;
     fine = check_quantile(&next, print) && fine;
     if (print)
         printf("-- inputs_typed_golden.inc\n");
