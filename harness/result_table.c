@@ -127,6 +127,10 @@ static void add_summary(table *table, const char *kernel, const accuracy_summary
         table_format(table, "%s, %s", summary->worst->key.input, summary->worst->key.convention);
     else
         table_cell(table, "-");
+    if (summary->worst)
+        table_format(table, "%lld", (long long)summary->worst->id);
+    else
+        table_cell(table, "-");
 }
 
 /* A line a kernel. Constant rows make astronomic figures: their exact result is 0 or beta, and its
@@ -135,7 +139,7 @@ static bool print_accuracy(const view *view, FILE *file)
 {
     static const char *const headings[] = {
         "kernel",          "cases",         "ok", "no claim", "declared", "unsupported", "failed",
-        "row ULP, normal", "worst row ULP", "on"};
+        "row ULP, normal", "worst row ULP", "on", "case"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     bool *done = calloc(view->cases.count + 1, sizeof *done);
     bool fine = table && done, any = false;
@@ -158,7 +162,8 @@ static bool print_accuracy(const view *view, FILE *file)
         fprintf(file, "\naccuracy over all conventions and inputs\n");
         fine = table_print(table, file);
         fprintf(file, "ok: within the proven bound; no claim: fine, but for some row nothing is "
-                      "proven;\ndeclared: wrong where the kernel itself claims nothing\n");
+                      "proven;\ndeclared: wrong where the kernel itself claims nothing; lnbench "
+                      "replay --case: again\n");
     }
     table_destroy(table);
     free(done);
@@ -178,8 +183,9 @@ static void print_faults(const view *view, FILE *file)
         if (count++ == 0)
             fprintf(file, "\nnot fine:\n");
         if (count <= MOST_FAULTS_SHOWN)
-            fprintf(file, "  %s  %s  %s  %zux%zu: %s\n", stored->key.kernel, stored->key.convention,
-                    stored->key.input, stored->key.rows, stored->key.hidden,
+            fprintf(file, "  case %lld: %s  %s  %s  %zux%zu: %s\n", (long long)stored->id,
+                    stored->key.kernel, stored->key.convention, stored->key.input, stored->key.rows,
+                    stored->key.hidden,
                     verdict_describe(&stored->verdict, described, sizeof described));
     }
     if (count > MOST_FAULTS_SHOWN)
