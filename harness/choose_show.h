@@ -3,6 +3,7 @@
 #define LNBENCH_CHOOSE_SHOW_H
 
 #include "choose.h"
+#include "output.h"
 #include "text.h"
 
 /* One shape's question, what is known, and the answer. */
@@ -13,10 +14,8 @@ typedef struct chosen {
     bool measured; /* just now */
 } chosen;
 
-typedef enum choose_format { CHOOSE_TEXT, CHOOSE_MARKDOWN, CHOOSE_TSV, CHOOSE_JSON } choose_format;
-
 typedef struct choose_look {
-    choose_format format;
+    output_format format;
     bool explain;  /* the whole table, and why each loser lost */
     bool colour;   /* text: the best in bold */
     size_t width;  /* text: columns to fit in, 0: as many as it takes */
@@ -34,6 +33,10 @@ json_t *chosen_json(const chosen *all, size_t count);
  * geometric mean with its neighbour. Shapes without a best kernel are left to their neighbours;
  * false where there is no best kernel at all, or memory runs out (out->failed). */
 bool chosen_emit_c(const chosen *all, size_t count, text *out);
+
+/* The filters through which words of the store get into C: a string literal, a comment. */
+void emit_literal(text *out, const char *string);
+void emit_comment(text *out, const char *string);
 
 /* "the best there is, NAME, has row ULP 2.66"; for the error where nothing meets the budget. */
 void chosen_best_there_is(const chosen *one, char *buffer, size_t size);
