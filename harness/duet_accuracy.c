@@ -6,7 +6,7 @@
 
 enum { BLOCKS = 2 };
 
-static bool judge_both(duet *duet, const judge_block *block, duet_pair *pair,
+static bool judge_both(duet *duet, const judge_block *block, const duet_pair *pair,
                        judgement judgements[SIDES], float *outputs[SIDES], error *error)
 {
     size_t bytes = block->rows * block->hidden * sizeof(float);
@@ -25,6 +25,16 @@ static bool judge_both(duet *duet, const judge_block *block, duet_pair *pair,
     return true;
 }
 
+static void compare_judged(comparison_pair *pair, const judgement judgements[SIDES],
+                           const char *what)
+{
+    judged_side sides[SIDES];
+    for (int side = 0; side < SIDES; side++)
+        sides[side] = (judged_side){judgements[side].verdict, judgements[side].metrics,
+                                    judgements[side].output_hash};
+    pair_compare(pair, sides, what);
+}
+
 bool duet_judge_blocks(duet *duet, const judge_block blocks[BLOCKS], duet_pair *pairs, size_t count,
                        duet_outputs *outputs, error *error)
 {
@@ -38,13 +48,13 @@ bool duet_judge_blocks(duet *duet, const judge_block blocks[BLOCKS], duet_pair *
                 outputs[i][side][block] = computed[side];
             if (!fine)
                 return false;
-            duet_compare(pair, judgements, "normal, as timed");
+            compare_judged(pair->pair, judgements, "normal, as timed");
             for (int side = 0; block == 0 && side < SIDES; side++) {
-                pair->metrics[side] = judgements[side].metrics;
-                pair->bound_row_ulp[side] = judgements[side].bound_row_ulp;
+                pair->pair->metrics[side] = judgements[side].metrics;
+                pair->pair->bound_row_ulp[side] = judgements[side].bound_row_ulp;
             }
         }
-        progress_step(&duet->progress, 0, pair->key.kernel);
+        progress_step(&duet->progress, 0, pair->pair->key.kernel);
     }
     return true;
 }
@@ -64,7 +74,7 @@ static bool judge_group(duet *duet, const accuracy_group *group, duet_pair *pair
         float *computed[SIDES] = {NULL, NULL};
         fine = judge_both(duet, &block, &pairs[i], judgements, computed, error);
         if (fine)
-            duet_compare(&pairs[i], judgements, what);
+            compare_judged(pairs[i].pair, judgements, what);
         free(computed[BASE]);
         free(computed[NEW]);
     }
@@ -83,7 +93,7 @@ static bool judge_probes_of(duet *duet, const accuracy_group *group, duet_pair *
             if (!judge_probes(duet->judge, pairs[i].kernels[side], &group->convention,
                               group->hidden, &verdicts[side], error))
                 return false;
-        duet_compare_verdicts(&pairs[i], verdicts, what);
+        pair_compare_verdicts(pairs[i].pair, verdicts, what);
     }
     return true;
 }
