@@ -24,6 +24,7 @@ static const struct {
     {"calibrate", command_calibrate, "this machine's noise: the smallest change it can show"},
     {"report", command_report, "charts and page of a stored run, nothing measured again"},
     {"export", command_export, "a stored run as JSON, JSON Lines or TSV"},
+    {"history", command_history, "a measure over the stored runs, with its change points"},
     {"import", command_import, "exported runs of other machines into the store"},
     {"doctor", command_doctor, "what on this machine makes timings untrustworthy"},
 };
