@@ -2,7 +2,7 @@
 #include "command.h"
 #include "run_find.h"
 #include "run_read.h"
-#include "session_setup.h"
+#include "paths.h"
 #include "store.h"
 #include <stdlib.h>
 #include <string.h>

@@ -55,7 +55,8 @@ bool judge_block_generate(judge *judge, judge_block *block, const ln_convention 
         block->beta = malloc(hidden * sizeof *block->beta);
         fine = (block->gamma && block->beta) || fail_memory(error, "gamma and beta");
         if (fine)
-            input_affine(convention, judge->settings.seed, hidden, block->gamma, block->beta);
+            input_parameters(input, convention, judge->settings.seed, hidden, block->gamma,
+                             block->beta);
         if (!convention_has_beta(convention)) {
             free(block->beta);
             block->beta = NULL;

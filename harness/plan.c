@@ -150,7 +150,9 @@ typedef struct resolved {
     ln_convention *conventions;
     size_t convention_count;
     const char **inputs;
+    bool *everywhere; /* the default plan has this input under every convention */
     size_t input_count;
+    bool named_inputs; /* by the user */
     bool quick, full;
     bool hot, cold;
 } resolved;
@@ -182,9 +184,12 @@ static bool resolve_inputs(const plan_request *request, resolved *resolved, erro
     const input_family *family = input_families(&families);
     size_t count = request->inputs.count ? request->inputs.count : families;
     resolved->inputs = calloc(count, sizeof *resolved->inputs);
-    if (!resolved->inputs)
+    resolved->everywhere = calloc(count, sizeof *resolved->everywhere);
+    resolved->named_inputs = request->inputs.count > 0;
+    if (!resolved->inputs || !resolved->everywhere)
         return fail_memory(error, "the plan");
     for (size_t i = 0; i < count; i++) {
+        resolved->everywhere[i] = resolved->named_inputs || family[i].everywhere;
         resolved->inputs[i] = request->inputs.count ? request->inputs.words[i] : family[i].name;
         if (request->inputs.count && !input_check(resolved->inputs[i], error))
             return false;
@@ -375,7 +380,53 @@ static bool add_own(const resolved *resolved, const char *input, plan *plan, boo
     return fine;
 }
 
-static bool plan_accuracy(const resolved *resolved, plan *plan, error *error)
+/* Sums so long that their rounding grows: one row each, under the first convention. A row of 1e7 is
+ * judged in about 2 GiB of memory; a machine without them leaves it out. */
+static bool plan_long_sums(const resolved *resolved, const machine *machine, plan *plan,
+                           error *error)
+{
+    static const size_t sizes[] = {100000, 1000000, 10000000};
+    static const char *const inputs[] = {"normal", "positive"};
+    static const double bytes_an_element = 200;
+    const char *fact = machine_fact_value(machine, "memory_bytes");
+    double memory = fact ? strtod(fact, NULL) : 0;
+    bool fine = true;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t i = 0; fine && i < sizeof inputs / sizeof *inputs; i++)
+            if (memory <= 0 || bytes_an_element * (double)sizes[s] < memory / 2)
+                fine = add_accuracy(plan, &resolved->conventions[0], inputs[i], 1, sizes[s], error);
+    return fine;
+}
+
+/* Whether the plan has this input under this convention. What the user named is judged under all.
+ */
+static bool has_case(const resolved *resolved, size_t input, size_t convention)
+{
+    if (resolved->quick)
+        return convention == 0 ? resolved->everywhere[input]
+                               : strcmp(resolved->inputs[input], "normal") == 0;
+    return convention == 0 || resolved->full || resolved->everywhere[input];
+}
+
+/* What eps would hide: the kappa sweep's axis is kappa alone, ties are none with it. */
+static bool plan_without_eps(const resolved *resolved, const size_t *sizes, size_t count,
+                             plan *plan, error *error)
+{
+    size_t families;
+    const input_family *family = input_families(&families);
+    ln_convention convention = resolved->conventions[0];
+    convention.eps_place = LN_EPS_NONE;
+    convention.eps = 0;
+    for (size_t i = 0; i < count * families; i++)
+        if (family[i % families].without_eps &&
+            !add_accuracy(plan, &convention, family[i % families].name, SWEEP_ROWS,
+                          sizes[i / families], error))
+            return false;
+    return true;
+}
+
+static bool plan_accuracy(const resolved *resolved, const machine *machine, plan *plan,
+                          error *error)
 {
     /* Every convention on every family at one size; the first one also where tails, register tiling
      * and long sums differ. */
@@ -390,12 +441,16 @@ static bool plan_accuracy(const resolved *resolved, plan *plan, error *error)
         bool all_sizes = !resolved->quick && (c == 0 || resolved->full);
         for (size_t s = 0; s < (all_sizes ? sizeof sizes / sizeof *sizes : 1); s++)
             for (size_t i = 0; fine && i < resolved->input_count; i++) {
-                bool few = resolved->quick && c > 0 && strcmp(resolved->inputs[i], "normal") != 0;
-                if (!few && !own[i])
-                    fine = add_accuracy(plan, &resolved->conventions[c], resolved->inputs[i],
-                                        SWEEP_ROWS, sizes[s], error);
+                const char *input = resolved->inputs[i];
+                if (has_case(resolved, i, c) && !own[i])
+                    fine = add_accuracy(plan, &resolved->conventions[c], input, SWEEP_ROWS,
+                                        sizes[s], error);
             }
     }
+    if (fine && !resolved->named_inputs && !resolved->quick)
+        fine = plan_without_eps(resolved, sizes, sizeof sizes / sizeof *sizes, plan, error);
+    if (fine && !resolved->named_inputs && resolved->full)
+        fine = plan_long_sums(resolved, machine, plan, error);
     free(own);
     return fine;
 }
@@ -490,10 +545,11 @@ bool plan_make(const plan_request *request, const kernel_list *kernels, const ma
     if (fine && request->shapes.count)
         fine = plan_shapes(request, &resolved, machine, plan, speed, accuracy, error);
     else if (fine)
-        fine = (!accuracy || plan_accuracy(&resolved, plan, error)) &&
+        fine = (!accuracy || plan_accuracy(&resolved, machine, plan, error)) &&
                (!speed || plan_speed(request, &resolved, machine, plan, error));
     free(resolved.conventions);
     free(resolved.inputs);
+    free(resolved.everywhere);
     if (fine)
         plan_identify(plan, request);
     else
