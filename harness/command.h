@@ -21,6 +21,7 @@ extern const command commands[];
 extern const size_t command_count;
 
 command_main command_run, command_list, command_eval, command_choose, command_fingerprint,
-    command_distance, command_report, command_export, command_doctor, command_duet, command_help;
+    command_distance, command_replay, command_report, command_export, command_doctor, command_duet,
+    command_calibrate, command_help;
 
 #endif

@@ -104,22 +104,6 @@ static bool read_all(const eval_options *options, const ln_convention *conventio
                           &tensors->beta, error);
 }
 
-static const kernel_entry *find_kernel(const char *name, const kernel_list *kernels, error *error)
-{
-    const char *names[1024];
-    size_t count = 0;
-    for (size_t i = 0; i < kernels->count; i++) {
-        if (strcmp(kernels->kernels[i].facts.name, name) == 0)
-            return &kernels->kernels[i];
-        if (count < 1024)
-            names[count++] = kernels->kernels[i].facts.name;
-    }
-    const char *nearest = nearest_word(name, names, count);
-    fail(error, EXIT_CODE_USAGE, "unknown kernel '%.100s'%s%s%s: see lnbench list kernels", name,
-         nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
-    return NULL;
-}
-
 /* The result as a case of the store, so that it prints like one. */
 static stored_case as_case(const eval_options *options, const ln_convention *convention,
                            const tensors *tensors, const judgement *judgement)
@@ -352,7 +336,7 @@ exit_code command_eval(int argc, char **argv, error *error)
                read_all(&eval, &convention, &tensors, error) &&
                worker_start(eval.plugins.words, eval.plugins.count, &worker, &kernels, error);
         if (fine && eval.kernel) {
-            kernel = find_kernel(eval.kernel, &kernels, error);
+            kernel = kernel_find(&kernels, eval.kernel, error);
             fine = kernel != NULL;
         }
         if (fine)

@@ -16,6 +16,8 @@ const command commands[] = {
     {"distance", command_distance, "how far conventions lie apart, exactly"},
     {"choose", command_choose, "the kernel to use for a shape, a model and an error budget"},
     {"duet", command_duet, "two builds of a kernel library, old against new, interleaved"},
+    {"replay", command_replay, "a stored worst case or failure, or a find, bit for bit"},
+    {"calibrate", command_calibrate, "this machine's noise: the smallest change it can show"},
     {"report", command_report, "charts and page of a stored run, nothing measured again"},
     {"export", command_export, "a stored run as JSON, JSON Lines or TSV"},
     {"doctor", command_doctor, "what on this machine makes timings untrustworthy"},

@@ -130,6 +130,10 @@ static void add_summary(table *table, const char *kernel, const accuracy_summary
         table_format(table, "%s, %s", summary->worst->key.input, summary->worst->key.convention);
     else
         table_cell(table, "-");
+    if (summary->worst)
+        table_format(table, "%lld", (long long)summary->worst->id);
+    else
+        table_cell(table, "-");
 }
 
 /* A line a kernel. Constant rows make astronomic figures: their exact result is 0 or beta, and its
@@ -138,7 +142,7 @@ static bool print_accuracy(const view *view, const output *out, error *error)
 {
     static const char *const headings[] = {
         "kernel",          "cases",         "ok", "no claim", "declared", "unsupported", "failed",
-        "row ULP, normal", "worst row ULP", "on"};
+        "row ULP, normal", "worst row ULP", "on", "case"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     bool *done = calloc(view->cases.count + 1, sizeof *done);
     bool fine = table && done, any = false;
@@ -166,7 +170,8 @@ static bool print_accuracy(const view *view, const output *out, error *error)
     fine = output_table(out, table, error);
     output_line(out, "ok: within the proven bound; no claim: fine, but for some row nothing is "
                      "proven;");
-    output_line(out, "declared: wrong where the kernel itself claims nothing");
+    output_line(out, "declared: wrong where the kernel itself claims nothing; lnbench replay "
+                     "--case: again");
     return fine;
 }
 
@@ -183,9 +188,9 @@ static void print_faults(const view *view, const output *out)
         if (count++ == 0)
             output_heading(out, "not fine:");
         if (count <= MOST_FAULTS_SHOWN)
-            output_line(out, "  %s  %s  %s  %zux%zu: %s%s%s", stored->key.kernel,
-                        stored->key.convention, stored->key.input, stored->key.rows,
-                        stored->key.hidden, out->colour ? "\033[31m" : "",
+            output_line(out, "  case %lld: %s  %s  %s  %zux%zu: %s%s%s", (long long)stored->id,
+                        stored->key.kernel, stored->key.convention, stored->key.input,
+                        stored->key.rows, stored->key.hidden, out->colour ? "\033[31m" : "",
                         verdict_describe(&stored->verdict, described, sizeof described),
                         out->colour ? "\033[0m" : "");
     }

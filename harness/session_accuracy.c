@@ -1,5 +1,6 @@
 #include "interrupt.h"
 #include "session.h"
+#include "worst_row.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,16 +90,43 @@ static bool put_rows(session *session, const case_key *key, const judgement *jud
     return true;
 }
 
+/* The worst row with what went with it; a very long one is made anew from its seed when it is
+ * wanted. */
+static bool put_worst(session *session, const case_key *key, const worst_row *worst, error *error)
+{
+    enum { MOST_BYTES = 1 << 20 };
+    size_t x_bytes = worst->hidden * sizeof *worst->x;
+    size_t parameter_bytes = worst->parameters * sizeof *worst->gamma;
+    bool kept = x_bytes <= MOST_BYTES;
+    stored_worst stored = {
+        .y_hash = worst->y_hash,
+        .x = kept ? worst->x : NULL,
+        .gamma = kept ? worst->gamma : NULL,
+        .beta = kept ? worst->beta : NULL,
+        .x_bytes = x_bytes,
+        .gamma_bytes = parameter_bytes,
+        .beta_bytes = parameter_bytes,
+    };
+    return store_put_worst(session->store, session->run, key, &stored, error);
+}
+
 static bool judge_one(session *session, const judge_block *block, probes *probes, size_t kernel,
                       const case_key *key, error *error)
 {
     judgement judgement;
+    worst_row worst = {0};
     if (!judge_kernel(session->judge, block, session->plan.kernels[kernel], &judgement, error))
         return false;
     /* The rows are the judge's until its next call, which a probe is. */
-    return put_rows(session, key, &judgement, block->rows, error) &&
-           apply_probes(session, probes, kernel, &judgement, error) &&
-           session_put(session, key, &judgement, error);
+    bool measured = judgement.metrics.elements > 0;
+    bool fine = (!measured || worst_row_take(block, judgement.metrics.worst_row, &judgement,
+                                             key->kernel, key->convention, &worst, error)) &&
+                put_rows(session, key, &judgement, block->rows, error) &&
+                apply_probes(session, probes, kernel, &judgement, error) &&
+                session_put(session, key, &judgement, error) &&
+                (!measured || put_worst(session, key, &worst, error));
+    worst_row_free(&worst);
+    return fine;
 }
 
 static bool judge_group(session *session, const accuracy_group *group, probes *probes, error *error)

@@ -85,6 +85,17 @@ static const struct {
                                     "?9, ?10)"},
     [STATEMENT_NOISE] = {.sql = "SELECT method, regime, rows, hidden, floor, smallest, seconds, "
                                 "processes, trials FROM noise WHERE calibration = ?1"},
+    [STATEMENT_ADD_TENSOR] = {.sql = "INSERT OR IGNORE INTO tensors (hash, bits) VALUES (?1, ?2)"},
+    [STATEMENT_PUT_WORST] = {.sql = "INSERT OR REPLACE INTO worst_rows "
+                                    "SELECT id, ?10, (SELECT id FROM tensors WHERE hash = ?11), "
+                                    "(SELECT id FROM tensors WHERE hash = ?12), "
+                                    "(SELECT id FROM tensors WHERE hash = ?13) "
+                                    "FROM cases WHERE " KEY_MATCHES},
+    [STATEMENT_WORST] = {.sql = "SELECT y_hash, (SELECT bits FROM tensors WHERE id = x), "
+                                "(SELECT bits FROM tensors WHERE id = gamma), "
+                                "(SELECT bits FROM tensors WHERE id = beta) "
+                                "FROM worst_rows WHERE case_id = ?1"},
+    [STATEMENT_RUN_OF_CASE] = {.sql = "SELECT run FROM cases WHERE id = ?1"},
 };
 
 static const char *const state_names[] = {"open", "complete", "interrupted"};

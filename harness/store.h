@@ -43,6 +43,7 @@ typedef struct stored_run {
 } stored_run;
 
 typedef struct stored_case {
+    int64_t id; /* in the database, over all runs: `lnbench replay --case` */
     case_key key;
     bool judged;
     verdict verdict;
@@ -83,6 +84,21 @@ bool store_put_repetition(store *store, int64_t run, const case_key *key,
                           const repetition *repetition, error *error);
 /* A speed case that could not be timed gets its verdict by store_put_accuracy on the same key. */
 
+/* The bits of a worst row and of what went with it; NULL and 0: not there. */
+typedef struct stored_worst {
+    uint64_t y_hash; /* FNV-1a of the row's y as timed */
+    void *x, *gamma, *beta;
+    size_t x_bytes, gamma_bytes, beta_bytes;
+} stored_worst;
+
+/* Keeps the worst row of a judged case: after store_put_accuracy. Bits that some case has already
+ * are not stored twice. */
+bool store_put_worst(store *store, int64_t run, const case_key *key, const stored_worst *worst,
+                     error *error);
+/* That of a case by its id; *has tells whether there is one. stored_worst_free() it. */
+bool store_worst(store *store, int64_t id, stored_worst *worst, bool *has, error *error);
+void stored_worst_free(stored_worst *worst);
+
 /* The curve of error over kappa and the like: one point a row judged. */
 bool store_put_row(store *store, int64_t run, const case_key *key, size_t row, double kappa,
                    double row_ulp, double norm_max, double bound_row_ulp, error *error);
@@ -99,6 +115,7 @@ typedef struct stored_rows {
 
 bool store_runs(store *store, stored_run **runs, size_t *count, error *error); /* free(*runs) */
 bool store_run(store *store, int64_t run, stored_run *info, error *error);
+bool store_run_of_case(store *store, int64_t id, int64_t *run, error *error);
 bool store_cases(store *store, int64_t run, stored_cases *cases, error *error);
 bool store_rows(store *store, int64_t run, stored_rows *rows, error *error);
 /* The machine facts of a run; machine_free() them. */

@@ -72,6 +72,16 @@ bool store_latest_run(store *store, int64_t *run, error *error)
     return read_number(store, store_statement(store, STATEMENT_LATEST_RUN, error), run, error);
 }
 
+bool store_run_of_case(store *store, int64_t id, int64_t *run, error *error)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_RUN_OF_CASE, error);
+    if (statement)
+        sqlite3_bind_int64(statement, 1, id);
+    return read_number(store, statement, run, error) &&
+           (*run != 0 ||
+            fail(error, EXIT_CODE_ENVIRONMENT, "%s: no case %lld", store->path, (long long)id));
+}
+
 static bool fill_run(const store *store, sqlite3_stmt *statement, stored_run *run, error *error)
 {
     char state[16];
@@ -217,7 +227,8 @@ static bool read_cases(store *store, sqlite3_stmt *statement, stored_cases *case
             return false;
         stored_case *filled = &cases->cases[cases->count];
         *filled = (stored_case){0};
-        (*ids)[cases->count++] = sqlite3_column_int64(statement, 0);
+        filled->id = sqlite3_column_int64(statement, 0);
+        (*ids)[cases->count++] = filled->id;
         size_t repetitions = (size_t)sqlite3_column_int64(statement, 9);
         if (!fill_key(store, statement, &filled->key, error) ||
             !fill_accuracy(store, statement, filled, error))
