@@ -210,9 +210,12 @@ static void rounded_line(const report_data *data, const rounded *share, size_t p
     tsv_text(out, words);
     tsv_number(out, (double)place);
     tsv_number(out, 100 * share->normal);
-    tsv_number(out, 100 * share->offset);
-    snprintf(words, sizeof words, "%s: %.2f %% on normal input, %.2f %% on offset input", name,
-             100 * share->normal, 100 * share->offset);
+    tsv_number(out, isfinite(share->offset) ? 100 * share->offset : -1); /* not judged */
+    int length =
+        snprintf(words, sizeof words, "%s: %.2f %% on normal input", name, 100 * share->normal);
+    if (isfinite(share->offset) && length > 0)
+        snprintf(words + length, sizeof words - (size_t)length, ", %.2f %% on offset input",
+                 100 * share->offset);
     tsv_text(out, words);
     tsv_end(out);
 }

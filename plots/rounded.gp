@@ -1,6 +1,6 @@
 # The share of elements correctly rounded, a line a kernel: on normal input (full marks) and on rows
 # far from zero (open marks).
-# data/STEM.tsv: series kernel place normal offset tip
+# data/STEM.tsv: series kernel place normal offset (-1: not judged) tip
 stem = ARG1
 format = ARG2
 here = ARG0[1:strlen(ARG0) - strlen('rounded.gp')]
@@ -49,15 +49,15 @@ do for [i = 1:line_count] {
         tc rgb TEXT_COLOUR[OF[i]]
     set label 4000 + i sprintf('%.1f', NORMAL[i]) at screen across(number('right') + 48), \
         up(row(i)) right tc rgb INK
-    if (OFFSET[i] == OFFSET[i]) {
+    if (OFFSET[i] >= 0) {
         set label 5000 + i sprintf('%.1f', OFFSET[i]) at screen across(number('right') + 104), \
             up(row(i)) right tc rgb SOFT
     }
 }
 plot for [i = 1:line_count] lines skip 1 \
-        using 5:(int($3) == i ? $3 : NaN):($4 - $5):(0) with vectors nohead lw 1.2 \
+        using 5:(int($3) == i && $5 >= 0 ? $3 : NaN):($4 - $5):(0) with vectors nohead lw 1.2 \
         lc rgb COLOUR[OF[i]] notitle, \
-    for [i = 1:line_count] lines skip 1 using 5:(int($3) == i ? $3 : NaN) with points \
+    for [i = 1:line_count] lines skip 1 using 5:(int($3) == i && $5 >= 0 ? $3 : NaN) with points \
         pt open_mark_of(ISA[OF[i]]) ps 0.9 lc rgb COLOUR[OF[i]] notitle, \
     for [i = 1:line_count] lines skip 1 using 4:(int($3) == i ? $3 : NaN) with points \
         pt mark_of(ISA[OF[i]]) ps 0.9 lc rgb COLOUR[OF[i]] notitle, \

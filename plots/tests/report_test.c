@@ -15,10 +15,7 @@
 
 static const char *const all_stems[] = {"throughput_l2", "roof_share", "error_kappa",
                                         "speed_error"};
-enum { STEMS = 4 };
-/* The map names winners, and error over hidden is drawn too; no sample says how much of it is
- * correctly rounded. */
-enum { CHARTS = STEMS + 2 };
+enum { STEMS = 4, CHARTS = STEMS + 2 }; /* a map, which names winners only, and error over hidden */
 
 static char *slurp(const char *directory, const char *name)
 {
@@ -115,39 +112,6 @@ static void test_charts_show_every_kernel(void **state)
         free(svg);
         free(png);
     }
-    sample_free(sample);
-}
-
-/* fused is the fastest everywhere: it has a letter, the others have none. Tooltips are elements,
- * not scripts. */
-static void test_winners_and_tips(void **state)
-{
-    (void)state;
-    sample *sample = plain_sample();
-    report_result result;
-    write_report(sample, "winners", &result);
-    char *cells = slurp("winners", "data/winner_map.tsv");
-    char *key = slurp("winners", "data/winner_map_key.tsv");
-    assert_non_null(strstr(cells, "\n1\t0\t0\tA\t"));
-    assert_non_null(strstr(cells, "\n1\t2\t0\tA\t"));
-    assert_non_null(strstr(key, "1\tA\tfused_f32_avx512\t3\n"));
-    assert_null(strstr(key, "welford"));
-    char *svg = slurp("winners", "throughput_l2.svg");
-    assert_non_null(strstr(svg, "<title>fused_f32_avx512, 1024 x 64: 80.0 GB/s"));
-    assert_null(strstr(svg, "gnuplot_svg"));
-    assert_null(strstr(svg, "onmouse"));
-    char *pdf = slurp("winners", "winner_map.pdf");
-    assert_memory_equal(pdf, "%PDF", 4);
-    char *page = slurp("winners", "report.md");
-    assert_non_null(strstr(page, "![Share of the roof at"));
-    assert_non_null(strstr(page, "](roof_share.png)"));
-    assert_non_null(strstr(page, "`lnbench run --plan"));
-    assert_null(strstr(page, "<td"));
-    free(page);
-    free(pdf);
-    free(svg);
-    free(key);
-    free(cells);
     sample_free(sample);
 }
 
@@ -619,7 +583,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_balance_checker),
         cmocka_unit_test(test_charts_show_every_kernel),
-        cmocka_unit_test(test_winners_and_tips),
         cmocka_unit_test(test_page_holds_everything),
         cmocka_unit_test(test_same_data_same_bytes),
         cmocka_unit_test(test_many_kernels_find_room),
