@@ -158,7 +158,7 @@ static bool show(session *session, const run_options *options, bool finished, er
     fprintf(is_text ? stdout : stderr, "\nstored  run %lld in %s\n", (long long)session->run,
             options->database);
     if (fine && finished && is_text && !options->no_charts)
-        fine = draw_report(&view, options->out, stdout, error);
+        fine = draw_report(&view, options->out, false, stdout, error);
     view_free(&view);
     return fine;
 }
