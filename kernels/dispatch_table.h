@@ -1,5 +1,6 @@
 /* Which kernel to take. */
 #define LAYERNORM_DISPATCH_CACHES 32768, 1048576, 33554432
+/* clang-format off */
 #define LAYERNORM_DISPATCH(row)                                                                                                \
     row(fast, f32, f32, avx512, L1, SIZE_MAX, "fused_f32_avx512") row(                                                         \
         fast, f32, f32, avx512, L2, SIZE_MAX,                                                                                  \
@@ -104,3 +105,4 @@
                                                                                         "split_"                               \
                                                                                         "f32_"                                 \
                                                                                         "scalar")
+/* clang-format on */
