@@ -77,8 +77,8 @@ static bool add_cell(const chosen *all, size_t count, accuracy_class class, int 
     char name[NAME_MAX_LENGTH], last[NAME_MAX_LENGTH] = "";
     size_t hidden = 0;
     const char *dtype = dtype_name(all[0].wanted.dtype);
-    for (size_t i = regime; i <= count; i += TABLE_REGIMES) {
-        bool end = i + TABLE_REGIMES > count + regime || i >= count;
+    for (size_t i = regime;; i += TABLE_REGIMES) {
+        bool end = i >= count;
         if (end)
             name[0] = '\0';
         else if (!choose_one(&all[i], class, isa, dtype_name(param), name, error))

@@ -213,7 +213,11 @@ static void disabled_isas_are_unsupported(void **state)
         assert_true(isfinite(plugin->kernels[i].bound(&problem, &facts).xhat_abs));
     }
     const ln_problem problem = problem_of((types){LN_F32, LN_F32}, 1, 8, none);
-    assert_string_equal(ln_layernorm_kernel(&problem), "fused_f32_scalar");
+    const char *name = ln_layernorm_kernel(&problem);
+    for (size_t i = 0; i < plugin->count; i++)
+        if (name && strcmp(plugin->kernels[i].name, name) == 0)
+            assert_string_equal(plugin->kernels[i].isa, "scalar");
+    assert_non_null(name);
 }
 
 int main(void)
