@@ -52,10 +52,10 @@ check "sabotage: a good kernel of the plugin" has out '^naive\.good +[0-9.]+ .* 
 check "sabotage: a crash" has out "^naive\.crash +- .* $crashed$"
 check "sabotage: a crash when timed" has out "^naive\.crash_when_timed .* $crashed$"
 check "sabotage: wrong when timed" has out '^naive\.wrong_when_timed .* nondeterministic\('
-check "sabotage: NaN" has out '^  naive\.nan_output  torch  normal  8x64: wrong-class\('
+check "sabotage: NaN" has out '^  case [0-9]+: naive\.nan_output  torch  normal  8x64: wrong-class\('
 check "sabotage: both roofs" has out '^roof_copy +[0-9.]+ '
 check "sabotage: faults are summed up" has out '^not fine:$'
-check "sabotage: each with its case" has out '^  naive\.crash  torch  normal  8x64: crashed'
+check "sabotage: each with its case" has out '^  case [0-9]+: naive\.crash  torch  normal  8x64: crashed'
 accepted "sabotage: export" 0 export --db s.db --format json
 json "sabotage: export" benchmark
 accepted "sabotage: report" 0 report --db s.db --out charts
