@@ -1,6 +1,14 @@
-/* What schedules are made of: one row's way from x to y. */
+/* What schedules are made of: one row's way from x to y. A schedule that says LN_NONTEMPORAL stores
+ * y around the caches (stream.h). */
 #ifndef LN_SCHEDULE_ROWS_H
 #define LN_SCHEDULE_ROWS_H
+
+/* y of n elements (LANES of them if n is more) from column i on: the last touch of them. */
+LN_INLINE vec apply_vector(const row *row, const convention *convention, centre centre, size_t i,
+                           size_t n)
+{
+    return convention_finish(convention, centre_normalise(centre, row_last(row, i, n)), i, n);
+}
 
 /* y of the first min(left, BLOCK) elements from i on. Loads come before stores. */
 LN_INLINE void apply_block(const row *row, const convention *convention, centre centre, size_t i,
@@ -11,11 +19,13 @@ LN_INLINE void apply_block(const row *row, const convention *convention, centre 
         if (left <= u * LANES)
             continue;
         size_t at = i + u * LANES, n = left - u * LANES;
-        vec xhat = centre_normalise(centre, row_last(row, at, n));
-        row_store(row->y + at, convention_finish(convention, xhat, at, n), n);
+        row_store(row->y + at, apply_vector(row, convention, centre, at, n), n);
     }
 }
 
+#ifdef LN_NONTEMPORAL
+#include "schedule/stream.h"
+#else
 LN_INLINE void apply_row(const row *row, const convention *convention, centre centre)
 {
     size_t i = 0;
@@ -23,6 +33,7 @@ LN_INLINE void apply_row(const row *row, const convention *convention, centre ce
         apply_block(row, convention, centre, i, BLOCK);
     apply_block(row, convention, centre, i, row->hidden - i);
 }
+#endif
 
 /* Row number r of a call. */
 LN_INLINE row row_at(const ln_problem *problem, const ln_tensors *tensors, size_t r,
