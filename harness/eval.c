@@ -4,6 +4,7 @@
 #include "interrupt.h"
 #include "judge.h"
 #include "npy.h"
+#include "output.h"
 #include "text.h"
 #include "views.h"
 #include <math.h>
@@ -14,7 +15,9 @@ typedef struct eval_options {
     const char *x, *residual, *gamma, *beta, *convention, *kernel, *y, *out, *dtype;
     word_list plugins;
     double max_row_ulp, deadline;
-    bool reference, json;
+    output_request request;
+    output printed;
+    bool reference;
 } eval_options;
 
 typedef struct tensors {
@@ -122,18 +125,14 @@ static stored_case as_case(const eval_options *options, const ln_convention *con
     return made;
 }
 
-static bool print_json(const stored_case *result, error *error)
+static bool print_json(const output *out, const stored_case *result, error *error)
 {
     view_case view = {.stored = result, .regime = ""};
     view.speed = (speed){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
-    json_t *json = view_case_json(&view);
-    bool fine = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
-    printf("\n");
-    json_decref(json);
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+    return output_json(out, view_case_json(&view), error);
 }
 
-static bool print_text(const stored_case *result, bool alignment_bits, error *error)
+static void add_figures(table *table, const stored_case *result)
 {
     const ln_metrics *m = &result->metrics;
     const struct {
@@ -158,26 +157,50 @@ static bool print_text(const stored_case *result, bool alignment_bits, error *er
         {"rstd_ulp_max", m->rstd_ulp_max},
         {"kappa_max", m->kappa_max},
     };
-    char described[256];
-    printf("%s on %s: %zu x %zu, %s\n", result->key.kernel, result->key.input, result->key.rows,
-           result->key.hidden, result->key.convention);
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        table_cell(table, figures[i].name);
         if (isnan(figures[i].value))
-            printf("  %-20s -\n", figures[i].name);
+            table_cell(table, "-");
         else
-            printf("  %-20s %.6g\n", figures[i].name, figures[i].value);
-    printf("  %-20s %llu of %llu elements\n", "mismatches", (unsigned long long)m->mismatches,
-           (unsigned long long)m->elements);
-    printf("  %-20s %llu, of the other sign: %llu\n", "exact_zeros",
-           (unsigned long long)m->exact_zeros, (unsigned long long)m->sign_of_zero);
-    printf("  %-20s row %zu, column %zu: %a, exactly %a\n", "worst", m->worst_row, m->worst_column,
-           m->worst_computed, m->worst_exact);
-    printf("  %-20s %s\n", "bits by placement", alignment_bits ? "differ" : "the same");
-    printf("  %-20s %s%s%s\n", "verdict",
-           verdict_describe(&result->verdict, described, sizeof described),
-           result->verdict.declared ? ": " : "",
-           result->verdict.declared ? result->verdict.detail : "");
-    return !ferror(stdout) || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
+            table_format(table, "%.6g", figures[i].value);
+    }
+}
+
+/* What is no figure: what was counted, where the worst element is, and the verdict. */
+static void add_facts(table *table, const stored_case *result, bool alignment_bits)
+{
+    const ln_metrics *m = &result->metrics;
+    const verdict *verdict = &result->verdict;
+    char described[256];
+    table_cell(table, "mismatches");
+    table_format(table, "%llu of %llu elements", (unsigned long long)m->mismatches,
+                 (unsigned long long)m->elements);
+    table_cell(table, "exact_zeros");
+    table_format(table, "%llu, of the other sign: %llu", (unsigned long long)m->exact_zeros,
+                 (unsigned long long)m->sign_of_zero);
+    table_cell(table, "worst");
+    table_format(table, "row %zu, column %zu: %a, exactly %a", m->worst_row, m->worst_column,
+                 m->worst_computed, m->worst_exact);
+    table_cell(table, "bits by placement");
+    table_cell(table, alignment_bits ? "differ" : "the same");
+    table_cell(table, "verdict");
+    table_format(table, "%s%s%s", verdict_describe(verdict, described, sizeof described),
+                 verdict->declared ? ": " : "", verdict->declared ? verdict->detail : "");
+}
+
+static bool print_table(const output *out, const stored_case *result, bool alignment_bits,
+                        error *error)
+{
+    static const char *const headings[] = {"measure", "value"};
+    table *table = table_create(headings, 2);
+    output_line(out, "%s on %s: %zu x %zu, %s", result->key.kernel, result->key.input,
+                result->key.rows, result->key.hidden, result->key.convention);
+    output_line(out, "%s", "");
+    if (table) {
+        add_figures(table, result);
+        add_facts(table, result, alignment_bits);
+    }
+    return output_table(out, table, error);
 }
 
 /* The reference's own output is judged too: what f32 rounding alone costs. */
@@ -227,17 +250,18 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
     if (fine) {
         stored_case result = as_case(options, convention, tensors, &judgement);
         bool measured = judgement.metrics.elements > 0;
-        fine = options->json ? print_json(&result, error)
-               : measured    ? print_text(&result, judgement.alignment_bits, error)
-                             : true;
+        const output *out = &options->printed;
+        fine = out->format == OUTPUT_JSON ? print_json(out, &result, error)
+               : measured ? print_table(out, &result, judgement.alignment_bits, error)
+                          : true;
         code = verdict_exit_code(&judgement.verdict);
         /* One kernel was asked for: that it can't run here is then no side remark. */
         if (judgement.verdict.kind == VERDICT_UNSUPPORTED)
             code = EXIT_CODE_ENVIRONMENT;
         if (fine && !measured)
             fine = no_output(options, &judgement.verdict, code, error);
-        else if (fine && options->out && !options->json)
-            printf("  %-20s %s\n", "written", options->out);
+        else if (fine && options->out)
+            output_line(out, "\nwritten  %s", options->out);
     }
     judge_block_free(&block);
     judge_destroy(judge);
@@ -280,7 +304,7 @@ exit_code command_eval(int argc, char **argv, error *error)
         {"max-row-ulp", "X", "above it the output is inaccurate", OPTION_REAL, &eval.max_row_ulp},
         {"deadline", "S", "seconds until the kernel counts as hung (default: 60)", OPTION_REAL,
          &eval.deadline},
-        {"json", NULL, "JSON instead of text", OPTION_FLAG, &eval.json},
+        OUTPUT_OPTIONS(eval.request),
     };
     const subcommand subcommand = {
         "eval",
@@ -307,7 +331,8 @@ exit_code command_eval(int argc, char **argv, error *error)
         options_help(&subcommand, stdout);
     } else if (fine) {
         interrupt_watch();
-        fine = check_options(&eval, &convention, error) &&
+        fine = output_choose(&eval.request, &eval.printed, error) &&
+               check_options(&eval, &convention, error) &&
                read_all(&eval, &convention, &tensors, error) &&
                worker_start(eval.plugins.words, eval.plugins.count, &worker, &kernels, error);
         if (fine && eval.kernel) {
