@@ -56,6 +56,7 @@ typedef struct comparison_pair {
     double bound_row_ulp[SIDES]; /* likewise; NaN: no bound */
     accuracy_tally tally;
     accuracy_verdict accuracy;
+    bool unhashed; /* equal figures, but nobody hashed the bits */
     speed_verdict speed;
     estimate ratio;            /* time of new / time of base */
     double time_ns[SIDES];     /* median of a call */

@@ -181,7 +181,8 @@ exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings 
         settings->accuracy && gate_fails(pair, settings) ? EXIT_CODE_ACCURACY : EXIT_CODE_FINE;
     if (pair->speed == SPEED_SLOWER)
         code = worse_exit_code(code, EXIT_CODE_REGRESSION);
-    if (pair->speed == SPEED_INCONCLUSIVE)
+    bool unknown = settings->accuracy && settings->gate == GATE_EXACT && pair->unhashed;
+    if (pair->speed == SPEED_INCONCLUSIVE || unknown)
         code = worse_exit_code(code, EXIT_CODE_INCONCLUSIVE);
     return code;
 }

@@ -43,6 +43,10 @@ void add_pair_note(text *note, const comparison *comparison, const comparison_pa
         add_plain(note, pair->tally.worst);
         separator = "; ";
     }
+    if (pair->unhashed) {
+        text_format(note, "%sequal figures, but no hash of the bits", separator);
+        separator = "; ";
+    }
     if (pair->noise > comparison->settings.threshold && pair->speed != SPEED_NOT_MEASURED) {
         text_format(note, "%sthe noise here exceeds the threshold", separator);
         separator = "; ";
@@ -119,7 +123,8 @@ static void add_calibration(text *out, const comparison *comparison)
     else if (known->rebuilds == 0)
         text_format(out, "; noise calibrated %s, without code placement", known->made);
     else
-        text_format(out, "; noise calibrated %s over %u rebuilds", known->made, known->rebuilds);
+        text_format(out, "; noise calibrated %s over %u rebuild%s", known->made, known->rebuilds,
+                    known->rebuilds == 1 ? "" : "s");
 }
 
 void add_conclusion(text *out, const comparison *comparison)

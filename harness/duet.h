@@ -48,7 +48,7 @@ bool duet_partners(duet *duet, const kernel_entry **partners, error *error);
 /* Judges both sides of the pairs of one shape: pairs[0..count-1] on the two blocks of rows that are
  * timed (their outputs go to outputs[pair][side][block], to be freed by the caller, NULL where a
  * kernel failed), then on the input families. */
-typedef float *duet_outputs[SIDES][2];
+typedef void *duet_outputs[SIDES][2];
 bool duet_judge_blocks(duet *duet, const judge_block blocks[2], duet_pair *pairs, size_t count,
                        duet_outputs *outputs, error *error);
 bool duet_judge_families(duet *duet, const speed_group *group, duet_pair *pairs, size_t count,

@@ -7,9 +7,9 @@
 enum { BLOCKS = 2 };
 
 static bool judge_both(duet *duet, const judge_block *block, const duet_pair *pair,
-                       judgement judgements[SIDES], float *outputs[SIDES], error *error)
+                       judgement judgements[SIDES], void *outputs[SIDES], error *error)
 {
-    size_t bytes = block->rows * block->hidden * sizeof(float);
+    size_t bytes = block->rows * block->hidden * dtype_size(block->storage);
     for (int side = 0; side < SIDES; side++) {
         if (interrupted())
             return fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
@@ -42,7 +42,7 @@ bool duet_judge_blocks(duet *duet, const judge_block blocks[BLOCKS], duet_pair *
         duet_pair *pair = &pairs[i];
         for (int block = 0; block < BLOCKS; block++) {
             judgement judgements[SIDES];
-            float *computed[SIDES] = {NULL, NULL};
+            void *computed[SIDES] = {NULL, NULL};
             bool fine = judge_both(duet, &blocks[block], pair, judgements, computed, error);
             for (int side = 0; side < SIDES; side++)
                 outputs[i][side][block] = computed[side];
@@ -64,14 +64,15 @@ static bool judge_group(duet *duet, const accuracy_group *group, duet_pair *pair
 {
     judge_block block;
     char what[DETAIL_MAX_LENGTH];
-    if (!judge_block_generate(duet->judge, &block, &group->convention, group->input, 0, group->rows,
-                              group->hidden, error))
+    if (!judge_block_generate_typed(duet->judge, &block, &group->convention, group->dtype,
+                                    group->param, group->input, 0, group->rows, group->hidden,
+                                    error))
         return false;
     snprintf(what, sizeof what, "%.60s, %.30s", group->input, group->convention_label);
     bool fine = true;
     for (size_t i = 0; fine && i < count; i++) {
         judgement judgements[SIDES];
-        float *computed[SIDES] = {NULL, NULL};
+        void *computed[SIDES] = {NULL, NULL};
         fine = judge_both(duet, &block, &pairs[i], judgements, computed, error);
         if (fine)
             compare_judged(pairs[i].pair, judgements, what);
@@ -108,7 +109,8 @@ bool duet_judge_families(duet *duet, const speed_group *group, duet_pair *pairs,
         const accuracy_group *judged = &plan->accuracy[i];
         bool normal = strcmp(judged->input, "normal") == 0;
         bool timed = strcmp(judged->convention_label, group->convention_label) == 0;
-        if (!timed && !normal)
+        bool typed = judged->dtype == group->dtype && judged->param == group->param;
+        if (!typed || (!timed && !normal))
             continue;
         if (!judge_group(duet, judged, pairs, count, error) ||
             (normal && with_probes && !judge_probes_of(duet, judged, pairs, count, error)))

@@ -34,7 +34,7 @@ static bool add_pairs(duet *duet, const speed_group *group, const kernel_entry *
     for (size_t i = 0; i < duet->plan.kernel_count; i++) {
         comparison_pair *added;
         case_key key;
-        if (!partners[i])
+        if (!partners[i] || !plan_takes(partners[i], group->dtype, group->param))
             continue;
         key = speed_key(group, partners[i]->facts.name);
         if (!comparison_add(comparison, &key, &added, error))
@@ -77,8 +77,9 @@ static bool measure_pairs(duet *duet, const speed_group *group, duet_pair *pairs
     bool fine = outputs != NULL || fail_memory(error, "judged outputs");
     *done = 0;
     for (size_t i = 0; fine && i < 2; i++)
-        fine = judge_block_generate(duet->judge, &blocks[i], &group->convention, "normal",
-                                    i * group->block_rows, group->block_rows, group->hidden, error);
+        fine = judge_block_generate_typed(duet->judge, &blocks[i], &group->convention, group->dtype,
+                                          group->param, "normal", i * group->block_rows,
+                                          group->block_rows, group->hidden, error);
     fine = fine && duet_judge_blocks(duet, blocks, pairs, count, outputs, error);
     if (fine && duet->comparison.settings.accuracy && first_of_shape)
         fine = duet_judge_families(duet, group, pairs, count, with_probes, error);
@@ -108,6 +109,13 @@ static bool measure_group(duet *duet, const speed_group *group, const kernel_ent
     return fine;
 }
 
+/* Groups of the same types stand together: one for each cache state. */
+static bool is_first_of_types(const plan *plan, size_t i)
+{
+    const speed_group *group = &plan->speed[i];
+    return i == 0 || group[-1].dtype != group->dtype || group[-1].param != group->param;
+}
+
 /* Divisor and eps enter once a row, whatever its length: probe rows are judged with the first
  * shape. */
 static bool measure_shape(duet *duet, const plan_request *request, const char *shape, bool first,
@@ -119,7 +127,9 @@ static bool measure_shape(duet *duet, const plan_request *request, const char *s
     bool fine =
         plan_make(&own, &duet->kernels[BASE], &duet->comparison.machine, &duet->plan, error);
     for (size_t i = 0; fine && i < duet->plan.speed_count; i++)
-        fine = measure_group(duet, &duet->plan.speed[i], partners, i == 0, first && i == 0, error);
+        fine =
+            measure_group(duet, &duet->plan.speed[i], partners, is_first_of_types(&duet->plan, i),
+                          first && is_first_of_types(&duet->plan, i), error);
     return fine;
 }
 

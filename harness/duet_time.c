@@ -44,7 +44,7 @@ typedef struct timing {
     const judge_block *blocks;
     comparison_pair *pair;
     const kernel_entry *const *kernels;
-    float *(*outputs)[2];
+    void *(*outputs)[2];
     unsigned rounds;
     double begun;
     unsigned processes; /* so far, of both samples */
@@ -104,8 +104,10 @@ static bool place(const timing *timing, order *begin, order entries[SIDES], erro
     const speed_group *group = timing->group;
     const judge_block *block = timing->blocks;
     worker *worker = timing->duet->worker;
-    size_t row = group->hidden * sizeof(float), bytes = group->block_rows * row;
-    size_t parameters = group->convention.affine == LN_AFFINE_SCALAR ? sizeof(float) : row;
+    size_t row = group->hidden * sizeof(double);
+    size_t bytes = group->block_rows * group->hidden * dtype_size(group->dtype);
+    size_t parameters = (group->convention.affine == LN_AFFINE_SCALAR ? 1 : group->hidden) *
+                        dtype_size(group->param);
     off_t end = 0;
     if (!worker_arena_reserve(worker, 6 * bytes + 2 * row + 8 * LINE, error))
         return false;
@@ -136,8 +138,8 @@ static void draw(const timing *timing, unsigned process, order *begin, order ent
                                   .y_stride = group->hidden,
                                   .residual_stride = group->hidden,
                                   .sum_stride = group->hidden,
-                                  .storage = LN_F32,
-                                  .param = LN_F32,
+                                  .storage = group->dtype,
+                                  .param = group->param,
                                   .convention = group->convention};
     begin->block_rows = group->block_rows;
     begin->cache = group->cache;

@@ -16,10 +16,13 @@ const command commands[] = {
     {"distance", command_distance, "how far conventions lie apart, exactly"},
     {"choose", command_choose, "the kernel to use for a shape, a model and an error budget"},
     {"duet", command_duet, "two builds of a kernel library, old against new, interleaved"},
+    {"compare", command_compare, "two stored runs or exported files: what got slower or worse"},
     {"replay", command_replay, "a stored worst case or failure, or a find, bit for bit"},
     {"calibrate", command_calibrate, "this machine's noise: the smallest change it can show"},
     {"report", command_report, "charts and page of a stored run, nothing measured again"},
     {"export", command_export, "a stored run as JSON, JSON Lines or TSV"},
+    {"history", command_history, "a measure over the stored runs, with its change points"},
+    {"import", command_import, "exported runs of other machines into the store"},
     {"doctor", command_doctor, "what on this machine makes timings untrustworthy"},
     {"help", command_help, "a subcommand's options; man pages and shell completions"},
 };

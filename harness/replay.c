@@ -80,21 +80,24 @@ static bool same_bits(const void *a, const void *b, size_t bytes)
 
 /* The block of the case as its input, seed and shape give it today; whether its worst row is still
  * the one that was kept. */
-static bool regenerate(judge *judge, const stored_case *judged, const stored_worst *stored,
-                       const ln_convention *convention, judge_block *block, replay_result *result)
+static bool regenerate(judge *judge, const kernel_entry *kernel, const stored_case *judged,
+                       const stored_worst *stored, const ln_convention *convention,
+                       judge_block *block, replay_result *result)
 {
     const case_key *key = &judged->key;
     struct error why = {0};
-    if (!judge_block_generate(judge, block, convention, key->input, 0, key->rows, key->hidden,
-                              &why)) {
+    if (!judge_block_generate_typed(judge, block, convention, kernel->facts.storage,
+                                    kernel->facts.param, key->input, 0, key->rows, key->hidden,
+                                    &why)) {
         snprintf(result->note, sizeof result->note, "the stored row alone: %.120s", why.message);
         return false;
     }
     size_t row = judged->metrics.worst_row;
-    bool same = !stored || row >= block->rows ||
-                (same_bits(stored->x, block->x + row * block->hidden, stored->x_bytes) &&
-                 same_bits(stored->gamma, block->gamma, stored->gamma_bytes) &&
-                 same_bits(stored->beta, block->beta, stored->beta_bytes));
+    bool same =
+        !stored || row >= block->rows ||
+        (same_bits(stored->x, (const float *)block->x + row * block->hidden, stored->x_bytes) &&
+         same_bits(stored->gamma, block->gamma, stored->gamma_bytes) &&
+         same_bits(stored->beta, block->beta, stored->beta_bytes));
     if (same)
         return true;
     snprintf(result->note, sizeof result->note,
@@ -118,7 +121,7 @@ bool replay_case(judge *judge, const kernel_entry *kernel, const stored_case *ju
     *result = (replay_result){.whole = true};
     if (!convention_parse(key->convention, &convention, error))
         return false;
-    if (!regenerate(judge, judged, stored, &convention, &block, result)) {
+    if (!regenerate(judge, kernel, judged, stored, &convention, &block, result)) {
         if (!stored || stored->x_bytes != key->hidden * sizeof(float))
             return fail(error, EXIT_CODE_NOT_COMPARABLE,
                         "case %lld: its rows can't be made again, and none was kept (%.100s)",

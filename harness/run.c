@@ -37,7 +37,8 @@ static size_t alike(const plan *plan, size_t first)
     const accuracy_group *group = &plan->accuracy[first];
     size_t count = 1;
     while (first + count < plan->accuracy_count && group[count].rows == group->rows &&
-           group[count].hidden == group->hidden &&
+           group[count].hidden == group->hidden && group[count].dtype == group->dtype &&
+           group[count].param == group->param &&
            strcmp(group[count].convention_label, group->convention_label) == 0)
         count++;
     return count;
@@ -51,10 +52,13 @@ static bool dry_run_json(const plan *plan, const output *out, error *error)
     for (size_t i = 0; fine && i < plan->accuracy_count + plan->speed_count; i++)
         for (size_t kernel = 0; fine && kernel < plan->kernel_count; kernel++) {
             const kernel_entry *entry = plan->kernels[kernel];
-            stored_case planned = {
-                .key = i < plan->accuracy_count
-                           ? accuracy_key(&plan->accuracy[i], entry)
-                           : speed_key(&plan->speed[i - plan->accuracy_count], entry->facts.name)};
+            const accuracy_group *judged = i < plan->accuracy_count ? &plan->accuracy[i] : NULL;
+            const speed_group *timed = judged ? NULL : &plan->speed[i - plan->accuracy_count];
+            if (!plan_takes(entry, judged ? judged->dtype : timed->dtype,
+                            judged ? judged->param : timed->param))
+                continue;
+            stored_case planned = {.key = judged ? accuracy_key(judged, entry)
+                                                 : speed_key(timed, entry->facts.name)};
             view_case view = {.stored = &planned, .regime = ""};
             planned.bound_row_ulp = NAN;
             fine = json_array_append_new(array, view_case_json(&view)) == 0;
@@ -69,7 +73,8 @@ static bool dry_run_json(const plan *plan, const output *out, error *error)
 static bool dry_run(const plan *plan, const output *out, error *error)
 {
     static const char *const headings[] = {
-        "what", "convention", "input", "rows", "hidden", "cache", "processes x repetitions"};
+        "what", "dtype",  "convention", "input",
+        "rows", "hidden", "cache",      "processes x repetitions"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     if (!table)
         return fail_memory(error, "the plan's table");
@@ -77,6 +82,7 @@ static bool dry_run(const plan *plan, const output *out, error *error)
         const accuracy_group *group = &plan->accuracy[i];
         count = alike(plan, i);
         table_cell(table, "accuracy");
+        table_cell(table, dtype_name(group->dtype));
         table_cell(table, group->convention_label);
         if (count == 1)
             table_cell(table, group->input);
@@ -90,6 +96,7 @@ static bool dry_run(const plan *plan, const output *out, error *error)
     for (size_t i = 0; i < plan->speed_count; i++) {
         const speed_group *group = &plan->speed[i];
         table_cell(table, "speed");
+        table_cell(table, dtype_name(group->dtype));
         table_cell(table, group->convention_label);
         table_cell(table, "normal");
         table_format(table, "%zu", group->rows);
@@ -151,7 +158,7 @@ static bool show(session *session, const run_options *options, bool finished, er
     fprintf(is_text ? stdout : stderr, "\nstored  run %lld in %s\n", (long long)session->run,
             options->database);
     if (fine && finished && is_text && !options->no_charts)
-        fine = draw_report(&view, options->out, stdout, error);
+        fine = draw_report(&view, options->out, false, stdout, error);
     view_free(&view);
     return fine;
 }
@@ -234,7 +241,8 @@ exit_code command_run(int argc, char **argv, error *error)
         {"kernels", "GLOB,...", "only these kernels", OPTION_LIST, &request->kernels},
         {"conventions", "C,...", "only these: presets or lists (lnbench list conventions)",
          OPTION_RAW, &request->conventions},
-        {"dtypes", "f32,...", "only these element types", OPTION_LIST, &request->dtypes},
+        {"dtypes", "f32,...", "f32, f64, bf16, f16 (default: f32; the full plan: all)", OPTION_LIST,
+         &request->dtypes},
         {"shapes", "ROWSxHIDDEN,...", "these shapes instead of the plan's", OPTION_LIST,
          &request->shapes},
         {"inputs", "FAMILY,...", "judge these inputs: families or .npy files", OPTION_LIST,

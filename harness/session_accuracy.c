@@ -118,7 +118,8 @@ static bool judge_one(session *session, const judge_block *block, probes *probes
     if (!judge_kernel(session->judge, block, session->plan.kernels[kernel], &judgement, error))
         return false;
     /* The rows are the judge's until its next call, which a probe is. */
-    bool measured = judgement.metrics.elements > 0;
+    /* Finds are text of f32: of other types no row is kept. */
+    bool measured = judgement.metrics.elements > 0 && block->storage == LN_F32;
     bool fine = (!measured || worst_row_take(block, judgement.metrics.worst_row, &judgement,
                                              key->kernel, key->convention, &worst, error)) &&
                 put_rows(session, key, &judgement, block->rows, error) &&
@@ -136,6 +137,8 @@ static bool judge_group(session *session, const accuracy_group *group, probes *p
     for (size_t kernel = 0; fine && kernel < session->plan.kernel_count; kernel++) {
         case_key key = accuracy_key(group, session->plan.kernels[kernel]);
         bool has = false;
+        if (!plan_takes(session->plan.kernels[kernel], group->dtype, group->param))
+            continue;
         char what[160];
         snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key.kernel, key.convention,
                  key.input, key.hidden);
@@ -148,8 +151,9 @@ static bool judge_group(session *session, const accuracy_group *group, probes *p
         if (!fine || has)
             continue;
         if (!block.x)
-            fine = judge_block_generate(session->judge, &block, &group->convention, group->input, 0,
-                                        group->rows, group->hidden, error);
+            fine = judge_block_generate_typed(session->judge, &block, &group->convention,
+                                              group->dtype, group->param, group->input, 0,
+                                              group->rows, group->hidden, error);
         fine = fine && judge_one(session, &block, probes, kernel, &key, error);
     }
     judge_block_free(&block);

@@ -32,7 +32,7 @@ static const struct {
     [STATEMENT_END_RUN] = {.sql = "UPDATE runs SET state = ?2, "
                                   "ended = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = ?1"},
     [STATEMENT_FIND_UNFINISHED] = {.sql = "SELECT max(id) FROM runs WHERE plan_hash = ?1 "
-                                          "AND state <> 'complete'"},
+                                          "AND state <> 'complete' AND origin IS NULL"},
     [STATEMENT_LATEST_RUN] = {.sql = "SELECT max(run) FROM cases"},
     [STATEMENT_PUT_KERNEL] = {.sql = "INSERT INTO kernels (run, name, descriptor) "
                                      "VALUES (?1, ?2, ?3) ON CONFLICT (run, name) "

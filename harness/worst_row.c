@@ -45,7 +45,7 @@ bool worst_row_take(const judge_block *block, size_t row, const judgement *judge
         .rows = 1,
         .hidden = block->hidden,
         .parameters = block->gamma || block->beta ? (scalar ? 1 : block->hidden) : 0,
-        .x = block->x + row * block->hidden,
+        .x = (float *)block->x + row * block->hidden,
         .gamma = block->gamma,
         .beta = block->beta,
         .verdict = judgement->verdict,
@@ -63,8 +63,9 @@ bool worst_row_take(const judge_block *block, size_t row, const judgement *judge
         here.column = metrics->worst_column;
         here.computed = metrics->worst_computed;
         here.exact = metrics->worst_exact;
-        here.y_hash = hash_bytes(HASH_START, judgement->computed + row * block->hidden,
-                                 block->hidden * sizeof *judgement->computed);
+        here.y_hash =
+            hash_bytes(HASH_START, (const float *)judgement->computed + row * block->hidden,
+                       block->hidden * sizeof(float));
     }
     return worst_row_copy(&here, taken, error);
 }

@@ -36,7 +36,7 @@ typedef struct worst_list {
     text header; /* the lines before the first find that are no comments, each ended */
 } worst_list;
 
-/* A copy of row `row` of a block with what the judge found. False: memory. */
+/* A copy of row `row` of a block of f32 with what the judge found. False: memory. */
 bool worst_row_take(const judge_block *block, size_t row, const judgement *judgement,
                     const char *kernel, const char *convention, worst_row *taken, error *error);
 /* Copies of x and of the parameters. */

@@ -23,14 +23,15 @@
 #define NAME_REASON(name, label, cpu) "no " label " on this CPU",
 static const char *const no_isa[] = {LN_ISA_TABLE(NAME_REASON)};
 
-/* Whether LN_DISABLE_ISA, a list such as "avx512,avx2", names this ISA. */
+/* Whether LN_DISABLE_ISA, a list such as "avx512,avx2", names this ISA, or one that it extends:
+ * such an ISA's name begins with the other's. */
 static bool is_disabled(const char *name)
 {
     const char *list = getenv("LN_DISABLE_ISA");
     size_t length = strlen(name);
     while (list && *list) {
         size_t part = strcspn(list, ",");
-        if (part == length && memcmp(list, name, length) == 0)
+        if (part > 0 && part <= length && memcmp(list, name, part) == 0)
             return true;
         list += part;
         list += *list == ',';

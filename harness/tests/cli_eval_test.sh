@@ -132,7 +132,8 @@ echo text >text.npy
         --x x.npy --convention tinyllm --kernel two_pass_f32_scalr
     bad "a convention with a slip" 2 "'tinylm': did you mean 'tinyllm'" --x x.npy --reference \
         --convention tinylm
-    bad "a dtype" 2 '--dtype bf16' --x x.npy --dtype bf16 $none
+    bad "a dtype" 2 '--dtype bf17: f32, f64, bf16 or f16' --x x.npy --dtype bf17 $none
+    bad "the kernel's dtype" 2 'takes f32' --x x.npy --dtype bf16 --kernel two_pass_f32_scalar
     refused "a place that cannot be" 7 '/proc/nowhere' eval --x x.npy $none --out /proc/nowhere/y
 }
 

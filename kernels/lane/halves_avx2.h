@@ -18,7 +18,7 @@ LN_INLINE void halves_store(uint16_t *p, __m128i a)
 }
 
 /* n < 8 */
-LN_INLINE __m128i halves_load_first(const uint16_t *p, size_t n)
+LN_APART __m128i halves_load_first(const uint16_t *p, size_t n)
 {
     uint64_t four = 0, rest = 0;
     uint32_t two;
@@ -36,7 +36,7 @@ LN_INLINE __m128i halves_load_first(const uint16_t *p, size_t n)
 }
 
 /* n < 8 */
-LN_INLINE void halves_store_first(uint16_t *p, __m128i a, size_t n)
+LN_APART void halves_store_first(uint16_t *p, __m128i a, size_t n)
 {
     if (n & 4u) {
         _mm_storel_epi64((__m128i *)(void *)p, a);

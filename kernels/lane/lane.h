@@ -40,6 +40,9 @@
 
 #define LN_INLINE static inline __attribute__((always_inline, unused))
 
+/* What is done once a row, and would be much code in each of the places that do it. */
+#define LN_APART static __attribute__((noinline, unused))
+
 /* Before a loop with a constant trip count over an array of vectors: those must live in registers,
  * so the loop has to vanish. */
 #if defined(__clang__)

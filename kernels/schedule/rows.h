@@ -26,12 +26,16 @@ LN_INLINE void apply_block(const row *row, const convention *convention, centre 
 #ifdef LN_NONTEMPORAL
 #include "schedule/stream.h"
 #else
+/* What is left behind whole blocks is a loop: unrolled, it would be most of a kernel's code. */
 LN_INLINE void apply_row(const row *row, const convention *convention, centre centre)
 {
     size_t i = 0;
     for (; row->hidden - i >= BLOCK; i += BLOCK)
         apply_block(row, convention, centre, i, BLOCK);
-    apply_block(row, convention, centre, i, row->hidden - i);
+    for (; row->hidden > i; i += LANES) {
+        size_t n = row->hidden - i < LANES ? row->hidden - i : LANES;
+        row_store(row->y + i, apply_vector(row, convention, centre, i, n), n);
+    }
 }
 #endif
 

@@ -195,7 +195,7 @@ static void example_plugin_works(void **state)
     dlclose(library);
 }
 
-/* With LN_DISABLE_ISA=avx512,avx2: as on a CPU without them. */
+/* With LN_DISABLE_ISA=avx512,avx2,neon: as on a CPU without them, and what extends them. */
 static void disabled_isas_are_unsupported(void **state)
 {
     (void)state;
@@ -204,12 +204,14 @@ static void disabled_isas_are_unsupported(void **state)
     for (size_t i = 0; i < plugin->count; i++) {
         const ln_problem problem = problem_of(types_of(&plugin->kernels[i]), 1, 8, none);
         const char *why = plugin->kernels[i].supports(&problem);
-        if (strcmp(plugin->kernels[i].isa, "scalar") == 0)
+        const char *isa = plugin->kernels[i].isa;
+        if (strcmp(isa, "scalar") == 0)
             assert_null(why);
         else
-            assert_string_equal(why, strcmp(plugin->kernels[i].isa, "avx2") == 0
-                                         ? "no AVX2 and FMA on this CPU"
-                                         : "no AVX-512 on this CPU");
+            assert_string_equal(why, strcmp(isa, "neon") == 0     ? "no NEON on this CPU"
+                                     : strcmp(isa, "avx2") == 0   ? "no AVX2 and FMA on this CPU"
+                                     : strcmp(isa, "avx512") == 0 ? "no AVX-512 on this CPU"
+                                                                  : "no AVX512-BF16 on this CPU");
         /* A bound can be asked for all the same. */
         const ln_row_facts facts = {1, 1, 2, 1, 2, 1};
         assert_true(isfinite(plugin->kernels[i].bound(&problem, &facts).xhat_abs));
