@@ -1,5 +1,6 @@
 #include "inputs.h"
 #include "inputs_families.h"
+#include "inputs_worst.h"
 #include "npy.h"
 #include "number.h"
 #include "text.h"
@@ -32,7 +33,7 @@ static bool fail_unknown(const char *input, error *error)
                     nearest);
     return fail(error, EXIT_CODE_USAGE,
                 "unknown input '%.64s': expected a family (see 'lnbench list inputs'), "
-                "offset:KAPPA or a path ending in .npy",
+                "offset:KAPPA, worst or a path ending in .npy",
                 input);
 }
 
@@ -83,7 +84,8 @@ bool input_check(const char *input, error *error)
         return fail(error, EXIT_CODE_USAGE,
                     "input '%.64s...': longer than %d characters: give a shorter path", input,
                     NAME_MAX_LENGTH - 1);
-    return is_npy(input) || find_maker(input, &maker, &kappa, error);
+    return is_npy(input) || strcmp(input, WORST_INPUT) == 0 ||
+           find_maker(input, &maker, &kappa, error);
 }
 
 /* Rounds to f32; what is finite must stay so. */
@@ -142,6 +144,8 @@ bool input_rows(const char *input, uint64_t seed, size_t first, size_t count, si
                     input);
     if (is_npy(input))
         return rows_of_npy(input, first, count, hidden, x, error);
+    if (strcmp(input, WORST_INPUT) == 0)
+        return worst_input_rows(first, count, hidden, x, error);
     if (!find_maker(input, &maker, &kappa, error))
         return false;
     for (size_t i = 0; i < count; i++) {

@@ -20,6 +20,8 @@ static const struct {
     {"distance", command_distance, "how far conventions lie apart, exactly"},
     {"choose", command_choose, "the kernel to use for a shape, a model and an error budget"},
     {"duet", command_duet, "two builds of a kernel library, old against new, interleaved"},
+    {"hunt", command_hunt, "search for the rows on which a kernel is worst"},
+    {"merge", command_merge, "put the shards of a hunt together"},
     {"replay", command_replay, "a stored worst case or failure, or a find, bit for bit"},
     {"report", command_report, "charts and page of a stored run, nothing measured again"},
     {"export", command_export, "a stored run as JSON, JSON Lines or TSV"},
