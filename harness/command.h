@@ -10,6 +10,6 @@ typedef exit_code command_main(int argc, char **argv, error *error);
 
 command_main command_run, command_list, command_eval, command_choose, command_fingerprint,
     command_distance, command_hunt, command_merge, command_replay, command_report, command_export,
-    command_doctor, command_duet;
+    command_doctor, command_duet, command_calibrate;
 
 #endif

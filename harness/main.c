@@ -23,6 +23,7 @@ static const struct {
     {"hunt", command_hunt, "search for the rows on which a kernel is worst"},
     {"merge", command_merge, "put the shards of a hunt together"},
     {"replay", command_replay, "a stored worst case or failure, or a find, bit for bit"},
+    {"calibrate", command_calibrate, "this machine's noise: the smallest change it can show"},
     {"report", command_report, "charts and page of a stored run, nothing measured again"},
     {"export", command_export, "a stored run as JSON, JSON Lines or TSV"},
     {"doctor", command_doctor, "what on this machine makes timings untrustworthy"},

@@ -23,7 +23,7 @@ static bool load_kernels(store *store, view *view, error *error)
                 (long long)view->run.id, where.text);
 }
 
-static bool sum_up(view *view, error *error)
+bool view_sum_up(view *view, error *error)
 {
     view->views = calloc(view->cases.count + 1, sizeof *view->views);
     if (!view->views)
@@ -47,7 +47,7 @@ bool view_load(store *store, int64_t run, view *view, error *error)
                 store_machine(store, run, &view->machine, error) &&
                 store_cases(store, run, &view->cases, error) &&
                 store_rows(store, run, &view->rows, error) && load_kernels(store, view, error) &&
-                sum_up(view, error);
+                view_sum_up(view, error);
     if (!fine)
         view_free(view);
     return fine;

@@ -22,6 +22,8 @@ typedef struct view {
 
 bool view_load(store *store, int64_t run, view *view, error *error);
 void view_free(view *view);
+/* Fills in the views of a view whose other parts are there. */
+bool view_sum_up(view *view, error *error);
 
 /* A string as JSON whatever its bytes are: what is not UTF-8 becomes U+FFFD. A number; null where
  * it is not finite. Both NULL when memory runs out. */

@@ -48,10 +48,13 @@ typedef struct ln_row_facts {
 
 /* A proven bound for every element i of a row:
  *     |computed_i - exact_i| <= |gamma_i| * xhat_abs
- *                               + affine_rel * (|gamma_i| * max_j |xhat_j| + |beta_i|) + 2^-148
- * (f32) where gamma_i is 1 and beta_i is 0 where the convention has none, and gamma_i is 1 + g_i
- * under gamma1, and xhat includes eps under LN_EPS_QUOTIENT. An infinite xhat_abs means: no claim
- * for this row (an intermediate may overflow, or cancellation leaves nothing). */
+ *                               + affine_rel * (|gamma_i| * max_j |xhat_j| + |beta_i|) + 2 s
+ * where s is the smallest number of the storage type, so that 2 s is 2^-148 (f32), 2^-1073 (f64),
+ * 2^-132 (bf16) or 2^-23 (f16); gamma_i is 1 and beta_i is 0 where the convention has none, gamma_i
+ * is 1 + g_i under gamma1, and xhat includes eps under LN_EPS_QUOTIENT. The rounding of y to the
+ * storage type is in it. An element whose exact_i comes nearer than that to where the storage type
+ * rounds to infinity may be infinite or finite. An infinite xhat_abs means: no claim for this row
+ * (an intermediate may overflow, or cancellation leaves nothing). */
 typedef struct ln_bound {
     double xhat_abs;
     double affine_rel;

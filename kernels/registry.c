@@ -3,6 +3,9 @@
 #include "kernel_table.h"
 
 #include <math.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -34,6 +37,15 @@ static bool is_disabled(const char *name)
     }
     return false;
 }
+
+#if defined(__x86_64__)
+/* Which clang 14's __builtin_cpu_supports() has no name for. */
+static bool cpu_has_f16c(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
 
 /* One bit for each ISA that this CPU has and LN_DISABLE_ISA leaves. Found out once; threads that
  * race find the same. */
