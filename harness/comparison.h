@@ -132,6 +132,7 @@ typedef enum comparison_format {
     COMPARISON_JUNIT,
     COMPARISON_GITHUB,
     COMPARISON_SMALLER, /* customSmallerIsBetter */
+    COMPARISON_TSV,
 } comparison_format;
 
 /* False: memory ran out, or the file has an error. */

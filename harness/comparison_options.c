@@ -36,15 +36,16 @@ static bool parse_gate(const char *given, accuracy_gate *gate, error *error)
 static bool parse_format(const char *option, const char *given, size_t length,
                          comparison_format *format, error *error)
 {
-    static const char *const names[] = {"text", "markdown", "json", "junit", "github", "smaller"};
+    static const char *const names[] = {"text",   "markdown", "json", "junit",
+                                        "github", "smaller",  "tsv"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         *format = (comparison_format)i;
         if (strlen(names[i]) == length && memcmp(given, names[i], length) == 0)
             return true;
     }
     return fail(error, EXIT_CODE_USAGE,
-                "%s %.60s: text, markdown, json, junit, github or smaller was expected", option,
-                given);
+                "%s %.60s: text, markdown, tsv, json, junit, github or smaller was expected",
+                option, given);
 }
 
 /* Every --also FORMAT=FILE is looked at before anything is measured. */

@@ -305,6 +305,14 @@ static bool print_text(const comparison *comparison, FILE *file)
     return fine;
 }
 
+static bool print_tsv(const comparison *comparison, FILE *file)
+{
+    table *table = make_table(comparison);
+    bool fine = table && table_print_tsv(table, file);
+    table_destroy(table);
+    return fine;
+}
+
 static bool print_markdown(const comparison *comparison, FILE *file)
 {
     text above = {0}, below = {0};
@@ -353,6 +361,8 @@ bool comparison_print(const comparison *comparison, comparison_format format, FI
         return comparison_print_json(comparison, file);
     case COMPARISON_SMALLER:
         return comparison_print_smaller(comparison, file);
+    case COMPARISON_TSV:
+        return print_tsv(comparison, file);
     case COMPARISON_JUNIT:
         add_junit(&out, comparison);
         break;

@@ -81,7 +81,7 @@ exit_code command_duet(int argc, char **argv, error *error)
          "what fails: any changed bit; a larger worst error (default); a broken bound", OPTION_TEXT,
          &given.shown.gate},
         {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT, &given.shown.only},
-        {"format", "text|markdown|json|junit|github|smaller", "of standard output", OPTION_TEXT,
+        {"format", "text|markdown|tsv|json|junit|github|smaller", "of standard output", OPTION_TEXT,
          &given.shown.format},
         {"also", "FORMAT=FILE", "write this too; may be given again", OPTION_RAW,
          &given.shown.also},

@@ -1,20 +1,29 @@
 /* lnbench eval: a kernel, or the reference, on the user's own tensors. */
+#include "attribute_show.h"
 #include "command.h"
 #include "convention.h"
 #include "interrupt.h"
+#include "inputs.h"
 #include "judge.h"
 #include "npy.h"
+#include "paths.h"
+#include "output.h"
 #include "text.h"
 #include "views.h"
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct eval_options {
     const char *x, *residual, *gamma, *beta, *convention, *kernel, *y, *out, *dtype;
+    const char *input, *shape, *chart;
+    uint64_t seed;
     word_list plugins;
     double max_row_ulp, deadline;
-    bool reference, json;
+    output_request request;
+    output printed;
+    bool reference, attribute;
 } eval_options;
 
 typedef struct tensors {
@@ -78,6 +87,9 @@ static bool read_parameter(const char *path, const char *option, bool wanted, si
 static bool read_all(const eval_options *options, const ln_convention *convention, tensors *tensors,
                      error *error)
 {
+    if (options->input)
+        return input_check(options->input, error) &&
+               shape_parse(options->shape, &tensors->rows, &tensors->hidden, error);
     if (!read_f32(options->x, "x", &tensors->x, error))
         return false;
     npy_array *x = &tensors->x;
@@ -111,7 +123,7 @@ static stored_case as_case(const eval_options *options, const ln_convention *con
              options->reference ? "reference"
              : options->y       ? "given"
                                 : options->kernel);
-    snprintf(key->input, sizeof key->input, "%.250s", options->x);
+    snprintf(key->input, sizeof key->input, "%.250s", options->input ? options->input : options->x);
     convention_label(convention, key->convention);
     key->rows = tensors->rows;
     key->hidden = tensors->hidden;
@@ -122,18 +134,14 @@ static stored_case as_case(const eval_options *options, const ln_convention *con
     return made;
 }
 
-static bool print_json(const stored_case *result, error *error)
+static bool print_json(const output *out, const stored_case *result, error *error)
 {
     view_case view = {.stored = result, .regime = ""};
     view.speed = (speed){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
-    json_t *json = view_case_json(&view);
-    bool fine = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
-    printf("\n");
-    json_decref(json);
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+    return output_json(out, view_case_json(&view), error);
 }
 
-static bool print_text(const stored_case *result, bool alignment_bits, error *error)
+static void add_figures(table *table, const stored_case *result)
 {
     const ln_metrics *m = &result->metrics;
     const struct {
@@ -158,26 +166,50 @@ static bool print_text(const stored_case *result, bool alignment_bits, error *er
         {"rstd_ulp_max", m->rstd_ulp_max},
         {"kappa_max", m->kappa_max},
     };
-    char described[256];
-    printf("%s on %s: %zu x %zu, %s\n", result->key.kernel, result->key.input, result->key.rows,
-           result->key.hidden, result->key.convention);
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        table_cell(table, figures[i].name);
         if (isnan(figures[i].value))
-            printf("  %-20s -\n", figures[i].name);
+            table_cell(table, "-");
         else
-            printf("  %-20s %.6g\n", figures[i].name, figures[i].value);
-    printf("  %-20s %llu of %llu elements\n", "mismatches", (unsigned long long)m->mismatches,
-           (unsigned long long)m->elements);
-    printf("  %-20s %llu, of the other sign: %llu\n", "exact_zeros",
-           (unsigned long long)m->exact_zeros, (unsigned long long)m->sign_of_zero);
-    printf("  %-20s row %zu, column %zu: %a, exactly %a\n", "worst", m->worst_row, m->worst_column,
-           m->worst_computed, m->worst_exact);
-    printf("  %-20s %s\n", "bits by placement", alignment_bits ? "differ" : "the same");
-    printf("  %-20s %s%s%s\n", "verdict",
-           verdict_describe(&result->verdict, described, sizeof described),
-           result->verdict.declared ? ": " : "",
-           result->verdict.declared ? result->verdict.detail : "");
-    return !ferror(stdout) || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
+            table_format(table, "%.6g", figures[i].value);
+    }
+}
+
+/* What is no figure: what was counted, where the worst element is, and the verdict. */
+static void add_facts(table *table, const stored_case *result, bool alignment_bits)
+{
+    const ln_metrics *m = &result->metrics;
+    const verdict *verdict = &result->verdict;
+    char described[256];
+    table_cell(table, "mismatches");
+    table_format(table, "%llu of %llu elements", (unsigned long long)m->mismatches,
+                 (unsigned long long)m->elements);
+    table_cell(table, "exact_zeros");
+    table_format(table, "%llu, of the other sign: %llu", (unsigned long long)m->exact_zeros,
+                 (unsigned long long)m->sign_of_zero);
+    table_cell(table, "worst");
+    table_format(table, "row %zu, column %zu: %a, exactly %a", m->worst_row, m->worst_column,
+                 m->worst_computed, m->worst_exact);
+    table_cell(table, "bits by placement");
+    table_cell(table, alignment_bits ? "differ" : "the same");
+    table_cell(table, "verdict");
+    table_format(table, "%s%s%s", verdict_describe(verdict, described, sizeof described),
+                 verdict->declared ? ": " : "", verdict->declared ? verdict->detail : "");
+}
+
+static bool print_table(const output *out, const stored_case *result, bool alignment_bits,
+                        error *error)
+{
+    static const char *const headings[] = {"measure", "value"};
+    table *table = table_create(headings, 2);
+    output_line(out, "%s on %s: %zu x %zu, %s", result->key.kernel, result->key.input,
+                result->key.rows, result->key.hidden, result->key.convention);
+    output_line(out, "%s", "");
+    if (table) {
+        add_figures(table, result);
+        add_facts(table, result, alignment_bits);
+    }
+    return output_table(out, table, error);
 }
 
 /* The reference's own output is judged too: what f32 rounding alone costs. */
@@ -204,40 +236,100 @@ static bool no_output(const eval_options *options, const verdict *verdict, exit_
                 options->out ? options->out : "", options->out ? " was not written" : "");
 }
 
+/* The user's tensors, or rows of a family. */
+static bool make_block(const eval_options *options, const ln_convention *convention,
+                       const tensors *tensors, judge *judge, judge_block *block, error *error)
+{
+    if (options->input)
+        return judge_block_generate(judge, block, convention, options->input, 0, tensors->rows,
+                                    tensors->hidden, error);
+    return judge_block_from(judge, block, convention, tensors->rows, tensors->hidden,
+                            tensors->x.data, tensors->residual.data, tensors->gamma.data,
+                            tensors->beta.data, error);
+}
+
+static bool show_attribution(const eval_options *options, const ln_convention *convention,
+                             const tensors *tensors, const attributed *all, size_t count,
+                             error *error)
+{
+    char plots[1024], subtitle[320], label[CONVENTION_MAX_LENGTH];
+    const output *out = &options->printed;
+    bool fine = out->format == OUTPUT_JSON ? output_json(out, attribution_json(all, count), error)
+                                           : attribution_print(all, count, out, error);
+    if (!fine || !options->chart)
+        return fine;
+    snprintf(subtitle, sizeof subtitle, "%.120s, %zu rows of %zu, %s",
+             options->input ? options->input : options->x, tensors->rows, tensors->hidden,
+             convention_label(convention, label));
+    return path_of_plots(plots, sizeof plots, error) &&
+           attribution_chart(all, count, subtitle, plots, options->chart, error);
+}
+
+/* Every kernel that the glob names, on the same rows. */
+static exit_code attribute(const eval_options *options, const ln_convention *convention,
+                           const tensors *tensors, worker *worker, const kernel_list *kernels,
+                           error *error)
+{
+    judge_settings settings = {
+        .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
+    judge *judge = judge_create(worker, &settings);
+    attributed *all = calloc(kernels->count + 1, sizeof *all);
+    judge_block block = {0};
+    size_t count = 0;
+    exit_code code = EXIT_CODE_FINE;
+    bool fine = (judge && all) || fail_memory(error, "the judge");
+    fine = fine && make_block(options, convention, tensors, judge, &block, error);
+    for (size_t i = 0; fine && i < kernels->count; i++) {
+        const kernel_entry *kernel = &kernels->kernels[i];
+        if (fnmatch(options->kernel, kernel->facts.name, 0) != 0 || kernel->facts.storage != LN_F32)
+            continue;
+        all[count].kernel = kernel;
+        fine = attribute_kernel(judge, &block, kernel, &all[count].found, error);
+        code = worse_exit_code(code, verdict_exit_code(&all[count++].found.verdict));
+    }
+    if (fine && count == 0)
+        fine = kernel_find(kernels, options->kernel, error) != NULL;
+    fine = fine && show_attribution(options, convention, tensors, all, count, error);
+    judge_block_free(&block);
+    judge_destroy(judge);
+    free(all);
+    return fine ? code : error->code;
+}
+
 static exit_code evaluate(const eval_options *options, const ln_convention *convention,
                           const tensors *tensors, worker *worker, const kernel_entry *kernel,
                           error *error)
 {
-    judge_settings settings = {
-        .seed = 1, .max_row_ulp = options->max_row_ulp, .deadline_seconds = options->deadline};
+    judge_settings settings = {.seed = options->seed,
+                               .max_row_ulp = options->max_row_ulp,
+                               .deadline_seconds = options->deadline};
     judge *judge = judge_create(worker, &settings);
     judge_block block = {0};
     judgement judgement;
     const float *computed = NULL;
     exit_code code = EXIT_CODE_FINE;
     bool fine = judge || fail_memory(error, "the judge");
-    fine =
-        fine &&
-        judge_block_from(judge, &block, convention, tensors->rows, tensors->hidden, tensors->x.data,
-                         tensors->residual.data, tensors->gamma.data, tensors->beta.data, error) &&
-        judge_it(options, judge, &block, tensors, kernel, &judgement, &computed, error);
+    fine = fine && make_block(options, convention, tensors, judge, &block, error) &&
+           judge_it(options, judge, &block, tensors, kernel, &judgement, &computed, error);
+    const size_t dense[] = {tensors->rows, tensors->hidden};
     if (fine && options->out && computed)
-        fine = npy_write(options->out, LN_F32, tensors->x.dimensions, tensors->x.shape, computed,
-                         error);
+        fine = npy_write(options->out, LN_F32, options->input ? 2 : tensors->x.dimensions,
+                         options->input ? dense : tensors->x.shape, computed, error);
     if (fine) {
         stored_case result = as_case(options, convention, tensors, &judgement);
         bool measured = judgement.metrics.elements > 0;
-        fine = options->json ? print_json(&result, error)
-               : measured    ? print_text(&result, judgement.alignment_bits, error)
-                             : true;
+        const output *out = &options->printed;
+        fine = out->format == OUTPUT_JSON ? print_json(out, &result, error)
+               : measured ? print_table(out, &result, judgement.alignment_bits, error)
+                          : true;
         code = verdict_exit_code(&judgement.verdict);
         /* One kernel was asked for: that it can't run here is then no side remark. */
         if (judgement.verdict.kind == VERDICT_UNSUPPORTED)
             code = EXIT_CODE_ENVIRONMENT;
         if (fine && !measured)
             fine = no_output(options, &judgement.verdict, code, error);
-        else if (fine && options->out && !options->json)
-            printf("  %-20s %s\n", "written", options->out);
+        else if (fine && options->out)
+            output_line(out, "\nwritten  %s", options->out);
     }
     judge_block_free(&block);
     judge_destroy(judge);
@@ -247,8 +339,18 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
 static bool check_options(const eval_options *options, ln_convention *convention, error *error)
 {
     int ways = (options->kernel != NULL) + options->reference + (options->y != NULL);
-    if (!options->x)
-        return fail(error, EXIT_CODE_USAGE, "--x FILE.npy is missing");
+    if (!options->x == !options->input)
+        return fail(error, EXIT_CODE_USAGE, "%s",
+                    options->x ? "--x and --input: one of them was expected, not both"
+                               : "--x FILE.npy is missing, or --input FAMILY");
+    if (options->input && (options->residual || options->gamma || options->beta || options->y))
+        return fail(error, EXIT_CODE_USAGE,
+                    "--input: brings its own gamma and beta, and has no residual and no y");
+    if (options->attribute && (!options->kernel || options->out))
+        return fail(error, EXIT_CODE_USAGE, "--attribute: %s",
+                    options->out ? "writes no output: leave out --out" : "needs --kernel");
+    if (options->chart && !options->attribute)
+        return fail(error, EXIT_CODE_USAGE, "--chart: goes with --attribute");
     if (ways != 1)
         return fail(error, EXIT_CODE_USAGE,
                     "one of --kernel NAME, --reference and --y FILE.npy was expected");
@@ -260,11 +362,19 @@ static bool check_options(const eval_options *options, ln_convention *convention
 
 exit_code command_eval(int argc, char **argv, error *error)
 {
-    eval_options eval = {
-        .convention = "torch", .dtype = "f32", .max_row_ulp = INFINITY, .deadline = 60};
+    eval_options eval = {.convention = "torch",
+                         .dtype = "f32",
+                         .shape = "18x768",
+                         .seed = 1,
+                         .max_row_ulp = INFINITY,
+                         .deadline = 60};
     const option options[] = {
         {"x", "FILE.npy", "the rows: f4 or f8, any shape, the last axis is hidden", OPTION_TEXT,
          &eval.x},
+        {"input", "FAMILY", "rows of a family instead, with its gamma and beta", OPTION_TEXT,
+         &eval.input},
+        {"shape", "ROWSxHIDDEN", "of such rows (default: 18x768)", OPTION_TEXT, &eval.shape},
+        {"seed", "N", "of such rows (default: 1)", OPTION_COUNT, &eval.seed},
         {"residual", "FILE.npy", "is added to x first, rounded to f32", OPTION_TEXT,
          &eval.residual},
         {"gamma", "FILE.npy", "as the convention's affine form says", OPTION_TEXT, &eval.gamma},
@@ -274,20 +384,24 @@ exit_code command_eval(int argc, char **argv, error *error)
         {"reference", NULL, "take the certified reference instead", OPTION_FLAG, &eval.reference},
         {"y", "FILE.npy", "judge this output, made elsewhere, instead", OPTION_TEXT, &eval.y},
         {"out", "FILE.npy", "write the output, in the shape of x", OPTION_TEXT, &eval.out},
+        {"attribute", NULL, "what mean, variance, rstd, apply and rounding add to the error",
+         OPTION_FLAG, &eval.attribute},
+        {"chart", "DIR", "with --attribute: draw attribution.svg and .png there", OPTION_TEXT,
+         &eval.chart},
         {"dtype", "f32", "element type", OPTION_TEXT, &eval.dtype},
         {"plugin", "FILE.so", "with a plugin's kernels; may be given again", OPTION_RAW,
          &eval.plugins},
         {"max-row-ulp", "X", "above it the output is inaccurate", OPTION_REAL, &eval.max_row_ulp},
         {"deadline", "S", "seconds until the kernel counts as hung (default: 60)", OPTION_REAL,
          &eval.deadline},
-        {"json", NULL, "JSON instead of text", OPTION_FLAG, &eval.json},
+        OUTPUT_OPTIONS(eval.request),
     };
     const subcommand subcommand = {
         "eval",
-        "--x FILE.npy [OPTION...]",
+        "--x FILE.npy | --input FAMILY [OPTION...]",
         "Runs a kernel, or the reference, on your tensors and prints every error metric.",
         "What has no proven bound (the reference, --y, a plugin without one) is judged by\n"
-        "--max-row-ulp alone.\n"
+        "--max-row-ulp alone. With --attribute the kernel may be a glob.\n"
         "Exit code: 0 fine; 5 inaccurate; 6 the kernel failed; 2 usage; 7 files or environment, "
         "or\n"
         "a kernel that cannot run here.",
@@ -307,14 +421,17 @@ exit_code command_eval(int argc, char **argv, error *error)
         options_help(&subcommand, stdout);
     } else if (fine) {
         interrupt_watch();
-        fine = check_options(&eval, &convention, error) &&
+        fine = output_choose(&eval.request, &eval.printed, error) &&
+               check_options(&eval, &convention, error) &&
                read_all(&eval, &convention, &tensors, error) &&
                worker_start(eval.plugins.words, eval.plugins.count, &worker, &kernels, error);
-        if (fine && eval.kernel) {
+        if (fine && eval.kernel && !eval.attribute) {
             kernel = kernel_find(&kernels, eval.kernel, error);
             fine = kernel != NULL;
         }
-        if (fine)
+        if (fine && eval.attribute)
+            code = attribute(&eval, &convention, &tensors, worker, &kernels, error);
+        else if (fine)
             code = evaluate(&eval, &convention, &tensors, worker, kernel, error);
     }
     if (!fine)

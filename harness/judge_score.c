@@ -7,6 +7,9 @@
 static double row_error(const judge_block *block, size_t row, const float *computed)
 {
     const ln_reference_result *result = &block->results[row];
+    ln_reference_typed answer = typed_answer(result);
+    metrics_row scaled = {LN_F32,       LN_F32,      block->hidden, &block->convention,
+                          block->gamma, block->beta, &answer};
     size_t column;
     double worst = 0;
     if (!judge_classes_match(result, block->hidden, computed, &column))
@@ -14,8 +17,7 @@ static double row_error(const judge_block *block, size_t row, const float *compu
     for (size_t i = 0; i < block->hidden; i++) {
         if (!isfinite(result->rounded[i]))
             continue;
-        double scale =
-            element_scale(block->convention.affine, block->gamma, block->beta, i, result->max_xhat);
+        double scale = element_scale(&scaled, i);
         double error = fabs((double)computed[i] - result->exact[i]) / ln_ulp_f32(scale);
         worst = error > worst ? error : worst;
     }

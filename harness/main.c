@@ -8,11 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct {
-    const char *name;
-    command_main *main;
-    const char *summary;
-} commands[] = {
+const command commands[] = {
     {"run", command_run, "measure and judge kernels, store, table, charts, report"},
     {"list", command_list, "kernels, conventions, inputs, shapes, models, plugins, runs"},
     {"eval", command_eval, "a kernel, or the reference, on your own tensors"},
@@ -27,7 +23,9 @@ static const struct {
     {"report", command_report, "charts and page of a stored run, nothing measured again"},
     {"export", command_export, "a stored run as JSON, JSON Lines or TSV"},
     {"doctor", command_doctor, "what on this machine makes timings untrustworthy"},
+    {"help", command_help, "a subcommand's options; man pages and shell completions"},
 };
+const size_t command_count = sizeof commands / sizeof *commands;
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -86,7 +84,7 @@ int main(int argc, char **argv)
         return EXIT_CODE_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
+        (strcmp(argv[1], "help") == 0 && argc == 2)) {
         help(stdout);
         return (int)finish(EXIT_CODE_FINE);
     }

@@ -3,6 +3,7 @@
 #include "draw.h"
 #include "hash.h"
 #include "interrupt.h"
+#include "output.h"
 #include "paths.h"
 #include "result_table.h"
 #include "session_setup.h"
@@ -16,7 +17,9 @@ typedef struct run_options {
     word_list plugins;
     const char *database, *out;
     double max_row_ulp, deadline;
-    bool resume, dry_run, json, huge_pages, no_charts;
+    bool resume, dry_run, huge_pages, no_charts;
+    output_request request_output;
+    output printed;
 } run_options;
 
 static char *command_text(int argc, char **argv)
@@ -41,7 +44,7 @@ static size_t alike(const plan *plan, size_t first)
 }
 
 /* The cases that would be measured, as run --json prints them once they are. */
-static bool dry_run_json(const plan *plan, error *error)
+static bool dry_run_json(const plan *plan, const output *out, error *error)
 {
     json_t *array = json_array();
     bool fine = array != NULL;
@@ -56,15 +59,14 @@ static bool dry_run_json(const plan *plan, error *error)
             planned.bound_row_ulp = NAN;
             fine = json_array_append_new(array, view_case_json(&view)) == 0;
         }
-    fine = fine || fail_memory(error, "the plan");
-    fine = fine && (json_dumpf(array, stdout, JSON_INDENT(1)) == 0 ||
-                    fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON"));
-    printf("\n");
-    json_decref(array);
-    return fine;
+    if (!fine) {
+        json_decref(array);
+        return fail_memory(error, "the plan");
+    }
+    return output_json(out, array, error);
 }
 
-static bool dry_run(const plan *plan, error *error)
+static bool dry_run(const plan *plan, const output *out, error *error)
 {
     static const char *const headings[] = {
         "what", "convention", "input", "rows", "hidden", "cache", "processes x repetitions"};
@@ -95,14 +97,14 @@ static bool dry_run(const plan *plan, error *error)
         table_cell(table, cache_name(group->cache));
         table_format(table, "%u x %u", group->processes, group->repetitions);
     }
-    bool fine = table_print(table, stdout);
-    table_destroy(table);
+    if (!output_table(out, table, error) || out->format == OUTPUT_TSV)
+        return error->code == EXIT_CODE_FINE;
     printf("\n%zu kernel%s:", plan->kernel_count, plan->kernel_count == 1 ? "" : "s");
     for (size_t i = 0; i < plan->kernel_count; i++)
         printf(" %s", plan->kernels[i]->facts.name);
     printf("\n%zu judgements, %zu repetitions, about %.0f s\n", plan_judgements(plan),
            plan_repetitions(plan), session_plan_seconds(plan));
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the plan");
+    return true;
 }
 
 /* A new run in the store, or an unfinished one of the same plan. */
@@ -143,20 +145,12 @@ static bool show(session *session, const run_options *options, bool finished, er
     view view;
     if (!view_load(session->store, session->run, &view, error))
         return false;
-    bool fine = true;
     session->worst = worse_exit_code(session->worst, view_exit_code(&view));
-    if (options->json) {
-        json_t *json = view_run_json(&view);
-        fine = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
-        printf("\n");
-        json_decref(json);
-    } else {
-        fine = result_table_print(&view, stdout);
-    }
-    fine = fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
-    fprintf(options->json ? stderr : stdout, "\nstored  run %lld in %s\n", (long long)session->run,
+    bool fine = result_table_print(&view, &options->printed, error);
+    bool is_text = options->printed.format == OUTPUT_TEXT;
+    fprintf(is_text ? stdout : stderr, "\nstored  run %lld in %s\n", (long long)session->run,
             options->database);
-    if (fine && finished && !options->json && !options->no_charts)
+    if (fine && finished && is_text && !options->no_charts)
         fine = draw_report(&view, options->out, stdout, error);
     view_free(&view);
     return fine;
@@ -166,7 +160,7 @@ static bool run_plan(session *session, const run_options *options, const char *c
                      error *error)
 {
     /* Places that cannot be written to are found before anything is measured. */
-    bool charts = !options->json && !options->no_charts;
+    bool charts = options->printed.format == OUTPUT_TEXT && !options->no_charts;
     if ((charts && !make_directories(options->out, error)) ||
         !make_parent_directory(options->database, error) ||
         !store_open(options->database, STORE_WRITE, &session->store, error) ||
@@ -269,7 +263,9 @@ exit_code command_run(int argc, char **argv, error *error)
         {"resume", NULL, "go on with the unfinished run of the same plan", OPTION_FLAG,
          &run.resume},
         {"dry-run", NULL, "show the plan, measure nothing", OPTION_FLAG, &run.dry_run},
-        {"json", NULL, "print the cases as JSON: no table, no charts", OPTION_FLAG, &run.json},
+        {"format", "text|markdown|tsv|json", "of the table; any but text: no charts", OPTION_TEXT,
+         &run.request_output.format},
+        {"json", NULL, "the same as --format json", OPTION_FLAG, &run.request_output.json},
     };
     const subcommand subcommand = {
         "run",
@@ -295,9 +291,12 @@ exit_code command_run(int argc, char **argv, error *error)
     else if (fine) {
         interrupt_watch();
         request->settings = hash_settings(&run);
-        fine = prepare(&session, &run, &kernels, error);
+        fine = output_choose(&run.request_output, &run.printed, error) &&
+               prepare(&session, &run, &kernels, error);
         if (fine && run.dry_run)
-            fine = run.json ? dry_run_json(&session.plan, error) : dry_run(&session.plan, error);
+            fine = run.printed.format == OUTPUT_JSON
+                       ? dry_run_json(&session.plan, &run.printed, error)
+                       : dry_run(&session.plan, &run.printed, error);
         else if (fine)
             fine = run_plan(&session, &run, line ? line : "lnbench run", error);
     }

@@ -48,14 +48,3 @@ bool session_store_kernels(session *session, error *error)
     }
     return true;
 }
-
-bool make_parent_directory(const char *path, error *error)
-{
-    char directory[1024];
-    snprintf(directory, sizeof directory, "%s", path);
-    char *slash = strrchr(directory, '/');
-    if (!slash || slash == directory)
-        return true;
-    *slash = '\0';
-    return make_directories(directory, error);
-}
