@@ -2,6 +2,7 @@
 #include "calibrate.h"
 #include "command.h"
 #include "interrupt.h"
+#include "paths.h"
 #include "session_setup.h"
 #include "store_calibration.h"
 #include "text.h"

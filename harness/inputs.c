@@ -1,7 +1,9 @@
 #include "inputs.h"
 #include "inputs_families.h"
+#include "inputs_typed.h"
 #include "npy.h"
 #include "number.h"
+#include "storage.h"
 #include "text.h"
 #include <math.h>
 #include <string.h>
@@ -9,7 +11,7 @@
 static const char offset_prefix[] = "offset:";
 static const double kappa_most = 1e8;
 
-static bool is_npy(const char *input)
+bool input_is_file(const char *input)
 {
     size_t length = strlen(input);
     return length >= 4 && strcmp(input + length - 4, ".npy") == 0;
@@ -67,6 +69,12 @@ static bool find_maker(const char *input, input_maker **maker, double *kappa, er
     return true;
 }
 
+bool input_offset_kappa(const char *input, double *kappa)
+{
+    input_maker *maker;
+    return find_maker(input, &maker, kappa, NULL);
+}
+
 void input_parameters(const char *input, const ln_convention *convention, uint64_t seed,
                       size_t hidden, float *gamma, float *beta)
 {
@@ -83,40 +91,36 @@ bool input_check(const char *input, error *error)
         return fail(error, EXIT_CODE_USAGE,
                     "input '%.64s...': longer than %d characters: give a shorter path", input,
                     NAME_MAX_LENGTH - 1);
-    return is_npy(input) || find_maker(input, &maker, &kappa, error);
+    return input_is_file(input) || find_maker(input, &maker, &kappa, error);
 }
 
-/* Rounds to f32; what is finite must stay so. */
-static bool take_row(const npy_array *array, const char *path, size_t row, size_t hidden, float *x,
-                     error *error)
+/* Rounds to the type; what is finite must stay so. */
+static bool take_row(const npy_array *array, const char *path, size_t row, size_t hidden,
+                     ln_type type, void *x, error *error)
 {
-    const float *singles = array->data;
-    const double *doubles = array->data;
     for (size_t i = 0; i < hidden; i++) {
         size_t at = row * hidden + i;
-        if (array->dtype == LN_F32) {
-            x[i] = singles[at];
-            continue;
-        }
-        /* 2^128 - 2^103 is the first double that rounds beyond the largest float. */
-        if (isfinite(doubles[at]) && fabs(doubles[at]) >= 0x1.ffffffp+127)
+        double value = storage_load(array->dtype, array->data, at);
+        storage_store(type, x, i, value);
+        if (isfinite(value) && !isfinite(storage_load(type, x, i)))
             return fail(error, EXIT_CODE_USAGE,
-                        "%s: element %zu is %g: beyond f32, whose largest number is 3.4e38", path,
-                        at, doubles[at]);
-        x[i] = (float)doubles[at];
+                        "%s: element %zu is %g: beyond %s, whose largest number is %s", path, at,
+                        value, dtype_name(type), type == LN_F16 ? "65504" : "3.4e38");
     }
     return true;
 }
 
-static bool rows_of_npy(const char *path, size_t first, size_t count, size_t hidden, float *x,
-                        error *error)
+/* Two-byte integers are bf16 where that is the type asked for. */
+bool input_rows_of_file(const char *path, ln_type type, size_t first, size_t count, size_t hidden,
+                        void *x, error *error)
 {
     npy_array array;
-    if (!npy_read(path, false, &array, error))
+    if (!npy_read(path, type == LN_BF16, &array, error))
         return false;
     size_t last = array.dimensions > 0 ? array.shape[array.dimensions - 1] : 1;
+    size_t row_bytes = hidden * dtype_size(type);
     bool fine = true;
-    if (array.dtype != LN_F32 && array.dtype != LN_F64)
+    if (array.dtype != LN_F32 && array.dtype != LN_F64 && array.dtype != type)
         fine = fail(error, EXIT_CODE_USAGE, "%s: dtype %s: expected <f4 or <f8", path,
                     dtype_name(array.dtype));
     else if (last != hidden)
@@ -126,8 +130,14 @@ static bool rows_of_npy(const char *path, size_t first, size_t count, size_t hid
         fine =
             fail(error, EXIT_CODE_USAGE, "%s: holds no elements: expected at least one row", path);
     size_t rows = fine ? array.elements / hidden : 1;
-    for (size_t i = 0; fine && i < count; i++)
-        fine = take_row(&array, path, (first + i) % rows, hidden, x + i * hidden, error);
+    for (size_t i = 0; fine && i < count; i++) {
+        size_t row = (first + i) % rows;
+        char *to = (char *)x + i * row_bytes;
+        if (array.dtype == type) /* bit for bit */
+            memcpy(to, (const char *)array.data + row * row_bytes, row_bytes);
+        else
+            fine = take_row(&array, path, row, hidden, type, to, error);
+    }
     npy_free(&array);
     return fine;
 }
@@ -140,8 +150,8 @@ bool input_rows(const char *input, uint64_t seed, size_t first, size_t count, si
     if (hidden == 0)
         return fail(error, EXIT_CODE_USAGE, "input '%.64s': hidden is 0: expected 1 or more",
                     input);
-    if (is_npy(input))
-        return rows_of_npy(input, first, count, hidden, x, error);
+    if (input_is_file(input))
+        return input_rows_of_file(input, LN_F32, first, count, hidden, x, error);
     if (!find_maker(input, &maker, &kappa, error))
         return false;
     for (size_t i = 0; i < count; i++) {

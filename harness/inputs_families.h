@@ -35,4 +35,7 @@ double kappa_of_sweep(size_t row);
 /* The rows of make_kappa: kappa from 1 to the most that this hidden can have, in equal ratios. */
 enum { KAPPA_ROWS = 18 };
 
+/* q with q^count = product, for product >= 1. */
+double root_of(double product, int count);
+
 #endif

@@ -111,8 +111,7 @@ static void make_top(const input_place *place, float *x)
     x[random_bits(&random, 0) % place->hidden] = (float)((0x1p24 - 2) * u);
 }
 
-/* q with q^count = product, for product >= 1. */
-static double root_of(double product, int count)
+double root_of(double product, int count)
 {
     double low = 1, high = product;
     for (int step = 0; step < 100; step++) {

@@ -170,8 +170,9 @@ static bool print_accuracy(const view *view, const output *out, error *error)
     fine = output_table(out, table, error);
     output_line(out, "ok: within the proven bound; no claim: fine, but for some row nothing is "
                      "proven;");
-    output_line(out, "declared: wrong where the kernel itself claims nothing; lnbench replay "
-                     "--case: again");
+    output_line(out,
+                "declared: wrong where the kernel itself claims nothing; lnbench replay --case: "
+                "again");
     return fine;
 }
 

@@ -7,10 +7,12 @@
  *         const ln_problem *problem = state;  // no prepare(): the state is the problem itself
  *         ...
  *     }
- *     static const ln_kernel kernels[] = {{.struct_size = sizeof(ln_kernel), .name = "mine", .isa =
- * "scalar", .storage = LN_F32, .param = LN_F32, .accumulator = LN_F32, .run = run}}; static const
- * ln_plugin plugin = {LN_PLUGIN_ABI, sizeof(ln_plugin), "mine", 1, kernels}; LN_API const ln_plugin
- * *ln_plugin_v1(void) { return &plugin; }
+ *     static const ln_kernel kernels[] = {
+ *         {.struct_size = sizeof(ln_kernel), .name = "mine", .isa = "scalar", .storage = LN_F32,
+ *          .param = LN_F32, .accumulator = LN_F32, .run = run}};
+ *     static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
+ *         .struct_size = sizeof(ln_plugin), .name = "mine", .count = 1, .kernels = kernels};
+ *     LN_API const ln_plugin *ln_plugin_v1(void) { return &plugin; }
  *
  *     cc -shared -fPIC -O2 mine.c -o mine.so && lnbench run --plugin ./mine.so
  */
@@ -93,7 +95,17 @@ typedef struct ln_plugin {
     const char *name;     /* "layernorm" is ours */
     size_t count;
     const ln_kernel *kernels;
+    /* From here on a plugin may end earlier; struct_size says where. */
+
+    /* For a library with threads of its own: `run` uses this many from now on. Returns 0, or
+     * non-zero where it can't. NULL: `run` computes the rows it is given on the thread that calls
+     * it, and may be called from several at once with different states and rows; lnbench then
+     * splits the rows among the threads of liblayernorm's pool, and prepares a state for each. */
+    int (*set_threads)(unsigned threads);
 } ln_plugin;
+
+/* The least size of an ln_plugin. */
+#define LN_PLUGIN_SIZE_V1 offsetof(ln_plugin, set_threads)
 
 /* The one symbol a plugin exports. liblayernorm exports it too: its kernels go through the same
  * door. */

@@ -136,13 +136,24 @@ static void documentation_agrees(void **state)
 static void symbols_agree(void **state)
 {
     (void)state;
-    static const char *const api[] = {"ln_layernorm",      "ln_layernorm_kernel",
-                                      "ln_layernorm_with", "ln_status_string",
-                                      "ln_version",        "ln_plugin_v1"};
+    static const char *const api[] = {"ln_layernorm",
+                                      "ln_layernorm_kernel",
+                                      "ln_layernorm_with",
+                                      "ln_layernorm_parallel",
+                                      "ln_layernorm_parallel_with",
+                                      "ln_set_threads",
+                                      "ln_threads",
+                                      "ln_status_string",
+                                      "ln_version",
+                                      "ln_plugin_v1"};
+    static const char *const hidden[] = {"ln_pool_run", "ln_pool_resize", "ln_dispatch",
+                                         "ln_isa_is_usable"};
     void *library = dlopen(LN_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     assert_non_null(library);
     for (size_t i = 0; i < sizeof(api) / sizeof(api[0]); i++)
         assert_non_null(dlsym(library, api[i]));
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+        assert_null(dlsym(library, hidden[i]));
     const ln_plugin *plugin = ln_plugin_v1();
     for (size_t i = 0; i < plugin->count; i++) {
         char symbol[128];
