@@ -10,6 +10,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,10 +22,14 @@ static bool add_path(build_set *builds, const char *path, error *error)
     if (!grown)
         return fail_memory(error, "the builds");
     builds->paths = grown;
-    if (snprintf(grown[builds->count], sizeof *grown, "%s", path) >= (int)sizeof *grown)
-        return fail(error, EXIT_CODE_ENVIRONMENT, "%.60s...: the path is too long", path);
-    builds->count++;
-    return true;
+    char *whole = realpath(path, NULL); /* the loader looks for bare names elsewhere */
+    bool fine =
+        whole != NULL || fail(error, EXIT_CODE_ENVIRONMENT, "%.400s: %s", path, strerror(errno));
+    if (fine && snprintf(grown[builds->count], sizeof *grown, "%s", whole) >= (int)sizeof *grown)
+        fine = fail(error, EXIT_CODE_ENVIRONMENT, "%.60s...: the path is too long", path);
+    free(whole);
+    builds->count += fine;
+    return fine;
 }
 
 static bool copy_bytes(FILE *from, FILE *to)
@@ -120,6 +125,7 @@ static bool link_objects(const char *response, const char *path)
     snprintf(at_response, sizeof at_response, "@%s", response);
     char *arguments[] = {(char *)LNBENCH_C_COMPILER,
                          (char *)"-shared",
+                         (char *)"-Wl,--no-undefined",
                          (char *)"-Wl,-Bsymbolic",
                          (char *)"-o",
                          (char *)path,
@@ -142,6 +148,18 @@ static bool link_objects(const char *response, const char *path)
     return started && status == 0;
 }
 
+/* Objects that were compiled after the library was linked are not what it has in it. */
+static bool are_older(const word_list *objects, const char *library)
+{
+    struct stat whole, part;
+    if (stat(library, &whole) != 0)
+        return false;
+    for (size_t i = 0; i < objects->count; i++)
+        if (stat(objects->words[i], &part) != 0 || part.st_mtime > whole.st_mtime)
+            return false;
+    return true;
+}
+
 static bool relink(build_set *builds, uint64_t count, uint64_t seed, error *error)
 {
     word_list objects = {0};
@@ -150,7 +168,10 @@ static bool relink(build_set *builds, uint64_t count, uint64_t seed, error *erro
     if (fine && objects.count == 0)
         snprintf(builds->why, sizeof builds->why,
                  "the library's objects are gone (%.120s): no rebuilds", LNBENCH_KERNEL_OBJECTS);
-    for (uint64_t i = 0; fine && objects.count > 0 && i < count; i++) {
+    else if (fine && !are_older(&objects, builds->paths[0]))
+        snprintf(builds->why, sizeof builds->why,
+                 "objects are newer than the library (build it again): no rebuilds");
+    for (uint64_t i = 0; fine && !builds->why[0] && i < count; i++) {
         snprintf(response, sizeof response, "%s/objects", builds->directory);
         snprintf(path, sizeof path, "%s/rebuild-%llu.so", builds->directory,
                  (unsigned long long)i + 1);
@@ -188,11 +209,10 @@ bool build_set_make(const calibrate_settings *settings, build_set *builds, error
         snprintf(library, sizeof library, "%s", settings->library);
     else if (!path_of_library(library, sizeof library, error))
         return false;
-    if (!make_directory(builds, error))
+    if (!add_path(builds, library, error) || !make_directory(builds, error))
         return false;
     snprintf(copy, sizeof copy, "%s/copy.so", builds->directory);
-    if (!add_path(builds, library, error) || !copy_file(library, copy, error) ||
-        !add_path(builds, copy, error))
+    if (!copy_file(library, copy, error) || !add_path(builds, copy, error))
         return false;
     for (size_t i = 0; i < settings->given.count; i++)
         if (!add_path(builds, settings->given.words[i], error))

@@ -82,10 +82,10 @@ bool history_print(const history *history, FILE *file)
 
 bool history_print_tsv(const history *history, FILE *file)
 {
-    const char *const headings[] = {
-        "machine",        "kernel", "convention", "input",   "rows",          "hidden",
-        "dtype",          "cache",  "threads",    "run",     "started",       "commit",
-        history->measure, "lo",     "hi",         "segment", "segment_median"};
+    const char *const headings[] = {"machine", "kernel",        "convention",     "input",   "rows",
+                                    "hidden",  "dtype",         "cache",          "threads", "run",
+                                    "started", "commit",        history->measure, "lo",      "hi",
+                                    "segment", "segment_median"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     char number[40];
     for (size_t i = 0; table && i < history->count; i++)

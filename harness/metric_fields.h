@@ -32,6 +32,12 @@ uint64_t metric_count(const ln_metrics *metrics, const metric_field *field); /* 
 void metric_set_value(ln_metrics *metrics, const metric_field *field, double value);
 void metric_set_count(ln_metrics *metrics, const metric_field *field, uint64_t count);
 
+/* The counts of the histogram as a JSON array, without the zeros at its end; false where all are 0.
+ * And back: false where it is none. */
+enum { HISTOGRAM_TEXT_LENGTH = ULP_BINS * 21 + 3 };
+bool metrics_histogram_format(const ln_metrics *metrics, char text[HISTOGRAM_TEXT_LENGTH]);
+bool metrics_histogram_parse(const char *text, ln_metrics *metrics);
+
 /* Metrics of nothing: every real NaN, every count 0. */
 void metrics_undefined(ln_metrics *metrics);
 

@@ -2,6 +2,7 @@
 #include "convention.h"
 #include "hash.h"
 #include "inputs.h"
+#include "inputs_worst.h"
 #include "npy.h"
 #include "text.h"
 #include <sched.h>
@@ -424,6 +425,31 @@ static bool plan_without_eps(const resolved *resolved, const size_t *sizes, size
     return true;
 }
 
+/* The rows that hunts found, of all kernels, for every kernel: under the first convention, or under
+ * all where the user named them. */
+static bool plan_worst(const resolved *resolved, plan *plan, error *error)
+{
+    worst_shapes found;
+    bool named = false, fine = true;
+    for (size_t i = 0; resolved->named_inputs && i < resolved->input_count; i++)
+        named |= strcmp(resolved->inputs[i], WORST_INPUT) == 0;
+    if (resolved->quick || (resolved->named_inputs && !named))
+        return true;
+    if (!worst_input_shapes(&found, error))
+        return false;
+    size_t conventions = named || resolved->full ? resolved->convention_count : 1;
+    for (size_t c = 0; c < conventions; c++)
+        for (size_t i = 0; fine && i < found.count; i++)
+            fine = add_accuracy(plan, &resolved->conventions[c], WORST_INPUT, found.shapes[i].rows,
+                                found.shapes[i].hidden, error);
+    if (named && found.count == 0)
+        fine = fail(error, EXIT_CODE_USAGE,
+                    "--inputs worst: results/worst holds no find: lnbench hunt makes some");
+    plan->worst_hash = found.hash;
+    worst_shapes_free(&found);
+    return fine;
+}
+
 static bool plan_accuracy(const resolved *resolved, const machine *machine, plan *plan,
                           error *error)
 {
@@ -434,8 +460,10 @@ static bool plan_accuracy(const resolved *resolved, const machine *machine, plan
     bool *own = calloc(resolved->input_count, sizeof *own);
     if (!own)
         return fail_memory(error, "the plan");
+    for (size_t i = 0; i < resolved->input_count; i++)
+        own[i] = strcmp(resolved->inputs[i], WORST_INPUT) == 0;
     for (size_t i = 0; fine && i < resolved->input_count; i++)
-        fine = add_own(resolved, resolved->inputs[i], plan, &own[i], error);
+        fine = own[i] || add_own(resolved, resolved->inputs[i], plan, &own[i], error);
     for (size_t c = 0; c < resolved->convention_count; c++) {
         bool all_sizes = !resolved->quick && (c == 0 || resolved->full);
         for (size_t s = 0; s < (all_sizes ? sizeof sizes / sizeof *sizes : 1); s++)
@@ -448,6 +476,7 @@ static bool plan_accuracy(const resolved *resolved, const machine *machine, plan
     }
     if (fine && !resolved->named_inputs && !resolved->quick)
         fine = plan_without_eps(resolved, sizes, sizeof sizes / sizeof *sizes, plan, error);
+    fine = fine && plan_worst(resolved, plan, error);
     if (fine && !resolved->named_inputs && resolved->full)
         fine = plan_long_sums(resolved, machine, plan, error);
     free(own);
@@ -509,6 +538,7 @@ static void plan_identify(plan *plan, const plan_request *request)
         uint64_t contents = hash_file(request->inputs.words[i]);
         hash = hash_bytes(hash, &contents, sizeof contents);
     }
+    hash = hash_bytes(hash, &plan->worst_hash, sizeof plan->worst_hash);
     for (size_t i = 0; i < plan->kernel_count; i++) {
         const kernel_entry *kernel = plan->kernels[i];
         hash = hash_bytes(hash, kernel->facts.name, strlen(kernel->facts.name) + 1);

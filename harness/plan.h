@@ -52,6 +52,7 @@ typedef struct plan {
     speed_group *speed;
     size_t speed_count;
     uint64_t seed;
+    uint64_t worst_hash; /* of the rows of the input "worst", where it takes part */
     char hash[65];
     plan_adding adding;
 } plan;

@@ -402,7 +402,7 @@ char *store_put_accuracy_sql(void)
                    "(case_id, verdict, declared, detail, bound_row_ulp");
     for (size_t i = 0; i < count; i++)
         text_format(&sql, ", %s", fields[i].name);
-    text_add(&sql, ") VALUES (?, ?, ?, ?, ?");
+    text_add(&sql, ", ulp_histogram) VALUES (?, ?, ?, ?, ?, ?");
     for (size_t i = 0; i < count; i++)
         text_add(&sql, ", ?");
     text_add(&sql, ")");
@@ -432,6 +432,9 @@ bool store_put_accuracy(store *store, int64_t run, const case_key *key, const ve
         else
             sqlite3_bind_int64(statement, 6 + (int)i, (int64_t)metric_count(metrics, &fields[i]));
     }
+    char histogram[HISTOGRAM_TEXT_LENGTH];
+    if (metrics_histogram_format(metrics, histogram))
+        bind_string(statement, 6 + (int)count, histogram);
     return end_put(store, statement, error);
 }
 

@@ -157,9 +157,8 @@ char *store_cases_sql(void)
                    "verdict, declared, detail, bound_row_ulp");
     for (size_t i = 0; i < count; i++)
         text_format(&sql, ", %s", fields[i].name);
-    text_add(
-        &sql,
-        ", output_hash FROM cases LEFT JOIN accuracies ON case_id = id WHERE run = ?1 ORDER BY id");
+    text_add(&sql, ", output_hash, ulp_histogram FROM cases LEFT JOIN accuracies ON case_id = id "
+                   "WHERE run = ?1 ORDER BY id");
     if (sql.failed)
         text_free(&sql);
     return sql.bytes;
@@ -212,6 +211,9 @@ static bool fill_accuracy(const store *store, sqlite3_stmt *statement, stored_ca
     }
     filled->hashed = sqlite3_column_type(statement, 14 + (int)count) != SQLITE_NULL;
     filled->output_hash = (uint64_t)sqlite3_column_int64(statement, 14 + (int)count);
+    const char *histogram = (const char *)sqlite3_column_text(statement, 15 + (int)count);
+    if (histogram && !metrics_histogram_parse(histogram, &filled->metrics))
+        return bad_word(store, "histogram", histogram, error);
     return true;
 }
 

@@ -125,6 +125,22 @@ static bool set(json_t *object, const char *key, json_t *value)
     return json_object_set_new(object, key, value) == 0;
 }
 
+/* The share of each bin: the edges are in results/README.md. */
+static json_t *histogram_json(const ln_metrics *metrics)
+{
+    json_t *array = json_array();
+    uint64_t all = 0;
+    for (size_t i = 0; i < ULP_BINS; i++)
+        all += metrics->ulp_histogram[i];
+    for (size_t i = 0; array && all > 0 && i < ULP_BINS; i++)
+        if (json_array_append_new(
+                array, json_real((double)metrics->ulp_histogram[i] / (double)all)) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
 static json_t *metrics_json(const ln_metrics *metrics)
 {
     size_t count;
@@ -139,6 +155,7 @@ static json_t *metrics_json(const ln_metrics *metrics)
                             : json_integer((json_int_t)metric_count(metrics, &fields[i]));
         fine = set(object, fields[i].name, value);
     }
+    fine = fine && set(object, "ulp_histogram", histogram_json(metrics));
     if (fine)
         return object;
     json_decref(object);

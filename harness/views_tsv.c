@@ -139,6 +139,33 @@ static void tsv_worst(const view *view, text *out)
     }
 }
 
+/* Bins that are empty have no line. */
+static void tsv_histogram(const view *view, text *out)
+{
+    text_add(out, "kernel\tconvention\tinput\trows\thidden\tdtype\tcache\tthreads\t"
+                  "from_ulp\telements\tshare\n");
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const case_key *key = &view->cases.cases[i].key;
+        const uint64_t *bins = view->cases.cases[i].metrics.ulp_histogram;
+        uint64_t all = 0;
+        for (size_t bin = 0; bin < ULP_BINS; bin++)
+            all += bins[bin];
+        for (size_t bin = 0; bin < ULP_BINS; bin++) {
+            if (bins[bin] == 0)
+                continue;
+            add_cell(out, key->kernel);
+            add_cell(out, key->convention);
+            add_cell(out, key->input);
+            text_format(out, "%zu\t%zu\t%s\t%s\t%u\t", key->rows, key->hidden,
+                        dtype_name(key->dtype), cache_name(key->cache), key->threads);
+            add_figure(out, ulp_bin_from(bin));
+            text_format(out, "%llu\t", (unsigned long long)bins[bin]);
+            add_figure(out, (double)bins[bin] / (double)all);
+            end_line(out);
+        }
+    }
+}
+
 static void tsv_machine(const view *view, text *out)
 {
     text_add(out, "name\tvalue\n");
@@ -209,5 +236,6 @@ bool view_write_tsv(const view *view, const char *directory, error *error)
     return write_table(view, tsv_cases, directory, "cases.tsv", error) &&
            write_table(view, tsv_rows, directory, "rows.tsv", error) &&
            write_table(view, tsv_worst, directory, "worst.tsv", error) &&
+           write_table(view, tsv_histogram, directory, "histogram.tsv", error) &&
            write_table(view, tsv_machine, directory, "machine.tsv", error);
 }

@@ -126,20 +126,47 @@ static bool is_better(const ln_kernel *kernel, const ln_kernel *than)
     return rank > other;
 }
 
-/* Types that were not measured: the kernel that is made like the one for f32, on the best ISA. */
-static const ln_kernel *look_up_relative(const ln_problem *problem)
+static bool is_like(const ln_kernel *kernel, const ln_kernel *model)
+{
+    return strcmp(kernel->statistics, model->statistics) == 0 &&
+           strcmp(kernel->apply, model->apply) == 0 &&
+           strcmp(kernel->schedule, model->schedule) == 0;
+}
+
+static bool is_corrected(const ln_kernel *kernel)
+{
+    return strcmp(kernel->statistics, "corrected") == 0;
+}
+
+/* The kernel for these types that is made like the model, or with no model is corrected, on the
+ * best ISA. */
+static const ln_kernel *find_relative(const ln_problem *problem, const ln_kernel *model)
 {
     const ln_plugin *plugin = ln_plugin_v1();
-    const ln_kernel *model = look_up(problem, LN_F32, LN_F32), *found = NULL;
-    for (size_t i = 0; model && i < plugin->count; i++) {
+    const ln_kernel *found = NULL;
+    for (size_t i = 0; i < plugin->count; i++) {
         const ln_kernel *kernel = &plugin->kernels[i];
-        if (strcmp(kernel->statistics, model->statistics) == 0 &&
-            strcmp(kernel->apply, model->apply) == 0 &&
-            strcmp(kernel->schedule, model->schedule) == 0 && is_better(kernel, found) &&
+        if ((model ? is_like(kernel, model) : is_corrected(kernel)) && is_better(kernel, found) &&
             !kernel->supports(problem))
             found = kernel;
     }
     return found;
+}
+
+/* Types and ISAs that were not measured go by what was found for f32. Where nothing is made like
+ * the accurate kernel for f32, a corrected one is as good, and for 16 bits, which lose more by
+ * being stored, the fast one's relative. */
+static const ln_kernel *look_up_relative(const ln_problem *problem)
+{
+    const ln_kernel *model = look_up(problem, LN_F32, LN_F32);
+    const ln_kernel *found = model ? find_relative(problem, model) : NULL;
+    if (found || problem->accuracy != LN_ACCURACY_ACCURATE)
+        return found;
+    found = find_relative(problem, NULL);
+    ln_problem fast = *problem;
+    fast.accuracy = LN_ACCURACY_FAST;
+    model = look_up(&fast, LN_F32, LN_F32);
+    return found || !model ? found : find_relative(problem, model);
 }
 
 const ln_kernel *ln_dispatch(const ln_problem *problem)
@@ -150,5 +177,7 @@ const ln_kernel *ln_dispatch(const ln_problem *problem)
         return NULL;
     pthread_once(&once, read_table);
     const ln_kernel *kernel = look_up(problem, problem->storage, problem->param);
-    return kernel ? kernel : look_up_relative(problem);
+    bool measured = kernel && strcmp(kernel->isa, "scalar") != 0;
+    const ln_kernel *relative = measured ? NULL : look_up_relative(problem);
+    return relative ? relative : kernel;
 }

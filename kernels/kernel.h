@@ -25,7 +25,8 @@
  *                 centre, centre_normalise(centre, x) -> (x - mean) * rstd + quotient,
  *                 centre_bound(problem, facts, moments_bound, rho) -> absolute error of that, rho
  *                 being rstd's relative error
- *     schedule    schedule_run(call, affine, form): all rows
+ *     schedule    schedule_run(call, affine, form): all rows. One that stores y around the caches
+ *                 says LN_NONTEMPORAL, and the kernel has that trait
  *     convention  rstd from the moments, the finish of an element, and their bounds
  */
 #ifndef LN_KERNEL_H
@@ -88,7 +89,6 @@ LN_INLINE real convention_floor(const ln_convention *convention);
 #include LN_STATISTICS_FILE
 #include LN_APPLY_FILE
 #include "convention.h"
-#include LN_SCHEDULE_FILE
 
 #ifdef LN_BOUND_ONLY
 
@@ -107,6 +107,8 @@ ln_bound LN_PASTE(ln_bound_, LN_NAME)(const ln_problem *problem, const ln_row_fa
 }
 
 #else
+
+#include LN_SCHEDULE_FILE
 
 _Static_assert(LANES == LN_LANES, "isa.def's vector bytes and the lane file disagree");
 
@@ -142,6 +144,9 @@ void LN_PASTE(ln_run_, LN_NAME)(const void *state, const ln_tensors *tensors)
         run_form(problem, tensors, LN_AFFINE_GAMMA1);
         break;
     }
+#ifdef LN_NONTEMPORAL
+    lane_fence();
+#endif
 }
 
 #endif

@@ -31,11 +31,23 @@ static const key case_keys[] = {{"kernel", 's'},  {"convention", 's'}, {"rows", 
                                 {"hidden", 'i'},  {"dtype", 's'},      {"input", 's'},
                                 {"cache", 's'},   {"threads", 'i'},    {"verdict", 's'},
                                 {"metrics", 'O'}, {"speed", 'O'},      {NULL, 0}};
-static const key metric_keys[] = {
-    {"ulp_max", 'n'},      {"ulp_mean", 'n'},   {"ulp_rms", 'n'},  {"ulp_p50", 'n'},
-    {"ulp_p90", 'n'},      {"ulp_p99", 'n'},    {"ulp_bias", 'n'}, {"row_ulp_max", 'n'},
-    {"row_ulp_mean", 'n'}, {"norm_max", 'n'},   {"rel_l2", 'n'},   {"correctly_rounded", 'n'},
-    {"bits", 'n'},         {"mismatches", 'i'}, {"elements", 'i'}, {NULL, 0}};
+static const key metric_keys[] = {{"ulp_max", 'n'},
+                                  {"ulp_mean", 'n'},
+                                  {"ulp_rms", 'n'},
+                                  {"ulp_p50", 'n'},
+                                  {"ulp_p90", 'n'},
+                                  {"ulp_p99", 'n'},
+                                  {"ulp_bias", 'n'},
+                                  {"row_ulp_max", 'n'},
+                                  {"row_ulp_mean", 'n'},
+                                  {"norm_max", 'n'},
+                                  {"rel_l2", 'n'},
+                                  {"correctly_rounded", 'n'},
+                                  {"bits", 'n'},
+                                  {"mismatches", 'i'},
+                                  {"elements", 'i'},
+                                  {"ulp_histogram", 'a'},
+                                  {NULL, 0}};
 static const key speed_keys[] = {{"time_ns", 'n'}, {"time_lo_ns", 'n'},  {"time_hi_ns", 'n'},
                                  {"gbps", 'n'},    {"roof_ratio", 'n'},  {"roof_lo", 'n'},
                                  {"roof_hi", 'n'}, {"repetitions", 'i'}, {NULL, 0}};

@@ -45,7 +45,9 @@ include='^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]'
         "what comes after the store measures nothing" harness/store*.[ch] harness/speed.[ch] \
         harness/views*.[ch] harness/export*.[ch] harness/report*.[ch] harness/draw.[ch] \
         harness/result_table.[ch] harness/choose.[ch] harness/choose_evidence.c \
-        harness/choose_show.h harness/choose_print.c harness/choose_json.c harness/choose_emit.c
+        harness/choose_show.h harness/choose_print.c harness/choose_json.c harness/choose_emit.c \
+        harness/compar*.[ch] harness/run_read*.[ch] harness/run_find.[ch] harness/history*.[ch] \
+        harness/import.c harness/calibrate_sum.c harness/change_points.[ch] harness/rank_test.[ch]
     forbid "${include}(store_internal|sqlite3)\.h" "views read through store.h" \
         harness/views*.[ch] harness/report*.[ch] harness/export*.[ch]
     forbid "((->|\.)ddof|eps_place|LN_AFFINE_|LN_EPS_)" \

@@ -1,6 +1,7 @@
 /* Rank test, geometric mean, two-sample bootstrap and change points: published tables and series,
  * and data made up so that the answer is known. */
 #include "bootstrap.h"
+#include "calibrate.h"
 #include "change_points.h"
 #include "rank_test.h"
 #include "test.h"
@@ -313,6 +314,43 @@ static void test_few_values(void **state)
     assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
 }
 
+/* The floor is the farthest end of any interval, up or down, and the widest lies above it. */
+static void test_noise_of_duets(void **state)
+{
+    (void)state;
+    const estimate ratios[] = {{1, 0.98, 1.01}, {1.001, 0.999, 1.002}, {NAN, NAN, NAN}};
+    noise noise = {.trials = 9};
+    noise_of_duets(ratios, 3, &noise);
+    assert_int_equal(noise.trials, 2);
+    assert_true(fabs(noise.floor - (1 / 0.98 - 1)) < 1e-12);
+    assert_true(fabs(noise.smallest - (1.01 / 0.98 / 0.98 - 1)) < 1e-12);
+    noise_of_duets(ratios + 2, 1, &noise);
+    assert_int_equal(noise.trials, 0);
+}
+
+/* Three runs whose processes are all alike lie 1, 2 and 3 % apart; one without times is left out.
+ */
+static void test_noise_of_runs(void **state)
+{
+    (void)state;
+    double logs[3][5];
+    size_t start[] = {0, 1, 2, 3, 4, 5};
+    speed_sample runs[4] = {{0}};
+    noise noise;
+    for (int run = 0; run < 3; run++) {
+        for (int i = 0; i < 5; i++)
+            logs[run][i] = 0.01 * (run == 2 ? 3 : run);
+        runs[run] = (speed_sample){logs[run], start, 5, true};
+    }
+    assert_true(noise_of_runs(runs, 4, 0.99, 1, &noise, &problem));
+    assert_int_equal(noise.trials, 3);
+    assert_true(fabs(noise.floor - expm1(0.03)) < 1e-12);
+    assert_true(fabs(noise.smallest - noise.floor) < 1e-12);
+    logs[0][0] = -0.05; /* an interval has a width now, and the median stays */
+    assert_true(noise_of_runs(runs, 3, 0.99, 1, &noise, &problem));
+    assert_true(fabs(noise.floor - expm1(0.03)) < 1e-12 && noise.smallest > noise.floor + 0.02);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +367,8 @@ int main(void)
         cmocka_unit_test(test_history),
         cmocka_unit_test(test_false_changes),
         cmocka_unit_test(test_few_values),
+        cmocka_unit_test(test_noise_of_duets),
+        cmocka_unit_test(test_noise_of_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

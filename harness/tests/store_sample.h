@@ -58,6 +58,8 @@ static inline ln_metrics distinct_metrics(void)
         metric_set_value(&metrics, &fields[i], 0x1.921fb54442d18p1 * (double)(i + 1));
         metric_set_count(&metrics, &fields[i], 1000 + i);
     }
+    for (size_t i = 0; i < ULP_BINS; i++)
+        metrics.ulp_histogram[i] = i < ULP_BINS - 3 ? 7 * i * i : 0;
     return metrics;
 }
 

@@ -29,6 +29,29 @@ static void test_metric_list(void **state)
     assert_true(a.ulp_max > 3 && a.kappa_max > a.worst_exact);
 }
 
+static void test_histogram_text(void **state)
+{
+    (void)state;
+    char text[HISTOGRAM_TEXT_LENGTH];
+    ln_metrics metrics, back = {0};
+    metrics_undefined(&metrics);
+    assert_false(metrics_histogram_format(&metrics, text));
+    metrics.ulp_histogram[0] = 12;
+    metrics.ulp_histogram[2] = UINT64_MAX;
+    assert_true(metrics_histogram_format(&metrics, text));
+    assert_string_equal(text, "[12,0,18446744073709551615]");
+    assert_true(metrics_histogram_parse(text, &back));
+    assert_memory_equal(back.ulp_histogram, metrics.ulp_histogram, sizeof back.ulp_histogram);
+    static const char *const wrong[] = {"",     "[",    "[]",   "12",    "[1",
+                                        "[1,]", "[1]2", "[-1]", "[1 ,2]"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(metrics_histogram_parse(wrong[i], &back));
+    for (size_t i = 0; i < ULP_BINS; i++)
+        metrics.ulp_histogram[i] = UINT64_MAX; /* the longest text */
+    assert_true(metrics_histogram_format(&metrics, text) && metrics_histogram_parse(text, &back));
+    assert_memory_equal(back.ulp_histogram, metrics.ulp_histogram, sizeof back.ulp_histogram);
+}
+
 static void test_round_trip(void **state)
 {
     const char *path = scratch_path(state, "a.db");
@@ -67,6 +90,8 @@ static void test_round_trip(void **state)
     assert_string_equal(got->verdict.detail, verdict.detail);
     assert_true(isinf(got->bound_row_ulp) && got->bound_row_ulp > 0);
     assert_same_metrics(&got->metrics, &metrics);
+    assert_memory_equal(got->metrics.ulp_histogram, metrics.ulp_histogram,
+                        sizeof metrics.ulp_histogram);
     assert_int_equal(got->repetition_count, 1);
     const repetition *back = got->repetitions;
     assert_true(back->process == 2 && back->repetition == 1 && back->order == 7);
@@ -322,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metric_list),
+        cmocka_unit_test(test_histogram_text),
         SCRATCH_TEST(test_round_trip),
         SCRATCH_TEST(test_machine_and_kernels),
         SCRATCH_TEST(test_special_doubles),

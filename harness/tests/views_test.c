@@ -35,6 +35,9 @@ static ln_metrics some_metrics(void)
         metric_set_value(&metrics, &fields[i], 0.1 * (double)(i + 1));
         metric_set_count(&metrics, &fields[i], i);
     }
+    memset(metrics.ulp_histogram, 0, sizeof metrics.ulp_histogram);
+    metrics.ulp_histogram[0] = 1;
+    metrics.ulp_histogram[7] = 3;
     return metrics;
 }
 
@@ -127,7 +130,11 @@ static void test_case_json(void **state)
     json_t *metrics = json_object_get(json, "metrics"), *speed = json_object_get(json, "speed");
     ASSERT_KEYS(metrics, "ulp_max", "ulp_mean", "ulp_rms", "ulp_p50", "ulp_p90", "ulp_p99",
                 "ulp_bias", "row_ulp_max", "row_ulp_mean", "norm_max", "rel_l2",
-                "correctly_rounded", "bits", "mismatches", "elements");
+                "correctly_rounded", "bits", "mismatches", "elements", "ulp_histogram");
+    json_t *histogram = json_object_get(metrics, "ulp_histogram");
+    assert_int_equal(json_array_size(histogram), ULP_BINS);
+    assert_true(json_real_value(json_array_get(histogram, 0)) == 0.25);
+    assert_true(json_real_value(json_array_get(histogram, 7)) == 0.75);
     ASSERT_KEYS(speed, "time_ns", "time_lo_ns", "time_hi_ns", "gbps", "roof_ratio", "roof_lo",
                 "roof_hi", "repetitions");
     ln_metrics expected = some_metrics();
@@ -270,6 +277,12 @@ static void test_tsv(void **state)
     free(bytes);
     assert_string_equal(cell_of(rows, 0, "kappa"), "1e+08");
     assert_string_equal(cell_of(rows, 0, "bound_row_ulp"), "inf");
+    const char *histogram = scratch_path(state, "histogram.tsv");
+    assert_string_equal(cell_of(histogram, 0, "kernel"), "fine");
+    assert_string_equal(cell_of(histogram, 0, "from_ulp"), "0");
+    assert_string_equal(cell_of(histogram, 0, "elements"), "1");
+    assert_string_equal(cell_of(histogram, 1, "from_ulp"), "1");
+    assert_string_equal(cell_of(histogram, 1, "share"), "0.75");
     assert_string_equal(cell_of(scratch_path(state, "machine.tsv"), 5, "value"), "tab\\there");
     assert_false(view_write_tsv(&view, scratch_path(state, "nowhere"), &problem));
     assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);

@@ -37,6 +37,16 @@ LN_INLINE void lane_store_f32(element_f32 *p, vec a)
     _mm256_storeu_ps(p, a);
 }
 
+LN_INLINE void lane_stream_f32(element_f32 *p, vec a)
+{
+    _mm256_stream_ps(p, a);
+}
+
+LN_INLINE void lane_fence(void)
+{
+    _mm_sfence();
+}
+
 LN_INLINE vec lane_stored_f32(vec a)
 {
     return a;

@@ -22,6 +22,8 @@
  *                                  that arithmetic made stays one, what is too large is infinite
  *     lane_stored_T(a)             a as it would be read after it was stored
  *     item_of_T(element)           one element as an item
+ *     lane_stream_T(p, a)          where the ISA can: lane_store_T() around the caches, p being
+ *                                  aligned to a vec; lane_fence() makes such stores seen by others
  *
  * lane/memory.h makes of these lane_load() and the like, which speak of storage, the type in
  * memory, and of param, that of gamma and beta: nothing else knows what those are.

@@ -42,20 +42,30 @@ LN_INLINE void naive_add(naive_sums *sums, const row *row, size_t i, size_t left
     }
 }
 
+LN_INLINE void naive_begin(naive_sums *sums)
+{
+    LN_UNROLLED
+    for (unsigned u = 0; u < UNROLL; u++)
+        sums->x[u] = sums->square[u] = acc_set(0);
+}
+
+LN_INLINE moments naive_end(const statistics *statistics, const naive_sums *sums)
+{
+    real sum = sum_of(sums->x);
+    real mean = sum / statistics->count;
+    real correction = sum * mean;
+    return (moments){mean, 0, sum_of(sums->square) - correction, 1};
+}
+
 LN_INLINE moments naive_moments(const statistics *statistics, const row *row)
 {
     naive_sums sums;
-    LN_UNROLLED
-    for (unsigned u = 0; u < UNROLL; u++)
-        sums.x[u] = sums.square[u] = acc_set(0);
+    naive_begin(&sums);
     size_t i = 0;
     for (; row->hidden - i >= BLOCK; i += BLOCK)
         naive_add(&sums, row, i, BLOCK);
     naive_add(&sums, row, i, row->hidden - i);
-    real sum = sum_of(sums.x);
-    real mean = sum / statistics->count;
-    real correction = sum * mean;
-    return (moments){mean, 0, sum_of(sums.square) - correction, 1};
+    return naive_end(statistics, &sums);
 }
 
 LN_INLINE moments_bound naive_bound(const ln_problem *problem, const ln_row_facts *facts)

@@ -73,13 +73,27 @@ LN_INLINE void shifted_add(shifted_sums *sums, const row *row, acc pivot, size_t
     }
 }
 
+LN_INLINE void shifted_begin(shifted_sums *sums)
+{
+    LN_UNROLLED
+    for (unsigned u = 0; u < UNROLL; u++)
+        sums->x[u] = sums->square[u] = acc_set(0);
+}
+
+LN_INLINE moments shifted_end(const statistics *statistics, const shifted_sums *sums, real pivot)
+{
+    real sum = sum_of(sums->x);
+    real rest = sum * statistics->inverse;
+    real correction = sum * rest;
+    real m2 = sum_of(sums->square) - correction;
+    return (moments){pivot, rest, m2 < 0 ? 0 : m2, 1}; /* a NaN stays one */
+}
+
 /* One sweep; all but the first block is touched for the first time unless again is set. */
 LN_INLINE moments shifted_sweep(const statistics *statistics, const row *row, real pivot, int again)
 {
     shifted_sums sums;
-    LN_UNROLLED
-    for (unsigned u = 0; u < UNROLL; u++)
-        sums.x[u] = sums.square[u] = acc_set(0);
+    shifted_begin(&sums);
     acc pivots = acc_set(pivot);
     shifted_add(&sums, row, pivots, 0, row->hidden < BLOCK ? row->hidden : BLOCK, 1);
     if (row->hidden > BLOCK) {
@@ -88,11 +102,7 @@ LN_INLINE moments shifted_sweep(const statistics *statistics, const row *row, re
             shifted_add(&sums, row, pivots, i, BLOCK, again);
         shifted_add(&sums, row, pivots, i, row->hidden - i, again);
     }
-    real sum = sum_of(sums.x);
-    real rest = sum * statistics->inverse;
-    real correction = sum * rest;
-    real m2 = sum_of(sums.square) - correction;
-    return (moments){pivot, rest, m2 < 0 ? 0 : m2, 1}; /* a NaN stays one */
+    return shifted_end(statistics, &sums, pivot);
 }
 
 /* Rare, so not in the way of the rows that are fine. */
@@ -102,12 +112,38 @@ static __attribute__((noinline, cold, unused)) moments shifted_again(const stati
     return shifted_sweep(statistics, &row, pivot, 1);
 }
 
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+LN_INLINE moments shifted_checked(const statistics *statistics, const row *row, moments found)
 {
-    moments found = shifted_sweep(statistics, row, pivot, 0);
     if (__builtin_expect(found.rest * found.rest > 4 * (found.m2 * statistics->inverse), 0))
         found = shifted_again(statistics, *row, found.mean + found.rest);
     return found;
+}
+
+LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+{
+    return shifted_checked(statistics, row, shifted_sweep(statistics, row, pivot, 0));
+}
+
+/* The same in steps of a block: statistics_of() with something else done between. The row's sum is
+ * not to be written early: no touch is the first. */
+#define STATISTICS_IN_STEPS
+typedef shifted_sums statistics_sums;
+
+LN_INLINE void statistics_begin(statistics_sums *sums)
+{
+    shifted_begin(sums);
+}
+
+LN_INLINE void statistics_add(statistics_sums *sums, const row *row, real pivot, size_t i,
+                              size_t left)
+{
+    shifted_add(sums, row, acc_set(pivot), i, left, 0);
+}
+
+LN_INLINE moments statistics_end(const statistics *statistics, const row *row,
+                                 const statistics_sums *sums, real pivot)
+{
+    return shifted_checked(statistics, row, shifted_end(statistics, sums, pivot));
 }
 
 /* Step 3: the largest |mu - pivot| that passes the check, infinite where every one might. */

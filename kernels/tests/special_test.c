@@ -163,6 +163,20 @@ static void check_choice(types types)
     assert_memory_equal(y, plain_y, sizeof(y));
 }
 
+/* Every type has a kernel for what is asked, but for the same bits everywhere. */
+static void every_type_has_an_accurate_kernel(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < TYPE_PAIRS; t++) {
+        ln_problem problem = problem_of(type_pairs[t], 2, 100, convention_number(26));
+        problem.accuracy = LN_ACCURACY_ACCURATE;
+        assert_non_null(ln_layernorm_kernel(&problem));
+        problem.accuracy = LN_ACCURACY_REPRODUCIBLE;
+        const char *name = ln_layernorm_kernel(&problem);
+        assert_true(name ? strncmp(name, "reproducible", 12) == 0 : t > 0);
+    }
+}
+
 static void layernorm_is_the_best_fused(void **state)
 {
     (void)state;
@@ -240,6 +254,7 @@ int main(void)
         cmocka_unit_test(affine_values_are_kept),
         cmocka_unit_test(rows_may_be_none),
         cmocka_unit_test(layernorm_is_the_best_fused),
+        cmocka_unit_test(every_type_has_an_accurate_kernel),
         cmocka_unit_test(bad_arguments_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
