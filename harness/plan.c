@@ -5,7 +5,6 @@
 #include "inputs_worst.h"
 #include "npy.h"
 #include "text.h"
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +15,6 @@ enum {
     MANY_ROWS = 32,
     FEW_ROWS = 8,
     MOST_SAMPLES = 1000, /* processes of a shape, repetitions of a process */
-    MOST_THREAD_NUMBERS = 32,
 };
 
 bool split_conventions(const word_list *given, word_list *conventions, error *error)
@@ -110,7 +108,7 @@ typedef struct resolved {
     bool named_inputs; /* by the user */
     bool quick, full;
     bool hot, cold;
-    unsigned threads[MOST_THREAD_NUMBERS]; /* each a number of threads to time with */
+    unsigned threads[PLAN_THREAD_NUMBERS]; /* each a number of threads to time with */
     size_t thread_count;
 } resolved;
 
@@ -158,38 +156,6 @@ static bool resolve_inputs(const plan_request *request, resolved *resolved, erro
     return true;
 }
 
-static bool add_threads(const char *given, resolved *resolved, error *error)
-{
-    bool number = given[0] && given[0] != '0' && strspn(given, "0123456789") == strlen(given);
-    unsigned long threads = number ? strtoul(given, NULL, 10) : 0;
-    cpu_set_t set;
-    int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    if (!number)
-        return fail(error, EXIT_CODE_USAGE, "--threads %.60s: a whole number from 1 was expected",
-                    given);
-    if (threads > (unsigned long)cpus)
-        return fail(error, EXIT_CODE_ENVIRONMENT,
-                    "--threads %.60s: this process may run on %d CPU%s: threads that share one "
-                    "measure nothing",
-                    given, cpus, cpus == 1 ? "" : "s");
-    for (size_t i = 0; i < resolved->thread_count; i++)
-        if (resolved->threads[i] == threads)
-            return true;
-    if (resolved->thread_count == MOST_THREAD_NUMBERS)
-        return fail(error, EXIT_CODE_USAGE, "--threads: %d numbers are the most",
-                    MOST_THREAD_NUMBERS);
-    resolved->threads[resolved->thread_count++] = (unsigned)threads;
-    return true;
-}
-
-static bool resolve_threads(const plan_request *request, resolved *resolved, error *error)
-{
-    for (size_t i = 0; i < request->threads.count; i++)
-        if (!add_threads(request->threads.words[i], resolved, error))
-            return false;
-    return request->threads.count > 0 || add_threads("1", resolved, error);
-}
-
 static bool resolve_rest(const plan_request *request, resolved *resolved, error *error)
 {
     resolved->quick = strcmp(request->name, "quick") == 0;
@@ -204,7 +170,7 @@ static bool resolve_rest(const plan_request *request, resolved *resolved, error 
                         "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
                         request->dtypes.words[i]);
     }
-    if (!resolve_threads(request, resolved, error))
+    if (!plan_threads(&request->threads, resolved->threads, &resolved->thread_count, error))
         return false;
     if (request->processes > MOST_SAMPLES || request->repetitions > MOST_SAMPLES)
         return fail(error, EXIT_CODE_USAGE, "--%s %llu: %d is the most",
