@@ -14,6 +14,9 @@
  *     lane_absolute, lane_maximum  of a NaN and a number: either
  *     lane_sum(a)                  the sum of the lanes: log2(LANES) levels, lane i with lane
  *                                  i + half at each, the same on every machine
+ *     lane_sum_rows(a[4], sums), lane_sum_two(a, b, sums)
+ *                                  the same for several vectors together, where LANE_SUM_ROWS is
+ *                                  defined; sums of type item
  *
  * storage is the type in memory, item the one it is computed with, param that of gamma and beta.
  *
