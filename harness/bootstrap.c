@@ -132,7 +132,27 @@ static void draw(const grouped *samples, resampling resampling, uint64_t seed, s
         }
         space->results[b] = median(space->medians, samples->groups);
     }
-    qsort(space->results, draws, sizeof *space->results, compare_doubles);
+}
+
+/* The median of the samples themselves, and of each of the draws. */
+static bool resample(const grouped *samples, resampling resampling, uint64_t seed, size_t draws,
+                     workspace *space, double *middle, error *error)
+{
+    if (!workspace_create(space, samples, draws, error))
+        return false;
+    for (size_t g = 0; g < samples->groups; g++)
+        space->own[g] = group_median(samples, g, space->scratch);
+    memcpy(space->medians, space->own, samples->groups * sizeof *space->own);
+    *middle = median(space->medians, samples->groups);
+    draw(samples, resampling, seed, draws, space);
+    return true;
+}
+
+static void percentiles(double *results, size_t draws, size_t tail, estimate *estimate)
+{
+    qsort(results, draws, sizeof *results, compare_doubles);
+    estimate->lo = results[tail];
+    estimate->hi = results[draws - 1 - tail];
 }
 
 bool bootstrap_median(const grouped *samples, resampling resampling, double confidence,
@@ -143,16 +163,31 @@ bool bootstrap_median(const grouped *samples, resampling resampling, double conf
     *estimate = (struct estimate){NAN, NAN, NAN};
     if (samples->groups == 0)
         return true;
-    bool fine = workspace_create(&space, samples, draws, error);
-    if (fine) {
-        for (size_t g = 0; g < samples->groups; g++)
-            space.own[g] = group_median(samples, g, space.scratch);
-        memcpy(space.medians, space.own, samples->groups * sizeof *space.own);
-        estimate->middle = median(space.medians, samples->groups);
-        draw(samples, resampling, seed, draws, &space);
-        estimate->lo = space.results[tail];
-        estimate->hi = space.results[draws - 1 - tail];
-    }
+    bool fine = resample(samples, resampling, seed, draws, &space, &estimate->middle, error);
+    if (fine)
+        percentiles(space.results, draws, tail, estimate);
     workspace_free(&space);
+    return fine;
+}
+
+bool bootstrap_difference(const grouped *base, const grouped *new, resampling resampling,
+                          double confidence, uint64_t seed, estimate *estimate, error *error)
+{
+    size_t draws, tail = tail_of(confidence, &draws);
+    workspace before = {0}, after = {0};
+    double old, now;
+    *estimate = (struct estimate){NAN, NAN, NAN};
+    if (base->groups == 0 || new->groups == 0)
+        return true;
+    bool fine = resample(base, resampling, seed, draws, &before, &old, error) &&
+                resample(new, resampling, ~seed, draws, &after, &now, error);
+    if (fine) {
+        for (size_t b = 0; b < draws; b++)
+            after.results[b] -= before.results[b];
+        estimate->middle = now - old;
+        percentiles(after.results, draws, tail, estimate);
+    }
+    workspace_free(&before);
+    workspace_free(&after);
     return fine;
 }

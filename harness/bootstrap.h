@@ -53,4 +53,9 @@ typedef enum resampling { RESAMPLE_GROUPS, RESAMPLE_BOTH } resampling;
 bool bootstrap_median(const grouped *samples, resampling resampling, double confidence,
                       uint64_t seed, estimate *estimate, error *error);
 
+/* Median of `new` - median of `base`, for samples that have nothing to do with each other (two
+ * runs): each is drawn by itself, as above. All NaN where either has no groups. */
+bool bootstrap_difference(const grouped *base, const grouped *new, resampling resampling,
+                          double confidence, uint64_t seed, estimate *estimate, error *error);
+
 #endif

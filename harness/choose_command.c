@@ -6,19 +6,20 @@
 #include "interrupt.h"
 #include "models.h"
 #include "plan.h"
+#include "terminal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 typedef struct choose_options {
     word_list shapes, tokens, conventions, kernels, plugins;
-    const char *model, *dtype, *cache, *database, *format, *emit;
+    const char *model, *dtype, *cache, *database, *emit;
+    output_request request;
     uint64_t threads, seed;
     choose_budget budget;
     double time, deadline;
-    bool explain, json, fresh, stored;
+    bool explain, fresh, stored;
 } choose_options;
 
 typedef struct choosing {
@@ -232,37 +233,6 @@ static bool measure(const choose_options *options, choosing *choosing, error *er
     return fine;
 }
 
-static size_t terminal_width(void)
-{
-    struct winsize size;
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
-        return 0;
-    return size.ws_col;
-}
-
-static bool terminal_colour(void)
-{
-    const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    return isatty(STDOUT_FILENO) && !(refused && *refused) &&
-           !(terminal && strcmp(terminal, "dumb") == 0);
-}
-
-static bool find_format(const choose_options *options, choose_format *format, error *error)
-{
-    static const char *const names[] = {"text", "markdown", "tsv", "json"};
-    if (options->emit && strcmp(options->emit, "c") != 0)
-        return fail(error, EXIT_CODE_USAGE, "--emit %.60s: c was expected", options->emit);
-    *format = CHOOSE_JSON;
-    for (int i = 0; !options->json && i < 4; i++)
-        if (strcmp(options->format, names[i]) == 0) {
-            *format = (choose_format)i;
-            return true;
-        }
-    return options->json ||
-           fail(error, EXIT_CODE_USAGE, "--format %.60s: text, markdown, tsv or json was expected",
-                options->format);
-}
-
 static bool print_c(const choosing *choosing, error *error)
 {
     text code = {0};
@@ -278,24 +248,20 @@ static bool print_c(const choosing *choosing, error *error)
     return fine;
 }
 
-static bool show(const choose_options *options, const choosing *choosing, choose_format format,
+static bool show(const choose_options *options, const choosing *choosing, const output *out,
                  error *error)
 {
-    choose_look look = {.format = format,
+    choose_look look = {.format = out->format,
                         .explain = options->explain,
-                        .colour = terminal_colour(),
-                        .width = terminal_width(),
+                        .colour = out->colour,
+                        .width = terminal_width(out->file),
                         .no_kappa = isnan(options->budget.kappa)};
     if (options->emit)
         return print_c(choosing, error);
-    if (format != CHOOSE_JSON)
+    if (out->format != OUTPUT_JSON)
         return chosen_print(choosing->all, choosing->count, &look, stdout) ||
                fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
-    json_t *json = chosen_json(choosing->all, choosing->count);
-    bool fine = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
-    printf("\n");
-    json_decref(json);
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+    return output_json(out, chosen_json(choosing->all, choosing->count), error);
 }
 
 /* A budget that nothing meets names the best there is. */
@@ -343,15 +309,17 @@ static bool begin(const choose_options *options, choosing *choosing, error *erro
 
 static bool choose(const choose_options *options, choosing *choosing, error *error)
 {
-    choose_format format = CHOOSE_TEXT;
-    bool fine = find_format(options, &format, error) && set_wanted(options, choosing, error) &&
-                begin(options, choosing, error);
+    output out;
+    if (options->emit && strcmp(options->emit, "c") != 0)
+        return fail(error, EXIT_CODE_USAGE, "--emit %.60s: c was expected", options->emit);
+    bool fine = output_choose(&options->request, &out, error) &&
+                set_wanted(options, choosing, error) && begin(options, choosing, error);
     for (size_t i = 0; fine && !options->fresh && i < choosing->count; i++)
         fine = decide(options, choosing, &choosing->all[i], error);
     if (fine)
         fine = options->stored ? nothing_stored(options, choosing, error)
                                : measure(options, choosing, error);
-    return fine && show(options, choosing, format, error) && check_met(choosing, error);
+    return fine && show(options, choosing, &out, error) && check_met(choosing, error);
 }
 
 static void choosing_free(choosing *choosing)
@@ -387,7 +355,6 @@ exit_code command_choose(int argc, char **argv, error *error)
     choose_options choose = {.dtype = "f32",
                              .cache = "hot",
                              .database = "results/lnbench.db",
-                             .format = "text",
                              .threads = 1,
                              .seed = 1,
                              .budget = {NAN, NAN, NAN, NAN, NAN, false},
@@ -417,9 +384,7 @@ exit_code command_choose(int argc, char **argv, error *error)
         {"proven", NULL, "row ULP: by what is proven, not by what was measured", OPTION_FLAG,
          &budget->proven},
         {"explain", NULL, "the whole table, and why each loser lost", OPTION_FLAG, &choose.explain},
-        {"format", "text|markdown|tsv|json", "how to print it (default: text)", OPTION_TEXT,
-         &choose.format},
-        {"json", NULL, "the same as --format json", OPTION_FLAG, &choose.json},
+        OUTPUT_OPTIONS(choose.request),
         {"emit", "c", "write a C dispatch table instead", OPTION_TEXT, &choose.emit},
         {"fresh", NULL, "measure, whatever is stored", OPTION_FLAG, &choose.fresh},
         {"stored", NULL, "never measure", OPTION_FLAG, &choose.stored},

@@ -1,6 +1,7 @@
 #include "choose_measure.h"
 #include "interrupt.h"
 #include "number.h"
+#include "paths.h"
 #include "session_setup.h"
 #include <math.h>
 #include <stdio.h>

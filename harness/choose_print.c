@@ -193,14 +193,15 @@ static table *make_table(const chosen *one, bool explain, int rank)
 static bool print_table(const chosen *one, const choose_look *look, FILE *file)
 {
     table *table = make_table(one, look->explain, MOST_RANK);
-    for (int rank = MOST_RANK - 1; table && look->format == CHOOSE_TEXT && look->width &&
+    for (int rank = MOST_RANK - 1; table && look->format == OUTPUT_TEXT && look->width &&
                                    rank > 1 && table_width(table) > look->width;
          rank--) {
         table_destroy(table);
         table = make_table(one, look->explain, rank);
     }
-    bool fine = table && (look->format == CHOOSE_MARKDOWN ? table_print_markdown(table, file)
-                                                          : table_print(table, file));
+    bool fine =
+        table && (look->format == OUTPUT_MARKDOWN ? table_print_markdown(table, file)
+                                                  : table_print_within(table, look->width, file));
     table_destroy(table);
     return fine;
 }
@@ -216,12 +217,12 @@ static bool print_heading(const chosen *one, const choose_look *look, FILE *file
         return false;
     }
     fprintf(file, "%s%zu x %zu %s, %s, %s, %s cache, %u thread%s: %s\n%s",
-            look->format == CHOOSE_MARKDOWN ? "## " : "", wanted->rows, wanted->hidden,
+            look->format == OUTPUT_MARKDOWN ? "## " : "", wanted->rows, wanted->hidden,
             dtype_name(wanted->dtype), wanted->convention_label,
             speed_regime(wanted->rows, wanted->hidden, wanted->dtype, machine->l1d_bytes,
                          machine->l2_bytes, machine->l3_bytes),
             cache_name(wanted->cache), wanted->threads, wanted->threads == 1 ? "" : "s",
-            budget.bytes, look->format == CHOOSE_MARKDOWN ? "\n" : "");
+            budget.bytes, look->format == OUTPUT_MARKDOWN ? "\n" : "");
     text_free(&budget);
     return true;
 }
@@ -385,7 +386,7 @@ static bool print_tsv(const chosen *all, size_t count, bool explain, FILE *file)
 
 bool chosen_print(const chosen *all, size_t count, const choose_look *look, FILE *file)
 {
-    if (look->format == CHOOSE_TSV)
+    if (look->format == OUTPUT_TSV)
         return print_tsv(all, count, look->explain, file);
     bool fine = true;
     for (size_t i = 0; fine && i < count; i++) {

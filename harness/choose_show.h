@@ -3,6 +3,7 @@
 #define LNBENCH_CHOOSE_SHOW_H
 
 #include "choose.h"
+#include "output.h"
 #include "text.h"
 
 /* One shape's question, what is known, and the answer. */
@@ -13,10 +14,8 @@ typedef struct chosen {
     bool measured; /* just now */
 } chosen;
 
-typedef enum choose_format { CHOOSE_TEXT, CHOOSE_MARKDOWN, CHOOSE_TSV, CHOOSE_JSON } choose_format;
-
 typedef struct choose_look {
-    choose_format format;
+    output_format format;
     bool explain;  /* the whole table, and why each loser lost */
     bool colour;   /* text: the best in bold */
     size_t width;  /* text: columns to fit in, 0: as many as it takes */

@@ -2,6 +2,7 @@
 #include "command.h"
 #include "convention.h"
 #include "distance.h"
+#include "output.h"
 #include "paths.h"
 #include "text.h"
 #include "views.h"
@@ -15,7 +16,8 @@ typedef struct distance_options {
     double std;
     word_list conventions;
     const char *chart;
-    bool json;
+    output_request request;
+    output out;
 } distance_options;
 
 typedef double figure_of(const ln_apart *apart);
@@ -50,12 +52,13 @@ static void print_row(const distance_options *options)
     text_number(&out, (double)(float)options->std);
     snprintf(std, sizeof std, "%s", out.bytes ? out.bytes : "");
     text_free(&out);
-    printf("row: +-%s in turn%s, %llu elements; mean 0, var %s^2%s, exactly\n", std,
-           options->hidden % 2 ? ", 0 at the end" : "", (unsigned long long)options->hidden, std,
-           options->hidden % 2 ? " (N-1)/N" : "");
+    output_line(&options->out, "row: +-%s in turn%s, %llu elements; mean 0, var %s^2%s, exactly",
+                std, options->hidden % 2 ? ", 0 at the end" : "",
+                (unsigned long long)options->hidden, std, options->hidden % 2 ? " (N-1)/N" : "");
 }
 
-static bool print_matrix(const distance_list *list, const ln_apart *matrix, figure_of *figure)
+static bool print_matrix(const output *out, const distance_list *list, const ln_apart *matrix,
+                         figure_of *figure, error *error)
 {
     char numbers[64][8];
     const char *headings[65] = {"asked for"};
@@ -65,22 +68,18 @@ static bool print_matrix(const distance_list *list, const ln_apart *matrix, figu
         headings[i + 1] = numbers[i];
     }
     table *table = table_create(headings, columns + 1);
-    if (!table)
-        return false;
-    for (size_t a = 0; a < list->count; a++) {
+    for (size_t a = 0; table && a < list->count; a++) {
         char cell[16];
         table_format(table, "%zu %s", a + 1, list->names[a]);
         for (size_t b = 0; b < columns; b++)
             table_cell(table,
                        a == b ? "0" : number_short(figure(&matrix[a * list->count + b]), cell));
     }
-    bool fine = table_print(table, stdout);
-    table_destroy(table);
-    return fine;
+    return output_table(out, table, error);
 }
 
 static bool print_neighbours(const distance_options *options, const distance_list *list,
-                             figure_of *figure)
+                             figure_of *figure, error *error)
 {
     const char *headings[1 + NEIGHBOUR_KINDS] = {"asked for"};
     for (size_t i = 0; i < NEIGHBOUR_KINDS; i++)
@@ -97,29 +96,63 @@ static bool print_neighbours(const distance_options *options, const distance_lis
             table_cell(table, number_short(figure(&apart), cell));
         }
     }
-    bool fine = table && table_print(table, stdout);
-    table_destroy(table);
-    return fine;
+    return output_table(&options->out, table, error);
 }
 
 static bool print_text(const distance_options *options, const distance_list *list,
                        const ln_apart *matrix, error *error)
 {
+    const output *out = &options->out;
     print_row(options);
     bool fine = true;
     if (list->count > 1) {
-        printf(
-            "\nULP of f32, where the one on the left was asked for and the one above computed:\n");
-        fine = print_matrix(list, matrix, ulp_of);
-        printf("\nrelative to the largest element:\n");
-        fine = fine && print_matrix(list, matrix, relative_of);
+        output_heading(out, "ULP of f32, where the one on the left was asked for and the one above "
+                            "computed:");
+        fine = print_matrix(out, list, matrix, ulp_of, error);
+        output_heading(out, "relative to the largest element:");
+        fine = fine && print_matrix(out, list, matrix, relative_of, error);
     }
-    printf("\nneighbours, in ULP of f32:\n");
-    fine = fine && print_neighbours(options, list, ulp_of);
-    printf("\nneighbours, relative:\n");
-    fine = fine && print_neighbours(options, list, relative_of);
-    return (fine && !ferror(stdout)) ||
-           fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write, or out of memory");
+    output_heading(out, "neighbours, in ULP of f32:");
+    fine = fine && print_neighbours(options, list, ulp_of, error);
+    output_heading(out, "neighbours, relative:");
+    return fine && print_neighbours(options, list, relative_of, error);
+}
+
+/* ---- TSV: a line a pair ---- */
+
+static void add_pair(table *table, const char *asked, const char *computed, const ln_apart *apart)
+{
+    const double figures[] = {apart->row_ulp, apart->relative, apart->absolute};
+    table_cell(table, asked);
+    table_cell(table, computed);
+    for (size_t i = 0; i < 3; i++)
+        if (isfinite(figures[i]))
+            table_format(table, "%.17g", figures[i]);
+        else
+            table_cell(table, isnan(figures[i]) ? "NaN" : "inf");
+}
+
+static bool print_pairs(const distance_options *options, const distance_list *list,
+                        const ln_apart *matrix, error *error)
+{
+    static const char *const headings[] = {"asked", "computed", "ulp", "relative", "absolute"};
+    char asked[CONVENTION_MAX_LENGTH], computed[CONVENTION_MAX_LENGTH];
+    table *table = table_create(headings, sizeof headings / sizeof *headings);
+    for (size_t a = 0; table && a < list->count; a++) {
+        convention_label(&list->conventions[a], asked);
+        for (size_t b = 0; b < list->count; b++)
+            if (a != b)
+                add_pair(table, asked, convention_label(&list->conventions[b], computed),
+                         &matrix[a * list->count + b]);
+        for (int kind = 0; kind < NEIGHBOUR_KINDS; kind++) {
+            ln_convention neighbour;
+            ln_apart apart;
+            if (neighbour_of(&list->conventions[a], (neighbour_kind)kind, &neighbour) &&
+                measure(&list->conventions[a], &neighbour, options, &apart))
+                add_pair(table, asked, convention_label(&neighbour, computed), &apart);
+        }
+    }
+    return output_table(&options->out, table, error);
 }
 
 /* ---- JSON ---- */
@@ -172,9 +205,7 @@ static bool print_json(const distance_options *options, const distance_list *lis
                             "hidden", (json_int_t)options->hidden, "std",
                             (double)(float)options->std, "conventions", names, "pairs",
                             pairs_json(list, matrix), "neighbours", neighbours_json(options, list));
-    bool fine = all && json_dumpf(all, stdout, JSON_INDENT(1)) == 0 && putchar('\n') != EOF;
-    json_decref(all);
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+    return output_json(&options->out, all, error);
 }
 
 /* ---- the command ---- */
@@ -192,7 +223,8 @@ static bool draw(const distance_options *options, distance_list *list, error *er
                                (float)options->std, plots, options->chart, error);
     distance_list_free(&neighbours);
     if (fine)
-        fprintf(options->json ? stderr : stdout, "\nchart   %s/distance.svg\n", options->chart);
+        fprintf(options->out.format == OUTPUT_TEXT ? stdout : stderr, "\nchart   %s/distance.svg\n",
+                options->chart);
     return fine;
 }
 
@@ -219,8 +251,10 @@ static bool measure_and_print(const distance_options *options, error *error)
     fine = fine && (ln_reference_apart(list.conventions, list.count, options->hidden,
                                        (float)options->std, matrix) ||
                     fail(error, EXIT_CODE_USAGE, "these conventions have no distance"));
-    fine = fine && (options->json ? print_json(options, &list, matrix, error)
-                                  : print_text(options, &list, matrix, error));
+    fine =
+        fine && (options->out.format == OUTPUT_JSON  ? print_json(options, &list, matrix, error)
+                 : options->out.format == OUTPUT_TSV ? print_pairs(options, &list, matrix, error)
+                                                     : print_text(options, &list, matrix, error));
     fine = fine && (!options->chart || draw(options, &list, error));
     free(matrix);
     distance_list_free(&list);
@@ -237,7 +271,7 @@ exit_code command_distance(int argc, char **argv, error *error)
          &given.conventions},
         {"chart", "DIR", "also draw: the first convention against the others, or its neighbours",
          OPTION_TEXT, &given.chart},
-        {"json", NULL, "JSON instead of tables", OPTION_FLAG, &given.json},
+        OUTPUT_OPTIONS(given.request),
     };
     const subcommand subcommand = {
         "distance",
@@ -253,7 +287,7 @@ exit_code command_distance(int argc, char **argv, error *error)
     if (fine && help)
         options_help(&subcommand, stdout);
     else if (fine)
-        fine = measure_and_print(&given, error);
+        fine = output_choose(&given.request, &given.out, error) && measure_and_print(&given, error);
     word_list_free(&operands);
     word_list_free(&given.conventions);
     return fine ? EXIT_CODE_FINE : error->code;

@@ -1,9 +1,8 @@
 /* lnbench doctor: what makes timings here untrustworthy, and how to mend it. */
 #include "command.h"
 #include "machine.h"
-#include "text.h"
+#include "output.h"
 #include "views.h"
-#include <jansson.h>
 
 enum { MOST_FINDINGS = 64 };
 
@@ -12,7 +11,7 @@ static const char *grade_name(finding_grade grade)
     return grade == FINDING_WARNING ? "warning" : grade == FINDING_NOTE ? "note" : "fine";
 }
 
-static bool print_json(const machine *machine, const finding *findings, size_t count)
+static json_t *as_json(const machine *machine, const finding *findings, size_t count)
 {
     json_t *facts = json_object(), *list = json_array();
     for (size_t i = 0; i < machine->count; i++)
@@ -21,15 +20,11 @@ static bool print_json(const machine *machine, const finding *findings, size_t c
         json_array_append_new(
             list, json_pack("{s:s, s:o, s:o}", "grade", grade_name(findings[i].grade), "what",
                             json_text(findings[i].what), "remedy", json_text(findings[i].remedy)));
-    json_t *all = json_pack("{s:s, s:o, s:o}", "schema", "lnbench-doctor-1", "findings", list,
-                            "machine", facts);
-    bool fine = all && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
-    printf("\n");
-    json_decref(all);
-    return fine;
+    return json_pack("{s:s, s:o, s:o}", "schema", "lnbench-doctor-1", "findings", list, "machine",
+                     facts);
 }
 
-static bool print_text(const machine *machine, const finding *findings, size_t count)
+static table *facts_table(const machine *machine)
 {
     static const char *const headings[] = {"machine", ""};
     table *table = table_create(headings, 2);
@@ -37,25 +32,62 @@ static bool print_text(const machine *machine, const finding *findings, size_t c
         table_cell(table, machine->facts[i].name);
         table_cell(table, machine->facts[i].value);
     }
-    bool fine = table && table_print(table, stdout);
-    table_destroy(table);
+    return table;
+}
+
+/* For programs, and for Markdown: findings and facts in one table. */
+static table *findings_table(const machine *machine, const finding *findings, size_t count)
+{
+    static const char *const headings[] = {"grade", "what", "remedy or value"};
+    table *table = table_create(headings, 3);
+    for (size_t i = 0; table && i < count; i++) {
+        table_cell(table, grade_name(findings[i].grade));
+        table_cell(table, findings[i].what);
+        table_cell(table, findings[i].remedy);
+    }
+    for (size_t i = 0; table && i < machine->count; i++) {
+        table_cell(table, "fact");
+        table_cell(table, machine->facts[i].name);
+        table_cell(table, machine->facts[i].value);
+    }
+    return table;
+}
+
+static bool print_text(const output *out, const machine *machine, const finding *findings,
+                       size_t count, error *error)
+{
+    if (!output_table(out, facts_table(machine), error))
+        return false;
     printf("\n");
     size_t warnings = 0;
     for (size_t i = 0; i < count; i++) {
+        bool marked = out->colour && findings[i].grade == FINDING_WARNING;
         warnings += findings[i].grade == FINDING_WARNING;
-        printf("%-8s %s\n", grade_name(findings[i].grade), findings[i].what);
+        printf("%s%-8s%s %s\n", marked ? "\033[1;33m" : "", grade_name(findings[i].grade),
+               marked ? "\033[0m" : "", findings[i].what);
         if (findings[i].grade != FINDING_FINE && findings[i].remedy[0])
             printf("         mend: %s\n", findings[i].remedy);
     }
     printf("\n%zu checked, %zu warning%s\n", count, warnings, warnings == 1 ? "" : "s");
-    return fine;
+    return true;
+}
+
+static bool print(const output *out, const machine *machine, const finding *findings, size_t count,
+                  error *error)
+{
+    if (out->format == OUTPUT_JSON)
+        return output_json(out, as_json(machine, findings, count), error);
+    if (out->format == OUTPUT_TEXT)
+        return print_text(out, machine, findings, count, error);
+    return output_table(out, findings_table(machine, findings, count), error);
 }
 
 exit_code command_doctor(int argc, char **argv, error *error)
 {
-    bool json = false;
+    output_request request = {0};
+    output out;
     const option options[] = {
-        {"json", NULL, "JSON instead of text", OPTION_FLAG, &json},
+        OUTPUT_OPTIONS(request),
     };
     const subcommand subcommand = {
         "doctor",
@@ -63,7 +95,7 @@ exit_code command_doctor(int argc, char **argv, error *error)
         "Says what on this machine makes timings untrustworthy, and how to mend it.",
         "A warning is advice: the exit code is 0 all the same.",
         options,
-        1,
+        sizeof options / sizeof *options,
         0};
     word_list operands = {0};
     machine machine = {0};
@@ -72,10 +104,10 @@ exit_code command_doctor(int argc, char **argv, error *error)
     bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
     if (fine && help)
         options_help(&subcommand, stdout);
-    else if (fine && (fine = machine_read(&machine, error))) {
+    else if (fine &&
+             (fine = output_choose(&request, &out, error) && machine_read(&machine, error))) {
         size_t count = machine_findings(&machine, findings, MOST_FINDINGS);
-        fine = json ? print_json(&machine, findings, count) : print_text(&machine, findings, count);
-        fine = fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
+        fine = print(&out, &machine, findings, count, error);
     }
     machine_free(&machine);
     word_list_free(&operands);

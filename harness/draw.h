@@ -4,8 +4,9 @@
 
 #include "views.h"
 
-/* Writes charts and index.html into `directory`, which is made where it is missing, and prints
- * their paths; what is missing (no gnuplot) is said on standard error and is no failure. */
-bool draw_report(const view *view, const char *directory, FILE *file, error *error);
+/* Writes charts, index.html, report.md and (with_pdf) report.pdf into `directory`, which is made
+ * where it is missing, and prints their paths; what is missing (no gnuplot) is said on standard
+ * error and is no failure. */
+bool draw_report(const view *view, const char *directory, bool with_pdf, FILE *file, error *error);
 
 #endif

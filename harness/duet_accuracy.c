@@ -6,10 +6,10 @@
 
 enum { BLOCKS = 2 };
 
-static bool judge_both(duet *duet, const judge_block *block, duet_pair *pair,
-                       judgement judgements[SIDES], float *outputs[SIDES], error *error)
+static bool judge_both(duet *duet, const judge_block *block, const duet_pair *pair,
+                       judgement judgements[SIDES], void *outputs[SIDES], error *error)
 {
-    size_t bytes = block->rows * block->hidden * sizeof(float);
+    size_t bytes = block->rows * block->hidden * dtype_size(block->storage);
     for (int side = 0; side < SIDES; side++) {
         if (interrupted())
             return fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
@@ -25,6 +25,16 @@ static bool judge_both(duet *duet, const judge_block *block, duet_pair *pair,
     return true;
 }
 
+static void compare_judged(comparison_pair *pair, const judgement judgements[SIDES],
+                           const char *what)
+{
+    judged_side sides[SIDES];
+    for (int side = 0; side < SIDES; side++)
+        sides[side] = (judged_side){judgements[side].verdict, judgements[side].metrics,
+                                    judgements[side].output_hash};
+    pair_compare(pair, sides, what);
+}
+
 bool duet_judge_blocks(duet *duet, const judge_block blocks[BLOCKS], duet_pair *pairs, size_t count,
                        duet_outputs *outputs, error *error)
 {
@@ -32,19 +42,19 @@ bool duet_judge_blocks(duet *duet, const judge_block blocks[BLOCKS], duet_pair *
         duet_pair *pair = &pairs[i];
         for (int block = 0; block < BLOCKS; block++) {
             judgement judgements[SIDES];
-            float *computed[SIDES] = {NULL, NULL};
+            void *computed[SIDES] = {NULL, NULL};
             bool fine = judge_both(duet, &blocks[block], pair, judgements, computed, error);
             for (int side = 0; side < SIDES; side++)
                 outputs[i][side][block] = computed[side];
             if (!fine)
                 return false;
-            duet_compare(pair, judgements, "normal, as timed");
+            compare_judged(pair->pair, judgements, "normal, as timed");
             for (int side = 0; block == 0 && side < SIDES; side++) {
-                pair->metrics[side] = judgements[side].metrics;
-                pair->bound_row_ulp[side] = judgements[side].bound_row_ulp;
+                pair->pair->metrics[side] = judgements[side].metrics;
+                pair->pair->bound_row_ulp[side] = judgements[side].bound_row_ulp;
             }
         }
-        progress_step(&duet->progress, 0, pair->key.kernel);
+        progress_step(&duet->progress, 0, pair->pair->key.kernel);
     }
     return true;
 }
@@ -54,17 +64,18 @@ static bool judge_group(duet *duet, const accuracy_group *group, duet_pair *pair
 {
     judge_block block;
     char what[DETAIL_MAX_LENGTH];
-    if (!judge_block_generate(duet->judge, &block, &group->convention, group->input, 0, group->rows,
-                              group->hidden, error))
+    if (!judge_block_generate_typed(duet->judge, &block, &group->convention, group->dtype,
+                                    group->param, group->input, 0, group->rows, group->hidden,
+                                    error))
         return false;
     snprintf(what, sizeof what, "%.60s, %.30s", group->input, group->convention_label);
     bool fine = true;
     for (size_t i = 0; fine && i < count; i++) {
         judgement judgements[SIDES];
-        float *computed[SIDES] = {NULL, NULL};
+        void *computed[SIDES] = {NULL, NULL};
         fine = judge_both(duet, &block, &pairs[i], judgements, computed, error);
         if (fine)
-            duet_compare(&pairs[i], judgements, what);
+            compare_judged(pairs[i].pair, judgements, what);
         free(computed[BASE]);
         free(computed[NEW]);
     }
@@ -83,7 +94,7 @@ static bool judge_probes_of(duet *duet, const accuracy_group *group, duet_pair *
             if (!judge_probes(duet->judge, pairs[i].kernels[side], &group->convention,
                               group->hidden, &verdicts[side], error))
                 return false;
-        duet_compare_verdicts(&pairs[i], verdicts, what);
+        pair_compare_verdicts(pairs[i].pair, verdicts, what);
     }
     return true;
 }
@@ -98,7 +109,8 @@ bool duet_judge_families(duet *duet, const speed_group *group, duet_pair *pairs,
         const accuracy_group *judged = &plan->accuracy[i];
         bool normal = strcmp(judged->input, "normal") == 0;
         bool timed = strcmp(judged->convention_label, group->convention_label) == 0;
-        if (!timed && !normal)
+        bool typed = judged->dtype == group->dtype && judged->param == group->param;
+        if (!typed || (!timed && !normal))
             continue;
         if (!judge_group(duet, judged, pairs, count, error) ||
             (normal && with_probes && !judge_probes_of(duet, judged, pairs, count, error)))

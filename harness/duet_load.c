@@ -8,7 +8,7 @@
 static const char *const options[SIDES] = {"--base", "--new"};
 
 /* The loader opens one file once: what is given twice is not two builds. */
-static bool check_files(const duet_settings *settings, error *error)
+static bool check_files(const comparison_settings *settings, error *error)
 {
     struct stat status[SIDES];
     for (int side = 0; side < SIDES; side++) {
@@ -44,7 +44,7 @@ static bool check_alone(duet *duet, int side, const worker_object *both, size_t 
     kernel_list kernels;
     worker_object *objects = NULL;
     size_t count = 0;
-    if (!worker_start_builds(&duet->settings.files[side], 1, &alone, &kernels, error))
+    if (!worker_start_builds(&duet->comparison.settings.files[side], 1, &alone, &kernels, error))
         return false;
     bool fine = worker_objects(alone, &objects, &count, error);
     for (size_t i = 0; fine && i < count; i++)
@@ -52,7 +52,7 @@ static bool check_alone(duet *duet, int side, const worker_object *both, size_t 
             fine = fail(error, EXIT_CODE_NOT_COMPARABLE,
                         "%s %s: beside the other it does not get its own %.200s: both would run "
                         "one copy (link it statically, or give its copies different sonames)",
-                        options[side], duet->settings.files[side], objects[i].path);
+                        options[side], duet->comparison.settings.files[side], objects[i].path);
     free(objects);
     kernel_list_free(&kernels);
     worker_stop(alone);
@@ -63,15 +63,17 @@ bool duet_load(duet *duet, error *error)
 {
     worker_object *objects = NULL;
     size_t count = 0;
-    if (!check_files(&duet->settings, error) ||
-        !worker_start_builds(duet->settings.files, SIDES, &duet->worker, duet->kernels, error) ||
+    if (!check_files(&duet->comparison.settings, error) ||
+        !worker_start_builds(duet->comparison.settings.files, SIDES, &duet->worker, duet->kernels,
+                             error) ||
         !worker_objects(duet->worker, &objects, &count, error))
         return false;
     bool fine = check_alone(duet, BASE, objects, count, error) &&
                 check_alone(duet, NEW, objects, count, error);
     free(objects);
     for (int side = 0; fine && side < SIDES; side++)
-        duet->hashes[side] = duet->kernels[side].kernels[0].object_hash;
+        snprintf(duet->comparison.identity[side], sizeof duet->comparison.identity[side], "%016llx",
+                 (unsigned long long)duet->kernels[side].kernels[0].object_hash);
     return fine;
 }
 
@@ -99,7 +101,7 @@ static bool add_lonely(duet *duet, const char *name, const char *why, error *err
 {
     char line[NAME_MAX_LENGTH + REPLY_TEXT_LENGTH + 8];
     snprintf(line, sizeof line, "%s (%s)", name, why);
-    return word_list_add(&duet->lonely, line, error);
+    return word_list_add(&duet->comparison.lonely, line, error);
 }
 
 bool duet_partners(duet *duet, const kernel_entry **partners, error *error)
@@ -124,7 +126,7 @@ bool duet_partners(duet *duet, const kernel_entry **partners, error *error)
     return fail(error, EXIT_CODE_NOT_COMPARABLE,
                 "%s and %s: no kernel to compare: none of those chosen is in both, of the same "
                 "types, and supported here%s%.200s",
-                duet->settings.files[BASE], duet->settings.files[NEW],
-                duet->lonely.count ? "; the first: " : "",
-                duet->lonely.count ? duet->lonely.words[0] : "");
+                duet->comparison.settings.files[BASE], duet->comparison.settings.files[NEW],
+                duet->comparison.lonely.count ? "; the first: " : "",
+                duet->comparison.lonely.count ? duet->comparison.lonely.words[0] : "");
 }

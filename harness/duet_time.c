@@ -42,8 +42,9 @@ typedef struct timing {
     duet *duet;
     const speed_group *group;
     const judge_block *blocks;
-    duet_pair *pair;
-    float *(*outputs)[2];
+    comparison_pair *pair;
+    const kernel_entry *const *kernels;
+    void *(*outputs)[2];
     unsigned rounds;
     double begun;
     unsigned processes; /* so far, of both samples */
@@ -103,8 +104,10 @@ static bool place(const timing *timing, order *begin, order entries[SIDES], erro
     const speed_group *group = timing->group;
     const judge_block *block = timing->blocks;
     worker *worker = timing->duet->worker;
-    size_t row = group->hidden * sizeof(float), bytes = group->block_rows * row;
-    size_t parameters = group->convention.affine == LN_AFFINE_SCALAR ? sizeof(float) : row;
+    size_t row = group->hidden * sizeof(double);
+    size_t bytes = group->block_rows * group->hidden * dtype_size(group->dtype);
+    size_t parameters = (group->convention.affine == LN_AFFINE_SCALAR ? 1 : group->hidden) *
+                        dtype_size(group->param);
     off_t end = 0;
     if (!worker_arena_reserve(worker, 6 * bytes + 2 * row + 8 * LINE, error))
         return false;
@@ -127,7 +130,7 @@ static void draw(const timing *timing, unsigned process, order *begin, order ent
     const speed_group *group = timing->group;
     const duet *duet = timing->duet;
     random_stream stream =
-        random_stream_seeded(duet->settings.seed * 0x9e3779b97f4a7c15u + process);
+        random_stream_seeded(duet->comparison.settings.seed * 0x9e3779b97f4a7c15u + process);
     *begin = worker_order(ORDER_TIME_BEGIN, NULL);
     begin->problem = (ln_problem){.rows = group->rows,
                                   .hidden = group->hidden,
@@ -135,12 +138,13 @@ static void draw(const timing *timing, unsigned process, order *begin, order ent
                                   .y_stride = group->hidden,
                                   .residual_stride = group->hidden,
                                   .sum_stride = group->hidden,
-                                  .storage = LN_F32,
-                                  .param = LN_F32,
+                                  .storage = group->dtype,
+                                  .param = group->param,
                                   .convention = group->convention};
     begin->block_rows = group->block_rows;
     begin->cache = group->cache;
-    begin->cold_bytes = 2 * (duet->machine.l3_bytes ? duet->machine.l3_bytes : 1u << 26);
+    begin->cold_bytes =
+        2 * (duet->comparison.machine.l3_bytes ? duet->comparison.machine.l3_bytes : 1u << 26);
     begin->cpu = duet->cpu;
     begin->repetitions = timing->rounds;
     begin->min_seconds = least_seconds;
@@ -149,7 +153,7 @@ static void draw(const timing *timing, unsigned process, order *begin, order ent
     begin->y_offset = LINE * random_stream_below(&stream, PLACES);
     *new_first = random_stream_below(&stream, 2) == 1;
     for (int side = 0; side < SIDES; side++)
-        entries[side] = worker_order(ORDER_TIME_ENTRY, timing->pair->kernels[side]);
+        entries[side] = worker_order(ORDER_TIME_ENTRY, timing->kernels[side]);
 }
 
 /* What a failed reply means for the pair. False: it is no kernel's fault. */
@@ -175,7 +179,7 @@ static bool follow(timing *timing, const order *begin, const int side_of[SIDES],
     reply reply;
     int running = SIDES;
     double bytes = 8.0 * (double)(timing->group->rows * timing->group->hidden);
-    double deadline = timing->duet->settings.deadline + 20 * bytes / 1e9;
+    double deadline = timing->duet->deadline + 20 * bytes / 1e9;
     run.kind = ORDER_TIME_RUN;
     if (!worker_send_order(worker, &run, &reply))
         return blame(timing, SIDES, &reply, error);
@@ -238,11 +242,11 @@ static bool run_process(timing *timing, sample *sample, error *error)
     if (!sample_reserve(sample, timing->rounds, error) || !worker_renew(duet->worker, error) ||
         !place(timing, &begin, entries, error))
         return false;
-    if (!worker_ask(duet->worker, &begin, duet->settings.deadline, &reply))
+    if (!worker_ask(duet->worker, &begin, duet->deadline, &reply))
         return blame(timing, SIDES, &reply, error);
     const int side_of[SIDES] = {new_first ? NEW : BASE, new_first ? BASE : NEW};
     for (int i = 0; i < SIDES; i++)
-        if (!worker_ask(duet->worker, &entries[side_of[i]], duet->settings.deadline, &reply))
+        if (!worker_ask(duet->worker, &entries[side_of[i]], duet->deadline, &reply))
             return blame(timing, side_of[i], &reply, error);
     if (!follow(timing, &begin, side_of, rounds, error))
         return false;
@@ -270,7 +274,7 @@ static bool run_processes(timing *timing, sample *sample, unsigned count, const 
 
 static bool ratio_of(const timing *timing, const sample *sample, estimate *ratio, error *error)
 {
-    const duet_settings *settings = &timing->duet->settings;
+    const comparison_settings *settings = &timing->duet->comparison.settings;
     grouped grouped = {sample->ratios, sample->start, sample->groups};
     if (!bootstrap_median(&grouped, RESAMPLE_GROUPS, settings->confidence, settings->seed, ratio,
                           error))
@@ -284,7 +288,7 @@ static bool ratio_of(const timing *timing, const sample *sample, estimate *ratio
 static bool search(timing *timing, sample *sample, unsigned least, speed_verdict *lean,
                    error *error)
 {
-    const duet_settings *settings = &timing->duet->settings;
+    const comparison_settings *settings = &timing->duet->comparison.settings;
     estimate ratio;
     *lean = SPEED_INCONCLUSIVE;
     while (timing->processes < least && !timing->failed) {
@@ -296,7 +300,7 @@ static bool search(timing *timing, sample *sample, unsigned least, speed_verdict
     while (!timing->failed) {
         if (!ratio_of(timing, sample, &ratio, error))
             return false;
-        *lean = duet_lean(&ratio, settings->threshold);
+        *lean = speed_lean(&ratio, settings->threshold);
         if (*lean != SPEED_INCONCLUSIVE || now() - timing->begun > settings->seconds / 3)
             return true;
         if (!run_processes(timing, sample, SEARCH_STEP, "searching", error))
@@ -305,54 +309,84 @@ static bool search(timing *timing, sample *sample, unsigned least, speed_verdict
     return true;
 }
 
+/* What a sample says, which no choice of its length has biased. */
+static bool take(timing *timing, const sample *sample, error *error)
+{
+    comparison_pair *pair = timing->pair;
+    if (timing->failed || sample->groups == 0)
+        return true;
+    for (int side = 0; side < SIDES; side++)
+        pair->time_ns[side] = median(sample->times[side], sample->count);
+    pair->processes[BASE] = pair->processes[NEW] = (unsigned)sample->groups;
+    return ratio_of(timing, sample, &pair->ratio, error);
+}
+
 static bool confirm(timing *timing, unsigned processes, speed_verdict lean, error *error)
 {
-    duet_pair *pair = timing->pair;
     sample sample = {0};
-    bool fine = run_processes(timing, &sample, processes, "confirming", error);
-    if (fine && !timing->failed && sample.groups > 0) {
-        fine = ratio_of(timing, &sample, &pair->ratio, error);
-        for (int side = 0; side < SIDES; side++)
-            pair->time_ns[side] = median(sample.times[side], sample.count);
-        pair->confirmed = (unsigned)sample.groups;
-        pair->speed =
-            duet_conclude(lean, duet_lean(&pair->ratio, timing->duet->settings.threshold));
-    }
+    bool fine = run_processes(timing, &sample, processes, "confirming", error) &&
+                take(timing, &sample, error);
+    double threshold = timing->duet->comparison.settings.threshold;
+    if (timing->pair->processes[NEW] > 0)
+        timing->pair->speed = duet_conclude(lean, speed_lean(&timing->pair->ratio, threshold));
     sample_free(&sample);
     return fine;
 }
 
-bool duet_time(duet *duet, const speed_group *group, const judge_block blocks[2], duet_pair *pair,
-               duet_outputs outputs, error *error)
+static bool time_adaptively(timing *timing, error *error)
+{
+    const comparison_settings *settings = &timing->duet->comparison.settings;
+    comparison_pair *pair = timing->pair;
+    unsigned least = duet_least_processes(settings->confidence), processes = 0;
+    sample sample = {0};
+    speed_verdict lean;
+    bool fine = search(timing, &sample, least, &lean, error);
+    sample_free(&sample);
+    if (!fine || timing->failed || timing->processes == 0)
+        return fine;
+    double spent = now() - timing->begun, each = spent / timing->processes;
+    if (timing->processes >= least)
+        processes = duet_confirmation(timing->processes, least, settings->seconds - spent, each);
+    pair->searched = timing->processes;
+    if (processes > 0)
+        return confirm(timing, processes, lean, error);
+    snprintf(pair->detail, sizeof pair->detail,
+             "no interval of this confidence in %g s; --time %.0f would do", settings->seconds,
+             ceil(2.5 * least * each));
+    return true;
+}
+
+/* As many processes as the time holds, at least as many as an interval needs: a length that no
+ * result decides. */
+static bool time_fixed(timing *timing, error *error)
+{
+    const comparison_settings *settings = &timing->duet->comparison.settings;
+    unsigned least = duet_least_processes(settings->confidence);
+    sample sample = {0};
+    bool fine = true;
+    while (fine && !timing->failed &&
+           (timing->processes < least || now() - timing->begun < settings->seconds))
+        fine = run_processes(timing, &sample, 1, "calibrating", error);
+    fine = fine && take(timing, &sample, error);
+    sample_free(&sample);
+    return fine;
+}
+
+bool duet_time(duet *duet, const speed_group *group, const judge_block blocks[2],
+               duet_pair *entered, duet_outputs outputs, error *error)
 {
     bool large = 8 * group->rows * group->hidden > FEW_BYTES;
+    comparison_pair *pair = entered->pair;
     timing timing = {.duet = duet,
                      .group = group,
                      .blocks = blocks,
                      .pair = pair,
+                     .kernels = entered->kernels,
                      .outputs = outputs,
                      .rounds = large ? FEW_ROUNDS : ROUNDS,
                      .begun = now()};
-    unsigned least = duet_least_processes(duet->settings.confidence);
-    sample sample = {0};
-    speed_verdict lean;
     pair->speed = SPEED_INCONCLUSIVE;
-    bool fine = search(&timing, &sample, least, &lean, error);
-    sample_free(&sample);
-    if (fine && !timing.failed && timing.processes > 0) {
-        double spent = now() - timing.begun, each = spent / timing.processes;
-        unsigned processes =
-            timing.processes < least
-                ? 0
-                : duet_confirmation(timing.processes, least, duet->settings.seconds - spent, each);
-        pair->searched = timing.processes;
-        if (processes == 0)
-            snprintf(pair->detail, sizeof pair->detail,
-                     "no interval of this confidence in %g s; --time %.0f would do",
-                     duet->settings.seconds, ceil(2.5 * least * each));
-        else
-            fine = confirm(&timing, processes, lean, error);
-    }
+    bool fine = duet->fixed ? time_fixed(&timing, error) : time_adaptively(&timing, error);
     if (timing.failed)
         pair->speed = SPEED_NOT_MEASURED;
     pair->seconds = now() - timing.begun;

@@ -4,6 +4,8 @@
 #include "interrupt.h"
 #include "judge.h"
 #include "npy.h"
+#include "output.h"
+#include "storage.h"
 #include "text.h"
 #include "views.h"
 #include <math.h>
@@ -14,11 +16,14 @@ typedef struct eval_options {
     const char *x, *residual, *gamma, *beta, *convention, *kernel, *y, *out, *dtype;
     word_list plugins;
     double max_row_ulp, deadline;
-    bool reference, json;
+    output_request request;
+    output printed;
+    bool reference;
 } eval_options;
 
 typedef struct tensors {
     npy_array x, residual, gamma, beta, y;
+    ln_type storage, param;
     size_t rows, hidden;
 } tensors;
 
@@ -30,34 +35,54 @@ static void tensors_free(tensors *tensors)
         npy_free(all[i]);
 }
 
-/* Reads f4, or f8 whose every value is an f32 (others would be changed without a word). */
-static bool read_f32(const char *path, const char *option, npy_array *array, error *error)
+/* The same elements in another type, which must have every one of them: others would be changed
+ * without a word. */
+static bool convert(const char *path, const char *option, ln_type type, npy_array *array,
+                    error *error)
 {
-    if (!npy_read(path, false, array, error))
-        return false;
-    if (array->dtype == LN_F32)
-        return true;
-    if (array->dtype != LN_F64)
-        return fail(error, EXIT_CODE_USAGE, "%s (--%s): dtype %s; f4 or f8 was expected", path,
-                    option, dtype_name(array->dtype));
-    const double *from = array->data;
-    float *to = array->data;
-    for (size_t i = 0; i < array->elements; i++) {
-        double value = from[i];
-        if (!isnan(value) && (double)(float)value != value)
-            return fail(error, EXIT_CODE_USAGE,
-                        "%s (--%s): element %zu, %.17g, is no f32: save it as f4 and so choose the "
+    char *to = malloc(array->elements * dtype_size(type) + 1);
+    bool fine = to || fail_memory(error, path);
+    for (size_t i = 0; fine && i < array->elements; i++) {
+        double value = storage_load(array->dtype, array->data, i);
+        storage_store(type, to, i, value);
+        if (!isnan(value) && storage_load(type, to, i) != value)
+            fine = fail(error, EXIT_CODE_USAGE,
+                        "%s (--%s): element %zu, %.17g, is no %s: save it as %s and so choose the "
                         "rounding",
-                        path, option, i, value);
-        to[i] = (float)value;
+                        path, option, i, value, dtype_name(type),
+                        type == LN_F32    ? "f4"
+                        : type == LN_F64  ? "f8"
+                        : type == LN_BF16 ? "u2, the bits of bf16,"
+                                          : "f2");
     }
-    array->dtype = LN_F32;
+    if (!fine) {
+        free(to);
+        return false;
+    }
+    free(array->data);
+    array->data = to;
+    array->dtype = type;
     return true;
+}
+
+/* Reads a file of the type, or one of f2, f4 or f8 whose every value is a number of it; u2 are the
+ * bits of bf16 where the rows are. */
+static bool read_typed(const char *path, const char *option, const tensors *tensors, ln_type type,
+                       npy_array *array, error *error)
+{
+    if (!npy_read(path, tensors->storage == LN_BF16, array, error))
+        return false;
+    if (array->dtype == type)
+        return true;
+    if (array->dtype == LN_F16 && type == LN_F32 && tensors->storage == LN_F32)
+        return fail(error, EXIT_CODE_USAGE,
+                    "%s (--%s): dtype f16; f4 or f8 was expected, or --dtype f16", path, option);
+    return convert(path, option, type, array, error);
 }
 
 /* Gamma or beta: there where the convention has it, nowhere else, and as long as it must be. */
 static bool read_parameter(const char *path, const char *option, bool wanted, size_t length,
-                           npy_array *array, error *error)
+                           const tensors *tensors, npy_array *array, error *error)
 {
     if (!wanted && path)
         return fail(error, EXIT_CODE_USAGE, "--%s %s: this convention has no %s", option, path,
@@ -68,7 +93,7 @@ static bool read_parameter(const char *path, const char *option, bool wanted, si
         return fail(error, EXIT_CODE_USAGE,
                     "--%s is missing: this convention needs %zu element%s of it", option, length,
                     length == 1 ? "" : "s");
-    if (!read_f32(path, option, array, error))
+    if (!read_typed(path, option, tensors, tensors->param, array, error))
         return false;
     return array->elements == length ||
            fail(error, EXIT_CODE_USAGE, "%s (--%s): %zu elements; %zu were expected", path, option,
@@ -78,7 +103,7 @@ static bool read_parameter(const char *path, const char *option, bool wanted, si
 static bool read_all(const eval_options *options, const ln_convention *convention, tensors *tensors,
                      error *error)
 {
-    if (!read_f32(options->x, "x", &tensors->x, error))
+    if (!read_typed(options->x, "x", tensors, tensors->storage, &tensors->x, error))
         return false;
     npy_array *x = &tensors->x;
     tensors->hidden = x->dimensions ? x->shape[x->dimensions - 1] : 0;
@@ -89,32 +114,18 @@ static bool read_all(const eval_options *options, const ln_convention *conventio
     tensors->rows = x->elements / tensors->hidden;
     size_t parameters = convention->affine == LN_AFFINE_SCALAR ? 1 : tensors->hidden;
     if (options->residual &&
-        (!read_f32(options->residual, "residual", &tensors->residual, error) ||
+        (!read_typed(options->residual, "residual", tensors, tensors->storage, &tensors->residual,
+                     error) ||
          !npy_same_shape(x, &tensors->residual, options->residual, "residual", error)))
         return false;
-    if (options->y && (!read_f32(options->y, "y", &tensors->y, error) ||
-                       !npy_same_shape(x, &tensors->y, options->y, "y", error)))
+    if (options->y &&
+        (!read_typed(options->y, "y", tensors, tensors->storage, &tensors->y, error) ||
+         !npy_same_shape(x, &tensors->y, options->y, "y", error)))
         return false;
     return read_parameter(options->gamma, "gamma", convention_has_gamma(convention), parameters,
-                          &tensors->gamma, error) &&
+                          tensors, &tensors->gamma, error) &&
            read_parameter(options->beta, "beta", convention_has_beta(convention), parameters,
-                          &tensors->beta, error);
-}
-
-static const kernel_entry *find_kernel(const char *name, const kernel_list *kernels, error *error)
-{
-    const char *names[1024];
-    size_t count = 0;
-    for (size_t i = 0; i < kernels->count; i++) {
-        if (strcmp(kernels->kernels[i].facts.name, name) == 0)
-            return &kernels->kernels[i];
-        if (count < 1024)
-            names[count++] = kernels->kernels[i].facts.name;
-    }
-    const char *nearest = nearest_word(name, names, count);
-    fail(error, EXIT_CODE_USAGE, "unknown kernel '%.100s'%s%s%s: see lnbench list kernels", name,
-         nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
-    return NULL;
+                          tensors, &tensors->beta, error);
 }
 
 /* The result as a case of the store, so that it prints like one. */
@@ -131,6 +142,7 @@ static stored_case as_case(const eval_options *options, const ln_convention *con
     convention_label(convention, key->convention);
     key->rows = tensors->rows;
     key->hidden = tensors->hidden;
+    key->dtype = tensors->storage;
     key->threads = 1;
     made.verdict = judgement->verdict;
     made.metrics = judgement->metrics;
@@ -138,18 +150,14 @@ static stored_case as_case(const eval_options *options, const ln_convention *con
     return made;
 }
 
-static bool print_json(const stored_case *result, error *error)
+static bool print_json(const output *out, const stored_case *result, error *error)
 {
     view_case view = {.stored = result, .regime = ""};
     view.speed = (speed){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
-    json_t *json = view_case_json(&view);
-    bool fine = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
-    printf("\n");
-    json_decref(json);
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+    return output_json(out, view_case_json(&view), error);
 }
 
-static bool print_text(const stored_case *result, bool alignment_bits, error *error)
+static void add_figures(table *table, const stored_case *result)
 {
     const ln_metrics *m = &result->metrics;
     const struct {
@@ -174,32 +182,56 @@ static bool print_text(const stored_case *result, bool alignment_bits, error *er
         {"rstd_ulp_max", m->rstd_ulp_max},
         {"kappa_max", m->kappa_max},
     };
-    char described[256];
-    printf("%s on %s: %zu x %zu, %s\n", result->key.kernel, result->key.input, result->key.rows,
-           result->key.hidden, result->key.convention);
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        table_cell(table, figures[i].name);
         if (isnan(figures[i].value))
-            printf("  %-20s -\n", figures[i].name);
+            table_cell(table, "-");
         else
-            printf("  %-20s %.6g\n", figures[i].name, figures[i].value);
-    printf("  %-20s %llu of %llu elements\n", "mismatches", (unsigned long long)m->mismatches,
-           (unsigned long long)m->elements);
-    printf("  %-20s %llu, of the other sign: %llu\n", "exact_zeros",
-           (unsigned long long)m->exact_zeros, (unsigned long long)m->sign_of_zero);
-    printf("  %-20s row %zu, column %zu: %a, exactly %a\n", "worst", m->worst_row, m->worst_column,
-           m->worst_computed, m->worst_exact);
-    printf("  %-20s %s\n", "bits by placement", alignment_bits ? "differ" : "the same");
-    printf("  %-20s %s%s%s\n", "verdict",
-           verdict_describe(&result->verdict, described, sizeof described),
-           result->verdict.declared ? ": " : "",
-           result->verdict.declared ? result->verdict.detail : "");
-    return !ferror(stdout) || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
+            table_format(table, "%.6g", figures[i].value);
+    }
 }
 
-/* The reference's own output is judged too: what f32 rounding alone costs. */
+/* What is no figure: what was counted, where the worst element is, and the verdict. */
+static void add_facts(table *table, const stored_case *result, bool alignment_bits)
+{
+    const ln_metrics *m = &result->metrics;
+    const verdict *verdict = &result->verdict;
+    char described[256];
+    table_cell(table, "mismatches");
+    table_format(table, "%llu of %llu elements", (unsigned long long)m->mismatches,
+                 (unsigned long long)m->elements);
+    table_cell(table, "exact_zeros");
+    table_format(table, "%llu, of the other sign: %llu", (unsigned long long)m->exact_zeros,
+                 (unsigned long long)m->sign_of_zero);
+    table_cell(table, "worst");
+    table_format(table, "row %zu, column %zu: %a, exactly %a", m->worst_row, m->worst_column,
+                 m->worst_computed, m->worst_exact);
+    table_cell(table, "bits by placement");
+    table_cell(table, alignment_bits ? "differ" : "the same");
+    table_cell(table, "verdict");
+    table_format(table, "%s%s%s", verdict_describe(verdict, described, sizeof described),
+                 verdict->declared ? ": " : "", verdict->declared ? verdict->detail : "");
+}
+
+static bool print_table(const output *out, const stored_case *result, bool alignment_bits,
+                        error *error)
+{
+    static const char *const headings[] = {"measure", "value"};
+    table *table = table_create(headings, 2);
+    output_line(out, "%s on %s: %zu x %zu, %s", result->key.kernel, result->key.input,
+                result->key.rows, result->key.hidden, result->key.convention);
+    output_line(out, "%s", "");
+    if (table) {
+        add_figures(table, result);
+        add_facts(table, result, alignment_bits);
+    }
+    return output_table(out, table, error);
+}
+
+/* The reference's own output is judged too: what rounding alone costs. */
 static bool judge_it(const eval_options *options, judge *judge, const judge_block *block,
                      const tensors *tensors, const kernel_entry *kernel, judgement *judgement,
-                     const float **computed, error *error)
+                     const void **computed, error *error)
 {
     if (options->reference || options->y) {
         *computed = options->reference ? block->rounded : tensors->y.data;
@@ -229,31 +261,33 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
     judge *judge = judge_create(worker, &settings);
     judge_block block = {0};
     judgement judgement;
-    const float *computed = NULL;
+    const void *computed = NULL;
     exit_code code = EXIT_CODE_FINE;
     bool fine = judge || fail_memory(error, "the judge");
-    fine =
-        fine &&
-        judge_block_from(judge, &block, convention, tensors->rows, tensors->hidden, tensors->x.data,
-                         tensors->residual.data, tensors->gamma.data, tensors->beta.data, error) &&
-        judge_it(options, judge, &block, tensors, kernel, &judgement, &computed, error);
+    fine = fine &&
+           judge_block_from_typed(judge, &block, convention, tensors->storage, tensors->param,
+                                  tensors->rows, tensors->hidden, tensors->x.data,
+                                  tensors->residual.data, tensors->gamma.data, tensors->beta.data,
+                                  error) &&
+           judge_it(options, judge, &block, tensors, kernel, &judgement, &computed, error);
     if (fine && options->out && computed)
-        fine = npy_write(options->out, LN_F32, tensors->x.dimensions, tensors->x.shape, computed,
-                         error);
+        fine = npy_write(options->out, tensors->storage, tensors->x.dimensions, tensors->x.shape,
+                         computed, error);
     if (fine) {
         stored_case result = as_case(options, convention, tensors, &judgement);
         bool measured = judgement.metrics.elements > 0;
-        fine = options->json ? print_json(&result, error)
-               : measured    ? print_text(&result, judgement.alignment_bits, error)
-                             : true;
+        const output *out = &options->printed;
+        fine = out->format == OUTPUT_JSON ? print_json(out, &result, error)
+               : measured ? print_table(out, &result, judgement.alignment_bits, error)
+                          : true;
         code = verdict_exit_code(&judgement.verdict);
         /* One kernel was asked for: that it can't run here is then no side remark. */
         if (judgement.verdict.kind == VERDICT_UNSUPPORTED)
             code = EXIT_CODE_ENVIRONMENT;
         if (fine && !measured)
             fine = no_output(options, &judgement.verdict, code, error);
-        else if (fine && options->out && !options->json)
-            printf("  %-20s %s\n", "written", options->out);
+        else if (fine && options->out)
+            output_line(out, "\nwritten  %s", options->out);
     }
     judge_block_free(&block);
     judge_destroy(judge);
@@ -268,20 +302,34 @@ static bool check_options(const eval_options *options, ln_convention *convention
     if (ways != 1)
         return fail(error, EXIT_CODE_USAGE,
                     "one of --kernel NAME, --reference and --y FILE.npy was expected");
-    if (strcmp(options->dtype, "f32") != 0)
-        return fail(error, EXIT_CODE_USAGE, "--dtype %.60s: f32 is what this build has",
+    ln_type type;
+    if (options->dtype && !dtype_from_name(options->dtype, &type))
+        return fail(error, EXIT_CODE_USAGE, "--dtype %.60s: f32, f64, bf16 or f16 was expected",
                     options->dtype);
     return convention_parse(options->convention, convention, error);
 }
 
+/* The kernel's types; without one --dtype's, and gamma and beta are f32 beside 16-bit rows. */
+static bool choose_types(const eval_options *options, const kernel_entry *kernel, tensors *tensors,
+                         error *error)
+{
+    tensors->storage = kernel ? kernel->facts.storage : LN_F32;
+    if (options->dtype && kernel && strcmp(options->dtype, dtype_name(tensors->storage)) != 0)
+        return fail(error, EXIT_CODE_USAGE, "--dtype %s: kernel %s takes %s", options->dtype,
+                    kernel->facts.name, dtype_name(tensors->storage));
+    if (options->dtype)
+        dtype_from_name(options->dtype, &tensors->storage);
+    tensors->param = kernel ? kernel->facts.param : tensors->storage == LN_F64 ? LN_F64 : LN_F32;
+    return true;
+}
+
 exit_code command_eval(int argc, char **argv, error *error)
 {
-    eval_options eval = {
-        .convention = "torch", .dtype = "f32", .max_row_ulp = INFINITY, .deadline = 60};
+    eval_options eval = {.convention = "torch", .max_row_ulp = INFINITY, .deadline = 60};
     const option options[] = {
-        {"x", "FILE.npy", "the rows: f4 or f8, any shape, the last axis is hidden", OPTION_TEXT,
+        {"x", "FILE.npy", "the rows: f4, f8, f2 (bf16: u2); the last axis is hidden", OPTION_TEXT,
          &eval.x},
-        {"residual", "FILE.npy", "is added to x first, rounded to f32", OPTION_TEXT,
+        {"residual", "FILE.npy", "is added to x first, rounded to the element type", OPTION_TEXT,
          &eval.residual},
         {"gamma", "FILE.npy", "as the convention's affine form says", OPTION_TEXT, &eval.gamma},
         {"beta", "FILE.npy", "likewise", OPTION_TEXT, &eval.beta},
@@ -290,13 +338,14 @@ exit_code command_eval(int argc, char **argv, error *error)
         {"reference", NULL, "take the certified reference instead", OPTION_FLAG, &eval.reference},
         {"y", "FILE.npy", "judge this output, made elsewhere, instead", OPTION_TEXT, &eval.y},
         {"out", "FILE.npy", "write the output, in the shape of x", OPTION_TEXT, &eval.out},
-        {"dtype", "f32", "element type", OPTION_TEXT, &eval.dtype},
+        {"dtype", "TYPE", "f32, f64, bf16, f16 (default: the kernel's, else f32)", OPTION_TEXT,
+         &eval.dtype},
         {"plugin", "FILE.so", "with a plugin's kernels; may be given again", OPTION_RAW,
          &eval.plugins},
         {"max-row-ulp", "X", "above it the output is inaccurate", OPTION_REAL, &eval.max_row_ulp},
         {"deadline", "S", "seconds until the kernel counts as hung (default: 60)", OPTION_REAL,
          &eval.deadline},
-        {"json", NULL, "JSON instead of text", OPTION_FLAG, &eval.json},
+        OUTPUT_OPTIONS(eval.request),
     };
     const subcommand subcommand = {
         "eval",
@@ -323,13 +372,15 @@ exit_code command_eval(int argc, char **argv, error *error)
         options_help(&subcommand, stdout);
     } else if (fine) {
         interrupt_watch();
-        fine = check_options(&eval, &convention, error) &&
-               read_all(&eval, &convention, &tensors, error) &&
+        fine = output_choose(&eval.request, &eval.printed, error) &&
+               check_options(&eval, &convention, error) &&
                worker_start(eval.plugins.words, eval.plugins.count, &worker, &kernels, error);
         if (fine && eval.kernel) {
-            kernel = find_kernel(eval.kernel, &kernels, error);
+            kernel = kernel_find(&kernels, eval.kernel, error);
             fine = kernel != NULL;
         }
+        fine = fine && choose_types(&eval, kernel, &tensors, error) &&
+               read_all(&eval, &convention, &tensors, error);
         if (fine)
             code = evaluate(&eval, &convention, &tensors, worker, kernel, error);
     }

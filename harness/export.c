@@ -73,6 +73,10 @@ static json_t *run_json(const view *view)
         /* a string: JSON numbers are exact to 53 bits only */
         put(record, "seed", json_string(seed)) &&
         put(record, "state", json_string(states[run->state])) &&
+        /* so that a file that was cut at the end of a line shows */
+        put(record, "kernels", json_integer((json_int_t)json_array_size(view->kernels))) &&
+        put(record, "cases", json_integer((json_int_t)view->cases.count)) &&
+        put(record, "rows", json_integer((json_int_t)view->rows.count)) &&
         put(record, "machine", json_incref(facts))) {
         json_decref(facts);
         return record;
@@ -111,6 +115,43 @@ static json_t *hex_json(double value)
     return json_string(text);
 }
 
+/* Infinite figures are null like undefined ones; their names tell them apart. */
+static bool add_infinite(json_t *names, const char *name, double value)
+{
+    char signed_name[64];
+    if (!isinf(value))
+        return true;
+    snprintf(signed_name, sizeof signed_name, "%s%s", value < 0 ? "-" : "", name);
+    return json_array_append_new(names, json_string(signed_name)) == 0;
+}
+
+static json_t *infinite_json(const stored_case *stored)
+{
+    size_t count;
+    const metric_field *fields = metric_fields(&count);
+    json_t *names = json_array();
+    bool fine = names && add_infinite(names, "bound_row_ulp", stored->bound_row_ulp);
+    for (size_t i = 0; fine && i < count; i++)
+        if (fields[i].kind == METRIC_REAL && strncmp(fields[i].name, "worst_", 6) != 0)
+            fine = add_infinite(names, fields[i].name, metric_value(&stored->metrics, &fields[i]));
+    if (fine)
+        return names;
+    json_decref(names);
+    return NULL;
+}
+
+static json_t *infinite_of_row(const stored_row *row)
+{
+    json_t *names = json_array();
+    if (names && add_infinite(names, "kappa", row->kappa) &&
+        add_infinite(names, "row_ulp", row->row_ulp) &&
+        add_infinite(names, "norm_max", row->norm_max) &&
+        add_infinite(names, "bound_row_ulp", row->bound_row_ulp))
+        return names;
+    json_decref(names);
+    return NULL;
+}
+
 /* The metrics that the design's JSON leaves out. */
 static json_t *further_json(const ln_metrics *metrics)
 {
@@ -143,6 +184,7 @@ static void add_cases(const view *view, text *out)
         bool judged = stored->judged && stored->metrics.elements;
         if (record &&
             put(record, "further_metrics", judged ? further_json(&stored->metrics) : json_null()) &&
+            put(record, "infinite", infinite_json(stored)) &&
             put(record, "measurements", repetitions_json(stored))) {
             add_record(out, "case", record);
         } else {
@@ -162,7 +204,8 @@ static void add_rows(const view *view, text *out)
             put(record, "kappa", json_figure(row->kappa)) &&
             put(record, "row_ulp", json_figure(row->row_ulp)) &&
             put(record, "norm_max", json_figure(row->norm_max)) &&
-            put(record, "bound_row_ulp", json_figure(row->bound_row_ulp))) {
+            put(record, "bound_row_ulp", json_figure(row->bound_row_ulp)) &&
+            put(record, "infinite", infinite_of_row(row))) {
             add_record(out, "row", record);
         } else {
             json_decref(record);

@@ -73,6 +73,7 @@ static bool append_repetition(json_t *benchmarks, const view_case *view, size_t 
                     put_defined(entry, "bytes_per_second",
                                 bytes_per_second(&view->stored->key, repetition->real_ns)) &&
                     put(entry, "process", json_integer(repetition->process)) &&
+                    put(entry, "round", json_integer(repetition->repetition)) &&
                     put(entry, "order", json_integer(repetition->order));
     return append(benchmarks, entry, complete);
 }
@@ -204,6 +205,7 @@ static bool put_facts(json_t *context, const view *view)
     snprintf(text, sizeof text, "%llu", (unsigned long long)view->run.seed);
     bool fine = put(context, "seed", json_string(text)) &&
                 put(context, "plan", json_text(view->run.plan)) &&
+                put(context, "plan_hash", json_text(view->run.plan_hash)) &&
                 put(context, "command_line", json_text(view->run.command_line));
     for (size_t i = 0; fine && i < view->machine.count; i++) {
         const machine_fact *fact = &view->machine.facts[i];

@@ -7,7 +7,8 @@ typedef struct fingerprint_options {
     const char *probe;
     uint64_t digits, x_digits;
     double noise;
-    bool all, json;
+    bool all;
+    output_request request;
 } fingerprint_options;
 
 static const uint64_t not_given = UINT64_MAX;
@@ -25,7 +26,10 @@ static bool find_and_print(const fingerprint_options *options, error *error)
 {
     fingerprint_tensors tensors = {0};
     fingerprint found = {0};
+    output out;
     int digits, x_digits;
+    if (!output_choose(&options->request, &out, error))
+        return false;
     if (!options->files.x || !options->files.y)
         return fail(error, EXIT_CODE_USAGE, "--%s FILE.npy is missing",
                     options->files.x ? "y" : "x");
@@ -35,9 +39,9 @@ static bool find_and_print(const fingerprint_options *options, error *error)
     bool fine =
         fingerprint_read(&options->files, digits, x_digits, options->noise, &tensors, error) &&
         fingerprint_make(&tensors.input, &found, error) &&
-        (options->json
-             ? fingerprint_print_json(&found, stdout, error)
-             : fingerprint_print_text(&tensors.input, &found, options->all, stdout, error)) &&
+        (out.format == OUTPUT_JSON
+             ? fingerprint_print_json(&found, &out, error)
+             : fingerprint_print_text(&tensors.input, &found, options->all, &out, error)) &&
         (!options->probe || fingerprint_write_probes(&found, options->probe, error));
     fingerprint_free(&found);
     fingerprint_tensors_free(&tensors);
@@ -64,7 +68,7 @@ exit_code command_fingerprint(int argc, char **argv, error *error)
         {"probe", "FILE.npy", "write the rows that would tell the rest apart", OPTION_TEXT,
          &given.probe},
         {"all", NULL, "the whole ranking", OPTION_FLAG, &given.all},
-        {"json", NULL, "JSON instead of text", OPTION_FLAG, &given.json},
+        OUTPUT_OPTIONS(given.request),
     };
     const subcommand subcommand = {
         "fingerprint",

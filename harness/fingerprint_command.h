@@ -5,7 +5,7 @@
 
 #include "fingerprint.h"
 #include "npy.h"
-#include <stdio.h>
+#include "output.h"
 
 typedef struct fingerprint_files {
     const char *x, *y, *gamma, *beta, *residual; /* paths; only x and y are needed */
@@ -25,9 +25,10 @@ bool fingerprint_read(const fingerprint_files *files, int digits, int x_digits, 
                       fingerprint_tensors *tensors, error *error);
 void fingerprint_tensors_free(fingerprint_tensors *tensors);
 
-bool fingerprint_print_json(const fingerprint *found, FILE *file, error *error);
+bool fingerprint_print_json(const fingerprint *found, const output *out, error *error);
+/* Text, Markdown, or the whole ranking as TSV. */
 bool fingerprint_print_text(const fingerprint_input *input, const fingerprint *found, bool all,
-                            FILE *file, error *error);
+                            const output *out, error *error);
 
 /* Writes the probe rows as probe_count x hidden. */
 bool fingerprint_write_probes(const fingerprint *found, const char *path, error *error);

@@ -73,7 +73,7 @@ static json_t *probes_json(const fingerprint *found)
     return probes;
 }
 
-bool fingerprint_print_json(const fingerprint *found, FILE *file, error *error)
+bool fingerprint_print_json(const fingerprint *found, const output *out, error *error)
 {
     json_t *ranking = json_array();
     for (size_t i = 0; i < found->count; i++)
@@ -82,10 +82,11 @@ bool fingerprint_print_json(const fingerprint *found, FILE *file, error *error)
                             "fits", fingerprint_fits(found), "ranking", ranking,
                             "indistinguishable", groups_json(found), "probes", probes_json(found),
                             "pairs_left", (json_int_t)found->pairs_left);
-    bool fine = all && json_array_size(ranking) == found->count &&
-                json_dumpf(all, file, JSON_INDENT(1)) == 0 && fputc('\n', file) != EOF;
-    json_decref(all);
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+    if (all && json_array_size(ranking) != found->count) {
+        json_decref(all);
+        all = NULL;
+    }
+    return output_json(out, all, error);
 }
 
 /* ---- text ---- */
@@ -255,15 +256,13 @@ static void print_probes(const fingerprint *found, FILE *file)
                 found->pairs_left, found->pairs);
 }
 
-static bool print_ranking(const fingerprint *found, bool all, FILE *file)
+static bool print_ranking(const fingerprint *found, bool all, const output *out, error *error)
 {
     static const char *const headings[] = {"convention", "ddof",   "eps",   "place",   "affine",
                                            "row ULP",    "rel L2", "alike", "possible"};
     size_t columns = sizeof headings / sizeof *headings - !found->printed;
     table *table = table_create(headings, columns);
-    if (!table)
-        return false;
-    for (size_t i = 0; i < found->count && (all || i < SHOWN); i++) {
+    for (size_t i = 0; table && i < found->count && (all || i < SHOWN); i++) {
         const fingerprint_candidate *candidate = &found->candidates[i];
         char label[CONVENTION_MAX_LENGTH], number[32];
         const ln_convention *convention = &candidate->convention;
@@ -278,24 +277,28 @@ static bool print_ranking(const fingerprint *found, bool all, FILE *file)
         if (found->printed)
             table_cell(table, candidate->possible ? "yes" : "no");
     }
-    bool fine = table_print(table, file);
-    table_destroy(table);
+    bool fine = output_table(out, table, error);
     if (!all && found->count > SHOWN)
-        fprintf(file, "... %zu more: --all\n", found->count - SHOWN);
+        output_line(out, "... %zu more: --all", found->count - SHOWN);
     return fine;
 }
 
 bool fingerprint_print_text(const fingerprint_input *input, const fingerprint *found, bool all,
-                            FILE *file, error *error)
+                            const output *out, error *error)
 {
-    print_head(input, found, file);
-    print_verdict(input, found, file);
-    print_settled(found, file);
-    print_alike(found, file);
-    print_probes(found, file);
-    fprintf(file, "\n");
-    return (print_ranking(found, all, file) && !ferror(file)) ||
-           fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
+    FILE *file = out->file;
+    bool markdown = out->format == OUTPUT_MARKDOWN;
+    if (out->format != OUTPUT_TSV) {
+        fprintf(file, "%s", markdown ? "```\n" : "");
+        print_head(input, found, file);
+        print_verdict(input, found, file);
+        print_settled(found, file);
+        print_alike(found, file);
+        print_probes(found, file);
+        fprintf(file, "%s\n", markdown ? "```\n" : "");
+    }
+    return print_ranking(found, all || out->format == OUTPUT_TSV, out, error) &&
+           (!ferror(file) || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write"));
 }
 
 bool fingerprint_write_probes(const fingerprint *found, const char *path, error *error)

@@ -5,15 +5,26 @@
 
 #include "case.h"
 
+struct input_place;
+/* Fills a row of place->hidden elements. */
+typedef void input_maker(const struct input_place *place, float *x);
+/* Fills gamma and beta, which both have room for hidden elements. */
+typedef void parameter_maker(const ln_convention *convention, uint64_t seed, size_t hidden,
+                             float *gamma, float *beta);
+
 typedef struct input_family {
-    const char *name;    /* "normal", "offset", ... */
-    const char *purpose; /* why it hurts, one line */
+    const char *name;     /* "normal", "offset", ... */
+    const char *purpose;  /* why it hurts, one line */
+    const char *evidence; /* where it is met: an issue ("pytorch#51102"), a paper */
+    bool everywhere;  /* the default plan judges it under every convention, not the first only */
+    bool without_eps; /* and, at every size, under the first one without its eps */
+    input_maker *make;
+    parameter_maker *parameters; /* NULL: input_affine() */
 } input_family;
 
-/* All families: normal, uniform, offset (with kappa: "offset:1e4"; plain "offset" is a sweep in
- * which row r has kappa 1, 10, ... 1e8 in turn), ramp, constant, spike, outlier-channels,
- * alternating, huge, subnormal, nan, inf, and the tensors printed in the five documents: seed-000,
- * seed-001, seed-002, seed-003, seed-004 where they print one. */
+/* All families, in the order of the plans: `lnbench list inputs` and docs/inputs.md tell what they
+ * are. "offset" also takes a kappa: "offset:1e4" (plain "offset" is a sweep in which row r has
+ * kappa 1, 10, ... 1e8 in turn). */
 const input_family *input_families(size_t *count);
 
 /* Whether such an input exists: a family, "offset:KAPPA" or a path ending in .npy (not opened
@@ -27,10 +38,30 @@ bool input_check(const char *input, error *error);
 bool input_rows(const char *input, uint64_t seed, size_t first, size_t count, size_t hidden,
                 float *x, error *error);
 
+/* The same in any type: every family in that type's own range and precision, by integer arithmetic
+ * and one rounding to nearest even (inputs_typed.c tells how; "offset" sweeps kappa from 1 to 1e3
+ * in bf16, 1e4 in f16, 1e16 in f64). A .npy file of the type is taken bit for bit (<u2 for bf16),
+ * one of f4 or f8 is rounded. */
+bool input_rows_typed(const char *input, ln_type type, uint64_t seed, size_t first, size_t count,
+                      size_t hidden, void *x, error *error);
+
+/* Whether such an input exists in this type, too. */
+bool input_check_typed(const char *input, ln_type type, error *error);
+
 /* Gamma and beta for an affine form: gamma around 1, beta around 0, never all equal (gamma1 stores
  * gamma - 1); one element each under LN_AFFINE_SCALAR. */
 void input_affine(const ln_convention *convention, uint64_t seed, size_t hidden, float *gamma,
                   float *beta);
+
+/* Gamma and beta that go with an input: those of input_affine(), but where a family hurts by its
+ * own, such as affine-cancellation. */
+void input_parameters(const char *input, const ln_convention *convention, uint64_t seed,
+                      size_t hidden, float *gamma, float *beta);
+
+/* The same in any type, rounded to nearest even, after they were brought into the type's range by a
+ * power of two where they lie beyond. Either may be NULL. */
+bool input_parameters_typed(const char *input, const ln_convention *convention, ln_type type,
+                            uint64_t seed, size_t hidden, void *gamma, void *beta, error *error);
 
 /* Probe rows of a convention: N <= 16 with var near eps, exact sums where possible, where
  * neighbouring conventions (other ddof, other place of eps, no eps) lie more than 1000 ULP apart
@@ -38,6 +69,11 @@ void input_affine(const ln_convention *convention, uint64_t seed, size_t hidden,
  * and, for hidden > 16, rows of +-1 times a power of two at that hidden, whose sums are exact in
  * any order. Fills x (dense, hidden each) and returns how many rows it made, at most `most`. */
 size_t input_probe_rows(const ln_convention *convention, size_t hidden, size_t most, float *x);
+
+/* Those of them that are numbers of the type: f16 cannot have the ones whose var is near a small
+ * eps. How far apart neighbours lie there is told in judge_probes.c. */
+bool input_probe_rows_typed(const ln_convention *convention, ln_type type, size_t hidden,
+                            size_t most, void *x, size_t *count, error *error);
 
 /* The counter-based generator itself (Philox4x32-10, Salmon et al., SC 2011): four words from a key
  * and a counter. */

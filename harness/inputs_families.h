@@ -2,8 +2,7 @@
 #ifndef LNBENCH_INPUTS_FAMILIES_H
 #define LNBENCH_INPUTS_FAMILIES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "inputs.h"
 
 /* What one row is made from. */
 typedef struct input_place {
@@ -12,15 +11,31 @@ typedef struct input_place {
     double kappa; /* offset only; 0: the sweep */
 } input_place;
 
-/* Fills x[0..hidden). */
-typedef void input_maker(const input_place *place, float *x);
-
-input_maker make_normal, make_uniform, make_offset, make_ramp, make_constant, make_spike,
-    make_outlier_channels, make_alternating, make_huge, make_subnormal, make_nan, make_inf;
+/* inputs_families.c */
+input_maker make_normal, make_uniform, make_ramp, make_constant, make_spike, make_outlier_channels,
+    make_alternating, make_huge, make_subnormal, make_nan, make_inf;
+/* inputs_offset.c */
+input_maker make_offset, make_kappa;
+/* inputs_shapes.c: how elements lie */
+input_maker make_near_constant, make_two_valued, make_sorted, make_positive, make_geometric,
+    make_blocks, make_quantised, make_sparse, make_signed_zeros, make_bad_pivot;
+/* inputs_scales.c: how large elements are */
+input_maker make_alternating_scales, make_heavy_tails, make_massive_activations, make_overflow,
+    make_underflow, make_subnormal_out, make_var_near_eps;
+/* inputs_parameters.c: rows that go with a gamma and beta of their own */
+input_maker make_affine_cancellation, make_ties;
+parameter_maker parameters_cancelling, parameters_wide, parameters_subnormal, parameters_of_ties;
+/* inputs_documents.c */
 input_maker make_document_000, make_document_001, make_document_002, make_document_003;
 
 /* kappa 1, 10, ... 1e8 in turn. */
 enum { KAPPA_SWEEP_LENGTH = 9 };
 double kappa_of_sweep(size_t row);
+
+/* The rows of make_kappa: kappa from 1 to the most that this hidden can have, in equal ratios. */
+enum { KAPPA_ROWS = 18 };
+
+/* q with q^count = product, for product >= 1. */
+double root_of(double product, int count);
 
 #endif

@@ -40,13 +40,11 @@ static double realised_kappa(const float *z, size_t hidden, double centre, doubl
     return var > 0 ? sqrt(mean * mean / var + 1) : INFINITY;
 }
 
-/* The scale, at most 32 times as large as `scale` or a quarter of it, that comes nearest to kappa:
- * by bisection, since kappa falls where the scale rises. 32 is enough to move an element to the
- * next float: the shift is below 2^27, whose floats lie 8 apart. */
-static double search_scale(const float *z, size_t hidden, double centre, double shift, double scale,
-                           double kappa)
+/* The scale between low and high that comes nearest to kappa: by bisection, since kappa falls where
+ * the scale rises. */
+static double search_scale(const float *z, size_t hidden, double centre, double shift, double low,
+                           double high, double kappa)
 {
-    double low = scale / 4, high = scale * 32;
     double best = high, best_ratio = INFINITY;
     for (int i = 0; i < SEARCH_STEPS; i++) {
         double middle = sqrt(low * high);
@@ -64,25 +62,88 @@ static double search_scale(const float *z, size_t hidden, double centre, double 
     return best;
 }
 
-void make_offset(const input_place *place, float *x)
+/* A normal row, what to subtract to centre it, and what to multiply by for a deviation of 1. */
+static void normal_row(const input_place *place, float *x, double *centre, double *scale)
 {
-    size_t hidden = place->hidden;
-    double kappa = place->kappa > 0 ? place->kappa : kappa_of_sweep(place->row);
-    double n = (double)hidden, sum = 0, squares = 0;
+    double n = (double)place->hidden, sum = 0, squares = 0;
     random_row random = random_row_begin(place->seed, STREAM_OFFSET, place->row);
-    for (size_t i = 0; i < hidden; i++) {
+    for (size_t i = 0; i < place->hidden; i++) {
         x[i] = (float)random_normal(&random, i);
         sum += x[i];
     }
-    double centre = sum / n;
-    for (size_t i = 0; i < hidden; i++)
-        squares += (x[i] - centre) * (x[i] - centre);
-    double shift = (float)sqrt((kappa - 1) * (kappa + 1));
-    double scale = squares > 0 ? 1 / sqrt(squares / n) : 1;
-    if (shift > 0x1p13)
-        scale = search_scale(x, hidden, centre, shift, scale, kappa);
-    for (size_t i = 0; i < hidden; i++) {
+    *centre = sum / n;
+    for (size_t i = 0; i < place->hidden; i++)
+        squares += (x[i] - *centre) * (x[i] - *centre);
+    *scale = squares > 0 ? 1 / sqrt(squares / n) : 1;
+}
+
+static void shift_row(const input_place *place, float *x, double centre, double shift, double scale)
+{
+    for (size_t i = 0; i < place->hidden; i++) {
         float made = shifted(shift, scale, x[i] - centre);
         x[i] = place->row % 2 == 0 ? made : -made;
     }
+}
+
+void make_offset(const input_place *place, float *x)
+{
+    double kappa = place->kappa > 0 ? place->kappa : kappa_of_sweep(place->row);
+    double centre, scale, shift = (float)sqrt((kappa - 1) * (kappa + 1));
+    normal_row(place, x, &centre, &scale);
+    /* 32 is enough to move an element to the next float: the shift is below 2^27, whose floats lie
+     * 8 apart. */
+    if (shift > 0x1p13)
+        scale = search_scale(x, place->hidden, centre, shift, scale / 4, scale * 32, kappa);
+    shift_row(place, x, centre, shift, scale);
+}
+
+/* The row of largest kappa: all elements at the top of a binade of floats, u apart, but one that is
+ * u less. Its deviation is u sqrt(N - 1) / N, so that kappa is nearly 2^24 N / sqrt(N - 1). u is
+ * the power of two that brings the deviation nearest to 1. */
+static void make_top(const input_place *place, float *x)
+{
+    double n = (double)place->hidden, u = 1, deviation = n > 1 ? sqrt(n - 1) / n : 1;
+    while (u * deviation < 0x1p-1)
+        u *= 2;
+    for (size_t i = 0; i < place->hidden; i++)
+        x[i] = (float)((0x1p24 - 1) * u);
+    random_row random = random_row_begin(place->seed, STREAM_CHOICE, place->row);
+    x[random_bits(&random, 0) % place->hidden] = (float)((0x1p24 - 2) * u);
+}
+
+double root_of(double product, int count)
+{
+    double low = 1, high = product;
+    for (int step = 0; step < 100; step++) {
+        double middle = low + (high - low) / 2, power = 1;
+        for (int i = 0; i < count && power <= product; i++)
+            power *= middle;
+        if (power <= product)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* From 1 to the most that f32 and this hidden can have, in KAPPA_ROWS - 1 equal ratios, the
+ * deviation near 1 all the way. */
+void make_kappa(const input_place *place, float *x)
+{
+    size_t step = place->row % KAPPA_ROWS;
+    double n = (double)place->hidden, most = n > 1 ? 0x1p24 * n / sqrt(n - 1) : 0x1p24;
+    double kappa = 1, ratio = root_of(most, KAPPA_ROWS - 1), centre, scale;
+    if (step == KAPPA_ROWS - 1) {
+        make_top(place, x);
+        return;
+    }
+    for (size_t i = 0; i < step; i++)
+        kappa *= ratio;
+    double shift = (float)sqrt((kappa - 1) * (kappa + 1));
+    normal_row(place, x, &centre, &scale);
+    /* Elements lie shift / 2^23 apart at most, and half of that moves one. */
+    double high = scale * 32 + shift * 0x1p-22;
+    if (shift > 0x1p13)
+        scale = search_scale(x, place->hidden, centre, shift, scale / 4, high, kappa);
+    shift_row(place, x, centre, shift, scale);
 }

@@ -19,6 +19,11 @@ typedef enum random_stream {
     STREAM_SPECIAL,
     STREAM_GAMMA,
     STREAM_BETA,
+    STREAM_SHAPE,
+    STREAM_CHOICE,
+    STREAM_SCALE,
+    STREAM_CANCEL,
+    STREAM_WIDE,
 } random_stream;
 
 /* One row of a stream: 2^50 columns of 32 random bits. Four columns come from one Philox call, so

@@ -20,14 +20,16 @@ typedef struct judge_settings {
     double deadline_seconds; /* for one kernel call sequence in the worker */
 } judge_settings;
 
-/* Rows under one convention with their exact answers. All tensors dense. */
+/* Rows under one convention with their exact answers, of one storage and parameter type. All
+ * tensors dense. */
 typedef struct judge_block {
     ln_convention convention;
+    ln_type storage, param;
     size_t rows, hidden;
-    float *x, *residual, *gamma, *beta; /* residual, gamma and beta may be NULL */
-    float *rounded;                     /* rows x hidden: the correctly rounded answers */
-    double *exact;
-    ln_reference_result *results; /* a row each, their arrays pointing into the above */
+    void *x, *residual, *gamma, *beta; /* residual, gamma and beta may be NULL */
+    void *rounded;                     /* rows x hidden: the correctly rounded answers */
+    double *exact, *rest;              /* rest: of f64 alone, else NULL */
+    ln_reference_typed *results;       /* a row each, their arrays pointing into the above */
 } judge_block;
 
 /* One row's part, for curves over kappa. */
@@ -42,8 +44,8 @@ typedef struct judgement {
                              bound */
     bool alignment_bits;  /* the placements gave different bits */
     uint64_t output_hash; /* FNV-1a of all that came out: y of every placement, mean and rstd */
-    float *computed; /* rows x hidden, as in timing; owned by the judge, good until its next call */
-    judged_row *by_row; /* likewise, a row each; meaningful where metrics.elements > 0 */
+    void *computed;       /* rows x hidden, as in timing; the judge's, good until its next call */
+    judged_row *by_row;   /* likewise, a row each; meaningful where metrics.elements > 0 */
 } judgement;
 
 /* NULL when memory runs out. The worker is borrowed. */
@@ -51,15 +53,22 @@ judge *judge_create(worker *worker, const judge_settings *settings);
 void judge_destroy(judge *judge);
 ln_reference_counts judge_reference_counts(const judge *judge);
 
-/* A block of an input family (or .npy file), with gamma and beta from the seed, and its answers.
- * `first` is its first row. */
+/* A block of an input family (or .npy file), with gamma and beta from the seed, and its answers:
+ * of f32, or of any types. `first` is its first row. */
 bool judge_block_generate(judge *judge, judge_block *block, const ln_convention *convention,
                           const char *input, size_t first, size_t rows, size_t hidden,
                           error *error);
+bool judge_block_generate_typed(judge *judge, judge_block *block, const ln_convention *convention,
+                                ln_type storage, ln_type param, const char *input, size_t first,
+                                size_t rows, size_t hidden, error *error);
 /* A block from the caller's rows, which are copied. */
 bool judge_block_from(judge *judge, judge_block *block, const ln_convention *convention,
                       size_t rows, size_t hidden, const float *x, const float *residual,
                       const float *gamma, const float *beta, error *error);
+bool judge_block_from_typed(judge *judge, judge_block *block, const ln_convention *convention,
+                            ln_type storage, ln_type param, size_t rows, size_t hidden,
+                            const void *x, const void *residual, const void *gamma,
+                            const void *beta, error *error);
 void judge_block_free(judge_block *block);
 
 /* Runs the kernel in every placement and judges what came back. What the kernel did wrong is in the
@@ -69,7 +78,7 @@ bool judge_kernel(judge *judge, const judge_block *block, const kernel_entry *ke
 
 /* Judges one dense output against a block, without any kernel: metrics only, verdict ok, inaccurate
  * (max_row_ulp) or wrong-class. */
-bool judge_output(judge *judge, const judge_block *block, const float *computed,
+bool judge_output(judge *judge, const judge_block *block, const void *computed,
                   judgement *judgement, error *error);
 
 /* The kernel on the probe rows of a convention: N <= 16 and at this hidden. ok, or inaccurate when

@@ -8,6 +8,7 @@
 #include "convention.h"
 #include "inputs.h"
 #include "judge_inside.h"
+#include "storage.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -21,11 +22,28 @@ enum {
     MOST_PROBE_HIDDEN = 1 << 16,
 };
 
+enum { SHORT_ROW = 16 };
+
 /* Below this distance, in row ULP, neighbours are not told apart. On short rows a kernel that is
  * nearer to a neighbour even 64 ULP away is off by more than 32, which rounding alone does not do
- * there; an eps left out on the quotient never shows as more than eps * 2^24, 168 for 1e-5. */
-static const double clear_distance = 1000, clear_distance_of_short_rows = 64;
-enum { SHORT_ROW = 16 };
+ * there; an eps left out on the quotient never shows as more than eps * 2^24, 168 for 1e-5.
+ *
+ * 16-bit types have no 1000 ULP to spare (the other divisor at N = 16 is 8 away in bf16), nor need
+ * they: a kernel that computes in f32 and rounds once is off by little more than 1/2 ULP there, and
+ * one that rounds xhat and the product too by 2. So 6 ULP apart is told apart, and more than 3 off
+ * is the fault. */
+static double clear_distance(const judge_block *block)
+{
+    if (block->storage == LN_BF16 || block->storage == LN_F16)
+        return 6;
+    return block->hidden <= SHORT_ROW ? 64 : 1000;
+}
+
+/* From this distance on half of it is the limit of an error. */
+static double limiting_distance(const judge_block *block)
+{
+    return block->storage == LN_BF16 || block->storage == LN_F16 ? 6 : 1000;
+}
 
 /* Conventions that are easily taken for this one: the other divisor, every other place of eps, no
  * eps, and gamma stored the other way. */
@@ -61,8 +79,8 @@ static double scale_of(const judge_block *block, size_t row, size_t i)
 {
     const ln_convention *convention = &block->convention;
     size_t at = convention->affine == LN_AFFINE_SCALAR ? 0 : i;
-    double gamma = block->gamma ? (double)block->gamma[at] : 1;
-    double beta = block->beta ? (double)block->beta[at] : 0;
+    double gamma = block->gamma ? storage_load(block->param, block->gamma, at) : 1;
+    double beta = block->beta ? storage_load(block->param, block->beta, at) : 0;
     if (convention->affine == LN_AFFINE_GAMMA1)
         gamma += 1;
     return fabs(gamma) * block->results[row].max_xhat + fabs(beta);
@@ -70,15 +88,16 @@ static double scale_of(const judge_block *block, size_t row, size_t i)
 
 /* Largest distance, in row ULP of the own convention, from given values to an exact answer;
  * infinite where classes differ. `values` or, where that is NULL, the block's own exact answers. */
-static double distance(const judge_block *block, size_t row, const float *values,
+static double distance(const judge_block *block, size_t row, const void *values,
                        const double *exact)
 {
     double largest = 0;
     for (size_t i = 0; i < block->hidden; i++) {
-        double value = values ? (double)values[i] : block->results[row].exact[i];
+        double value =
+            values ? storage_load(block->storage, values, i) : block->results[row].exact[i];
         if (isnan(value) && isnan(exact[i]))
             continue;
-        double ulps = fabs(value - exact[i]) / ln_ulp_f32(scale_of(block, row, i));
+        double ulps = fabs(value - exact[i]) / ln_ulp(block->storage, scale_of(block, row, i));
         if (!(ulps <= largest))
             largest = isnan(ulps) ? INFINITY : ulps;
     }
@@ -99,17 +118,18 @@ static bool blame(verdict *verdict, const char *format, ...)
 
 /* One row of one output: its convention must be the nearest, and near enough. */
 static bool probe_row(const judge *judge, const judge_block *block, const judge_block *neighbours,
-                      size_t count, size_t row, const float *y, bool has_bound, verdict *verdict)
+                      size_t count, size_t row, const void *y, bool has_bound, verdict *verdict)
 {
-    const ln_reference_result *result = &block->results[row];
+    const ln_reference_typed *result = &block->results[row];
+    metrics_row judged = judge_metrics_row(block, row);
     double own = distance(block, row, y, result->exact), nearest = own, limit = INFINITY, worst;
     const judge_block *taken = NULL;
     char label[CONVENTION_MAX_LENGTH];
     for (size_t i = 0; i < count; i++) {
         double apart = distance(block, row, NULL, neighbours[i].results[row].exact);
-        if (!(apart > (block->hidden <= SHORT_ROW ? clear_distance_of_short_rows : clear_distance)))
+        if (!(apart > clear_distance(block)))
             continue;
-        if (apart > clear_distance && apart / 2 < limit)
+        if (apart > limiting_distance(block) && apart / 2 < limit)
             limit = apart / 2;
         double other = distance(block, row, y, neighbours[i].results[row].exact);
         if (other < nearest) {
@@ -124,8 +144,7 @@ static bool probe_row(const judge *judge, const judge_block *block, const judge_
         return blame(verdict,
                      "probe rows of %zu: %.4g row ULP off, where conventions are %.4g apart",
                      block->hidden, own, 2 * limit);
-    if (has_bound && !ln_bound_holds(&judge->bounds[row], result, block->hidden, &block->convention,
-                                     block->gamma, block->beta, y, &worst))
+    if (has_bound && !ln_bound_holds_typed(&judge->bounds[row], &judged, y, &worst))
         return blame(verdict, "probe rows of %zu: the error is %.3g times the proven bound",
                      block->hidden, worst);
     return true;
@@ -144,7 +163,7 @@ static bool probe_placements(judge *judge, const judge_block *block, const judge
             return false;
         for (size_t row = 0; row < block->rows; row++)
             if (!probe_row(judge, block, neighbours, count, row,
-                           judge->computed + row * block->hidden, has_bound, verdict))
+                           judge_row_of(block, judge->computed, row), has_bound, verdict))
                 return true;
     }
     return true;
@@ -160,8 +179,9 @@ static bool probe_block(judge *judge, const judge_block *block, const kernel_ent
     bool fine = judge_reserve(judge, block, error) &&
                 judge_bounds(judge, block, kernel, &has_bound, verdict, error);
     for (; fine && made < wanted; made++) {
-        fine = judge_block_from(judge, &neighbours[made], &others[made], block->rows, block->hidden,
-                                block->x, NULL, block->gamma, block->beta, error);
+        fine = judge_block_from_typed(judge, &neighbours[made], &others[made], block->storage,
+                                      block->param, block->rows, block->hidden, block->x, NULL,
+                                      block->gamma, block->beta, error);
         if (!fine)
             break;
     }
@@ -176,19 +196,20 @@ static bool probe_block(judge *judge, const judge_block *block, const kernel_ent
 static bool probe_hidden(judge *judge, const kernel_entry *kernel, const ln_convention *convention,
                          size_t hidden, verdict *verdict, error *error)
 {
-    size_t most = hidden <= 16 ? MOST_PROBE_ROWS : 4;
-    float *x = malloc(most * hidden * sizeof *x);
-    float *gamma = malloc(hidden * sizeof *gamma), *beta = malloc(hidden * sizeof *beta);
+    ln_type storage = kernel->facts.storage, param = kernel->facts.param;
+    size_t most = hidden <= 16 ? MOST_PROBE_ROWS : 4, rows;
+    void *x = malloc(most * hidden * dtype_size(storage));
+    void *gamma = malloc(hidden * dtype_size(param)), *beta = malloc(hidden * dtype_size(param));
     judge_block block;
     bool fine = (x && gamma && beta) || fail_memory(error, "probe rows");
-    if (fine) {
-        size_t rows = input_probe_rows(convention, hidden, most, x);
-        input_affine(convention, judge->settings.seed, hidden, gamma, beta);
-        fine =
-            rows == 0 || (judge_block_from(judge, &block, convention, rows, hidden, x, NULL,
-                                           convention_has_gamma(convention) ? gamma : NULL,
-                                           convention_has_beta(convention) ? beta : NULL, error));
-        if (fine && rows > 0) {
+    fine = fine && input_probe_rows_typed(convention, storage, hidden, most, x, &rows, error) &&
+           input_parameters_typed("normal", convention, param, judge->settings.seed, hidden, gamma,
+                                  beta, error);
+    if (fine && rows > 0) {
+        fine = judge_block_from_typed(judge, &block, convention, storage, param, rows, hidden, x,
+                                      NULL, convention_has_gamma(convention) ? gamma : NULL,
+                                      convention_has_beta(convention) ? beta : NULL, error);
+        if (fine) {
             fine = probe_block(judge, &block, kernel, verdict, error);
             judge_block_free(&block);
         }

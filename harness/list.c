@@ -4,6 +4,7 @@
 #include "inputs.h"
 #include "kernel_json.h"
 #include "models.h"
+#include "output.h"
 #include "store.h"
 #include "text.h"
 #include "views.h"
@@ -13,33 +14,30 @@
 typedef struct list_options {
     word_list plugins;
     const char *database;
-    bool json;
+    output_request request;
+    output out;
 } list_options;
 
-static bool print_json(json_t *json, error *error)
+/* The table or the JSON; the other one is dropped. */
+static bool print_either(const list_options *options, table *table, json_t *json, error *error)
 {
-    bool fine = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
-    printf("\n");
+    if (options->out.format == OUTPUT_JSON) {
+        table_destroy(table);
+        return output_json(&options->out, json, error);
+    }
     json_decref(json);
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+    return output_table(&options->out, table, error);
 }
 
-static bool print_table(table *table, error *error)
-{
-    bool fine = table && table_print(table, stdout);
-    table_destroy(table);
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
-}
-
-static bool kernels_as_json(const kernel_list *kernels, error *error)
+static json_t *kernels_as_json(const kernel_list *kernels)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < kernels->count; i++)
         json_array_append_new(array, kernel_json(&kernels->kernels[i]));
-    return print_json(array, error);
+    return array;
 }
 
-static bool kernels_as_table(const kernel_list *kernels, error *error)
+static table *kernels_as_table(const kernel_list *kernels)
 {
     static const char *const headings[] = {"kernel", "statistics", "apply",    "schedule",
                                            "io",     "acc",        "isa",      "unroll",
@@ -60,7 +58,7 @@ static bool kernels_as_table(const kernel_list *kernels, error *error)
         table_cell(table, kernel->source);
         table_cell(table, kernel->unsupported[0] ? kernel->unsupported : "yes");
     }
-    return print_table(table, error);
+    return table;
 }
 
 static bool list_kernels(const list_options *options, error *error)
@@ -69,8 +67,7 @@ static bool list_kernels(const list_options *options, error *error)
     kernel_list kernels;
     if (!worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, error))
         return false;
-    bool fine =
-        options->json ? kernels_as_json(&kernels, error) : kernels_as_table(&kernels, error);
+    bool fine = print_either(options, kernels_as_table(&kernels), kernels_as_json(&kernels), error);
     kernel_list_free(&kernels);
     worker_stop(worker);
     return fine;
@@ -83,7 +80,7 @@ static bool list_plugins(const list_options *options, error *error)
     kernel_list kernels;
     if (!worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, error))
         return false;
-    table *table = options->json ? NULL : table_create(headings, 3);
+    table *table = table_create(headings, 3);
     json_t *array = json_array();
     for (size_t i = 0; i < kernels.count;) {
         size_t first = i;
@@ -103,10 +100,7 @@ static bool list_plugins(const list_options *options, error *error)
     }
     kernel_list_free(&kernels);
     worker_stop(worker);
-    if (options->json)
-        return print_json(array, error);
-    json_decref(array);
-    return print_table(table, error);
+    return print_either(options, table, array, error);
 }
 
 static bool list_conventions(const list_options *options, error *error)
@@ -125,33 +119,25 @@ static bool list_conventions(const list_options *options, error *error)
         json_array_append_new(array, json_pack("{s:s, s:s, s:s}", "name", presets[i].name,
                                                "convention", list, "origin", presets[i].origin));
     }
-    if (options->json) {
-        table_destroy(table);
-        return print_json(array, error);
-    }
-    json_decref(array);
-    return print_table(table, error);
+    return print_either(options, table, array, error);
 }
 
 static bool list_inputs(const list_options *options, error *error)
 {
-    static const char *const headings[] = {"input", "why it hurts"};
+    static const char *const headings[] = {"input", "why it hurts", "where it is met"};
     size_t count;
     const input_family *families = input_families(&count);
-    table *table = table_create(headings, 2);
+    table *table = table_create(headings, 3);
     json_t *array = json_array();
     for (size_t i = 0; table && i < count; i++) {
         table_cell(table, families[i].name);
         table_cell(table, families[i].purpose);
-        json_array_append_new(array, json_pack("{s:s, s:s}", "name", families[i].name, "purpose",
-                                               families[i].purpose));
+        table_cell(table, families[i].evidence);
+        json_array_append_new(array,
+                              json_pack("{s:s, s:s, s:s}", "name", families[i].name, "purpose",
+                                        families[i].purpose, "evidence", families[i].evidence));
     }
-    if (options->json) {
-        table_destroy(table);
-        return print_json(array, error);
-    }
-    json_decref(array);
-    return print_table(table, error);
+    return print_either(options, table, array, error);
 }
 
 static bool list_shapes(const list_options *options, error *error)
@@ -177,12 +163,7 @@ static bool list_shapes(const list_options *options, error *error)
         json_array_append_new(
             array, json_pack("{s:i, s:s}", "hidden", shapes[i].hidden, "where", shapes[i].where));
     }
-    if (options->json) {
-        table_destroy(table);
-        return print_json(array, error);
-    }
-    json_decref(array);
-    return print_table(table, error);
+    return print_either(options, table, array, error);
 }
 
 static bool list_models(const list_options *options, error *error)
@@ -206,12 +187,7 @@ static bool list_models(const list_options *options, error *error)
                                         "tokens", (json_int_t)all[i].tokens, "convention",
                                         all[i].convention, "source", all[i].source));
     }
-    if (options->json) {
-        table_destroy(table);
-        return print_json(array, error);
-    }
-    json_decref(array);
-    return print_table(table, error);
+    return print_either(options, table, array, error);
 }
 
 static bool list_runs(const list_options *options, error *error)
@@ -248,12 +224,7 @@ static bool list_runs(const list_options *options, error *error)
     }
     free(runs);
     store_close(store);
-    if (options->json) {
-        table_destroy(table);
-        return print_json(array, error);
-    }
-    json_decref(array);
-    return print_table(table, error);
+    return print_either(options, table, array, error);
 }
 
 typedef bool list_function(const list_options *options, error *error);
@@ -290,7 +261,7 @@ exit_code command_list(int argc, char **argv, error *error)
          &list.plugins},
         {"db", "FILE", "result store, for runs (default: results/lnbench.db)", OPTION_TEXT,
          &list.database},
-        {"json", NULL, "JSON instead of a table", OPTION_FLAG, &list.json},
+        OUTPUT_OPTIONS(list.request),
     };
     const subcommand subcommand = {
         "list",
@@ -308,7 +279,8 @@ exit_code command_list(int argc, char **argv, error *error)
     else if (fine && operands.count == 0)
         fine = fail(error, EXIT_CODE_USAGE, "list what? %s", subcommand.usage);
     else if (fine)
-        fine = list_what(operands.words[0], &list, error);
+        fine = output_choose(&list.request, &list.out, error) &&
+               list_what(operands.words[0], &list, error);
     word_list_free(&operands);
     word_list_free(&list.plugins);
     return fine ? EXIT_CODE_FINE : error->code;

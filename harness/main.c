@@ -8,11 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct {
-    const char *name;
-    command_main *main;
-    const char *summary;
-} commands[] = {
+const command commands[] = {
     {"run", command_run, "measure and judge kernels, store, table, charts, report"},
     {"list", command_list, "kernels, conventions, inputs, shapes, models, plugins, runs"},
     {"eval", command_eval, "a kernel, or the reference, on your own tensors"},
@@ -20,10 +16,17 @@ static const struct {
     {"distance", command_distance, "how far conventions lie apart, exactly"},
     {"choose", command_choose, "the kernel to use for a shape, a model and an error budget"},
     {"duet", command_duet, "two builds of a kernel library, old against new, interleaved"},
+    {"compare", command_compare, "two stored runs or exported files: what got slower or worse"},
+    {"replay", command_replay, "a stored worst case or failure, or a find, bit for bit"},
+    {"calibrate", command_calibrate, "this machine's noise: the smallest change it can show"},
     {"report", command_report, "charts and page of a stored run, nothing measured again"},
     {"export", command_export, "a stored run as JSON, JSON Lines or TSV"},
+    {"history", command_history, "a measure over the stored runs, with its change points"},
+    {"import", command_import, "exported runs of other machines into the store"},
     {"doctor", command_doctor, "what on this machine makes timings untrustworthy"},
+    {"help", command_help, "a subcommand's options; man pages and shell completions"},
 };
+const size_t command_count = sizeof commands / sizeof *commands;
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -82,7 +85,7 @@ int main(int argc, char **argv)
         return EXIT_CODE_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
+        (strcmp(argv[1], "help") == 0 && argc == 2)) {
         help(stdout);
         return (int)finish(EXIT_CODE_FINE);
     }

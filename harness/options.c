@@ -170,8 +170,19 @@ bool options_parse(const subcommand *subcommand, int argc, char **argv, word_lis
     return true;
 }
 
+static help_writer *writer_of_help;
+
+void options_help_with(help_writer *writer)
+{
+    writer_of_help = writer;
+}
+
 void options_help(const subcommand *subcommand, FILE *file)
 {
+    if (writer_of_help) {
+        writer_of_help(subcommand, file);
+        return;
+    }
     fprintf(file, "lnbench %s %s\n\n%s\n", subcommand->name, subcommand->usage,
             subcommand->summary);
     if (subcommand->details)

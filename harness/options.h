@@ -51,6 +51,11 @@ bool options_parse(const subcommand *subcommand, int argc, char **argv, word_lis
                    bool *help, error *error);
 void options_help(const subcommand *subcommand, FILE *file);
 
+/* From here on options_help hands the table to `writer`, so that man pages and completions are made
+ * from what --help shows; NULL: --help's own text. */
+typedef void help_writer(const subcommand *subcommand, FILE *file);
+void options_help_with(help_writer *writer);
+
 bool word_list_add(word_list *list, const char *word, error *error); /* copies */
 bool word_list_split(word_list *list, const char *text,
                      error *error); /* at commas; empty parts are errors */

@@ -90,3 +90,14 @@ bool make_directories(const char *path, error *error)
         return fail(error, EXIT_CODE_ENVIRONMENT, "%s: is not a directory", path);
     return true;
 }
+
+bool make_parent_directory(const char *path, error *error)
+{
+    char directory[1024];
+    snprintf(directory, sizeof directory, "%s", path);
+    char *slash = strrchr(directory, '/');
+    if (!slash || slash == directory)
+        return true;
+    *slash = '\0';
+    return make_directories(directory, error);
+}

@@ -15,5 +15,7 @@ bool path_of_plots(char *path, size_t size,
 
 /* mkdir -p. */
 bool make_directories(const char *path, error *error);
+/* The directory of a file, made where it is missing. */
+bool make_parent_directory(const char *path, error *error);
 
 #endif

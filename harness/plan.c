@@ -4,7 +4,6 @@
 #include "inputs.h"
 #include "npy.h"
 #include "text.h"
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +53,7 @@ case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel)
     memset(&key, 0, sizeof key); /* padding too: keys are hashed */
     key.rows = group->rows;
     key.hidden = group->hidden;
-    key.dtype = LN_F32;
+    key.dtype = group->dtype;
     key.threads = 1;
     snprintf(key.kernel, sizeof key.kernel, "%s", kernel->facts.name);
     snprintf(key.convention, sizeof key.convention, "%s", group->convention_label);
@@ -68,7 +67,7 @@ case_key speed_key(const speed_group *group, const char *kernel)
     memset(&key, 0, sizeof key);
     key.rows = group->rows;
     key.hidden = group->hidden;
-    key.dtype = LN_F32;
+    key.dtype = group->dtype;
     key.cache = group->cache;
     key.threads = group->threads;
     snprintf(key.kernel, sizeof key.kernel, "%s", kernel);
@@ -79,70 +78,23 @@ case_key speed_key(const speed_group *group, const char *kernel)
 
 size_t plan_judgements(const plan *plan)
 {
-    return plan->kernel_count * (plan->accuracy_count + plan->speed_count);
+    size_t count = 0;
+    for (size_t i = 0; i < plan->accuracy_count; i++)
+        count += plan_kernels_of(plan, plan->accuracy[i].dtype, plan->accuracy[i].param);
+    for (size_t i = 0; i < plan->speed_count; i++)
+        count += plan_kernels_of(plan, plan->speed[i].dtype, plan->speed[i].param);
+    return count;
 }
 
 size_t plan_repetitions(const plan *plan)
 {
     size_t count = 0;
-    for (size_t i = 0; i < plan->speed_count; i++)
-        count += (plan->kernel_count + 2) * plan->speed[i].processes * plan->speed[i].repetitions;
+    for (size_t i = 0; i < plan->speed_count; i++) {
+        const speed_group *group = &plan->speed[i];
+        count += (plan_kernels_of(plan, group->dtype, group->param) + 2) * group->processes *
+                 group->repetitions;
+    }
     return count;
-}
-
-static bool unknown_kernel(const char *glob, const kernel_list *kernels, error *error)
-{
-    const char *names[1024];
-    size_t count = 0;
-    for (; count < kernels->count && count < 1024; count++)
-        names[count] = kernels->kernels[count].facts.name;
-    const char *nearest = nearest_word(glob, names, count);
-    return fail(error, EXIT_CODE_USAGE,
-                "no kernel matches '%.100s'%s%s%s: see lnbench list kernels", glob,
-                nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
-}
-
-/* Whether an earlier line of the table stands for this one in the smaller plans: of lines that
- * differ in unroll alone, the first is the best. */
-static bool has_better_line(const kernel_list *kernels, size_t index)
-{
-    const kernel_facts *own = &kernels->kernels[index].facts;
-    for (size_t i = 0; i < index; i++) {
-        const kernel_facts *other = &kernels->kernels[i].facts;
-        if (kernels->kernels[i].plugin == 0 && kernels->kernels[index].plugin == 0 &&
-            other->storage == own->storage && other->param == own->param &&
-            other->accumulator == own->accumulator &&
-            strcmp(other->statistics, own->statistics) == 0 &&
-            strcmp(other->apply, own->apply) == 0 && strcmp(other->schedule, own->schedule) == 0 &&
-            strcmp(other->isa, own->isa) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool choose_kernels(const plan_request *request, const kernel_list *kernels, plan *plan,
-                           error *error)
-{
-    plan->kernels = calloc(kernels->count, sizeof *plan->kernels);
-    if (!plan->kernels)
-        return fail_memory(error, "the plan");
-    for (size_t glob = 0; glob < request->kernels.count; glob++) {
-        bool any = false;
-        for (size_t i = 0; i < kernels->count; i++)
-            any |= fnmatch(request->kernels.words[glob], kernels->kernels[i].facts.name, 0) == 0;
-        if (!any)
-            return unknown_kernel(request->kernels.words[glob], kernels, error);
-    }
-    for (size_t i = 0; i < kernels->count; i++) {
-        const kernel_entry *kernel = &kernels->kernels[i];
-        bool wanted = request->kernels.count == 0 &&
-                      (strcmp(request->name, "full") == 0 || !has_better_line(kernels, i));
-        for (size_t glob = 0; glob < request->kernels.count; glob++)
-            wanted |= fnmatch(request->kernels.words[glob], kernel->facts.name, 0) == 0;
-        if (wanted && kernel->facts.storage == LN_F32)
-            plan->kernels[plan->kernel_count++] = kernel;
-    }
-    return true;
 }
 
 /* What the request's words mean, with the plan's own where there are none. */
@@ -150,7 +102,9 @@ typedef struct resolved {
     ln_convention *conventions;
     size_t convention_count;
     const char **inputs;
+    bool *everywhere; /* the default plan has this input under every convention */
     size_t input_count;
+    bool named_inputs; /* by the user */
     bool quick, full;
     bool hot, cold;
 } resolved;
@@ -182,9 +136,12 @@ static bool resolve_inputs(const plan_request *request, resolved *resolved, erro
     const input_family *family = input_families(&families);
     size_t count = request->inputs.count ? request->inputs.count : families;
     resolved->inputs = calloc(count, sizeof *resolved->inputs);
-    if (!resolved->inputs)
+    resolved->everywhere = calloc(count, sizeof *resolved->everywhere);
+    resolved->named_inputs = request->inputs.count > 0;
+    if (!resolved->inputs || !resolved->everywhere)
         return fail_memory(error, "the plan");
     for (size_t i = 0; i < count; i++) {
+        resolved->everywhere[i] = resolved->named_inputs || family[i].everywhere;
         resolved->inputs[i] = request->inputs.count ? request->inputs.words[i] : family[i].name;
         if (request->inputs.count && !input_check(resolved->inputs[i], error))
             return false;
@@ -208,10 +165,6 @@ static bool resolve_rest(const plan_request *request, resolved *resolved, error 
         if (!dtype_from_name(request->dtypes.words[i], &type))
             return fail(error, EXIT_CODE_USAGE,
                         "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
-                        request->dtypes.words[i]);
-        if (type != LN_F32)
-            return fail(error, EXIT_CODE_USAGE,
-                        "--dtypes %s: no kernel of this build has it; f32 is what there is",
                         request->dtypes.words[i]);
     }
     for (size_t i = 0; i < request->threads.count; i++) {
@@ -254,7 +207,11 @@ static bool add_accuracy(plan *plan, const ln_convention *convention, const char
         return fail_memory(error, "the plan");
     plan->accuracy = grown;
     accuracy_group *group = &grown[plan->accuracy_count++];
-    *group = (accuracy_group){.convention = *convention, .rows = rows, .hidden = hidden};
+    *group = (accuracy_group){.convention = *convention,
+                              .dtype = plan->adding.dtype,
+                              .param = plan->adding.param,
+                              .rows = rows,
+                              .hidden = hidden};
     convention_label(convention, group->convention_label);
     snprintf(group->input, sizeof group->input, "%s", input);
     return true;
@@ -263,9 +220,9 @@ static bool add_accuracy(plan *plan, const ln_convention *convention, const char
 /* Rows of the judged block that a timed tensor repeats: multiples of powers of two where they fit,
  * so that a row lies in each repeat as in the first, modulo cache lines and modulo the groups in
  * which a kernel may take rows. */
-static size_t rows_of_block(size_t rows, size_t hidden)
+static size_t rows_of_block(size_t rows, size_t hidden, ln_type dtype)
 {
-    size_t row_bytes = hidden * sizeof(float), block = BLOCK_BYTES / row_bytes;
+    size_t row_bytes = hidden * dtype_size(dtype), block = BLOCK_BYTES / row_bytes;
     if (block >= MANY_ROWS)
         block -= block % MANY_ROWS;
     else if (block >= FEW_ROWS)
@@ -290,9 +247,11 @@ static bool add_speed(plan *plan, const plan_request *request, const resolved *r
         speed_group *group = &grown[plan->speed_count++];
         *group = (speed_group){
             .convention = resolved->conventions[0],
+            .dtype = plan->adding.dtype,
+            .param = plan->adding.param,
             .rows = rows,
             .hidden = hidden,
-            .block_rows = rows_of_block(rows, hidden),
+            .block_rows = rows_of_block(rows, hidden, plan->adding.dtype),
             .cache = cold ? CACHE_COLD : CACHE_HOT,
             .threads = 1,
             .processes = (unsigned)(request->processes ? request->processes
@@ -310,9 +269,9 @@ static bool add_speed(plan *plan, const plan_request *request, const resolved *r
 }
 
 /* Rows for a regime: x + y fill the given bytes. */
-static size_t rows_for(size_t bytes, size_t hidden)
+static size_t rows_for(size_t bytes, size_t hidden, ln_type dtype)
 {
-    size_t rows = bytes / (2 * hidden * sizeof(float));
+    size_t rows = bytes / (2 * hidden * dtype_size(dtype));
     return rows ? rows : 1;
 }
 
@@ -322,19 +281,23 @@ static bool plan_speed(const plan_request *request, const resolved *resolved,
     static const size_t sizes[] = {64, 256, 768, 1024, 4096, 8192, 12288};
     size_t l2 = machine->l2_bytes ? machine->l2_bytes : 1u << 20;
     size_t l3 = machine->l3_bytes ? machine->l3_bytes : l2 * 8;
+    ln_type dtype = plan->adding.dtype;
     bool fine = true;
     for (size_t i = 0; fine && i < sizeof sizes / sizeof *sizes; i++) {
         size_t hidden = sizes[i];
         bool few = hidden == 64 || hidden == 768 || hidden == 4096;
         if (resolved->quick && !few)
             continue;
-        fine = add_speed(plan, request, resolved, rows_for(l2 / 2, hidden), hidden, error);
+        fine = add_speed(plan, request, resolved, rows_for(l2 / 2, hidden, dtype), hidden, error);
         if (fine && resolved->full)
-            fine = add_speed(plan, request, resolved, rows_for(24 * 1024, hidden), hidden, error) &&
-                   add_speed(plan, request, resolved, rows_for(l3 / 4, hidden), hidden, error);
+            fine =
+                add_speed(plan, request, resolved, rows_for(24 * 1024, hidden, dtype), hidden,
+                          error) &&
+                add_speed(plan, request, resolved, rows_for(l3 / 4, hidden, dtype), hidden, error);
         bool dram = resolved->full || (!resolved->quick && (hidden == 768 || hidden == 4096));
         if (fine && dram)
-            fine = add_speed(plan, request, resolved, rows_for(4 * l3, hidden), hidden, error);
+            fine =
+                add_speed(plan, request, resolved, rows_for(4 * l3, hidden, dtype), hidden, error);
     }
     return fine;
 }
@@ -375,7 +338,53 @@ static bool add_own(const resolved *resolved, const char *input, plan *plan, boo
     return fine;
 }
 
-static bool plan_accuracy(const resolved *resolved, plan *plan, error *error)
+/* Sums so long that their rounding grows: one row each, under the first convention. A row of 1e7 is
+ * judged in about 2 GiB of memory; a machine without them leaves it out. */
+static bool plan_long_sums(const resolved *resolved, const machine *machine, plan *plan,
+                           error *error)
+{
+    static const size_t sizes[] = {100000, 1000000, 10000000};
+    static const char *const inputs[] = {"normal", "positive"};
+    static const double bytes_an_element = 200;
+    const char *fact = machine_fact_value(machine, "memory_bytes");
+    double memory = fact ? strtod(fact, NULL) : 0;
+    bool fine = true;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t i = 0; fine && i < sizeof inputs / sizeof *inputs; i++)
+            if (memory <= 0 || bytes_an_element * (double)sizes[s] < memory / 2)
+                fine = add_accuracy(plan, &resolved->conventions[0], inputs[i], 1, sizes[s], error);
+    return fine;
+}
+
+/* Whether the plan has this input under this convention. What the user named is judged under all.
+ */
+static bool has_case(const resolved *resolved, size_t input, size_t convention)
+{
+    if (resolved->quick)
+        return convention == 0 ? resolved->everywhere[input]
+                               : strcmp(resolved->inputs[input], "normal") == 0;
+    return convention == 0 || resolved->full || resolved->everywhere[input];
+}
+
+/* What eps would hide: the kappa sweep's axis is kappa alone, ties are none with it. */
+static bool plan_without_eps(const resolved *resolved, const size_t *sizes, size_t count,
+                             plan *plan, error *error)
+{
+    size_t families;
+    const input_family *family = input_families(&families);
+    ln_convention convention = resolved->conventions[0];
+    convention.eps_place = LN_EPS_NONE;
+    convention.eps = 0;
+    for (size_t i = 0; i < count * families; i++)
+        if (family[i % families].without_eps &&
+            !add_accuracy(plan, &convention, family[i % families].name, SWEEP_ROWS,
+                          sizes[i / families], error))
+            return false;
+    return true;
+}
+
+static bool plan_accuracy(const resolved *resolved, const machine *machine, plan *plan,
+                          error *error)
 {
     /* Every convention on every family at one size; the first one also where tails, register tiling
      * and long sums differ. */
@@ -390,22 +399,27 @@ static bool plan_accuracy(const resolved *resolved, plan *plan, error *error)
         bool all_sizes = !resolved->quick && (c == 0 || resolved->full);
         for (size_t s = 0; s < (all_sizes ? sizeof sizes / sizeof *sizes : 1); s++)
             for (size_t i = 0; fine && i < resolved->input_count; i++) {
-                bool few = resolved->quick && c > 0 && strcmp(resolved->inputs[i], "normal") != 0;
-                if (!few && !own[i])
-                    fine = add_accuracy(plan, &resolved->conventions[c], resolved->inputs[i],
-                                        SWEEP_ROWS, sizes[s], error);
+                const char *input = resolved->inputs[i];
+                if (has_case(resolved, i, c) && !own[i])
+                    fine = add_accuracy(plan, &resolved->conventions[c], input, SWEEP_ROWS,
+                                        sizes[s], error);
             }
     }
+    if (fine && !resolved->named_inputs && !resolved->quick)
+        fine = plan_without_eps(resolved, sizes, sizeof sizes / sizeof *sizes, plan, error);
+    if (fine && !resolved->named_inputs && resolved->full)
+        fine = plan_long_sums(resolved, machine, plan, error);
     free(own);
     return fine;
 }
 
 /* Timing holds x and y, as large as asked for. */
-static bool fits_memory(size_t rows, size_t hidden, const machine *machine, error *error)
+static bool fits_memory(size_t rows, size_t hidden, ln_type dtype, const machine *machine,
+                        error *error)
 {
     const char *fact = machine_fact_value(machine, "memory_bytes");
     double memory = fact ? strtod(fact, NULL) : 0;
-    double needed = 2.0 * sizeof(float) * (double)rows * (double)hidden;
+    double needed = 2.0 * (double)dtype_size(dtype) * (double)rows * (double)hidden;
     if (memory <= 0 || needed < memory)
         return true;
     return fail(error, EXIT_CODE_ENVIRONMENT,
@@ -420,7 +434,7 @@ static bool plan_shapes(const plan_request *request, const resolved *resolved,
     for (size_t i = 0; i < request->shapes.count; i++) {
         size_t rows, hidden, own_rows, own_hidden;
         if (!shape_parse(request->shapes.words[i], &rows, &hidden, error) ||
-            (speed && !fits_memory(rows, hidden, machine, error)))
+            (speed && !fits_memory(rows, hidden, plan->adding.dtype, machine, error)))
             return false;
         for (size_t input = 0; accuracy && input < resolved->input_count; input++) {
             if (!own_shape(resolved->inputs[input], &own_rows, &own_hidden, error))
@@ -464,14 +478,44 @@ static void plan_identify(plan *plan, const plan_request *request)
         const accuracy_group *group = &plan->accuracy[i];
         case_key key = accuracy_key(group, plan->kernels[0]);
         hash = hash_bytes(hash, &key, sizeof key);
+        hash = hash_bytes(hash, &group->param, sizeof group->param);
     }
     for (size_t i = 0; i < plan->speed_count; i++) {
         case_key key = speed_key(&plan->speed[i], "");
         hash = hash_bytes(hash, &key, sizeof key);
-        unsigned counts[] = {plan->speed[i].processes, plan->speed[i].repetitions};
+        unsigned counts[] = {plan->speed[i].processes, plan->speed[i].repetitions,
+                             (unsigned)plan->speed[i].param};
         hash = hash_bytes(hash, counts, sizeof counts);
     }
     snprintf(plan->hash, sizeof plan->hash, "%016llx", (unsigned long long)hash);
+}
+
+/* The groups of one pair of types. */
+static bool plan_types(const plan_request *request, const resolved *resolved,
+                       const machine *machine, plan *plan, bool speed, bool accuracy, error *error)
+{
+    for (size_t i = 0; i < resolved->input_count; i++)
+        if (!input_check_typed(resolved->inputs[i], plan->adding.dtype, error))
+            return false;
+    if (request->shapes.count)
+        return plan_shapes(request, resolved, machine, plan, speed, accuracy, error);
+    return (!accuracy || plan_accuracy(resolved, machine, plan, error)) &&
+           (!speed || plan_speed(request, resolved, machine, plan, error));
+}
+
+/* Every pair of storage and parameter type that a chosen kernel has, in the order of the types. */
+static bool plan_all_types(const plan_request *request, const resolved *resolved,
+                           const machine *machine, plan *plan, bool speed, bool accuracy,
+                           error *error)
+{
+    enum { TYPES = LN_F16 + 1 };
+    for (int each = 0; each < TYPES * TYPES; each++) {
+        plan->adding = (plan_adding){(ln_type)(each / TYPES), (ln_type)(each % TYPES)};
+        if (plan_kernels_of(plan, plan->adding.dtype, plan->adding.param) > 0 &&
+            !plan_types(request, resolved, machine, plan, speed, accuracy, error))
+            return false;
+    }
+    return true;
 }
 
 bool plan_make(const plan_request *request, const kernel_list *kernels, const machine *machine,
@@ -481,19 +525,15 @@ bool plan_make(const plan_request *request, const kernel_list *kernels, const ma
     bool speed = !request->only || strcmp(request->only, "speed") == 0;
     bool accuracy = !request->only || strcmp(request->only, "accuracy") == 0;
     *plan = (struct plan){.seed = request->seed};
-    bool fine =
-        resolve_rest(request, &resolved, error) && choose_kernels(request, kernels, plan, error) &&
-        resolve_conventions(request, &resolved, error) && resolve_inputs(request, &resolved, error);
-    if (fine && plan->kernel_count == 0)
-        fine = fail(error, EXIT_CODE_USAGE, "no kernel is left: the ones chosen are not f32");
+    bool fine = resolve_rest(request, &resolved, error) &&
+                plan_choose_kernels(request, kernels, plan, error) &&
+                resolve_conventions(request, &resolved, error) &&
+                resolve_inputs(request, &resolved, error);
     snprintf(plan->name, sizeof plan->name, "%s", request->name);
-    if (fine && request->shapes.count)
-        fine = plan_shapes(request, &resolved, machine, plan, speed, accuracy, error);
-    else if (fine)
-        fine = (!accuracy || plan_accuracy(&resolved, plan, error)) &&
-               (!speed || plan_speed(request, &resolved, machine, plan, error));
+    fine = fine && plan_all_types(request, &resolved, machine, plan, speed, accuracy, error);
     free(resolved.conventions);
     free(resolved.inputs);
+    free(resolved.everywhere);
     if (fine)
         plan_identify(plan, request);
     else

@@ -16,24 +16,32 @@ typedef struct plan_request {
     uint64_t settings;               /* a hash of what else decides results: limits, pages */
 } plan_request;
 
-/* Rows of one input under one convention, judged for every kernel. */
+/* Rows of one input under one convention, judged for every kernel of these types. */
 typedef struct accuracy_group {
     ln_convention convention;
     char convention_label[CONVENTION_MAX_LENGTH];
     char input[INPUT_MAX_LENGTH];
+    ln_type dtype, param; /* of the kernels that it is for */
     size_t rows, hidden;
 } accuracy_group;
 
-/* One shape timed for every kernel and the roofs, on a judged block of normal rows. */
+/* One shape timed for every kernel of these types and the roofs, on a judged block of normal rows.
+ */
 typedef struct speed_group {
     ln_convention convention;
     char convention_label[CONVENTION_MAX_LENGTH];
+    ln_type dtype, param;
     size_t rows, hidden, block_rows;
     cache_state cache;
     unsigned threads;
     unsigned processes, repetitions;
     double min_seconds;
 } speed_group;
+
+/* The types of the groups that are being added. */
+typedef struct plan_adding {
+    ln_type dtype, param;
+} plan_adding;
 
 typedef struct plan {
     char name[16];
@@ -45,6 +53,7 @@ typedef struct plan {
     size_t speed_count;
     uint64_t seed;
     char hash[65];
+    plan_adding adding;
 } plan;
 
 /* Errors (usage) name the unknown word and the nearest known one. */
@@ -55,6 +64,14 @@ void plan_free(plan *plan);
 /* How many judgements and repetitions there are, and roughly how long they take. */
 size_t plan_judgements(const plan *plan);
 size_t plan_repetitions(const plan *plan);
+
+/* Whether a group of these types is for this kernel; how many of the plan it is for. */
+bool plan_takes(const kernel_entry *kernel, ln_type dtype, ln_type param);
+size_t plan_kernels_of(const plan *plan, ln_type dtype, ln_type param);
+
+/* The kernels that the request names, of the types that it has. */
+bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels, plan *plan,
+                         error *error);
 
 /* The key of a case of a group. */
 case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel);

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHARTS_MOST = 8 };
+enum { CHARTS_MOST = 16 };
 
 static bool make_directory(const char *path, error *error)
 {
@@ -58,15 +58,18 @@ static bool prepare_charts(const report_data *data, const char *directory, chart
         ++*count;
     }
     return chart_roof_share(data, directory, &charts[(*count)++], error) &&
+           chart_winner_map(data, directory, &charts[(*count)++], error) &&
            chart_error_kappa(data, directory, &charts[(*count)++], error) &&
+           chart_error_hidden(data, directory, &charts[(*count)++], error) &&
+           chart_rounded(data, directory, &charts[(*count)++], error) &&
            chart_speed_error(data, directory, &charts[(*count)++], error);
 }
 
 static void remove_old(const char *directory, const char *stem)
 {
-    static const char *const formats[] = {".svg", ".png"};
+    static const char *const formats[] = {".svg", ".png", ".pdf"};
     char path[512];
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 3; i++)
         if (report_path(path, directory, stem, formats[i], NULL))
             unlink(path);
 }
@@ -74,9 +77,9 @@ static void remove_old(const char *directory, const char *stem)
 /* A report written over an older one must not show the older one's charts. */
 static void remove_old_charts(const char *directory)
 {
-    static const char *const stems[] = {"throughput_l1",   "throughput_l2", "throughput_l3",
-                                        "throughput_dram", "roof_share",    "error_kappa",
-                                        "speed_error"};
+    static const char *const stems[] = {
+        "throughput_l1", "throughput_l2", "throughput_l3", "throughput_dram", "roof_share",
+        "error_kappa",   "speed_error",   "winner_map",    "error_hidden",    "rounded"};
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
         remove_old(directory, stems[i]);
 }
@@ -88,6 +91,8 @@ static gnuplot_result draw_chart(chart *chart, const char *plots_directory, cons
     gnuplot_result drawn = gnuplot_draw(chart, "svg", plots_directory, directory, note);
     if (drawn == GNUPLOT_DREW)
         drawn = gnuplot_draw(chart, "png", plots_directory, directory, note);
+    if (drawn == GNUPLOT_DREW)
+        drawn = gnuplot_draw(chart, "pdf", plots_directory, directory, note);
     if (drawn != GNUPLOT_DREW) {
         remove_old(directory, chart->stem);
         snprintf(chart->reason, sizeof chart->reason, "%.*s", REASON_LENGTH - 1, note);
@@ -126,16 +131,35 @@ static void draw_charts(chart *charts, size_t count, const char *plots_directory
 static bool write_page(const report_data *data, const chart *charts, size_t count,
                        const char *directory, report_result *result, error *error)
 {
-    text page = {0};
+    text page = {0}, markdown = {0};
     bool fine = report_path(result->index_html, directory, "index", ".html", error) &&
-                html_page(data, charts, count, directory, result, &page, error) &&
-                write_whole_file(result->index_html, &page, error);
+                report_path(result->markdown, directory, "report", ".md", error) &&
+                html_page(data, charts, count, directory, result, false, &page, error) &&
+                write_whole_file(result->index_html, &page, error) &&
+                report_markdown(page.bytes, &markdown, error) &&
+                write_whole_file(result->markdown, &markdown, error);
     text_free(&page);
+    text_free(&markdown);
+    return fine;
+}
+
+/* On paper nothing can be downloaded: the same page without the data. */
+static bool write_pdf(const report_data *data, const chart *charts, size_t count,
+                      const char *directory, report_result *result, error *error)
+{
+    text page = {0};
+    char path[512];
+    bool fine = report_path(path, directory, "data/print", ".html", error) &&
+                html_page(data, charts, count, directory, result, true, &page, error) &&
+                write_whole_file(path, &page, error);
+    text_free(&page);
+    if (fine && !report_pdf(directory, result->pdf, result->pdf_note))
+        result->pdf[0] = '\0';
     return fine;
 }
 
 bool report_write(const view *view, const char *plots_directory, const char *directory,
-                  report_result *result, error *error)
+                  bool with_pdf, report_result *result, error *error)
 {
     report_data data;
     chart charts[CHARTS_MOST] = {0};
@@ -147,7 +171,8 @@ bool report_write(const view *view, const char *plots_directory, const char *dir
                 prepare_charts(&data, directory, charts, &count, error);
     if (fine) {
         draw_charts(charts, count, plots_directory, directory, result);
-        fine = write_page(&data, charts, count, directory, result, error);
+        fine = write_page(&data, charts, count, directory, result, error) &&
+               (!with_pdf || write_pdf(&data, charts, count, directory, result, error));
     }
     report_data_free(&data);
     return fine;

@@ -6,16 +6,20 @@
 
 typedef struct report_result {
     char index_html[512]; /* path of the page */
-    char charts[8][512];  /* paths of the SVG charts that were drawn */
+    char markdown[512];   /* of the same as Markdown */
+    char pdf[512];        /* and as PDF; "" where it was not made */
+    char charts[16][512]; /* paths of the SVG charts that were drawn */
     size_t chart_count;
-    bool charts_drawn; /* false: no gnuplot (the page then says so and has the tables only) */
-    char note[256];    /* why charts are missing, "" where they are not */
+    bool charts_drawn;  /* false: no gnuplot (the page then says so and has the tables only) */
+    char note[256];     /* why charts are missing, "" where they are not */
+    char pdf_note[256]; /* why report.pdf is, "" where it was made or not wanted */
 } report_result;
 
-/* Writes TSV views, draws every chart (SVG and PNG) into `directory` with gnuplot and the scripts
- * of plots/, and writes directory/index.html with the charts inlined, the tables and the machine:
- * one file that can be sent to somebody. */
+/* Writes TSV views, draws every chart (SVG, PNG and PDF) into `directory` with gnuplot and the
+ * scripts of plots/, and writes directory/index.html with the charts inlined, the tables and the
+ * machine: one file that can be sent to somebody. The same goes to directory/report.md and, where
+ * it is wanted and weasyprint is there, to directory/report.pdf. */
 bool report_write(const view *view, const char *plots_directory, const char *directory,
-                  report_result *result, error *error);
+                  bool with_pdf, report_result *result, error *error);
 
 #endif

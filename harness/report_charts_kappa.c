@@ -7,9 +7,6 @@
 enum {
     BUCKETS_A_DECADE = 4,
     BUCKETS = 4 * 40,
-    PANEL_HEIGHT = 300,
-    TICKS_MOST = 64,
-    NAME_SHOWN = 44
 };
 
 /* What the rows drawn have in common. */
@@ -18,11 +15,6 @@ typedef struct row_group {
     ln_type dtype;
     size_t hidden, rows;
 } row_group;
-
-typedef struct kappa_panel {
-    const char *title;
-    size_t column, line;
-} kappa_panel;
 
 /* The worst row of a kernel within a quarter of a decade of kappa, and its own bound. */
 typedef struct kappa_point {
@@ -123,6 +115,16 @@ static void point_line(const report_data *data, size_t panel, size_t kernel, dou
     tsv_number(out, row_ulp);
     tsv_number(out, bound);
     tsv_number(out, wrong);
+    char tip[300], kappa_words[16], error_words[16], bound_words[16];
+    number_short(kappa, kappa_words);
+    if (wrong)
+        snprintf(tip, sizeof tip, "%s: wrong class at kappa %s", data->kernels[kernel].name,
+                 kappa_words);
+    else
+        snprintf(tip, sizeof tip, "%s: kappa %s, found %s row ULP (%.60s), proved %s",
+                 data->kernels[kernel].name, kappa_words, number_short(row_ulp, error_words), input,
+                 isfinite(bound) ? number_short(bound, bound_words) : "nothing");
+    tsv_text(out, tip);
     tsv_end(out);
 }
 
@@ -153,17 +155,12 @@ static bool kernel_points(const report_data *data, const row_group *group, size_
     return any;
 }
 
-/* A panel a statistic; a kernel that does not say what it does has one of its own. */
-static const char *panel_title(const report_kernel *kernel)
-{
-    return kernel->statistics[0] ? kernel->statistics : kernel->name;
-}
-
 static size_t fill_panels(const report_data *data, const row_group *group, const char **titles,
                           kappa_range *range, text *out)
 {
     size_t panels = 0;
-    text_add(out, "panel\tseries\tkernel\tinput\tkappa\trow_ulp\tbound_row_ulp\twrong_class\n");
+    text_add(out,
+             "panel\tseries\tkernel\tinput\tkappa\trow_ulp\tbound_row_ulp\twrong_class\ttip\n");
     for (size_t first = 0; first < data->kernel_count; first++) {
         const char *title = panel_title(&data->kernels[first]);
         bool seen = false, any = false;
@@ -193,57 +190,6 @@ static void theory_labels(const chart_frame *frame, size_t hidden, text *setting
     tsv_setting(settings, "hidden", n);
 }
 
-/* How many lines the names of a panel's kernels take: legend.gp reckons in the same way. */
-static size_t legend_lines(const report_data *data, const char *title, double room)
-{
-    size_t lines = 1;
-    double x = 0;
-    for (size_t i = 0; i < data->kernel_count; i++) {
-        const report_kernel *kernel = &data->kernels[i];
-        if (strcmp(panel_title(kernel), title) != 0)
-            continue;
-        size_t length = strlen(kernel->name);
-        double width = 28 + 6 + 5.8 * (double)(length > NAME_SHOWN ? NAME_SHOWN : length) + 14;
-        if (x > 0 && x + width - 12 > room) {
-            lines++;
-            x = 0;
-        }
-        x += width;
-    }
-    return lines;
-}
-
-static void kappa_frames(const report_data *data, const char **titles, size_t panels, double width,
-                         chart_frame *frame, double *height, text *settings, text *out)
-{
-    size_t columns = panels <= 1 ? 1 : panels <= 4 ? 2 : 3;
-    size_t lines = (panels + columns - 1) / columns;
-    double pitch = (width - 72) / (double)columns;
-    double tall = columns == 1 ? 1.5 * PANEL_HEIGHT : PANEL_HEIGHT;
-    size_t names = 1;
-    for (size_t i = 0; i < panels; i++) {
-        size_t needed = legend_lines(data, titles[i], pitch - 4);
-        names = needed > names ? needed : names;
-    }
-    double head = 47 + 15 * (double)names; /* title and names above a panel */
-    tsv_setting(settings, "legend_lines", (double)names);
-    text_add(out, "panel\ttitle\tleft\tright\ttop\tbottom\n");
-    for (size_t i = 0; i < panels; i++) {
-        frame->left = 72 + pitch * (double)(i % columns);
-        frame->right = frame->left + pitch - 40;
-        frame->top = 98 + head + (tall + 50 + head) * (double)(i / columns);
-        frame->bottom = frame->top + tall;
-        tsv_number(out, (double)i + 1);
-        tsv_text(out, titles[i]);
-        tsv_number(out, frame->left);
-        tsv_number(out, frame->right);
-        tsv_number(out, frame->top);
-        tsv_number(out, frame->bottom);
-        tsv_end(out);
-    }
-    *height = 98 + (tall + 50 + head) * (double)lines + 40;
-}
-
 static bool write_kappa(const report_data *data, const row_group *group, const char **titles,
                         const char *directory, chart *chart, error *error)
 {
@@ -256,7 +202,7 @@ static bool write_kappa(const report_data *data, const row_group *group, const c
     frame.x_max = pow(10, ceil(log10(range.kappa_max) - 0.01)) * 1.5;
     frame.y_min = pow(10, fmax(-4, floor(log10(range.low))));
     frame.y_max = pow(10, ceil(log10(range.high)) + 1);
-    kappa_frames(data, titles, panels, 1000, &frame, &height, &layout, &panel_lines);
+    panel_frames(data, titles, panels, 1000, &frame, &height, &layout, &panel_lines);
     snprintf(subtitle, sizeof subtitle,
              "%s, %s, hidden %zu; each mark is the worst judged row within a quarter decade of "
              "kappa, all input families",

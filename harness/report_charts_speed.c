@@ -98,13 +98,23 @@ static bool is_drawn(const report_data *data, const char *regime, const size_t *
     return true;
 }
 
+static void throughput_tip(const view_case *point, double low, double high, text *out)
+{
+    const case_key *key = &point->stored->key;
+    char tip[300], gbps[16], from[16], to[16];
+    snprintf(tip, sizeof tip, "%s, %zu x %zu: %s GB/s [%s, %s]", key->kernel, key->rows,
+             key->hidden, number_short(point->speed.gbps, gbps), number_short(low, from),
+             number_short(high, to));
+    tsv_text(out, tip);
+}
+
 /* The lines' ends in ends[], their points in the TSV; returns how high the axis must reach: a wide
  * interval may leave the frame rather than flatten all the lines. */
 static double throughput_points(const report_data *data, const char *regime, const size_t *hidden,
                                 size_t count, text *out, end_label *ends, size_t *end_count)
 {
     double most = 0, reach = 0;
-    text_add(out, "series\tkernel\trows\thidden\tgbps\tgbps_lo\tgbps_hi\n");
+    text_add(out, "series\tkernel\trows\thidden\tgbps\tgbps_lo\tgbps_hi\ttip\n");
     for (size_t series = 0; series < data->kernel_count + ROOF_COUNT; series++) {
         const char *name = series_name(data, series);
         bool any = false;
@@ -124,6 +134,7 @@ static double throughput_points(const report_data *data, const char *regime, con
             tsv_number(out, speed->gbps);
             tsv_number(out, isfinite(low) ? low : speed->gbps);
             tsv_number(out, isfinite(high) ? high : speed->gbps);
+            throughput_tip(point, low, high, out);
             tsv_end(out);
             most = fmax(most, speed->gbps);
             reach = fmax(reach, isfinite(high) && !is_roof(name) ? high : 0);
@@ -177,8 +188,7 @@ static bool throughput_labels(const report_data *data, const chart_frame *frame,
     return fine;
 }
 
-/* Every measured size has a tick; a number only where it does not run into the one before. */
-static void hidden_ticks(const chart_frame *frame, const size_t *hidden, size_t count, text *out)
+void report_hidden_ticks(const chart_frame *frame, const size_t *hidden, size_t count, text *out)
 {
     text_add(out, "hidden\tlabel\n");
     double taken = -1e9;
@@ -221,7 +231,7 @@ static bool write_throughput(const report_data *data, const char *regime, const 
     tsv_common(&settings, data, chart->title, words.bytes ? words.bytes : "", 1000, height);
     tsv_frame(&settings, "", &frame);
     tsv_setting(&settings, "labels", (double)end_count);
-    hidden_ticks(&frame, hidden, count, &ticks);
+    report_hidden_ticks(&frame, hidden, count, &ticks);
     bool fine = throughput_labels(data, &frame, ends, end_count, &labels);
     if (!fine)
         fail_memory(error, "labels of a chart");
@@ -311,6 +321,14 @@ static void share_line(const report_data *data, const share *share, size_t place
     tsv_text(out, timed ? number_short(speed->gbps, gbps) : "-");
     tsv_text(out, fine ? "-" : words);
     tsv_number(out, report_is_failure(verdict));
+    char tip[300];
+    if (timed)
+        snprintf(tip, sizeof tip, "%s: %.3f of the roof [%.3f, %.3f], %s GB/s",
+                 data->kernels[share->kernel].name, speed->roof_ratio, speed->roof_lo,
+                 speed->roof_hi, gbps);
+    else
+        snprintf(tip, sizeof tip, "%s: not timed", data->kernels[share->kernel].name);
+    tsv_text(out, tip);
     tsv_end(out);
 }
 
@@ -320,7 +338,8 @@ static bool write_shares(const report_data *data, share *shares, size_t count,
     text out = {0}, settings = {0}, words = {0};
     double most = 1, room = 0;
     qsort(shares, count, sizeof *shares, by_share_descending);
-    text_add(&out, "series\tkernel\tplace\troof_ratio\troof_lo\troof_hi\tgbps\tverdict\tfault\n");
+    text_add(&out,
+             "series\tkernel\tplace\troof_ratio\troof_lo\troof_hi\tgbps\tverdict\tfault\ttip\n");
     for (size_t i = 0; i < count; i++) {
         const speed *speed = &shares[i].at->speed;
         share_line(data, &shares[i], i + 1, &out);

@@ -140,6 +140,10 @@ static void trade_line(const report_data *data, const trade *trade, const label_
     tsv_number(out, box->top);
     tsv_number(out, box->width);
     tsv_number(out, box->height);
+    char tip[300], gbps[16], error[16];
+    snprintf(tip, sizeof tip, "%s: %s GB/s, %s row ULP", label, number_short(trade->gbps, gbps),
+             number_short(trade->row_ulp, error));
+    tsv_text(out, tip);
     tsv_end(out);
 }
 
@@ -224,7 +228,7 @@ static bool write_trades(const report_data *data, trade *trades, const char *dir
                 data->shape.rows, data->shape.hidden);
     tsv_common(&texts.settings, data, chart->title, words.bytes ? words.bytes : "", 1000, height);
     text_add(&texts.points, "panel\tseries\tlabel\tgbps\trow_ulp\tdrawn_at\tfailed\tlabel_left\t"
-                            "label_top\tlabel_width\tlabel_height\n");
+                            "label_top\tlabel_width\tlabel_height\ttip\n");
     text_add(&texts.front, "panel\tgbps\trow_ulp\n");
     text_add(&texts.ticks, "axis\tvalue\n");
     size_t panels = 0;

@@ -1,38 +1,72 @@
-/* lnbench report: charts and the page of a stored run, nothing measured again. */
+/* lnbench report: charts and the page of a stored run, nothing measured again unless --verify asks.
+ */
 #include "command.h"
 #include "draw.h"
+#include "report_verify.h"
 #include "result_table.h"
 #include "stored_run.h"
 
+typedef struct report_options {
+    const char *database, *out;
+    uint64_t run, sample;
+    output_request request;
+    output printed;
+    bool verify, no_pdf;
+} report_options;
+
+static exit_code report(report_options *options, error *error)
+{
+    view view;
+    exit_code code = EXIT_CODE_FINE;
+    if (!output_choose(&options->request, &options->printed, error) ||
+        !load_reported_run(options->database, options->run, &view, error))
+        return error->code;
+    FILE *paths = options->printed.format == OUTPUT_TEXT ? stdout : stderr;
+    bool fine = options->verify
+                    ? report_verify(&view, options->sample, &options->printed, &code, error)
+                    : result_table_print(&view, &options->printed, error) &&
+                          draw_report(&view, options->out, !options->no_pdf, paths, error);
+    view_free(&view);
+    return fine ? code : error->code;
+}
+
 exit_code command_report(int argc, char **argv, error *error)
 {
-    const char *database = "results/lnbench.db", *out = "results/charts";
-    uint64_t run = 0;
+    report_options given = {.database = "results/lnbench.db", .out = "results/charts", .sample = 8};
     const option options[] = {
-        {"run", "N", "which run (default: the latest; lnbench list runs)", OPTION_COUNT, &run},
-        {"out", "DIR", "where charts and page go (default: results/charts)", OPTION_TEXT, &out},
-        {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT, &database},
+        {"run", "N", "which run (default: the latest of lnbench run; lnbench list runs)",
+         OPTION_COUNT, &given.run},
+        {"out", "DIR", "where charts and page go (default: results/charts)", OPTION_TEXT,
+         &given.out},
+        {"no-pdf", NULL, "leave out report.pdf", OPTION_FLAG, &given.no_pdf},
+        {"verify", NULL, "measure a sample of the figures again, and say which hold", OPTION_FLAG,
+         &given.verify},
+        {"sample", "N", "how many figures --verify takes (default: 8)", OPTION_COUNT,
+         &given.sample},
+        OUTPUT_OPTIONS(given.request),
+        {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT, &given.database},
     };
     const subcommand subcommand = {
         "report",
         "[OPTION...]",
-        "Draws the charts and the page of a stored run; nothing is measured again.",
-        NULL,
+        "Draws the charts and the page of a stored run: HTML, Markdown and PDF.",
+        "Nothing is measured again, but for --verify: it runs the commands of a sample of "
+        "figures,\n"
+        "half of them errors, which must agree bit for bit, half of them speeds, whose intervals\n"
+        "must meet; nothing is stored.\n"
+        "Exit code: 0 fine, or all figures hold; 1 a speed does not hold; 4 what was measured is\n"
+        "not there any more; 5 an error does not hold; 2 usage; 7 files or environment.",
         options,
         sizeof options / sizeof *options,
         0};
     word_list operands = {0};
-    view view;
     bool help;
+    exit_code code = EXIT_CODE_FINE;
     bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
     if (fine && help)
         options_help(&subcommand, stdout);
-    else if (fine && (fine = load_stored_run(database, run, &view, error))) {
-        fine = (result_table_print(&view, stdout) ||
-                fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table")) &&
-               draw_report(&view, out, stdout, error);
-        view_free(&view);
-    }
+    else
+        code = fine ? report(&given, error) : error->code;
     word_list_free(&operands);
-    return fine ? EXIT_CODE_FINE : error->code;
+    return code;
 }

@@ -313,6 +313,27 @@ report_error report_worst_error(const report_data *data, const report_group *gro
     return worst;
 }
 
+bool report_at_fault(const report_data *data, const char *kernel)
+{
+    report_error worst = report_worst_error(data, &data->judged, kernel, NULL);
+    return worst.failed && report_is_failure(&worst.failed->verdict);
+}
+
+const view_case *report_fastest(const report_data *data, const char *regime, size_t hidden,
+                                bool faulty_too)
+{
+    const view_case *best = NULL;
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        const char *name = data->kernels[i].name;
+        const view_case *point = report_point(data, name, regime, hidden);
+        if (!point || (!faulty_too && report_at_fault(data, name)))
+            continue;
+        if (!best || point->speed.gbps > best->speed.gbps)
+            best = point;
+    }
+    return best;
+}
+
 void report_group_words(const report_group *group, text *out)
 {
     text_format(out, "%s, %s, %s, %u thread%s", dtype_name(group->dtype), group->convention,

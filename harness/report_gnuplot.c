@@ -84,7 +84,10 @@ static bool finish_drawing(const chart *chart, const char *format, const char *d
     struct stat facts;
     snprintf(whole, sizeof whole, "%s/%s.%s", directory, chart->stem, format);
     snprintf(part, sizeof part, "%s.part", whole);
-    if (stat(part, &facts) == 0 && facts.st_size > 0 && rename(part, whole) == 0)
+    bool is_svg = strcmp(format, "svg") == 0;
+    struct error ignored = {0};
+    if (stat(part, &facts) == 0 && facts.st_size > 0 &&
+        (!is_svg || svg_with_titles(part, &ignored)) && rename(part, whole) == 0)
         return true;
     unlink(part);
     return false;

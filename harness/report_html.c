@@ -1,6 +1,7 @@
 /* The page: index.html, one file with everything in it. */
 #include "report_parts.h"
 #include "report_style.h"
+#include "views_tsv.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ const char *html_verdict_class(const verdict *verdict)
     return verdict->kind == VERDICT_OK || verdict->kind == VERDICT_OK_NO_BOUND ? "ok" : "left-out";
 }
 
-static bool read_file(const char *path, char **contents, error *error)
+bool report_read_file(const char *path, char **contents, error *error)
 {
     FILE *file = fopen(path, "rb");
     long size = -1;
@@ -100,11 +101,46 @@ static const char *chart_help(const char *script)
                "its spread. Open marks are what the kernel's authors proved, full marks what was "
                "measured; where a kernel makes no claim there is no open mark. Errors of zero "
                "stand on the lower edge.";
+    if (strcmp(script, "winner_map.gp") == 0)
+        return "One cell a hidden size and regime. The letter is the kernel that was fastest "
+               "there; "
+               "those behind = cannot be told apart from it by this run.";
+    if (strcmp(script, "error_hidden.gp") == 0)
+        return "Lower is more accurate. Full marks are the worst that was found, open marks what "
+               "is "
+               "proved of these rows. A worst case grows with N, roundings that know nothing of "
+               "each "
+               "other with its root.";
+    if (strcmp(script, "rounded.gp") == 0)
+        return "100 % would be the best that the type can hold. Full marks: normal input; open "
+               "marks: rows whose mean is far from zero.";
     return "To the right is faster, down is more accurate. Nothing measured lies beyond the "
            "dashed line: the kernels on it are the ones to choose from.";
 }
 
-static bool add_chart(const chart *chart, const char *directory, text *out, error *error)
+/* The drawing itself, or on paper its PNG, which lies beside the directory that the page is in. */
+static bool add_drawing(const chart *chart, const char *directory, bool on_paper, text *out,
+                        error *error)
+{
+    char path[512], *svg;
+    if (on_paper) {
+        text_format(out, "<div><img src=\"../%s.png\" alt=\"\"></div>\n", chart->stem);
+        return true;
+    }
+    if (!report_path(path, directory, chart->stem, ".svg", error) ||
+        !report_read_file(path, &svg, error))
+        return false;
+    text_format(out, "<div class=\"scroll\" id=\"%s\" role=\"img\" aria-label=\"", chart->stem);
+    html_escape(out, chart->title);
+    text_add(out, "\">\n");
+    add_svg(out, svg, chart->stem);
+    text_add(out, "</div>\n");
+    free(svg);
+    return true;
+}
+
+static bool add_chart(const report_data *data, const chart *chart, const char *directory,
+                      bool on_paper, text *out, error *error)
 {
     text_add(out, "<figure>\n");
     if (chart->reason[0]) {
@@ -115,15 +151,16 @@ static bool add_chart(const chart *chart, const char *directory, text *out, erro
         text_add(out, ".</p></figure>\n");
         return true;
     }
-    char path[512], *svg;
-    if (!report_path(path, directory, chart->stem, ".svg", error) || !read_file(path, &svg, error))
+    if (!add_drawing(chart, directory, on_paper, out, error))
         return false;
-    text_format(out, "<div class=\"scroll\" id=\"%s\" role=\"img\" aria-label=\"", chart->stem);
-    html_escape(out, chart->title);
-    text_add(out, "\">\n");
-    add_svg(out, svg, chart->stem);
-    text_format(out, "</div>\n<figcaption>%s</figcaption></figure>\n", chart_help(chart->script));
-    free(svg);
+    text_format(out, "<figcaption>%s <span class=\"again\">Made again by <code>",
+                chart_help(chart->script));
+    text again = {0};
+    report_again(data, chart->stem, &again);
+    html_escape(out, again.bytes ? again.bytes : "");
+    out->failed = out->failed || again.failed;
+    text_free(&again);
+    text_add(out, "</code></span></figcaption></figure>\n");
     return true;
 }
 
@@ -174,7 +211,42 @@ static void add_how_to_read(text *out)
         "</dl>\n</section>\n");
 }
 
-static void add_repeat(const report_data *data, text *out)
+/* One cell of a data: URL (RFC 3986): what is not plain is written in hex. */
+static void add_encoded(text *out, const text *from)
+{
+    for (size_t i = 0; i < from->length; i++) {
+        unsigned char byte = (unsigned char)from->bytes[i];
+        bool plain = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+                     (byte >= 'A' && byte <= 'Z') || strchr("-._~@,=:+", byte);
+        if (plain && byte)
+            text_add_bytes(out, from->bytes + i, 1);
+        else
+            text_format(out, "%%%02X", byte);
+    }
+}
+
+/* Cases that are not too many travel in the page itself; the rest lies beside it. */
+static void add_raw_data(const report_data *data, bool on_paper, text *out)
+{
+    enum { MOST_EMBEDDED = 1 << 20 };
+    text cases = {0};
+    text_add(out, "<p>Raw data: ");
+    if (!on_paper)
+        tsv_cases(data->view, &cases);
+    out->failed = out->failed || cases.failed;
+    if (cases.length > 0 && cases.length <= MOST_EMBEDDED) {
+        text_add(out, "<a class=\"embedded\" download=\"cases.tsv\" "
+                      "href=\"data:text/tab-separated-values,");
+        add_encoded(out, &cases);
+        text_add(out, "\">cases.tsv</a> (in this page: every case with all its figures); ");
+    }
+    text_free(&cases);
+    text_add(out, "beside it <code>cases.tsv</code>, <code>rows.tsv</code>, "
+                  "<code>machine.tsv</code>, and below <code>data/</code> the figures of every "
+                  "chart; each chart also as PNG and PDF.</p>\n");
+}
+
+static void add_repeat(const report_data *data, bool on_paper, text *out)
 {
     const stored_run *run = &data->view->run;
     text_add(out, "<section id=\"repeat\">\n<h2>How to repeat it</h2>\n<pre>");
@@ -187,11 +259,16 @@ static void add_repeat(const report_data *data, text *out)
     text_add(out,
              ". With <code>--seed</code> as above the inputs and the order of the measurements "
              "are the same; errors then agree to the bit, times as far as the machine does. "
-             "The figures behind every chart lie beside this page as TSV.</p>\n</section>\n");
+             "Every chart names its own command; <code>lnbench report --verify --run ");
+    text_format(out, "%lld</code> runs a sample of the figures again and says which hold.</p>\n",
+                (long long)run->id);
+    add_raw_data(data, on_paper, out);
+    text_add(out, "</section>\n");
 }
 
-static bool add_charts(const chart *charts, size_t count, const char *directory,
-                       const report_result *result, text *out, error *error)
+static bool add_charts(const report_data *data, const chart *charts, size_t count,
+                       const char *directory, const report_result *result, bool on_paper, text *out,
+                       error *error)
 {
     text_add(out, "<section id=\"charts\">\n<h2>Charts</h2>\n");
     if (result->note[0]) {
@@ -200,23 +277,25 @@ static bool add_charts(const chart *charts, size_t count, const char *directory,
         text_add(out, ".</p>\n");
     }
     for (size_t i = 0; i < count; i++)
-        if (!add_chart(&charts[i], directory, out, error))
+        if (!add_chart(data, &charts[i], directory, on_paper, out, error))
             return false;
     text_add(out, "</section>\n");
     return true;
 }
 
 bool html_page(const report_data *data, const chart *charts, size_t chart_count,
-               const char *directory, const report_result *result, text *out, error *error)
+               const char *directory, const report_result *result, bool on_paper, text *out,
+               error *error)
 {
     add_head(data, out);
     html_summary(data, out);
-    if (!add_charts(charts, chart_count, directory, result, out, error))
+    if (!add_charts(data, charts, chart_count, directory, result, on_paper, out, error))
         return false;
-    html_results(data, out);
-    html_accuracy(data, out);
+    html_results(data, on_paper, out);
+    html_accuracy(data, on_paper, out);
     add_how_to_read(out);
-    add_repeat(data, out);
+    html_worst(data, out);
+    add_repeat(data, on_paper, out);
     html_machine(data, out);
     text_add(out, "</main>\n<script>\n");
     text_add(out, report_script);

@@ -11,28 +11,6 @@ static void strong(text *out, const char *name)
     text_add(out, "</strong>");
 }
 
-static bool at_fault(const report_data *data, const char *kernel)
-{
-    report_error worst = report_worst_error(data, &data->judged, kernel, NULL);
-    return worst.failed && report_is_failure(&worst.failed->verdict);
-}
-
-/* The fastest kernel at one hidden size of a regime, those at fault left out unless asked for. */
-static const view_case *fastest(const report_data *data, const char *regime, size_t hidden,
-                                bool faulty_too)
-{
-    const view_case *best = NULL;
-    for (size_t i = 0; i < data->kernel_count; i++) {
-        const char *name = data->kernels[i].name;
-        const view_case *point = report_point(data, name, regime, hidden);
-        if (!point || (!faulty_too && at_fault(data, name)))
-            continue;
-        if (!best || point->speed.gbps > best->speed.gbps)
-            best = point;
-    }
-    return best;
-}
-
 typedef struct winner {
     size_t sizes;
     double slow, fast, share_low, share_high;
@@ -42,7 +20,7 @@ static void count_wins(const report_data *data, const char *regime, const size_t
                        size_t count, winner *winners)
 {
     for (size_t i = 0; i < count; i++) {
-        const view_case *best = fastest(data, regime, hidden[i], false);
+        const view_case *best = report_fastest(data, regime, hidden[i], false);
         if (!best)
             continue;
         winner *winner = &winners[report_kernel_index(data, best->stored->key.kernel)];
@@ -94,8 +72,9 @@ static void faster_but_wrong(const report_data *data, const char *regime, const 
         const char *name = data->kernels[i].name;
         size_t sizes = 0;
         for (size_t j = 0; j < count; j++) {
-            const view_case *best = fastest(data, regime, hidden[j], true);
-            sizes += best && strcmp(best->stored->key.kernel, name) == 0 && at_fault(data, name);
+            const view_case *best = report_fastest(data, regime, hidden[j], true);
+            sizes +=
+                best && strcmp(best->stored->key.kernel, name) == 0 && report_at_fault(data, name);
         }
         if (sizes > 0) {
             text_add(out, " ");

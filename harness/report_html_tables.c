@@ -132,7 +132,7 @@ static void results_at_shape(const report_data *data, text *out)
     free(found);
 }
 
-void html_results(const report_data *data, text *out)
+void html_results(const report_data *data, bool on_paper, text *out)
 {
     const view *view = data->view;
     size_t timed = 0;
@@ -143,7 +143,7 @@ void html_results(const report_data *data, text *out)
         text_add(out, "<p class=\"missing\">No speed was measured in this run.</p>\n");
     if (data->has_shape)
         results_at_shape(data, out);
-    if (timed > 0) {
+    if (timed > 0 && !on_paper) {
         text_format(out, "<details><summary>All %zu timed cases</summary>\n", timed);
         result_head(true, out);
         for (size_t i = 0; i < view->cases.count; i++)
@@ -261,7 +261,7 @@ static void matrix(const report_data *data, const report_group *group, const cha
     text_add(out, "</tbody></table></div>\n");
 }
 
-void html_accuracy(const report_data *data, text *out)
+void html_accuracy(const report_data *data, bool on_paper, text *out)
 {
     const view *view = data->view;
     report_group *groups = calloc(view->cases.count + 1, sizeof *groups);
@@ -279,7 +279,7 @@ void html_accuracy(const report_data *data, text *out)
         groups[count++] = data->judged;
         matrix(data, &data->judged, inputs, out);
     }
-    for (size_t i = 0; i < view->cases.count && !out->failed; i++) {
+    for (size_t i = 0; i < view->cases.count && !out->failed && !on_paper; i++) {
         const case_key *key = &view->cases.cases[i].key;
         if (is_roof(key->kernel) || !view->cases.cases[i].judged || group_seen(groups, count, key))
             continue;
@@ -293,6 +293,65 @@ void html_accuracy(const report_data *data, text *out)
     text_add(out, count > 1 ? "</details>\n</section>\n" : "</section>\n");
     free(groups);
     free(inputs);
+}
+
+/* ---- the worst inputs ---- */
+
+/* The judged case of a kernel with the largest row ULP under any convention; a fault outranks it.
+ */
+static const stored_case *worst_case(const report_data *data, const char *kernel)
+{
+    const stored_cases *cases = &data->view->cases;
+    const stored_case *worst = NULL;
+    for (size_t i = 0; i < cases->count; i++) {
+        const stored_case *stored = &cases->cases[i];
+        double own = stored->metrics.row_ulp_max, most = worst ? worst->metrics.row_ulp_max : -1;
+        bool fault = report_is_failure(&stored->verdict);
+        bool worst_fault = worst && report_is_failure(&worst->verdict);
+        if (!stored->judged || strcmp(stored->key.kernel, kernel) != 0 ||
+            stored->verdict.declared || (!fault && !isfinite(own)))
+            continue;
+        if (!worst || (fault && !worst_fault) ||
+            (fault == worst_fault && isfinite(own) && !(own <= most)))
+            worst = stored;
+    }
+    return worst;
+}
+
+static void worst_row(const stored_case *stored, text *out)
+{
+    const ln_metrics *metrics = &stored->metrics;
+    text_add(out, "<tr>");
+    word_cell(out, stored->key.kernel);
+    word_cell(out, stored->key.input);
+    word_cell(out, stored->key.convention);
+    text_format(out, "<td data-value=\"%zu\">%zu &times; %zu</td>", stored->key.hidden,
+                stored->key.rows, stored->key.hidden);
+    number_cell(out, metrics->row_ulp_max);
+    text_format(out, "<td class=\"word\">row %zu, column %zu: %a, exactly %a</td>",
+                metrics->worst_row, metrics->worst_column, metrics->worst_computed,
+                metrics->worst_exact);
+    verdict_cell(out, stored);
+    text_format(out, "<td class=\"word\"><code>lnbench replay --case %lld</code></td></tr>\n",
+                (long long)stored->id);
+}
+
+void html_worst(const report_data *data, text *out)
+{
+    text_add(out, "<section id=\"worst\">\n<h2>The worst inputs</h2>\n<p class=\"note\">What each "
+                  "kernel did worst where it makes a claim; the command runs that row again, bit "
+                  "for bit.</p>\n<div class=\"scroll\"><table>\n<thead><tr>"
+                  "<th data-sort>kernel</th><th class=\"word\" data-sort>input</th>"
+                  "<th class=\"word\" data-sort>convention</th><th data-sort>rows &times; hidden"
+                  "</th><th data-sort>row ULP</th><th class=\"word\">worst element</th>"
+                  "<th class=\"word\" data-sort>verdict</th><th class=\"word\">again</th></tr>"
+                  "</thead>\n<tbody>\n");
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        const stored_case *worst = worst_case(data, data->kernels[i].name);
+        if (worst)
+            worst_row(worst, out);
+    }
+    text_add(out, "</tbody></table></div>\n</section>\n");
 }
 
 void html_machine(const report_data *data, text *out)

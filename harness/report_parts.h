@@ -70,6 +70,11 @@ report_error report_worst_error(const report_data *data, const report_group *gro
 /* "offset:1e4" is of the family "offset". */
 bool report_of_family(const char *input, const char *family);
 bool report_same_judged(const report_group *group, const case_key *key);
+/* Some judged case of the convention and type shown is the kernel's fault. */
+bool report_at_fault(const report_data *data, const char *kernel);
+/* The fastest kernel at one hidden size of a regime, those at fault left out unless asked for. */
+const view_case *report_fastest(const report_data *data, const char *regime, size_t hidden,
+                                bool faulty_too);
 /* "f32, torch, hot, 1 thread" */
 void report_group_words(const report_group *group, text *out);
 /* "AMD EPYC ... · commit 1234567 · 2026-01-01T00:00:00Z · run 3" */
@@ -133,6 +138,9 @@ bool chart_throughput(const report_data *data, const char *regime, const char *d
 bool chart_roof_share(const report_data *data, const char *directory, chart *chart, error *error);
 bool chart_error_kappa(const report_data *data, const char *directory, chart *chart, error *error);
 bool chart_speed_error(const report_data *data, const char *directory, chart *chart, error *error);
+bool chart_winner_map(const report_data *data, const char *directory, chart *chart, error *error);
+bool chart_error_hidden(const report_data *data, const char *directory, chart *chart, error *error);
+bool chart_rounded(const report_data *data, const char *directory, chart *chart, error *error);
 
 /* ---- report_tsv.c ---- */
 
@@ -153,6 +161,16 @@ bool tsv_save(text *out, const char *directory, const char *stem, const char *su
 bool report_path(char path[512], const char *directory, const char *name, const char *suffix,
                  error *error);
 
+/* Every measured size has a tick; a number only where it does not run into the one before. Lines of
+ * hidden and label. */
+void report_hidden_ticks(const chart_frame *frame, const size_t *hidden, size_t count, text *out);
+/* The panels of error charts: one a statistic; a kernel that does not say what it does has one of
+ * its own. titles[] takes a panel each. */
+const char *panel_title(const report_kernel *kernel);
+/* Where the panels stand, and the names of their kernels above them; sets the frame of the last. */
+void panel_frames(const report_data *data, const char **titles, size_t panels, double width,
+                  chart_frame *frame, double *height, text *settings, text *out);
+
 /* ---- report_gnuplot.c ---- */
 
 typedef enum gnuplot_result { GNUPLOT_DREW, GNUPLOT_MISSING, GNUPLOT_FAILED } gnuplot_result;
@@ -162,16 +180,31 @@ typedef enum gnuplot_result { GNUPLOT_DREW, GNUPLOT_MISSING, GNUPLOT_FAILED } gn
 gnuplot_result gnuplot_draw(const chart *chart, const char *format, const char *plots_directory,
                             const char *directory, char note[256]);
 
+/* ---- report_svg.c, report_again.c, report_markdown.c, report_pdf.c ---- */
+
+/* gnuplot's tooltips in an SVG file become <title> elements, which need no script. */
+bool svg_with_titles(const char *path, error *error);
+bool report_read_file(const char *path, char **contents, error *error); /* free() them */
+/* The command that measures what a chart shows again. */
+void report_again(const report_data *data, const char *stem, text *out);
+/* The page, as html_page made it, in Markdown with PNG. */
+bool report_markdown(const char *html, text *out, error *error);
+/* DIRECTORY/report.pdf from DIRECTORY/data/print.html, which is removed; false: note says why. */
+bool report_pdf(const char *directory, char path[512], char note[256]);
+
 /* ---- report_html*.c ---- */
 
+/* on_paper: drawings as PNG beside it, and nothing that only a screen can unfold or download. */
 bool html_page(const report_data *data, const chart *charts, size_t chart_count,
-               const char *directory, const report_result *result, text *out, error *error);
+               const char *directory, const report_result *result, bool on_paper, text *out,
+               error *error);
 void html_escape(text *out, const char *string);
 void html_summary(const report_data *data, text *out);
 const char *html_verdict_class(const verdict *verdict); /* of the style sheet */
 void html_short(text *out, double value);
-void html_results(const report_data *data, text *out);
-void html_accuracy(const report_data *data, text *out);
+void html_results(const report_data *data, bool on_paper, text *out);
+void html_accuracy(const report_data *data, bool on_paper, text *out);
+void html_worst(const report_data *data, text *out);
 void html_machine(const report_data *data, text *out);
 
 #endif

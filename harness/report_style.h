@@ -24,6 +24,7 @@ static const char *const report_style =
     "figure{margin:1.2rem 0 2rem}\n"
     ".scroll{overflow-x:auto}\n"
     ".scroll svg{display:block;width:100%;min-width:820px;height:auto}\n"
+    ".again{display:block;font-size:.85em;overflow-wrap:anywhere}\n"
     ".missing{color:var(--soft);border-left:3px solid var(--rule);padding-left:.7rem}\n"
     "table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums}\n"
     "th,td{padding:.28rem .6rem;border-bottom:1px solid var(--rule);text-align:right;"
@@ -56,7 +57,8 @@ static const char *const report_style =
     ".scroll svg [stroke='rgb(221, 221, 221)']{stroke:var(--rule)}}\n"
     "@media print{:root{--ink:#000;--soft:#444;--paper:#fff;--rule:#bbb;--stripe:#fff;"
     "color-scheme:light}main{max-width:none;padding:0}.scroll{overflow:visible}"
-    ".scroll svg{min-width:0}figure,tr{break-inside:avoid}h2{break-after:avoid}"
+    ".scroll svg{min-width:0}figure "
+    "img{width:100%}figure,tr{break-inside:avoid}h2{break-after:avoid}"
     "th,td{padding:.15rem .35rem;white-space:normal}"
     "table{font-size:.7rem}}\n";
 

@@ -1,5 +1,6 @@
 #include "result_table.h"
 #include "text.h"
+#include "views_tsv.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static void add_case(table *table, const view_case *view)
 }
 
 /* One shape's table; `done` marks the cases that were printed. */
-static bool print_group(const view *view, size_t first, bool *done, FILE *file)
+static bool print_group(const view *view, size_t first, bool *done, const output *out, error *error)
 {
     static const char *const headings[] = {"kernel",   "GB/s",    "share of roof", "max ULP",
                                            "mean ULP", "row ULP", "proven",        "verdict"};
@@ -76,12 +77,14 @@ static bool print_group(const view *view, size_t first, bool *done, FILE *file)
         qsort(members, count, sizeof *members, faster_first);
         for (size_t i = 0; i < count; i++)
             add_case(table, members[i]);
-        fprintf(file, "\n%zu x %zu %s, %s, %s, %s cache, %u thread%s\n", key->rows, key->hidden,
-                dtype_name(key->dtype), key->convention, view->views[first].regime,
-                cache_name(key->cache), key->threads, key->threads == 1 ? "" : "s");
-        fine = table_print(table, file);
+        output_heading(out, "%zu x %zu %s, %s, %s, %s cache, %u thread%s", key->rows, key->hidden,
+                       dtype_name(key->dtype), key->convention, view->views[first].regime,
+                       cache_name(key->cache), key->threads, key->threads == 1 ? "" : "s");
+        fine = output_table(out, table, error);
+    } else {
+        table_destroy(table);
+        fail_memory(error, "a table");
     }
-    table_destroy(table);
     free(members);
     return fine;
 }
@@ -127,15 +130,19 @@ static void add_summary(table *table, const char *kernel, const accuracy_summary
         table_format(table, "%s, %s", summary->worst->key.input, summary->worst->key.convention);
     else
         table_cell(table, "-");
+    if (summary->worst)
+        table_format(table, "%lld", (long long)summary->worst->id);
+    else
+        table_cell(table, "-");
 }
 
 /* A line a kernel. Constant rows make astronomic figures: their exact result is 0 or beta, and its
  * ulp tiny. */
-static bool print_accuracy(const view *view, FILE *file)
+static bool print_accuracy(const view *view, const output *out, error *error)
 {
     static const char *const headings[] = {
         "kernel",          "cases",         "ok", "no claim", "declared", "unsupported", "failed",
-        "row ULP, normal", "worst row ULP", "on"};
+        "row ULP, normal", "worst row ULP", "on", "case"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     bool *done = calloc(view->cases.count + 1, sizeof *done);
     bool fine = table && done, any = false;
@@ -154,20 +161,24 @@ static bool print_accuracy(const view *view, FILE *file)
         any = true;
         add_summary(table, kernel, &summary);
     }
-    if (fine && any) {
-        fprintf(file, "\naccuracy over all conventions and inputs\n");
-        fine = table_print(table, file);
-        fprintf(file, "ok: within the proven bound; no claim: fine, but for some row nothing is "
-                      "proven;\ndeclared: wrong where the kernel itself claims nothing\n");
-    }
-    table_destroy(table);
     free(done);
+    if (!fine || !any) {
+        table_destroy(table);
+        return fine || fail_memory(error, "a table");
+    }
+    output_heading(out, "accuracy over all conventions and inputs");
+    fine = output_table(out, table, error);
+    output_line(out, "ok: within the proven bound; no claim: fine, but for some row nothing is "
+                     "proven;");
+    output_line(out,
+                "declared: wrong where the kernel itself claims nothing; lnbench replay --case: "
+                "again");
     return fine;
 }
 
 enum { MOST_FAULTS_SHOWN = 40 };
 
-static void print_faults(const view *view, FILE *file)
+static void print_faults(const view *view, const output *out)
 {
     size_t count = 0;
     for (size_t i = 0; i < view->cases.count; i++) {
@@ -176,26 +187,47 @@ static void print_faults(const view *view, FILE *file)
         if (!stored->judged || verdict_exit_code(&stored->verdict) == EXIT_CODE_FINE)
             continue;
         if (count++ == 0)
-            fprintf(file, "\nnot fine:\n");
+            output_heading(out, "not fine:");
         if (count <= MOST_FAULTS_SHOWN)
-            fprintf(file, "  %s  %s  %s  %zux%zu: %s\n", stored->key.kernel, stored->key.convention,
-                    stored->key.input, stored->key.rows, stored->key.hidden,
-                    verdict_describe(&stored->verdict, described, sizeof described));
+            output_line(out, "  case %lld: %s  %s  %s  %zux%zu: %s%s%s", (long long)stored->id,
+                        stored->key.kernel, stored->key.convention, stored->key.input,
+                        stored->key.rows, stored->key.hidden, out->colour ? "\033[31m" : "",
+                        verdict_describe(&stored->verdict, described, sizeof described),
+                        out->colour ? "\033[0m" : "");
     }
     if (count > MOST_FAULTS_SHOWN)
-        fprintf(file, "  and %zu more (lnbench export --format tsv)\n", count - MOST_FAULTS_SHOWN);
+        output_line(out, "  and %zu more (lnbench export --format tsv)", count - MOST_FAULTS_SHOWN);
 }
 
-bool result_table_print(const view *view, FILE *file)
+static bool print_groups(const view *view, const output *out, error *error)
 {
     bool *done = calloc(view->cases.count + 1, sizeof *done);
-    bool fine = done != NULL;
+    bool fine = done || fail_memory(error, "the tables of a run");
     for (size_t i = 0; fine && i < view->cases.count; i++)
         if (!done[i] && is_timed(&view->views[i]))
-            fine = print_group(view, i, done, file);
+            fine = print_group(view, i, done, out, error);
     free(done);
-    fine = fine && print_accuracy(view, file);
-    if (fine)
-        print_faults(view, file);
-    return fine && !ferror(file);
+    return fine;
+}
+
+static bool print_lines(const view *view, error *error)
+{
+    text lines = {0};
+    tsv_cases(view, &lines);
+    bool fine = !lines.failed && fputs(lines.bytes, stdout) >= 0;
+    text_free(&lines);
+    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the cases");
+}
+
+bool result_table_print(const view *view, const output *out, error *error)
+{
+    if (out->format == OUTPUT_JSON)
+        return output_json(out, view_run_json(view), error);
+    if (out->format == OUTPUT_TSV)
+        return print_lines(view, error);
+    if (!print_groups(view, out, error) || !print_accuracy(view, out, error))
+        return false;
+    print_faults(view, out);
+    return !ferror(out->file) ||
+           fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
 }

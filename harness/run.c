@@ -3,6 +3,7 @@
 #include "draw.h"
 #include "hash.h"
 #include "interrupt.h"
+#include "output.h"
 #include "paths.h"
 #include "result_table.h"
 #include "session_setup.h"
@@ -16,7 +17,9 @@ typedef struct run_options {
     word_list plugins;
     const char *database, *out;
     double max_row_ulp, deadline;
-    bool resume, dry_run, json, huge_pages, no_charts;
+    bool resume, dry_run, huge_pages, no_charts;
+    output_request request_output;
+    output printed;
 } run_options;
 
 static char *command_text(int argc, char **argv)
@@ -34,40 +37,44 @@ static size_t alike(const plan *plan, size_t first)
     const accuracy_group *group = &plan->accuracy[first];
     size_t count = 1;
     while (first + count < plan->accuracy_count && group[count].rows == group->rows &&
-           group[count].hidden == group->hidden &&
+           group[count].hidden == group->hidden && group[count].dtype == group->dtype &&
+           group[count].param == group->param &&
            strcmp(group[count].convention_label, group->convention_label) == 0)
         count++;
     return count;
 }
 
 /* The cases that would be measured, as run --json prints them once they are. */
-static bool dry_run_json(const plan *plan, error *error)
+static bool dry_run_json(const plan *plan, const output *out, error *error)
 {
     json_t *array = json_array();
     bool fine = array != NULL;
     for (size_t i = 0; fine && i < plan->accuracy_count + plan->speed_count; i++)
         for (size_t kernel = 0; fine && kernel < plan->kernel_count; kernel++) {
             const kernel_entry *entry = plan->kernels[kernel];
-            stored_case planned = {
-                .key = i < plan->accuracy_count
-                           ? accuracy_key(&plan->accuracy[i], entry)
-                           : speed_key(&plan->speed[i - plan->accuracy_count], entry->facts.name)};
+            const accuracy_group *judged = i < plan->accuracy_count ? &plan->accuracy[i] : NULL;
+            const speed_group *timed = judged ? NULL : &plan->speed[i - plan->accuracy_count];
+            if (!plan_takes(entry, judged ? judged->dtype : timed->dtype,
+                            judged ? judged->param : timed->param))
+                continue;
+            stored_case planned = {.key = judged ? accuracy_key(judged, entry)
+                                                 : speed_key(timed, entry->facts.name)};
             view_case view = {.stored = &planned, .regime = ""};
             planned.bound_row_ulp = NAN;
             fine = json_array_append_new(array, view_case_json(&view)) == 0;
         }
-    fine = fine || fail_memory(error, "the plan");
-    fine = fine && (json_dumpf(array, stdout, JSON_INDENT(1)) == 0 ||
-                    fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON"));
-    printf("\n");
-    json_decref(array);
-    return fine;
+    if (!fine) {
+        json_decref(array);
+        return fail_memory(error, "the plan");
+    }
+    return output_json(out, array, error);
 }
 
-static bool dry_run(const plan *plan, error *error)
+static bool dry_run(const plan *plan, const output *out, error *error)
 {
     static const char *const headings[] = {
-        "what", "convention", "input", "rows", "hidden", "cache", "processes x repetitions"};
+        "what", "dtype",  "convention", "input",
+        "rows", "hidden", "cache",      "processes x repetitions"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     if (!table)
         return fail_memory(error, "the plan's table");
@@ -75,6 +82,7 @@ static bool dry_run(const plan *plan, error *error)
         const accuracy_group *group = &plan->accuracy[i];
         count = alike(plan, i);
         table_cell(table, "accuracy");
+        table_cell(table, dtype_name(group->dtype));
         table_cell(table, group->convention_label);
         if (count == 1)
             table_cell(table, group->input);
@@ -88,6 +96,7 @@ static bool dry_run(const plan *plan, error *error)
     for (size_t i = 0; i < plan->speed_count; i++) {
         const speed_group *group = &plan->speed[i];
         table_cell(table, "speed");
+        table_cell(table, dtype_name(group->dtype));
         table_cell(table, group->convention_label);
         table_cell(table, "normal");
         table_format(table, "%zu", group->rows);
@@ -95,14 +104,14 @@ static bool dry_run(const plan *plan, error *error)
         table_cell(table, cache_name(group->cache));
         table_format(table, "%u x %u", group->processes, group->repetitions);
     }
-    bool fine = table_print(table, stdout);
-    table_destroy(table);
+    if (!output_table(out, table, error) || out->format == OUTPUT_TSV)
+        return error->code == EXIT_CODE_FINE;
     printf("\n%zu kernel%s:", plan->kernel_count, plan->kernel_count == 1 ? "" : "s");
     for (size_t i = 0; i < plan->kernel_count; i++)
         printf(" %s", plan->kernels[i]->facts.name);
     printf("\n%zu judgements, %zu repetitions, about %.0f s\n", plan_judgements(plan),
            plan_repetitions(plan), session_plan_seconds(plan));
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the plan");
+    return true;
 }
 
 /* A new run in the store, or an unfinished one of the same plan. */
@@ -143,21 +152,13 @@ static bool show(session *session, const run_options *options, bool finished, er
     view view;
     if (!view_load(session->store, session->run, &view, error))
         return false;
-    bool fine = true;
     session->worst = worse_exit_code(session->worst, view_exit_code(&view));
-    if (options->json) {
-        json_t *json = view_run_json(&view);
-        fine = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
-        printf("\n");
-        json_decref(json);
-    } else {
-        fine = result_table_print(&view, stdout);
-    }
-    fine = fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
-    fprintf(options->json ? stderr : stdout, "\nstored  run %lld in %s\n", (long long)session->run,
+    bool fine = result_table_print(&view, &options->printed, error);
+    bool is_text = options->printed.format == OUTPUT_TEXT;
+    fprintf(is_text ? stdout : stderr, "\nstored  run %lld in %s\n", (long long)session->run,
             options->database);
-    if (fine && finished && !options->json && !options->no_charts)
-        fine = draw_report(&view, options->out, stdout, error);
+    if (fine && finished && is_text && !options->no_charts)
+        fine = draw_report(&view, options->out, false, stdout, error);
     view_free(&view);
     return fine;
 }
@@ -166,7 +167,7 @@ static bool run_plan(session *session, const run_options *options, const char *c
                      error *error)
 {
     /* Places that cannot be written to are found before anything is measured. */
-    bool charts = !options->json && !options->no_charts;
+    bool charts = options->printed.format == OUTPUT_TEXT && !options->no_charts;
     if ((charts && !make_directories(options->out, error)) ||
         !make_parent_directory(options->database, error) ||
         !store_open(options->database, STORE_WRITE, &session->store, error) ||
@@ -240,7 +241,8 @@ exit_code command_run(int argc, char **argv, error *error)
         {"kernels", "GLOB,...", "only these kernels", OPTION_LIST, &request->kernels},
         {"conventions", "C,...", "only these: presets or lists (lnbench list conventions)",
          OPTION_RAW, &request->conventions},
-        {"dtypes", "f32,...", "only these element types", OPTION_LIST, &request->dtypes},
+        {"dtypes", "f32,...", "f32, f64, bf16, f16 (default: f32; the full plan: all)", OPTION_LIST,
+         &request->dtypes},
         {"shapes", "ROWSxHIDDEN,...", "these shapes instead of the plan's", OPTION_LIST,
          &request->shapes},
         {"inputs", "FAMILY,...", "judge these inputs: families or .npy files", OPTION_LIST,
@@ -269,7 +271,9 @@ exit_code command_run(int argc, char **argv, error *error)
         {"resume", NULL, "go on with the unfinished run of the same plan", OPTION_FLAG,
          &run.resume},
         {"dry-run", NULL, "show the plan, measure nothing", OPTION_FLAG, &run.dry_run},
-        {"json", NULL, "print the cases as JSON: no table, no charts", OPTION_FLAG, &run.json},
+        {"format", "text|markdown|tsv|json", "of the table; any but text: no charts", OPTION_TEXT,
+         &run.request_output.format},
+        {"json", NULL, "the same as --format json", OPTION_FLAG, &run.request_output.json},
     };
     const subcommand subcommand = {
         "run",
@@ -295,9 +299,12 @@ exit_code command_run(int argc, char **argv, error *error)
     else if (fine) {
         interrupt_watch();
         request->settings = hash_settings(&run);
-        fine = prepare(&session, &run, &kernels, error);
+        fine = output_choose(&run.request_output, &run.printed, error) &&
+               prepare(&session, &run, &kernels, error);
         if (fine && run.dry_run)
-            fine = run.json ? dry_run_json(&session.plan, error) : dry_run(&session.plan, error);
+            fine = run.printed.format == OUTPUT_JSON
+                       ? dry_run_json(&session.plan, &run.printed, error)
+                       : dry_run(&session.plan, &run.printed, error);
         else if (fine)
             fine = run_plan(&session, &run, line ? line : "lnbench run", error);
     }

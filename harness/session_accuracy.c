@@ -1,5 +1,6 @@
 #include "interrupt.h"
 #include "session.h"
+#include "worst_row.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,9 @@ bool session_put(session *session, const case_key *key, const judgement *judgeme
     const ln_metrics *metrics = judgement->metrics.elements ? &judgement->metrics : NULL;
     session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
     return store_put_accuracy(session->store, session->run, key, &judgement->verdict, metrics,
-                              judgement->bound_row_ulp, error);
+                              judgement->bound_row_ulp, error) &&
+           (!metrics ||
+            store_put_output(session->store, session->run, key, judgement->output_hash, error));
 }
 
 /* Probe verdicts, one for each kernel, for one convention and hidden size at a time. */
@@ -75,7 +78,8 @@ static bool apply_probes(session *session, probes *probes, size_t kernel, judgem
 static bool put_rows(session *session, const case_key *key, const judgement *judgement, size_t rows,
                      error *error)
 {
-    if (strncmp(key->input, "offset", 6) != 0 || !judgement->by_row)
+    bool swept = strncmp(key->input, "offset", 6) == 0 || strcmp(key->input, "kappa") == 0;
+    if (!swept || !judgement->by_row)
         return true;
     for (size_t row = 0; row < rows; row++) {
         const judged_row *judged = &judgement->by_row[row];
@@ -86,16 +90,44 @@ static bool put_rows(session *session, const case_key *key, const judgement *jud
     return true;
 }
 
+/* The worst row with what went with it; a very long one is made anew from its seed when it is
+ * wanted. */
+static bool put_worst(session *session, const case_key *key, const worst_row *worst, error *error)
+{
+    enum { MOST_BYTES = 1 << 20 };
+    size_t x_bytes = worst->hidden * sizeof *worst->x;
+    size_t parameter_bytes = worst->parameters * sizeof *worst->gamma;
+    bool kept = x_bytes <= MOST_BYTES;
+    stored_worst stored = {
+        .y_hash = worst->y_hash,
+        .x = kept ? worst->x : NULL,
+        .gamma = kept ? worst->gamma : NULL,
+        .beta = kept ? worst->beta : NULL,
+        .x_bytes = x_bytes,
+        .gamma_bytes = parameter_bytes,
+        .beta_bytes = parameter_bytes,
+    };
+    return store_put_worst(session->store, session->run, key, &stored, error);
+}
+
 static bool judge_one(session *session, const judge_block *block, probes *probes, size_t kernel,
                       const case_key *key, error *error)
 {
     judgement judgement;
+    worst_row worst = {0};
     if (!judge_kernel(session->judge, block, session->plan.kernels[kernel], &judgement, error))
         return false;
     /* The rows are the judge's until its next call, which a probe is. */
-    return put_rows(session, key, &judgement, block->rows, error) &&
-           apply_probes(session, probes, kernel, &judgement, error) &&
-           session_put(session, key, &judgement, error);
+    /* Finds are text of f32: of other types no row is kept. */
+    bool measured = judgement.metrics.elements > 0 && block->storage == LN_F32;
+    bool fine = (!measured || worst_row_take(block, judgement.metrics.worst_row, &judgement,
+                                             key->kernel, key->convention, &worst, error)) &&
+                put_rows(session, key, &judgement, block->rows, error) &&
+                apply_probes(session, probes, kernel, &judgement, error) &&
+                session_put(session, key, &judgement, error) &&
+                (!measured || put_worst(session, key, &worst, error));
+    worst_row_free(&worst);
+    return fine;
 }
 
 static bool judge_group(session *session, const accuracy_group *group, probes *probes, error *error)
@@ -105,6 +137,8 @@ static bool judge_group(session *session, const accuracy_group *group, probes *p
     for (size_t kernel = 0; fine && kernel < session->plan.kernel_count; kernel++) {
         case_key key = accuracy_key(group, session->plan.kernels[kernel]);
         bool has = false;
+        if (!plan_takes(session->plan.kernels[kernel], group->dtype, group->param))
+            continue;
         char what[160];
         snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key.kernel, key.convention,
                  key.input, key.hidden);
@@ -117,8 +151,9 @@ static bool judge_group(session *session, const accuracy_group *group, probes *p
         if (!fine || has)
             continue;
         if (!block.x)
-            fine = judge_block_generate(session->judge, &block, &group->convention, group->input, 0,
-                                        group->rows, group->hidden, error);
+            fine = judge_block_generate_typed(session->judge, &block, &group->convention,
+                                              group->dtype, group->param, group->input, 0,
+                                              group->rows, group->hidden, error);
         fine = fine && judge_one(session, &block, probes, kernel, &key, error);
     }
     judge_block_free(&block);

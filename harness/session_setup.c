@@ -10,11 +10,11 @@ double session_plan_seconds(const plan *plan)
 {
     double seconds = 0;
     for (size_t i = 0; i < plan->accuracy_count; i++)
-        seconds += (double)plan->kernel_count *
+        seconds += (double)plan_kernels_of(plan, plan->accuracy[i].dtype, plan->accuracy[i].param) *
                    session_judgement_seconds(plan->accuracy[i].rows * plan->accuracy[i].hidden);
     for (size_t i = 0; i < plan->speed_count; i++) {
         const speed_group *group = &plan->speed[i];
-        size_t entries = plan->kernel_count + 2;
+        size_t entries = plan_kernels_of(plan, group->dtype, group->param) + 2;
         seconds += (double)entries * session_judgement_seconds(group->block_rows * group->hidden);
         seconds += (double)(entries * group->processes * group->repetitions) *
                    session_repetition_seconds(group);
@@ -47,15 +47,4 @@ bool session_store_kernels(session *session, error *error)
             return false;
     }
     return true;
-}
-
-bool make_parent_directory(const char *path, error *error)
-{
-    char directory[1024];
-    snprintf(directory, sizeof directory, "%s", path);
-    char *slash = strrchr(directory, '/');
-    if (!slash || slash == directory)
-        return true;
-    *slash = '\0';
-    return make_directories(directory, error);
 }

@@ -13,7 +13,4 @@ int session_last_cpu(void);
 /* The descriptors of the plan's kernels, into the session's run. */
 bool session_store_kernels(session *session, error *error);
 
-/* The directory of a database, made where it is missing. */
-bool make_parent_directory(const char *path, error *error);
-
 #endif

@@ -14,7 +14,7 @@ enum { BLOCKS = 2, ROOFS = 2 };
 typedef struct contender {
     const kernel_entry *kernel; /* NULL: a roof */
     case_key key;
-    float *judged[BLOCKS];
+    void *judged[BLOCKS];
     bool timed;           /* false: left out, its verdict is stored */
     unsigned repetitions; /* of the process that runs */
 } contender;
@@ -31,9 +31,15 @@ typedef struct heat {
 
 double session_repetition_seconds(const speed_group *group)
 {
-    double bytes = 8.0 * (double)(group->rows * group->hidden);
+    double bytes = 2.0 * (double)(group->rows * group->hidden * dtype_size(group->dtype));
     double moved = bytes / 4e9; /* a slow kernel's call, poison, compare */
     return (moved > group->min_seconds ? moved : group->min_seconds) * 1.5 + 2 * bytes / 8e9;
+}
+
+/* Of one judged block. */
+static size_t group_block_bytes(const speed_group *group)
+{
+    return group->block_rows * group->hidden * dtype_size(group->dtype);
 }
 
 static void heat_free(heat *heat)
@@ -49,23 +55,27 @@ static void heat_free(heat *heat)
 
 static bool heat_create(heat *heat, session *session, const speed_group *group, error *error)
 {
-    size_t kernels = session->plan.kernel_count;
+    size_t kernels = plan_kernels_of(&session->plan, group->dtype, group->param);
     *heat = (struct heat){.session = session, .group = group, .count = kernels + ROOFS};
     heat->contenders = calloc(heat->count, sizeof *heat->contenders);
     heat->entries = calloc(heat->count, sizeof *heat->entries);
     if (!heat->contenders || !heat->entries)
         return fail_memory(error, "a timed group");
+    size_t next = 0;
+    for (size_t i = 0; i < session->plan.kernel_count; i++)
+        if (plan_takes(session->plan.kernels[i], group->dtype, group->param))
+            heat->contenders[next++].kernel = session->plan.kernels[i];
     for (size_t i = 0; i < heat->count; i++) {
         contender *contender = &heat->contenders[i];
-        contender->kernel = i < kernels ? session->plan.kernels[i] : NULL;
         contender->key = speed_key(group, contender->kernel ? contender->kernel->facts.name
                                           : i == kernels    ? ROOF_COPY
                                                             : ROOF_COPY_NT);
         contender->timed = true;
     }
     for (size_t i = 0; i < BLOCKS; i++)
-        if (!judge_block_generate(session->judge, &heat->blocks[i], &group->convention, "normal",
-                                  i * group->block_rows, group->block_rows, group->hidden, error))
+        if (!judge_block_generate_typed(session->judge, &heat->blocks[i], &group->convention,
+                                        group->dtype, group->param, "normal", i * group->block_rows,
+                                        group->block_rows, group->hidden, error))
             return false;
     return true;
 }
@@ -81,7 +91,7 @@ static bool is_fit(const verdict *verdict)
 static bool judge_contender(heat *heat, contender *contender, error *error)
 {
     session *session = heat->session;
-    size_t bytes = heat->group->block_rows * heat->group->hidden * sizeof(float);
+    size_t bytes = group_block_bytes(heat->group);
     judgement judgement = {0};
     for (size_t i = 0; i < BLOCKS && contender->timed; i++) {
         if (!judge_kernel(session->judge, &heat->blocks[i], contender->kernel, &judgement, error))
@@ -119,8 +129,9 @@ static bool place_group(const heat *heat, unsigned process, order *begin, off_t 
     const speed_group *group = heat->group;
     session *session = heat->session;
     const judge_block *block = heat->blocks;
-    size_t row = group->hidden * sizeof(float), bytes = group->block_rows * row;
-    size_t parameters = group->convention.affine == LN_AFFINE_SCALAR ? sizeof(float) : row;
+    size_t bytes = group_block_bytes(group), row = group->hidden * sizeof(double);
+    size_t parameters = (group->convention.affine == LN_AFFINE_SCALAR ? 1 : group->hidden) *
+                        dtype_size(group->param);
     *begin = worker_order(ORDER_TIME_BEGIN, NULL);
     begin->problem = (ln_problem){.rows = group->rows,
                                   .hidden = group->hidden,
@@ -128,8 +139,8 @@ static bool place_group(const heat *heat, unsigned process, order *begin, off_t 
                                   .y_stride = group->hidden,
                                   .residual_stride = group->hidden,
                                   .sum_stride = group->hidden,
-                                  .storage = LN_F32,
-                                  .param = LN_F32,
+                                  .storage = group->dtype,
+                                  .param = group->param,
                                   .convention = group->convention};
     begin->block_rows = group->block_rows;
     begin->cache = group->cache;
@@ -175,7 +186,7 @@ static bool enter_all(heat *heat, const order *begin, off_t end, bool *again, er
 {
     worker *worker = heat->session->worker;
     double deadline = heat->session->deadline_seconds;
-    size_t bytes = heat->group->block_rows * heat->group->hidden * sizeof(float);
+    size_t bytes = group_block_bytes(heat->group);
     int arena = worker_arena(worker);
     reply reply;
     *again = false;
@@ -295,13 +306,20 @@ static bool run_process(heat *heat, error *error)
     }
 }
 
-/* Processes of an earlier try that timed this group to their end. */
+/* Processes of an earlier try that timed this group to their end. Groups that differ in the type of
+ * the parameters alone share their roofs' cases: the kernels tell. */
 static bool processes_done(heat *heat, unsigned *done, error *error)
 {
     *done = 0;
-    return !heat->session->resumed ||
-           store_process_count(heat->session->store, heat->session->run,
-                               &heat->contenders[heat->count - 1].key, done, error);
+    for (size_t i = 0; heat->session->resumed && i + ROOFS < heat->count; i++) {
+        unsigned processes;
+        if (!store_process_count(heat->session->store, heat->session->run, &heat->contenders[i].key,
+                                 &processes, error))
+            return false;
+        if (processes > *done)
+            *done = processes;
+    }
+    return true;
 }
 
 static bool same_case(const case_key *a, const case_key *b)

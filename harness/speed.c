@@ -274,6 +274,37 @@ bool speed_of_pair(const stored_cases *cases, size_t index, size_t base, speed_p
     return fine;
 }
 
+bool speed_sample_of(const stored_cases *cases, size_t index, speed_sample *sample, error *error)
+{
+    samples own, roof, ratios;
+    *sample = (speed_sample){0};
+    if (!samples_of(&cases->cases[index], &own, error))
+        return false;
+    bool fine = find_roof(cases, &cases->cases[index].key, &roof, error);
+    if (fine && (fine = samples_allocate(&ratios, own.count, error))) {
+        fill_ratios(&ratios, &own, &roof);
+        bool over_roof = ratios.count > 0;
+        samples *taken = over_roof ? &ratios : &own;
+        for (size_t i = 0; i < taken->count; i++)
+            taken->values[i] = over_roof ? -log(taken->values[i]) : log(taken->values[i]);
+        *sample = (speed_sample){taken->values, taken->start, taken->processes, over_roof};
+        taken->values = NULL;
+        taken->start = NULL;
+        samples_free(&ratios);
+    }
+    if (fine)
+        samples_free(&roof);
+    samples_free(&own);
+    return fine;
+}
+
+void speed_sample_free(speed_sample *sample)
+{
+    free(sample->logs);
+    free(sample->start);
+    *sample = (speed_sample){0};
+}
+
 const char *speed_regime(size_t rows, size_t hidden, ln_type dtype, size_t l1d, size_t l2,
                          size_t l3)
 {

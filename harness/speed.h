@@ -21,6 +21,17 @@ typedef struct speed_pair {
 bool speed_of_pair(const stored_cases *cases, size_t index, size_t base, speed_pair *pair,
                    error *error);
 
+/* How much longer than its roof a case took, as logarithms, process by process: what two runs are
+ * compared by. Where no roof was measured beside it, the logarithms of its times. */
+typedef struct speed_sample {
+    double *logs;
+    size_t *start; /* group g: logs[start[g]] to logs[start[g + 1] - 1] */
+    size_t groups;
+    bool over_roof;
+} speed_sample;
+bool speed_sample_of(const stored_cases *cases, size_t index, speed_sample *sample, error *error);
+void speed_sample_free(speed_sample *sample);
+
 /* The regime that rows x hidden of this type falls in on a machine, by x + y bytes: "L1", "L2",
  * "L3", "DRAM". */
 const char *speed_regime(size_t rows, size_t hidden, ln_type dtype, size_t l1d, size_t l2,

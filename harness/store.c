@@ -1,12 +1,10 @@
-/* Opening and writing. Reading is in store_read.c, the format's versions in store_schema.c. */
+/* Statements and writing. Opening is in store_open.c, reading in store_read.c, the format's
+ * versions in store_schema.c. */
 #include "store_internal.h"
 #include "metric_fields.h"
 #include "text.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define KEY_COLUMNS "run, kernel, convention, input, rows, hidden, dtype, cache, threads"
 #define KEY_MATCHES                                                                                \
@@ -34,7 +32,7 @@ static const struct {
     [STATEMENT_END_RUN] = {.sql = "UPDATE runs SET state = ?2, "
                                   "ended = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = ?1"},
     [STATEMENT_FIND_UNFINISHED] = {.sql = "SELECT max(id) FROM runs WHERE plan_hash = ?1 "
-                                          "AND state <> 'complete'"},
+                                          "AND state <> 'complete' AND origin IS NULL"},
     [STATEMENT_LATEST_RUN] = {.sql = "SELECT max(run) FROM cases"},
     [STATEMENT_PUT_KERNEL] = {.sql = "INSERT INTO kernels (run, name, descriptor) "
                                      "VALUES (?1, ?2, ?3) ON CONFLICT (run, name) "
@@ -71,6 +69,33 @@ static const struct {
     [STATEMENT_HAS_ACCURACY] = {.sql = "SELECT count(*) FROM accuracies "
                                        "JOIN cases ON cases.id = case_id "
                                        "WHERE verdict <> 'pending' AND " KEY_MATCHES},
+    [STATEMENT_PUT_OUTPUT] = {.sql = "UPDATE accuracies SET output_hash = ?2 WHERE case_id = ?1"},
+    [STATEMENT_IMPORT_RUN] = {.sql = "INSERT INTO runs (command_line, plan, plan_hash, seed, "
+                                     "started, ended, state, origin) "
+                                     "VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)"},
+    [STATEMENT_FIND_ORIGIN] = {.sql = "SELECT id FROM runs WHERE origin = ?1"},
+    [STATEMENT_ADD_CALIBRATION] = {.sql = "INSERT INTO calibrations (made, machine, kernel, "
+                                          "rebuilds, confidence) VALUES "
+                                          "(strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?1, ?2, ?3, "
+                                          "?4)"},
+    [STATEMENT_CALIBRATION] = {.sql = "SELECT id, made, kernel, rebuilds, confidence "
+                                      "FROM calibrations WHERE machine = ?1 ORDER BY id DESC "
+                                      "LIMIT 1"},
+    [STATEMENT_ADD_NOISE] = {.sql = "INSERT INTO noise VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+                                    "?9, ?10)"},
+    [STATEMENT_NOISE] = {.sql = "SELECT method, regime, rows, hidden, floor, smallest, seconds, "
+                                "processes, trials FROM noise WHERE calibration = ?1"},
+    [STATEMENT_ADD_TENSOR] = {.sql = "INSERT OR IGNORE INTO tensors (hash, bits) VALUES (?1, ?2)"},
+    [STATEMENT_PUT_WORST] = {.sql = "INSERT OR REPLACE INTO worst_rows "
+                                    "SELECT id, ?10, (SELECT id FROM tensors WHERE hash = ?11), "
+                                    "(SELECT id FROM tensors WHERE hash = ?12), "
+                                    "(SELECT id FROM tensors WHERE hash = ?13) "
+                                    "FROM cases WHERE " KEY_MATCHES},
+    [STATEMENT_WORST] = {.sql = "SELECT y_hash, (SELECT bits FROM tensors WHERE id = x), "
+                                "(SELECT bits FROM tensors WHERE id = gamma), "
+                                "(SELECT bits FROM tensors WHERE id = beta) "
+                                "FROM worst_rows WHERE case_id = ?1"},
+    [STATEMENT_RUN_OF_CASE] = {.sql = "SELECT run FROM cases WHERE id = ?1"},
 };
 
 static const char *const state_names[] = {"open", "complete", "interrupted"};
@@ -166,9 +191,15 @@ static bool run_plain(store *store, statement_kind kind, const char *doing, erro
     return statement && store_step(store, statement, doing, error);
 }
 
-/* Ends the transaction: kept where all went well, else undone. */
-static bool finish(store *store, bool fine, const char *doing, error *error)
+bool store_begin(store *store, const char *doing, error *error)
 {
+    return store->together || run_plain(store, STATEMENT_BEGIN, doing, error);
+}
+
+bool store_finish(store *store, bool fine, const char *doing, error *error)
+{
+    if (store->together)
+        return fine;
     if (fine && run_plain(store, STATEMENT_COMMIT, doing, error))
         return true;
     store->last_case = 0;
@@ -177,172 +208,16 @@ static bool finish(store *store, bool fine, const char *doing, error *error)
     return false;
 }
 
-/* Shorter files than a page SQLite takes for empty ones, and would write over them. */
-static bool check_header(const char *path, error *error)
+bool store_together(store *store, error *error)
 {
-    static const char expected[16] = "SQLite format 3"; /* sqlite.org/fileformat2.html, 1.3.1 */
-    char header[sizeof expected];
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return fail(error, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
-    size_t count = fread(header, 1, sizeof header, file);
-    bool unread = ferror(file);
-    fclose(file);
-    if (unread)
-        return fail(error, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
-    if (count == 0 || (count == sizeof header && memcmp(header, expected, sizeof header) == 0))
-        return true;
-    return fail(error, EXIT_CODE_ENVIRONMENT,
-                "%s: not an SQLite database: name another file with --db", path);
+    store->together = store_begin(store, "write to it", error);
+    return store->together;
 }
 
-/* SQLite would only say "unable to open database file". */
-static bool check_place(const char *path, store_mode mode, error *error)
+bool store_together_end(store *store, bool fine, error *error)
 {
-    struct stat about;
-    if (stat(path, &about) == 0) {
-        if (S_ISDIR(about.st_mode))
-            return fail(error, EXIT_CODE_ENVIRONMENT,
-                        "%s: a directory: name a database file, such as %s/lnbench.db", path, path);
-        if (!S_ISREG(about.st_mode)) /* SQLite would put its journal beside a device */
-            return fail(error, EXIT_CODE_ENVIRONMENT,
-                        "%s: not a regular file: name a database file with --db", path);
-        if (access(path, mode == STORE_READ ? R_OK : R_OK | W_OK) != 0)
-            return fail(error, EXIT_CODE_ENVIRONMENT, "%s: cannot %s it: %s", path,
-                        mode == STORE_READ ? "read" : "write to", strerror(errno));
-        return check_header(path, error);
-    }
-    if (mode == STORE_READ && errno == ENOENT)
-        return fail(error, EXIT_CODE_ENVIRONMENT,
-                    "%s: no such file: measure something first with 'lnbench run', or name a "
-                    "database with --db",
-                    path);
-    if (errno != ENOENT)
-        return fail(error, EXIT_CODE_ENVIRONMENT, "%s: %s", path, strerror(errno));
-    const char *slash = strrchr(path, '/');
-    char *directory =
-        slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-    if (!directory)
-        return fail_memory(error, "a path");
-    bool fine = access(directory, W_OK | X_OK) == 0 ||
-                fail(error, EXIT_CODE_ENVIRONMENT, "%s: cannot create it in %s: %s", path,
-                     directory, strerror(errno));
-    free(directory);
-    return fine;
-}
-
-/* A file: URI with "immutable", for databases on media where SQLite can't keep its -shm file. */
-static char *immutable_uri(const char *path)
-{
-    text uri = {0};
-    text_add(&uri, "file:");
-    for (const unsigned char *at = (const unsigned char *)path; *at; at++) {
-        if (strchr("%?#", *at))
-            text_format(&uri, "%%%02x", *at);
-        else
-            text_add_bytes(&uri, (const char *)at, 1);
-    }
-    text_add(&uri, "?immutable=1");
-    if (uri.failed)
-        text_free(&uri);
-    return uri.bytes;
-}
-
-/* Whether some of the database is still in its write-ahead log, which "immutable" would pass over.
- */
-static bool has_log(const char *path)
-{
-    text name = {0};
-    struct stat about;
-    text_format(&name, "%s-wal", path);
-    bool has = name.failed || (stat(name.bytes, &about) == 0 && about.st_size > 0);
-    text_free(&name);
-    return has;
-}
-
-static bool connect(store *store, const char *name, int flags, error *error)
-{
-    sqlite3_close(store->database);
-    store->database = NULL;
-    int status = sqlite3_open_v2(name, &store->database, flags | SQLITE_OPEN_NOMUTEX, NULL);
-    if (!store->database)
-        return fail_memory(error, "the result store");
-    if (status != SQLITE_OK)
-        return store_fail(store, status, "open it", error);
-    sqlite3_extended_result_codes(store->database, 1);
-    sqlite3_busy_timeout(store->database, STORE_BUSY_MS);
-    status = sqlite3_exec(store->database, "PRAGMA foreign_keys = ON", NULL, NULL, NULL);
-    return status == SQLITE_OK || store_fail(store, status, "open it", error);
-}
-
-static bool open_write(store *store, error *error)
-{
-    bool outdated = false;
-    if (!connect(store, store->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error) ||
-        !store_check_schema(store, STORE_WRITE, &outdated, error))
-        return false;
-    /* Only now, when the file is known to be ours or empty. */
-    int status =
-        sqlite3_exec(store->database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
-                     NULL, NULL, NULL);
-    if (status != SQLITE_OK)
-        return store_fail(store, status, "write to it", error);
-    if (outdated && !store_upgrade(store, error))
-        return false;
-    /* Better to learn now than after the first measurement that nothing can be written. */
-    return run_plain(store, STATEMENT_BEGIN, "write to it", error) &&
-           run_plain(store, STATEMENT_COMMIT, "write to it", error);
-}
-
-static bool open_read(store *store, error *error)
-{
-    bool outdated = false;
-    bool fine = connect(store, store->path, SQLITE_OPEN_READONLY, error) &&
-                store_check_schema(store, STORE_READ, &outdated, error);
-    int status = store->database ? sqlite3_errcode(store->database) & 0xff : SQLITE_NOMEM;
-    if (!fine && (status == SQLITE_CANTOPEN || status == SQLITE_READONLY) &&
-        !has_log(store->path)) {
-        char *uri = immutable_uri(store->path);
-        if (!uri)
-            return fail_memory(error, "a path");
-        fine = connect(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, error) &&
-               store_check_schema(store, STORE_READ, &outdated, error);
-        free(uri);
-    }
-    if (!fine || !outdated)
-        return fine;
-    return open_write(store, error) && connect(store, store->path, SQLITE_OPEN_READONLY, error);
-}
-
-bool store_open(const char *path, store_mode mode, store **opened, error *error)
-{
-    *opened = NULL;
-    if (!check_place(path, mode, error))
-        return false;
-    store *made = calloc(1, sizeof *made);
-    if (made)
-        made->path = strdup(path);
-    if (!made || !made->path) {
-        store_close(made);
-        return fail_memory(error, "the result store");
-    }
-    if (!(mode == STORE_WRITE ? open_write(made, error) : open_read(made, error))) {
-        store_close(made);
-        return false;
-    }
-    *opened = made;
-    return true;
-}
-
-void store_close(store *store)
-{
-    if (!store)
-        return;
-    for (int i = 0; i < STATEMENT_COUNT; i++)
-        sqlite3_finalize(store->statements[i]);
-    sqlite3_close(store->database);
-    free(store->path);
-    free(store);
+    store->together = false;
+    return store_finish(store, fine, "write to it", error);
 }
 
 static void bind_string(sqlite3_stmt *statement, int place, const char *string)
@@ -383,9 +258,28 @@ static bool add_run(store *store, const run_info *info, int64_t *run, error *err
 
 bool store_begin_run(store *store, const run_info *info, int64_t *run, error *error)
 {
-    if (!run_plain(store, STATEMENT_BEGIN, "begin a run", error))
+    if (!store_begin(store, "begin a run", error))
         return false;
-    return finish(store, add_run(store, info, run, error), "begin a run", error);
+    return store_finish(store, add_run(store, info, run, error), "begin a run", error);
+}
+
+bool store_import_run(store *store, const run_info *info, const char *started, run_state state,
+                      const char *origin, int64_t *run, error *error)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_IMPORT_RUN, error);
+    if (!statement)
+        return false;
+    bind_string(statement, 1, info->command_line);
+    bind_string(statement, 2, info->plan);
+    bind_string(statement, 3, info->plan_hash);
+    sqlite3_bind_int64(statement, 4, (int64_t)info->seed);
+    bind_string(statement, 5, started);
+    bind_string(statement, 6, state_names[state]);
+    bind_string(statement, 7, origin);
+    if (!store_step(store, statement, "import a run", error))
+        return false;
+    *run = sqlite3_last_insert_rowid(store->database);
+    return add_facts(store, *run, info->machine, error);
 }
 
 bool store_end_run(store *store, int64_t run, run_state state, error *error)
@@ -480,7 +374,7 @@ static bool find_or_add_case(store *store, int64_t run, const case_key *key, int
 static sqlite3_stmt *begin_put(store *store, statement_kind kind, int64_t run, const case_key *key,
                                error *error)
 {
-    if (!run_plain(store, STATEMENT_BEGIN, "store a measurement", error))
+    if (!store_begin(store, "store a measurement", error))
         return NULL;
     int64_t id;
     sqlite3_stmt *statement = NULL;
@@ -489,14 +383,14 @@ static sqlite3_stmt *begin_put(store *store, statement_kind kind, int64_t run, c
     if (statement)
         sqlite3_bind_int64(statement, 1, id);
     else
-        finish(store, false, "store a measurement", NULL);
+        store_finish(store, false, "store a measurement", NULL);
     return statement;
 }
 
 static bool end_put(store *store, sqlite3_stmt *statement, error *error)
 {
     bool fine = store_step(store, statement, "store a measurement", error);
-    return finish(store, fine, "store a measurement", error);
+    return store_finish(store, fine, "store a measurement", error);
 }
 
 char *store_put_accuracy_sql(void)
@@ -538,6 +432,16 @@ bool store_put_accuracy(store *store, int64_t run, const case_key *key, const ve
         else
             sqlite3_bind_int64(statement, 6 + (int)i, (int64_t)metric_count(metrics, &fields[i]));
     }
+    return end_put(store, statement, error);
+}
+
+bool store_put_output(store *store, int64_t run, const case_key *key, uint64_t output_hash,
+                      error *error)
+{
+    sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_OUTPUT, run, key, error);
+    if (!statement)
+        return false;
+    sqlite3_bind_int64(statement, 2, (int64_t)output_hash);
     return end_put(store, statement, error);
 }
 

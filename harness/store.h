@@ -43,12 +43,15 @@ typedef struct stored_run {
 } stored_run;
 
 typedef struct stored_case {
+    int64_t id; /* in the database, over all runs: `lnbench replay --case` */
     case_key key;
     bool judged;
     verdict verdict;
     ln_metrics metrics;   /* NaN where not judged */
     double bound_row_ulp; /* the largest proven bound over the rows judged; infinite: no claim; NaN:
                              no bound */
+    bool hashed;
+    uint64_t output_hash;    /* of every bit that came out; meaningful where hashed */
     repetition *repetitions; /* owned by the list */
     size_t repetition_count;
 } stored_case;
@@ -73,9 +76,28 @@ bool store_latest_run(store *store, int64_t *run, error *error);
 bool store_put_kernel(store *store, int64_t run, const char *name, const char *json, error *error);
 bool store_put_accuracy(store *store, int64_t run, const case_key *key, const verdict *verdict,
                         const ln_metrics *metrics, double bound_row_ulp, error *error);
+/* A hash of all that came out of a case that was judged: after store_put_accuracy, which forgets
+ * it. */
+bool store_put_output(store *store, int64_t run, const case_key *key, uint64_t output_hash,
+                      error *error);
 bool store_put_repetition(store *store, int64_t run, const case_key *key,
                           const repetition *repetition, error *error);
 /* A speed case that could not be timed gets its verdict by store_put_accuracy on the same key. */
+
+/* The bits of a worst row and of what went with it; NULL and 0: not there. */
+typedef struct stored_worst {
+    uint64_t y_hash; /* FNV-1a of the row's y as timed */
+    void *x, *gamma, *beta;
+    size_t x_bytes, gamma_bytes, beta_bytes;
+} stored_worst;
+
+/* Keeps the worst row of a judged case: after store_put_accuracy. Bits that some case has already
+ * are not stored twice. */
+bool store_put_worst(store *store, int64_t run, const case_key *key, const stored_worst *worst,
+                     error *error);
+/* That of a case by its id; *has tells whether there is one. stored_worst_free() it. */
+bool store_worst(store *store, int64_t id, stored_worst *worst, bool *has, error *error);
+void stored_worst_free(stored_worst *worst);
 
 /* The curve of error over kappa and the like: one point a row judged. */
 bool store_put_row(store *store, int64_t run, const case_key *key, size_t row, double kappa,
@@ -93,6 +115,7 @@ typedef struct stored_rows {
 
 bool store_runs(store *store, stored_run **runs, size_t *count, error *error); /* free(*runs) */
 bool store_run(store *store, int64_t run, stored_run *info, error *error);
+bool store_run_of_case(store *store, int64_t id, int64_t *run, error *error);
 bool store_cases(store *store, int64_t run, stored_cases *cases, error *error);
 bool store_rows(store *store, int64_t run, stored_rows *rows, error *error);
 /* The machine facts of a run; machine_free() them. */
@@ -101,6 +124,15 @@ bool store_machine(store *store, int64_t run, machine *machine, error *error);
 bool store_kernels_json(store *store, int64_t run, char **json, error *error);
 void stored_cases_free(stored_cases *cases);
 void stored_rows_free(stored_rows *rows);
+
+/* Everything put between the two is kept whole or not at all. */
+bool store_together(store *store, error *error);
+bool store_together_end(store *store, bool fine, error *error);
+/* A run that was measured elsewhere, with the time and state it has there. `origin` is a hash of
+ * what it came from; a second one with the same is refused by the database. */
+bool store_import_run(store *store, const run_info *info, const char *started, run_state state,
+                      const char *origin, int64_t *run, error *error);
+bool store_find_origin(store *store, const char *origin, int64_t *run, error *error); /* 0: none */
 
 /* For --resume: a worker process that left every repetition it was to make is ended; how many such
  * there are that timed this case; and the first number that no process of the run has. */

@@ -37,6 +37,17 @@ typedef enum statement_kind {
     STATEMENT_END_PROCESS,
     STATEMENT_NEXT_PROCESS,
     STATEMENT_HAS_ACCURACY,
+    STATEMENT_PUT_OUTPUT,
+    STATEMENT_IMPORT_RUN,
+    STATEMENT_FIND_ORIGIN,
+    STATEMENT_ADD_CALIBRATION,
+    STATEMENT_CALIBRATION,
+    STATEMENT_ADD_NOISE,
+    STATEMENT_NOISE,
+    STATEMENT_ADD_TENSOR,
+    STATEMENT_PUT_WORST,
+    STATEMENT_WORST,
+    STATEMENT_RUN_OF_CASE,
     STATEMENT_COUNT,
 } statement_kind;
 
@@ -47,6 +58,7 @@ struct store {
     /* The case written last: measurements of one case come in a row. */
     case_key last_key;
     int64_t last_run, last_case; /* 0: none */
+    bool together;               /* one transaction around what follows: see store_together() */
 };
 
 /* One line for what SQLite says, after "PATH: cannot DOING: ". Always returns false. */
@@ -54,6 +66,10 @@ bool store_fail(const store *store, int status, const char *doing, error *error)
 
 /* The statement, reset and with nothing bound; NULL (and an error) where it cannot be prepared. */
 sqlite3_stmt *store_statement(store *store, statement_kind kind, error *error);
+
+/* A transaction of its own, unless one is open around it; kept where all went well, else undone. */
+bool store_begin(store *store, const char *doing, error *error);
+bool store_finish(store *store, bool fine, const char *doing, error *error);
 
 /* Runs a statement that gives no rows. */
 bool store_step(store *store, sqlite3_stmt *statement, const char *doing, error *error);

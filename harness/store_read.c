@@ -59,9 +59,27 @@ bool store_find_unfinished(store *store, const char *plan_hash, int64_t *run, er
     return read_number(store, statement, run, error);
 }
 
+bool store_find_origin(store *store, const char *origin, int64_t *run, error *error)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_FIND_ORIGIN, error);
+    if (statement)
+        sqlite3_bind_text(statement, 1, origin, -1, SQLITE_STATIC);
+    return read_number(store, statement, run, error);
+}
+
 bool store_latest_run(store *store, int64_t *run, error *error)
 {
     return read_number(store, store_statement(store, STATEMENT_LATEST_RUN, error), run, error);
+}
+
+bool store_run_of_case(store *store, int64_t id, int64_t *run, error *error)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_RUN_OF_CASE, error);
+    if (statement)
+        sqlite3_bind_int64(statement, 1, id);
+    return read_number(store, statement, run, error) &&
+           (*run != 0 ||
+            fail(error, EXIT_CODE_ENVIRONMENT, "%s: no case %lld", store->path, (long long)id));
 }
 
 static bool fill_run(const store *store, sqlite3_stmt *statement, stored_run *run, error *error)
@@ -139,7 +157,9 @@ char *store_cases_sql(void)
                    "verdict, declared, detail, bound_row_ulp");
     for (size_t i = 0; i < count; i++)
         text_format(&sql, ", %s", fields[i].name);
-    text_add(&sql, " FROM cases LEFT JOIN accuracies ON case_id = id WHERE run = ?1 ORDER BY id");
+    text_add(
+        &sql,
+        ", output_hash FROM cases LEFT JOIN accuracies ON case_id = id WHERE run = ?1 ORDER BY id");
     if (sql.failed)
         text_free(&sql);
     return sql.bytes;
@@ -190,6 +210,8 @@ static bool fill_accuracy(const store *store, sqlite3_stmt *statement, stored_ca
         metric_set_count(&filled->metrics, &fields[i],
                          (uint64_t)sqlite3_column_int64(statement, column));
     }
+    filled->hashed = sqlite3_column_type(statement, 14 + (int)count) != SQLITE_NULL;
+    filled->output_hash = (uint64_t)sqlite3_column_int64(statement, 14 + (int)count);
     return true;
 }
 
@@ -205,7 +227,8 @@ static bool read_cases(store *store, sqlite3_stmt *statement, stored_cases *case
             return false;
         stored_case *filled = &cases->cases[cases->count];
         *filled = (stored_case){0};
-        (*ids)[cases->count++] = sqlite3_column_int64(statement, 0);
+        filled->id = sqlite3_column_int64(statement, 0);
+        (*ids)[cases->count++] = filled->id;
         size_t repetitions = (size_t)sqlite3_column_int64(statement, 9);
         if (!fill_key(store, statement, &filled->key, error) ||
             !fill_accuracy(store, statement, filled, error))

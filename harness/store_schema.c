@@ -2,9 +2,11 @@
 #include "store_internal.h"
 #include <stdio.h>
 #include <string.h>
-#include "schema_sql.h" /* results/schema.sql, as bytes */
+#include "schema_sql.h"   /* results/schema.sql, as bytes */
+#include "schema_2_sql.h" /* results/schema_2.sql */
+#include "schema_3_sql.h" /* results/schema_3.sql */
 
-static const char *const migrations[] = {schema_sql};
+static const char *const migrations[] = {schema_sql, schema_2_sql, schema_3_sql};
 enum { STORE_VERSION = sizeof migrations / sizeof *migrations };
 
 static bool read_integer(const store *store, const char *sql, int64_t *value, error *error)

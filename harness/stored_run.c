@@ -1,4 +1,6 @@
 #include "stored_run.h"
+#include <stdlib.h>
+#include <string.h>
 
 bool load_stored_run(const char *database, uint64_t wanted, view *view, error *error)
 {
@@ -13,4 +15,29 @@ bool load_stored_run(const char *database, uint64_t wanted, view *view, error *e
     fine = fine && view_load(store, run, view, error);
     store_close(store);
     return fine;
+}
+
+/* 0: none. */
+static bool latest_survey(const char *database, uint64_t *run, error *error)
+{
+    store *store;
+    stored_run *runs;
+    size_t count;
+    if (!store_open(database, STORE_READ, &store, error))
+        return false;
+    bool fine = store_runs(store, &runs, &count, error);
+    store_close(store);
+    if (!fine)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (runs[i].cases > 0 && strcmp(runs[i].plan, "choose") != 0 && (uint64_t)runs[i].id > *run)
+            *run = (uint64_t)runs[i].id;
+    free(runs);
+    return true;
+}
+
+bool load_reported_run(const char *database, uint64_t wanted, view *view, error *error)
+{
+    return (wanted != 0 || latest_survey(database, &wanted, error)) &&
+           load_stored_run(database, wanted, view, error);
 }

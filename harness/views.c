@@ -23,7 +23,7 @@ static bool load_kernels(store *store, view *view, error *error)
                 (long long)view->run.id, where.text);
 }
 
-static bool sum_up(view *view, error *error)
+bool view_sum_up(view *view, error *error)
 {
     view->views = calloc(view->cases.count + 1, sizeof *view->views);
     if (!view->views)
@@ -47,7 +47,7 @@ bool view_load(store *store, int64_t run, view *view, error *error)
                 store_machine(store, run, &view->machine, error) &&
                 store_cases(store, run, &view->cases, error) &&
                 store_rows(store, run, &view->rows, error) && load_kernels(store, view, error) &&
-                sum_up(view, error);
+                view_sum_up(view, error);
     if (!fine)
         view_free(view);
     return fine;
@@ -187,12 +187,20 @@ static bool has_metrics(const stored_case *stored)
     return stored->judged && stored->metrics.elements > 0;
 }
 
+/* 64 bits as hex: JSON numbers are exact to 53 bits only. */
+static json_t *hash_json(const stored_case *stored)
+{
+    char hex[20];
+    snprintf(hex, sizeof hex, "%016llx", (unsigned long long)stored->output_hash);
+    return stored->hashed ? json_string(hex) : json_null();
+}
+
 json_t *view_case_json(const view_case *view)
 {
     const stored_case *stored = view->stored;
     json_t *object = json_object();
     if (object && set_key(object, &stored->key) && set(object, "regime", json_text(view->regime)) &&
-        set_verdict(object, stored) &&
+        set_verdict(object, stored) && set(object, "output_hash", hash_json(stored)) &&
         set(object, "metrics",
             has_metrics(stored) ? metrics_json(&stored->metrics) : json_null()) &&
         set(object, "speed", view->speed.repetitions ? speed_json(&view->speed) : json_null()))

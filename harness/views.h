@@ -22,6 +22,8 @@ typedef struct view {
 
 bool view_load(store *store, int64_t run, view *view, error *error);
 void view_free(view *view);
+/* Fills in the views of a view whose other parts are there. */
+bool view_sum_up(view *view, error *error);
 
 /* A string as JSON whatever its bytes are: what is not UTF-8 becomes U+FFFD. A number; null where
  * it is not finite. Both NULL when memory runs out. */
@@ -34,7 +36,8 @@ json_t *view_run_json(const view *view); /* array of cases */
 
 /* Writes DIR/cases.tsv (one line a case, every key, metric and speed), DIR/rows.tsv (one line a
  * judged row: kernel, convention, input, hidden, kappa, row_ulp, norm_max, bound_row_ulp),
- * DIR/machine.tsv (name, value). Undefined is NaN. */
+ * DIR/worst.tsv (one line a judged case: its number, verdict, worst element in hex floats, and the
+ * command that replays it), DIR/machine.tsv (name, value). Undefined is NaN. */
 bool view_write_tsv(const view *view, const char *directory, error *error);
 
 #endif

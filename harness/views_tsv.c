@@ -114,6 +114,31 @@ static void tsv_rows(const view *view, text *out)
     }
 }
 
+/* The worst element of each case that can be replayed, and the command that does. */
+static void tsv_worst(const view *view, text *out)
+{
+    text_add(out, "case\tkernel\tconvention\tinput\trows\thidden\tdtype\tverdict\tdeclared\t"
+                  "row_ulp_max\tworst_row\tworst_column\tworst_computed\tworst_exact\treplay\n");
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const stored_case *stored = &view->cases.cases[i];
+        const ln_metrics *metrics = &stored->metrics;
+        if (!stored->judged || stored->repetition_count > 0 || is_roof(stored->key.kernel))
+            continue;
+        text_format(out, "%lld\t", (long long)stored->id);
+        add_cell(out, stored->key.kernel);
+        add_cell(out, stored->key.convention);
+        add_cell(out, stored->key.input);
+        text_format(out, "%zu\t%zu\t%s\t", stored->key.rows, stored->key.hidden,
+                    dtype_name(stored->key.dtype));
+        add_cell(out, verdict_name(stored->verdict.kind));
+        text_format(out, "%d\t", stored->verdict.declared);
+        add_figure(out, metrics->row_ulp_max);
+        text_format(out, "%zu\t%zu\t%a\t%a\tlnbench replay --case %lld\n", metrics->worst_row,
+                    metrics->worst_column, metrics->worst_computed, metrics->worst_exact,
+                    (long long)stored->id);
+    }
+}
+
 static void tsv_machine(const view *view, text *out)
 {
     text_add(out, "name\tvalue\n");
@@ -183,5 +208,6 @@ bool view_write_tsv(const view *view, const char *directory, error *error)
 {
     return write_table(view, tsv_cases, directory, "cases.tsv", error) &&
            write_table(view, tsv_rows, directory, "rows.tsv", error) &&
+           write_table(view, tsv_worst, directory, "worst.tsv", error) &&
            write_table(view, tsv_machine, directory, "machine.tsv", error);
 }

@@ -42,6 +42,8 @@ bool worker_start(const char *const *plugins, size_t plugin_count, worker **work
 bool worker_start_builds(const char *const *files, size_t count, worker **worker,
                          kernel_list *lists, error *error);
 void worker_stop(worker *worker);
+/* NULL and an error (2) that names the nearest where there is none. */
+const kernel_entry *kernel_find(const kernel_list *kernels, const char *name, error *error);
 void kernel_list_free(kernel_list *kernels);
 
 /* A fresh process with the same plugins, for timing groups. False when it can't be started. */

@@ -12,8 +12,12 @@
  * of xhat.
  * Affine: fl(gamma xhat + beta) rounds once where fused or where there is no beta, else twice; 1 +
  * gamma once more. Those roundings are relative to |gamma xhat| + |beta|, with xhat as computed:
- * the exact one gives affine_rel, its error a factor on xhat_abs. Subnormal products are in the
- * 2^-148 of ln_bound. */
+ * the exact one gives affine_rel, its error a factor on xhat_abs. Subnormal products, at most two
+ * of tiny each, are in ln_bound's twice the smallest number of the storage type, which is four
+ * tiny. Storing: where the storage type is shorter, |stored - y| <= v |y| + tiny_s, v its unit and
+ * tiny_s half of its smallest number, |y| being within the error so far of at most |gamma xhat| +
+ * |beta|. So both terms grow by 1 + v, affine_rel by v too; tiny_s and (1 + v) 2 tiny are less than
+ * four tiny_s. */
 #ifndef LN_CONVENTION_H
 #define LN_CONVENTION_H
 
@@ -44,8 +48,8 @@ LN_INLINE convention convention_prepare(const ln_problem *problem, const ln_tens
         .affine = affine,
     };
     if (affine == LN_AFFINE_SCALAR) {
-        convention.gamma_scalar = lane_set(*convention.gamma);
-        convention.beta_scalar = lane_set(*convention.beta);
+        convention.gamma_scalar = param_set(convention.gamma);
+        convention.beta_scalar = param_set(convention.beta);
     }
     return convention;
 }
@@ -81,13 +85,13 @@ LN_INLINE vec convention_finish(const convention *convention, vec xhat, size_t i
     case LN_AFFINE_SCALAR:
         return multiply_add(xhat, convention->gamma_scalar, convention->beta_scalar);
     case LN_AFFINE_GAMMA:
-        return lane_multiply(xhat, row_load(convention->gamma + i, n));
+        return lane_multiply(xhat, param_load(convention->gamma + i, n));
     case LN_AFFINE_VECTOR:
-        return multiply_add(xhat, row_load(convention->gamma + i, n),
-                            row_load(convention->beta + i, n));
+        return multiply_add(xhat, param_load(convention->gamma + i, n),
+                            param_load(convention->beta + i, n));
     case LN_AFFINE_GAMMA1: {
-        vec gamma = lane_add(lane_set(1), row_load(convention->gamma + i, n));
-        return multiply_add(xhat, gamma, row_load(convention->beta + i, n));
+        vec gamma = lane_add(lane_set(1), param_load(convention->gamma + i, n));
+        return multiply_add(xhat, gamma, param_load(convention->beta + i, n));
     }
     }
     return xhat;
@@ -164,7 +168,9 @@ LN_INLINE ln_bound convention_bound(const ln_problem *problem, const ln_row_fact
     double error = INFINITY;
     if (isfinite(rho) && isfinite(facts->rstd))
         error = centre_bound(problem, facts, moments, rho);
-    return (ln_bound){error * (1 + affine) * bound_slack, affine};
+    double stored = STORAGE_UNIT;
+    return (ln_bound){error * (1 + affine) * (1 + stored) * bound_slack,
+                      affine * (1 + stored) + stored};
 }
 
 #endif

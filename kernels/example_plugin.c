@@ -69,7 +69,13 @@ static const ln_kernel kernels[] = {{
     .run = run,
 }};
 
-static const ln_plugin plugin = {LN_PLUGIN_ABI, sizeof(ln_plugin), "example", 1, kernels};
+static const ln_plugin plugin = {
+    .abi_version = LN_PLUGIN_ABI,
+    .struct_size = sizeof(ln_plugin),
+    .name = "example",
+    .count = sizeof(kernels) / sizeof(kernels[0]),
+    .kernels = kernels,
+};
 
 const ln_plugin *ln_plugin_v1(void)
 {

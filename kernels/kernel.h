@@ -2,8 +2,12 @@
  * compiled with the flags of its ISA, which becomes the kernel, and one (LN_BOUND_ONLY) compiled
  * without them, which becomes its error bound: a bound can be asked for on any CPU.
  *
- *     #define LN_NAME two_pass_f32_avx512
+ *     #define LN_NAME two_pass_bf16_param_f32_avx512
  *     #define LN_LANE_FILE "lane/f32_avx512.h"
+ *     #define LN_STORAGE_FILE "lane/bf16_over_f32_avx512.h"
+ *     #define LN_PARAM_FILE "lane/f32_avx512.h"
+ *     #define LN_STORAGE bf16
+ *     #define LN_PARAM f32
  *     #define LN_ACCUMULATOR_FILE "lane/accumulator_same.h"
  *     #define LN_STATISTICS_FILE "statistics/two_pass.h"
  *     #define LN_APPLY_FILE "apply/direct.h"
@@ -30,6 +34,9 @@
 
 #include "layernorm_plugin.h"
 #include LN_LANE_FILE
+#include LN_STORAGE_FILE
+#include LN_PARAM_FILE
+#include "lane/memory.h"
 
 /* a * b + c: one rounding where the kernel's line gives LN_FMA, else two. */
 LN_INLINE vec multiply_add(vec a, vec b, vec c)
@@ -84,9 +91,6 @@ LN_INLINE real convention_floor(const ln_convention *convention);
 #include "convention.h"
 #include LN_SCHEDULE_FILE
 
-#define LN_PASTE_(a, b) a##b
-#define LN_PASTE(a, b) LN_PASTE_(a, b)
-
 #ifdef LN_BOUND_ONLY
 
 /* The kernel's proven bound (see ln_bound), put together from its parts' bounds. */
@@ -96,6 +100,9 @@ ln_bound LN_PASTE(ln_bound_, LN_NAME)(const ln_problem *problem, const ln_row_fa
     /* A NaN or Inf, and one element under ddof 1, make the whole row NaN: that is kept exactly. */
     if (!isfinite(facts->max_abs) || (problem->hidden == 1 && problem->convention.ddof == 1))
         return (ln_bound){0.0, 0.0};
+    /* Facts are doubles: the variance of f64 rows may be beyond them. */
+    if (facts->max_dev > 0 && !(facts->var >= DBL_MIN && facts->var <= DBL_MAX))
+        return (ln_bound){INFINITY, 0.0};
     moments_bound moments = statistics_bound(problem, facts);
     return convention_bound(problem, facts, &moments);
 }

@@ -45,6 +45,7 @@ typedef enum ln_status {
     LN_OK = 0,
     LN_ERROR_ARGUMENT = 1, /* a null tensor, hidden 0, a stride below hidden, sizes that overflow */
     LN_ERROR_UNSUPPORTED = 2, /* no kernel of this build and CPU takes this problem */
+    LN_ERROR_THREADS = 3,     /* the system has no more threads or memory for them */
 } ln_status;
 
 /* Where eps is added. */
@@ -82,6 +83,20 @@ typedef struct ln_convention {
     ln_affine affine;
 } ln_convention;
 
+/* Which kernel ln_layernorm() takes: the fastest that was measured to be as right as this. Errors
+ * are in row ULP: units in the last place of the largest sum that stands behind a row's elements.
+ * Where rows are as people have them the classes are all good to a few ULP; they differ where the
+ * mean is large beside the deviations from it, and where squares overflow. */
+typedef enum ln_accuracy {
+    /* At most 16 on every family of inputs that lnbench judges, rows of mean 1e8 std among them,
+     * but for rows whose squares overflow or vanish in the storage type. */
+    LN_ACCURACY_FAST = 0,
+    /* At most 2 on every family, 1e30 and 1e-30 among them. */
+    LN_ACCURACY_ACCURATE = 1,
+    /* The same bits on every ISA and number of threads, by a fixed tree of additions. */
+    LN_ACCURACY_REPRODUCIBLE = 2,
+} ln_accuracy;
+
 /* The size and kind of a call. Strides are elements from one row to the next; 0 stands for hidden.
  */
 typedef struct ln_problem {
@@ -94,6 +109,7 @@ typedef struct ln_problem {
     ln_type storage; /* of x, residual, y and sum */
     ln_type param;   /* of gamma and beta */
     ln_convention convention;
+    ln_accuracy accuracy; /* for ln_layernorm() and ln_layernorm_parallel(); kernels don't look */
 } ln_problem;
 
 /* The buffers of a call, all owned by the caller. y may be x (in place); sum may be x or residual;
@@ -106,23 +122,56 @@ typedef struct ln_tensors {
     void *y;              /* rows x hidden */
     void
         *sum; /* x + residual, rows x hidden; NULL where it is not wanted or there is no residual */
-    void *mean; /* rows, of the accumulator's type (f32 for f32 kernels), or NULL */
+    void *mean; /* rows, of the accumulator's type (ln_layernorm_accumulator()), or NULL */
     void *rstd; /* rows, likewise: the factor that multiplies (x - mean), or NULL */
 } ln_tensors;
 
-/* Normalises every row with the kernel that suits this CPU and problem; ln_layernorm_kernel() names
- * it. Allocates nothing and keeps no state; may be called from several threads on different rows.
- * Returns LN_OK, or an error with nothing written. */
+/* Normalises every row with the kernel that suits this CPU, shape and accuracy class, by a table of
+ * measured times (dispatch_table.h); ln_layernorm_kernel() names it. Allocates nothing; may be
+ * called from several threads on different rows. Returns LN_OK, or an error with nothing written.
+ */
 LN_API ln_status ln_layernorm(const ln_problem *problem, const ln_tensors *tensors);
+
+/* The same, with the rows split among the library's threads; returns when the last row is done. No
+ * bit of the result depends on the number of threads. Rows too few to be worth a thread get fewer
+ * threads. Where the threads are at work for another call, or the system has none to give, the
+ * caller does the rows itself, so that this fails only as ln_layernorm() does.
+ *
+ * The threads are created by the first call that needs them, or by ln_set_threads(); between calls
+ * they spin for some microseconds and then sleep. They run in the caller's floating-point
+ * environment, block all signals but faults, and are never pinned. The child of a fork() has none
+ * and creates its own at its first call (fork() not from within a call). They end when the library
+ * is unloaded, or the program ends; to unload it during a call is the caller's fault. */
+LN_API ln_status ln_layernorm_parallel(const ln_problem *problem, const ln_tensors *tensors);
+
+enum { LN_THREADS_MAX = 512 };
+
+/* Sets how many threads a parallel call has, the caller's own among them: 1 to LN_THREADS_MAX, or 0
+ * for the number of CPUs that the process may run on, which is what it is before any call. Waits
+ * for the call that runs. LN_ERROR_ARGUMENT beyond LN_THREADS_MAX; LN_ERROR_THREADS where the
+ * system refuses: the number is then as it was. */
+LN_API ln_status ln_set_threads(unsigned threads);
+
+/* How many threads a parallel call has. */
+LN_API unsigned ln_threads(void);
 
 /* The name of the kernel that ln_layernorm() takes for this problem on this CPU, NULL where there
  * is none. */
 LN_API const char *ln_layernorm_kernel(const ln_problem *problem);
 
+/* The type of mean and rstd that ln_layernorm() writes for this problem on this CPU: that of its
+ * kernel's sums, which may be longer than the storage type. LN_F64 where there is no kernel: room
+ * for doubles always does. */
+LN_API ln_type ln_layernorm_accumulator(const ln_problem *problem);
+
 /* Runs the kernel of this name (see layernorm_plugin.h for their descriptors), with the same
  * checks. */
 LN_API ln_status ln_layernorm_with(const char *kernel, const ln_problem *problem,
                                    const ln_tensors *tensors);
+
+/* The same over the library's threads. */
+LN_API ln_status ln_layernorm_parallel_with(const char *kernel, const ln_problem *problem,
+                                            const ln_tensors *tensors);
 
 /* A sentence for a status, never NULL. */
 LN_API const char *ln_status_string(ln_status status);

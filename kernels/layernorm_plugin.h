@@ -7,10 +7,12 @@
  *         const ln_problem *problem = state;  // no prepare(): the state is the problem itself
  *         ...
  *     }
- *     static const ln_kernel kernels[] = {{.struct_size = sizeof(ln_kernel), .name = "mine", .isa =
- * "scalar", .storage = LN_F32, .param = LN_F32, .accumulator = LN_F32, .run = run}}; static const
- * ln_plugin plugin = {LN_PLUGIN_ABI, sizeof(ln_plugin), "mine", 1, kernels}; LN_API const ln_plugin
- * *ln_plugin_v1(void) { return &plugin; }
+ *     static const ln_kernel kernels[] = {
+ *         {.struct_size = sizeof(ln_kernel), .name = "mine", .isa = "scalar", .storage = LN_F32,
+ *          .param = LN_F32, .accumulator = LN_F32, .run = run}};
+ *     static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
+ *         .struct_size = sizeof(ln_plugin), .name = "mine", .count = 1, .kernels = kernels};
+ *     LN_API const ln_plugin *ln_plugin_v1(void) { return &plugin; }
  *
  *     cc -shared -fPIC -O2 mine.c -o mine.so && lnbench run --plugin ./mine.so
  */
@@ -48,10 +50,13 @@ typedef struct ln_row_facts {
 
 /* A proven bound for every element i of a row:
  *     |computed_i - exact_i| <= |gamma_i| * xhat_abs
- *                               + affine_rel * (|gamma_i| * max_j |xhat_j| + |beta_i|) + 2^-148
- * (f32) where gamma_i is 1 and beta_i is 0 where the convention has none, and gamma_i is 1 + g_i
- * under gamma1, and xhat includes eps under LN_EPS_QUOTIENT. An infinite xhat_abs means: no claim
- * for this row (an intermediate may overflow, or cancellation leaves nothing). */
+ *                               + affine_rel * (|gamma_i| * max_j |xhat_j| + |beta_i|) + 2 s
+ * where s is the smallest number of the storage type, so that 2 s is 2^-148 (f32), 2^-1073 (f64),
+ * 2^-132 (bf16) or 2^-23 (f16); gamma_i is 1 and beta_i is 0 where the convention has none, gamma_i
+ * is 1 + g_i under gamma1, and xhat includes eps under LN_EPS_QUOTIENT. The rounding of y to the
+ * storage type is in it. An element whose exact_i comes nearer than that to where the storage type
+ * rounds to infinity may be infinite or finite. An infinite xhat_abs means: no claim for this row
+ * (an intermediate may overflow, or cancellation leaves nothing). */
 typedef struct ln_bound {
     double xhat_abs;
     double affine_rel;
@@ -90,7 +95,17 @@ typedef struct ln_plugin {
     const char *name;     /* "layernorm" is ours */
     size_t count;
     const ln_kernel *kernels;
+    /* From here on a plugin may end earlier; struct_size says where. */
+
+    /* For a library with threads of its own: `run` uses this many from now on. Returns 0, or
+     * non-zero where it can't. NULL: `run` computes the rows it is given on the thread that calls
+     * it, and may be called from several at once with different states and rows; lnbench then
+     * splits the rows among the threads of liblayernorm's pool, and prepares a state for each. */
+    int (*set_threads)(unsigned threads);
 } ln_plugin;
+
+/* The least size of an ln_plugin. */
+#define LN_PLUGIN_SIZE_V1 offsetof(ln_plugin, set_threads)
 
 /* The one symbol a plugin exports. liblayernorm exports it too: its kernels go through the same
  * door. */

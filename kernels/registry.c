@@ -1,8 +1,13 @@
 /* The library's front: which kernels there are, what this CPU can run, checks, dispatch. */
-#include "layernorm_plugin.h"
+#include "dispatch.h"
 #include "kernel_table.h"
+#include "part.h"
+#include "pool.h"
 
 #include <math.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -14,26 +19,33 @@
  * (name, statistics, apply, schedule, storage, param, accumulator, isa, unroll, fma); absent are
  * those whose ISA the compiler's target does not have: they are listed, and unsupported. */
 
-#define NAME_ISA(name, label, cpu) ISA_##name,
-enum { LN_ISA_TABLE(NAME_ISA) ISA_COUNT };
-
 #define NAME_REASON(name, label, cpu) "no " label " on this CPU",
 static const char *const no_isa[] = {LN_ISA_TABLE(NAME_REASON)};
 
-/* Whether LN_DISABLE_ISA, a list such as "avx512,avx2", names this ISA. */
+/* Whether LN_DISABLE_ISA, a list such as "avx512,avx2", names this ISA, or one that it extends:
+ * such an ISA's name begins with the other's. */
 static bool is_disabled(const char *name)
 {
     const char *list = getenv("LN_DISABLE_ISA");
     size_t length = strlen(name);
     while (list && *list) {
         size_t part = strcspn(list, ",");
-        if (part == length && memcmp(list, name, length) == 0)
+        if (part > 0 && part <= length && memcmp(list, name, part) == 0)
             return true;
         list += part;
         list += *list == ',';
     }
     return false;
 }
+
+#if defined(__x86_64__)
+/* Which clang 14's __builtin_cpu_supports() has no name for. */
+static bool cpu_has_f16c(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
 
 /* One bit for each ISA that this CPU has and LN_DISABLE_ISA leaves. Found out once; threads that
  * race find the same. */
@@ -111,32 +123,17 @@ LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
 static const ln_kernel kernels[] = {LN_KERNEL_TABLE(DESCRIBE, DESCRIBE)};
 enum { KERNEL_COUNT = sizeof(kernels) / sizeof(kernels[0]) };
 
-/* The ISA of each, as a number: later in isa.def is better. */
-#define RANK(name, statistics, apply, schedule, storage, param, accumulator, isa, unroll, fma)     \
-    ISA_##isa,
-static const int ranks[] = {LN_KERNEL_TABLE(RANK, RANK)};
+bool ln_isa_is_usable(int isa)
+{
+    return usable_isas() & 1u << isa;
+}
 
 const ln_plugin *ln_plugin_v1(void)
 {
     static const ln_plugin plugin = {
-        LN_PLUGIN_ABI, sizeof(ln_plugin), "layernorm", KERNEL_COUNT, kernels,
+        LN_PLUGIN_ABI, sizeof(ln_plugin), "layernorm", KERNEL_COUNT, kernels, NULL,
     };
     return &plugin;
-}
-
-/* The fused kernel of the best ISA. */
-static const ln_kernel *choose(const ln_problem *problem)
-{
-    const ln_kernel *best = NULL;
-    int rank = -1;
-    for (size_t i = 0; i < KERNEL_COUNT; i++) {
-        if (ranks[i] > rank && strcmp(kernels[i].schedule, "fused") == 0 &&
-            !kernels[i].supports(problem)) {
-            best = &kernels[i];
-            rank = ranks[i];
-        }
-    }
-    return best;
 }
 
 static bool has_gamma(ln_affine affine)
@@ -185,9 +182,10 @@ static bool is_type(ln_type type)
 static ln_status check(const ln_problem *problem, const ln_tensors *tensors)
 {
     if (!problem || problem->hidden == 0 || !is_convention(&problem->convention) ||
-        !is_type(problem->storage) || !is_type(problem->param) ||
-        !is_stride(problem, problem->x_stride) || !is_stride(problem, problem->y_stride) ||
-        !is_stride(problem, problem->residual_stride) || !is_stride(problem, problem->sum_stride))
+        (unsigned)problem->accuracy > LN_ACCURACY_REPRODUCIBLE || !is_type(problem->storage) ||
+        !is_type(problem->param) || !is_stride(problem, problem->x_stride) ||
+        !is_stride(problem, problem->y_stride) || !is_stride(problem, problem->residual_stride) ||
+        !is_stride(problem, problem->sum_stride))
         return LN_ERROR_ARGUMENT;
     if (problem->rows == 0)
         return LN_OK;
@@ -207,28 +205,100 @@ static ln_status run(const ln_kernel *kernel, const ln_problem *problem, const l
     return LN_OK;
 }
 
+/* A call that is split among threads. */
+typedef struct split {
+    const ln_kernel *kernel;
+    const ln_problem *problem;
+    const ln_tensors *tensors;
+    unsigned parts;
+} split;
+
+static void run_part(void *context, unsigned part)
+{
+    const split *split = context;
+    const ln_part cut =
+        ln_part_of(split->problem, split->tensors, split->kernel->accumulator, split->parts, part);
+    split->kernel->run(&cut.problem, &cut.tensors);
+}
+
+/* Handing a part over takes a microsecond or two, in which a thread normalises some 32 KiB. */
+enum { PART_BYTES = 64 * 1024 };
+
+static unsigned parts_of(const ln_problem *problem)
+{
+    size_t worth = (size_t)(ln_bytes_moved(problem) / PART_BYTES), threads = ln_pool_threads();
+    size_t parts = worth < threads ? worth : threads;
+    parts = parts < problem->rows ? parts : problem->rows;
+    return parts > 1 ? (unsigned)parts : 1;
+}
+
+static ln_status run_parallel(const ln_kernel *kernel, const ln_problem *problem,
+                              const ln_tensors *tensors)
+{
+    split split = {kernel, problem, tensors, 0};
+    if (!kernel || kernel->supports(problem))
+        return LN_ERROR_UNSUPPORTED;
+    split.parts = parts_of(problem);
+    if (split.parts == 1)
+        return run(kernel, problem, tensors);
+    ln_pool_run(split.parts, run_part, &split);
+    return LN_OK;
+}
+
 ln_status ln_layernorm(const ln_problem *problem, const ln_tensors *tensors)
 {
     ln_status status = check(problem, tensors);
-    return status == LN_OK ? run(choose(problem), problem, tensors) : status;
+    return status == LN_OK ? run(ln_dispatch(problem), problem, tensors) : status;
+}
+
+ln_status ln_layernorm_parallel(const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_status status = check(problem, tensors);
+    return status == LN_OK ? run_parallel(ln_dispatch(problem), problem, tensors) : status;
 }
 
 const char *ln_layernorm_kernel(const ln_problem *problem)
 {
-    const ln_kernel *kernel = problem ? choose(problem) : NULL;
+    const ln_kernel *kernel = problem ? ln_dispatch(problem) : NULL;
     return kernel ? kernel->name : NULL;
+}
+
+ln_type ln_layernorm_accumulator(const ln_problem *problem)
+{
+    const ln_kernel *kernel = problem ? ln_dispatch(problem) : NULL;
+    return kernel ? kernel->accumulator : LN_F64;
+}
+
+static const ln_kernel *find_kernel(const char *name)
+{
+    for (size_t i = 0; i < KERNEL_COUNT; i++)
+        if (strcmp(kernels[i].name, name) == 0)
+            return &kernels[i];
+    return NULL;
 }
 
 ln_status ln_layernorm_with(const char *kernel, const ln_problem *problem,
                             const ln_tensors *tensors)
 {
     ln_status status = kernel ? check(problem, tensors) : LN_ERROR_ARGUMENT;
-    if (status != LN_OK)
-        return status;
-    for (size_t i = 0; i < KERNEL_COUNT; i++)
-        if (strcmp(kernels[i].name, kernel) == 0)
-            return run(&kernels[i], problem, tensors);
-    return LN_ERROR_UNSUPPORTED;
+    return status == LN_OK ? run(find_kernel(kernel), problem, tensors) : status;
+}
+
+ln_status ln_layernorm_parallel_with(const char *kernel, const ln_problem *problem,
+                                     const ln_tensors *tensors)
+{
+    ln_status status = kernel ? check(problem, tensors) : LN_ERROR_ARGUMENT;
+    return status == LN_OK ? run_parallel(find_kernel(kernel), problem, tensors) : status;
+}
+
+ln_status ln_set_threads(unsigned threads)
+{
+    return ln_pool_resize(threads);
+}
+
+unsigned ln_threads(void)
+{
+    return ln_pool_threads();
 }
 
 const char *ln_status_string(ln_status status)
@@ -238,9 +308,11 @@ const char *ln_status_string(ln_status status)
         return "fine";
     case LN_ERROR_ARGUMENT:
         return "bad argument: a missing tensor, hidden 0, a stride below hidden, sizes that "
-               "overflow, or a convention that does not exist";
+               "overflow, a convention or accuracy class that does not exist, or too many threads";
     case LN_ERROR_UNSUPPORTED:
         return "no kernel of this build and CPU takes this problem";
+    case LN_ERROR_THREADS:
+        return "the system has no more threads, or no memory for them";
     }
     return "unknown status";
 }

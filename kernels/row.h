@@ -2,6 +2,10 @@
  *
  * A sum that is wanted is written either by the first touch of an element (fused: later touches
  * then read the sum), or by the last, in the apply loop, while all earlier touches add up again.
+ * What a row is, is what is stored: where items are longer than the storage type, the sum is
+ * rounded to it at once. Items are so much longer that it comes out as if rounded once (Figueroa,
+ * "When is Double Rounding Innocuous?", SIGNUM Newsletter 30, 1995: twice the digits and one more).
+ *
  * Either way an element of x and residual is loaded before the same element of sum or y is stored,
  * and not loaded after, so that sum may be x or residual, and y may be x. */
 #ifndef LN_ROW_H
@@ -38,7 +42,8 @@ LN_INLINE void row_store(storage *p, vec a, size_t n)
 LN_INLINE vec row_add_up(const row *row, size_t i, size_t n)
 {
     vec x = row_load(row->x + i, n);
-    return row->form == RESIDUAL_NONE ? x : lane_add(x, row_load(row->residual + i, n));
+    return row->form == RESIDUAL_NONE ? x
+                                      : lane_stored(lane_add(x, row_load(row->residual + i, n)));
 }
 
 /* The first touch of these elements. */

@@ -1,6 +1,6 @@
 # Row ULP over kappa, log-log, one panel a statistic: measured rows (full marks), the kernels' own
 # proven bounds of the same rows (open marks, dashed) and the theoretical growth (grey).
-# data/STEM.tsv: panel series kernel input kappa row_ulp bound_row_ulp wrong_class
+# data/STEM.tsv: panel series kernel input kappa row_ulp bound_row_ulp wrong_class tip
 # data/STEM_panels.tsv: panel title left right top bottom; data/STEM_ticks.tsv: axis value
 stem = ARG1
 format = ARG2
@@ -103,7 +103,10 @@ do for [p = 1:panel_count] {
             lc rgb COLOUR[i] notitle, \
         for [i = 1:series_count] points skip 1 \
             using 5:(int($2) == i && PANEL[i] == p && $8 == 1 ? high : NaN) \
-            with points pt WRONG_MARK ps 1.1 lw 2 lc rgb ALARM notitle
+            with points pt WRONG_MARK ps 1.1 lw 2 lc rgb ALARM notitle, \
+        for [n = 1:tips] points skip 1 \
+            using 5:(int($1) == p ? ($8 == 1 ? high : $6 > low ? $6 : low) : NaN):9 \
+            with labels hypertext point pt 7 ps 0.9 lc rgb '#ff000000' notitle
     unset label
     unset arrow
 }

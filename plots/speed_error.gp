@@ -107,7 +107,9 @@ do for [p = 1:panel_count] {
             using 4:(int($1) == p && int($2) == i && $7 == 0 ? $6 : NaN) with points \
             pt mark_of(ISA[i]) ps 1.2 lc rgb COLOUR[i] notitle, \
         points skip 1 using 4:(int($1) == p && $7 == 1 ? $6 : NaN) with points \
-            pt WRONG_MARK ps 1.3 lw 2 lc rgb ALARM notitle
+            pt WRONG_MARK ps 1.3 lw 2 lc rgb ALARM notitle, \
+        for [n = 1:tips] points skip 1 using 4:(int($1) == p ? $6 : NaN):12 \
+            with labels hypertext point pt 7 ps 1.4 lc rgb '#ff000000' notitle
     unset label
     unset arrow
 }

@@ -32,12 +32,16 @@ array ISA[series_count]
 stats series_table skip 1 using (n = int($0) + 1, NAME[n] = strcol(1), \
     STATISTICS[n] = strcol(2), ISA[n] = strcol(3), 0) nooutput
 
-# ---- a colour for each statistic: Okabe and Ito's palette, told apart by colour-blind readers ----
+# ---- a colour for each statistic, the same on every chart of every run: Okabe and Ito's palette,
+# then Tol's muted one, both told apart by colour-blind readers ----
 known_colour(s) = s eq 'shifted' ? 0xD55E00 : s eq 'two_pass' ? 0x0072B2 : \
     s eq 'welford' ? 0x009E73 : s eq 'naive' ? 0xCC79A7 : \
-    s eq 'roof' ? 0x000000 : -1
+    s eq 'corrected' ? 0xE69F00 : s eq 'scaled' ? 0x56B4E9 : \
+    s eq 'clamped' ? 0x8A7A00 : s eq 'pairwise' ? 0x332288 : \
+    s eq 'compensated' ? 0x882255 : s eq 'chunked' ? 0x44AA99 : \
+    s eq 'reproducible' ? 0x777777 : s eq 'roof' ? 0x000000 : -1
 # The others get what is left, in the order in which they come; the last for all that follow.
-array SPARE[4] = [0xE69F00, 0x56B4E9, 0x8A7A00, 0x777777]
+array SPARE[4] = [0x117733, 0xAA4499, 0xB89A2E, 0x555555]
 others = '|'
 array COLOUR[series_count]
 do for [i = 1:series_count] {
@@ -101,10 +105,16 @@ up(y) = 1 - y / height
 if (format eq 'svg') {
     set terminal svg size width,height fixed noenhanced name stem background 'white' \
         font 'Liberation Sans, Arial, Helvetica, sans-serif,12'
+} else { if (format eq 'pdf') {
+    set terminal pdfcairo size width / 100.0,height / 100.0 noenhanced background 'white' \
+        font 'Liberation Sans,12' fontscale 0.72 linewidth 0.72 pointscale 0.72
 } else {
     set terminal pngcairo size 2 * width,2 * height noenhanced background 'white' \
         font 'Liberation Sans,12' fontscale 1.5 linewidth 2 pointscale 2
-}
+} }
+# Only SVG has tooltips: plots "for [n = 1:tips]" are left out elsewhere. gnuplot gives each a mark,
+# which is drawn over the one that it explains, or is transparent.
+tips = format eq 'svg' ? 1 : 0
 set output stem.'.'.format.'.part'
 
 set border 3 lw 1 lc rgb SOFT

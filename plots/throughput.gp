@@ -1,5 +1,5 @@
 # Throughput over hidden size, with the roofs; the lines are named at their ends.
-# data/STEM.tsv: series kernel rows hidden gbps gbps_lo gbps_hi
+# data/STEM.tsv: series kernel rows hidden gbps gbps_lo gbps_hi tip
 # data/STEM_labels.tsv: series label hidden gbps label_y; data/STEM_ticks.tsv: hidden label
 stem = ARG1
 format = ARG2
@@ -77,4 +77,6 @@ plot for [i = 1:series_count] points skip 1 using 4:(int($1) == i ? $5 : NaN) wi
         lw (is_roof(i) ? 2.5 : 1.6) dt dash_of(ISA[i]) lc rgb COLOUR[i] notitle, \
     for [i = 1:series_count] points skip 1 \
         using 4:(int($1) == i && !is_roof(i) ? $5 : NaN):6:7 with yerrorbars \
-        pt mark_of(ISA[i]) ps 0.7 lw 1 lc rgb COLOUR[i] notitle
+        pt mark_of(ISA[i]) ps 0.7 lw 1 lc rgb COLOUR[i] notitle, \
+    for [n = 1:tips] points skip 1 using 4:5:8 with labels hypertext point pt 7 ps 0.9 \
+        lc rgb '#ff000000' notitle

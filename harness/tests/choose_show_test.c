@@ -46,15 +46,15 @@ static void test_hostile_text(void **state)
 {
     chosen one = hostile(state);
     assert_string_equal(kernel_of(one.choice.best), hostile_name);
-    char *shown = printed(state, &one, 1, (choose_look){.format = CHOOSE_TEXT, .explain = true});
+    char *shown = printed(state, &one, 1, (choose_look){.format = OUTPUT_TEXT, .explain = true});
     for (const char *at = shown; *at; at++)
         assert_true(*at == '\n' || !((unsigned char)*at < 0x20 || *at == 0x7f));
     free(shown);
-    shown = printed(state, &one, 1, (choose_look){.format = CHOOSE_MARKDOWN, .explain = true});
+    shown = printed(state, &one, 1, (choose_look){.format = OUTPUT_MARKDOWN, .explain = true});
     assert_non_null(strstr(shown, "\\<script\\>\\|\\`"));
     assert_null(strstr(strstr(shown, "| kernel"), " <script"));
     free(shown);
-    shown = printed(state, &one, 1, (choose_look){.format = CHOOSE_TSV, .explain = true});
+    shown = printed(state, &one, 1, (choose_look){.format = OUTPUT_TSV, .explain = true});
     size_t lines = 0, tabs = 0;
     for (const char *at = shown; *at; at++) {
         lines += *at == '\n';
@@ -103,7 +103,7 @@ static void test_width(void **state)
     sample_run run = SAMPLE_RUN;
     store *store = sample_store(state, &run);
     chosen one = sample_choose(store, sample_wanted(85, 768));
-    char *shown = printed(state, &one, 1, (choose_look){.format = CHOOSE_TEXT, .width = 70});
+    char *shown = printed(state, &one, 1, (choose_look){.format = OUTPUT_TEXT, .width = 70});
     char *line = strstr(shown, "\nkernel  ") + 1;
     assert_non_null(strstr(line, "times the best's"));
     for (char *end; *line && *line != '\n'; line = end + 1) {

@@ -70,7 +70,7 @@ static void test_ties(void **state)
     assert_true(twin->pair.lo < 1 && twin->pair.ratio > 1 && twin->pair.hi > 1);
     text out = {0};
     FILE *file = fopen(scratch_path(state, "out"), "w+");
-    choose_look look = {.format = CHOOSE_TEXT};
+    choose_look look = {.format = OUTPUT_TEXT};
     assert_true(chosen_print(&one, 1, &look, file));
     rewind(file);
     for (int c; (c = fgetc(file)) != EOF;)

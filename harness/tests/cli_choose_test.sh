@@ -16,7 +16,7 @@ refused "a share above 1" 2 'correctly-rounded 99' choose --shape 1x8 --correctl
 refused "stored and fresh" 2 'exclude each other' choose --shape 1x8 --stored --fresh
 refused "another language" 2 '--emit rust' choose --shape 1x8 --emit rust
 refused "another format" 2 '--format xml' choose --shape 1x8 --format xml
-refused "another dtype" 2 '--dtype f16 |--dtypes f16' choose --shape 1x8 --dtype f16 --db c.db
+refused "another dtype" 2 '--dtype f17: f32, f64' choose --shape 1x8 --dtype f17 --db c.db
 refused "two conventions" 2 'one was expected' choose --shape 1x8 --convention torch,bert
 refused "no database, and none wanted" 7 'nothing like 4x64 f32, torch was timed' \
     choose --shape 4x64 --db none.db --stored

@@ -20,7 +20,7 @@ for way in --reference '--kernel two_pass_f32_scalar'; do
         --convention scalar-std $way --out y.npy
     printed y.npy '%.4f' >y.txt
     check "document 003, $way: its digits and shape" diff document y.txt
-    check "document 003, $way: said where it went" has out '^  written +y.npy$'
+    check "document 003, $way: said where it went" has out '^written +y.npy$'
 done
 # Its NumPy line prints eight digits: -1.161885 -0.38728833 0.38730833 1.161905.
 accepted "document 003, NumPy" 0 eval --x x.npy --gamma one.npy --beta zero.npy \
@@ -39,9 +39,9 @@ npy gamma.npy '<f4' '(4,)' 0.5:0.25
 npy beta.npy '<f8' '(4,)' -1:0.5
 accepted "a kernel" 0 eval --x x.npy --gamma gamma.npy --beta beta.npy --kernel two_pass_f32_scalar
 for metric in $metrics; do
-    check "a kernel: $metric" has out "^  $metric +[^ ]"
+    check "a kernel: $metric" has out "^$metric +[^ ]"
 done
-check "a kernel: statistics judged" has out '^  rstd_ulp_max +[0-9]'
+check "a kernel: statistics judged" has out '^rstd_ulp_max +[0-9]'
 check "a kernel: worst element as hex floats" has out 'worst +row [0-9]+, column [0-9]+: -?0x.*exactly -?0x'
 check "a kernel: no nan is shown" hasnt out ' -?nan$'
 
@@ -132,7 +132,8 @@ echo text >text.npy
         --x x.npy --convention tinyllm --kernel two_pass_f32_scalr
     bad "a convention with a slip" 2 "'tinylm': did you mean 'tinyllm'" --x x.npy --reference \
         --convention tinylm
-    bad "a dtype" 2 '--dtype bf16' --x x.npy --dtype bf16 $none
+    bad "a dtype" 2 '--dtype bf17: f32, f64, bf16 or f16' --x x.npy --dtype bf17 $none
+    bad "the kernel's dtype" 2 'takes f32' --x x.npy --dtype bf16 --kernel two_pass_f32_scalar
     refused "a place that cannot be" 7 '/proc/nowhere' eval --x x.npy $none --out /proc/nowhere/y
 }
 

@@ -15,7 +15,13 @@ bad() {
 }
 bad 1 7 'bad_plugin_1.so: it has no symbol ln_plugin_v1'
 bad 2 7 'bad_plugin_2.so: it has another ABI version'
-bad 3 7 "bad_plugin_3.so: a kernel's name is not of"
+# Names are refused before anything could read more into them: markup, a shell's quotes, a second
+# line, a spreadsheet's formula, ten thousand characters, and a plugin's own name.
+for number in 3 7 8 9 10; do
+    bad $number 7 "bad_plugin_$number.so: a kernel's name is not of"
+done
+bad 11 7 'bad_plugin_11.so: its name is not of'
+check "no name was run" test ! -e run
 check "a hostile name is not repeated" hasnt err '<script>'
 bad 4 2 'two_pass_f32_scalar stands in both builtin and bad'
 bad 5 6 'bad_plugin_5.so: crashed\(SIGABRT\) at load'
@@ -52,10 +58,10 @@ check "sabotage: a good kernel of the plugin" has out '^naive\.good +[0-9.]+ .* 
 check "sabotage: a crash" has out "^naive\.crash +- .* $crashed$"
 check "sabotage: a crash when timed" has out "^naive\.crash_when_timed .* $crashed$"
 check "sabotage: wrong when timed" has out '^naive\.wrong_when_timed .* nondeterministic\('
-check "sabotage: NaN" has out '^  naive\.nan_output  torch  normal  8x64: wrong-class\('
+check "sabotage: NaN" has out '^  case [0-9]+: naive\.nan_output  torch  normal  8x64: wrong-class\('
 check "sabotage: both roofs" has out '^roof_copy +[0-9.]+ '
 check "sabotage: faults are summed up" has out '^not fine:$'
-check "sabotage: each with its case" has out '^  naive\.crash  torch  normal  8x64: crashed'
+check "sabotage: each with its case" has out '^  case [0-9]+: naive\.crash  torch  normal  8x64: crashed'
 accepted "sabotage: export" 0 export --db s.db --format json
 json "sabotage: export" benchmark
 accepted "sabotage: report" 0 report --db s.db --out charts

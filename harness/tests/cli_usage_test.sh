@@ -36,16 +36,16 @@ options_of() {
 }
 options_of run --plan --kernels --conventions --dtypes --shapes --inputs --cache --threads --only \
     --plugin --seed --processes --repetitions --max-row-ulp --deadline --huge-pages --db --out \
-    --no-charts --resume --dry-run --json
-options_of list --plugin --db --json
+    --no-charts --resume --dry-run --format --json
+options_of list --plugin --db --format --json
 options_of eval --x --residual --gamma --beta --convention --kernel --reference --y --out --dtype \
-    --plugin --max-row-ulp --deadline --json
+    --plugin --max-row-ulp --deadline --format --json
 options_of choose --shape --model --tokens --convention --dtype --cache --threads --kernels \
     --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --explain --format --json \
     --emit --fresh --stored --time --plugin --seed --deadline --db
-options_of report --run --out --db
+options_of report --run --out --no-pdf --verify --sample --db --format --json
 options_of export --format --run --out --db
-options_of doctor --json
+options_of doctor --format --json
 
 refused "a subcommand with a slip" 2 "'rnu' \(did you mean 'run'\?\)" rnu
 refused "a subcommand far from all" 2 "no subcommand 'zzzzzzzz': see" zzzzzzzz

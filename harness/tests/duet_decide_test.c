@@ -169,7 +169,7 @@ static void test_lean(void **state)
         {{1, 0.98, 1.01}, SPEED_INCONCLUSIVE}, /* 0.98 < 1 / 1.02 */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(duet_lean(&cases[i].ratio, 0.02), cases[i].verdict);
+        assert_int_equal(speed_lean(&cases[i].ratio, 0.02), cases[i].verdict);
 }
 
 /* Nothing is slower or faster that was not seen twice. */
@@ -204,42 +204,43 @@ static void test_lengths(void **state)
     assert_int_equal(duet_confirmation(30, 8, -1, 0.1), 0);
 }
 
-static judgement judged(verdict_kind kind, double row_ulp, uint64_t hash)
+static judged_side judged(verdict_kind kind, double row_ulp, uint64_t hash)
 {
-    judgement made = {.verdict.kind = kind, .output_hash = hash};
+    judged_side made = {.verdict.kind = kind, .output_hash = hash};
     made.metrics.row_ulp_max = row_ulp;
     made.metrics.elements = 1;
     return made;
 }
 
-static accuracy_verdict compared(judgement base, judgement new, duet_pair *pair)
+static accuracy_verdict compared(judged_side base, judged_side new, comparison_pair *pair)
 {
-    const judgement both[SIDES] = {base, new};
-    duet_compare(pair, both, "here");
-    return duet_accuracy(pair);
+    const judged_side both[SIDES] = {base, new};
+    pair_compare(pair, both, "here");
+    return pair_accuracy(pair);
 }
 
 static void test_accuracy(void **state)
 {
     (void)state;
-    const judgement good = judged(VERDICT_OK, 1, 1), moved = judged(VERDICT_OK, 1.4, 2),
-                    worse = judged(VERDICT_OK, 1.6, 3), broken = judged(VERDICT_INACCURATE, 1.1, 4),
-                    crashed = judged(VERDICT_CRASHED, 0, 0);
-    duet_pair pair = {0};
-    assert_int_equal(duet_accuracy(&pair), ACCURACY_NOT_JUDGED);
+    const judged_side good = judged(VERDICT_OK, 1, 1), moved = judged(VERDICT_OK, 1.4, 2),
+                      worse = judged(VERDICT_OK, 1.6, 3),
+                      broken = judged(VERDICT_INACCURATE, 1.1, 4),
+                      crashed = judged(VERDICT_CRASHED, 0, 0);
+    comparison_pair pair = {0};
+    assert_int_equal(pair_accuracy(&pair), ACCURACY_NOT_JUDGED);
     assert_int_equal(compared(good, good, &pair), ACCURACY_IDENTICAL);
     assert_int_equal(compared(good, moved, &pair), ACCURACY_CHANGED);
     assert_int_equal(compared(worse, good, &pair), ACCURACY_MORE);
     assert_int_equal(compared(good, worse, &pair), ACCURACY_CHANGED); /* better there, worse here */
-    pair = (duet_pair){0};
+    pair = (comparison_pair){0};
     assert_int_equal(compared(good, broken, &pair), ACCURACY_LESS);
     assert_int_equal(pair.verdicts[NEW].kind, VERDICT_INACCURATE);
-    assert_int_equal(duet_failed(&pair), FAILED_NOT);
-    pair = (duet_pair){0};
+    assert_int_equal(pair_failed(&pair), FAILED_NOT);
+    pair = (comparison_pair){0};
     assert_int_equal(compared(crashed, good, &pair), ACCURACY_MORE);
-    assert_int_equal(duet_failed(&pair), FAILED_BASE);
+    assert_int_equal(pair_failed(&pair), FAILED_BASE);
     assert_int_equal(compared(good, crashed, &pair), ACCURACY_CHANGED); /* both failed once */
-    assert_int_equal(duet_failed(&pair), FAILED_BOTH);
+    assert_int_equal(pair_failed(&pair), FAILED_BOTH);
 }
 
 /* Rows: what is in the pair; the exit code under exact, no-worse, bound and without the gate. */
@@ -266,40 +267,40 @@ static void test_exit_codes(void **state)
         {VERDICT_OVERRUN, VERDICT_OVERRUN, 0, 0, SPEED_NOT_MEASURED, 6, 6, 6, 6},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        duet_pair pair = {
+        comparison_pair pair = {
             .verdicts = {{.kind = cases[i].base}, {.kind = cases[i].new}},
             .tally = {.judged = 9, .differing = cases[i].differing, .worse = cases[i].worse},
             .speed = cases[i].speed};
-        duet_settings settings = {.gate = GATE_EXACT, .accuracy = true};
-        assert_int_equal(duet_pair_exit_code(&pair, &settings), cases[i].exact);
+        comparison_settings settings = {.gate = GATE_EXACT, .accuracy = true};
+        assert_int_equal(pair_exit_code(&pair, &settings), cases[i].exact);
         settings.gate = GATE_NO_WORSE;
-        assert_int_equal(duet_pair_exit_code(&pair, &settings), cases[i].no_worse);
+        assert_int_equal(pair_exit_code(&pair, &settings), cases[i].no_worse);
         settings.gate = GATE_BOUND;
-        assert_int_equal(duet_pair_exit_code(&pair, &settings), cases[i].bound);
+        assert_int_equal(pair_exit_code(&pair, &settings), cases[i].bound);
         settings.accuracy = false;
-        assert_int_equal(duet_pair_exit_code(&pair, &settings), cases[i].ungated);
+        assert_int_equal(pair_exit_code(&pair, &settings), cases[i].ungated);
     }
 }
 
 static void test_overall(void **state)
 {
     (void)state;
-    duet_pair pairs[] = {{.speed = SPEED_FASTER, .accuracy = ACCURACY_IDENTICAL},
-                         {.speed = SPEED_SAME, .accuracy = ACCURACY_MORE},
-                         {.speed = SPEED_INCONCLUSIVE, .accuracy = ACCURACY_LESS},
-                         {.speed = SPEED_SLOWER, .accuracy = ACCURACY_CHANGED}};
-    duet duet = {.pairs = pairs, .pair_count = 0};
-    assert_int_equal(duet_overall_speed(&duet), SPEED_NOT_MEASURED);
+    comparison_pair pairs[] = {{.speed = SPEED_FASTER, .accuracy = ACCURACY_IDENTICAL},
+                               {.speed = SPEED_SAME, .accuracy = ACCURACY_MORE},
+                               {.speed = SPEED_INCONCLUSIVE, .accuracy = ACCURACY_LESS},
+                               {.speed = SPEED_SLOWER, .accuracy = ACCURACY_CHANGED}};
+    comparison comparison = {.pairs = pairs, .pair_count = 0};
+    assert_int_equal(comparison_speed(&comparison), SPEED_NOT_MEASURED);
     static const speed_verdict speeds[] = {SPEED_FASTER, SPEED_FASTER, SPEED_INCONCLUSIVE,
                                            SPEED_SLOWER};
     static const accuracy_verdict accuracies[] = {ACCURACY_IDENTICAL, ACCURACY_MORE, ACCURACY_LESS,
                                                   ACCURACY_LESS};
     for (size_t i = 0; i < 4; i++) {
-        duet.pair_count = i + 1;
-        assert_int_equal(duet_overall_speed(&duet), speeds[i]);
-        assert_int_equal(duet_overall_accuracy(&duet), accuracies[i]);
+        comparison.pair_count = i + 1;
+        assert_int_equal(comparison_speed(&comparison), speeds[i]);
+        assert_int_equal(comparison_accuracy(&comparison), accuracies[i]);
     }
-    assert_int_equal(duet_exit_code(&duet), EXIT_CODE_REGRESSION);
+    assert_int_equal(comparison_exit_code(&comparison), EXIT_CODE_REGRESSION);
 }
 
 int main(void)

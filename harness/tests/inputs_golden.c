@@ -33,6 +33,7 @@ typedef struct golden {
 
 static const golden table[] = {
 #include "inputs_golden.inc"
+#include "inputs_typed_golden.inc"
 };
 
 /* Compares with the table's next entry, or prints it. */
@@ -90,6 +91,30 @@ static bool check_conventions(size_t *next, bool print)
     return fine;
 }
 
+/* Gamma and beta of the families that have their own. */
+static bool check_parameters(size_t *next, bool print)
+{
+    static float both[2 * HIDDEN];
+    static const char *const names[] = {"torch", "numpy-quotient", "eps=1e-5@std,affine=gamma1"};
+    size_t count;
+    bool fine = true;
+    const input_family *families = input_families(&count);
+    for (size_t i = 0; i < 3 * count; i++) {
+        ln_convention convention;
+        char name[80];
+        const input_family *family = &families[i / 3];
+        if (!family->parameters)
+            continue;
+        memset(both, 0, sizeof both);
+        if (!convention_parse(names[i % 3], &convention, NULL))
+            return false;
+        input_parameters(family->name, &convention, 42, HIDDEN, both, both + HIDDEN);
+        snprintf(name, sizeof name, "%s's, %s", family->name, names[i % 3]);
+        fine = check(name, both, sizeof both / sizeof *both, next, print) && fine;
+    }
+    return fine;
+}
+
 /* All 53 bits: a fused multiply-add where none is written changes the last of them long before it
  * changes an f32. */
 static bool check_quantile(size_t *next, bool print)
@@ -101,13 +126,49 @@ static bool check_quantile(size_t *next, bool print)
     return check("quantile", z, COUNT * WORDS, next, print);
 }
 
+/* Families, gamma and beta, and probe rows in the other types. */
+static bool check_types(size_t *next, bool print)
+{
+    static const ln_type types[] = {LN_F64, LN_BF16, LN_F16};
+    static double x[ROWS * HIDDEN]; /* room for any type */
+    size_t count, probes;
+    const input_family *families = input_families(&count);
+    ln_convention torch;
+    bool fine = convention_parse("torch", &torch, NULL);
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        const char *type = dtype_name(types[t]);
+        size_t words = dtype_size(types[t]), row_words = HIDDEN * words / 4;
+        char name[80];
+        for (size_t i = 0; i < count; i++) {
+            memset(x, 0, sizeof x);
+            snprintf(name, sizeof name, "%s in %s", families[i].name, type);
+            fine = input_rows_typed(families[i].name, types[t], 42, 0, ROWS, HIDDEN, x, NULL) &&
+                   check(name, x, ROWS * HIDDEN * words / 4, next, print) && fine;
+        }
+        memset(x, 0, sizeof x);
+        snprintf(name, sizeof name, "affine of torch in %s", type);
+        fine =
+            input_parameters_typed("normal", &torch, types[t], 42, HIDDEN, x, x + HIDDEN, NULL) &&
+            check(name, x, 2 * HIDDEN * 2, next, print) && fine;
+        memset(x, 0, sizeof x);
+        snprintf(name, sizeof name, "probes of torch at %d in %s", HIDDEN, type);
+        fine = input_probe_rows_typed(&torch, types[t], HIDDEN, PROBES, x, &probes, NULL) &&
+               check(name, x, PROBES * row_words, next, print) && fine;
+    }
+    return fine;
+}
+
 int main(int count, char **arguments)
 {
     bool print = count > 1 && strcmp(arguments[1], "--print") == 0;
     size_t next = 0;
     bool fine = check_families(&next, print);
     fine = check_conventions(&next, print) && fine;
+    fine = check_parameters(&next, print) && fine;
     fine = check_quantile(&next, print) && fine;
+    if (print)
+        printf("-- inputs_typed_golden.inc\n");
+    fine = check_types(&next, print) && fine;
     if (!print && next != sizeof table / sizeof *table) {
         fprintf(stderr, "%zu hashes were made, the table has %zu\n", next,
                 sizeof table / sizeof *table);

@@ -128,8 +128,29 @@ static void test_place(void **state)
                 assert_memory_equal(alone, together + row * hidden, hidden * sizeof *alone);
             }
         }
-    static const char *const drawn[] = {"normal",      "uniform",   "offset", "outlier-channels",
-                                        "alternating", "subnormal", "huge"};
+    static const char *const drawn[] = {"normal",
+                                        "uniform",
+                                        "offset",
+                                        "outlier-channels",
+                                        "alternating",
+                                        "subnormal",
+                                        "huge",
+                                        "kappa",
+                                        "two-valued",
+                                        "sorted",
+                                        "positive",
+                                        "alternating-scales",
+                                        "geometric",
+                                        "blocks",
+                                        "quantised",
+                                        "sparse",
+                                        "heavy-tails",
+                                        "overflow",
+                                        "underflow",
+                                        "subnormal-out",
+                                        "near-constant",
+                                        "var-near-eps",
+                                        "massive-activations"};
     for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++) {
         fill(drawn[i], 5, 0, 12, 100, together);
         fill(drawn[i], 6, 0, 1, 100, alone);
@@ -180,6 +201,33 @@ static void test_offset(void **state)
         /* Short rows too have some variance, at any kappa. */
         for (size_t row = 0; hidden > 1 && row < 18; row++)
             assert_true(isfinite(kappa_of(x + row * hidden, hidden)));
+    }
+}
+
+/* kappa rises in equal ratios from 1 to the most there can be, the deviation stays near 1. */
+static void test_kappa(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {5, 100, 768, 4096};
+    static float x[KAPPA_ROWS * MOST_HIDDEN];
+    for (size_t s = 0; s < 4; s++) {
+        size_t hidden = sizes[s];
+        double n = (double)hidden, most = 0x1p24 * n / sqrt(n - 1), before = 0;
+        fill("kappa", 1, 0, KAPPA_ROWS, hidden, x);
+        for (size_t row = 0; row < KAPPA_ROWS; row++) {
+            double found = kappa_of(x + row * hidden, hidden);
+            double wanted = pow(most, (double)row / (KAPPA_ROWS - 1));
+            double allowed = wanted < 0x1p20 ? 0.01 : 1; /* few elements are left to move */
+            if (!(found > before && found < wanted * (1 + allowed) &&
+                  found * (1 + allowed) > wanted))
+                fail_msg("hidden %zu row %zu: kappa %g for %g", hidden, row, found, wanted);
+            double mean = fabs((double)x[row * hidden]); /* near enough where kappa is large */
+            if (wanted > 100 && !(mean / found > 0.45 && mean / found < 2.1))
+                fail_msg("hidden %zu row %zu: deviation %g", hidden, row, mean / found);
+            before = found;
+        }
+        /* No row of floats has more: one float apart at the top of a binade. */
+        assert_true(fabs(before / most - 1) < 1e-6);
     }
 }
 
@@ -281,6 +329,124 @@ static void test_shapes_of_rows(void **state)
         assert_true((x[i] > 0) == ((i % HIDDEN + i / HIDDEN) % 2 == 0));
 }
 
+static bool is_normal_or_zero(float value)
+{
+    return value == 0 || isnormal(value);
+}
+
+/* What each of the families promises that no other test sees. */
+static void test_scales(void **state)
+{
+    (void)state;
+    enum { HIDDEN = 96, ROWS = 36 };
+    static float x[ROWS * HIDDEN];
+    fill("overflow", 1, 0, ROWS, HIDDEN, x);
+    for (size_t i = 0; i < ROWS * HIDDEN; i++) {
+        double size = fabs((double)x[i]), least = ldexp(1, 62 + 4 * (int)(i / HIDDEN % 17));
+        if (i / HIDDEN % 17 < 16)
+            assert_true(size >= least && size < 2 * least);
+        else
+            assert_true(isfinite(x[i]) && size >= 0x1p126);
+    }
+    fill("underflow", 1, 0, ROWS, HIDDEN, x);
+    assert_int_equal(count_if(x, HIDDEN, is_normal_or_zero), HIDDEN);
+    assert_int_equal(count_if(x + 18 * HIDDEN, HIDDEN, is_normal_or_zero), 0);
+    fill("alternating-scales", 1, 0, ROWS, HIDDEN, x);
+    for (size_t i = 0; i < ROWS * HIDDEN; i++) {
+        bool large = i / HIDDEN % 2 == 0 ? i % 2 == 1 : i % HIDDEN >= HIDDEN / 2;
+        assert_true(large ? x[i] >= 1e6F && x[i] < 1.2e6F : x[i] >= 1e-6F && x[i] < 1.2e-6F);
+    }
+    fill("positive", 1, 0, ROWS, HIDDEN, x);
+    for (size_t i = 0; i < ROWS * HIDDEN; i++)
+        assert_true(x[i] >= 1 && x[i] < 2);
+    fill("var-near-eps", 1, 0, ROWS, HIDDEN, x);
+    double squares = 0; /* of row 0: variance 1e-5; chi squared, 96 degrees: 5 sigma is 0.72 */
+    for (size_t i = 0; i < HIDDEN; i++)
+        squares += (double)x[i] * (double)x[i];
+    assert_true(fabs(squares / HIDDEN / 1e-5 - 1) < 0.72);
+}
+
+static void test_orders(void **state)
+{
+    (void)state;
+    enum { HIDDEN = 100, ROWS = 36 };
+    static float x[ROWS * HIDDEN];
+    fill("sorted", 1, 0, ROWS, HIDDEN, x);
+    for (size_t i = 1; i < ROWS * HIDDEN; i++)
+        if (i % HIDDEN > 0)
+            assert_true(i / HIDDEN % 2 == 0 ? x[i] >= x[i - 1] : x[i] <= x[i - 1]);
+    fill("two-valued", 1, 0, ROWS, HIDDEN, x);
+    for (size_t row = 0; row < ROWS; row++) {
+        size_t others = 0;
+        for (size_t i = 0; i < HIDDEN; i++)
+            others += x[row * HIDDEN + i] != x[row * HIDDEN];
+        for (size_t i = 0; others && i < HIDDEN; i++)
+            for (size_t j = 0; j < i; j++)
+                assert_true(x[row * HIDDEN + i] == x[row * HIDDEN] ||
+                            x[row * HIDDEN + j] == x[row * HIDDEN] ||
+                            x[row * HIDDEN + i] == x[row * HIDDEN + j]);
+    }
+    fill("near-constant", 1, 0, ROWS, HIDDEN, x);
+    for (size_t row = 0; row < ROWS; row++) {
+        size_t others = 0;
+        for (size_t i = 0; i < HIDDEN; i++) {
+            others += x[row * HIDDEN + i] != x[row * HIDDEN];
+            assert_true(fabsf(x[row * HIDDEN + i] / x[row * HIDDEN] - 1) <= 4 * 0x1p-23F);
+        }
+        assert_true(others > 0);
+    }
+    fill("signed-zeros", 1, 0, ROWS, HIDDEN, x);
+    assert_true(!signbit(x[0]) && signbit(x[HIDDEN]));
+    for (size_t i = 0; i < 3 * HIDDEN; i++)
+        assert_true(x[i] == 0);
+    assert_true(x[3 * HIDDEN] == 0x1p-149F && x[4 * HIDDEN] == 0x1p-126F && x[5 * HIDDEN] == 1);
+    fill("bad-pivot", 1, 0, ROWS, HIDDEN, x);
+    assert_true(x[0] == 1.5F && x[8 * HIDDEN] == 1.5e8F && x[HIDDEN] == -15);
+}
+
+/* By the definitions, in double: y of the cancelling family is rounding alone, its xhat the same in
+ * every row; a tie lies midway between two floats. */
+static void test_parameters(void **state)
+{
+    (void)state;
+    enum { HIDDEN = 96, ROWS = 12 };
+    static float x[ROWS * HIDDEN], gamma[HIDDEN], beta[HIDDEN];
+    ln_convention convention;
+    assert_true(convention_parse("ddof=0,eps=0,affine=vector", &convention, NULL));
+    fill("affine-cancellation", 1, 0, ROWS, HIDDEN, x);
+    input_parameters("affine-cancellation", &convention, 1, HIDDEN, gamma, beta);
+    for (size_t row = 0; row < ROWS; row++) {
+        const float *at = x + row * HIDDEN;
+        double mean = 0, var = 0;
+        for (size_t i = 0; i < HIDDEN; i++)
+            mean += (double)at[i] / HIDDEN;
+        for (size_t i = 0; i < HIDDEN; i++)
+            var += ((double)at[i] - mean) * ((double)at[i] - mean) / HIDDEN;
+        assert_true(fabs(mean - (row ? ldexp(1, (int)row - 1) : 0)) < 1);
+        for (size_t i = 0; i < HIDDEN; i++)
+            assert_true(fabs(gamma[i] * ((double)at[i] - mean) / sqrt(var) + beta[i]) <=
+                        0x1p-24 * fabs((double)beta[i]) + 1e-12);
+    }
+    input_parameters("ties", &convention, 1, HIDDEN, gamma, beta);
+    size_t ties = 0;
+    for (size_t i = 0; i < HIDDEN; i++) {
+        double exact = (double)gamma[i] + (double)beta[i], up = (double)gamma[i];
+        assert_true(exact != (double)(float)exact);
+        ties += fabs(exact - up) == 0x1p-24;
+    }
+    assert_int_equal(ties, HIDDEN);
+    input_parameters("wide-gamma", &convention, 1, HIDDEN, gamma, beta);
+    for (size_t i = 0; i < HIDDEN; i++)
+        assert_in_range((int)(40 + ilogbf(gamma[i])), 0, 80);
+    input_parameters("subnormal-out", &convention, 1, HIDDEN, gamma, beta);
+    assert_int_equal(count_if(gamma, HIDDEN, is_subnormal), HIDDEN);
+    /* Any other input has the ordinary ones. */
+    float plain[2 * HIDDEN], given[2 * HIDDEN];
+    input_affine(&convention, 7, HIDDEN, plain, plain + HIDDEN);
+    input_parameters("normal", &convention, 7, HIDDEN, given, given + HIDDEN);
+    assert_memory_equal(plain, given, sizeof plain);
+}
+
 /* The same channels in every row; at least one at any hidden. */
 static void test_outlier_channels(void **state)
 {
@@ -354,9 +520,10 @@ static void test_names(void **state)
     assert_false(input_rows("normal", 0, 0, 1, 0, &x, NULL));
     size_t count;
     const input_family *families = input_families(&count);
-    assert_int_equal(count, 16);
+    assert_int_equal(count, 37);
     for (size_t i = 0; i < count; i++)
-        assert_true(input_check(families[i].name, NULL) && families[i].purpose[0] != '\0');
+        assert_true(input_check(families[i].name, NULL) && families[i].purpose[0] != '\0' &&
+                    families[i].evidence[0] != '\0');
 }
 
 static void test_npy_input(void **state)
@@ -408,7 +575,9 @@ int main(void)
         cmocka_unit_test(test_offset),         cmocka_unit_test(test_special_values),
         cmocka_unit_test(test_shapes_of_rows), cmocka_unit_test(test_outlier_channels),
         cmocka_unit_test(test_documents_tile), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_npy_input),
+        cmocka_unit_test(test_npy_input),      cmocka_unit_test(test_kappa),
+        cmocka_unit_test(test_scales),         cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_parameters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,7 @@ static void fill(store *store, int64_t run)
     verdict ok = {VERDICT_OK, false, ""}, bad = {VERDICT_WRONG_CLASS, true, "3 elements"},
             dead = {VERDICT_CRASHED, false, "SIGSEGV"};
     CHECK(store_put_accuracy(store, run, &fine, &ok, &metrics, 12.5, &problem));
+    CHECK(store_put_output(store, run, &fine, 0xfedcba9876543210, &problem));
     for (unsigned i = 0; i < 6; i++) {
         repetition kernel = {i / 3, i % 3, i, 100, 1000 + i, 990}, copy = kernel;
         copy.real_ns = 500;
@@ -114,7 +115,8 @@ static void test_case_json(void **state)
     json_t *json = view_case_json(&view.views[0]);
     ASSERT_KEYS(json, "kernel", "convention", "rows", "hidden", "dtype", "input", "cache",
                 "threads", "verdict", "metrics", "speed", "detail", "declared", "bound_row_ulp",
-                "regime");
+                "regime", "output_hash");
+    assert_string_equal(word(json, "output_hash"), "fedcba9876543210");
     assert_string_equal(word(json, "kernel"), "fine");
     assert_string_equal(word(json, "dtype"), "f32");
     assert_string_equal(word(json, "cache"), "cold");

@@ -68,9 +68,32 @@ function(kernel_name result statistics apply schedule storage param accumulator 
     set(${result} ${name} PARENT_SCOPE)
 endfunction()
 
+# The type that a kernel computes with. 16-bit storage is computed with in f32, other storage as it
+# is; an apply that says LN_ITEMS_AS_ACCUMULATORS wants the accumulator's type.
+function(item_type result storage apply accumulator)
+    set(item ${storage})
+    if(storage MATCHES "16$")
+        set(item f32)
+    endif()
+    file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/apply/${apply}.h wide REGEX "^#define LN_ITEMS_AS_ACCUMULATORS")
+    if(wide)
+        set(item ${accumulator})
+    endif()
+    set(${result} ${item} PARENT_SCOPE)
+endfunction()
+
+# The lane file that reads and writes a type.
+function(memory_file result type item isa)
+    if(type STREQUAL item)
+        set(${result} ${item}_${isa} PARENT_SCOPE)
+    else()
+        set(${result} ${type}_over_${item}_${isa} PARENT_SCOPE)
+    endif()
+endfunction()
+
 # The lane file of a kernel's accumulators.
-function(accumulator_file result storage accumulator isa)
-    if(storage STREQUAL accumulator)
+function(accumulator_file result item accumulator isa)
+    if(item STREQUAL accumulator)
         set(${result} accumulator_same PARENT_SCOPE)
     else()
         set(${result} accumulator_${accumulator}_${isa} PARENT_SCOPE)
@@ -92,10 +115,10 @@ endfunction()
 
 # The two C files of a kernel, into LN_KERNEL_SOURCES. The bound's file is built over the scalar
 # lanes, whose types are the same, so that it runs on any CPU.
-function(write_kernel_sources directory name statistics apply schedule storage accumulator isa unroll fma)
+function(write_kernel_sources directory name statistics apply schedule storage param item accumulator isa unroll fma)
     set(lanes 1)
     if(LN_ISA_${isa}_BYTES GREATER 0)
-        string(REGEX MATCH "[0-9]+" bits ${storage})
+        string(REGEX MATCH "[0-9]+" bits ${item})
         math(EXPR lanes "${LN_ISA_${isa}_BYTES} * 8 / ${bits}")
     endif()
     foreach(kind IN ITEMS kernel bound)
@@ -107,11 +130,17 @@ function(write_kernel_sources directory name statistics apply schedule storage a
         elseif(NOT LN_ISA_${isa}_PRESENT)
             continue()
         endif()
-        accumulator_file(accumulator_file ${storage} ${accumulator} ${lane_isa})
+        memory_file(storage_file ${storage} ${item} ${lane_isa})
+        memory_file(param_file ${param} ${item} ${lane_isa})
+        accumulator_file(accumulator_file ${item} ${accumulator} ${lane_isa})
         set(path ${directory}/${name}.${kind}.c)
         file(CONFIGURE OUTPUT ${path} @ONLY CONTENT "/* From the line of ${name} in kernels.def. */
 ${first}#define LN_NAME ${name}
-#define LN_LANE_FILE \"lane/${storage}_${lane_isa}.h\"
+#define LN_LANE_FILE \"lane/${item}_${lane_isa}.h\"
+#define LN_STORAGE_FILE \"lane/${storage_file}.h\"
+#define LN_PARAM_FILE \"lane/${param_file}.h\"
+#define LN_STORAGE ${storage}
+#define LN_PARAM ${param}
 #define LN_ACCUMULATOR_FILE \"lane/${accumulator_file}.h\"
 #define LN_STATISTICS_FILE \"statistics/${statistics}.h\"
 #define LN_APPLY_FILE \"apply/${apply}.h\"
@@ -153,9 +182,16 @@ function(read_kernel_table file directory)
         if(NOT isa IN_LIST LN_ISAS)
             message(FATAL_ERROR "${file}: '${line}': no ISA '${isa}' in isa.def (${LN_ISAS})")
         endif()
-        accumulator_file(accumulator_file ${storage} ${accumulator} ${isa})
         set(parts statistics/${statistics} apply/${apply} schedule/${schedule})
-        foreach(part IN LISTS parts ITEMS lane/${storage}_${isa} lane/${accumulator_file})
+        set(item f32)
+        if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/apply/${apply}.h)
+            item_type(item ${storage} ${apply} ${accumulator})
+        endif()
+        memory_file(storage_file ${storage} ${item} ${isa})
+        memory_file(param_file ${param} ${item} ${isa})
+        accumulator_file(accumulator_file ${item} ${accumulator} ${isa})
+        foreach(part IN LISTS parts ITEMS lane/${item}_${isa} lane/${storage_file}
+                lane/${param_file} lane/${accumulator_file})
             if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${part}.h)
                 message(FATAL_ERROR "${file}: '${line}': there is no kernels/${part}.h")
             endif()
@@ -166,7 +202,7 @@ function(read_kernel_table file directory)
         endif()
         list(APPEND LN_KERNEL_NAMES ${name})
         kernel_fma(fma ${isa} ${parts})
-        write_kernel_sources(${directory} ${name} ${statistics} ${apply} ${schedule} ${storage} ${accumulator} ${isa} ${unroll} ${fma})
+        write_kernel_sources(${directory} ${name} ${statistics} ${apply} ${schedule} ${storage} ${param} ${item} ${accumulator} ${isa} ${unroll} ${fma})
         set(kind absent)
         if(LN_ISA_${isa}_PRESENT)
             set(kind present)

@@ -6,8 +6,6 @@
 #include <float.h>
 #include <math.h>
 
-typedef float storage;
-typedef float param;
 typedef float item;
 
 #define ITEM_UNIT 0x1p-24  /* one operation's relative error at most */
@@ -15,10 +13,16 @@ typedef float item;
 #define ITEM_MAX ((double)FLT_MAX)
 #define ITEM_MIN ((double)FLT_MIN)
 #define ITEM_EXACT_INTEGERS 0x1p24
+#define ITEM_SCALES 126 /* 2^-126 ... 2^126 are normal */
 
 LN_INLINE item item_square_root(item a)
 {
     return sqrtf(a);
+}
+
+LN_INLINE item item_of_f32(element_f32 a)
+{
+    return a;
 }
 
 #endif

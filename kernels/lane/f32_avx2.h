@@ -22,19 +22,24 @@ LN_INLINE vec lane_set(item a)
     return _mm256_set1_ps(a);
 }
 
-LN_INLINE vec lane_load(const storage *p)
+LN_INLINE vec lane_load_f32(const element_f32 *p)
 {
     return _mm256_loadu_ps(p);
 }
 
-LN_INLINE vec lane_load_first(const storage *p, size_t n)
+LN_INLINE vec lane_load_first_f32(const element_f32 *p, size_t n)
 {
     return _mm256_maskload_ps(p, lane_mask(n));
 }
 
-LN_INLINE void lane_store(storage *p, vec a)
+LN_INLINE void lane_store_f32(element_f32 *p, vec a)
 {
     _mm256_storeu_ps(p, a);
+}
+
+LN_INLINE vec lane_stored_f32(vec a)
+{
+    return a;
 }
 
 LN_INLINE void item_store(item *p, vec a)
@@ -42,7 +47,7 @@ LN_INLINE void item_store(item *p, vec a)
     _mm256_storeu_ps(p, a);
 }
 
-LN_INLINE void lane_store_first(storage *p, vec a, size_t n)
+LN_INLINE void lane_store_first_f32(element_f32 *p, vec a, size_t n)
 {
     _mm256_maskstore_ps(p, lane_mask(n), a);
 }

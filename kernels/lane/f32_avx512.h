@@ -20,19 +20,24 @@ LN_INLINE vec lane_set(item a)
     return _mm512_set1_ps(a);
 }
 
-LN_INLINE vec lane_load(const storage *p)
+LN_INLINE vec lane_load_f32(const element_f32 *p)
 {
     return _mm512_loadu_ps(p);
 }
 
-LN_INLINE vec lane_load_first(const storage *p, size_t n)
+LN_INLINE vec lane_load_first_f32(const element_f32 *p, size_t n)
 {
     return _mm512_maskz_loadu_ps(lane_mask(n), p);
 }
 
-LN_INLINE void lane_store(storage *p, vec a)
+LN_INLINE void lane_store_f32(element_f32 *p, vec a)
 {
     _mm512_storeu_ps(p, a);
+}
+
+LN_INLINE vec lane_stored_f32(vec a)
+{
+    return a;
 }
 
 LN_INLINE void item_store(item *p, vec a)
@@ -40,7 +45,7 @@ LN_INLINE void item_store(item *p, vec a)
     _mm512_storeu_ps(p, a);
 }
 
-LN_INLINE void lane_store_first(storage *p, vec a, size_t n)
+LN_INLINE void lane_store_first_f32(element_f32 *p, vec a, size_t n)
 {
     _mm512_mask_storeu_ps(p, lane_mask(n), a);
 }

@@ -13,20 +13,25 @@ LN_INLINE vec lane_set(item a)
     return a;
 }
 
-LN_INLINE vec lane_load(const storage *p)
+LN_INLINE vec lane_load_f32(const element_f32 *p)
 {
     return *p;
 }
 
 /* Fewer than one element is none. */
-LN_INLINE vec lane_load_first(const storage *p, size_t n)
+LN_INLINE vec lane_load_first_f32(const element_f32 *p, size_t n)
 {
     return n ? *p : 0.0f;
 }
 
-LN_INLINE void lane_store(storage *p, vec a)
+LN_INLINE void lane_store_f32(element_f32 *p, vec a)
 {
     *p = a;
+}
+
+LN_INLINE vec lane_stored_f32(vec a)
+{
+    return a;
 }
 
 LN_INLINE void item_store(item *p, vec a)
@@ -34,7 +39,7 @@ LN_INLINE void item_store(item *p, vec a)
     *p = a;
 }
 
-LN_INLINE void lane_store_first(storage *p, vec a, size_t n)
+LN_INLINE void lane_store_first_f32(element_f32 *p, vec a, size_t n)
 {
     if (n)
         *p = a;

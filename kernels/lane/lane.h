@@ -1,12 +1,10 @@
 /* What every lane file offers: the vector operations of one (type, ISA), over which statistics,
- * apply and schedule are written. A kernel's translation unit includes exactly one lane file.
+ * apply and schedule are written. A kernel's translation unit includes the lanes of the type it
+ * computes with, items, as lane/<item>_<isa>.h, and where storage or param are of another type,
+ * lane/<type>_over_<item>_<isa>.h, which reads and writes that.
  *
  *     LANES                        elements of a vec
  *     lane_set(a)                  a in every lane
- *     lane_load(p)                 LANES elements
- *     lane_load_first(p, n)        the first n < LANES elements, zero in the lanes behind them;
- *                                  touches nothing but those n elements
- *     lane_store(p, a), lane_store_first(p, a, n)
  *     item_store(p, a)             LANES items, as they are computed with
  *     lane_first(a, n)             a with zero in the lanes from n on
  *     lane_add, lane_subtract, lane_multiply
@@ -18,7 +16,18 @@
  *                                  the same for several vectors together, where LANE_SUM_ROWS is
  *                                  defined; sums of type item
  *
- * storage is the type in memory, item the one it is computed with, param that of gamma and beta.
+ * and for each type T that this file reads and writes
+ *     lane_load_T(p)               LANES elements, as items: exactly
+ *     lane_load_first_T(p, n)      the first n < LANES elements, zero in the lanes behind them;
+ *                                  touches nothing but those n elements
+ *     lane_store_T(p, a), lane_store_first_T(p, a, n)
+ *                                  rounded to nearest, ties to even; subnormals are kept, a NaN
+ *                                  that arithmetic made stays one, what is too large is infinite
+ *     lane_stored_T(a)             a as it would be read after it was stored
+ *     item_of_T(element)           one element as an item
+ *
+ * lane/memory.h makes of these lane_load() and the like, which speak of storage, the type in
+ * memory, and of param, that of gamma and beta: nothing else knows what those are.
  *
  * Statistics are written over acc_*, the same words of the accumulator's type, real: LANES of those
  * in an acc, and
@@ -28,8 +37,12 @@
 #define LN_LANE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define LN_INLINE static inline __attribute__((always_inline, unused))
+
+/* What is done once a row, and would be much code in each of the places that do it. */
+#define LN_APART static __attribute__((noinline, unused))
 
 /* Before a loop with a constant trip count over an array of vectors: those must live in registers,
  * so the loop has to vanish. */
@@ -38,5 +51,11 @@
 #else
 #define LN_UNROLLED _Pragma("GCC unroll 64")
 #endif
+
+/* Elements in memory. */
+typedef float element_f32;
+typedef double element_f64;
+typedef uint16_t element_bf16;
+typedef uint16_t element_f16;
 
 #endif

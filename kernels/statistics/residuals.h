@@ -111,14 +111,15 @@ LN_INLINE real residual_pivot(const row *row)
 }
 
 /* The power of two that brings the larger of max|x| and floor into [1/2, 1), as near as a normal
- * float does. */
+ * number does. */
 LN_INLINE real residual_scale(double largest, real floor)
 {
     int exponent = 0;
     largest = fmax(largest, floor);
     if (largest > 0 && largest <= ITEM_MAX)
         (void)frexp(largest, &exponent);
-    exponent = exponent > 126 ? 126 : (exponent < -126 ? -126 : exponent);
+    exponent = exponent > ITEM_SCALES ? ITEM_SCALES : exponent;
+    exponent = exponent < -ITEM_SCALES ? -ITEM_SCALES : exponent;
     return (real)ldexp(1, -exponent);
 }
 

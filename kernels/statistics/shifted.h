@@ -18,7 +18,7 @@
  *     min(max_dev, sqrt(V (N - b) / b)) of mu (Cauchy-Schwarz), so with the roundings of the pivot,
  *     |a| <= a1 = that + gamma(log2(BLOCK) + 3) max_abs + tiny.
  *  3. If the check passed, fl(d^2) <= fl(4 fl(m2 fl(1/N))), hence with |a| <= |d| + delta
- *         |a| <= g(|a|) = sqrt(4 (V + F(a)) (1 + gamma(8)) + 2^-140) + delta(a).
+ *         |a| <= g(|a|) = sqrt(4 (V + F(a)) (1 + gamma(8)) + 2^10 tiny) + delta(a).
  *     g(a) / a falls as a grows (F is at most quadratic in a, delta at most linear), so g(b) < b
  *     rules out every a >= b: any such b bounds |a|. Put in again, g(b) is a bound too.
  *  4. If it did not pass, the second pivot is fl(p + d): |a| <= delta(a1) + u (|mu| + delta(a1)).
@@ -81,10 +81,11 @@ LN_INLINE int statistics_is_off(const statistics *statistics, moments found)
 /* Step 3: the largest |mu - pivot| that passes the check, infinite where every one might. */
 LN_INLINE double passed_bound(double depth, double var)
 {
-    double b = 2.5 * sqrt(var) + 0x1p-69, best = INFINITY;
+    double b = 2.5 * sqrt(var) + 64 * sqrt(REAL_TINY), best = INFINITY;
     for (int tries = 0; tries < 60; tries++) {
         moments_bound at = bound_sweep(depth, var, b);
-        double g = (sqrt(4 * at.var_hi * (1 + bound_gamma(8)) + 0x1p-140) + at.mean) * bound_slack;
+        double g = (sqrt(4 * at.var_hi * (1 + bound_gamma(8)) + 0x1p10 * REAL_TINY) + at.mean) *
+                   bound_slack;
         if (!(g < b)) {
             if (isfinite(best))
                 return best;

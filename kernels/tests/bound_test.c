@@ -9,90 +9,100 @@ enum { LARGEST = 129, REPEATS = 1 };
 enum { LARGEST = 5000, REPEATS = 3 };
 #endif
 
-static float x[LARGEST], y[LARGEST], gamma_values[LARGEST], beta_values[LARGEST];
-static double exact[LARGEST];
+OPERAND(x, LARGEST);
+OPERAND(gammas, LARGEST);
+OPERAND(betas, LARGEST);
+static _Alignas(64) unsigned char y[LARGEST * LARGEST_ELEMENT];
+static quad exact[LARGEST];
 
 typedef struct family {
     const char *name;
     void (*fill)(numbers *numbers, size_t hidden, double scale);
     double scales[10]; /* up to a 0 */
+    int is_f64;        /* beyond the range of the other types */
 } family;
+
+static double last_place; /* 2^(1 - bits) of the row that is being made */
 
 static void fill_offset(numbers *numbers, size_t hidden, double kappa)
 {
-    fill_normal(numbers, x, hidden, kappa, 1);
+    fill_normal(numbers, x_values, hidden, kappa, 1);
 }
 
 static void fill_scaled(numbers *numbers, size_t hidden, double scale)
 {
-    fill_normal(numbers, x, hidden, 0, scale);
+    fill_normal(numbers, x_values, hidden, 0, scale);
 }
 
 static void fill_constant(numbers *numbers, size_t hidden, double scale)
 {
-    float value = (float)(scale * numbers_normal(numbers));
+    double value = scale * numbers_normal(numbers);
     for (size_t i = 0; i < hidden; i++)
-        x[i] = value;
+        x_values[i] = value;
 }
 
 static void fill_spike(numbers *numbers, size_t hidden, double scale)
 {
     fill_constant(numbers, hidden, 1);
-    x[numbers_next(numbers) % hidden] += (float)scale;
+    x_values[numbers_next(numbers) % hidden] += scale;
 }
 
 static void fill_first_is_outlier(numbers *numbers, size_t hidden, double scale)
 {
-    fill_normal(numbers, x, hidden, 1, 0.01);
-    x[numbers_next(numbers) % (hidden < 64 ? hidden : 64)] = (float)scale;
+    fill_normal(numbers, x_values, hidden, 1, 0.01);
+    x_values[numbers_next(numbers) % (hidden < 64 ? hidden : 64)] = scale;
 }
 
 static void fill_first_block_is_off(numbers *numbers, size_t hidden, double scale)
 {
-    fill_normal(numbers, x, hidden, 3, 0.01);
+    fill_normal(numbers, x_values, hidden, 3, 0.01);
     for (size_t i = 0; i < hidden && i < 64; i++)
-        x[i] += (float)scale;
+        x_values[i] += scale;
 }
 
 static void fill_alternating(numbers *numbers, size_t hidden, double scale)
 {
     for (size_t i = 0; i < hidden; i++)
-        x[i] = (float)((i % 2 ? scale : -scale) * (1 + 1e-3 * numbers_uniform(numbers)));
+        x_values[i] = (i % 2 ? scale : -scale) * (1 + 1e-3 * numbers_uniform(numbers));
 }
 
 static void fill_ramp(numbers *numbers, size_t hidden, double scale)
 {
     double slope = numbers_uniform(numbers);
     for (size_t i = 0; i < hidden; i++)
-        x[i] = (float)(scale + slope * (double)i);
+        x_values[i] = scale + slope * (double)i;
 }
 
 static void fill_wide(numbers *numbers, size_t hidden, double scale)
 {
     for (size_t i = 0; i < hidden; i++)
-        x[i] = (float)(exp(scale * numbers_normal(numbers)) * (numbers_next(numbers) & 1 ? 1 : -1));
+        x_values[i] = exp(scale * numbers_normal(numbers)) * (numbers_next(numbers) & 1 ? 1 : -1);
 }
 
 static void fill_last_bits(numbers *numbers, size_t hidden, double scale)
 {
+    double unit = last_place;
     for (size_t i = 0; i < hidden; i++)
-        x[i] = nextafterf((float)scale, (numbers_next(numbers) & 1) ? INFINITY : -INFINITY);
+        x_values[i] = scale * (1 + (numbers_next(numbers) & 1 ? unit : -unit));
 }
 
 static const family families[] = {
-    {"offset", fill_offset, {1, -10, 100, 1e3, -1e4, 1e5, 1e6, -1e7, 1e8}},
-    {"scaled", fill_scaled, {1, 1e-3, 1e10, 1e17, 1e18, 1e19, 1e30, 1e37, 1e-6}},
-    {"small", fill_scaled, {1e-10, 1e-18, 1e-20, 1e-22, 1e-30, 1e-37, 1e-40, 1e-44}},
-    {"constant", fill_constant, {1, 1e3, 1e5, 1e8, 1e18, 1e30, 1e-10, 1e-30, 1e-42}},
-    {"spike", fill_spike, {1, 1e-6, 1e3, 1e6, -1e10, 1e18, 1e30}},
-    {"first is outlier", fill_first_is_outlier, {10, 1e3, 1e5, -1e7, 1e12, 1e18, 1e20}},
-    {"first block is off", fill_first_block_is_off, {1, 100, 1e4, -1e6, 1e8, 1e16}},
-    {"alternating", fill_alternating, {1, 1e4, 1e12, 1e19}},
-    {"ramp", fill_ramp, {1, -1e3, 1e6}},
-    {"wide", fill_wide, {1, 3, 8, 12}},
-    {"last bits", fill_last_bits, {1, 3e4, 1.6e7, 1e10, 1e-20}},
+    {"offset", fill_offset, {1, -10, 100, 1e3, -1e4, 1e5, 1e6, -1e7, 1e8}, 0},
+    {"scaled", fill_scaled, {1, 1e-3, 1e10, 1e17, 1e18, 1e19, 1e30, 1e37, 1e-6}, 0},
+    {"small", fill_scaled, {1e-10, 1e-18, 1e-20, 1e-22, 1e-30, 1e-37, 1e-40, 1e-44}, 0},
+    {"constant", fill_constant, {1, 1e3, 1e5, 1e8, 1e18, 1e30, 1e-10, 1e-30, 1e-42}, 0},
+    {"spike", fill_spike, {1, 1e-6, 1e3, 1e6, -1e10, 1e18, 1e30}, 0},
+    {"first is outlier", fill_first_is_outlier, {10, 1e3, 1e5, -1e7, 1e12, 1e18, 1e20}, 0},
+    {"first block is off", fill_first_block_is_off, {1, 100, 1e4, -1e6, 1e8, 1e16}, 0},
+    {"alternating", fill_alternating, {1, 1e4, 1e12, 1e19}, 0},
+    {"ramp", fill_ramp, {1, -1e3, 1e6}, 0},
+    {"wide", fill_wide, {1, 3, 8, 12}, 0},
+    {"last bits", fill_last_bits, {1, 3e4, 1.6e7, 1e10, 1e-20}, 0},
+    {"f64 offset", fill_offset, {1e9, -1e11, 1e13, 1e14}, 1},
+    {"f64 scaled", fill_scaled, {1e50, 1e100, 1e150, 1e153, 1e155, 1e200, 1e300, 1e307}, 1},
+    {"f64 small", fill_scaled, {1e-50, 1e-100, 1e-150, 1e-155, 1e-200, 1e-300, 1e-310, 5e-324}, 1},
 };
-enum { FAMILIES = sizeof(families) / sizeof(families[0]) };
+enum { FAMILIES = sizeof(families) / sizeof(families[0]), MOST_KERNELS = 1024 };
 
 typedef struct tally {
     double most;
@@ -102,12 +112,20 @@ typedef struct tally {
 static void judge(const ln_kernel *kernel, const ln_problem *problem, const oracle *oracle,
                   const char *family, double scale, tally *tally)
 {
-    const ln_tensors tensors = {.x = x, .gamma = gamma_values, .beta = beta_values, .y = y};
+    const ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
     assert_int_equal(ln_layernorm_with(kernel->name, problem, &tensors), LN_OK);
-    ln_bound bound = kernel->bound(problem, &oracle->facts);
-    assert_true(bound.xhat_abs >= 0 && bound.affine_rel >= 0); /* so neither is NaN */
-    double share = oracle_bound_used(&problem->convention, problem->hidden, y, exact, oracle,
-                                     gamma_values, beta_values, &bound);
+    claim claim = {&problem->convention,
+                   problem->storage,
+                   problem->hidden,
+                   gammas_values,
+                   betas_values,
+                   exact,
+                   oracle,
+                   {0, 0}};
+    claim.bound = kernel->bound(problem, &oracle->facts);
+    /* so neither is NaN */
+    assert_true(claim.bound.xhat_abs >= 0 && claim.bound.affine_rel >= 0);
+    double share = claim_most_used(&claim, y);
     if (!(share <= 1))
         fail_msg("%s on %s %g, hidden %zu, ddof %d, eps %g at place %d, affine %d: the error is %g "
                  "times the bound",
@@ -116,26 +134,32 @@ static void judge(const ln_kernel *kernel, const ln_problem *problem, const orac
                  (int)problem->convention.affine, share);
     tally->most = fmax(tally->most, share);
     tally->rows++;
-    tally->claims += isfinite(bound.xhat_abs) ? 1 : 0;
+    tally->claims += isfinite(claim.bound.xhat_abs) ? 1 : 0;
 }
 
-static void try_row(numbers *numbers, const family *family, size_t hidden, double scale,
-                    tally *tallies)
+static void try_row(numbers *numbers, types types, const family *family, size_t hidden,
+                    double scale, tally *tallies)
 {
     static const double eps[] = {1e-5, 1e-12, 1e-3, 0.5};
+    last_place = ldexp(1, 1 - element_format(types.storage).bits);
     family->fill(numbers, hidden, scale);
-    fill_normal(numbers, gamma_values, hidden, 1, 0.5);
-    fill_normal(numbers, beta_values, hidden, 0, numbers_next(numbers) & 1 ? 1e3 : 1);
+    fill_normal(numbers, gammas_values, hidden, 1, 0.5);
+    fill_normal(numbers, betas_values, hidden, 0, numbers_next(numbers) & 1 ? 1e3 : 1);
+    elements_store(types.storage, x, x_values, hidden);
+    elements_store(types.param, gammas, gammas_values, hidden);
+    elements_store(types.param, betas, betas_values, hidden);
     for (int i = 0; i < 2; i++) {
         ln_problem problem =
-            problem_of(1, hidden, convention_number(numbers_next(numbers) % CONVENTIONS));
+            problem_of(types, 1, hidden, convention_number(numbers_next(numbers) % CONVENTIONS));
         if (problem.convention.eps_place != LN_EPS_NONE)
             problem.convention.eps = eps[numbers_next(numbers) % 4];
         oracle oracle;
-        oracle_row(&problem.convention, hidden, x, gamma_values, beta_values, exact, &oracle);
+        oracle_row(&problem.convention, hidden, x_values, gammas_values, betas_values, exact,
+                   &oracle);
         const ln_kernel *kernel;
         for (size_t k = 0; (kernel = kernel_number(k)); k++)
-            judge(kernel, &problem, &oracle, family->name, scale, &tallies[k]);
+            if (has_types(kernel, types))
+                judge(kernel, &problem, &oracle, family->name, scale, &tallies[k]);
     }
 }
 
@@ -149,18 +173,28 @@ static void report(const char *family, const tally *tallies)
                tallies[k].most, tallies[k].claims, tallies[k].rows);
 }
 
+static void try_family(numbers *numbers, types types, const family *family, tally *tallies)
+{
+    static const size_t sizes[] = {1,  2,  3,  4,   5,   15,  16,  17,   31,   33,
+                                   63, 64, 65, 100, 129, 500, 768, 1000, 1024, 4999};
+    int is_f32 = types.storage == LN_F32;
+    for (size_t s = 0; s < 10 && family->scales[s] != 0; s++)
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && sizes[i] <= LARGEST; i++)
+            for (int repeat = 0; repeat < REPEATS; repeat++)
+                if (is_f32 || is_sampled(i, s + (size_t)repeat, 3))
+                    try_row(numbers, types, family, sizes[i], family->scales[s], tallies);
+}
+
 static void bounds_hold(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {1,  2,  3,  4,   5,   15,  16,  17,   31,   33,
-                                   63, 64, 65, 100, 129, 500, 768, 1000, 1024, 4999};
     numbers numbers = {3};
     for (size_t f = 0; f < FAMILIES; f++) {
-        tally tallies[256] = {{0, 0, 0}};
-        for (size_t s = 0; s < 10 && families[f].scales[s] != 0; s++)
-            for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && sizes[i] <= LARGEST; i++)
-                for (int repeat = 0; repeat < REPEATS; repeat++)
-                    try_row(&numbers, &families[f], sizes[i], families[f].scales[s], tallies);
+        tally tallies[MOST_KERNELS] = {{0, 0, 0}};
+        assert_null(kernel_number(MOST_KERNELS));
+        for (size_t t = 0; t < TYPE_PAIRS; t++)
+            if (type_pairs[t].storage == LN_F64 || !families[f].is_f64)
+                try_family(&numbers, type_pairs[t], &families[f], tallies);
         report(families[f].name, tallies);
     }
 }

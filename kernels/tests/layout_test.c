@@ -7,8 +7,13 @@
 
 enum { ROWS = 3, LARGEST = 513, GAP = 5, ROOM = ROWS * (LARGEST + GAP) };
 
-static float plain_x[ROOM], plain_y[ROOM], x[ROOM], residual[ROOM], y[ROOM], sum[ROOM];
-static float gamma_values[LARGEST], beta_values[LARGEST];
+OPERAND(x, ROOM);
+OPERAND(residual, ROOM);
+OPERAND(plain_x, ROOM);
+OPERAND(gammas, LARGEST);
+OPERAND(betas, LARGEST);
+static _Alignas(64) unsigned char plain_y[ROOM * LARGEST_ELEMENT], y[ROOM * LARGEST_ELEMENT];
+static _Alignas(64) unsigned char sum[ROOM * LARGEST_ELEMENT];
 static statistics_room plain_mean[ROWS], plain_rstd[ROWS];
 
 /* Small sizes, and those around blocks of all ISAs. */
@@ -25,27 +30,33 @@ enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 static void prepare(const ln_kernel *kernel, ln_problem *problem, size_t hidden, size_t seed)
 {
     numbers numbers = {seed};
-    *problem = problem_of(ROWS, hidden, convention_number(seed % CONVENTIONS));
-    fill_normal(&numbers, x, ROWS * hidden, 3, 1);
-    fill_normal(&numbers, residual, ROWS * hidden, -1, 2);
-    fill_normal(&numbers, gamma_values, hidden, 1, 0.25);
-    fill_normal(&numbers, beta_values, hidden, 0, 0.5);
-    for (size_t i = 0; i < ROWS * hidden; i++)
-        plain_x[i] = x[i] + residual[i];
+    *problem = problem_of(types_of(kernel), ROWS, hidden, convention_number(seed % CONVENTIONS));
+    fill_normal(&numbers, x_values, ROWS * hidden, 3, 1);
+    fill_normal(&numbers, residual_values, ROWS * hidden, -1, 2);
+    fill_normal(&numbers, gammas_values, hidden, 1, 0.25);
+    fill_normal(&numbers, betas_values, hidden, 0, 0.5);
+    elements_store(kernel->storage, x, x_values, ROWS * hidden);
+    elements_store(kernel->storage, residual, residual_values, ROWS * hidden);
+    elements_store(kernel->param, gammas, gammas_values, hidden);
+    elements_store(kernel->param, betas, betas_values, hidden);
+    for (size_t i = 0; i < ROWS * hidden; i++) /* exact in double where types are shorter */
+        plain_x_values[i] = x_values[i] + residual_values[i];
+    elements_store(kernel->storage, plain_x, plain_x_values, ROWS * hidden);
     const ln_tensors tensors = {.x = plain_x,
-                                .gamma = gamma_values,
-                                .beta = beta_values,
+                                .gamma = gammas,
+                                .beta = betas,
                                 .y = plain_y,
                                 .mean = plain_mean,
                                 .rstd = plain_rstd};
     kernel->run(problem, &tensors);
 }
 
-static void expect_same(const ln_kernel *kernel, size_t hidden, const float *found, size_t stride,
-                        const float *expected, const char *what)
+static void expect_same(const ln_kernel *kernel, size_t hidden, const unsigned char *found,
+                        size_t stride, const unsigned char *expected, const char *what)
 {
+    size_t size = element_size(kernel->storage);
     for (size_t r = 0; r < ROWS; r++)
-        if (memcmp(found + r * stride, expected + r * hidden, hidden * sizeof(float)) != 0)
+        if (memcmp(found + r * stride * size, expected + r * hidden * size, hidden * size) != 0)
             fail_msg("%s, hidden %zu, row %zu: %s differs from the plain call's", kernel->name,
                      hidden, r, what);
 }
@@ -69,8 +80,8 @@ static void check_residual(const ln_kernel *kernel, size_t hidden, size_t seed)
         statistics_room mean[ROWS], rstd[ROWS];
         ln_tensors tensors = {.x = x,
                               .residual = residual,
-                              .gamma = gamma_values,
-                              .beta = beta_values,
+                              .gamma = gammas,
+                              .beta = betas,
                               .y = y,
                               .sum = sum,
                               .mean = mean,
@@ -102,8 +113,7 @@ static void check_in_place(const ln_kernel *kernel, size_t hidden, size_t seed)
 {
     ln_problem problem;
     prepare(kernel, &problem, hidden, seed);
-    const ln_tensors tensors = {
-        .x = plain_x, .gamma = gamma_values, .beta = beta_values, .y = plain_x};
+    const ln_tensors tensors = {.x = plain_x, .gamma = gammas, .beta = betas, .y = plain_x};
     kernel->run(&problem, &tensors);
     expect_same(kernel, hidden, plain_x, hidden, plain_y, "y");
 }
@@ -136,31 +146,30 @@ static void guarded_destroy(guarded guarded)
     assert_int_equal(munmap(guarded.pages - page, guarded.size + 2 * page), 0);
 }
 
-/* count floats flush with the page behind, or with the page before; all else is a pattern. */
-static float *guarded_floats(guarded guarded, size_t count, int behind)
+/* Bytes flush with the page behind, or with the page before; all else is a pattern. */
+static unsigned char *guarded_bytes(guarded guarded, size_t count, int behind)
 {
     memset(guarded.pages, 0x5a, guarded.size);
-    return (float *)(void *)(behind ? guarded.pages + guarded.size - count * sizeof(float)
-                                    : guarded.pages);
+    return behind ? guarded.pages + guarded.size - count : guarded.pages;
 }
 
-static void spread(float *to, const float *from, size_t hidden, size_t stride)
+/* Rows of so many bytes, so many bytes apart. */
+static void spread(unsigned char *to, const unsigned char *from, size_t row, size_t stride)
 {
     for (size_t r = 0; r < ROWS; r++)
-        memcpy(to + r * stride, from + r * hidden, hidden * sizeof(float));
+        memcpy(to + r * stride, from + r * row, row);
 }
 
-static void expect_gaps_untouched(const ln_kernel *kernel, guarded guarded, const float *rows,
-                                  size_t hidden, size_t stride)
+static void expect_gaps_untouched(const ln_kernel *kernel, guarded guarded,
+                                  const unsigned char *rows, size_t row, size_t stride)
 {
     const unsigned char *end = guarded.pages + guarded.size;
     for (const unsigned char *p = guarded.pages; p < end; p++) {
-        ptrdiff_t at = (p - (const unsigned char *)(const void *)rows) / (ptrdiff_t)sizeof(float);
-        int inside = p >= (const unsigned char *)(const void *)rows &&
-                     (size_t)at < (ROWS - 1) * stride + hidden && (size_t)at % stride < hidden;
+        size_t at = (size_t)(p - rows);
+        int inside = p >= rows && at < (ROWS - 1) * stride + row && at % stride < row;
         if (!inside && *p != 0x5a)
-            fail_msg("%s, hidden %zu: wrote outside the rows, at element %td", kernel->name, hidden,
-                     at);
+            fail_msg("%s, rows of %zu bytes: wrote outside the rows, at byte %td", kernel->name,
+                     row, p - rows);
     }
 }
 
@@ -170,34 +179,34 @@ static guarded buffers[BUFFERS];
 static void check_guards(const ln_kernel *kernel, size_t hidden, size_t seed)
 {
     ln_problem problem;
-    size_t strides[4];
+    size_t strides[4], size = element_size(kernel->storage), param = element_size(kernel->param);
     prepare(kernel, &problem, hidden, seed);
     for (size_t i = 0; i < 4; i++) /* one of them dense */
         strides[i] = hidden + (seed + i) % 4 * (GAP - 3);
     problem.x_stride = strides[0], problem.residual_stride = strides[1];
     problem.y_stride = strides[2], problem.sum_stride = strides[3];
-    size_t statistics = ROWS * statistic_size(kernel) / sizeof(float);
+    size_t statistics = ROWS * statistic_size(kernel), row = hidden * size;
     for (int behind = 0; behind < 2; behind++) {
-        float *at[BUFFERS];
+        unsigned char *at[BUFFERS];
         for (size_t b = 0; b < BUFFERS; b++) {
             static const int stride_of[BUFFERS] = {0, 1, -1, -1, 2, 3, -2, -2};
             int s = stride_of[b];
-            at[b] = guarded_floats(buffers[b],
-                                   s >= 0 ? (ROWS - 1) * strides[s] + hidden
-                                          : (s == -1 ? hidden : statistics),
-                                   behind);
+            at[b] = guarded_bytes(buffers[b],
+                                  s >= 0 ? ((ROWS - 1) * strides[s] + hidden) * size
+                                         : (s == -1 ? hidden * param : statistics),
+                                  behind);
         }
-        spread(at[X], x, hidden, strides[0]);
-        spread(at[RESIDUAL], residual, hidden, strides[1]);
-        memcpy(at[GAMMA], gamma_values, hidden * sizeof(float));
-        memcpy(at[BETA], beta_values, hidden * sizeof(float));
+        spread(at[X], x, row, strides[0] * size);
+        spread(at[RESIDUAL], residual, row, strides[1] * size);
+        memcpy(at[GAMMA], gammas, hidden * param);
+        memcpy(at[BETA], betas, hidden * param);
         const ln_tensors tensors = {at[X], at[RESIDUAL], at[GAMMA], at[BETA],
                                     at[Y], at[SUM],      at[MEAN],  at[RSTD]};
         kernel->run(&problem, &tensors);
         expect_same(kernel, hidden, at[Y], strides[2], plain_y, "y");
         expect_same(kernel, hidden, at[SUM], strides[3], plain_x, "sum");
-        expect_gaps_untouched(kernel, buffers[Y], at[Y], hidden, strides[2]);
-        expect_gaps_untouched(kernel, buffers[SUM], at[SUM], hidden, strides[3]);
+        expect_gaps_untouched(kernel, buffers[Y], at[Y], row, strides[2] * size);
+        expect_gaps_untouched(kernel, buffers[SUM], at[SUM], row, strides[3] * size);
         expect_gaps_untouched(kernel, buffers[MEAN], at[MEAN], statistics, statistics);
         expect_gaps_untouched(kernel, buffers[RSTD], at[RSTD], statistics, statistics);
     }
@@ -208,11 +217,12 @@ static void check_guards_without_residual(const ln_kernel *kernel, size_t hidden
 {
     ln_problem problem;
     prepare(kernel, &problem, hidden, seed);
+    size_t bytes = ROWS * hidden * element_size(kernel->storage);
     for (int behind = 0; behind < 2; behind++) {
-        float *from = guarded_floats(buffers[X], ROWS * hidden, behind);
-        float *to = guarded_floats(buffers[Y], ROWS * hidden, behind);
-        memcpy(from, plain_x, ROWS * hidden * sizeof(float));
-        const ln_tensors tensors = {.x = from, .gamma = gamma_values, .beta = beta_values, .y = to};
+        unsigned char *from = guarded_bytes(buffers[X], bytes, behind);
+        unsigned char *to = guarded_bytes(buffers[Y], bytes, behind);
+        memcpy(from, plain_x, bytes);
+        const ln_tensors tensors = {.x = from, .gamma = gammas, .beta = betas, .y = to};
         kernel->run(&problem, &tensors);
         expect_same(kernel, hidden, to, hidden, plain_y, "y");
     }
@@ -222,7 +232,7 @@ static void nothing_outside_the_rows(void **state)
 {
     (void)state;
     for (size_t b = 0; b < BUFFERS; b++)
-        buffers[b] = guarded_create(ROOM * sizeof(float));
+        buffers[b] = guarded_create(ROOM * LARGEST_ELEMENT);
     each(check_guards);
     each(check_guards_without_residual);
     for (size_t b = 0; b < BUFFERS; b++)

@@ -27,13 +27,18 @@ static quad quad_square_root(quad a)
 {
     if (!(a > 0))
         return a == 0 ? 0 : (quad)NAN;
+    quad scale = 1;
+    for (; a > 0x1p1000; a /= 0x1p200 * (quad)0x1p200)
+        scale *= 0x1p200;
+    for (; a < 0x1p-1000; a *= 0x1p200 * (quad)0x1p200)
+        scale /= 0x1p200;
     quad root = (quad)sqrt((double)a);
     for (int i = 0; i < 3; i++) /* each Newton step doubles the 53 digits */
         root = (root + a / root) / 2;
-    return root;
+    return root * scale;
 }
 
-static double gamma_of(const ln_convention *convention, const float *gamma, size_t i)
+static double gamma_of(const ln_convention *convention, const double *gamma, size_t i)
 {
     switch (convention->affine) {
     case LN_AFFINE_NONE:
@@ -44,27 +49,27 @@ static double gamma_of(const ln_convention *convention, const float *gamma, size
     case LN_AFFINE_VECTOR:
         return gamma[i];
     case LN_AFFINE_GAMMA1:
-        return 1 + (double)gamma[i];
+        return 1 + gamma[i];
     }
     return NAN;
 }
 
-static double beta_of(const ln_convention *convention, const float *beta, size_t i)
+static double beta_of(const ln_convention *convention, const double *beta, size_t i)
 {
     if (convention->affine == LN_AFFINE_NONE || convention->affine == LN_AFFINE_GAMMA)
         return 0;
     return beta[convention->affine == LN_AFFINE_SCALAR ? 0 : i];
 }
 
-static quad find_facts(const ln_convention *convention, size_t hidden, const float *x, oracle *out,
+static quad find_facts(const ln_convention *convention, size_t hidden, const double *x, oracle *out,
                        quad *rstd)
 {
     quad sum = 0, absolute = 0, squares = 0;
     double largest = 0, deviation = 0;
     for (size_t i = 0; i < hidden; i++) {
         sum += (quad)x[i];
-        absolute += (quad)fabs((double)x[i]);
-        largest = isnan(x[i]) ? NAN : fmax(largest, fabs((double)x[i]));
+        absolute += (quad)fabs(x[i]);
+        largest = isnan(x[i]) ? NAN : fmax(largest, fabs(x[i]));
         if (!isfinite(x[i]))
             out->is_nan = true;
     }
@@ -92,8 +97,8 @@ static quad find_facts(const ln_convention *convention, size_t hidden, const flo
     return mean;
 }
 
-void oracle_row(const ln_convention *convention, size_t hidden, const float *x, const float *gamma,
-                const float *beta, double *exact, oracle *out)
+void oracle_row(const ln_convention *convention, size_t hidden, const double *x,
+                const double *gamma, const double *beta, quad *exact, oracle *out)
 {
     *out = (oracle){0};
     quad rstd;
@@ -102,44 +107,53 @@ void oracle_row(const ln_convention *convention, size_t hidden, const float *x, 
     for (size_t i = 0; i < hidden; i++) {
         quad xhat = ((quad)x[i] - mean) * rstd + quotient;
         out->max_xhat = fmax(out->max_xhat, fabs((double)xhat));
-        exact[i] = out->is_nan ? NAN
-                               : (double)((quad)gamma_of(convention, gamma, i) * xhat +
-                                          (quad)beta_of(convention, beta, i));
+        exact[i] = out->is_nan ? (quad)NAN
+                               : (quad)gamma_of(convention, gamma, i) * xhat +
+                                     (quad)beta_of(convention, beta, i);
     }
 }
 
-/* |error| / allowed error of one element; infinite for a wrong class. */
-static double used(const ln_convention *convention, size_t i, float y, double exact,
-                   const oracle *oracle, const float *gamma, const float *beta,
-                   const ln_bound *bound)
+/* Whether an infinite y may be what such an exact value is rounded to: where the storage type
+ * rounds to infinity, or nearer to that than what is allowed. */
+static bool may_be_infinite(const claim *claim, double exact, double y, double allowed)
 {
-    if (oracle->is_nan)
-        return isnan(y) ? 0 : (isfinite(bound->xhat_abs) ? INFINITY : 0);
-    if (!isfinite(bound->xhat_abs))
+    format format = element_format(claim->storage);
+    double least = ldexp(1 - ldexp(1, -format.bits - 1), format.most) * 2;
+    return signbit(y) == signbit(exact) && fabs(exact) + allowed >= least * (1 - 0x1p-50);
+}
+
+double claim_used(const claim *claim, size_t i, double y)
+{
+    bool claims = isfinite(claim->bound.xhat_abs);
+    if (claim->oracle->is_nan)
+        return isnan(y) || !claims ? 0 : INFINITY;
+    if (!claims)
         return 0;
-    double g = fabs(gamma_of(convention, gamma, i)), b = fabs(beta_of(convention, beta, i));
-    double allowed =
-        g * bound->xhat_abs + bound->affine_rel * (g * oracle->max_xhat + b) + 0x1p-148;
-    double share = fabs((double)y - exact) / (allowed + fabs(exact) * 0x1p-51);
+    double g = fabs(gamma_of(claim->convention, claim->gamma, i));
+    double b = fabs(beta_of(claim->convention, claim->beta, i));
+    format format = element_format(claim->storage);
+    double smallest = ldexp(1, format.least - format.bits + 1);
+    double allowed = g * claim->bound.xhat_abs +
+                     claim->bound.affine_rel * (g * claim->oracle->max_xhat + b) + 2 * smallest;
+    if (isinf(y))
+        return may_be_infinite(claim, (double)claim->exact[i], y, allowed) ? 0 : INFINITY;
+    quad error = (quad)y - claim->exact[i];
+    double share = fabs((double)error) / allowed;
     return isnan(share) ? INFINITY : share;
 }
 
-size_t oracle_first_breach(const ln_convention *convention, size_t hidden, const float *y,
-                           const double *exact, const oracle *oracle, const float *gamma,
-                           const float *beta, const ln_bound *bound)
+size_t claim_first_breach(const claim *claim, const void *y)
 {
-    for (size_t i = 0; i < hidden; i++)
-        if (used(convention, i, y[i], exact[i], oracle, gamma, beta, bound) > 1)
+    for (size_t i = 0; i < claim->hidden; i++)
+        if (claim_used(claim, i, element_get(claim->storage, y, i)) > 1)
             return i;
-    return hidden;
+    return claim->hidden;
 }
 
-double oracle_bound_used(const ln_convention *convention, size_t hidden, const float *y,
-                         const double *exact, const oracle *oracle, const float *gamma,
-                         const float *beta, const ln_bound *bound)
+double claim_most_used(const claim *claim, const void *y)
 {
     double most = 0;
-    for (size_t i = 0; i < hidden; i++)
-        most = fmax(most, used(convention, i, y[i], exact[i], oracle, gamma, beta, bound));
+    for (size_t i = 0; i < claim->hidden; i++)
+        most = fmax(most, claim_used(claim, i, element_get(claim->storage, y, i)));
     return most;
 }

@@ -3,6 +3,7 @@
 #ifndef ORACLE_H
 #define ORACLE_H
 
+#include "elements.h"
 #include "layernorm_plugin.h"
 #include <stdbool.h>
 
@@ -19,20 +20,31 @@ typedef struct oracle {
     bool is_nan;     /* the whole row is NaN */
 } oracle;
 
-/* exact[i] is y in double precision. x is the row after the residual was added. */
-void oracle_row(const ln_convention *convention, size_t hidden, const float *x, const float *gamma,
-                const float *beta, double *exact, oracle *oracle);
+/* x is the row after the residual was added, exactly: doubles hold every type. */
+void oracle_row(const ln_convention *convention, size_t hidden, const double *x,
+                const double *gamma, const double *beta, quad *exact, oracle *oracle);
 
-/* The first element of y that the bound forbids, or whose class is wrong; hidden if there is none.
- * Where the bound makes no claim, only NaN rows are looked at. */
-size_t oracle_first_breach(const ln_convention *convention, size_t hidden, const float *y,
-                           const double *exact, const oracle *oracle, const float *gamma,
-                           const float *beta, const ln_bound *bound);
+/* What the elements of a row are held to. */
+typedef struct claim {
+    const ln_convention *convention;
+    ln_type storage; /* of y */
+    size_t hidden;
+    const double *gamma;
+    const double *beta;
+    const quad *exact;
+    const oracle *oracle;
+    ln_bound bound;
+} claim;
 
-/* max_i of error / allowed error: how much of a finite bound is used up. */
-double oracle_bound_used(const ln_convention *convention, size_t hidden, const float *y,
-                         const double *exact, const oracle *oracle, const float *gamma,
-                         const float *beta, const ln_bound *bound);
+/* error / allowed error of one element, infinite for a wrong class. Where the bound makes no claim,
+ * 0. */
+double claim_used(const claim *claim, size_t i, double y);
+
+/* The first element of y that the claim forbids; hidden if there is none. */
+size_t claim_first_breach(const claim *claim, const void *y);
+
+/* The most of a finite bound that an element uses up. */
+double claim_most_used(const claim *claim, const void *y);
 
 /* Deterministic numbers for tests: a 64-bit mixer (Steele et al., "SplitMix", OOPSLA 2014) of a
  * counter. */

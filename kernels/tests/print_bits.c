@@ -8,48 +8,54 @@
 
 enum { ROWS = 8, LARGEST = 300, CONVENTIONS = 40 };
 
-static float x[ROWS * LARGEST], y[ROWS * LARGEST], gamma_values[LARGEST], beta_values[LARGEST];
+static double x_values[ROWS * LARGEST], gamma_values[LARGEST], beta_values[LARGEST];
+static double x[ROWS * LARGEST], y[ROWS * LARGEST], gammas[LARGEST], betas[LARGEST]; /* any type */
 
-/* FNV-1a over the words of y; all NaNs count as one. */
-static uint64_t hash_rows(uint64_t hash, size_t count)
+/* FNV-1a over the numbers of y; all NaNs count as one. */
+static uint64_t hash_rows(uint64_t hash, ln_type type, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        uint32_t word;
-        memcpy(&word, y + i, sizeof(word));
-        if ((word & 0x7fffffffu) > 0x7f800000u)
-            word = 0x7fc00000u;
+        double value = element_get(type, y, i);
+        uint64_t word = 1;
+        if (value == value)
+            memcpy(&word, &value, sizeof(word));
         hash = (hash ^ word) * 1099511628211u;
     }
     return hash;
 }
 
-static void fill(size_t hidden)
+static void fill(const ln_kernel *kernel, size_t hidden)
 {
     numbers numbers = {hidden};
     for (size_t i = 0; i < ROWS * hidden; i++)
-        x[i] = (float)(numbers_normal(&numbers) + (i / hidden == 1 ? 1e5 : 0.25));
+        x_values[i] = numbers_normal(&numbers) + (i / hidden == 1 ? 1e4 : 0.25);
     for (size_t i = 0; i < hidden; i++) {
-        gamma_values[i] = (float)numbers_normal(&numbers);
-        beta_values[i] = (float)numbers_normal(&numbers);
+        gamma_values[i] = numbers_normal(&numbers);
+        beta_values[i] = numbers_normal(&numbers);
     }
+    elements_store(kernel->storage, x, x_values, ROWS * hidden);
+    elements_store(kernel->param, gammas, gamma_values, hidden);
+    elements_store(kernel->param, betas, beta_values, hidden);
 }
 
 static void print_kernel(const ln_kernel *kernel)
 {
     uint64_t hash = 14695981039346656037u;
     for (size_t hidden = 1; hidden <= LARGEST; hidden += hidden < 70 ? 1 : 23) {
-        fill(hidden);
+        fill(kernel, hidden);
         for (int c = 0; c < CONVENTIONS; c++) {
             const ln_eps_place place = (ln_eps_place)(c / 2 % 4);
             const ln_problem problem = {
                 .rows = ROWS,
                 .hidden = hidden,
+                .storage = kernel->storage,
+                .param = kernel->param,
                 .convention = {c % 2, place, place == LN_EPS_NONE ? 0 : 1e-5, (ln_affine)(c / 8)}};
-            const ln_tensors tensors = {.x = x, .gamma = gamma_values, .beta = beta_values, .y = y};
+            const ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
             if (kernel->supports(&problem))
                 return;
             kernel->run(&problem, &tensors);
-            hash = hash_rows(hash, ROWS * hidden);
+            hash = hash_rows(hash, kernel->storage, ROWS * hidden);
         }
     }
     printf("%s %016llx\n", kernel->name, (unsigned long long)hash);

@@ -3,36 +3,50 @@
 
 enum { ROWS = 3, LARGEST = 200 };
 
-static float x[ROWS * LARGEST], y[ROWS * LARGEST], plain_y[ROWS * LARGEST];
-static float gamma_values[LARGEST], beta_values[LARGEST];
+OPERAND(x, ROWS *LARGEST);
+OPERAND(gammas, LARGEST);
+OPERAND(betas, LARGEST);
+static _Alignas(64) unsigned char y[ROWS * LARGEST * LARGEST_ELEMENT];
+static _Alignas(64) unsigned char plain_y[ROWS * LARGEST * LARGEST_ELEMENT];
+
+static const types f32 = {LN_F32, LN_F32};
 
 static ln_tensors all_tensors(void)
 {
-    return (ln_tensors){.x = x, .gamma = gamma_values, .beta = beta_values, .y = y};
+    return (ln_tensors){.x = x, .gamma = gammas, .beta = betas, .y = y};
+}
+
+static void fill(types types, size_t hidden, size_t rows)
+{
+    numbers numbers = {hidden};
+    fill_normal(&numbers, x_values, rows * hidden, 1, 1);
+    fill_normal(&numbers, gammas_values, hidden, 1, 1);
+    fill_normal(&numbers, betas_values, hidden, 0, 1);
+    gammas_values[0] = 0;
+    elements_store(types.storage, x, x_values, rows * hidden);
+    elements_store(types.param, gammas, gammas_values, hidden);
+    elements_store(types.param, betas, betas_values, hidden);
 }
 
 /* The middle row is NaN from end to end, the others are as they would be without it. */
-static void check_special(const ln_kernel *kernel, size_t hidden, size_t c, float special,
+static void check_special(const ln_kernel *kernel, size_t hidden, size_t c, double special,
                           size_t at)
 {
-    ln_problem problem = problem_of(ROWS, hidden, convention_number(c));
+    ln_problem problem = problem_of(types_of(kernel), ROWS, hidden, convention_number(c));
     ln_tensors tensors = all_tensors();
-    numbers numbers = {hidden};
-    fill_normal(&numbers, x, ROWS * hidden, 1, 1);
-    fill_normal(&numbers, gamma_values, hidden, 1, 1);
-    fill_normal(&numbers, beta_values, hidden, 0, 1);
-    gamma_values[0] = 0;
+    size_t row = hidden * element_size(kernel->storage);
+    fill(types_of(kernel), hidden, ROWS);
     tensors.y = plain_y;
     kernel->run(&problem, &tensors);
-    x[hidden + at] = special;
+    element_put(kernel->storage, x, hidden + at, special);
     tensors.y = y;
     kernel->run(&problem, &tensors);
     for (size_t i = 0; i < hidden; i++)
-        if (!isnan(y[hidden + i]))
+        if (!isnan(element_get(kernel->storage, y, hidden + i)))
             fail_msg("%s, convention %zu, hidden %zu, %g at %zu: column %zu is %g", kernel->name, c,
-                     hidden, (double)special, at, i, (double)y[hidden + i]);
-    assert_memory_equal(y, plain_y, hidden * sizeof(float));
-    assert_memory_equal(y + 2 * hidden, plain_y + 2 * hidden, hidden * sizeof(float));
+                     hidden, special, at, i, element_get(kernel->storage, y, hidden + i));
+    assert_memory_equal(y, plain_y, row);
+    assert_memory_equal(y + 2 * row, plain_y + 2 * row, row);
     ln_row_facts facts = {.max_abs = special};
     assert_true(kernel->bound(&problem, &facts).xhat_abs == 0);
 }
@@ -41,7 +55,7 @@ static void nan_and_inf_poison_their_row(void **state)
 {
     (void)state;
     static const size_t sizes[] = {1, 2, 5, 17, 64, 100, 200};
-    static const float specials[] = {NAN, INFINITY, -INFINITY};
+    static const double specials[] = {NAN, INFINITY, -INFINITY};
     const ln_kernel *kernel;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
         for (size_t s = 0; s < 7; s++)
@@ -54,60 +68,113 @@ static void nan_and_inf_poison_their_row(void **state)
 static void one_element_under_ddof_1_is_nan(void **state)
 {
     (void)state;
-    static const float values[] = {0, 1, -0.1f, 3e38f, 1e-45f, 123.456f};
-    gamma_values[0] = beta_values[0] = 1;
+    static const double values[] = {0, 1, -0.1, 3e38, 1e-45, 123.456};
     const ln_kernel *kernel;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
         for (size_t c = 1; c < CONVENTIONS; c += 2)
             for (size_t v = 0; v < 6; v++) {
-                ln_problem problem = problem_of(1, 1, convention_number(c));
+                ln_problem problem = problem_of(types_of(kernel), 1, 1, convention_number(c));
                 ln_tensors tensors = all_tensors();
-                x[0] = values[v], y[0] = 0;
+                fill(types_of(kernel), 1, 1);
+                element_put(kernel->storage, x, 0, values[v]);
+                element_put(kernel->storage, y, 0, 0);
                 kernel->run(&problem, &tensors);
-                assert_true(isnan(y[0]));
+                assert_true(isnan(element_get(kernel->storage, y, 0)));
             }
+}
+
+/* NaNs in gamma or beta stay NaNs, whatever their payload; what is too large for the storage type
+ * becomes infinite, and a subnormal result is not flushed. */
+static void check_affine_values(const ln_kernel *kernel, size_t hidden)
+{
+    ln_problem problem = problem_of(types_of(kernel), 1, hidden, convention_number(26));
+    ln_tensors tensors = all_tensors();
+    format format = element_format(kernel->storage);
+    double smallest = ldexp(1, format.least - format.bits + 1);
+    fill(types_of(kernel), hidden, 1);
+    for (size_t i = 0; i < hidden; i++) {
+        element_put(kernel->param, gammas, i, 0);
+        element_put(kernel->param, betas, i, 0);
+    }
+    size_t param = element_size(kernel->param);
+    memset(gammas + 2 * param, 0xff, 2 * param); /* NaNs with all bits set, one positive */
+    gammas[3 * param - 1] = 0x7f;
+    element_put(kernel->param, betas, 4, INFINITY);
+    element_put(kernel->param, betas, 5, -INFINITY);
+    element_put(kernel->param, betas, 6, 3 * smallest);
+    element_put(kernel->param, betas, 7, -5 * smallest);
+    double small = element_get(kernel->param, betas, 6),
+           less = element_get(kernel->param, betas, 7);
+    kernel->run(&problem, &tensors);
+    assert_true(isnan(element_get(kernel->storage, y, 2)));
+    assert_true(isnan(element_get(kernel->storage, y, 3)));
+    assert_true(element_get(kernel->storage, y, 4) == INFINITY);
+    assert_true(element_get(kernel->storage, y, 5) == -INFINITY);
+    double y6 = element_get(kernel->storage, y, 6), y7 = element_get(kernel->storage, y, 7);
+    if (!(kernel->traits & LN_TRAIT_FLUSHES_SUBNORMALS) && !(y6 == small && y7 == less))
+        fail_msg("%s, hidden %zu: subnormal %g and %g became %g and %g", kernel->name, hidden,
+                 small, less, y6, y7);
+}
+
+static void affine_values_are_kept(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {8, 9, 13, 16, 17, 31, 33, 64, 100};
+    const ln_kernel *kernel;
+    for (size_t k = 0; (kernel = kernel_number(k)); k++)
+        for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
+            check_affine_values(kernel, sizes[s]);
 }
 
 static void rows_may_be_none(void **state)
 {
     (void)state;
-    ln_problem problem = problem_of(0, 16, convention_number(26));
-    assert_int_equal(ln_layernorm(&problem, NULL), LN_OK);
-    y[0] = 42;
+    ln_problem none = problem_of(f32, 0, 16, convention_number(26));
+    assert_int_equal(ln_layernorm(&none, NULL), LN_OK);
+    memset(y, 0x42, sizeof(y));
+    memset(plain_y, 0x42, sizeof(y));
     ln_tensors tensors = all_tensors();
     const ln_kernel *kernel;
+    for (size_t k = 0; (kernel = kernel_number(k)); k++) {
+        none = problem_of(types_of(kernel), 0, 16, convention_number(26));
+        kernel->run(&none, &tensors);
+    }
+    assert_memory_equal(y, plain_y, sizeof(y));
+}
+
+static void check_choice(types types)
+{
+    ln_problem problem = problem_of(types, 2, 100, convention_number(26));
+    const char *name = ln_layernorm_kernel(&problem);
+    assert_non_null(name);
+    const ln_kernel *kernel, *best = NULL;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
-        kernel->run(&problem, &tensors);
-    assert_true(y[0] == 42);
+        if (strcmp(kernel->schedule, "fused") == 0 && has_types(kernel, types) &&
+            !(kernel->traits & LN_TRAIT_FLUSHES_SUBNORMALS))
+            best = kernel; /* the table goes from worse to better */
+    assert_non_null(best);
+    assert_string_equal(name, best->name);
+    fill(types, 100, 2);
+    ln_tensors tensors = all_tensors();
+    best->run(&problem, &tensors);
+    memcpy(plain_y, y, sizeof(y));
+    memset(y, 0, 200 * element_size(types.storage));
+    assert_int_equal(ln_layernorm(&problem, &tensors), LN_OK);
+    assert_memory_equal(y, plain_y, sizeof(y));
 }
 
 static void layernorm_is_the_best_fused(void **state)
 {
     (void)state;
-    ln_problem problem = problem_of(2, 100, convention_number(26));
-    const char *name = ln_layernorm_kernel(&problem);
-    assert_non_null(name);
-    const ln_kernel *kernel, *best = NULL;
-    for (size_t k = 0; (kernel = kernel_number(k)); k++)
-        if (strcmp(kernel->schedule, "fused") == 0)
-            best = kernel; /* the table goes from worse to better */
-    assert_non_null(best);
-    assert_string_equal(name, best->name);
-    numbers numbers = {5};
-    fill_normal(&numbers, x, 200, 1, 1);
-    fill_normal(&numbers, gamma_values, 100, 1, 1);
-    fill_normal(&numbers, beta_values, 100, 1, 1);
+    for (size_t t = 0; t < TYPE_PAIRS; t++)
+        check_choice(type_pairs[t]);
     ln_tensors tensors = all_tensors();
-    best->run(&problem, &tensors);
-    memcpy(plain_y, y, sizeof(y));
-    memset(y, 0, sizeof(y));
-    assert_int_equal(ln_layernorm(&problem, &tensors), LN_OK);
-    assert_memory_equal(y, plain_y, 200 * sizeof(float));
-    problem.storage = LN_BF16;
+    ln_problem problem = problem_of((types){LN_F32, LN_BF16}, 2, 100, convention_number(26));
     assert_null(ln_layernorm_kernel(&problem));
     assert_null(ln_layernorm_kernel(NULL));
     assert_int_equal(ln_layernorm(&problem, &tensors), LN_ERROR_UNSUPPORTED);
-    assert_int_equal(ln_layernorm_with(best->name, &problem, &tensors), LN_ERROR_UNSUPPORTED);
+    assert_int_equal(ln_layernorm_with("fused_f32_scalar", &problem, &tensors),
+                     LN_ERROR_UNSUPPORTED);
 }
 
 static void expect_argument_error(ln_problem problem, ln_tensors tensors, const char *what)
@@ -122,7 +189,7 @@ static void expect_argument_error(ln_problem problem, ln_tensors tensors, const 
 
 #define REFUSES(change)                                                                            \
     do {                                                                                           \
-        ln_problem problem = problem_of(2, 16, vector);                                            \
+        ln_problem problem = problem_of(f32, 2, 16, vector);                                       \
         ln_tensors tensors = all_tensors();                                                        \
         change;                                                                                    \
         expect_argument_error(problem, tensors, #change);                                          \
@@ -155,7 +222,7 @@ static void bad_arguments_are_refused(void **state)
     REFUSES(problem.convention.affine = (ln_affine)5);
     REFUSES(problem.storage = (ln_type)4);
 
-    ln_problem problem = problem_of(1, 16, vector);
+    ln_problem problem = problem_of(f32, 1, 16, vector);
     ln_tensors tensors = all_tensors();
     assert_int_equal(ln_layernorm(NULL, &tensors), LN_ERROR_ARGUMENT);
     assert_int_equal(ln_layernorm(&problem, NULL), LN_ERROR_ARGUMENT);
@@ -170,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nan_and_inf_poison_their_row),
         cmocka_unit_test(one_element_under_ddof_1_is_nan),
+        cmocka_unit_test(affine_values_are_kept),
         cmocka_unit_test(rows_may_be_none),
         cmocka_unit_test(layernorm_is_the_best_fused),
         cmocka_unit_test(bad_arguments_are_refused),

@@ -34,8 +34,7 @@ static void append(char *name, const char *part)
     strcat(name, part);
 }
 
-/* The name, by the rule that heads kernels.def; every ISA's usual unroll is 4,
- * and the usual accumulator f32, since nothing is stored in f64. */
+/* The name, by the rule that heads kernels.def; every ISA's usual unroll is 4. */
 static void name_of(const line *line, char name[FIELDS * LENGTH])
 {
     int fused = strcmp(line->field[SCHEDULE], "fused") == 0;
@@ -53,7 +52,8 @@ static void name_of(const line *line, char name[FIELDS * LENGTH])
         append(name, "param");
         append(name, line->field[PARAM]);
     }
-    if (strcmp(line->field[ACCUMULATOR], "f32") != 0) {
+    const char *usual = strcmp(line->field[STORAGE], "f64") == 0 ? "f64" : "f32";
+    if (strcmp(line->field[ACCUMULATOR], usual) != 0) {
         append(name, "acc");
         append(name, line->field[ACCUMULATOR]);
     }
@@ -84,15 +84,16 @@ static void table_and_descriptors_agree(void **state)
         assert_string_equal(kernel->apply, line.field[APPLY]);
         assert_string_equal(kernel->schedule, line.field[SCHEDULE]);
         assert_string_equal(kernel->isa, line.field[ISA]);
-        assert_int_equal(kernel->accumulator,
-                         strcmp(line.field[ACCUMULATOR], "f64") == 0 ? LN_F64 : LN_F32);
+        assert_string_equal(element_name(kernel->storage), line.field[STORAGE]);
+        assert_string_equal(element_name(kernel->param), line.field[PARAM]);
+        assert_string_equal(element_name(kernel->accumulator), line.field[ACCUMULATOR]);
         assert_int_equal(kernel->unroll, atoi(line.field[UNROLL]));
         int unfused =
             strcmp(kernel->isa, "scalar") == 0 || strcmp(kernel->statistics, "reproducible") == 0;
         assert_int_equal(kernel->traits, unfused ? 0 : LN_TRAIT_FMA);
         assert_true(kernel->run && kernel->bound && kernel->supports);
         assert_true(!kernel->prepare && !kernel->release);
-        const ln_problem other = {.hidden = 4, .rows = 1, .storage = LN_F16, .param = LN_F16};
+        const ln_problem other = {.hidden = 4, .rows = 1, .storage = LN_F16, .param = LN_BF16};
         assert_non_null(kernel->supports(&other));
     }
     fclose(file);
@@ -135,13 +136,24 @@ static void documentation_agrees(void **state)
 static void symbols_agree(void **state)
 {
     (void)state;
-    static const char *const api[] = {"ln_layernorm",      "ln_layernorm_kernel",
-                                      "ln_layernorm_with", "ln_status_string",
-                                      "ln_version",        "ln_plugin_v1"};
+    static const char *const api[] = {"ln_layernorm",
+                                      "ln_layernorm_kernel",
+                                      "ln_layernorm_with",
+                                      "ln_layernorm_parallel",
+                                      "ln_layernorm_parallel_with",
+                                      "ln_set_threads",
+                                      "ln_threads",
+                                      "ln_status_string",
+                                      "ln_version",
+                                      "ln_plugin_v1"};
+    static const char *const hidden[] = {"ln_pool_run", "ln_pool_resize", "ln_dispatch",
+                                         "ln_isa_is_usable"};
     void *library = dlopen(LN_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     assert_non_null(library);
     for (size_t i = 0; i < sizeof(api) / sizeof(api[0]); i++)
         assert_non_null(dlsym(library, api[i]));
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+        assert_null(dlsym(library, hidden[i]));
     const ln_plugin *plugin = ln_plugin_v1();
     for (size_t i = 0; i < plugin->count; i++) {
         char symbol[128];
@@ -165,7 +177,7 @@ static void example_plugin_works(void **state)
     assert_string_equal(plugin->name, "example");
     const ln_kernel *kernel = plugin->kernels;
     ln_convention convention = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
-    ln_problem problem = problem_of(1, 4, convention);
+    ln_problem problem = problem_of((types){LN_F32, LN_F32}, 1, 4, convention);
     assert_null(kernel->supports(&problem));
     /* mean 2, var 5: y = gamma (x - 2) / sqrt(5.00001) + beta */
     const float x[] = {-1, 1, 3, 5}, gamma[] = {1, 2, 3, 4}, beta[] = {0, 1, 0, -1};
@@ -179,24 +191,28 @@ static void example_plugin_works(void **state)
     dlclose(library);
 }
 
-/* With LN_DISABLE_ISA=avx512,avx2: as on a CPU without them. */
+/* With LN_DISABLE_ISA=avx512,avx2,neon: as on a CPU without them, and what extends them. */
 static void disabled_isas_are_unsupported(void **state)
 {
     (void)state;
     const ln_plugin *plugin = ln_plugin_v1();
-    const ln_problem problem = problem_of(1, 8, convention_number(0));
+    const ln_convention none = convention_number(0);
     for (size_t i = 0; i < plugin->count; i++) {
+        const ln_problem problem = problem_of(types_of(&plugin->kernels[i]), 1, 8, none);
         const char *why = plugin->kernels[i].supports(&problem);
-        if (strcmp(plugin->kernels[i].isa, "scalar") == 0)
+        const char *isa = plugin->kernels[i].isa;
+        if (strcmp(isa, "scalar") == 0)
             assert_null(why);
         else
-            assert_string_equal(why, strcmp(plugin->kernels[i].isa, "avx2") == 0
-                                         ? "no AVX2 and FMA on this CPU"
-                                         : "no AVX-512 on this CPU");
+            assert_string_equal(why, strcmp(isa, "neon") == 0     ? "no NEON on this CPU"
+                                     : strcmp(isa, "avx2") == 0   ? "no AVX2 and FMA on this CPU"
+                                     : strcmp(isa, "avx512") == 0 ? "no AVX-512 on this CPU"
+                                                                  : "no AVX512-BF16 on this CPU");
         /* A bound can be asked for all the same. */
         const ln_row_facts facts = {1, 1, 2, 1, 2, 1};
         assert_true(isfinite(plugin->kernels[i].bound(&problem, &facts).xhat_abs));
     }
+    const ln_problem problem = problem_of((types){LN_F32, LN_F32}, 1, 8, none);
     assert_string_equal(ln_layernorm_kernel(&problem), "fused_f32_scalar");
 }
 

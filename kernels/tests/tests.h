@@ -28,12 +28,34 @@ static inline ln_convention convention_number(size_t number)
     return convention;
 }
 
-static inline ln_problem problem_of(size_t rows, size_t hidden, ln_convention convention)
+/* The element types of a problem. */
+typedef struct types {
+    ln_type storage, param;
+} types;
+
+/* All that kernels may have: gamma and beta are f32 or of the storage type. */
+static const types type_pairs[] = {{LN_F32, LN_F32},   {LN_F64, LN_F64},  {LN_F64, LN_F32},
+                                   {LN_BF16, LN_BF16}, {LN_BF16, LN_F32}, {LN_F16, LN_F16},
+                                   {LN_F16, LN_F32}};
+enum { TYPE_PAIRS = sizeof(type_pairs) / sizeof(type_pairs[0]), LARGEST_ELEMENT = 8 };
+
+static inline types types_of(const ln_kernel *kernel)
+{
+    return (types){kernel->storage, kernel->param};
+}
+
+static inline int has_types(const ln_kernel *kernel, types types)
+{
+    return kernel->storage == types.storage && kernel->param == types.param;
+}
+
+static inline ln_problem problem_of(types types, size_t rows, size_t hidden,
+                                    ln_convention convention)
 {
     return (ln_problem){.rows = rows,
                         .hidden = hidden,
-                        .storage = LN_F32,
-                        .param = LN_F32,
+                        .storage = types.storage,
+                        .param = types.param,
                         .convention = convention};
 }
 
@@ -41,12 +63,19 @@ static inline ln_problem problem_of(size_t rows, size_t hidden, ln_convention co
 static inline const ln_kernel *kernel_number(size_t number)
 {
     const ln_plugin *plugin = ln_plugin_v1();
-    const ln_problem problem = problem_of(1, 1, convention_number(0));
-    for (size_t i = 0; i < plugin->count; i++)
-        if (!plugin->kernels[i].supports(&problem) && number-- == 0)
-            return &plugin->kernels[i];
+    for (size_t i = 0; i < plugin->count; i++) {
+        const ln_kernel *kernel = &plugin->kernels[i];
+        const ln_problem problem = problem_of(types_of(kernel), 1, 1, convention_number(0));
+        if (!kernel->supports(&problem) && number-- == 0)
+            return kernel;
+    }
     return NULL;
 }
+
+/* An array: its numbers, and the elements that hold them. */
+#define OPERAND(name, count)                                                                       \
+    static double name##_values[count];                                                            \
+    static _Alignas(64) unsigned char name[(count)*LARGEST_ELEMENT]
 
 /* Whether a test takes this case of kernel number k: all under LNBENCH_FULL=1, else one in `part`,
  * so spread that each kernel meets each value of what `mix` counts. */
@@ -72,10 +101,11 @@ static inline double statistic_at(const ln_kernel *kernel, const void *from, siz
                                          : (double)((const float *)from)[row];
 }
 
-static inline void fill_normal(numbers *numbers, float *x, size_t count, double mean, double std)
+/* Fills an operand's numbers; elements_store() makes elements of them. */
+static inline void fill_normal(numbers *numbers, double *x, size_t count, double mean, double std)
 {
     for (size_t i = 0; i < count; i++)
-        x[i] = (float)(mean + std * numbers_normal(numbers));
+        x[i] = mean + std * numbers_normal(numbers);
 }
 
 #endif

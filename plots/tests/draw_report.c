@@ -20,7 +20,7 @@ int main(int count, char **arguments)
     if (fine) {
         fine = store_latest_run(store, &run, &error) && view_load(store, run, &view, &error);
         if (fine) {
-            fine = report_write(&view, PLOTS_DIRECTORY, arguments[2], &result, &error);
+            fine = report_write(&view, PLOTS_DIRECTORY, arguments[2], false, &result, &error);
             view_free(&view);
         }
         store_close(store);

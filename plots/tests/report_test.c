@@ -15,7 +15,7 @@
 
 static const char *const all_stems[] = {"throughput_l2", "roof_share", "error_kappa",
                                         "speed_error"};
-enum { STEMS = 4 };
+enum { STEMS = 4, CHARTS = STEMS + 2 }; /* a map, which names winners only, and error over hidden */
 
 static char *slurp(const char *directory, const char *name)
 {
@@ -83,7 +83,7 @@ static sample *plain_sample(void)
 static void write_report(const sample *sample, const char *directory, report_result *result)
 {
     error error = {0};
-    if (!report_write(&sample->view, PLOTS_DIRECTORY, directory, result, &error))
+    if (!report_write(&sample->view, PLOTS_DIRECTORY, directory, false, result, &error))
         fail_msg("%s", error.message);
 }
 
@@ -95,7 +95,7 @@ static void test_charts_show_every_kernel(void **state)
     write_report(sample, "plain", &result);
     assert_string_equal(result.note, "");
     assert_true(result.charts_drawn);
-    assert_int_equal(result.chart_count, STEMS);
+    assert_int_equal(result.chart_count, CHARTS);
     for (size_t i = 0; i < STEMS; i++) {
         char *svg = slurp_drawing("plain", all_stems[i], "svg");
         char *png = slurp_drawing("plain", all_stems[i], "png");
@@ -229,7 +229,7 @@ static void test_many_kernels_find_room(void **state)
     sample_speed(sample, "roof_copy", 64, 1024, 100);
     report_result result;
     write_report(sample, "many", &result);
-    assert_int_equal(result.chart_count, STEMS);
+    assert_int_equal(result.chart_count, CHARTS);
     for (size_t chart = 0; chart < STEMS; chart++) {
         char *svg = slurp_drawing("many", all_stems[chart], "svg");
         for (int i = 0; i + 1 < KERNELS; i++) {
@@ -287,7 +287,7 @@ static void test_figures_on_the_charts(void **state)
     }
     free(bars);
     char *rows = slurp("figures", "data/error_kappa.tsv");
-    assert_non_null(strstr(rows, "\tfused_f32_avx512\toffset\t1000\t100\t100000\t0\n"));
+    assert_non_null(strstr(rows, "\tfused_f32_avx512\toffset\t1000\t100\t100000\t0\t"));
     assert_null(strstr(rows, "\t77\t"));
     free(rows);
     sample_free(sample);
@@ -451,12 +451,12 @@ static void test_a_script_that_fails_is_reported(void **state)
               file);
         fclose(file);
     }
-    assert_true(report_write(&sample->view, "broken_plots", "broken", &result, &error));
+    assert_true(report_write(&sample->view, "broken_plots", "broken", false, &result, &error));
     assert_false(result.charts_drawn);
     assert_non_null(strstr(result.note, "gnuplot failed on throughput_l2.svg: "));
     assert_null(strchr(result.note, '\n'));
     assert_null(slurp("broken", "throughput_l2.svg.part"));
-    assert_true(report_write(&sample->view, "no_such_directory", "broken", &result, &error));
+    assert_true(report_write(&sample->view, "no_such_directory", "broken", false, &result, &error));
     assert_non_null(strstr(result.note, "no_such_directory/throughput.gp"));
     sample_free(sample);
 }
@@ -482,9 +482,10 @@ static void test_only_what_was_measured_is_drawn(void **state)
     sample = sample_create();
     sample_speed(sample, "mystery", 85, 768, 10)->judged = false;
     write_report(sample, "speed", &result);
-    assert_int_equal(result.chart_count, 2);
+    assert_int_equal(result.chart_count, 3);
     assert_string_equal(result.charts[0], "speed/throughput_l2.svg");
     assert_string_equal(result.charts[1], "speed/roof_share.svg");
+    assert_string_equal(result.charts[2], "speed/winner_map.svg");
     page = slurp("speed", "index.html");
     assert_non_null(strstr(page, "not drawn, since no judged row has a finite kappa"));
     assert_non_null(strstr(page, "not drawn, since no kernel has both"));
@@ -526,7 +527,7 @@ static void test_what_went_wrong_is_said(void **state)
     assert_non_null(strstr(svg, "fused_f32_avx512 (wrong-class)"));
     free(svg);
     char *points = slurp("wrong", "data/error_kappa.tsv");
-    assert_non_null(strstr(points, "\t1.5\tNaN\tNaN\t1\n"));
+    assert_non_null(strstr(points, "\t1.5\tNaN\tNaN\t1\t"));
     free(points);
     sample_free(sample);
 }
@@ -540,13 +541,14 @@ static void test_places_that_cannot_be_written(void **state)
     FILE *file = fopen("a_file", "w");
     assert_non_null(file);
     fclose(file);
-    assert_false(report_write(&sample->view, PLOTS_DIRECTORY, "a_file/report", &result, &error));
+    assert_false(
+        report_write(&sample->view, PLOTS_DIRECTORY, "a_file/report", false, &result, &error));
     assert_int_equal(error.code, EXIT_CODE_ENVIRONMENT);
     assert_non_null(strstr(error.message, "a_file"));
     char name[600];
     memset(name, 'x', sizeof name);
     name[599] = '\0';
-    assert_false(report_write(&sample->view, PLOTS_DIRECTORY, name, &result, &error));
+    assert_false(report_write(&sample->view, PLOTS_DIRECTORY, name, false, &result, &error));
     assert_int_equal(error.code, EXIT_CODE_ENVIRONMENT);
     sample_free(sample);
 }
@@ -566,7 +568,7 @@ static void test_full_disk(void **state)
         little = before;
         little.rlim_cur = limits[i];
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
-        bool written = report_write(&sample->view, PLOTS_DIRECTORY, "full", &result, &error);
+        bool written = report_write(&sample->view, PLOTS_DIRECTORY, "full", false, &result, &error);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
         assert_false(written);
         assert_int_equal(error.code, EXIT_CODE_ENVIRONMENT);

@@ -1,0 +1,191 @@
+/* lnbench calibrate: this machine's noise, and so the smallest change that can be seen here. */
+#include "calibrate.h"
+#include "command.h"
+#include "interrupt.h"
+#include "paths.h"
+#include "session_setup.h"
+#include "store_calibration.h"
+#include "text.h"
+#include "views.h"
+#include <math.h>
+#include <string.h>
+
+static bool set(json_t *object, const char *key, json_t *value)
+{
+    return json_object_set_new(object, key, value) == 0;
+}
+
+static json_t *noise_json(int method, int regime, const noise *noise)
+{
+    json_t *object = json_object();
+    if (object && set(object, "method", json_string(method_name((enum method)method))) &&
+        set(object, "regime", json_string(regime_names[regime])) &&
+        set(object, "rows", json_integer((json_int_t)noise->rows)) &&
+        set(object, "hidden", json_integer((json_int_t)noise->hidden)) &&
+        set(object, "floor", json_figure(noise->floor)) &&
+        set(object, "smallest", json_figure(noise->smallest)) &&
+        set(object, "seconds", json_figure(noise->seconds)) &&
+        set(object, "processes", json_integer(noise->processes)) &&
+        set(object, "trials", json_integer(noise->trials)))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *calibration_json(const calibration *calibration)
+{
+    json_t *list = json_array(), *object = json_object();
+    bool fine = list && object;
+    for (int method = 0; fine && method < METHODS; method++)
+        for (int regime = 0; fine && regime < REGIMES; regime++)
+            if (calibration->noise[method][regime].trials > 0)
+                fine =
+                    json_array_append_new(
+                        list, noise_json(method, regime, &calibration->noise[method][regime])) == 0;
+    if (fine && set(object, "schema", json_string("lnbench-calibrate-1")) &&
+        set(object, "made", json_text(calibration->made)) &&
+        set(object, "kernel", json_text(calibration->kernel)) &&
+        set(object, "rebuilds", json_integer(calibration->rebuilds)) &&
+        set(object, "confidence", json_figure(calibration->confidence)) &&
+        set(object, "noise", json_incref(list))) {
+        json_decref(list);
+        return object;
+    }
+    json_decref(list);
+    json_decref(object);
+    return NULL;
+}
+
+static bool print_json(const calibration *calibration, error *error)
+{
+    json_t *json = calibration_json(calibration);
+    bool fine = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
+    printf("\n");
+    json_decref(json);
+    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+}
+
+static void add_row(table *table, int method, int regime, const noise *noise)
+{
+    table_cell(table, regime_names[regime]);
+    table_format(table, "%zux%zu", noise->rows, noise->hidden);
+    table_cell(table, method_name((enum method)method));
+    table_format(table, "%.2g %%", noise->floor * 100);
+    table_format(table, "%.2g %%", noise->smallest * 100);
+    table_format(table, "%.1f s", noise->seconds * (method == METHOD_COMPARE ? 2 : 1));
+    table_format(table, "%u", noise->processes);
+    table_format(table, "%u", noise->trials);
+}
+
+static bool print_table(const calibration *calibration, error *error)
+{
+    static const char *const headings[] = {"regime",          "shape", "method",    "noise",
+                                           "smallest change", "in",    "processes", "comparisons"};
+    table *table = table_create(headings, sizeof headings / sizeof *headings);
+    if (!table)
+        return fail_memory(error, "the table");
+    for (int regime = 0; regime < REGIMES; regime++)
+        for (int method = 0; method < METHODS; method++)
+            if (calibration->noise[method][regime].trials > 0)
+                add_row(table, method, regime, &calibration->noise[method][regime]);
+    bool fine = table_print(table, stdout);
+    table_destroy(table);
+    printf("\n%s, equal code: a copy and %u rebuild%s; confidence %g %%\n", calibration->kernel,
+           calibration->rebuilds, calibration->rebuilds == 1 ? "" : "s",
+           calibration->confidence * 100);
+    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
+}
+
+static bool check(const calibrate_settings *settings, error *error)
+{
+    if (!(settings->seconds > 0) || !(settings->deadline > 0))
+        return fail(error, EXIT_CODE_USAGE, "--%s: more than 0 seconds was expected",
+                    settings->seconds > 0 ? "deadline" : "time");
+    if (!(settings->confidence >= 0.5 && settings->confidence <= 0.9999))
+        return fail(error, EXIT_CODE_USAGE,
+                    "--confidence %g: 0.5 to 0.9999 was expected, such as 0.99",
+                    settings->confidence);
+    if (settings->rebuilds > 64)
+        return fail(error, EXIT_CODE_USAGE, "--rebuilds %llu: at most 64",
+                    (unsigned long long)settings->rebuilds);
+    for (size_t i = 0; i < settings->regimes.count; i++) {
+        bool known = false;
+        for (int regime = 0; regime < REGIMES; regime++)
+            known |= strcmp(settings->regimes.words[i], regime_names[regime]) == 0;
+        if (!known)
+            return fail(error, EXIT_CODE_USAGE, "--regimes %.60s: L1, L2, L3 or DRAM was expected",
+                        settings->regimes.words[i]);
+    }
+    return true;
+}
+
+/* A database that cannot be written is found before anything is measured. */
+static bool run(const calibrate_settings *settings, bool json, error *error)
+{
+    build_set builds = {0};
+    machine machine = {0};
+    calibration calibration = {0};
+    store *store = NULL;
+    bool fine = check(settings, error) && make_parent_directory(settings->database, error) &&
+                store_open(settings->database, STORE_WRITE, &store, error) &&
+                machine_read(&machine, error) && build_set_make(settings, &builds, error);
+    if (fine && builds.why[0])
+        fprintf(stderr, "lnbench: %s; code placement is not in the noise\n", builds.why);
+    fine = fine && calibrate_measure(settings, &builds, &machine, &calibration, error) &&
+           store_put_calibration(store, &machine, &calibration, error) &&
+           (json ? print_json(&calibration, error) : print_table(&calibration, error));
+    build_set_free(&builds);
+    machine_free(&machine);
+    store_close(store);
+    return fine;
+}
+
+exit_code command_calibrate(int argc, char **argv, error *error)
+{
+    calibrate_settings given = {.rebuilds = 3,
+                                .seconds = 180,
+                                .confidence = 0.99,
+                                .database = "results/lnbench.db",
+                                .seed = 1,
+                                .deadline = 10};
+    bool json = false, help;
+    const option options[] = {
+        {"time", "S", "about how long it may take (default: 180)", OPTION_REAL, &given.seconds},
+        {"rebuilds", "N", "link the library N times in other orders (default: 3)", OPTION_COUNT,
+         &given.rebuilds},
+        {"library", "FILE.so", "another library or plugin than liblayernorm", OPTION_TEXT,
+         &given.library},
+        {"rebuilt", "FILE.so,...", "builds of the same code as --library", OPTION_LIST,
+         &given.given},
+        {"kernel", "NAME", "time this one (default: the fastest)", OPTION_TEXT, &given.kernel},
+        {"regimes", "L1,L2,L3,DRAM", "only these (default: all)", OPTION_LIST, &given.regimes},
+        {"confidence", "P", "of the intervals (default: 0.99)", OPTION_REAL, &given.confidence},
+        {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT, &given.database},
+        {"seed", "N", "of link orders, placements and inputs (default: 1)", OPTION_COUNT,
+         &given.seed},
+        {"deadline", "S", "seconds until a kernel counts as hung (default: 10)", OPTION_REAL,
+         &given.deadline},
+        {"json", NULL, "print it as JSON", OPTION_FLAG, &json},
+    };
+    const subcommand subcommand = {
+        "calibrate",
+        "[OPTION...]",
+        "Measures equal code as duet and compare do, and so this machine's noise: the smallest\n"
+        "change that can be seen here. Stored, and shown beside every verdict.",
+        "Exit code: 0 fine; 2 usage; 7 files or environment; 130 interrupted (nothing is stored).",
+        options,
+        sizeof options / sizeof *options,
+        0};
+    word_list operands = {0};
+    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
+    if (fine && help)
+        options_help(&subcommand, stdout);
+    else if (fine) {
+        interrupt_watch();
+        fine = run(&given, json, error);
+    }
+    word_list_free(&given.given);
+    word_list_free(&given.regimes);
+    word_list_free(&operands);
+    return fine ? EXIT_CODE_FINE : error->code;
+}

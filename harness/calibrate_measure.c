@@ -1,0 +1,292 @@
+/* Duets of equal builds, and runs of them: measured by the code that duet and run measure with. */
+#include "calibrate.h"
+#include "duet.h"
+#include "interrupt.h"
+#include "session_setup.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { HIDDEN = 768, PROCESSES = 5, REPETITIONS = 3, LEAST_RUNS = 4, L1_BYTES = 24 << 10 };
+
+/* What goes on: the shapes, and what the store of the runs is called. */
+typedef struct campaign {
+    const calibrate_settings *settings;
+    const build_set *builds;
+    const machine *machine;
+    calibration *calibration;
+    size_t rows[REGIMES]; /* 0: left out */
+    word_list shapes;
+    double begun;
+} campaign;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+size_t calibrate_rows(const machine *machine, int regime, size_t hidden)
+{
+    size_t last = machine->l3_bytes ? machine->l3_bytes : machine->l2_bytes;
+    const size_t bytes[REGIMES] = {L1_BYTES, machine->l2_bytes / 2, machine->l3_bytes / 4,
+                                   4 * last};
+    size_t rows = bytes[regime] / (2 * hidden * sizeof(float));
+    const char *found = speed_regime(rows, hidden, LN_F32, machine->l1d_bytes, machine->l2_bytes,
+                                     machine->l3_bytes);
+    return rows > 0 && strcmp(found, regime_names[regime]) == 0 ? rows : 0;
+}
+
+static bool is_wanted(const word_list *regimes, const char *name)
+{
+    for (size_t i = 0; i < regimes->count; i++)
+        if (strcmp(regimes->words[i], name) == 0)
+            return true;
+    return regimes->count == 0;
+}
+
+static bool choose_shapes(campaign *campaign, error *error)
+{
+    char word[48];
+    for (int regime = 0; regime < REGIMES; regime++) {
+        size_t rows = is_wanted(&campaign->settings->regimes, regime_names[regime])
+                          ? calibrate_rows(campaign->machine, regime, HIDDEN)
+                          : 0;
+        campaign->rows[regime] = rows;
+        snprintf(word, sizeof word, "%zux%d", rows, HIDDEN);
+        if (rows > 0 && !word_list_add(&campaign->shapes, word, error))
+            return false;
+        for (int method = 0; rows > 0 && method < METHODS; method++)
+            campaign->calibration->noise[method][regime] =
+                (noise){.rows = rows, .hidden = HIDDEN, .processes = PROCESSES};
+    }
+    return campaign->shapes.count > 0 ||
+           fail(error, EXIT_CODE_ENVIRONMENT, "none of the regimes exists on this machine");
+}
+
+/* The fastest kernel is the one that noise shows most in: naive, of the widest ISA. */
+static const char *choose_kernel(const kernel_list *kernels)
+{
+    const char *chosen = NULL;
+    for (size_t i = 0; i < kernels->count; i++) {
+        const kernel_entry *kernel = &kernels->kernels[i];
+        bool usable = !kernel->unsupported[0] && kernel->facts.storage == LN_F32;
+        bool naive =
+            strcmp(kernel->facts.statistics, "naive") == 0 && kernel->facts.accumulator == LN_F32;
+        if (usable && (naive || !chosen))
+            chosen = kernel->facts.name;
+    }
+    return chosen ? chosen : kernels->kernels[0].facts.name;
+}
+
+static plan_request request_of(const campaign *campaign, const char **kernel)
+{
+    static const char *torch = "torch";
+    *kernel = campaign->calibration->kernel;
+    return (plan_request){.name = "quick",
+                          .kernels = {kernel, 1},
+                          .conventions = {&torch, 1},
+                          .shapes = campaign->shapes,
+                          .only = "speed",
+                          .seed = campaign->settings->seed,
+                          .processes = PROCESSES,
+                          .repetitions = REPETITIONS};
+}
+
+/* One duet of the library against another build, all regimes, each as long as its share. */
+static bool run_duet(campaign *campaign, size_t build, double seconds, estimate ratios[REGIMES],
+                     error *error)
+{
+    const calibrate_settings *settings = campaign->settings;
+    const char *kernel;
+    plan_request request = request_of(campaign, &kernel);
+    duet duet = {.comparison.settings = {.tool = "duet",
+                                         .files = {campaign->builds->paths[0],
+                                                   campaign->builds->paths[build]},
+                                         .threshold = 0.02,
+                                         .confidence = settings->confidence,
+                                         .seconds = seconds,
+                                         .speed = true,
+                                         .seed = settings->seed + build},
+                 .deadline = settings->deadline,
+                 .fixed = true,
+                 .cpu = -1};
+    bool fine = duet_prepare(&duet, &request, error) && duet_measure(&duet, &request, error);
+    for (size_t i = 0; fine && i < duet.comparison.pair_count; i++) {
+        const comparison_pair *pair = &duet.comparison.pairs[i];
+        for (int regime = 0; regime < REGIMES; regime++) {
+            if (pair->key.rows != campaign->rows[regime])
+                continue;
+            noise *noise = &campaign->calibration->noise[METHOD_DUET][regime];
+            ratios[regime] = pair->ratio;
+            noise->processes = pair->processes[NEW];
+            noise->seconds = fmax(noise->seconds, pair->seconds);
+        }
+    }
+    duet_free(&duet);
+    return fine;
+}
+
+static bool run_duets(campaign *campaign, error *error)
+{
+    size_t count = campaign->builds->count;
+    double each = campaign->settings->seconds / 2 / (double)((count - 1) * campaign->shapes.count);
+    estimate(*ratios)[REGIMES] = calloc(count, sizeof *ratios);
+    estimate *column = calloc(count, sizeof *column);
+    bool fine = (ratios && column) || fail_memory(error, "the duets");
+    for (size_t build = 1; fine && build < count; build++)
+        fine = run_duet(campaign, build, each, ratios[build - 1], error);
+    for (int regime = 0; fine && regime < REGIMES; regime++) {
+        if (campaign->rows[regime] == 0)
+            continue;
+        for (size_t i = 0; i + 1 < count; i++)
+            column[i] = ratios[i][regime];
+        noise_of_duets(column, count - 1, &campaign->calibration->noise[METHOD_DUET][regime]);
+    }
+    free(ratios);
+    free(column);
+    return fine;
+}
+
+/* A run as `lnbench run --only speed --processes 5` makes it, into a store of its own. */
+static bool one_run(campaign *campaign, store *store, const char *library, int64_t *run,
+                    error *error)
+{
+    const char *kernel;
+    plan_request request = request_of(campaign, &kernel);
+    judge_settings judging = {.seed = campaign->settings->seed,
+                              .max_row_ulp = INFINITY,
+                              .deadline_seconds = campaign->settings->deadline};
+    kernel_list kernels = {0};
+    session session = {.store = store,
+                       .cpu = session_last_cpu(),
+                       .deadline_seconds = campaign->settings->deadline};
+    run_info info = {.command_line = "lnbench calibrate",
+                     .plan = "quick",
+                     .plan_hash = "",
+                     .machine = campaign->machine};
+    if (setenv("LNBENCH_LIBRARY", library, 1) != 0)
+        return fail_memory(error, "the environment");
+    bool fine = machine_read(&session.machine, error) &&
+                worker_start(NULL, 0, &session.worker, &kernels, error) &&
+                plan_make(&request, &kernels, &session.machine, &session.plan, error);
+    if (fine && !(session.judge = judge_create(session.worker, &judging)))
+        fine = fail_memory(error, "the judge");
+    fine = fine && store_begin_run(store, &info, &session.run, error) &&
+           session_speed(&session, error) && store_end_run(store, session.run, RUN_COMPLETE, error);
+    *run = session.run;
+    judge_destroy(session.judge);
+    worker_stop(session.worker);
+    plan_free(&session.plan);
+    machine_free(&session.machine);
+    kernel_list_free(&kernels);
+    return fine;
+}
+
+/* The samples of the kernel in each regime that a run has. */
+static bool take_samples(const campaign *campaign, store *store, int64_t run,
+                         speed_sample samples[REGIMES], error *error)
+{
+    stored_cases cases;
+    if (!store_cases(store, run, &cases, error))
+        return false;
+    bool fine = true;
+    for (size_t i = 0; fine && i < cases.count; i++) {
+        const case_key *key = &cases.cases[i].key;
+        for (int regime = 0; fine && regime < REGIMES; regime++)
+            if (key->rows == campaign->rows[regime] &&
+                strcmp(key->kernel, campaign->calibration->kernel) == 0)
+                fine = speed_sample_of(&cases, i, &samples[regime], error);
+    }
+    stored_cases_free(&cases);
+    return fine;
+}
+
+static bool sum_up_runs(campaign *campaign, speed_sample (*samples)[REGIMES], size_t runs,
+                        double seconds, error *error)
+{
+    speed_sample *column = calloc(runs + 1, sizeof *column);
+    bool fine = column || fail_memory(error, "the runs");
+    for (int regime = 0; fine && regime < REGIMES; regime++) {
+        noise *noise = &campaign->calibration->noise[METHOD_COMPARE][regime];
+        if (campaign->rows[regime] == 0)
+            continue;
+        for (size_t i = 0; i < runs; i++)
+            column[i] = samples[i][regime];
+        noise->seconds = seconds;
+        fine = noise_of_runs(column, runs, campaign->settings->confidence, campaign->settings->seed,
+                             noise, error);
+    }
+    free(column);
+    return fine;
+}
+
+/* Runs of all builds in turn, until the time is spent: what lies between them is time too. */
+static bool run_runs(campaign *campaign, store *store, error *error)
+{
+    speed_sample(*samples)[REGIMES] = NULL;
+    double begun = now();
+    size_t runs = 0;
+    bool fine = true;
+    while (fine && (runs < LEAST_RUNS || now() - campaign->begun < campaign->settings->seconds)) {
+        speed_sample(*grown)[REGIMES] = realloc(samples, (runs + 1) * sizeof *grown);
+        int64_t run = 0;
+        if (!grown) {
+            fine = fail_memory(error, "the runs");
+            break;
+        }
+        samples = grown;
+        memset(samples[runs], 0, sizeof *samples);
+        const char *library = campaign->builds->paths[runs % campaign->builds->count];
+        fine = one_run(campaign, store, library, &run, error) &&
+               take_samples(campaign, store, run, samples[runs], error);
+        runs++;
+    }
+    double each = (now() - begun) / (double)(runs ? runs : 1);
+    fine = fine && sum_up_runs(campaign, samples, runs, each, error);
+    for (size_t i = 0; i < runs; i++)
+        for (int regime = 0; regime < REGIMES; regime++)
+            speed_sample_free(&samples[i][regime]);
+    free(samples);
+    return fine;
+}
+
+static bool name_kernel(campaign *campaign, error *error)
+{
+    calibration *calibration = campaign->calibration;
+    const char *file = campaign->builds->paths[0], *kernel = campaign->settings->kernel;
+    worker *worker = NULL;
+    kernel_list kernels = {0};
+    if (!kernel) {
+        if (!worker_start_builds(&file, 1, &worker, &kernels, error))
+            return false;
+        kernel = choose_kernel(&kernels);
+    }
+    snprintf(calibration->kernel, sizeof calibration->kernel, "%s", kernel);
+    worker_stop(worker);
+    kernel_list_free(&kernels);
+    return true;
+}
+
+bool calibrate_measure(const calibrate_settings *settings, const build_set *builds,
+                       const machine *machine, calibration *calibration, error *error)
+{
+    campaign campaign = {.settings = settings,
+                         .builds = builds,
+                         .machine = machine,
+                         .calibration = calibration,
+                         .begun = now()};
+    char path[300];
+    store *store = NULL;
+    snprintf(path, sizeof path, "%s/runs.db", builds->directory);
+    calibration->confidence = settings->confidence;
+    calibration->rebuilds = (unsigned)(builds->count - 2);
+    bool fine = choose_shapes(&campaign, error) && name_kernel(&campaign, error) &&
+                store_open(path, STORE_WRITE, &store, error) && run_duets(&campaign, error) &&
+                run_runs(&campaign, store, error);
+    store_close(store);
+    word_list_free(&campaign.shapes);
+    return fine;
+}

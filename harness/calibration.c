@@ -1,0 +1,18 @@
+#include "calibration.h"
+#include <math.h>
+#include <string.h>
+
+const char *const regime_names[REGIMES] = {"L1", "L2", "L3", "DRAM"};
+
+const char *method_name(method method)
+{
+    return method == METHOD_DUET ? "duet" : "compare";
+}
+
+double calibration_floor(const calibration *calibration, method method, const char *regime)
+{
+    for (int i = 0; i < REGIMES; i++)
+        if (strcmp(regime, regime_names[i]) == 0 && calibration->noise[method][i].trials > 0)
+            return calibration->noise[method][i].floor;
+    return NAN;
+}

@@ -1,0 +1,253 @@
+/* From the stored runs to series. */
+#include "history.h"
+#include "bootstrap.h"
+#include "change_points.h"
+#include "metric_fields.h"
+#include "speed.h"
+#include "store_calibration.h"
+#include "text.h"
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const speeds[] = {"time_ns", "gbps", "roof_ratio"};
+enum { SPEEDS = 3 };
+
+static bool is_speed(const char *measure)
+{
+    for (int i = 0; i < SPEEDS; i++)
+        if (strcmp(measure, speeds[i]) == 0)
+            return true;
+    return false;
+}
+
+static const metric_field *metric_named(const char *name)
+{
+    size_t count;
+    const metric_field *fields = metric_fields(&count);
+    for (size_t i = 0; i < count; i++)
+        if (fields[i].kind != METRIC_PLACE && strcmp(fields[i].name, name) == 0)
+            return &fields[i];
+    return NULL;
+}
+
+static bool check_measure(const char *measure, error *error)
+{
+    const char *names[64];
+    size_t count, known = 0;
+    const metric_field *fields = metric_fields(&count);
+    if (is_speed(measure) || metric_named(measure))
+        return true;
+    for (int i = 0; i < SPEEDS; i++)
+        names[known++] = speeds[i];
+    for (size_t i = 0; i < count && known < 64; i++)
+        if (fields[i].kind != METRIC_PLACE)
+            names[known++] = fields[i].name;
+    const char *nearest = nearest_word(measure, names, known);
+    return fail(error, EXIT_CODE_USAGE,
+                "--measure %.60s: time_ns, gbps, roof_ratio or an error metric was expected%s%s%s",
+                measure, nearest ? " (did you mean '" : "", nearest ? nearest : "",
+                nearest ? "'?)" : "");
+}
+
+static bool is_listed(const word_list *list, const char *word, bool globs)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (globs ? fnmatch(list->words[i], word, 0) == 0 : strcmp(list->words[i], word) == 0)
+            return true;
+    return list->count == 0;
+}
+
+static bool is_wanted(const history_request *request, const case_key *key)
+{
+    char shape[48];
+    snprintf(shape, sizeof shape, "%zux%zu", key->rows, key->hidden);
+    bool input = request->inputs.count ? is_listed(&request->inputs, key->input, false)
+                                       : strcmp(key->input, "normal") == 0;
+    return input && is_listed(&request->kernels, key->kernel, true) &&
+           (!is_roof(key->kernel) || request->kernels.count > 0) &&
+           is_listed(&request->conventions, key->convention, false) &&
+           is_listed(&request->shapes, shape, false) &&
+           is_listed(&request->caches, cache_name(key->cache), false);
+}
+
+/* The value of the measure; NaN where the case does not have it. */
+static bool value_of(const history_request *request, const stored_cases *cases, size_t index,
+                     history_point *point, error *error)
+{
+    const stored_case *stored = &cases->cases[index];
+    const char *measure = request->measure;
+    speed speed;
+    point->value = point->lo = point->hi = NAN;
+    if (!is_speed(measure)) {
+        if (stored->judged && stored->metrics.elements > 0)
+            point->value = metric_value(&stored->metrics, metric_named(measure));
+        return true;
+    }
+    if (stored->repetition_count == 0)
+        return true;
+    if (!speed_of_case(cases, index, &speed, error))
+        return false;
+    double per_time = speed.gbps * speed.time_ns;
+    bool gbps = strcmp(measure, "gbps") == 0, roof = strcmp(measure, "roof_ratio") == 0;
+    point->value = gbps ? speed.gbps : roof ? speed.roof_ratio : speed.time_ns;
+    point->lo = gbps ? per_time / speed.time_hi_ns : roof ? speed.roof_lo : speed.time_lo_ns;
+    point->hi = gbps ? per_time / speed.time_lo_ns : roof ? speed.roof_hi : speed.time_hi_ns;
+    return true;
+}
+
+/* Room for one more, in a list that doubles. */
+static bool grow(void *list, size_t count, size_t size, error *error)
+{
+    if (count & (count - 1)) /* full only at 0 and at powers of two */
+        return true;
+    void *more = realloc(*(void **)list, (count ? 2 * count : 1) * size);
+    if (more)
+        *(void **)list = more;
+    return more || fail_memory(error, "the history");
+}
+
+static bool find_machine(history *history, const machine *machine, size_t *index, error *error)
+{
+    char identity[CALIBRATION_MACHINE_LENGTH];
+    machine_identity(machine, identity);
+    for (*index = 0; *index < history->machine_count; (*index)++)
+        if (strcmp(history->machines[*index], identity) == 0)
+            return true;
+    if (!grow(&history->machines, history->machine_count, sizeof *history->machines, error))
+        return false;
+    memcpy(history->machines[history->machine_count++], identity, sizeof identity);
+    return true;
+}
+
+static bool same_key(const case_key *a, const case_key *b)
+{
+    return a->rows == b->rows && a->hidden == b->hidden && a->dtype == b->dtype &&
+           a->cache == b->cache && a->threads == b->threads && strcmp(a->kernel, b->kernel) == 0 &&
+           strcmp(a->convention, b->convention) == 0 && strcmp(a->input, b->input) == 0;
+}
+
+static bool add_point(history *history, size_t machine, const case_key *key,
+                      const history_point *point, error *error)
+{
+    history_series *series = NULL;
+    for (size_t i = 0; i < history->count && !series; i++)
+        if (history->series[i].machine == machine && same_key(&history->series[i].key, key))
+            series = &history->series[i];
+    if (!series) {
+        if (!grow(&history->series, history->count, sizeof *history->series, error))
+            return false;
+        series = &history->series[history->count++];
+        *series = (history_series){.machine = machine, .key = *key};
+    }
+    if (!grow(&series->points, series->count, sizeof *series->points, error))
+        return false;
+    series->points[series->count++] = *point;
+    return true;
+}
+
+static bool load_run(store *store, const history_request *request, const stored_run *run,
+                     history *history, error *error)
+{
+    machine machine = {0};
+    stored_cases cases = {0};
+    size_t place;
+    history_point point = {.run = run->id};
+    bool fine = store_machine(store, run->id, &machine, error) &&
+                store_cases(store, run->id, &cases, error) &&
+                find_machine(history, &machine, &place, error);
+    snprintf(point.started, sizeof point.started, "%s", run->started);
+    if (fine)
+        snprintf(point.commit, sizeof point.commit, "%.40s",
+                 machine_fact_value(&machine, "git_commit"));
+    for (size_t i = 0; fine && i < cases.count; i++) {
+        if (!is_wanted(request, &cases.cases[i].key))
+            continue;
+        fine = value_of(request, &cases, i, &point, error);
+        if (fine && isfinite(point.value))
+            fine = add_point(history, place, &cases.cases[i].key, &point, error);
+    }
+    stored_cases_free(&cases);
+    machine_free(&machine);
+    return fine;
+}
+
+/* Imported runs come in later than they were measured. */
+static int compare_runs(const void *a, const void *b)
+{
+    const stored_run *x = a, *y = b;
+    int order = strcmp(x->started, y->started);
+    return order ? order : (x->id > y->id) - (x->id < y->id);
+}
+
+static double median_of(const history_series *series, size_t begin, size_t end, double *scratch)
+{
+    for (size_t i = begin; i < end; i++)
+        scratch[i - begin] = series->points[i].value;
+    return median(scratch, end - begin);
+}
+
+/* Change points of the latest CHANGE_MOST_VALUES. */
+static bool divide(history_series *series, uint64_t seed, error *error)
+{
+    change_settings settings = change_defaults();
+    size_t first = series->count > CHANGE_MOST_VALUES ? series->count - CHANGE_MOST_VALUES : 0;
+    double *values = malloc((series->count + 1) * sizeof *values);
+    series->changes = malloc((series->count + 1) * sizeof *series->changes);
+    series->medians = malloc((series->count + 1) * sizeof *series->medians);
+    settings.seed = seed;
+    bool fine = (values && series->changes && series->medians) || fail_memory(error, "the history");
+    for (size_t i = 0; fine && i < series->count; i++)
+        values[i] = series->points[i].value;
+    fine = fine && change_points(values + first, series->count - first, &settings, series->changes,
+                                 &series->change_count, error);
+    for (size_t c = 0; fine && c < series->change_count; c++)
+        series->changes[c] += first;
+    for (size_t c = 0; fine && c <= series->change_count; c++) {
+        size_t begin = c ? series->changes[c - 1] : 0;
+        size_t end = c < series->change_count ? series->changes[c] : series->count;
+        series->medians[c] = median_of(series, begin, end, values);
+        for (size_t i = begin; i < end; i++)
+            series->points[i].segment = c;
+    }
+    free(values);
+    return fine;
+}
+
+bool history_load(store *store, const history_request *request, history *history, error *error)
+{
+    stored_run *runs = NULL;
+    size_t count = 0;
+    *history = (struct history){.measure = request->measure};
+    bool fine = check_measure(request->measure, error) && store_runs(store, &runs, &count, error);
+    if (fine && count == 0)
+        fine = fail(error, EXIT_CODE_ENVIRONMENT,
+                    "the store holds no run yet: lnbench run makes one, lnbench import takes one");
+    if (fine)
+        qsort(runs, count, sizeof *runs, compare_runs);
+    for (size_t i = 0; fine && i < count; i++)
+        fine = load_run(store, request, &runs[i], history, error);
+    free(runs);
+    if (fine && history->count == 0)
+        fine = fail(error, EXIT_CODE_ENVIRONMENT,
+                    "no stored case of these kernels, conventions, shapes and inputs has a %s",
+                    request->measure);
+    for (size_t i = 0; fine && i < history->count; i++)
+        fine = divide(&history->series[i], request->seed, error);
+    if (!fine)
+        history_free(history);
+    return fine;
+}
+
+void history_free(history *history)
+{
+    for (size_t i = 0; i < history->count; i++) {
+        free(history->series[i].points);
+        free(history->series[i].changes);
+        free(history->series[i].medians);
+    }
+    free(history->series);
+    free(history->machines);
+    *history = (struct history){0};
+}

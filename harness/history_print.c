@@ -1,0 +1,198 @@
+/* The history as a table, as TSV and as JSON. */
+#include "history.h"
+#include "text.h"
+#include "views.h"
+#include "views_tsv.h"
+#include <math.h>
+#include <string.h>
+
+static void plain(text *out, const char *string)
+{
+    for (; *string; string++) {
+        char c = *string >= 0x20 && *string < 0x7f ? *string : '?';
+        text_add_bytes(out, &c, 1);
+    }
+}
+
+/* "run 12, commit 1234567: 0.512 to 0.478, -6.6 %" */
+static void add_change(text *out, const history_series *series, size_t change)
+{
+    const history_point *point = &series->points[series->changes[change]];
+    double before = series->medians[change], after = series->medians[change + 1];
+    char shown[2][16], commit[13]; /* as much as tells commits apart */
+    text_format(out, "run %lld, commit ", (long long)point->run);
+    snprintf(commit, sizeof commit, "%.12s", point->commit[0] ? point->commit : "unknown");
+    plain(out, commit);
+    text_format(out, ": %s to %s", number_short(before, shown[0]), number_short(after, shown[1]));
+    if (before > 0)
+        text_format(out, ", %+.2g %%", (after / before - 1) * 100);
+}
+
+static void add_cells(table *table, const history_series *series)
+{
+    const case_key *key = &series->key;
+    text cell = {0};
+    char shown[16];
+    table_format(table, "%zu", series->machine + 1);
+    plain(&cell, key->kernel);
+    table_cell(table, cell.bytes ? cell.bytes : "");
+    text_free(&cell);
+    plain(&cell, key->convention);
+    if (strcmp(key->input, "normal") != 0) {
+        text_add(&cell, ", ");
+        plain(&cell, key->input);
+    }
+    table_cell(table, cell.bytes ? cell.bytes : "");
+    text_free(&cell);
+    table_format(table, "%zux%zu", key->rows, key->hidden);
+    table_cell(table, cache_name(key->cache));
+    table_format(table, "%zu", series->count);
+    table_cell(table, number_short(series->medians[0], shown));
+    table_cell(table, number_short(series->points[series->count - 1].value, shown));
+    table_format(table, "%zu", series->change_count);
+    if (series->change_count > 0)
+        add_change(&cell, series, series->change_count - 1);
+    else if (series->count < HISTORY_LEAST_RUNS)
+        text_format(&cell, "%d runs are needed to tell", HISTORY_LEAST_RUNS);
+    table_cell(table, cell.bytes ? cell.bytes : "-");
+    text_free(&cell);
+}
+
+bool history_print(const history *history, FILE *file)
+{
+    static const char *const headings[] = {"machine", "kernel",     "convention", "shape",
+                                           "cache",   "runs",       "first",      "latest",
+                                           "changes", "last change"};
+    table *table = table_create(headings, sizeof headings / sizeof *headings);
+    if (!table)
+        return false;
+    for (size_t i = 0; i < history->count; i++)
+        add_cells(table, &history->series[i]);
+    bool fine = table_print(table, file);
+    table_destroy(table);
+    fprintf(file, "\n%s; first: the median of the first segment\n", history->measure);
+    for (size_t i = 0; i < history->machine_count; i++) {
+        text name = {0};
+        plain(&name, history->machines[i]);
+        fprintf(file, "machine %zu: %s\n", i + 1, name.bytes ? name.bytes : "");
+        text_free(&name);
+    }
+    return fine && !ferror(file);
+}
+
+bool history_print_tsv(const history *history, FILE *file)
+{
+    const char *const headings[] = {
+        "machine",        "kernel", "convention", "input",   "rows",          "hidden",
+        "dtype",          "cache",  "threads",    "run",     "started",       "commit",
+        history->measure, "lo",     "hi",         "segment", "segment_median"};
+    table *table = table_create(headings, sizeof headings / sizeof *headings);
+    char number[40];
+    for (size_t i = 0; table && i < history->count; i++)
+        for (size_t p = 0; p < history->series[i].count; p++) {
+            const history_series *series = &history->series[i];
+            const history_point *point = &series->points[p];
+            const double values[] = {point->value, point->lo, point->hi};
+            table_cell(table, history->machines[series->machine]);
+            table_cell(table, series->key.kernel);
+            table_cell(table, series->key.convention);
+            table_cell(table, series->key.input);
+            table_format(table, "%zu", series->key.rows);
+            table_format(table, "%zu", series->key.hidden);
+            table_cell(table, dtype_name(series->key.dtype));
+            table_cell(table, cache_name(series->key.cache));
+            table_format(table, "%u", series->key.threads);
+            table_format(table, "%lld", (long long)point->run);
+            table_cell(table, point->started);
+            table_cell(table, point->commit);
+            for (int v = 0; v < 3; v++) {
+                snprintf(number, sizeof number, "%.17g", values[v]);
+                table_cell(table, number);
+            }
+            table_format(table, "%zu", point->segment);
+            table_format(table, "%.17g", series->medians[point->segment]);
+        }
+    bool fine = table && table_print_tsv(table, file);
+    table_destroy(table);
+    return fine;
+}
+
+static bool set(json_t *object, const char *key, json_t *value)
+{
+    return json_object_set_new(object, key, value) == 0;
+}
+
+static json_t *point_json(const history_point *point)
+{
+    json_t *object = json_object();
+    if (object && set(object, "run", json_integer(point->run)) &&
+        set(object, "started", json_text(point->started)) &&
+        set(object, "commit", json_text(point->commit)) &&
+        set(object, "value", json_figure(point->value)) &&
+        set(object, "lo", json_figure(point->lo)) && set(object, "hi", json_figure(point->hi)) &&
+        set(object, "segment", json_integer((json_int_t)point->segment)))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *change_json(const history_series *series, size_t change)
+{
+    const history_point *point = &series->points[series->changes[change]];
+    json_t *object = json_object();
+    if (object && set(object, "run", json_integer(point->run)) &&
+        set(object, "commit", json_text(point->commit)) &&
+        set(object, "before", json_figure(series->medians[change])) &&
+        set(object, "after", json_figure(series->medians[change + 1])))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static bool set_lists(json_t *object, const history_series *series)
+{
+    json_t *points = json_array(), *changes = json_array();
+    bool fine = points && changes;
+    for (size_t i = 0; fine && i < series->count; i++)
+        fine = json_array_append_new(points, point_json(&series->points[i])) == 0;
+    for (size_t i = 0; fine && i < series->change_count; i++)
+        fine = json_array_append_new(changes, change_json(series, i)) == 0;
+    fine = fine && set(object, "points", json_incref(points)) &&
+           set(object, "changes", json_incref(changes));
+    json_decref(points);
+    json_decref(changes);
+    return fine;
+}
+
+static json_t *series_json(const history *history, const history_series *series)
+{
+    const case_key *key = &series->key;
+    json_t *object = json_object();
+    if (object && set(object, "machine", json_text(history->machines[series->machine])) &&
+        set(object, "kernel", json_text(key->kernel)) &&
+        set(object, "convention", json_text(key->convention)) &&
+        set(object, "rows", json_integer((json_int_t)key->rows)) &&
+        set(object, "hidden", json_integer((json_int_t)key->hidden)) &&
+        set(object, "dtype", json_text(dtype_name(key->dtype))) &&
+        set(object, "input", json_text(key->input)) &&
+        set(object, "cache", json_text(cache_name(key->cache))) &&
+        set(object, "threads", json_integer(key->threads)) && set_lists(object, series))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+bool history_print_json(const history *history, FILE *file)
+{
+    json_t *list = json_array(), *whole = json_object();
+    bool fine = list && whole;
+    for (size_t i = 0; fine && i < history->count; i++)
+        fine = json_array_append_new(list, series_json(history, &history->series[i])) == 0;
+    fine = fine && set(whole, "schema", json_string("lnbench-history-1")) &&
+           set(whole, "measure", json_text(history->measure)) &&
+           set(whole, "series", json_incref(list)) &&
+           json_dumpf(whole, file, JSON_INDENT(1)) == 0 && fputs("\n", file) >= 0;
+    json_decref(list);
+    json_decref(whole);
+    return fine;
+}

@@ -1,0 +1,150 @@
+/* What came out, row by row, against the answers: classes, bounds, metrics, the verdict. */
+#include "judge_inside.h"
+#include "storage.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static int class_of(double value)
+{
+    return isnan(value) ? 0 : isinf(value) ? (value > 0 ? 1 : 2) : 3;
+}
+
+bool judge_classes_match(const judge_block *block, size_t row, const void *y, size_t *column)
+{
+    for (size_t i = 0; i < block->hidden; i++) {
+        *column = i;
+        if (class_of(storage_load(block->storage, block->results[row].rounded, i)) !=
+            class_of(storage_load(block->storage, y, i)))
+            return false;
+    }
+    return true;
+}
+
+metrics_row judge_metrics_row(const judge_block *block, size_t row)
+{
+    return (metrics_row){
+        block->storage, block->param, block->hidden,        &block->convention,
+        block->gamma,   block->beta,  &block->results[row],
+    };
+}
+
+/* Keeps the worst: what is not declared before what is, a wrong class before an inaccuracy, the
+ * first of equals. */
+void judge_find(row_findings *findings, verdict_kind kind, bool declared, const char *format, ...)
+{
+    verdict *held = &findings->verdict;
+    bool graver = held->kind == VERDICT_OK || (held->declared && !declared) ||
+                  (held->declared == declared && held->kind == VERDICT_INACCURATE &&
+                   kind == VERDICT_WRONG_CLASS);
+    if (!graver)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    held->kind = kind;
+    held->declared = declared;
+    vsnprintf(held->detail, sizeof held->detail, format, arguments);
+    va_end(arguments);
+}
+
+static void find_wrong_class(const judge_block *block, size_t row, const void *y, size_t column,
+                             bool declared, row_findings *findings)
+{
+    size_t size = dtype_size(block->storage);
+    double value = storage_load(block->storage, y, column);
+    judge_find(findings, VERDICT_WRONG_CLASS, declared, "row %zu, column %zu: %s where %g is right",
+               row, column,
+               judge_is_poison((const char *)y + column * size, size) ? "nothing was written"
+               : isnan(value)                                         ? "NaN"
+               : isinf(value)                                         ? "an infinity"
+                                                                      : "a finite value",
+               storage_load(block->storage, block->results[row].rounded, column));
+}
+
+/* Where the kernel claims a bound, that decides of classes too: near the end of the type's range it
+ * may leave open whether a result is finite. */
+void judge_row(const judge *judge, const judge_block *block, const void *y, size_t row,
+               bool has_bound, row_findings *findings)
+{
+    const ln_bound *bound = &judge->bounds[row];
+    metrics_row judged = judge_metrics_row(block, row);
+    /* A bound that is NaN is no way out: nothing holds against it. */
+    bool claims = has_bound && !(bound->xhat_abs == INFINITY || bound->affine_rel == INFINITY);
+    bool special = !isfinite(block->results[row].facts.max_abs);
+    double worst;
+    size_t column;
+    if (!claims)
+        findings->unclaimed++;
+    else if (ln_bound_holds_typed(bound, &judged, y, &worst))
+        return;
+    if (!judge_classes_match(block, row, y, &column))
+        find_wrong_class(block, row, y, column, has_bound && !claims && !special, findings);
+    else if (claims)
+        judge_find(findings, VERDICT_INACCURATE, false,
+                   "row %zu: the error is %.3g times the proven bound", row, worst);
+}
+
+bool judge_measure(judge *judge, const judge_block *block, const void *computed, bool has_bound,
+                   bool has_statistics, judgement *judgement, error *error)
+{
+    metrics_gather *all = metrics_gather_create();
+    bool fine = all != NULL;
+    judgement->bound_row_ulp = has_bound ? 0 : NAN;
+    for (size_t row = 0; fine && row < block->rows; row++) {
+        metrics_row judged = judge_metrics_row(block, row);
+        metrics_of_row here;
+        judged_row *noted = &judge->by_row[row];
+        fine = metrics_gather_row_typed(all, &judged, row, judge_row_of(block, computed, row),
+                                        has_statistics ? &judge->mean[row] : NULL,
+                                        has_statistics ? &judge->rstd[row] : NULL, &here);
+        if (!fine)
+            break;
+        noted->kappa = block->results[row].kappa;
+        noted->row_ulp = here.mismatches ? NAN : here.row_ulp_max;
+        noted->norm_max = here.mismatches ? NAN : here.norm_max;
+        noted->bound_row_ulp =
+            has_bound ? ln_bound_row_ulp_typed(&judge->bounds[row], &judged) : NAN;
+        if (has_bound && !(noted->bound_row_ulp <= judgement->bound_row_ulp))
+            judgement->bound_row_ulp = noted->bound_row_ulp;
+    }
+    if (fine)
+        metrics_gather_finish(all, &judgement->metrics);
+    metrics_gather_destroy(all);
+    return fine || fail_memory(error, "error metrics");
+}
+
+/* Where a kernel claims nothing and not one digit is right (an error of half the row's scale or
+ * more), "ok" would mislead: it is inaccurate, and declared. */
+static void find_digitless_rows(const judge *judge, const judge_block *block,
+                                row_findings *findings)
+{
+    /* 2^(p - 1) row ULP */
+    static const double no_digits[] = {
+        [LN_F32] = 0x1p23, [LN_F64] = 0x1p52, [LN_BF16] = 0x1p7, [LN_F16] = 0x1p10};
+    double no_digit = no_digits[block->storage];
+    for (size_t row = 0; row < block->rows; row++) {
+        const judged_row *judged = &judge->by_row[row];
+        if (isinf(judged->bound_row_ulp) && judged->row_ulp >= no_digit)
+            judge_find(findings, VERDICT_INACCURATE, true,
+                       "row %zu: no digit is right, and the kernel claims nothing there", row);
+    }
+}
+
+void judge_conclude(const judge *judge, const judge_block *block, bool has_bound,
+                    row_findings *findings, judgement *judgement)
+{
+    double limit = judge->settings.max_row_ulp;
+    double found = judgement->metrics.row_ulp_max;
+    if (found > limit)
+        judge_find(findings, VERDICT_INACCURATE, false, "row_ulp %.4g is above the limit %g", found,
+                   limit);
+    if (has_bound)
+        find_digitless_rows(judge, block, findings);
+    judgement->verdict = findings->verdict;
+    if (findings->verdict.kind != VERDICT_OK || findings->unclaimed == 0)
+        return;
+    judgement->verdict.kind = VERDICT_OK_NO_BOUND;
+    if (has_bound)
+        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
+                 "no claim for %zu of %zu rows", findings->unclaimed, block->rows);
+}

@@ -1,0 +1,185 @@
+/* One kernel in one placement: its inputs into the arena, its outputs back. */
+#include "judge_inside.h"
+#include "interrupt.h"
+#include "storage.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The next place in the arena, 64-byte aligned; -1 for an absent tensor. */
+static off_t take(off_t *end, bool present, size_t bytes)
+{
+    off_t at = *end;
+    if (!present)
+        return -1;
+    *end += (off_t)((bytes + 63) / 64 * 64);
+    return at;
+}
+
+static bool put(int arena, off_t at, const void *data, size_t bytes)
+{
+    return at < 0 || arena_write(arena, at, data, bytes);
+}
+
+bool judge_place(judge *judge, const judge_block *block, order *order, error *error)
+{
+    size_t elements = block->rows * block->hidden;
+    size_t tensor = elements * dtype_size(block->storage);
+    size_t parameters = judge_parameters(block) * dtype_size(block->param);
+    arena_map *at = &order->at;
+    off_t end = 0;
+    order->problem = (ln_problem){.rows = block->rows,
+                                  .hidden = block->hidden,
+                                  .x_stride = block->hidden,
+                                  .y_stride = block->hidden,
+                                  .residual_stride = block->hidden,
+                                  .sum_stride = block->hidden,
+                                  .storage = block->storage,
+                                  .param = block->param,
+                                  .convention = block->convention};
+    at->x = take(&end, true, tensor);
+    at->residual = take(&end, block->residual != NULL, tensor);
+    at->gamma = take(&end, block->gamma != NULL, parameters);
+    at->beta = take(&end, block->beta != NULL, parameters);
+    at->y = take(&end, true, tensor);
+    at->sum = take(&end, block->residual != NULL, tensor);
+    at->mean = take(&end, true, block->rows * sizeof(double));
+    at->rstd = take(&end, true, block->rows * sizeof(double));
+    at->facts = take(&end, true, block->rows * sizeof(ln_row_facts));
+    at->bounds = take(&end, true, block->rows * sizeof(ln_bound));
+    if (!worker_arena_reserve(judge->worker, (size_t)end, error))
+        return false;
+    int arena = worker_arena(judge->worker);
+    bool fine = put(arena, at->x, block->x, tensor) &&
+                put(arena, at->residual, block->residual, tensor) &&
+                put(arena, at->gamma, block->gamma, parameters) &&
+                put(arena, at->beta, block->beta, parameters);
+    for (size_t row = 0; fine && block->results && row < block->rows; row++)
+        fine = put(arena, at->facts + (off_t)(row * sizeof(ln_row_facts)),
+                   &block->results[row].facts, sizeof(ln_row_facts));
+    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+}
+
+static verdict failed_verdict(const reply *reply)
+{
+    verdict verdict = {.kind = reply->verdict};
+    snprintf(verdict.detail, sizeof verdict.detail, "%.190s", reply->text);
+    return verdict;
+}
+
+/* Mean or rstd as a kernel left them, of its accumulator's type; rounded to f32 but for f64 rows.
+ * What was not written, and the 16-bit types, stay poison. */
+static bool read_statistics(int arena, off_t at, const judge_block *block,
+                            const kernel_entry *kernel, double *statistics)
+{
+    ln_type type = kernel->facts.accumulator;
+    char value[sizeof(double)];
+    size_t size = dtype_size(type);
+    memset(statistics, 0xff, block->rows * sizeof *statistics);
+    if (type != LN_F32 && type != LN_F64)
+        return true;
+    for (size_t row = 0; row < block->rows; row++) {
+        if (!arena_read(arena, at + (off_t)(row * size), value, size))
+            return false;
+        if (judge_is_poison(value, size))
+            continue;
+        statistics[row] = storage_load(type, value, 0);
+        if (block->storage != LN_F64)
+            statistics[row] = (double)(float)statistics[row];
+    }
+    return true;
+}
+
+/* x + residual rounded to the storage type: two roundings are one there (Figueroa 1995: 53 >= 2 p +
+ * 2), and f64 is added as it is. */
+static double right_sum(const judge_block *block, size_t i)
+{
+    double sum = storage_load(block->storage, block->x, i) +
+                 storage_load(block->storage, block->residual, i);
+    double room;
+    if (isnan(sum))
+        return NAN;
+    storage_store(block->storage, &room, 0, sum);
+    return storage_load(block->storage, &room, 0);
+}
+
+/* One rounding, so one right answer. */
+static bool check_sum(int arena, off_t at, const judge_block *block, bool *right, verdict *verdict)
+{
+    enum { PART = 1024 };
+    size_t elements = block->rows * block->hidden, size = dtype_size(block->storage);
+    double part[PART]; /* room for any type */
+    for (size_t i = 0; i < elements && *right; i++) {
+        size_t in_part = i % PART, left = elements - i;
+        if (in_part == 0 &&
+            !arena_read(arena, at + (off_t)(i * size), part, (left < PART ? left : PART) * size))
+            return false;
+        double sum = right_sum(block, i), given = storage_load(block->storage, part, in_part);
+        if (given == sum || (isnan(given) && isnan(sum)))
+            continue;
+        *right = false;
+        verdict->kind = VERDICT_INACCURATE;
+        snprintf(verdict->detail, sizeof verdict->detail,
+                 "row %zu, column %zu: the sum with the residual is %.9g where %.9g is right",
+                 i / block->hidden, i % block->hidden, given, sum);
+    }
+    return true;
+}
+
+bool judge_run(judge *judge, const judge_block *block, const kernel_entry *kernel,
+               placement placement, void *computed, verdict *verdict, error *error)
+{
+    order order = worker_order(ORDER_JUDGE, kernel);
+    reply reply;
+    error->code = EXIT_CODE_FINE;
+    if (!judge_place(judge, block, &order, error))
+        return false;
+    order.placement = placement;
+    /* Nothing that an earlier kernel left may pass for this one's. */
+    int arena = worker_arena(judge->worker);
+    size_t bytes = judge_bytes(block);
+    memset(computed, 0xff, bytes);
+    if (!arena_write(arena, order.at.y, computed, bytes) ||
+        (block->residual && !arena_write(arena, order.at.sum, computed, bytes)))
+        return fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+    if (!worker_ask(judge->worker, &order, judge->settings.deadline_seconds, &reply)) {
+        if (interrupted())
+            return fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
+        *verdict = failed_verdict(&reply);
+        return false;
+    }
+    bool fine = arena_read(arena, order.at.y, computed, bytes);
+    if (fine && placement == PLACEMENT_BEFORE)
+        fine = read_statistics(arena, order.at.mean, block, kernel, judge->mean) &&
+               read_statistics(arena, order.at.rstd, block, kernel, judge->rstd);
+    bool right = true;
+    if (fine && block->residual)
+        fine = check_sum(arena, order.at.sum, block, &right, verdict);
+    return fine ? right : fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+}
+
+bool judge_bounds(judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,
+                  verdict *verdict, error *error)
+{
+    *has = false;
+    error->code = EXIT_CODE_FINE;
+    if (!kernel || !kernel->facts.has_bound)
+        return true;
+    order order = worker_order(ORDER_BOUND, kernel);
+    reply reply;
+    if (!judge_place(judge, block, &order, error))
+        return false;
+    order.count = block->rows;
+    if (!worker_ask(judge->worker, &order, judge->settings.deadline_seconds, &reply)) {
+        if (interrupted())
+            return fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
+        verdict->kind = reply.verdict;
+        snprintf(verdict->detail, sizeof verdict->detail, "in bound(): %.170s", reply.text);
+        return false;
+    }
+    *has = reply.value == 1;
+    return arena_read(worker_arena(judge->worker), order.at.bounds, judge->bounds,
+                      block->rows * sizeof *judge->bounds) ||
+           fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+}

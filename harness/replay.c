@@ -1,0 +1,175 @@
+#include "replay.h"
+#include "convention.h"
+#include "hash.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void replay_result_free(replay_result *result)
+{
+    worst_row_free(&result->find);
+}
+
+/* The same double, or no figure on either side. */
+static bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static replay_side side_of(const judgement *judgement, uint64_t hash)
+{
+    const ln_metrics *metrics = &judgement->metrics;
+    replay_side side = {
+        .verdict = judgement->verdict, .row_ulp = NAN, .computed = NAN, .exact = NAN};
+    if (metrics->elements == 0)
+        return side;
+    side.row_ulp = metrics->row_ulp_max;
+    side.row = metrics->worst_row;
+    side.column = metrics->worst_column;
+    side.computed = metrics->worst_computed;
+    side.exact = metrics->worst_exact;
+    side.hash = hash;
+    return side;
+}
+
+static void compare(replay_result *result)
+{
+    const replay_side *then = &result->then, *now = &result->now;
+    result->same_bits = then->hash == now->hash;
+    result->same_error = same(then->row_ulp, now->row_ulp) && same(then->computed, now->computed) &&
+                         same(then->exact, now->exact) && then->column == now->column &&
+                         then->row == now->row;
+    result->same_verdict =
+        then->verdict.kind == now->verdict.kind && then->verdict.declared == now->verdict.declared;
+    result->reproduces = (result->same_bits || !result->hashed) && result->same_error &&
+                         (result->same_verdict || result->alone);
+}
+
+static bool is_fine_so_far(const verdict *verdict)
+{
+    return verdict->kind == VERDICT_OK || verdict->kind == VERDICT_OK_NO_BOUND || verdict->declared;
+}
+
+/* As a run judges: rows, then probe rows. */
+static bool judge_as_then(judge *judge, const judge_block *block, const kernel_entry *kernel,
+                          const char *convention, bool probes, replay_result *result, error *error)
+{
+    judgement judgement;
+    verdict probed;
+    if (!judge_kernel(judge, block, kernel, &judgement, error))
+        return false;
+    bool measured = judgement.metrics.elements > 0;
+    size_t row = measured ? judgement.metrics.worst_row : 0;
+    if (!worst_row_take(block, row, &judgement, kernel->facts.name, convention, &result->find,
+                        error))
+        return false;
+    result->now = side_of(&judgement, result->whole ? judgement.output_hash : result->find.y_hash);
+    if (!probes || !is_fine_so_far(&judgement.verdict))
+        return true;
+    if (!judge_probes(judge, kernel, &block->convention, block->hidden, &probed, error))
+        return false;
+    if (probed.kind != VERDICT_OK)
+        result->now.verdict = probed;
+    return true;
+}
+
+static bool same_bits(const void *a, const void *b, size_t bytes)
+{
+    return !a || !b || memcmp(a, b, bytes) == 0;
+}
+
+/* The block of the case as its input, seed and shape give it today; whether its worst row is still
+ * the one that was kept. */
+static bool regenerate(judge *judge, const kernel_entry *kernel, const stored_case *judged,
+                       const stored_worst *stored, const ln_convention *convention,
+                       judge_block *block, replay_result *result)
+{
+    const case_key *key = &judged->key;
+    struct error why = {0};
+    if (!judge_block_generate_typed(judge, block, convention, kernel->facts.storage,
+                                    kernel->facts.param, key->input, 0, key->rows, key->hidden,
+                                    &why)) {
+        snprintf(result->note, sizeof result->note, "the stored row alone: %.120s", why.message);
+        return false;
+    }
+    size_t row = judged->metrics.worst_row;
+    bool same =
+        !stored || row >= block->rows ||
+        (same_bits(stored->x, (const float *)block->x + row * block->hidden, stored->x_bytes) &&
+         same_bits(stored->gamma, block->gamma, stored->gamma_bytes) &&
+         same_bits(stored->beta, block->beta, stored->beta_bytes));
+    if (same)
+        return true;
+    snprintf(result->note, sizeof result->note,
+             "the stored row alone: this input has other bits now");
+    judge_block_free(block);
+    return false;
+}
+
+static replay_side side_then(const stored_case *judged, uint64_t hash)
+{
+    judgement judgement = {.verdict = judged->verdict, .metrics = judged->metrics};
+    return side_of(&judgement, hash);
+}
+
+bool replay_case(judge *judge, const kernel_entry *kernel, const stored_case *judged,
+                 const stored_worst *stored, replay_result *result, error *error)
+{
+    const case_key *key = &judged->key;
+    ln_convention convention;
+    judge_block block = {0};
+    *result = (replay_result){.whole = true};
+    if (!convention_parse(key->convention, &convention, error))
+        return false;
+    if (!regenerate(judge, kernel, judged, stored, &convention, &block, result)) {
+        if (!stored || stored->x_bytes != key->hidden * sizeof(float))
+            return fail(error, EXIT_CODE_NOT_COMPARABLE,
+                        "case %lld: its rows can't be made again, and none was kept (%.100s)",
+                        (long long)judged->id, result->note);
+        result->whole = false;
+        result->alone = true;
+        if (!judge_block_from(judge, &block, &convention, 1, key->hidden, stored->x, NULL,
+                              stored->gamma, stored->beta, error))
+            return false;
+    }
+    bool measured = judged->metrics.elements > 0;
+    result->hashed = measured && (result->whole ? judged->hashed : stored->y_hash != 0);
+    result->then = side_then(judged, result->whole ? judged->output_hash : stored->y_hash);
+    bool fine = judge_as_then(judge, &block, kernel, key->convention, true, result, error);
+    if (!result->whole)
+        result->then.row = result->now.row = 0;
+    if (fine)
+        compare(result);
+    judge_block_free(&block);
+    if (fine)
+        snprintf(result->find.origin, sizeof result->find.origin, "case %lld: %.90s",
+                 (long long)judged->id, key->input);
+    else
+        replay_result_free(result);
+    return fine;
+}
+
+bool replay_find(judge *judge, const kernel_entry *kernel, const worst_row *find,
+                 replay_result *result, error *error)
+{
+    ln_convention convention;
+    judge_block block = {0};
+    *result = (replay_result){.hashed = find->y_hash != 0};
+    result->then = (replay_side){.verdict = find->verdict,
+                                 .row_ulp = find->row_ulp,
+                                 .row = find->row,
+                                 .column = find->column,
+                                 .computed = find->computed,
+                                 .exact = find->exact,
+                                 .hash = find->y_hash};
+    bool fine = convention_parse(find->convention, &convention, error) &&
+                judge_block_from(judge, &block, &convention, find->rows, find->hidden, find->x,
+                                 NULL, find->gamma, find->beta, error) &&
+                judge_as_then(judge, &block, kernel, find->convention, false, result, error);
+    if (fine)
+        compare(result);
+    else
+        replay_result_free(result);
+    judge_block_free(&block);
+    return fine;
+}

@@ -1,0 +1,367 @@
+/* lnbench replay: a stored worst case or failure, or the finds of a corpus, bit for bit. */
+#include "command.h"
+#include "interrupt.h"
+#include "replay.h"
+#include "stored_run.h"
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct replay_options {
+    const char *from, *kernel, *convention, *input, *database;
+    uint64_t run, id, hidden, find;
+    word_list plugins;
+    double max_row_ulp, deadline;
+    bool all, print, json;
+} replay_options;
+
+/* What is common to all that is replayed. */
+typedef struct replayer {
+    const replay_options *options;
+    worker *worker;
+    kernel_list kernels;
+    judge *judge;
+    uint64_t seed; /* of the judge */
+    table *table;
+    json_t *array;
+    size_t count, reproduced, absent;
+} replayer;
+
+static bool turn_to_seed(replayer *replayer, uint64_t seed, error *error)
+{
+    judge_settings settings = {.seed = seed,
+                               .max_row_ulp = replayer->options->max_row_ulp,
+                               .deadline_seconds = replayer->options->deadline};
+    if (replayer->judge && replayer->seed == seed)
+        return true;
+    judge_destroy(replayer->judge);
+    replayer->judge = judge_create(replayer->worker, &settings);
+    replayer->seed = seed;
+    return replayer->judge || fail_memory(error, "the judge");
+}
+
+static const char *yes_no(bool known, bool yes)
+{
+    return !known ? "-" : yes ? "the same" : "differ";
+}
+
+static void add_line(table *table, const char *what, const replay_result *result)
+{
+    char number[16], described[256];
+    const replay_side *then = &result->then, *now = &result->now;
+    const worst_row *find = &result->find;
+    table_cell(table, what);
+    table_cell(table, find->kernel);
+    table_cell(table, find->convention);
+    table_format(table, "%zu", find->hidden);
+    table_cell(table, verdict_describe(&then->verdict, described, sizeof described));
+    table_cell(table, number_short(then->row_ulp, number));
+    table_cell(table, verdict_describe(&now->verdict, described, sizeof described));
+    table_cell(table, number_short(now->row_ulp, number));
+    table_cell(table, yes_no(result->hashed, result->same_bits));
+    table_cell(table, result->reproduces ? "yes" : "NO");
+    table_cell(table, result->note[0] ? result->note : "-");
+}
+
+static json_t *side_json(const replay_side *side)
+{
+    char described[256], computed[40], exact[40];
+    bool out = !isnan(side->row_ulp) || !isnan(side->exact);
+    snprintf(computed, sizeof computed, "%a", side->computed);
+    snprintf(exact, sizeof exact, "%a", side->exact);
+    return json_pack("{s:o, s:o, s:I, s:I, s:o, s:o}", "verdict",
+                     json_text(verdict_describe(&side->verdict, described, sizeof described)),
+                     "row_ulp_max", json_figure(side->row_ulp), "row", (json_int_t)side->row,
+                     "column", (json_int_t)side->column, "computed",
+                     out ? json_text(computed) : json_null(), "exact",
+                     out ? json_text(exact) : json_null());
+}
+
+static bool add_json(json_t *array, const char *what, const replay_result *result)
+{
+    const worst_row *find = &result->find;
+    json_t *line = json_pack("{s:o, s:s, s:s, s:I, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:o}", "what",
+                             json_text(what), "kernel", find->kernel, "convention",
+                             find->convention, "hidden", (json_int_t)find->hidden, "then",
+                             side_json(&result->then), "now", side_json(&result->now), "same_bits",
+                             result->hashed ? json_boolean(result->same_bits) : json_null(),
+                             "same_error", result->same_error, "same_verdict", result->same_verdict,
+                             "whole", result->whole, "reproduces", result->reproduces, "note",
+                             result->note[0] ? json_text(result->note) : json_null());
+    return line && json_array_append_new(array, line) == 0;
+}
+
+/* Takes what the result owns. */
+static bool note(replayer *replayer, const char *what, replay_result *result, error *error)
+{
+    replayer->count++;
+    replayer->reproduced += result->reproduces;
+    replayer->absent += result->now.verdict.kind == VERDICT_UNSUPPORTED;
+    bool fine = true;
+    if (replayer->options->print) {
+        text out = {0};
+        worst_row_format(&result->find, &out);
+        fine = !out.failed && fwrite(out.bytes, 1, out.length, stdout) == out.length;
+        text_free(&out);
+    } else if (replayer->options->json) {
+        fine = add_json(replayer->array, what, result);
+    } else {
+        add_line(replayer->table, what, result);
+    }
+    replay_result_free(result);
+    return fine || fail_memory(error, "what was replayed");
+}
+
+static const kernel_entry *kernel_then(replayer *replayer, const char *name, error *error)
+{
+    const kernel_entry *kernel = kernel_find(&replayer->kernels, name, error);
+    if (!kernel)
+        fail(error, EXIT_CODE_NOT_COMPARABLE,
+             "kernel %s is not here: if it came from a plugin, name that with --plugin", name);
+    return kernel;
+}
+
+static bool replay_file(replayer *replayer, error *error)
+{
+    const replay_options *options = replayer->options;
+    worst_list list;
+    if (!worst_list_read(options->from, &list, error))
+        return false;
+    bool fine = list.count > 0 || fail(error, EXIT_CODE_USAGE, "%s: holds no find", options->from);
+    if (fine && options->find > list.count)
+        fine = fail(error, EXIT_CODE_USAGE, "--find %llu: %s has %zu",
+                    (unsigned long long)options->find, options->from, list.count);
+    fine = fine && turn_to_seed(replayer, 1, error);
+    for (size_t i = 0; fine && i < list.count; i++) {
+        if (options->find && i + 1 != options->find)
+            continue;
+        const kernel_entry *kernel = kernel_then(replayer, list.rows[i].kernel, error);
+        replay_result result;
+        char what[64];
+        snprintf(what, sizeof what, "find %zu", i + 1);
+        fine = kernel && replay_find(replayer->judge, kernel, &list.rows[i], &result, error) &&
+               note(replayer, what, &result, error);
+        if (fine && interrupted())
+            fine = fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
+    }
+    worst_list_free(&list);
+    return fine;
+}
+
+static bool matches(const replay_options *options, const stored_case *judged)
+{
+    const case_key *key = &judged->key;
+    return judged->judged && judged->repetition_count == 0 && !is_roof(key->kernel) &&
+           judged->verdict.kind != VERDICT_UNSUPPORTED && judged->verdict.kind != VERDICT_SKIPPED &&
+           (!options->id || (int64_t)options->id == judged->id) &&
+           (!options->kernel || fnmatch(options->kernel, key->kernel, 0) == 0) &&
+           (!options->convention || strcmp(options->convention, key->convention) == 0) &&
+           (!options->input || strcmp(options->input, key->input) == 0) &&
+           (!options->hidden || options->hidden == key->hidden);
+}
+
+/* The graver of two: a failure before a declared one, a wrong class before an error, the larger
+ * error. */
+static bool graver(const stored_case *a, const stored_case *b)
+{
+    if (!b)
+        return true;
+    bool a_fails = verdict_exit_code(&a->verdict) != EXIT_CODE_FINE;
+    bool b_fails = verdict_exit_code(&b->verdict) != EXIT_CODE_FINE;
+    if (a_fails != b_fails)
+        return a_fails;
+    bool a_class = a->metrics.mismatches > 0, b_class = b->metrics.mismatches > 0;
+    if (a_class != b_class)
+        return a_class;
+    return a->metrics.row_ulp_max > b->metrics.row_ulp_max;
+}
+
+static bool replay_stored(replayer *replayer, store *store, const stored_case *judged, error *error)
+{
+    stored_worst worst;
+    bool has;
+    char what[96];
+    replay_result result;
+    const kernel_entry *kernel = kernel_then(replayer, judged->key.kernel, error);
+    if (!kernel || !store_worst(store, judged->id, &worst, &has, error))
+        return false;
+    snprintf(what, sizeof what, "case %lld: %.60s", (long long)judged->id, judged->key.input);
+    bool fine = replay_case(replayer->judge, kernel, judged, has ? &worst : NULL, &result, error) &&
+                note(replayer, what, &result, error);
+    stored_worst_free(&worst);
+    if (fine && interrupted())
+        fine = fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
+    return fine;
+}
+
+/* The cases of the run that match; without --all the gravest of them. */
+static bool replay_cases(replayer *replayer, store *store, const stored_cases *cases, error *error)
+{
+    const replay_options *options = replayer->options;
+    const stored_case *gravest = NULL;
+    bool fine = true;
+    for (size_t i = 0; fine && i < cases->count; i++) {
+        const stored_case *judged = &cases->cases[i];
+        if (!matches(options, judged))
+            continue;
+        if (options->all)
+            fine = replay_stored(replayer, store, judged, error);
+        else if (graver(judged, gravest))
+            gravest = judged;
+    }
+    if (fine && gravest)
+        fine = replay_stored(replayer, store, gravest, error);
+    return fine && (replayer->count > 0 ||
+                    fail(error, EXIT_CODE_USAGE,
+                         "%s: no judged case matches: a timed case, or one that was skipped, has "
+                         "nothing to replay",
+                         options->database));
+}
+
+/* --case names its run too. */
+static bool run_of_case(store *store, const replay_options *options, int64_t *run, error *error)
+{
+    *run = (int64_t)options->run;
+    if (options->id && !options->run)
+        return store_run_of_case(store, (int64_t)options->id, run, error);
+    if (*run == 0 && !store_latest_run(store, run, error))
+        return false;
+    return *run != 0 || fail(error, EXIT_CODE_ENVIRONMENT,
+                             "%s: holds no run yet: lnbench run makes one", options->database);
+}
+
+static bool replay_store(replayer *replayer, error *error)
+{
+    store *store;
+    stored_run run;
+    stored_cases cases = {0};
+    int64_t id;
+    if (!store_open(replayer->options->database, STORE_READ, &store, error))
+        return false;
+    bool fine = run_of_case(store, replayer->options, &id, error) &&
+                store_run(store, id, &run, error) && store_cases(store, id, &cases, error) &&
+                turn_to_seed(replayer, run.seed, error) &&
+                replay_cases(replayer, store, &cases, error);
+    stored_cases_free(&cases);
+    store_close(store);
+    return fine;
+}
+
+static bool show(const replayer *replayer, error *error)
+{
+    bool fine = true;
+    if (replayer->options->print)
+        return true;
+    if (replayer->options->json) {
+        fine = json_dumpf(replayer->array, stdout, JSON_INDENT(1)) == 0;
+        printf("\n");
+    } else {
+        fine = table_print(replayer->table, stdout);
+        printf("\n%zu replayed, %zu the same in bits, error and verdict\n", replayer->count,
+               replayer->reproduced);
+    }
+    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
+}
+
+static exit_code code_of(const replayer *replayer)
+{
+    if (replayer->reproduced == replayer->count)
+        return EXIT_CODE_FINE;
+    return replayer->absent ? EXIT_CODE_NOT_COMPARABLE : EXIT_CODE_REGRESSION;
+}
+
+static bool check_options(const replay_options *options, error *error)
+{
+    bool of_store = options->run || options->id || options->input || options->kernel ||
+                    options->convention || options->hidden || options->all;
+    if (options->from && of_store)
+        return fail(error, EXIT_CODE_USAGE,
+                    "--from %.200s: replays a file, and takes none of --run, --case, --kernel, "
+                    "--convention, --input, --hidden and --all",
+                    options->from);
+    if (options->find && !options->from)
+        return fail(error, EXIT_CODE_USAGE, "--find: goes with --from FILE");
+    if (!(options->deadline > 0))
+        return fail(error, EXIT_CODE_USAGE, "--deadline 0: more than 0 seconds were expected");
+    return true;
+}
+
+static bool replay(const replay_options *options, exit_code *code, error *error)
+{
+    static const char *const headings[] = {"what", "kernel",      "convention", "hidden",
+                                           "then", "row ULP",     "now",        "row ULP now",
+                                           "bits", "reproduces?", "note"};
+    replayer replayer = {.options = options};
+    replayer.table = table_create(headings, sizeof headings / sizeof *headings);
+    replayer.array = json_array();
+    bool fine = (replayer.table && replayer.array) || fail_memory(error, "a table");
+    fine = fine &&
+           worker_start(options->plugins.words, options->plugins.count, &replayer.worker,
+                        &replayer.kernels, error) &&
+           (options->from ? replay_file(&replayer, error) : replay_store(&replayer, error)) &&
+           show(&replayer, error);
+    *code = code_of(&replayer);
+    table_destroy(replayer.table);
+    json_decref(replayer.array);
+    judge_destroy(replayer.judge);
+    worker_stop(replayer.worker);
+    kernel_list_free(&replayer.kernels);
+    return fine;
+}
+
+exit_code command_replay(int argc, char **argv, error *error)
+{
+    replay_options options = {
+        .database = "results/lnbench.db", .max_row_ulp = INFINITY, .deadline = 60};
+    const option table[] = {
+        {"run", "N", "a stored run (default: the latest)", OPTION_COUNT, &options.run},
+        {"case", "ID", "this case, by its number in worst.tsv and in the tables", OPTION_COUNT,
+         &options.id},
+        {"kernel", "GLOB", "the gravest case of these kernels", OPTION_TEXT, &options.kernel},
+        {"convention", "C", "under this convention, as the tables name it", OPTION_TEXT,
+         &options.convention},
+        {"input", "FAMILY", "on this input", OPTION_TEXT, &options.input},
+        {"hidden", "N", "at this hidden size", OPTION_COUNT, &options.hidden},
+        {"all", NULL, "every case that matches, not the gravest alone", OPTION_FLAG, &options.all},
+        {"from", "FILE", "the finds of a corpus file, as in results/worst/", OPTION_TEXT,
+         &options.from},
+        {"find", "K", "only its K-th find", OPTION_COUNT, &options.find},
+        {"print", NULL, "the worst row as a find of a corpus, in hex floats, instead of a table",
+         OPTION_FLAG, &options.print},
+        {"plugin", "FILE.so", "add a plugin's kernels; may be given again", OPTION_RAW,
+         &options.plugins},
+        {"max-row-ulp", "X", "the limit of the run, where it had one", OPTION_REAL,
+         &options.max_row_ulp},
+        {"deadline", "S", "seconds until a kernel counts as hung (default: 60)", OPTION_REAL,
+         &options.deadline},
+        {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT,
+         &options.database},
+        {"json", NULL, "JSON instead of a table", OPTION_FLAG, &options.json},
+    };
+    const subcommand subcommand = {
+        "replay",
+        "[--run N] [--case ID | --kernel GLOB ... | --from FILE]",
+        "Runs a stored worst case or failure again, bit for bit.",
+        "A case is made anew from its seed, with all its rows and in every placement; where its "
+        "input\nis no longer what it was, its worst row alone, which the store keeps.\n"
+        "Exit code: 0 all reproduce (the same bits, error and verdict, whatever the verdict is);\n"
+        "1 something came out otherwise; 4 a kernel is not here or cannot run here; 2 usage;\n"
+        "7 files or environment; 130 interrupted.",
+        table,
+        sizeof table / sizeof *table,
+        0};
+    word_list operands = {0};
+    bool help;
+    exit_code code = EXIT_CODE_FINE;
+    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
+    if (fine && help) {
+        options_help(&subcommand, stdout);
+    } else if (fine) {
+        interrupt_watch();
+        fine = check_options(&options, error) && replay(&options, &code, error);
+    }
+    word_list_free(&operands);
+    word_list_free(&options.plugins);
+    return fine ? code : error->code;
+}

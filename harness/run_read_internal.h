@@ -1,0 +1,37 @@
+/* What the files of run_read share. */
+#ifndef LNBENCH_RUN_READ_INTERNAL_H
+#define LNBENCH_RUN_READ_INTERNAL_H
+
+#include "run_read.h"
+
+/* Where one is in a file. */
+typedef struct reader {
+    const char *path;
+    size_t line; /* of JSON Lines; 0: not one of them */
+    view *view;
+    error *error;
+} reader;
+
+/* "PATH, line 3: " and the words. Always false. */
+bool reader_bad(const reader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The value of a key, of the right kind and in range. What is null or absent is an error, but for
+ * reals: those are then NaN. */
+bool read_string(const reader *reader, json_t *object, const char *key, char *buffer, size_t size);
+bool read_count(const reader *reader, json_t *object, const char *key, uint64_t most,
+                uint64_t *count);
+bool read_real(const reader *reader, json_t *object, const char *key, double *value);
+bool read_flag(const reader *reader, json_t *object, const char *key, bool *flag);
+
+/* A case of the design's JSON, added to the view without its repetitions. */
+bool read_case(const reader *reader, json_t *object, stored_case **added);
+bool read_fact(const reader *reader, const char *name, json_t *value);
+/* Room for one more, in a list that doubles. */
+bool read_grow(const reader *reader, void **list, size_t count, size_t size);
+bool read_repetition(const reader *reader, stored_case *stored, const repetition *repetition);
+
+/* A document with "context" and "benchmarks"; process: of what is Google Benchmark's own. */
+bool read_benchmark(const reader *reader, json_t *document, unsigned process);
+
+#endif

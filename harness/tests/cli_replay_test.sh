@@ -1,0 +1,84 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
+# replay: stored cases and failures again, bit for bit; files of finds and what is wrong with them.
+. "$(dirname "$0")/cli_common.sh" "$@"
+
+sabotage=$libraries/sabotage_plugin.so
+run_it run --only accuracy --db r.db --no-charts --shapes 18x40 --conventions torch,zscore \
+    --inputs normal,kappa,signed-zeros,nan --plugin "$sabotage" --seed 5 --kernels \
+    two_pass_f32_scalar,naive_f32_scalar,naive.crash,naive.writes_one_behind,naive.n_for_n_minus_1,naive.nan_output
+check "a run with failures: exit code" is "$code" 6
+check "a run with failures" has out '^not fine:$'
+check "its faults are named by case" has out '^  case [0-9]+: '
+
+accepted "everything again" 0 replay --db r.db --all --plugin "$sabotage"
+check "everything reproduces" hasnt out ' NO '
+check "more than one" has out '^[0-9]{2,} replayed'
+check "a failure is among them" has out '(crashed|overrun|wrong-class|inaccurate)'
+accepted "as JSON" 0 replay --db r.db --kernel 'two_pass*' --all --json --plugin "$sabotage"
+check "as JSON: reproduces" is "$(value 0.reproduces out)" true
+check "as JSON: the same bits" is "$(value 0.same_bits out)" true
+refused "a kernel that is not here" 4 'if it came from a plugin' replay --db r.db --all
+refused "nothing that matches" 2 'no judged case matches' replay --db r.db --kernel nothing
+refused "no such case" 7 'no case 999999' replay --db r.db --case 999999
+refused "a file and a case" 2 'takes none of' replay --from x --case 3
+refused "a find without a file" 2 'goes with --from' replay --find 3
+
+# A failure that is no longer one does not reproduce: the stored verdict is changed.
+cp r.db changed.db
+"$binaries/run_sql" changed.db "UPDATE accuracies SET row_ulp_max = 12345.0, verdict = 'inaccurate'
+    WHERE case_id = (SELECT min(id) FROM cases WHERE kernel = 'two_pass_f32_scalar')"
+accepted "another error" 1 replay --db changed.db --kernel two_pass_f32_scalar
+check "another error: said so" has out ' NO '
+
+# A user's rows that are gone or others: the stored row speaks for itself.
+"$binaries/npy_tool" make own.npy '<f4' '(3, 8)' 1:1
+accepted "own rows" 0 run --only accuracy --db own.db --no-charts --conventions torch \
+    --inputs own.npy --kernels two_pass_f32_scalar
+accepted "own rows: again" 0 replay --db own.db
+check "own rows: all of them" hasnt out 'stored row alone'
+"$binaries/npy_tool" make own.npy '<f4' '(3, 8)' 7:3
+accepted "own rows, changed" 0 replay --db own.db
+check "own rows, changed: said so" has out 'the stored row alone: this input has other bits now'
+rm own.npy
+accepted "own rows, gone" 0 replay --db own.db --json
+check "own rows, gone: reproduces" is "$(value 0.reproduces out)" true
+check "own rows, gone: not whole" is "$(value 0.whole out)" false
+
+# From the store to a file and back.
+accepted "as a find" 0 replay --db r.db --kernel two_pass_f32_scalar --input kappa --print
+cp out find.txt
+check "as a find: hex floats" has find.txt '^x (-?0x[0-9a-f.]+p[+-][0-9]+ ?)+$'
+accepted "the find" 0 replay --from find.txt
+check "the find reproduces" has out '1 replayed, 1 the same'
+accepted "NaN rows keep their bits" 0 replay --db r.db --kernel two_pass_f32_scalar --input nan --print
+sed 's/^y_hash .*/y_hash 0000000000000001/' find.txt >other.txt
+accepted "other bits" 1 replay --from other.txt
+
+# wrong LABEL PATTERN SED: a file that sed spoils.
+wrong() {
+    sed "$3" find.txt >bad.txt
+    refused "$1" 2 "$2" replay --from bad.txt
+}
+line=$(grep -n -m 1 '^x ' find.txt | cut -d: -f1)
+wrong "no hex float" "bad.txt:$line: 'one': a hex float of f32" "${line}s/^x [^ ]*/x one/"
+wrong "decimal" "bad.txt:$line: '0.1': a hex float of f32" "${line}s/^x [^ ]*/x 0.1/"
+wrong "more digits than f32 has" "bad.txt:$line: .*a hex float of f32" \
+    "${line}s/^x [^ ]*/x 0x1.00000000001p+0/"
+wrong "a number lacks" 'x has 39 numbers; rows x hidden is 40' "${line}s/^x [^ ]*/x/"
+wrong "a number too many" 'no more expected' "$ s/^end/x 0x1p+0\nend/"
+wrong "an unknown field" "bad.txt:2: 'colour' is no field" '2s/.*/colour red/'
+wrong "an unknown convention" 'bad.txt:3: .*torhc' '3s/.*/convention torhc/'
+wrong "another type" 'bad.txt:4: dtype f64: f32 was expected' '4s/.*/dtype f64/'
+wrong "no rows" "bad.txt:5: rows '0'" '5s/.*/rows 0/'
+wrong "huge" "bad.txt:6: hidden '99999999999'" '6s/.*/hidden 99999999999/'
+wrong "no end" 'the file ends within a find' '$d'
+wrong "an unknown verdict" "unknown verdict 'perfect'" 's/^verdict .*/verdict perfect/'
+wrong "outside" 'the worst element lies outside' 's/^worst 0 [0-9]*/worst 0 40/'
+: >empty.txt
+refused "an empty file" 2 'holds no find' replay --from empty.txt
+refused "no such file" 7 'cannot read it' replay --from nowhere.txt
+refused "no such find" 2 'find.txt has 1' replay --from find.txt --find 2
+run_it replay --help
+check "help" has out 'Exit code: 0 all reproduce'
+finish

@@ -1,0 +1,259 @@
+/* Worst rows read back from text, line by line; whatever is wrong is said with file and line. */
+#include "convention.h"
+#include "worst_row.h"
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the reader is. */
+typedef struct reader {
+    const char *path;
+    size_t line;
+    bool inside; /* between find and end */
+    worst_row row;
+    size_t have_x, have_gamma, have_beta;
+} reader;
+
+static bool bad(const reader *reader, error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool bad(const reader *reader, error *error, const char *format, ...)
+{
+    char what[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return fail(error, EXIT_CODE_USAGE, "%s:%zu: %s", reader->path, reader->line, what);
+}
+
+static bool parse_size(const char *text, size_t *size)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    *size = (size_t)value;
+    return !errno && end > text && *end == '\0' && *text >= '0' && *text <= '9';
+}
+
+/* A double as "%a" prints it. */
+static bool parse_hex(const char *text, double *value)
+{
+    const char *digits = text + (*text == '-');
+    char *end;
+    if (strncmp(digits, "0x", 2) != 0 && strcmp(digits, "inf") != 0 && strcmp(digits, "nan") != 0)
+        return false;
+    *value = strtod(text, &end);
+    return *end == '\0' && end > text;
+}
+
+/* More numbers of x, gamma or beta. */
+static bool add_floats(reader *reader, char *words, float **values, size_t wanted, size_t *have,
+                       error *error)
+{
+    char *state = NULL;
+    if (wanted == 0 || wanted > WORST_MAX_ELEMENTS)
+        return bad(reader, error, "numbers before rows and hidden are known to be 1 or more");
+    if (!*values && !(*values = malloc(wanted * sizeof **values)))
+        return fail_memory(error, "a worst row");
+    for (char *word = strtok_r(words, " ", &state); word; word = strtok_r(NULL, " ", &state)) {
+        if (*have == wanted)
+            return bad(reader, error,
+                       "'%.40s': %zu numbers are there already, and no more expected", word,
+                       wanted);
+        if (!hex_float_parse(word, &(*values)[*have]))
+            return bad(reader, error, "'%.40s': a hex float of f32 was expected, as in 0x1.8p-3",
+                       word);
+        ++*have;
+    }
+    return true;
+}
+
+static bool set_verdict(reader *reader, char *value, error *error)
+{
+    static const char declared[] = " (declared)";
+    size_t length = strlen(value), tail = sizeof declared - 1;
+    verdict *verdict = &reader->row.verdict;
+    verdict->declared = length > tail && strcmp(value + length - tail, declared) == 0;
+    if (verdict->declared)
+        value[length - tail] = '\0';
+    return verdict_from_name(value, &verdict->kind) ||
+           bad(reader, error, "unknown verdict '%.60s'", value);
+}
+
+static bool set_worst(reader *reader, char *value, error *error)
+{
+    char *state = NULL, *words[4];
+    for (int i = 0; i < 4; i++)
+        if (!(words[i] = strtok_r(i ? NULL : value, " ", &state)))
+            return bad(reader, error, "worst: row, column, computed and exact were expected");
+    worst_row *row = &reader->row;
+    return (parse_size(words[0], &row->row) && parse_size(words[1], &row->column) &&
+            parse_hex(words[2], &row->computed) && parse_hex(words[3], &row->exact)) ||
+           bad(reader, error, "worst: two whole numbers and two hex floats were expected");
+}
+
+static bool set_convention(reader *reader, const char *value, error *error)
+{
+    ln_convention convention;
+    struct error why = {0};
+    if (strlen(value) >= sizeof reader->row.convention)
+        return bad(reader, error, "a convention of %zu characters", strlen(value));
+    if (!convention_parse(value, &convention, &why))
+        return bad(reader, error, "%.400s", why.message);
+    snprintf(reader->row.convention, sizeof reader->row.convention, "%s", value);
+    return true;
+}
+
+static bool set_word(const reader *reader, const char *name, const char *value, char *to,
+                     size_t size, error *error)
+{
+    if (!*value || strlen(value) >= size)
+        return bad(reader, error, "%s: 1 to %zu characters were expected", name, size - 1);
+    snprintf(to, size, "%s", value);
+    return true;
+}
+
+static bool set_shape(const reader *reader, const char *name, const char *value, size_t *to,
+                      error *error)
+{
+    if (reader->row.x)
+        return bad(reader, error, "%s: comes after x", name);
+    if (parse_size(value, to) && *to > 0 && *to <= WORST_MAX_ELEMENTS)
+        return true;
+    *to = 0;
+    return bad(reader, error, "%s '%.40s': a whole number from 1 was expected", name, value);
+}
+
+/* Elements that gamma and beta must have. */
+static size_t parameters_of(const reader *reader)
+{
+    ln_convention convention;
+    if (!reader->row.convention[0] || !convention_parse(reader->row.convention, &convention, NULL))
+        return 0;
+    return convention.affine == LN_AFFINE_SCALAR ? 1 : reader->row.hidden;
+}
+
+static bool set_field(reader *reader, const char *name, char *value, error *error)
+{
+    worst_row *row = &reader->row;
+    row->parameters = parameters_of(reader);
+    if (strcmp(name, "x") == 0)
+        return add_floats(reader, value, &row->x, row->rows * row->hidden, &reader->have_x, error);
+    if (strcmp(name, "gamma") == 0)
+        return add_floats(reader, value, &row->gamma, row->parameters, &reader->have_gamma, error);
+    if (strcmp(name, "beta") == 0)
+        return add_floats(reader, value, &row->beta, row->parameters, &reader->have_beta, error);
+    if (strcmp(name, "kernel") == 0)
+        return set_word(reader, name, value, row->kernel, sizeof row->kernel, error);
+    if (strcmp(name, "origin") == 0)
+        return set_word(reader, name, value, row->origin, sizeof row->origin, error);
+    if (strcmp(name, "detail") == 0)
+        return set_word(reader, name, value, row->verdict.detail, sizeof row->verdict.detail,
+                        error);
+    if (strcmp(name, "convention") == 0)
+        return set_convention(reader, value, error);
+    if (strcmp(name, "verdict") == 0)
+        return set_verdict(reader, value, error);
+    if (strcmp(name, "worst") == 0)
+        return set_worst(reader, value, error);
+    if (strcmp(name, "rows") == 0)
+        return set_shape(reader, name, value, &row->rows, error);
+    if (strcmp(name, "hidden") == 0)
+        return set_shape(reader, name, value, &row->hidden, error);
+    if (strcmp(name, "dtype") == 0)
+        return strcmp(value, "f32") == 0 ||
+               bad(reader, error, "dtype %.20s: f32 was expected", value);
+    if (strcmp(name, "row_ulp") == 0 || strcmp(name, "bound") == 0)
+        return parse_hex(value, *name == 'r' ? &row->row_ulp : &row->bound_row_ulp) ||
+               bad(reader, error, "%s '%.40s': a hex float was expected", name, value);
+    if (strcmp(name, "y_hash") == 0) {
+        char *end;
+        row->y_hash = strtoull(value, &end, 16);
+        return (strlen(value) == 16 && *end == '\0') ||
+               bad(reader, error, "y_hash '%.40s': 16 hex digits were expected", value);
+    }
+    return bad(reader, error, "'%.40s' is no field of a find: see docs/accuracy.md", name);
+}
+
+/* Everything there, and of the right length. */
+static bool end_find(reader *reader, worst_list *list, error *error)
+{
+    worst_row *row = &reader->row;
+    ln_convention convention;
+    if (!row->kernel[0] || !row->convention[0])
+        return bad(reader, error, "this find has no %s", row->kernel[0] ? "convention" : "kernel");
+    if (!row->x || reader->have_x != row->rows * row->hidden)
+        return bad(reader, error, "x has %zu numbers; rows x hidden is %zu", reader->have_x,
+                   row->rows * row->hidden);
+    if (!convention_parse(row->convention, &convention, error))
+        return false;
+    size_t gamma = convention_has_gamma(&convention) ? parameters_of(reader) : 0;
+    size_t beta = convention_has_beta(&convention) ? parameters_of(reader) : 0;
+    row->parameters = gamma ? gamma : beta;
+    if (reader->have_gamma != gamma || reader->have_beta != beta)
+        return bad(reader, error, "gamma and beta have %zu and %zu numbers; %s takes %zu and %zu",
+                   reader->have_gamma, reader->have_beta, row->convention, gamma, beta);
+    if (row->row >= row->rows || row->column >= row->hidden)
+        return bad(reader, error, "the worst element lies outside of the find");
+    return worst_list_add(list, row, error);
+}
+
+static bool read_line(reader *reader, char *line, worst_list *list, error *error)
+{
+    line[strcspn(line, "\r\n")] = '\0';
+    if (line[0] == '\0' || line[0] == '#')
+        return true;
+    if (strcmp(line, "find") == 0) {
+        if (reader->inside)
+            return bad(reader, error, "a find begins before the one above it has its end");
+        *reader = (struct reader){.path = reader->path, .line = reader->line, .inside = true};
+        reader->row.row_ulp = reader->row.bound_row_ulp = NAN;
+        reader->row.rows = 1;
+        return true;
+    }
+    if (!reader->inside) {
+        text_format(&list->header, "%s\n", line);
+        return list->count == 0 || bad(reader, error, "'%.40s': find was expected", line);
+    }
+    if (strcmp(line, "end") == 0) {
+        reader->inside = false;
+        return end_find(reader, list, error);
+    }
+    char *value = strchr(line, ' ');
+    if (!value)
+        return bad(reader, error, "'%.40s': a field and its value were expected", line);
+    *value++ = '\0';
+    return set_field(reader, line, value, error);
+}
+
+bool worst_list_read(const char *path, worst_list *list, error *error)
+{
+    reader reader = {.path = path};
+    char *line = NULL;
+    size_t room = 0;
+    *list = (worst_list){0};
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return fail(error, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    bool fine = true;
+    errno = 0;
+    while (fine && getline(&line, &room, file) >= 0) {
+        reader.line++;
+        fine = read_line(&reader, line, list, error);
+    }
+    if (fine && ferror(file))
+        fine = fail(error, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    if (fine && reader.inside)
+        fine = bad(&reader, error, "the file ends within a find");
+    if (fine && list->header.failed)
+        fine = fail_memory(error, path);
+    free(line);
+    fclose(file);
+    worst_row_free(&reader.row);
+    if (!fine)
+        worst_list_free(list);
+    return fine;
+}

@@ -1,0 +1,154 @@
+/* From a problem to a kernel, by the table that `lnbench choose --emit c` makes from measured
+ * results. The table has rows for each ISA; what this CPU can use of it is picked out once. */
+#include "dispatch.h"
+#include "dispatch_table.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TYPES = LN_F16 + 1, CLASSES = LN_ACCURACY_REPRODUCIBLE + 1, CACHES = 3 };
+enum { L1, L2, L3, DRAM, REGIMES };
+
+#define COUNT_ROW(...) +1
+enum { ROWS = 0 LAYERNORM_DISPATCH(COUNT_ROW) };
+
+typedef struct row {
+    ln_accuracy accuracy;
+    ln_type storage, param;
+    int isa, regime;
+    size_t hidden_to;
+    const char *kernel;
+} row;
+
+#define TYPE_f32 LN_F32
+#define TYPE_f64 LN_F64
+#define TYPE_bf16 LN_BF16
+#define TYPE_f16 LN_F16
+#define CLASS_fast LN_ACCURACY_FAST
+#define CLASS_accurate LN_ACCURACY_ACCURATE
+#define CLASS_reproducible LN_ACCURACY_REPRODUCIBLE
+#define READ_ROW(accuracy, storage, param, isa, regime, hidden_to, kernel)                         \
+    {CLASS_##accuracy, TYPE_##storage, TYPE_##param, ISA_##isa, regime, hidden_to, kernel},
+
+static const row table[] = {LAYERNORM_DISPATCH(READ_ROW)};
+
+/* The rows that this CPU uses, in the table's order, and where those of each cell lie. */
+static struct {
+    const row *row;
+    const ln_kernel *kernel;
+} used[ROWS];
+
+typedef struct cell {
+    int isa;
+    size_t first, count;
+} cell;
+
+static cell cells[CLASSES][TYPES][TYPES][REGIMES];
+static size_t cache_bytes[CACHES];
+
+static const ln_kernel *find_kernel(const row *row)
+{
+    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_problem any = {.rows = 1, .hidden = 1, .storage = row->storage, .param = row->param};
+    for (size_t i = 0; i < plugin->count; i++)
+        if (strcmp(plugin->kernels[i].name, row->kernel) == 0)
+            return plugin->kernels[i].supports(&any) ? NULL : &plugin->kernels[i];
+    return NULL;
+}
+
+/* What the machine does not tell is taken from the one that was measured. */
+static void read_caches(void)
+{
+    static const size_t measured[CACHES] = {LAYERNORM_DISPATCH_CACHES};
+    long told[CACHES] = {0};
+#if defined(_SC_LEVEL1_DCACHE_SIZE)
+    told[L1] = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+    told[L2] = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    told[L3] = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
+    for (int i = 0; i < CACHES; i++)
+        cache_bytes[i] = told[i] > 0 ? (size_t)told[i] : measured[i];
+}
+
+/* Of each cell the rows of the first ISA that there is: the table has the best one first. */
+static void read_table(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        const row *row = &table[i];
+        cell *cell = &cells[row->accuracy][row->storage][row->param][row->regime];
+        bool other = cell->count > 0 && cell->isa != row->isa;
+        const ln_kernel *kernel = find_kernel(row);
+        if (other || !ln_isa_is_usable(row->isa) || !kernel)
+            continue;
+        if (cell->count++ == 0) {
+            cell->isa = row->isa;
+            cell->first = count;
+        }
+        used[count].row = row;
+        used[count++].kernel = kernel;
+    }
+    read_caches();
+}
+
+static int regime_of(const ln_problem *problem)
+{
+    double bytes = ln_bytes_moved(problem);
+    int regime = L1;
+    while (regime < DRAM && bytes > (double)cache_bytes[regime])
+        regime++;
+    return regime;
+}
+
+static const ln_kernel *look_up(const ln_problem *problem, ln_type storage, ln_type param)
+{
+    const cell *cell = &cells[problem->accuracy][storage][param][regime_of(problem)];
+    if (cell->count == 0)
+        return NULL;
+    size_t at = cell->first, last = cell->first + cell->count - 1;
+    while (at < last && problem->hidden > used[at].row->hidden_to)
+        at++;
+    return used[at].kernel;
+}
+
+static bool is_better(const ln_kernel *kernel, const ln_kernel *than)
+{
+    static const char *const isas[] = {
+#define NAME(name, label, cpu) #name,
+        LN_ISA_TABLE(NAME)};
+    int rank = 0, other = -1;
+    for (int i = 0; i < ISA_COUNT; i++) {
+        rank = strcmp(isas[i], kernel->isa) == 0 ? i : rank;
+        other = than && strcmp(isas[i], than->isa) == 0 ? i : other;
+    }
+    return rank > other;
+}
+
+/* Types that were not measured: the kernel that is made like the one for f32, on the best ISA. */
+static const ln_kernel *look_up_relative(const ln_problem *problem)
+{
+    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_kernel *model = look_up(problem, LN_F32, LN_F32), *found = NULL;
+    for (size_t i = 0; model && i < plugin->count; i++) {
+        const ln_kernel *kernel = &plugin->kernels[i];
+        if (strcmp(kernel->statistics, model->statistics) == 0 &&
+            strcmp(kernel->apply, model->apply) == 0 &&
+            strcmp(kernel->schedule, model->schedule) == 0 && is_better(kernel, found) &&
+            !kernel->supports(problem))
+            found = kernel;
+    }
+    return found;
+}
+
+const ln_kernel *ln_dispatch(const ln_problem *problem)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (problem->hidden == 0 || (unsigned)problem->accuracy >= CLASSES ||
+        (unsigned)problem->storage >= TYPES || (unsigned)problem->param >= TYPES)
+        return NULL;
+    pthread_once(&once, read_table);
+    const ln_kernel *kernel = look_up(problem, problem->storage, problem->param);
+    return kernel ? kernel : look_up_relative(problem);
+}

@@ -1,0 +1,25 @@
+/* Which kernel ln_layernorm() takes. */
+#ifndef LN_DISPATCH_H
+#define LN_DISPATCH_H
+
+#include "kernel_table.h"
+#include "layernorm_plugin.h"
+#include <stdbool.h>
+
+#define LN_NAME_ISA(name, label, cpu) ISA_##name,
+enum { LN_ISA_TABLE(LN_NAME_ISA) ISA_COUNT };
+
+/* Whether this CPU has an ISA and LN_DISABLE_ISA leaves it. */
+bool ln_isa_is_usable(int isa);
+
+/* Bytes of x read and y written. */
+static inline double ln_bytes_moved(const ln_problem *problem)
+{
+    static const double sizes[] = {4, 8, 2, 2};
+    return 2 * (double)problem->rows * (double)problem->hidden * sizes[problem->storage];
+}
+
+/* The kernel for a problem of known types and accuracy class, NULL where there is none. */
+const ln_kernel *ln_dispatch(const ln_problem *problem);
+
+#endif

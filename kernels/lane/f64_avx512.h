@@ -1,0 +1,95 @@
+/* f64, AVX-512: eight elements. Tails are masked: the lanes left out are neither read nor written
+ * and do not fault. */
+#ifndef LN_LANE_F64_AVX512_H
+#define LN_LANE_F64_AVX512_H
+
+#include "lane/f64.h"
+#include <immintrin.h>
+
+typedef __m512d vec;
+enum { LANES = 8 };
+
+/* Ones for the first n < LANES lanes. */
+LN_INLINE __mmask8 lane_mask(size_t n)
+{
+    return (__mmask8)((1u << n) - 1u);
+}
+
+LN_INLINE vec lane_set(item a)
+{
+    return _mm512_set1_pd(a);
+}
+
+LN_INLINE vec lane_load_f64(const element_f64 *p)
+{
+    return _mm512_loadu_pd(p);
+}
+
+LN_INLINE vec lane_load_first_f64(const element_f64 *p, size_t n)
+{
+    return _mm512_maskz_loadu_pd(lane_mask(n), p);
+}
+
+LN_INLINE void lane_store_f64(element_f64 *p, vec a)
+{
+    _mm512_storeu_pd(p, a);
+}
+
+LN_INLINE vec lane_stored_f64(vec a)
+{
+    return a;
+}
+
+LN_INLINE void item_store(item *p, vec a)
+{
+    _mm512_storeu_pd(p, a);
+}
+
+LN_INLINE void lane_store_first_f64(element_f64 *p, vec a, size_t n)
+{
+    _mm512_mask_storeu_pd(p, lane_mask(n), a);
+}
+
+LN_INLINE vec lane_first(vec a, size_t n)
+{
+    return _mm512_maskz_mov_pd(lane_mask(n), a);
+}
+
+LN_INLINE vec lane_add(vec a, vec b)
+{
+    return _mm512_add_pd(a, b);
+}
+
+LN_INLINE vec lane_subtract(vec a, vec b)
+{
+    return _mm512_sub_pd(a, b);
+}
+
+LN_INLINE vec lane_multiply(vec a, vec b)
+{
+    return _mm512_mul_pd(a, b);
+}
+
+LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)
+{
+    return _mm512_fmadd_pd(a, b, c);
+}
+
+LN_INLINE vec lane_absolute(vec a)
+{
+    return _mm512_abs_pd(a);
+}
+
+LN_INLINE vec lane_maximum(vec a, vec b)
+{
+    return _mm512_max_pd(a, b);
+}
+
+LN_INLINE item lane_sum(vec a)
+{
+    __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(a), _mm512_extractf64x4_pd(a, 1));
+    __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
+
+#endif

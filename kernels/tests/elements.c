@@ -1,0 +1,101 @@
+#include "elements.h"
+
+#include <math.h>
+#include <string.h>
+
+size_t element_size(ln_type type)
+{
+    return type == LN_F64 ? sizeof(double) : type == LN_F32 ? sizeof(float) : sizeof(uint16_t);
+}
+
+const char *element_name(ln_type type)
+{
+    static const char *const names[] = {
+        [LN_F32] = "f32", [LN_F64] = "f64", [LN_BF16] = "bf16", [LN_F16] = "f16"};
+    return names[type];
+}
+
+format element_format(ln_type type)
+{
+    static const format formats[] = {[LN_F32] = {24, -126, 127},
+                                     [LN_F64] = {53, -1022, 1023},
+                                     [LN_BF16] = {8, -126, 127},
+                                     [LN_F16] = {11, -14, 15}};
+    return formats[type];
+}
+
+double element_rounded(ln_type type, double value)
+{
+    format format = element_format(type);
+    if (type == LN_F64 || !isfinite(value) || value == 0)
+        return value;
+    int exponent = ilogb(value) > format.least ? ilogb(value) : format.least;
+    double rounded = ldexp(rint(ldexp(value, format.bits - 1 - exponent)), /* ties to even */
+                           exponent - format.bits + 1);
+    return fabs(rounded) < ldexp(1, format.most + 1) ? rounded : copysign(INFINITY, value);
+}
+
+/* The 16 bits: a sign, and whole numbers of the smallest number's 2^k-th multiple by exponent. */
+static uint16_t bits_of(format format, double value)
+{
+    int fraction = format.bits - 1;
+    unsigned sign = signbit(value) ? 0x8000u : 0;
+    unsigned infinity = (unsigned)(format.most - format.least + 2) << fraction;
+    double size = fabs(value);
+    if (isnan(value))
+        return (uint16_t)(sign | infinity | 1u << (fraction - 1));
+    if (isinf(value))
+        return (uint16_t)(sign | infinity);
+    if (size < ldexp(1, format.least))
+        return (uint16_t)(sign | (unsigned)ldexp(size, fraction - format.least));
+    unsigned field = (unsigned)(ilogb(size) - format.least + 1);
+    double part = ldexp(size, fraction - ilogb(size)) - ldexp(1, fraction);
+    return (uint16_t)(sign | field << fraction | (unsigned)part);
+}
+
+static double value_of(format format, uint16_t bits)
+{
+    int fraction = format.bits - 1;
+    unsigned field = (bits & 0x7fffu) >> fraction, part = bits & ((1u << fraction) - 1);
+    double size;
+    if ((int)field == format.most - format.least + 2)
+        size = part ? NAN : INFINITY;
+    else if (field == 0)
+        size = ldexp(part, format.least - fraction);
+    else
+        size = ldexp(part + (1u << fraction), (int)field - 1 + format.least - fraction);
+    return bits & 0x8000u ? -size : size;
+}
+
+double element_get(ln_type type, const void *elements, size_t i)
+{
+    if (type == LN_F64)
+        return ((const double *)elements)[i];
+    if (type == LN_F32)
+        return (double)((const float *)elements)[i];
+    return value_of(element_format(type), ((const uint16_t *)elements)[i]);
+}
+
+void element_put(ln_type type, void *elements, size_t i, double value)
+{
+    if (type == LN_F64)
+        ((double *)elements)[i] = value;
+    else if (type == LN_F32)
+        ((float *)elements)[i] = (float)value;
+    else
+        ((uint16_t *)elements)[i] = bits_of(element_format(type), element_rounded(type, value));
+}
+
+void elements_store(ln_type type, void *elements, double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        element_put(type, elements, i, values[i]);
+        values[i] = element_get(type, elements, i);
+    }
+}
+
+void elements_read(ln_type type, const void *elements, double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] = element_get(type, elements, i);
+}

@@ -1,0 +1,200 @@
+/* Parallel calls give the bits of calls on one thread, whatever the number of rows and threads, and
+ * a library that is unloaded leaves no thread behind. */
+#include "tests.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fenv.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Rows so long that each may have a thread of its own. */
+enum { ROWS = 7, LONG = 16384, STRIDE = LONG + 3, SIZE = ROWS * STRIDE };
+
+typedef struct output {
+    float y[SIZE], sum[SIZE];
+    double mean[ROWS], rstd[ROWS]; /* or floats */
+} output;
+
+static float x[SIZE], residual[SIZE], gamma_values[LONG], beta_values[LONG];
+static output alone, together;
+
+static void fill(void)
+{
+    numbers numbers = {5};
+    fill_normal(&numbers, x, SIZE, 3, 2);
+    fill_normal(&numbers, residual, SIZE, 0, 1);
+    fill_normal(&numbers, gamma_values, LONG, 1, 0.5);
+    fill_normal(&numbers, beta_values, LONG, 0, 1);
+}
+
+static ln_tensors tensors_into(output *output, int with_residual)
+{
+    memset(output, 0x55, sizeof *output);
+    return (ln_tensors){.x = x,
+                        .residual = with_residual ? residual : NULL,
+                        .gamma = gamma_values,
+                        .beta = beta_values,
+                        .y = output->y,
+                        .sum = with_residual ? output->sum : NULL,
+                        .mean = output->mean,
+                        .rstd = output->rstd};
+}
+
+static ln_problem strided(size_t rows)
+{
+    ln_problem problem = problem_of(rows, LONG, convention_number(24));
+    problem.x_stride = problem.y_stride = STRIDE;
+    return problem;
+}
+
+static void compare(const ln_problem *problem, int with_residual)
+{
+    ln_tensors one = tensors_into(&alone, with_residual);
+    assert_int_equal(ln_layernorm(problem, &one), LN_OK);
+    for (unsigned threads = 1; threads <= 5; threads++) {
+        ln_tensors many = tensors_into(&together, with_residual);
+        assert_int_equal(ln_set_threads(threads), LN_OK);
+        assert_int_equal(ln_layernorm_parallel(problem, &many), LN_OK);
+        assert_memory_equal(&alone, &together, sizeof alone);
+    }
+}
+
+static void bits_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    fill();
+    for (size_t rows = 0; rows <= ROWS; rows++)
+        for (int with_residual = 0; with_residual < 2; with_residual++) {
+            ln_problem problem = strided(rows);
+            compare(&problem, with_residual);
+        }
+}
+
+static void every_class_works(void **state)
+{
+    (void)state;
+    fill();
+    for (int class = LN_ACCURACY_FAST; class <= LN_ACCURACY_REPRODUCIBLE; class ++) {
+        ln_problem problem = strided(ROWS);
+        problem.accuracy = (ln_accuracy) class;
+        assert_non_null(ln_layernorm_kernel(&problem));
+        ln_type sums = ln_layernorm_accumulator(&problem);
+        assert_true(sums == LN_F32 || sums == LN_F64);
+        compare(&problem, 0);
+    }
+}
+
+/* A sample of kernels, each by name, on many short rows. */
+static void named_kernels_too(void **state)
+{
+    (void)state;
+    const ln_kernel *kernel;
+    fill();
+    for (size_t k = 0; (kernel = kernel_number(k)); k++) {
+        ln_problem problem = problem_of(SIZE / 100, 100, convention_number(24));
+        problem.storage = kernel->storage;
+        problem.param = kernel->param;
+        ln_tensors one = tensors_into(&alone, 0), many = tensors_into(&together, 0);
+        one.mean = one.rstd = many.mean = many.rstd = NULL;
+        if (!is_sampled(k, 0, 4) || kernel->storage != LN_F32 || kernel->param != LN_F32)
+            continue;
+        assert_int_equal(ln_set_threads(3), LN_OK);
+        assert_int_equal(ln_layernorm_with(kernel->name, &problem, &one), LN_OK);
+        assert_int_equal(ln_layernorm_parallel_with(kernel->name, &problem, &many), LN_OK);
+        assert_memory_equal(alone.y, together.y, sizeof alone.y);
+    }
+}
+
+/* A thread that was created before must follow, or bits would depend on who did a row. */
+static void rounding_is_the_callers(void **state)
+{
+    (void)state;
+    fill();
+    ln_problem problem = strided(ROWS);
+    assert_int_equal(ln_set_threads(3), LN_OK);
+    fesetround(FE_UPWARD);
+    ln_tensors one = tensors_into(&alone, 0), many = tensors_into(&together, 0);
+    ln_status first = ln_layernorm(&problem, &one);
+    ln_status second = ln_layernorm_parallel(&problem, &many);
+    fesetround(FE_TONEAREST);
+    assert_true(first == LN_OK && second == LN_OK);
+    assert_memory_equal(&alone, &together, sizeof alone);
+}
+
+static void errors_are_those_of_one_thread(void **state)
+{
+    (void)state;
+    ln_problem problem = strided(ROWS);
+    ln_tensors tensors = tensors_into(&together, 0);
+    tensors.gamma = NULL;
+    assert_int_equal(ln_layernorm_parallel(&problem, &tensors), LN_ERROR_ARGUMENT);
+    assert_int_equal(ln_layernorm_parallel(NULL, &tensors), LN_ERROR_ARGUMENT);
+    tensors.gamma = gamma_values;
+    assert_int_equal(ln_layernorm_parallel_with("nobody", &problem, &tensors),
+                     LN_ERROR_UNSUPPORTED);
+    problem.accuracy = (ln_accuracy)3;
+    assert_int_equal(ln_layernorm_parallel(&problem, &tensors), LN_ERROR_ARGUMENT);
+    assert_null(ln_layernorm_kernel(&problem));
+    assert_int_equal(ln_layernorm_accumulator(&problem), LN_F64);
+    assert_int_equal(ln_set_threads(LN_THREADS_MAX + 1), LN_ERROR_ARGUMENT);
+    assert_string_equal(ln_status_string(LN_ERROR_THREADS),
+                        "the system has no more threads, or no memory for them");
+}
+
+#if defined(__linux__)
+static int count_threads(void)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    for (const struct dirent *entry; (entry = readdir(tasks));)
+        count += entry->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+#endif
+
+static void unloading_ends_the_threads(void **state)
+{
+    (void)state;
+#if defined(__linux__) && !defined(LN_EMULATED)
+    fill();
+    ln_problem problem = strided(ROWS);
+    assert_int_equal(ln_set_threads(1), LN_OK);
+    int before = count_threads();
+    for (int i = 0; i < 5; i++) {
+        void *library = dlmopen(LM_ID_NEWLM, LN_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+        if (!library) {
+            printf("skipped: no second copy of the library: %s\n", dlerror());
+            return;
+        }
+        ln_status (*resize)(unsigned);
+        ln_status (*run)(const ln_problem *, const ln_tensors *);
+        *(void **)&resize = dlsym(library, "ln_set_threads");
+        *(void **)&run = dlsym(library, "ln_layernorm_parallel");
+        assert_true(resize && run);
+        ln_tensors tensors = tensors_into(&together, 0);
+        assert_int_equal(resize(4), LN_OK);
+        assert_int_equal(run(&problem, &tensors), LN_OK);
+        assert_int_equal(count_threads(), before + 3);
+        dlclose(library);
+        assert_int_equal(count_threads(), before);
+    }
+#else
+    printf("skipped: needs Linux's /proc and a loader of its own\n");
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bits_do_not_depend_on_threads),
+        cmocka_unit_test(every_class_works),
+        cmocka_unit_test(named_kernels_too),
+        cmocka_unit_test(rounding_is_the_callers),
+        cmocka_unit_test(errors_are_those_of_one_thread),
+        cmocka_unit_test(unloading_ends_the_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

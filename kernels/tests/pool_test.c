@@ -1,0 +1,251 @@
+/* The pool: every part runs once and on its own thread, jobs from many callers, sleep and wake-up,
+ * sizes that change, forks, and threads that the system refuses. thread_sanitizer_test builds this
+ * file with clang -fsanitize=thread. */
+#include "part.h"
+#include "pool.h"
+
+#include <fenv.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+enum { MOST_PARTS = 100 };
+
+typedef struct counts {
+    unsigned done[MOST_PARTS]; /* not atomic: no two threads may have the same part */
+    pthread_t by[MOST_PARTS];
+    int rounding[MOST_PARTS];
+} counts;
+
+static void count_part(void *context, unsigned part)
+{
+    counts *counts = context;
+    counts->done[part]++;
+    counts->by[part] = pthread_self();
+    counts->rounding[part] = fegetround();
+}
+
+static void assert_each_once(const counts *counts, unsigned parts)
+{
+    for (unsigned part = 0; part < MOST_PARTS; part++)
+        assert_int_equal(counts->done[part], part < parts);
+}
+
+static void every_part_runs_once(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 5; threads++) {
+        assert_int_equal(ln_pool_resize(threads), LN_OK);
+        assert_int_equal(ln_pool_threads(), threads);
+        for (unsigned parts = 0; parts <= 12; parts++) {
+            counts counts = {0};
+            ln_pool_run(parts, count_part, &counts);
+            assert_each_once(&counts, parts);
+            for (unsigned part = 0; part < parts; part++)
+                assert_true(pthread_equal(counts.by[part], counts.by[part % threads]));
+            for (unsigned part = 1; part < parts && part < threads; part++)
+                assert_false(pthread_equal(counts.by[part], pthread_self()));
+        }
+    }
+}
+
+static void jobs_follow_each_other(void **state)
+{
+    (void)state;
+    assert_int_equal(ln_pool_resize(3), LN_OK);
+    for (int i = 0; i < 2000; i++) {
+        counts counts = {0};
+        unsigned parts = 1 + (unsigned)i % 7;
+        ln_pool_run(parts, count_part, &counts);
+        assert_each_once(&counts, parts);
+        /* Long enough for the threads to fall asleep, once in a while. */
+        if (i % 100 == 0)
+            nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+}
+
+static void *call_often(void *context)
+{
+    atomic_uint *wrong = context;
+    for (int i = 0; i < 300; i++) {
+        counts counts = {0};
+        ln_pool_run(6, count_part, &counts);
+        for (unsigned part = 0; part < MOST_PARTS; part++)
+            atomic_fetch_add(wrong, counts.done[part] != (part < 6));
+    }
+    return NULL;
+}
+
+static void many_call_at_once(void **state)
+{
+    (void)state;
+    enum { CALLERS = 4 };
+    pthread_t callers[CALLERS];
+    atomic_uint wrong = 0;
+    for (int i = 0; i < CALLERS; i++)
+        assert_int_equal(pthread_create(&callers[i], NULL, call_often, &wrong), 0);
+    for (unsigned i = 0; i < 20; i++)
+        assert_int_equal(ln_pool_resize(1 + i % 4), LN_OK);
+    for (int i = 0; i < CALLERS; i++)
+        pthread_join(callers[i], NULL);
+    assert_int_equal(atomic_load(&wrong), 0);
+}
+
+static void run_inside(void *context, unsigned part)
+{
+    counts *inner = context;
+    ln_pool_run(3, count_part, &inner[part]);
+}
+
+static void a_job_within_a_job_runs_alone(void **state)
+{
+    (void)state;
+    counts inner[4] = {{{0}, {0}, {0}}};
+    assert_int_equal(ln_pool_resize(2), LN_OK);
+    ln_pool_run(4, run_inside, inner);
+    for (int i = 0; i < 4; i++)
+        assert_each_once(&inner[i], 3);
+}
+
+static void parts_round_as_the_caller(void **state)
+{
+    (void)state;
+    assert_int_equal(ln_pool_resize(3), LN_OK);
+    const int modes[] = {FE_UPWARD, FE_TONEAREST, FE_DOWNWARD, FE_TONEAREST};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        counts counts = {0};
+        fesetround(modes[i]);
+        ln_pool_run(3, count_part, &counts);
+        fesetround(FE_TONEAREST);
+        for (unsigned part = 0; part < 3; part++)
+            assert_int_equal(counts.rounding[part], modes[i]);
+    }
+}
+
+/* 0: everything as it should be in a child. */
+static int child_works(void)
+{
+    counts counts = {0};
+    alarm(20);
+    ln_pool_run(4, count_part, &counts);
+    for (unsigned part = 0; part < 4; part++)
+        if (counts.done[part] != 1)
+            return 1;
+    if (ln_pool_threads() != 3 || pthread_equal(counts.by[1], pthread_self()))
+        return 2;
+    return ln_pool_resize(1) == LN_OK ? 0 : 3;
+}
+
+static void a_child_has_threads_of_its_own(void **state)
+{
+    (void)state;
+    counts counts = {0};
+    int status;
+    assert_int_equal(ln_pool_resize(3), LN_OK);
+    ln_pool_run(3, count_part, &counts);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(child_works());
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    memset(&counts, 0, sizeof counts);
+    ln_pool_run(3, count_part, &counts);
+    assert_each_once(&counts, 3);
+}
+
+#ifndef SANITIZED
+/* With no address space for stacks. */
+static int refused_threads_are_told(void)
+{
+    counts counts = {0};
+    const struct rlimit little = {1 << 20, 1 << 20};
+    alarm(20);
+    if (ln_pool_resize(2) != LN_OK || setrlimit(RLIMIT_AS, &little) != 0)
+        return 1;
+    if (ln_pool_resize(40) != LN_ERROR_THREADS || ln_pool_threads() != 2)
+        return 2;
+    ln_pool_run(MOST_PARTS, count_part, &counts);
+    for (unsigned part = 0; part < MOST_PARTS; part++)
+        if (counts.done[part] != 1)
+            return 3;
+    return 0;
+}
+#endif
+
+static void errors_are_exact(void **state)
+{
+    (void)state;
+    assert_int_equal(ln_pool_resize(2), LN_OK);
+    assert_int_equal(ln_pool_resize(LN_THREADS_MAX + 1), LN_ERROR_ARGUMENT);
+    assert_int_equal(ln_pool_threads(), 2);
+    assert_int_equal(ln_pool_resize(0), LN_OK);
+    assert_true(ln_pool_threads() >= 1);
+#ifdef SANITIZED
+    printf("skipped: threads that the system refuses (a sanitizer needs the address space)\n");
+#else
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(refused_threads_are_told());
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+#endif
+}
+
+/* Parts lie side by side, from the first row to the last, and differ by one row at most. */
+static void parts_cover_all_rows(void **state)
+{
+    (void)state;
+    char x[1], y[1], mean[1];
+    for (size_t rows = 1; rows < 50; rows++)
+        for (unsigned parts = 1; parts <= rows && parts < 9; parts++) {
+            const ln_problem problem = {
+                .rows = rows, .hidden = 10, .x_stride = 12, .storage = LN_BF16};
+            const ln_tensors tensors = {.x = x, .y = y, .mean = mean};
+            size_t row = 0;
+            for (unsigned part = 0; part < parts; part++) {
+                ln_part cut = ln_part_of(&problem, &tensors, LN_F32, parts, part);
+                assert_int_equal((uintptr_t)cut.tensors.x, (uintptr_t)x + row * 24);
+                assert_int_equal((uintptr_t)cut.tensors.y, (uintptr_t)y + row * 20);
+                assert_int_equal((uintptr_t)cut.tensors.mean, (uintptr_t)mean + row * 4);
+                assert_null(cut.tensors.rstd);
+                assert_true(cut.problem.rows - rows / parts <= 1);
+                row += cut.problem.rows;
+            }
+            assert_int_equal(row, rows);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_part_runs_once),
+        cmocka_unit_test(jobs_follow_each_other),
+        cmocka_unit_test(many_call_at_once),
+        cmocka_unit_test(a_job_within_a_job_runs_alone),
+        cmocka_unit_test(parts_round_as_the_caller),
+        cmocka_unit_test(a_child_has_threads_of_its_own),
+        cmocka_unit_test(errors_are_exact),
+        cmocka_unit_test(parts_cover_all_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+#!/bin/sh
+# The page in a browser: every chart there, nothing fetched, tables sort, nothing overflows on a phone
+# or a wide screen.
+#     page_test.sh BINARIES SOURCE
+set -u
+binaries=$1
+probe=$2/page_probe.js
+if ! command -v chromium >/dev/null; then
+    echo "skipped: chromium is not installed"
+    exit 77
+fi
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+failures=0
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+count_lost='window.lost=0;addEventListener("error",function(e){if(e.target!==window)lost++},true)'
+
+# browse FILE WIDTH: $said is what the probe found. The browser may reach no host at all.
+browse() {
+    {
+        sed -e "s@<head>@<head><script>$count_lost</script>@" -e 's,</body>.*,,' "$1"
+        echo '<script>'
+        cat "$probe"
+        echo '</script></body></html>'
+    } | sed 's,&,\&amp;,g; s,",\&quot;,g' >quoted
+    {
+        printf '<!DOCTYPE html><html><body style="margin:0"><iframe width="%s" height="900" ' "$2"
+        printf 'style="border:0" srcdoc="'
+        cat quoted
+        echo '"></iframe></body></html>'
+    } >probed.html
+    said=$(timeout 100 chromium --headless --no-sandbox --disable-gpu --disable-extensions \
+        --user-data-dir="$scratch/profile" --host-resolver-rules='MAP * ~NOTFOUND' \
+        --window-size=1700,1000 --dump-dom "file://$scratch/probed.html" 2>browser.log |
+        grep -o 'data-probe="[^"]*"')
+    [ -n "$said" ] || fail "$1 at $2: the browser said nothing: $(tail -n 3 browser.log)"
+    echo "$1 at $2: $said"
+}
+expect() {
+    case $said in
+    *[\"\ ]"$1"[\"\ ]*) ;;
+    *) fail "$1 was expected: $said" ;;
+    esac
+}
+
+"$binaries/make_sample_store" sample.db >/dev/null || exit 1
+"$binaries/draw_report" sample.db page >drawn || exit 1
+charts=$(grep -c 'svg$' drawn)
+[ "$charts" -ge 7 ] || fail "$charts charts were drawn"
+for width in 400 1600; do
+    browse page/index.html $width
+    for fact in "charts=$charts" "width=$width" empty=0 fetched=0 overflow=no unsorted=0 harmed=no; do
+        expect "$fact"
+    done
+    case $said in
+    *tables=0* | *tips=0*) fail "no table, or no tooltip, was tried: $said" ;;
+    esac
+done
+
+# What checks the checks: a page that fetches, overflows and does not sort is found out.
+sed -e 's,<main>,<main><img src="missing.png"><div style="width:3000px">wide</div>,' \
+    -e "s,sort(function,slice().sort(function," page/index.html >broken.html
+browse broken.html 400
+for fact in fetched=0 overflow=no unsorted=0; do
+    case $said in
+    *"$fact"*) fail "the probe did not see what was planted: $fact" ;;
+    esac
+done
+exit $failures
