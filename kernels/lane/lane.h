@@ -12,6 +12,9 @@
  *     lane_absolute, lane_maximum  of a NaN and a number: either
  *     lane_sum(a)                  the sum of the lanes: log2(LANES) levels, lane i with lane
  *                                  i + half at each, the same on every machine
+ *     lane_sum_rows(a[4], sums), lane_sum_two(a, b, sums)
+ *                                  the same for several vectors together, where LANE_SUM_ROWS is
+ *                                  defined; sums of type item
  *
  * and for each type T that this file reads and writes
  *     lane_load_T(p)               LANES elements, as items: exactly

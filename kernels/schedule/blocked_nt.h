@@ -13,16 +13,16 @@
  *     non-temporal hint halves it: its lines are gone before y is made;
  *   - four rows share gamma and beta in blocks of 1024 columns, 8 KiB, which then come from L1. Two
  *     rows, or blocks of 2048, lose 10 %, since misses of L1 take the buffers that stores around
- * the caches need; one row at a time loses 40 %. The statistics must be of one sweep that can be
- * taken in steps (shifted.h, naive.h). */
+ * the caches need; one row at a time loses 40 %.
+ * The statistics must be of one sweep, in steps (one_sweep.h). */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
 #define LN_NONTEMPORAL
 #include "schedule/rows.h"
 
-#ifndef STATISTICS_IN_STEPS
-#error "the schedule blocked_nt needs statistics that come in steps: see statistics/shifted.h"
+#ifndef STATISTICS_ONE_SWEEP
+#error "the schedule blocked_nt needs statistics that come in steps: see statistics/one_sweep.h"
 #endif
 
 enum { GROUP_ROWS = 4, GROUP_COLUMNS = 1024 };
@@ -45,7 +45,7 @@ typedef struct group {
     size_t known;  /* how many rows */
     size_t column; /* how far the next one is */
     real pivot;
-    statistics_sums sums;
+    sweep_sums sums;
 } group;
 
 LN_INLINE row call_row(const call *call, size_t r)
@@ -64,9 +64,13 @@ LN_INLINE void group_begin(const call *call, group *group, size_t first)
 LN_INLINE void group_keep(const call *call, group *group, const row *row)
 {
     size_t g = group->known++;
-    group->found[g] = statistics_end(call->statistics, row, &group->sums, group->pivot);
-    group->rstds[g] = convention_rstd(call->convention, group->found[g]);
-    keep_moments(call->tensors, group->first + g, group->found[g], group->rstds[g]);
+    moments found = statistics_found(call->statistics, group->pivot, sum_of(group->sums.x),
+                                     sum_of(group->sums.square));
+    if (__builtin_expect(statistics_is_off(call->statistics, found), 0))
+        found = sweep_again(*call->statistics, *row, found);
+    group->found[g] = found;
+    group->rstds[g] = convention_rstd(call->convention, found);
+    keep_moments(call->tensors, group->first + g, found, group->rstds[g]);
     group->column = 0;
 }
 
@@ -79,15 +83,16 @@ LN_INLINE void group_step(const call *call, group *group)
     size_t i = group->column, left = row.hidden - i;
     if (i == 0) {
         group->pivot = statistics_pivot(call->statistics, &row);
-        statistics_begin(&group->sums);
+        sweep_clear(&group->sums);
     }
+    const acc pivots = acc_set(group->pivot);
     fetch_block(&row, i + FETCH_AHEAD);
     if (left > BLOCK) {
-        statistics_add(&group->sums, &row, group->pivot, i, BLOCK);
+        sweep_add(&group->sums, &row, pivots, i, BLOCK, 0);
         group->column += BLOCK;
         return;
     }
-    statistics_add(&group->sums, &row, group->pivot, i, left);
+    sweep_add(&group->sums, &row, pivots, i, left, 0);
     group_keep(call, group, &row);
 }
 

@@ -14,41 +14,14 @@
 
 #include "statistics/raw_sums.h"
 
-/* Needs no pivot. */
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
-{
-    (void)statistics, (void)row;
-    return 0;
-}
-
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+LN_INLINE moments statistics_found(const statistics *statistics, real pivot, real sum, real square)
 {
     (void)pivot;
-    return naive_moments(statistics, row);
+    return naive_found(statistics, sum, square);
 }
 
-/* The same in steps of a block. */
-#define STATISTICS_IN_STEPS
-typedef naive_sums statistics_sums;
-
-LN_INLINE void statistics_begin(statistics_sums *sums)
-{
-    naive_begin(sums);
-}
-
-LN_INLINE void statistics_add(statistics_sums *sums, const row *row, real pivot, size_t i,
-                              size_t left)
-{
-    (void)pivot;
-    naive_add(sums, row, i, left);
-}
-
-LN_INLINE moments statistics_end(const statistics *statistics, const row *row,
-                                 const statistics_sums *sums, real pivot)
-{
-    (void)row, (void)pivot;
-    return naive_end(statistics, sums);
-}
+#define SWEEP_SHIFTED 0
+#include "statistics/one_sweep.h"
 
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {
