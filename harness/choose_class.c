@@ -88,7 +88,8 @@ static double common_error(const evidence *evidence, const accuracy_fact *fact)
     for (size_t i = 0; i < evidence->fact_count; i++) {
         const accuracy_fact *other = &evidence->facts[i];
         if (strcmp(other->kernel, COMMON_WAY) == 0 && strcmp(other->input, fact->input) == 0 &&
-            other->hidden == fact->hidden && other->kappa == fact->kappa && other->row_ulp > worst)
+            other->hidden == fact->hidden && (other->kappa == fact->kappa || isnan(fact->kappa)) &&
+            other->row_ulp > worst)
             worst = other->row_ulp;
     }
     return worst;
