@@ -8,6 +8,7 @@
 #include "audit.h"
 #include "audit_rows.h"
 #include "audit_types.h"
+#include "balls.h"
 #include "certify.h"
 #include "naive_oracle.h"
 
@@ -23,6 +24,7 @@ enum { EXIT_WRONG = 5, EXIT_USAGE = 2, EXIT_MEMORY = 7 };
 
 typedef struct run {
     audit *audit;
+    balls *balls; /* NULL where this was built without Arb */
     ln_reference *reference;
     certifier certifier; /* for the quick path's enclosures */
     audit_row row;
@@ -32,6 +34,7 @@ typedef struct run {
     ln_reference_typed result;
     unsigned kind;
     uint64_t elements, rows, wrong, enclosed;
+    uint64_t balls_right, balls_undecided;
     uint64_t by_type[AUDIT_TYPES];
     naive_errors naive[AUDIT_KINDS][AUDIT_TYPES];
 } run;
@@ -108,15 +111,40 @@ static void audit_enclosures(run *run)
     }
 }
 
+/* The third voice, on a row that has xhat. */
+static void hear_balls(run *run, size_t i, audit_claim claim)
+{
+    const audit_row *row = &run->row;
+    switch (balls_judge(run->balls, audit_load(row->storage, &run->x, i),
+                        parameter(run, &row->gamma, i), parameter(run, &row->beta, i), claim)) {
+    case BALLS_RIGHT:
+        run->balls_right++;
+        break;
+    case BALLS_UNDECIDED:
+        run->balls_undecided++;
+        break;
+    case BALLS_WRONG:
+        report_wrong(run, i, "element, by ball arithmetic");
+        break;
+    }
+}
+
 static void audit_elements(run *run)
 {
     const audit_row *row = &run->row;
+    bool has_balls = run->balls != NULL && audit_is_defined(run->audit);
+    if (has_balls) {
+        balls_take(run->balls, &row->convention, row->hidden, row->storage, &run->x);
+    }
     for (size_t i = 0; i < row->hidden; i++) {
         audit_claim claim = {audit_load(row->storage, &run->rounded, i), run->exact[i],
                              run->rest[i]};
         if (!audit_accepts(run->audit, audit_load(row->storage, &run->x, i),
                            parameter(run, &row->gamma, i), parameter(run, &row->beta, i), claim)) {
             report_wrong(run, i, "element");
+        }
+        if (has_balls) {
+            hear_balls(run, i, claim);
         }
     }
 }
@@ -149,6 +177,17 @@ static bool audit_one(run *run)
     return true;
 }
 
+static void print_balls(const run *run)
+{
+    if (run->balls == NULL) {
+        printf("third voice, ball arithmetic: skipped, built without Arb (libflint-arb-dev)\n");
+        return;
+    }
+    printf("third voice, ball arithmetic (%s): right %" PRIu64 ", not told (ties, zeros) %" PRIu64
+           "\n",
+           balls_version(), run->balls_right, run->balls_undecided);
+}
+
 static void print_totals(const run *run, double seconds)
 {
     ln_reference_counts counts = ln_reference_count(run->reference);
@@ -162,6 +201,7 @@ static void print_totals(const run *run, double seconds)
            ", at a raised one %" PRIu64 ", by exact comparison %" PRIu64
            ", NaN by definition %" PRIu64 "\n",
            counts.fast, counts.first_try, counts.raised, counts.exact, counts.special);
+    print_balls(run);
 }
 
 /* One line a kind of row: of each type, what share of the elements the naive oracle would have
@@ -203,11 +243,13 @@ static int run_audit(uint64_t elements, uint64_t seed)
     }
     unsigned long long state = seed;
     run->audit = audit_create();
+    run->balls = balls_create();
     run->reference = ln_reference_create();
     certifier_init(&run->certifier);
     run->result =
         (ln_reference_typed){.rounded = &run->rounded, .exact = run->exact, .rest = run->rest};
-    bool done = run->audit != NULL && run->reference != NULL;
+    bool has_balls = run->balls != NULL || balls_version() == NULL;
+    bool done = run->audit != NULL && run->reference != NULL && has_balls;
     double start = seconds_now();
     while (done && run->elements < elements) {
         draw_row(run, &state);
@@ -224,6 +266,7 @@ static int run_audit(uint64_t elements, uint64_t seed)
     int code = !done ? EXIT_MEMORY : run->wrong > 0 ? EXIT_WRONG : 0;
     certifier_clear(&run->certifier);
     ln_reference_destroy(run->reference);
+    balls_destroy(run->balls);
     audit_destroy(run->audit);
     free(run);
     return code;
