@@ -2,7 +2,7 @@
 # Every mutant of mutants.txt must make its test fail.
 #
 #   sources   the directories of the judge's sources and headers
-#   objects   the tests' own object files, NAME.c.o each
+#   objects   the tests' own object files, each in a directory NAME.dir
 #   libraries what they are linked with; a mutant's objects come first and stand for the library's
 #   compile, link  the compiler with its options
 #
@@ -46,7 +46,7 @@ build() {
     shift
     own=
     for object in $objects; do
-        case $object in */"$name.c.o") own=$object ;; esac
+        case $object in */"$name.dir/"*) own="$own $object" ;; esac
     done
     [ -n "$own" ] || return 1
     for source in "$@"; do
