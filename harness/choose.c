@@ -1,5 +1,5 @@
 /* The decision: who meets the budget, who of them is fastest, and what lies beside it. */
-#include "choose.h"
+#include "choose_class.h"
 #include "text.h"
 #include <math.h>
 #include <stdarg.h>
@@ -173,6 +173,16 @@ static bool is_unjudged(const choose_wanted *wanted, candidate *candidate)
 /* Half of f32's row ULPs are no digits at all: 2^23 of them are 1. */
 static const double no_digit = 0x1p23;
 
+static bool is_out_of_class(const choose_wanted *wanted, const evidence *evidence,
+                            candidate *candidate, bool *unjudged)
+{
+    char reason[256];
+    if (class_has(wanted->class, evidence, candidate->view.stored->key.kernel,
+                  candidate->object_hash, unjudged, reason, sizeof reason))
+        return false;
+    return set_fate(candidate, *unjudged ? FATE_UNJUDGED : FATE_BUDGET, "%s", reason);
+}
+
 static bool is_over_budget(const choose_wanted *wanted, candidate *candidate)
 {
     const choose_budget *budget = &wanted->budget;
@@ -220,8 +230,10 @@ static bool add_candidate(const choose_wanted *wanted, const evidence *evidence,
     judge_candidate(wanted, evidence, candidate);
     if (!is_ruled_out(wanted, evidence, candidate) && is_unjudged(wanted, candidate))
         choice->unjudged = true;
-    else if (candidate->fate == FATE_SLOWER)
+    bool unjudged = false;
+    if (candidate->fate == FATE_SLOWER && !is_out_of_class(wanted, evidence, candidate, &unjudged))
         is_over_budget(wanted, candidate);
+    choice->unjudged |= unjudged;
     choice->count++;
     return true;
 }
@@ -351,6 +363,16 @@ static bool rank(const evidence *evidence, choice *choice, error *error)
     return true;
 }
 
+/* The ISAs and the parameters' type that are wanted. */
+static bool is_of_kind(const choose_wanted *wanted, const json_t *kernels, const char *kernel)
+{
+    bool fits = !wanted->isas;
+    for (size_t i = 0; !fits && wanted->isas[i]; i++)
+        fits = strcmp(wanted->isas[i], descriptor_word(kernels, kernel, "isa")) == 0;
+    return fits && (!wanted->param ||
+                    strcmp(wanted->param, descriptor_word(kernels, kernel, "param")) == 0);
+}
+
 bool choice_make(const choose_wanted *wanted, const evidence *evidence, choice *choice,
                  error *error)
 {
@@ -361,7 +383,8 @@ bool choice_make(const choose_wanted *wanted, const evidence *evidence, choice *
     bool fine = true;
     for (size_t i = 0; fine && evidence->timed && i < evidence->cases.count; i++) {
         const case_key *key = &evidence->cases.cases[i].key;
-        if (is_of_group(key, &evidence->group) && kernel_is_wanted(wanted, key->kernel))
+        if (is_of_group(key, &evidence->group) && kernel_is_wanted(wanted, key->kernel) &&
+            is_of_kind(wanted, evidence->kernels, key->kernel))
             fine = add_candidate(wanted, evidence, i, choice, error);
     }
     fine = fine && rank(evidence, choice, error);

@@ -22,6 +22,14 @@ typedef struct choose_budget {
     bool proven;              /* row ULP: what is proven, not what was measured */
 } choose_budget;
 
+/* An accuracy class of ln_layernorm() (choose_class.h). */
+typedef enum accuracy_class {
+    CLASS_ANY,
+    CLASS_FAST,
+    CLASS_ACCURATE,
+    CLASS_REPRODUCIBLE,
+} accuracy_class;
+
 /* What a kernel is chosen for. */
 typedef struct choose_wanted {
     size_t rows, hidden;
@@ -31,6 +39,10 @@ typedef struct choose_wanted {
     cache_state cache;
     unsigned threads;
     choose_budget budget;
+    accuracy_class class;
+    bool every_input;           /* judged on every family, whatever the budget asks for */
+    const char *const *isas;    /* of these alone, up to a NULL; NULL: all */
+    const char *param;          /* with parameters of this type; NULL: any */
     const word_list *kernels;   /* globs; NULL or empty: all */
     const word_list *libraries; /* object hashes of those there are now; NULL: it does not matter */
     int64_t run;                /* timed in this run alone; 0: in any */
@@ -88,7 +100,9 @@ bool is_of_group(const case_key *key, const case_key *group);
 /* A kernel matches the globs wanted. */
 bool kernel_is_wanted(const choose_wanted *wanted, const char *kernel);
 
-/* The object hash that a run's descriptors tell of a kernel, "" where they don't. */
+/* A word that a run's descriptors tell of a kernel ("isa", "param", ...), "" where they don't. */
+const char *descriptor_word(const json_t *kernels, const char *kernel, const char *key);
+/* Its object hash, likewise. */
 const char *descriptor_hash(const json_t *kernels, const char *kernel);
 
 typedef enum candidate_fate {

@@ -1,6 +1,8 @@
 /* lnbench choose: the kernel to use. */
+#include "choose_class.h"
 #include "choose_measure.h"
 #include "choose_show.h"
+#include "choose_table.h"
 #include "command.h"
 #include "convention.h"
 #include "interrupt.h"
@@ -14,7 +16,7 @@
 
 typedef struct choose_options {
     word_list shapes, tokens, conventions, kernels, plugins;
-    const char *model, *dtype, *cache, *database, *emit;
+    const char *model, *dtype, *cache, *database, *emit, *class;
     output_request request;
     uint64_t threads, seed;
     choose_budget budget;
@@ -105,7 +107,12 @@ static bool check_budget(const choose_budget *budget, error *error)
 static bool set_common(const choose_options *options, const model *model, choose_wanted *wanted,
                        error *error)
 {
+    accuracy_class class = CLASS_ANY;
+    if (options->class && !class_from_name(options->class, &class, error))
+        return false;
     *wanted = (choose_wanted){.budget = options->budget,
+                              .class = class,
+                              .every_input = class != CLASS_ANY,
                               .threads = (unsigned)options->threads,
                               .kernels = &options->kernels};
     if (!dtype_from_name(options->dtype, &wanted->dtype))
@@ -307,11 +314,130 @@ static bool begin(const choose_options *options, choosing *choosing, error *erro
     return note_libraries(choosing, error);
 }
 
+/* ---- the library's own table ---- */
+
+static bool makes_table(const choose_options *options)
+{
+    return options->emit && options->class && strcmp(options->class, "all") == 0;
+}
+
+static bool set_table_shapes(const choose_options *options, choosing *choosing, error *error)
+{
+    choose_options common = *options;
+    choose_wanted wanted;
+    char word[64];
+    common.class = NULL;
+    if (options->shapes.count || options->model)
+        return fail(error, EXIT_CODE_USAGE,
+                    "--class all makes the table of all shapes: no --shape");
+    if (!set_common(&common, NULL, &wanted, error))
+        return false;
+    wanted.every_input = true;
+    for (size_t i = 0; i < TABLE_SHAPES; i++) {
+        size_t rows, hidden;
+        table_shape(&choosing->machine, wanted.dtype, i, &rows, &hidden);
+        snprintf(word, sizeof word, "%zux%zu", rows, hidden);
+        if (!add_shape(choosing, &wanted, word, error))
+            return false;
+    }
+    return note_libraries(choosing, error);
+}
+
+static bool decide_all(const choose_options *options, choosing *choosing, error *error)
+{
+    for (size_t i = 0; i < choosing->count; i++)
+        if (!decide(options, choosing, &choosing->all[i], error))
+            return false;
+    return true;
+}
+
+/* Whether this CPU runs the kernel and some class might have it: `known` says by the errors. */
+static bool is_eligible(const choosing *choosing, const chosen *one, const kernel_entry *kernel,
+                        bool known)
+{
+    char hash[20], reason[256];
+    bool unjudged, of_any = !known;
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
+    for (int class = CLASS_FAST; known && !of_any && class <= CLASS_REPRODUCIBLE; class ++)
+        of_any =
+            class_has((accuracy_class) class, &one->evidence, kernel->facts.name, hash, &unjudged,
+                      reason, sizeof reason) ||
+            (class == CLASS_REPRODUCIBLE && strcmp(kernel->facts.statistics, "reproducible") == 0);
+    (void)choosing;
+    return of_any && !kernel->unsupported[0] && kernel->facts.storage == one->wanted.dtype &&
+           kernel_is_wanted(&one->wanted, kernel->facts.name);
+}
+
+/* What of the table's shapes is lacking: errors of any kernel, or times of an eligible one. */
+static size_t find_table_lacks(const choosing *choosing, bool speed, choose_lack *lacks)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < choosing->count; i++) {
+        const chosen *one = &choosing->all[i];
+        bool lacking = speed && (!one->evidence.timed || !one->evidence.same_library ||
+                                 !one->evidence.same_shape);
+        for (size_t k = 0; !lacking && k < choosing->kernels.count; k++) {
+            const kernel_entry *kernel = &choosing->kernels.kernels[k];
+            char hash[20];
+            snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
+            lacking =
+                !speed && i % TABLE_REGIMES == 0 && is_eligible(choosing, one, kernel, false) &&
+                kernel->facts.unroll == 4 &&
+                !class_is_judged(&one->evidence, kernel->facts.name, hash, one->wanted.hidden);
+        }
+        if (lacking)
+            lacks[count++] = (choose_lack){&one->wanted, speed, !speed};
+    }
+    return count;
+}
+
+static bool measure_for_table(const choose_options *options, choosing *choosing, bool speed,
+                              error *error)
+{
+    kernel_list eligible = {calloc(choosing->kernels.count, sizeof *eligible.kernels), 0};
+    choose_lack lacks[TABLE_SHAPES];
+    choose_meter meter = {options->database, choosing->command_line, choosing->worker,
+                          &eligible,         &choosing->machine,     options->time,
+                          options->deadline, options->seed};
+    int64_t run;
+    bool short_of_time;
+    if (!eligible.kernels)
+        return fail_memory(error, "what to measure");
+    for (size_t k = 0; k < choosing->kernels.count; k++)
+        if (is_eligible(choosing, &choosing->all[0], &choosing->kernels.kernels[k], speed))
+            eligible.kernels[eligible.count++] = choosing->kernels.kernels[k];
+    size_t count = find_table_lacks(choosing, speed, lacks);
+    bool fine = eligible.count > 0 ||
+                fail(error, EXIT_CODE_ACCURACY, "no kernel of this type is of any class");
+    fine =
+        fine && (count == 0 || choose_measure(&meter, lacks, count, &run, &short_of_time, error));
+    free(eligible.kernels);
+    return fine && (count == 0 || decide_all(options, choosing, error));
+}
+
+static bool make_table(const choose_options *options, choosing *choosing, error *error)
+{
+    text code = {0};
+    bool fine = begin(options, choosing, error) && set_table_shapes(options, choosing, error) &&
+                decide_all(options, choosing, error);
+    if (fine && !options->stored)
+        fine = measure_for_table(options, choosing, false, error) &&
+               measure_for_table(options, choosing, true, error);
+    fine = fine &&
+           chosen_emit_table(choosing->all, choosing->count, choosing->command_line, &code, error);
+    if (fine && fputs(code.bytes, stdout) < 0)
+        fine = fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
+    text_free(&code);
+    return fine;
+}
+
 static bool choose(const choose_options *options, choosing *choosing, error *error)
 {
     output out;
     if (options->emit && strcmp(options->emit, "c") != 0)
         return fail(error, EXIT_CODE_USAGE, "--emit %.60s: c was expected", options->emit);
+    if (makes_table(options))
+        return make_table(options, choosing, error);
     bool fine = output_choose(&options->request, &out, error) &&
                 set_wanted(options, choosing, error) && begin(options, choosing, error);
     for (size_t i = 0; fine && !options->fresh && i < choosing->count; i++)
@@ -383,9 +509,12 @@ exit_code command_choose(int argc, char **argv, error *error)
          &budget->kappa},
         {"proven", NULL, "row ULP: by what is proven, not by what was measured", OPTION_FLAG,
          &budget->proven},
+        {"class", "CLASS", "fast, accurate, reproducible; or all, with --emit", OPTION_TEXT,
+         &choose.class},
         {"explain", NULL, "the whole table, and why each loser lost", OPTION_FLAG, &choose.explain},
         OUTPUT_OPTIONS(choose.request),
-        {"emit", "c", "write a C dispatch table instead", OPTION_TEXT, &choose.emit},
+        {"emit", "c", "write a C dispatch table; --class all: the library's own", OPTION_TEXT,
+         &choose.emit},
         {"fresh", NULL, "measure, whatever is stored", OPTION_FLAG, &choose.fresh},
         {"stored", NULL, "never measure", OPTION_FLAG, &choose.stored},
         {"time", "S", "seconds to measure in, roughly (default: 60)", OPTION_REAL, &choose.time},

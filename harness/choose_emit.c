@@ -16,7 +16,7 @@ static int by_shape(const void *a, const void *b)
 }
 
 /* What is no letter, digit, '_', '-' or '.' becomes an octal escape of three digits. */
-static void add_literal(text *out, const char *string)
+void emit_literal(text *out, const char *string)
 {
     text_add(out, "\"");
     for (const unsigned char *at = (const unsigned char *)string; *at; at++)
@@ -27,11 +27,12 @@ static void add_literal(text *out, const char *string)
     text_add(out, "\"");
 }
 
-/* For comments: nothing that ends one, continues a line or makes a trigraph. */
-static void add_comment(text *out, const char *string)
+/* For comments: no star, so that a slash ends nothing; nothing that continues a line or makes a
+ * trigraph. */
+void emit_comment(text *out, const char *string)
 {
     for (const unsigned char *at = (const unsigned char *)string; *at; at++) {
-        bool plain = *at < 0x80 && (isalnum(*at) || strchr(" _-.,:;()=@+", *at));
+        bool plain = *at < 0x80 && (isalnum(*at) || strchr(" _-.,:;()=@+/", *at));
         text_add_bytes(out, plain ? (const char *)at : ".", 1);
     }
 }
@@ -55,18 +56,18 @@ static void add_head(const chosen *first, text *out)
                   "problem.hidden);\n *     if (ln_layernorm_with(kernel, &problem, &tensors) != "
                   "LN_OK) ...\n *\n * ");
     text_format(out, "%s, ", dtype_name(wanted->dtype));
-    add_comment(out, wanted->convention_label);
+    emit_comment(out, wanted->convention_label);
     text_format(out, ", %s cache, %u thread%s: ", cache_name(wanted->cache), wanted->threads,
                 wanted->threads == 1 ? "" : "s");
-    add_comment(out, budget.bytes ? budget.bytes : "");
+    emit_comment(out, budget.bytes ? budget.bytes : "");
     text_add(out, "\n * CPU: ");
-    add_comment(out, machine_fact_value(machine, "cpu_model"));
+    emit_comment(out, machine_fact_value(machine, "cpu_model"));
     text_add(out, "\n * commit ");
-    add_comment(out, machine_fact_value(machine, "git_commit"));
+    emit_comment(out, machine_fact_value(machine, "git_commit"));
     text_add(out, ", compiler ");
-    add_comment(out, machine_fact_value(machine, "compiler"));
+    emit_comment(out, machine_fact_value(machine, "compiler"));
     text_add(out, ", library ");
-    add_comment(out, first->choice.best->object_hash);
+    emit_comment(out, first->choice.best->object_hash);
     text_add(out, "\n */\n#include <stddef.h>\n#include <stdint.h>\n\n"
                   "static const struct {\n"
                   "    size_t hidden_from, hidden_to, rows_from, rows_to;\n"
@@ -102,7 +103,7 @@ static void add_hidden(const chosen *const *sorted, size_t count, size_t from, s
         size_t numbers[] = {from, to, rows_from, rows_to};
         for (size_t n = 0; n < 4; n++)
             add_number(out, numbers[n]);
-        add_literal(out, name_of(sorted[i]));
+        emit_literal(out, name_of(sorted[i]));
         text_add(out, "},\n");
         rows_from = rows_to + 1;
     }

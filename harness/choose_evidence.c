@@ -45,18 +45,23 @@ bool kernel_is_wanted(const choose_wanted *wanted, const char *kernel)
     return any;
 }
 
-const char *descriptor_hash(const json_t *kernels, const char *kernel)
+const char *descriptor_word(const json_t *kernels, const char *kernel, const char *key)
 {
     size_t index;
     json_t *descriptor;
     json_array_foreach(kernels, index, descriptor)
     {
         const char *name = json_string_value(json_object_get(descriptor, "name"));
-        const char *hash = json_string_value(json_object_get(descriptor, "object_hash"));
-        if (name && hash && strcmp(name, kernel) == 0)
-            return hash;
+        const char *word = json_string_value(json_object_get(descriptor, key));
+        if (name && word && strcmp(name, kernel) == 0)
+            return word;
     }
     return "";
+}
+
+const char *descriptor_hash(const json_t *kernels, const char *kernel)
+{
+    return descriptor_word(kernels, kernel, "object_hash");
 }
 
 static bool is_library_now(const choose_wanted *wanted, const char *hash)
@@ -203,8 +208,6 @@ static bool add_case_fact(const stored_case *stored, const json_t *kernels, int6
     bool fault =
         verdict_exit_code(&stored->verdict) != EXIT_CODE_FINE && !is_of_a_limit(&stored->verdict);
     double kappa = asked_kappa(stored->key.input);
-    if (isnan(kappa) && !fault)
-        return true;
     accuracy_fact *fact = add_fact(evidence, error);
     if (!fact)
         return false;

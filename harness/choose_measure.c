@@ -57,7 +57,7 @@ static bool make_request(const choose_wanted *wanted, plan_request *request, err
            word_list_add(&request->dtypes, dtype_name(wanted->dtype), error) &&
            word_list_add(&request->caches, cache_name(wanted->cache), error) &&
            word_list_add(&request->threads, threads, error) &&
-           add_inputs(&wanted->budget, &request->inputs, error);
+           (wanted->every_input || add_inputs(&wanted->budget, &request->inputs, error));
 }
 
 static void request_free(plan_request *request)

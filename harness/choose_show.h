@@ -34,6 +34,10 @@ json_t *chosen_json(const chosen *all, size_t count);
  * false where there is no best kernel at all, or memory runs out (out->failed). */
 bool chosen_emit_c(const chosen *all, size_t count, text *out);
 
+/* The filters through which words of the store get into C: a string literal, a comment. */
+void emit_literal(text *out, const char *string);
+void emit_comment(text *out, const char *string);
+
 /* "the best there is, NAME, has row ULP 2.66"; for the error where nothing meets the budget. */
 void chosen_best_there_is(const chosen *one, char *buffer, size_t size);
 

@@ -71,6 +71,7 @@ exit_code command_duet(int argc, char **argv, error *error)
          &request->inputs},
         {"cache", "hot,cold", "cache states to time in (default: hot)", OPTION_LIST,
          &request->caches},
+        {"threads", "T,...", "threads of one call (default: 1)", OPTION_LIST, &request->threads},
         {"threshold", "SHARE", "a change of time that matters (default: 2%)", OPTION_TEXT,
          &given.shown.threshold},
         {"confidence", "P", "of the intervals (default: 0.99)", OPTION_REAL,

@@ -143,6 +143,7 @@ static void draw(const timing *timing, unsigned process, order *begin, order ent
                                   .convention = group->convention};
     begin->block_rows = group->block_rows;
     begin->cache = group->cache;
+    begin->threads = group->threads;
     begin->cold_bytes =
         2 * (duet->comparison.machine.l3_bytes ? duet->comparison.machine.l3_bytes : 1u << 26);
     begin->cpu = duet->cpu;

@@ -1,24 +1,30 @@
 /* lnbench eval: a kernel, or the reference, on the user's own tensors. */
+#include "attribute_show.h"
 #include "command.h"
 #include "convention.h"
 #include "interrupt.h"
+#include "inputs.h"
 #include "judge.h"
 #include "npy.h"
+#include "paths.h"
 #include "output.h"
 #include "storage.h"
 #include "text.h"
 #include "views.h"
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct eval_options {
     const char *x, *residual, *gamma, *beta, *convention, *kernel, *y, *out, *dtype;
+    const char *input, *shape, *chart;
+    uint64_t seed;
     word_list plugins;
     double max_row_ulp, deadline;
     output_request request;
     output printed;
-    bool reference;
+    bool reference, attribute;
 } eval_options;
 
 typedef struct tensors {
@@ -103,6 +109,9 @@ static bool read_parameter(const char *path, const char *option, bool wanted, si
 static bool read_all(const eval_options *options, const ln_convention *convention, tensors *tensors,
                      error *error)
 {
+    if (options->input)
+        return input_check(options->input, error) &&
+               shape_parse(options->shape, &tensors->rows, &tensors->hidden, error);
     if (!read_typed(options->x, "x", tensors, tensors->storage, &tensors->x, error))
         return false;
     npy_array *x = &tensors->x;
@@ -138,7 +147,7 @@ static stored_case as_case(const eval_options *options, const ln_convention *con
              options->reference ? "reference"
              : options->y       ? "given"
                                 : options->kernel);
-    snprintf(key->input, sizeof key->input, "%.250s", options->x);
+    snprintf(key->input, sizeof key->input, "%.250s", options->input ? options->input : options->x);
     convention_label(convention, key->convention);
     key->rows = tensors->rows;
     key->hidden = tensors->hidden;
@@ -252,27 +261,86 @@ static bool no_output(const eval_options *options, const verdict *verdict, exit_
                 options->out ? options->out : "", options->out ? " was not written" : "");
 }
 
+/* The user's tensors, or rows of a family. */
+static bool make_block(const eval_options *options, const ln_convention *convention,
+                       const tensors *tensors, judge *judge, judge_block *block, error *error)
+{
+    if (options->input)
+        return judge_block_generate_typed(judge, block, convention, tensors->storage,
+                                          tensors->param, options->input, 0, tensors->rows,
+                                          tensors->hidden, error);
+    return judge_block_from_typed(
+        judge, block, convention, tensors->storage, tensors->param, tensors->rows, tensors->hidden,
+        tensors->x.data, tensors->residual.data, tensors->gamma.data, tensors->beta.data, error);
+}
+
+static bool show_attribution(const eval_options *options, const ln_convention *convention,
+                             const tensors *tensors, const attributed *all, size_t count,
+                             error *error)
+{
+    char plots[1024], subtitle[320], label[CONVENTION_MAX_LENGTH];
+    const output *out = &options->printed;
+    bool fine = out->format == OUTPUT_JSON ? output_json(out, attribution_json(all, count), error)
+                                           : attribution_print(all, count, out, error);
+    if (!fine || !options->chart)
+        return fine;
+    snprintf(subtitle, sizeof subtitle, "%.120s, %zu rows of %zu, %s",
+             options->input ? options->input : options->x, tensors->rows, tensors->hidden,
+             convention_label(convention, label));
+    return path_of_plots(plots, sizeof plots, error) &&
+           attribution_chart(all, count, subtitle, plots, options->chart, error);
+}
+
+/* Every kernel that the glob names, on the same rows. */
+static exit_code attribute(const eval_options *options, const ln_convention *convention,
+                           const tensors *tensors, worker *worker, const kernel_list *kernels,
+                           error *error)
+{
+    judge_settings settings = {
+        .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
+    judge *judge = judge_create(worker, &settings);
+    attributed *all = calloc(kernels->count + 1, sizeof *all);
+    judge_block block = {0};
+    size_t count = 0;
+    exit_code code = EXIT_CODE_FINE;
+    bool fine = (judge && all) || fail_memory(error, "the judge");
+    fine = fine && make_block(options, convention, tensors, judge, &block, error);
+    for (size_t i = 0; fine && i < kernels->count; i++) {
+        const kernel_entry *kernel = &kernels->kernels[i];
+        if (fnmatch(options->kernel, kernel->facts.name, 0) != 0 || kernel->facts.storage != LN_F32)
+            continue;
+        all[count].kernel = kernel;
+        fine = attribute_kernel(judge, &block, kernel, &all[count].found, error);
+        code = worse_exit_code(code, verdict_exit_code(&all[count++].found.verdict));
+    }
+    if (fine && count == 0)
+        fine = kernel_find(kernels, options->kernel, error) != NULL;
+    fine = fine && show_attribution(options, convention, tensors, all, count, error);
+    judge_block_free(&block);
+    judge_destroy(judge);
+    free(all);
+    return fine ? code : error->code;
+}
+
 static exit_code evaluate(const eval_options *options, const ln_convention *convention,
                           const tensors *tensors, worker *worker, const kernel_entry *kernel,
                           error *error)
 {
-    judge_settings settings = {
-        .seed = 1, .max_row_ulp = options->max_row_ulp, .deadline_seconds = options->deadline};
+    judge_settings settings = {.seed = options->seed,
+                               .max_row_ulp = options->max_row_ulp,
+                               .deadline_seconds = options->deadline};
     judge *judge = judge_create(worker, &settings);
     judge_block block = {0};
     judgement judgement;
     const void *computed = NULL;
     exit_code code = EXIT_CODE_FINE;
     bool fine = judge || fail_memory(error, "the judge");
-    fine = fine &&
-           judge_block_from_typed(judge, &block, convention, tensors->storage, tensors->param,
-                                  tensors->rows, tensors->hidden, tensors->x.data,
-                                  tensors->residual.data, tensors->gamma.data, tensors->beta.data,
-                                  error) &&
+    const size_t dense[] = {tensors->rows, tensors->hidden};
+    fine = fine && make_block(options, convention, tensors, judge, &block, error) &&
            judge_it(options, judge, &block, tensors, kernel, &judgement, &computed, error);
     if (fine && options->out && computed)
-        fine = npy_write(options->out, tensors->storage, tensors->x.dimensions, tensors->x.shape,
-                         computed, error);
+        fine = npy_write(options->out, tensors->storage, options->input ? 2 : tensors->x.dimensions,
+                         options->input ? dense : tensors->x.shape, computed, error);
     if (fine) {
         stored_case result = as_case(options, convention, tensors, &judgement);
         bool measured = judgement.metrics.elements > 0;
@@ -297,8 +365,18 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
 static bool check_options(const eval_options *options, ln_convention *convention, error *error)
 {
     int ways = (options->kernel != NULL) + options->reference + (options->y != NULL);
-    if (!options->x)
-        return fail(error, EXIT_CODE_USAGE, "--x FILE.npy is missing");
+    if (!options->x == !options->input)
+        return fail(error, EXIT_CODE_USAGE, "%s",
+                    options->x ? "--x and --input: one of them was expected, not both"
+                               : "--x FILE.npy is missing, or --input FAMILY");
+    if (options->input && (options->residual || options->gamma || options->beta || options->y))
+        return fail(error, EXIT_CODE_USAGE,
+                    "--input: brings its own gamma and beta, and has no residual and no y");
+    if (options->attribute && (!options->kernel || options->out))
+        return fail(error, EXIT_CODE_USAGE, "--attribute: %s",
+                    options->out ? "writes no output: leave out --out" : "needs --kernel");
+    if (options->chart && !options->attribute)
+        return fail(error, EXIT_CODE_USAGE, "--chart: goes with --attribute");
     if (ways != 1)
         return fail(error, EXIT_CODE_USAGE,
                     "one of --kernel NAME, --reference and --y FILE.npy was expected");
@@ -325,10 +403,18 @@ static bool choose_types(const eval_options *options, const kernel_entry *kernel
 
 exit_code command_eval(int argc, char **argv, error *error)
 {
-    eval_options eval = {.convention = "torch", .max_row_ulp = INFINITY, .deadline = 60};
+    eval_options eval = {.convention = "torch",
+                         .shape = "18x768",
+                         .seed = 1,
+                         .max_row_ulp = INFINITY,
+                         .deadline = 60};
     const option options[] = {
         {"x", "FILE.npy", "the rows: f4, f8, f2 (bf16: u2); the last axis is hidden", OPTION_TEXT,
          &eval.x},
+        {"input", "FAMILY", "rows of a family instead, with its gamma and beta", OPTION_TEXT,
+         &eval.input},
+        {"shape", "ROWSxHIDDEN", "of such rows (default: 18x768)", OPTION_TEXT, &eval.shape},
+        {"seed", "N", "of such rows (default: 1)", OPTION_COUNT, &eval.seed},
         {"residual", "FILE.npy", "is added to x first, rounded to the element type", OPTION_TEXT,
          &eval.residual},
         {"gamma", "FILE.npy", "as the convention's affine form says", OPTION_TEXT, &eval.gamma},
@@ -338,6 +424,10 @@ exit_code command_eval(int argc, char **argv, error *error)
         {"reference", NULL, "take the certified reference instead", OPTION_FLAG, &eval.reference},
         {"y", "FILE.npy", "judge this output, made elsewhere, instead", OPTION_TEXT, &eval.y},
         {"out", "FILE.npy", "write the output, in the shape of x", OPTION_TEXT, &eval.out},
+        {"attribute", NULL, "what mean, variance, rstd, apply and rounding add to the error",
+         OPTION_FLAG, &eval.attribute},
+        {"chart", "DIR", "with --attribute: draw attribution.svg and .png there", OPTION_TEXT,
+         &eval.chart},
         {"dtype", "TYPE", "f32, f64, bf16, f16 (default: the kernel's, else f32)", OPTION_TEXT,
          &eval.dtype},
         {"plugin", "FILE.so", "with a plugin's kernels; may be given again", OPTION_RAW,
@@ -349,10 +439,10 @@ exit_code command_eval(int argc, char **argv, error *error)
     };
     const subcommand subcommand = {
         "eval",
-        "--x FILE.npy [OPTION...]",
+        "--x FILE.npy | --input FAMILY [OPTION...]",
         "Runs a kernel, or the reference, on your tensors and prints every error metric.",
         "What has no proven bound (the reference, --y, a plugin without one) is judged by\n"
-        "--max-row-ulp alone.\n"
+        "--max-row-ulp alone. With --attribute the kernel may be a glob.\n"
         "Exit code: 0 fine; 5 inaccurate; 6 the kernel failed; 2 usage; 7 files or environment, "
         "or\n"
         "a kernel that cannot run here.",
@@ -375,13 +465,15 @@ exit_code command_eval(int argc, char **argv, error *error)
         fine = output_choose(&eval.request, &eval.printed, error) &&
                check_options(&eval, &convention, error) &&
                worker_start(eval.plugins.words, eval.plugins.count, &worker, &kernels, error);
-        if (fine && eval.kernel) {
+        if (fine && eval.kernel && !eval.attribute) {
             kernel = kernel_find(&kernels, eval.kernel, error);
             fine = kernel != NULL;
         }
         fine = fine && choose_types(&eval, kernel, &tensors, error) &&
                read_all(&eval, &convention, &tensors, error);
-        if (fine)
+        if (fine && eval.attribute)
+            code = attribute(&eval, &convention, &tensors, worker, &kernels, error);
+        else if (fine)
             code = evaluate(&eval, &convention, &tensors, worker, kernel, error);
     }
     if (!fine)

@@ -1,6 +1,7 @@
 #include "inputs.h"
 #include "inputs_families.h"
 #include "inputs_typed.h"
+#include "inputs_worst.h"
 #include "npy.h"
 #include "number.h"
 #include "storage.h"
@@ -34,7 +35,7 @@ static bool fail_unknown(const char *input, error *error)
                     nearest);
     return fail(error, EXIT_CODE_USAGE,
                 "unknown input '%.64s': expected a family (see 'lnbench list inputs'), "
-                "offset:KAPPA or a path ending in .npy",
+                "offset:KAPPA, worst or a path ending in .npy",
                 input);
 }
 
@@ -91,7 +92,8 @@ bool input_check(const char *input, error *error)
         return fail(error, EXIT_CODE_USAGE,
                     "input '%.64s...': longer than %d characters: give a shorter path", input,
                     NAME_MAX_LENGTH - 1);
-    return input_is_file(input) || find_maker(input, &maker, &kappa, error);
+    return input_is_file(input) || strcmp(input, WORST_INPUT) == 0 ||
+           find_maker(input, &maker, &kappa, error);
 }
 
 /* Rounds to the type; what is finite must stay so. */
@@ -152,6 +154,8 @@ bool input_rows(const char *input, uint64_t seed, size_t first, size_t count, si
                     input);
     if (input_is_file(input))
         return input_rows_of_file(input, LN_F32, first, count, hidden, x, error);
+    if (strcmp(input, WORST_INPUT) == 0)
+        return worst_input_rows(first, count, hidden, x, error);
     if (!find_maker(input, &maker, &kappa, error))
         return false;
     for (size_t i = 0; i < count; i++) {

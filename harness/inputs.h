@@ -27,8 +27,8 @@ typedef struct input_family {
  * kappa 1, 10, ... 1e8 in turn). */
 const input_family *input_families(size_t *count);
 
-/* Whether such an input exists: a family, "offset:KAPPA" or a path ending in .npy (not opened
- * here). Errors are usage errors with the nearest name. */
+/* Whether such an input exists: a family, "offset:KAPPA", "worst" (see inputs_worst.h) or a path
+ * ending in .npy (neither opened here). Errors are usage errors with the nearest name. */
 bool input_check(const char *input, error *error);
 
 /* Fills count rows, beginning with row `first`, of hidden elements each (dense). Element (r, c)

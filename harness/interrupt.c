@@ -2,14 +2,14 @@
 #include <signal.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t seen;
+static volatile sig_atomic_t seen, count;
 
 static void on_interrupt(int number)
 {
     (void)number;
-    if (seen)
+    if (count)
         _exit(130);
-    seen = 1;
+    seen = count = 1;
 }
 
 void interrupt_watch(void)
@@ -24,4 +24,9 @@ void interrupt_watch(void)
 bool interrupted(void)
 {
     return seen != 0;
+}
+
+void interrupt_forgive(void)
+{
+    seen = 0;
 }

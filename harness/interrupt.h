@@ -6,5 +6,8 @@
 
 void interrupt_watch(void);
 bool interrupted(void);
+/* For what must still be done: not interrupted any more, though a second signal ends the process.
+ */
+void interrupt_forgive(void);
 
 #endif

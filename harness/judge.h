@@ -76,6 +76,17 @@ void judge_block_free(judge_block *block);
 bool judge_kernel(judge *judge, const judge_block *block, const kernel_entry *kernel,
                   judgement *judgement, error *error);
 
+/* What a search asks of one row. */
+typedef struct row_score {
+    double row_ulp; /* infinite: a class is wrong */
+    double bound_row_ulp, kappa;
+} row_score;
+
+/* One call as timed, and each row's score. `bounds`: the bound too, else NaN. The verdict is ok, or
+ * why the kernel gave nothing. False as above. */
+bool judge_score(judge *judge, const judge_block *block, const kernel_entry *kernel, bool bounds,
+                 row_score *scores, verdict *verdict, error *error);
+
 /* Judges one dense output against a block, without any kernel: metrics only, verdict ok, inaccurate
  * (max_row_ulp) or wrong-class. */
 bool judge_output(judge *judge, const judge_block *block, const void *computed,

@@ -137,6 +137,12 @@ static bool list_inputs(const list_options *options, error *error)
                               json_pack("{s:s, s:s, s:s}", "name", families[i].name, "purpose",
                                         families[i].purpose, "evidence", families[i].evidence));
     }
+    static const char *const worst[] = {"worst", "the rows that hunts found, of every kernel",
+                                        "results/worst (lnbench hunt)"};
+    for (size_t i = 0; table && i < 3; i++)
+        table_cell(table, worst[i]);
+    json_array_append_new(array, json_pack("{s:s, s:s, s:s}", "name", worst[0], "purpose", worst[1],
+                                           "evidence", worst[2]));
     return print_either(options, table, array, error);
 }
 

@@ -17,6 +17,8 @@ const command commands[] = {
     {"choose", command_choose, "the kernel to use for a shape, a model and an error budget"},
     {"duet", command_duet, "two builds of a kernel library, old against new, interleaved"},
     {"compare", command_compare, "two stored runs or exported files: what got slower or worse"},
+    {"hunt", command_hunt, "search for the rows on which a kernel is worst"},
+    {"merge", command_merge, "put the shards of a hunt together"},
     {"replay", command_replay, "a stored worst case or failure, or a find, bit for bit"},
     {"calibrate", command_calibrate, "this machine's noise: the smallest change it can show"},
     {"report", command_report, "charts and page of a stored run, nothing measured again"},

@@ -2,6 +2,7 @@
 #include "convention.h"
 #include "hash.h"
 #include "inputs.h"
+#include "inputs_worst.h"
 #include "npy.h"
 #include "text.h"
 #include <stdlib.h>
@@ -107,6 +108,8 @@ typedef struct resolved {
     bool named_inputs; /* by the user */
     bool quick, full;
     bool hot, cold;
+    unsigned threads[PLAN_THREAD_NUMBERS]; /* each a number of threads to time with */
+    size_t thread_count;
 } resolved;
 
 static bool resolve_conventions(const plan_request *request, resolved *resolved, error *error)
@@ -167,14 +170,8 @@ static bool resolve_rest(const plan_request *request, resolved *resolved, error 
                         "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
                         request->dtypes.words[i]);
     }
-    for (size_t i = 0; i < request->threads.count; i++) {
-        const char *given = request->threads.words[i];
-        bool number = given[0] && given[0] != '0' && strspn(given, "0123456789") == strlen(given);
-        if (strcmp(given, "1") != 0)
-            return fail(error, EXIT_CODE_USAGE, "--threads %.60s: %s", given,
-                        number ? "no kernel of this build uses more than 1 thread"
-                               : "a whole number from 1 was expected");
-    }
+    if (!plan_threads(&request->threads, resolved->threads, &resolved->thread_count, error))
+        return false;
     if (request->processes > MOST_SAMPLES || request->repetitions > MOST_SAMPLES)
         return fail(error, EXIT_CODE_USAGE, "--%s %llu: %d is the most",
                     request->processes > MOST_SAMPLES ? "processes" : "repetitions",
@@ -234,36 +231,47 @@ static size_t rows_of_block(size_t rows, size_t hidden, ln_type dtype)
     return block < rows ? block : rows;
 }
 
+static bool add_speed_group(plan *plan, const plan_request *request, const resolved *resolved,
+                            size_t rows, size_t hidden, bool cold, unsigned threads, error *error)
+{
+    speed_group *grown = realloc(plan->speed, (plan->speed_count + 1) * sizeof *plan->speed);
+    if (!grown)
+        return fail_memory(error, "the plan");
+    plan->speed = grown;
+    speed_group *group = &grown[plan->speed_count++];
+    *group = (speed_group){
+        .convention = resolved->conventions[0],
+        .dtype = plan->adding.dtype,
+        .param = plan->adding.param,
+        .rows = rows,
+        .hidden = hidden,
+        .block_rows = rows_of_block(rows, hidden, plan->adding.dtype),
+        .cache = cold ? CACHE_COLD : CACHE_HOT,
+        .threads = threads,
+        .processes = (unsigned)(request->processes ? request->processes
+                                : resolved->quick  ? 3
+                                                   : 5),
+        .repetitions = (unsigned)(request->repetitions ? request->repetitions
+                                  : resolved->quick    ? 2
+                                  : resolved->full     ? 6
+                                                       : 3),
+        .min_seconds = resolved->quick ? 0.003 : 0.005,
+    };
+    convention_label(&group->convention, group->convention_label);
+    return true;
+}
+
+/* A shape under every cache state and number of threads that is wanted. */
 static bool add_speed(plan *plan, const plan_request *request, const resolved *resolved,
                       size_t rows, size_t hidden, error *error)
 {
-    for (int cold = 0; cold < 2; cold++) {
-        if (cold ? !resolved->cold : !resolved->hot)
-            continue;
-        speed_group *grown = realloc(plan->speed, (plan->speed_count + 1) * sizeof *plan->speed);
-        if (!grown)
-            return fail_memory(error, "the plan");
-        plan->speed = grown;
-        speed_group *group = &grown[plan->speed_count++];
-        *group = (speed_group){
-            .convention = resolved->conventions[0],
-            .dtype = plan->adding.dtype,
-            .param = plan->adding.param,
-            .rows = rows,
-            .hidden = hidden,
-            .block_rows = rows_of_block(rows, hidden, plan->adding.dtype),
-            .cache = cold ? CACHE_COLD : CACHE_HOT,
-            .threads = 1,
-            .processes = (unsigned)(request->processes ? request->processes
-                                    : resolved->quick  ? 3
-                                                       : 5),
-            .repetitions = (unsigned)(request->repetitions ? request->repetitions
-                                      : resolved->quick    ? 2
-                                      : resolved->full     ? 6
-                                                           : 3),
-            .min_seconds = resolved->quick ? 0.003 : 0.005,
-        };
-        convention_label(&group->convention, group->convention_label);
+    for (size_t i = 0; i < resolved->thread_count; i++) {
+        unsigned threads = resolved->threads[i];
+        if ((resolved->hot &&
+             !add_speed_group(plan, request, resolved, rows, hidden, false, threads, error)) ||
+            (resolved->cold &&
+             !add_speed_group(plan, request, resolved, rows, hidden, true, threads, error)))
+            return false;
     }
     return true;
 }
@@ -383,6 +391,31 @@ static bool plan_without_eps(const resolved *resolved, const size_t *sizes, size
     return true;
 }
 
+/* The rows that hunts found, of all kernels, for every kernel: under the first convention, or under
+ * all where the user named them. */
+static bool plan_worst(const resolved *resolved, plan *plan, error *error)
+{
+    worst_shapes found;
+    bool named = false, fine = true;
+    for (size_t i = 0; resolved->named_inputs && i < resolved->input_count; i++)
+        named |= strcmp(resolved->inputs[i], WORST_INPUT) == 0;
+    if (resolved->quick || (resolved->named_inputs && !named))
+        return true;
+    if (!worst_input_shapes(&found, error))
+        return false;
+    size_t conventions = named || resolved->full ? resolved->convention_count : 1;
+    for (size_t c = 0; c < conventions; c++)
+        for (size_t i = 0; fine && i < found.count; i++)
+            fine = add_accuracy(plan, &resolved->conventions[c], WORST_INPUT, found.shapes[i].rows,
+                                found.shapes[i].hidden, error);
+    if (named && found.count == 0)
+        fine = fail(error, EXIT_CODE_USAGE,
+                    "--inputs worst: results/worst holds no find: lnbench hunt makes some");
+    plan->worst_hash = found.hash;
+    worst_shapes_free(&found);
+    return fine;
+}
+
 static bool plan_accuracy(const resolved *resolved, const machine *machine, plan *plan,
                           error *error)
 {
@@ -393,8 +426,10 @@ static bool plan_accuracy(const resolved *resolved, const machine *machine, plan
     bool *own = calloc(resolved->input_count, sizeof *own);
     if (!own)
         return fail_memory(error, "the plan");
+    for (size_t i = 0; i < resolved->input_count; i++)
+        own[i] = strcmp(resolved->inputs[i], WORST_INPUT) == 0;
     for (size_t i = 0; fine && i < resolved->input_count; i++)
-        fine = add_own(resolved, resolved->inputs[i], plan, &own[i], error);
+        fine = own[i] || add_own(resolved, resolved->inputs[i], plan, &own[i], error);
     for (size_t c = 0; c < resolved->convention_count; c++) {
         bool all_sizes = !resolved->quick && (c == 0 || resolved->full);
         for (size_t s = 0; s < (all_sizes ? sizeof sizes / sizeof *sizes : 1); s++)
@@ -407,6 +442,7 @@ static bool plan_accuracy(const resolved *resolved, const machine *machine, plan
     }
     if (fine && !resolved->named_inputs && !resolved->quick)
         fine = plan_without_eps(resolved, sizes, sizeof sizes / sizeof *sizes, plan, error);
+    fine = fine && plan_worst(resolved, plan, error);
     if (fine && !resolved->named_inputs && resolved->full)
         fine = plan_long_sums(resolved, machine, plan, error);
     free(own);
@@ -468,6 +504,7 @@ static void plan_identify(plan *plan, const plan_request *request)
         uint64_t contents = hash_file(request->inputs.words[i]);
         hash = hash_bytes(hash, &contents, sizeof contents);
     }
+    hash = hash_bytes(hash, &plan->worst_hash, sizeof plan->worst_hash);
     for (size_t i = 0; i < plan->kernel_count; i++) {
         const kernel_entry *kernel = plan->kernels[i];
         hash = hash_bytes(hash, kernel->facts.name, strlen(kernel->facts.name) + 1);

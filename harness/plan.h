@@ -52,6 +52,7 @@ typedef struct plan {
     speed_group *speed;
     size_t speed_count;
     uint64_t seed;
+    uint64_t worst_hash; /* of the rows of the input "worst", where it takes part */
     char hash[65];
     plan_adding adding;
 } plan;
@@ -60,6 +61,11 @@ typedef struct plan {
 bool plan_make(const plan_request *request, const kernel_list *kernels, const machine *machine,
                plan *plan, error *error);
 void plan_free(plan *plan);
+
+/* The distinct numbers of threads asked for, 1 where none was. Errors: no number (2), more threads
+ * than this process has CPUs (7). */
+enum { PLAN_THREAD_NUMBERS = 32 };
+bool plan_threads(const word_list *given, unsigned numbers[], size_t *count, error *error);
 
 /* How many judgements and repetitions there are, and roughly how long they take. */
 size_t plan_judgements(const plan *plan);

@@ -66,7 +66,8 @@ typedef struct order {
     cache_state cache;
     size_t cold_bytes; /* rotate over at least this much */
     bool huge_pages;
-    int cpu;                   /* pin to this CPU; -1: leave */
+    int cpu;                   /* pin to this CPU, further threads to others; -1: leave */
+    unsigned threads;          /* timed group: of one call */
     size_t x_offset, y_offset; /* timed group: where x and y begin in their first page */
     bool own_file; /* load: every function must lie in the file itself, not in what it loads */
     uint64_t seed;

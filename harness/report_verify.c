@@ -32,7 +32,9 @@ static bool is_figure(const view_case *view, bool speed)
     const stored_case *stored = view->stored;
     if (is_roof(stored->key.kernel))
         return false;
-    return speed ? isfinite(view->speed.gbps) : stored->judged && stored->metrics.elements > 0;
+    /* What was timed was judged on all its rows, which only timing it again would do. */
+    return speed ? isfinite(view->speed.gbps)
+                 : stored->judged && stored->metrics.elements > 0 && stored->repetition_count == 0;
 }
 
 /* Draws without replacement, by a hash of the run and the draw's number: the same sample each time.

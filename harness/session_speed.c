@@ -144,6 +144,7 @@ static bool place_group(const heat *heat, unsigned process, order *begin, off_t 
                                   .convention = group->convention};
     begin->block_rows = group->block_rows;
     begin->cache = group->cache;
+    begin->threads = group->threads;
     begin->cold_bytes = 2 * (session->machine.l3_bytes ? session->machine.l3_bytes : 1u << 26);
     begin->huge_pages = session->huge_pages;
     begin->cpu = session->cpu;

@@ -42,6 +42,7 @@ order worker_order(order_kind kind, const kernel_entry *kernel)
     order made = {.magic = PROTOCOL_MAGIC,
                   .kind = kind,
                   .cpu = -1,
+                  .threads = 1,
                   .x_offset = GUARD_TIMED_READ_OFFSET,
                   .y_offset = GUARD_TIMED_WRITE_OFFSET};
     made.at = (arena_map){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};

@@ -5,6 +5,7 @@
 
 #include "guard.h"
 #include "protocol.h"
+#include "roof.h"
 #include <locale.h>
 
 enum { WORKER_MAX_PLUGINS = 64, WORKER_MAX_ENTRIES = 512 };
@@ -55,6 +56,31 @@ const char *worker_foreign_code(void *library, const char *path, const ln_plugin
 void worker_list_objects(void);
 void worker_judge(const worker_plugins *plugins, const order *order);
 void worker_bound(const worker_plugins *plugins, const order *order);
+
+/* Threads of a timed group: each has a CPU of its own, the first being `cpu` (-1: nobody is
+ * pinned). False where the system has no more threads. */
+bool worker_threads_begin(unsigned threads, int cpu);
+/* Before a call: the calling thread goes to its CPU, or, where a library has threads of its own, to
+ * all CPUs of the group. */
+void worker_threads_pin(bool own_threads);
+bool plugin_has_threads(const ln_plugin *plugin);
+
+/* A kernel with what it prepared for each part of the rows. */
+typedef struct split_kernel {
+    const ln_kernel *kernel;
+    const ln_problem *problem; /* the whole */
+    bool own_threads;
+    unsigned parts;
+    ln_problem *problems;
+    void **states;
+} split_kernel;
+
+/* NULL, or why it cannot be. What it allocates lives as long as the process. */
+const char *split_prepare(split_kernel *split, const ln_plugin *plugin, const ln_kernel *kernel,
+                          const ln_problem *problem);
+/* One call, over all threads of the group; returns when the last is done. */
+void split_run(const split_kernel *split, const ln_tensors *tensors);
+void split_copy(roof_function *roof, const void *x, void *y, size_t bytes);
 
 void worker_time_begin(const order *order);
 void worker_time_entry(const worker_plugins *plugins, const order *order);

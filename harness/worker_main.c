@@ -65,7 +65,7 @@ static const char *plugin_fault(const ln_plugin *plugin)
         return LN_PLUGIN_SYMBOL "() returned NULL";
     if (plugin->abi_version != LN_PLUGIN_ABI)
         return "it has another ABI version; this lnbench speaks version 1 (layernorm_plugin.h)";
-    if (plugin->struct_size != sizeof *plugin)
+    if (plugin->struct_size < LN_PLUGIN_SIZE_V1)
         return "its ln_plugin has another size: compile it against this layernorm_plugin.h";
     if (!name_is_fine(plugin->name))
         return "its name is not of [a-z0-9_.-]{1,63}";
@@ -148,6 +148,11 @@ void worker_load(worker_plugins *plugins, const order *order)
         reply foreign = {.kind = REPLY_FAILED, .verdict = VERDICT_SKIPPED, .value = 1};
         snprintf(foreign.text, sizeof foreign.text, "%s", fault);
         worker_send(&foreign);
+        return;
+    }
+    /* Judged, and timed where nothing else is asked for, on one thread. */
+    if (plugin_has_threads(plugin) && plugin->set_threads(1) != 0) {
+        worker_send_failed(VERDICT_SKIPPED, 0, "its set_threads(1) failed");
         return;
     }
     plugins->plugins[plugins->count++] = plugin;

@@ -3,9 +3,7 @@
  * is put in place, and after it the output must be bit for bit the judged one. All of that is
  * untimed. */
 #include "hayai.h"
-#include "roof.h"
 #include "worker_inside.h"
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +15,7 @@ typedef struct entry {
     unsigned index;
     const ln_kernel *kernel; /* NULL: a roof */
     roof_function *roof;
-    void *state;
+    split_kernel split;
     char *expected[2]; /* judged outputs of one block; a roof's is the input itself */
     bool failed;
 } entry;
@@ -25,6 +23,7 @@ typedef struct entry {
 /* The group that is being timed; a worker has one at a time. */
 static struct {
     ln_problem problem;
+    unsigned threads;
     size_t block_bytes, tensor_bytes, slot_bytes, slots;
     guarded x, y, gamma, beta;
     char *block[2];
@@ -51,16 +50,6 @@ static uint64_t next_choice(void)
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
-}
-
-static void pin_to(int cpu)
-{
-    if (cpu < 0)
-        return;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET((size_t)cpu, &set);
-    sched_setaffinity(0, sizeof set, &set);
 }
 
 static char *read_block(off_t at)
@@ -125,7 +114,11 @@ void worker_time_begin(const order *order)
     group.slots = 1;
     group.filled = -1;
     group.choice = order->seed;
-    pin_to(order->cpu);
+    group.threads = order->threads > 1 ? order->threads : 1;
+    if (!worker_threads_begin(group.threads, order->cpu)) {
+        fail_group("the system has no more threads");
+        return;
+    }
     bool room = order->cache != CACHE_COLD || make_cold(order->cold_bytes);
     size_t bytes = group.slots * group.slot_bytes;
     group.suite = hayai_suite_create();
@@ -186,11 +179,12 @@ static bool output_is_judged(const entry *entry, int input, size_t slots)
 static size_t loop_kernel(hayai_state *state, const entry *entry)
 {
     void (*run)(const void *, const ln_tensors *) = entry->kernel->run;
+    const void *state_of_one = entry->split.states[0];
     size_t slot = 0, used = 0;
     for (int64_t n; (n = hayai_state_batch(state)) > 0;) {
         used += (size_t)n;
         for (int64_t i = 0; i < n; i++) {
-            run(entry->state, &group.tensors[slot]);
+            run(state_of_one, &group.tensors[slot]);
             if (++slot == group.slots)
                 slot = 0;
             hayai_clobber();
@@ -217,10 +211,32 @@ static size_t loop_roof(hayai_state *state, const entry *entry)
 static void call_once(const entry *entry, const ln_tensors *tensors)
 {
     if (entry->kernel)
-        entry->kernel->run(entry->state, tensors);
+        split_run(&entry->split, tensors);
     else
-        entry->roof(tensors->x, tensors->y, group.tensor_bytes);
+        split_copy(entry->roof, tensors->x, tensors->y, group.tensor_bytes);
     hayai_clobber();
+}
+
+/* Several threads: what a call costs beyond its work is what the pool costs. */
+static size_t loop_threads(hayai_state *state, const entry *entry)
+{
+    size_t slot = 0, used = 0;
+    for (int64_t n; (n = hayai_state_batch(state)) > 0;) {
+        used += (size_t)n;
+        for (int64_t i = 0; i < n; i++) {
+            call_once(entry, &group.tensors[slot]);
+            if (++slot == group.slots)
+                slot = 0;
+        }
+    }
+    return used;
+}
+
+static size_t loop(hayai_state *state, const entry *entry)
+{
+    if (group.threads > 1)
+        return loop_threads(state, entry);
+    return entry->kernel ? loop_kernel(state, entry) : loop_roof(state, entry);
 }
 
 /* A few bytes of every page: enough to see what is left out. */
@@ -275,8 +291,9 @@ static void time_entry(hayai_state *state, void *context)
     process_state before;
     long distance;
     process_state_take(&before);
+    worker_threads_pin(entry->split.own_threads);
     settle(entry);
-    size_t used = entry->kernel ? loop_kernel(state, entry) : loop_roof(state, entry);
+    size_t used = loop(state, entry);
     const char *changed = process_state_compare(&before);
     if (changed)
         fail_entry(entry, VERDICT_STATE_CHANGED, changed);
@@ -287,19 +304,18 @@ static void time_entry(hayai_state *state, void *context)
 }
 
 /* Asks and prepares the kernel of a timed entry. */
-static bool prepare_entry(entry *entry)
+static bool prepare_entry(entry *entry, const ln_plugin *plugin)
 {
     process_state before;
     const char *refusal = kernel_refuses(entry->kernel, &group.problem);
-    if (!refusal && entry->kernel->prepare) {
+    if (!refusal) {
         process_state_take(&before);
-        bool failed = entry->kernel->prepare(&group.problem, &entry->state) != 0;
+        refusal = split_prepare(&entry->split, plugin, entry->kernel, &group.problem);
         const char *changed = process_state_compare(&before);
         if (changed) {
             worker_send_failed(VERDICT_STATE_CHANGED, entry->index, "by prepare: %s", changed);
             return false;
         }
-        refusal = failed ? "its prepare() failed" : NULL;
     }
     if (refusal)
         worker_send_failed(VERDICT_UNSUPPORTED, entry->index, "%s", refusal);
@@ -323,12 +339,11 @@ void worker_time_entry(const worker_plugins *plugins, const order *order)
         entry->kernel = worker_kernel(plugins, order);
         entry->expected[0] = read_block(order->at.expected);
         entry->expected[1] = read_block(order->at.expected_other);
-        entry->state = &group.problem;
         if (!entry->kernel || !entry->expected[0] || !entry->expected[1]) {
             fail_group("no such kernel, or out of memory in the worker");
             return;
         }
-        if (!prepare_entry(entry))
+        if (!prepare_entry(entry, plugins->plugins[order->plugin]))
             return;
     }
     if (hayai_suite_add(group.suite, entry->name, time_entry, entry, NULL) != HAYAI_OK) {

@@ -136,6 +136,19 @@ static size_t parameters_of(const reader *reader)
     return convention.affine == LN_AFFINE_SCALAR ? 1 : reader->row.hidden;
 }
 
+static bool set_hunted(reader *reader, const char *name, const char *value, error *error)
+{
+    size_t restart;
+    reader->row.hunted = true;
+    if (*name == 's')
+        return parse_hex(value, &reader->row.score) ||
+               bad(reader, error, "score '%.40s': a hex float was expected", value);
+    if (!parse_size(value, &restart))
+        return bad(reader, error, "restart '%.40s': a whole number was expected", value);
+    reader->row.restart = restart;
+    return true;
+}
+
 static bool set_field(reader *reader, const char *name, char *value, error *error)
 {
     worst_row *row = &reader->row;
@@ -166,6 +179,8 @@ static bool set_field(reader *reader, const char *name, char *value, error *erro
     if (strcmp(name, "dtype") == 0)
         return strcmp(value, "f32") == 0 ||
                bad(reader, error, "dtype %.20s: f32 was expected", value);
+    if (strcmp(name, "restart") == 0 || strcmp(name, "score") == 0)
+        return set_hunted(reader, name, value, error);
     if (strcmp(name, "row_ulp") == 0 || strcmp(name, "bound") == 0)
         return parse_hex(value, *name == 'r' ? &row->row_ulp : &row->bound_row_ulp) ||
                bad(reader, error, "%s '%.40s': a hex float was expected", name, value);

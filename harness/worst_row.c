@@ -117,6 +117,8 @@ void worst_row_format(const worst_row *row, text *out)
 {
     text_format(out, "find\nkernel %s\nconvention %s\ndtype f32\nrows %zu\nhidden %zu\n",
                 row->kernel, row->convention, row->rows, row->hidden);
+    if (row->hunted)
+        text_format(out, "restart %llu\nscore %a\n", (unsigned long long)row->restart, row->score);
     if (row->origin[0])
         text_format(out, "origin %s\n", row->origin);
     text_format(out, "verdict %s%s\n", verdict_name(row->verdict.kind),

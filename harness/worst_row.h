@@ -27,6 +27,9 @@ typedef struct worst_row {
     size_t row, column;            /* the worst element */
     double computed, exact;
     uint64_t y_hash; /* FNV-1a of y's bits as timed; 0 where nothing came out */
+    bool hunted;     /* by the hunt: then score and restart are there */
+    double score;
+    uint64_t restart;
 } worst_row;
 
 /* Finds of one file, with what stands before them. */

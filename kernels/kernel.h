@@ -21,11 +21,13 @@
  *     statistics  statistics_prepare(problem) once a call; statistics_pivot(&statistics, &row) -> a
  *                 real, the first touch of a row where one is needed; statistics_of(&statistics,
  *                 &row, pivot) -> moments; statistics_bound(problem, facts) -> moments_bound
+ *                 What schedules that take several rows at a time need more: one_sweep.h
  *     apply       factor, the type in which rstd is computed; centre_of(moments, rstd, quotient) ->
  *                 centre, centre_normalise(centre, x) -> (x - mean) * rstd + quotient,
  *                 centre_bound(problem, facts, moments_bound, rho) -> absolute error of that, rho
  *                 being rstd's relative error
- *     schedule    schedule_run(call, affine, form): all rows
+ *     schedule    schedule_run(call, affine, form): all rows. One that stores y around the caches
+ *                 says LN_NONTEMPORAL, and the kernel has that trait
  *     convention  rstd from the moments, the finish of an element, and their bounds
  */
 #ifndef LN_KERNEL_H
@@ -88,7 +90,6 @@ LN_INLINE real convention_floor(const ln_convention *convention);
 #include LN_STATISTICS_FILE
 #include LN_APPLY_FILE
 #include "convention.h"
-#include LN_SCHEDULE_FILE
 
 #ifdef LN_BOUND_ONLY
 
@@ -108,40 +109,49 @@ ln_bound LN_PASTE(ln_bound_, LN_NAME)(const ln_problem *problem, const ln_row_fa
 
 #else
 
+#include LN_SCHEDULE_FILE
+
 _Static_assert(LANES == LN_LANES, "isa.def's vector bytes and the lane file disagree");
 
-LN_INLINE void run_form(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine)
-{
-    if (!tensors->residual)
-        schedule_run(problem, tensors, affine, RESIDUAL_NONE);
-    else if (!tensors->sum)
-        schedule_run(problem, tensors, affine, RESIDUAL_READ);
-    else
-        schedule_run(problem, tensors, affine, RESIDUAL_WRITTEN);
-}
+/* Each affine form and form of residual gets a function of its own, in which both are constants.
+ * (All in one takes compilers three times as long, and runs slower.) */
+typedef void runner(const ln_problem *problem, const ln_tensors *tensors);
 
-/* Each affine form gets loops of its own, in which it is a constant. */
+#define LN_RUNNER(name, affine, form)                                                              \
+    static __attribute__((noinline)) void name(const ln_problem *problem,                          \
+                                               const ln_tensors *tensors)                          \
+    {                                                                                              \
+        schedule_run(problem, tensors, affine, form);                                              \
+    }
+
+#define LN_RUNNERS(name, affine)                                                                   \
+    LN_RUNNER(name##_alone, affine, RESIDUAL_NONE)                                                 \
+    LN_RUNNER(name##_residual, affine, RESIDUAL_READ)                                              \
+    LN_RUNNER(name##_sum, affine, RESIDUAL_WRITTEN)                                                \
+    static runner *const name[] = {name##_alone, name##_residual, name##_sum};
+
+LN_RUNNERS(run_none, LN_AFFINE_NONE)
+LN_RUNNERS(run_scalar, LN_AFFINE_SCALAR)
+LN_RUNNERS(run_gamma, LN_AFFINE_GAMMA)
+LN_RUNNERS(run_vector, LN_AFFINE_VECTOR)
+LN_RUNNERS(run_gamma1, LN_AFFINE_GAMMA1)
+
 void LN_PASTE(ln_run_, LN_NAME)(const void *state, const ln_tensors *tensors);
 void LN_PASTE(ln_run_, LN_NAME)(const void *state, const ln_tensors *tensors)
 {
+    static runner *const *const runners[] = {
+        [LN_AFFINE_NONE] = run_none,     [LN_AFFINE_SCALAR] = run_scalar,
+        [LN_AFFINE_GAMMA] = run_gamma,   [LN_AFFINE_VECTOR] = run_vector,
+        [LN_AFFINE_GAMMA1] = run_gamma1,
+    };
     const ln_problem *problem = state;
-    switch (problem->convention.affine) {
-    case LN_AFFINE_NONE:
-        run_form(problem, tensors, LN_AFFINE_NONE);
-        break;
-    case LN_AFFINE_SCALAR:
-        run_form(problem, tensors, LN_AFFINE_SCALAR);
-        break;
-    case LN_AFFINE_GAMMA:
-        run_form(problem, tensors, LN_AFFINE_GAMMA);
-        break;
-    case LN_AFFINE_VECTOR:
-        run_form(problem, tensors, LN_AFFINE_VECTOR);
-        break;
-    case LN_AFFINE_GAMMA1:
-        run_form(problem, tensors, LN_AFFINE_GAMMA1);
-        break;
-    }
+    residual_form form = !tensors->residual ? RESIDUAL_NONE
+                         : !tensors->sum    ? RESIDUAL_READ
+                                            : RESIDUAL_WRITTEN;
+    runners[problem->convention.affine][form](problem, tensors);
+#ifdef LN_NONTEMPORAL
+    lane_fence();
+#endif
 }
 
 #endif

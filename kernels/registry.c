@@ -16,8 +16,9 @@
 /* kernel_table.h is written by CMake from isa.def and kernels.def. LN_ISA_TABLE(row) holds
  * row(name, label, cpu) for each ISA, worst first. LN_KERNEL_TABLE(present, absent) holds, for
  * each kernel in the order of kernels.def, one of the two with
- * (name, statistics, apply, schedule, storage, param, accumulator, isa, unroll, fma); absent are
- * those whose ISA the compiler's target does not have: they are listed, and unsupported. */
+ * (name, statistics, apply, schedule, storage, param, accumulator, isa, unroll, fma, nontemporal);
+ * absent are those whose ISA the compiler's target does not have: they are listed, and unsupported.
+ */
 
 #define NAME_REASON(name, label, cpu) "no " label " on this CPU",
 static const char *const no_isa[] = {LN_ISA_TABLE(NAME_REASON)};
@@ -104,7 +105,8 @@ static const char *why_not(const ln_problem *problem, int isa, ln_type storage, 
 
 LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
 
-#define DESCRIBE(NAME, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA, UNROLL, FMA) \
+#define DESCRIBE(NAME, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA, UNROLL, FMA, \
+                 NONTEMPORAL)                                                                      \
     {.struct_size = sizeof(ln_kernel),                                                             \
      .name = #NAME,                                                                                \
      .statistics = #STATISTICS,                                                                    \
@@ -115,7 +117,7 @@ LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
      .param = TYPE_##PARAM,                                                                        \
      .accumulator = TYPE_##ACCUMULATOR,                                                            \
      .unroll = UNROLL,                                                                             \
-     .traits = (FMA) ? LN_TRAIT_FMA : 0,                                                           \
+     .traits = ((FMA) ? LN_TRAIT_FMA : 0u) | ((NONTEMPORAL) ? LN_TRAIT_NONTEMPORAL : 0u),          \
      .supports = supports_##NAME,                                                                  \
      .run = ln_run_##NAME,                                                                         \
      .bound = ln_bound_##NAME},

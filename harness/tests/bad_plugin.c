@@ -47,7 +47,7 @@ static const ln_kernel kernels[] = {
 #else
 #define PLUGIN_NAME "bad"
 #endif
-static const ln_plugin plugin = {ABI, sizeof(ln_plugin), PLUGIN_NAME, 1, kernels};
+static const ln_plugin plugin = {ABI, sizeof(ln_plugin), PLUGIN_NAME, 1, kernels, NULL};
 
 LN_API const ln_plugin *ln_plugin_v1(void)
 {

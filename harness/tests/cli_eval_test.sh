@@ -137,4 +137,16 @@ echo text >text.npy
     refused "a place that cannot be" 7 '/proc/nowhere' eval --x x.npy $none --out /proc/nowhere/y
 }
 
+# Which stage makes the error: at kappa 1000 it is the mean of a two-pass kernel.
+accepted "attribution" 0 eval --input offset:1e3 --shape 4x64 --kernel two_pass_f32_scalar --attribute \
+    --json
+check "attribution: what the kernel gave" is "$(value 0.statistics out)" given
+check "attribution: the mean" awk "BEGIN { exit !($(value 0.stages.mean.share out) > 0.9) }"
+accepted "attribution of several" 0 eval --input normal --kernel '*_scalar' --attribute
+check "attribution of several: a fitted one" has out 'fused_f32_scalar +fitted'
+refused "attribution of nothing" 2 'needs --kernel' eval --input normal --reference --attribute
+refused "a chart of nothing" 2 'goes with --attribute' eval --input normal --reference --chart d
+refused "x and input" 2 'one of them was expected, not both' eval --x x.npy --input normal --reference
+refused "an input with gamma" 2 'brings its own gamma' eval --input normal --gamma one.npy --reference
+refused "a shape" 2 "shape 'x'" eval --input normal --shape x --reference
 finish

@@ -30,11 +30,10 @@ bad "a plan" 'qick: quick, default or full' --plan qick
 bad "a half" 'sped: speed or accuracy' --only sped
 bad "a cache state" 'warm: hot or cold' --cache warm
 bad "a dtype" 'f31: f32' --dtypes f31
-bad "a dtype without kernels" 'bf16: no kernel of --kernels has it' --dtypes bf16 --kernels '*_f32_*'
+bad "a dtype without kernels" 'bf16: no kernel of --kernels has it' --dtypes bf16 --kernels 'naive_f32_*'
 bad "a dtype that no chosen kernel has" 'not f32' --kernels '*_bf16_*'
 bad "an input that a type cannot have" 'bf16 can realise kappa from 1 to 1000' --dtypes bf16 \
     --inputs offset:1e4
-bad "threads beyond the kernels'" 'threads 2: no kernel' --threads 2
 bad "threads 0" 'threads 0: a whole number from 1' --threads 0
 bad "threads that are no number" 'threads x: a whole number from 1' --threads x
 bad "processes" '--processes 99999999999' --processes 99999999999

@@ -42,7 +42,7 @@ options_of eval --x --residual --gamma --beta --convention --kernel --reference 
     --plugin --max-row-ulp --deadline --format --json
 options_of choose --shape --model --tokens --convention --dtype --cache --threads --kernels \
     --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --explain --format --json \
-    --emit --fresh --stored --time --plugin --seed --deadline --db
+    --emit --class --fresh --stored --time --plugin --seed --deadline --db
 options_of report --run --out --no-pdf --verify --sample --db --format --json
 options_of export --format --run --out --db
 options_of doctor --format --json

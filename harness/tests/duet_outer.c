@@ -15,6 +15,6 @@ LN_API const ln_plugin *ln_plugin_v1(void)
 {
     static const ln_kernel kernels[] = {
         {.struct_size = sizeof(ln_kernel), .name = "outer", .isa = "scalar", .run = run}};
-    static const ln_plugin plugin = {LN_PLUGIN_ABI, sizeof(ln_plugin), "outer", 1, kernels};
+    static const ln_plugin plugin = {LN_PLUGIN_ABI, sizeof(ln_plugin), "outer", 1, kernels, NULL};
     return &plugin;
 }

@@ -30,6 +30,7 @@ harness=$source/harness
     -I "$harness" -I "$source/kernels" -I "$source/reference" \
     "$harness"/tests/inputs_golden.c "$harness"/inputs.c "$harness"/inputs_*.c \
     "$harness"/philox.c "$harness"/npy.c "$harness"/npy_header.c "$harness"/number.c \
-    "$source"/reference/storage.c "$harness"/convention.c "$harness"/case.c "$harness"/error.c "$harness"/text.c \
+    "$source"/reference/storage.c "$harness"/worst_row.c "$harness"/worst_read.c \
+    "$harness"/convention.c "$harness"/case.c "$harness"/error.c "$harness"/text.c \
     -lm -o "$directory/golden" || exit 1
 "$@" "$directory/golden"

@@ -61,4 +61,31 @@ LN_INLINE real acc_sum(acc a)
     return lane_sum(a);
 }
 
+/* Lanes that have no better way sum one by one: the same tree, hence the same bits. */
+#ifndef LANE_SUM_ROWS
+LN_INLINE void lane_sum_rows(const vec a[4], item sums[4])
+{
+    LN_UNROLLED
+    for (int i = 0; i < 4; i++)
+        sums[i] = lane_sum(a[i]);
+}
+
+LN_INLINE void lane_sum_two(vec a, vec b, item sums[2])
+{
+    sums[0] = lane_sum(a);
+    sums[1] = lane_sum(b);
+}
+#endif
+
+/* The sums of the lanes of four vectors, and of two, each by the tree of acc_sum(). */
+LN_INLINE void acc_sum_rows(const acc a[4], real sums[4])
+{
+    lane_sum_rows(a, sums);
+}
+
+LN_INLINE void acc_sum_two(acc a, acc b, real sums[2])
+{
+    lane_sum_two(a, b, sums);
+}
+
 #endif

@@ -37,6 +37,16 @@ LN_INLINE void lane_store_f32(element_f32 *p, vec a)
     _mm256_storeu_ps(p, a);
 }
 
+LN_INLINE void lane_stream_f32(element_f32 *p, vec a)
+{
+    _mm256_stream_ps(p, a);
+}
+
+LN_INLINE void lane_fence(void)
+{
+    _mm_sfence();
+}
+
 LN_INLINE vec lane_stored_f32(vec a)
 {
     return a;
@@ -92,6 +102,30 @@ LN_INLINE item lane_sum(vec a)
     __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+/* A third of the additions that four times lane_sum takes. */
+#define LANE_SUM_ROWS
+LN_INLINE void lane_sum_rows(const vec a[4], item sums[4])
+{
+    __m256 ab = _mm256_add_ps(_mm256_permute2f128_ps(a[0], a[1], 0x20),
+                              _mm256_permute2f128_ps(a[0], a[1], 0x31));
+    __m256 cd = _mm256_add_ps(_mm256_permute2f128_ps(a[2], a[3], 0x20),
+                              _mm256_permute2f128_ps(a[2], a[3], 0x31));
+    __m256 two = _mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd, 0xee));
+    __m256 one = _mm256_add_ps(two, _mm256_permute_ps(two, 0xb1)); /* a a c c, b b d d */
+    __m128 ac = _mm256_castps256_ps128(one), bd = _mm256_extractf128_ps(one, 1);
+    _mm_storeu_ps(sums, _mm_movelh_ps(_mm_unpacklo_ps(ac, bd), _mm_unpackhi_ps(ac, bd)));
+}
+
+LN_INLINE void lane_sum_two(vec a, vec b, item sums[2])
+{
+    __m256 four =
+        _mm256_add_ps(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
+    __m256 two = _mm256_add_ps(four, _mm256_permute_ps(four, 0x4e));
+    __m256 one = _mm256_add_ps(two, _mm256_permute_ps(two, 0xb1));
+    sums[0] = _mm256_cvtss_f32(one);
+    sums[1] = _mm_cvtss_f32(_mm256_extractf128_ps(one, 1));
 }
 
 #endif

@@ -35,6 +35,16 @@ LN_INLINE void lane_store_f32(element_f32 *p, vec a)
     _mm512_storeu_ps(p, a);
 }
 
+LN_INLINE void lane_stream_f32(element_f32 *p, vec a)
+{
+    _mm512_stream_ps(p, a);
+}
+
+LN_INLINE void lane_fence(void)
+{
+    _mm_sfence();
+}
+
 LN_INLINE vec lane_stored_f32(vec a)
 {
     return a;
@@ -91,6 +101,33 @@ LN_INLINE item lane_sum(vec a)
     __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
     __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+/* A quarter of the additions that four times lane_sum takes. */
+#define LANE_SUM_ROWS
+LN_INLINE void lane_sum_rows(const vec a[4], item sums[4])
+{
+    __m512 ab = _mm512_add_ps(_mm512_insertf32x8(a[0], _mm512_castps512_ps256(a[1]), 1),
+                              _mm512_shuffle_f32x4(a[0], a[1], 0xee));
+    __m512 cd = _mm512_add_ps(_mm512_insertf32x8(a[2], _mm512_castps512_ps256(a[3]), 1),
+                              _mm512_shuffle_f32x4(a[2], a[3], 0xee));
+    __m512 four =
+        _mm512_add_ps(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xdd));
+    __m512 two = _mm512_add_ps(four, _mm512_permute_ps(four, 0x4e));
+    __m512 one = _mm512_add_ps(two, _mm512_permute_ps(two, 0xb1));
+    __m512i every_fourth = _mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 8, 4, 0);
+    _mm_storeu_ps(sums, _mm512_castps512_ps128(_mm512_permutexvar_ps(every_fourth, one)));
+}
+
+LN_INLINE void lane_sum_two(vec a, vec b, item sums[2])
+{
+    __m512 eight = _mm512_add_ps(_mm512_insertf32x8(a, _mm512_castps512_ps256(b), 1),
+                                 _mm512_shuffle_f32x4(a, b, 0xee));
+    __m512 four = _mm512_add_ps(eight, _mm512_shuffle_f32x4(eight, eight, 0xb1));
+    __m512 two = _mm512_add_ps(four, _mm512_permute_ps(four, 0x4e));
+    __m512 one = _mm512_add_ps(two, _mm512_permute_ps(two, 0xb1));
+    sums[0] = _mm512_cvtss_f32(one);
+    sums[1] = _mm_cvtss_f32(_mm512_extractf32x4_ps(one, 2));
 }
 
 #endif

@@ -12,6 +12,9 @@
  *     lane_absolute, lane_maximum  of a NaN and a number: either
  *     lane_sum(a)                  the sum of the lanes: log2(LANES) levels, lane i with lane
  *                                  i + half at each, the same on every machine
+ *     lane_sum_rows(a[4], sums), lane_sum_two(a, b, sums)
+ *                                  the same for several vectors together, where LANE_SUM_ROWS is
+ *                                  defined; sums of type item
  *
  * and for each type T that this file reads and writes
  *     lane_load_T(p)               LANES elements, as items: exactly
@@ -22,6 +25,8 @@
  *                                  that arithmetic made stays one, what is too large is infinite
  *     lane_stored_T(a)             a as it would be read after it was stored
  *     item_of_T(element)           one element as an item
+ *     lane_stream_T(p, a)          where the ISA can: lane_store_T() around the caches, p being
+ *                                  aligned to a vec; lane_fence() makes such stores seen by others
  *
  * lane/memory.h makes of these lane_load() and the like, which speak of storage, the type in
  * memory, and of param, that of gamma and beta: nothing else knows what those are.

@@ -9,7 +9,10 @@
 
 #include "schedule/rows.h"
 
-enum { GROUP_ROWS = 8, GROUP_BYTES = 16384 };
+#ifndef LN_GROUP_BYTES
+#define LN_GROUP_BYTES 16384
+#endif
+enum { GROUP_ROWS = 8, GROUP_BYTES = LN_GROUP_BYTES };
 
 LN_INLINE void fused_group(const ln_problem *problem, const ln_tensors *tensors,
                            const statistics *statistics, const convention *convention, size_t first,

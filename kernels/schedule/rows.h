@@ -1,4 +1,5 @@
-/* What schedules are made of: one row's way from x to y. */
+/* What schedules are made of: one row's way from x to y. A schedule that says LN_NONTEMPORAL stores
+ * y around the caches (stream.h). */
 #ifndef LN_SCHEDULE_ROWS_H
 #define LN_SCHEDULE_ROWS_H
 
@@ -22,6 +23,9 @@ LN_INLINE void apply_block(const row *row, const convention *convention, centre 
     }
 }
 
+#ifdef LN_NONTEMPORAL
+#include "schedule/stream.h"
+#else
 /* What is left behind whole blocks is a loop: unrolled, it would be most of a kernel's code. */
 LN_INLINE void apply_row(const row *row, const convention *convention, centre centre)
 {
@@ -33,6 +37,7 @@ LN_INLINE void apply_row(const row *row, const convention *convention, centre ce
         row_store(row->y + i, apply_vector(row, convention, centre, i, n), n);
     }
 }
+#endif
 
 /* Row number r of a call. */
 LN_INLINE row row_at(const ln_problem *problem, const ln_tensors *tensors, size_t r,

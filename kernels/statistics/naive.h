@@ -14,18 +14,14 @@
 
 #include "statistics/raw_sums.h"
 
-/* Needs no pivot. */
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
-{
-    (void)statistics, (void)row;
-    return 0;
-}
-
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+LN_INLINE moments statistics_found(const statistics *statistics, real pivot, real sum, real square)
 {
     (void)pivot;
-    return naive_moments(statistics, row);
+    return naive_found(statistics, sum, square);
 }
+
+#define SWEEP_SHIFTED 0
+#include "statistics/one_sweep.h"
 
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {

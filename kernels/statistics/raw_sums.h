@@ -19,43 +19,35 @@ typedef struct statistics {
     real count;
 } statistics;
 
-typedef struct naive_sums {
-    acc x[UNROLL];
-    acc square[UNROLL];
-} naive_sums;
-
 LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 {
     return (statistics){(real)problem->hidden};
 }
 
-/* Adds the first min(left, BLOCK) elements from i on. */
-LN_INLINE void naive_add(naive_sums *sums, const row *row, size_t i, size_t left)
+/* Needs no pivot. */
+LN_INLINE acc statistics_pivot_sum(const row *row)
 {
-    LN_UNROLLED
-    for (size_t u = 0; u < UNROLL; u++) {
-        if (left <= u * LANES)
-            continue;
-        acc x = acc_of(row_first(row, i + u * LANES, left - u * LANES));
-        sums->x[u] = acc_add(sums->x[u], x);
-        sums->square[u] = acc_multiply_add(x, x, sums->square[u]);
-    }
+    (void)row;
+    return acc_set(0);
 }
 
-LN_INLINE moments naive_moments(const statistics *statistics, const row *row)
+LN_INLINE real statistics_pivot_of(const statistics *statistics, real sum)
 {
-    naive_sums sums;
-    LN_UNROLLED
-    for (unsigned u = 0; u < UNROLL; u++)
-        sums.x[u] = sums.square[u] = acc_set(0);
-    size_t i = 0;
-    for (; row->hidden - i >= BLOCK; i += BLOCK)
-        naive_add(&sums, row, i, BLOCK);
-    naive_add(&sums, row, i, row->hidden - i);
-    real sum = sum_of(sums.x);
+    (void)statistics, (void)sum;
+    return 0;
+}
+
+LN_INLINE moments naive_found(const statistics *statistics, real sum, real square)
+{
     real mean = sum / statistics->count;
     real correction = sum * mean;
-    return (moments){mean, 0, sum_of(sums.square) - correction, 1};
+    return (moments){mean, 0, square - correction, 1};
+}
+
+LN_INLINE int statistics_is_off(const statistics *statistics, moments found)
+{
+    (void)statistics, (void)found;
+    return 0;
 }
 
 LN_INLINE moments_bound naive_bound(const ln_problem *problem, const ln_row_facts *facts)

@@ -1,12 +1,12 @@
-/* shifted: one sweep over x - pivot, the pivot taken from the row's first block.
+/* shifted: one sweep over x - pivot, the pivot taken from the row's first elements.
  *
- *     p = mean of the first min(N, BLOCK) elements       t = x - p
+ *     p = mean of the first min(N, P) elements, P = PIVOT_ELEMENTS       t = x - p
  *     d = sum(t) / N                                     m2 = sum(t^2) - sum(t) * d
  *     mean = p + d, kept in these two parts
  *
  * (Chan, Golub, LeVeque, 1983, section 3, "shifted data"; formula 1.3 on x - p.) Reads the row
- * once; the first block is still in L1 when the sweep begins. What naive loses to kappa^2, this
- * loses to (mean - p)^2 / var. A pivot that is far off, because the first block is an outlier, is
+ * once; the first elements are still in L1 when the sweep begins. What naive loses to kappa^2, this
+ * loses to (mean - p)^2 / var. A pivot that is far off, because the first elements are outliers, is
  * found out by d^2 > 4 m2 / N, and the row is swept once more, with pivot p + d. (4, since a ramp,
  * whose first elements lie sqrt(3) standard deviations from the mean, should pass: a smaller factor
  * proves a smaller bound, but costs such rows a second sweep.)
@@ -14,7 +14,7 @@
  * Bound. D = bound_depth(N), V the exact biased variance, a = mu - p for the pivot as it is.
  *  1. One sweep, given a bound on |a|: bound_sweep() of bound.h. The errors of d (delta) and of m2
  *     (call it F) grow with |a|.
- *  2. How far off the first pivot is. The mean of a subset of b of the N elements is within
+ *  2. How far off the first pivot is. The mean of a subset of b = P of the N elements is within
  *     min(max_dev, sqrt(V (N - b) / b)) of mu (Cauchy-Schwarz), so with the roundings of the pivot,
  *     |a| <= a1 = that + gamma(log2(BLOCK) + 3) max_abs + tiny.
  *  3. If the check passed, fl(d^2) <= fl(4 fl(m2 fl(1/N))), hence with |a| <= |d| + delta
@@ -27,88 +27,56 @@
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
+/* The pivot's elements: enough that their mean is seldom two standard deviations off. */
+enum { PIVOT_VECTORS = LN_LANES < 8 ? UNROLL : 1, PIVOT_ELEMENTS = PIVOT_VECTORS * LN_LANES };
+
 typedef struct statistics {
     real inverse;       /* 1 / N */
-    real pivot_inverse; /* 1 / min(N, BLOCK) */
+    real pivot_inverse; /* 1 / min(N, PIVOT_ELEMENTS) */
 } statistics;
-
-typedef struct shifted_sums {
-    acc x[UNROLL];
-    acc square[UNROLL];
-} shifted_sums;
 
 LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 {
     size_t hidden = problem->hidden;
-    return (statistics){1 / (real)hidden, 1 / (real)(hidden < BLOCK ? hidden : BLOCK)};
+    return (statistics){1 / (real)hidden,
+                        1 / (real)(hidden < PIVOT_ELEMENTS ? hidden : PIVOT_ELEMENTS)};
 }
 
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
+/* Adds up again, where there is a residual: this does not count as a touch. */
+LN_INLINE acc statistics_pivot_sum(const row *row)
 {
     acc sums[UNROLL];
     LN_UNROLLED
-    for (size_t u = 0; u < UNROLL; u++) {
+    for (size_t u = 0; u < PIVOT_VECTORS; u++) {
         sums[u] = acc_set(0);
         if (row->hidden > u * LANES)
-            sums[u] = acc_of(row_first(row, u * LANES, row->hidden - u * LANES));
+            sums[u] = acc_of(row_add_up(row, u * LANES, row->hidden - u * LANES));
     }
-    return sum_of(sums) * statistics->pivot_inverse;
+    if (PIVOT_VECTORS == 1)
+        return sums[0];
+    return parts_sum(sums);
 }
 
-/* Adds the first min(left, BLOCK) elements from i on. */
-LN_INLINE void shifted_add(shifted_sums *sums, const row *row, acc pivot, size_t i, size_t left,
-                           int again)
+LN_INLINE real statistics_pivot_of(const statistics *statistics, real sum)
 {
-    LN_UNROLLED
-    for (size_t u = 0; u < UNROLL; u++) {
-        if (left <= u * LANES)
-            continue;
-        size_t at = i + u * LANES, n = left - u * LANES;
-        acc x = acc_of(again ? row_again(row, at, n) : row_first(row, at, n));
-        acc t = acc_subtract(x, pivot);
-        if (n < LANES)
-            t = acc_first(t, n);
-        sums->x[u] = acc_add(sums->x[u], t);
-        sums->square[u] = acc_multiply_add(t, t, sums->square[u]);
-    }
+    return sum * statistics->pivot_inverse;
 }
 
-/* One sweep; all but the first block is touched for the first time unless again is set. */
-LN_INLINE moments shifted_sweep(const statistics *statistics, const row *row, real pivot, int again)
+LN_INLINE moments statistics_found(const statistics *statistics, real pivot, real sum, real square)
 {
-    shifted_sums sums;
-    LN_UNROLLED
-    for (unsigned u = 0; u < UNROLL; u++)
-        sums.x[u] = sums.square[u] = acc_set(0);
-    acc pivots = acc_set(pivot);
-    shifted_add(&sums, row, pivots, 0, row->hidden < BLOCK ? row->hidden : BLOCK, 1);
-    if (row->hidden > BLOCK) {
-        size_t i = BLOCK;
-        for (; row->hidden - i >= BLOCK; i += BLOCK)
-            shifted_add(&sums, row, pivots, i, BLOCK, again);
-        shifted_add(&sums, row, pivots, i, row->hidden - i, again);
-    }
-    real sum = sum_of(sums.x);
     real rest = sum * statistics->inverse;
     real correction = sum * rest;
-    real m2 = sum_of(sums.square) - correction;
+    real m2 = square - correction;
     return (moments){pivot, rest, m2 < 0 ? 0 : m2, 1}; /* a NaN stays one */
 }
 
-/* Rare, so not in the way of the rows that are fine. */
-static __attribute__((noinline, cold, unused)) moments shifted_again(const statistics *statistics,
-                                                                     row row, real pivot)
+LN_INLINE int statistics_is_off(const statistics *statistics, moments found)
 {
-    return shifted_sweep(statistics, &row, pivot, 1);
+    return found.rest * found.rest > 4 * (found.m2 * statistics->inverse);
 }
 
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
-{
-    moments found = shifted_sweep(statistics, row, pivot, 0);
-    if (__builtin_expect(found.rest * found.rest > 4 * (found.m2 * statistics->inverse), 0))
-        found = shifted_again(statistics, *row, found.mean + found.rest);
-    return found;
-}
+#define SWEEP_SHIFTED 1
+#include "statistics/one_sweep.h"
 
 /* Step 3: the largest |mu - pivot| that passes the check, infinite where every one might. */
 LN_INLINE double passed_bound(double depth, double var)
@@ -135,7 +103,8 @@ LN_INLINE double passed_bound(double depth, double var)
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {
     double n = (double)problem->hidden, depth = bound_depth(problem->hidden), var = facts->var;
-    double subset = n > BLOCK ? fmin(facts->max_dev, sqrt(var * (n - BLOCK) / BLOCK)) : 0.0;
+    double pivots = PIVOT_ELEMENTS;
+    double subset = n > pivots ? fmin(facts->max_dev, sqrt(var * (n - pivots) / pivots)) : 0.0;
     double first =
         (subset + bound_gamma(bound_levels() + 3) * facts->max_abs + REAL_TINY) * bound_slack;
     moments_bound first_sweep = bound_sweep(depth, var, first);

@@ -1,0 +1,175 @@
+#include "attribute_show.h"
+#include "paths.h"
+#include "report_parts.h"
+#include "text.h"
+#include "views.h"
+#include "views_tsv.h"
+#include <math.h>
+
+/* Of the mean square of all stages together: what a bar shows. */
+static double share(const attribution *found, error_stage stage)
+{
+    double sum = 0;
+    for (int s = 0; s < STAGE_TOTAL; s++)
+        sum += found->stages[s].rms * found->stages[s].rms;
+    return sum > 0 ? found->stages[stage].rms * found->stages[stage].rms / sum : 0;
+}
+
+static bool has_figures(const attribution *found)
+{
+    return found->verdict.kind == VERDICT_OK && found->rows > 0;
+}
+
+static const char *statistics_of(const attribution *found)
+{
+    return !has_figures(found) ? "-" : found->fitted ? "fitted" : "given";
+}
+
+bool attribution_print(const attributed *all, size_t count, const output *out, error *error)
+{
+    static const char *const headings[] = {
+        "kernel", "mean and rstd",  "mean",     "variance", "rstd",  "apply",    "rounding",
+        "total",  "at worst: mean", "variance", "rstd",     "apply", "rounding", "total"};
+    table *table = table_create(headings, sizeof headings / sizeof *headings);
+    for (size_t i = 0; table && i < count; i++) {
+        const attribution *found = &all[i].found;
+        char described[256], number[16];
+        table_cell(table, all[i].kernel->facts.name);
+        table_cell(table, found->verdict.kind != VERDICT_OK
+                              ? verdict_describe(&found->verdict, described, sizeof described)
+                              : statistics_of(found));
+        for (int stage = 0; stage < 2 * STAGES; stage++) {
+            const stage_error *error = &found->stages[stage % STAGES];
+            double value = stage < STAGES ? error->rms : error->at_worst;
+            table_cell(table, number_short(has_figures(found) ? value : NAN, number));
+        }
+    }
+    if (!output_table(out, table, error))
+        return false;
+    output_line(out, "\nrow ULP: the root mean square of each stage, then what it is, signed, at "
+                     "the worst element, where the five sum up to the total");
+    return true;
+}
+
+static json_t *stages_json(const attribution *found)
+{
+    json_t *stages = json_object();
+    for (int stage = 0; stages && stage < STAGES; stage++) {
+        const stage_error *error = &found->stages[stage];
+        json_t *entry = json_pack(
+            "{s:o, s:o, s:o, s:o}", "max", json_figure(error->max), "rms", json_figure(error->rms),
+            "at_worst", json_figure(error->at_worst), "share",
+            stage == STAGE_TOTAL ? json_null() : json_figure(share(found, (error_stage)stage)));
+        if (!entry || json_object_set_new(stages, stage_name((error_stage)stage), entry) != 0) {
+            json_decref(stages);
+            return NULL;
+        }
+    }
+    return stages;
+}
+
+json_t *attribution_json(const attributed *all, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; array && i < count; i++) {
+        const attribution *found = &all[i].found;
+        char described[256];
+        json_t *entry = json_pack(
+            "{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:o}", "kernel", all[i].kernel->facts.name,
+            "verdict", json_text(verdict_describe(&found->verdict, described, sizeof described)),
+            "statistics", has_figures(found) ? json_string(statistics_of(found)) : json_null(),
+            "rows", (json_int_t)found->rows, "left_out", (json_int_t)found->left_out, "worst_row",
+            (json_int_t)found->worst_row, "worst_column", (json_int_t)found->worst_column, "stages",
+            has_figures(found) ? stages_json(found) : json_null());
+        if (!entry || json_array_append_new(array, entry) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+enum { CHART_TOP = 92, ROW_HEIGHT = 24, CHART_FOOT = 70 };
+
+/* place stage from to: the bar of each stage, from left to right; then the rows' names and totals.
+ */
+static size_t fill_bars(const attributed *all, size_t count, text *bars, text *names)
+{
+    size_t place = 0;
+    text_add(bars, "place\tstage\tfrom\tto\n");
+    text_add(names, "place\tkernel\ttotal\tstatistics\n");
+    for (size_t i = 0; i < count; i++) {
+        double from = 0;
+        char number[16];
+        if (!has_figures(&all[i].found))
+            continue;
+        place++;
+        for (int stage = 0; stage < STAGE_TOTAL; stage++) {
+            double to = from + share(&all[i].found, (error_stage)stage);
+            tsv_number(bars, (double)place);
+            tsv_number(bars, stage + 1);
+            tsv_number(bars, from);
+            tsv_number(bars, to);
+            tsv_end(bars);
+            from = to;
+        }
+        tsv_number(names, (double)place);
+        tsv_text(names, all[i].kernel->facts.name);
+        tsv_text(names, number_short(all[i].found.stages[STAGE_TOTAL].rms, number));
+        tsv_text(names, statistics_of(&all[i].found));
+        tsv_end(names);
+    }
+    return place;
+}
+
+static void fill_settings(const char *subtitle, size_t rows, text *out)
+{
+    text_add(out, "key\tnumber\ttext\n");
+    tsv_setting(out, "width", 1000);
+    tsv_setting(out, "height", CHART_TOP + ROW_HEIGHT * (double)rows + CHART_FOOT);
+    tsv_setting(out, "top", CHART_TOP);
+    tsv_setting(out, "bottom", CHART_TOP + ROW_HEIGHT * (double)rows);
+    tsv_setting(out, "rows", (double)rows);
+    tsv_setting_text(out, "title", "Where the error comes from: shares of the mean square");
+    tsv_setting_text(out, "subtitle", subtitle);
+    tsv_setting_text(out, "footer",
+                     "total: root mean square of the error in row ULP; fitted: the kernel does not "
+                     "say which mean and rstd it applies, and rstd is part of variance");
+}
+
+static bool write_tables(const attributed *all, size_t count, const char *subtitle,
+                         const char *directory, const char *stem, error *error)
+{
+    text bars = {0}, names = {0}, settings = {0}, series = {0};
+    size_t rows = fill_bars(all, count, &bars, &names);
+    fill_settings(subtitle, rows, &settings);
+    text_add(&series, "kernel\tstatistics\tisa\n");
+    for (int stage = 0; stage < STAGE_TOTAL; stage++) {
+        tsv_text(&series, stage_name((error_stage)stage));
+        tsv_text(&series, "stage");
+        tsv_text(&series, "other");
+        tsv_end(&series);
+    }
+    /* All four are freed, saved or not. */
+    bool fine = tsv_save(&bars, directory, stem, ".tsv", error);
+    fine = tsv_save(&names, directory, stem, "_names.tsv", fine ? error : NULL) && fine;
+    fine = tsv_save(&settings, directory, stem, "_settings.tsv", fine ? error : NULL) && fine;
+    fine = tsv_save(&series, directory, stem, "_series.tsv", fine ? error : NULL) && fine;
+    return fine && (rows > 0 || fail(error, EXIT_CODE_ENVIRONMENT,
+                                     "no kernel gave finite rows: there is nothing to draw"));
+}
+
+bool attribution_chart(const attributed *all, size_t count, const char *subtitle,
+                       const char *plots_directory, const char *directory, error *error)
+{
+    static const char *const formats[] = {"svg", "png"};
+    const chart chart = {.stem = "attribution", .script = "attribution.gp"};
+    char data[512], note[256];
+    if (!report_path(data, directory, "data", "", error) || !make_directories(data, error) ||
+        !write_tables(all, count, subtitle, directory, chart.stem, error))
+        return false;
+    for (size_t i = 0; i < 2; i++)
+        if (gnuplot_draw(&chart, formats[i], plots_directory, directory, note) != GNUPLOT_DREW)
+            return fail(error, EXIT_CODE_ENVIRONMENT, "%s (the tables are in %s)", note, data);
+    return true;
+}

@@ -1,0 +1,162 @@
+/* The table's rows, from one choice for each class, ISA, regime and hidden size. Text that comes
+ * from the store passes the filters of choose_emit.c before it gets into the code. */
+#include "choose_table.h"
+#include "kernel_table.h"
+#include <math.h>
+#include <string.h>
+
+#define ISA_NAME(name, label, cpu) #name,
+static const char *const isas[] = {LN_ISA_TABLE(ISA_NAME) NULL};
+enum { ISAS = sizeof isas / sizeof *isas - 1 };
+
+static const char *const regimes[TABLE_REGIMES] = {"L1", "L2", "L3", "DRAM"};
+
+void table_shape(const machine *machine, ln_type dtype, size_t index, size_t *rows, size_t *hidden)
+{
+    static const size_t sizes[TABLE_HIDDEN] = {64, 256, 768, 1024, 4096, 12288};
+    size_t l2 = machine->l2_bytes ? machine->l2_bytes : 1u << 20;
+    size_t l3 = machine->l3_bytes ? machine->l3_bytes : l2 * 8;
+    const size_t bytes[TABLE_REGIMES] = {24 * 1024, l2 / 2, l3 / 4, 4 * l3};
+    *hidden = sizes[index / TABLE_REGIMES];
+    *rows = bytes[index % TABLE_REGIMES] / (2 * *hidden * dtype_size(dtype));
+    *rows = *rows ? *rows : 1;
+}
+
+/* The ISAs that a CPU with this one has: of one architecture the lesser are earlier in isa.def. */
+static void usable_with(int isa, const char *usable[ISAS + 1])
+{
+    size_t count = 0;
+    bool arm = strcmp(isas[isa], "neon") == 0;
+    for (int i = 0; i <= isa; i++)
+        if (i == 0 || i == isa || (!arm && strcmp(isas[i], "neon") != 0))
+            usable[count++] = isas[i];
+    usable[count] = NULL;
+}
+
+static bool is_timed_for(const chosen *one, const char *isa)
+{
+    for (size_t i = 0; i < one->evidence.cases.count; i++)
+        if (strcmp(descriptor_word(one->evidence.kernels, one->evidence.cases.cases[i].key.kernel,
+                                   "isa"),
+                   isa) == 0)
+            return true;
+    return false;
+}
+
+/* The kernel for one cell and shape into name, "" where there is none. */
+static bool choose_one(const chosen *one, accuracy_class class, int isa, const char *param,
+                       char name[NAME_MAX_LENGTH], error *error)
+{
+    const char *usable[ISAS + 1];
+    choose_wanted wanted = one->wanted;
+    choice choice;
+    name[0] = '\0';
+    if (!one->evidence.timed || !is_timed_for(one, isas[isa]))
+        return true;
+    usable_with(isa, usable);
+    wanted.class = class;
+    wanted.isas = usable;
+    wanted.param = param;
+    if (!choice_make(&wanted, &one->evidence, &choice, error))
+        return false;
+    if (choice.best)
+        snprintf(name, NAME_MAX_LENGTH, "%s", choice.best->view.stored->key.kernel);
+    choice_free(&choice);
+    return true;
+}
+
+static size_t border(size_t own, size_t next)
+{
+    return (size_t)sqrt((double)own * (double)next);
+}
+
+/* The rows of one class, ISA, parameter type and regime: neighbours of one kernel are one row. */
+static bool add_cell(const chosen *all, size_t count, accuracy_class class, int isa, ln_type param,
+                     size_t regime, text *out, error *error)
+{
+    char name[NAME_MAX_LENGTH], last[NAME_MAX_LENGTH] = "";
+    size_t hidden = 0;
+    const char *dtype = dtype_name(all[0].wanted.dtype);
+    for (size_t i = regime;; i += TABLE_REGIMES) {
+        bool end = i >= count;
+        if (end)
+            name[0] = '\0';
+        else if (!choose_one(&all[i], class, isa, dtype_name(param), name, error))
+            return false;
+        if (!end && !name[0])
+            continue; /* its neighbours stand for it */
+        if (last[0] && strcmp(name, last) != 0) {
+            text_format(out, " \\\n    row(%s, %s, %s, %s, %s, ", class_name(class), dtype,
+                        dtype_name(param), isas[isa], regimes[regime]);
+            if (end)
+                text_add(out, "SIZE_MAX");
+            else
+                text_format(out, "%zu", border(hidden, all[i].wanted.hidden));
+            text_add(out, ", ");
+            emit_literal(out, last);
+            text_add(out, ")");
+        }
+        if (end)
+            break;
+        snprintf(last, sizeof last, "%s", name);
+        hidden = all[i].wanted.hidden;
+    }
+    return true;
+}
+
+static void add_fact(text *out, const char *what, const char *value)
+{
+    text_format(out, " * %s", what);
+    emit_comment(out, value);
+    text_add(out, "\n");
+}
+
+static void add_head(const chosen *all, const char *command_line, text *out)
+{
+    const evidence *evidence = &all[0].evidence;
+    char run[96];
+    text_add(out, "/* Which kernel ln_layernorm() takes, as measured. Written by\n *\n *     ");
+    emit_comment(out, command_line);
+    text_add(out, "\n *\n");
+    add_fact(out, "CPU: ", machine_fact_value(&evidence->machine, "cpu_model"));
+    add_fact(out, "compiler: ", machine_fact_value(&evidence->machine, "compiler"));
+    add_fact(out, "commit: ", machine_fact_value(&evidence->machine, "git_commit"));
+    snprintf(run, sizeof run, "%lld, %.40s", (long long)evidence->run.id, evidence->run.started);
+    add_fact(out, "run: ", run);
+    for (int class = CLASS_FAST; class <= CLASS_REPRODUCIBLE; class ++) {
+        text_format(out, " * %s: ", class_name((accuracy_class) class));
+        emit_comment(out, class_words((accuracy_class) class));
+        text_add(out, "\n");
+    }
+    text_add(
+        out,
+        " *\n"
+        " * row(class, storage, param, isa, regime, hidden up to, kernel): of the rows for a\n"
+        " * CPU's best ISA and a call's regime (x + y bytes within L1, L2, L3, or beyond) the\n"
+        " * first that is long enough; rows of better ISAs come first. A program may use it\n"
+        " * with a macro of its own for row, and ln_layernorm_with(). */\n"
+        "#ifndef LAYERNORM_DISPATCH\n\n"
+        "/* The caches of the machine that was measured, in bytes. */\n");
+    text_format(out, "#define LAYERNORM_DISPATCH_CACHES %zu, %zu, %zu\n\n",
+                evidence->machine.l1d_bytes, evidence->machine.l2_bytes,
+                evidence->machine.l3_bytes);
+    text_add(out, "/* clang-format off */\n#define LAYERNORM_DISPATCH(row)");
+}
+
+bool chosen_emit_table(chosen *all, size_t count, const char *command_line, text *out, error *error)
+{
+    static const ln_type params[] = {LN_F32, LN_F64, LN_BF16, LN_F16};
+    add_head(all, command_line, out);
+    size_t before = out->length;
+    for (int class = CLASS_FAST; class <= CLASS_REPRODUCIBLE; class ++)
+        for (size_t param = 0; param < sizeof params / sizeof *params; param++)
+            for (int isa = ISAS - 1; isa >= 0; isa--)
+                for (size_t regime = 0; regime < TABLE_REGIMES; regime++)
+                    if (!add_cell(all, count, (accuracy_class) class, isa, params[param], regime,
+                                  out, error))
+                        return false;
+    if (out->length == before)
+        return fail(error, EXIT_CODE_ACCURACY, "no kernel is of any class: nothing to write");
+    text_add(out, "\n/* clang-format on */\n\n#endif\n");
+    return !out->failed || fail_memory(error, "the dispatch table");
+}

@@ -1,0 +1,21 @@
+/* The library's own dispatch table: every accuracy class, ISA and regime, from what was measured.
+ */
+#ifndef LNBENCH_CHOOSE_TABLE_H
+#define LNBENCH_CHOOSE_TABLE_H
+
+#include "choose_class.h"
+#include "choose_show.h"
+
+/* The shapes that the table is made from: six hidden sizes, with as many rows as fill each cache in
+ * part, and DRAM. */
+enum { TABLE_HIDDEN = 6, TABLE_REGIMES = 4, TABLE_SHAPES = TABLE_HIDDEN * TABLE_REGIMES };
+void table_shape(const machine *machine, ln_type dtype, size_t index, size_t *rows, size_t *hidden);
+
+/* The table of all[0..count-1], one element type, as C: see the head comment that it writes. For
+ * each ISA it takes the fastest kernel of the class among those of that ISA and lesser ones. Where
+ * none is of the class there is no row. False with an error: memory, or nothing at all to write
+ * (5). */
+bool chosen_emit_table(chosen *all, size_t count, const char *command_line, text *out,
+                       error *error);
+
+#endif

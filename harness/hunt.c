@@ -1,0 +1,289 @@
+/* lnbench hunt: the rows on which a kernel is worst. */
+#include "hunt.h"
+#include "command.h"
+#include "convention.h"
+#include "interrupt.h"
+#include "paths.h"
+#include "progress.h"
+#include "session_setup.h"
+#include "views.h"
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct hunt_options {
+    const char *kernel, *convention, *goal, *shard, *out;
+    word_list plugins;
+    uint64_t hidden, restarts, seed, keep;
+    double seconds, max_kappa, deadline;
+    bool unclaimed, json;
+} hunt_options;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* "1/4": the second of four. */
+static bool parse_shard(const char *given, hunt_settings *settings, error *error)
+{
+    unsigned long long shard, shards;
+    char end;
+    bool digits = strspn(given, "0123456789/") == strlen(given) && given[0] != '/';
+    if (!digits || sscanf(given, "%llu/%llu%c", &shard, &shards, &end) != 2)
+        return fail(error, EXIT_CODE_USAGE, "--shard %.60s: I/N was expected, as in 0/4", given);
+    if (shards == 0 || shard >= shards || shards > 1 << 20)
+        return fail(error, EXIT_CODE_USAGE,
+                    "--shard %.60s: there is no such shard: 0/%llu to %llu/%llu are", given, shards,
+                    shards ? shards - 1 : 0, shards);
+    settings->shard = shard;
+    settings->shards = shards;
+    return true;
+}
+
+static bool check_numbers(const hunt_options *options, error *error)
+{
+    if (options->hidden == 0 || options->hidden > 1 << 20)
+        return fail(error, EXIT_CODE_USAGE, "--hidden %llu: 1 to 1048576 was expected",
+                    (unsigned long long)options->hidden);
+    if (options->restarts && options->seconds > 0)
+        return fail(error, EXIT_CODE_USAGE,
+                    "--restarts and --time: one of them was expected, not both");
+    if (options->keep == 0 || options->keep > 10000)
+        return fail(error, EXIT_CODE_USAGE, "--keep %llu: 1 to 10000 was expected",
+                    (unsigned long long)options->keep);
+    if (!(options->max_kappa >= 1))
+        return fail(error, EXIT_CODE_USAGE, "--max-kappa %g: no row has less than 1",
+                    options->max_kappa);
+    return options->deadline > 0 ||
+           fail(error, EXIT_CODE_USAGE, "--deadline 0: more than 0 seconds were expected");
+}
+
+static bool settings_of(const hunt_options *options, hunt_settings *settings, error *error)
+{
+    ln_convention convention;
+    *settings = (hunt_settings){
+        .hidden = (size_t)options->hidden,
+        .seed = options->seed,
+        .max_kappa = options->max_kappa,
+        .keep = options->keep,
+        .restarts = options->restarts,
+        .seconds = options->seconds,
+        .shards = 1,
+    };
+    if (!options->kernel)
+        return fail(error, EXIT_CODE_USAGE, "--kernel NAME is missing");
+    if (!check_numbers(options, error) ||
+        !convention_parse(options->convention, &convention, error) ||
+        (options->shard && !parse_shard(options->shard, settings, error)))
+        return false;
+    if (!options->restarts && !(options->seconds > 0))
+        settings->restarts = 54;
+    if (strcmp(options->goal, "bound") == 0)
+        settings->goal = GOAL_BOUND;
+    else if (strcmp(options->goal, "row-ulp") != 0)
+        return fail(error, EXIT_CODE_USAGE, "--goal %.40s: row-ulp or bound was expected",
+                    options->goal);
+    snprintf(settings->kernel, sizeof settings->kernel, "%.63s", options->kernel);
+    convention_label(&convention, settings->convention);
+    return true;
+}
+
+/* results/worst/KERNEL_CONVENTION_HIDDEN_sSEED.txt, with what else makes it another hunt. */
+static void name_file(const hunt_settings *settings, char *path, size_t size)
+{
+    char shard[64] = "", kappa[48] = "";
+    if (settings->shards > 1)
+        snprintf(shard, sizeof shard, "_%lluof%llu", (unsigned long long)settings->shard,
+                 (unsigned long long)settings->shards);
+    if (isfinite(settings->max_kappa))
+        snprintf(kappa, sizeof kappa, "_k%g", settings->max_kappa);
+    snprintf(path, size, "results/worst/%s_%s_%zu%s%s%s_s%llu%s.txt", settings->kernel,
+             settings->convention, settings->hidden, kappa, settings->claimed ? "" : "_unclaimed",
+             settings->goal == GOAL_BOUND ? "_bound" : "", (unsigned long long)settings->seed,
+             shard);
+}
+
+/* Every restart of this shard; after each the file is written anew, so that nothing is lost. */
+static bool search(hunt *hunt, const char *path, error *error)
+{
+    const hunt_settings *settings = &hunt->settings;
+    progress progress;
+    double begun = now(), last = begun;
+    bool timed = settings->restarts == 0, fine = hunt_begin(hunt, error);
+    progress_begin(&progress, timed ? settings->seconds
+                                    : (double)settings->restarts / (double)settings->shards);
+    for (uint64_t k = settings->shard; fine && !hunt->cut && (timed || k < settings->restarts);
+         k += settings->shards) {
+        char what[96];
+        snprintf(what, sizeof what, "restart %llu, worst so far %.4g", (unsigned long long)k,
+                 hunt->find_count ? hunt->finds[0].score : 0.0);
+        progress_step(&progress, timed ? now() - last : k == settings->shard ? 0 : 1, what);
+        last = now();
+        fine = hunt_restart(hunt, k, error) && hunt_save(hunt, "running", path, error);
+    }
+    progress_end(&progress);
+    return fine && hunt_save(hunt, hunt->interrupted ? "interrupted" : "complete", path, error);
+}
+
+static bool print_table(const hunt *hunt, const char *path, double seconds, error *error)
+{
+    static const char *const headings[] = {"row ULP", "proven", "verdict", "worst element",
+                                           "origin"};
+    table *table = table_create(headings, sizeof headings / sizeof *headings);
+    for (size_t i = 0; table && i < hunt->find_count; i++) {
+        const worst_row *find = &hunt->finds[i];
+        char number[16], described[256];
+        table_cell(table, number_short(find->row_ulp, number));
+        table_cell(table, number_short(find->bound_row_ulp, number));
+        table_cell(table, verdict_describe(&find->verdict, described, sizeof described));
+        table_format(table, "column %zu: %a, exactly %a", find->column, find->computed,
+                     find->exact);
+        table_cell(table, find->origin);
+    }
+    bool fine = table && table_print(table, stdout);
+    table_destroy(table);
+    printf("\n%llu restarts, %llu rows tried in %.1f s (%.0f a second)%s\nfinds   %s\n",
+           (unsigned long long)hunt->done, (unsigned long long)hunt->rows, seconds,
+           (double)hunt->rows / seconds, hunt->interrupted ? ": interrupted" : "", path);
+    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
+}
+
+static json_t *find_json(const worst_row *find)
+{
+    char described[256], computed[40], exact[40];
+    snprintf(computed, sizeof computed, "%a", find->computed);
+    snprintf(exact, sizeof exact, "%a", find->exact);
+    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:I, s:s, s:s, s:o}", "restart",
+                     (json_int_t)find->restart, "score", json_figure(find->score), "row_ulp_max",
+                     json_figure(find->row_ulp), "bound_row_ulp", json_figure(find->bound_row_ulp),
+                     "verdict",
+                     json_text(verdict_describe(&find->verdict, described, sizeof described)),
+                     "column", (json_int_t)find->column, "computed", computed, "exact", exact,
+                     "origin", json_text(find->origin));
+}
+
+static bool print_json(const hunt *hunt, const char *path, double seconds, error *error)
+{
+    const hunt_settings *settings = &hunt->settings;
+    json_t *finds = json_array();
+    for (size_t i = 0; finds && i < hunt->find_count; i++)
+        json_array_append_new(finds, find_json(&hunt->finds[i]));
+    json_t *json = json_pack(
+        "{s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:f, s:b, s:o, s:o}", "kernel", settings->kernel,
+        "convention", settings->convention, "hidden", (json_int_t)settings->hidden, "seed",
+        (json_int_t)settings->seed, "goal", settings->goal == GOAL_BOUND ? "bound" : "row-ulp",
+        "restarts", (json_int_t)hunt->done, "rows_tried", (json_int_t)hunt->rows, "seconds",
+        seconds, "interrupted", hunt->interrupted, "file", json_text(path), "finds", finds);
+    bool fine = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
+    printf("\n");
+    json_decref(json);
+    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+}
+
+static exit_code code_of(const hunt *hunt)
+{
+    exit_code code = hunt->interrupted ? EXIT_CODE_INTERRUPTED : EXIT_CODE_FINE;
+    for (size_t i = 0; i < hunt->find_count; i++)
+        code = worse_exit_code(code, verdict_exit_code(&hunt->finds[i].verdict));
+    return code;
+}
+
+static bool run_hunt(const hunt_options *options, exit_code *code, error *error)
+{
+    hunt hunt = {0};
+    worker *worker = NULL;
+    kernel_list kernels = {0};
+    char path[1024];
+    judge_settings judging = {
+        .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
+    double begun = now();
+    bool fine =
+        settings_of(options, &hunt.settings, error) &&
+        worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, error);
+    if (fine) {
+        hunt.kernel = kernel_find(&kernels, hunt.settings.kernel, error);
+        hunt.judge = judge_create(worker, &judging);
+        hunt.settings.claimed = hunt.kernel && hunt.kernel->facts.has_bound && !options->unclaimed;
+        fine = hunt.kernel && (hunt.judge || fail_memory(error, "the judge"));
+    }
+    if (options->out)
+        snprintf(path, sizeof path, "%.1000s", options->out);
+    else
+        name_file(&hunt.settings, path, sizeof path);
+    fine = fine && make_parent_directory(path, error) && search(&hunt, path, error);
+    double seconds = now() - begun;
+    if (fine)
+        fine = options->json ? print_json(&hunt, path, seconds, error)
+                             : print_table(&hunt, path, seconds, error);
+    *code = code_of(&hunt);
+    judge_destroy(hunt.judge);
+    hunt_free(&hunt);
+    worker_stop(worker);
+    kernel_list_free(&kernels);
+    return fine;
+}
+
+exit_code command_hunt(int argc, char **argv, error *error)
+{
+    hunt_options hunt = {.convention = "torch",
+                         .goal = "row-ulp",
+                         .hidden = 64,
+                         .seed = 1,
+                         .keep = 8,
+                         .max_kappa = INFINITY,
+                         .deadline = 10};
+    const option options[] = {
+        {"kernel", "NAME", "the kernel to hunt", OPTION_TEXT, &hunt.kernel},
+        {"convention", "C", "preset or list (default: torch)", OPTION_TEXT, &hunt.convention},
+        {"hidden", "N", "length of the rows (default: 64)", OPTION_COUNT, &hunt.hidden},
+        {"restarts", "R", "climbs, each from another start (default: 54)", OPTION_COUNT,
+         &hunt.restarts},
+        {"time", "S", "instead of restarts: as many as S seconds allow", OPTION_REAL,
+         &hunt.seconds},
+        {"seed", "N", "of starts and steps, gamma and beta (default: 1)", OPTION_COUNT, &hunt.seed},
+        {"shard", "I/N", "only restarts k with k mod N = I", OPTION_TEXT, &hunt.shard},
+        {"goal", "row-ulp|bound", "the largest row ULP, or share of the proven bound", OPTION_TEXT,
+         &hunt.goal},
+        {"max-kappa", "K", "only rows of kappa K or less count", OPTION_REAL, &hunt.max_kappa},
+        {"unclaimed", NULL, "rows for which the kernel's bound makes no claim count as well",
+         OPTION_FLAG, &hunt.unclaimed},
+        {"keep", "F", "finds kept (default: 8)", OPTION_COUNT, &hunt.keep},
+        {"out", "FILE", "where they go (default: a name made from these, in results/worst)",
+         OPTION_TEXT, &hunt.out},
+        {"plugin", "FILE.so", "add a plugin's kernels; may be given again", OPTION_RAW,
+         &hunt.plugins},
+        {"deadline", "S", "seconds until a kernel counts as hung (default: 10)", OPTION_REAL,
+         &hunt.deadline},
+        {"json", NULL, "JSON instead of a table", OPTION_FLAG, &hunt.json},
+    };
+    const subcommand subcommand = {
+        "hunt",
+        "--kernel NAME [--convention C] [--hidden N] [--restarts R | --time S] [OPTION...]",
+        "Searches for the rows on which a kernel is worst.",
+        "Hill climbing over the bits of a row, from rows of every input family in turn. The file "
+        "is\n"
+        "written after each restart, and on Ctrl-C. Shards of a hunt with --restarts are put\n"
+        "together by lnbench merge; lnbench replay --from FILE runs the finds again.\n"
+        "Exit code: 0 fine; 5 a find breaks the kernel's bound or has a wrong class that the "
+        "kernel\n"
+        "does not declare; 6 the kernel failed; 2 usage; 7 files or environment; 130 interrupted.",
+        options,
+        sizeof options / sizeof *options,
+        0};
+    word_list operands = {0};
+    bool help;
+    exit_code code = EXIT_CODE_FINE;
+    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
+    if (fine && help) {
+        options_help(&subcommand, stdout);
+    } else if (fine) {
+        interrupt_watch();
+        fine = run_hunt(&hunt, &code, error);
+    }
+    word_list_free(&operands);
+    word_list_free(&hunt.plugins);
+    return fine ? code : error->code;
+}

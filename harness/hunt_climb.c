@@ -1,0 +1,253 @@
+/* One restart of a hunt: from a row of some family, the best of a batch of changed rows again and
+ * again, until nothing gets worse for the kernel any more. */
+#include "convention.h"
+#include "hunt.h"
+#include "inputs.h"
+#include "interrupt.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    BATCH = 64, /* rows of one call */
+    MOST_STEPS = 1000,
+    MOST_STALL = 30, /* steps without a gain */
+};
+
+/* Where climbs begin, in turn: every family whose rows are finite numbers. */
+static const char *const starts[] = {
+    "normal",       "kappa",    "near-constant", "offset",      "two-valued",
+    "sorted",       "blocks",   "bad-pivot",     "alternating", "outlier-channels",
+    "positive",     "sparse",   "var-near-eps",  "geometric",   "massive-activations",
+    "spike",        "ramp",     "heavy-tails",   "quantised",   "alternating-scales",
+    "uniform",      "ties",     "constant",      "overflow",    "underflow",
+    "signed-zeros", "subnormal"};
+enum { STARTS = sizeof starts / sizeof *starts };
+
+/* A climb under way. */
+typedef struct climb {
+    hunt *hunt;
+    uint64_t number;
+    hunt_random random;
+    float *row, *batch;
+    row_score scores[BATCH];
+    double score;
+    unsigned steps;
+    bool failed; /* the kernel itself; the find is made */
+} climb;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* The best so far is still judged and kept, for which the worker is needed. */
+static void give_up(hunt *hunt)
+{
+    hunt->cut = hunt->interrupted = true;
+    interrupt_forgive();
+}
+
+static bool must_stop(hunt *hunt)
+{
+    if (hunt->until > 0 && now() >= hunt->until)
+        hunt->cut = true;
+    if (interrupted())
+        give_up(hunt);
+    return hunt->cut;
+}
+
+bool hunt_begin(hunt *hunt, error *error)
+{
+    const hunt_settings *settings = &hunt->settings;
+    if (!convention_parse(settings->convention, &hunt->convention, error))
+        return false;
+    if (settings->seconds > 0)
+        hunt->until = now() + settings->seconds;
+    if (hunt->convention.affine == LN_AFFINE_NONE)
+        return true;
+    hunt->gamma = malloc(settings->hidden * sizeof *hunt->gamma);
+    hunt->beta = malloc(settings->hidden * sizeof *hunt->beta);
+    if (!hunt->gamma || !hunt->beta)
+        return fail_memory(error, "gamma and beta");
+    input_affine(&hunt->convention, settings->seed, settings->hidden, hunt->gamma, hunt->beta);
+    if (!convention_has_beta(&hunt->convention)) {
+        free(hunt->beta);
+        hunt->beta = NULL;
+    }
+    return true;
+}
+
+static bool block_of(hunt *hunt, const float *rows, size_t count, judge_block *block, error *error)
+{
+    return judge_block_from(hunt->judge, block, &hunt->convention, count, hunt->settings.hidden,
+                            rows, NULL, hunt->gamma, hunt->beta, error);
+}
+
+/* What a row counts: -1 for one that does not. */
+static double score_of(const hunt_settings *settings, const row_score *row)
+{
+    bool claims = isfinite(row->bound_row_ulp);
+    if (row->kappa > settings->max_kappa || isnan(row->kappa) || (settings->claimed && !claims))
+        return -1;
+    if (settings->goal == GOAL_ROW_ULP)
+        return row->row_ulp;
+    return claims && row->bound_row_ulp > 0 ? row->row_ulp / row->bound_row_ulp : -1;
+}
+
+/* Judges the rows as a find is judged when it is replayed, and keeps them. */
+static bool make_find(climb *climb, const float *rows, size_t count, double score, error *error)
+{
+    hunt *hunt = climb->hunt;
+    worst_row find = {0};
+    judge_block block;
+    judgement judgement;
+    if (!block_of(hunt, rows, count, &block, error))
+        return false;
+    bool fine = judge_kernel(hunt->judge, &block, hunt->kernel, &judgement, error) &&
+                worst_row_take(&block, judgement.metrics.worst_row, &judgement,
+                               hunt->settings.kernel, hunt->settings.convention, &find, error);
+    if (fine && count > 1) { /* together or not at all */
+        free(find.x);
+        find.x = malloc(count * block.hidden * sizeof *find.x);
+        find.rows = count;
+        find.row = judgement.metrics.worst_row;
+        fine = find.x != NULL || fail_memory(error, "a find");
+        if (fine)
+            memcpy(find.x, rows, count * block.hidden * sizeof *rows);
+    }
+    judge_block_free(&block);
+    if (fine)
+        snprintf(find.origin, sizeof find.origin, "restart %llu of seed %llu: %s, %u steps",
+                 (unsigned long long)climb->number, (unsigned long long)hunt->settings.seed,
+                 starts[climb->number % STARTS], climb->steps);
+    find.hunted = true;
+    find.score = score;
+    find.restart = climb->number;
+    if (fine)
+        return hunt_keep(hunt, &find, error);
+    worst_row_free(&find);
+    return false;
+}
+
+/* The kernel failed on a batch: the first row that does it alone is the find, else all of them. */
+static bool find_failure(climb *climb, const verdict *verdict, error *error)
+{
+    hunt *hunt = climb->hunt;
+    size_t hidden = hunt->settings.hidden, culprit = BATCH;
+    climb->failed = true;
+    if (verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED)
+        return fail(error, EXIT_CODE_ENVIRONMENT, "%s: %s: %s", hunt->settings.kernel,
+                    verdict_name(verdict->kind), verdict->detail);
+    for (size_t row = 0; culprit == BATCH && row < BATCH; row++) {
+        struct verdict alone;
+        judge_block block;
+        bool fine =
+            block_of(hunt, climb->batch + row * hidden, 1, &block, error) &&
+            judge_score(hunt->judge, &block, hunt->kernel, false, climb->scores, &alone, error);
+        judge_block_free(&block);
+        if (!fine)
+            return false;
+        if (alone.kind != VERDICT_OK)
+            culprit = row;
+    }
+    return culprit < BATCH ? make_find(climb, climb->batch + culprit * hidden, 1, INFINITY, error)
+                           : make_find(climb, climb->batch, BATCH, INFINITY, error);
+}
+
+/* Scores the batch; *best is its best row. */
+static bool try_batch(climb *climb, size_t *best, double *score, error *error)
+{
+    hunt *hunt = climb->hunt;
+    const hunt_settings *settings = &hunt->settings;
+    judge_block block;
+    verdict verdict;
+    bool bounds = settings->claimed || settings->goal == GOAL_BOUND;
+    if (!block_of(hunt, climb->batch, BATCH, &block, error))
+        return false;
+    bool fine =
+        judge_score(hunt->judge, &block, hunt->kernel, bounds, climb->scores, &verdict, error);
+    judge_block_free(&block);
+    hunt->rows += BATCH;
+    if (!fine)
+        return false;
+    if (verdict.kind != VERDICT_OK)
+        return find_failure(climb, &verdict, error);
+    *score = -INFINITY;
+    for (size_t row = 0; row < BATCH; row++) {
+        double here = score_of(settings, &climb->scores[row]);
+        if (here > *score) {
+            *score = here;
+            *best = row;
+        }
+    }
+    return true;
+}
+
+static bool climb_on(climb *climb, error *error)
+{
+    size_t hidden = climb->hunt->settings.hidden, bytes = hidden * sizeof *climb->row;
+    unsigned stall = 0;
+    while (climb->steps < MOST_STEPS && stall < MOST_STALL && !must_stop(climb->hunt)) {
+        size_t best = 0;
+        double score = -1;
+        for (size_t row = 0; row < BATCH; row++) {
+            memcpy(climb->batch + row * hidden, climb->row, bytes);
+            /* The first batch has the start itself in it. */
+            if (row > 0 || climb->steps > 0)
+                hunt_mutate(&climb->random, climb->batch + row * hidden, hidden);
+        }
+        climb->steps++;
+        if (!try_batch(climb, &best, &score, error)) {
+            if (error->code != EXIT_CODE_INTERRUPTED)
+                return false;
+            give_up(climb->hunt);
+            break;
+        }
+        if (climb->failed)
+            return true;
+        stall = score > climb->score ? 0 : stall + 1;
+        /* Along a plateau as well: what was as bad may lead to worse. */
+        if (score >= climb->score) {
+            climb->score = score;
+            memcpy(climb->row, climb->batch + best * hidden, bytes);
+        }
+        if (climb->score == INFINITY)
+            break;
+    }
+    return climb->score < 0 || make_find(climb, climb->row, 1, climb->score, error);
+}
+
+bool hunt_restart(hunt *hunt, uint64_t number, error *error)
+{
+    size_t hidden = hunt->settings.hidden;
+    climb climb = {.hunt = hunt,
+                   .number = number,
+                   .score = -1,
+                   .random = {.seed = hunt->settings.seed, .restart = number}};
+    if (must_stop(hunt))
+        return true;
+    climb.row = malloc(hidden * sizeof *climb.row);
+    climb.batch = malloc(BATCH * hidden * sizeof *climb.batch);
+    bool fine = (climb.row && climb.batch) || fail_memory(error, "rows to try");
+    fine = fine && input_rows(starts[number % STARTS], hunt->settings.seed,
+                              hunt_draw(&climb.random) % 4096, 1, hidden, climb.row, error);
+    fine = fine && climb_on(&climb, error);
+    hunt->done += fine && !hunt->cut;
+    free(climb.row);
+    free(climb.batch);
+    return fine;
+}
+
+void hunt_free(hunt *hunt)
+{
+    for (size_t i = 0; i < hunt->find_count; i++)
+        worst_row_free(&hunt->finds[i]);
+    free(hunt->finds);
+    free(hunt->gamma);
+    free(hunt->beta);
+    *hunt = (struct hunt){0};
+}

@@ -1,0 +1,193 @@
+/* A hunt's file: its settings, a line each, then its finds. Two hunts with the same settings make
+ * the same bytes, whether in one process or in shards that were merged. */
+#include "convention.h"
+#include "hunt.h"
+#include "number.h"
+#include "views_tsv.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const goals[] = {"row-ulp", "bound"};
+
+/* 0: the kernel failed; 1: a wrong class; 2: an error. */
+static int rank(const worst_row *find)
+{
+    if (verdict_exit_code(&find->verdict) == EXIT_CODE_KERNEL_FAILED)
+        return 0;
+    return find->score == INFINITY ? 1 : 2;
+}
+
+static bool comes_before(const worst_row *a, const worst_row *b)
+{
+    if (rank(a) != rank(b))
+        return rank(a) < rank(b);
+    if (a->score != b->score)
+        return a->score > b->score;
+    return a->restart < b->restart;
+}
+
+bool hunt_keep(hunt *hunt, worst_row *find, error *error)
+{
+    worst_row *grown = realloc(hunt->finds, (hunt->find_count + 1) * sizeof *grown);
+    if (!grown) {
+        worst_row_free(find);
+        return fail_memory(error, "finds");
+    }
+    hunt->finds = grown;
+    size_t at = hunt->find_count++;
+    for (; at > 0 && comes_before(find, &grown[at - 1]); at--)
+        grown[at] = grown[at - 1];
+    grown[at] = *find;
+    *find = (worst_row){0};
+    if (hunt->find_count > hunt->settings.keep)
+        worst_row_free(&grown[--hunt->find_count]);
+    return true;
+}
+
+/* The command that makes this hunt, whole. */
+static void add_command(const hunt_settings *s, text *out)
+{
+    char number[32];
+    text_format(out,
+                "# lnbench hunt --kernel %s --convention %s --hidden %zu --seed %llu --keep %llu",
+                s->kernel, s->convention, s->hidden, (unsigned long long)s->seed,
+                (unsigned long long)s->keep);
+    if (s->restarts)
+        text_format(out, " --restarts %llu", (unsigned long long)s->restarts);
+    else
+        text_format(out, " --time %s", number_format(s->seconds, number));
+    if (isfinite(s->max_kappa))
+        text_format(out, " --max-kappa %s", number_format(s->max_kappa, number));
+    text_format(out, "%s%s\n", s->goal == GOAL_BOUND ? " --goal bound" : "",
+                s->claimed ? "" : " --unclaimed");
+}
+
+bool hunt_save(const hunt *hunt, const char *state, const char *path, error *error)
+{
+    const hunt_settings *s = &hunt->settings;
+    char kappa[32], seconds[32];
+    text out = {0};
+    text_add(&out, "# Rows on which a kernel is worst, found by lnbench hunt (docs/accuracy.md).\n"
+                   "# Again, bit for bit: lnbench replay --from THIS-FILE\n");
+    add_command(s, &out);
+    text_format(&out, "kernel %s\nconvention %s\ndtype f32\nhidden %zu\nseed %llu\ngoal %s\n",
+                s->kernel, s->convention, s->hidden, (unsigned long long)s->seed, goals[s->goal]);
+    text_format(&out, "max_kappa %s\nclaimed %s\nkeep %llu\nrestarts %llu\nseconds %s\n",
+                isinf(s->max_kappa) ? "inf" : number_format(s->max_kappa, kappa),
+                s->claimed ? "yes" : "no", (unsigned long long)s->keep,
+                (unsigned long long)s->restarts, number_format(s->seconds, seconds));
+    text_format(&out, "shard %llu/%llu\nstate %s\ndone %llu\n", (unsigned long long)s->shard,
+                (unsigned long long)s->shards, state, (unsigned long long)hunt->done);
+    for (size_t i = 0; i < hunt->find_count; i++) {
+        text_add(&out, "\n");
+        worst_row_format(&hunt->finds[i], &out);
+    }
+    bool fine = out.failed ? fail_memory(error, path) : write_whole_file(path, &out, error);
+    text_free(&out);
+    return fine;
+}
+
+/* The value of a setting's line, in buffer. */
+static bool setting(const char *path, const char *header, const char *name, char *buffer,
+                    size_t size, error *error)
+{
+    size_t length = strlen(name);
+    for (const char *line = header; line && *line; line = strchr(line, '\n') + 1) {
+        size_t value = strcspn(line, "\n");
+        if (strncmp(line, name, length) != 0 || line[length] != ' ')
+            continue;
+        snprintf(buffer, size, "%.*s", (int)(value - length - 1), line + length + 1);
+        return true;
+    }
+    return fail(error, EXIT_CODE_USAGE, "%s: no hunt: a line '%s ...' was expected", path, name);
+}
+
+static bool read_count(const char *path, const char *header, const char *name, uint64_t *count,
+                       error *error)
+{
+    char value[64], *end;
+    if (!setting(path, header, name, value, sizeof value, error))
+        return false;
+    errno = 0;
+    *count = strtoull(value, &end, 10);
+    return (!errno && *value >= '0' && *value <= '9' && *end == '\0') ||
+           fail(error, EXIT_CODE_USAGE, "%s: %s '%.40s': a whole number was expected", path, name,
+                value);
+}
+
+static bool read_real(const char *path, const char *header, const char *name, double *real,
+                      error *error)
+{
+    char value[64];
+    if (!setting(path, header, name, value, sizeof value, error))
+        return false;
+    *real = INFINITY;
+    return strcmp(value, "inf") == 0 || number_parse(value, strlen(value), real) ||
+           fail(error, EXIT_CODE_USAGE, "%s: %s '%.40s': a number was expected", path, name, value);
+}
+
+static bool read_shard(const char *path, const char *header, hunt_settings *settings, error *error)
+{
+    char value[64], *end, *last;
+    if (!setting(path, header, "shard", value, sizeof value, error))
+        return false;
+    settings->shard = strtoull(value, &end, 10);
+    settings->shards = *end == '/' ? strtoull(end + 1, &last, 10) : 0;
+    return (settings->shards > 0 && settings->shard < settings->shards && *last == '\0') ||
+           fail(error, EXIT_CODE_USAGE, "%s: shard '%.40s': I/N with I below N was expected", path,
+                value);
+}
+
+static bool read_settings(const char *path, const char *header, hunt *hunt, bool *complete,
+                          error *error)
+{
+    hunt_settings *s = &hunt->settings;
+    char goal[32], claimed[8], state[32];
+    uint64_t hidden;
+    if (!setting(path, header, "kernel", s->kernel, sizeof s->kernel, error) ||
+        !setting(path, header, "convention", s->convention, sizeof s->convention, error) ||
+        !convention_parse(s->convention, &hunt->convention, error) ||
+        !read_count(path, header, "hidden", &hidden, error) ||
+        !read_count(path, header, "seed", &s->seed, error) ||
+        !setting(path, header, "goal", goal, sizeof goal, error) ||
+        !read_real(path, header, "max_kappa", &s->max_kappa, error) ||
+        !setting(path, header, "claimed", claimed, sizeof claimed, error) ||
+        !read_count(path, header, "keep", &s->keep, error) ||
+        !read_count(path, header, "restarts", &s->restarts, error) ||
+        !read_real(path, header, "seconds", &s->seconds, error) ||
+        !read_shard(path, header, s, error) ||
+        !setting(path, header, "state", state, sizeof state, error) ||
+        !read_count(path, header, "done", &hunt->done, error))
+        return false;
+    s->hidden = (size_t)hidden;
+    s->goal = strcmp(goal, goals[GOAL_BOUND]) == 0 ? GOAL_BOUND : GOAL_ROW_ULP;
+    s->claimed = strcmp(claimed, "yes") == 0;
+    *complete = strcmp(state, "complete") == 0;
+    return s->keep > 0 || fail(error, EXIT_CODE_USAGE, "%s: keep 0: 1 or more was expected", path);
+}
+
+bool hunt_load(const char *path, hunt *hunt, bool *complete, error *error)
+{
+    worst_list list;
+    *hunt = (struct hunt){0};
+    if (!worst_list_read(path, &list, error))
+        return false;
+    bool fine =
+        read_settings(path, list.header.bytes ? list.header.bytes : "", hunt, complete, error);
+    for (size_t i = 0; fine && i < list.count; i++) {
+        worst_row *row = &list.rows[i];
+        if (!row->hunted || row->hidden != hunt->settings.hidden ||
+            strcmp(row->kernel, hunt->settings.kernel) != 0)
+            fine = fail(error, EXIT_CODE_USAGE,
+                        "%s: find %zu is not of this hunt: another kernel or hidden, or no restart",
+                        path, i + 1);
+        else
+            fine = hunt_keep(hunt, row, error);
+    }
+    worst_list_free(&list);
+    if (!fine)
+        hunt_free(hunt);
+    return fine;
+}

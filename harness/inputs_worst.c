@@ -1,0 +1,113 @@
+/* The input "worst": the rows that hunts found, from the files of results/worst. */
+#include "inputs_worst.h"
+#include "hash.h"
+#include "worst_row.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *directory(void)
+{
+    const char *named = getenv("LNBENCH_WORST");
+    return named ? named : "results/worst";
+}
+
+static int is_find_file(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".txt") == 0;
+}
+
+/* Calls take() for every find, in the order of the files' names. */
+static bool each_find(bool (*take)(const worst_row *, void *, error *), void *context, error *error)
+{
+    struct dirent **names = NULL;
+    int count = scandir(directory(), &names, is_find_file, alphasort);
+    if (count < 0)
+        return errno == ENOENT || fail(error, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s",
+                                       directory(), strerror(errno));
+    bool fine = true;
+    for (int i = 0; i < count; i++) {
+        char path[1024];
+        worst_list list;
+        snprintf(path, sizeof path, "%s/%s", directory(), names[i]->d_name);
+        free(names[i]);
+        if (!fine || !(fine = worst_list_read(path, &list, error)))
+            continue;
+        for (size_t find = 0; fine && find < list.count; find++)
+            fine = take(&list.rows[find], context, error);
+        worst_list_free(&list);
+    }
+    free(names);
+    return fine;
+}
+
+/* All rows of one hidden, one behind the other. */
+typedef struct gathered {
+    size_t hidden, rows;
+    float *x;
+} gathered;
+
+static bool gather(const worst_row *find, void *context, error *error)
+{
+    gathered *into = context;
+    if (find->hidden != into->hidden)
+        return true;
+    size_t row_bytes = into->hidden * sizeof *into->x;
+    float *grown = realloc(into->x, (into->rows + find->rows) * row_bytes);
+    if (!grown)
+        return fail_memory(error, "the worst rows");
+    into->x = grown;
+    memcpy(into->x + into->rows * into->hidden, find->x, find->rows * row_bytes);
+    into->rows += find->rows;
+    return true;
+}
+
+bool worst_input_rows(size_t first, size_t count, size_t hidden, float *x, error *error)
+{
+    gathered all = {.hidden = hidden};
+    bool fine = each_find(gather, &all, error);
+    if (fine && all.rows == 0)
+        fine = fail(error, EXIT_CODE_USAGE,
+                    "input worst: no row of hidden %zu in %s: lnbench hunt --hidden %zu finds some",
+                    hidden, directory(), hidden);
+    for (size_t i = 0; fine && i < count; i++)
+        memcpy(x + i * hidden, all.x + (first + i) % all.rows * hidden, hidden * sizeof *x);
+    free(all.x);
+    return fine;
+}
+
+static bool add_shape(const worst_row *find, void *context, error *error)
+{
+    worst_shapes *shapes = context;
+    size_t at = 0;
+    while (at < shapes->count && shapes->shapes[at].hidden != find->hidden)
+        at++;
+    if (at == shapes->count) {
+        worst_shape *grown = realloc(shapes->shapes, (at + 1) * sizeof *grown);
+        if (!grown)
+            return fail_memory(error, "the worst rows");
+        shapes->shapes = grown;
+        shapes->shapes[shapes->count++] = (worst_shape){.hidden = find->hidden};
+    }
+    shapes->shapes[at].rows += find->rows;
+    shapes->hash = hash_bytes(shapes->hash ? shapes->hash : HASH_START, find->x,
+                              find->rows * find->hidden * sizeof *find->x);
+    return true;
+}
+
+bool worst_input_shapes(worst_shapes *shapes, error *error)
+{
+    *shapes = (worst_shapes){0};
+    if (each_find(add_shape, shapes, error))
+        return true;
+    worst_shapes_free(shapes);
+    return false;
+}
+
+void worst_shapes_free(worst_shapes *shapes)
+{
+    free(shapes->shapes);
+    *shapes = (worst_shapes){0};
+}

@@ -1,0 +1,118 @@
+/* lnbench merge: the shards of a hunt put together are the hunt, byte for byte. */
+#include "command.h"
+#include "hunt.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The first setting in which two shards differ, NULL where they are of one hunt. */
+static const char *difference(const hunt_settings *a, const hunt_settings *b)
+{
+    return strcmp(a->kernel, b->kernel) != 0           ? "kernel"
+           : strcmp(a->convention, b->convention) != 0 ? "convention"
+           : a->hidden != b->hidden                    ? "hidden"
+           : a->seed != b->seed                        ? "seed"
+           : a->goal != b->goal                        ? "goal"
+           : a->max_kappa != b->max_kappa              ? "max_kappa"
+           : a->claimed != b->claimed                  ? "claimed"
+           : a->keep != b->keep                        ? "keep"
+           : a->restarts != b->restarts                ? "restarts"
+           : a->seconds != b->seconds                  ? "seconds"
+           : a->shards != b->shards                    ? "the number of shards"
+                                                       : NULL;
+}
+
+/* Moves the finds of one file into the hunt. */
+static bool add_shard(const char *path, const char *first, hunt *merged, bool *seen, bool *complete,
+                      error *error)
+{
+    hunt shard;
+    bool whole;
+    if (!hunt_load(path, &shard, &whole, error))
+        return false;
+    const char *differs = difference(&merged->settings, &shard.settings);
+    size_t number = (size_t)shard.settings.shard;
+    bool fine = !differs || fail(error, EXIT_CODE_USAGE, "%s: not of the hunt of %s: %s differs",
+                                 path, first, differs);
+    if (fine && seen[number])
+        fine = fail(error, EXIT_CODE_USAGE, "%s: shard %zu of %llu is there already", path, number,
+                    (unsigned long long)shard.settings.shards);
+    for (size_t i = 0; fine && i < shard.find_count; i++)
+        fine = hunt_keep(merged, &shard.finds[i], error);
+    if (fine) {
+        seen[number] = true;
+        merged->done += shard.done;
+        *complete = *complete && whole;
+    }
+    hunt_free(&shard);
+    return fine;
+}
+
+static bool merge(const word_list *files, hunt *merged, bool *complete, error *error)
+{
+    enum { MOST_SHARDS = 1 << 20 };
+    bool whole, fine = true;
+    hunt first;
+    if (!hunt_load(files->words[0], &first, &whole, error))
+        return false;
+    merged->settings = first.settings;
+    hunt_free(&first);
+    uint64_t shards = merged->settings.shards;
+    bool *seen = shards <= MOST_SHARDS ? calloc(shards, sizeof *seen) : NULL;
+    if (!seen)
+        return fail(error, EXIT_CODE_USAGE, "%s: %llu shards are too many", files->words[0],
+                    (unsigned long long)shards);
+    *complete = true;
+    for (size_t i = 0; fine && i < files->count; i++)
+        fine = add_shard(files->words[i], files->words[0], merged, seen, complete, error);
+    for (size_t i = 0; fine && i < shards; i++)
+        if (!seen[i])
+            fine = fail(error, EXIT_CODE_USAGE, "shard %zu of %llu is missing", i,
+                        (unsigned long long)shards);
+    free(seen);
+    merged->settings.shard = 0;
+    merged->settings.shards = 1;
+    return fine;
+}
+
+static bool merge_files(const word_list *files, const char *out, error *error)
+{
+    hunt merged = {0};
+    bool complete = false;
+    if (files->count == 0)
+        return fail(error, EXIT_CODE_USAGE, "merge: the files of all shards were expected");
+    if (!out)
+        return fail(error, EXIT_CODE_USAGE, "--out FILE is missing");
+    bool fine = merge(files, &merged, &complete, error) &&
+                hunt_save(&merged, complete ? "complete" : "interrupted", out, error);
+    if (fine)
+        printf("%zu shards, %llu restarts, %zu finds: %s%s\n", files->count,
+               (unsigned long long)merged.done, merged.find_count, out,
+               complete ? "" : " (a shard was interrupted)");
+    hunt_free(&merged);
+    return fine;
+}
+
+exit_code command_merge(int argc, char **argv, error *error)
+{
+    const char *out = NULL;
+    const option options[] = {{"out", "FILE", "where the whole hunt goes", OPTION_TEXT, &out}};
+    const subcommand subcommand = {
+        "merge",
+        "FILE... --out FILE",
+        "Puts the shards of a hunt together.",
+        "With --restarts the result is byte for byte the file that one process writes.\n"
+        "Exit code: 0 fine; 2 files that are no hunt, not of one hunt, twice the same shard, or a\n"
+        "missing one; 7 files or environment.",
+        options,
+        1,
+        4096};
+    word_list operands = {0};
+    bool help;
+    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
+    if (fine && help)
+        options_help(&subcommand, stdout);
+    else if (fine)
+        fine = merge_files(&operands, out, error);
+    word_list_free(&operands);
+    return fine ? EXIT_CODE_FINE : error->code;
+}

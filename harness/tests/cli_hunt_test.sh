@@ -1,0 +1,100 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
+# hunt and merge: finds are the same however the work is divided, replay, and survive what may happen.
+. "$(dirname "$0")/cli_common.sh" "$@"
+
+kernel=two_pass_split_f32_acc_f64_scalar
+hunt() { accepted "$1" 0 hunt --kernel $kernel --hidden 24 --restarts 6 --keep 4 "${@:2}"; }
+hunt "a hunt" --out whole.txt
+check "a hunt: four finds" is "$(grep -c '^find$' whole.txt)" 4
+check "a hunt: where they are" has out '^finds +whole.txt$'
+hunt "the same again" --out again.txt
+check "the same again: the same bytes" cmp whole.txt again.txt
+hunt "another seed" --seed 2 --out two.txt
+check "another seed: other finds" test "$(grep -c -x -F -f two.txt whole.txt)" -lt "$(wc -l <two.txt)"
+for shard in 0 1 2 3; do hunt "shard $shard" --shard $shard/4 --out shard$shard.txt; done
+accepted "merge" 0 merge shard2.txt shard0.txt shard3.txt shard1.txt --out merged.txt
+check "merged shards are the hunt, byte for byte" cmp whole.txt merged.txt
+accepted "replay" 0 replay --from whole.txt
+check "replay: all of them" has out '4 replayed, 4 the same'
+hunt "JSON" --json --out json.txt
+check "JSON: rows tried" test "$(value rows_tried out)" -gt 1000
+check "JSON: the file" is "$(value file out)" json.txt
+
+# Worth the while: worse than the worst row of every family at this size, which has its seeds there.
+accepted "families" 0 run --only accuracy --db f.db --no-charts --kernels $kernel --shapes 18x24 \
+    --conventions torch
+"$binaries/run_sql" f.db "SELECT max(row_ulp_max) FROM accuracies WHERE NOT declared" >family
+check "families: judged" has family '^[0-9]'
+run_it hunt --kernel $kernel --hidden 24 --restarts 27 --json --out far.txt
+found=$(value finds.0.row_ulp_max out)
+check "a hunt finds worse: $found, families $(cat family)" \
+    awk "BEGIN { exit !($found > 1.2 * $(cat family)) }"
+hunt "low kappa only" --max-kappa 2 --out kappa.txt
+check "low kappa only: other finds" test "$(grep -c '^max_kappa 2$' kappa.txt)" -eq 1
+
+# What was found is an input of later runs.
+mkdir -p results/worst && cp whole.txt results/worst/
+accepted "worst as an input" 0 run --only accuracy --db w.db --no-charts --inputs worst \
+    --conventions torch --kernels $kernel,naive_f32_scalar
+"$binaries/run_sql" w.db "SELECT rows || 'x' || hidden FROM cases WHERE input = 'worst'" >shape
+check "worst as an input: every row" is "$(sort -u shape)" 4x24
+ulp=$(sed -n 's/^row_ulp //p' whole.txt | head -1)
+"$binaries/run_sql" w.db "SELECT row_ulp_max = $(printf '%.17g' "$ulp") FROM accuracies
+    JOIN cases ON id = case_id WHERE kernel = '$kernel'" >same
+check "worst as an input: the error of the find" is "$(cat same)" 1
+accepted "worst as an input: replays" 0 replay --db w.db
+refused "no rows of that size" 2 'input worst: no row of hidden 25 in results/worst' run \
+    --only accuracy --db w.db --inputs worst --shapes 4x25
+line=$(grep -n -m 1 '^x ' whole.txt | cut -d: -f1)
+sed "${line}s/^x [^ ]*/x hello/" whole.txt >results/worst/bad.txt
+refused "a bad corpus" 2 "results/worst/bad.txt:$line: 'hello': a hex float" run --only accuracy \
+    --db w.db --inputs worst --kernels $kernel
+rm -r results
+
+# Interrupted: the best so far is kept, and replays.
+timeout -s INT 1 "$lnbench" hunt --kernel $kernel --hidden 4096 --restarts 1000 --out int.txt \
+    >out 2>err
+code=$?
+check "interrupted: exit code" test $code -eq 124 -o $code -eq 130
+check "interrupted: says so" has int.txt '^state interrupted$'
+check "interrupted: has a find" has int.txt '^find$'
+accepted "interrupted: replays" 0 replay --from int.txt
+timeout -s KILL 1 "$lnbench" hunt --kernel $kernel --hidden 64 --restarts 10000 --out kill.txt >out 2>err
+check "killed: what was found is there" has kill.txt '^state running$'
+accepted "killed: replays" 0 replay --from kill.txt
+
+# A kernel that fails is itself the find.
+sabotage=$libraries/sabotage_plugin.so
+run_it hunt --kernel naive.crash --plugin "$sabotage" --hidden 16 --restarts 2 --out crash.txt
+check "a crash: exit code" is $code 6
+check "a crash: the find" has crash.txt '^verdict crashed$'
+accepted "a crash: again" 0 replay --from crash.txt --plugin "$sabotage"
+check "a crash: reproduces" has out '2 replayed, 2 the same'
+run_it hunt --kernel naive.nan_output --plugin "$sabotage" --hidden 16 --restarts 1 --out nan.txt
+check "a NaN: exit code" is $code 5
+
+check_usage() { refused "$1" 2 "$2" hunt --kernel $kernel "${@:3}"; }
+refused "no kernel" 2 'kernel NAME is missing' hunt
+refused "unknown kernel" 2 "did you mean" hunt --kernel two_pass_f32_skalar
+check_usage "no such shard" 'no such shard: 0/3 to 2/3 are' --shard 3/3
+check_usage "no shards" 'no such shard' --shard 0/0
+check_usage "no shard at all" 'I/N was expected' --shard one
+check_usage "restarts and time" 'one of them was expected, not both' --restarts 3 --time 2
+check_usage "hidden 0" '1 to 1048576 was expected' --hidden 0
+check_usage "keep 0" '1 to 10000 was expected' --keep 0
+check_usage "goal" 'row-ulp or bound was expected' --goal luck
+check_usage "kappa" 'no row has less than 1' --max-kappa 0.5
+check_usage "convention" "did you mean 'torch'" --convention torhc
+refused "not writable" 7 '' hunt --kernel $kernel --restarts 1 --out /proc/no/such.txt
+refused "merge nothing" 2 'the files of all shards' merge --out x.txt
+refused "merge to nowhere" 2 'out FILE is missing' merge shard0.txt
+refused "merge twice" 2 'shard1.txt: shard 1 of 4 is there already' merge shard1.txt shard1.txt --out x.txt
+refused "merge three of four" 2 'shard 3 of 4 is missing' merge shard0.txt shard1.txt shard2.txt --out x.txt
+refused "merge others" 2 'not of the hunt of shard0.txt: seed differs' merge shard0.txt two.txt --out x.txt
+echo nonsense >no.txt
+refused "merge what is no hunt" 2 "no hunt: a line 'kernel" merge no.txt --out x.txt
+sed 's/^shard .*/shard 7\/4/' shard0.txt >impossible.txt
+refused "an impossible shard in a file" 2 "impossible.txt: shard '7/4'" merge impossible.txt --out x.txt
+check "nothing was written" test ! -e x.txt
+finish

@@ -1,0 +1,52 @@
+/* A plugin whose kernel is right on the process's first thread and wrong on every other.
+ * OWN_THREADS 0: built before plugins could have threads of their own; 1: says that it has; 2: has
+ * no second. */
+#include "layernorm_plugin.h"
+#include <unistd.h>
+
+static void run(const void *state, const ln_tensors *tensors)
+{
+    const ln_problem *problem = state;
+    ln_layernorm_with("two_pass_f32_scalar", problem, tensors);
+    if (gettid() != getpid() && problem->rows > 0)
+        ((float *)tensors->y)[problem->hidden / 2] += 1;
+}
+
+static const ln_kernel kernels[] = {{
+    .struct_size = sizeof(ln_kernel),
+#if OWN_THREADS == 0
+    .name = "old.first_thread_only",
+#elif OWN_THREADS == 1
+    .name = "own.first_thread_only",
+#else
+    .name = "one.first_thread_only",
+#endif
+    .isa = "scalar",
+    .run = run,
+}};
+
+#if OWN_THREADS > 0
+static int set_threads(unsigned threads)
+{
+    return OWN_THREADS == 2 && threads > 1;
+}
+#endif
+
+static const ln_plugin plugin = {
+    .abi_version = LN_PLUGIN_ABI,
+    .name = "threads",
+    .count = 1,
+    .kernels = kernels,
+#if OWN_THREADS == 0
+    .struct_size = LN_PLUGIN_SIZE_V1,
+    .set_threads = (int (*)(unsigned))1, /* lies behind its end: must not be looked at */
+#else
+    .struct_size = sizeof(ln_plugin),
+    .set_threads = set_threads,
+#endif
+};
+
+LN_API const ln_plugin *ln_plugin_v1(void)
+{
+    return &plugin;
+}

@@ -1,0 +1,142 @@
+/* blocked_nt: for long rows that come from memory and go there: while y of four rows is written,
+ * the statistics of the next four are taken, a block of UNROLL vectors of one and then of the
+ * other.
+ *
+ * A vector of y costs what memory takes for a line of x and a line of y, some 11 cycles on Zen 5;
+ * all else (3.5 lines from L2 and 4 cycles of arithmetic) fits beneath, if memory never has to
+ * wait. Read a row, then write it, and it does: 0.70 to 0.77 of what a non-temporal copy reaches at
+ * hidden 4096 to 12288, however many rows are taken together. So
+ *   - reads and writes alternate by blocks of 256 bytes, as in the copy. By 1 KiB it is 4 % less,
+ * by 2 KiB 8 %; by rows, 20 %;
+ *   - x is fetched 2048 elements before statistics want it, into L1 and one line a line. 1024 and
+ *     4096 elements cost 5 %, 512 costs 25 %; into L2 alone (PREFETCHT1) costs 15 %, while the
+ *     non-temporal hint halves it: its lines are gone before y is made;
+ *   - four rows share gamma and beta in blocks of 1024 columns, 8 KiB, which then come from L1. Two
+ *     rows, or blocks of 2048, lose 10 %, since misses of L1 take the buffers that stores around
+ * the caches need; one row at a time loses 40 %.
+ * The statistics must be of one sweep, in steps (one_sweep.h). */
+#ifndef LN_SCHEDULE_H
+#define LN_SCHEDULE_H
+
+#define LN_NONTEMPORAL
+#include "schedule/rows.h"
+
+#ifndef STATISTICS_ONE_SWEEP
+#error "the schedule blocked_nt needs statistics that come in steps: see statistics/one_sweep.h"
+#endif
+
+enum { GROUP_ROWS = 4, GROUP_COLUMNS = 1024 };
+
+/* A call, and what is the same for all its rows. */
+typedef struct call {
+    const ln_problem *problem;
+    const ln_tensors *tensors;
+    const statistics *statistics;
+    const convention *convention;
+    residual_form form;
+} call;
+
+/* Rows whose statistics are known, or are being taken. */
+typedef struct group {
+    size_t first;
+    size_t count;
+    moments found[GROUP_ROWS];
+    factor rstds[GROUP_ROWS];
+    size_t known;  /* how many rows */
+    size_t column; /* how far the next one is */
+    real pivot;
+    sweep_sums sums;
+} group;
+
+LN_INLINE row call_row(const call *call, size_t r)
+{
+    return row_at(call->problem, call->tensors, r, call->form, 0);
+}
+
+LN_INLINE void group_begin(const call *call, group *group, size_t first)
+{
+    size_t left = call->problem->rows - first;
+    group->first = first;
+    group->count = left < GROUP_ROWS ? left : GROUP_ROWS;
+    group->known = group->column = 0;
+}
+
+LN_INLINE void group_keep(const call *call, group *group, const row *row)
+{
+    size_t g = group->known++;
+    moments found = statistics_found(call->statistics, group->pivot, sum_of(group->sums.x),
+                                     sum_of(group->sums.square));
+    if (__builtin_expect(statistics_is_off(call->statistics, found), 0))
+        found = sweep_again(*call->statistics, *row, found);
+    group->found[g] = found;
+    group->rstds[g] = convention_rstd(call->convention, found);
+    keep_moments(call->tensors, group->first + g, found, group->rstds[g]);
+    group->column = 0;
+}
+
+/* Takes the next block of the group's rows into their statistics, if there is one left. */
+LN_INLINE void group_step(const call *call, group *group)
+{
+    if (group->known == group->count)
+        return;
+    const row row = call_row(call, group->first + group->known);
+    size_t i = group->column, left = row.hidden - i;
+    if (i == 0) {
+        group->pivot = statistics_pivot(call->statistics, &row);
+        sweep_clear(&group->sums);
+    }
+    const acc pivots = acc_set(group->pivot);
+    fetch_block(&row, i + FETCH_AHEAD);
+    if (left > BLOCK) {
+        sweep_add(&group->sums, &row, pivots, i, BLOCK, 0);
+        group->column += BLOCK;
+        return;
+    }
+    sweep_add(&group->sums, &row, pivots, i, left, 0);
+    group_keep(call, group, &row);
+}
+
+/* Where the block of columns that begins about column i begins in this row: all blocks but the
+ * first begin with a line of y. */
+LN_INLINE size_t block_begin(const row *row, size_t i)
+{
+    size_t begin = i == 0 ? 0 : i + columns_to_line(row, i);
+    return begin < row->hidden ? begin : row->hidden;
+}
+
+/* y of a block of columns of row number g, and a step of the next group for each step of that. */
+LN_INLINE void group_apply(const call *call, const group *this, group *next, size_t g, size_t i)
+{
+    const row row = call_row(call, this->first + g);
+    const centre centre = centre_of(this->found[g], this->rstds[g], call->convention->quotient);
+    size_t begin = block_begin(&row, i), end = block_begin(&row, i + GROUP_COLUMNS);
+    begin = apply_to_line(&row, call->convention, centre, begin, end);
+    for (; begin < end; begin += BLOCK) {
+        group_step(call, next);
+        if (end - begin >= BLOCK)
+            stream_block(&row, call->convention, centre, begin, BLOCK);
+        else
+            stream_block(&row, call->convention, centre, begin, end - begin);
+    }
+}
+
+LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
+                            residual_form form)
+{
+    const convention convention = convention_prepare(problem, tensors, affine);
+    const statistics statistics = statistics_prepare(problem);
+    const call call = {problem, tensors, &statistics, &convention, form};
+    group groups[2];
+    group_begin(&call, &groups[0], 0);
+    for (size_t turn = 0; groups[turn].count > 0; turn ^= 1) {
+        group *this = &groups[turn], *next = &groups[turn ^ 1];
+        while (this->known < this->count)
+            group_step(&call, this);
+        group_begin(&call, next, this->first + this->count);
+        for (size_t i = 0; i < problem->hidden; i += GROUP_COLUMNS)
+            for (size_t g = 0; g < this->count; g++)
+                group_apply(&call, this, next, g, i);
+    }
+}
+
+#endif

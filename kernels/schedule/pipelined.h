@@ -1,0 +1,338 @@
+/* pipelined: while y of one row is made, a later row is swept, block by block in the same loop;
+ * what is found of a row is computed in between, long before it is needed. For statistics of one
+ * sweep (one_sweep.h), and for rows that stay in cache.
+ *
+ * What a vector of 16 floats costs here (AVX-512, shifted and offset): 4 loads (x twice, gamma,
+ * beta), 1 store, 3 additions, 3 multiply-adds. A core with two 512-bit loads, one store, two
+ * adders and two multipliers a cycle could do that in 2 cycles, bound by the loads; Zen 5 does it
+ * in 1.9 from L1 and, since lines on their way from and to L2 use the same ports, in 2.7 from L2,
+ * where a copy takes 2.2. So this loop alone can reach .8 of the copy. What was tried and is slower
+ * from L2, in cycles a vector at hidden 768 (a copy: 2.2):
+ *     2.7  one row swept, one applied, as here (sweep one row, then apply one: 2.8)
+ *     2.9  two rows applied side by side, sharing loads of gamma and beta, one read stream
+ *     3.9  and two read streams; 4.5 with four rows: more streams than L1 likes
+ *     2.8  rows swept 3 ahead; 3.3 with 8 ahead: 24 KiB of rows wait in a L1 of 48
+ *     2.7  with prefetches of x or y: the hardware's do
+ * Beside the loop stands a row's chain of latencies: sums over lanes, quotient, root, reciprocal,
+ * about 130 cycles, as long as the loop itself at hidden 768. A chain that starts as soon as its
+ * sums are known fills the reorder buffer with what waits for it. So it starts where its sums have
+ * been known for a while, and ends where its results are not needed yet:
+ *     long rows    sweep of row r + 2 with y of row r; before that, the end of row r's chain
+ *     short rows   groups of 4 to 16 rows: sweep of group g + 2 with y of group g, the chains of
+ *                  group g + 1 in the middle. The lanes of four rows are summed up together, and
+ *                  quotient, root and reciprocal are loops over rows, of which the compiler makes
+ *                  vectors; both round as they do for one row.
+ *
+ * A row's bits depend on that row alone: groups that are not full go the same way, and what stands
+ * in their empty places is never used. */
+#ifndef LN_SCHEDULE_H
+#define LN_SCHEDULE_H
+
+#include "schedule/rows.h"
+
+#ifndef STATISTICS_ONE_SWEEP
+#error "the schedule pipelined is for statistics of one sweep (statistics/one_sweep.h)"
+#endif
+
+enum {
+    GROUP_ROWS = 16,
+    QUAD = 4, /* rows that acc_sum_rows takes */
+    GROUP_BYTES = 4096,
+    LONG_ROW = 200,
+};
+
+/* A call, and what is the same for all its rows. */
+typedef struct call {
+    const ln_problem *problem;
+    const ln_tensors *tensors;
+    const statistics *statistics;
+    const convention *convention;
+    residual_form form;
+} call;
+
+LN_INLINE row call_row(const call *call, size_t r)
+{
+    return row_at(call->problem, call->tensors, r, call->form, 1);
+}
+
+LN_INLINE void sweep_alone(sweep_sums *sums, const row *row, real pivot)
+{
+    acc pivots = acc_set(pivot);
+    size_t i = 0;
+    sweep_clear(sums);
+    for (; row->hidden - i >= BLOCK; i += BLOCK)
+        sweep_add(sums, row, pivots, i, BLOCK, 0);
+    sweep_add(sums, row, pivots, i, row->hidden - i, 0);
+}
+
+/* Sweeps `later` while y of `this` is made. */
+LN_INLINE void sweep_and_apply(sweep_sums *sums, const row *later, real pivot, const row *this,
+                               const convention *convention, centre centre)
+{
+    acc pivots = acc_set(pivot);
+    size_t i = 0, hidden = later->hidden;
+    sweep_clear(sums);
+    for (; hidden - i >= BLOCK; i += BLOCK) {
+        sweep_add(sums, later, pivots, i, BLOCK, 0);
+        apply_block(this, convention, centre, i, BLOCK);
+    }
+    sweep_add(sums, later, pivots, i, hidden - i, 0);
+    apply_block(this, convention, centre, i, hidden - i);
+}
+
+/* ---- Long rows, one by one ---- */
+
+/* A row that has been swept. */
+typedef struct swept {
+    real pivot;
+    acc x;
+    acc square;
+} swept;
+
+LN_INLINE real row_pivot(const call *call, size_t r)
+{
+    if (!SWEEP_SHIFTED || r >= call->problem->rows)
+        return 0;
+    const row row = call_row(call, r);
+    return statistics_pivot(call->statistics, &row);
+}
+
+LN_INLINE swept swept_of(const sweep_sums *sums, real pivot)
+{
+    return (swept){pivot, parts_sum(sums->x), parts_sum(sums->square)};
+}
+
+LN_INLINE swept swept_alone(const call *call, size_t r)
+{
+    sweep_sums sums;
+    const row row = call_row(call, r);
+    real pivot = row_pivot(call, r);
+    sweep_alone(&sums, &row, pivot);
+    return swept_of(&sums, pivot);
+}
+
+LN_INLINE centre swept_finish(const call *call, swept swept, size_t r)
+{
+    real sums[2];
+    acc_sum_two(swept.x, swept.square, sums);
+    moments found = statistics_found(call->statistics, swept.pivot, sums[0], sums[1]);
+    if (__builtin_expect(statistics_is_off(call->statistics, found), 0))
+        found = sweep_again(*call->statistics, call_row(call, r), found);
+    factor rstd = convention_rstd(call->convention, found);
+    keep_moments(call->tensors, r, found, rstd);
+    return centre_of(found, rstd, call->convention->quotient);
+}
+
+LN_INLINE void run_long(const call *call)
+{
+    size_t rows = call->problem->rows, r = 0;
+    swept first = swept_alone(call, 0), second = rows > 1 ? swept_alone(call, 1) : first;
+    real pivot = row_pivot(call, 2);
+    for (; r + 2 < rows; r++) {
+        sweep_sums sums;
+        centre centre = swept_finish(call, first, r);
+        real next_pivot = row_pivot(call, r + 3);
+        const row to_sweep = call_row(call, r + 2), to_apply = call_row(call, r);
+        sweep_and_apply(&sums, &to_sweep, pivot, &to_apply, call->convention, centre);
+        first = second;
+        second = swept_of(&sums, pivot);
+        pivot = next_pivot;
+    }
+    for (; r < rows; r++) {
+        const row to_apply = call_row(call, r);
+        apply_row(&to_apply, call->convention, swept_finish(call, first, r));
+        first = second;
+    }
+}
+
+/* ---- Short rows, in groups ---- */
+
+typedef struct group {
+    acc x[GROUP_ROWS]; /* before the sweep, what the pivots are made of */
+    acc squares[GROUP_ROWS];
+    real pivot[GROUP_ROWS];
+    real sum[GROUP_ROWS];
+    real square[GROUP_ROWS];
+    real mean[GROUP_ROWS];
+    real rest[GROUP_ROWS];
+    factor rstd[GROUP_ROWS];
+    size_t first;
+    size_t count;
+} group;
+
+/* All places hold numbers, since those of rows that are not there are computed with too. */
+LN_INLINE void group_clear(group *group)
+{
+    group->first = group->count = 0;
+    for (size_t g = 0; g < GROUP_ROWS; g++) {
+        group->x[g] = group->squares[g] = acc_set(0);
+        group->pivot[g] = group->sum[g] = group->square[g] = 0;
+    }
+}
+
+/* The next rows, from first on, and their pivots. */
+LN_INLINE void group_take(const call *call, group *group, size_t first, size_t size)
+{
+    size_t rows = call->problem->rows, left = first < rows ? rows - first : 0;
+    group->first = first;
+    group->count = left < size ? left : size;
+    if (!SWEEP_SHIFTED || group->count == 0)
+        return;
+    for (size_t g = 0; g < group->count; g++) {
+        const row row = call_row(call, first + g);
+        group->x[g] = statistics_pivot_sum(&row);
+    }
+    for (size_t g = 0; g < group->count; g += QUAD)
+        acc_sum_rows(group->x + g, group->pivot + g);
+    for (size_t g = 0; g < GROUP_ROWS; g++)
+        group->pivot[g] = statistics_pivot_of(call->statistics, group->pivot[g]);
+}
+
+LN_INLINE void group_sum_up(group *group)
+{
+    for (size_t g = 0; g < group->count; g += QUAD) {
+        acc_sum_rows(group->x + g, group->sum + g);
+        acc_sum_rows(group->squares + g, group->square + g);
+    }
+}
+
+LN_INLINE void group_keep(const call *call, group *group, size_t g, moments found)
+{
+    group->mean[g] = found.mean;
+    group->rest[g] = found.rest;
+    group->rstd[g] = convention_rstd(call->convention, found);
+}
+
+/* Rows whose pivots were far off. */
+LN_INLINE void group_again(const call *call, group *group)
+{
+    for (size_t g = 0; g < group->count; g++) {
+        moments found =
+            statistics_found(call->statistics, group->pivot[g], group->sum[g], group->square[g]);
+        if (statistics_is_off(call->statistics, found))
+            group_keep(call, group, g,
+                       sweep_again(*call->statistics, call_row(call, group->first + g), found));
+    }
+}
+
+/* From sums to rstd. */
+LN_INLINE void group_finish(const call *call, group *group)
+{
+    unsigned off = 0;
+    for (size_t g = 0; g < GROUP_ROWS; g++) {
+        moments found =
+            statistics_found(call->statistics, group->pivot[g], group->sum[g], group->square[g]);
+        off |= (unsigned)statistics_is_off(call->statistics, found);
+        group_keep(call, group, g, found);
+    }
+    if (__builtin_expect(off != 0, 0))
+        group_again(call, group);
+    if (!call->tensors->mean && !call->tensors->rstd)
+        return;
+    for (size_t g = 0; g < group->count; g++) {
+        moments found = {group->mean[g], group->rest[g], 0, 1};
+        keep_moments(call->tensors, group->first + g, found, group->rstd[g]);
+    }
+}
+
+LN_INLINE centre group_centre(const call *call, const group *group, size_t g)
+{
+    moments found = {group->mean[g], group->rest[g], 0, 1};
+    return centre_of(found, group->rstd[g], call->convention->quotient);
+}
+
+/* The rows that are swept and applied next. */
+typedef struct cursors {
+    row to_sweep;
+    row to_apply;
+    size_t x_stride;
+    size_t y_stride;
+    size_t residual_stride;
+    size_t sum_stride;
+} cursors;
+
+LN_INLINE cursors cursors_at_start(const call *call)
+{
+    const ln_problem *problem = call->problem;
+    size_t hidden = problem->hidden;
+    const row first = call_row(call, 0);
+    return (cursors){.to_sweep = first,
+                     .to_apply = first,
+                     .x_stride = problem->x_stride ? problem->x_stride : hidden,
+                     .y_stride = problem->y_stride ? problem->y_stride : hidden,
+                     .residual_stride =
+                         problem->residual_stride ? problem->residual_stride : hidden,
+                     .sum_stride = problem->sum_stride ? problem->sum_stride : hidden};
+}
+
+LN_INLINE void cursors_advance(const cursors *cursors, row *row)
+{
+    row->x += cursors->x_stride;
+    row->y += cursors->y_stride;
+    if (row->form != RESIDUAL_NONE)
+        row->residual += cursors->residual_stride;
+    if (row->form == RESIDUAL_WRITTEN)
+        row->sum += cursors->sum_stride;
+}
+
+/* Row g of the group that is swept, and of the one that is applied: either may lack it. */
+LN_INLINE void group_step(const call *call, cursors *cursors, group *later, const group *this,
+                          size_t g)
+{
+    if (g < later->count) {
+        sweep_sums sums;
+        real pivot = SWEEP_SHIFTED ? later->pivot[g] : 0;
+        if (g < this->count) {
+            sweep_and_apply(&sums, &cursors->to_sweep, pivot, &cursors->to_apply, call->convention,
+                            group_centre(call, this, g));
+            cursors_advance(cursors, &cursors->to_apply);
+        } else {
+            sweep_alone(&sums, &cursors->to_sweep, pivot);
+        }
+        cursors_advance(cursors, &cursors->to_sweep);
+        later->x[g] = parts_sum(sums.x);
+        later->squares[g] = parts_sum(sums.square);
+    } else if (g < this->count) {
+        apply_row(&cursors->to_apply, call->convention, group_centre(call, this, g));
+        cursors_advance(cursors, &cursors->to_apply);
+    }
+}
+
+LN_INLINE void run_short(const call *call)
+{
+    size_t fit = GROUP_BYTES / sizeof(storage) / call->problem->hidden;
+    size_t size = fit >= GROUP_ROWS ? GROUP_ROWS : (fit >= 8 ? 8 : QUAD);
+    cursors cursors = cursors_at_start(call);
+    group groups[3];
+    for (int i = 0; i < 3; i++)
+        group_clear(&groups[i]);
+    group *this = &groups[0], *between = &groups[1], *later = &groups[2];
+    group_take(call, later, 0, size);
+    do {
+        group_sum_up(between);
+        for (size_t g = 0; g < size; g++) {
+            if (g == size / 2 && between->count)
+                group_finish(call, between);
+            group_step(call, &cursors, later, this, g);
+        }
+        group *free = this;
+        this = between, between = later, later = free;
+        group_take(call, later, between->first + between->count, size);
+    } while (this->count || between->count);
+}
+
+LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
+                            residual_form form)
+{
+    const convention convention = convention_prepare(problem, tensors, affine);
+    const statistics statistics = statistics_prepare(problem);
+    const call call = {problem, tensors, &statistics, &convention, form};
+    if (problem->rows == 0)
+        return;
+    if (problem->hidden >= LONG_ROW)
+        run_long(&call);
+    else
+        run_short(&call);
+}
+
+#endif

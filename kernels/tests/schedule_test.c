@@ -1,0 +1,167 @@
+/* Schedules that take several rows together, or store around the caches: whatever the number of
+ * rows, their place in the call, the alignment of y and the layout, each row comes out bit for bit
+ * as from the plain or fused kernel of the same statistics, apply, types and ISA, called with that
+ * row alone. */
+#include "tests.h"
+
+enum { MOST_ROWS = 11, LARGEST = 2200, GAP = 19, ROOM = MOST_ROWS * (LARGEST + GAP) + 64 };
+
+OPERAND(x, ROOM);
+OPERAND(residual, ROOM);
+OPERAND(gammas, LARGEST);
+OPERAND(betas, LARGEST);
+static _Alignas(64) unsigned char input[ROOM * LARGEST_ELEMENT], added[ROOM * LARGEST_ELEMENT];
+static _Alignas(64) unsigned char y[ROOM * LARGEST_ELEMENT], sum[ROOM * LARGEST_ELEMENT];
+static _Alignas(64) unsigned char plain_y[LARGEST * LARGEST_ELEMENT];
+static _Alignas(64) unsigned char plain_sum[LARGEST * LARGEST_ELEMENT];
+
+enum { NO_RESIDUAL, RESIDUAL, SUM, SUM_IN_PLACE, FORMS };
+
+/* One call: where its tensors lie. */
+typedef struct layout {
+    size_t rows, hidden, stride; /* of all tensors */
+    size_t offset;               /* of y in elements, from a line's beginning */
+    int form;
+    int in_place;
+} layout;
+
+/* The kernel that a schedule's is to agree with. */
+static const ln_kernel *plain_kernel(const ln_kernel *kernel)
+{
+    const ln_kernel *other;
+    if (strcmp(kernel->schedule, "plain") == 0 || strcmp(kernel->schedule, "fused") == 0)
+        return NULL;
+    for (size_t k = 0; (other = kernel_number(k)); k++)
+        if ((strcmp(other->schedule, "plain") == 0 || strcmp(other->schedule, "fused") == 0) &&
+            strcmp(other->statistics, kernel->statistics) == 0 &&
+            strcmp(other->apply, kernel->apply) == 0 && strcmp(other->isa, kernel->isa) == 0 &&
+            has_types(other, types_of(kernel)) && other->accumulator == kernel->accumulator &&
+            other->unroll == kernel->unroll)
+            return other;
+    return NULL;
+}
+
+/* Every third row begins far from its mean, which takes shifted statistics a second sweep. */
+static void fill(const ln_kernel *kernel, const layout *layout, size_t seed)
+{
+    numbers numbers = {seed};
+    size_t count = layout->rows * layout->stride;
+    fill_normal(&numbers, x_values, count, 3, 1);
+    fill_normal(&numbers, residual_values, count, -1, 2);
+    fill_normal(&numbers, gammas_values, layout->hidden, 1, 0.25);
+    fill_normal(&numbers, betas_values, layout->hidden, 0, 0.5);
+    for (size_t r = 0; r < layout->rows; r += 3)
+        for (size_t i = 0; i < layout->hidden / 8; i++)
+            x_values[r * layout->stride + i] += 1000;
+    elements_store(kernel->storage, x, x_values, count);
+    elements_store(kernel->storage, residual, residual_values, count);
+    elements_store(kernel->param, gammas, gammas_values, layout->hidden);
+    elements_store(kernel->param, betas, betas_values, layout->hidden);
+}
+
+static void expect_row(const ln_kernel *kernel, const layout *layout, size_t r, const void *found,
+                       const void *expected, size_t bytes, const char *what)
+{
+    if (memcmp(found, expected, bytes) != 0)
+        fail_msg("%s, %zu rows of %zu, stride %zu, y at %zu, form %d, in place %d: %s of row %zu",
+                 kernel->name, layout->rows, layout->hidden, layout->stride, layout->offset,
+                 layout->form, layout->in_place, what, r);
+}
+
+/* Row r of the call against `plain` called with it alone. */
+static void check_row(const ln_kernel *kernel, const ln_kernel *plain, const ln_problem *problem,
+                      const ln_tensors *found, const layout *layout, size_t r)
+{
+    size_t size = element_size(kernel->storage), at = r * layout->stride * size;
+    size_t bytes = layout->hidden * size, statistic = statistic_size(kernel);
+    statistics_room mean, rstd;
+    ln_problem one = *problem;
+    one.rows = 1;
+    ln_tensors tensors = {
+        .x = x + at, .gamma = gammas, .beta = betas, .y = plain_y, .mean = &mean, .rstd = &rstd};
+    if (layout->form != NO_RESIDUAL)
+        tensors.residual = residual + at;
+    if (layout->form >= SUM)
+        tensors.sum = plain_sum;
+    plain->run(&one, &tensors);
+    expect_row(kernel, layout, r, (unsigned char *)found->y + at, plain_y, bytes, "y");
+    if (found->sum)
+        expect_row(kernel, layout, r, (unsigned char *)found->sum + at, plain_sum, bytes, "sum");
+    expect_row(kernel, layout, r, (unsigned char *)found->mean + r * statistic, &mean, statistic,
+               "mean");
+    expect_row(kernel, layout, r, (unsigned char *)found->rstd + r * statistic, &rstd, statistic,
+               "rstd");
+}
+
+static void check_layout(const ln_kernel *kernel, const ln_kernel *plain, const layout *layout,
+                         size_t seed)
+{
+    statistics_room means[MOST_ROWS], rstds[MOST_ROWS];
+    size_t size = element_size(kernel->storage);
+    size_t whole = layout->rows * layout->stride * size;
+    fill(kernel, layout, seed);
+    memcpy(input, x, whole);
+    memcpy(added, residual, whole);
+    memset(y, 0x5a, sizeof(y));
+    ln_problem problem = problem_of(types_of(kernel), layout->rows, layout->hidden,
+                                    convention_number(seed % CONVENTIONS));
+    problem.x_stride = problem.y_stride = layout->stride;
+    problem.residual_stride = problem.sum_stride = layout->stride;
+    unsigned char *out = y + layout->offset * size;
+    if (layout->in_place)
+        memcpy(out, x, whole);
+    ln_tensors tensors = {.x = layout->in_place ? out : input,
+                          .gamma = gammas,
+                          .beta = betas,
+                          .y = out,
+                          .mean = means,
+                          .rstd = rstds};
+    if (layout->form != NO_RESIDUAL)
+        tensors.residual = added;
+    if (layout->form >= SUM)
+        tensors.sum = layout->form == SUM ? sum : added;
+    kernel->run(&problem, &tensors);
+    for (size_t r = 0; r < layout->rows; r++)
+        check_row(kernel, plain, &problem, &tensors, layout, r);
+    for (size_t i = 0; i < sizeof(y) && !layout->in_place; i++) {
+        size_t behind = (i - layout->offset * size) / size; /* huge before y */
+        if (behind < layout->rows * layout->stride && behind % layout->stride < layout->hidden)
+            continue;
+        if (y[i] != 0x5a)
+            expect_row(kernel, layout, behind / layout->stride, "", "x", 1, "outside");
+    }
+}
+
+static void rows_are_as_if_alone(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 16, 33, 64, 100, 1024, 1041, 2048, 2200};
+    const ln_kernel *kernel;
+    size_t checked = 0;
+    for (size_t k = 0; (kernel = kernel_number(k)); k++) {
+        const ln_kernel *plain = plain_kernel(kernel);
+        if (!plain)
+            continue;
+        for (size_t rows = 1; rows <= MOST_ROWS; rows++)
+            for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+                size_t mix = rows * 9 + s;
+                if (sizes[s] > 1000 && !is_sampled(k, rows + s, 3))
+                    continue;
+                layout layout = {.rows = rows,
+                                 .hidden = sizes[s],
+                                 .stride = sizes[s] + (mix % 2) * GAP,
+                                 .offset = mix * 5 % 16,
+                                 .form = (int)(mix % FORMS),
+                                 .in_place = mix % 3 == 0};
+                check_layout(kernel, plain, &layout, 1 + mix + k);
+                checked++;
+            }
+    }
+    assert_true(checked > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_as_if_alone)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
