@@ -18,11 +18,10 @@
  * Hinton, "Layer Normalization", 2016, differentiated, and what torch.nn.functional.layer_norm
  * documents as its forward. Without eps, sum(dx) = 0 and sum(dx xhat) = 0; with it the first alone.
  *
- * All but D, R and s is rational. With t = sqrt(r), r = var + eps, or var with eps on the std, every
- * figure of a row is p + q t with rational p and q:
- *     1 / D = t / r,   1 / R = t / r
- * but for eps on the std, where 1 / D = (t - eps) / (r - eps^2), or 1 / (2 eps) where r = eps^2.
- * What is left is to round p + q t, and for dgamma a sum of such numbers, one a row (root_sum.c).
+ * All but D, R and s is rational. With t = sqrt(r), r = var + eps, or var with eps on the std,
+ * every figure of a row is p + q t with rational p and q: 1 / D = t / r,   1 / R = t / r but for
+ * eps on the std, where 1 / D = (t - eps) / (r - eps^2), or 1 / (2 eps) where r = eps^2. What is
+ * left is to round p + q t, and for dgamma a sum of such numbers, one a row (root_sum.c).
  */
 #include "backward.h"
 
