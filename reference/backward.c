@@ -218,17 +218,29 @@ static void take_row(task *t, size_t row)
     }
 }
 
-static void store(const ln_gradient *gradient, size_t i, rounded_pair value)
+/* Element i is what the sum has come to, or NaN. */
+static void store(const task *t, const ln_gradient *gradient, ln_type type, size_t i, bool defined)
 {
-    if (gradient->rounded != NULL) {
-        gradient->rounded[i] = value.to_float;
+    rounded_pair value = {NAN, (double)NAN};
+    if (defined) {
+        value = root_sum_round(&t->sum);
     }
     if (gradient->exact != NULL) {
         gradient->exact[i] = value.to_double;
     }
+    if (gradient->rounded == NULL) {
+        return;
+    }
+    if (type == LN_F32) {
+        ((float *)gradient->rounded)[i] = value.to_float;
+    } else if (type == LN_F64) {
+        ((double *)gradient->rounded)[i] = value.to_double;
+    } else { /* midpoints of the type are doubles: there the side tells (storage.c) */
+        bool asks = isfinite(value.to_double) && storage_is_midpoint(type, value.to_double);
+        int side = asks ? root_sum_side(&t->sum, value.to_double) : 0;
+        ((uint16_t *)gradient->rounded)[i] = storage_round(type, value.to_double, side);
+    }
 }
-
-static const rounded_pair not_a_number = {NAN, (double)NAN};
 
 /* sum += scale (p + q t), less where `minus`. */
 static void add_surd(task *t, const row_state *s, const surd *surd, mpq_srcptr scale, bool minus)
@@ -242,11 +254,12 @@ static void add_surd(task *t, const row_state *s, const surd *surd, mpq_srcptr s
     root_sum_add(&t->sum, t->b, t->c, s->r);
 }
 
-static rounded_pair dx_of(task *t, size_t row, size_t i)
+/* sum = dx; false where that is NaN. */
+static bool take_dx(task *t, size_t row, size_t i)
 {
     const row_state *s = &t->states[row];
     if (!s->has_dx) {
-        return not_a_number;
+        return false;
     }
     root_sum_reset(&t->sum);
     set_weight(t, row, i, t->a);
@@ -255,7 +268,7 @@ static rounded_pair dx_of(task *t, size_t row, size_t i)
     set_deviation(t, row, i, t->a);
     mpq_mul(t->a, t->a, s->w_c);
     add_surd(t, s, &s->over_ddr, t->a, true);
-    return root_sum_round(&t->sum);
+    return true;
 }
 
 /* sum += dy (c / D + e); false where that is NaN. */
@@ -289,8 +302,9 @@ static bool add_dbeta(task *t, size_t row, size_t i)
     return true;
 }
 
-/* The gradient of parameter i: over the rows, and over all elements of a scalar. */
-static rounded_pair parameter_gradient(task *t, size_t i, bool (*add)(task *, size_t, size_t))
+/* sum = the gradient of parameter i, over the rows and over all elements of a scalar; false where
+ * that is NaN. */
+static bool take_parameter(task *t, size_t i, bool (*add)(task *, size_t, size_t))
 {
     bool scalar = t->convention.affine == LN_AFFINE_SCALAR;
     bool defined = true;
@@ -301,7 +315,7 @@ static rounded_pair parameter_gradient(task *t, size_t i, bool (*add)(task *, si
             defined = add(t, row, j);
         }
     }
-    return defined ? root_sum_round(&t->sum) : not_a_number;
+    return defined;
 }
 
 static bool is_wanted(const ln_gradient *gradient)
@@ -314,15 +328,16 @@ static void fill(task *t, ln_gradients *gradients)
     ln_affine affine = t->convention.affine;
     size_t parameters = affine == LN_AFFINE_SCALAR ? 1 : t->hidden;
     for (size_t i = 0; is_wanted(&gradients->dx) && i < t->rows * t->hidden; i++) {
-        store(&gradients->dx, i, dx_of(t, i / t->hidden, i % t->hidden));
+        bool defined = take_dx(t, i / t->hidden, i % t->hidden);
+        store(t, &gradients->dx, t->storage, i, defined);
     }
     bool has_dgamma = affine_has_gamma(affine) && is_wanted(&gradients->dgamma);
     for (size_t i = 0; has_dgamma && i < parameters; i++) {
-        store(&gradients->dgamma, i, parameter_gradient(t, i, add_dgamma));
+        store(t, &gradients->dgamma, t->param, i, take_parameter(t, i, add_dgamma));
     }
     bool has_dbeta = affine_has_beta(affine) && is_wanted(&gradients->dbeta);
     for (size_t i = 0; has_dbeta && i < parameters; i++) {
-        store(&gradients->dbeta, i, parameter_gradient(t, i, add_dbeta));
+        store(t, &gradients->dbeta, t->param, i, take_parameter(t, i, add_dbeta));
     }
 }
 

@@ -13,10 +13,10 @@
 #include "layernorm.h"
 #include <stdbool.h>
 
-/* One gradient, correctly rounded to nearest even to either type; an exact zero is +0. Both arrays
- * are the caller's, and NULL where they are not wanted. */
+/* One gradient, correctly rounded to nearest even, to its type and to double; an exact zero is +0.
+ * Both arrays are the caller's, and NULL where they are not wanted. */
 typedef struct ln_gradient {
-    float *rounded;
+    void *rounded; /* dx in the storage type, dgamma and dbeta in the parameter type */
     double *exact;
 } ln_gradient;
 

@@ -188,3 +188,23 @@ rounded_pair root_sum_round(const root_sum *sum)
     mpfr_clears(low, high, (mpfr_ptr)0);
     return rounded;
 }
+
+int root_sum_side(const root_sum *sum, double t)
+{
+    mpq_t exact;
+    mpq_init(exact);
+    mpq_set_d(exact, t);
+    bool equal = equals(sum, exact);
+    mpq_clear(exact);
+    int side = 0;
+    mpfr_t low, high;
+    mpfr_inits2(FIRST_PRECISION, low, high, (mpfr_ptr)0);
+    for (mpfr_prec_t precision = FIRST_PRECISION; !equal && side == 0; precision *= 2) {
+        mpfr_set_prec(low, precision);
+        mpfr_set_prec(high, precision);
+        enclose(sum, low, high);
+        side = mpfr_cmp_d(low, t) > 0 ? 1 : mpfr_cmp_d(high, t) < 0 ? -1 : 0;
+    }
+    mpfr_clears(low, high, (mpfr_ptr)0);
+    return side;
+}

@@ -30,4 +30,7 @@ void root_sum_add(root_sum *sum, mpq_srcptr p, mpq_srcptr q, mpq_srcptr r);
 /* Correctly rounded; an exact zero is +0. */
 rounded_pair root_sum_round(const root_sum *sum);
 
+/* The sign of sum - t, exactly; t is finite. */
+int root_sum_side(const root_sum *sum, double t);
+
 #endif

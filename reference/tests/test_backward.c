@@ -20,14 +20,14 @@ typedef struct problem {
     double x[ROWS][MOST], dy[ROWS][MOST], gamma[MOST]; /* as values; stored below */
     double x_stored[ROWS * MOST], dy_stored[ROWS * MOST], gamma_stored[MOST];
     double dx[ROWS * MOST], dgamma[MOST], dbeta[MOST];
-    float dx_float[ROWS * MOST], dgamma_float[MOST], dbeta_float[MOST];
+    double dx_stored[ROWS * MOST], dgamma_stored[MOST], dbeta_stored[MOST]; /* room for any type */
 } problem;
 
 static void solve(problem *p)
 {
-    ln_gradients gradients = {.dx = {p->dx_float, p->dx},
-                              .dgamma = {p->dgamma_float, p->dgamma},
-                              .dbeta = {p->dbeta_float, p->dbeta}};
+    ln_gradients gradients = {.dx = {p->dx_stored, p->dx},
+                              .dgamma = {p->dgamma_stored, p->dgamma},
+                              .dbeta = {p->dbeta_stored, p->dbeta}};
     assert_true(ln_backward(&p->convention, p->storage, p->param, ROWS, p->hidden, p->x_stored,
                             p->dy_stored, p->gamma_stored, &gradients));
 }
@@ -63,7 +63,7 @@ static void by_hand(void **state)
     const double dx[] = {1, -1, 0, 0};
     for (size_t i = 0; i < 8; i++) {
         same(p.dx[i], dx[i % 4]);
-        same((double)p.dx_float[i], dx[i % 4]);
+        same(p.dx_stored[i], dx[i % 4]);
     }
     same(p.dgamma[0], -2); /* of both rows */
     same(p.dgamma[1], 0);
@@ -108,6 +108,26 @@ static void roots_that_cancel(void **state)
     same(p.dgamma[0], 0x1.6a09e667f3bcdp-51); /* 2^-50 sqrt(1/2) */
 }
 
+/* dbeta = 1 + 2^-8, a tie of bf16 and what lies too close to it for a double to tell. */
+static void ties_of_short_types(void **state)
+{
+    (void)state;
+    const double hairs[] = {0, 0x1p-100, -0x1p-100}, wanted[] = {1, 1 + 0x1p-7, 1};
+    problem p = {.convention = {0, LN_EPS_VAR, 1, LN_AFFINE_SCALAR},
+                 .storage = LN_F32,
+                 .param = LN_BF16,
+                 .hidden = 2};
+    for (int i = 0; i < 3; i++) {
+        const double dy[] = {1, 0x1p-8, hairs[i], 0};
+        for (size_t j = 0; j < 4; j++) {
+            audit_store(LN_F32, p.dy_stored, j, dy[j]);
+        }
+        solve(&p);
+        same(p.dbeta[0], 1 + 0x1p-8);
+        same(audit_load(LN_BF16, p.dbeta_stored, 0), wanted[i]);
+    }
+}
+
 static void where_there_is_none(void **state)
 {
     (void)state;
@@ -118,7 +138,7 @@ static void where_there_is_none(void **state)
                  .gamma_stored = {1, 1}};
     set_rows(&p, 2, constant, dy);
     solve(&p);
-    assert_true(isnan(p.dx[0]) && isnan((double)p.dx_float[3]));
+    assert_true(isnan(p.dx[0]) && isnan(p.dx_stored[3]));
     same(p.dgamma[0], 0);
     p.convention.eps_place = LN_EPS_NONE;
     solve(&p);
@@ -287,7 +307,7 @@ static void against_differences(void **state)
         for (size_t i = 0; i < ROWS * p.hidden; i++) {
             difference(&p, i / p.hidden, i % p.hidden, slope);
             rounds_to(slope, LN_F64, p.dx[i]);
-            rounds_to(slope, LN_F32, (double)p.dx_float[i]);
+            rounds_to(slope, p.storage, audit_load(p.storage, p.dx_stored, i));
         }
     }
     mpf_clear(slope);
@@ -326,11 +346,11 @@ static void parameters_against_the_loss(void **state)
             mpf_add(slope, slope, part);
             if (p.convention.affine != LN_AFFINE_NONE) {
                 rounds_to(slope, LN_F64, p.dgamma[at]);
-                rounds_to(slope, LN_F32, (double)p.dgamma_float[at]);
+                rounds_to(slope, p.param, audit_load(p.param, p.dgamma_stored, at));
             }
             if (p.convention.affine != LN_AFFINE_NONE && p.convention.affine != LN_AFFINE_GAMMA) {
                 rounds_to(sum, LN_F64, p.dbeta[at]);
-                rounds_to(sum, LN_F32, (double)p.dbeta_float[at]);
+                rounds_to(sum, p.param, audit_load(p.param, p.dbeta_stored, at));
             }
         }
     }
@@ -390,6 +410,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_hand),
         cmocka_unit_test(roots_that_cancel),
+        cmocka_unit_test(ties_of_short_types),
         cmocka_unit_test(where_there_is_none),
         cmocka_unit_test(against_differences),
         cmocka_unit_test(parameters_against_the_loss),
