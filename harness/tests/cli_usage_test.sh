@@ -38,7 +38,7 @@ options_of run --plan --kernels --conventions --dtypes --shapes --inputs --cache
     --plugin --seed --processes --repetitions --max-row-ulp --deadline --huge-pages --db --out \
     --no-charts --resume --dry-run --format --json
 options_of list --plugin --db --format --json
-options_of eval --x --residual --gamma --beta --convention --kernel --reference --y --out --dtype \
+options_of eval --x --residual --gamma --beta --convention --kernel --reference --y --out --input --shape --seed --attribute --chart --dtype \
     --plugin --max-row-ulp --deadline --format --json
 options_of choose --shape --model --tokens --convention --dtype --cache --threads --kernels \
     --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --explain --format --json \
