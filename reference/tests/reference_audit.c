@@ -2,14 +2,17 @@
  *
  *     reference_audit [--elements N] [--seed S]     exit 0: every element and row is right
  *     reference_audit --speed                       certified elements per second, hidden 768
+ *     reference_audit --speed --threads 2           what two threads do beside one
  *
  * On the same rows it shows how wrong a double-precision sum(x^2) / n - mean^2 oracle is.
  */
 #include "audit.h"
 #include "audit_rows.h"
 #include "audit_types.h"
+#include "balls.h"
 #include "certify.h"
 #include "naive_oracle.h"
+#include "speed.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -23,6 +26,7 @@ enum { EXIT_WRONG = 5, EXIT_USAGE = 2, EXIT_MEMORY = 7 };
 
 typedef struct run {
     audit *audit;
+    balls *balls; /* NULL where this was built without Arb */
     ln_reference *reference;
     certifier certifier; /* for the quick path's enclosures */
     audit_row row;
@@ -32,6 +36,7 @@ typedef struct run {
     ln_reference_typed result;
     unsigned kind;
     uint64_t elements, rows, wrong, enclosed;
+    uint64_t balls_right, balls_undecided;
     uint64_t by_type[AUDIT_TYPES];
     naive_errors naive[AUDIT_KINDS][AUDIT_TYPES];
 } run;
@@ -108,15 +113,40 @@ static void audit_enclosures(run *run)
     }
 }
 
+/* The third voice, on a row that has xhat. */
+static void hear_balls(run *run, size_t i, audit_claim claim)
+{
+    const audit_row *row = &run->row;
+    switch (balls_judge(run->balls, audit_load(row->storage, &run->x, i),
+                        parameter(run, &row->gamma, i), parameter(run, &row->beta, i), claim)) {
+    case BALLS_RIGHT:
+        run->balls_right++;
+        break;
+    case BALLS_UNDECIDED:
+        run->balls_undecided++;
+        break;
+    case BALLS_WRONG:
+        report_wrong(run, i, "element, by ball arithmetic");
+        break;
+    }
+}
+
 static void audit_elements(run *run)
 {
     const audit_row *row = &run->row;
+    bool has_balls = run->balls != NULL && audit_is_defined(run->audit);
+    if (has_balls) {
+        balls_take(run->balls, &row->convention, row->hidden, row->storage, &run->x);
+    }
     for (size_t i = 0; i < row->hidden; i++) {
         audit_claim claim = {audit_load(row->storage, &run->rounded, i), run->exact[i],
                              run->rest[i]};
         if (!audit_accepts(run->audit, audit_load(row->storage, &run->x, i),
                            parameter(run, &row->gamma, i), parameter(run, &row->beta, i), claim)) {
             report_wrong(run, i, "element");
+        }
+        if (has_balls) {
+            hear_balls(run, i, claim);
         }
     }
 }
@@ -149,6 +179,17 @@ static bool audit_one(run *run)
     return true;
 }
 
+static void print_balls(const run *run)
+{
+    if (run->balls == NULL) {
+        printf("third voice, ball arithmetic: skipped, built without Arb (libflint-arb-dev)\n");
+        return;
+    }
+    printf("third voice, ball arithmetic (%s): right %" PRIu64 ", not told (ties, zeros) %" PRIu64
+           "\n",
+           balls_version(), run->balls_right, run->balls_undecided);
+}
+
 static void print_totals(const run *run, double seconds)
 {
     ln_reference_counts counts = ln_reference_count(run->reference);
@@ -162,6 +203,7 @@ static void print_totals(const run *run, double seconds)
            ", at a raised one %" PRIu64 ", by exact comparison %" PRIu64
            ", NaN by definition %" PRIu64 "\n",
            counts.fast, counts.first_try, counts.raised, counts.exact, counts.special);
+    print_balls(run);
 }
 
 /* One line a kind of row: of each type, what share of the elements the naive oracle would have
@@ -203,11 +245,13 @@ static int run_audit(uint64_t elements, uint64_t seed)
     }
     unsigned long long state = seed;
     run->audit = audit_create();
+    run->balls = balls_create();
     run->reference = ln_reference_create();
     certifier_init(&run->certifier);
     run->result =
         (ln_reference_typed){.rounded = &run->rounded, .exact = run->exact, .rest = run->rest};
-    bool done = run->audit != NULL && run->reference != NULL;
+    bool has_balls = run->balls != NULL || balls_version() == NULL;
+    bool done = run->audit != NULL && run->reference != NULL && has_balls;
     double start = seconds_now();
     while (done && run->elements < elements) {
         draw_row(run, &state);
@@ -224,69 +268,10 @@ static int run_audit(uint64_t elements, uint64_t seed)
     int code = !done ? EXIT_MEMORY : run->wrong > 0 ? EXIT_WRONG : 0;
     certifier_clear(&run->certifier);
     ln_reference_destroy(run->reference);
+    balls_destroy(run->balls);
     audit_destroy(run->audit);
     free(run);
     return code;
-}
-
-enum { HIDDEN = 768, VARIETY = 16, ROWS = 2000, REPETITIONS = 5 };
-
-/* Rows of one type, and parameters: uniform in [-2, 2), [1/2, 3/2), [-1/2, 1/2). Doubles are room
- * for any type. */
-typedef struct speed_rows {
-    double x[VARIETY][HIDDEN], gamma[HIDDEN], beta[HIDDEN];
-    double rounded[HIDDEN], exact[HIDDEN], rest[HIDDEN];
-} speed_rows;
-
-static void draw_speed_rows(speed_rows *rows, ln_type type)
-{
-    unsigned long long state = 1;
-    for (size_t i = 0; i < HIDDEN; i++) {
-        for (size_t r = 0; r < VARIETY; r++) {
-            audit_store(type, rows->x[r], i, (double)(audit_random(&state) >> 11) * 0x1p-51 - 2);
-        }
-        audit_store(type, rows->gamma, i, (double)(audit_random(&state) >> 11) * 0x1p-53 + 0.5);
-        audit_store(type, rows->beta, i, (double)(audit_random(&state) >> 11) * 0x1p-53 - 0.5);
-    }
-}
-
-/* Processor seconds for ROWS rows of this type, the best of REPETITIONS; infinite where memory runs
- * out. */
-static double time_type(ln_reference *reference, ln_type type)
-{
-    static speed_rows rows;
-    ln_reference_typed result = {.rounded = rows.rounded, .exact = rows.exact, .rest = rows.rest};
-    double best = (double)INFINITY;
-    draw_speed_rows(&rows, type);
-    for (int repetition = 0; repetition < REPETITIONS; repetition++) {
-        clock_t start = clock();
-        for (size_t r = 0; r < ROWS; r++) {
-            if (!ln_reference_row_typed(reference, &audit_presets[0], type, type, HIDDEN,
-                                        rows.x[r % VARIETY], NULL, rows.gamma, rows.beta,
-                                        &result)) {
-                return (double)INFINITY;
-            }
-        }
-        double spent = (double)(clock() - start) / CLOCKS_PER_SEC;
-        best = spent < best ? spent : best;
-    }
-    return best;
-}
-
-static int run_speed(void)
-{
-    ln_reference *reference = ln_reference_create();
-    if (reference == NULL) {
-        return EXIT_MEMORY;
-    }
-    for (unsigned type = 0; type < AUDIT_TYPES; type++) {
-        printf("%-4s %6.2f million certified elements a processor second at hidden 768 (best of %d "
-               "times %d rows)\n",
-               audit_type_names[type], 1e-6 * HIDDEN * ROWS / time_type(reference, (ln_type)type),
-               (int)REPETITIONS, (int)ROWS);
-    }
-    ln_reference_destroy(reference);
-    return 0;
 }
 
 static bool read_count(const char *text, uint64_t *value)
@@ -298,22 +283,56 @@ static bool read_count(const char *text, uint64_t *value)
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
 }
 
-int main(int argc, char **argv)
+typedef struct options {
+    uint64_t elements, seed, threads;
+    bool speed;
+} options;
+
+static bool read_options(int argc, char **argv, options *options)
 {
-    uint64_t elements = 100000, seed = 1;
+    const struct {
+        const char *name;
+        uint64_t *value;
+    } counts[] = {{"--elements", &options->elements},
+                  {"--seed", &options->seed},
+                  {"--threads", &options->threads}};
+    enum { COUNTS = sizeof counts / sizeof counts[0] };
     for (int i = 1; i < argc; i++) {
-        bool has_value = i + 1 < argc;
         if (strcmp(argv[i], "--speed") == 0) {
-            return run_speed();
+            options->speed = true;
+            continue;
         }
-        if (has_value && strcmp(argv[i], "--elements") == 0 && read_count(argv[i + 1], &elements)) {
-            i++;
-        } else if (has_value && strcmp(argv[i], "--seed") == 0 && read_count(argv[i + 1], &seed)) {
-            i++;
-        } else {
-            fprintf(stderr, "usage: reference_audit [--elements N] [--seed S] | --speed\n");
-            return EXIT_USAGE;
+        size_t which = 0;
+        while (which < COUNTS && strcmp(argv[i], counts[which].name) != 0) {
+            which++;
+        }
+        if (which == COUNTS || ++i == argc || !read_count(argv[i], counts[which].value)) {
+            return false;
         }
     }
-    return run_audit(elements, seed);
+    bool has_threads = options->threads != 1;
+    return options->threads >= 1 && options->threads <= SPEED_MOST_THREADS &&
+           (options->speed || !has_threads);
+}
+
+static int run_speed(unsigned threads)
+{
+    if (threads == 1 ? speed_print() : speed_print_threads(threads)) {
+        return 0;
+    }
+    fprintf(stderr, "reference_audit: out of memory or threads\n");
+    return EXIT_MEMORY;
+}
+
+int main(int argc, char **argv)
+{
+    options options = {.elements = 100000, .seed = 1, .threads = 1};
+    if (!read_options(argc, argv, &options)) {
+        fprintf(stderr,
+                "usage: reference_audit [--elements N] [--seed S] | --speed [--threads 1..%d]\n",
+                (int)SPEED_MOST_THREADS);
+        return EXIT_USAGE;
+    }
+    return options.speed ? run_speed((unsigned)options.threads)
+                         : run_audit(options.elements, options.seed);
 }

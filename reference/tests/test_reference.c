@@ -227,6 +227,30 @@ static void ties_and_near_ties(void **state)
     same_element(&a, 0, -1.0f, -1 + 0x1p-53);
 }
 
+/* 3 xhat -+ 3 = 0 for xhat = +-1 of every even length: factors 1 / N that no precision holds, so
+ * that an enclosure narrower than its error misses the zero. */
+static void zeros_of_every_length(void **state)
+{
+    (void)state;
+    enum { LONGEST = 400 };
+    static float x[LONGEST], beta[LONGEST], gamma[LONGEST], rounded[LONGEST];
+    static double exact[LONGEST];
+    const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_VECTOR};
+    ln_reference_result result = {.rounded = rounded, .exact = exact};
+    for (size_t i = 0; i < LONGEST; i++) {
+        x[i] = i % 2 == 0 ? 1 : -1;
+        gamma[i] = 3;
+        beta[i] = -3 * x[i];
+    }
+    for (size_t hidden = 2; hidden <= LONGEST; hidden += 2) {
+        assert_true(ln_reference_row(reference, &c, hidden, x, NULL, gamma, beta, &result));
+        for (size_t i = 0; i < 2; i++) {
+            same_float(rounded[i], 0.0f);
+            same_double(exact[i], 0.0);
+        }
+    }
+}
+
 static void subnormal_results(void **state)
 {
     (void)state;
@@ -481,6 +505,7 @@ int main(void)
         cmocka_unit_test(cancellation_and_size),
         cmocka_unit_test(means_near_ties),
         cmocka_unit_test(ties_and_near_ties),
+        cmocka_unit_test(zeros_of_every_length),
         cmocka_unit_test(subnormal_results),
         cmocka_unit_test(overflow_to_infinity),
         cmocka_unit_test(facts_of_a_row),
