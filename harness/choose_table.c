@@ -115,7 +115,8 @@ static void add_head(const chosen *all, const char *command_line, text *out)
 {
     const evidence *evidence = &all[0].evidence;
     char run[96];
-    text_add(out, "/* Which kernel ln_layernorm() takes, as measured. Written by\n *\n *     ");
+    text_add(out, "/* clang-format off */\n"
+                  "/* Which kernel ln_layernorm() takes, as measured. Written by\n *\n *     ");
     emit_comment(out, command_line);
     text_add(out, "\n *\n");
     add_fact(out, "CPU: ", machine_fact_value(&evidence->machine, "cpu_model"));
@@ -140,7 +141,7 @@ static void add_head(const chosen *all, const char *command_line, text *out)
     text_format(out, "#define LAYERNORM_DISPATCH_CACHES %zu, %zu, %zu\n\n",
                 evidence->machine.l1d_bytes, evidence->machine.l2_bytes,
                 evidence->machine.l3_bytes);
-    text_add(out, "/* clang-format off */\n#define LAYERNORM_DISPATCH(row)");
+    text_add(out, "#define LAYERNORM_DISPATCH(row)");
 }
 
 bool chosen_emit_table(chosen *all, size_t count, const char *command_line, text *out, error *error)
@@ -157,6 +158,6 @@ bool chosen_emit_table(chosen *all, size_t count, const char *command_line, text
                         return false;
     if (out->length == before)
         return fail(error, EXIT_CODE_ACCURACY, "no kernel is of any class: nothing to write");
-    text_add(out, "\n/* clang-format on */\n\n#endif\n");
+    text_add(out, "\n\n#endif\n");
     return !out->failed || fail_memory(error, "the dispatch table");
 }

@@ -133,40 +133,49 @@ static bool is_like(const ln_kernel *kernel, const ln_kernel *model)
            strcmp(kernel->schedule, model->schedule) == 0;
 }
 
-static bool is_corrected(const ln_kernel *kernel)
+static bool has_its_statistics(const ln_kernel *kernel, const ln_kernel *model)
 {
+    return strcmp(kernel->statistics, model->statistics) == 0;
+}
+
+static bool is_corrected(const ln_kernel *kernel, const ln_kernel *model)
+{
+    (void)model;
     return strcmp(kernel->statistics, "corrected") == 0;
 }
 
-/* The kernel for these types that is made like the model, or with no model is corrected, on the
- * best ISA. */
-static const ln_kernel *find_relative(const ln_problem *problem, const ln_kernel *model)
+typedef bool relation(const ln_kernel *kernel, const ln_kernel *model);
+
+/* The kernel for these types that is so related to the model, on the best ISA. */
+static const ln_kernel *find_relative(const ln_problem *problem, const ln_kernel *model,
+                                      relation *is_related)
 {
     const ln_plugin *plugin = ln_plugin_v1();
     const ln_kernel *found = NULL;
     for (size_t i = 0; i < plugin->count; i++) {
         const ln_kernel *kernel = &plugin->kernels[i];
-        if ((model ? is_like(kernel, model) : is_corrected(kernel)) && is_better(kernel, found) &&
-            !kernel->supports(problem))
+        if (is_related(kernel, model) && is_better(kernel, found) && !kernel->supports(problem))
             found = kernel;
     }
     return found;
 }
 
-/* Types and ISAs that were not measured go by what was found for f32. Where nothing is made like
- * the accurate kernel for f32, a corrected one is as good, and for 16 bits, which lose more by
- * being stored, the fast one's relative. */
+/* Types and ISAs that were not measured go by what was found for f32: the kernel made like it, or
+ * else one of the same statistics under another schedule. Where nothing is made like the accurate
+ * kernel for f32, a corrected one is as good, and for 16 bits, which lose more by being stored, the
+ * fast one's relative. */
 static const ln_kernel *look_up_relative(const ln_problem *problem)
 {
     const ln_kernel *model = look_up(problem, LN_F32, LN_F32);
-    const ln_kernel *found = model ? find_relative(problem, model) : NULL;
-    if (found || problem->accuracy != LN_ACCURACY_ACCURATE)
+    const ln_kernel *found = model ? find_relative(problem, model, is_like) : NULL;
+    if (found || !model)
         return found;
-    found = find_relative(problem, NULL);
+    if (problem->accuracy != LN_ACCURACY_ACCURATE)
+        return find_relative(problem, model, has_its_statistics);
+    found = find_relative(problem, model, is_corrected);
     ln_problem fast = *problem;
     fast.accuracy = LN_ACCURACY_FAST;
-    model = look_up(&fast, LN_F32, LN_F32);
-    return found || !model ? found : find_relative(problem, model);
+    return found ? found : look_up_relative(&fast);
 }
 
 const ln_kernel *ln_dispatch(const ln_problem *problem)

@@ -1,3 +1,4 @@
+/* clang-format off */
 /* Which kernel ln_layernorm() takes, as measured. Written by
  *
  *     lnbench choose --emit c --class all --time 240 --db dispatch.db
@@ -19,7 +20,6 @@
 /* The caches of the machine that was measured, in bytes. */
 #define LAYERNORM_DISPATCH_CACHES 49152, 1048576, 33554432
 
-/* clang-format off */
 #define LAYERNORM_DISPATCH(row) \
     row(fast, f32, f32, avx512, L1, 443, "shifted_offset_pipelined_f32_avx512") \
     row(fast, f32, f32, avx512, L1, SIZE_MAX, "shifted_blocked_f32_avx512") \
@@ -73,6 +73,4 @@
     row(reproducible, f32, f32, scalar, L2, SIZE_MAX, "reproducible_split_f32_scalar") \
     row(reproducible, f32, f32, scalar, L3, SIZE_MAX, "reproducible_split_f32_scalar") \
     row(reproducible, f32, f32, scalar, DRAM, SIZE_MAX, "reproducible_split_f32_scalar")
-/* clang-format on */
-
 #endif

@@ -94,7 +94,8 @@ static void every_cell_answers(void **state)
     assert_true(is_measured("f32", "scalar"));
 }
 
-/* What the library takes is a row of the table, for an ISA that it has. */
+/* What the library takes is a row of the table, for an ISA that it has; or made like one, where the
+ * ISA was not measured. */
 static void the_library_takes_rows(void **state)
 {
     (void)state;
@@ -107,12 +108,15 @@ static void the_library_takes_rows(void **state)
                 problem.accuracy = (ln_accuracy) class;
                 const char *name = ln_layernorm_kernel(&problem);
                 assert_non_null(name);
+                const ln_kernel *taken = find(name);
                 int found = 0;
                 for (size_t r = 0; r < ROWS; r++)
-                    found |= strcmp(rows[r].kernel, name) == 0 &&
-                             strcmp(rows[r].class, classes[class]) == 0;
+                    found |= strcmp(rows[r].class, classes[class]) == 0 &&
+                             (strcmp(rows[r].kernel, name) == 0 ||
+                              (!is_measured("f32", taken->isa) &&
+                               strcmp(find(rows[r].kernel)->statistics, taken->statistics) == 0));
                 assert_true(found);
-                assert_null(find(name)->supports(&problem));
+                assert_null(taken->supports(&problem));
             }
 }
 
