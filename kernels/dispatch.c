@@ -144,6 +144,12 @@ static bool is_corrected(const ln_kernel *kernel, const ln_kernel *model)
     return strcmp(kernel->statistics, "corrected") == 0;
 }
 
+static bool is_shifted(const ln_kernel *kernel, const ln_kernel *model)
+{
+    (void)model;
+    return strcmp(kernel->statistics, "shifted") == 0;
+}
+
 typedef bool relation(const ln_kernel *kernel, const ln_kernel *model);
 
 /* The kernel for these types that is so related to the model, on the best ISA. */
@@ -161,9 +167,9 @@ static const ln_kernel *find_relative(const ln_problem *problem, const ln_kernel
 }
 
 /* Types and ISAs that were not measured go by what was found for f32: the kernel made like it, or
- * else one of the same statistics under another schedule. Where nothing is made like the accurate
- * kernel for f32, a corrected one is as good, and for 16 bits, which lose more by being stored, the
- * fast one's relative. */
+ * else one of the same statistics under another schedule, or shifted, which all types have. Where
+ * nothing is made like the accurate kernel for f32, a corrected one is as good, and for 16 bits,
+ * which lose more by being stored, the fast one's relative. */
 static const ln_kernel *look_up_relative(const ln_problem *problem)
 {
     const ln_kernel *model = look_up(problem, LN_F32, LN_F32);
@@ -171,7 +177,11 @@ static const ln_kernel *look_up_relative(const ln_problem *problem)
     if (found || !model)
         return found;
     if (problem->accuracy != LN_ACCURACY_ACCURATE)
-        return find_relative(problem, model, has_its_statistics);
+        found = find_relative(problem, model, has_its_statistics);
+    if (found || problem->accuracy == LN_ACCURACY_REPRODUCIBLE)
+        return found;
+    if (problem->accuracy == LN_ACCURACY_FAST)
+        return find_relative(problem, model, is_shifted);
     found = find_relative(problem, model, is_corrected);
     ln_problem fast = *problem;
     fast.accuracy = LN_ACCURACY_FAST;

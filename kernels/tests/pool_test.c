@@ -153,9 +153,20 @@ static int child_works(void)
     return ln_pool_resize(1) == LN_OK ? 0 : 3;
 }
 
+/* qemu-user aborts when a process that has threads forks. */
+static int forks_are_skipped(const char *what)
+{
+    if (!getenv("LN_UNDER_QEMU"))
+        return 0;
+    printf("skipped: %s (qemu-user aborts when a process with threads forks)\n", what);
+    return 1;
+}
+
 static void a_child_has_threads_of_its_own(void **state)
 {
     (void)state;
+    if (forks_are_skipped("threads of a child"))
+        return;
     counts counts = {0};
     int status;
     assert_int_equal(ln_pool_resize(3), LN_OK);
@@ -202,6 +213,8 @@ static void errors_are_exact(void **state)
     printf("skipped: threads that the system refuses (a sanitizer needs the address space)\n");
 #else
     int status;
+    if (forks_are_skipped("threads that the system refuses"))
+        return;
     pid_t child = fork();
     if (child == 0)
         _exit(refused_threads_are_told());

@@ -4,6 +4,8 @@
  * row alone. */
 #include "tests.h"
 
+#include <stdio.h>
+
 enum { MOST_ROWS = 11, LARGEST = 2200, GAP = 19, ROOM = MOST_ROWS * (LARGEST + GAP) + 64 };
 
 OPERAND(x, ROOM);
@@ -137,9 +139,10 @@ static void rows_are_as_if_alone(void **state)
     (void)state;
     static const size_t sizes[] = {1, 16, 33, 64, 100, 1024, 1041, 2048, 2200};
     const ln_kernel *kernel;
-    size_t checked = 0;
+    size_t checked = 0, vectors = 0;
     for (size_t k = 0; (kernel = kernel_number(k)); k++) {
         const ln_kernel *plain = plain_kernel(kernel);
+        vectors += strcmp(kernel->isa, "avx2") == 0;
         if (!plain)
             continue;
         for (size_t rows = 1; rows <= MOST_ROWS; rows++)
@@ -157,7 +160,10 @@ static void rows_are_as_if_alone(void **state)
                 checked++;
             }
     }
-    assert_true(checked > 0);
+    if (vectors == 0)
+        printf("skipped: no kernel here is blocked or stores around the caches (all need AVX2)\n");
+    else
+        assert_true(checked > 0);
 }
 
 int main(void)
