@@ -168,7 +168,7 @@ static void a_child_has_threads_of_its_own(void **state)
     if (forks_are_skipped("threads of a child"))
         return;
     counts counts = {0};
-    int status;
+    int status = -1;
     assert_int_equal(ln_pool_resize(3), LN_OK);
     ln_pool_run(3, count_part, &counts);
     pid_t child = fork();
@@ -212,7 +212,7 @@ static void errors_are_exact(void **state)
 #ifdef SANITIZED
     printf("skipped: threads that the system refuses (a sanitizer needs the address space)\n");
 #else
-    int status;
+    int status = -1;
     if (forks_are_skipped("threads that the system refuses"))
         return;
     pid_t child = fork();
