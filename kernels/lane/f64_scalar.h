@@ -1,88 +1,16 @@
-/* f64, plain C: one element at a time. The compiler may put neighbours into one instruction, but
- * each operation rounds by itself and in the order written. */
+/* f64, plain C: see scalar.h. */
 #ifndef LN_LANE_F64_SCALAR_H
 #define LN_LANE_F64_SCALAR_H
 
 #include "lane/f64.h"
 
-typedef double vec;
-enum { LANES = 1 };
+#define SCALAR(word) word##_f64
 
-LN_INLINE vec lane_set(item a)
-{
-    return a;
-}
-
-LN_INLINE vec lane_load_f64(const element_f64 *p)
-{
-    return *p;
-}
-
-/* Fewer than one element is none. */
-LN_INLINE vec lane_load_first_f64(const element_f64 *p, size_t n)
-{
-    return n ? *p : 0.0;
-}
-
-LN_INLINE void lane_store_f64(element_f64 *p, vec a)
-{
-    *p = a;
-}
-
-LN_INLINE vec lane_stored_f64(vec a)
-{
-    return a;
-}
-
-LN_INLINE void item_store(item *p, vec a)
-{
-    *p = a;
-}
-
-LN_INLINE void lane_store_first_f64(element_f64 *p, vec a, size_t n)
-{
-    if (n)
-        *p = a;
-}
-
-LN_INLINE vec lane_first(vec a, size_t n)
-{
-    return n ? a : 0.0;
-}
-
-LN_INLINE vec lane_add(vec a, vec b)
-{
-    return a + b;
-}
-
-LN_INLINE vec lane_subtract(vec a, vec b)
-{
-    return a - b;
-}
-
-LN_INLINE vec lane_multiply(vec a, vec b)
-{
-    return a * b;
-}
-
-LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)
-{
-    return a * b + c;
-}
-
-LN_INLINE vec lane_absolute(vec a)
+LN_INLINE item item_absolute(item a)
 {
     return fabs(a);
 }
 
-LN_INLINE vec lane_maximum(vec a, vec b)
-{
-    return a > b ? a : b;
-}
-
-LN_INLINE item lane_sum(vec a)
-{
-    return a;
-}
+#include "lane/scalar.h"
 
 #endif
