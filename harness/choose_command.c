@@ -394,7 +394,9 @@ static size_t find_table_lacks(const choosing *choosing, bool speed, choose_lack
 static bool measure_for_table(const choose_options *options, choosing *choosing, bool speed,
                               error *error)
 {
-    kernel_list eligible = {calloc(choosing->kernels.count, sizeof *eligible.kernels), 0};
+    kernel_list eligible = {
+        .kernels = calloc(choosing->kernels.count, sizeof *eligible.kernels),
+    };
     choose_lack lacks[TABLE_SHAPES];
     choose_meter meter = {options->database, choosing->command_line, choosing->worker,
                           &eligible,         &choosing->machine,     options->time,
