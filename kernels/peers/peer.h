@@ -41,4 +41,10 @@ static inline size_t peer_stride(size_t stride, size_t hidden)
     return stride ? stride : hidden;
 }
 
+static inline int peer_is_dense(const ln_problem *problem)
+{
+    return peer_stride(problem->x_stride, problem->hidden) == problem->hidden &&
+           peer_stride(problem->y_stride, problem->hidden) == problem->hidden;
+}
+
 #endif

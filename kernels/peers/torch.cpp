@@ -104,9 +104,7 @@ struct Prepared {
             gamma = tensor_over({hidden}, {1}, problem.param);
         if (peer_has_beta(&problem))
             beta = tensor_over({hidden}, {1}, problem.param);
-        // The kernel gives mean and rstd in the type of the parameters.
-        const bool mixed = problem.param != problem.storage && gamma.defined();
-        const auto type = type_of(mixed ? problem.param : problem.storage);
+        const auto type = type_of(problem.storage);
         mean = at::empty({rows, 1}, at::TensorOptions().dtype(type));
         rstd = at::empty({rows, 1}, at::TensorOptions().dtype(type));
         accumulator = problem.storage == LN_F64 ? LN_F64 : LN_F32;

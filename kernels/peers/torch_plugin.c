@@ -1,13 +1,16 @@
 /* PyTorch's layer normalization as a plugin.
  *
- *     pytorch_f32, ...       what is timed is the public call, at::native_layer_norm(), in
- * inference mode. It allocates its output; here it is given y for it, so that neither fresh pages
- * nor a copy are timed (where rows lie apart it is copied) pytorch_out_f32, ...   what is timed is
- * the kernel below that call, into tensors that prepare() made: no dispatch, no allocation
+ * pytorch_f32, pytorch_f64, pytorch_bf16: what is timed is the public call,
+ * at::native_layer_norm(), in inference mode. It allocates its output; here it is given y for it,
+ * so that neither fresh pages nor a copy are timed (where y's rows lie apart, the output is
+ * copied).
+ *
+ * pytorch_out_f32, ...: what is timed is the kernel below that call, into tensors that prepare()
+ * made: no dispatch, no allocation.
  *
  * Mean and variance come from one pass: Welford's and Chan's formulas over chunks of the row, put
- * together in a cascade. This file knows what there is; torch.cpp does it, and is loaded with
- * PyTorch when a kernel is first prepared.
+ * together in a cascade. gamma and beta have the type of the rows. This file knows what there is;
+ * torch.cpp does it, and is loaded, with PyTorch, when a kernel is first prepared.
  */
 #include "peer.h"
 #include "torch.h"
@@ -72,15 +75,15 @@ static const char *supports_call(const ln_problem *problem)
     return peer_refuses_convention(&problem->convention);
 }
 
-#define PYTORCH(name_, storage_, param_, accumulator_)                                             \
+#define PYTORCH(name_, storage_, accumulator_)                                                     \
     .struct_size = sizeof(ln_kernel), .name = name_, .statistics = "pytorch", .apply = "",         \
-    .schedule = "", .isa = "any", .storage = storage_, .param = param_,                            \
+    .schedule = "", .isa = "any", .storage = storage_, .param = storage_,                          \
     .accumulator = accumulator_, .traits = LN_TRAIT_NO_RESIDUAL, .prepare = prepare,               \
     .release = release
 
-#define PYTORCH_CALL(name_, storage_, param_, accumulator_)                                        \
+#define PYTORCH_CALL(name_, storage_, accumulator_)                                                \
     {                                                                                              \
-        PYTORCH(name_, storage_, param_, accumulator_), .supports = supports_call, .run = run_call \
+        PYTORCH(name_, storage_, accumulator_), .supports = supports_call, .run = run_call         \
     }
 
 #if LN_TORCH_HAS_KERNEL
@@ -92,28 +95,23 @@ static void run_out(const void *state, const ln_tensors *tensors)
 static const char *supports_out(const ln_problem *problem)
 {
     const char *reason = peer_refuses_convention(&problem->convention);
-    if (!reason && (peer_stride(problem->x_stride, problem->hidden) != problem->hidden ||
-                    peer_stride(problem->y_stride, problem->hidden) != problem->hidden))
-        reason = "its rows lie one behind the other";
-    return reason;
+    return reason || peer_is_dense(problem) ? reason : "its rows lie one behind the other";
 }
 
-#define PYTORCH_OUT(name_, storage_, param_, accumulator_)                                         \
+#define PYTORCH_OUT(name_, storage_, accumulator_)                                                 \
     {                                                                                              \
-        PYTORCH(name_, storage_, param_, accumulator_), .supports = supports_out, .run = run_out   \
+        PYTORCH(name_, storage_, accumulator_), .supports = supports_out, .run = run_out           \
     }
 #endif
 
 static const ln_kernel kernels[] = {
-    PYTORCH_CALL("pytorch_f32", LN_F32, LN_F32, LN_F32),
-    PYTORCH_CALL("pytorch_f64", LN_F64, LN_F64, LN_F64),
-    PYTORCH_CALL("pytorch_bf16", LN_BF16, LN_BF16, LN_F32),
-    PYTORCH_CALL("pytorch_bf16_param_f32", LN_BF16, LN_F32, LN_F32),
+    PYTORCH_CALL("pytorch_f32", LN_F32, LN_F32),
+    PYTORCH_CALL("pytorch_f64", LN_F64, LN_F64),
+    PYTORCH_CALL("pytorch_bf16", LN_BF16, LN_F32),
 #if LN_TORCH_HAS_KERNEL
-    PYTORCH_OUT("pytorch_out_f32", LN_F32, LN_F32, LN_F32),
-    PYTORCH_OUT("pytorch_out_f64", LN_F64, LN_F64, LN_F64),
-    PYTORCH_OUT("pytorch_out_bf16", LN_BF16, LN_BF16, LN_F32),
-    PYTORCH_OUT("pytorch_out_bf16_param_f32", LN_BF16, LN_F32, LN_F32),
+    PYTORCH_OUT("pytorch_out_f32", LN_F32, LN_F32),
+    PYTORCH_OUT("pytorch_out_f64", LN_F64, LN_F64),
+    PYTORCH_OUT("pytorch_out_bf16", LN_BF16, LN_F32),
 #endif
 };
 
