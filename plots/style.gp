@@ -40,7 +40,7 @@ known_colour(s) = s eq 'shifted' ? 0xD55E00 : s eq 'two_pass' ? 0x0072B2 : \
     s eq 'clamped' ? 0x8A7A00 : s eq 'pairwise' ? 0x332288 : \
     s eq 'compensated' ? 0x882255 : s eq 'chunked' ? 0x44AA99 : \
     s eq 'reproducible' ? 0x777777 : s eq 'roof' ? 0x000000 : \
-    s eq 'onednn' ? 0x661100 : s eq 'pytorch' ? 0xCC6677 : -1
+    s eq 'onednn' ? 0x661100 : s eq 'pytorch' ? 0xEE3377 : -1
 # The others get what is left, in the order in which they come; the last for all that follow.
 array SPARE[4] = [0x117733, 0xAA4499, 0xB89A2E, 0x555555]
 others = '|'
