@@ -83,8 +83,14 @@ static bool put_rows(session *session, const case_key *key, const judgement *jud
         return true;
     for (size_t row = 0; row < rows; row++) {
         const judged_row *judged = &judgement->by_row[row];
-        if (!store_put_row(session->store, session->run, key, row, judged->kappa, judged->row_ulp,
-                           judged->norm_max, judged->bound_row_ulp, error))
+        const stored_row put = {.row = row,
+                                .kappa = judged->kappa,
+                                .row_ulp = judged->row_ulp,
+                                .norm_max = judged->norm_max,
+                                .bound_row_ulp = judged->bound_row_ulp,
+                                .mean_error = judged->mean_error,
+                                .rstd_error = judged->rstd_error};
+        if (!store_put_row(session->store, session->run, key, &put, error))
             return false;
     }
     return true;
