@@ -206,6 +206,10 @@ static bool run_hunt(const hunt_options *options, exit_code *code, error *error)
     if (fine) {
         hunt.kernel = kernel_find(&kernels, hunt.settings.kernel, error);
         hunt.judge = judge_create(worker, &judging);
+        if (hunt.kernel) {
+            hunt.settings.storage = hunt.kernel->facts.storage;
+            hunt.settings.param = hunt.kernel->facts.param;
+        }
         hunt.settings.claimed = hunt.kernel && hunt.kernel->facts.has_bound && !options->unclaimed;
         fine = hunt.kernel && (hunt.judge || fail_memory(error, "the judge"));
     }
@@ -263,10 +267,11 @@ exit_code command_hunt(int argc, char **argv, error *error)
         "hunt",
         "--kernel NAME [--convention C] [--hidden N] [--restarts R | --time S] [OPTION...]",
         "Searches for the rows on which a kernel is worst.",
-        "Hill climbing over the bits of a row, from rows of every input family in turn. The file "
-        "is\n"
-        "written after each restart, and on Ctrl-C. Shards of a hunt with --restarts are put\n"
-        "together by lnbench merge; lnbench replay --from FILE runs the finds again.\n"
+        "Hill climbing over the bits of a row of the kernel's type, from rows of every input "
+        "family\n"
+        "in turn. The file is written after each restart, and on Ctrl-C. Shards of a hunt with\n"
+        "--restarts are put together by lnbench merge; lnbench replay --from FILE runs the finds\n"
+        "again.\n"
         "Exit code: 0 fine; 5 a find breaks the kernel's bound or has a wrong class that the "
         "kernel\n"
         "does not declare; 6 the kernel failed; 2 usage; 7 files or environment; 130 interrupted.",

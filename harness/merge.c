@@ -9,6 +9,8 @@ static const char *difference(const hunt_settings *a, const hunt_settings *b)
 {
     return strcmp(a->kernel, b->kernel) != 0           ? "kernel"
            : strcmp(a->convention, b->convention) != 0 ? "convention"
+           : a->storage != b->storage                  ? "dtype"
+           : a->param != b->param                      ? "param"
            : a->hidden != b->hidden                    ? "hidden"
            : a->seed != b->seed                        ? "seed"
            : a->goal != b->goal                        ? "goal"

@@ -45,6 +45,28 @@ accepted "own rows, gone" 0 replay --db own.db --json
 check "own rows, gone: reproduces" is "$(value 0.reproduces out)" true
 check "own rows, gone: not whole" is "$(value 0.whole out)" false
 
+# Rows of every type: again, and as finds.
+accepted "every type" 0 run --only accuracy --db t.db --no-charts --shapes 4x40 \
+    --dtypes f64,bf16,f16 --conventions torch,scalar-std --inputs normal,kappa,nan --kernels \
+    two_pass_f64_scalar,two_pass_bf16_scalar,fused_bf16_param_f32_scalar,two_pass_f16_scalar
+accepted "every type: again" 0 replay --db t.db --all --json
+check "every type: all rows were made again" hasnt out '"whole": false'
+check "every type: the same bits" is "$(grep -c '"same_bits": true' out)" "$(grep -c '"kernel"' out)"
+check "every type: as many as were judged" test "$(grep -c '"kernel"' out)" -ge 24
+for name in two_pass_f64_scalar two_pass_bf16_scalar fused_bf16_param_f32_scalar two_pass_f16_scalar; do
+    accepted "$name as a find" 0 replay --db t.db --kernel $name --input kappa --print
+    cp out typed.txt
+    accepted "$name: the find" 0 replay --from typed.txt
+    check "$name: the find reproduces" has out '1 replayed, 1 the same'
+done
+"$binaries/npy_tool" make own.npy '<f8' '(3, 8)' 1:1
+accepted "own rows of f64" 0 run --only accuracy --db own.db --no-charts --conventions torch \
+    --inputs own.npy --dtypes f64 --kernels two_pass_f64_scalar
+rm own.npy
+accepted "own rows of f64, gone" 0 replay --db own.db --run 2 --json
+check "own rows of f64, gone: reproduces" is "$(value 0.reproduces out)" true
+check "own rows of f64, gone: not whole" is "$(value 0.whole out)" false
+
 # From the store to a file and back.
 accepted "as a find" 0 replay --db r.db --kernel two_pass_f32_scalar --input kappa --print
 cp out find.txt
@@ -69,7 +91,11 @@ wrong "a number lacks" 'x has 39 numbers; rows x hidden is 40' "${line}s/^x [^ ]
 wrong "a number too many" 'no more expected' "$ s/^end/x 0x1p+0\nend/"
 wrong "an unknown field" "bad.txt:2: 'colour' is no field" '2s/.*/colour red/'
 wrong "an unknown convention" 'bad.txt:3: .*torhc' '3s/.*/convention torhc/'
-wrong "another type" 'bad.txt:4: dtype f64: f32 was expected' '4s/.*/dtype f64/'
+wrong "no type" 'bad.txt:4: dtype f8: f32, f64, bf16 or f16 was expected' '4s/.*/dtype f8/'
+wrong "a type behind its numbers" 'dtype: comes after numbers of it' '$ s/^end/dtype f32\nend/'
+wrong "a shorter type" "bad.txt:$line: .*a hex float of bf16" '4s/.*/dtype bf16/'
+sed '4s/.*/dtype f64/' find.txt >bad.txt
+refused "another type" 4 'two_pass_f32_scalar takes f32 now; its rows then were f64' replay --from bad.txt
 wrong "no rows" "bad.txt:5: rows '0'" '5s/.*/rows 0/'
 wrong "huge" "bad.txt:6: hidden '99999999999'" '6s/.*/hidden 99999999999/'
 wrong "no end" 'the file ends within a find' '$d'
