@@ -18,6 +18,10 @@ check "a failure is among them" has out '(crashed|overrun|wrong-class|inaccurate
 accepted "as JSON" 0 replay --db r.db --kernel 'two_pass*' --all --json --plugin "$sabotage"
 check "as JSON: reproduces" is "$(value 0.reproduces out)" true
 check "as JSON: the same bits" is "$(value 0.same_bits out)" true
+formats "replay" replay --db r.db --kernel 'two_pass*' --all --plugin "$sabotage"
+check "replay, TSV: a line a case" is "$(($(wc -l <tsv) - 1))" "$(value "" json)"
+refused "a find in a format" 2 'takes no --format' replay --db r.db --print --format tsv
+refused "a find as JSON" 2 'takes no --json' replay --db r.db --print --json
 refused "a kernel that is not here" 4 'if it came from a plugin' replay --db r.db --all
 refused "nothing that matches" 2 'no judged case matches' replay --db r.db --kernel nothing
 refused "no such case" 7 'no case 999999' replay --db r.db --case 999999
