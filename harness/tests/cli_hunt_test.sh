@@ -17,9 +17,18 @@ accepted "merge" 0 merge shard2.txt shard0.txt shard3.txt shard1.txt --out merge
 check "merged shards are the hunt, byte for byte" cmp whole.txt merged.txt
 accepted "replay" 0 replay --from whole.txt
 check "replay: all of them" has out '4 replayed, 4 the same'
-hunt "JSON" --json --out json.txt
-check "JSON: rows tried" test "$(value rows_tried out)" -gt 1000
-check "JSON: the file" is "$(value file out)" json.txt
+formats "a hunt" hunt --kernel $kernel --hidden 24 --restarts 2 --out formats.txt
+check "JSON: rows tried" test "$(value rows_tried json)" -gt 1000
+check "JSON: the file" is "$(value file json)" formats.txt
+check "JSON: the type" is "$(value dtype json)" f32
+check "TSV: a line a find" is "$(wc -l <tsv)" 3
+check "Markdown: a row a find" is "$(grep -c '^| ' markdown)" 4
+formats "merge" merge shard2.txt shard0.txt shard3.txt shard1.txt --out merged.txt
+check "merge, JSON: all restarts" is "$(value restarts json)" 6
+check "merge, JSON: what is not known" is "$(value seconds json)" null
+check "merge, TSV: a line a find" is "$(wc -l <tsv)" 5
+check "merge, text: shards" has text '^4 shards$'
+refused "a hunt in no format" 2 'text, markdown, tsv or json' hunt --kernel $kernel --format xml
 
 # Worth the while: worse than the worst row of every family at this size, which has its seeds there.
 accepted "families" 0 run --only accuracy --db f.db --no-charts --kernels $kernel --shapes 18x24 \
