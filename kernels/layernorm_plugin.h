@@ -35,7 +35,7 @@ typedef enum ln_trait {
     LN_TRAIT_ALIGNMENT_BITS = 1u << 2, /* output bits may depend on the alignment of the buffers */
     LN_TRAIT_FLUSHES_SUBNORMALS = 1u << 3, /* treats subnormals as zero */
     LN_TRAIT_NOT_IN_PLACE = 1u << 4,       /* y must not be x */
-    LN_TRAIT_NO_RESIDUAL = 1u << 5         /* x is taken as it is: residual must be NULL */
+    LN_TRAIT_NO_RESIDUAL = 1u << 7         /* x is taken as it is: residual must be NULL */
 } ln_trait;
 
 /* Facts of one row, computed exactly and rounded to double, from which a kernel states its error
