@@ -216,6 +216,7 @@ static bool add_case_fact(const stored_case *stored, const json_t *kernels, int6
     snprintf(fact->object_hash, sizeof fact->object_hash, "%s",
              descriptor_hash(kernels, fact->kernel));
     snprintf(fact->input, sizeof fact->input, "%s", stored->key.input);
+    fact->is_peer = descriptor_word(kernels, fact->kernel, "version")[0] != '\0';
     fact->hidden = stored->key.hidden;
     fact->kappa = kappa;
     fact->verdict = stored->verdict;
@@ -245,6 +246,7 @@ static bool add_row_fact(const stored_case *stored, const stored_row *row, const
     snprintf(fact->object_hash, sizeof fact->object_hash, "%s",
              descriptor_hash(kernels, fact->kernel));
     snprintf(fact->input, sizeof fact->input, "offset");
+    fact->is_peer = descriptor_word(kernels, fact->kernel, "version")[0] != '\0';
     fact->hidden = stored->key.hidden;
     fact->kappa = kappa_of_sweep(row->row);
     fact->row_ulp = row->row_ulp;

@@ -447,7 +447,7 @@ exit_code command_eval(int argc, char **argv, error *error)
         {"chart", "DIR", "with --attribute: draw attribution.svg and .png there", OPTION_TEXT,
          &eval.chart},
         {"dtype", "TYPE",
-         "f32, f64, bf16, f16 (default: the kernel's; of a glob and the reference: f32)",
+         "f32, f64, bf16, f16 (default: the kernel's, else f32)",
          OPTION_TEXT, &eval.dtype},
         {"plugin", "FILE.so", "with a plugin's kernels; may be given again", OPTION_RAW,
          &eval.plugins},

@@ -210,8 +210,11 @@ static bool prepare(session *session, const run_options *options, kernel_list *k
         return fail(error, EXIT_CODE_USAGE, "--deadline 0: more than 0 seconds were expected");
     if (!worker_start(options->plugins.words, options->plugins.count, &session->worker, kernels,
                       error) ||
-        !machine_read(&session->machine, error) ||
-        !plan_make(&options->request, kernels, &session->machine, &session->plan, error))
+        !machine_read(&session->machine, error))
+        return false;
+    if (kernels->left_out[0])
+        fprintf(stderr, "lnbench: a peer is left out: %s\n", kernels->left_out);
+    if (!plan_make(&options->request, kernels, &session->machine, &session->plan, error))
         return false;
     judge_settings settings = {
         .seed = options->request.seed,
