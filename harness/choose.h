@@ -104,6 +104,8 @@ bool kernel_is_wanted(const choose_wanted *wanted, const char *kernel);
 
 /* A word that a run's descriptors tell of a kernel ("isa", "param", ...), "" where they don't. */
 const char *descriptor_word(const json_t *kernels, const char *kernel, const char *key);
+/* Whether it is another library's (peers.h): its descriptor has that library's version. */
+bool kernel_is_peer(const json_t *kernels, const char *kernel);
 /* Its object hash, likewise. */
 const char *descriptor_hash(const json_t *kernels, const char *kernel);
 

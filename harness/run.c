@@ -287,7 +287,8 @@ exit_code command_run(int argc, char **argv, error *error)
         "judged, on every input and under every convention. A .npy file is judged at its own "
         "size.\n"
         "Exit code: 0 fine; 5 a kernel is inaccurate; 6 a kernel crashed, hung or wrote where it\n"
-        "must not; 2 usage; 7 files or environment; 130 interrupted (go on with --resume).",
+        "must not; 2 usage; 7 files or environment; 130 interrupted (go on with --resume).\n"
+        "Peers (docs/peers.md) never decide it.",
         options,
         sizeof options / sizeof *options,
         0};
