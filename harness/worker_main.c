@@ -209,6 +209,7 @@ static void obey(worker_plugins *plugins, const order *order)
     case ORDER_TIME_RUN:
         worker_time_run(order);
         break;
+    case ORDER_GO_ON: /* nobody waits for it here */
     case ORDER_QUIT:
         _exit(0);
     }
