@@ -546,7 +546,12 @@ static const ln_kernel kernels[] = {
 };
 
 static const ln_plugin plugin = {
-    LN_PLUGIN_ABI, sizeof(ln_plugin), "sabotage", sizeof kernels / sizeof *kernels, kernels, NULL};
+    .abi_version = LN_PLUGIN_ABI,
+    .struct_size = sizeof(ln_plugin),
+    .name = "sabotage",
+    .count = sizeof kernels / sizeof *kernels,
+    .kernels = kernels,
+};
 
 LN_API const ln_plugin *ln_plugin_v1(void)
 {
