@@ -2,8 +2,7 @@
 #ifndef LNBENCH_REPORT_STYLE_H
 #define LNBENCH_REPORT_STYLE_H
 
-/* In the dark the drawings lose their white ground, and black, white and greys, which gnuplot
- * writes as attributes, follow the page (rules outrank attributes); coloured text is made lighter.
+/* In the dark the drawings lose their white ground, and light and dark change places, not the hues.
  */
 static const char *const report_style =
     ":root{--ink:#1a1a1a;--soft:#5b5b5b;--paper:#fff;--rule:#d8d8d8;--stripe:#f6f6f6;"
@@ -46,15 +45,8 @@ static const char *const report_style =
     "pre{background:var(--stripe);border:1px solid var(--rule);padding:.7rem;overflow-x:auto}\n"
     "dt{font-weight:600;margin-top:.5rem}\ndd{margin:0 0 0 1rem}\n"
     "summary{cursor:pointer;color:var(--link);margin:.8rem 0}\n"
-    "@media screen and (prefers-color-scheme:dark){"
-    ".scroll svg rect[fill='#ffffff']{fill:none}"
-    ".scroll svg g[font-family]{filter:brightness(2)}"
-    ".scroll svg [fill='black'],.scroll svg [fill='rgb(0,0,0)']{fill:var(--ink)}"
-    ".scroll svg [color='black']{color:var(--ink)}"
-    ".scroll svg [color='#FFFFFF']{color:var(--paper)}"
-    ".scroll svg [stroke='black'],.scroll svg [stroke='rgb(  0,   0,   0)']{stroke:var(--ink)}"
-    ".scroll svg [stroke='rgb(102, 102, 102)']{stroke:var(--soft)}"
-    ".scroll svg [stroke='rgb(221, 221, 221)']{stroke:var(--rule)}}\n"
+    "@media screen and (prefers-color-scheme:dark){.scroll svg{filter:invert(1) "
+    "hue-rotate(180deg)}.scroll svg rect[fill='#ffffff']{fill:none}}\n"
     "@media print{:root{--ink:#000;--soft:#444;--paper:#fff;--rule:#bbb;--stripe:#fff;"
     "color-scheme:light}main{max-width:none;padding:0}.scroll{overflow:visible}"
     ".scroll svg{min-width:0}figure "
