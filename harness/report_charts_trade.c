@@ -86,11 +86,12 @@ static double trade_y(const trade *trade, const chart_frame *frame)
     return fmax(trade->row_ulp, frame->y_min);
 }
 
-/* "naive_f32_avx2", or with what went wrong "naive_f32_avx2 (wrong-class)". */
+/* "naive_f32_avx2", or with what went wrong "naive_f32_avx2 (crashed)"; the legend says that it is
+ * a wrong class where a failure says nothing. */
 static void trade_label(const report_data *data, const trade *trade, char label[128])
 {
     const char *name = data->kernels[trade->kernel].name;
-    if (trade->failure)
+    if (trade->failure && strcmp(trade->failure, verdict_name(VERDICT_WRONG_CLASS)) != 0)
         snprintf(label, 128, "%s (%s)", name, trade->failure);
     else
         snprintf(label, 128, "%s", name);
@@ -156,8 +157,9 @@ static void trade_line(const report_data *data, const trade *trade, const label_
     tsv_number(out, box->width);
     tsv_number(out, box->height);
     char tip[300], gbps[16], error[16];
-    snprintf(tip, sizeof tip, "%s: %s GB/s, %s row ULP", label, number_short(trade->gbps, gbps),
-             number_short(trade->row_ulp, error));
+    snprintf(tip, sizeof tip, "%s: %s GB/s, %s%s", label, number_short(trade->gbps, gbps),
+             trade->failure ? trade->failure : number_short(trade->row_ulp, error),
+             trade->failure ? "" : " row ULP");
     tsv_text(out, tip);
     tsv_end(out);
 }

@@ -115,18 +115,21 @@ static void name_cells(const leader *leader, text *out)
     figure_cell(leader->at->speed.gbps, out);
 }
 
-/* The largest error on any input, and the gravest verdict that is not ok. */
+/* The largest error on any input, amber where the kernel makes no claim for it; a wrong class has
+ * no size. */
 static void error_cell(const report_error *worst, text *out)
 {
-    text_format(out, "<td class=\"%s\" data-value=\"", worst->failed ? "declared" : "");
-    text_number(out, worst->row_ulp);
+    const char *failed = worst->failed ? verdict_name(worst->failed->verdict.kind) : "";
+    text_format(out, "<td class=\"%s\" title=\"%s\" data-value=\"", worst->failed ? "declared" : "",
+                failed);
+    text_number(out, worst->unusable ? (double)INFINITY : worst->row_ulp);
     text_add(out, "\">");
-    if (isfinite(worst->row_ulp))
+    if (worst->unusable)
+        text_add(out, verdict_name(worst->unusable->verdict.kind));
+    else if (isfinite(worst->row_ulp))
         html_short(out, worst->row_ulp);
     else
         text_add(out, worst->judged ? "" : "not judged");
-    if (worst->failed)
-        text_format(out, " %s", verdict_name(worst->failed->verdict.kind));
     text_add(out, "</td>");
 }
 
@@ -202,10 +205,10 @@ void html_leaders(const report_data *data, text *out)
                     cache_name(data->group.cache), data->group.threads,
                     data->group.threads == 1 ? "" : "s", accurate_row_ulp);
         text_add(out, "<div class=\"scroll\"><table>\n<thead><tr><th data-sort>type</th>"
-                      "<th class=\"word\" data-sort>instructions</th>"
+                      "<th class=\"word\" data-sort>ISA</th>"
                       "<th class=\"word\" data-sort>data in</th><th class=\"word\" "
                       "data-sort>fastest</th><th data-sort>GB/s</th>"
-                      "<th data-sort>of the roof</th><th data-sort>row ULP, any input</th>"
+                      "<th data-sort>of the roof</th><th data-sort>worst row ULP</th>"
                       "<th class=\"word\" data-sort>fastest accurate one</th>"
                       "<th data-sort>GB/s</th></tr></thead>\n"
                       "<tbody>\n");

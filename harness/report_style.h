@@ -15,7 +15,7 @@ static const char *const report_style =
     "*{box-sizing:border-box}\n"
     "body{margin:0;background:var(--paper);color:var(--ink);"
     "font:16px/1.5 'Liberation Sans',Arial,Helvetica,sans-serif}\n"
-    "main{max-width:1080px;margin:0 auto;padding:1.5rem 1rem 4rem}\n"
+    "main{max-width:1140px;margin:0 auto;padding:1.5rem 1rem 4rem}\n"
     "h1{font-size:1.6rem;line-height:1.25;margin:0 0 .3rem}\n"
     "h2{font-size:1.2rem;margin:2.5rem 0 .6rem;border-bottom:1px solid var(--rule)}\n"
     "h3{font-size:1rem;margin:1.5rem 0 .4rem}\n"
