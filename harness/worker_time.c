@@ -2,6 +2,7 @@
  * is timed is what was judged: before every repetition y is poisoned and one of two judged inputs
  * is put in place, and after it the output must be bit for bit the judged one. All of that is
  * untimed. */
+#include "code_place.h"
 #include "hayai.h"
 #include "worker_inside.h"
 #include <stdlib.h>
@@ -346,6 +347,9 @@ void worker_time_entry(const worker_plugins *plugins, const order *order)
         if (!prepare_entry(entry, plugins->plugins[order->plugin]))
             return;
     }
+    code_place_draw(entry->kernel ? (void (*)(void))entry->kernel->run
+                                  : (void (*)(void))entry->roof,
+                    next_choice());
     if (hayai_suite_add(group.suite, entry->name, time_entry, entry, NULL) != HAYAI_OK) {
         fail_group(hayai_last_message());
         return;
