@@ -125,7 +125,8 @@ static bool set_common(const choose_options *options, const model *model, choose
     if (options->threads < 1 || options->threads > 4096)
         return fail(error, EXIT_CODE_USAGE, "--threads %llu: a number from 1 to 4096 was expected",
                     (unsigned long long)options->threads);
-    return check_budget(&options->budget, error) && set_convention(options, model, wanted, error);
+    return seconds_check("deadline", options->deadline, error) &&
+           check_budget(&options->budget, error) && set_convention(options, model, wanted, error);
 }
 
 static bool set_wanted(const choose_options *options, choosing *choosing, error *error)
@@ -549,11 +550,9 @@ exit_code command_choose(int argc, char **argv, error *error)
         {"fresh", NULL, "measure, whatever is stored", OPTION_FLAG, &choose.fresh},
         {"stored", NULL, "never measure", OPTION_FLAG, &choose.stored},
         {"time", "S", "seconds to measure in, roughly (default: 60)", OPTION_REAL, &choose.time},
-        {"plugin", "FILE.so", "with a plugin's kernels; may be given again", OPTION_RAW,
-         &choose.plugins},
+        PLUGIN_OPTION(choose.plugins),
         {"seed", "N", "of inputs and of the order (default: 1)", OPTION_COUNT, &choose.seed},
-        {"deadline", "S", "seconds until a kernel counts as hung (default: 10)", OPTION_REAL,
-         &choose.deadline},
+        DEADLINE_OPTION(choose.deadline, 10),
         {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT, &choose.database},
     };
     const subcommand subcommand = {
