@@ -81,7 +81,7 @@ exit_code command_duet(int argc, char **argv, error *error)
         {"time", "S", "at most about S seconds for each kernel and shape (default: 30)",
          OPTION_REAL, &given.seconds},
         {"accuracy", "exact|no-worse|bound",
-         "what fails: a changed bit; a larger error (default); a broken bound", OPTION_TEXT,
+         "what fails: a bit, a larger error (default), a broken bound", OPTION_TEXT,
          &given.shown.gate},
         {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT, &given.shown.only},
         {"format", "text|markdown|tsv|json|junit|github|smaller", "of standard output", OPTION_TEXT,

@@ -46,6 +46,10 @@ options_of choose --shape --model --tokens --convention --dtype --cache --thread
 options_of report --run --out --no-pdf --verify --sample --db --format --json
 options_of export --format --run --out --db
 options_of doctor --format --json
+for subcommand in compare history import fingerprint distance help; do
+    accepted "$subcommand --help" 0 "$subcommand" --help
+    check "$subcommand --help: at most 100 columns" hasnt out '.{101}'
+done
 options_of hunt --kernel --convention --hidden --restarts --time --seed --shard --goal --max-kappa \
     --unclaimed --keep --out --plugin --deadline --format --json
 options_of merge --out --format --json
