@@ -147,7 +147,9 @@ static json_t *infinite_of_row(const stored_row *row)
     if (names && add_infinite(names, "kappa", row->kappa) &&
         add_infinite(names, "row_ulp", row->row_ulp) &&
         add_infinite(names, "norm_max", row->norm_max) &&
-        add_infinite(names, "bound_row_ulp", row->bound_row_ulp))
+        add_infinite(names, "bound_row_ulp", row->bound_row_ulp) &&
+        add_infinite(names, "mean_error", row->mean_error) &&
+        add_infinite(names, "rstd_error", row->rstd_error))
         return names;
     json_decref(names);
     return NULL;
@@ -214,6 +216,8 @@ static void add_rows(const view *view, text *out)
             put(record, "row_ulp", json_figure(row->row_ulp)) &&
             put(record, "norm_max", json_figure(row->norm_max)) &&
             put(record, "bound_row_ulp", json_figure(row->bound_row_ulp)) &&
+            put(record, "mean_error", json_figure(row->mean_error)) &&
+            put(record, "rstd_error", json_figure(row->rstd_error)) &&
             put(record, "infinite", infinite_of_row(row))) {
             export_record(out, "row", record);
         } else {

@@ -56,8 +56,7 @@ static bool put_run(store *store, const view *view, const char *origin, int64_t 
             return false;
     for (size_t i = 0; i < view->rows.count; i++) {
         const stored_row *row = &view->rows.rows[i];
-        if (!store_put_row(store, *run, &view->cases.cases[row->case_index].key, row->row,
-                           row->kappa, row->row_ulp, row->norm_max, row->bound_row_ulp, error))
+        if (!store_put_row(store, *run, &view->cases.cases[row->case_index].key, row, error))
             return false;
     }
     return true;

@@ -136,10 +136,11 @@ static bool read_row(const reader *reader, json_t *record)
     const struct {
         const char *name;
         double *value;
-    } figures[] = {{"kappa", &row.kappa},
-                   {"row_ulp", &row.row_ulp},
-                   {"norm_max", &row.norm_max},
-                   {"bound_row_ulp", &row.bound_row_ulp}};
+        bool later; /* files of older versions have it not */
+    } figures[] = {
+        {"kappa", &row.kappa, false},          {"row_ulp", &row.row_ulp, false},
+        {"norm_max", &row.norm_max, false},    {"bound_row_ulp", &row.bound_row_ulp, false},
+        {"mean_error", &row.mean_error, true}, {"rstd_error", &row.rstd_error, true}};
     if (reader->view->cases.count == 0)
         return reader_bad(reader, "a row before any case");
     if (!read_count(reader, record, "case", reader->view->cases.count - 1, &index) ||
@@ -147,6 +148,9 @@ static bool read_row(const reader *reader, json_t *record)
         !read_grow(reader, (void **)&rows->rows, rows->count, sizeof *rows->rows))
         return false;
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        *figures[i].value = NAN;
+        if (figures[i].later && !json_object_get(record, figures[i].name))
+            continue;
         if (!read_real(reader, record, figures[i].name, figures[i].value))
             return false;
         if (is_infinite(infinite, figures[i].name))

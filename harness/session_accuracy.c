@@ -10,10 +10,20 @@ double session_judgement_seconds(size_t elements)
     return 0.002 + 4e-7 * (double)elements;
 }
 
+/* What is wrong with a peer stands in the table, and does not make the run fail. */
+static bool is_peer(const session *session, const char *kernel)
+{
+    for (size_t i = 0; i < session->plan.kernel_count; i++)
+        if (strcmp(session->plan.kernels[i]->facts.name, kernel) == 0)
+            return session->plan.kernels[i]->version[0] != '\0';
+    return false;
+}
+
 bool session_put(session *session, const case_key *key, const judgement *judgement, error *error)
 {
     const ln_metrics *metrics = judgement->metrics.elements ? &judgement->metrics : NULL;
-    session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
+    if (!is_peer(session, key->kernel))
+        session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
     return store_put_accuracy(session->store, session->run, key, &judgement->verdict, metrics,
                               judgement->bound_row_ulp, error) &&
            (!metrics ||
@@ -83,8 +93,14 @@ static bool put_rows(session *session, const case_key *key, const judgement *jud
         return true;
     for (size_t row = 0; row < rows; row++) {
         const judged_row *judged = &judgement->by_row[row];
-        if (!store_put_row(session->store, session->run, key, row, judged->kappa, judged->row_ulp,
-                           judged->norm_max, judged->bound_row_ulp, error))
+        const stored_row put = {.row = row,
+                                .kappa = judged->kappa,
+                                .row_ulp = judged->row_ulp,
+                                .norm_max = judged->norm_max,
+                                .bound_row_ulp = judged->bound_row_ulp,
+                                .mean_error = judged->mean_error,
+                                .rstd_error = judged->rstd_error};
+        if (!store_put_row(session->store, session->run, key, &put, error))
             return false;
     }
     return true;

@@ -32,7 +32,7 @@ static void describe(const sample_run *run, const table_kernel *kernel)
     snprintf(
         text, sizeof text,
         "{\"name\": \"%s\", \"object_hash\": \"aaaa\", \"statistics\": \"%s\", \"isa\": \"%s\", "
-        "\"param\": \"f32\"}",
+        "\"param\": \"f32\", \"source\": \"builtin\"}",
         kernel->name, kernel->statistics, kernel->isa);
     CHECK(store_put_kernel(run->store, run->id, kernel->name, text, &problem));
 }

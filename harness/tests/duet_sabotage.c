@@ -170,8 +170,11 @@ LN_API const ln_plugin *ln_plugin_v1(void)
 {
     static ln_kernel table[KERNEL_COUNT];
     static char names[KERNEL_COUNT][80];
-    static const ln_plugin plugin = {
-        LN_PLUGIN_ABI, sizeof(ln_plugin), "duet-sabotage", KERNEL_COUNT, table, NULL};
+    static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
+                                     .struct_size = sizeof(ln_plugin),
+                                     .name = "duet-sabotage",
+                                     .count = KERNEL_COUNT,
+                                     .kernels = table};
     if (!read_plant())
         return NULL;
     for (size_t i = 0; i < KERNEL_COUNT; i++) {

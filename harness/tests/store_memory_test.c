@@ -57,13 +57,14 @@ static bool measure(const char *path, error *error)
         ln_metrics metrics = {.elements = 1, .ulp_max = 2, .ulp_histogram = {1}};
         float x[8] = {1, 2}, gamma[8] = {3}, beta[8] = {4};
         stored_worst worst = {7, x, gamma, beta, sizeof x, sizeof gamma, sizeof beta};
+        stored_row row = {0, 0, 1, 2, 3, 4, 5, 6};
         fine = store_begin_run(store, &info, &run, error) &&
                store_put_kernel(store, run, "k", "{\"name\":\"k\"}", error) &&
                store_put_accuracy(store, run, &kernel, &verdict, &metrics, 1, error) &&
                store_put_worst(store, run, &kernel, &worst, error) &&
                store_put_repetition(store, run, &kernel, &put, error) &&
                store_put_repetition(store, run, &roof, &put, error) &&
-               store_put_row(store, run, &kernel, 0, 1, 2, 3, 4, error);
+               store_put_row(store, run, &kernel, &row, error);
         machine_free(&machine);
     }
     store_close(store);
