@@ -546,7 +546,8 @@ static const ln_kernel kernels[] = {
 };
 
 static const ln_plugin plugin = {
-    LN_PLUGIN_ABI, sizeof(ln_plugin), "sabotage", sizeof kernels / sizeof *kernels, kernels, NULL};
+    LN_PLUGIN_ABI, sizeof(ln_plugin), "sabotage", sizeof kernels / sizeof *kernels, kernels, NULL,
+    NULL};
 
 LN_API const ln_plugin *ln_plugin_v1(void)
 {
