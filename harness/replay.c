@@ -118,11 +118,22 @@ static bool regenerate(judge *judge, const kernel_entry *kernel, const stored_ca
 }
 
 /* A plugin's kernel may take another type now. */
-static bool has_type(const kernel_entry *kernel, ln_type then, error *error)
+static bool has_type(const char *kernel, ln_type now, ln_type then, const char *what, error *error)
 {
-    return kernel->facts.storage == then ||
-           fail(error, EXIT_CODE_NOT_COMPARABLE, "kernel %s takes %s now; its rows then were %s",
-                kernel->facts.name, dtype_name(kernel->facts.storage), dtype_name(then));
+    return now == then ||
+           fail(error, EXIT_CODE_NOT_COMPARABLE, "kernel %s takes %s now; its %s then were %s",
+                kernel, dtype_name(now), what, dtype_name(then));
+}
+
+static bool takes_rows(const kernel_entry *kernel, ln_type then, error *error)
+{
+    return has_type(kernel->facts.name, kernel->facts.storage, then, "rows", error);
+}
+
+static bool takes_parameters(const kernel_entry *kernel, const worst_row *find, error *error)
+{
+    return find->parameters == 0 ||
+           has_type(kernel->facts.name, kernel->facts.param, find->param, "gamma and beta", error);
 }
 
 static replay_side side_then(const stored_case *judged, uint64_t hash)
@@ -138,7 +149,7 @@ bool replay_case(judge *judge, const kernel_entry *kernel, const stored_case *ju
     ln_convention convention;
     judge_block block = {0};
     *result = (replay_result){.whole = true};
-    if (!has_type(kernel, key->dtype, error) ||
+    if (!takes_rows(kernel, key->dtype, error) ||
         !convention_parse(key->convention, &convention, error))
         return false;
     if (!regenerate(judge, kernel, judged, stored, &convention, &block, result)) {
@@ -183,12 +194,12 @@ bool replay_find(judge *judge, const kernel_entry *kernel, const worst_row *find
                                  .computed = find->computed,
                                  .exact = find->exact,
                                  .hash = find->y_hash};
-    bool fine =
-        convention_parse(find->convention, &convention, error) &&
-        has_type(kernel, find->storage, error) &&
-        judge_block_from_typed(judge, &block, &convention, find->storage, find->param, find->rows,
-                               find->hidden, find->x, NULL, find->gamma, find->beta, error) &&
-        judge_as_then(judge, &block, kernel, find->convention, false, result, error);
+    bool fine = convention_parse(find->convention, &convention, error) &&
+                takes_rows(kernel, find->storage, error) && takes_parameters(kernel, find, error) &&
+                judge_block_from_typed(judge, &block, &convention, find->storage,
+                                       kernel->facts.param, find->rows, find->hidden, find->x, NULL,
+                                       find->gamma, find->beta, error) &&
+                judge_as_then(judge, &block, kernel, find->convention, false, result, error);
     if (fine)
         compare(result);
     else

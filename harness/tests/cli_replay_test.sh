@@ -110,6 +110,11 @@ damaged "a histogram of words" 'ulp_counts. has what is no count' 's/("ulp_count
 damaged "a longer histogram" 'list of 32 counts at most' \
     's/("ulp_counts":\[)/\11,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,/'
 
+accepted "bf16 with gamma in f32, as a find" 0 replay --db t.db --kernel fused_bf16_param_f32_scalar \
+    --input kappa --convention torch --print
+check "bf16 with gamma in f32: said" has out '^param f32$'
+sed 's/fused_bf16_param_f32_scalar/fused_bf16_scalar/' out >typed.txt
+refused "gamma of another type" 4 'takes bf16 now; its gamma and beta then were f32' replay --from typed.txt
 "$binaries/npy_tool" make own.npy '<f8' '(3, 8)' 1:1
 accepted "own rows of f64" 0 run --only accuracy --db own.db --no-charts --conventions torch \
     --inputs own.npy --dtypes f64 --kernels two_pass_f64_scalar
