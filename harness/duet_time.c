@@ -5,6 +5,7 @@
  * first. */
 #include "duet.h"
 #include "interrupt.h"
+#include "judge_timed.h"
 #include "text.h"
 #include <errno.h>
 #include <math.h>
@@ -45,6 +46,7 @@ typedef struct timing {
     comparison_pair *pair;
     const kernel_entry *const *kernels;
     void *(*outputs)[2];
+    timed_rows rows[SIDES];
     unsigned rounds;
     double begun;
     unsigned processes; /* so far, of both samples */
@@ -109,8 +111,11 @@ static bool place(const timing *timing, order *begin, order entries[SIDES], erro
     size_t parameters = (group->convention.affine == LN_AFFINE_SCALAR ? 1 : group->hidden) *
                         dtype_size(group->param);
     off_t end = 0;
-    if (!worker_arena_reserve(worker, 6 * bytes + 2 * row + 8 * LINE, error))
+    size_t varied = timed_rows_room(block);
+    if (!worker_arena_reserve(worker, 6 * bytes + varied + 2 * row + 9 * LINE, error))
         return false;
+    begin->at.varied = 0;
+    end = (off_t)((varied + 63) / 64 * 64);
     int arena = worker_arena(worker);
     bool fine = put(arena, &end, &begin->at.x, block[0].x, bytes) &&
                 put(arena, &end, &begin->at.x_other, block[1].x, bytes) &&
@@ -172,6 +177,21 @@ static bool blame(timing *timing, int side, const reply *reply, error *error)
     return true;
 }
 
+/* Rows whose bits depend on their place: right or wrong, they are the same for as long as the
+ * process lives, so that timing goes on. */
+static bool take_rows(timing *timing, int side, const order *begin, const reply *reply,
+                      error *error)
+{
+    timed_rows *rows = &timing->rows[side];
+    verdict *verdict = &timing->pair->verdicts[side];
+    if (!timed_rows_take(rows, timing->duet->judge, timing->duet->worker, begin, reply, error))
+        return false;
+    if (verdict_exit_code(&rows->verdict) != EXIT_CODE_FINE &&
+        verdict_exit_code(verdict) == EXIT_CODE_FINE)
+        *verdict = rows->verdict;
+    return true;
+}
+
 static bool follow(timing *timing, const order *begin, const int side_of[SIDES],
                    lap (*rounds)[SIDES], error *error)
 {
@@ -179,7 +199,8 @@ static bool follow(timing *timing, const order *begin, const int side_of[SIDES],
     order run = *begin;
     reply reply;
     int running = SIDES;
-    double bytes = 8.0 * (double)(timing->group->rows * timing->group->hidden);
+    size_t size = 2 * dtype_size(timing->group->dtype);
+    double bytes = (double)(size * timing->group->rows * timing->group->hidden);
     double deadline = timing->duet->deadline + 20 * bytes / 1e9;
     run.kind = ORDER_TIME_RUN;
     if (!worker_send_order(worker, &run, &reply))
@@ -193,6 +214,9 @@ static bool follow(timing *timing, const order *begin, const int side_of[SIDES],
         }
         if (reply.kind == REPLY_DONE)
             return true;
+        if (reply.kind == REPLY_ROWS && known &&
+            !take_rows(timing, side_of[reply.count], begin, &reply, error))
+            return false;
         if (reply.kind == REPLY_STARTED && known)
             running = side_of[reply.count];
         if (reply.kind == REPLY_REPETITION && known && reply.repetition.repetition < timing->rounds)
@@ -376,7 +400,7 @@ static bool time_fixed(timing *timing, error *error)
 bool duet_time(duet *duet, const speed_group *group, const judge_block blocks[2],
                duet_pair *entered, duet_outputs outputs, error *error)
 {
-    bool large = 8 * group->rows * group->hidden > FEW_BYTES;
+    bool large = 2 * dtype_size(group->dtype) * group->rows * group->hidden > FEW_BYTES;
     comparison_pair *pair = entered->pair;
     timing timing = {.duet = duet,
                      .group = group,
@@ -386,8 +410,18 @@ bool duet_time(duet *duet, const speed_group *group, const judge_block blocks[2]
                      .outputs = outputs,
                      .rounds = large ? FEW_ROUNDS : ROUNDS,
                      .begun = now()};
+    bool fine = true;
     pair->speed = SPEED_INCONCLUSIVE;
-    bool fine = duet->fixed ? time_fixed(&timing, error) : time_adaptively(&timing, error);
+    for (int side = 0; fine && side < SIDES && !timing.failed; side++)
+        if (!timed_rows_begin(&timing.rows[side], duet->judge, blocks, entered->kernels[side],
+                              outputs[side], &pair->verdicts[side], error)) {
+            fine = error->code == EXIT_CODE_FINE;
+            timing.failed = true;
+        }
+    if (fine && !timing.failed)
+        fine = duet->fixed ? time_fixed(&timing, error) : time_adaptively(&timing, error);
+    timed_rows_free(&timing.rows[BASE]);
+    timed_rows_free(&timing.rows[NEW]);
     if (timing.failed)
         pair->speed = SPEED_NOT_MEASURED;
     pair->seconds = now() - timing.begun;

@@ -50,7 +50,9 @@ static bool put_run(store *store, const view *view, const char *origin, int64_t 
         !put_kernels(store, *run, view, error))
         return false;
     for (size_t i = 0; i < view->cases.count; i++)
-        if (!put_case(store, *run, &view->cases.cases[i], error))
+        if (!put_case(store, *run, &view->cases.cases[i], error) ||
+            (view_has_worst(view, i) &&
+             !store_put_worst(store, *run, &view->cases.cases[i].key, &view->worst[i], error)))
             return false;
     for (size_t i = 0; i < view->rows.count; i++) {
         const stored_row *row = &view->rows.rows[i];
