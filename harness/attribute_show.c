@@ -122,8 +122,28 @@ static size_t fill_bars(const attributed *all, size_t count, text *bars, text *n
     return place;
 }
 
+/* Where it was computed; unknown facts are said to be. */
+static void add_footer(text *out)
+{
+    machine machine = {0};
+    struct error ignored = {0};
+    char footer[400];
+    bool known = machine_read(&machine, &ignored);
+    snprintf(footer, sizeof footer, "%.200s | commit %.12s",
+             known ? machine_fact_value(&machine, "cpu_model") : "unknown",
+             known ? machine_fact_value(&machine, "git_commit") : "unknown");
+    machine_free(&machine);
+    tsv_setting_text(out, "footer", footer);
+}
+
 static void fill_settings(const char *subtitle, size_t rows, text *out)
 {
+    char words[400];
+    snprintf(
+        words, sizeof words,
+        "%.200s; total: RMS error in row ULP; fitted: mean and rstd as seen from outside, rstd "
+        "in variance",
+        subtitle);
     text_add(out, "key\tnumber\ttext\n");
     tsv_setting(out, "width", 1000);
     tsv_setting(out, "height", CHART_TOP + ROW_HEIGHT * (double)rows + CHART_FOOT);
@@ -131,10 +151,8 @@ static void fill_settings(const char *subtitle, size_t rows, text *out)
     tsv_setting(out, "bottom", CHART_TOP + ROW_HEIGHT * (double)rows);
     tsv_setting(out, "rows", (double)rows);
     tsv_setting_text(out, "title", "Where the error comes from: shares of the mean square");
-    tsv_setting_text(out, "subtitle", subtitle);
-    tsv_setting_text(out, "footer",
-                     "total: root mean square of the error in row ULP; fitted: the kernel does not "
-                     "say which mean and rstd it applies, and rstd is part of variance");
+    tsv_setting_text(out, "subtitle", words);
+    add_footer(out);
 }
 
 static bool write_tables(const attributed *all, size_t count, const char *subtitle,

@@ -306,7 +306,7 @@ bool html_page(const report_data *data, const chart *charts, size_t chart_count,
 {
     add_head(data, out);
     html_leaders(data, out);
-    html_summary(data, out);
+    html_summary(data, on_paper, out);
     if (!add_charts(data, charts, chart_count, directory, result, on_paper, out, error))
         return false;
     html_results(data, on_paper, out);

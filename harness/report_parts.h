@@ -295,7 +295,7 @@ bool html_page(const report_data *data, const chart *charts, size_t chart_count,
                error *error);
 void html_escape(text *out, const char *string);
 void html_leaders(const report_data *data, text *out);
-void html_summary(const report_data *data, text *out);
+void html_summary(const report_data *data, bool on_paper, text *out);
 const char *html_verdict_class(const verdict *verdict); /* of the style sheet */
 void html_short(text *out, double value);
 void html_results(const report_data *data, bool on_paper, text *out);

@@ -48,7 +48,7 @@ static const char *const report_style =
     "@media screen and (prefers-color-scheme:dark){.scroll svg{filter:invert(1) "
     "hue-rotate(180deg)}.scroll svg rect[fill='#ffffff']{fill:none}}\n"
     "@media print{:root{--ink:#000;--soft:#444;--paper:#fff;--rule:#bbb;--stripe:#fff;"
-    "color-scheme:light}main{max-width:none;padding:0}.scroll{overflow:visible}"
+    "color-scheme:light}body{font-size:12px}main{max-width:none;padding:0}.scroll{overflow:visible}"
     ".scroll svg{min-width:0}figure "
     "img{width:100%}figure,tr{break-inside:avoid}h2{break-after:avoid}"
     "th,td{padding:.15rem .35rem;white-space:normal}"

@@ -87,10 +87,11 @@ static size_t shown_width(const char *string)
 }
 
 /* Bytes of the first line of a cell that has `room` columns: up to the last blank or comma that
- * fits, or else as much as fits. *next is where the next line begins. */
+ * fits, or else the last part of a name, or else as much as fits. *next is where the next line
+ * begins. */
 static size_t line_length(const char *string, size_t room, const char **next)
 {
-    size_t width = 0, length = 0, good = 0;
+    size_t width = 0, length = 0, good = 0, part = 0;
     for (; string[length]; length++) {
         if (is_first_byte(string[length]) && ++width > room)
             break;
@@ -98,9 +99,11 @@ static size_t line_length(const char *string, size_t room, const char **next)
             good = length;
         else if (string[length] == ',' && string[length + 1] != ' ' && width < room)
             good = length + 1;
+        else if (string[length] == '_')
+            part = length + 1;
     }
-    if (string[length] && string[length] != ' ' && good > 0)
-        length = good;
+    if (string[length] && string[length] != ' ' && (good > 0 || part > 0))
+        length = good > 0 ? good : part;
     *next = string + length + strspn(string + length, " ");
     return length;
 }

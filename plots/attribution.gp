@@ -20,7 +20,7 @@ stats names skip 1 using (n = int($0) + 1, ROW_NAME[n] = strcol(2), ROW_TOTAL[n]
 array STAGE_COLOUR[5] = [0xD55E00, 0x0072B2, 0x56B4E9, 0x009E73, 0xBBBBBB]
 
 left = 300
-right = 860
+right = 850
 set lmargin at screen across(left)
 set rmargin at screen across(right)
 set tmargin at screen up(number('top'))
@@ -35,11 +35,11 @@ set xlabel 'share of the mean square of the five stages'
 centre(i) = number('top') + (number('bottom') - number('top')) * (i - 0.5) / rows
 do for [i = 1:rows] {
     set label 2000 + i short(ROW_NAME[i]) at screen across(left - 8), up(centre(i)) right tc rgb INK
-    set label 3000 + i ROW_TOTAL[i] at screen across(right + 50), up(centre(i)) right tc rgb INK
+    set label 3000 + i ROW_TOTAL[i] at screen across(right + 62), up(centre(i)) right tc rgb INK
     set label 4000 + i ROW_KIND[i] \
-        at screen across(right + 62), up(centre(i)) left tc rgb SOFT
+        at screen across(right + 76), up(centre(i)) left tc rgb SOFT
 }
-set label 1004 'total' at screen across(right + 50), up(number('top') - 10) right tc rgb SOFT
+set label 1004 'total' at screen across(right + 62), up(number('top') - 10) right tc rgb SOFT
 do for [stage = 1:series_count] {
     key_left = left + (stage - 1) * 105
     set object 100 + stage rectangle from screen across(key_left), up(number('top') - 16) \
