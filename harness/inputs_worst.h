@@ -14,6 +14,9 @@
  * run out. An error (2) where there is none. */
 bool worst_input_rows(size_t first, size_t count, size_t hidden, float *x, error *error);
 
+/* Where they are looked for. */
+const char *worst_directory(void);
+
 typedef struct worst_shape {
     size_t hidden, rows;
 } worst_shape;

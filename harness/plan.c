@@ -410,7 +410,7 @@ static bool plan_worst(const resolved *resolved, plan *plan, error *error)
                                 found.shapes[i].hidden, error);
     if (named && found.count == 0)
         fine = fail(error, EXIT_CODE_USAGE,
-                    "--inputs worst: results/worst holds no find: lnbench hunt makes some");
+                    "--inputs worst: %s holds no find: lnbench hunt makes some", worst_directory());
     plan->worst_hash = found.hash;
     worst_shapes_free(&found);
     return fine;
