@@ -113,6 +113,7 @@ static bool set_common(const choose_options *options, const model *model, choose
     *wanted = (choose_wanted){.budget = options->budget,
                               .class = class,
                               .every_input = class != CLASS_ANY,
+                              .callable = options->emit != NULL,
                               .threads = (unsigned)options->threads,
                               .kernels = &options->kernels};
     if (!dtype_from_name(options->dtype, &wanted->dtype))
@@ -351,12 +352,15 @@ static bool decide_all(const choose_options *options, choosing *choosing, error 
     return true;
 }
 
-/* Whether this CPU runs the kernel and some class might have it: `known` says by the errors. */
+/* Whether this CPU runs the kernel and some class might have it: `known` says by the errors. Peers
+ * are judged, since classes are held against them, and never chosen. */
 static bool is_eligible(const choosing *choosing, const chosen *one, const kernel_entry *kernel,
                         bool known)
 {
     char hash[20], reason[256];
     bool unjudged, of_any = !known;
+    if (known && kernel->plugin != 0)
+        return false;
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
     for (int class = CLASS_FAST; known && !of_any && class <= CLASS_REPRODUCIBLE; class ++)
         of_any =
@@ -382,7 +386,7 @@ static size_t find_table_lacks(const choosing *choosing, bool speed, choose_lack
             snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
             lacking =
                 !speed && i % TABLE_REGIMES == 0 && is_eligible(choosing, one, kernel, false) &&
-                kernel->facts.unroll == 4 &&
+                (kernel->facts.unroll == 4 || kernel->version[0]) &&
                 !class_is_judged(&one->evidence, kernel->facts.name, hash, one->wanted.hidden);
         }
         if (lacking)
@@ -394,7 +398,9 @@ static size_t find_table_lacks(const choosing *choosing, bool speed, choose_lack
 static bool measure_for_table(const choose_options *options, choosing *choosing, bool speed,
                               error *error)
 {
-    kernel_list eligible = {calloc(choosing->kernels.count, sizeof *eligible.kernels), 0};
+    kernel_list eligible = {
+        .kernels = calloc(choosing->kernels.count, sizeof *eligible.kernels),
+    };
     choose_lack lacks[TABLE_SHAPES];
     choose_meter meter = {options->database, choosing->command_line, choosing->worker,
                           &eligible,         &choosing->machine,     options->time,

@@ -66,6 +66,9 @@ exit_code command_duet(int argc, char **argv, error *error)
         {"kernels", "GLOB,...", "only these kernels", OPTION_LIST, &request->kernels},
         {"conventions", "C,...", "the first is timed; all are judged (default: all presets)",
          OPTION_RAW, &request->conventions},
+        {"dtypes", "f32,...",
+         "f32, f64, bf16, f16 (default: f32, and what --kernels names in full)", OPTION_LIST,
+         &request->dtypes},
         {"shapes", "ROWSxHIDDEN,...", "instead of the quick plan's", OPTION_LIST, &request->shapes},
         {"inputs", "FAMILY,...", "judge on these only: families or .npy files", OPTION_LIST,
          &request->inputs},
@@ -118,9 +121,9 @@ exit_code command_duet(int argc, char **argv, error *error)
     exit_code code =
         fine ? (help ? EXIT_CODE_FINE : comparison_exit_code(&duet.comparison)) : error->code;
     duet_free(&duet);
-    word_list *lists[] = {&request->kernels, &request->conventions, &request->shapes,
-                          &request->inputs,  &request->caches,      &given.shown.also,
-                          &operands};
+    word_list *lists[] = {&request->kernels, &request->conventions, &request->dtypes,
+                          &request->shapes,  &request->inputs,      &request->caches,
+                          &request->threads, &given.shown.also,     &operands};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         word_list_free(lists[i]);
     return code;

@@ -199,7 +199,8 @@ static bool follow(timing *timing, const order *begin, const int side_of[SIDES],
     order run = *begin;
     reply reply;
     int running = SIDES;
-    double bytes = 8.0 * (double)(timing->group->rows * timing->group->hidden);
+    size_t size = 2 * dtype_size(timing->group->dtype);
+    double bytes = (double)(size * timing->group->rows * timing->group->hidden);
     double deadline = timing->duet->deadline + 20 * bytes / 1e9;
     run.kind = ORDER_TIME_RUN;
     if (!worker_send_order(worker, &run, &reply))
@@ -399,7 +400,7 @@ static bool time_fixed(timing *timing, error *error)
 bool duet_time(duet *duet, const speed_group *group, const judge_block blocks[2],
                duet_pair *entered, duet_outputs outputs, error *error)
 {
-    bool large = 8 * group->rows * group->hidden > FEW_BYTES;
+    bool large = 2 * dtype_size(group->dtype) * group->rows * group->hidden > FEW_BYTES;
     comparison_pair *pair = entered->pair;
     timing timing = {.duet = duet,
                      .group = group,

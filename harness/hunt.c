@@ -4,6 +4,7 @@
 #include "convention.h"
 #include "interrupt.h"
 #include "paths.h"
+#include "hunt_show.h"
 #include "progress.h"
 #include "session_setup.h"
 #include "views.h"
@@ -16,7 +17,9 @@ typedef struct hunt_options {
     word_list plugins;
     uint64_t hidden, restarts, seed, keep;
     double seconds, max_kappa, deadline;
-    bool unclaimed, json;
+    bool unclaimed;
+    output_request request;
+    output printed;
 } hunt_options;
 
 static double now(void)
@@ -128,61 +131,6 @@ static bool search(hunt *hunt, const char *path, error *error)
     return fine && hunt_save(hunt, hunt->interrupted ? "interrupted" : "complete", path, error);
 }
 
-static bool print_table(const hunt *hunt, const char *path, double seconds, error *error)
-{
-    static const char *const headings[] = {"row ULP", "proven", "verdict", "worst element",
-                                           "origin"};
-    table *table = table_create(headings, sizeof headings / sizeof *headings);
-    for (size_t i = 0; table && i < hunt->find_count; i++) {
-        const worst_row *find = &hunt->finds[i];
-        char number[16], described[256];
-        table_cell(table, number_short(find->row_ulp, number));
-        table_cell(table, number_short(find->bound_row_ulp, number));
-        table_cell(table, verdict_describe(&find->verdict, described, sizeof described));
-        table_format(table, "column %zu: %a, exactly %a", find->column, find->computed,
-                     find->exact);
-        table_cell(table, find->origin);
-    }
-    bool fine = table && table_print(table, stdout);
-    table_destroy(table);
-    printf("\n%llu restarts, %llu rows tried in %.1f s (%.0f a second)%s\nfinds   %s\n",
-           (unsigned long long)hunt->done, (unsigned long long)hunt->rows, seconds,
-           (double)hunt->rows / seconds, hunt->interrupted ? ": interrupted" : "", path);
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
-}
-
-static json_t *find_json(const worst_row *find)
-{
-    char described[256], computed[40], exact[40];
-    snprintf(computed, sizeof computed, "%a", find->computed);
-    snprintf(exact, sizeof exact, "%a", find->exact);
-    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:I, s:s, s:s, s:o}", "restart",
-                     (json_int_t)find->restart, "score", json_figure(find->score), "row_ulp_max",
-                     json_figure(find->row_ulp), "bound_row_ulp", json_figure(find->bound_row_ulp),
-                     "verdict",
-                     json_text(verdict_describe(&find->verdict, described, sizeof described)),
-                     "column", (json_int_t)find->column, "computed", computed, "exact", exact,
-                     "origin", json_text(find->origin));
-}
-
-static bool print_json(const hunt *hunt, const char *path, double seconds, error *error)
-{
-    const hunt_settings *settings = &hunt->settings;
-    json_t *finds = json_array();
-    for (size_t i = 0; finds && i < hunt->find_count; i++)
-        json_array_append_new(finds, find_json(&hunt->finds[i]));
-    json_t *json = json_pack(
-        "{s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:f, s:b, s:o, s:o}", "kernel", settings->kernel,
-        "convention", settings->convention, "hidden", (json_int_t)settings->hidden, "seed",
-        (json_int_t)settings->seed, "goal", settings->goal == GOAL_BOUND ? "bound" : "row-ulp",
-        "restarts", (json_int_t)hunt->done, "rows_tried", (json_int_t)hunt->rows, "seconds",
-        seconds, "interrupted", hunt->interrupted, "file", json_text(path), "finds", finds);
-    bool fine = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
-    printf("\n");
-    json_decref(json);
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
-}
-
 static exit_code code_of(const hunt *hunt)
 {
     exit_code code = hunt->interrupted ? EXIT_CODE_INTERRUPTED : EXIT_CODE_FINE;
@@ -206,6 +154,10 @@ static bool run_hunt(const hunt_options *options, exit_code *code, error *error)
     if (fine) {
         hunt.kernel = kernel_find(&kernels, hunt.settings.kernel, error);
         hunt.judge = judge_create(worker, &judging);
+        if (hunt.kernel) {
+            hunt.settings.storage = hunt.kernel->facts.storage;
+            hunt.settings.param = hunt.kernel->facts.param;
+        }
         hunt.settings.claimed = hunt.kernel && hunt.kernel->facts.has_bound && !options->unclaimed;
         fine = hunt.kernel && (hunt.judge || fail_memory(error, "the judge"));
     }
@@ -216,8 +168,7 @@ static bool run_hunt(const hunt_options *options, exit_code *code, error *error)
     fine = fine && make_parent_directory(path, error) && search(&hunt, path, error);
     double seconds = now() - begun;
     if (fine)
-        fine = options->json ? print_json(&hunt, path, seconds, error)
-                             : print_table(&hunt, path, seconds, error);
+        fine = hunt_print(&hunt, path, seconds, &options->printed, error);
     *code = code_of(&hunt);
     judge_destroy(hunt.judge);
     hunt_free(&hunt);
@@ -257,16 +208,17 @@ exit_code command_hunt(int argc, char **argv, error *error)
          &hunt.plugins},
         {"deadline", "S", "seconds until a kernel counts as hung (default: 10)", OPTION_REAL,
          &hunt.deadline},
-        {"json", NULL, "JSON instead of a table", OPTION_FLAG, &hunt.json},
+        OUTPUT_OPTIONS(hunt.request),
     };
     const subcommand subcommand = {
         "hunt",
         "--kernel NAME [--convention C] [--hidden N] [--restarts R | --time S] [OPTION...]",
         "Searches for the rows on which a kernel is worst.",
-        "Hill climbing over the bits of a row, from rows of every input family in turn. The file "
-        "is\n"
-        "written after each restart, and on Ctrl-C. Shards of a hunt with --restarts are put\n"
-        "together by lnbench merge; lnbench replay --from FILE runs the finds again.\n"
+        "Hill climbing over the bits of a row of the kernel's type, from rows of every input "
+        "family\n"
+        "in turn. The file is written after each restart, and on Ctrl-C. Shards of a hunt with\n"
+        "--restarts are put together by lnbench merge; lnbench replay --from FILE runs the finds\n"
+        "again.\n"
         "Exit code: 0 fine; 5 a find breaks the kernel's bound or has a wrong class that the "
         "kernel\n"
         "does not declare; 6 the kernel failed; 2 usage; 7 files or environment; 130 interrupted.",
@@ -281,7 +233,7 @@ exit_code command_hunt(int argc, char **argv, error *error)
         options_help(&subcommand, stdout);
     } else if (fine) {
         interrupt_watch();
-        fine = run_hunt(&hunt, &code, error);
+        fine = output_choose(&hunt.request, &hunt.printed, error) && run_hunt(&hunt, &code, error);
     }
     word_list_free(&operands);
     word_list_free(&hunt.plugins);

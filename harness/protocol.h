@@ -82,7 +82,7 @@ typedef struct order {
 
 typedef enum reply_kind {
     REPLY_LOADED = 1,
-    REPLY_KERNEL,
+    REPLY_KERNEL, /* text: the version of what it comes from, or "" */
     REPLY_DONE,
     REPLY_FAILED,
     REPLY_STARTED,

@@ -11,6 +11,12 @@ static const char *string_of(const json_t *object, const char *key)
     return string ? string : "";
 }
 
+static ln_type type_of(const json_t *object, const char *key)
+{
+    ln_type type;
+    return dtype_from_name(string_of(object, key), &type) ? type : LN_F32;
+}
+
 size_t report_kernel_index(const report_data *data, const char *name)
 {
     for (size_t i = 0; i < data->kernel_count; i++)
@@ -23,10 +29,19 @@ static void add_kernel(report_data *data, const char *name, const json_t *descri
 {
     if (!name[0] || is_roof(name) || report_kernel_index(data, name) < data->kernel_count)
         return;
-    data->kernels[data->kernel_count++] = (report_kernel){
+    report_kernel *kernel = &data->kernels[data->kernel_count++];
+    *kernel = (report_kernel){
         .name = name,
         .statistics = string_of(descriptor, "statistics"),
         .isa = string_of(descriptor, "isa"),
+    };
+    kernel->facts = (theory_kernel){
+        .statistics = kernel->statistics,
+        .apply = string_of(descriptor, "apply"),
+        .isa = kernel->isa,
+        .storage = type_of(descriptor, "io"),
+        .accumulator = type_of(descriptor, "acc"),
+        .unroll = (unsigned)json_integer_value(json_object_get(descriptor, "unroll")),
     };
 }
 
@@ -55,6 +70,61 @@ static bool gather_kernels(report_data *data)
     for (size_t i = 0; i < view->cases.count; i++)
         add_kernel(data, view->cases.cases[i].key.kernel, NULL);
     return true;
+}
+
+void report_method(const report_kernel *kernel, char method[NAME_MAX_LENGTH])
+{
+    char suffix[40];
+    snprintf(method, NAME_MAX_LENGTH, "%s", kernel->name);
+    snprintf(suffix, sizeof suffix, "_%.30s", kernel->isa);
+    char *at = strstr(method, suffix);
+    if (at && kernel->isa[0])
+        memmove(at, at + strlen(suffix), strlen(at + strlen(suffix)) + 1);
+}
+
+bool report_is_crowded(const report_data *data)
+{
+    enum { MOST_LINES = 16 };
+    return data->kernel_count > MOST_LINES;
+}
+
+/* Wider registers, fewer roundings in a row. */
+static int isa_rank(const char *isa)
+{
+    static const char *const ranked[] = {"scalar", "neon", "avx2", "avx512", "avx512bf16"};
+    for (int i = 0; i < 5; i++)
+        if (strcmp(isa, ranked[i]) == 0)
+            return i + 1;
+    return 0;
+}
+
+/* Whether any output of it could be looked at. */
+static bool was_used(const report_data *data, const char *kernel)
+{
+    const view *view = data->view;
+    for (size_t i = 0; i < view->cases.count; i++)
+        if (strcmp(view->cases.cases[i].key.kernel, kernel) == 0 &&
+            view->cases.cases[i].verdict.kind != VERDICT_UNSUPPORTED &&
+            view->cases.cases[i].verdict.kind != VERDICT_SKIPPED)
+            return true;
+    return false;
+}
+
+static void choose_standing(report_data *data)
+{
+    char own[NAME_MAX_LENGTH], other[NAME_MAX_LENGTH];
+    for (size_t i = 0; i < data->kernel_count; i++)
+        data->kernels[i].stands = was_used(data, data->kernels[i].name);
+    for (size_t i = 0; i < data->kernel_count && report_is_crowded(data); i++) {
+        report_method(&data->kernels[i], own);
+        for (size_t j = 0; j < i && data->kernels[i].stands; j++) {
+            report_method(&data->kernels[j], other);
+            if (!data->kernels[j].stands || strcmp(own, other) != 0)
+                continue;
+            bool wider = isa_rank(data->kernels[i].isa) > isa_rank(data->kernels[j].isa);
+            data->kernels[wider ? j : i].stands = false;
+        }
+    }
 }
 
 bool report_timed(const view_case *timed)
@@ -248,6 +318,7 @@ bool report_data_make(const view *view, report_data *data, error *error)
     *data = (report_data){.view = view};
     if (!gather_kernels(data))
         return fail_memory(error, "kernels of a report");
+    choose_standing(data);
     choose_group(data);
     choose_shape(data);
     choose_judged(data);

@@ -213,8 +213,11 @@ static bool prepare(session *session, const run_options *options, kernel_list *k
         return fail(error, EXIT_CODE_USAGE, "--deadline 0: more than 0 seconds were expected");
     if (!worker_start(options->plugins.words, options->plugins.count, &session->worker, kernels,
                       error) ||
-        !machine_read(&session->machine, error) ||
-        !plan_make(&options->request, kernels, &session->machine, &session->plan, error))
+        !machine_read(&session->machine, error))
+        return false;
+    if (kernels->left_out[0])
+        fprintf(stderr, "lnbench: a peer is left out: %s\n", kernels->left_out);
+    if (!plan_make(&options->request, kernels, &session->machine, &session->plan, error))
         return false;
     judge_settings settings = {
         .seed = options->request.seed,
@@ -287,7 +290,8 @@ exit_code command_run(int argc, char **argv, error *error)
         "judged, on every input and under every convention. A .npy file is judged at its own "
         "size.\n"
         "Exit code: 0 fine; 5 a kernel is inaccurate; 6 a kernel crashed, hung or wrote where it\n"
-        "must not; 2 usage; 7 files or environment; 130 interrupted (go on with --resume).",
+        "must not; 2 usage; 7 files or environment; 130 interrupted (go on with --resume).\n"
+        "Peers (docs/peers.md) never decide it.",
         options,
         sizeof options / sizeof *options,
         0};

@@ -39,7 +39,8 @@ typedef enum ln_trait {
      * the row, gamma, beta and the convention alone, neither on other rows nor on where the row
      * lies; and are the same on every ISA that has a kernel of this name. */
     LN_TRAIT_ROW_REPRODUCIBLE = 1u << 5,
-    LN_TRAIT_ISA_REPRODUCIBLE = 1u << 6
+    LN_TRAIT_ISA_REPRODUCIBLE = 1u << 6,
+    LN_TRAIT_NO_RESIDUAL = 1u << 7 /* x is taken as it is: residual must be NULL */
 } ln_trait;
 
 /* Facts of one row, computed exactly and rounded to double, from which a kernel states its error
@@ -107,7 +108,14 @@ typedef struct ln_plugin {
      * it, and may be called from several at once with different states and rows; lnbench then
      * splits the rows among the threads of liblayernorm's pool, and prepares a state for each. */
     int (*set_threads)(unsigned threads);
+    /* What the kernels come from and its version, for a library that lnbench did not build ("oneDNN
+     * 2.6.3"): recorded in every run. NULL or "": nothing to say. */
+    const char *version;
 } ln_plugin;
+
+/* Whether a plugin is long enough to have this member. */
+#define LN_PLUGIN_HAS(plugin, member)                                                              \
+    ((plugin)->struct_size >= offsetof(ln_plugin, member) + sizeof(plugin)->member)
 
 /* The least size of an ln_plugin. */
 #define LN_PLUGIN_SIZE_V1 offsetof(ln_plugin, set_threads)

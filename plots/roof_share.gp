@@ -51,6 +51,6 @@ plot for [i = 1:bar_count] bars skip 1 \
         with boxxyerror fs transparent solid 0.45 noborder lc rgb COLOUR[BAR_OF[i]], \
     for [i = 1:bar_count] bars skip 1 \
         using 4:(int($1) == BAR_OF[i] && $4 > 0 ? $3 : NaN):5:6 with xerrorbars \
-        pt mark_of(ISA[BAR_OF[i]]) ps 0.8 lw 1.5 lc rgb COLOUR[BAR_OF[i]], \
+        pt MARK[BAR_OF[i]] ps 0.8 lw 1.5 lc rgb COLOUR[BAR_OF[i]], \
     for [n = 1:tips] bars skip 1 using 4:($4 > 0 ? $3 : NaN):10 with labels hypertext \
         point pt 7 ps 1.2 lc rgb '#ff000000' notitle

@@ -127,6 +127,20 @@ static double row_bound(const algorithm *algorithm, size_t hidden, double kappa)
     return kappa > 3000 && algorithm->power == 2 ? INFINITY : bound;
 }
 
+/* Errors of mean and rstd as sums of this kind have them. */
+static stored_row sample_row(const algorithm *algorithm, size_t row, double kappa, double row_ulp,
+                             double bound)
+{
+    double unit = FLT_EPSILON / 2, grown = pow(kappa, algorithm->power - 1);
+    return (stored_row){.row = row,
+                        .kappa = kappa,
+                        .row_ulp = row_ulp,
+                        .norm_max = row_ulp * unit,
+                        .bound_row_ulp = bound,
+                        .mean_error = 3 * unit * noise(),
+                        .rstd_error = 4 * unit * noise() * grown * grown};
+}
+
 static ln_metrics metrics_for(double row_ulp, size_t elements)
 {
     double norm = row_ulp * FLT_EPSILON / 2;
@@ -165,8 +179,8 @@ static bool put_offset(store *store, int64_t run, const case_key *key, const alg
         double allowed = row_bound(algorithm, key->hidden, kappa);
         worst = fmax(worst, row_ulp);
         bound = fmax(bound, allowed);
-        if (!store_put_row(store, run, key, row, kappa, row_ulp, row_ulp * FLT_EPSILON / 2, allowed,
-                           error))
+        stored_row put = sample_row(algorithm, row, kappa, row_ulp, allowed);
+        if (!store_put_row(store, run, key, &put, error))
             return false;
     }
     verdict verdict = {.kind = VERDICT_OK};
@@ -191,8 +205,9 @@ static bool put_accuracy(store *store, int64_t run, const char *kernel, const al
     metrics.mismatches = isnan(row_ulp) ? 768 : 0;
     for (size_t row = 0; row < ROWS_JUDGED && !isnan(row_ulp); row++) {
         double of_row = row + 1 == ROWS_JUDGED ? row_ulp : row_ulp * (1 + noise()) / 2;
-        if (!store_put_row(store, run, &key, row, 1 + 0.01 * (double)row, of_row,
-                           of_row * FLT_EPSILON / 2, row_bound(algorithm, 768, 1), error))
+        stored_row put = sample_row(algorithm, row, 1 + 0.01 * (double)row, of_row,
+                                    row_bound(algorithm, 768, 1));
+        if (!store_put_row(store, run, &key, &put, error))
             return false;
     }
     return store_put_accuracy(store, run, &key, &verdict, &metrics,

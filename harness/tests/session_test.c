@@ -73,6 +73,8 @@ static void request_free(plan_request *request)
 {
     word_list_free(&request->kernels);
     word_list_free(&request->shapes);
+    word_list_free(&request->inputs);
+    word_list_free(&request->conventions);
 }
 
 /* Its first repetitions are stored when it crashes: the process that is started anew must not be
@@ -174,9 +176,59 @@ static void what_goes_wrong_while_timed_is_named(void **state)
     request_free(&request);
 }
 
+/* The largest |mean_error| and |rstd_error| of the rows of a kernel; NaN: some row has none. */
+static void worst_statistics(const stored_cases *cases, const stored_rows *rows, const char *kernel,
+                             double *mean, double *rstd)
+{
+    *mean = *rstd = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const stored_row *row = &rows->rows[i];
+        if (strcmp(cases->cases[row->case_index].key.kernel, kernel) != 0)
+            continue;
+        *mean = isnan(row->mean_error) ? NAN : fmax(fabs(row->mean_error), *mean);
+        *rstd = isnan(row->rstd_error) ? NAN : fmax(fabs(row->rstd_error), *rstd);
+    }
+}
+
+/* The rows' own errors of mean and rstd against the case's, which the metrics count in ulp: an ulp
+ * of f32 is 2^-24 to 2^-23 of a value; a row's RMS is at least its mean. */
+static void rows_keep_the_errors_of_their_statistics(void **state)
+{
+    error error = {0};
+    session session;
+    kernel_list kernels;
+    plan_request request;
+    stored_cases cases;
+    stored_rows rows;
+    double mean, rstd;
+    request_of(&request, "two_pass_f32_scalar,two_pass_wide_f32_acc_f64_scalar", "9x100");
+    request.only = "accuracy";
+    assert_true(word_list_split(&request.inputs, "offset", &error) &&
+                word_list_split(&request.conventions, "torch", &error));
+    open_session(state, &session, &kernels, &request);
+    if (!session_accuracy(&session, &error))
+        fail_msg("%s", error.message);
+    assert_true(store_cases(session.store, session.run, &cases, &error));
+    assert_true(store_rows(session.store, session.run, &rows, &error));
+    worst_statistics(&cases, &rows, "two_pass_f32_scalar", &mean, &rstd);
+    const ln_metrics *metrics = &case_of(&cases, "two_pass_f32_scalar")->metrics;
+    assert_true(rstd > 0 && metrics->rstd_ulp_max >= rstd * 0x1p23 * (1 - 0x1p-40) &&
+                metrics->rstd_ulp_max <= rstd * 0x1p24 * (1 + 0x1p-40));
+    assert_true(mean > 0 && mean <= metrics->mean_ulp_max * 0x1p-23);
+    /* As it gives them: in f64, not rounded to the type of the row. */
+    worst_statistics(&cases, &rows, "two_pass_wide_f32_acc_f64_scalar", &mean, &rstd);
+    assert_true(rstd < 0x1p-30 && mean < 0x1p-30);
+    stored_cases_free(&cases);
+    stored_rows_free(&rows);
+    close_session(&session, &kernels);
+    request_free(&request);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(rows_keep_the_errors_of_their_statistics, scratch_create,
+                                        scratch_remove),
         cmocka_unit_test_setup_teardown(one_that_crashes_late_spoils_nothing, scratch_create,
                                         scratch_remove),
         cmocka_unit_test_setup_teardown(what_goes_wrong_while_timed_is_named, scratch_create,

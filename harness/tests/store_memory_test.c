@@ -55,12 +55,13 @@ static bool measure(const char *path, error *error)
         verdict verdict = {VERDICT_OK, false, ""};
         repetition put = {0, 0, 0, 1, 2, 3};
         ln_metrics metrics = {.elements = 1, .ulp_max = 2};
+        stored_row row = {0, 0, 1, 2, 3, 4, 5, 6};
         fine = store_begin_run(store, &info, &run, error) &&
                store_put_kernel(store, run, "k", "{\"name\":\"k\"}", error) &&
                store_put_accuracy(store, run, &kernel, &verdict, &metrics, 1, error) &&
                store_put_repetition(store, run, &kernel, &put, error) &&
                store_put_repetition(store, run, &roof, &put, error) &&
-               store_put_row(store, run, &kernel, 0, 1, 2, 3, 4, error);
+               store_put_row(store, run, &kernel, &row, error);
         machine_free(&machine);
     }
     store_close(store);
