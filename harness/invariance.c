@@ -89,7 +89,7 @@ const char *reproducibility_describe(const invariance *found, char *buffer, size
         if (!(found->varies & 1u << axis) || length >= size)
             continue;
         length += (size_t)snprintf(buffer + length, size - length, "%s%s", any ? ", " : " (",
-                                   axis_name(axis));
+                                   axis_name((enum axis)axis));
         any = true;
     }
     if (any && length < size)

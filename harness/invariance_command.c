@@ -62,7 +62,7 @@ static bool print_classes(const matrix *matrix, const output *out, error *error)
 {
     const char *headings[AXIS_COUNT + 3] = {"kernel", "reproducible", "declared"};
     for (int axis = 0; axis < AXIS_COUNT; axis++)
-        headings[axis + 3] = axis_name(axis);
+        headings[axis + 3] = axis_name((enum axis)axis);
     table *table = table_create(headings, AXIS_COUNT + 3);
     for (size_t i = 0; table && i < matrix->count; i++) {
         const kernel_entry *kernel = matrix->kernels[i];
@@ -72,7 +72,7 @@ static bool print_classes(const matrix *matrix, const output *out, error *error)
                      promise_is_broken(&kernel->facts, found) ? " (BROKEN PROMISE)" : "");
         table_cell(table, reproducibility_name(reproducibility_declared(&kernel->facts)));
         for (int axis = 0; axis < AXIS_COUNT; axis++)
-            table_cell(table, axis_word(found, axis));
+            table_cell(table, axis_word(found, (enum axis)axis));
     }
     return output_table(out, table, error);
 }
@@ -130,7 +130,7 @@ static json_t *axes_json(const invariance *found)
 {
     json_t *object = json_object();
     for (int axis = 0; axis < AXIS_COUNT; axis++)
-        json_object_set_new(object, axis_name(axis),
+        json_object_set_new(object, axis_name((enum axis)axis),
                             (found->tested | found->varies) & 1u << axis
                                 ? json_boolean(!(found->varies & 1u << axis))
                                 : json_null());

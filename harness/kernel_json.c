@@ -31,7 +31,7 @@ static json_t *varies_json(const invariance *found)
     json_t *array = json_array();
     for (int axis = 0; axis < AXIS_COUNT; axis++)
         if (found->varies & 1u << axis)
-            json_array_append_new(array, json_string(axis_name(axis)));
+            json_array_append_new(array, json_string(axis_name((enum axis)axis)));
     return array;
 }
 

@@ -61,6 +61,8 @@ accepted "reproducible kernels" 0 invariance --kernels 'reproducible_*' --json
 check "reproducible kernels: all promise it" is "$(grep -c '"declared_reproducibility": "isa"' out)" \
     "$(grep -c '"kernel"' out)"
 
+accepted "our kernels keep what they declare" 0 invariance --kernels '*_f32_*'
+
 refused "no such kernel" 2 "unknown kernel 'nosuch'" invariance --kernels nosuch
 refused "no such input" 2 "nosuch" invariance --kernels two_pass_f32_scalar --input nosuch
 refused "no such convention" 2 "nosuch" invariance --convention nosuch

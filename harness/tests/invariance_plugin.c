@@ -105,9 +105,12 @@ static int set_threads(unsigned threads)
     return 0;
 }
 
-static const ln_plugin plugin = {LN_PLUGIN_ABI, sizeof(ln_plugin),
-                                 "invariance",  sizeof kernels / sizeof *kernels,
-                                 kernels,       set_threads};
+static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
+                                 .struct_size = sizeof(ln_plugin),
+                                 .name = "invariance",
+                                 .count = sizeof kernels / sizeof *kernels,
+                                 .kernels = kernels,
+                                 .set_threads = set_threads};
 
 LN_API const ln_plugin *ln_plugin_v1(void)
 {
