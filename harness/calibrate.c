@@ -95,9 +95,9 @@ static bool print(const calibration *calibration, const output *output, error *e
 
 static bool check(const calibrate_settings *settings, error *error)
 {
-    if (!(settings->seconds > 0) || !(settings->deadline > 0))
-        return fail(error, EXIT_CODE_USAGE, "--%s: more than 0 seconds was expected",
-                    settings->seconds > 0 ? "deadline" : "time");
+    if (!seconds_check("time", settings->seconds, error) ||
+        !seconds_check("deadline", settings->deadline, error))
+        return false;
     if (!(settings->confidence >= 0.5 && settings->confidence <= 0.9999))
         return fail(error, EXIT_CODE_USAGE,
                     "--confidence %g: 0.5 to 0.9999 was expected, such as 0.99",
@@ -162,8 +162,7 @@ exit_code command_calibrate(int argc, char **argv, error *error)
         {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT, &given.database},
         {"seed", "N", "of link orders, placements and inputs (default: 1)", OPTION_COUNT,
          &given.seed},
-        {"deadline", "S", "seconds until a kernel counts as hung (default: 10)", OPTION_REAL,
-         &given.deadline},
+        DEADLINE_OPTION(given.deadline, 10),
         OUTPUT_OPTIONS(request),
     };
     const subcommand subcommand = {

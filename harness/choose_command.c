@@ -126,7 +126,8 @@ static bool set_common(const choose_options *options, const model *model, choose
     if (options->threads < 1 || options->threads > 4096)
         return fail(error, EXIT_CODE_USAGE, "--threads %llu: a number from 1 to 4096 was expected",
                     (unsigned long long)options->threads);
-    return check_budget(&options->budget, error) && set_convention(options, model, wanted, error);
+    return seconds_check("deadline", options->deadline, error) &&
+           check_budget(&options->budget, error) && set_convention(options, model, wanted, error);
 }
 
 static bool set_wanted(const choose_options *options, choosing *choosing, error *error)
@@ -395,6 +396,16 @@ static size_t find_table_lacks(const choosing *choosing, bool speed, choose_lack
     return count;
 }
 
+/* The eligible ones by name: a glob that asks for more would be a kernel that is not there. */
+static bool name_eligible(const choose_options *options, const kernel_list *eligible,
+                          word_list *names, error *error)
+{
+    for (size_t k = 0; options->kernels.count && k < eligible->count; k++)
+        if (!word_list_add(names, eligible->kernels[k].facts.name, error))
+            return false;
+    return true;
+}
+
 static bool measure_for_table(const choose_options *options, choosing *choosing, bool speed,
                               error *error)
 {
@@ -402,6 +413,8 @@ static bool measure_for_table(const choose_options *options, choosing *choosing,
         .kernels = calloc(choosing->kernels.count, sizeof *eligible.kernels),
     };
     choose_lack lacks[TABLE_SHAPES];
+    choose_wanted first;
+    word_list names = {0};
     choose_meter meter = {options->database, choosing->command_line, choosing->worker,
                           &eligible,         &choosing->machine,     options->time,
                           options->deadline, options->seed};
@@ -415,10 +428,29 @@ static bool measure_for_table(const choose_options *options, choosing *choosing,
     size_t count = find_table_lacks(choosing, speed, lacks);
     bool fine = eligible.count > 0 ||
                 fail(error, EXIT_CODE_ACCURACY, "no kernel of this type is of any class");
+    fine = fine && name_eligible(options, &eligible, &names, error);
+    if (count > 0) { /* the first speaks for all of them */
+        first = *lacks[0].wanted;
+        first.kernels = &names;
+        lacks[0].wanted = &first;
+    }
     fine =
         fine && (count == 0 || choose_measure(&meter, lacks, count, &run, &short_of_time, error));
+    word_list_free(&names);
     free(eligible.kernels);
     return fine && (count == 0 || decide_all(options, choosing, error));
+}
+
+/* Of some shape times must be there; its neighbours stand for one that lacks them. */
+static bool check_timed(const choose_options *options, const choosing *choosing, error *error)
+{
+    for (size_t i = 0; i < choosing->count; i++)
+        if (choosing->all[i].evidence.timed)
+            return true;
+    return fail(error, EXIT_CODE_ENVIRONMENT,
+                "%.200s: none of the table's shapes was timed on this machine: without --stored "
+                "they are measured",
+                options->database);
 }
 
 static bool make_table(const choose_options *options, choosing *choosing, error *error)
@@ -429,7 +461,7 @@ static bool make_table(const choose_options *options, choosing *choosing, error 
     if (fine && !options->stored)
         fine = measure_for_table(options, choosing, false, error) &&
                measure_for_table(options, choosing, true, error);
-    fine = fine &&
+    fine = fine && check_timed(options, choosing, error) &&
            chosen_emit_table(choosing->all, choosing->count, choosing->command_line, &code, error);
     if (fine && fputs(code.bytes, stdout) < 0)
         fine = fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
@@ -501,7 +533,7 @@ exit_code command_choose(int argc, char **argv, error *error)
          &choose.tokens},
         {"convention", "C", "a preset or list (default: the model's, else torch)", OPTION_RAW,
          &choose.conventions},
-        {"dtype", "f32", "element type (default: f32)", OPTION_TEXT, &choose.dtype},
+        {"dtype", "f32|f64|bf16|f16", "element type (default: f32)", OPTION_TEXT, &choose.dtype},
         {"cache", "hot|cold", "cache state (default: hot)", OPTION_TEXT, &choose.cache},
         {"threads", "T", "threads of one call (default: 1)", OPTION_COUNT, &choose.threads},
         {"kernels", "GLOB,...", "choose among these", OPTION_LIST, &choose.kernels},
@@ -524,11 +556,9 @@ exit_code command_choose(int argc, char **argv, error *error)
         {"fresh", NULL, "measure, whatever is stored", OPTION_FLAG, &choose.fresh},
         {"stored", NULL, "never measure", OPTION_FLAG, &choose.stored},
         {"time", "S", "seconds to measure in, roughly (default: 60)", OPTION_REAL, &choose.time},
-        {"plugin", "FILE.so", "with a plugin's kernels; may be given again", OPTION_RAW,
-         &choose.plugins},
+        PLUGIN_OPTION(choose.plugins),
         {"seed", "N", "of inputs and of the order (default: 1)", OPTION_COUNT, &choose.seed},
-        {"deadline", "S", "seconds until a kernel counts as hung (default: 10)", OPTION_REAL,
-         &choose.deadline},
+        DEADLINE_OPTION(choose.deadline, 10),
         {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT, &choose.database},
     };
     const subcommand subcommand = {

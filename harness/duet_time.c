@@ -4,6 +4,7 @@
  * it begins and of processes of its own, gives the interval, since stopping early biases the
  * first. */
 #include "duet.h"
+#include "seconds.h"
 #include "interrupt.h"
 #include "judge_timed.h"
 #include "text.h"
@@ -11,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     ROUNDS = 20,
@@ -52,13 +52,6 @@ typedef struct timing {
     unsigned processes; /* so far, of both samples */
     bool failed;        /* a side failed: its verdict is in the pair */
 } timing;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void sample_free(sample *sample)
 {
@@ -289,10 +282,10 @@ static bool run_processes(timing *timing, sample *sample, unsigned count, const 
     char line[160];
     snprintf(line, sizeof line, "%s %s  %zux%zu", what, key->kernel, key->rows, key->hidden);
     for (unsigned i = 0; i < count && !timing->failed; i++) {
-        double before = now();
+        double before = seconds_now();
         if (!run_process(timing, sample, error))
             return false;
-        progress_step(&timing->duet->progress, now() - before, line);
+        progress_step(&timing->duet->progress, seconds_now() - before, line);
     }
     return true;
 }
@@ -317,7 +310,7 @@ static bool search(timing *timing, sample *sample, unsigned least, speed_verdict
     estimate ratio;
     *lean = SPEED_INCONCLUSIVE;
     while (timing->processes < least && !timing->failed) {
-        if (now() - timing->begun > settings->seconds / 2)
+        if (seconds_now() - timing->begun > settings->seconds / 2)
             return true;
         if (!run_processes(timing, sample, 1, "searching", error))
             return false;
@@ -326,7 +319,7 @@ static bool search(timing *timing, sample *sample, unsigned least, speed_verdict
         if (!ratio_of(timing, sample, &ratio, error))
             return false;
         *lean = speed_lean(&ratio, settings->threshold);
-        if (*lean != SPEED_INCONCLUSIVE || now() - timing->begun > settings->seconds / 3)
+        if (*lean != SPEED_INCONCLUSIVE || seconds_now() - timing->begun > settings->seconds / 3)
             return true;
         if (!run_processes(timing, sample, SEARCH_STEP, "searching", error))
             return false;
@@ -369,7 +362,7 @@ static bool time_adaptively(timing *timing, error *error)
     sample_free(&sample);
     if (!fine || timing->failed || timing->processes == 0)
         return fine;
-    double spent = now() - timing->begun, each = spent / timing->processes;
+    double spent = seconds_now() - timing->begun, each = spent / timing->processes;
     if (timing->processes >= least)
         processes = duet_confirmation(timing->processes, least, settings->seconds - spent, each);
     pair->searched = timing->processes;
@@ -390,7 +383,7 @@ static bool time_fixed(timing *timing, error *error)
     sample sample = {0};
     bool fine = true;
     while (fine && !timing->failed &&
-           (timing->processes < least || now() - timing->begun < settings->seconds))
+           (timing->processes < least || seconds_now() - timing->begun < settings->seconds))
         fine = run_processes(timing, &sample, 1, "calibrating", error);
     fine = fine && take(timing, &sample, error);
     sample_free(&sample);
@@ -409,7 +402,7 @@ bool duet_time(duet *duet, const speed_group *group, const judge_block blocks[2]
                      .kernels = entered->kernels,
                      .outputs = outputs,
                      .rounds = large ? FEW_ROUNDS : ROUNDS,
-                     .begun = now()};
+                     .begun = seconds_now()};
     bool fine = true;
     pair->speed = SPEED_INCONCLUSIVE;
     for (int side = 0; fine && side < SIDES && !timing.failed; side++)
@@ -424,6 +417,6 @@ bool duet_time(duet *duet, const speed_group *group, const judge_block blocks[2]
     timed_rows_free(&timing.rows[NEW]);
     if (timing.failed)
         pair->speed = SPEED_NOT_MEASURED;
-    pair->seconds = now() - timing.begun;
+    pair->seconds = seconds_now() - timing.begun;
     return fine;
 }

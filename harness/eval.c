@@ -415,7 +415,8 @@ static bool check_options(const eval_options *options, ln_convention *convention
     if (options->dtype && !dtype_from_name(options->dtype, &type))
         return fail(error, EXIT_CODE_USAGE, "--dtype %.60s: f32, f64, bf16 or f16 was expected",
                     options->dtype);
-    return convention_parse(options->convention, convention, error);
+    return seconds_check("deadline", options->deadline, error) &&
+           convention_parse(options->convention, convention, error);
 }
 
 /* With a glob one type is looked at: that of --dtype, else f32 where there is one of it, else the
@@ -476,13 +477,11 @@ exit_code command_eval(int argc, char **argv, error *error)
          OPTION_FLAG, &eval.attribute},
         {"chart", "DIR", "with --attribute: draw attribution.svg and .png there", OPTION_TEXT,
          &eval.chart},
-        {"dtype", "TYPE", "f32, f64, bf16, f16 (default: the kernel's, else f32)", OPTION_TEXT,
-         &eval.dtype},
-        {"plugin", "FILE.so", "with a plugin's kernels; may be given again", OPTION_RAW,
-         &eval.plugins},
+        {"dtype", "TYPE", "f32, f64, bf16, f16 (default: the kernel's; without one f32)",
+         OPTION_TEXT, &eval.dtype},
+        PLUGIN_OPTION(eval.plugins),
         {"max-row-ulp", "X", "above it the output is inaccurate", OPTION_REAL, &eval.max_row_ulp},
-        {"deadline", "S", "seconds until the kernel counts as hung (default: 60)", OPTION_REAL,
-         &eval.deadline},
+        DEADLINE_OPTION(eval.deadline, 60),
         OUTPUT_OPTIONS(eval.request),
     };
     const subcommand subcommand = {

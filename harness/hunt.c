@@ -1,5 +1,6 @@
 /* lnbench hunt: the rows on which a kernel is worst. */
 #include "hunt.h"
+#include "seconds.h"
 #include "command.h"
 #include "convention.h"
 #include "interrupt.h"
@@ -10,7 +11,6 @@
 #include "views.h"
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct hunt_options {
     const char *kernel, *convention, *goal, *shard, *out;
@@ -21,13 +21,6 @@ typedef struct hunt_options {
     output_request request;
     output printed;
 } hunt_options;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* "1/4": the second of four. */
 static bool parse_shard(const char *given, hunt_settings *settings, error *error)
@@ -60,8 +53,7 @@ static bool check_numbers(const hunt_options *options, error *error)
     if (!(options->max_kappa >= 1))
         return fail(error, EXIT_CODE_USAGE, "--max-kappa %g: no row has less than 1",
                     options->max_kappa);
-    return options->deadline > 0 ||
-           fail(error, EXIT_CODE_USAGE, "--deadline 0: more than 0 seconds were expected");
+    return seconds_check("deadline", options->deadline, error);
 }
 
 static bool settings_of(const hunt_options *options, hunt_settings *settings, error *error)
@@ -114,7 +106,7 @@ static bool search(hunt *hunt, const char *path, error *error)
 {
     const hunt_settings *settings = &hunt->settings;
     progress progress;
-    double begun = now(), last = begun;
+    double begun = seconds_now(), last = begun;
     bool timed = settings->restarts == 0, fine = hunt_begin(hunt, error);
     progress_begin(&progress, timed ? settings->seconds
                                     : (double)settings->restarts / (double)settings->shards);
@@ -123,8 +115,8 @@ static bool search(hunt *hunt, const char *path, error *error)
         char what[96];
         snprintf(what, sizeof what, "restart %llu, worst so far %.4g", (unsigned long long)k,
                  hunt->find_count ? hunt->finds[0].score : 0.0);
-        progress_step(&progress, timed ? now() - last : k == settings->shard ? 0 : 1, what);
-        last = now();
+        progress_step(&progress, timed ? seconds_now() - last : k == settings->shard ? 0 : 1, what);
+        last = seconds_now();
         fine = hunt_restart(hunt, k, error) && hunt_save(hunt, "running", path, error);
     }
     progress_end(&progress);
@@ -147,7 +139,7 @@ static bool run_hunt(const hunt_options *options, exit_code *code, error *error)
     char path[1024];
     judge_settings judging = {
         .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
-    double begun = now();
+    double begun = seconds_now();
     bool fine =
         settings_of(options, &hunt.settings, error) &&
         worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, error);
@@ -166,7 +158,7 @@ static bool run_hunt(const hunt_options *options, exit_code *code, error *error)
     else
         name_file(&hunt.settings, path, sizeof path);
     fine = fine && make_parent_directory(path, error) && search(&hunt, path, error);
-    double seconds = now() - begun;
+    double seconds = seconds_now() - begun;
     if (fine)
         fine = hunt_print(&hunt, path, seconds, &options->printed, error);
     *code = code_of(&hunt);
@@ -204,10 +196,8 @@ exit_code command_hunt(int argc, char **argv, error *error)
         {"keep", "F", "finds kept (default: 8)", OPTION_COUNT, &hunt.keep},
         {"out", "FILE", "where they go (default: a name made from these, in results/worst)",
          OPTION_TEXT, &hunt.out},
-        {"plugin", "FILE.so", "add a plugin's kernels; may be given again", OPTION_RAW,
-         &hunt.plugins},
-        {"deadline", "S", "seconds until a kernel counts as hung (default: 10)", OPTION_REAL,
-         &hunt.deadline},
+        PLUGIN_OPTION(hunt.plugins),
+        DEADLINE_OPTION(hunt.deadline, 10),
         OUTPUT_OPTIONS(hunt.request),
     };
     const subcommand subcommand = {

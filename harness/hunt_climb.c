@@ -1,13 +1,13 @@
 /* One restart of a hunt: from a row of some family, the best of a batch of changed rows again and
  * again, until nothing gets worse for the kernel any more. */
 #include "convention.h"
+#include "seconds.h"
 #include "hunt.h"
 #include "inputs.h"
 #include "interrupt.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     BATCH = 64, /* rows of one call */
@@ -38,13 +38,6 @@ typedef struct climb {
     bool failed; /* the kernel itself; the find is made */
 } climb;
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* The best so far is still judged and kept, for which the worker is needed. */
 static void give_up(hunt *hunt)
 {
@@ -54,7 +47,7 @@ static void give_up(hunt *hunt)
 
 static bool must_stop(hunt *hunt)
 {
-    if (hunt->until > 0 && now() >= hunt->until)
+    if (hunt->until > 0 && seconds_now() >= hunt->until)
         hunt->cut = true;
     if (interrupted())
         give_up(hunt);
@@ -67,7 +60,7 @@ bool hunt_begin(hunt *hunt, error *error)
     if (!convention_parse(settings->convention, &hunt->convention, error))
         return false;
     if (settings->seconds > 0)
-        hunt->until = now() + settings->seconds;
+        hunt->until = seconds_now() + settings->seconds;
     if (hunt->convention.affine == LN_AFFINE_NONE)
         return true;
     hunt->gamma = malloc(settings->hidden * dtype_size(settings->param));

@@ -277,8 +277,7 @@ exit_code command_list(int argc, char **argv, error *error)
 {
     list_options list = {.database = "results/lnbench.db"};
     const option options[] = {
-        {"plugin", "FILE.so", "with a plugin's kernels; may be given again", OPTION_RAW,
-         &list.plugins},
+        PLUGIN_OPTION(list.plugins),
         {"db", "FILE", "result store, for runs (default: results/lnbench.db)", OPTION_TEXT,
          &list.database},
         OUTPUT_OPTIONS(list.request),

@@ -294,9 +294,7 @@ static bool check_options(const replay_options *options, error *error)
                     options->request.json ? "json" : "format");
     if (options->find && !options->from)
         return fail(error, EXIT_CODE_USAGE, "--find: goes with --from FILE");
-    if (!(options->deadline > 0))
-        return fail(error, EXIT_CODE_USAGE, "--deadline 0: more than 0 seconds were expected");
-    return true;
+    return seconds_check("deadline", options->deadline, error);
 }
 
 static bool replay(const replay_options *options, exit_code *code, error *error)
@@ -339,14 +337,12 @@ exit_code command_replay(int argc, char **argv, error *error)
         {"from", "FILE", "the finds of a corpus file, as in results/worst/", OPTION_TEXT,
          &options.from},
         {"find", "K", "only its K-th find", OPTION_COUNT, &options.find},
-        {"print", NULL, "the worst row as a find of a corpus, in hex floats, instead of a table",
-         OPTION_FLAG, &options.print},
-        {"plugin", "FILE.so", "add a plugin's kernels; may be given again", OPTION_RAW,
-         &options.plugins},
+        {"print", NULL, "the worst row as a find of a corpus, in hex floats; no table", OPTION_FLAG,
+         &options.print},
+        PLUGIN_OPTION(options.plugins),
         {"max-row-ulp", "X", "the limit of the run, where it had one", OPTION_REAL,
          &options.max_row_ulp},
-        {"deadline", "S", "seconds until a kernel counts as hung (default: 60)", OPTION_REAL,
-         &options.deadline},
+        DEADLINE_OPTION(options.deadline, 60),
         {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT,
          &options.database},
         OUTPUT_OPTIONS(options.request),

@@ -1,4 +1,5 @@
 #include "worker.h"
+#include "seconds.h"
 #include "convention.h"
 #include "guard.h"
 #include "hash.h"
@@ -16,7 +17,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LOAD_DEADLINE = 20, END_DEADLINE = 2, FIRST_FREE_FD = 10 };
@@ -32,13 +32,6 @@ struct worker {
     int socket; /* -1: no process */
     pid_t process;
 };
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 order worker_order(order_kind kind, const kernel_entry *kernel)
 {
@@ -104,8 +97,8 @@ static bool has_ended(pid_t process)
  * may run on for ever. */
 static void wait_for_end(pid_t process)
 {
-    double deadline = now() + END_DEADLINE;
-    while (!has_ended(process) && now() < deadline)
+    double deadline = seconds_now() + END_DEADLINE;
+    while (!has_ended(process) && seconds_now() < deadline)
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 }
 
@@ -163,7 +156,7 @@ bool worker_send_order(worker *worker, const order *order, reply *reply)
 static int wait_readable(int socket, double deadline)
 {
     for (;;) {
-        double left = deadline - now();
+        double left = deadline - seconds_now();
         if (interrupted())
             return -1;
         if (left <= 0)
@@ -195,7 +188,7 @@ static void make_printable(char *text)
 bool worker_next(worker *worker, double deadline_seconds, reply *reply)
 {
     char text[64];
-    int ready = wait_readable(worker->socket, now() + deadline_seconds);
+    int ready = wait_readable(worker->socket, seconds_now() + deadline_seconds);
     if (ready < 0)
         return gone(worker, VERDICT_SKIPPED, "interrupted", reply);
     if (ready == 0) {
