@@ -23,6 +23,6 @@ extern const size_t command_count;
 command_main command_run, command_list, command_eval, command_choose, command_fingerprint,
     command_distance, command_hunt, command_merge, command_replay, command_report, command_export,
     command_doctor, command_duet, command_calibrate, command_compare, command_import,
-    command_history, command_help;
+    command_history, command_help, command_invariance;
 
 #endif

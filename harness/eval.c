@@ -3,6 +3,7 @@
 #include "command.h"
 #include "convention.h"
 #include "interrupt.h"
+#include "invariance.h"
 #include "inputs.h"
 #include "judge.h"
 #include "npy.h"
@@ -159,9 +160,10 @@ static stored_case as_case(const eval_options *options, const ln_convention *con
     return made;
 }
 
-static bool print_json(const output *out, const stored_case *result, error *error)
+static bool print_json(const output *out, const stored_case *result, const char *reproducibility,
+                       error *error)
 {
-    view_case view = {.stored = result, .regime = ""};
+    view_case view = {.stored = result, .regime = "", .reproducibility = reproducibility};
     view.speed = (speed){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
     return output_json(out, view_case_json(&view), error);
 }
@@ -201,7 +203,7 @@ static void add_figures(table *table, const stored_case *result)
 }
 
 /* What is no figure: what was counted, where the worst element is, and the verdict. */
-static void add_facts(table *table, const stored_case *result, bool alignment_bits)
+static void add_facts(table *table, const stored_case *result, const char *reproducible)
 {
     const ln_metrics *m = &result->metrics;
     const verdict *verdict = &result->verdict;
@@ -215,14 +217,14 @@ static void add_facts(table *table, const stored_case *result, bool alignment_bi
     table_cell(table, "worst");
     table_format(table, "row %zu, column %zu: %a, exactly %a", m->worst_row, m->worst_column,
                  m->worst_computed, m->worst_exact);
-    table_cell(table, "bits by placement");
-    table_cell(table, alignment_bits ? "differ" : "the same");
+    table_cell(table, "reproducible");
+    table_cell(table, reproducible);
     table_cell(table, "verdict");
     table_format(table, "%s%s%s", verdict_describe(verdict, described, sizeof described),
                  verdict->declared ? ": " : "", verdict->declared ? verdict->detail : "");
 }
 
-static bool print_table(const output *out, const stored_case *result, bool alignment_bits,
+static bool print_table(const output *out, const stored_case *result, const char *reproducible,
                         error *error)
 {
     static const char *const headings[] = {"measure", "value"};
@@ -232,7 +234,7 @@ static bool print_table(const output *out, const stored_case *result, bool align
     output_line(out, "%s", "");
     if (table) {
         add_figures(table, result);
-        add_facts(table, result, alignment_bits);
+        add_facts(table, result, reproducible);
     }
     return output_table(out, table, error);
 }
@@ -323,9 +325,27 @@ static exit_code attribute(const eval_options *options, const ln_convention *con
     return fine ? code : error->code;
 }
 
+/* Of one kernel, among the ISAs that it has. */
+static bool measure_invariance(judge *judge, const ln_convention *convention,
+                               const kernel_list *kernels, const kernel_entry *kernel,
+                               invariance *found, error *error)
+{
+    const kernel_entry **family = malloc((kernels->count + 1) * sizeof *family);
+    invariance *all = calloc(kernels->count + 1, sizeof *all);
+    invariance_request request = {.convention = *convention, .input = "normal"};
+    bool fine = (family && all) || fail_memory(error, "a kernel's invariance");
+    fine = fine && invariance_measure(judge, &request, family, all,
+                                      with_families(kernels, &kernel, 1, family), error);
+    if (fine)
+        *found = all[0];
+    free(family);
+    free(all);
+    return fine;
+}
+
 static exit_code evaluate(const eval_options *options, const ln_convention *convention,
-                          const tensors *tensors, worker *worker, const kernel_entry *kernel,
-                          error *error)
+                          const tensors *tensors, worker *worker, const kernel_list *kernels,
+                          const kernel_entry *kernel, error *error)
 {
     judge_settings settings = {.seed = options->seed,
                                .max_row_ulp = options->max_row_ulp,
@@ -333,6 +353,7 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
     judge *judge = judge_create(worker, &settings);
     judge_block block = {0};
     judgement judgement;
+    invariance found = {0};
     const void *computed = NULL;
     exit_code code = EXIT_CODE_FINE;
     bool fine = judge || fail_memory(error, "the judge");
@@ -346,9 +367,18 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
         stored_case result = as_case(options, convention, tensors, &judgement);
         bool measured = judgement.metrics.elements > 0;
         const output *out = &options->printed;
-        fine = out->format == OUTPUT_JSON ? print_json(out, &result, error)
-               : measured ? print_table(out, &result, judgement.alignment_bits, error)
-                          : true;
+        char words[128];
+        fine = !measured || !kernel ||
+               measure_invariance(judge, convention, kernels, kernel, &found, error);
+        found.varies |= judgement.varies;
+        if (fine)
+            fine = out->format == OUTPUT_JSON
+                       ? print_json(out, &result, reproducibility_name(reproducibility_of(&found)),
+                                    error)
+                   : measured
+                       ? print_table(out, &result,
+                                     reproducibility_describe(&found, words, sizeof words), error)
+                       : true;
         code = verdict_exit_code(&judgement.verdict);
         /* One kernel was asked for: that it can't run here is then no side remark. */
         if (judgement.verdict.kind == VERDICT_UNSUPPORTED)
@@ -493,7 +523,7 @@ exit_code command_eval(int argc, char **argv, error *error)
         if (fine && eval.attribute)
             code = attribute(&eval, &convention, &tensors, worker, &kernels, error);
         else if (fine)
-            code = evaluate(&eval, &convention, &tensors, worker, kernel, error);
+            code = evaluate(&eval, &convention, &tensors, worker, &kernels, kernel, error);
     }
     if (!fine)
         code = error->code;

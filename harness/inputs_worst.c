@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *directory(void)
+const char *worst_directory(void)
 {
     const char *named = getenv("LNBENCH_WORST");
     return named ? named : "results/worst";
@@ -23,15 +23,15 @@ static int is_find_file(const struct dirent *entry)
 static bool each_find(bool (*take)(const worst_row *, void *, error *), void *context, error *error)
 {
     struct dirent **names = NULL;
-    int count = scandir(directory(), &names, is_find_file, alphasort);
+    int count = scandir(worst_directory(), &names, is_find_file, alphasort);
     if (count < 0)
         return errno == ENOENT || fail(error, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s",
-                                       directory(), strerror(errno));
+                                       worst_directory(), strerror(errno));
     bool fine = true;
     for (int i = 0; i < count; i++) {
         char path[1024];
         worst_list list;
-        snprintf(path, sizeof path, "%s/%s", directory(), names[i]->d_name);
+        snprintf(path, sizeof path, "%s/%s", worst_directory(), names[i]->d_name);
         free(names[i]);
         if (!fine || !(fine = worst_list_read(path, &list, error)))
             continue;
@@ -75,7 +75,7 @@ bool worst_input_rows(ln_type type, size_t first, size_t count, size_t hidden, v
         fine = fail(error, EXIT_CODE_USAGE,
                     "input worst: no %s row of hidden %zu in %s: lnbench hunt --hidden %zu with a "
                     "kernel of that type finds some",
-                    dtype_name(type), hidden, directory(), hidden);
+                    dtype_name(type), hidden, worst_directory(), hidden);
     for (size_t i = 0; fine && i < count; i++)
         memcpy((char *)x + i * row_bytes, all.x + (first + i) % all.rows * row_bytes, row_bytes);
     free(all.x);

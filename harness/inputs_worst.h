@@ -16,6 +16,9 @@
 bool worst_input_rows(ln_type type, size_t first, size_t count, size_t hidden, void *x,
                       error *error);
 
+/* Where they are looked for. */
+const char *worst_directory(void);
+
 typedef struct worst_shape {
     ln_type type;
     size_t hidden, rows;

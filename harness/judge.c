@@ -1,5 +1,6 @@
 #include "judge_inside.h"
 #include "hash.h"
+#include "invariance.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,7 @@ static bool run_placements(judge *judge, const judge_block *block, const kernel_
                   findings);
     static const placement others[] = {PLACEMENT_TURN, PLACEMENT_BEHIND, PLACEMENT_BEFORE,
                                        PLACEMENT_IN_PLACE};
+    static const axis axes[] = {AXIS_ROWS, AXIS_ALIGNMENT, AXIS_STRIDE, AXIS_IN_PLACE};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i] == PLACEMENT_IN_PLACE && (kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE))
             continue;
@@ -104,7 +106,7 @@ static bool run_placements(judge *judge, const judge_block *block, const kernel_
         judgement->output_hash = hash_bytes(judgement->output_hash, judge->other, bytes);
         if (memcmp(judge->computed, judge->other, bytes) == 0)
             continue;
-        judgement->alignment_bits = true;
+        judgement->varies |= 1u << axes[i];
         row_findings here = {.verdict.kind = VERDICT_OK};
         for (size_t row = 0; row < block->rows; row++)
             judge_row(judge, block, judge_row_of(block, judge->other, row), row, has_bound, &here);

@@ -46,7 +46,7 @@ typedef struct judgement {
     ln_metrics metrics;
     double bound_row_ulp; /* largest over the rows; infinite: no claim for one of them; NaN: no
                              bound */
-    bool alignment_bits;  /* the placements gave different bits */
+    unsigned varies;      /* the axes of invariance.h along which the bits were seen to differ */
     uint64_t output_hash; /* FNV-1a of all that came out: y of every placement, mean and rstd */
     void *computed;       /* rows x hidden, as in timing; the judge's, good until its next call */
     judged_row *by_row;   /* likewise, a row each; meaningful where metrics.elements > 0 */

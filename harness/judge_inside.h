@@ -30,6 +30,10 @@ bool judge_place(judge *judge, const judge_block *block, order *order, error *er
 bool judge_run(judge *judge, const judge_block *block, const kernel_entry *kernel,
                placement placement, void *computed, verdict *verdict, error *error);
 
+/* The same for an order to judge that says more; problem and offsets are filled in. */
+bool judge_run_as(judge *judge, const judge_block *block, const kernel_entry *kernel, order *order,
+                  void *computed, verdict *verdict, error *error);
+
 /* The kernel's bounds for the block's rows into judge->bounds; *has tells whether it claims any.
  * False with error.code FINE: bound() itself failed, see verdict. */
 bool judge_bounds(judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,

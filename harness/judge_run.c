@@ -131,32 +131,38 @@ bool judge_run(judge *judge, const judge_block *block, const kernel_entry *kerne
                placement placement, void *computed, verdict *verdict, error *error)
 {
     order order = worker_order(ORDER_JUDGE, kernel);
+    order.placement = placement;
+    return judge_run_as(judge, block, kernel, &order, computed, verdict, error);
+}
+
+bool judge_run_as(judge *judge, const judge_block *block, const kernel_entry *kernel, order *order,
+                  void *computed, verdict *verdict, error *error)
+{
     reply reply;
     error->code = EXIT_CODE_FINE;
-    if (!judge_place(judge, block, &order, error))
+    if (!judge_place(judge, block, order, error))
         return false;
-    order.placement = placement;
     /* Nothing that an earlier kernel left may pass for this one's. */
     int arena = worker_arena(judge->worker);
     size_t bytes = judge_bytes(block);
     memset(computed, 0xff, bytes);
-    if (!arena_write(arena, order.at.y, computed, bytes) ||
-        (block->residual && !arena_write(arena, order.at.sum, computed, bytes)))
+    if (!arena_write(arena, order->at.y, computed, bytes) ||
+        (block->residual && !arena_write(arena, order->at.sum, computed, bytes)))
         return fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
-    if (!worker_ask(judge->worker, &order, judge->settings.deadline_seconds, &reply)) {
+    if (!worker_ask(judge->worker, order, judge->settings.deadline_seconds, &reply)) {
         if (interrupted())
             return fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
         *verdict = failed_verdict(&reply);
         return false;
     }
-    bool fine = arena_read(arena, order.at.y, computed, bytes);
-    if (fine && placement == PLACEMENT_BEFORE)
+    bool fine = arena_read(arena, order->at.y, computed, bytes);
+    if (fine && order->placement == PLACEMENT_BEFORE)
         fine =
-            read_statistics(arena, order.at.mean, block, kernel, judge->given_mean, judge->mean) &&
-            read_statistics(arena, order.at.rstd, block, kernel, judge->given_rstd, judge->rstd);
+            read_statistics(arena, order->at.mean, block, kernel, judge->given_mean, judge->mean) &&
+            read_statistics(arena, order->at.rstd, block, kernel, judge->given_rstd, judge->rstd);
     bool right = true;
     if (fine && block->residual)
-        fine = check_sum(arena, order.at.sum, block, &right, verdict);
+        fine = check_sum(arena, order->at.sum, block, &right, verdict);
     return fine ? right : fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
 }
 

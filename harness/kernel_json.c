@@ -25,8 +25,25 @@ const char *kernel_traits(const kernel_entry *kernel, char buffer[128])
     return buffer[0] ? buffer : "-";
 }
 
-json_t *kernel_json(const kernel_entry *kernel)
+/* The axes along which the bits were seen to differ. */
+static json_t *varies_json(const invariance *found)
 {
+    json_t *array = json_array();
+    for (int axis = 0; axis < AXIS_COUNT; axis++)
+        if (found->varies & 1u << axis)
+            json_array_append_new(array, json_string(axis_name((enum axis)axis)));
+    return array;
+}
+
+/* null where it is not known. */
+static json_t *class_json(reproducibility class)
+{
+    return class == REPRODUCIBLE_UNKNOWN ? json_null() : json_string(reproducibility_name(class));
+}
+
+json_t *kernel_json(const kernel_entry *kernel, const invariance *found)
+{
+    static const invariance unknown = {0};
     const kernel_facts *facts = &kernel->facts;
     json_t *traits = json_array();
     for (size_t i = 0; i < TRAITS; i++)
@@ -35,13 +52,16 @@ json_t *kernel_json(const kernel_entry *kernel)
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:s, s:s?, s:s?, s:s, "
-        "s:b}",
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:s, s:s?, s:s?, s:s, s:b, s:o, "
+        "s:o, s:o}",
         "name", facts->name, "statistics", facts->statistics, "apply", facts->apply, "schedule",
         facts->schedule, "io", dtype_name(facts->storage), "param", dtype_name(facts->param), "acc",
         dtype_name(facts->accumulator), "isa", facts->isa, "unroll", (int)facts->unroll,
         "supported", kernel->unsupported[0] == '\0', "traits", traits, "source", kernel->source,
         "version", kernel->version[0] ? kernel->version : NULL, "unsupported_because",
         kernel->unsupported[0] ? kernel->unsupported : NULL, "object_hash", hash, "bound",
-        facts->has_bound);
+        facts->has_bound, "reproducibility",
+        class_json(reproducibility_of(found ? found : &unknown)), "declared_reproducibility",
+        class_json(reproducibility_declared(facts)), "varies_with",
+        varies_json(found ? found : &unknown));
 }

@@ -33,15 +33,15 @@ static json_t *kernels_as_json(const kernel_list *kernels)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < kernels->count; i++)
-        json_array_append_new(array, kernel_json(&kernels->kernels[i]));
+        json_array_append_new(array, kernel_json(&kernels->kernels[i], NULL));
     return array;
 }
 
 static table *kernels_as_table(const kernel_list *kernels)
 {
-    static const char *const headings[] = {"kernel", "statistics", "apply",    "schedule",
-                                           "io",     "acc",        "isa",      "unroll",
-                                           "traits", "source",     "supported"};
+    static const char *const headings[] = {"kernel", "statistics",   "apply",  "schedule",
+                                           "io",     "acc",          "isa",    "unroll",
+                                           "traits", "reproducible", "source", "supported"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     for (size_t i = 0; table && i < kernels->count; i++) {
         const kernel_entry *kernel = &kernels->kernels[i];
@@ -55,6 +55,7 @@ static table *kernels_as_table(const kernel_list *kernels)
         table_cell(table, facts->isa[0] ? facts->isa : "-");
         table_format(table, "%u", facts->unroll);
         table_cell(table, kernel_traits(kernel, traits));
+        table_cell(table, reproducibility_name(reproducibility_declared(facts)));
         table_cell(table, kernel->source);
         table_cell(table, kernel->unsupported[0] ? kernel->unsupported : "yes");
     }

@@ -19,6 +19,7 @@ const command commands[] = {
     {"compare", command_compare, "two stored runs or exported files: what got slower or worse"},
     {"hunt", command_hunt, "search for the rows on which a kernel is worst"},
     {"merge", command_merge, "put the shards of a hunt together"},
+    {"invariance", command_invariance, "on what the bits of a row depend"},
     {"replay", command_replay, "a stored worst case or failure, or a find, bit for bit"},
     {"calibrate", command_calibrate, "this machine's noise: the smallest change it can show"},
     {"report", command_report, "charts and page of a stored run, nothing measured again"},

@@ -414,8 +414,8 @@ static bool plan_worst(const resolved *resolved, plan *plan, error *error)
         }
     if (fine && named && !of_type)
         fine = fail(error, EXIT_CODE_USAGE,
-                    "--inputs worst: results/worst holds no find of %s: lnbench hunt makes some",
-                    dtype_name(plan->adding.dtype));
+                    "--inputs worst: %s holds no find of %s: lnbench hunt makes some",
+                    worst_directory(), dtype_name(plan->adding.dtype));
     plan->worst_hash = found.hash;
     worst_shapes_free(&found);
     return fine;

@@ -70,8 +70,10 @@ typedef struct order {
     size_t cold_bytes; /* rotate over at least this much */
     bool huge_pages;
     int cpu;                   /* pin to this CPU, further threads to others; -1: leave */
-    unsigned threads;          /* timed group: of one call */
-    size_t x_offset, y_offset; /* timed group: where x and y begin in their first page */
+    unsigned threads;          /* of one call; 0 is 1 */
+    unsigned again;            /* to judge: so many calls more must give the same bits */
+    size_t x_offset, y_offset; /* where x and y begin in their first page (to judge: further on than
+                                  in timing) */
     bool own_file; /* load: every function must lie in the file itself, not in what it loads */
     uint64_t seed;
     unsigned repetitions;

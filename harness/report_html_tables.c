@@ -70,6 +70,7 @@ static void result_row(const view_case *result, bool with_case, text *out)
     number_cell(out, metrics ? metrics->ulp_max : nothing);
     number_cell(out, metrics ? metrics->ulp_mean : nothing);
     number_cell(out, metrics ? metrics->row_ulp_max : nothing);
+    word_cell(out, result->reproducibility);
     if (is_roof(key->kernel))
         word_cell(out, "roof");
     else
@@ -86,6 +87,7 @@ static void result_head(bool with_case, text *out)
                       "<th class=\"word\" data-sort>type, cache, threads</th>");
     text_add(out, "<th data-sort>GB/s</th><th data-sort>share of the roof [95 %]</th>"
                   "<th data-sort>max ULP</th><th data-sort>mean ULP</th><th data-sort>row ULP</th>"
+                  "<th class=\"word\" data-sort>reproducible</th>"
                   "<th class=\"word\" data-sort>verdict</th></tr></thead>\n<tbody>\n");
 }
 

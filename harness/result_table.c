@@ -55,6 +55,7 @@ static void add_case(table *table, const view_case *view)
                         stored->bound_row_ulp};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         table_cell(table, measured ? number_short(figures[i], number) : "-");
+    table_cell(table, view->reproducibility);
     table_cell(table, stored->judged
                           ? verdict_describe(&stored->verdict, described, sizeof described)
                           : "-");
@@ -63,8 +64,9 @@ static void add_case(table *table, const view_case *view)
 /* One shape's table; `done` marks the cases that were printed. */
 static bool print_group(const view *view, size_t first, bool *done, const output *out, error *error)
 {
-    static const char *const headings[] = {"kernel",   "GB/s",    "share of roof", "max ULP",
-                                           "mean ULP", "row ULP", "proven",        "verdict"};
+    static const char *const headings[] = {"kernel",  "GB/s",         "share of roof",
+                                           "max ULP", "mean ULP",     "row ULP",
+                                           "proven",  "reproducible", "verdict"};
     const case_key *key = &view->cases.cases[first].key;
     const view_case **members = calloc(view->cases.count, sizeof *members);
     table *table = table_create(headings, sizeof headings / sizeof *headings);
@@ -118,7 +120,8 @@ static void count_case(accuracy_summary *summary, const stored_case *stored)
         summary->worst = stored;
 }
 
-static void add_summary(table *table, const char *kernel, const accuracy_summary *summary)
+static void add_summary(table *table, const char *kernel, const char *reproducibility,
+                        const accuracy_summary *summary)
 {
     char number[16];
     size_t counts[] = {summary->cases,    summary->ok,          summary->unclaimed,
@@ -137,6 +140,7 @@ static void add_summary(table *table, const char *kernel, const accuracy_summary
         table_format(table, "%lld", (long long)summary->worst->id);
     else
         table_cell(table, "-");
+    table_cell(table, reproducibility);
 }
 
 /* A line a kernel. Constant rows make astronomic figures: their exact result is 0 or beta, and its
@@ -144,8 +148,9 @@ static void add_summary(table *table, const char *kernel, const accuracy_summary
 static bool print_accuracy(const view *view, const output *out, error *error)
 {
     static const char *const headings[] = {
-        "kernel",          "cases",         "ok", "no claim", "declared", "unsupported", "failed",
-        "row ULP, normal", "worst row ULP", "on", "case"};
+        "kernel",        "cases",       "ok",     "no claim",
+        "declared",      "unsupported", "failed", "row ULP, normal",
+        "worst row ULP", "on",          "case",   "reproducible"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     bool *done = calloc(view->cases.count + 1, sizeof *done);
     bool fine = table && done, any = false;
@@ -162,7 +167,7 @@ static bool print_accuracy(const view *view, const output *out, error *error)
             count_case(&summary, stored);
         }
         any = true;
-        add_summary(table, kernel, &summary);
+        add_summary(table, kernel, view->views[i].reproducibility, &summary);
     }
     free(done);
     if (!fine || !any) {

@@ -139,12 +139,15 @@ static bool begin(session *session, const run_options *options, const char *comm
            session_store_kernels(session, error);
 }
 
-static bool measure(session *session, error *error)
+static bool measure(session *session, const kernel_list *kernels, error *error)
 {
     progress_begin(&session->progress, session_plan_seconds(&session->plan));
-    bool fine = session_accuracy(session, error) && session_speed(session, error);
+    bool fine = session_invariance(session, kernels, error) && session_accuracy(session, error) &&
+                session_speed(session, error);
     progress_end(&session->progress);
-    return fine;
+    /* Also what an interrupted run has seen. */
+    struct error storing = {0};
+    return session_store_kernels(session, fine ? error : &storing) && fine;
 }
 
 static bool show(session *session, const run_options *options, bool finished, error *error)
@@ -163,8 +166,8 @@ static bool show(session *session, const run_options *options, bool finished, er
     return fine;
 }
 
-static bool run_plan(session *session, const run_options *options, const char *command_line,
-                     error *error)
+static bool run_plan(session *session, const kernel_list *kernels, const run_options *options,
+                     const char *command_line, error *error)
 {
     /* Places that cannot be written to are found before anything is measured. */
     bool charts = options->printed.format == OUTPUT_TEXT && !options->no_charts;
@@ -173,7 +176,7 @@ static bool run_plan(session *session, const run_options *options, const char *c
         !store_open(options->database, STORE_WRITE, &session->store, error) ||
         !begin(session, options, command_line, error))
         return false;
-    bool finished = measure(session, error);
+    bool finished = measure(session, kernels, error);
     struct error ending = *error;
     bool was_interrupted = !finished && error->code == EXIT_CODE_INTERRUPTED;
     if (!store_end_run(session->store, session->run, finished ? RUN_COMPLETE : RUN_INTERRUPTED,
@@ -307,12 +310,13 @@ exit_code command_run(int argc, char **argv, error *error)
                        ? dry_run_json(&session.plan, &run.printed, error)
                        : dry_run(&session.plan, &run.printed, error);
         else if (fine)
-            fine = run_plan(&session, &run, line ? line : "lnbench run", error);
+            fine = run_plan(&session, &kernels, &run, line ? line : "lnbench run", error);
     }
     exit_code code = fine ? session.worst : error->code;
     store_close(session.store);
     judge_destroy(session.judge);
     worker_stop(session.worker);
+    free(session.invariance);
     plan_free(&session.plan);
     machine_free(&session.machine);
     kernel_list_free(&kernels);

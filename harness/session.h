@@ -2,7 +2,7 @@
 #ifndef LNBENCH_SESSION_H
 #define LNBENCH_SESSION_H
 
-#include "judge.h"
+#include "invariance.h"
 #include "plan.h"
 #include "progress.h"
 #include "store.h"
@@ -20,7 +20,8 @@ typedef struct session {
     int cpu; /* timed workers are pinned to it; -1: none */
     machine machine;
     progress progress;
-    exit_code worst; /* of all verdicts so far */
+    exit_code worst;        /* of all verdicts so far */
+    invariance *invariance; /* one a kernel of the plan; NULL: not measured */
 } session;
 
 /* Rough costs for the time left: a judgement, a repetition. */

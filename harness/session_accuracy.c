@@ -10,6 +10,19 @@ double session_judgement_seconds(size_t elements)
     return 0.002 + 4e-7 * (double)elements;
 }
 
+/* What a case shows of a kernel's bits adds to what the matrix showed. */
+static void note_varies(session *session, const case_key *key, const judgement *judgement)
+{
+    for (size_t i = 0; session->invariance && i < session->plan.kernel_count; i++) {
+        invariance *found = &session->invariance[i];
+        if (strcmp(session->plan.kernels[i]->facts.name, key->kernel) != 0)
+            continue;
+        found->varies |= judgement->varies;
+        if (judgement->verdict.kind == VERDICT_NONDETERMINISTIC)
+            found->varies |= 1u << AXIS_CALL;
+    }
+}
+
 /* What is wrong with a peer stands in the table, and does not make the run fail. */
 static bool is_peer(const session *session, const char *kernel)
 {
@@ -24,6 +37,7 @@ bool session_put(session *session, const case_key *key, const judgement *judgeme
     const ln_metrics *metrics = judgement->metrics.elements ? &judgement->metrics : NULL;
     if (!is_peer(session, key->kernel))
         session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
+    note_varies(session, key, judgement);
     return store_put_accuracy(session->store, session->run, key, &judgement->verdict, metrics,
                               judgement->bound_row_ulp, error) &&
            (!metrics ||

@@ -33,10 +33,32 @@ int session_last_cpu(void)
     return -1;
 }
 
+bool session_invariance(session *session, const kernel_list *kernels, error *error)
+{
+    const plan *plan = &session->plan;
+    const kernel_entry **chosen = malloc((kernels->count + 1) * sizeof *chosen);
+    invariance_request request = {.input = "normal", .progress = &session->progress};
+    session->invariance = calloc(kernels->count + 1, sizeof *session->invariance);
+    if (!chosen || !session->invariance) {
+        free(chosen);
+        return fail_memory(error, "the kernels' invariance");
+    }
+    request.convention =
+        plan->accuracy_count ? plan->accuracy[0].convention : plan->speed[0].convention;
+    bool fine = invariance_measure(
+                    session->judge, &request, chosen, session->invariance,
+
+                    with_families(kernels, plan->kernels, plan->kernel_count, chosen), error) &&
+                session_store_kernels(session, error);
+    free(chosen);
+    return fine;
+}
+
 bool session_store_kernels(session *session, error *error)
 {
     for (size_t i = 0; i < session->plan.kernel_count; i++) {
-        json_t *json = kernel_json(session->plan.kernels[i]);
+        json_t *json = kernel_json(session->plan.kernels[i],
+                                   session->invariance ? &session->invariance[i] : NULL);
         char *dumped = json ? json_dumps(json, JSON_COMPACT) : NULL;
         bool fine = dumped ? store_put_kernel(session->store, session->run,
                                               session->plan.kernels[i]->facts.name, dumped, error)

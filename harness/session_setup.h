@@ -10,6 +10,9 @@ double session_plan_seconds(const plan *plan);
 /* The last CPU we may use, for timing: the first ones get most interrupts. -1: not known. */
 int session_last_cpu(void);
 
+/* The invariance of the plan's kernels, over all of their ISAs among the worker's kernels. */
+bool session_invariance(session *session, const kernel_list *kernels, error *error);
+
 /* The descriptors of the plan's kernels, into the session's run. */
 bool session_store_kernels(session *session, error *error);
 

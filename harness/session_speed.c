@@ -261,6 +261,7 @@ static bool take_rows(heat *heat, const order *begin, const reply *reply, error 
     contender *contender = &heat->contenders[heat->entries[reply->count]];
     session *session = heat->session;
     judgement judgement = contender->judgement;
+    judgement.varies |= 1u << (heat->group->threads > 1 ? AXIS_THREADS : AXIS_POSITION);
     if (!contender->kernel) /* a copy has nothing to judge */
         return fail(error, EXIT_CODE_ENVIRONMENT, "the timing worker: rows of a roof");
     return timed_rows_take(&contender->rows, session->judge, session->worker, begin, reply,

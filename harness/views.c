@@ -23,6 +23,21 @@ static bool load_kernels(store *store, view *view, error *error)
                 (long long)view->run.id, where.text);
 }
 
+/* As its kernel's descriptor has it; runs of older versions have none. */
+static const char *reproducibility_in(const json_t *kernels, const char *kernel)
+{
+    size_t index;
+    const json_t *descriptor;
+    json_array_foreach(kernels, index, descriptor)
+    {
+        const char *name = json_string_value(json_object_get(descriptor, "name"));
+        const char *class = json_string_value(json_object_get(descriptor, "reproducibility"));
+        if (name && class && strcmp(name, kernel) == 0)
+            return class;
+    }
+    return "-";
+}
+
 bool view_sum_up(view *view, error *error)
 {
     view->views = calloc(view->cases.count + 1, sizeof *view->views);
@@ -32,6 +47,7 @@ bool view_sum_up(view *view, error *error)
     for (size_t i = 0; i < view->cases.count; i++) {
         const case_key *key = &view->cases.cases[i].key;
         view->views[i].stored = &view->cases.cases[i];
+        view->views[i].reproducibility = reproducibility_in(view->kernels, key->kernel);
         view->views[i].regime = speed_regime(key->rows, key->hidden, key->dtype, machine->l1d_bytes,
                                              machine->l2_bytes, machine->l3_bytes);
         if (!speed_of_case(&view->cases, i, &view->views[i].speed, error))
@@ -233,11 +249,17 @@ static json_t *hash_json(const stored_case *stored)
     return stored->hashed ? json_string(hex) : json_null();
 }
 
+static json_t *class_json(const char *class)
+{
+    return class && strcmp(class, "-") != 0 ? json_text(class) : json_null();
+}
+
 json_t *view_case_json(const view_case *view)
 {
     const stored_case *stored = view->stored;
     json_t *object = json_object();
     if (object && set_key(object, &stored->key) && set(object, "regime", json_text(view->regime)) &&
+        set(object, "reproducibility", class_json(view->reproducibility)) &&
         set_verdict(object, stored) && set(object, "output_hash", hash_json(stored)) &&
         set(object, "metrics",
             has_metrics(stored) ? metrics_json(&stored->metrics) : json_null()) &&

@@ -8,7 +8,8 @@
 typedef struct view_case {
     const stored_case *stored;
     speed speed;
-    const char *regime; /* "L1", "L2", "L3", "DRAM" on the machine of the run */
+    const char *reproducibility; /* of its kernel: "row", "run", ...; "-": not known */
+    const char *regime;          /* "L1", "L2", "L3", "DRAM" on the machine of the run */
 } view_case;
 
 typedef struct view {

@@ -77,6 +77,7 @@ static void add_case(text *out, const view_case *view)
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         add_figure(out, figures[i]);
     text_format(out, "%u\t%u\t", speed->repetitions, speed->processes);
+    add_cell(out, view->reproducibility);
     end_line(out);
 }
 
@@ -89,7 +90,7 @@ void tsv_cases(const view *view, text *out)
     for (size_t i = 0; i < count; i++)
         text_format(out, "%s\t", fields[i].name);
     text_add(out, "time_ns\ttime_lo_ns\ttime_hi_ns\tgbps\troof_ratio\troof_lo\troof_hi\t"
-                  "repetitions\tprocesses\n");
+                  "repetitions\tprocesses\treproducibility\n");
     for (size_t i = 0; i < view->cases.count; i++)
         add_case(out, &view->views[i]);
 }

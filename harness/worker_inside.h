@@ -71,14 +71,16 @@ typedef struct split_kernel {
     const ln_kernel *kernel;
     const ln_problem *problem; /* the whole */
     bool own_threads;
-    unsigned parts;
+    unsigned parts, prepared;
     ln_problem *problems;
     void **states;
 } split_kernel;
 
-/* NULL, or why it cannot be. What it allocates lives as long as the process. */
+/* NULL, or why it cannot be; split_release() it in either case, or let it live as long as the
+ * process. */
 const char *split_prepare(split_kernel *split, const ln_plugin *plugin, const ln_kernel *kernel,
                           const ln_problem *problem);
+void split_release(split_kernel *split);
 /* One call, over all threads of the group; returns when the last is done. */
 void split_run(const split_kernel *split, const ln_tensors *tensors);
 void split_copy(roof_function *roof, const void *x, void *y, size_t bytes);

@@ -16,6 +16,7 @@ typedef struct bench {
     ln_problem problem; /* as the kernel sees it */
     ln_tensors tensors;
     size_t element, statistic; /* bytes */
+    const split_kernel *split; /* a call over several threads; NULL: one */
 } bench;
 
 static void bench_destroy(bench *bench)
@@ -39,7 +40,8 @@ static bool make(guarded *buffer, const char *name, size_t size, const order *or
                         : order->placement == PLACEMENT_TURN  ? GUARD_TIMED
                                                               : GUARD_BEHIND;
     return guard_create(buffer, name, size, place,
-                        written ? GUARD_TIMED_WRITE_OFFSET : GUARD_TIMED_READ_OFFSET);
+                        written ? GUARD_TIMED_WRITE_OFFSET + order->y_offset
+                                : GUARD_TIMED_READ_OFFSET + order->x_offset);
 }
 
 /* Gamma or beta, filled and read-only. */
@@ -182,7 +184,10 @@ static bool run_watched(const ln_kernel *kernel, const void *state, const bench 
 {
     process_state before;
     process_state_take(&before);
-    kernel->run(state, &bench->tensors);
+    if (bench->split)
+        split_run(bench->split, &bench->tensors);
+    else
+        kernel->run(state, &bench->tensors);
     const char *changed = process_state_compare(&before);
     if (changed)
         worker_send_failed(VERDICT_STATE_CHANGED, 0, "%s", changed);
@@ -250,6 +255,52 @@ static bool run_in_turn(const ln_kernel *kernel, const void *state, bench *bench
     return fine;
 }
 
+/* All rows at once, and again as often as the order says, with the same bits. In place there is
+ * nothing to compare with. */
+static bool run_at_once(const ln_kernel *kernel, const void *state, bench *bench,
+                        const order *order)
+{
+    bool fine = run_part(kernel, state, bench, order, 0) && hand_back(bench, order, 0);
+    char *once = NULL;
+    if (!fine || order->again == 0 || !bench->y.map)
+        return fine;
+    once = malloc(bench->y.size ? bench->y.size : 1);
+    if (!once)
+        return no_memory();
+    memcpy(once, bench->y.data, bench->y.size);
+    for (unsigned again = 0; fine && again < order->again; again++) {
+        fine = run_part(kernel, state, bench, order, 0);
+        if (fine && memcmp(once, bench->y.data, bench->y.size) != 0) {
+            worker_send_failed(VERDICT_NONDETERMINISTIC, 0, "two calls on the same rows differ");
+            fine = false;
+        }
+    }
+    free(once);
+    return fine;
+}
+
+/* The same over several threads, each with what was prepared for its rows. */
+static bool run_split(const ln_plugin *plugin, const ln_kernel *kernel, bench *bench,
+                      const order *order)
+{
+    split_kernel split;
+    if (!worker_threads_begin(order->threads, -1)) {
+        worker_send_failed(VERDICT_SKIPPED, 0, "the system has no more threads");
+        return false;
+    }
+    const char *refusal = split_prepare(&split, plugin, kernel, &bench->problem);
+    if (refusal)
+        worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
+    bench->split = &split;
+    bool fine = !refusal && run_at_once(kernel, NULL, bench, order);
+    bench->split = NULL;
+    split_release(&split);
+    worker_threads_begin(1, -1);
+    if (plugin_has_threads(plugin))
+        plugin->set_threads(1);
+    return fine;
+}
+
 /* prepare and release must leave the process alone as well. */
 static bool run_placement(const ln_kernel *kernel, bench *bench, const order *order)
 {
@@ -265,7 +316,7 @@ static bool run_placement(const ln_kernel *kernel, bench *bench, const order *or
     if (fine && order->placement == PLACEMENT_TURN)
         fine = run_in_turn(kernel, state, bench, order);
     else if (fine)
-        fine = run_part(kernel, state, bench, order, 0) && hand_back(bench, order, 0);
+        fine = run_at_once(kernel, state, bench, order);
     if (kernel->release)
         kernel->release(state);
     if (fine)
@@ -301,7 +352,8 @@ void worker_judge(const worker_plugins *plugins, const order *order)
     bench bench = {0};
     if (!bench_create(&bench, kernel, order, rows_at_once(kernel, order)))
         no_memory();
-    else if (run_placement(kernel, &bench, order))
+    else if (order->threads > 1 ? run_split(plugins->plugins[order->plugin], kernel, &bench, order)
+                                : run_placement(kernel, &bench, order))
         worker_send_done("", 0);
     bench_destroy(&bench);
 }

@@ -99,8 +99,17 @@ const char *split_prepare(split_kernel *split, const ln_plugin *plugin, const ln
         split->states[i] = &split->problems[i];
         if (kernel->prepare && kernel->prepare(&split->problems[i], &split->states[i]) != 0)
             return "its prepare() failed";
+        split->prepared++;
     }
     return NULL;
+}
+
+void split_release(split_kernel *split)
+{
+    for (unsigned i = 0; split->kernel->release && i < split->prepared; i++)
+        split->kernel->release(split->states[i]);
+    free(split->problems);
+    free(split->states);
 }
 
 typedef struct call {

@@ -233,6 +233,19 @@ static bool end_find(reader *reader, worst_list *list, error *error)
     return worst_list_add(list, row, error);
 }
 
+/* A setting of the hunt that made the file, with its value. */
+static bool is_setting(const char *line)
+{
+    static const char *const names[] = {"kernel",   "convention", "dtype",     "param",   "hidden",
+                                        "seed",     "goal",       "max_kappa", "claimed", "keep",
+                                        "restarts", "seconds",    "shard",     "state",   "done"};
+    size_t length = strcspn(line, " ");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && strncmp(line, names[i], length) == 0)
+            return line[length] == ' ';
+    return false;
+}
+
 static bool read_line(reader *reader, char *line, worst_list *list, error *error)
 {
     line[strcspn(line, "\r\n")] = '\0';
@@ -248,7 +261,8 @@ static bool read_line(reader *reader, char *line, worst_list *list, error *error
     }
     if (!reader->inside) {
         text_format(&list->header, "%s\n", line);
-        return list->count == 0 || bad(reader, error, "'%.40s': find was expected", line);
+        return (list->count == 0 && is_setting(line)) ||
+               bad(reader, error, "'%.40s': find was expected", line);
     }
     if (strcmp(line, "end") == 0) {
         reader->inside = false;

@@ -106,7 +106,7 @@ static const char *why_not(const ln_problem *problem, int isa, ln_type storage, 
 LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
 
 #define DESCRIBE(NAME, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA, UNROLL, FMA, \
-                 NONTEMPORAL)                                                                      \
+                 NONTEMPORAL, SAME_BITS)                                                           \
     {.struct_size = sizeof(ln_kernel),                                                             \
      .name = #NAME,                                                                                \
      .statistics = #STATISTICS,                                                                    \
@@ -117,7 +117,8 @@ LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
      .param = TYPE_##PARAM,                                                                        \
      .accumulator = TYPE_##ACCUMULATOR,                                                            \
      .unroll = UNROLL,                                                                             \
-     .traits = ((FMA) ? LN_TRAIT_FMA : 0u) | ((NONTEMPORAL) ? LN_TRAIT_NONTEMPORAL : 0u),          \
+     .traits = ((FMA) ? LN_TRAIT_FMA : 0u) | ((NONTEMPORAL) ? LN_TRAIT_NONTEMPORAL : 0u) |         \
+               LN_TRAIT_ROW_REPRODUCIBLE | ((SAME_BITS) ? LN_TRAIT_ISA_REPRODUCIBLE : 0u),         \
      .supports = supports_##NAME,                                                                  \
      .run = ln_run_##NAME,                                                                         \
      .bound = ln_bound_##NAME},

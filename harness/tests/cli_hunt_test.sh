@@ -60,6 +60,14 @@ sed "${line}s/^x [^ ]*/x hello/" whole.txt >results/worst/bad.txt
 refused "a bad corpus" 2 "results/worst/bad.txt:$line: 'hello': a hex float" run --only accuracy \
     --db w.db --inputs worst --kernels $kernel
 rm -r results
+mkdir elsewhere
+export LNBENCH_WORST=elsewhere
+refused "no find elsewhere" 2 'elsewhere holds no find' run --only accuracy \
+    --db w.db --inputs worst --kernels $kernel
+echo 'fnid' >elsewhere/bad.txt
+refused "a file of something else" 2 "elsewhere/bad.txt:1: 'fnid': find was expected" \
+    run --only accuracy --db w.db --inputs worst --kernels $kernel
+unset LNBENCH_WORST
 
 # Every type: the same finds however divided, which replay, in hex floats of the type, and are inputs
 # of runs of that type alone.
@@ -138,7 +146,7 @@ refused "merge to nowhere" 2 'out FILE is missing' merge shard0.txt
 refused "merge twice" 2 'shard1.txt: shard 1 of 4 is there already' merge shard1.txt shard1.txt --out x.txt
 refused "merge three of four" 2 'shard 3 of 4 is missing' merge shard0.txt shard1.txt shard2.txt --out x.txt
 refused "merge others" 2 'not of the hunt of shard0.txt: seed differs' merge shard0.txt two.txt --out x.txt
-echo nonsense >no.txt
+echo 'hidden 4' >no.txt
 refused "merge what is no hunt" 2 "no hunt: a line 'kernel" merge no.txt --out x.txt
 sed 's/^shard .*/shard 7\/4/' shard0.txt >impossible.txt
 refused "an impossible shard in a file" 2 "impossible.txt: shard '7/4'" merge impossible.txt --out x.txt

@@ -66,7 +66,9 @@ static void fill(store *store, int64_t run)
     CHECK(store_put_accuracy(store, run, &odd, &ok, &metrics, NAN, &problem));
     stored_row row = {0, 7, 1e8, 0.5, 0.25, INFINITY, -0.125, NAN};
     CHECK(store_put_row(store, run, &odd, &row, &problem));
-    CHECK(store_put_kernel(store, run, "fine", "{\"name\":\"fine\",\"unroll\":4}", &problem));
+    CHECK(store_put_kernel(store, run, "fine",
+                           "{\"name\":\"fine\",\"unroll\":4,\"reproducibility\":\"row\"}",
+                           &problem));
 }
 
 static void load(void **state, view *view)
@@ -119,7 +121,8 @@ static void test_case_json(void **state)
     json_t *json = view_case_json(&view.views[0]);
     ASSERT_KEYS(json, "kernel", "convention", "rows", "hidden", "dtype", "input", "cache",
                 "threads", "verdict", "metrics", "speed", "detail", "declared", "bound_row_ulp",
-                "regime", "output_hash");
+                "regime", "output_hash", "reproducibility");
+    assert_string_equal(word(json, "reproducibility"), "row");
     assert_string_equal(word(json, "output_hash"), "fedcba9876543210");
     assert_string_equal(word(json, "kernel"), "fine");
     assert_string_equal(word(json, "dtype"), "f32");
@@ -166,6 +169,7 @@ static void test_undefined_is_null(void **state)
     json_t *roof = view_case_json(&view.views[1]);
     assert_string_equal(word(roof, "verdict"), "pending");
     assert_true(json_is_null(json_object_get(roof, "metrics")));
+    assert_true(json_is_null(json_object_get(roof, "reproducibility")));
     json_decref(roof);
     json_decref(wrong);
     json_decref(crashed);

@@ -19,6 +19,7 @@
 #define LN_STATISTICS_H
 
 #define LN_UNFUSED
+#define LN_SAME_ON_EVERY_ISA
 
 /* Sixty-four scalars stay in memory, in loops that the compiler may vectorise. */
 #if LN_LANES > 1

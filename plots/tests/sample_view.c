@@ -52,6 +52,7 @@ static stored_case *add_case(sample *sample, const char *kernel, const char *inp
     sample->views[index] = (view_case){
         .stored = stored,
         .speed = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0},
+        .reproducibility = "row",
         .regime = "L2",
     };
     *stored =
