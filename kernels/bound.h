@@ -116,4 +116,8 @@ LN_INLINE moments_bound bound_sweep(double depth, double var, double a)
     return bound;
 }
 
+/* What rstd must lie within, generously; an apply may allow more. */
+#define RSTD_MAX ITEM_MAX
+#define RSTD_MIN ITEM_MIN
+
 #endif

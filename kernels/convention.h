@@ -136,7 +136,7 @@ LN_INLINE double convention_rstd_bound(const ln_problem *problem, const ln_row_f
     if (!(2 / lo < FACTOR_MAX && hi < FACTOR_MAX / 2 && 1 / hi > 2 * FACTOR_MIN))
         return INFINITY;
     double largest = scale / lo * (1 + FACTOR_UNIT), smallest = scale / hi * (1 - FACTOR_UNIT);
-    if (!(2 * largest < ITEM_MAX && smallest > 2 * ITEM_MIN))
+    if (!(2 * largest < RSTD_MAX && smallest > 2 * RSTD_MIN))
         return INFINITY;
     return fmax(largest / facts->rstd - 1, 1 - smallest / facts->rstd) + 1e-13;
 }

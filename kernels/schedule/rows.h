@@ -65,4 +65,8 @@ LN_INLINE void keep_moments(const ln_tensors *tensors, size_t r, moments moments
         ((real *)tensors->rstd)[r] = (real)rstd;
 }
 
+#ifdef CENTRE_GUARDED
+#include "schedule/apart.h"
+#endif
+
 #endif

@@ -1,0 +1,85 @@
+/* guarded: paired, for rows that items can hold; others, row by row, in double.
+ *
+ * A row is strange where x - mean may overflow in items, or rstd, or what rounding it leaves, may
+ * not be a normal number: |mean| above 2^120, rstd outside 2^-90 ... 2^90 (it is at most sqrt(N) /
+ * max|x - mean|), or either a NaN. Such a row's xhat and affine form are computed in double and
+ * rounded once; that takes some ten times as long.
+ *
+ * Bound: paired.h's. Of a strange row, with r' and delta as there, all in double but the last:
+ *     (x - mean - rest) r' + q    r' delta + max|d| r_exact rho + 8 u' (S r' + eps), u' = 2^-53, S
+ * as there and |mean| 2 u' r' for the two parts affine                      less than convention.h
+ * counts; rounding y to an item: u |y|, where there is no affine form u (1 + u)(S r' + eps) of this
+ * bound Near a limit either may be computed: the claim is the wider one. */
+#ifndef LN_APPLY_GUARDED_H
+#define LN_APPLY_GUARDED_H
+
+#define centre paired_centre
+#define centre_of paired_of
+#define centre_normalise paired_normalise
+#define centre_bound paired_bound
+#include "apply/paired.h"
+#undef centre
+#undef centre_of
+#undef centre_normalise
+#undef centre_bound
+
+#define CENTRE_GUARDED
+#define GUARD_RSTD_LEAST 0x1p-90
+#define GUARD_RSTD_MOST 0x1p90
+#define GUARD_MEAN_MOST 0x1p120
+
+/* rstd need not be an item (convention.h). */
+#undef RSTD_MAX
+#undef RSTD_MIN
+#define RSTD_MAX FACTOR_MAX
+#define RSTD_MIN FACTOR_MIN
+
+typedef struct centre {
+    paired_centre items;
+    int strange; /* the row is not for items: schedule/apart.h */
+    double mean;
+    double rest;
+    double rstd;
+} centre;
+
+LN_INLINE centre centre_of(moments moments, factor rstd, item quotient)
+{
+    int fine = (rstd >= GUARD_RSTD_LEAST) & (rstd <= GUARD_RSTD_MOST) &
+               (fabs((double)moments.mean) <= GUARD_MEAN_MOST);
+    return (centre){paired_of(moments, rstd, quotient), !fine, moments.mean, moments.rest, rstd};
+}
+
+LN_INLINE vec centre_normalise(centre centre, vec x)
+{
+    return paired_normalise(centre.items, x);
+}
+
+LN_INLINE double guarded_bound(const ln_problem *problem, const ln_row_facts *facts,
+                               const moments_bound *moments, double rho)
+{
+    double eps = problem->convention.eps_place == LN_EPS_QUOTIENT ? problem->convention.eps : 0.0;
+    double r = facts->rstd * (1 + rho), delta = moments->mean;
+    double s = facts->max_dev + moments->rest + delta;
+    double error = r * delta + facts->max_dev * facts->rstd * rho;
+    error += 0x1p-50 * (s * r + eps) + 0x1p-51 * (fabs(facts->mean) + delta) * r;
+    error += ITEM_UNIT * (1 + 2 * ITEM_UNIT) * (s * r + eps) + ITEM_TINY;
+    return 2 * (s * r + eps) < ITEM_MAX ? error * bound_slack : INFINITY;
+}
+
+/* Whether what lies near a number is surely on this side of a limit. */
+LN_INLINE double centre_bound(const ln_problem *problem, const ln_row_facts *facts,
+                              const moments_bound *moments, double rho)
+{
+    double near = 1 + 0x1p-4, mean = fabs(facts->mean), r = facts->rstd;
+    if (!(rho < 0x1p-6))
+        return INFINITY;
+    int fine = r > GUARD_RSTD_LEAST * near && r * near < GUARD_RSTD_MOST &&
+               (mean + moments->mean) * near < GUARD_MEAN_MOST;
+    int strange = r * near < GUARD_RSTD_LEAST || r > GUARD_RSTD_MOST * near ||
+                  mean > (GUARD_MEAN_MOST + moments->mean) * near;
+    double usual = strange ? 0 : paired_bound(problem, facts, moments, rho);
+    double apart = fine ? 0 : guarded_bound(problem, facts, moments, rho);
+    return fmax(usual, apart);
+}
+
+#endif

@@ -1,0 +1,149 @@
+/* The sums of one sweep about a pivot for each lane: t = pivot - x. See lanewise.h. */
+#ifndef LN_LANEWISE_SUMS_H
+#define LN_LANEWISE_SUMS_H
+
+/* What a sweep begins with. */
+typedef struct sweep_origin {
+    real pivot; /* of lane 0, to which the lanes' sums are moved in the end */
+    vec pivots;
+} sweep_origin;
+
+typedef struct sweep_sums {
+    vec x[UNROLL];
+    vec square[UNROLL];
+    acc whole_x; /* of the chunks before */
+    acc whole_square;
+} sweep_sums;
+
+/* A row that has been swept: what is left are the sums over the lanes. */
+typedef struct swept {
+    real pivot;
+    acc x;
+    acc square;
+    real raw; /* the sum of t^2 about the lanes' own pivots */
+} swept;
+
+/* Adds up again, where there is a residual: this does not count as a touch. */
+LN_INLINE sweep_origin sweep_origin_of(const statistics *statistics, const row *row)
+{
+    vec sums[SAMPLE];
+    LN_UNROLLED
+    for (unsigned s = 0; s < SAMPLE; s++) {
+        sums[s] = lane_set(0);
+        if (s == 0 || s < statistics->samples)
+            sums[s] = row_add_up(row, s * statistics->stride, row->hidden);
+    }
+    LN_UNROLLED
+    for (unsigned half = SAMPLE / 2; half > 0; half /= 2) {
+        LN_UNROLLED
+        for (unsigned s = 0; s < half; s++)
+            sums[s] = lane_add(sums[s], sums[s + half]);
+    }
+    vec pivots = lane_multiply(sums[0], lane_set(statistics->sample_inverse));
+    item lanes[LANES];
+    item_store(lanes, pivots);
+    return (sweep_origin){lanes[0], pivots};
+}
+
+LN_INLINE void sweep_clear(sweep_sums *sums)
+{
+    LN_UNROLLED
+    for (unsigned u = 0; u < UNROLL; u++)
+        sums->x[u] = sums->square[u] = lane_set(0);
+    sums->whole_x = sums->whole_square = acc_set(0);
+}
+
+/* The sum of UNROLL vectors of items, by the tree of parts_sum(). */
+LN_INLINE vec items_sum(const vec parts[UNROLL])
+{
+    vec sums[UNROLL];
+    LN_UNROLLED
+    for (unsigned u = 0; u < UNROLL; u++)
+        sums[u] = parts[u];
+    LN_UNROLLED
+    for (unsigned half = UNROLL / 2; half > 0; half /= 2) {
+        LN_UNROLLED
+        for (unsigned u = 0; u < half; u++)
+            sums[u] = lane_add(sums[u], sums[u + half]);
+    }
+    return sums[0];
+}
+
+/* Takes the sums of a chunk over to the accumulators. */
+LN_INLINE void sweep_flush(sweep_sums *sums)
+{
+    sums->whole_x = acc_add(sums->whole_x, acc_of(items_sum(sums->x)));
+    sums->whole_square = acc_add(sums->whole_square, acc_of(items_sum(sums->square)));
+    LN_UNROLLED
+    for (unsigned u = 0; u < UNROLL; u++)
+        sums->x[u] = sums->square[u] = lane_set(0);
+}
+
+/* Where the whole blocks of the chunk end that begins with column i; sweep_flush() is due there. */
+LN_INLINE size_t sweep_chunk_end(size_t i, size_t hidden)
+{
+    size_t blocks = (hidden - i) / BLOCK;
+    return i + BLOCK * (blocks < CHUNK_BLOCKS ? blocks : CHUNK_BLOCKS);
+}
+
+/* Adds the first min(left, BLOCK) elements from i on: the first touch of them. */
+LN_INLINE void sweep_add(sweep_sums *sums, const row *row, sweep_origin origin, size_t i,
+                         size_t left)
+{
+    LN_UNROLLED
+    for (unsigned u = 0; u < UNROLL; u++) {
+        if (left <= u * LANES)
+            continue;
+        size_t at = i + u * LANES, n = left - u * LANES;
+        vec t = lane_subtract(origin.pivots, row_first(row, at, n));
+        if (n < LANES)
+            t = lane_first(t, n);
+        sums->x[u] = lane_add(sums->x[u], t);
+        sums->square[u] = multiply_add(t, t, sums->square[u]);
+    }
+}
+
+/* Moves the lanes' sums to the pivot of lane 0, in the accumulators' type: with t' = t + d, d =
+ * pivot of lane 0 - own pivot, sum t' = sum t + n d and sum t'^2 = sum t^2 + d (sum t + sum t'). */
+LN_INLINE swept sweep_end(const statistics *statistics, const sweep_sums *sums, sweep_origin origin)
+{
+    acc x = acc_add(sums->whole_x, acc_of(items_sum(sums->x)));
+    acc square = acc_add(sums->whole_square, acc_of(items_sum(sums->square)));
+    acc d = acc_subtract(acc_set(origin.pivot), acc_of(origin.pivots));
+    acc moved = acc_multiply_add(statistics->counts, d, x);
+    return (swept){origin.pivot, moved, acc_multiply_add(d, acc_add(x, moved), square),
+                   acc_sum(square)};
+}
+
+LN_INLINE void sweep_row(sweep_sums *sums, const row *row, sweep_origin origin)
+{
+    size_t i = 0, hidden = row->hidden;
+    sweep_clear(sums);
+    for (; hidden - i >= BLOCK; sweep_flush(sums))
+        for (size_t end = sweep_chunk_end(i, hidden); i < end; i += BLOCK)
+            sweep_add(sums, row, origin, i, BLOCK);
+    sweep_add(sums, row, origin, i, hidden - i);
+}
+
+/* The row done again in the accumulators' type, in two passes, the second of which removes the mean
+ * of the residuals. */
+static __attribute__((noinline, cold, unused)) moments sweep_again(statistics statistics, row row)
+{
+    acc sum = acc_set(0), square = acc_set(0);
+    for (size_t i = 0; i < row.hidden; i += LANES)
+        sum = acc_add(sum, acc_of(row_again(&row, i, row.hidden - i)));
+    real mean = acc_sum(sum) / statistics.count;
+    sum = acc_set(0);
+    for (size_t i = 0; i < row.hidden; i += LANES) {
+        size_t n = row.hidden - i;
+        acc t = acc_subtract(acc_of(row_again(&row, i, n)), acc_set(mean));
+        if (n < LANES)
+            t = acc_first(t, n);
+        sum = acc_add(sum, t);
+        square = acc_multiply_add(t, t, square);
+    }
+    real rest = acc_sum(sum) * statistics.inverse, m2 = acc_sum(square) - acc_sum(sum) * rest;
+    return lanewise_split(mean, rest, m2 < 0 ? 0 : m2, statistics.inverse);
+}
+
+#endif
