@@ -19,8 +19,10 @@ static const stored_case *worst_at(const report_data *data, const char *kernel, 
 {
     const stored_cases *cases = &data->view->cases;
     const stored_case *worst = NULL;
-    for (size_t i = 0; i < cases->count; i++) {
-        const stored_case *stored = &cases->cases[i];
+    size_t count;
+    const size_t *own = report_cases_of(data, kernel, &count);
+    for (size_t i = 0; i < count; i++) {
+        const stored_case *stored = &cases->cases[own[i]];
         if (!stored->judged || stored->key.hidden != hidden ||
             strcmp(stored->key.kernel, kernel) != 0 || strcmp(stored->key.input, "normal") != 0 ||
             !report_same_judged(&data->judged, &stored->key) ||
@@ -160,8 +162,10 @@ static double rounded_on(const report_data *data, const char *kernel, const char
     const stored_cases *cases = &data->view->cases;
     uint64_t elements = 0;
     double share = NAN;
-    for (size_t i = 0; i < cases->count; i++) {
-        const stored_case *stored = &cases->cases[i];
+    size_t count;
+    const size_t *own = report_cases_of(data, kernel, &count);
+    for (size_t i = 0; i < count; i++) {
+        const stored_case *stored = &cases->cases[own[i]];
         if (!stored->judged || !isfinite(stored->metrics.correctly_rounded) ||
             stored->metrics.elements <= elements || strcmp(stored->key.kernel, kernel) != 0 ||
             !report_of_family(stored->key.input, input) ||
@@ -222,8 +226,9 @@ static bool write_rounded(const report_data *data, rounded *shares, size_t count
                          .y_min = (double)count + 0.6,
                          .y_max = 0.4};
     snprintf(subtitle, sizeof subtitle,
-             "%s, %s; the share of elements that equal the correctly rounded result bit for bit",
-             dtype_name(data->judged.dtype), data->judged.convention);
+             "%s, %s; elements that equal the correctly rounded result bit for bit%s",
+             dtype_name(data->judged.dtype), data->judged.convention,
+             report_is_crowded(data) ? "; the widest ISA of each method" : "");
     tsv_common(&settings, data, chart->title, subtitle, 1000, height);
     tsv_frame(&settings, "", &frame);
     bool fine = tsv_save(&out, directory, chart->stem, ".tsv", error) &&
@@ -244,7 +249,7 @@ bool chart_rounded(const report_data *data, const char *directory, chart *chart,
     for (size_t i = 0; i < data->kernel_count && data->judged.cases; i++) {
         const char *name = data->kernels[i].name;
         rounded share = {i, rounded_on(data, name, "normal"), rounded_on(data, name, "offset")};
-        if (isfinite(share.normal))
+        if (isfinite(share.normal) && data->kernels[i].stands)
             shares[count++] = share;
     }
     bool fine = true;

@@ -77,30 +77,50 @@ static bool in_row_group(const row_group *group, const case_key *key)
            strcmp(group->convention, key->convention) == 0;
 }
 
-/* The convention of the speed charts if it has rows, then the hidden size with most of them. */
-static row_group choose_rows(const report_data *data, figure_of_row *figure)
+/* The rows of each group; false: memory. */
+static bool count_groups(const report_data *data, figure_of_row *figure, row_group **groups,
+                         size_t *count)
 {
     const view *view = data->view;
-    row_group best = {0};
-    bool best_matches = false;
+    size_t at = 0;
+    *count = 0;
+    *groups = calloc(view->cases.count + 1, sizeof **groups);
+    if (!*groups)
+        return false;
     for (size_t i = 0; i < view->rows.count; i++) {
         if (!is_drawable(view, &view->rows.rows[i], figure))
             continue;
         const case_key *key = row_key(view, &view->rows.rows[i]);
-        if (best.rows && in_row_group(&best, key))
-            continue;
-        row_group group = {key->convention, key->dtype, key->hidden, 0};
-        for (size_t j = 0; j < view->rows.count; j++)
-            group.rows += is_drawable(view, &view->rows.rows[j], figure) &&
-                          in_row_group(&group, row_key(view, &view->rows.rows[j]));
-        bool matches = data->judged.cases && report_same_judged(&data->judged, key);
-        if (best.rows == 0 || (matches && !best_matches) ||
-            (matches == best_matches && group.rows > best.rows)) {
-            best = group;
+        if (*count == 0 || !in_row_group(&(*groups)[at], key)) /* they come in runs */
+            for (at = 0; at < *count && !in_row_group(&(*groups)[at], key);)
+                at++;
+        if (at == *count)
+            (*groups)[(*count)++] = (row_group){key->convention, key->dtype, key->hidden, 0};
+        (*groups)[at].rows++;
+    }
+    return true;
+}
+
+/* The convention of the speed charts if it has rows, then the hidden size with most of them. */
+static bool choose_rows(const report_data *data, figure_of_row *figure, row_group *best)
+{
+    row_group *groups;
+    size_t count;
+    bool best_matches = false;
+    *best = (row_group){0};
+    if (!count_groups(data, figure, &groups, &count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        bool matches = data->judged.cases && groups[i].dtype == data->judged.dtype &&
+                       strcmp(groups[i].convention, data->judged.convention) == 0;
+        if (best->rows == 0 || (matches && !best_matches) ||
+            (matches == best_matches && groups[i].rows > best->rows)) {
+            *best = groups[i];
             best_matches = matches;
         }
     }
-    return best;
+    free(groups);
+    return true;
 }
 
 static void gather_points(const kappa_chart *chart, size_t kernel, kappa_point points[BUCKETS])
@@ -272,7 +292,8 @@ static bool draw_kappa(const report_data *data, bool is_error, const char *direc
                         .kappa_max = 10,
                         .low = is_error ? 1 : 1e-7,
                         .high = is_error ? 10 : 1e-6};
-    over.group = choose_rows(data, over.figure);
+    if (!choose_rows(data, over.figure, &over.group))
+        return fail_memory(error, "groups of rows");
     if (over.group.rows == 0) {
         snprintf(chart->reason, sizeof chart->reason,
                  is_error ? "no judged row has a finite kappa"

@@ -35,12 +35,18 @@ static const view_case *share_case(const report_data *data, const char *kernel)
     return &data->view->views[worst.failed - data->view->cases.cases];
 }
 
+/* Whether a verdict stands behind the bar: "ok" goes without saying. */
+static bool says_verdict(const share *share)
+{
+    verdict_kind kind = share->at->stored->verdict.kind;
+    return kind != VERDICT_OK && kind != VERDICT_PENDING;
+}
+
 static void share_line(const report_data *data, const share *share, size_t place, text *out)
 {
     const speed *speed = &share->at->speed;
     const verdict *verdict = &share->at->stored->verdict;
     bool timed = report_timed(share->at);
-    bool fine = verdict->kind == VERDICT_OK || verdict->kind == VERDICT_PENDING;
     char name[64], words[DETAIL_MAX_LENGTH + 64], gbps[16];
     report_short_name(data->kernels[share->kernel].name, name);
     verdict_describe(verdict, words, sizeof words);
@@ -53,7 +59,7 @@ static void share_line(const report_data *data, const share *share, size_t place
     tsv_number(out, timed && isfinite(speed->roof_lo) ? speed->roof_lo : speed->roof_ratio);
     tsv_number(out, timed && isfinite(speed->roof_hi) ? speed->roof_hi : speed->roof_ratio);
     tsv_text(out, timed ? number_short(speed->gbps, gbps) : "-");
-    tsv_text(out, fine ? "-" : words);
+    tsv_text(out, says_verdict(share) ? words : "-");
     tsv_number(out, report_is_failure(verdict));
     char tip[300];
     if (timed)
@@ -71,18 +77,20 @@ static bool write_shares(const report_data *data, share *shares, size_t count,
 {
     text out = {0}, settings = {0}, words = {0};
     double most = 1, room = 0;
+    bool said = false;
     qsort(shares, count, sizeof *shares, by_share_descending);
     text_add(&out,
              "series\tkernel\tplace\troof_ratio\troof_lo\troof_hi\tgbps\tverdict\tfault\ttip\n");
     for (size_t i = 0; i < count; i++) {
         const speed *speed = &shares[i].at->speed;
         share_line(data, &shares[i], i + 1, &out);
+        said = said || says_verdict(&shares[i]);
         most = fmax(most, isfinite(speed->roof_hi) ? speed->roof_hi : share_of(&shares[i]));
         room = fmax(room, layout_text_width(data->kernels[shares[i].kernel].name));
     }
     double height = 180 + 26 * (double)count;
     chart_frame frame = {.left = 24 + fmin(room, 6.5 * LABEL_MOST),
-                         .right = 1000 - 318,
+                         .right = 1000 - (said ? 318 : 146),
                          .top = 84,
                          .bottom = height - 84,
                          .x_max = most * 1.02,
@@ -90,9 +98,9 @@ static bool write_shares(const report_data *data, share *shares, size_t count,
                          .y_max = 0.4};
     report_group_words(&data->group, &words);
     text_format(&words,
-                ", %zu rows x hidden %zu, normal input; bars end at the median, marks "
-                "with 95 %% intervals",
-                data->shape.rows, data->shape.hidden);
+                ", %zu rows x hidden %zu, normal input; bars: medians, with 95 %% intervals%s",
+                data->shape.rows, data->shape.hidden,
+                report_is_crowded(data) ? "; the fastest ISA of each method" : "");
     tsv_common(&settings, data, chart->title, words.bytes ? words.bytes : "", 1000, height);
     tsv_frame(&settings, "", &frame);
     settings.failed = settings.failed || words.failed;
@@ -115,7 +123,7 @@ bool chart_roof_share(const report_data *data, const char *directory, chart *cha
     size_t count = 0, with_roof = 0;
     for (size_t i = 0; data->has_shape && i < data->kernel_count; i++) {
         const view_case *at = share_case(data, data->kernels[i].name);
-        if (!at)
+        if (!at || !report_leads_method(data, i))
             continue;
         with_roof += report_timed(at) && isfinite(at->speed.roof_ratio);
         shares[count++] = (share){i, at};

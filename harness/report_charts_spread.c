@@ -15,8 +15,10 @@ static const stored_case *spread_case(const report_data *data, const char *kerne
 {
     const stored_cases *cases = &data->view->cases;
     const stored_case *found = NULL;
-    for (size_t i = 0; i < cases->count; i++) {
-        const stored_case *stored = &cases->cases[i];
+    size_t count;
+    const size_t *own = report_cases_of(data, kernel, &count);
+    for (size_t i = 0; i < count; i++) {
+        const stored_case *stored = &cases->cases[own[i]];
         uint64_t counted = 0;
         for (size_t bin = 0; bin < ULP_BINS && stored->judged; bin++)
             counted += stored->metrics.ulp_histogram[bin];

@@ -305,13 +305,14 @@ bool html_page(const report_data *data, const chart *charts, size_t chart_count,
                error *error)
 {
     add_head(data, out);
+    html_leaders(data, out);
     html_summary(data, out);
     if (!add_charts(data, charts, chart_count, directory, result, on_paper, out, error))
         return false;
     html_results(data, on_paper, out);
     html_accuracy(data, on_paper, out);
     add_how_to_read(out);
-    html_worst(data, out);
+    html_worst(data, on_paper, out);
     add_repeat(data, on_paper, out);
     html_machine(data, out);
     text_add(out, "</main>\n<script>\n");

@@ -32,6 +32,8 @@ typedef struct report_data {
     const view *view;
     report_kernel *kernels; /* every kernel of the run but the roofs, as first stored */
     size_t kernel_count;
+    size_t *by_kernel;   /* indices of the cases, kernel by kernel, then the roofs' */
+    size_t *first;       /* of kernel k: by_kernel[first[k]] to before by_kernel[first[k + 1]] */
     report_group group;  /* the group with most timed cases; cases 0: nothing was timed */
     report_group judged; /* whose errors are shown with them: convention and dtype count */
     bool has_shape;
@@ -46,6 +48,8 @@ bool report_data_make(const view *view, report_data *data, error *error);
 void report_data_free(report_data *data);
 /* data->kernel_count where there is none of this name. */
 size_t report_kernel_index(const report_data *data, const char *name);
+/* The cases of a kernel or roof, in their order: indices into the view's. */
+const size_t *report_cases_of(const report_data *data, const char *kernel, size_t *count);
 bool report_timed(const view_case *timed); /* a finite GB/s */
 bool report_in_group(const report_group *group, const case_key *key);
 /* The case of a kernel (or roof) at one shape of the group on normal input, timed or not; NULL
@@ -62,6 +66,9 @@ bool report_hidden_sizes(const report_data *data, const char *regime, size_t **s
 void report_method(const report_kernel *kernel, char method[NAME_MAX_LENGTH]);
 /* Where there are too many kernels for a line each, charts of errors draw one ISA of a method. */
 bool report_is_crowded(const report_data *data);
+/* Whether no other ISA of the same method is faster at the shape of the report; true where it is
+ * not crowded. */
+bool report_leads_method(const report_data *data, size_t kernel);
 bool report_is_failure(const verdict *verdict); /* a kernel at fault: neither ok nor left out */
 /* The largest row ULP of a kernel over the judged cases of the convention and type of `group`, of
  * one input ("offset" takes "offset:1e4" in), or of all where it is NULL. */
@@ -287,12 +294,13 @@ bool html_page(const report_data *data, const chart *charts, size_t chart_count,
                const char *directory, const report_result *result, bool on_paper, text *out,
                error *error);
 void html_escape(text *out, const char *string);
+void html_leaders(const report_data *data, text *out);
 void html_summary(const report_data *data, text *out);
 const char *html_verdict_class(const verdict *verdict); /* of the style sheet */
 void html_short(text *out, double value);
 void html_results(const report_data *data, bool on_paper, text *out);
 void html_accuracy(const report_data *data, bool on_paper, text *out);
-void html_worst(const report_data *data, text *out);
+void html_worst(const report_data *data, bool on_paper, text *out);
 void html_machine(const report_data *data, text *out);
 
 #endif

@@ -88,10 +88,12 @@ do for [p = 1:panel_count] {
     set tmargin at screen up(TOP[p])
     set bmargin at screen up(BOTTOM[p])
     first_name = name_count + 1
+    last_name = 0
     do for [n = 1:name_count] {
         if (PANEL[OF[n]] == p) {
             i = OF[n]
             first_name = n < first_name ? n : first_name
+            last_name = n
             set arrow 5000 + n from screen across(NAME_LEFT[n]), up(NAME_TOP[n]) \
                 to screen across(NAME_LEFT[n] + 26), up(NAME_TOP[n]) nohead \
                 lw 1.5 + 0.01 * n dt DASH[i] lc rgb COLOUR[i]
@@ -113,14 +115,14 @@ do for [p = 1:panel_count] {
     plot for [k = 1:3] for [l = 1:int(number('lines'))] lines skip 1 \
             using 4:(int($1) == p && int($2) == k && int($3) == l ? $5 : NaN) with lines \
             lw 1.5 dt LINE_DASH[k] lc rgb LINE_COLOUR[k] notitle, \
-        for [i = 1:series_count] points skip 1 \
-            using 5:(int($2) == i && PANEL[i] == p && $7 > 0 ? $7 : NaN) with linespoints \
-            dt DASH[i] lw 0.7 pt OPEN_MARK[i] ps 0.7 lc rgb COLOUR[i] notitle, \
-        for [i = 1:series_count] points skip 1 \
-            using 5:(int($2) == i && PANEL[i] == p && $8 == 0 ? ($6 > low ? $6 : low) : NaN) \
-            with linespoints lw 1.5 dt DASH[i] pt MARK[i] ps 0.7 lc rgb COLOUR[i] notitle, \
-        for [i = 1:series_count] points skip 1 \
-            using 5:(int($2) == i && PANEL[i] == p && $8 == 1 ? high : NaN) \
+        for [n = first_name:last_name] points skip 1 \
+            using 5:(int($2) == OF[n] && $7 > 0 ? $7 : NaN) with linespoints \
+            dt DASH[OF[n]] lw 0.7 pt OPEN_MARK[OF[n]] ps 0.7 lc rgb COLOUR[OF[n]] notitle, \
+        for [n = first_name:last_name] points skip 1 \
+            using 5:(int($2) == OF[n] && $8 == 0 ? ($6 > low ? $6 : low) : NaN) \
+            with linespoints lw 1.5 dt DASH[OF[n]] pt MARK[OF[n]] ps 0.7 lc rgb COLOUR[OF[n]] \
+            notitle, \
+        points skip 1 using 5:(int($1) == p && $8 == 1 ? high : NaN) \
             with points pt WRONG_MARK ps 1.1 lw 2 lc rgb ALARM notitle, \
         for [n = 1:tips] points skip 1 \
             using 5:(int($1) == p ? ($8 == 1 ? high : $6 > low ? $6 : low) : NaN):9 \

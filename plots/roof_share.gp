@@ -25,7 +25,8 @@ set xrange [0:number('xmax')]
 set yrange [number('ymin'):number('ymax')]
 set xlabel 'share of the roof: time of the faster copy / time of the kernel'
 set border 1
-set xtics 0.1
+step = number('xmax') > 2.4 ? 0.5 : number('xmax') > 1.3 ? 0.2 : 0.1
+set xtics step
 set format x '%.1f'
 unset ytics
 set arrow 1 from 1, graph 0 to 1, graph 1 nohead lw 2 lc rgb INK

@@ -92,6 +92,35 @@ static void test_threads_and_caches(void **state)
     char *page = slurp("states", "index.html");
     assert_non_null(strstr(page, "--cache hot,cold"));
     assert_non_null(strstr(page, "--threads 1,2"));
+    /* What to take: the fastest, which is also accurate; two threads and cold caches do not count.
+     */
+    assert_non_null(strstr(page, "<tr><td>f32</td><td class=\"word\">avx512</td>"
+                                 "<td class=\"word\">L2: 85 &times; 768</td>"
+                                 "<td class=\"word\">fused_f32_avx512</td>"
+                                 "<td data-value=\"8e+01\">80.0</td><td data-value=\"0.8\">"));
+    free(page);
+    sample_free(sample);
+}
+
+static void test_what_to_take(void **state)
+{
+    (void)state;
+    sample *sample = state_sample();
+    report_result result;
+    /* The fastest is off on one input, and makes no claim there: it is named, with a more accurate
+     * one beside it. */
+    stored_case *off = sample_judged(sample, "fused_f32_avx512", "huge", 50, VERDICT_INACCURATE);
+    off->verdict.declared = true;
+    sample_kernel(sample, "two_pass_f32_avx512", "two_pass", "avx512");
+    sample_speed(sample, "two_pass_f32_avx512", 85, 768, 30);
+    write_report(sample, "take", &result);
+    char *page = slurp("take", "index.html");
+    assert_non_null(strstr(page,
+                           "<td class=\"declared\" title=\"inaccurate\" data-value=\"5e+01\">50.0"
+                           "</td><td class=\"word\">two_pass_f32_avx512</td>"
+                           "<td data-value=\"3e+01\">30.0</td></tr>"));
+    assert_non_null(
+        strstr(page, "1 kernel is wrong on some hard rows for which it makes no claim"));
     free(page);
     sample_free(sample);
 }
@@ -144,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads_and_caches),
+        cmocka_unit_test(test_what_to_take),
         cmocka_unit_test(test_histogram),
         cmocka_unit_test(test_reasons),
     };
