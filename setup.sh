@@ -44,6 +44,7 @@ choose_build_directory() {
     esac
     state=$build/setup           # logs, lock and stamps of this file
     configured=$state/configured # what the build was configured from; see settings()
+    peers=$state/peers           # there once they were asked for and looked for
     built=$state/built           # its time is when the last good build began
 }
 
@@ -63,7 +64,17 @@ is_configured() {
 }
 
 is_up_to_date() {
-    [ -f "$built" ] && [ -x "$build/bin/lnbench" ] && is_configured && [ -z "$(changes)" ]
+    [ -f "$built" ] && [ -x "$build/bin/lnbench" ] && is_configured && has_peers &&
+        [ -z "$(changes)" ]
+}
+
+# Other libraries are large: they are installed for whoever asks for them.
+wants_peers() {
+    [ "${LNBENCH_PEERS-}" = 1 ]
+}
+
+has_peers() {
+    ! wants_peers || [ -f "$peers" ]
 }
 
 # Prints what changed since the last good build: a file of the checkout, a directory in which one
@@ -146,6 +157,7 @@ each_need() {
         trim "$need_for" && need_for=$trimmed
         case $purpose:$need_for in
         run:run | run:run\? | tests:run | tests:run\? | tests:tests | tests:tests\?) ;;
+        *:peers | *:peers\?) wants_peers || continue ;;
         *) continue ;;
         esac
         trim "$need_package" && need_package=$trimmed
@@ -365,13 +377,23 @@ configure_and_build() {
     touch "$built.new" || stop "$built.new: cannot be written"
     if ! is_configured || [ -n "$(find "$root/CMakePresets.json" -newer "$configured")" ]; then
         configure
+    elif ! has_peers || may_have_new_libraries; then
+        say "configuring again in $build: libraries may have come"
+        run_cmake "$build"
+        touch "$configured"
     fi
+    ! wants_peers || touch "$peers"
     say "building in $build"
     if ! logged "$state/build.log" cmake --build "$build"; then
         fail_with_log "$state/build.log" "the build failed"
     fi
     [ -x "$build/bin/lnbench" ] || stop "$build/bin/lnbench: the build did not make it"
     mv "$built.new" "$built"
+}
+
+may_have_new_libraries() {
+    packages=${DPKG_ADMINDIR:-/var/lib/dpkg}/status
+    [ -f "$packages" ] && [ -n "$(find "$packages" -newer "$configured")" ]
 }
 
 configure() {
@@ -384,11 +406,13 @@ configure() {
     tests=OFF
     [ "$purpose" = run ] || tests=ON
     say "configuring (Release) in $build"
-    if ! logged "$state/configure.log" cmake -S "$root" -B "$build" --preset release \
-        -DLNBENCH_TESTS=$tests; then
-        fail_with_log "$state/configure.log" "the configuration failed"
-    fi
+    run_cmake -S "$root" -B "$build" --preset release -DLNBENCH_TESTS=$tests
     settings "$purpose" >"$configured" || stop "$configured: cannot be written"
+}
+
+run_cmake() {
+    logged "$state/configure.log" cmake "$@" ||
+        fail_with_log "$state/configure.log" "the configuration failed"
 }
 
 # logged LOG COMMAND...: the command's output goes to the log; a terminal shows how far it is.

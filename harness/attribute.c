@@ -1,5 +1,6 @@
 #include "attribute.h"
 #include "affine.h"
+#include "double_double.h"
 #include "judge_inside.h"
 #include "scale.h"
 #include "storage.h"
@@ -18,22 +19,48 @@ const char *stage_name(error_stage stage)
 typedef struct row_view {
     const judge_block *block;
     const ln_reference_typed *result;
-    const float *x, *residual, *computed;
+    const void *x, *residual, *computed;
 } row_view;
 
-static row_view view_of(const judge_block *block, const float *computed, size_t row)
+static row_view view_of(const judge_block *block, const void *computed, size_t row)
 {
-    size_t at = row * block->hidden;
-    const float *x = block->x, *residual = block->residual;
-    return (row_view){block, &block->results[row], x + at, residual ? residual + at : NULL,
-                      computed + at};
+    const void *residual = block->residual;
+    return (row_view){block, &block->results[row], judge_row_of(block, block->x, row),
+                      residual ? judge_row_of(block, residual, row) : NULL,
+                      judge_row_of(block, computed, row)};
 }
 
-/* What was normalised: x + residual is rounded first. */
+/* Rounded to the type, a tie of high broken by low. */
+static double round_to(ln_type type, double_double value)
+{
+    uint16_t bits;
+    if (type == LN_F64)
+        return value.hi;
+    if (type == LN_F32)
+        return (double)(float)value.hi;
+    bits = storage_round(type, value.hi, (value.lo > 0) - (value.lo < 0));
+    return storage_load(type, &bits, 0);
+}
+
+/* What was normalised, x + residual rounded first, less the mean. */
 static double deviation(const row_view *row, size_t i)
 {
-    float x = row->residual ? row->x[i] + row->residual[i] : row->x[i];
-    return (double)x - row->result->facts.mean;
+    ln_type type = row->block->storage;
+    double x = storage_load(type, row->x, i);
+    if (row->residual)
+        x = round_to(type, two_sum(x, storage_load(type, row->residual, i)));
+    return (x - row->result->facts.mean) - row->result->mean_rest;
+}
+
+static double computed_of(const row_view *row, size_t i)
+{
+    return storage_load(row->block->storage, row->computed, i);
+}
+
+/* What the exact answer has beyond a double. */
+static double rest_of(const row_view *row, size_t i)
+{
+    return row->result->rest ? row->result->rest[i] : 0;
 }
 
 static double factor(const judge_block *block, size_t i)
@@ -49,7 +76,7 @@ static double ulp_of_scale(const row_view *row, size_t i)
 {
     const judge_block *block = row->block;
     metrics_row scaled = judge_metrics_row(block, (size_t)(row->result - block->results));
-    return ln_ulp_f32(element_scale(&scaled, i));
+    return ln_ulp(block->storage, element_scale(&scaled, i));
 }
 
 static bool is_finite_row(const row_view *row)
@@ -57,7 +84,8 @@ static bool is_finite_row(const row_view *row)
     if (!isfinite(row->result->facts.rstd))
         return false;
     for (size_t i = 0; i < row->block->hidden; i++)
-        if (!isfinite(row->computed[i]) || !isfinite(storage_load(LN_F32, row->result->rounded, i)))
+        if (!isfinite(computed_of(row, i)) ||
+            !isfinite(storage_load(row->block->storage, row->result->rounded, i)))
             return false;
     return true;
 }
@@ -73,9 +101,10 @@ static statistics_error given_error(const row_view *row, const row_statistics *g
 {
     double exact = row->result->facts.rstd;
     double held = accumulator == LN_F64 ? exact : (double)(float)exact;
-    return (statistics_error){.mean = (row->result->facts.mean - given->mean) * given->rstd,
+    double mean = (row->result->facts.mean - given->mean) + row->result->mean_rest;
+    return (statistics_error){.mean = mean * given->rstd,
                               .variance = given->rstd - held,
-                              .rstd = held - exact};
+                              .rstd = (held - exact) - row->result->rstd_rest};
 }
 
 /* The errors' weighted least squares on gamma * (x - mean) and gamma: a 2 x 2 system, whose two
@@ -86,7 +115,7 @@ static statistics_error fitted_error(const row_view *row)
     for (size_t i = 0; i < row->block->hidden; i++) {
         double ulp = ulp_of_scale(row, i), gamma = factor(row->block, i) / ulp;
         double g = gamma * deviation(row, i) * rstd, h = gamma;
-        double e = ((double)row->computed[i] - row->result->exact[i]) / ulp;
+        double e = ((computed_of(row, i) - row->result->exact[i]) - rest_of(row, i)) / ulp;
         gg += g * g;
         gh += g * h;
         hh += h * h;
@@ -101,18 +130,20 @@ static statistics_error fitted_error(const row_view *row)
 }
 
 /* The five stages of one element, and their sum. */
-static void split(const row_view *row, const statistics_error *off, size_t i, double parts[STAGES])
+static void split_error(const row_view *row, const statistics_error *off, size_t i,
+                        double parts[STAGES])
 {
     double gamma = factor(row->block, i), from_mean = deviation(row, i);
     double exact = row->result->exact[i], ulp = ulp_of_scale(row, i);
     parts[STAGE_MEAN] = gamma * off->mean;
     parts[STAGE_VARIANCE] = gamma * from_mean * off->variance;
     parts[STAGE_RSTD] = gamma * from_mean * off->rstd;
-    double unrounded = exact + (parts[STAGE_MEAN] + parts[STAGE_VARIANCE] + parts[STAGE_RSTD]);
-    double rounded = (double)(float)unrounded;
-    parts[STAGE_ROUNDING] = rounded - unrounded;
-    parts[STAGE_APPLY] = (double)row->computed[i] - rounded;
-    parts[STAGE_TOTAL] = (double)row->computed[i] - exact;
+    double off_by = parts[STAGE_MEAN] + parts[STAGE_VARIANCE] + parts[STAGE_RSTD];
+    double_double unrounded = two_sum(exact, off_by + rest_of(row, i));
+    double rounded = round_to(row->block->storage, unrounded);
+    parts[STAGE_ROUNDING] = (rounded - unrounded.hi) - unrounded.lo;
+    parts[STAGE_APPLY] = computed_of(row, i) - rounded;
+    parts[STAGE_TOTAL] = (computed_of(row, i) - exact) - rest_of(row, i);
     for (int stage = 0; stage < STAGES; stage++)
         parts[stage] /= ulp;
 }
@@ -134,7 +165,7 @@ static void add_element(attribution *found, const double parts[STAGES], size_t r
     }
 }
 
-void attribute_outputs(const judge_block *block, const float *computed,
+void attribute_outputs(const judge_block *block, const void *computed,
                        const row_statistics *statistics, ln_type accumulator, attribution *found)
 {
     *found = (attribution){.fitted = statistics == NULL, .verdict.kind = VERDICT_OK};
@@ -148,7 +179,7 @@ void attribute_outputs(const judge_block *block, const float *computed,
         statistics_error off =
             statistics ? given_error(&row, &statistics[r], accumulator) : fitted_error(&row);
         for (size_t i = 0; i < block->hidden; i++) {
-            split(&row, &off, i, parts);
+            split_error(&row, &off, i, parts);
             add_element(found, parts, r, i, found->rows == 0 && i == 0);
         }
         found->rows++;
@@ -203,7 +234,7 @@ bool attribute_kernel(judge *judge, const judge_block *block, const kernel_entry
                            : fail_memory(error, "mean and rstd");
     bool applied = there && strcmp(kernel->facts.apply, "direct") == 0;
     if (fine)
-        attribute_outputs(block, (const float *)judge->other, applied ? statistics : NULL,
+        attribute_outputs(block, judge->other, applied ? statistics : NULL,
                           kernel->facts.accumulator, found);
     free(statistics);
     return fine;

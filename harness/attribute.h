@@ -19,7 +19,8 @@
  * in x that comes nearest to its errors (weighted least squares), which takes up of the roundings
  * what looks like one, about 1/sqrt(N) of an ulp; rstd is then part of variance.
  *
- * m and r are known to 53 bits, so that a stage is exact to kappa * 2^-53 of xhat's scale.
+ * m and r are known to 53 bits, so that a stage is exact to kappa * 2^-53 of xhat's scale; for rows
+ * of f64 m, r and y are known to 106 bits, and a stage to 2^-52 of itself.
  */
 #ifndef LNBENCH_ATTRIBUTE_H
 #define LNBENCH_ATTRIBUTE_H
@@ -61,8 +62,9 @@ const char *stage_name(error_stage stage); /* "mean", ..., "total" */
 bool attribute_kernel(judge *judge, const judge_block *block, const kernel_entry *kernel,
                       attribution *found, error *error);
 
-/* The same for outputs of a block (dense); statistics: a row each, or NULL to fit them. */
-void attribute_outputs(const judge_block *block, const float *computed,
+/* The same for outputs of a block (dense, of its type); statistics: a row each, or NULL to fit
+ * them. */
+void attribute_outputs(const judge_block *block, const void *computed,
                        const row_statistics *statistics, ln_type accumulator, attribution *found);
 
 #endif

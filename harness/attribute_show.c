@@ -143,12 +143,9 @@ static bool write_tables(const attributed *all, size_t count, const char *subtit
     text bars = {0}, names = {0}, settings = {0}, series = {0};
     size_t rows = fill_bars(all, count, &bars, &names);
     fill_settings(subtitle, rows, &settings);
-    text_add(&series, "kernel\tstatistics\tisa\n");
+    palette_heading(&series);
     for (int stage = 0; stage < STAGE_TOTAL; stage++) {
-        tsv_text(&series, stage_name((error_stage)stage));
-        tsv_text(&series, "stage");
-        tsv_text(&series, "other");
-        tsv_end(&series);
+        palette_line(&series, stage_name((error_stage)stage), "stage", "other");
     }
     /* All four are freed, saved or not. */
     bool fine = tsv_save(&bars, directory, stem, ".tsv", error);

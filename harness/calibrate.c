@@ -2,6 +2,7 @@
 #include "calibrate.h"
 #include "command.h"
 #include "interrupt.h"
+#include "output.h"
 #include "paths.h"
 #include "session_setup.h"
 #include "store_calibration.h"
@@ -56,15 +57,6 @@ static json_t *calibration_json(const calibration *calibration)
     return NULL;
 }
 
-static bool print_json(const calibration *calibration, error *error)
-{
-    json_t *json = calibration_json(calibration);
-    bool fine = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
-    printf("\n");
-    json_decref(json);
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
-}
-
 static void add_row(table *table, int method, int regime, const noise *noise)
 {
     table_cell(table, regime_names[regime]);
@@ -77,30 +69,35 @@ static void add_row(table *table, int method, int regime, const noise *noise)
     table_format(table, "%u", noise->trials);
 }
 
-static bool print_table(const calibration *calibration, error *error)
+static bool print_table(const calibration *calibration, const output *output, error *error)
 {
     static const char *const headings[] = {"regime",          "shape", "method",    "noise",
                                            "smallest change", "in",    "processes", "comparisons"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
-    if (!table)
-        return fail_memory(error, "the table");
-    for (int regime = 0; regime < REGIMES; regime++)
+    for (int regime = 0; table && regime < REGIMES; regime++)
         for (int method = 0; method < METHODS; method++)
             if (calibration->noise[method][regime].trials > 0)
                 add_row(table, method, regime, &calibration->noise[method][regime]);
-    bool fine = table_print(table, stdout);
-    table_destroy(table);
-    printf("\n%s, equal code: a copy and %u rebuild%s; confidence %g %%\n", calibration->kernel,
-           calibration->rebuilds, calibration->rebuilds == 1 ? "" : "s",
-           calibration->confidence * 100);
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
+    if (!output_table(output, table, error))
+        return false;
+    output_line(output, "\n%s, equal code: a copy and %u rebuild%s; confidence %g %%",
+                calibration->kernel, calibration->rebuilds, calibration->rebuilds == 1 ? "" : "s",
+                calibration->confidence * 100);
+    return true;
+}
+
+static bool print(const calibration *calibration, const output *output, error *error)
+{
+    if (output->format == OUTPUT_JSON)
+        return output_json(output, calibration_json(calibration), error);
+    return print_table(calibration, output, error);
 }
 
 static bool check(const calibrate_settings *settings, error *error)
 {
-    if (!(settings->seconds > 0) || !(settings->deadline > 0))
-        return fail(error, EXIT_CODE_USAGE, "--%s: more than 0 seconds was expected",
-                    settings->seconds > 0 ? "deadline" : "time");
+    if (!seconds_check("time", settings->seconds, error) ||
+        !seconds_check("deadline", settings->deadline, error))
+        return false;
     if (!(settings->confidence >= 0.5 && settings->confidence <= 0.9999))
         return fail(error, EXIT_CODE_USAGE,
                     "--confidence %g: 0.5 to 0.9999 was expected, such as 0.99",
@@ -120,7 +117,7 @@ static bool check(const calibrate_settings *settings, error *error)
 }
 
 /* A database that cannot be written is found before anything is measured. */
-static bool run(const calibrate_settings *settings, bool json, error *error)
+static bool run(const calibrate_settings *settings, const output *output, error *error)
 {
     build_set builds = {0};
     machine machine = {0};
@@ -133,7 +130,7 @@ static bool run(const calibrate_settings *settings, bool json, error *error)
         fprintf(stderr, "lnbench: %s; code placement is not in the noise\n", builds.why);
     fine = fine && calibrate_measure(settings, &builds, &machine, &calibration, error) &&
            store_put_calibration(store, &machine, &calibration, error) &&
-           (json ? print_json(&calibration, error) : print_table(&calibration, error));
+           print(&calibration, output, error);
     build_set_free(&builds);
     machine_free(&machine);
     store_close(store);
@@ -148,7 +145,9 @@ exit_code command_calibrate(int argc, char **argv, error *error)
                                 .database = "results/lnbench.db",
                                 .seed = 1,
                                 .deadline = 10};
-    bool json = false, help;
+    output_request request = {0};
+    output output;
+    bool help;
     const option options[] = {
         {"time", "S", "about how long it may take (default: 180)", OPTION_REAL, &given.seconds},
         {"rebuilds", "N", "link the library N times in other orders (default: 3)", OPTION_COUNT,
@@ -163,9 +162,8 @@ exit_code command_calibrate(int argc, char **argv, error *error)
         {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT, &given.database},
         {"seed", "N", "of link orders, placements and inputs (default: 1)", OPTION_COUNT,
          &given.seed},
-        {"deadline", "S", "seconds until a kernel counts as hung (default: 10)", OPTION_REAL,
-         &given.deadline},
-        {"json", NULL, "print it as JSON", OPTION_FLAG, &json},
+        DEADLINE_OPTION(given.deadline, 10),
+        OUTPUT_OPTIONS(request),
     };
     const subcommand subcommand = {
         "calibrate",
@@ -182,7 +180,7 @@ exit_code command_calibrate(int argc, char **argv, error *error)
         options_help(&subcommand, stdout);
     else if (fine) {
         interrupt_watch();
-        fine = run(&given, json, error);
+        fine = output_choose(&request, &output, error) && run(&given, &output, error);
     }
     word_list_free(&given.given);
     word_list_free(&given.regimes);

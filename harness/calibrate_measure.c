@@ -1,12 +1,12 @@
 /* Duets of equal builds, and runs of them: measured by the code that duet and run measure with. */
 #include "calibrate.h"
+#include "seconds.h"
 #include "duet.h"
 #include "interrupt.h"
 #include "session_setup.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { HIDDEN = 768, PROCESSES = 5, REPETITIONS = 3, LEAST_RUNS = 4, L1_BYTES = 24 << 10 };
 
@@ -20,13 +20,6 @@ typedef struct campaign {
     word_list shapes;
     double begun;
 } campaign;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 size_t calibrate_rows(const machine *machine, int regime, size_t hidden)
 {
@@ -227,10 +220,11 @@ static bool sum_up_runs(campaign *campaign, speed_sample (*samples)[REGIMES], si
 static bool run_runs(campaign *campaign, store *store, error *error)
 {
     speed_sample(*samples)[REGIMES] = NULL;
-    double begun = now();
+    double begun = seconds_now();
     size_t runs = 0;
     bool fine = true;
-    while (fine && (runs < LEAST_RUNS || now() - campaign->begun < campaign->settings->seconds)) {
+    while (fine &&
+           (runs < LEAST_RUNS || seconds_now() - campaign->begun < campaign->settings->seconds)) {
         speed_sample(*grown)[REGIMES] = realloc(samples, (runs + 1) * sizeof *grown);
         int64_t run = 0;
         if (!grown) {
@@ -244,7 +238,7 @@ static bool run_runs(campaign *campaign, store *store, error *error)
                take_samples(campaign, store, run, samples[runs], error);
         runs++;
     }
-    double each = (now() - begun) / (double)(runs ? runs : 1);
+    double each = (seconds_now() - begun) / (double)(runs ? runs : 1);
     fine = fine && sum_up_runs(campaign, samples, runs, each, error);
     for (size_t i = 0; i < runs; i++)
         for (int regime = 0; regime < REGIMES; regime++)
@@ -277,7 +271,7 @@ bool calibrate_measure(const calibrate_settings *settings, const build_set *buil
                          .builds = builds,
                          .machine = machine,
                          .calibration = calibration,
-                         .begun = now()};
+                         .begun = seconds_now()};
     char path[300];
     store *store = NULL;
     snprintf(path, sizeof path, "%s/runs.db", builds->directory);

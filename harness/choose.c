@@ -363,9 +363,11 @@ static bool rank(const evidence *evidence, choice *choice, error *error)
     return true;
 }
 
-/* The ISAs and the parameters' type that are wanted. */
+/* The library, the ISAs and the parameters' type that are wanted. */
 static bool is_of_kind(const choose_wanted *wanted, const json_t *kernels, const char *kernel)
 {
+    if (wanted->callable && strcmp(descriptor_word(kernels, kernel, "source"), "builtin") != 0)
+        return false;
     bool fits = !wanted->isas;
     for (size_t i = 0; !fits && wanted->isas[i]; i++)
         fits = strcmp(wanted->isas[i], descriptor_word(kernels, kernel, "isa")) == 0;

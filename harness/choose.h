@@ -41,6 +41,7 @@ typedef struct choose_wanted {
     choose_budget budget;
     accuracy_class class;
     bool every_input;           /* judged on every family, whatever the budget asks for */
+    bool callable;              /* of liblayernorm alone: what its callers can name */
     const char *const *isas;    /* of these alone, up to a NULL; NULL: all */
     const char *param;          /* with parameters of this type; NULL: any */
     const word_list *kernels;   /* globs; NULL or empty: all */
@@ -57,6 +58,7 @@ typedef struct accuracy_fact {
     double kappa; /* that was asked of the rows; 0: normal rows */
     double row_ulp, bound, ulp, correctly_rounded, bits; /* NaN: this fact does not tell */
     verdict verdict;
+    bool is_peer;       /* of another library (peers.h) */
     bool fault;         /* the verdict rules the kernel out, whatever the budget */
     bool without_claim; /* fault-free, but for these rows nothing is right or nothing is known */
     int64_t run;
@@ -102,6 +104,8 @@ bool kernel_is_wanted(const choose_wanted *wanted, const char *kernel);
 
 /* A word that a run's descriptors tell of a kernel ("isa", "param", ...), "" where they don't. */
 const char *descriptor_word(const json_t *kernels, const char *kernel, const char *key);
+/* Whether it is another library's (peers.h): its descriptor has that library's version. */
+bool kernel_is_peer(const json_t *kernels, const char *kernel);
 /* Its object hash, likewise. */
 const char *descriptor_hash(const json_t *kernels, const char *kernel);
 

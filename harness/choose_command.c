@@ -113,6 +113,7 @@ static bool set_common(const choose_options *options, const model *model, choose
     *wanted = (choose_wanted){.budget = options->budget,
                               .class = class,
                               .every_input = class != CLASS_ANY,
+                              .callable = options->emit != NULL,
                               .threads = (unsigned)options->threads,
                               .kernels = &options->kernels};
     if (!dtype_from_name(options->dtype, &wanted->dtype))
@@ -125,7 +126,8 @@ static bool set_common(const choose_options *options, const model *model, choose
     if (options->threads < 1 || options->threads > 4096)
         return fail(error, EXIT_CODE_USAGE, "--threads %llu: a number from 1 to 4096 was expected",
                     (unsigned long long)options->threads);
-    return check_budget(&options->budget, error) && set_convention(options, model, wanted, error);
+    return seconds_check("deadline", options->deadline, error) &&
+           check_budget(&options->budget, error) && set_convention(options, model, wanted, error);
 }
 
 static bool set_wanted(const choose_options *options, choosing *choosing, error *error)
@@ -351,12 +353,15 @@ static bool decide_all(const choose_options *options, choosing *choosing, error 
     return true;
 }
 
-/* Whether this CPU runs the kernel and some class might have it: `known` says by the errors. */
+/* Whether this CPU runs the kernel and some class might have it: `known` says by the errors. Peers
+ * are judged, since classes are held against them, and never chosen. */
 static bool is_eligible(const choosing *choosing, const chosen *one, const kernel_entry *kernel,
                         bool known)
 {
     char hash[20], reason[256];
     bool unjudged, of_any = !known;
+    if (known && kernel->plugin != 0)
+        return false;
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
     for (int class = CLASS_FAST; known && !of_any && class <= CLASS_REPRODUCIBLE; class ++)
         of_any =
@@ -382,7 +387,7 @@ static size_t find_table_lacks(const choosing *choosing, bool speed, choose_lack
             snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
             lacking =
                 !speed && i % TABLE_REGIMES == 0 && is_eligible(choosing, one, kernel, false) &&
-                kernel->facts.unroll == 4 &&
+                (kernel->facts.unroll == 4 || kernel->version[0]) &&
                 !class_is_judged(&one->evidence, kernel->facts.name, hash, one->wanted.hidden);
         }
         if (lacking)
@@ -391,11 +396,25 @@ static size_t find_table_lacks(const choosing *choosing, bool speed, choose_lack
     return count;
 }
 
+/* The eligible ones by name: a glob that asks for more would be a kernel that is not there. */
+static bool name_eligible(const choose_options *options, const kernel_list *eligible,
+                          word_list *names, error *error)
+{
+    for (size_t k = 0; options->kernels.count && k < eligible->count; k++)
+        if (!word_list_add(names, eligible->kernels[k].facts.name, error))
+            return false;
+    return true;
+}
+
 static bool measure_for_table(const choose_options *options, choosing *choosing, bool speed,
                               error *error)
 {
-    kernel_list eligible = {calloc(choosing->kernels.count, sizeof *eligible.kernels), 0};
+    kernel_list eligible = {
+        .kernels = calloc(choosing->kernels.count, sizeof *eligible.kernels),
+    };
     choose_lack lacks[TABLE_SHAPES];
+    choose_wanted first;
+    word_list names = {0};
     choose_meter meter = {options->database, choosing->command_line, choosing->worker,
                           &eligible,         &choosing->machine,     options->time,
                           options->deadline, options->seed};
@@ -409,10 +428,29 @@ static bool measure_for_table(const choose_options *options, choosing *choosing,
     size_t count = find_table_lacks(choosing, speed, lacks);
     bool fine = eligible.count > 0 ||
                 fail(error, EXIT_CODE_ACCURACY, "no kernel of this type is of any class");
+    fine = fine && name_eligible(options, &eligible, &names, error);
+    if (count > 0) { /* the first speaks for all of them */
+        first = *lacks[0].wanted;
+        first.kernels = &names;
+        lacks[0].wanted = &first;
+    }
     fine =
         fine && (count == 0 || choose_measure(&meter, lacks, count, &run, &short_of_time, error));
+    word_list_free(&names);
     free(eligible.kernels);
     return fine && (count == 0 || decide_all(options, choosing, error));
+}
+
+/* Of some shape times must be there; its neighbours stand for one that lacks them. */
+static bool check_timed(const choose_options *options, const choosing *choosing, error *error)
+{
+    for (size_t i = 0; i < choosing->count; i++)
+        if (choosing->all[i].evidence.timed)
+            return true;
+    return fail(error, EXIT_CODE_ENVIRONMENT,
+                "%.200s: none of the table's shapes was timed on this machine: without --stored "
+                "they are measured",
+                options->database);
 }
 
 static bool make_table(const choose_options *options, choosing *choosing, error *error)
@@ -423,7 +461,7 @@ static bool make_table(const choose_options *options, choosing *choosing, error 
     if (fine && !options->stored)
         fine = measure_for_table(options, choosing, false, error) &&
                measure_for_table(options, choosing, true, error);
-    fine = fine &&
+    fine = fine && check_timed(options, choosing, error) &&
            chosen_emit_table(choosing->all, choosing->count, choosing->command_line, &code, error);
     if (fine && fputs(code.bytes, stdout) < 0)
         fine = fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
@@ -495,7 +533,7 @@ exit_code command_choose(int argc, char **argv, error *error)
          &choose.tokens},
         {"convention", "C", "a preset or list (default: the model's, else torch)", OPTION_RAW,
          &choose.conventions},
-        {"dtype", "f32", "element type (default: f32)", OPTION_TEXT, &choose.dtype},
+        {"dtype", "f32|f64|bf16|f16", "element type (default: f32)", OPTION_TEXT, &choose.dtype},
         {"cache", "hot|cold", "cache state (default: hot)", OPTION_TEXT, &choose.cache},
         {"threads", "T", "threads of one call (default: 1)", OPTION_COUNT, &choose.threads},
         {"kernels", "GLOB,...", "choose among these", OPTION_LIST, &choose.kernels},
@@ -518,11 +556,9 @@ exit_code command_choose(int argc, char **argv, error *error)
         {"fresh", NULL, "measure, whatever is stored", OPTION_FLAG, &choose.fresh},
         {"stored", NULL, "never measure", OPTION_FLAG, &choose.stored},
         {"time", "S", "seconds to measure in, roughly (default: 60)", OPTION_REAL, &choose.time},
-        {"plugin", "FILE.so", "with a plugin's kernels; may be given again", OPTION_RAW,
-         &choose.plugins},
+        PLUGIN_OPTION(choose.plugins),
         {"seed", "N", "of inputs and of the order (default: 1)", OPTION_COUNT, &choose.seed},
-        {"deadline", "S", "seconds until a kernel counts as hung (default: 10)", OPTION_REAL,
-         &choose.deadline},
+        DEADLINE_OPTION(choose.deadline, 10),
         {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT, &choose.database},
     };
     const subcommand subcommand = {

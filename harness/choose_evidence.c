@@ -59,6 +59,11 @@ const char *descriptor_word(const json_t *kernels, const char *kernel, const cha
     return "";
 }
 
+bool kernel_is_peer(const json_t *kernels, const char *kernel)
+{
+    return descriptor_word(kernels, kernel, "version")[0] != '\0';
+}
+
 const char *descriptor_hash(const json_t *kernels, const char *kernel)
 {
     return descriptor_word(kernels, kernel, "object_hash");
@@ -216,6 +221,7 @@ static bool add_case_fact(const stored_case *stored, const json_t *kernels, int6
     snprintf(fact->object_hash, sizeof fact->object_hash, "%s",
              descriptor_hash(kernels, fact->kernel));
     snprintf(fact->input, sizeof fact->input, "%s", stored->key.input);
+    fact->is_peer = kernel_is_peer(kernels, fact->kernel);
     fact->hidden = stored->key.hidden;
     fact->kappa = kappa;
     fact->verdict = stored->verdict;
@@ -245,6 +251,7 @@ static bool add_row_fact(const stored_case *stored, const stored_row *row, const
     snprintf(fact->object_hash, sizeof fact->object_hash, "%s",
              descriptor_hash(kernels, fact->kernel));
     snprintf(fact->input, sizeof fact->input, "offset");
+    fact->is_peer = kernel_is_peer(kernels, fact->kernel);
     fact->hidden = stored->key.hidden;
     fact->kappa = kappa_of_sweep(row->row);
     fact->row_ulp = row->row_ulp;

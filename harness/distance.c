@@ -269,7 +269,7 @@ exit_code command_distance(int argc, char **argv, error *error)
         {"std", "S", "its std, rounded to f32 (default: 1)", OPTION_REAL, &given.std},
         {"conventions", "C,...", "presets or lists (default: every preset)", OPTION_RAW,
          &given.conventions},
-        {"chart", "DIR", "also draw: the first convention against the others, or its neighbours",
+        {"chart", "DIR", "also draw the first convention against the others, or neighbours",
          OPTION_TEXT, &given.chart},
         OUTPUT_OPTIONS(given.request),
     };

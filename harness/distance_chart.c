@@ -53,12 +53,9 @@ static void fill_points(const subject *subject, size_t hidden, float std, text *
 
 static void fill_series(const distance_list *others, text *out)
 {
-    text_add(out, "kernel\tstatistics\tisa\n");
+    palette_heading(out);
     for (size_t i = 0; i < others->count; i++) {
-        tsv_text(out, others->names[i]);
-        tsv_text(out, "distance");
-        tsv_text(out, "other");
-        tsv_end(out);
+        palette_line(out, others->names[i], "distance", "other");
     }
 }
 

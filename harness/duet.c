@@ -18,9 +18,9 @@ static bool read_settings(const duet_options *options, duet *duet, comparison_fo
     if (!options->base || !options->new)
         return fail(error, EXIT_CODE_USAGE, "--%s FILE.so is missing: the %s build",
                     options->base ? "new" : "base", options->base ? "new" : "old");
-    if (!(options->seconds > 0) || !(options->deadline > 0))
-        return fail(error, EXIT_CODE_USAGE, "--%s: more than 0 seconds was expected",
-                    options->seconds > 0 ? "deadline" : "time");
+    if (!seconds_check("time", options->seconds, error) ||
+        !seconds_check("deadline", options->deadline, error))
+        return false;
     *settings = (comparison_settings){
         .tool = "duet",
         .files = {options->base, options->new},
@@ -66,6 +66,8 @@ exit_code command_duet(int argc, char **argv, error *error)
         {"kernels", "GLOB,...", "only these kernels", OPTION_LIST, &request->kernels},
         {"conventions", "C,...", "the first is timed; all are judged (default: all presets)",
          OPTION_RAW, &request->conventions},
+        {"dtypes", "f32,...", "f32, f64, bf16, f16 (default: f32, and kernels named in full)",
+         OPTION_LIST, &request->dtypes},
         {"shapes", "ROWSxHIDDEN,...", "instead of the quick plan's", OPTION_LIST, &request->shapes},
         {"inputs", "FAMILY,...", "judge on these only: families or .npy files", OPTION_LIST,
          &request->inputs},
@@ -79,7 +81,7 @@ exit_code command_duet(int argc, char **argv, error *error)
         {"time", "S", "at most about S seconds for each kernel and shape (default: 30)",
          OPTION_REAL, &given.seconds},
         {"accuracy", "exact|no-worse|bound",
-         "what fails: any changed bit; a larger worst error (default); a broken bound", OPTION_TEXT,
+         "what fails: a bit, a larger error (default), a broken bound", OPTION_TEXT,
          &given.shown.gate},
         {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT, &given.shown.only},
         {"format", "text|markdown|tsv|json|junit|github|smaller", "of standard output", OPTION_TEXT,
@@ -90,8 +92,7 @@ exit_code command_duet(int argc, char **argv, error *error)
         {"db", "FILE", "where lnbench calibrate left this machine's noise", OPTION_TEXT,
          &given.database},
         {"seed", "N", "of inputs, order and placement (default: 1)", OPTION_COUNT, &request->seed},
-        {"deadline", "S", "seconds until a kernel counts as hung (default: 10)", OPTION_REAL,
-         &given.deadline},
+        DEADLINE_OPTION(given.deadline, 10),
     };
     const subcommand subcommand = {
         "duet",
@@ -118,9 +119,9 @@ exit_code command_duet(int argc, char **argv, error *error)
     exit_code code =
         fine ? (help ? EXIT_CODE_FINE : comparison_exit_code(&duet.comparison)) : error->code;
     duet_free(&duet);
-    word_list *lists[] = {&request->kernels, &request->conventions, &request->shapes,
-                          &request->inputs,  &request->caches,      &given.shown.also,
-                          &operands};
+    word_list *lists[] = {&request->kernels, &request->conventions, &request->dtypes,
+                          &request->shapes,  &request->inputs,      &request->caches,
+                          &request->threads, &given.shown.also,     &operands};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         word_list_free(lists[i]);
     return code;

@@ -5,20 +5,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The shapes as words, so that each can have a plan of its own: the given ones, or those that the
- * quick plan times. */
-static bool list_shapes(const duet *duet, const plan_request *request, word_list *shapes,
+/* A shape with a plan of its own, and the types that are timed in it. */
+typedef struct timed_shape {
+    char word[48];
+    unsigned types; /* 1 << ln_type, or-ed */
+} timed_shape;
+
+typedef struct timed_shapes {
+    timed_shape *shapes;
+    size_t count;
+    unsigned probed; /* pairs of types whose probe rows were judged: see bit_of() */
+} timed_shapes;
+
+static bool add_shape(timed_shapes *list, const char *word, unsigned types, error *error)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->shapes[i].word, word) == 0) {
+            list->shapes[i].types |= types;
+            return true;
+        }
+    timed_shape *grown = realloc(list->shapes, (list->count + 1) * sizeof *grown);
+    if (!grown)
+        return fail_memory(error, "the shapes");
+    list->shapes = grown;
+    grown[list->count] = (timed_shape){.types = types};
+    snprintf(grown[list->count++].word, sizeof grown->word, "%.47s", word);
+    return true;
+}
+
+/* The given shapes for all types; or those that the quick plan times, each for its own: a regime
+ * has other rows where elements are shorter. */
+static bool list_shapes(const duet *duet, const plan_request *request, timed_shapes *list,
                         error *error)
 {
     for (size_t i = 0; i < request->shapes.count; i++)
-        if (!word_list_add(shapes, request->shapes.words[i], error))
+        if (!add_shape(list, request->shapes.words[i], ~0u, error))
             return false;
     for (size_t i = 0; request->shapes.count == 0 && i < duet->plan.speed_count; i++) {
         const speed_group *group = &duet->plan.speed[i];
         char word[48];
         snprintf(word, sizeof word, "%zux%zu", group->rows, group->hidden);
-        if ((shapes->count == 0 || strcmp(shapes->words[shapes->count - 1], word) != 0) &&
-            !word_list_add(shapes, word, error))
+        if (!add_shape(list, word, 1u << group->dtype, error))
             return false;
     }
     return true;
@@ -109,45 +136,55 @@ static bool measure_group(duet *duet, const speed_group *group, const kernel_ent
     return fine;
 }
 
-/* Groups of the same types stand together: one for each cache state. */
+/* Groups of the same types stand together: one for each cache state and number of threads. */
 static bool is_first_of_types(const plan *plan, size_t i)
 {
     const speed_group *group = &plan->speed[i];
     return i == 0 || group[-1].dtype != group->dtype || group[-1].param != group->param;
 }
 
-/* Divisor and eps enter once a row, whatever its length: probe rows are judged with the first
- * shape. */
-static bool measure_shape(duet *duet, const plan_request *request, const char *shape, bool first,
-                          const kernel_entry **partners, error *error)
+static unsigned bit_of(const speed_group *group)
+{
+    return 1u << (4 * group->dtype + group->param);
+}
+
+/* Divisor and eps enter once a row, whatever its length: probe rows are judged with the first shape
+ * of each pair of types. */
+static bool measure_shape(duet *duet, const plan_request *request, timed_shapes *list,
+                          const timed_shape *shape, const kernel_entry **partners, error *error)
 {
     plan_request own = *request;
-    own.shapes = (word_list){&shape, 1};
+    const char *word = shape->word;
+    own.shapes = (word_list){&word, 1};
     plan_free(&duet->plan);
     bool fine =
         plan_make(&own, &duet->kernels[BASE], &duet->comparison.machine, &duet->plan, error);
-    for (size_t i = 0; fine && i < duet->plan.speed_count; i++)
-        fine =
-            measure_group(duet, &duet->plan.speed[i], partners, is_first_of_types(&duet->plan, i),
-                          first && is_first_of_types(&duet->plan, i), error);
+    for (size_t i = 0; fine && i < duet->plan.speed_count; i++) {
+        const speed_group *group = &duet->plan.speed[i];
+        bool with_probes = !(list->probed & bit_of(group));
+        if (!(shape->types & 1u << group->dtype))
+            continue;
+        list->probed |= bit_of(group);
+        fine = measure_group(duet, group, partners, is_first_of_types(&duet->plan, i), with_probes,
+                             error);
+    }
     return fine;
 }
 
 bool duet_measure(duet *duet, const plan_request *request, error *error)
 {
-    word_list shapes = {0};
+    timed_shapes list = {0};
     const kernel_entry **partners = calloc(duet->plan.kernel_count, sizeof *partners);
     bool fine = partners || fail_memory(error, "the pairs");
-    fine =
-        fine && duet_partners(duet, partners, error) && list_shapes(duet, request, &shapes, error);
+    fine = fine && duet_partners(duet, partners, error) && list_shapes(duet, request, &list, error);
     progress_begin(
         &duet->progress,
-        (double)(shapes.count * duet->plan.kernel_count) *
+        (double)(list.count * duet->plan.kernel_count) *
             (duet->comparison.settings.speed ? duet->comparison.settings.seconds / 4 : 1));
-    for (size_t i = 0; fine && i < shapes.count; i++)
-        fine = measure_shape(duet, request, shapes.words[i], i == 0, partners, error);
+    for (size_t i = 0; fine && i < list.count; i++)
+        fine = measure_shape(duet, request, &list, &list.shapes[i], partners, error);
     progress_end(&duet->progress);
-    word_list_free(&shapes);
+    free(list.shapes);
     free(partners);
     return fine;
 }

@@ -4,13 +4,14 @@
  * it begins and of processes of its own, gives the interval, since stopping early biases the
  * first. */
 #include "duet.h"
+#include "seconds.h"
 #include "interrupt.h"
+#include "judge_timed.h"
 #include "text.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     ROUNDS = 20,
@@ -45,18 +46,12 @@ typedef struct timing {
     comparison_pair *pair;
     const kernel_entry *const *kernels;
     void *(*outputs)[2];
+    timed_rows rows[SIDES];
     unsigned rounds;
     double begun;
     unsigned processes; /* so far, of both samples */
     bool failed;        /* a side failed: its verdict is in the pair */
 } timing;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void sample_free(sample *sample)
 {
@@ -109,8 +104,11 @@ static bool place(const timing *timing, order *begin, order entries[SIDES], erro
     size_t parameters = (group->convention.affine == LN_AFFINE_SCALAR ? 1 : group->hidden) *
                         dtype_size(group->param);
     off_t end = 0;
-    if (!worker_arena_reserve(worker, 6 * bytes + 2 * row + 8 * LINE, error))
+    size_t varied = timed_rows_room(block);
+    if (!worker_arena_reserve(worker, 6 * bytes + varied + 2 * row + 9 * LINE, error))
         return false;
+    begin->at.varied = 0;
+    end = (off_t)((varied + 63) / 64 * 64);
     int arena = worker_arena(worker);
     bool fine = put(arena, &end, &begin->at.x, block[0].x, bytes) &&
                 put(arena, &end, &begin->at.x_other, block[1].x, bytes) &&
@@ -172,6 +170,21 @@ static bool blame(timing *timing, int side, const reply *reply, error *error)
     return true;
 }
 
+/* Rows whose bits depend on their place: right or wrong, they are the same for as long as the
+ * process lives, so that timing goes on. */
+static bool take_rows(timing *timing, int side, const order *begin, const reply *reply,
+                      error *error)
+{
+    timed_rows *rows = &timing->rows[side];
+    verdict *verdict = &timing->pair->verdicts[side];
+    if (!timed_rows_take(rows, timing->duet->judge, timing->duet->worker, begin, reply, error))
+        return false;
+    if (verdict_exit_code(&rows->verdict) != EXIT_CODE_FINE &&
+        verdict_exit_code(verdict) == EXIT_CODE_FINE)
+        *verdict = rows->verdict;
+    return true;
+}
+
 static bool follow(timing *timing, const order *begin, const int side_of[SIDES],
                    lap (*rounds)[SIDES], error *error)
 {
@@ -179,7 +192,8 @@ static bool follow(timing *timing, const order *begin, const int side_of[SIDES],
     order run = *begin;
     reply reply;
     int running = SIDES;
-    double bytes = 8.0 * (double)(timing->group->rows * timing->group->hidden);
+    size_t size = 2 * dtype_size(timing->group->dtype);
+    double bytes = (double)(size * timing->group->rows * timing->group->hidden);
     double deadline = timing->duet->deadline + 20 * bytes / 1e9;
     run.kind = ORDER_TIME_RUN;
     if (!worker_send_order(worker, &run, &reply))
@@ -193,6 +207,9 @@ static bool follow(timing *timing, const order *begin, const int side_of[SIDES],
         }
         if (reply.kind == REPLY_DONE)
             return true;
+        if (reply.kind == REPLY_ROWS && known &&
+            !take_rows(timing, side_of[reply.count], begin, &reply, error))
+            return false;
         if (reply.kind == REPLY_STARTED && known)
             running = side_of[reply.count];
         if (reply.kind == REPLY_REPETITION && known && reply.repetition.repetition < timing->rounds)
@@ -265,10 +282,10 @@ static bool run_processes(timing *timing, sample *sample, unsigned count, const 
     char line[160];
     snprintf(line, sizeof line, "%s %s  %zux%zu", what, key->kernel, key->rows, key->hidden);
     for (unsigned i = 0; i < count && !timing->failed; i++) {
-        double before = now();
+        double before = seconds_now();
         if (!run_process(timing, sample, error))
             return false;
-        progress_step(&timing->duet->progress, now() - before, line);
+        progress_step(&timing->duet->progress, seconds_now() - before, line);
     }
     return true;
 }
@@ -293,7 +310,7 @@ static bool search(timing *timing, sample *sample, unsigned least, speed_verdict
     estimate ratio;
     *lean = SPEED_INCONCLUSIVE;
     while (timing->processes < least && !timing->failed) {
-        if (now() - timing->begun > settings->seconds / 2)
+        if (seconds_now() - timing->begun > settings->seconds / 2)
             return true;
         if (!run_processes(timing, sample, 1, "searching", error))
             return false;
@@ -302,7 +319,7 @@ static bool search(timing *timing, sample *sample, unsigned least, speed_verdict
         if (!ratio_of(timing, sample, &ratio, error))
             return false;
         *lean = speed_lean(&ratio, settings->threshold);
-        if (*lean != SPEED_INCONCLUSIVE || now() - timing->begun > settings->seconds / 3)
+        if (*lean != SPEED_INCONCLUSIVE || seconds_now() - timing->begun > settings->seconds / 3)
             return true;
         if (!run_processes(timing, sample, SEARCH_STEP, "searching", error))
             return false;
@@ -345,7 +362,7 @@ static bool time_adaptively(timing *timing, error *error)
     sample_free(&sample);
     if (!fine || timing->failed || timing->processes == 0)
         return fine;
-    double spent = now() - timing->begun, each = spent / timing->processes;
+    double spent = seconds_now() - timing->begun, each = spent / timing->processes;
     if (timing->processes >= least)
         processes = duet_confirmation(timing->processes, least, settings->seconds - spent, each);
     pair->searched = timing->processes;
@@ -366,7 +383,7 @@ static bool time_fixed(timing *timing, error *error)
     sample sample = {0};
     bool fine = true;
     while (fine && !timing->failed &&
-           (timing->processes < least || now() - timing->begun < settings->seconds))
+           (timing->processes < least || seconds_now() - timing->begun < settings->seconds))
         fine = run_processes(timing, &sample, 1, "calibrating", error);
     fine = fine && take(timing, &sample, error);
     sample_free(&sample);
@@ -376,7 +393,7 @@ static bool time_fixed(timing *timing, error *error)
 bool duet_time(duet *duet, const speed_group *group, const judge_block blocks[2],
                duet_pair *entered, duet_outputs outputs, error *error)
 {
-    bool large = 8 * group->rows * group->hidden > FEW_BYTES;
+    bool large = 2 * dtype_size(group->dtype) * group->rows * group->hidden > FEW_BYTES;
     comparison_pair *pair = entered->pair;
     timing timing = {.duet = duet,
                      .group = group,
@@ -385,11 +402,21 @@ bool duet_time(duet *duet, const speed_group *group, const judge_block blocks[2]
                      .kernels = entered->kernels,
                      .outputs = outputs,
                      .rounds = large ? FEW_ROUNDS : ROUNDS,
-                     .begun = now()};
+                     .begun = seconds_now()};
+    bool fine = true;
     pair->speed = SPEED_INCONCLUSIVE;
-    bool fine = duet->fixed ? time_fixed(&timing, error) : time_adaptively(&timing, error);
+    for (int side = 0; fine && side < SIDES && !timing.failed; side++)
+        if (!timed_rows_begin(&timing.rows[side], duet->judge, blocks, entered->kernels[side],
+                              outputs[side], &pair->verdicts[side], error)) {
+            fine = error->code == EXIT_CODE_FINE;
+            timing.failed = true;
+        }
+    if (fine && !timing.failed)
+        fine = duet->fixed ? time_fixed(&timing, error) : time_adaptively(&timing, error);
+    timed_rows_free(&timing.rows[BASE]);
+    timed_rows_free(&timing.rows[NEW]);
     if (timing.failed)
         pair->speed = SPEED_NOT_MEASURED;
-    pair->seconds = now() - timing.begun;
+    pair->seconds = seconds_now() - timing.begun;
     return fine;
 }

@@ -307,7 +307,8 @@ static exit_code attribute(const eval_options *options, const ln_convention *con
     fine = fine && make_block(options, convention, tensors, judge, &block, error);
     for (size_t i = 0; fine && i < kernels->count; i++) {
         const kernel_entry *kernel = &kernels->kernels[i];
-        if (fnmatch(options->kernel, kernel->facts.name, 0) != 0 || kernel->facts.storage != LN_F32)
+        if (fnmatch(options->kernel, kernel->facts.name, 0) != 0 ||
+            kernel->facts.storage != tensors->storage || kernel->facts.param != tensors->param)
             continue;
         all[count].kernel = kernel;
         fine = attribute_kernel(judge, &block, kernel, &all[count].found, error);
@@ -384,7 +385,25 @@ static bool check_options(const eval_options *options, ln_convention *convention
     if (options->dtype && !dtype_from_name(options->dtype, &type))
         return fail(error, EXIT_CODE_USAGE, "--dtype %.60s: f32, f64, bf16 or f16 was expected",
                     options->dtype);
-    return convention_parse(options->convention, convention, error);
+    return seconds_check("deadline", options->deadline, error) &&
+           convention_parse(options->convention, convention, error);
+}
+
+/* With a glob one type is looked at: that of --dtype, else f32 where there is one of it, else the
+ * first. */
+static const kernel_entry *first_attributed(const eval_options *options, const kernel_list *kernels)
+{
+    const kernel_entry *first = NULL;
+    for (size_t i = 0; i < kernels->count; i++) {
+        const kernel_entry *kernel = &kernels->kernels[i];
+        const char *type = dtype_name(kernel->facts.storage);
+        if (fnmatch(options->kernel, kernel->facts.name, 0) != 0 ||
+            (options->dtype && strcmp(options->dtype, type) != 0))
+            continue;
+        if (!first || (first->facts.storage != LN_F32 && kernel->facts.storage == LN_F32))
+            first = kernel;
+    }
+    return first;
 }
 
 /* The kernel's types; without one --dtype's, and gamma and beta are f32 beside 16-bit rows. */
@@ -428,13 +447,11 @@ exit_code command_eval(int argc, char **argv, error *error)
          OPTION_FLAG, &eval.attribute},
         {"chart", "DIR", "with --attribute: draw attribution.svg and .png there", OPTION_TEXT,
          &eval.chart},
-        {"dtype", "TYPE", "f32, f64, bf16, f16 (default: the kernel's, else f32)", OPTION_TEXT,
-         &eval.dtype},
-        {"plugin", "FILE.so", "with a plugin's kernels; may be given again", OPTION_RAW,
-         &eval.plugins},
+        {"dtype", "TYPE", "f32, f64, bf16, f16 (default: the kernel's; without one f32)",
+         OPTION_TEXT, &eval.dtype},
+        PLUGIN_OPTION(eval.plugins),
         {"max-row-ulp", "X", "above it the output is inaccurate", OPTION_REAL, &eval.max_row_ulp},
-        {"deadline", "S", "seconds until the kernel counts as hung (default: 60)", OPTION_REAL,
-         &eval.deadline},
+        DEADLINE_OPTION(eval.deadline, 60),
         OUTPUT_OPTIONS(eval.request),
     };
     const subcommand subcommand = {
@@ -469,6 +486,8 @@ exit_code command_eval(int argc, char **argv, error *error)
             kernel = kernel_find(&kernels, eval.kernel, error);
             fine = kernel != NULL;
         }
+        if (fine && eval.attribute)
+            kernel = first_attributed(&eval, &kernels);
         fine = fine && choose_types(&eval, kernel, &tensors, error) &&
                read_all(&eval, &convention, &tensors, error);
         if (fine && eval.attribute)

@@ -43,8 +43,7 @@ static void add_json(text *out, json_t *json, size_t flags)
     json_decref(json);
 }
 
-/* A record of the JSON Lines form; takes `record` over. */
-static void add_record(text *out, const char *type, json_t *record)
+void export_record(text *out, const char *type, json_t *record)
 {
     if (record && put(record, "schema", json_string("lnbench-record-1")) &&
         put(record, "type", json_string(type))) {
@@ -55,7 +54,7 @@ static void add_record(text *out, const char *type, json_t *record)
     out->failed = true;
 }
 
-static json_t *run_json(const view *view)
+static json_t *run_json(const view *view, const tensor_set *tensors)
 {
     static const char *const states[] = {"open", "complete", "interrupted"};
     const stored_run *run = &view->run;
@@ -77,6 +76,8 @@ static json_t *run_json(const view *view)
         put(record, "kernels", json_integer((json_int_t)json_array_size(view->kernels))) &&
         put(record, "cases", json_integer((json_int_t)view->cases.count)) &&
         put(record, "rows", json_integer((json_int_t)view->rows.count)) &&
+        put(record, "tensors", json_integer((json_int_t)tensors->count)) &&
+        put(record, "worst", json_integer((json_int_t)export_worst_count(view))) &&
         put(record, "machine", json_incref(facts))) {
         json_decref(facts);
         return record;
@@ -146,10 +147,20 @@ static json_t *infinite_of_row(const stored_row *row)
     if (names && add_infinite(names, "kappa", row->kappa) &&
         add_infinite(names, "row_ulp", row->row_ulp) &&
         add_infinite(names, "norm_max", row->norm_max) &&
-        add_infinite(names, "bound_row_ulp", row->bound_row_ulp))
+        add_infinite(names, "bound_row_ulp", row->bound_row_ulp) &&
+        add_infinite(names, "mean_error", row->mean_error) &&
+        add_infinite(names, "rstd_error", row->rstd_error))
         return names;
     json_decref(names);
     return NULL;
+}
+
+/* Counts, as the store has them; the design's JSON has shares. */
+static json_t *histogram_json(const ln_metrics *metrics)
+{
+    char counts[HISTOGRAM_TEXT_LENGTH];
+    bool known = metrics_histogram_format(metrics, counts);
+    return known ? json_loads(counts, 0, NULL) : json_null();
 }
 
 /* The metrics that the design's JSON leaves out. */
@@ -170,7 +181,7 @@ static json_t *further_json(const ln_metrics *metrics)
             fine = put(object, fields[i].name,
                        json_integer((json_int_t)metric_count(metrics, &fields[i])));
     }
-    if (fine)
+    if (fine && put(object, "ulp_counts", histogram_json(metrics)))
         return object;
     json_decref(object);
     return NULL;
@@ -186,7 +197,7 @@ static void add_cases(const view *view, text *out)
             put(record, "further_metrics", judged ? further_json(&stored->metrics) : json_null()) &&
             put(record, "infinite", infinite_json(stored)) &&
             put(record, "measurements", repetitions_json(stored))) {
-            add_record(out, "case", record);
+            export_record(out, "case", record);
         } else {
             json_decref(record);
             out->failed = true;
@@ -205,8 +216,10 @@ static void add_rows(const view *view, text *out)
             put(record, "row_ulp", json_figure(row->row_ulp)) &&
             put(record, "norm_max", json_figure(row->norm_max)) &&
             put(record, "bound_row_ulp", json_figure(row->bound_row_ulp)) &&
+            put(record, "mean_error", json_figure(row->mean_error)) &&
+            put(record, "rstd_error", json_figure(row->rstd_error)) &&
             put(record, "infinite", infinite_of_row(row))) {
-            add_record(out, "row", record);
+            export_record(out, "row", record);
         } else {
             json_decref(record);
             out->failed = true;
@@ -216,11 +229,16 @@ static void add_rows(const view *view, text *out)
 
 static void add_lines(const view *view, text *out)
 {
-    add_record(out, "run", run_json(view));
+    tensor_set tensors;
+    out->failed = !tensor_set_fill(&tensors, view) || out->failed;
+    export_record(out, "run", run_json(view, &tensors));
     for (size_t i = 0; i < json_array_size(view->kernels); i++)
-        add_record(out, "kernel", json_copy(json_array_get(view->kernels, i)));
+        export_record(out, "kernel", json_copy(json_array_get(view->kernels, i)));
     add_cases(view, out);
     add_rows(view, out);
+    export_tensors(&tensors, out);
+    export_worst_rows(&tensors, view, out);
+    tensor_set_free(&tensors);
 }
 
 /* One {name, unit, value} of customSmallerIsBetter; an undefined figure is left out. */

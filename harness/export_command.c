@@ -8,8 +8,11 @@ static bool export_run(const char *database, uint64_t run, const char *format_na
 {
     export_format format;
     view view;
-    if (!export_format_from_name(format_name, &format, error) ||
-        !load_stored_run(database, run, &view, error))
+    if (!export_format_from_name(format_name, &format, error))
+        return false;
+    bool loaded = format == EXPORT_JSONL ? load_whole_run(database, run, &view, error)
+                                         : load_stored_run(database, run, &view, error);
+    if (!loaded)
         return false;
     bool fine = out ? export_save(&view, format, out, error)
                     : export_write(&view, format, stdout, "standard output", error);

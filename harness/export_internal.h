@@ -3,6 +3,7 @@
 #define LNBENCH_EXPORT_INTERNAL_H
 
 #include "export.h"
+#include "text.h"
 #include <math.h>
 
 /* Sets a value, which is taken over whatever becomes of it; NULL is memory that ran out. */
@@ -16,6 +17,24 @@ static inline bool put_defined(json_t *object, const char *key, double value)
 {
     return !isfinite(value) || put(object, key, json_real(value));
 }
+
+/* A record of the JSON Lines form; takes `record` over. */
+void export_record(text *out, const char *type, json_t *record);
+
+/* The bits of a view's worst rows, of their gamma and beta, each once, numbered from 0. */
+typedef struct tensor_set {
+    const void **bits; /* the view's */
+    size_t *bytes, count;
+    uint64_t *hashes;
+    size_t *slots, room; /* of a hash table: a number and 1, or 0 */
+} tensor_set;
+
+/* False: memory. Free it in any case. */
+bool tensor_set_fill(tensor_set *set, const view *view);
+void tensor_set_free(tensor_set *set);
+size_t export_worst_count(const view *view);
+void export_tensors(const tensor_set *set, text *out);
+void export_worst_rows(const tensor_set *set, const view *view, text *out);
 
 /* "kernel/convention/input/rowsxhidden/dtype/cache/threads:1" */
 json_t *case_name_json(const case_key *key, const char *suffix);

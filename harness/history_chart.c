@@ -121,15 +121,12 @@ static void fill_points(const picture *picture, text *points, text *segments, te
 
 static void fill_series(const picture *picture, text *out)
 {
-    text_add(out, "kernel\tstatistics\tisa\n");
+    palette_heading(out);
     for (size_t i = 0; i < picture->count; i++) {
         const case_key *key = &picture->series[i]->key;
         char name[NAME_MAX_LENGTH + 96];
         snprintf(name, sizeof name, "%s %zux%zu", key->kernel, key->rows, key->hidden);
-        tsv_text(out, name);
-        tsv_text(out, "history");
-        tsv_text(out, "other");
-        tsv_end(out);
+        palette_line(out, name, "history", "other");
     }
 }
 

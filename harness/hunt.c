@@ -1,30 +1,26 @@
 /* lnbench hunt: the rows on which a kernel is worst. */
 #include "hunt.h"
+#include "seconds.h"
 #include "command.h"
 #include "convention.h"
 #include "interrupt.h"
 #include "paths.h"
+#include "hunt_show.h"
 #include "progress.h"
 #include "session_setup.h"
 #include "views.h"
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct hunt_options {
     const char *kernel, *convention, *goal, *shard, *out;
     word_list plugins;
     uint64_t hidden, restarts, seed, keep;
     double seconds, max_kappa, deadline;
-    bool unclaimed, json;
+    bool unclaimed;
+    output_request request;
+    output printed;
 } hunt_options;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* "1/4": the second of four. */
 static bool parse_shard(const char *given, hunt_settings *settings, error *error)
@@ -57,8 +53,7 @@ static bool check_numbers(const hunt_options *options, error *error)
     if (!(options->max_kappa >= 1))
         return fail(error, EXIT_CODE_USAGE, "--max-kappa %g: no row has less than 1",
                     options->max_kappa);
-    return options->deadline > 0 ||
-           fail(error, EXIT_CODE_USAGE, "--deadline 0: more than 0 seconds were expected");
+    return seconds_check("deadline", options->deadline, error);
 }
 
 static bool settings_of(const hunt_options *options, hunt_settings *settings, error *error)
@@ -111,7 +106,7 @@ static bool search(hunt *hunt, const char *path, error *error)
 {
     const hunt_settings *settings = &hunt->settings;
     progress progress;
-    double begun = now(), last = begun;
+    double begun = seconds_now(), last = begun;
     bool timed = settings->restarts == 0, fine = hunt_begin(hunt, error);
     progress_begin(&progress, timed ? settings->seconds
                                     : (double)settings->restarts / (double)settings->shards);
@@ -120,67 +115,12 @@ static bool search(hunt *hunt, const char *path, error *error)
         char what[96];
         snprintf(what, sizeof what, "restart %llu, worst so far %.4g", (unsigned long long)k,
                  hunt->find_count ? hunt->finds[0].score : 0.0);
-        progress_step(&progress, timed ? now() - last : k == settings->shard ? 0 : 1, what);
-        last = now();
+        progress_step(&progress, timed ? seconds_now() - last : k == settings->shard ? 0 : 1, what);
+        last = seconds_now();
         fine = hunt_restart(hunt, k, error) && hunt_save(hunt, "running", path, error);
     }
     progress_end(&progress);
     return fine && hunt_save(hunt, hunt->interrupted ? "interrupted" : "complete", path, error);
-}
-
-static bool print_table(const hunt *hunt, const char *path, double seconds, error *error)
-{
-    static const char *const headings[] = {"row ULP", "proven", "verdict", "worst element",
-                                           "origin"};
-    table *table = table_create(headings, sizeof headings / sizeof *headings);
-    for (size_t i = 0; table && i < hunt->find_count; i++) {
-        const worst_row *find = &hunt->finds[i];
-        char number[16], described[256];
-        table_cell(table, number_short(find->row_ulp, number));
-        table_cell(table, number_short(find->bound_row_ulp, number));
-        table_cell(table, verdict_describe(&find->verdict, described, sizeof described));
-        table_format(table, "column %zu: %a, exactly %a", find->column, find->computed,
-                     find->exact);
-        table_cell(table, find->origin);
-    }
-    bool fine = table && table_print(table, stdout);
-    table_destroy(table);
-    printf("\n%llu restarts, %llu rows tried in %.1f s (%.0f a second)%s\nfinds   %s\n",
-           (unsigned long long)hunt->done, (unsigned long long)hunt->rows, seconds,
-           (double)hunt->rows / seconds, hunt->interrupted ? ": interrupted" : "", path);
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
-}
-
-static json_t *find_json(const worst_row *find)
-{
-    char described[256], computed[40], exact[40];
-    snprintf(computed, sizeof computed, "%a", find->computed);
-    snprintf(exact, sizeof exact, "%a", find->exact);
-    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:I, s:s, s:s, s:o}", "restart",
-                     (json_int_t)find->restart, "score", json_figure(find->score), "row_ulp_max",
-                     json_figure(find->row_ulp), "bound_row_ulp", json_figure(find->bound_row_ulp),
-                     "verdict",
-                     json_text(verdict_describe(&find->verdict, described, sizeof described)),
-                     "column", (json_int_t)find->column, "computed", computed, "exact", exact,
-                     "origin", json_text(find->origin));
-}
-
-static bool print_json(const hunt *hunt, const char *path, double seconds, error *error)
-{
-    const hunt_settings *settings = &hunt->settings;
-    json_t *finds = json_array();
-    for (size_t i = 0; finds && i < hunt->find_count; i++)
-        json_array_append_new(finds, find_json(&hunt->finds[i]));
-    json_t *json = json_pack(
-        "{s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:f, s:b, s:o, s:o}", "kernel", settings->kernel,
-        "convention", settings->convention, "hidden", (json_int_t)settings->hidden, "seed",
-        (json_int_t)settings->seed, "goal", settings->goal == GOAL_BOUND ? "bound" : "row-ulp",
-        "restarts", (json_int_t)hunt->done, "rows_tried", (json_int_t)hunt->rows, "seconds",
-        seconds, "interrupted", hunt->interrupted, "file", json_text(path), "finds", finds);
-    bool fine = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
-    printf("\n");
-    json_decref(json);
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
 }
 
 static exit_code code_of(const hunt *hunt)
@@ -199,13 +139,17 @@ static bool run_hunt(const hunt_options *options, exit_code *code, error *error)
     char path[1024];
     judge_settings judging = {
         .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
-    double begun = now();
+    double begun = seconds_now();
     bool fine =
         settings_of(options, &hunt.settings, error) &&
         worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, error);
     if (fine) {
         hunt.kernel = kernel_find(&kernels, hunt.settings.kernel, error);
         hunt.judge = judge_create(worker, &judging);
+        if (hunt.kernel) {
+            hunt.settings.storage = hunt.kernel->facts.storage;
+            hunt.settings.param = hunt.kernel->facts.param;
+        }
         hunt.settings.claimed = hunt.kernel && hunt.kernel->facts.has_bound && !options->unclaimed;
         fine = hunt.kernel && (hunt.judge || fail_memory(error, "the judge"));
     }
@@ -214,10 +158,9 @@ static bool run_hunt(const hunt_options *options, exit_code *code, error *error)
     else
         name_file(&hunt.settings, path, sizeof path);
     fine = fine && make_parent_directory(path, error) && search(&hunt, path, error);
-    double seconds = now() - begun;
+    double seconds = seconds_now() - begun;
     if (fine)
-        fine = options->json ? print_json(&hunt, path, seconds, error)
-                             : print_table(&hunt, path, seconds, error);
+        fine = hunt_print(&hunt, path, seconds, &options->printed, error);
     *code = code_of(&hunt);
     judge_destroy(hunt.judge);
     hunt_free(&hunt);
@@ -253,20 +196,19 @@ exit_code command_hunt(int argc, char **argv, error *error)
         {"keep", "F", "finds kept (default: 8)", OPTION_COUNT, &hunt.keep},
         {"out", "FILE", "where they go (default: a name made from these, in results/worst)",
          OPTION_TEXT, &hunt.out},
-        {"plugin", "FILE.so", "add a plugin's kernels; may be given again", OPTION_RAW,
-         &hunt.plugins},
-        {"deadline", "S", "seconds until a kernel counts as hung (default: 10)", OPTION_REAL,
-         &hunt.deadline},
-        {"json", NULL, "JSON instead of a table", OPTION_FLAG, &hunt.json},
+        PLUGIN_OPTION(hunt.plugins),
+        DEADLINE_OPTION(hunt.deadline, 10),
+        OUTPUT_OPTIONS(hunt.request),
     };
     const subcommand subcommand = {
         "hunt",
         "--kernel NAME [--convention C] [--hidden N] [--restarts R | --time S] [OPTION...]",
         "Searches for the rows on which a kernel is worst.",
-        "Hill climbing over the bits of a row, from rows of every input family in turn. The file "
-        "is\n"
-        "written after each restart, and on Ctrl-C. Shards of a hunt with --restarts are put\n"
-        "together by lnbench merge; lnbench replay --from FILE runs the finds again.\n"
+        "Hill climbing over the bits of a row of the kernel's type, from rows of every input "
+        "family\n"
+        "in turn. The file is written after each restart, and on Ctrl-C. Shards of a hunt with\n"
+        "--restarts are put together by lnbench merge; lnbench replay --from FILE runs the finds\n"
+        "again.\n"
         "Exit code: 0 fine; 5 a find breaks the kernel's bound or has a wrong class that the "
         "kernel\n"
         "does not declare; 6 the kernel failed; 2 usage; 7 files or environment; 130 interrupted.",
@@ -281,7 +223,7 @@ exit_code command_hunt(int argc, char **argv, error *error)
         options_help(&subcommand, stdout);
     } else if (fine) {
         interrupt_watch();
-        fine = run_hunt(&hunt, &code, error);
+        fine = output_choose(&hunt.request, &hunt.printed, error) && run_hunt(&hunt, &code, error);
     }
     word_list_free(&operands);
     word_list_free(&hunt.plugins);

@@ -23,6 +23,7 @@ typedef enum hunt_goal {
 typedef struct hunt_settings {
     char kernel[NAME_MAX_LENGTH];
     char convention[CONVENTION_MAX_LENGTH]; /* its label */
+    ln_type storage, param;                 /* the kernel's */
     size_t hidden;
     uint64_t seed;
     hunt_goal goal;
@@ -39,8 +40,8 @@ typedef struct hunt {
     ln_convention convention;
     judge *judge;
     const kernel_entry *kernel;
-    float *gamma, *beta; /* NULL where the convention has none */
-    worst_row *finds;    /* gravest first, `keep` at most */
+    void *gamma, *beta; /* NULL where the convention has none */
+    worst_row *finds;   /* gravest first, `keep` at most */
     size_t find_count;
     uint64_t done;    /* restarts */
     uint64_t rows;    /* tried */
@@ -65,13 +66,14 @@ bool hunt_save(const hunt *hunt, const char *state, const char *path, error *err
 /* Reads it back, without judge and kernel. Errors (usage) name the file and what is wrong. */
 bool hunt_load(const char *path, hunt *hunt, bool *complete, error *error);
 
-/* Changes a row of finite numbers in a few small ways, drawn from a counter; it stays finite. */
+/* Changes a row of finite numbers of a type in a few small ways, drawn from a counter; it stays
+ * finite. */
 typedef struct hunt_random {
     uint64_t seed, restart, counter;
     uint32_t words[4];
     unsigned left;
 } hunt_random;
 uint32_t hunt_draw(hunt_random *random);
-void hunt_mutate(hunt_random *random, float *x, size_t hidden);
+void hunt_mutate(hunt_random *random, ln_type type, void *x, size_t hidden);
 
 #endif

@@ -1,13 +1,13 @@
 /* One restart of a hunt: from a row of some family, the best of a batch of changed rows again and
  * again, until nothing gets worse for the kernel any more. */
 #include "convention.h"
+#include "seconds.h"
 #include "hunt.h"
 #include "inputs.h"
 #include "interrupt.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     BATCH = 64, /* rows of one call */
@@ -30,19 +30,13 @@ typedef struct climb {
     hunt *hunt;
     uint64_t number;
     hunt_random random;
-    float *row, *batch;
+    char *row, *batch;
+    size_t row_bytes;
     row_score scores[BATCH];
     double score;
     unsigned steps;
     bool failed; /* the kernel itself; the find is made */
 } climb;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* The best so far is still judged and kept, for which the worker is needed. */
 static void give_up(hunt *hunt)
@@ -53,7 +47,7 @@ static void give_up(hunt *hunt)
 
 static bool must_stop(hunt *hunt)
 {
-    if (hunt->until > 0 && now() >= hunt->until)
+    if (hunt->until > 0 && seconds_now() >= hunt->until)
         hunt->cut = true;
     if (interrupted())
         give_up(hunt);
@@ -66,14 +60,16 @@ bool hunt_begin(hunt *hunt, error *error)
     if (!convention_parse(settings->convention, &hunt->convention, error))
         return false;
     if (settings->seconds > 0)
-        hunt->until = now() + settings->seconds;
+        hunt->until = seconds_now() + settings->seconds;
     if (hunt->convention.affine == LN_AFFINE_NONE)
         return true;
-    hunt->gamma = malloc(settings->hidden * sizeof *hunt->gamma);
-    hunt->beta = malloc(settings->hidden * sizeof *hunt->beta);
+    hunt->gamma = malloc(settings->hidden * dtype_size(settings->param));
+    hunt->beta = malloc(settings->hidden * dtype_size(settings->param));
     if (!hunt->gamma || !hunt->beta)
         return fail_memory(error, "gamma and beta");
-    input_affine(&hunt->convention, settings->seed, settings->hidden, hunt->gamma, hunt->beta);
+    if (!input_parameters_typed("normal", &hunt->convention, settings->param, settings->seed,
+                                settings->hidden, hunt->gamma, hunt->beta, error))
+        return false;
     if (!convention_has_beta(&hunt->convention)) {
         free(hunt->beta);
         hunt->beta = NULL;
@@ -81,10 +77,12 @@ bool hunt_begin(hunt *hunt, error *error)
     return true;
 }
 
-static bool block_of(hunt *hunt, const float *rows, size_t count, judge_block *block, error *error)
+static bool block_of(hunt *hunt, const void *rows, size_t count, judge_block *block, error *error)
 {
-    return judge_block_from(hunt->judge, block, &hunt->convention, count, hunt->settings.hidden,
-                            rows, NULL, hunt->gamma, hunt->beta, error);
+    const hunt_settings *settings = &hunt->settings;
+    return judge_block_from_typed(hunt->judge, block, &hunt->convention, settings->storage,
+                                  settings->param, count, settings->hidden, rows, NULL, hunt->gamma,
+                                  hunt->beta, error);
 }
 
 /* What a row counts: -1 for one that does not. */
@@ -99,7 +97,7 @@ static double score_of(const hunt_settings *settings, const row_score *row)
 }
 
 /* Judges the rows as a find is judged when it is replayed, and keeps them. */
-static bool make_find(climb *climb, const float *rows, size_t count, double score, error *error)
+static bool make_find(climb *climb, const void *rows, size_t count, double score, error *error)
 {
     hunt *hunt = climb->hunt;
     worst_row find = {0};
@@ -112,12 +110,12 @@ static bool make_find(climb *climb, const float *rows, size_t count, double scor
                                hunt->settings.kernel, hunt->settings.convention, &find, error);
     if (fine && count > 1) { /* together or not at all */
         free(find.x);
-        find.x = malloc(count * block.hidden * sizeof *find.x);
+        find.x = malloc(count * climb->row_bytes);
         find.rows = count;
         find.row = judgement.metrics.worst_row;
         fine = find.x != NULL || fail_memory(error, "a find");
         if (fine)
-            memcpy(find.x, rows, count * block.hidden * sizeof *rows);
+            memcpy(find.x, rows, count * climb->row_bytes);
     }
     judge_block_free(&block);
     if (fine)
@@ -137,7 +135,7 @@ static bool make_find(climb *climb, const float *rows, size_t count, double scor
 static bool find_failure(climb *climb, const verdict *verdict, error *error)
 {
     hunt *hunt = climb->hunt;
-    size_t hidden = hunt->settings.hidden, culprit = BATCH;
+    size_t row_bytes = climb->row_bytes, culprit = BATCH;
     climb->failed = true;
     if (verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED)
         return fail(error, EXIT_CODE_ENVIRONMENT, "%s: %s: %s", hunt->settings.kernel,
@@ -146,7 +144,7 @@ static bool find_failure(climb *climb, const verdict *verdict, error *error)
         struct verdict alone;
         judge_block block;
         bool fine =
-            block_of(hunt, climb->batch + row * hidden, 1, &block, error) &&
+            block_of(hunt, climb->batch + row * row_bytes, 1, &block, error) &&
             judge_score(hunt->judge, &block, hunt->kernel, false, climb->scores, &alone, error);
         judge_block_free(&block);
         if (!fine)
@@ -154,8 +152,9 @@ static bool find_failure(climb *climb, const verdict *verdict, error *error)
         if (alone.kind != VERDICT_OK)
             culprit = row;
     }
-    return culprit < BATCH ? make_find(climb, climb->batch + culprit * hidden, 1, INFINITY, error)
-                           : make_find(climb, climb->batch, BATCH, INFINITY, error);
+    return culprit < BATCH
+               ? make_find(climb, climb->batch + culprit * row_bytes, 1, INFINITY, error)
+               : make_find(climb, climb->batch, BATCH, INFINITY, error);
 }
 
 /* Scores the batch; *best is its best row. */
@@ -189,16 +188,18 @@ static bool try_batch(climb *climb, size_t *best, double *score, error *error)
 
 static bool climb_on(climb *climb, error *error)
 {
-    size_t hidden = climb->hunt->settings.hidden, bytes = hidden * sizeof *climb->row;
+    const hunt_settings *settings = &climb->hunt->settings;
+    size_t bytes = climb->row_bytes;
     unsigned stall = 0;
     while (climb->steps < MOST_STEPS && stall < MOST_STALL && !must_stop(climb->hunt)) {
         size_t best = 0;
         double score = -1;
         for (size_t row = 0; row < BATCH; row++) {
-            memcpy(climb->batch + row * hidden, climb->row, bytes);
+            char *changed = climb->batch + row * bytes;
+            memcpy(changed, climb->row, bytes);
             /* The first batch has the start itself in it. */
             if (row > 0 || climb->steps > 0)
-                hunt_mutate(&climb->random, climb->batch + row * hidden, hidden);
+                hunt_mutate(&climb->random, settings->storage, changed, settings->hidden);
         }
         climb->steps++;
         if (!try_batch(climb, &best, &score, error)) {
@@ -213,7 +214,7 @@ static bool climb_on(climb *climb, error *error)
         /* Along a plateau as well: what was as bad may lead to worse. */
         if (score >= climb->score) {
             climb->score = score;
-            memcpy(climb->row, climb->batch + best * hidden, bytes);
+            memcpy(climb->row, climb->batch + best * bytes, bytes);
         }
         if (climb->score == INFINITY)
             break;
@@ -224,17 +225,19 @@ static bool climb_on(climb *climb, error *error)
 bool hunt_restart(hunt *hunt, uint64_t number, error *error)
 {
     size_t hidden = hunt->settings.hidden;
+    ln_type type = hunt->settings.storage;
     climb climb = {.hunt = hunt,
                    .number = number,
                    .score = -1,
+                   .row_bytes = hidden * dtype_size(type),
                    .random = {.seed = hunt->settings.seed, .restart = number}};
     if (must_stop(hunt))
         return true;
-    climb.row = malloc(hidden * sizeof *climb.row);
-    climb.batch = malloc(BATCH * hidden * sizeof *climb.batch);
+    climb.row = malloc(climb.row_bytes);
+    climb.batch = malloc(BATCH * climb.row_bytes);
     bool fine = (climb.row && climb.batch) || fail_memory(error, "rows to try");
-    fine = fine && input_rows(starts[number % STARTS], hunt->settings.seed,
-                              hunt_draw(&climb.random) % 4096, 1, hidden, climb.row, error);
+    fine = fine && input_rows_typed(starts[number % STARTS], type, hunt->settings.seed,
+                                    hunt_draw(&climb.random) % 4096, 1, hidden, climb.row, error);
     fine = fine && climb_on(&climb, error);
     hunt->done += fine && !hunt->cut;
     free(climb.row);

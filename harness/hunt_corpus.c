@@ -72,8 +72,12 @@ bool hunt_save(const hunt *hunt, const char *state, const char *path, error *err
     text_add(&out, "# Rows on which a kernel is worst, found by lnbench hunt (docs/accuracy.md).\n"
                    "# Again, bit for bit: lnbench replay --from THIS-FILE\n");
     add_command(s, &out);
-    text_format(&out, "kernel %s\nconvention %s\ndtype f32\nhidden %zu\nseed %llu\ngoal %s\n",
-                s->kernel, s->convention, s->hidden, (unsigned long long)s->seed, goals[s->goal]);
+    text_format(&out, "kernel %s\nconvention %s\ndtype %s\n", s->kernel, s->convention,
+                dtype_name(s->storage));
+    if (s->param != s->storage)
+        text_format(&out, "param %s\n", dtype_name(s->param));
+    text_format(&out, "hidden %zu\nseed %llu\ngoal %s\n", s->hidden, (unsigned long long)s->seed,
+                goals[s->goal]);
     text_format(&out, "max_kappa %s\nclaimed %s\nkeep %llu\nrestarts %llu\nseconds %s\n",
                 isinf(s->max_kappa) ? "inf" : number_format(s->max_kappa, kappa),
                 s->claimed ? "yes" : "no", (unsigned long long)s->keep,
@@ -140,6 +144,20 @@ static bool read_shard(const char *path, const char *header, hunt_settings *sett
                 value);
 }
 
+/* Gamma and beta are of the rows' type where no line says otherwise. */
+static bool read_types(const char *path, const char *header, hunt_settings *settings, error *error)
+{
+    char dtype[32], param[32];
+    if (!setting(path, header, "dtype", dtype, sizeof dtype, error))
+        return false;
+    if (!setting(path, header, "param", param, sizeof param, NULL))
+        snprintf(param, sizeof param, "%s", dtype);
+    return (dtype_from_name(dtype, &settings->storage) &&
+            dtype_from_name(param, &settings->param)) ||
+           fail(error, EXIT_CODE_USAGE,
+                "%s: dtype %s, param %s: f32, f64, bf16 or f16 was expected", path, dtype, param);
+}
+
 static bool read_settings(const char *path, const char *header, hunt *hunt, bool *complete,
                           error *error)
 {
@@ -149,6 +167,7 @@ static bool read_settings(const char *path, const char *header, hunt *hunt, bool
     if (!setting(path, header, "kernel", s->kernel, sizeof s->kernel, error) ||
         !setting(path, header, "convention", s->convention, sizeof s->convention, error) ||
         !convention_parse(s->convention, &hunt->convention, error) ||
+        !read_types(path, header, s, error) ||
         !read_count(path, header, "hidden", &hidden, error) ||
         !read_count(path, header, "seed", &s->seed, error) ||
         !setting(path, header, "goal", goal, sizeof goal, error) ||
@@ -179,9 +198,11 @@ bool hunt_load(const char *path, hunt *hunt, bool *complete, error *error)
     for (size_t i = 0; fine && i < list.count; i++) {
         worst_row *row = &list.rows[i];
         if (!row->hunted || row->hidden != hunt->settings.hidden ||
+            row->storage != hunt->settings.storage || row->param != hunt->settings.param ||
             strcmp(row->kernel, hunt->settings.kernel) != 0)
             fine = fail(error, EXIT_CODE_USAGE,
-                        "%s: find %zu is not of this hunt: another kernel or hidden, or no restart",
+                        "%s: find %zu is not of this hunt: another kernel, type or hidden, or no "
+                        "restart",
                         path, i + 1);
         else
             fine = hunt_keep(hunt, row, error);

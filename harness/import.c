@@ -50,12 +50,13 @@ static bool put_run(store *store, const view *view, const char *origin, int64_t 
         !put_kernels(store, *run, view, error))
         return false;
     for (size_t i = 0; i < view->cases.count; i++)
-        if (!put_case(store, *run, &view->cases.cases[i], error))
+        if (!put_case(store, *run, &view->cases.cases[i], error) ||
+            (view_has_worst(view, i) &&
+             !store_put_worst(store, *run, &view->cases.cases[i].key, &view->worst[i], error)))
             return false;
     for (size_t i = 0; i < view->rows.count; i++) {
         const stored_row *row = &view->rows.rows[i];
-        if (!store_put_row(store, *run, &view->cases.cases[row->case_index].key, row->row,
-                           row->kappa, row->row_ulp, row->norm_max, row->bound_row_ulp, error))
+        if (!store_put_row(store, *run, &view->cases.cases[row->case_index].key, row, error))
             return false;
     }
     return true;

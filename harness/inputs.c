@@ -155,7 +155,7 @@ bool input_rows(const char *input, uint64_t seed, size_t first, size_t count, si
     if (input_is_file(input))
         return input_rows_of_file(input, LN_F32, first, count, hidden, x, error);
     if (strcmp(input, WORST_INPUT) == 0)
-        return worst_input_rows(first, count, hidden, x, error);
+        return worst_input_rows(LN_F32, first, count, hidden, x, error);
     if (!find_maker(input, &maker, &kappa, error))
         return false;
     for (size_t i = 0; i < count; i++) {

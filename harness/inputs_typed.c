@@ -13,6 +13,7 @@
 #include "convention.h"
 #include "inputs.h"
 #include "inputs_typed.h"
+#include "inputs_worst.h"
 #include "storage.h"
 #include <math.h>
 #include <stdlib.h>
@@ -160,6 +161,8 @@ bool input_rows_typed(const char *input, ln_type type, uint64_t seed, size_t fir
         return false;
     if (input_is_file(input))
         return input_rows_of_file(input, type, first, count, hidden, x, error);
+    if (hidden > 0 && strcmp(input, WORST_INPUT) == 0)
+        return worst_input_rows(type, first, count, hidden, x, error);
     if (hidden > 0 && is_offset(input, &kappa))
         return offset_rows(input, type, seed, kappa, first, count, hidden, x, error);
     float *row = malloc((hidden ? hidden : 1) * sizeof *row);

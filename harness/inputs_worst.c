@@ -43,37 +43,41 @@ static bool each_find(bool (*take)(const worst_row *, void *, error *), void *co
     return fine;
 }
 
-/* All rows of one hidden, one behind the other. */
+/* All rows of one type and hidden, one behind the other. */
 typedef struct gathered {
+    ln_type type;
     size_t hidden, rows;
-    float *x;
+    char *x;
 } gathered;
 
 static bool gather(const worst_row *find, void *context, error *error)
 {
     gathered *into = context;
-    if (find->hidden != into->hidden)
+    if (find->hidden != into->hidden || find->storage != into->type)
         return true;
-    size_t row_bytes = into->hidden * sizeof *into->x;
-    float *grown = realloc(into->x, (into->rows + find->rows) * row_bytes);
+    size_t row_bytes = into->hidden * dtype_size(into->type);
+    char *grown = realloc(into->x, (into->rows + find->rows) * row_bytes);
     if (!grown)
         return fail_memory(error, "the worst rows");
     into->x = grown;
-    memcpy(into->x + into->rows * into->hidden, find->x, find->rows * row_bytes);
+    memcpy(into->x + into->rows * row_bytes, find->x, find->rows * row_bytes);
     into->rows += find->rows;
     return true;
 }
 
-bool worst_input_rows(size_t first, size_t count, size_t hidden, float *x, error *error)
+bool worst_input_rows(ln_type type, size_t first, size_t count, size_t hidden, void *x,
+                      error *error)
 {
-    gathered all = {.hidden = hidden};
+    gathered all = {.type = type, .hidden = hidden};
+    size_t row_bytes = hidden * dtype_size(type);
     bool fine = each_find(gather, &all, error);
     if (fine && all.rows == 0)
         fine = fail(error, EXIT_CODE_USAGE,
-                    "input worst: no row of hidden %zu in %s: lnbench hunt --hidden %zu finds some",
-                    hidden, directory(), hidden);
+                    "input worst: no %s row of hidden %zu in %s: lnbench hunt --hidden %zu with a "
+                    "kernel of that type finds some",
+                    dtype_name(type), hidden, directory(), hidden);
     for (size_t i = 0; fine && i < count; i++)
-        memcpy(x + i * hidden, all.x + (first + i) % all.rows * hidden, hidden * sizeof *x);
+        memcpy((char *)x + i * row_bytes, all.x + (first + i) % all.rows * row_bytes, row_bytes);
     free(all.x);
     return fine;
 }
@@ -82,18 +86,19 @@ static bool add_shape(const worst_row *find, void *context, error *error)
 {
     worst_shapes *shapes = context;
     size_t at = 0;
-    while (at < shapes->count && shapes->shapes[at].hidden != find->hidden)
+    while (at < shapes->count &&
+           (shapes->shapes[at].hidden != find->hidden || shapes->shapes[at].type != find->storage))
         at++;
     if (at == shapes->count) {
         worst_shape *grown = realloc(shapes->shapes, (at + 1) * sizeof *grown);
         if (!grown)
             return fail_memory(error, "the worst rows");
         shapes->shapes = grown;
-        shapes->shapes[shapes->count++] = (worst_shape){.hidden = find->hidden};
+        shapes->shapes[shapes->count++] = (worst_shape){find->storage, find->hidden, 0};
     }
     shapes->shapes[at].rows += find->rows;
     shapes->hash = hash_bytes(shapes->hash ? shapes->hash : HASH_START, find->x,
-                              find->rows * find->hidden * sizeof *find->x);
+                              find->rows * find->hidden * dtype_size(find->storage));
     return true;
 }
 

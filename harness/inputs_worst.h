@@ -5,21 +5,24 @@
 #define LNBENCH_INPUTS_WORST_H
 
 #include "error.h"
+#include "layernorm.h"
 #include <stddef.h>
 #include <stdint.h>
 
 #define WORST_INPUT "worst"
 
-/* As input_rows(): the rows of this hidden in the order of files and finds, over again when they
- * run out. An error (2) where there is none. */
-bool worst_input_rows(size_t first, size_t count, size_t hidden, float *x, error *error);
+/* As input_rows_typed(): the rows of this type and hidden in the order of files and finds, over
+ * again when they run out. An error (2) where there is none. */
+bool worst_input_rows(ln_type type, size_t first, size_t count, size_t hidden, void *x,
+                      error *error);
 
 typedef struct worst_shape {
+    ln_type type;
     size_t hidden, rows;
 } worst_shape;
 
 typedef struct worst_shapes {
-    worst_shape *shapes; /* each hidden once */
+    worst_shape *shapes; /* each type and hidden once */
     size_t count;
     uint64_t hash; /* of all rows */
 } worst_shapes;

@@ -29,6 +29,8 @@ void judge_destroy(judge *judge)
     free(judge->other);
     free(judge->mean);
     free(judge->rstd);
+    free(judge->given_mean);
+    free(judge->given_rstd);
     free(judge->bounds);
     free(judge->by_row);
     free(judge);
@@ -59,6 +61,8 @@ bool judge_reserve(judge *judge, const judge_block *block, error *error)
     if (block->rows > judge->rows) {
         if (!grow(&judge->mean, block->rows, sizeof *judge->mean) ||
             !grow(&judge->rstd, block->rows, sizeof *judge->rstd) ||
+            !grow(&judge->given_mean, block->rows, sizeof *judge->given_mean) ||
+            !grow(&judge->given_rstd, block->rows, sizeof *judge->given_rstd) ||
             !grow(&judge->bounds, block->rows, sizeof *judge->bounds) ||
             !grow(&judge->by_row, block->rows, sizeof *judge->by_row))
             return fail_memory(error, "a kernel's statistics");

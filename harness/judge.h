@@ -32,9 +32,13 @@ typedef struct judge_block {
     ln_reference_typed *results;       /* a row each, their arrays pointing into the above */
 } judge_block;
 
-/* One row's part, for curves over kappa. */
+/* One row's part, for curves over kappa. The errors of what the kernel gives are signed, and of
+ * mean and rstd as it gives them, in its accumulator's type: NaN where it gives none, or where
+ * there is no exact value. */
 typedef struct judged_row {
     double kappa, row_ulp, norm_max, bound_row_ulp;
+    double mean_error; /* (mean' - mean) / sqrt(mean^2 + var): the share of the row's RMS */
+    double rstd_error; /* rstd' / rstd - 1 */
 } judged_row;
 
 typedef struct judgement {

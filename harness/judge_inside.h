@@ -11,7 +11,9 @@ struct judge {
     metrics_gather *gather;
     /* Grown as needed and kept, since a run judges thousands of cases of few sizes. */
     char *computed, *other;
-    double *mean, *rstd; /* all bits set where the kernel left none */
+    /* All bits set where the kernel left none: as metrics take them, rounded to f32 but for f64
+     * rows, and as they were given. */
+    double *mean, *rstd, *given_mean, *given_rstd;
     ln_bound *bounds;
     judged_row *by_row;
     size_t bytes, rows;

@@ -84,6 +84,21 @@ void judge_row(const judge *judge, const judge_block *block, const void *y, size
                    "row %zu: the error is %.3g times the proven bound", row, worst);
 }
 
+/* Of what the kernel gave, as judge.h has it. */
+static void note_statistics(const judge *judge, const judge_block *block, size_t row,
+                            bool has_statistics, judged_row *noted)
+{
+    const ln_row_facts *facts = &block->results[row].facts;
+    noted->mean_error = noted->rstd_error = NAN;
+    if (!has_statistics)
+        return;
+    double rms = hypot(facts->mean, sqrt(facts->var));
+    if (rms > 0)
+        noted->mean_error = (judge->given_mean[row] - facts->mean) / rms;
+    if (facts->rstd > 0)
+        noted->rstd_error = (judge->given_rstd[row] - facts->rstd) / facts->rstd;
+}
+
 bool judge_measure(judge *judge, const judge_block *block, const void *computed, bool has_bound,
                    bool has_statistics, judgement *judgement, error *error)
 {
@@ -104,6 +119,7 @@ bool judge_measure(judge *judge, const judge_block *block, const void *computed,
         noted->norm_max = here.mismatches ? NAN : here.norm_max;
         noted->bound_row_ulp =
             has_bound ? ln_bound_row_ulp_typed(&judge->bounds[row], &judged) : NAN;
+        note_statistics(judge, block, row, has_statistics, noted);
         if (has_bound && !(noted->bound_row_ulp <= judgement->bound_row_ulp))
             judgement->bound_row_ulp = noted->bound_row_ulp;
     }

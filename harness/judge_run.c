@@ -68,15 +68,16 @@ static verdict failed_verdict(const reply *reply)
     return verdict;
 }
 
-/* Mean or rstd as a kernel left them, of its accumulator's type; rounded to f32 but for f64 rows.
- * What was not written, and the 16-bit types, stay poison. */
+/* Mean or rstd as a kernel left them, of its accumulator's type; in `rounded` rounded to f32 but
+ * for f64 rows. What was not written, and the 16-bit types, stay poison. */
 static bool read_statistics(int arena, off_t at, const judge_block *block,
-                            const kernel_entry *kernel, double *statistics)
+                            const kernel_entry *kernel, double *given, double *rounded)
 {
     ln_type type = kernel->facts.accumulator;
     char value[sizeof(double)];
     size_t size = dtype_size(type);
-    memset(statistics, 0xff, block->rows * sizeof *statistics);
+    memset(given, 0xff, block->rows * sizeof *given);
+    memset(rounded, 0xff, block->rows * sizeof *rounded);
     if (type != LN_F32 && type != LN_F64)
         return true;
     for (size_t row = 0; row < block->rows; row++) {
@@ -84,9 +85,8 @@ static bool read_statistics(int arena, off_t at, const judge_block *block,
             return false;
         if (judge_is_poison(value, size))
             continue;
-        statistics[row] = storage_load(type, value, 0);
-        if (block->storage != LN_F64)
-            statistics[row] = (double)(float)statistics[row];
+        given[row] = storage_load(type, value, 0);
+        rounded[row] = block->storage == LN_F64 ? given[row] : (double)(float)given[row];
     }
     return true;
 }
@@ -151,8 +151,9 @@ bool judge_run(judge *judge, const judge_block *block, const kernel_entry *kerne
     }
     bool fine = arena_read(arena, order.at.y, computed, bytes);
     if (fine && placement == PLACEMENT_BEFORE)
-        fine = read_statistics(arena, order.at.mean, block, kernel, judge->mean) &&
-               read_statistics(arena, order.at.rstd, block, kernel, judge->rstd);
+        fine =
+            read_statistics(arena, order.at.mean, block, kernel, judge->given_mean, judge->mean) &&
+            read_statistics(arena, order.at.rstd, block, kernel, judge->given_rstd, judge->rstd);
     bool right = true;
     if (fine && block->residual)
         fine = check_sum(arena, order.at.sum, block, &right, verdict);

@@ -10,6 +10,7 @@ static const struct {
     {LN_TRAIT_ALIGNMENT_BITS, "alignment-bits"},
     {LN_TRAIT_FLUSHES_SUBNORMALS, "flushes-subnormals"},
     {LN_TRAIT_NOT_IN_PLACE, "not-in-place"},
+    {LN_TRAIT_NO_RESIDUAL, "no-residual"},
 };
 
 enum { TRAITS = sizeof trait_names / sizeof *trait_names };
@@ -33,12 +34,14 @@ json_t *kernel_json(const kernel_entry *kernel)
             json_array_append_new(traits, json_string(trait_names[i].name));
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:s, s:s?, s:s, s:b}",
-                     "name", facts->name, "statistics", facts->statistics, "apply", facts->apply,
-                     "schedule", facts->schedule, "io", dtype_name(facts->storage), "param",
-                     dtype_name(facts->param), "acc", dtype_name(facts->accumulator), "isa",
-                     facts->isa, "unroll", (int)facts->unroll, "supported",
-                     kernel->unsupported[0] == '\0', "traits", traits, "source", kernel->source,
-                     "unsupported_because", kernel->unsupported[0] ? kernel->unsupported : NULL,
-                     "object_hash", hash, "bound", facts->has_bound);
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:s, s:s?, s:s?, s:s, "
+        "s:b}",
+        "name", facts->name, "statistics", facts->statistics, "apply", facts->apply, "schedule",
+        facts->schedule, "io", dtype_name(facts->storage), "param", dtype_name(facts->param), "acc",
+        dtype_name(facts->accumulator), "isa", facts->isa, "unroll", (int)facts->unroll,
+        "supported", kernel->unsupported[0] == '\0', "traits", traits, "source", kernel->source,
+        "version", kernel->version[0] ? kernel->version : NULL, "unsupported_because",
+        kernel->unsupported[0] ? kernel->unsupported : NULL, "object_hash", hash, "bound",
+        facts->has_bound);
 }

@@ -61,11 +61,21 @@ static table *kernels_as_table(const kernel_list *kernels)
     return table;
 }
 
+static bool load_kernels(const list_options *options, worker **worker, kernel_list *kernels,
+                         error *error)
+{
+    if (!worker_start(options->plugins.words, options->plugins.count, worker, kernels, error))
+        return false;
+    if (kernels->left_out[0])
+        fprintf(stderr, "lnbench: a peer is left out: %s\n", kernels->left_out);
+    return true;
+}
+
 static bool list_kernels(const list_options *options, error *error)
 {
     worker *worker;
     kernel_list kernels;
-    if (!worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, error))
+    if (!load_kernels(options, &worker, &kernels, error))
         return false;
     bool fine = print_either(options, kernels_as_table(&kernels), kernels_as_json(&kernels), error);
     kernel_list_free(&kernels);
@@ -75,27 +85,30 @@ static bool list_kernels(const list_options *options, error *error)
 
 static bool list_plugins(const list_options *options, error *error)
 {
-    static const char *const headings[] = {"plugin", "kernels", "object hash"};
+    static const char *const headings[] = {"plugin", "kernels", "version", "object hash"};
     worker *worker;
     kernel_list kernels;
-    if (!worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, error))
+    if (!load_kernels(options, &worker, &kernels, error))
         return false;
-    table *table = table_create(headings, 3);
+    table *table = table_create(headings, sizeof headings / sizeof *headings);
     json_t *array = json_array();
     for (size_t i = 0; i < kernels.count;) {
         size_t first = i;
         while (i < kernels.count && kernels.kernels[i].plugin == kernels.kernels[first].plugin)
             i++;
         char hash[20];
+        const char *version = kernels.kernels[first].version;
         snprintf(hash, sizeof hash, "%016llx",
                  (unsigned long long)kernels.kernels[first].object_hash);
-        json_array_append_new(array,
-                              json_pack("{s:s, s:i, s:s}", "name", kernels.kernels[first].source,
-                                        "kernels", (int)(i - first), "object_hash", hash));
+        json_array_append_new(array, json_pack("{s:s, s:i, s:s?, s:s}", "name",
+                                               kernels.kernels[first].source, "kernels",
+                                               (int)(i - first), "version",
+                                               version[0] ? version : NULL, "object_hash", hash));
         if (!table)
             continue;
         table_cell(table, kernels.kernels[first].source);
         table_format(table, "%zu", i - first);
+        table_cell(table, version[0] ? version : "-");
         table_cell(table, hash);
     }
     kernel_list_free(&kernels);
@@ -263,8 +276,7 @@ exit_code command_list(int argc, char **argv, error *error)
 {
     list_options list = {.database = "results/lnbench.db"};
     const option options[] = {
-        {"plugin", "FILE.so", "with a plugin's kernels; may be given again", OPTION_RAW,
-         &list.plugins},
+        PLUGIN_OPTION(list.plugins),
         {"db", "FILE", "result store, for runs (default: results/lnbench.db)", OPTION_TEXT,
          &list.database},
         OUTPUT_OPTIONS(list.request),

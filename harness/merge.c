@@ -1,6 +1,7 @@
 /* lnbench merge: the shards of a hunt put together are the hunt, byte for byte. */
 #include "command.h"
-#include "hunt.h"
+#include "hunt_show.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@ static const char *difference(const hunt_settings *a, const hunt_settings *b)
 {
     return strcmp(a->kernel, b->kernel) != 0           ? "kernel"
            : strcmp(a->convention, b->convention) != 0 ? "convention"
+           : a->storage != b->storage                  ? "dtype"
+           : a->param != b->param                      ? "param"
            : a->hidden != b->hidden                    ? "hidden"
            : a->seed != b->seed                        ? "seed"
            : a->goal != b->goal                        ? "goal"
@@ -74,28 +77,40 @@ static bool merge(const word_list *files, hunt *merged, bool *complete, error *e
     return fine;
 }
 
-static bool merge_files(const word_list *files, const char *out, error *error)
+/* Where it goes, and how it is shown. */
+typedef struct merge_options {
+    const char *out;
+    output_request request;
+} merge_options;
+
+static bool merge_files(const word_list *files, const merge_options *options, error *error)
 {
     hunt merged = {0};
     bool complete = false;
+    output printed;
     if (files->count == 0)
         return fail(error, EXIT_CODE_USAGE, "merge: the files of all shards were expected");
-    if (!out)
+    if (!options->out)
         return fail(error, EXIT_CODE_USAGE, "--out FILE is missing");
-    bool fine = merge(files, &merged, &complete, error) &&
-                hunt_save(&merged, complete ? "complete" : "interrupted", out, error);
+    bool fine = output_choose(&options->request, &printed, error) &&
+                merge(files, &merged, &complete, error) &&
+                hunt_save(&merged, complete ? "complete" : "interrupted", options->out, error);
+    merged.interrupted = !complete;
+    fine = fine && hunt_print(&merged, options->out, NAN, &printed, error);
     if (fine)
-        printf("%zu shards, %llu restarts, %zu finds: %s%s\n", files->count,
-               (unsigned long long)merged.done, merged.find_count, out,
-               complete ? "" : " (a shard was interrupted)");
+        output_line(&printed, "%zu shards%s", files->count,
+                    complete ? "" : "; one of them was interrupted");
     hunt_free(&merged);
     return fine;
 }
 
 exit_code command_merge(int argc, char **argv, error *error)
 {
-    const char *out = NULL;
-    const option options[] = {{"out", "FILE", "where the whole hunt goes", OPTION_TEXT, &out}};
+    merge_options merge = {0};
+    const option options[] = {
+        {"out", "FILE", "where the whole hunt goes", OPTION_TEXT, &merge.out},
+        OUTPUT_OPTIONS(merge.request),
+    };
     const subcommand subcommand = {
         "merge",
         "FILE... --out FILE",
@@ -104,7 +119,7 @@ exit_code command_merge(int argc, char **argv, error *error)
         "Exit code: 0 fine; 2 files that are no hunt, not of one hunt, twice the same shard, or a\n"
         "missing one; 7 files or environment.",
         options,
-        1,
+        sizeof options / sizeof *options,
         4096};
     word_list operands = {0};
     bool help;
@@ -112,7 +127,7 @@ exit_code command_merge(int argc, char **argv, error *error)
     if (fine && help)
         options_help(&subcommand, stdout);
     else if (fine)
-        fine = merge_files(&operands, out, error);
+        fine = merge_files(&operands, &merge, error);
     word_list_free(&operands);
     return fine ? EXIT_CODE_FINE : error->code;
 }

@@ -6,16 +6,20 @@
 #include <string.h>
 
 #define GPT2 "Radford et al. 2019, table 2; config.json of openai-community/gpt2*: 1e-5"
-#define BERT "Devlin et al. 2018, section 3; google-research/bert, layer_norm: 1e-12"
+#define BERT "Devlin et al. 2018, section 3; google-research/bert, README and layer_norm: 1e-12"
 #define ROBERTA "Liu et al. 2019; config.json of FacebookAI/roberta-*: 1e-5"
-#define VIT "Dosovitskiy et al. 2020, table 1, 224 x 224; google-research/vision_transformer: 1e-6"
+#define VIT                                                                                        \
+    "Dosovitskiy et al. 2020, table 1, 224 x 224; google-research/vision_transformer, "            \
+    "configs/models.py: 1e-6"
 #define CLIP "Radford et al. 2021, table 20; openai/CLIP, torch LayerNorm: 1e-5"
-#define WHISPER "Radford et al. 2022, table 1, encoder, 30 s; openai/whisper, torch LayerNorm: 1e-5"
-#define OPT "Zhang et al. 2022, table 1; torch LayerNorm: 1e-5"
-#define PYTHIA "Biderman et al. 2023, table 1; config.json of EleutherAI/pythia-*: 1e-5"
-#define NEOX "Black et al. 2022, section 2; config.json of EleutherAI/gpt-neox-20b: 1e-5"
-#define GPTJ "Wang and Komatsuzaki 2021; config.json of EleutherAI/gpt-j-6b: 1e-5"
-#define BLOOM "BigScience 2022, table 3; config.json of bigscience/bloom*: 1e-5"
+#define WHISPER "Radford et al. 2022, table 1, encoder, 30 s; openai/whisper, ModelDimensions: 1e-5"
+#define OPT                                                                                        \
+    "Zhang et al. 2022, table 1; facebookresearch/metaseq, launcher/opt_job_constants.py: 1e-5"
+#define PYTHIA "Biderman et al. 2023, table 1; EleutherAI/pythia, models/*/*.yml: 1e-5"
+#define NEOX "Black et al. 2022, section 2; EleutherAI/gpt-neox, configs/20B.yml: 1e-5"
+#define GPTJ "Wang and Komatsuzaki 2021; model card of EleutherAI/gpt-j-6b: 1e-5"
+#define BLOOM                                                                                      \
+    "BigScience 2022, table 3; bigscience-workshop/bigscience, train/tr11-176B-ml/*.slurm: 1e-5"
 #define FALCON "Almazrouei et al. 2023; config.json of tiiuae/falcon-*: 1e-5"
 
 static const model table_of_models[] = {

@@ -228,3 +228,9 @@ bool shape_parse(const char *text, size_t *rows, size_t *hidden, error *error)
         return fail(error, EXIT_CODE_USAGE, "shape '%.60s': rows times hidden is too large", text);
     return true;
 }
+
+bool seconds_check(const char *option, double seconds, error *error)
+{
+    return seconds > 0 || fail(error, EXIT_CODE_USAGE, "--%s %g: more than 0 seconds were expected",
+                               option, seconds);
+}

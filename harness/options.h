@@ -56,6 +56,19 @@ void options_help(const subcommand *subcommand, FILE *file);
 typedef void help_writer(const subcommand *subcommand, FILE *file);
 void options_help_with(help_writer *writer);
 
+/* Of the commands that run kernels: each has these in its table, and checks the deadline. */
+#define PLUGIN_OPTION(plugins)                                                                     \
+    {                                                                                              \
+        "plugin", "FILE.so", "with a plugin's kernels; may be given again", OPTION_RAW, &(plugins) \
+    }
+#define DEADLINE_OPTION(deadline, preset)                                                          \
+    {                                                                                              \
+        "deadline", "S", "seconds until a kernel counts as hung (default: " #preset ")",           \
+            OPTION_REAL, &(deadline)                                                               \
+    }
+/* More than 0, else a usage error that names the option. */
+bool seconds_check(const char *option, double seconds, error *error);
+
 bool word_list_add(word_list *list, const char *word, error *error); /* copies */
 bool word_list_split(word_list *list, const char *text,
                      error *error); /* at commas; empty parts are errors */

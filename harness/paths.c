@@ -61,6 +61,13 @@ bool path_of_library(char *path, size_t size, error *error)
     return find("LNBENCH_LIBRARY", candidates, 2, "liblayernorm.so", path, size, error);
 }
 
+bool path_of_peers(char *path, size_t size)
+{
+    static const char *const candidates[] = {"../lib/peers", LNBENCH_INSTALLED_PEERS};
+    error none = {0};
+    return find("LNBENCH_PEERS_DIRECTORY", candidates, 2, "peers", path, size, &none);
+}
+
 bool path_of_plots(char *path, size_t size, error *error)
 {
     static const char *const candidates[] = {"../share/lnbench/plots", LNBENCH_SOURCE_PLOTS};

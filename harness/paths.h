@@ -10,6 +10,8 @@ bool path_of_worker(char *path, size_t size,
                     error *error); /* $LNBENCH_WORKER, else beside lnbench */
 bool path_of_library(char *path, size_t size,
                      error *error); /* $LNBENCH_LIBRARY, else ../lib/liblayernorm.so */
+/* $LNBENCH_PEERS_DIRECTORY, else ../lib/peers; false where no peers were built. */
+bool path_of_peers(char *path, size_t size);
 bool path_of_plots(char *path, size_t size,
                    error *error); /* $LNBENCH_PLOTS, else the source's or installed plots/ */
 

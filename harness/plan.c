@@ -391,12 +391,12 @@ static bool plan_without_eps(const resolved *resolved, const size_t *sizes, size
     return true;
 }
 
-/* The rows that hunts found, of all kernels, for every kernel: under the first convention, or under
- * all where the user named them. */
+/* The rows that hunts found, of all kernels of the type, for every kernel: under the first
+ * convention, or under all where the user named them. */
 static bool plan_worst(const resolved *resolved, plan *plan, error *error)
 {
     worst_shapes found;
-    bool named = false, fine = true;
+    bool named = false, of_type = false, fine = true;
     for (size_t i = 0; resolved->named_inputs && i < resolved->input_count; i++)
         named |= strcmp(resolved->inputs[i], WORST_INPUT) == 0;
     if (resolved->quick || (resolved->named_inputs && !named))
@@ -405,12 +405,17 @@ static bool plan_worst(const resolved *resolved, plan *plan, error *error)
         return false;
     size_t conventions = named || resolved->full ? resolved->convention_count : 1;
     for (size_t c = 0; c < conventions; c++)
-        for (size_t i = 0; fine && i < found.count; i++)
-            fine = add_accuracy(plan, &resolved->conventions[c], WORST_INPUT, found.shapes[i].rows,
-                                found.shapes[i].hidden, error);
-    if (named && found.count == 0)
+        for (size_t i = 0; fine && i < found.count; i++) {
+            const worst_shape *shape = &found.shapes[i];
+            of_type |= shape->type == plan->adding.dtype;
+            if (shape->type == plan->adding.dtype)
+                fine = add_accuracy(plan, &resolved->conventions[c], WORST_INPUT, shape->rows,
+                                    shape->hidden, error);
+        }
+    if (fine && named && !of_type)
         fine = fail(error, EXIT_CODE_USAGE,
-                    "--inputs worst: results/worst holds no find: lnbench hunt makes some");
+                    "--inputs worst: results/worst holds no find of %s: lnbench hunt makes some",
+                    dtype_name(plan->adding.dtype));
     plan->worst_hash = found.hash;
     worst_shapes_free(&found);
     return fine;

@@ -1,27 +1,20 @@
 #include "progress.h"
+#include "seconds.h"
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BAR_WIDTH = 24 };
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 void progress_begin(progress *progress, double total_seconds)
 {
     *progress = (struct progress){
-        .shown = isatty(STDERR_FILENO) == 1, .total = total_seconds, .begun = now()};
+        .shown = isatty(STDERR_FILENO) == 1, .total = total_seconds, .begun = seconds_now()};
 }
 
 void progress_step(progress *progress, double seconds, const char *what)
 {
     progress->done += seconds;
-    double time = now();
+    double time = seconds_now();
     if (!progress->shown || time - progress->drawn < 0.1)
         return;
     progress->drawn = time;

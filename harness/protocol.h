@@ -30,6 +30,7 @@ typedef enum order_kind {
     ORDER_TIME_ENTRY, /* one more kernel (or roof) of the group: replies DONE or FAILED */
     ORDER_TIME_RUN, /* replies STARTED and REPETITION each time, then DONE; a FAILED one is left out
                      */
+    ORDER_GO_ON,    /* the answer to ROWS, while TIME_RUN goes on */
     ORDER_QUIT,
 } order_kind;
 
@@ -51,6 +52,8 @@ typedef struct arena_map {
     off_t y, sum, mean, rstd;
     off_t expected, expected_other; /* judged outputs of one timed entry */
     off_t facts, bounds;            /* arrays of ln_row_facts, ln_bound */
+    off_t varied; /* timed group: room for block_rows rows, each behind its number: a uint64_t that
+                     counts through both judged blocks */
 } arena_map;
 
 typedef struct order {
@@ -77,11 +80,13 @@ typedef struct order {
 
 typedef enum reply_kind {
     REPLY_LOADED = 1,
-    REPLY_KERNEL,
+    REPLY_KERNEL, /* text: the version of what it comes from, or "" */
     REPLY_DONE,
     REPLY_FAILED,
     REPLY_STARTED,
     REPLY_REPETITION,
+    REPLY_ROWS,   /* timed rows with other bits than the judged ones lie in the arena (count: the
+                     entry;   value: how many); waits for GO_ON */
     REPLY_OBJECT, /* value: its identity; text: its path */
     REPLY_KIND_END,
 } reply_kind;

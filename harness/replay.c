@@ -78,6 +78,17 @@ static bool same_bits(const void *a, const void *b, size_t bytes)
     return !a || !b || memcmp(a, b, bytes) == 0;
 }
 
+/* Whether what was kept is a row, and gamma and beta, of the kernel's types. */
+static bool fits(const stored_worst *stored, const kernel_entry *kernel,
+                 const ln_convention *convention, size_t hidden)
+{
+    size_t parameters = convention->affine == LN_AFFINE_SCALAR ? 1 : hidden;
+    size_t bytes = parameters * dtype_size(kernel->facts.param);
+    return stored->x_bytes == hidden * dtype_size(kernel->facts.storage) &&
+           stored->gamma_bytes == (convention_has_gamma(convention) ? bytes : 0) &&
+           stored->beta_bytes == (convention_has_beta(convention) ? bytes : 0);
+}
+
 /* The block of the case as its input, seed and shape give it today; whether its worst row is still
  * the one that was kept. */
 static bool regenerate(judge *judge, const kernel_entry *kernel, const stored_case *judged,
@@ -92,18 +103,26 @@ static bool regenerate(judge *judge, const kernel_entry *kernel, const stored_ca
         snprintf(result->note, sizeof result->note, "the stored row alone: %.120s", why.message);
         return false;
     }
-    size_t row = judged->metrics.worst_row;
-    bool same =
-        !stored || row >= block->rows ||
-        (same_bits(stored->x, (const float *)block->x + row * block->hidden, stored->x_bytes) &&
-         same_bits(stored->gamma, block->gamma, stored->gamma_bytes) &&
-         same_bits(stored->beta, block->beta, stored->beta_bytes));
+    size_t row = judged->metrics.worst_row, row_bytes = key->hidden * dtype_size(block->storage);
+    bool same = !stored || !stored->x || row >= block->rows ||
+                (fits(stored, kernel, convention, key->hidden) &&
+                 same_bits(stored->x, (const char *)block->x + row * row_bytes, stored->x_bytes) &&
+                 same_bits(stored->gamma, block->gamma, stored->gamma_bytes) &&
+                 same_bits(stored->beta, block->beta, stored->beta_bytes));
     if (same)
         return true;
     snprintf(result->note, sizeof result->note,
              "the stored row alone: this input has other bits now");
     judge_block_free(block);
     return false;
+}
+
+/* A plugin's kernel may take another type now. */
+static bool has_type(const kernel_entry *kernel, ln_type then, error *error)
+{
+    return kernel->facts.storage == then ||
+           fail(error, EXIT_CODE_NOT_COMPARABLE, "kernel %s takes %s now; its rows then were %s",
+                kernel->facts.name, dtype_name(kernel->facts.storage), dtype_name(then));
 }
 
 static replay_side side_then(const stored_case *judged, uint64_t hash)
@@ -119,17 +138,19 @@ bool replay_case(judge *judge, const kernel_entry *kernel, const stored_case *ju
     ln_convention convention;
     judge_block block = {0};
     *result = (replay_result){.whole = true};
-    if (!convention_parse(key->convention, &convention, error))
+    if (!has_type(kernel, key->dtype, error) ||
+        !convention_parse(key->convention, &convention, error))
         return false;
     if (!regenerate(judge, kernel, judged, stored, &convention, &block, result)) {
-        if (!stored || stored->x_bytes != key->hidden * sizeof(float))
+        if (!stored || !fits(stored, kernel, &convention, key->hidden))
             return fail(error, EXIT_CODE_NOT_COMPARABLE,
                         "case %lld: its rows can't be made again, and none was kept (%.100s)",
                         (long long)judged->id, result->note);
         result->whole = false;
         result->alone = true;
-        if (!judge_block_from(judge, &block, &convention, 1, key->hidden, stored->x, NULL,
-                              stored->gamma, stored->beta, error))
+        if (!judge_block_from_typed(judge, &block, &convention, kernel->facts.storage,
+                                    kernel->facts.param, 1, key->hidden, stored->x, NULL,
+                                    stored->gamma, stored->beta, error))
             return false;
     }
     bool measured = judged->metrics.elements > 0;
@@ -162,10 +183,12 @@ bool replay_find(judge *judge, const kernel_entry *kernel, const worst_row *find
                                  .computed = find->computed,
                                  .exact = find->exact,
                                  .hash = find->y_hash};
-    bool fine = convention_parse(find->convention, &convention, error) &&
-                judge_block_from(judge, &block, &convention, find->rows, find->hidden, find->x,
-                                 NULL, find->gamma, find->beta, error) &&
-                judge_as_then(judge, &block, kernel, find->convention, false, result, error);
+    bool fine =
+        convention_parse(find->convention, &convention, error) &&
+        has_type(kernel, find->storage, error) &&
+        judge_block_from_typed(judge, &block, &convention, find->storage, find->param, find->rows,
+                               find->hidden, find->x, NULL, find->gamma, find->beta, error) &&
+        judge_as_then(judge, &block, kernel, find->convention, false, result, error);
     if (fine)
         compare(result);
     else

@@ -1,6 +1,7 @@
 /* lnbench replay: a stored worst case or failure, or the finds of a corpus, bit for bit. */
 #include "command.h"
 #include "interrupt.h"
+#include "output.h"
 #include "replay.h"
 #include "stored_run.h"
 #include <fnmatch.h>
@@ -13,7 +14,8 @@ typedef struct replay_options {
     uint64_t run, id, hidden, find;
     word_list plugins;
     double max_row_ulp, deadline;
-    bool all, print, json;
+    bool all, print;
+    output_request request;
 } replay_options;
 
 /* What is common to all that is replayed. */
@@ -23,6 +25,7 @@ typedef struct replayer {
     kernel_list kernels;
     judge *judge;
     uint64_t seed; /* of the judge */
+    output printed;
     table *table;
     json_t *array;
     size_t count, reproduced, absent;
@@ -104,7 +107,7 @@ static bool note(replayer *replayer, const char *what, replay_result *result, er
         worst_row_format(&result->find, &out);
         fine = !out.failed && fwrite(out.bytes, 1, out.length, stdout) == out.length;
         text_free(&out);
-    } else if (replayer->options->json) {
+    } else if (replayer->printed.format == OUTPUT_JSON) {
         fine = add_json(replayer->array, what, result);
     } else {
         add_line(replayer->table, what, result);
@@ -248,20 +251,26 @@ static bool replay_store(replayer *replayer, error *error)
     return fine;
 }
 
-static bool show(const replayer *replayer, error *error)
+/* Takes over table and array. */
+static bool show(replayer *replayer, error *error)
 {
-    bool fine = true;
+    const output *printed = &replayer->printed;
+    table *table = replayer->table;
+    json_t *array = replayer->array;
     if (replayer->options->print)
         return true;
-    if (replayer->options->json) {
-        fine = json_dumpf(replayer->array, stdout, JSON_INDENT(1)) == 0;
-        printf("\n");
-    } else {
-        fine = table_print(replayer->table, stdout);
-        printf("\n%zu replayed, %zu the same in bits, error and verdict\n", replayer->count,
-               replayer->reproduced);
+    replayer->table = NULL;
+    replayer->array = NULL;
+    if (printed->format == OUTPUT_JSON) {
+        table_destroy(table);
+        return output_json(printed, array, error);
     }
-    return fine || fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
+    json_decref(array);
+    if (!output_table(printed, table, error))
+        return false;
+    output_line(printed, "\n%zu replayed, %zu the same in bits, error and verdict", replayer->count,
+                replayer->reproduced);
+    return true;
 }
 
 static exit_code code_of(const replayer *replayer)
@@ -280,11 +289,12 @@ static bool check_options(const replay_options *options, error *error)
                     "--from %.200s: replays a file, and takes none of --run, --case, --kernel, "
                     "--convention, --input, --hidden and --all",
                     options->from);
+    if (options->print && (options->request.format || options->request.json))
+        return fail(error, EXIT_CODE_USAGE, "--print: writes finds, and takes no --%s",
+                    options->request.json ? "json" : "format");
     if (options->find && !options->from)
         return fail(error, EXIT_CODE_USAGE, "--find: goes with --from FILE");
-    if (!(options->deadline > 0))
-        return fail(error, EXIT_CODE_USAGE, "--deadline 0: more than 0 seconds were expected");
-    return true;
+    return seconds_check("deadline", options->deadline, error);
 }
 
 static bool replay(const replay_options *options, exit_code *code, error *error)
@@ -296,7 +306,7 @@ static bool replay(const replay_options *options, exit_code *code, error *error)
     replayer.table = table_create(headings, sizeof headings / sizeof *headings);
     replayer.array = json_array();
     bool fine = (replayer.table && replayer.array) || fail_memory(error, "a table");
-    fine = fine &&
+    fine = fine && output_choose(&options->request, &replayer.printed, error) &&
            worker_start(options->plugins.words, options->plugins.count, &replayer.worker,
                         &replayer.kernels, error) &&
            (options->from ? replay_file(&replayer, error) : replay_store(&replayer, error)) &&
@@ -327,17 +337,15 @@ exit_code command_replay(int argc, char **argv, error *error)
         {"from", "FILE", "the finds of a corpus file, as in results/worst/", OPTION_TEXT,
          &options.from},
         {"find", "K", "only its K-th find", OPTION_COUNT, &options.find},
-        {"print", NULL, "the worst row as a find of a corpus, in hex floats, instead of a table",
-         OPTION_FLAG, &options.print},
-        {"plugin", "FILE.so", "add a plugin's kernels; may be given again", OPTION_RAW,
-         &options.plugins},
+        {"print", NULL, "the worst row as a find of a corpus, in hex floats; no table", OPTION_FLAG,
+         &options.print},
+        PLUGIN_OPTION(options.plugins),
         {"max-row-ulp", "X", "the limit of the run, where it had one", OPTION_REAL,
          &options.max_row_ulp},
-        {"deadline", "S", "seconds until a kernel counts as hung (default: 60)", OPTION_REAL,
-         &options.deadline},
+        DEADLINE_OPTION(options.deadline, 60),
         {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT,
          &options.database},
-        {"json", NULL, "JSON instead of a table", OPTION_FLAG, &options.json},
+        OUTPUT_OPTIONS(options.request),
     };
     const subcommand subcommand = {
         "replay",

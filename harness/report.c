@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHARTS_MOST = 16 };
+enum { CHARTS_MOST = 24 };
 
 static bool make_directory(const char *path, error *error)
 {
@@ -57,10 +57,15 @@ static bool prepare_charts(const report_data *data, const char *directory, chart
         snprintf(charts[*count].reason, REASON_LENGTH, "no speed was measured");
         ++*count;
     }
-    return chart_roof_share(data, directory, &charts[(*count)++], error) &&
+    return chart_throughput_size(data, directory, &charts[(*count)++], error) &&
+           chart_roof_share(data, directory, &charts[(*count)++], error) &&
            chart_winner_map(data, directory, &charts[(*count)++], error) &&
+           chart_threads(data, directory, &charts[(*count)++], error) &&
+           chart_hot_cold(data, directory, &charts[(*count)++], error) &&
            chart_error_kappa(data, directory, &charts[(*count)++], error) &&
+           chart_variance_kappa(data, directory, &charts[(*count)++], error) &&
            chart_error_hidden(data, directory, &charts[(*count)++], error) &&
+           chart_ulp_histogram(data, directory, &charts[(*count)++], error) &&
            chart_rounded(data, directory, &charts[(*count)++], error) &&
            chart_speed_error(data, directory, &charts[(*count)++], error);
 }
@@ -78,54 +83,76 @@ static void remove_old(const char *directory, const char *stem)
 static void remove_old_charts(const char *directory)
 {
     static const char *const stems[] = {
-        "throughput_l1", "throughput_l2", "throughput_l3", "throughput_dram", "roof_share",
-        "error_kappa",   "speed_error",   "winner_map",    "error_hidden",    "rounded"};
+        "throughput_l1",  "throughput_size", "threads",         "hot_cold",     "ulp_histogram",
+        "throughput_l2",  "throughput_l3",   "throughput_dram", "roof_share",   "error_kappa",
+        "variance_kappa", "speed_error",     "winner_map",      "error_hidden", "rounded"};
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
         remove_old(directory, stems[i]);
 }
 
-static gnuplot_result draw_chart(chart *chart, const char *plots_directory, const char *directory,
-                                 report_result *result)
+enum { FORMATS = 3, JOBS_MOST = CHARTS_MOST * FORMATS };
+
+/* As many drawings at once as there are processors, begun in order. Where gnuplot is missing, the
+ * rest is not tried. */
+static void run_jobs(gnuplot_job *jobs, size_t count, const char *plots_directory,
+                     const char *directory)
 {
-    char note[256] = "";
-    gnuplot_result drawn = gnuplot_draw(chart, "svg", plots_directory, directory, note);
-    if (drawn == GNUPLOT_DREW)
-        drawn = gnuplot_draw(chart, "png", plots_directory, directory, note);
-    if (drawn == GNUPLOT_DREW)
-        drawn = gnuplot_draw(chart, "pdf", plots_directory, directory, note);
-    if (drawn != GNUPLOT_DREW) {
-        remove_old(directory, chart->stem);
-        snprintf(chart->reason, sizeof chart->reason, "%.*s", REASON_LENGTH - 1, note);
-        if (!result->note[0])
-            snprintf(result->note, sizeof result->note, "%s", note);
-        return drawn;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t at_once = processors < 1 ? 1 : processors < 8 ? (size_t)processors : 8, begun = 0;
+    const gnuplot_job *missing = NULL;
+    for (size_t ended = 0; ended < count; ended++) {
+        while (!missing && begun < count && begun < ended + at_once)
+            gnuplot_start(&jobs[begun++], plots_directory, directory);
+        if (ended < begun)
+            gnuplot_end(&jobs[ended], directory);
+        if (missing) {
+            jobs[ended].result = GNUPLOT_MISSING;
+            memcpy(jobs[ended].note, missing->note, sizeof missing->note);
+        } else if (jobs[ended].result == GNUPLOT_MISSING) {
+            missing = &jobs[ended];
+        }
     }
-    report_path(result->charts[result->chart_count++], directory, chart->stem, ".svg", NULL);
-    return drawn;
 }
 
-static void draw_charts(chart *charts, size_t count, const char *plots_directory,
-                        const char *directory, report_result *result)
+/* A chart is there when all of its formats are; else its reason says what went wrong. */
+static void conclude_chart(chart *chart, const gnuplot_job jobs[FORMATS], const char *directory,
+                           report_result *result)
 {
-    bool missing = false, failed = false;
-    size_t wanted = 0;
-    remove_old_charts(directory);
-    for (size_t i = 0; i < count; i++) {
-        if (charts[i].reason[0])
+    for (size_t i = 0; i < FORMATS; i++) {
+        if (jobs[i].result == GNUPLOT_DREW)
             continue;
-        wanted++;
-        if (missing) {
-            snprintf(charts[i].reason, REASON_LENGTH, "%.*s", REASON_LENGTH - 1, result->note);
-            continue;
-        }
-        gnuplot_result drawn = draw_chart(&charts[i], plots_directory, directory, result);
-        missing = drawn == GNUPLOT_MISSING;
-        failed = failed || drawn == GNUPLOT_FAILED;
+        remove_old(directory, chart->stem);
+        snprintf(chart->reason, sizeof chart->reason, "%.*s", REASON_LENGTH - 1, jobs[i].note);
+        if (!result->note[0])
+            snprintf(result->note, sizeof result->note, "%s", jobs[i].note);
+        result->charts_drawn = false;
+        return;
     }
-    result->charts_drawn = !missing && !failed;
+    report_path(result->charts[result->chart_count++], directory, chart->stem, ".svg", NULL);
+}
+
+static bool draw_charts(chart *charts, size_t count, const char *plots_directory,
+                        const char *directory, report_result *result, error *error)
+{
+    static const char *const formats[FORMATS] = {"svg", "png", "pdf"};
+    gnuplot_job *jobs = calloc(JOBS_MOST, sizeof *jobs);
+    size_t wanted = 0;
+    if (!jobs)
+        return fail_memory(error, "charts");
+    remove_old_charts(directory);
+    for (size_t i = 0; i < count; i++)
+        for (size_t f = 0; f < FORMATS && !charts[i].reason[0]; f++)
+            jobs[wanted++] =
+                (gnuplot_job){.chart = &charts[i], .format = formats[f], .result = GNUPLOT_FAILED};
+    result->charts_drawn = true;
+    run_jobs(jobs, wanted, plots_directory, directory);
+    for (size_t i = 0; i < wanted; i += FORMATS)
+        conclude_chart(&charts[jobs[i].chart - charts], &jobs[i], directory, result);
+    free(jobs);
     if (wanted == 0)
         snprintf(result->note, sizeof result->note,
                  "the run has neither speeds nor judged rows to draw");
+    return true;
 }
 
 static bool write_page(const report_data *data, const chart *charts, size_t count,
@@ -170,8 +197,8 @@ bool report_write(const view *view, const char *plots_directory, const char *dir
     bool fine = make_directories(directory, error) && view_write_tsv(view, directory, error) &&
                 prepare_charts(&data, directory, charts, &count, error);
     if (fine) {
-        draw_charts(charts, count, plots_directory, directory, result);
-        fine = write_page(&data, charts, count, directory, result, error) &&
+        fine = draw_charts(charts, count, plots_directory, directory, result, error) &&
+               write_page(&data, charts, count, directory, result, error) &&
                (!with_pdf || write_pdf(&data, charts, count, directory, result, error));
     }
     report_data_free(&data);

@@ -43,6 +43,28 @@ static void judged_shapes(const report_data *data, const char *input, shape_list
     }
 }
 
+static void add_shapes(const shape_list *shapes, text *out)
+{
+    for (size_t i = 0; i < shapes->count; i++)
+        text_format(out, "%s%zux%zu", i ? "," : " --shapes ", shapes->shapes[i].rows,
+                    shapes->shapes[i].hidden);
+}
+
+/* The next larger number of threads that the run has; 0: none. */
+static unsigned next_threads(const report_data *data, unsigned after)
+{
+    const stored_cases *cases = &data->view->cases;
+    unsigned next = 0;
+    for (size_t i = 0; i < cases->count; i++) {
+        unsigned threads = cases->cases[i].key.threads;
+        if (cases->cases[i].repetition_count == 0 && !report_timed(&data->view->views[i]))
+            continue;
+        if (threads > after && (next == 0 || threads < next))
+            next = threads;
+    }
+    return next;
+}
+
 static void add_command(const report_data *data, const report_group *group, const char *only,
                         const shape_list *shapes, text *out)
 {
@@ -50,9 +72,7 @@ static void add_command(const report_data *data, const report_group *group, cons
                 data->view->run.plan, only, group->convention, dtype_name(group->dtype));
     if (strcmp(only, "speed") == 0)
         text_format(out, " --cache %s --threads %u", cache_name(group->cache), group->threads);
-    for (size_t i = 0; i < shapes->count; i++)
-        text_format(out, "%s%zux%zu", i ? "," : " --shapes ", shapes->shapes[i].rows,
-                    shapes->shapes[i].hidden);
+    add_shapes(shapes, out);
     text_format(out, " --seed %llu", (unsigned long long)data->view->run.seed);
 }
 
@@ -71,6 +91,28 @@ static void add_accuracy(const report_data *data, const char *input, text *out)
     add_command(data, &data->judged, "accuracy", &shapes, out);
 }
 
+/* Numbers of threads, or cache states, in place of the group's own. */
+static void add_states(const report_data *data, bool threads, text *out)
+{
+    shape_list shapes = {.count = 0};
+    unsigned most = 0;
+    timed_shapes(data, NULL, &shapes);
+    text_format(out, "lnbench run --plan %s --only speed --conventions %s --dtypes %s",
+                data->view->run.plan, data->group.convention, dtype_name(data->group.dtype));
+    if (threads) {
+        text_format(out, " --cache %s --threads ", cache_name(data->group.cache));
+        for (unsigned next = 1; next; most = next) {
+            next = next_threads(data, most);
+            if (next)
+                text_format(out, most ? ",%u" : "%u", next);
+        }
+    } else {
+        text_format(out, " --cache hot,cold --threads %u", data->group.threads);
+    }
+    add_shapes(&shapes, out);
+    text_format(out, " --seed %llu", (unsigned long long)data->view->run.seed);
+}
+
 void report_again(const report_data *data, const char *stem, text *out)
 {
     static const char throughput[] = "throughput_";
@@ -82,7 +124,12 @@ void report_again(const report_data *data, const char *stem, text *out)
     if (strcmp(stem, "roof_share") == 0) {
         shape_list shape = {.shapes = {data->shape}, .count = 1};
         add_command(data, &data->group, "speed", &shape, out);
-    } else if (strcmp(stem, "error_kappa") == 0 || strcmp(stem, "rounded") == 0) {
+    } else if (strcmp(stem, "threads") == 0 || strcmp(stem, "hot_cold") == 0) {
+        add_states(data, strcmp(stem, "threads") == 0, out);
+    } else if (strcmp(stem, "ulp_histogram") == 0) {
+        add_accuracy(data, NULL, out);
+    } else if (strcmp(stem, "error_kappa") == 0 || strcmp(stem, "variance_kappa") == 0 ||
+               strcmp(stem, "rounded") == 0) {
         add_accuracy(data, NULL, out);
     } else if (strcmp(stem, "error_hidden") == 0) {
         add_accuracy(data, "normal", out);

@@ -8,17 +8,21 @@ enum { LABEL_SHOWN = 44 };
 
 /* ---- error over hidden ---- */
 
-typedef struct hidden_range {
-    double x_low, x_high, low, high;
-} hidden_range;
+typedef struct hidden_chart {
+    const report_data *data;
+    size_t *sizes, count;
+    double low, high;
+} hidden_chart;
 
 /* The worst case of a kernel on normal input at one hidden size; NULL: none was judged there. */
 static const stored_case *worst_at(const report_data *data, const char *kernel, size_t hidden)
 {
     const stored_cases *cases = &data->view->cases;
     const stored_case *worst = NULL;
-    for (size_t i = 0; i < cases->count; i++) {
-        const stored_case *stored = &cases->cases[i];
+    size_t count;
+    const size_t *own = report_cases_of(data, kernel, &count);
+    for (size_t i = 0; i < count; i++) {
+        const stored_case *stored = &cases->cases[own[i]];
         if (!stored->judged || stored->key.hidden != hidden ||
             strcmp(stored->key.kernel, kernel) != 0 || strcmp(stored->key.input, "normal") != 0 ||
             !report_same_judged(&data->judged, &stored->key) ||
@@ -57,112 +61,91 @@ static bool judged_sizes(const report_data *data, size_t **sizes, size_t *count)
     return true;
 }
 
-static bool kernel_points(const report_data *data, size_t panel, size_t kernel, const size_t *sizes,
-                          size_t count, hidden_range *range, text *out)
+static bool fill_kernel(void *context, size_t panel, size_t kernel, text *out)
 {
-    const char *name = data->kernels[kernel].name;
+    hidden_chart *chart = context;
+    const char *name = chart->data->kernels[kernel].name;
     bool any = false;
-    for (size_t i = 0; i < count; i++) {
-        const stored_case *at = worst_at(data, name, sizes[i]);
-        char tip[300], error[16], bound[16];
+    for (size_t i = 0; i < chart->count; i++) {
+        const stored_case *at = worst_at(chart->data, name, chart->sizes[i]);
+        char tip[300], found[16], bound[16];
         if (!at)
             continue;
         double row_ulp = at->metrics.row_ulp_max;
         bool proven = isfinite(at->bound_row_ulp) && at->bound_row_ulp > 0;
-        snprintf(tip, sizeof tip, "%s at hidden %zu: found %s row ULP, proved %s", name, sizes[i],
-                 number_short(row_ulp, error),
+        snprintf(tip, sizeof tip, "%s at hidden %zu: found %s row ULP, proved %s", name,
+                 chart->sizes[i], number_short(row_ulp, found),
                  proven ? number_short(at->bound_row_ulp, bound) : "nothing");
-        tsv_number(out, (double)panel + 1);
-        tsv_number(out, (double)kernel + 1);
-        tsv_text(out, name);
-        tsv_number(out, (double)sizes[i]);
-        tsv_number(out, row_ulp);
-        tsv_number(out, proven ? at->bound_row_ulp : NAN);
-        tsv_text(out, tip);
-        tsv_end(out);
-        range->low = row_ulp > 0 ? fmin(range->low, row_ulp) : range->low;
-        range->high = fmax(range->high, proven ? at->bound_row_ulp : row_ulp);
+        panel_point(chart->data, panel, kernel,
+                    &(panel_point_facts){"normal", tip, (double)chart->sizes[i], row_ulp,
+                                         proven ? at->bound_row_ulp : NAN, false},
+                    out);
+        chart->low = row_ulp > 0 ? fmin(chart->low, row_ulp) : chart->low;
+        chart->high = fmax(chart->high, proven ? at->bound_row_ulp : row_ulp);
         any = true;
     }
     return any;
 }
 
-static size_t fill_panels(const report_data *data, const size_t *sizes, size_t count,
-                          const char **titles, hidden_range *range, text *out)
+/* N and the root of N, within the frame. */
+static void growth_lines(panels *panels, const chart_frame *frame)
 {
-    size_t panels = 0;
-    text_add(out, "panel\tseries\tkernel\thidden\trow_ulp\tbound_row_ulp\ttip\n");
-    for (size_t first = 0; first < data->kernel_count; first++) {
-        const char *title = panel_title(&data->kernels[first]);
-        bool seen = false, any = false;
-        for (size_t i = 0; i < first; i++)
-            seen = seen || strcmp(panel_title(&data->kernels[i]), title) == 0;
-        for (size_t i = first; i < data->kernel_count && !seen; i++)
-            if (strcmp(panel_title(&data->kernels[i]), title) == 0)
-                any = kernel_points(data, panels, i, sizes, count, range, out) || any;
-        if (any)
-            titles[panels++] = title;
-    }
-    return panels;
+    enum { STEPS = 40 };
+    for (size_t panel = 0; panel < panels->count; panel++)
+        for (int kind = 1; kind <= 2; kind++)
+            for (int i = 0; i <= STEPS; i++) {
+                double n = frame->x_min * pow(frame->x_max / frame->x_min, i / (double)STEPS);
+                double y = kind == 1 ? sqrt(n) : n;
+                if (y <= frame->y_max)
+                    panel_line_point(panels, panel, kind, 0, n, y);
+            }
 }
 
-static bool write_hidden(const report_data *data, const size_t *sizes, size_t count,
-                         const char **titles, const char *directory, chart *chart, error *error)
+static bool write_hidden(hidden_chart *over, panels *panels, const char *directory, chart *chart,
+                         error *error)
 {
-    text points = {0}, panel_lines = {0}, ticks = {0}, sizes_text = {0}, settings = {0};
-    text layout = {0};
-    hidden_range range = {(double)sizes[0], (double)sizes[count - 1], 1, 10};
-    double height;
     char subtitle[300];
-    size_t panels = fill_panels(data, sizes, count, titles, &range, &points);
-    chart_frame frame = {.x_min = range.x_low / 1.3,
-                         .x_max = range.x_high * 1.3,
-                         .y_min = pow(10, fmax(-4, floor(log10(range.low)))),
-                         .y_max = pow(10, ceil(log10(range.high) + 0.2)),
+    chart_frame frame = {.x_min = (double)over->sizes[0] / 1.3,
+                         .x_max = (double)over->sizes[over->count - 1] * 1.3,
+                         .y_min = pow(10, fmax(-4, floor(log10(over->low)))),
+                         .y_max = pow(10, ceil(log10(over->high) + 0.2)),
                          .x_log = true,
                          .y_log = true};
-    panel_frames(data, titles, panels, 1000, &frame, &height, &layout, &panel_lines);
-    snprintf(subtitle, sizeof subtitle,
-             "%s, %s, normal input; the worst judged element at each size, and what is proved",
+    const report_data *data = over->data;
+    growth_lines(panels, &frame);
+    snprintf(subtitle, sizeof subtitle, "%s, %s, normal input; each mark: the worst judged element",
              dtype_name(data->judged.dtype), data->judged.convention);
-    tsv_common(&settings, data, chart->title, subtitle, 1000, height);
-    tsv_frame(&settings, "", &frame);
-    tsv_setting(&settings, "panels", (double)panels);
-    text_add(&settings, layout.bytes ? layout.bytes : "");
-    settings.failed = settings.failed || layout.failed;
-    text_free(&layout);
-    text_add(&ticks, "axis\tvalue\n");
-    report_hidden_ticks(&frame, sizes, count, &sizes_text);
-    tsv_log_ticks(&ticks, "y", frame.y_min, frame.y_max);
-    bool fine = tsv_save(&points, directory, chart->stem, ".tsv", error) &&
-                tsv_save(&panel_lines, directory, chart->stem, "_panels.tsv", error) &&
-                tsv_save(&ticks, directory, chart->stem, "_ticks.tsv", error) &&
-                tsv_save(&sizes_text, directory, chart->stem, "_sizes.tsv", error) &&
-                tsv_save(&settings, directory, chart->stem, "_settings.tsv", error);
-    text_free(&points);
-    text_free(&panel_lines);
-    text_free(&ticks);
-    text_free(&sizes_text);
-    text_free(&settings);
-    return fine;
+    text *settings = &panels->settings;
+    tsv_setting_text(settings, "found", "found");
+    tsv_setting_text(settings, "proved", "proved");
+    tsv_setting_words(settings, "line1", "√N·u");
+    tsv_setting_words(settings, "line2", "N·u");
+    tsv_setting_text(settings, "line3", "");
+    tsv_setting_text(settings, "wrong", "");
+    tsv_setting_text(settings, "xlabel", "hidden size (elements a row)");
+    tsv_setting_text(settings, "ylabel", "error (row ULP)");
+    chart_frame narrow = frame;
+    panels_axis(panels, &narrow);
+    report_hidden_ticks(&narrow, over->sizes, over->count, &panels->xticks);
+    return panels_save(data, panels, &frame, chart, subtitle, directory, error);
 }
 
 bool chart_error_hidden(const report_data *data, const char *directory, chart *chart, error *error)
 {
-    size_t *sizes, count;
-    *chart = (struct chart){.stem = "error_hidden", .script = "error_hidden.gp"};
+    panels panels = {0};
+    hidden_chart over = {.data = data, .low = 1, .high = 10};
+    *chart = (struct chart){.stem = "error_hidden", .script = "panels.gp"};
     snprintf(chart->title, sizeof chart->title, "Error over hidden size");
-    const char **titles = calloc(data->kernel_count + 1, sizeof *titles);
-    bool fine = judged_sizes(data, &sizes, &count) && titles;
-    if (!fine)
-        fail_memory(error, "panels of a chart");
-    else if (count < 2)
+    bool fine = judged_sizes(data, &over.sizes, &over.count);
+    if (fine && over.count < 2)
         snprintf(chart->reason, sizeof chart->reason, "normal input was judged at %s",
-                 count ? "one hidden size only" : "no hidden size");
+                 over.count ? "one hidden size only" : "no hidden size");
+    else if (!fine || !panels_gather(data, fill_kernel, &over, &panels))
+        fine = fail_memory(error, "panels of a chart");
     else
-        fine = write_hidden(data, sizes, count, titles, directory, chart, error);
-    free(sizes);
-    free(titles);
+        fine = write_hidden(&over, &panels, directory, chart, error);
+    free(over.sizes);
+    panels_free(&panels);
     return fine;
 }
 
@@ -179,8 +162,10 @@ static double rounded_on(const report_data *data, const char *kernel, const char
     const stored_cases *cases = &data->view->cases;
     uint64_t elements = 0;
     double share = NAN;
-    for (size_t i = 0; i < cases->count; i++) {
-        const stored_case *stored = &cases->cases[i];
+    size_t count;
+    const size_t *own = report_cases_of(data, kernel, &count);
+    for (size_t i = 0; i < count; i++) {
+        const stored_case *stored = &cases->cases[own[i]];
         if (!stored->judged || !isfinite(stored->metrics.correctly_rounded) ||
             stored->metrics.elements <= elements || strcmp(stored->key.kernel, kernel) != 0 ||
             !report_of_family(stored->key.input, input) ||
@@ -241,8 +226,9 @@ static bool write_rounded(const report_data *data, rounded *shares, size_t count
                          .y_min = (double)count + 0.6,
                          .y_max = 0.4};
     snprintf(subtitle, sizeof subtitle,
-             "%s, %s; the share of elements that equal the correctly rounded result bit for bit",
-             dtype_name(data->judged.dtype), data->judged.convention);
+             "%s, %s; elements that equal the correctly rounded result bit for bit%s",
+             dtype_name(data->judged.dtype), data->judged.convention,
+             report_is_crowded(data) ? "; the widest ISA of each method" : "");
     tsv_common(&settings, data, chart->title, subtitle, 1000, height);
     tsv_frame(&settings, "", &frame);
     bool fine = tsv_save(&out, directory, chart->stem, ".tsv", error) &&
@@ -263,7 +249,7 @@ bool chart_rounded(const report_data *data, const char *directory, chart *chart,
     for (size_t i = 0; i < data->kernel_count && data->judged.cases; i++) {
         const char *name = data->kernels[i].name;
         rounded share = {i, rounded_on(data, name, "normal"), rounded_on(data, name, "offset")};
-        if (isfinite(share.normal))
+        if (isfinite(share.normal) && data->kernels[i].stands)
             shares[count++] = share;
     }
     bool fine = true;

@@ -1,4 +1,4 @@
-/* The chart of row ULP over kappa. */
+/* The charts over kappa: of the error of y, and of that of the variance. */
 #include "report_parts.h"
 #include <math.h>
 #include <stdlib.h>
@@ -16,33 +16,59 @@ typedef struct row_group {
     size_t hidden, rows;
 } row_group;
 
-/* The worst row of a kernel within a quarter of a decade of kappa, and its own bound. */
+/* What of a row a chart shows. */
+typedef struct row_figure {
+    double value, bound; /* NaN: nothing to show; no bound */
+    bool wrong;
+} row_figure;
+typedef row_figure figure_of_row(const view *view, const stored_row *row);
+
+/* The worst row of a kernel within a quarter of a decade of kappa. */
 typedef struct kappa_point {
-    bool any, wrong_class;
-    double kappa, row_ulp, bound, wrong_kappa;
+    bool any, wrong;
+    double kappa, value, bound, wrong_kappa;
     const char *input;
 } kappa_point;
 
-typedef struct kappa_range {
+typedef struct kappa_chart {
+    const report_data *data;
+    row_group group;
+    figure_of_row *figure;
+    const char *unit; /* of the value, for tips */
     double kappa_max, low, high;
-} kappa_range;
+} kappa_chart;
 
 static const case_key *row_key(const view *view, const stored_row *row)
 {
     return row->case_index < view->cases.count ? &view->cases.cases[row->case_index].key : NULL;
 }
 
-static bool is_wrong_class(const view *view, const stored_row *row)
+/* The error of y, and what is proved of it. */
+static row_figure error_of_row(const view *view, const stored_row *row)
 {
     const stored_case *stored = &view->cases.cases[row->case_index];
-    return !isfinite(row->row_ulp) &&
-           (stored->verdict.kind == VERDICT_WRONG_CLASS || stored->metrics.mismatches > 0);
+    bool wrong = !isfinite(row->row_ulp) &&
+                 (stored->verdict.kind == VERDICT_WRONG_CLASS || stored->metrics.mismatches > 0);
+    return (row_figure){row->row_ulp, row->bound_row_ulp, wrong};
 }
 
-static bool is_drawable(const view *view, const stored_row *row)
+/* The relative error of 1/rstd^2, which is var + eps where eps is in the variance: e of rstd is
+ * (1 + e)^-2 - 1 of it. A kernel that gives a mean but no number for rstd gives a wrong class. */
+static row_figure variance_of_row(const view *view, const stored_row *row)
 {
-    return row_key(view, row) && isfinite(row->kappa) && row->kappa > 0 &&
-           (isfinite(row->row_ulp) || is_wrong_class(view, row));
+    (void)view;
+    double e = row->rstd_error;
+    bool wrong = !isfinite(e) && isfinite(row->mean_error);
+    double value = fabs(e) < 1e-8 ? 2 * fabs(e) : fabs(1 / ((1 + e) * (1 + e)) - 1);
+    return (row_figure){isfinite(e) ? value : NAN, NAN, wrong};
+}
+
+static bool is_drawable(const view *view, const stored_row *row, figure_of_row *figure)
+{
+    if (!row_key(view, row) || !isfinite(row->kappa) || !(row->kappa > 0))
+        return false;
+    row_figure of_row = figure(view, row);
+    return isfinite(of_row.value) || of_row.wrong;
 }
 
 static bool in_row_group(const row_group *group, const case_key *key)
@@ -51,196 +77,249 @@ static bool in_row_group(const row_group *group, const case_key *key)
            strcmp(group->convention, key->convention) == 0;
 }
 
-/* The convention of the speed charts if it has rows, then the hidden size with most of them. */
-static row_group choose_rows(const report_data *data)
+/* The rows of each group; false: memory. */
+static bool count_groups(const report_data *data, figure_of_row *figure, row_group **groups,
+                         size_t *count)
 {
     const view *view = data->view;
-    row_group best = {0};
-    bool best_matches = false;
+    size_t at = 0;
+    *count = 0;
+    *groups = calloc(view->cases.count + 1, sizeof **groups);
+    if (!*groups)
+        return false;
     for (size_t i = 0; i < view->rows.count; i++) {
-        if (!is_drawable(view, &view->rows.rows[i]))
+        if (!is_drawable(view, &view->rows.rows[i], figure))
             continue;
         const case_key *key = row_key(view, &view->rows.rows[i]);
-        if (best.rows && in_row_group(&best, key))
-            continue;
-        row_group group = {key->convention, key->dtype, key->hidden, 0};
-        for (size_t j = 0; j < view->rows.count; j++)
-            group.rows += is_drawable(view, &view->rows.rows[j]) &&
-                          in_row_group(&group, row_key(view, &view->rows.rows[j]));
-        bool matches = data->judged.cases && report_same_judged(&data->judged, key);
-        if (best.rows == 0 || (matches && !best_matches) ||
-            (matches == best_matches && group.rows > best.rows)) {
-            best = group;
+        if (*count == 0 || !in_row_group(&(*groups)[at], key)) /* they come in runs */
+            for (at = 0; at < *count && !in_row_group(&(*groups)[at], key);)
+                at++;
+        if (at == *count)
+            (*groups)[(*count)++] = (row_group){key->convention, key->dtype, key->hidden, 0};
+        (*groups)[at].rows++;
+    }
+    return true;
+}
+
+/* The convention of the speed charts if it has rows, then the hidden size with most of them. */
+static bool choose_rows(const report_data *data, figure_of_row *figure, row_group *best)
+{
+    row_group *groups;
+    size_t count;
+    bool best_matches = false;
+    *best = (row_group){0};
+    if (!count_groups(data, figure, &groups, &count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        bool matches = data->judged.cases && groups[i].dtype == data->judged.dtype &&
+                       strcmp(groups[i].convention, data->judged.convention) == 0;
+        if (best->rows == 0 || (matches && !best_matches) ||
+            (matches == best_matches && groups[i].rows > best->rows)) {
+            *best = groups[i];
             best_matches = matches;
         }
     }
-    return best;
+    free(groups);
+    return true;
 }
 
-static void gather_points(const report_data *data, const row_group *group, size_t kernel,
-                          kappa_point points[BUCKETS])
+static void gather_points(const kappa_chart *chart, size_t kernel, kappa_point points[BUCKETS])
 {
-    const view *view = data->view;
+    const view *view = chart->data->view;
     memset(points, 0, BUCKETS * sizeof *points);
     for (size_t i = 0; i < view->rows.count; i++) {
         const stored_row *row = &view->rows.rows[i];
-        if (!is_drawable(view, row))
-            continue;
         const case_key *key = row_key(view, row);
-        if (!in_row_group(group, key) || strcmp(key->kernel, data->kernels[kernel].name) != 0)
+        if (!key || !in_row_group(&chart->group, key) ||
+            strcmp(key->kernel, chart->data->kernels[kernel].name) != 0 ||
+            !is_drawable(view, row, chart->figure))
             continue;
+        row_figure figure = chart->figure(view, row);
         double place = round(BUCKETS_A_DECADE * log10(row->kappa));
         kappa_point *point = &points[(size_t)fmax(0, fmin(BUCKETS - 1, place))];
-        if (!isfinite(row->row_ulp)) {
-            point->wrong_class = true;
+        if (figure.wrong) {
+            point->wrong = true;
             point->wrong_kappa = row->kappa;
-        } else if (!point->any || row->row_ulp > point->row_ulp) {
+        } else if (!point->any || figure.value > point->value) {
             point->any = true;
             point->kappa = row->kappa;
-            point->row_ulp = row->row_ulp;
-            point->bound = row->bound_row_ulp;
+            point->value = figure.value;
+            point->bound = figure.bound;
             point->input = key->input;
         }
     }
 }
 
-static void point_line(const report_data *data, size_t panel, size_t kernel, double kappa,
-                       double row_ulp, double bound, bool wrong, const char *input, text *out)
+static void found_line(kappa_chart *chart, size_t panel, size_t kernel, const kappa_point *point,
+                       text *out)
 {
-    tsv_number(out, (double)panel + 1);
-    tsv_number(out, (double)kernel + 1);
-    tsv_text(out, data->kernels[kernel].name);
-    tsv_text(out, input);
-    tsv_number(out, kappa);
-    tsv_number(out, row_ulp);
-    tsv_number(out, bound);
-    tsv_number(out, wrong);
-    char tip[300], kappa_words[16], error_words[16], bound_words[16];
-    number_short(kappa, kappa_words);
-    if (wrong)
-        snprintf(tip, sizeof tip, "%s: wrong class at kappa %s", data->kernels[kernel].name,
-                 kappa_words);
-    else
-        snprintf(tip, sizeof tip, "%s: kappa %s, found %s row ULP (%.60s), proved %s",
-                 data->kernels[kernel].name, kappa_words, number_short(row_ulp, error_words), input,
-                 isfinite(bound) ? number_short(bound, bound_words) : "nothing");
-    tsv_text(out, tip);
-    tsv_end(out);
+    char tip[300], kappa[16], value[16], bound[16];
+    snprintf(tip, sizeof tip, "%s: kappa %s, found %s %s (%.60s)%s%s",
+             chart->data->kernels[kernel].name, number_short(point->kappa, kappa),
+             number_short(point->value, value), chart->unit, point->input,
+             isnan(point->bound) ? "" : ", proved ",
+             isnan(point->bound)      ? ""
+             : isfinite(point->bound) ? number_short(point->bound, bound)
+                                      : "nothing");
+    panel_point(
+        chart->data, panel, kernel,
+        &(panel_point_facts){point->input, tip, point->kappa, point->value, point->bound, false},
+        out);
+    chart->kappa_max = fmax(chart->kappa_max, point->kappa);
+    if (point->value > 0) {
+        chart->low = fmin(chart->low, point->value);
+        chart->high = fmax(chart->high, point->value);
+    }
+}
+
+static void wrong_line(kappa_chart *chart, size_t panel, size_t kernel, const kappa_point *point,
+                       text *out)
+{
+    char tip[300], kappa[16];
+    snprintf(tip, sizeof tip, "%s: wrong class at kappa %s", chart->data->kernels[kernel].name,
+             number_short(point->wrong_kappa, kappa));
+    panel_point(chart->data, panel, kernel,
+                &(panel_point_facts){" ", tip, point->wrong_kappa, NAN, NAN, true}, out);
+    chart->kappa_max = fmax(chart->kappa_max, point->wrong_kappa);
 }
 
 /* Writes one kernel's points and widens the range; returns whether there was one. */
-static bool kernel_points(const report_data *data, const row_group *group, size_t panel,
-                          size_t kernel, kappa_range *range, text *out)
+static bool fill_kernel(void *context, size_t panel, size_t kernel, text *out)
 {
+    kappa_chart *chart = context;
     kappa_point points[BUCKETS];
     bool any = false;
-    gather_points(data, group, kernel, points);
+    gather_points(chart, kernel, points);
     for (size_t i = 0; i < BUCKETS; i++) {
-        const kappa_point *point = &points[i];
-        if (point->any) {
-            point_line(data, panel, kernel, point->kappa, point->row_ulp, point->bound, false,
-                       point->input, out);
-            range->kappa_max = fmax(range->kappa_max, point->kappa);
-            if (point->row_ulp > 0) {
-                range->low = fmin(range->low, point->row_ulp);
-                range->high = fmax(range->high, point->row_ulp);
-            }
-        }
-        if (point->wrong_class) {
-            point_line(data, panel, kernel, point->wrong_kappa, NAN, NAN, true, " ", out);
-            range->kappa_max = fmax(range->kappa_max, point->wrong_kappa);
-        }
-        any = any || point->any || point->wrong_class;
+        if (points[i].any)
+            found_line(chart, panel, kernel, &points[i], out);
+        if (points[i].wrong)
+            wrong_line(chart, panel, kernel, &points[i], out);
+        any = any || points[i].any || points[i].wrong;
     }
     return any;
 }
 
-static size_t fill_panels(const report_data *data, const row_group *group, const char **titles,
-                          kappa_range *range, text *out)
+static bool same_theory(const theory *a, const theory *b)
 {
-    size_t panels = 0;
-    text_add(out,
-             "panel\tseries\tkernel\tinput\tkappa\trow_ulp\tbound_row_ulp\twrong_class\ttip\n");
-    for (size_t first = 0; first < data->kernel_count; first++) {
-        const char *title = panel_title(&data->kernels[first]);
-        bool seen = false, any = false;
-        for (size_t i = 0; i < first; i++)
-            seen = seen || strcmp(panel_title(&data->kernels[i]), title) == 0;
-        for (size_t i = first; i < data->kernel_count && !seen; i++)
-            if (strcmp(panel_title(&data->kernels[i]), title) == 0)
-                any = kernel_points(data, group, panels, i, range, out) || any;
-        if (any)
-            titles[panels++] = title;
+    return a->kind == b->kind && a->two_parts == b->two_parts && a->depth == b->depth &&
+           a->unit == b->unit && a->apply == b->apply;
+}
+
+/* To first order, hence up to where the variance has lost all its digits. */
+static void draw_theory(panels *panels, size_t panel, size_t line, const theory *theory,
+                        const chart_frame *frame, double (*value)(const struct theory *, double))
+{
+    enum { STEPS = 80 };
+    for (int i = 0; i <= STEPS; i++) {
+        double kappa = pow(frame->x_max, i / (double)STEPS);
+        double y = value(theory, kappa);
+        if (theory_variance(theory, kappa) < 1 && y <= frame->y_max)
+            panel_line_point(panels, panel, 1, line, kappa, fmax(y, frame->y_min));
     }
-    return panels;
 }
 
-/* Where the names of u kappa and N u kappa^2 stand: where the lines leave the frame. In row
- * ULP, u * kappa is kappa at most: ulp(s) > u * s for every s that is not subnormal. */
-static void theory_labels(const chart_frame *frame, size_t hidden, text *settings)
+/* A line for each way of summing, and depth of it, that a panel's kernels have. */
+static void theory_lines(const kappa_chart *chart, panels *panels, const chart_frame *frame,
+                         double (*value)(const struct theory *, double))
 {
-    double n = (double)hidden;
-    double end = fmin(frame->x_max, frame->y_max);
-    double square_end = fmin(frame->x_max, sqrt(frame->y_max / n));
-    tsv_setting(settings, "theory_x", end);
-    tsv_setting(settings, "theory_y", end);
-    tsv_setting(settings, "square_shown", square_end > frame->x_min);
-    tsv_setting(settings, "square_x", square_end);
-    tsv_setting(settings, "square_y", square_end * square_end * n);
-    tsv_setting(settings, "hidden", n);
+    enum { MOST = 8 };
+    for (size_t panel = 0; panel < panels->count; panel++) {
+        theory drawn[MOST];
+        size_t count = 0;
+        for (size_t i = 0; i < chart->data->kernel_count && count < MOST; i++) {
+            bool seen =
+                panels->of[i] != panel + 1 ||
+                !theory_of(&chart->data->kernels[i].facts, chart->group.hidden, &drawn[count]);
+            for (size_t j = 0; j < count && !seen; j++)
+                seen = same_theory(&drawn[j], &drawn[count]);
+            if (!seen) {
+                draw_theory(panels, panel, count, &drawn[count], frame, value);
+                count++;
+            }
+        }
+    }
 }
 
-static bool write_kappa(const report_data *data, const row_group *group, const char **titles,
-                        const char *directory, chart *chart, error *error)
+static void kappa_ticks(const chart_frame *frame, text *out)
 {
-    text points = {0}, panel_lines = {0}, ticks = {0}, settings = {0}, layout = {0};
-    kappa_range range = {10, 1, 10};
-    chart_frame frame = {.x_min = 0.7, .x_log = true, .y_log = true};
-    double height;
+    double ticks[64];
+    size_t count = layout_log_ticks(1, frame->x_max, ticks, 64);
+    text_add(out, "value\tlabel\n");
+    for (size_t i = 0; i < count; i++) {
+        tsv_number(out, ticks[i]);
+        tsv_text(out, "=");
+        tsv_end(out);
+    }
+}
+
+static bool write_kappa(kappa_chart *over, panels *panels, bool is_error, const char *directory,
+                        chart *chart, error *error)
+{
     char subtitle[300];
-    size_t panels = fill_panels(data, group, titles, &range, &points);
-    frame.x_max = pow(10, ceil(log10(range.kappa_max) - 0.01)) * 1.5;
-    frame.y_min = pow(10, fmax(-4, floor(log10(range.low))));
-    frame.y_max = pow(10, ceil(log10(range.high)) + 1);
-    panel_frames(data, titles, panels, 1000, &frame, &height, &layout, &panel_lines);
-    snprintf(subtitle, sizeof subtitle,
-             "%s, %s, hidden %zu; each mark is the worst judged row within a quarter decade of "
-             "kappa, all input families",
-             dtype_name(group->dtype), group->convention, group->hidden);
-    tsv_common(&settings, data, chart->title, subtitle, 1000, height);
-    tsv_frame(&settings, "", &frame);
-    tsv_setting(&settings, "panels", (double)panels);
-    text_add(&settings, layout.bytes ? layout.bytes : "");
-    settings.failed = settings.failed || layout.failed;
-    text_free(&layout);
-    theory_labels(&frame, group->hidden, &settings);
-    text_add(&ticks, "axis\tvalue\n");
-    tsv_log_ticks(&ticks, "x", 1, frame.x_max);
-    tsv_log_ticks(&ticks, "y", frame.y_min, frame.y_max);
-    bool fine = tsv_save(&points, directory, chart->stem, ".tsv", error) &&
-                tsv_save(&panel_lines, directory, chart->stem, "_panels.tsv", error) &&
-                tsv_save(&ticks, directory, chart->stem, "_ticks.tsv", error) &&
-                tsv_save(&settings, directory, chart->stem, "_settings.tsv", error);
-    text_free(&points);
-    text_free(&panel_lines);
-    text_free(&ticks);
-    text_free(&settings);
+    chart_frame frame = {.x_min = 0.7, .x_log = true, .y_log = true};
+    frame.x_max = pow(10, ceil(log10(over->kappa_max) - 0.01)) * 1.5;
+    frame.y_min = pow(10, fmax(is_error ? -4 : -17, floor(log10(over->low))));
+    frame.y_max = pow(10, ceil(log10(over->high)) + 1);
+    theory_lines(over, panels, &frame, is_error ? theory_row_ulp : theory_variance);
+    snprintf(
+        subtitle, sizeof subtitle,
+        "%s, %s, hidden %zu; each mark: the worst judged row within a quarter decade of kappa, "
+        "offset and kappa inputs",
+        dtype_name(over->group.dtype), over->group.convention, over->group.hidden);
+    text *settings = &panels->settings;
+    tsv_setting_text(settings, "found", "found");
+    tsv_setting_text(settings, "proved", is_error ? "proved of that row" : "");
+    tsv_setting_words(settings, "line1",
+                      is_error ? "κ·δmean + max|x̂|·δvar/2 + c·u, at the kernel's depth"
+                               : "Chan, Golub, LeVeque (1983), at the kernel's depth");
+    tsv_setting_text(settings, "line2", "");
+    tsv_setting_text(settings, "line3", "");
+    tsv_setting_text(settings, "wrong", "wrong class (at the top edge)");
+    tsv_setting_words(settings, "xlabel", "κ, condition number of the row");
+    tsv_setting_text(settings, "ylabel", is_error ? "error (row ULP)" : "relative error");
+    kappa_ticks(&frame, &panels->xticks);
+    return panels_save(over->data, panels, &frame, chart, subtitle, directory, error);
+}
+
+static bool draw_kappa(const report_data *data, bool is_error, const char *directory, chart *chart,
+                       error *error)
+{
+    panels panels;
+    kappa_chart over = {.data = data,
+                        .figure = is_error ? error_of_row : variance_of_row,
+                        .unit = is_error ? "row ULP" : "of var",
+                        .kappa_max = 10,
+                        .low = is_error ? 1 : 1e-7,
+                        .high = is_error ? 10 : 1e-6};
+    if (!choose_rows(data, over.figure, &over.group))
+        return fail_memory(error, "groups of rows");
+    if (over.group.rows == 0) {
+        snprintf(chart->reason, sizeof chart->reason,
+                 is_error ? "no judged row has a finite kappa"
+                          : "no kernel gave mean and rstd of a row with a finite kappa");
+        return true;
+    }
+    bool fine = panels_gather(data, fill_kernel, &over, &panels);
+    if (!fine)
+        fail_memory(error, "panels of a chart");
+    fine = fine && write_kappa(&over, &panels, is_error, directory, chart, error);
+    panels_free(&panels);
     return fine;
 }
 
 bool chart_error_kappa(const report_data *data, const char *directory, chart *chart, error *error)
 {
-    *chart = (struct chart){.stem = "error_kappa", .script = "error_kappa.gp"};
-    row_group group = choose_rows(data);
+    *chart = (struct chart){.stem = "error_kappa", .script = "panels.gp"};
     snprintf(chart->title, sizeof chart->title, "Error over the condition number of the row");
-    if (group.rows == 0) {
-        snprintf(chart->reason, sizeof chart->reason, "no judged row has a finite kappa");
-        return true;
-    }
-    const char **titles = calloc(data->kernel_count + 1, sizeof *titles);
-    if (!titles)
-        return fail_memory(error, "panels of a chart");
-    bool fine = write_kappa(data, &group, titles, directory, chart, error);
-    free(titles);
-    return fine;
+    return draw_kappa(data, true, directory, chart, error);
+}
+
+bool chart_variance_kappa(const report_data *data, const char *directory, chart *chart,
+                          error *error)
+{
+    *chart = (struct chart){.stem = "variance_kappa", .script = "panels.gp"};
+    snprintf(chart->title, sizeof chart->title,
+             "Error of the variance over the condition number of the row");
+    return draw_kappa(data, false, directory, chart, error);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL_HEIGHT = 74, KEY_LINE = 20, TIES_SHOWN = 3 };
+enum { MAP_TOP = 70, CELL_HEIGHT = 74, KEY_LINE = 20, TIES_SHOWN = 3 };
 
 /* A cell: the fastest kernel there, and those that this run does not tell apart from it. */
 typedef struct map_cell {
@@ -161,14 +161,14 @@ static bool write_map(const report_data *data, const winner_map *map, const char
 {
     text cells = {0}, key = {0}, axes = {0}, settings = {0}, words = {0};
     size_t key_rows = (map->letter_count + 1) / 2;
-    double bottom = 96 + CELL_HEIGHT * (double)map->lines;
+    double bottom = MAP_TOP + CELL_HEIGHT * (double)map->lines;
     double height = bottom + 76 + KEY_LINE * (double)key_rows + 36;
     report_group_words(&data->group, &words);
     text_add(&words, ", normal input; kernels at fault left out; =: not told apart at 95 %");
     tsv_common(&settings, data, chart->title, words.bytes ? words.bytes : "", 1000, height);
     tsv_setting(&settings, "left", 76);
     tsv_setting(&settings, "right", 980);
-    tsv_setting(&settings, "top", 96);
+    tsv_setting(&settings, "top", MAP_TOP);
     tsv_setting(&settings, "bottom", bottom);
     tsv_setting(&settings, "columns", (double)map->columns);
     tsv_setting(&settings, "lines", (double)map->lines);

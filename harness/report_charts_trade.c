@@ -24,6 +24,21 @@ static const char *failure_word(const report_error *worst)
     return worst->unusable ? verdict_name(worst->unusable->verdict.kind) : NULL;
 }
 
+/* Of many kernels: those on the front, and of the others the fastest ISA of each method. */
+static size_t thin_out(const report_data *data, trade *trades, size_t count)
+{
+    double best = INFINITY;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool on_front = !trades[i].failure && trades[i].row_ulp < best;
+        if (on_front)
+            best = trades[i].row_ulp;
+        if (on_front || report_leads_method(data, trades[i].kernel))
+            trades[kept++] = trades[i];
+    }
+    return kept;
+}
+
 static size_t gather_trades(const report_data *data, const char *input, trade *trades)
 {
     size_t count = 0;
@@ -37,17 +52,17 @@ static size_t gather_trades(const report_data *data, const char *input, trade *t
         trades[count++] = (trade){i, at->speed.gbps, failure ? NAN : worst.row_ulp, failure};
     }
     qsort(trades, count, sizeof *trades, by_trade);
-    return count;
+    return report_is_crowded(data) ? thin_out(data, trades, count) : count;
 }
 
 static void trade_range(const trade *trades, size_t count, chart_frame *frame)
 {
     double slow = INFINITY, fast = 0, low = INFINITY, high = 0;
-    bool failures = false;
+    size_t failures = 0;
     for (size_t i = 0; i < count; i++) {
         slow = fmin(slow, trades[i].gbps);
         fast = fmax(fast, trades[i].gbps);
-        failures = failures || trades[i].failure;
+        failures += trades[i].failure != NULL;
         if (trades[i].row_ulp > 0) {
             low = fmin(low, trades[i].row_ulp);
             high = fmax(high, trades[i].row_ulp);
@@ -61,7 +76,7 @@ static void trade_range(const trade *trades, size_t count, chart_frame *frame)
     frame->x_min = slow / pow(spread, 0.12);
     frame->x_max = fast * pow(spread, 0.16);
     frame->y_min = low / pow(decades, 0.12);
-    frame->y_max = high * pow(decades, failures ? 0.25 : 0.15);
+    frame->y_max = high * pow(decades, failures ? fmin(0.22 + 0.03 * (double)failures, 0.7) : 0.15);
 }
 
 static double trade_y(const trade *trade, const chart_frame *frame)
@@ -71,11 +86,12 @@ static double trade_y(const trade *trade, const chart_frame *frame)
     return fmax(trade->row_ulp, frame->y_min);
 }
 
-/* "naive_f32_avx2", or with what went wrong "naive_f32_avx2 (wrong-class)". */
+/* "naive_f32_avx2", or with what went wrong "naive_f32_avx2 (crashed)"; the legend says that it is
+ * a wrong class where a failure says nothing. */
 static void trade_label(const report_data *data, const trade *trade, char label[128])
 {
     const char *name = data->kernels[trade->kernel].name;
-    if (trade->failure)
+    if (trade->failure && strcmp(trade->failure, verdict_name(VERDICT_WRONG_CLASS)) != 0)
         snprintf(label, 128, "%s (%s)", name, trade->failure);
     else
         snprintf(label, 128, "%s", name);
@@ -141,8 +157,9 @@ static void trade_line(const report_data *data, const trade *trade, const label_
     tsv_number(out, box->width);
     tsv_number(out, box->height);
     char tip[300], gbps[16], error[16];
-    snprintf(tip, sizeof tip, "%s: %s GB/s, %s row ULP", label, number_short(trade->gbps, gbps),
-             number_short(trade->row_ulp, error));
+    snprintf(tip, sizeof tip, "%s: %s GB/s, %s%s", label, number_short(trade->gbps, gbps),
+             trade->failure ? trade->failure : number_short(trade->row_ulp, error),
+             trade->failure ? "" : " row ULP");
     tsv_text(out, tip);
     tsv_end(out);
 }
@@ -217,15 +234,20 @@ static bool write_trades(const report_data *data, trade *trades, const char *dir
 {
     trade_texts texts = {0};
     text words = {0};
-    double tall = fmax(330, 200 + 11 * (double)data->kernel_count);
     bool fine = true;
-    size_t wanted = 0;
-    for (size_t i = 0; i < TRADE_PANELS; i++)
-        wanted += gather_trades(data, trade_panels[i].input, trades) > 0;
+    size_t wanted = 0, shown = 0;
+    for (size_t i = 0; i < TRADE_PANELS; i++) {
+        size_t count = gather_trades(data, trade_panels[i].input, trades);
+        shown = count > shown ? count : shown;
+        wanted += count > 0;
+    }
+    double tall = fmax(330, 200 + 11 * (double)shown);
     double height = 118 + (double)wanted * (tall + 92) + 8;
     report_group_words(&data->group, &words);
-    text_format(&words, "; speed at %zu rows x hidden %zu on normal input, error: worst judged row",
-                data->shape.rows, data->shape.hidden);
+    text_format(&words,
+                "; speed at %zu rows x hidden %zu on normal input, error: worst judged row%s",
+                data->shape.rows, data->shape.hidden,
+                report_is_crowded(data) ? "; the fastest ISA of each method, and the front" : "");
     tsv_common(&texts.settings, data, chart->title, words.bytes ? words.bytes : "", 1000, height);
     text_add(&texts.points, "panel\tseries\tlabel\tgbps\trow_ulp\tdrawn_at\tfailed\tlabel_left\t"
                             "label_top\tlabel_width\tlabel_height\ttip\n");

@@ -11,6 +11,12 @@ static const char *string_of(const json_t *object, const char *key)
     return string ? string : "";
 }
 
+static ln_type type_of(const json_t *object, const char *key)
+{
+    ln_type type;
+    return dtype_from_name(string_of(object, key), &type) ? type : LN_F32;
+}
+
 size_t report_kernel_index(const report_data *data, const char *name)
 {
     for (size_t i = 0; i < data->kernel_count; i++)
@@ -23,10 +29,19 @@ static void add_kernel(report_data *data, const char *name, const json_t *descri
 {
     if (!name[0] || is_roof(name) || report_kernel_index(data, name) < data->kernel_count)
         return;
-    data->kernels[data->kernel_count++] = (report_kernel){
+    report_kernel *kernel = &data->kernels[data->kernel_count++];
+    *kernel = (report_kernel){
         .name = name,
         .statistics = string_of(descriptor, "statistics"),
         .isa = string_of(descriptor, "isa"),
+    };
+    kernel->facts = (theory_kernel){
+        .statistics = kernel->statistics,
+        .apply = string_of(descriptor, "apply"),
+        .isa = kernel->isa,
+        .storage = type_of(descriptor, "io"),
+        .accumulator = type_of(descriptor, "acc"),
+        .unroll = (unsigned)json_integer_value(json_object_get(descriptor, "unroll")),
     };
 }
 
@@ -55,6 +70,114 @@ static bool gather_kernels(report_data *data)
     for (size_t i = 0; i < view->cases.count; i++)
         add_kernel(data, view->cases.cases[i].key.kernel, NULL);
     return true;
+}
+
+void report_method(const report_kernel *kernel, char method[NAME_MAX_LENGTH])
+{
+    char suffix[40];
+    snprintf(method, NAME_MAX_LENGTH, "%s", kernel->name);
+    snprintf(suffix, sizeof suffix, "_%.30s", kernel->isa);
+    char *at = strstr(method, suffix);
+    if (at && kernel->isa[0])
+        memmove(at, at + strlen(suffix), strlen(at + strlen(suffix)) + 1);
+}
+
+bool report_is_crowded(const report_data *data)
+{
+    enum { MOST_LINES = 16 };
+    return data->kernel_count > MOST_LINES;
+}
+
+bool report_leads_method(const report_data *data, size_t kernel)
+{
+    char own[NAME_MAX_LENGTH], other[NAME_MAX_LENGTH];
+    const view_case *at = report_case_at(data, data->kernels[kernel].name, &data->shape);
+    if (!report_is_crowded(data))
+        return true;
+    report_method(&data->kernels[kernel], own);
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        report_method(&data->kernels[i], other);
+        if (i == kernel || strcmp(own, other) != 0)
+            continue;
+        const view_case *rival = report_case_at(data, data->kernels[i].name, &data->shape);
+        bool timed = rival && report_timed(rival);
+        if (timed && (!at || !report_timed(at) || rival->speed.gbps > at->speed.gbps))
+            return false;
+    }
+    return true;
+}
+
+/* Wider registers, fewer roundings in a row. */
+static int isa_rank(const char *isa)
+{
+    static const char *const ranked[] = {"scalar", "neon", "avx2", "avx512", "avx512bf16"};
+    for (int i = 0; i < 5; i++)
+        if (strcmp(isa, ranked[i]) == 0)
+            return i + 1;
+    return 0;
+}
+
+/* Whether any output of it could be looked at. */
+static bool was_used(const report_data *data, const char *kernel)
+{
+    const stored_case *cases = data->view->cases.cases;
+    size_t count;
+    const size_t *own = report_cases_of(data, kernel, &count);
+    for (size_t i = 0; i < count; i++)
+        if (cases[own[i]].verdict.kind != VERDICT_UNSUPPORTED &&
+            cases[own[i]].verdict.kind != VERDICT_SKIPPED)
+            return true;
+    return false;
+}
+
+static void choose_standing(report_data *data)
+{
+    char own[NAME_MAX_LENGTH], other[NAME_MAX_LENGTH];
+    for (size_t i = 0; i < data->kernel_count; i++)
+        data->kernels[i].stands = was_used(data, data->kernels[i].name);
+    for (size_t i = 0; i < data->kernel_count && report_is_crowded(data); i++) {
+        report_method(&data->kernels[i], own);
+        for (size_t j = 0; j < i && data->kernels[i].stands; j++) {
+            report_method(&data->kernels[j], other);
+            if (!data->kernels[j].stands || strcmp(own, other) != 0)
+                continue;
+            bool wider = isa_rank(data->kernels[i].isa) > isa_rank(data->kernels[j].isa);
+            data->kernels[wider ? j : i].stands = false;
+        }
+    }
+}
+
+/* Counting sort: a slot a kernel, one for all roofs, and one for where the last ends. */
+static bool sort_cases(report_data *data)
+{
+    const stored_cases *cases = &data->view->cases;
+    size_t slots = data->kernel_count + 2;
+    size_t *slot_of = calloc(cases->count + 1, sizeof *slot_of);
+    data->by_kernel = calloc(cases->count + 1, sizeof *data->by_kernel);
+    data->first = calloc(slots + 1, sizeof *data->first);
+    bool fine = slot_of && data->by_kernel && data->first;
+    for (size_t i = 0; i < cases->count && fine; i++) {
+        slot_of[i] = report_kernel_index(data, cases->cases[i].key.kernel);
+        data->first[slot_of[i] + 1]++;
+    }
+    for (size_t slot = 0; slot < slots && fine; slot++)
+        data->first[slot + 1] += data->first[slot];
+    for (size_t i = cases->count; i-- > 0 && fine;) /* from behind, each slot from its end */
+        data->by_kernel[--data->first[slot_of[i] + 1]] = i;
+    /* What was decremented is now where the slot begins: one place up. */
+    for (size_t slot = 0; slot < slots && fine; slot++)
+        data->first[slot] = data->first[slot + 1];
+    if (fine)
+        data->first[slots - 1] = cases->count;
+    free(slot_of);
+    return fine;
+}
+
+const size_t *report_cases_of(const report_data *data, const char *kernel, size_t *count)
+{
+    size_t slot = report_kernel_index(data, kernel);
+    *count = data->first[slot + 1] - data->first[slot];
+    return data->by_kernel + data->first[slot];
 }
 
 bool report_timed(const view_case *timed)
@@ -101,7 +224,10 @@ const view_case *report_case_at(const report_data *data, const char *kernel,
 {
     const view *view = data->view;
     const view_case *found = NULL;
-    for (size_t i = 0; i < view->cases.count; i++) {
+    size_t count;
+    const size_t *own = report_cases_of(data, kernel, &count);
+    for (size_t at = 0; at < count; at++) {
+        size_t i = own[at];
         const case_key *key = &view->cases.cases[i].key;
         if (key->rows != shape->rows || key->hidden != shape->hidden ||
             strcmp(key->kernel, kernel) != 0 || !report_in_group(&data->group, key))
@@ -119,7 +245,10 @@ const view_case *report_point(const report_data *data, const char *kernel, const
 {
     const view *view = data->view;
     const view_case *found = NULL;
-    for (size_t i = 0; i < view->cases.count; i++) {
+    size_t count;
+    const size_t *own = report_cases_of(data, kernel, &count);
+    for (size_t at = 0; at < count; at++) {
+        size_t i = own[at];
         const case_key *key = &view->cases.cases[i].key;
         if (key->hidden != hidden || !report_timed(&view->views[i]) ||
             strcmp(key->kernel, kernel) != 0 || !report_in_group(&data->group, key) ||
@@ -246,8 +375,9 @@ static void choose_judged(report_data *data)
 bool report_data_make(const view *view, report_data *data, error *error)
 {
     *data = (report_data){.view = view};
-    if (!gather_kernels(data))
+    if (!gather_kernels(data) || !sort_cases(data))
         return fail_memory(error, "kernels of a report");
+    choose_standing(data);
     choose_group(data);
     choose_shape(data);
     choose_judged(data);
@@ -257,6 +387,8 @@ bool report_data_make(const view *view, report_data *data, error *error)
 void report_data_free(report_data *data)
 {
     free(data->kernels);
+    free(data->by_kernel);
+    free(data->first);
     *data = (report_data){0};
 }
 
@@ -291,8 +423,10 @@ report_error report_worst_error(const report_data *data, const report_group *gro
 {
     const stored_cases *cases = &data->view->cases;
     report_error worst = {.row_ulp = NAN};
-    for (size_t i = 0; i < cases->count && group->cases; i++) {
-        const stored_case *stored = &cases->cases[i];
+    size_t count;
+    const size_t *own = report_cases_of(data, kernel, &count);
+    for (size_t i = 0; i < count && group->cases; i++) {
+        const stored_case *stored = &cases->cases[own[i]];
         const case_key *key = &stored->key;
         if (!stored->judged || strcmp(key->kernel, kernel) != 0 ||
             (input && !report_of_family(key->input, input)) || !report_same_judged(group, key))

@@ -100,49 +100,72 @@ static void remove_part(const chart *chart, const char *format, const char *dire
     unlink(part);
 }
 
-static gnuplot_result draw_with(const char *script, const chart *chart, const char *format,
-                                const char *directory, char note[256])
+/* Fills the note; true: the child runs, and its errors can be read. */
+static bool start_with(const char *script, const char *directory, gnuplot_job *job)
 {
     int pipe_ends[2];
-    pid_t child;
-    char errors[4096], words[128];
+    job->result = GNUPLOT_FAILED;
     if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
-        snprintf(note, 256, "gnuplot could not be started: %s", strerror(errno));
-        return GNUPLOT_FAILED;
+        snprintf(job->note, sizeof job->note, "gnuplot could not be started: %s", strerror(errno));
+        return false;
     }
-    int problem = spawn_gnuplot(script, chart, format, directory, pipe_ends[1], &child);
+    int problem =
+        spawn_gnuplot(script, job->chart, job->format, directory, pipe_ends[1], &job->child);
     close(pipe_ends[1]);
-    if (problem) {
-        close(pipe_ends[0]);
-        if (problem == ENOENT) {
-            snprintf(note, 256, "gnuplot was not found: install it (Debian: gnuplot-nox)");
-            return GNUPLOT_MISSING;
-        }
-        snprintf(note, 256, "gnuplot could not be started: %s", strerror(problem));
-        return GNUPLOT_FAILED;
-    }
-    read_errors(pipe_ends[0], errors, sizeof errors);
+    job->errors = pipe_ends[0];
+    if (!problem)
+        return true;
     close(pipe_ends[0]);
-    int status = wait_for(child);
-    if (status == 0 && finish_drawing(chart, format, directory))
-        return GNUPLOT_DREW;
-    remove_part(chart, format, directory);
+    if (problem == ENOENT) {
+        snprintf(job->note, sizeof job->note,
+                 "gnuplot was not found: install it (Debian: gnuplot-nox)");
+        job->result = GNUPLOT_MISSING;
+    } else {
+        snprintf(job->note, sizeof job->note, "gnuplot could not be started: %s",
+                 strerror(problem));
+    }
+    return false;
+}
+
+void gnuplot_start(gnuplot_job *job, const char *plots_directory, const char *directory)
+{
+    char named[600];
+    snprintf(named, sizeof named, "%s/%s", plots_directory, job->chart->script);
+    char *script = realpath(named, NULL); /* gnuplot runs in `directory` */
+    job->running = false;
+    if (!script) {
+        job->result = GNUPLOT_FAILED;
+        snprintf(job->note, sizeof job->note, "chart script %.180s: %s", named, strerror(errno));
+        return;
+    }
+    job->running = start_with(script, directory, job);
+    free(script);
+}
+
+gnuplot_result gnuplot_end(gnuplot_job *job, const char *directory)
+{
+    char errors[4096], words[128];
+    if (!job->running)
+        return job->result;
+    job->running = false;
+    read_errors(job->errors, errors, sizeof errors);
+    close(job->errors);
+    int status = wait_for(job->child);
+    if (status == 0 && finish_drawing(job->chart, job->format, directory))
+        return job->result = GNUPLOT_DREW;
+    remove_part(job->chart, job->format, directory);
     last_words(errors, words, sizeof words);
-    snprintf(note, 256, "gnuplot failed on %s.%s: %s", chart->stem, format, words);
-    return GNUPLOT_FAILED;
+    snprintf(job->note, sizeof job->note, "gnuplot failed on %s.%s: %s", job->chart->stem,
+             job->format, words);
+    return job->result = GNUPLOT_FAILED;
 }
 
 gnuplot_result gnuplot_draw(const chart *chart, const char *format, const char *plots_directory,
                             const char *directory, char note[256])
 {
-    char named[600];
-    snprintf(named, sizeof named, "%s/%s", plots_directory, chart->script);
-    char *script = realpath(named, NULL); /* gnuplot runs in `directory` */
-    if (!script) {
-        snprintf(note, 256, "chart script %.180s: %s", named, strerror(errno));
-        return GNUPLOT_FAILED;
-    }
-    gnuplot_result result = draw_with(script, chart, format, directory, note);
-    free(script);
+    gnuplot_job job = {.chart = chart, .format = format};
+    gnuplot_start(&job, plots_directory, directory);
+    gnuplot_result result = gnuplot_end(&job, directory);
+    snprintf(note, 256, "%s", job.note);
     return result;
 }

@@ -88,30 +88,47 @@ static void add_svg(text *out, const char *svg, const char *stem)
     }
 }
 
-static const char *chart_help(const char *script)
+static const char *chart_help(const char *stem)
 {
-    if (strcmp(script, "throughput.gp") == 0)
+    if (strncmp(stem, "throughput_", 11) == 0 && strcmp(stem, "throughput_size") != 0)
         return "Higher is faster. The thick lines are the roofs: what merely copying the same "
                "bytes costs, measured in the same minutes.";
-    if (strcmp(script, "roof_share.gp") == 0)
+    if (strcmp(stem, "roof_share") == 0)
         return "1 means as fast as a copy. Two kernels whose intervals overlap cannot be told "
                "apart by this run.";
-    if (strcmp(script, "error_kappa.gp") == 0)
+    if (strcmp(stem, "error_kappa") == 0)
         return "Lower is more accurate. kappa is large where the mean of a row is large against "
                "its spread. Open marks are what the kernel's authors proved, full marks what was "
                "measured; where a kernel makes no claim there is no open mark. Errors of zero "
                "stand on the lower edge.";
-    if (strcmp(script, "winner_map.gp") == 0)
+    if (strcmp(stem, "variance_kappa") == 0)
+        return "Lower is more accurate; 1 means that no digit of the variance is right. The grey "
+               "lines are how far rounding may carry each way of summing, to first order, at the "
+               "number of additions that a term really goes through in that kernel.";
+    if (strcmp(stem, "throughput_size") == 0)
+        return "Higher is faster. To the right there is more data: dotted lines stand where x and "
+               "y together no longer fit in a cache of this machine.";
+    if (strcmp(stem, "threads") == 0)
+        return "On the left, what more threads bring; on the right, the same against a copy by as "
+               "many threads: a line that stays level there gains all that the memory gives.";
+    if (strcmp(stem, "hot_cold") == 0)
+        return "To the right is faster. Full marks: the data was used a moment ago, as in a model "
+               "where the layer before has just written it; open marks: it comes from memory.";
+    if (strcmp(stem, "ulp_histogram") == 0)
+        return "Further to the left is more accurate; a long tail to the right is a few elements "
+               "that are far off. Without cancellation nothing lies beyond a few ulp but elements "
+               "near zero.";
+    if (strcmp(stem, "winner_map") == 0)
         return "One cell a hidden size and regime. The letter is the kernel that was fastest "
                "there; "
                "those behind = cannot be told apart from it by this run.";
-    if (strcmp(script, "error_hidden.gp") == 0)
+    if (strcmp(stem, "error_hidden") == 0)
         return "Lower is more accurate. Full marks are the worst that was found, open marks what "
                "is "
                "proved of these rows. A worst case grows with N, roundings that know nothing of "
                "each "
                "other with its root.";
-    if (strcmp(script, "rounded.gp") == 0)
+    if (strcmp(stem, "rounded") == 0)
         return "100 % would be the best that the type can hold. Full marks: normal input; open "
                "marks: rows whose mean is far from zero.";
     return "To the right is faster, down is more accurate. Nothing measured lies beyond the "
@@ -154,7 +171,7 @@ static bool add_chart(const report_data *data, const chart *chart, const char *d
     if (!add_drawing(chart, directory, on_paper, out, error))
         return false;
     text_format(out, "<figcaption>%s <span class=\"again\">Made again by <code>",
-                chart_help(chart->script));
+                chart_help(chart->stem));
     text again = {0};
     report_again(data, chart->stem, &again);
     html_escape(out, again.bytes ? again.bytes : "");
@@ -288,13 +305,14 @@ bool html_page(const report_data *data, const chart *charts, size_t chart_count,
                error *error)
 {
     add_head(data, out);
+    html_leaders(data, out);
     html_summary(data, out);
     if (!add_charts(data, charts, chart_count, directory, result, on_paper, out, error))
         return false;
     html_results(data, on_paper, out);
     html_accuracy(data, on_paper, out);
     add_how_to_read(out);
-    html_worst(data, out);
+    html_worst(data, on_paper, out);
     add_repeat(data, on_paper, out);
     html_machine(data, out);
     text_add(out, "</main>\n<script>\n");

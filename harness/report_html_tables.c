@@ -125,10 +125,19 @@ static void results_at_shape(const report_data *data, text *out)
     out->failed = out->failed || words.failed;
     text_free(&words);
     text_add(out, ")</h3>\n");
+    enum { OPEN_ROWS = 16, SHORT = OPEN_ROWS + 4 };
+    size_t open = count > SHORT ? OPEN_ROWS : count;
     result_head(false, out);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < open; i++)
         result_row(found[i], false, out);
     text_add(out, "</tbody></table></div>\n");
+    if (open < count) {
+        text_format(out, "<details><summary>All %zu, with the slower ones</summary>\n", count);
+        result_head(false, out);
+        for (size_t i = 0; i < count; i++)
+            result_row(found[i], false, out);
+        text_add(out, "</tbody></table></div></details>\n");
+    }
     free(found);
 }
 
@@ -212,8 +221,10 @@ static void matrix_cell(const report_error *worst, text *out)
 static const stored_case *left_out_case(const report_data *data, const report_group *group,
                                         const char *kernel, const char *input)
 {
-    for (size_t i = 0; i < data->view->cases.count; i++) {
-        const stored_case *stored = &data->view->cases.cases[i];
+    size_t count;
+    const size_t *own = report_cases_of(data, kernel, &count);
+    for (size_t i = 0; i < count; i++) {
+        const stored_case *stored = &data->view->cases.cases[own[i]];
         if (stored->judged && strcmp(stored->key.kernel, kernel) == 0 &&
             strcmp(stored->key.input, input) == 0 && report_same_judged(group, &stored->key) &&
             (stored->verdict.kind == VERDICT_UNSUPPORTED ||
@@ -243,7 +254,7 @@ static void matrix_row(const report_data *data, const report_group *group, const
 }
 
 static void matrix(const report_data *data, const report_group *group, const char **inputs,
-                   text *out)
+                   bool standing_only, text *out)
 {
     size_t count = judged_inputs(data, group, inputs);
     text_format(out, "<h3>%s, ", dtype_name(group->dtype));
@@ -257,7 +268,8 @@ static void matrix(const report_data *data, const report_group *group, const cha
     }
     text_add(out, "</tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < data->kernel_count; i++)
-        matrix_row(data, group, data->kernels[i].name, inputs, count, out);
+        if (!standing_only || data->kernels[i].stands)
+            matrix_row(data, group, data->kernels[i].name, inputs, count, out);
     text_add(out, "</tbody></table></div>\n");
 }
 
@@ -272,12 +284,19 @@ void html_accuracy(const report_data *data, bool on_paper, text *out)
     if (data->judged.cases == 0)
         text_add(out, "<p class=\"missing\">No output was judged in this run.</p>\n");
     else
-        text_add(out, "<p class=\"note\">The largest row ULP of each kernel on each family of "
-                      "inputs; red where the kernel is at fault, amber where it makes no claim."
-                      "</p>\n");
+        text_format(out,
+                    "<p class=\"note\">The largest row ULP of each kernel on each family of "
+                    "inputs; red where the kernel is at fault, amber where it makes no claim."
+                    "%s</p>\n",
+                    report_is_crowded(data) ? " The widest ISA of each method." : "");
     if (data->judged.cases && !out->failed) {
         groups[count++] = data->judged;
-        matrix(data, &data->judged, inputs, out);
+        matrix(data, &data->judged, inputs, true, out);
+        if (report_is_crowded(data) && !on_paper) {
+            text_add(out, "<details><summary>Every ISA of these methods</summary>\n");
+            matrix(data, &data->judged, inputs, false, out);
+            text_add(out, "</details>\n");
+        }
     }
     for (size_t i = 0; i < view->cases.count && !out->failed && !on_paper; i++) {
         const case_key *key = &view->cases.cases[i].key;
@@ -288,7 +307,7 @@ void html_accuracy(const report_data *data, bool on_paper, text *out)
                                  "</summary>\n"
                                : "");
         groups[count] = (report_group){key->convention, key->dtype, key->cache, key->threads, 1};
-        matrix(data, &groups[count++], inputs, out);
+        matrix(data, &groups[count++], inputs, false, out);
     }
     text_add(out, count > 1 ? "</details>\n</section>\n" : "</section>\n");
     free(groups);
@@ -303,8 +322,10 @@ static const stored_case *worst_case(const report_data *data, const char *kernel
 {
     const stored_cases *cases = &data->view->cases;
     const stored_case *worst = NULL;
-    for (size_t i = 0; i < cases->count; i++) {
-        const stored_case *stored = &cases->cases[i];
+    size_t count;
+    const size_t *own = report_cases_of(data, kernel, &count);
+    for (size_t i = 0; i < count; i++) {
+        const stored_case *stored = &cases->cases[own[i]];
         double own = stored->metrics.row_ulp_max, most = worst ? worst->metrics.row_ulp_max : -1;
         bool fault = report_is_failure(&stored->verdict);
         bool worst_fault = worst && report_is_failure(&worst->verdict);
@@ -336,11 +357,9 @@ static void worst_row(const stored_case *stored, text *out)
                 (long long)stored->id);
 }
 
-void html_worst(const report_data *data, text *out)
+static void worst_table(const report_data *data, bool standing, text *out)
 {
-    text_add(out, "<section id=\"worst\">\n<h2>The worst inputs</h2>\n<p class=\"note\">What each "
-                  "kernel did worst where it makes a claim; the command runs that row again, bit "
-                  "for bit.</p>\n<div class=\"scroll\"><table>\n<thead><tr>"
+    text_add(out, "<div class=\"scroll\"><table>\n<thead><tr>"
                   "<th data-sort>kernel</th><th class=\"word\" data-sort>input</th>"
                   "<th class=\"word\" data-sort>convention</th><th data-sort>rows &times; hidden"
                   "</th><th data-sort>row ULP</th><th class=\"word\">worst element</th>"
@@ -348,10 +367,24 @@ void html_worst(const report_data *data, text *out)
                   "</thead>\n<tbody>\n");
     for (size_t i = 0; i < data->kernel_count; i++) {
         const stored_case *worst = worst_case(data, data->kernels[i].name);
-        if (worst)
+        if (worst && data->kernels[i].stands == standing)
             worst_row(worst, out);
     }
-    text_add(out, "</tbody></table></div>\n</section>\n");
+    text_add(out, "</tbody></table></div>\n");
+}
+
+void html_worst(const report_data *data, bool on_paper, text *out)
+{
+    text_add(out, "<section id=\"worst\">\n<h2>The worst inputs</h2>\n<p class=\"note\">What each "
+                  "kernel did worst where it makes a claim; the command runs that row again, bit "
+                  "for bit.</p>\n");
+    worst_table(data, true, out);
+    if (report_is_crowded(data) && !on_paper) {
+        text_add(out, "<details><summary>The other ISAs of these methods</summary>\n");
+        worst_table(data, false, out);
+        text_add(out, "</details>\n");
+    }
+    text_add(out, "</section>\n");
 }
 
 void html_machine(const report_data *data, text *out)

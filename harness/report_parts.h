@@ -4,12 +4,15 @@
 #define LNBENCH_REPORT_PARTS_H
 
 #include "report.h"
+#include "report_theory.h"
 #include "text.h"
 
 /* ---- report_data.c: what of a view the report shows ---- */
 
 typedef struct report_kernel {
     const char *name, *statistics, *isa; /* owned by the view; "" where unknown */
+    theory_kernel facts;                 /* for its line of theory */
+    bool stands; /* for its method, which others may have too: of these the widest ISA */
 } report_kernel;
 
 /* Cases that may be compared with each other. */
@@ -29,6 +32,8 @@ typedef struct report_data {
     const view *view;
     report_kernel *kernels; /* every kernel of the run but the roofs, as first stored */
     size_t kernel_count;
+    size_t *by_kernel;   /* indices of the cases, kernel by kernel, then the roofs' */
+    size_t *first;       /* of kernel k: by_kernel[first[k]] to before by_kernel[first[k + 1]] */
     report_group group;  /* the group with most timed cases; cases 0: nothing was timed */
     report_group judged; /* whose errors are shown with them: convention and dtype count */
     bool has_shape;
@@ -43,6 +48,8 @@ bool report_data_make(const view *view, report_data *data, error *error);
 void report_data_free(report_data *data);
 /* data->kernel_count where there is none of this name. */
 size_t report_kernel_index(const report_data *data, const char *name);
+/* The cases of a kernel or roof, in their order: indices into the view's. */
+const size_t *report_cases_of(const report_data *data, const char *kernel, size_t *count);
 bool report_timed(const view_case *timed); /* a finite GB/s */
 bool report_in_group(const report_group *group, const case_key *key);
 /* The case of a kernel (or roof) at one shape of the group on normal input, timed or not; NULL
@@ -55,6 +62,13 @@ const view_case *report_point(const report_data *data, const char *kernel, const
 /* The distinct hidden sizes timed in a regime, ascending; free() them. False: memory. */
 bool report_hidden_sizes(const report_data *data, const char *regime, size_t **sizes,
                          size_t *count);
+/* What a kernel's name says without its ISA: "two_pass_f32" of two_pass_f32_avx2. */
+void report_method(const report_kernel *kernel, char method[NAME_MAX_LENGTH]);
+/* Where there are too many kernels for a line each, charts of errors draw one ISA of a method. */
+bool report_is_crowded(const report_data *data);
+/* Whether no other ISA of the same method is faster at the shape of the report; true where it is
+ * not crowded. */
+bool report_leads_method(const report_data *data, size_t kernel);
 bool report_is_failure(const verdict *verdict); /* a kernel at fault: neither ok nor left out */
 /* The largest row ULP of a kernel over the judged cases of the convention and type of `group`, of
  * one input ("offset" takes "offset:1e4" in), or of all where it is NULL. */
@@ -80,6 +94,12 @@ void report_group_words(const report_group *group, text *out);
 /* "AMD EPYC ... · commit 1234567 · 2026-01-01T00:00:00Z · run 3" */
 void report_footer(const view *view, text *out);
 const char *report_commit(const view *view); /* "unknown" where it is not recorded */
+
+/* Series are numbered as in data/series.tsv, but from 0: the kernels, then the roofs. */
+enum { REPORT_ROOFS = 2 };
+const char *report_series_name(const report_data *data, size_t series);
+void report_short_name(const char *name, char buffer[64]); /* long ones cut */
+void report_gbps_interval(const speed *speed, double *low, double *high);
 
 /* ---- report_layout.c: where things stand on a chart, in pixels from the top left ---- */
 
@@ -135,7 +155,15 @@ typedef struct chart {
 bool chart_series(const report_data *data, const char *directory, error *error);
 bool chart_throughput(const report_data *data, const char *regime, const char *directory,
                       chart *chart, error *error);
+bool chart_throughput_size(const report_data *data, const char *directory, chart *chart,
+                           error *error);
+bool chart_ulp_histogram(const report_data *data, const char *directory, chart *chart,
+                         error *error);
+bool chart_threads(const report_data *data, const char *directory, chart *chart, error *error);
+bool chart_hot_cold(const report_data *data, const char *directory, chart *chart, error *error);
 bool chart_roof_share(const report_data *data, const char *directory, chart *chart, error *error);
+bool chart_variance_kappa(const report_data *data, const char *directory, chart *chart,
+                          error *error);
 bool chart_error_kappa(const report_data *data, const char *directory, chart *chart, error *error);
 bool chart_speed_error(const report_data *data, const char *directory, chart *chart, error *error);
 bool chart_winner_map(const report_data *data, const char *directory, chart *chart, error *error);
@@ -150,6 +178,8 @@ void tsv_number(text *out, double value); /* "NaN" for what is not finite */
 void tsv_end(text *out);                  /* ends the line */
 void tsv_setting(text *out, const char *key, double value);
 void tsv_setting_text(text *out, const char *key, const char *value);
+/* Words of our own, which may be UTF-8. */
+void tsv_setting_words(text *out, const char *key, const char *words);
 /* The settings every chart has. */
 void tsv_common(text *out, const report_data *data, const char *title, const char *subtitle,
                 double width, double height);
@@ -164,12 +194,64 @@ bool report_path(char path[512], const char *directory, const char *name, const 
 /* Every measured size has a tick; a number only where it does not run into the one before. Lines of
  * hidden and label. */
 void report_hidden_ticks(const chart_frame *frame, const size_t *hidden, size_t count, text *out);
-/* The panels of error charts: one a statistic; a kernel that does not say what it does has one of
- * its own. titles[] takes a panel each. */
-const char *panel_title(const report_kernel *kernel);
-/* Where the panels stand, and the names of their kernels above them; sets the frame of the last. */
-void panel_frames(const report_data *data, const char **titles, size_t panels, double width,
-                  chart_frame *frame, double *height, text *settings, text *out);
+/* ---- report_panels.c: charts with a panel for each kind of statistics (panels.gp) ---- */
+
+typedef struct panels {
+    size_t count;
+    const char **titles;
+    size_t *of; /* of each kernel, from 1; 0: not drawn */
+    text points, lines, xticks, settings;
+    size_t line_count;
+} panels;
+
+/* Writes the points of one kernel, each with panel_point(); false: it has none. */
+typedef bool panel_fill(void *context, size_t panel, size_t kernel, text *out);
+
+typedef struct panel_point_facts {
+    const char *input, *tip;
+    double x, value, bound; /* bound NaN: there is none */
+    bool wrong;             /* of a wrong class: shown at the top edge, wherever value is */
+} panel_point_facts;
+
+/* Which kernels stand where, and their points. False: memory; panels_free() in any case. */
+bool panels_gather(const report_data *data, panel_fill *fill, void *context, panels *panels);
+void panels_free(panels *panels);
+void panel_point(const report_data *data, size_t panel, size_t kernel,
+                 const panel_point_facts *point, text *out);
+/* A point of a grey line: kind 1 to 3, in the order of the legend's entries line1 to line3; lines
+ * of one panel and kind are numbered from 0. */
+void panel_line_point(panels *panels, size_t panel, int kind, size_t line, double x, double y);
+/* The x axis of any panel, for ticks that must not run into each other. */
+void panels_axis(const panels *panels, chart_frame *frame);
+/* Places panels and names, given the axes in `frame`, and saves everything of the chart. The
+ * caller's settings (xlabel, ylabel, line1 ...) go into panels->settings before, ticks of the x
+ * axis into panels->xticks. */
+bool panels_save(const report_data *data, panels *panels, chart_frame *frame, const chart *chart,
+                 const char *subtitle, const char *directory, error *error);
+
+/* ---- report_palette.c ---- */
+
+/* gnuplot's numbers of full marks. */
+enum {
+    MARK_SQUARE = 5,
+    MARK_CIRCLE = 7,
+    MARK_UP = 9,
+    MARK_DOWN = 11,
+    MARK_DIAMOND = 13,
+    MARK_PENTAGON = 15,
+};
+
+typedef struct palette_look {
+    unsigned colour, ink; /* of lines and marks; of text */
+    int mark, dash;
+} palette_look;
+
+palette_look palette_of(const char *name, const char *statistics, const char *isa);
+double palette_contrast(unsigned colour);   /* to white, WCAG 2.1 */
+const char *palette_peer(const char *name); /* the library that it is of; NULL: none that we know */
+/* The lines of data/series.tsv and its like. */
+void palette_heading(text *out);
+void palette_line(text *out, const char *name, const char *statistics, const char *isa);
 
 /* ---- report_gnuplot.c ---- */
 
@@ -177,6 +259,19 @@ typedef enum gnuplot_result { GNUPLOT_DREW, GNUPLOT_MISSING, GNUPLOT_FAILED } gn
 
 /* Runs the script in `directory` (which holds data/STEM*.tsv), making STEM.FORMAT there. note is
  * filled with one line unless it drew. */
+/* One drawing under way; several may be. */
+typedef struct gnuplot_job {
+    const chart *chart;
+    const char *format;
+    char note[256]; /* one line, unless it drew */
+    gnuplot_result result;
+    bool running;
+    int child, errors;
+} gnuplot_job;
+
+/* chart and format are the caller's; gnuplot_end() in any case. */
+void gnuplot_start(gnuplot_job *job, const char *plots_directory, const char *directory);
+gnuplot_result gnuplot_end(gnuplot_job *job, const char *directory);
 gnuplot_result gnuplot_draw(const chart *chart, const char *format, const char *plots_directory,
                             const char *directory, char note[256]);
 
@@ -199,12 +294,13 @@ bool html_page(const report_data *data, const chart *charts, size_t chart_count,
                const char *directory, const report_result *result, bool on_paper, text *out,
                error *error);
 void html_escape(text *out, const char *string);
+void html_leaders(const report_data *data, text *out);
 void html_summary(const report_data *data, text *out);
 const char *html_verdict_class(const verdict *verdict); /* of the style sheet */
 void html_short(text *out, double value);
 void html_results(const report_data *data, bool on_paper, text *out);
 void html_accuracy(const report_data *data, bool on_paper, text *out);
-void html_worst(const report_data *data, text *out);
+void html_worst(const report_data *data, bool on_paper, text *out);
 void html_machine(const report_data *data, text *out);
 
 #endif

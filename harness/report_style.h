@@ -2,8 +2,7 @@
 #ifndef LNBENCH_REPORT_STYLE_H
 #define LNBENCH_REPORT_STYLE_H
 
-/* In the dark the drawings lose their white ground, and black, white and greys, which gnuplot
- * writes as attributes, follow the page (rules outrank attributes); coloured text is made lighter.
+/* In the dark the drawings lose their white ground, and light and dark change places, not the hues.
  */
 static const char *const report_style =
     ":root{--ink:#1a1a1a;--soft:#5b5b5b;--paper:#fff;--rule:#d8d8d8;--stripe:#f6f6f6;"
@@ -16,7 +15,7 @@ static const char *const report_style =
     "*{box-sizing:border-box}\n"
     "body{margin:0;background:var(--paper);color:var(--ink);"
     "font:16px/1.5 'Liberation Sans',Arial,Helvetica,sans-serif}\n"
-    "main{max-width:1080px;margin:0 auto;padding:1.5rem 1rem 4rem}\n"
+    "main{max-width:1140px;margin:0 auto;padding:1.5rem 1rem 4rem}\n"
     "h1{font-size:1.6rem;line-height:1.25;margin:0 0 .3rem}\n"
     "h2{font-size:1.2rem;margin:2.5rem 0 .6rem;border-bottom:1px solid var(--rule)}\n"
     "h3{font-size:1rem;margin:1.5rem 0 .4rem}\n"
@@ -46,15 +45,8 @@ static const char *const report_style =
     "pre{background:var(--stripe);border:1px solid var(--rule);padding:.7rem;overflow-x:auto}\n"
     "dt{font-weight:600;margin-top:.5rem}\ndd{margin:0 0 0 1rem}\n"
     "summary{cursor:pointer;color:var(--link);margin:.8rem 0}\n"
-    "@media screen and (prefers-color-scheme:dark){"
-    ".scroll svg rect[fill='#ffffff']{fill:none}"
-    ".scroll svg g[font-family]{filter:brightness(2)}"
-    ".scroll svg [fill='black'],.scroll svg [fill='rgb(0,0,0)']{fill:var(--ink)}"
-    ".scroll svg [color='black']{color:var(--ink)}"
-    ".scroll svg [color='#FFFFFF']{color:var(--paper)}"
-    ".scroll svg [stroke='black'],.scroll svg [stroke='rgb(  0,   0,   0)']{stroke:var(--ink)}"
-    ".scroll svg [stroke='rgb(102, 102, 102)']{stroke:var(--soft)}"
-    ".scroll svg [stroke='rgb(221, 221, 221)']{stroke:var(--rule)}}\n"
+    "@media screen and (prefers-color-scheme:dark){.scroll svg{filter:invert(1) "
+    "hue-rotate(180deg)}.scroll svg rect[fill='#ffffff']{fill:none}}\n"
     "@media print{:root{--ink:#000;--soft:#444;--paper:#fff;--rule:#bbb;--stripe:#fff;"
     "color-scheme:light}main{max-width:none;padding:0}.scroll{overflow:visible}"
     ".scroll svg{min-width:0}figure "

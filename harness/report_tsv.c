@@ -45,6 +45,12 @@ void tsv_setting(text *out, const char *key, double value)
     tsv_end(out);
 }
 
+void tsv_setting_words(text *out, const char *key, const char *words)
+{
+    tsv_text(out, key);
+    text_format(out, "\t0\t%s\n", words);
+}
+
 void tsv_setting_text(text *out, const char *key, const char *value)
 {
     tsv_text(out, key);

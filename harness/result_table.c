@@ -1,4 +1,5 @@
 #include "result_table.h"
+#include "choose.h"
 #include "text.h"
 #include "views_tsv.h"
 #include <math.h>
@@ -8,9 +9,11 @@
 exit_code view_exit_code(const view *view)
 {
     exit_code worst = EXIT_CODE_FINE;
-    for (size_t i = 0; i < view->cases.count; i++)
-        if (view->cases.cases[i].judged)
-            worst = worse_exit_code(worst, verdict_exit_code(&view->cases.cases[i].verdict));
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const stored_case *stored = &view->cases.cases[i];
+        if (stored->judged && !kernel_is_peer(view->kernels, stored->key.kernel))
+            worst = worse_exit_code(worst, verdict_exit_code(&stored->verdict));
+    }
     return worst;
 }
 

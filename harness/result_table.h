@@ -10,7 +10,7 @@
  * its figures; as JSON: an array of cases. */
 bool result_table_print(const view *view, const output *out, error *error);
 
-/* The exit code that the stored verdicts ask for. */
+/* The exit code that the stored verdicts ask for; a peer's faults are nobody's here. */
 exit_code view_exit_code(const view *view);
 
 #endif

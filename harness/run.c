@@ -206,12 +206,14 @@ static bool prepare(session *session, const run_options *options, kernel_list *k
     const char *database = options->database;
     if (strlen(database) == 0)
         return fail(error, EXIT_CODE_USAGE, "--db: a file name was expected");
-    if (!(options->deadline > 0))
-        return fail(error, EXIT_CODE_USAGE, "--deadline 0: more than 0 seconds were expected");
-    if (!worker_start(options->plugins.words, options->plugins.count, &session->worker, kernels,
+    if (!seconds_check("deadline", options->deadline, error) ||
+        !worker_start(options->plugins.words, options->plugins.count, &session->worker, kernels,
                       error) ||
-        !machine_read(&session->machine, error) ||
-        !plan_make(&options->request, kernels, &session->machine, &session->plan, error))
+        !machine_read(&session->machine, error))
+        return false;
+    if (kernels->left_out[0])
+        fprintf(stderr, "lnbench: a peer is left out: %s\n", kernels->left_out);
+    if (!plan_make(&options->request, kernels, &session->machine, &session->plan, error))
         return false;
     judge_settings settings = {
         .seed = options->request.seed,
@@ -251,8 +253,7 @@ exit_code command_run(int argc, char **argv, error *error)
          &request->caches},
         {"threads", "T,...", "threads of one call (default: 1)", OPTION_LIST, &request->threads},
         {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT, &request->only},
-        {"plugin", "FILE.so", "add a plugin's kernels; may be given again", OPTION_RAW,
-         &run.plugins},
+        PLUGIN_OPTION(run.plugins),
         {"seed", "N", "of inputs and of the order (default: 1)", OPTION_COUNT, &request->seed},
         {"processes", "P", "worker processes that time each shape (default: the plan's)",
          OPTION_COUNT, &request->processes},
@@ -260,8 +261,7 @@ exit_code command_run(int argc, char **argv, error *error)
          &request->repetitions},
         {"max-row-ulp", "X", "above it a case is inaccurate, whatever its bound", OPTION_REAL,
          &run.max_row_ulp},
-        {"deadline", "S", "seconds until a kernel counts as hung (default: 10)", OPTION_REAL,
-         &run.deadline},
+        DEADLINE_OPTION(run.deadline, 10),
         {"huge-pages", NULL, "ask for transparent huge pages for timed buffers", OPTION_FLAG,
          &run.huge_pages},
         {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT, &run.database},
@@ -284,7 +284,8 @@ exit_code command_run(int argc, char **argv, error *error)
         "judged, on every input and under every convention. A .npy file is judged at its own "
         "size.\n"
         "Exit code: 0 fine; 5 a kernel is inaccurate; 6 a kernel crashed, hung or wrote where it\n"
-        "must not; 2 usage; 7 files or environment; 130 interrupted (go on with --resume).",
+        "must not; 2 usage; 7 files or environment; 130 interrupted (go on with --resume).\n"
+        "Peers (docs/peers.md) never decide it.",
         options,
         sizeof options / sizeof *options,
         0};

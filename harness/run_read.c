@@ -7,7 +7,7 @@
 
 /* The counts that a run's record tells, to be checked at the end; -1: not told. */
 typedef struct promised {
-    json_int_t kernels, cases, rows;
+    json_int_t kernels, cases, rows, tensors, worst;
 } promised;
 
 static bool read_facts(const reader *reader, json_t *facts)
@@ -63,7 +63,8 @@ static bool read_run(const reader *reader, json_t *record, promised *promised)
     if (!run->started[0] || seed[0] < '0' || seed[0] > '9' || *end || errno)
         return reader_bad(reader, "\"started\" or \"seed\" is not what an export has");
     *promised = (struct promised){promise(record, "kernels"), promise(record, "cases"),
-                                  promise(record, "rows")};
+                                  promise(record, "rows"), promise(record, "tensors"),
+                                  promise(record, "worst")};
     return true;
 }
 
@@ -135,10 +136,11 @@ static bool read_row(const reader *reader, json_t *record)
     const struct {
         const char *name;
         double *value;
-    } figures[] = {{"kappa", &row.kappa},
-                   {"row_ulp", &row.row_ulp},
-                   {"norm_max", &row.norm_max},
-                   {"bound_row_ulp", &row.bound_row_ulp}};
+        bool later; /* files of older versions have it not */
+    } figures[] = {
+        {"kappa", &row.kappa, false},          {"row_ulp", &row.row_ulp, false},
+        {"norm_max", &row.norm_max, false},    {"bound_row_ulp", &row.bound_row_ulp, false},
+        {"mean_error", &row.mean_error, true}, {"rstd_error", &row.rstd_error, true}};
     if (reader->view->cases.count == 0)
         return reader_bad(reader, "a row before any case");
     if (!read_count(reader, record, "case", reader->view->cases.count - 1, &index) ||
@@ -146,6 +148,9 @@ static bool read_row(const reader *reader, json_t *record)
         !read_grow(reader, (void **)&rows->rows, rows->count, sizeof *rows->rows))
         return false;
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        *figures[i].value = NAN;
+        if (figures[i].later && !json_object_get(record, figures[i].name))
+            continue;
         if (!read_real(reader, record, figures[i].name, figures[i].value))
             return false;
         if (is_infinite(infinite, figures[i].name))
@@ -157,7 +162,8 @@ static bool read_row(const reader *reader, json_t *record)
     return true;
 }
 
-static bool read_record(const reader *reader, json_t *record, promised *promised)
+static bool read_record(const reader *reader, json_t *record, promised *promised,
+                        read_tensors *tensors)
 {
     char schema[32], type[16];
     stored_case *added;
@@ -176,6 +182,12 @@ static bool read_record(const reader *reader, json_t *record, promised *promised
         return read_run(reader, record, promised);
     if (strcmp(type, "kernel") == 0)
         return read_kernel(reader, record);
+    if (strcmp(type, "tensor") == 0)
+        return read_tensor(reader, record, tensors);
+    if (strcmp(type, "worst") == 0)
+        return read_worst(reader, record, tensors);
+    if (strcmp(type, "case") == 0 && reader->view->worst)
+        return reader_bad(reader, "a case behind a worst row");
     if (strcmp(type, "case") == 0)
         return read_case(reader, record, &added) &&
                read_measurements(reader, json_object_get(record, "measurements"), added);
@@ -190,10 +202,30 @@ static bool check_promise(const reader *reader, json_int_t promised, size_t ther
                       (long long)promised, what);
 }
 
+static size_t count_worst(const view *view)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < view->cases.count; i++)
+        count += view_has_worst(view, i);
+    return count;
+}
+
+static bool keeps_promises(const reader *reader, const promised *promised, size_t tensors)
+{
+    const view *view = reader->view;
+    return check_promise(reader, promised->kernels, json_array_size(view->kernels), "kernels") &&
+           check_promise(reader, promised->cases, view->cases.count, "cases") &&
+           check_promise(reader, promised->rows, view->rows.count, "rows") &&
+           check_promise(reader, promised->tensors, tensors, "tensors") &&
+           check_promise(reader, promised->worst, count_worst(view), "worst rows");
+}
+
 static bool read_lines(reader *reader, const char *bytes, size_t size)
 {
-    promised promised = {-1, -1, -1};
-    for (const char *at = bytes, *end; at < bytes + size; at = end + 1) {
+    promised promised = {-1, -1, -1, -1, -1};
+    read_tensors tensors = {0};
+    bool fine = true;
+    for (const char *at = bytes, *end; fine && at < bytes + size; at = end + 1) {
         json_error_t where;
         end = memchr(at, '\n', (size_t)(bytes + size - at));
         end = end ? end : bytes + size;
@@ -201,17 +233,14 @@ static bool read_lines(reader *reader, const char *bytes, size_t size)
         if (end == at)
             continue;
         json_t *record = json_loadb(at, (size_t)(end - at), JSON_REJECT_DUPLICATES, &where);
-        bool fine = record ? read_record(reader, record, &promised)
-                           : reader_bad(reader, "not JSON: %s", where.text);
+        fine = record ? read_record(reader, record, &promised, &tensors)
+                      : reader_bad(reader, "not JSON: %s", where.text);
         json_decref(record);
-        if (!fine)
-            return false;
     }
-    reader->line = 0;
-    return check_promise(reader, promised.kernels, json_array_size(reader->view->kernels),
-                         "kernels") &&
-           check_promise(reader, promised.cases, reader->view->cases.count, "cases") &&
-           check_promise(reader, promised.rows, reader->view->rows.count, "rows");
+    reader->line = fine ? 0 : reader->line;
+    fine = fine && keeps_promises(reader, &promised, tensors.count);
+    read_tensors_free(&tensors);
+    return fine;
 }
 
 static int compare_keys(const void *a, const void *b)

@@ -16,8 +16,8 @@
 
 #define RUN_READ_MOST_BYTES ((size_t)256 << 20)
 
-/* One run. Only JSON Lines have everything: JSON lacks further metrics and judged rows, Google
- * Benchmark's own has times alone, of one process. */
+/* One run. Only JSON Lines have everything: JSON lacks further metrics, judged and worst rows,
+ * Google Benchmark's own has times alone, of one process. */
 bool run_read(const char *path, view *view, error *error);
 /* The same, from bytes that `path` only names. */
 bool run_read_bytes(const char *path, const char *bytes, size_t size, view *view, error *error);

@@ -129,6 +129,24 @@ static uint64_t count_or_none(json_t *object, const char *key)
                : 0;
 }
 
+/* Counts; older exports have none. */
+static bool read_histogram(const reader *reader, json_t *counts, ln_metrics *metrics)
+{
+    size_t index;
+    json_t *count;
+    if (!counts || json_is_null(counts))
+        return true;
+    if (!json_is_array(counts) || json_array_size(counts) > ULP_BINS)
+        return reader_bad(reader, "\"ulp_counts\" is no list of %d counts at most", ULP_BINS);
+    json_array_foreach(counts, index, count)
+    {
+        if (!json_is_integer(count) || json_integer_value(count) < 0)
+            return reader_bad(reader, "\"ulp_counts\" has what is no count");
+        metrics->ulp_histogram[index] = (uint64_t)json_integer_value(count);
+    }
+    return true;
+}
+
 /* Figures of the design under "metrics", the others, if the file has them, under
  * "further_metrics"; the worst element's are hex floats. */
 static bool read_metrics(const reader *reader, json_t *object, ln_metrics *metrics)
@@ -157,7 +175,7 @@ static bool read_metrics(const reader *reader, json_t *object, ln_metrics *metri
             metric_set_value(metrics, &fields[i], value);
         }
     }
-    return true;
+    return read_histogram(reader, json_object_get(further, "ulp_counts"), metrics);
 }
 
 /* Names of figures that are infinite, "-" before those that are negative. */

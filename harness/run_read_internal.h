@@ -34,4 +34,18 @@ bool read_repetition(const reader *reader, stored_case *stored, const repetition
 /* A document with "context" and "benchmarks"; process: of what is Google Benchmark's own. */
 bool read_benchmark(const reader *reader, json_t *document, unsigned process);
 
+/* The tensors of a file, by their numbers. */
+typedef struct tensor {
+    void *bits;
+    size_t bytes;
+} tensor;
+typedef struct read_tensors {
+    tensor *tensors;
+    size_t count;
+} read_tensors;
+bool read_tensor(const reader *reader, json_t *record, read_tensors *tensors);
+/* The worst row of a case, for which all cases must be there. */
+bool read_worst(const reader *reader, json_t *record, const read_tensors *tensors);
+void read_tensors_free(read_tensors *tensors);
+
 #endif

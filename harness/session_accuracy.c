@@ -10,10 +10,20 @@ double session_judgement_seconds(size_t elements)
     return 0.002 + 4e-7 * (double)elements;
 }
 
+/* What is wrong with a peer stands in the table, and does not make the run fail. */
+static bool is_peer(const session *session, const char *kernel)
+{
+    for (size_t i = 0; i < session->plan.kernel_count; i++)
+        if (strcmp(session->plan.kernels[i]->facts.name, kernel) == 0)
+            return session->plan.kernels[i]->version[0] != '\0';
+    return false;
+}
+
 bool session_put(session *session, const case_key *key, const judgement *judgement, error *error)
 {
     const ln_metrics *metrics = judgement->metrics.elements ? &judgement->metrics : NULL;
-    session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
+    if (!is_peer(session, key->kernel))
+        session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
     return store_put_accuracy(session->store, session->run, key, &judgement->verdict, metrics,
                               judgement->bound_row_ulp, error) &&
            (!metrics ||
@@ -83,8 +93,14 @@ static bool put_rows(session *session, const case_key *key, const judgement *jud
         return true;
     for (size_t row = 0; row < rows; row++) {
         const judged_row *judged = &judgement->by_row[row];
-        if (!store_put_row(session->store, session->run, key, row, judged->kappa, judged->row_ulp,
-                           judged->norm_max, judged->bound_row_ulp, error))
+        const stored_row put = {.row = row,
+                                .kappa = judged->kappa,
+                                .row_ulp = judged->row_ulp,
+                                .norm_max = judged->norm_max,
+                                .bound_row_ulp = judged->bound_row_ulp,
+                                .mean_error = judged->mean_error,
+                                .rstd_error = judged->rstd_error};
+        if (!store_put_row(session->store, session->run, key, &put, error))
             return false;
     }
     return true;
@@ -95,8 +111,8 @@ static bool put_rows(session *session, const case_key *key, const judgement *jud
 static bool put_worst(session *session, const case_key *key, const worst_row *worst, error *error)
 {
     enum { MOST_BYTES = 1 << 20 };
-    size_t x_bytes = worst->hidden * sizeof *worst->x;
-    size_t parameter_bytes = worst->parameters * sizeof *worst->gamma;
+    size_t x_bytes = worst->hidden * dtype_size(worst->storage);
+    size_t parameter_bytes = worst->parameters * dtype_size(worst->param);
     bool kept = x_bytes <= MOST_BYTES;
     stored_worst stored = {
         .y_hash = worst->y_hash,
@@ -118,8 +134,7 @@ static bool judge_one(session *session, const judge_block *block, probes *probes
     if (!judge_kernel(session->judge, block, session->plan.kernels[kernel], &judgement, error))
         return false;
     /* The rows are the judge's until its next call, which a probe is. */
-    /* Finds are text of f32: of other types no row is kept. */
-    bool measured = judgement.metrics.elements > 0 && block->storage == LN_F32;
+    bool measured = judgement.metrics.elements > 0;
     bool fine = (!measured || worst_row_take(block, judgement.metrics.worst_row, &judgement,
                                              key->kernel, key->convention, &worst, error)) &&
                 put_rows(session, key, &judgement, block->rows, error) &&

@@ -1,6 +1,7 @@
 /* Times the speed groups: judges the two blocks, then measures in several fresh worker processes,
  * all kernels and both roofs interleaved. */
 #include "interrupt.h"
+#include "judge_timed.h"
 #include "roof.h"
 #include "session.h"
 #include <errno.h>
@@ -15,6 +16,8 @@ typedef struct contender {
     const kernel_entry *kernel; /* NULL: a roof */
     case_key key;
     void *judged[BLOCKS];
+    judgement judgement; /* of the first block */
+    timed_rows rows;
     bool timed;           /* false: left out, its verdict is stored */
     unsigned repetitions; /* of the process that runs */
 } contender;
@@ -46,9 +49,11 @@ static void heat_free(heat *heat)
 {
     for (size_t i = 0; i < BLOCKS; i++)
         judge_block_free(&heat->blocks[i]);
-    for (size_t i = 0; heat->contenders && i < heat->count; i++)
+    for (size_t i = 0; heat->contenders && i < heat->count; i++) {
+        timed_rows_free(&heat->contenders[i].rows);
         for (size_t block = 0; block < BLOCKS; block++)
             free(heat->contenders[i].judged[block]);
+    }
     free(heat->contenders);
     free(heat->entries);
 }
@@ -106,12 +111,23 @@ static bool judge_contender(heat *heat, contender *contender, error *error)
         if (i == 0 && !session_probe(session, contender->kernel, &heat->group->convention,
                                      heat->group->hidden, &judgement, error))
             return false;
+        if (i == 0)
+            contender->judgement = judgement;
         bool worse =
             judgement.verdict.kind != VERDICT_OK && judgement.verdict.kind != VERDICT_OK_NO_BOUND;
         if ((i == 0 || worse) && !session_put(session, &contender->key, &judgement, error))
             return false;
+        if (worse)
+            contender->judgement = judgement;
     }
-    return true;
+    if (!contender->timed)
+        return true;
+    if (timed_rows_begin(&contender->rows, session->judge, heat->blocks, contender->kernel,
+                         contender->judged, &judgement.verdict, error))
+        return true;
+    contender->timed = false; /* bound() itself failed */
+    return error->code == EXIT_CODE_FINE &&
+           session_put(session, &contender->key, &judgement, error);
 }
 
 static bool put(int arena, off_t *end, off_t *at, const void *data, size_t bytes)
@@ -151,10 +167,12 @@ static bool place_group(const heat *heat, unsigned process, order *begin, off_t 
     begin->repetitions = group->repetitions;
     begin->min_seconds = group->min_seconds;
     begin->seed = session->plan.seed * 0x9e3779b97f4a7c15u + process;
-    *end = 0;
     int arena = worker_arena(session->worker);
-    if (!worker_arena_reserve(session->worker, 4 * bytes + 2 * row + 6 * 64, error))
+    size_t varied = timed_rows_room(block);
+    if (!worker_arena_reserve(session->worker, 4 * bytes + varied + 2 * row + 7 * 64, error))
         return false;
+    begin->at.varied = 0;
+    *end = (off_t)((varied + 63) / 64 * 64);
     if (put(arena, end, &begin->at.x, block[0].x, bytes) &&
         put(arena, end, &begin->at.x_other, block[1].x, bytes) &&
         put(arena, end, &begin->at.gamma, block[0].gamma, parameters) &&
@@ -237,6 +255,20 @@ static bool store_one(heat *heat, unsigned process, const reply *reply, error *e
                                 &repetition, error);
 }
 
+/* Rows whose bits depend on their place. */
+static bool take_rows(heat *heat, const order *begin, const reply *reply, error *error)
+{
+    contender *contender = &heat->contenders[heat->entries[reply->count]];
+    session *session = heat->session;
+    judgement judgement = contender->judgement;
+    if (!contender->kernel) /* a copy has nothing to judge */
+        return fail(error, EXIT_CODE_ENVIRONMENT, "the timing worker: rows of a roof");
+    return timed_rows_take(&contender->rows, session->judge, session->worker, begin, reply,
+                           error) &&
+           timed_rows_judge(&contender->rows, session->judge, &judgement) &&
+           session_put(session, &contender->key, &judgement, error);
+}
+
 /* The stream of repetitions of one process. *again: it was lost. */
 static bool follow(heat *heat, const order *begin, unsigned process, bool *again, error *error)
 {
@@ -261,6 +293,8 @@ static bool follow(heat *heat, const order *begin, unsigned process, bool *again
             running = reply.count;
         if (fine && reply.kind == REPLY_REPETITION && known &&
             !store_one(heat, process, &reply, error))
+            return false;
+        if (fine && reply.kind == REPLY_ROWS && known && !take_rows(heat, begin, &reply, error))
             return false;
         if (fine)
             continue;

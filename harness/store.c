@@ -45,8 +45,8 @@ static const struct {
                                          "place, iterations, real_ns, cpu_ns) "
                                          "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"},
     [STATEMENT_PUT_ROW] = {.sql = "INSERT OR REPLACE INTO judged_rows (case_id, row, kappa, "
-                                  "row_ulp, norm_max, bound_row_ulp) "
-                                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"},
+                                  "row_ulp, norm_max, bound_row_ulp, mean_error, rstd_error) "
+                                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
     [STATEMENT_ALL_RUNS] = {.sql = RUN_COLUMNS "ORDER BY id"},
     [STATEMENT_ONE_RUN] = {.sql = RUN_COLUMNS "WHERE id = ?1"},
     [STATEMENT_CASES] = {.make = store_cases_sql},
@@ -54,8 +54,9 @@ static const struct {
                                       "real_ns, cpu_ns FROM repetitions JOIN cases "
                                       "ON cases.id = case_id WHERE run = ?1 "
                                       "ORDER BY case_id, process, repetition"},
-    [STATEMENT_ROWS] = {.sql = "SELECT case_id, row, kappa, row_ulp, norm_max, bound_row_ulp "
-                               "FROM judged_rows JOIN cases ON cases.id = case_id "
+    [STATEMENT_ROWS] = {.sql = "SELECT case_id, row, kappa, row_ulp, norm_max, "
+                               "bound_row_ulp, mean_error, rstd_error FROM judged_rows JOIN cases "
+                               "ON cases.id = case_id "
                                "WHERE run = ?1 ORDER BY case_id, row"},
     [STATEMENT_FACTS] = {.sql = "SELECT name, value FROM facts WHERE run = ?1 ORDER BY place"},
     [STATEMENT_KERNELS] = {.sql = "SELECT descriptor FROM kernels WHERE run = ?1 ORDER BY id"},
@@ -463,16 +464,18 @@ bool store_put_repetition(store *store, int64_t run, const case_key *key,
     return end_put(store, statement, error);
 }
 
-bool store_put_row(store *store, int64_t run, const case_key *key, size_t row, double kappa,
-                   double row_ulp, double norm_max, double bound_row_ulp, error *error)
+bool store_put_row(store *store, int64_t run, const case_key *key, const stored_row *row,
+                   error *error)
 {
     sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_ROW, run, key, error);
     if (!statement)
         return false;
-    sqlite3_bind_int64(statement, 2, (int64_t)row);
-    sqlite3_bind_double(statement, 3, kappa);
-    sqlite3_bind_double(statement, 4, row_ulp);
-    sqlite3_bind_double(statement, 5, norm_max);
-    sqlite3_bind_double(statement, 6, bound_row_ulp);
+    sqlite3_bind_int64(statement, 2, (int64_t)row->row);
+    sqlite3_bind_double(statement, 3, row->kappa);
+    sqlite3_bind_double(statement, 4, row->row_ulp);
+    sqlite3_bind_double(statement, 5, row->norm_max);
+    sqlite3_bind_double(statement, 6, row->bound_row_ulp);
+    sqlite3_bind_double(statement, 7, row->mean_error);
+    sqlite3_bind_double(statement, 8, row->rstd_error);
     return end_put(store, statement, error);
 }

@@ -100,14 +100,15 @@ bool store_worst(store *store, int64_t id, stored_worst *worst, bool *has, error
 void stored_worst_free(stored_worst *worst);
 
 /* The curve of error over kappa and the like: one point a row judged. */
-bool store_put_row(store *store, int64_t run, const case_key *key, size_t row, double kappa,
-                   double row_ulp, double norm_max, double bound_row_ulp, error *error);
-
 typedef struct stored_row {
     size_t case_index; /* into the cases of the same run, as store_cases gives them */
     size_t row;
     double kappa, row_ulp, norm_max, bound_row_ulp;
+    double mean_error, rstd_error; /* as a judged_row's */
 } stored_row;
+bool store_put_row(store *store, int64_t run, const case_key *key, const stored_row *row,
+                   error *error); /* case_index is not looked at */
+
 typedef struct stored_rows {
     stored_row *rows;
     size_t count;

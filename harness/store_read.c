@@ -310,6 +310,8 @@ static bool read_rows(store *store, sqlite3_stmt *statement, const int64_t *ids,
             .row_ulp = real_column(statement, 3),
             .norm_max = real_column(statement, 4),
             .bound_row_ulp = real_column(statement, 5),
+            .mean_error = real_column(statement, 6),
+            .rstd_error = real_column(statement, 7),
         };
         fine = store_next(store, statement, &row, error);
     }

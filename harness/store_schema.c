@@ -6,8 +6,10 @@
 #include "schema_2_sql.h" /* results/schema_2.sql */
 #include "schema_3_sql.h" /* results/schema_3.sql */
 #include "schema_4_sql.h" /* results/schema_4.sql */
+#include "schema_5_sql.h" /* results/schema_5.sql */
 
-static const char *const migrations[] = {schema_sql, schema_2_sql, schema_3_sql, schema_4_sql};
+static const char *const migrations[] = {schema_sql, schema_2_sql, schema_3_sql, schema_4_sql,
+                                         schema_5_sql};
 enum { STORE_VERSION = sizeof migrations / sizeof *migrations };
 
 static bool read_integer(const store *store, const char *sql, int64_t *value, error *error)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool load_stored_run(const char *database, uint64_t wanted, view *view, error *error)
+static bool load(const char *database, uint64_t wanted, bool worst, view *view, error *error)
 {
     store *store;
     int64_t run = (int64_t)wanted;
@@ -13,8 +13,22 @@ bool load_stored_run(const char *database, uint64_t wanted, view *view, error *e
         fine = fail(error, EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one",
                     database);
     fine = fine && view_load(store, run, view, error);
+    if (fine && worst && !view_load_worst(store, view, error)) {
+        view_free(view);
+        fine = false;
+    }
     store_close(store);
     return fine;
+}
+
+bool load_stored_run(const char *database, uint64_t wanted, view *view, error *error)
+{
+    return load(database, wanted, false, view, error);
+}
+
+bool load_whole_run(const char *database, uint64_t wanted, view *view, error *error)
+{
+    return load(database, wanted, true, view, error);
 }
 
 /* 0: none. */

@@ -8,6 +8,9 @@
  * would make one. */
 bool load_stored_run(const char *database, uint64_t wanted, view *view, error *error);
 
+/* The same with the worst rows of its cases. */
+bool load_whole_run(const char *database, uint64_t wanted, view *view, error *error);
+
 /* The same for a report: 0 is the latest that `lnbench run` made, since what `choose` measured for
  * itself is no survey; where there is no such run, the latest of all. */
 bool load_reported_run(const char *database, uint64_t wanted, view *view, error *error);

@@ -1,4 +1,5 @@
 #include "text.h"
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -60,6 +61,23 @@ void text_format(text *out, const char *format, ...)
     va_end(arguments);
 }
 
+/* Where to begin to look for the fewest digits that read back as the value. A number of at most 15
+ * digits is what "%.14e" prints of the double nearest to it, but for zeros at the end; subnormals
+ * have less to tell. */
+static int least_precision(double value)
+{
+    char digits[40];
+    if (fabs(value) < DBL_MIN)
+        return 1;
+    snprintf(digits, sizeof digits, "%.14e", fabs(value));
+    if (strtod(digits, NULL) != fabs(value))
+        return 16;
+    int last = 15; /* of "d.dddddddddddddd", the place of the last digit that is no zero */
+    while (last > 1 && digits[last] == '0')
+        last--;
+    return last > 1 ? last : 1;
+}
+
 void text_number(text *out, double value)
 {
     if (isnan(value)) {
@@ -71,7 +89,7 @@ void text_number(text *out, double value)
         return;
     }
     char digits[40];
-    for (int precision = 1; precision <= 17; precision++) {
+    for (int precision = least_precision(value); precision <= 17; precision++) {
         snprintf(digits, sizeof digits, "%.*g", precision, value);
         if (strtod(digits, NULL) == value)
             break;

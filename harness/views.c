@@ -53,8 +53,29 @@ bool view_load(store *store, int64_t run, view *view, error *error)
     return fine;
 }
 
+bool view_load_worst(store *store, view *view, error *error)
+{
+    view->worst = calloc(view->cases.count + 1, sizeof *view->worst);
+    if (!view->worst)
+        return fail_memory(error, "the worst rows of a run");
+    for (size_t i = 0; i < view->cases.count; i++) {
+        bool has;
+        if (!store_worst(store, view->cases.cases[i].id, &view->worst[i], &has, error))
+            return false;
+    }
+    return true;
+}
+
+bool view_has_worst(const view *view, size_t i)
+{
+    return view->worst && (view->worst[i].y_hash != 0 || view->worst[i].x);
+}
+
 void view_free(view *view)
 {
+    for (size_t i = 0; view->worst && i < view->cases.count; i++)
+        stored_worst_free(&view->worst[i]);
+    free(view->worst);
     machine_free(&view->machine);
     stored_cases_free(&view->cases);
     stored_rows_free(&view->rows);

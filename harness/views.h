@@ -16,12 +16,17 @@ typedef struct view {
     machine machine;
     stored_cases cases;
     stored_rows rows;
-    view_case *views; /* one a case, same order */
-    json_t *kernels;  /* array of descriptors */
+    view_case *views;    /* one a case, same order */
+    json_t *kernels;     /* array of descriptors */
+    stored_worst *worst; /* one a case, same order; NULL: not asked for, or the file has none */
 } view;
 
 bool view_load(store *store, int64_t run, view *view, error *error);
+/* The worst rows of its cases as well, which view_load() leaves in the store. */
+bool view_load_worst(store *store, view *view, error *error);
 void view_free(view *view);
+/* Whether a worst row was kept of a case. */
+bool view_has_worst(const view *view, size_t i);
 /* Fills in the views of a view whose other parts are there. */
 bool view_sum_up(view *view, error *error);
 

@@ -96,7 +96,8 @@ void tsv_cases(const view *view, text *out)
 
 static void tsv_rows(const view *view, text *out)
 {
-    text_add(out, "kernel\tconvention\tinput\thidden\tkappa\trow_ulp\tnorm_max\tbound_row_ulp\n");
+    text_add(out, "kernel\tconvention\tinput\thidden\tkappa\trow_ulp\tnorm_max\tbound_row_ulp\t"
+                  "mean_error\trstd_error\n");
     for (size_t i = 0; i < view->rows.count; i++) {
         const stored_row *row = &view->rows.rows[i];
         if (row->case_index >= view->cases.count)
@@ -110,6 +111,8 @@ static void tsv_rows(const view *view, text *out)
         add_figure(out, row->row_ulp);
         add_figure(out, row->norm_max);
         add_figure(out, row->bound_row_ulp);
+        add_figure(out, row->mean_error);
+        add_figure(out, row->rstd_error);
         end_line(out);
     }
 }

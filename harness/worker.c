@@ -1,9 +1,11 @@
 #include "worker.h"
+#include "seconds.h"
 #include "convention.h"
 #include "guard.h"
 #include "hash.h"
 #include "interrupt.h"
 #include "paths.h"
+#include "peers.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,8 +15,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LOAD_DEADLINE = 20, END_DEADLINE = 2, FIRST_FREE_FD = 10 };
@@ -23,19 +25,13 @@ struct worker {
     char program[PROTOCOL_PATH_LENGTH];
     char (*plugins)[PROTOCOL_PATH_LENGTH]; /* the library first */
     size_t plugin_count;
-    bool builds; /* side by side, without the library */
+    size_t peer_count; /* these follow the library */
+    bool builds;       /* side by side, without the library */
     int arena;
     size_t arena_bytes;
     int socket; /* -1: no process */
     pid_t process;
 };
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 order worker_order(order_kind kind, const kernel_entry *kernel)
 {
@@ -45,7 +41,7 @@ order worker_order(order_kind kind, const kernel_entry *kernel)
                   .threads = 1,
                   .x_offset = GUARD_TIMED_READ_OFFSET,
                   .y_offset = GUARD_TIMED_WRITE_OFFSET};
-    made.at = (arena_map){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    made.at = (arena_map){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     if (kernel) {
         made.plugin = kernel->plugin;
         made.kernel = kernel->kernel;
@@ -101,8 +97,8 @@ static bool has_ended(pid_t process)
  * may run on for ever. */
 static void wait_for_end(pid_t process)
 {
-    double deadline = now() + END_DEADLINE;
-    while (!has_ended(process) && now() < deadline)
+    double deadline = seconds_now() + END_DEADLINE;
+    while (!has_ended(process) && seconds_now() < deadline)
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 }
 
@@ -160,7 +156,7 @@ bool worker_send_order(worker *worker, const order *order, reply *reply)
 static int wait_readable(int socket, double deadline)
 {
     for (;;) {
-        double left = deadline - now();
+        double left = deadline - seconds_now();
         if (interrupted())
             return -1;
         if (left <= 0)
@@ -192,7 +188,7 @@ static void make_printable(char *text)
 bool worker_next(worker *worker, double deadline_seconds, reply *reply)
 {
     char text[64];
-    int ready = wait_readable(worker->socket, now() + deadline_seconds);
+    int ready = wait_readable(worker->socket, seconds_now() + deadline_seconds);
     if (ready < 0)
         return gone(worker, VERDICT_SKIPPED, "interrupted", reply);
     if (ready == 0) {
@@ -290,6 +286,7 @@ static bool load(worker *worker, size_t i, kernel_list *list, error *error)
                               .kernel = kernel,
                               .object_hash = object_hash};
         snprintf(entry.source, sizeof entry.source, "%s", source);
+        snprintf(entry.version, sizeof entry.version, "%.63s", reply.text);
         if (list && !add_kernel(list, &entry, error))
             return false;
     }
@@ -345,31 +342,81 @@ static void ask_support(worker *worker, kernel_list *list)
         ask_one(worker, &list->kernels[i]);
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+static bool add_path(worker *worker, const char *path, error *error)
+{
+    char *to = worker->plugins[worker->plugin_count];
+    if (strlen(path) > PROTOCOL_PATH_LENGTH - 3)
+        return fail(error, EXIT_CODE_USAGE, "plugin %.60s...: path of more than %d characters",
+                    path, PROTOCOL_PATH_LENGTH - 3);
+    if (access(path, R_OK) != 0)
+        return fail(error, EXIT_CODE_ENVIRONMENT, "plugin %s: %s", path, strerror(errno));
+    /* A name without a slash would be looked up among the system's libraries. */
+    snprintf(to, PROTOCOL_PATH_LENGTH, "%s%s", strchr(path, '/') ? "" : "./", path);
+    worker->plugin_count++;
+    return true;
+}
+
+/* The peers that are not named as plugins too, then the plugins. */
+static bool add_paths(worker *worker, const word_list *peers, const char *const *plugins,
+                      size_t count, error *error)
+{
+    for (size_t peer = 0; peer < peers->count; peer++) {
+        bool named = false;
+        for (size_t i = 0; i < count; i++)
+            named |= is_same_file(plugins[i], peers->words[peer]);
+        if (!named && !add_path(worker, peers->words[peer], error))
+            return false;
+    }
+    worker->peer_count = worker->plugin_count - (worker->builds ? 0 : 1);
+    for (size_t i = 0; i < count; i++)
+        if (!add_path(worker, plugins[i], error))
+            return false;
+    return true;
+}
+
 static bool prepare(worker *worker, const char *const *plugins, size_t count, error *error)
 {
-    size_t first = worker->builds ? 0 : 1;
-    worker->plugins = calloc(count + 1, sizeof *worker->plugins);
-    if (!worker->plugins)
-        return fail_memory(error, "the list of plugins");
-    if (!path_of_worker(worker->program, sizeof worker->program, error) ||
-        (first && !path_of_library(worker->plugins[0], sizeof worker->plugins[0], error)))
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        char *path = worker->plugins[i + first];
-        if (strlen(plugins[i]) > PROTOCOL_PATH_LENGTH - 3)
-            return fail(error, EXIT_CODE_USAGE, "plugin %.60s...: path of more than %d characters",
-                        plugins[i], PROTOCOL_PATH_LENGTH - 3);
-        if (access(plugins[i], R_OK) != 0)
-            return fail(error, EXIT_CODE_ENVIRONMENT, "plugin %s: %s", plugins[i], strerror(errno));
-        /* A name without a slash would be looked up among the system's libraries. */
-        snprintf(path, PROTOCOL_PATH_LENGTH, "%s%s", strchr(plugins[i], '/') ? "" : "./",
-                 plugins[i]);
+    word_list peers = {0};
+    bool fine = worker->builds || peers_find(&peers, error);
+    worker->plugins = calloc(count + peers.count + 1, sizeof *worker->plugins);
+    if (fine && !worker->plugins)
+        fine = fail_memory(error, "the list of plugins");
+    fine = fine && path_of_worker(worker->program, sizeof worker->program, error);
+    if (fine && !worker->builds) {
+        fine = path_of_library(worker->plugins[0], sizeof worker->plugins[0], error);
+        worker->plugin_count = 1;
     }
-    worker->plugin_count = count + first;
+    fine = fine && add_paths(worker, &peers, plugins, count, error);
+    word_list_free(&peers);
+    if (!fine)
+        return false;
     worker->arena = memfd_create("lnbench-arena", MFD_CLOEXEC);
     if (worker->arena < 0)
         return fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
     return true;
+}
+
+/* A peer that can't be loaded, since its library is gone, say, is no reason to do nothing. */
+static bool leave_out(worker *worker, size_t i, kernel_list *list, error *error)
+{
+    if (i == 0 || i > worker->peer_count || error->code == EXIT_CODE_INTERRUPTED)
+        return false;
+    snprintf(list->left_out, sizeof list->left_out, "%.500s", error->message);
+    memmove(worker->plugins[i], worker->plugins[i + 1],
+            (worker->plugin_count - i - 1) * sizeof *worker->plugins);
+    worker->plugin_count--;
+    worker->peer_count--;
+    list->count = 0;
+    *error = (struct error){0};
+    bury(worker, true, NULL);
+    return spawn(worker, error);
 }
 
 /* Of builds, file i's kernels go to lists[i]; else all to lists[0]. */
@@ -377,8 +424,13 @@ static bool start(worker *worker, const char *const *files, size_t count, kernel
                   error *error)
 {
     bool fine = prepare(worker, files, count, error) && spawn(worker, error);
-    for (size_t i = 0; fine && i < worker->plugin_count; i++)
-        fine = load(worker, i, &lists[worker->builds ? i : 0], error);
+    for (size_t i = 0; fine && i < worker->plugin_count; i++) {
+        kernel_list *list = &lists[worker->builds ? i : 0];
+        if (load(worker, i, list, error))
+            continue;
+        fine = leave_out(worker, i, list, error);
+        i = (size_t)-1; /* from the first one on */
+    }
     for (size_t i = 0; fine && i < (worker->builds ? count : 1); i++)
         ask_support(worker, &lists[i]);
     return fine;

@@ -19,6 +19,7 @@
 typedef struct kernel_entry {
     kernel_facts facts;
     char source[NAME_MAX_LENGTH];        /* "builtin" or the plugin's name */
+    char version[NAME_MAX_LENGTH];       /* of the library behind a plugin, "" if it says none */
     unsigned plugin, kernel;             /* its place in every worker */
     uint64_t object_hash;                /* FNV-1a of the file it comes from */
     char unsupported[REPLY_TEXT_LENGTH]; /* why this CPU can't run it, "" if it can */
@@ -27,13 +28,15 @@ typedef struct kernel_entry {
 typedef struct kernel_list {
     kernel_entry *kernels;
     size_t count;
+    char left_out[512]; /* which peer can't be loaded, and why; "" where all can */
 } kernel_list;
 
 typedef struct worker worker;
 
-/* Starts a worker, loads liblayernorm and the plugins, and lists their kernels. Errors: a plugin
- * that can't be loaded (7), that crashes at load (6), the worker or the library missing (7). Names
- * that two plugins share are an error (2). */
+/* Starts a worker, loads liblayernorm, the peers (peers.h) and the plugins, and lists their
+ * kernels. A peer that can't be loaded is left out; one that is among the plugins is loaded once.
+ * Errors: a plugin that can't be loaded (7), that crashes at load (6), the worker or the library
+ * missing (7). Names that two plugins share are an error (2). */
 bool worker_start(const char *const *plugins, size_t plugin_count, worker **worker,
                   kernel_list *kernels, error *error);
 /* The same for builds side by side, and without liblayernorm: the kernels of files[i] go to

@@ -4,6 +4,7 @@
 #define LNBENCH_WORKER_INSIDE_H
 
 #include "guard.h"
+#include "hash_set.h"
 #include "protocol.h"
 #include "roof.h"
 #include <locale.h>
@@ -81,6 +82,21 @@ const char *split_prepare(split_kernel *split, const ln_plugin *plugin, const ln
 /* One call, over all threads of the group; returns when the last is done. */
 void split_run(const split_kernel *split, const ln_tensors *tensors);
 void split_copy(roof_function *roof, const void *x, void *y, size_t bytes);
+
+/* Rows of a timed entry whose bits are not the judged ones. */
+typedef struct varied_rows {
+    unsigned entry;
+    off_t at;           /* in the arena: room for `most` of them */
+    size_t most, bytes; /* of a row */
+    size_t waiting;     /* rows that lie there */
+    hash_set seen;      /* all that were ever added */
+} varied_rows;
+
+/* Adds one unless it was there before; false: out of memory. Hands all over where there is no more
+ * room. number: as in arena_map. */
+bool varied_rows_add(varied_rows *rows, uint64_t number, const void *row);
+/* Those that wait, to the parent; returns when it has taken them. */
+void varied_rows_hand_over(varied_rows *rows);
 
 void worker_time_begin(const order *order);
 void worker_time_entry(const worker_plugins *plugins, const order *order);

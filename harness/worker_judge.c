@@ -292,6 +292,8 @@ void worker_judge(const worker_plugins *plugins, const order *order)
         return;
     }
     const char *refusal = kernel_refuses(kernel, &order->problem);
+    if (!refusal && order->at.residual >= 0 && (kernel->traits & LN_TRAIT_NO_RESIDUAL))
+        refusal = "it takes no residual";
     if (refusal) {
         worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
         return;

@@ -91,9 +91,12 @@ static void copy_word(char *to, size_t size, const char *from)
     snprintf(to, size, "%s", name_is_fine(from) ? from : "");
 }
 
-static void send_kernel(const ln_kernel *kernel, unsigned index)
+static void send_kernel(const ln_plugin *plugin, unsigned index)
 {
+    const ln_kernel *kernel = &plugin->kernels[index];
     reply described = {.kind = REPLY_KERNEL, .count = index};
+    if (LN_PLUGIN_HAS(plugin, version) && plugin->version)
+        snprintf(described.text, sizeof described.text, "%.63s", plugin->version);
     kernel_facts *facts = &described.kernel;
     copy_word(facts->name, sizeof facts->name, kernel->name);
     copy_word(facts->statistics, sizeof facts->statistics, kernel->statistics);
@@ -160,7 +163,7 @@ void worker_load(worker_plugins *plugins, const order *order)
     snprintf(loaded.text, sizeof loaded.text, "%s", plugin->name);
     worker_send(&loaded);
     for (unsigned i = 0; i < plugin->count; i++)
-        send_kernel(&plugin->kernels[i], i);
+        send_kernel(plugin, i);
 }
 
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem)
@@ -206,6 +209,7 @@ static void obey(worker_plugins *plugins, const order *order)
     case ORDER_TIME_RUN:
         worker_time_run(order);
         break;
+    case ORDER_GO_ON: /* nobody waits for it here */
     case ORDER_QUIT:
         _exit(0);
     }
@@ -224,6 +228,9 @@ int main(void)
         return EXIT_CODE_USAGE;
     }
     worker_watch_faults();
+    /* Threads of GNU's OpenMP that wait for work spin for milliseconds, into what is timed next; so
+     * they spin as long as the pool's threads do (pool.c). Read when the library is loaded. */
+    setenv("GOMP_SPINCOUNT", "1000", 0);
     static worker_plugins plugins;
     static order order;
     for (;;) {

@@ -71,7 +71,7 @@ void worker_threads_pin(bool own_threads)
 
 bool plugin_has_threads(const ln_plugin *plugin)
 {
-    return plugin->struct_size >= sizeof(ln_plugin) && plugin->set_threads;
+    return LN_PLUGIN_HAS(plugin, set_threads) && plugin->set_threads;
 }
 
 static bool split_allocate(split_kernel *split, const ln_problem *problem, unsigned parts)

@@ -1,7 +1,10 @@
 /* Times one group: all kernels of a shape and their roofs, interleaved, on the same buffers. What
  * is timed is what was judged: before every repetition y is poisoned and one of two judged inputs
- * is put in place, and after it the output must be bit for bit the judged one. All of that is
- * untimed. */
+ * is put in place, and after it the output must be bit for bit the judged one. Where a row's bits
+ * depend on its place in the batch, the rows that differ are sent to be judged as well, and from
+ * then on that output is the one that must come. All of that is untimed. */
+#include "code_place.h"
+#include "hash.h"
 #include "hayai.h"
 #include "worker_inside.h"
 #include <stdlib.h>
@@ -10,6 +13,8 @@
 
 enum { PAGE = 4096, LINE = 64, POISON = 0xff };
 
+enum { SEEN_NOTHING, SEEN_JUDGED, SEEN_OTHER };
+
 typedef struct entry {
     char name[NAME_MAX_LENGTH];
     unsigned index;
@@ -17,6 +22,8 @@ typedef struct entry {
     roof_function *roof;
     split_kernel split;
     char *expected[2]; /* judged outputs of one block; a roof's is the input itself */
+    uint64_t *seen[2]; /* what came into each slot so far: SEEN_*, or the hash of other bits */
+    varied_rows varied;
     bool failed;
 } entry;
 
@@ -24,7 +31,8 @@ typedef struct entry {
 static struct {
     ln_problem problem;
     unsigned threads;
-    size_t block_bytes, tensor_bytes, slot_bytes, slots;
+    size_t row_bytes, block_bytes, tensor_bytes, slot_bytes, slots;
+    off_t varied;
     guarded x, y, gamma, beta;
     char *block[2];
     int filled;          /* which input x holds; -1: none */
@@ -106,7 +114,9 @@ void worker_time_begin(const order *order)
     const ln_problem *problem = &order->problem;
     size_t row_bytes = problem->hidden * dtype_size(problem->storage);
     group.problem = *problem;
+    group.row_bytes = row_bytes;
     group.block_bytes = order->block_rows * row_bytes;
+    group.varied = order->at.varied;
     group.tensor_bytes = problem->rows * row_bytes;
     /* By lines, not by pages: of small tensors in pages of their own so few lines would be used
      * that a cache holds them all. x and y keep their distance modulo 4096 in any slot. */
@@ -156,22 +166,6 @@ static bool fill_input(int input)
     }
     group.filled = input;
     return guard_protect(&group.x);
-}
-
-/* Whether the first `slots` of y that are used are the judged output, in every repeat of the block.
- */
-static bool output_is_judged(const entry *entry, int input, size_t slots)
-{
-    for (size_t slot = 0; slot < slots; slot++) {
-        const char *y = group.tensors[slot].y;
-        for (size_t at = 0; at < group.tensor_bytes; at += group.block_bytes) {
-            size_t left = group.tensor_bytes - at;
-            size_t size = left < group.block_bytes ? left : group.block_bytes;
-            if (memcmp(y + at, entry->expected[input], size) != 0)
-                return false;
-        }
-    }
-    return true;
 }
 
 /* The timed loops. One slot (hot) keeps the tensors' address constant; cold walks the slots in
@@ -239,6 +233,79 @@ static size_t loop(hayai_state *state, const entry *entry)
     return entry->kernel ? loop_kernel(state, entry) : loop_roof(state, entry);
 }
 
+/* Whether y is the judged output, in every repeat of the block. */
+static bool is_judged(const entry *entry, int input, const char *y)
+{
+    for (size_t at = 0; at < group.tensor_bytes; at += group.block_bytes) {
+        size_t left = group.tensor_bytes - at;
+        size_t size = left < group.block_bytes ? left : group.block_bytes;
+        if (memcmp(y + at, entry->expected[input], size) != 0)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t hash_output(const char *y)
+{
+    uint64_t hash = hash_bytes(HASH_START, y, group.tensor_bytes);
+    return hash < SEEN_OTHER ? hash + SEEN_OTHER : hash;
+}
+
+/* The same call on the same buffers: an odd number of times, so that what alternates shows. */
+static bool comes_again(const entry *entry, const ln_tensors *tensors, uint64_t hash)
+{
+    for (int again = 0; again < 3; again++) {
+        memset(tensors->y, POISON, group.tensor_bytes);
+        call_once(entry, tensors);
+        if (hash_output(tensors->y) != hash)
+            return false;
+    }
+    return true;
+}
+
+/* The rows that have other bits than the judged ones, to be judged. */
+static bool send_varied(entry *entry, int input, const char *y)
+{
+    size_t block_rows = group.block_bytes / group.row_bytes;
+    for (size_t row = 0; row < group.problem.rows; row++) {
+        const char *here = y + row * group.row_bytes;
+        size_t number = row % block_rows;
+        if (memcmp(here, entry->expected[input] + number * group.row_bytes, group.row_bytes) == 0)
+            continue;
+        if (!varied_rows_add(&entry->varied, (size_t)input * block_rows + number, here))
+            return fail_group("out of memory in the worker");
+    }
+    varied_rows_hand_over(&entry->varied);
+    return true;
+}
+
+/* What is wrong with the output in the first `slots` that are used, or NULL. A row's bits may
+ * depend on its place (on the rows beside it, on the thread that takes it, on its address), and are
+ * judged then; they may not depend on anything else. */
+static const char *check_output(entry *entry, int input, size_t slots)
+{
+    for (size_t slot = 0; slot < slots; slot++) {
+        const ln_tensors *tensors = &group.tensors[slot];
+        uint64_t *seen = &entry->seen[input][slot];
+        bool judged = is_judged(entry, input, tensors->y);
+        uint64_t found = judged ? SEEN_JUDGED : hash_output(tensors->y);
+        if (*seen == found)
+            continue;
+        if (*seen != SEEN_NOTHING)
+            return "the timed output differs from that of an earlier repetition";
+        *seen = found;
+        if (judged)
+            continue;
+        if (!entry->kernel)
+            return "the copy differs from what was copied";
+        if (!comes_again(entry, tensors, found))
+            return "two calls on the same rows in the same place differ";
+        if (!send_varied(entry, input, tensors->y))
+            return NULL;
+    }
+    return NULL;
+}
+
 /* A few bytes of every page: enough to see what is left out. */
 static void poison_sparsely(void)
 {
@@ -294,13 +361,13 @@ static void time_entry(hayai_state *state, void *context)
     worker_threads_pin(entry->split.own_threads);
     settle(entry);
     size_t used = loop(state, entry);
-    const char *changed = process_state_compare(&before);
+    const char *changed = process_state_compare(&before), *wrong;
     if (changed)
         fail_entry(entry, VERDICT_STATE_CHANGED, changed);
     else if (guard_slack_changed(&group.y, &distance))
         fail_entry(entry, VERDICT_OVERRUN, distance < 0 ? "wrote before y" : "wrote behind y");
-    else if (!output_is_judged(entry, input, used < group.slots ? used : group.slots))
-        fail_entry(entry, VERDICT_NONDETERMINISTIC, "the timed output differs from the judged one");
+    else if ((wrong = check_output(entry, input, used < group.slots ? used : group.slots)))
+        fail_entry(entry, VERDICT_NONDETERMINISTIC, wrong);
 }
 
 /* Asks and prepares the kernel of a timed entry. */
@@ -331,6 +398,16 @@ void worker_time_entry(const worker_plugins *plugins, const order *order)
     entry *entry = &group.entries[group.count];
     *entry = (struct entry){.index = group.count};
     memcpy(entry->name, order->text, sizeof entry->name - 1);
+    entry->varied = (varied_rows){.entry = group.count,
+                                  .at = group.varied,
+                                  .most = group.block_bytes / group.row_bytes,
+                                  .bytes = group.row_bytes};
+    entry->seen[0] = calloc(group.slots, sizeof **entry->seen);
+    entry->seen[1] = calloc(group.slots, sizeof **entry->seen);
+    if (!entry->seen[0] || !entry->seen[1]) {
+        fail_group("out of memory in the worker");
+        return;
+    }
     if (is_roof(entry->name)) {
         entry->roof = strcmp(entry->name, ROOF_COPY) == 0 ? roof_copy() : roof_copy_nt();
         entry->expected[0] = group.block[0];
@@ -346,6 +423,9 @@ void worker_time_entry(const worker_plugins *plugins, const order *order)
         if (!prepare_entry(entry, plugins->plugins[order->plugin]))
             return;
     }
+    code_place_draw(entry->kernel ? (void (*)(void))entry->kernel->run
+                                  : (void (*)(void))entry->roof,
+                    next_choice());
     if (hayai_suite_add(group.suite, entry->name, time_entry, entry, NULL) != HAYAI_OK) {
         fail_group(hayai_last_message());
         return;

@@ -50,22 +50,22 @@ static bool parse_hex(const char *text, double *value)
 }
 
 /* More numbers of x, gamma or beta. */
-static bool add_floats(reader *reader, char *words, float **values, size_t wanted, size_t *have,
-                       error *error)
+static bool add_floats(reader *reader, char *words, ln_type type, void **values, size_t wanted,
+                       size_t *have, error *error)
 {
     char *state = NULL;
     if (wanted == 0 || wanted > WORST_MAX_ELEMENTS)
         return bad(reader, error, "numbers before rows and hidden are known to be 1 or more");
-    if (!*values && !(*values = malloc(wanted * sizeof **values)))
+    if (!*values && !(*values = malloc(wanted * dtype_size(type))))
         return fail_memory(error, "a worst row");
     for (char *word = strtok_r(words, " ", &state); word; word = strtok_r(NULL, " ", &state)) {
         if (*have == wanted)
             return bad(reader, error,
                        "'%.40s': %zu numbers are there already, and no more expected", word,
                        wanted);
-        if (!hex_float_parse(word, &(*values)[*have]))
-            return bad(reader, error, "'%.40s': a hex float of f32 was expected, as in 0x1.8p-3",
-                       word);
+        if (!hex_float_parse(word, type, *values, *have))
+            return bad(reader, error, "'%.40s': a hex float of %s was expected, as in 0x1.8p-3",
+                       word, dtype_name(type));
         ++*have;
     }
     return true;
@@ -127,6 +127,21 @@ static bool set_shape(const reader *reader, const char *name, const char *value,
     return bad(reader, error, "%s '%.40s': a whole number from 1 was expected", name, value);
 }
 
+/* dtype is of gamma and beta too, where no param follows. */
+static bool set_type(reader *reader, const char *name, const char *value, error *error)
+{
+    worst_row *row = &reader->row;
+    ln_type type;
+    if (row->x || row->gamma || row->beta)
+        return bad(reader, error, "%s: comes after numbers of it", name);
+    if (!dtype_from_name(value, &type))
+        return bad(reader, error, "%s %.20s: f32, f64, bf16 or f16 was expected", name, value);
+    row->param = type;
+    if (*name == 'd')
+        row->storage = type;
+    return true;
+}
+
 /* Elements that gamma and beta must have. */
 static size_t parameters_of(const reader *reader)
 {
@@ -154,11 +169,14 @@ static bool set_field(reader *reader, const char *name, char *value, error *erro
     worst_row *row = &reader->row;
     row->parameters = parameters_of(reader);
     if (strcmp(name, "x") == 0)
-        return add_floats(reader, value, &row->x, row->rows * row->hidden, &reader->have_x, error);
+        return add_floats(reader, value, row->storage, &row->x, row->rows * row->hidden,
+                          &reader->have_x, error);
     if (strcmp(name, "gamma") == 0)
-        return add_floats(reader, value, &row->gamma, row->parameters, &reader->have_gamma, error);
+        return add_floats(reader, value, row->param, &row->gamma, row->parameters,
+                          &reader->have_gamma, error);
     if (strcmp(name, "beta") == 0)
-        return add_floats(reader, value, &row->beta, row->parameters, &reader->have_beta, error);
+        return add_floats(reader, value, row->param, &row->beta, row->parameters,
+                          &reader->have_beta, error);
     if (strcmp(name, "kernel") == 0)
         return set_word(reader, name, value, row->kernel, sizeof row->kernel, error);
     if (strcmp(name, "origin") == 0)
@@ -176,9 +194,8 @@ static bool set_field(reader *reader, const char *name, char *value, error *erro
         return set_shape(reader, name, value, &row->rows, error);
     if (strcmp(name, "hidden") == 0)
         return set_shape(reader, name, value, &row->hidden, error);
-    if (strcmp(name, "dtype") == 0)
-        return strcmp(value, "f32") == 0 ||
-               bad(reader, error, "dtype %.20s: f32 was expected", value);
+    if (strcmp(name, "dtype") == 0 || strcmp(name, "param") == 0)
+        return set_type(reader, name, value, error);
     if (strcmp(name, "restart") == 0 || strcmp(name, "score") == 0)
         return set_hunted(reader, name, value, error);
     if (strcmp(name, "row_ulp") == 0 || strcmp(name, "bound") == 0)

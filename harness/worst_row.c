@@ -1,5 +1,6 @@
 #include "worst_row.h"
 #include "hash.h"
+#include "storage.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +14,14 @@ void worst_row_free(worst_row *row)
 }
 
 /* NULL stays NULL, and is no failure. */
-static bool copy(const float *from, size_t count, float **to)
+static bool copy(const void *from, size_t bytes, void **to)
 {
     *to = NULL;
     if (!from)
         return true;
-    *to = malloc(count * sizeof **to);
+    *to = malloc(bytes);
     if (*to)
-        memcpy(*to, from, count * sizeof **to);
+        memcpy(*to, from, bytes);
     return *to != NULL;
 }
 
@@ -28,9 +29,9 @@ bool worst_row_copy(const worst_row *from, worst_row *to, error *error)
 {
     *to = *from;
     to->x = to->gamma = to->beta = NULL;
-    if (copy(from->x, from->rows * from->hidden, &to->x) &&
-        copy(from->gamma, from->parameters, &to->gamma) &&
-        copy(from->beta, from->parameters, &to->beta))
+    size_t parameters = from->parameters * dtype_size(from->param);
+    if (copy(from->x, from->rows * from->hidden * dtype_size(from->storage), &to->x) &&
+        copy(from->gamma, parameters, &to->gamma) && copy(from->beta, parameters, &to->beta))
         return true;
     worst_row_free(to);
     return fail_memory(error, "a worst row");
@@ -41,11 +42,14 @@ bool worst_row_take(const judge_block *block, size_t row, const judgement *judge
 {
     bool measured = judgement->metrics.elements > 0;
     bool scalar = block->convention.affine == LN_AFFINE_SCALAR;
+    size_t row_bytes = block->hidden * dtype_size(block->storage);
     worst_row here = {
         .rows = 1,
         .hidden = block->hidden,
         .parameters = block->gamma || block->beta ? (scalar ? 1 : block->hidden) : 0,
-        .x = (float *)block->x + row * block->hidden,
+        .storage = block->storage,
+        .param = block->param,
+        .x = (char *)block->x + row * row_bytes,
         .gamma = block->gamma,
         .beta = block->beta,
         .verdict = judgement->verdict,
@@ -64,59 +68,78 @@ bool worst_row_take(const judge_block *block, size_t row, const judgement *judge
         here.computed = metrics->worst_computed;
         here.exact = metrics->worst_exact;
         here.y_hash =
-            hash_bytes(HASH_START, (const float *)judgement->computed + row * block->hidden,
-                       block->hidden * sizeof(float));
+            hash_bytes(HASH_START, (const char *)judgement->computed + row * row_bytes, row_bytes);
     }
     return worst_row_copy(&here, taken, error);
 }
 
-void hex_float_format(float value, char buffer[32])
+/* The bits of a NaN: 4, 8 or 16 hex digits. */
+static int nan_digits(ln_type type)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    if (isnan(value))
-        snprintf(buffer, 32, "nan:%08x", (unsigned)bits);
-    else
-        snprintf(buffer, 32, "%a", (double)value);
+    return 2 * (int)dtype_size(type);
 }
 
-bool hex_float_parse(const char *text, float *value)
+void hex_float_format(ln_type type, const void *values, size_t i, char buffer[HEX_FLOAT_LENGTH])
 {
+    double value = storage_load(type, values, i);
+    uint64_t bits = 0;
+    memcpy(&bits, (const char *)values + i * dtype_size(type), dtype_size(type));
+    if (isnan(value))
+        snprintf(buffer, HEX_FLOAT_LENGTH, "nan:%0*llx", nan_digits(type),
+                 (unsigned long long)bits);
+    else
+        snprintf(buffer, HEX_FLOAT_LENGTH, "%a", value);
+}
+
+static bool parse_nan(const char *digits, ln_type type, void *values, size_t i)
+{
+    char *end;
+    uint64_t bits = strtoull(digits, &end, 16);
+    memcpy((char *)values + i * dtype_size(type), &bits, dtype_size(type));
+    return strspn(digits, "0123456789abcdef") == (size_t)nan_digits(type) && *end == '\0' &&
+           isnan(storage_load(type, values, i));
+}
+
+bool hex_float_parse(const char *text, ln_type type, void *values, size_t i)
+{
+    enum { MOST_DIGITS = 16 }; /* 64 bits: what a long double holds, so that no digit is lost */
     const char *digits = text + (*text == '-');
     char *end;
-    if (strncmp(text, "nan:", 4) == 0) {
-        unsigned long bits = strtoul(text + 4, &end, 16);
-        uint32_t word = (uint32_t)bits;
-        memcpy(value, &word, sizeof word);
-        return strlen(text) == 12 && *end == '\0' && isnan(*value);
-    }
+    if (strncmp(text, "nan:", 4) == 0)
+        return parse_nan(text + 4, type, values, i);
     if (strcmp(digits, "inf") == 0) {
-        *value = *text == '-' ? -INFINITY : INFINITY;
+        storage_store(type, values, i, *text == '-' ? (double)-INFINITY : (double)INFINITY);
         return true;
     }
-    if (strncmp(digits, "0x", 2) != 0)
+    if (strncmp(digits, "0x", 2) != 0 ||
+        strspn(digits + 2, "0123456789abcdefABCDEF.") > MOST_DIGITS + 1)
         return false;
-    double wide = strtod(text, &end);
-    *value = (float)wide;
-    return *end == '\0' && end > digits + 2 && isfinite(wide) && (double)*value == wide;
+    long double given = strtold(text, &end);
+    storage_store(type, values, i, (double)given);
+    return *end == '\0' && end > digits + 2 && isfinite(given) &&
+           (long double)storage_load(type, values, i) == given;
 }
 
-static void format_floats(const char *name, const float *values, size_t count, text *out)
+static void format_floats(const char *name, ln_type type, const void *values, size_t count,
+                          text *out)
 {
     enum { ON_A_LINE = 8 };
-    char number[32];
+    char number[HEX_FLOAT_LENGTH];
     for (size_t i = 0; values && i < count; i++) {
         if (i % ON_A_LINE == 0)
             text_add(out, name);
-        hex_float_format(values[i], number);
+        hex_float_format(type, values, i, number);
         text_format(out, " %s%s", number, i % ON_A_LINE == 7 || i + 1 == count ? "\n" : "");
     }
 }
 
 void worst_row_format(const worst_row *row, text *out)
 {
-    text_format(out, "find\nkernel %s\nconvention %s\ndtype f32\nrows %zu\nhidden %zu\n",
-                row->kernel, row->convention, row->rows, row->hidden);
+    text_format(out, "find\nkernel %s\nconvention %s\ndtype %s\n", row->kernel, row->convention,
+                dtype_name(row->storage));
+    if (row->param != row->storage)
+        text_format(out, "param %s\n", dtype_name(row->param));
+    text_format(out, "rows %zu\nhidden %zu\n", row->rows, row->hidden);
     if (row->hunted)
         text_format(out, "restart %llu\nscore %a\n", (unsigned long long)row->restart, row->score);
     if (row->origin[0])
@@ -128,9 +151,9 @@ void worst_row_format(const worst_row *row, text *out)
     text_format(out, "row_ulp %a\nbound %a\nworst %zu %zu %a %a\ny_hash %016llx\n", row->row_ulp,
                 row->bound_row_ulp, row->row, row->column, row->computed, row->exact,
                 (unsigned long long)row->y_hash);
-    format_floats("x", row->x, row->rows * row->hidden, out);
-    format_floats("gamma", row->gamma, row->parameters, out);
-    format_floats("beta", row->beta, row->parameters, out);
+    format_floats("x", row->storage, row->x, row->rows * row->hidden, out);
+    format_floats("gamma", row->param, row->gamma, row->parameters, out);
+    format_floats("beta", row->param, row->beta, row->parameters, out);
     text_add(out, "end\n");
 }
 

@@ -21,7 +21,8 @@ typedef struct worst_row {
     char origin[ORIGIN_MAX_LENGTH]; /* where it came from, in words */
     size_t rows, hidden;            /* rows: 1, but where only several together do it */
     size_t parameters;              /* elements of gamma and beta: hidden, 1, or 0 without them */
-    float *x, *gamma, *beta;        /* owned; gamma and beta NULL where there is none */
+    ln_type storage, param;         /* of x; of gamma and beta */
+    void *x, *gamma, *beta;         /* owned; gamma and beta NULL where there is none */
     verdict verdict;
     double row_ulp, bound_row_ulp; /* NaN: nothing came out; no bound */
     size_t row, column;            /* the worst element */
@@ -39,7 +40,7 @@ typedef struct worst_list {
     text header; /* the lines before the first find that are no comments, each ended */
 } worst_list;
 
-/* A copy of row `row` of a block of f32 with what the judge found. False: memory. */
+/* A copy of row `row` of a block with what the judge found. False: memory. */
 bool worst_row_take(const judge_block *block, size_t row, const judgement *judgement,
                     const char *kernel, const char *convention, worst_row *taken, error *error);
 /* Copies of x and of the parameters. */
@@ -55,9 +56,11 @@ bool worst_list_read(const char *path, worst_list *list, error *error);
 bool worst_list_add(worst_list *list, worst_row *row, error *error); /* takes what row owns */
 void worst_list_free(worst_list *list);
 
-/* A float as text that reads back to the bit: "-0x1.8p-3", "inf", "nan:7fc00000"; and back, false
- * where it is none. */
-void hex_float_format(float value, char buffer[32]);
-bool hex_float_parse(const char *text, float *value);
+/* Element i of values as text that reads back to the bit: "-0x1.8p-3", "inf", and a NaN with its
+ * bits, "nan:7fc00000" in f32 and "nan:7fc0" in bf16; and back, false where the text is no number
+ * of the type. */
+enum { HEX_FLOAT_LENGTH = 40 };
+void hex_float_format(ln_type type, const void *values, size_t i, char buffer[HEX_FLOAT_LENGTH]);
+bool hex_float_parse(const char *text, ln_type type, void *values, size_t i);
 
 #endif

@@ -88,9 +88,9 @@ typedef struct ln_convention {
  * Where rows are as people have them the classes are all good to a few ULP; they differ where the
  * mean is large beside the deviations from it, and where squares overflow. */
 typedef enum ln_accuracy {
-    /* On every family of inputs that lnbench judges at most 16, or where a plain two-pass, the
-     * way of other libraries, is off too, 8 times what it has up to 128; but for rows whose squares
-     * overflow or vanish in the storage type. */
+    /* On every family of inputs that lnbench judges at most 8 times what the best of other
+     * libraries has (oneDNN, PyTorch; one that has less than 1/2 counts as 1/2), and at most 128;
+     * but for rows whose squares overflow in the storage type. */
     LN_ACCURACY_FAST = 0,
     /* At most 2 on every family, 1e30 and 1e-30 among them. */
     LN_ACCURACY_ACCURATE = 1,

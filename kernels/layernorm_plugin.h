@@ -34,7 +34,8 @@ typedef enum ln_trait {
     LN_TRAIT_NONTEMPORAL = 1u << 1,    /* stores around the caches */
     LN_TRAIT_ALIGNMENT_BITS = 1u << 2, /* output bits may depend on the alignment of the buffers */
     LN_TRAIT_FLUSHES_SUBNORMALS = 1u << 3, /* treats subnormals as zero */
-    LN_TRAIT_NOT_IN_PLACE = 1u << 4        /* y must not be x */
+    LN_TRAIT_NOT_IN_PLACE = 1u << 4,       /* y must not be x */
+    LN_TRAIT_NO_RESIDUAL = 1u << 7         /* x is taken as it is: residual must be NULL */
 } ln_trait;
 
 /* Facts of one row, computed exactly and rounded to double, from which a kernel states its error
@@ -102,7 +103,14 @@ typedef struct ln_plugin {
      * it, and may be called from several at once with different states and rows; lnbench then
      * splits the rows among the threads of liblayernorm's pool, and prepares a state for each. */
     int (*set_threads)(unsigned threads);
+    /* What the kernels come from and its version, for a library that lnbench did not build ("oneDNN
+     * 2.6.3"): recorded in every run. NULL or "": nothing to say. */
+    const char *version;
 } ln_plugin;
+
+/* Whether a plugin is long enough to have this member. */
+#define LN_PLUGIN_HAS(plugin, member)                                                              \
+    ((plugin)->struct_size >= offsetof(ln_plugin, member) + sizeof(plugin)->member)
 
 /* The least size of an ln_plugin. */
 #define LN_PLUGIN_SIZE_V1 offsetof(ln_plugin, set_threads)

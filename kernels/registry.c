@@ -133,7 +133,11 @@ bool ln_isa_is_usable(int isa)
 const ln_plugin *ln_plugin_v1(void)
 {
     static const ln_plugin plugin = {
-        LN_PLUGIN_ABI, sizeof(ln_plugin), "layernorm", KERNEL_COUNT, kernels, NULL,
+        .abi_version = LN_PLUGIN_ABI,
+        .struct_size = sizeof(ln_plugin),
+        .name = "layernorm",
+        .count = KERNEL_COUNT,
+        .kernels = kernels,
     };
     return &plugin;
 }

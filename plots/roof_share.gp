@@ -25,7 +25,8 @@ set xrange [0:number('xmax')]
 set yrange [number('ymin'):number('ymax')]
 set xlabel 'share of the roof: time of the faster copy / time of the kernel'
 set border 1
-set xtics 0.1
+step = number('xmax') > 2.4 ? 0.5 : number('xmax') > 1.3 ? 0.2 : 0.1
+set xtics step
 set format x '%.1f'
 unset ytics
 set arrow 1 from 1, graph 0 to 1, graph 1 nohead lw 2 lc rgb INK
@@ -51,6 +52,6 @@ plot for [i = 1:bar_count] bars skip 1 \
         with boxxyerror fs transparent solid 0.45 noborder lc rgb COLOUR[BAR_OF[i]], \
     for [i = 1:bar_count] bars skip 1 \
         using 4:(int($1) == BAR_OF[i] && $4 > 0 ? $3 : NaN):5:6 with xerrorbars \
-        pt mark_of(ISA[BAR_OF[i]]) ps 0.8 lw 1.5 lc rgb COLOUR[BAR_OF[i]], \
+        pt MARK[BAR_OF[i]] ps 0.8 lw 1.5 lc rgb COLOUR[BAR_OF[i]], \
     for [n = 1:tips] bars skip 1 using 4:($4 > 0 ? $3 : NaN):10 with labels hypertext \
         point pt 7 ps 1.2 lc rgb '#ff000000' notitle

@@ -58,8 +58,8 @@ plot for [i = 1:line_count] lines skip 1 \
         using 5:(int($3) == i && $5 >= 0 ? $3 : NaN):($4 - $5):(0) with vectors nohead lw 1.2 \
         lc rgb COLOUR[OF[i]] notitle, \
     for [i = 1:line_count] lines skip 1 using 5:(int($3) == i && $5 >= 0 ? $3 : NaN) with points \
-        pt open_mark_of(ISA[OF[i]]) ps 0.9 lc rgb COLOUR[OF[i]] notitle, \
+        pt OPEN_MARK[OF[i]] ps 0.9 lc rgb COLOUR[OF[i]] notitle, \
     for [i = 1:line_count] lines skip 1 using 4:(int($3) == i ? $3 : NaN) with points \
-        pt mark_of(ISA[OF[i]]) ps 0.9 lc rgb COLOUR[OF[i]] notitle, \
+        pt MARK[OF[i]] ps 0.9 lc rgb COLOUR[OF[i]] notitle, \
     for [n = 1:tips] lines skip 1 using 4:3:6 with labels hypertext point pt 7 ps 1.2 \
         lc rgb '#ff000000' notitle

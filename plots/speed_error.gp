@@ -34,22 +34,15 @@ array TICK[tick_count]
 stats 'data/'.stem.'_ticks.tsv' skip 1 using (n = int($0) + 1, AXIS[n] = strcol(1), \
     TICK[n] = $2, 0) nooutput
 
-array LEGEND_TEXT[7]
-array LEGEND_LINE[7]
-array LEGEND_DASH[7]
-array LEGEND_MARK[7]
-array LEGEND_COLOUR[7]
-array LEGEND_INK[7]
 failures = sum [i = 1:point_count] FAILED[i]
-do for [i = 1:7] {
-    LEGEND_TEXT[i] = i < 6 ? (has_isa(ISAS[i]) ? ISAS[i] : '') : \
-        i == 6 ? 'Pareto front: nothing is faster and more accurate' : failures > 0 ? 'failed (at the top edge)' : ''
-    LEGEND_LINE[i] = i == 6 ? 1.5 : 0
-    LEGEND_DASH[i] = 2
-    LEGEND_MARK[i] = i < 6 ? mark_of(ISAS[i]) : i == 6 ? 0 : WRONG_MARK
-    LEGEND_COLOUR[i] = i == 7 ? ALARM : SOFT
-    LEGEND_INK[i] = SOFT
-}
+array LEGEND_TEXT[2]
+array LEGEND_LINE[2] = [1.5, 0]
+array LEGEND_DASH[2] = [2, 1]
+array LEGEND_MARK[2] = [0, WRONG_MARK]
+array LEGEND_COLOUR[2] = [SOFT, ALARM]
+array LEGEND_INK[2] = [SOFT, SOFT]
+LEGEND_TEXT[1] = 'Pareto front: nothing is faster and more accurate'
+LEGEND_TEXT[2] = failures > 0 ? 'wrong class, if nothing else is said (at the top edge)' : ''
 legend_left = 24
 legend_right = width - 24
 legend_top = 76
@@ -105,7 +98,7 @@ do for [p = 1:panel_count] {
             notitle, \
         for [i = 1:series_count] points skip 1 \
             using 4:(int($1) == p && int($2) == i && $7 == 0 ? $6 : NaN) with points \
-            pt mark_of(ISA[i]) ps 1.2 lc rgb COLOUR[i] notitle, \
+            pt MARK[i] ps 1.2 lc rgb COLOUR[i] notitle, \
         points skip 1 using 4:(int($1) == p && $7 == 1 ? $6 : NaN) with points \
             pt WRONG_MARK ps 1.3 lw 2 lc rgb ALARM notitle, \
         for [n = 1:tips] points skip 1 using 4:(int($1) == p ? $6 : NaN):12 \

@@ -22,51 +22,29 @@ place(key) = sum [i = 1:|KEY|] (KEY[i] eq key ? i : 0)
 number(key) = NUMBER[place(key)]
 wording(key) = WORDING[place(key)]
 
-# ---- series: kernel, statistics, isa; the roofs come last ----
+# ---- series: kernel, statistics, isa, and how it looks on every chart (report_palette.c); the
+# roofs come last ----
 if (!exists('series_table')) { series_table = 'data/series.tsv' }
 stats series_table skip 1 using (0) nooutput
 series_count = int(STATS_records)
 array NAME[series_count]
 array STATISTICS[series_count]
 array ISA[series_count]
-stats series_table skip 1 using (n = int($0) + 1, NAME[n] = strcol(1), \
-    STATISTICS[n] = strcol(2), ISA[n] = strcol(3), 0) nooutput
-
-# ---- a colour for each statistic, the same on every chart of every run: Okabe and Ito's palette,
-# then Tol's muted one, both told apart by colour-blind readers ----
-known_colour(s) = s eq 'shifted' ? 0xD55E00 : s eq 'two_pass' ? 0x0072B2 : \
-    s eq 'welford' ? 0x009E73 : s eq 'naive' ? 0xCC79A7 : \
-    s eq 'corrected' ? 0xE69F00 : s eq 'scaled' ? 0x56B4E9 : \
-    s eq 'clamped' ? 0x8A7A00 : s eq 'pairwise' ? 0x332288 : \
-    s eq 'compensated' ? 0x882255 : s eq 'chunked' ? 0x44AA99 : \
-    s eq 'reproducible' ? 0x777777 : s eq 'roof' ? 0x000000 : -1
-# The others get what is left, in the order in which they come; the last for all that follow.
-array SPARE[4] = [0x117733, 0xAA4499, 0xB89A2E, 0x555555]
-others = '|'
 array COLOUR[series_count]
-do for [i = 1:series_count] {
-    COLOUR[i] = known_colour(STATISTICS[i])
-    if (COLOUR[i] < 0) {
-        if (strstrt(others, '|'.STATISTICS[i].'|') == 0) { others = others.STATISTICS[i].'|' }
-        before = others[1:strstrt(others, '|'.STATISTICS[i].'|')]
-        ordinal = 0
-        do for [j = 1:strlen(before)] { if (before[j:j] eq '|') { ordinal = ordinal + 1 } }
-        COLOUR[i] = SPARE[ordinal > |SPARE| ? |SPARE| : ordinal]
-    }
-}
+array TEXT_COLOUR[series_count]
+array MARK[series_count]
+array OPEN_MARK[series_count]
+array DASH[series_count]
+stats series_table skip 1 using (n = int($0) + 1, NAME[n] = strcol(1), \
+    STATISTICS[n] = strcol(2), ISA[n] = strcol(3), COLOUR[n] = int($4), \
+    TEXT_COLOUR[n] = int($5), MARK[n] = int($6), OPEN_MARK[n] = int($7), DASH[n] = int($8), 0) \
+    nooutput
 
 # Text is darker than lines and marks, so that it can be read on white.
 darker(c) = 65536 * int(0.7 * (c / 65536)) + 256 * int(0.7 * (c / 256 % 256)) + int(0.7 * (c % 256))
-array TEXT_COLOUR[series_count]
-do for [i = 1:series_count] { TEXT_COLOUR[i] = darker(COLOUR[i]) }
 
-# ---- a mark and a dash for each ISA ----
-mark_of(isa) = isa eq 'scalar' ? 7 : isa eq 'avx2' ? 5 : isa eq 'avx512' ? 9 : \
-    isa eq 'neon' ? 13 : 11
-open_mark_of(isa) = isa eq 'scalar' ? 6 : isa eq 'avx2' ? 4 : isa eq 'avx512' ? 8 : \
-    isa eq 'neon' ? 12 : 10
-dash_of(isa) = isa eq 'scalar' ? 3 : isa eq 'avx2' ? 2 : isa eq 'copy_nt' ? 4 : 1
 array ISAS[5] = ['scalar', 'avx2', 'avx512', 'neon', 'other']
+dash_of(isa) = isa eq 'scalar' ? 3 : isa eq 'avx2' ? 2 : isa eq 'copy_nt' ? 4 : 1
 isa_of(i) = (ISA[i] eq 'scalar' || ISA[i] eq 'avx2' || ISA[i] eq 'avx512' || ISA[i] eq 'neon') ? \
     ISA[i] : 'other'
 # Scripts set DRAWN to 1 for the series that they draw: legends have only what is there.

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { KAPPA_PRECISION = 128, DOUBLE_BITS = 53 };
+enum { KAPPA_PRECISION = 128, MEAN_PRECISION = 192, DOUBLE_BITS = 53 };
 
 row_extremes extremes_of(size_t hidden, const float *x)
 {
@@ -51,6 +51,18 @@ rounded_pair mean_of(const exact_row *row)
     rounded_pair mean = rounding_of_quotient(row->sums.sum, count, row->sums.unit);
     mpz_clear(count);
     return mean;
+}
+
+double rest_of_mean(const exact_row *row, double rounded)
+{
+    mpfr_t mean;
+    mpfr_init2(mean, MEAN_PRECISION);
+    mpfr_set_z_2exp(mean, row->sums.sum, row->sums.unit, MPFR_RNDN);
+    mpfr_div_ui(mean, mean, row->hidden, MPFR_RNDN);
+    mpfr_sub_d(mean, mean, rounded, MPFR_RNDN);
+    double rest = mpfr_get_d(mean, MPFR_RNDN);
+    mpfr_clear(mean);
+    return rest;
 }
 
 void facts_take(ln_row_facts *facts, const exact_row *row, row_extremes extremes)

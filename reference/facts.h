@@ -17,6 +17,9 @@ row_extremes extremes_of_f64(size_t hidden, const double *x);
 /* The mean, correctly rounded. */
 rounded_pair mean_of(const exact_row *row);
 
+/* The mean less `rounded`, which is the mean rounded to double: to 2^-190 of the mean. */
+double rest_of_mean(const exact_row *row, double rounded);
+
 /* Every fact but rstd, each correctly rounded to double. */
 void facts_take(ln_row_facts *facts, const exact_row *row, row_extremes extremes);
 

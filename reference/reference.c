@@ -123,6 +123,17 @@ static rounded_pair evaluate_uncounted(certifier *certifier, const row_element *
     return rounded;
 }
 
+static void fill_rstd(certifier *certifier, bool wide, ln_reference_typed *result)
+{
+    const row_element element = {.is_rstd = true};
+    ln_reference_counts counts = certifier->counts;
+    rounded_pair rstd = certify(certifier, &element);
+    result->facts.rstd = rstd.to_double;
+    result->rstd_rounded = rstd.to_float;
+    result->rstd_rest = wide ? certify_rest(certifier, &element).rest : 0.0;
+    certifier->counts = counts;
+}
+
 static double max_xhat_of(certifier *certifier, row_extremes extremes)
 {
     row_element low = {.x = extremes.low, .gamma = 1.0};
@@ -143,6 +154,7 @@ static void fill_nan(certifier *certifier, const row_task *task, ln_reference_ty
     }
     certifier->counts.special += task->hidden;
     result->facts.rstd = (double)NAN;
+    result->rstd_rest = (double)NAN;
     result->rstd_rounded = NAN;
     result->max_xhat = (double)NAN;
 }
@@ -152,6 +164,7 @@ static void fill_nan_row(certifier *certifier, const row_task *task, ln_referenc
     const double nan = (double)NAN;
     result->facts = (ln_row_facts){nan, nan, nan, nan, nan, nan};
     result->kappa = nan;
+    result->mean_rest = nan;
     result->mean_rounded = NAN;
     fill_nan(certifier, task, result);
 }
@@ -258,14 +271,13 @@ static void fill_row(certifier *certifier, const row_task *task, ln_reference_ty
     facts_take(&result->facts, row, extremes);
     result->kappa = kappa_of(row);
     result->mean_rounded = mean_of(row).to_float;
+    result->mean_rest = wide ? rest_of_mean(row, result->facts.mean) : 0.0;
     if (!row->defined) {
         fill_nan(certifier, task, result);
         return;
     }
     certifier_take(certifier, wide ? CERTIFIER_PRECISION_F64 : CERTIFIER_PRECISION, task->affine);
-    rounded_pair rstd = evaluate_uncounted(certifier, &(row_element){.is_rstd = true});
-    result->facts.rstd = rstd.to_double;
-    result->rstd_rounded = rstd.to_float;
+    fill_rstd(certifier, wide, result);
     result->max_xhat = max_xhat_of(certifier, extremes);
     if (wide) {
         fill_f64(certifier, task, result);

@@ -57,7 +57,9 @@ typedef struct ln_reference_typed {
     double *exact; /* y rounded to double: at least twice the bits of every type but f64 */
     double *rest;  /* f64: y - exact rounded to double, so that exact + rest has 106 bits or more; 0
                     * beside an infinity; NULL where it is not wanted. Other types leave it alone. */
-    ln_row_facts facts; /* of the row in its type; infinite beyond the range of double */
+    ln_row_facts facts;          /* of the row in its type; infinite beyond the range of double */
+    double mean_rest, rstd_rest; /* f64: what facts.mean and facts.rstd leave, so that each sum has
+                                  * 106 bits; 0 for other types and beside an infinity */
     double kappa;
     double max_xhat;
     float mean_rounded; /* to f32, whatever the type: for f64, facts.mean and facts.rstd are it */

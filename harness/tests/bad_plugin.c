@@ -47,7 +47,11 @@ static const ln_kernel kernels[] = {
 #else
 #define PLUGIN_NAME "bad"
 #endif
-static const ln_plugin plugin = {ABI, sizeof(ln_plugin), PLUGIN_NAME, 1, kernels, NULL};
+static const ln_plugin plugin = {.abi_version = ABI,
+                                 .struct_size = sizeof(ln_plugin),
+                                 .name = PLUGIN_NAME,
+                                 .count = 1,
+                                 .kernels = kernels};
 
 LN_API const ln_plugin *ln_plugin_v1(void)
 {

@@ -127,9 +127,14 @@ static inline void sample_sweep(const sample_run *run, const sample_kernel *kern
                    kernel->bound);
     for (size_t row = 0; row < 9; row++) {
         double grown = pow(pow(10, (double)row), kernel->power);
-        CHECK(store_put_row(run->store, run->id, &key, row, pow(10, (double)row) * 0.99,
-                            kernel->row_ulp * grown, 1e-7 * grown, kernel->bound * grown,
-                            &problem));
+        stored_row put = {.row = row,
+                          .kappa = pow(10, (double)row) * 0.99,
+                          .row_ulp = kernel->row_ulp * grown,
+                          .norm_max = 1e-7 * grown,
+                          .bound_row_ulp = kernel->bound * grown,
+                          .mean_error = NAN,
+                          .rstd_error = NAN};
+        CHECK(store_put_row(run->store, run->id, &key, &put, &problem));
     }
 }
 

@@ -47,6 +47,43 @@ check "kappa: why the other lost" has out '^naive_f32_scalar .*(not one digit|in
 accepted "runs so far" 0 list runs --json --db c.db
 check "the second run timed nothing" is "$(value 1.repetitions out)" 0
 
+# Stored, but of no run at all, or of another machine: what there is, and what would help.
+cp c.db vacant.db
+"$binaries/run_sql" vacant.db 'PRAGMA foreign_keys = ON; DELETE FROM runs'
+refused "no runs" 7 'nothing like 4x64 f32, torch was timed on this machine \(0 runs of it, 0 of others\): without --stored' \
+    choose --shape 4x64 --stored --db vacant.db
+cp c.db other.db
+"$binaries/run_sql" other.db "UPDATE facts SET value = 'another CPU' WHERE name = 'cpu_model'"
+refused "no run of this machine" 7 '\(0 runs of it, 2 of others\)' choose --shape 4x64 --stored --db other.db
+run_it choose --shape 4x64 --db other.db --kernels 'naive_f32_scalar,two_pass_f32_scalar' --time 0.1
+check "no run of this machine: measured" has out '^measured now: run 3'
+refused "a directory that can't be" 7 '/proc/nowhere: cannot make the directory' choose --shape 4x64 \
+    --db /proc/nowhere/c.db --time 0.1
+refused "more threads than CPUs" 7 '--threads 4000: this process may run on [0-9]+ CPU' choose \
+    --shape 4x64 --threads 4000 "${few[@]}"
+refused "a kappa that bf16 can't have" 2 'bf16 can realise kappa from 1 to 1000' choose --shape 4x64 \
+    --dtype bf16 --kappa 1e4 --db b.db --kernels 'two_pass_bf16_scalar' --time 0.1
+refused "kernels that are none" 2 "no kernel matches 'nothing'" choose --shape 4x64 --kernels nothing \
+    --db k.db
+for budget in '--max-ulp 0.4' '--correctly-rounded 1' '--bits 60' '--max-row-ulp 0.4 --proven'; do
+    # shellcheck disable=SC2086
+    refused "nothing meets $budget" 5 'the best there is, (two_pass|naive)_f32_scalar, has' choose \
+        --shape 4x64 --json $budget "${few[@]}"
+    check "nothing meets $budget: best is null" is "$(value best out)" null
+done
+
+# Another type, several shapes at once, a cold cache.
+typed=(--db b.db --dtype bf16 --kernels 'two_pass_bf16_scalar,fused_bf16_scalar' --time 0.1)
+run_it choose --shape 4x64,2x96 --kappa 100 --max-row-ulp 0.51 --json "${typed[@]}"
+check "bf16: exit code" is "$code" 0
+check "bf16: two answers" is "$(value choices out)" 2
+check "bf16: the type" is "$(value choices.0.best.dtype out)" bf16
+accepted "bf16, stored" 0 choose --shape 4x64,2x96 --kappa 100 --max-row-ulp 0.51 --stored "${typed[@]}"
+check "bf16, stored: two answers" is "$(grep -c '^use ' out)" 2
+run_it choose --shape 4x64 --cache cold --json "${few[@]}"
+check "cold: exit code" is "$code" 0
+check "cold: measured so" is "$(value best.cache out)" cold
+
 refused "an impossible budget" 5 'nothing meets the budget: the best there is, [a-z_0-9]+, has row ULP' \
     choose --shape 4x64 --max-row-ulp 0.01 --json "${few[@]}"
 check "an impossible budget: best is null" is "$(value best out)" null

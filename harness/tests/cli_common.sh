@@ -14,6 +14,7 @@ code=0
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 unset LN_DISABLE_ISA LNBENCH_WORKER LNBENCH_LIBRARY LNBENCH_PLOTS LNBENCH_WORKER_STDERR
+export LNBENCH_PEERS=0 # what is found on this machine has a test of its own
 
 failed() {
     failures=$((failures + 1))
@@ -70,6 +71,21 @@ json() { check "$1: strict JSON with its keys" "$binaries/json_check" "$2" out; 
 
 # value PATH FILE: what stands at a path such as 0.verdict of a JSON file.
 value() { "$binaries/json_check" get "$1" "$2"; }
+
+# formats LABEL ARGUMENT...: the four of --format, left in files of their names.
+formats() {
+    local label=$1 format
+    shift
+    for format in text markdown tsv json; do
+        accepted "$label --format $format" 0 "$@" --format $format
+        cp out $format
+    done
+    check "$label: Markdown has a table" has markdown '^\| ---'
+    check "$label: TSV is all one table" \
+        is "$(awk -F'\t' 'NR == 1 { n = NF } NF != n' tsv | wc -l)" 0
+    check "$label: TSV has lines" is "$(($(wc -l <tsv) > 1))" 1
+    check "$label: JSON" value "" json
+}
 
 finish() {
     echo "$checks checks, $failures failed"

@@ -37,6 +37,7 @@ metrics='ulp_max ulp_mean ulp_rms ulp_p50 ulp_p90 ulp_p99 ulp_bias row_ulp_max r
     mismatches exact_zeros worst verdict'
 npy gamma.npy '<f4' '(4,)' 0.5:0.25
 npy beta.npy '<f8' '(4,)' -1:0.5
+npy tenths4.npy '<f4' '(4,)' 0.1:1
 accepted "a kernel" 0 eval --x x.npy --gamma gamma.npy --beta beta.npy --kernel two_pass_f32_scalar
 for metric in $metrics; do
     check "a kernel: $metric" has out "^$metric +[^ ]"
@@ -85,6 +86,55 @@ npy wrong.npy '<f4' '(2, 3, 4)' nan:0
 run_it eval --x x.npy --y wrong.npy --convention tinyllm --json
 check "--y of NaN: exit code" is "$code" 5
 check "--y of NaN: verdict" is "$(value verdict out)" wrong-class
+
+# The other types: 1, 2, 3, 4 is -1.3416354199689270, -0.4472118066563089 and the same upwards, here
+# rounded by hand to 11 and to 8 bits.
+typed() { # TYPE DESCR FORMAT X... : X as bits or numbers, and `wanted` what must come out
+    local type=$1 descr=$2 format=$3
+    shift 3
+    npy typed_$type.npy "$descr" '(4,)' "$@"
+    for way in "--reference --dtype $type" "--kernel two_pass_${type}_scalar"; do
+        # shellcheck disable=SC2086
+        accepted "$type, $way" 0 eval --x typed_$type.npy --convention tinyllm $way --out typed_y.npy
+        check "$type, $way: verdict" has out '^verdict +ok'
+        printed typed_y.npy "$format" >typed.txt
+        check "$type, $way: digits and type" diff wanted typed.txt
+        # shellcheck disable=SC2086
+        accepted "$type, $way, JSON" 0 eval --x typed_$type.npy --convention tinyllm $way --json
+        json "$type, $way" case
+        check "$type, $way: the type" is "$(value dtype out)" "$type"
+    done
+    accepted "$type: --y" 0 eval --x typed_$type.npy --y typed_y.npy --convention tinyllm --dtype $type \
+        --max-row-ulp 0.5
+}
+printf '%s\n' '<f8 (4,)' -1.341635419968927 -0.447211806656309 0.447211806656309 1.341635419968927 >wanted
+typed f64 '<f8' '%.15f' 1:1
+printf '%s\n' '<f2 (4,)' 48478 46888 14120 15710 >wanted
+typed f16 '<f2' '%.0f' 15360 16384 16896 17408
+printf '%s\n' '<u2 (4,)' 49068 48869 16101 16300 >wanted
+typed bf16 '<u2' '%.0f' 16256 16384 16448 16512
+# f4 and f8 are taken where each of their numbers is one of the type; gamma and beta too.
+npy gamma2.npy '<u2' '(4,)' 16256 16384 16448 16512
+npy gamma4.npy '<f4' '(4,)' 1:1
+npy beta4.npy '<f4' '(4,)' 0.5:0
+for gamma in gamma2 gamma4; do
+    accepted "bf16 with $gamma" 0 eval --x row.npy --gamma $gamma.npy --beta beta4.npy \
+        --kernel two_pass_bf16_scalar --out with_$gamma.npy
+done
+check "bf16: f4 as bf16: the same bits" cmp with_gamma2.npy with_gamma4.npy
+accepted "bf16 with gamma in f32" 0 eval --x typed_bf16.npy --gamma tenths4.npy --beta beta4.npy \
+    --kernel fused_bf16_param_f32_scalar
+accepted "f16: residual" 0 eval --x typed_f16.npy --residual typed_f16.npy --convention tinyllm \
+    --kernel fused_f16_scalar
+refused "a tenth is no bf16" 2 'tenths4.npy \(--gamma\): element 0, 0\.1.* is no bf16' eval \
+    --x typed_bf16.npy --gamma tenths4.npy --beta beta4.npy --kernel two_pass_bf16_scalar
+refused "f16 for f32" 2 'dtype f16; f4 or f8 was expected, or --dtype f16' eval --x typed_f16.npy \
+    --convention tinyllm --reference
+run_it eval --x typed_f64.npy --y typed_y.npy --convention ddof=1,eps=1e-5@var,affine=none \
+    --dtype f64 --max-row-ulp 1000
+check "f64: --y of another type" is "$code" 2
+run_it eval --input normal --dtype f16 --shape 4x64 --kernel naive.n_for_n_minus_1 --convention torch
+check "no such kernel of f16" is "$code" 2
 
 # Bad input: what, where and what would be right.
 none='--convention tinyllm --reference'
@@ -142,6 +192,20 @@ accepted "attribution" 0 eval --input offset:1e3 --shape 4x64 --kernel two_pass_
     --json
 check "attribution: what the kernel gave" is "$(value 0.statistics out)" given
 check "attribution: the mean" awk "BEGIN { exit !($(value 0.stages.mean.share out) > 0.9) }"
+accepted "attribution in f64" 0 eval --input offset:1e3 --shape 4x64 --kernel two_pass_f64_scalar \
+    --attribute --json
+check "attribution in f64: the mean" awk "BEGIN { exit !($(value 0.stages.mean.share out) > 0.9) }"
+check "attribution in f64: in its own ulp" awk "BEGIN { exit !($(value 0.stages.total.max out) > 5) }"
+for type in bf16 f16; do
+    accepted "attribution in $type" 0 eval --input normal --shape 4x64 --attribute --json \
+        --kernel two_pass_${type}_scalar
+    check "attribution in $type: rounding is all" \
+        awk "BEGIN { exit !($(value 0.stages.rounding.share out) > 0.99) }"
+done
+accepted "attribution of one type" 0 eval --input normal --shape 4x64 --kernel '*_scalar' --dtype f16 \
+    --attribute
+check "attribution of one type: no other" hasnt out '(f32|f64|bf16)_scalar'
+check "attribution of one type: there" has out '^two_pass_f16_scalar +given'
 accepted "attribution of several" 0 eval --input normal --kernel '*_scalar' --attribute
 check "attribution of several: a fitted one" has out 'fused_f32_scalar +fitted'
 refused "attribution of nothing" 2 'needs --kernel' eval --input normal --reference --attribute

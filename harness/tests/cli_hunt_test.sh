@@ -17,9 +17,18 @@ accepted "merge" 0 merge shard2.txt shard0.txt shard3.txt shard1.txt --out merge
 check "merged shards are the hunt, byte for byte" cmp whole.txt merged.txt
 accepted "replay" 0 replay --from whole.txt
 check "replay: all of them" has out '4 replayed, 4 the same'
-hunt "JSON" --json --out json.txt
-check "JSON: rows tried" test "$(value rows_tried out)" -gt 1000
-check "JSON: the file" is "$(value file out)" json.txt
+formats "a hunt" hunt --kernel $kernel --hidden 24 --restarts 2 --out formats.txt
+check "JSON: rows tried" test "$(value rows_tried json)" -gt 1000
+check "JSON: the file" is "$(value file json)" formats.txt
+check "JSON: the type" is "$(value dtype json)" f32
+check "TSV: a line a find" is "$(wc -l <tsv)" 3
+check "Markdown: a row a find" is "$(grep -c '^| ' markdown)" 4
+formats "merge" merge shard2.txt shard0.txt shard3.txt shard1.txt --out merged.txt
+check "merge, JSON: all restarts" is "$(value restarts json)" 6
+check "merge, JSON: what is not known" is "$(value seconds json)" null
+check "merge, TSV: a line a find" is "$(wc -l <tsv)" 5
+check "merge, text: shards" has text '^4 shards$'
+refused "a hunt in no format" 2 'text, markdown, tsv or json' hunt --kernel $kernel --format xml
 
 # Worth the while: worse than the worst row of every family at this size, which has its seeds there.
 accepted "families" 0 run --only accuracy --db f.db --no-charts --kernels $kernel --shapes 18x24 \
@@ -44,13 +53,50 @@ ulp=$(sed -n 's/^row_ulp //p' whole.txt | head -1)
     JOIN cases ON id = case_id WHERE kernel = '$kernel'" >same
 check "worst as an input: the error of the find" is "$(cat same)" 1
 accepted "worst as an input: replays" 0 replay --db w.db
-refused "no rows of that size" 2 'input worst: no row of hidden 25 in results/worst' run \
+refused "no rows of that size" 2 'input worst: no f32 row of hidden 25 in results/worst' run \
     --only accuracy --db w.db --inputs worst --shapes 4x25
 line=$(grep -n -m 1 '^x ' whole.txt | cut -d: -f1)
 sed "${line}s/^x [^ ]*/x hello/" whole.txt >results/worst/bad.txt
 refused "a bad corpus" 2 "results/worst/bad.txt:$line: 'hello': a hex float" run --only accuracy \
     --db w.db --inputs worst --kernels $kernel
 rm -r results
+
+# Every type: the same finds however divided, which replay, in hex floats of the type, and are inputs
+# of runs of that type alone.
+mkdir -p results/worst && cp whole.txt results/worst/
+typed() {
+    local name=$1 type=$2 param=$3
+    accepted "$name" 0 hunt --kernel "$name" --hidden 24 --restarts 4 --keep 3 --out "$name.txt"
+    for shard in 0 1; do
+        accepted "$name, shard $shard" 0 hunt --kernel "$name" --hidden 24 --restarts 4 --keep 3 \
+            --shard $shard/2 --out "part$shard.txt"
+    done
+    accepted "$name: merge" 0 merge part1.txt part0.txt --out both.txt
+    check "$name: merged shards are the hunt, byte for byte" cmp "$name.txt" both.txt
+    check "$name: its type" is "$(sed -n 's/^dtype //p' "$name.txt" | sort | uniq -c | xargs)" "4 $type"
+    check "$name: its parameters" is "$(sed -n 's/^param //p' "$name.txt" | sort -u)" "$param"
+    accepted "$name: replay" 0 replay --from "$name.txt"
+    check "$name: replay: all of them" has out '3 replayed, 3 the same'
+    cp "$name.txt" results/worst/
+    accepted "$name: worst as an input" 0 run --only accuracy --db t.db --no-charts --inputs worst \
+        --conventions torch --kernels "$name" --dtypes "$type"
+    accepted "$name: which replays" 0 replay --db t.db
+    ulp=$(sed -n 's/^row_ulp //p' "$name.txt" | head -1)
+    "$binaries/run_sql" t.db "SELECT count(*) FROM accuracies JOIN cases ON id = case_id WHERE
+        kernel = '$name' AND rows = 3 AND row_ulp_max = $(printf '%.17g' "$ulp")" >same
+    check "$name: the error of the find" is "$(cat same)" 1
+}
+typed two_pass_f64_scalar f64 ""
+typed two_pass_bf16_scalar bf16 ""
+typed fused_f16_param_f32_scalar f16 f32
+rm results/worst/two_pass_f64*
+refused "no find of a type" 2 'results/worst holds no find of f64' run --only accuracy --db t.db \
+    --inputs worst --kernels two_pass_f64_scalar --dtypes f64
+rm -r results
+refused "shards of two types" 2 'not of the hunt of part0.txt: kernel differs' \
+    merge part0.txt two_pass_bf16_scalar.txt --out x.txt
+sed 's/^dtype f16/dtype bf16/' part1.txt >bf16.txt
+refused "a find of another type" 2 'bf16.txt:[0-9]+: .*: a hex float of bf16' merge part0.txt bf16.txt --out x.txt
 
 # Interrupted: the best so far is kept, and replays.
 timeout -s INT 1 "$lnbench" hunt --kernel $kernel --hidden 4096 --restarts 1000 --out int.txt \

@@ -46,6 +46,19 @@ options_of choose --shape --model --tokens --convention --dtype --cache --thread
 options_of report --run --out --no-pdf --verify --sample --db --format --json
 options_of export --format --run --out --db
 options_of doctor --format --json
+for subcommand in compare history import fingerprint distance help; do
+    accepted "$subcommand --help" 0 "$subcommand" --help
+    check "$subcommand --help: at most 100 columns" hasnt out '.{101}'
+done
+options_of hunt --kernel --convention --hidden --restarts --time --seed --shard --goal --max-kappa \
+    --unclaimed --keep --out --plugin --deadline --format --json
+options_of merge --out --format --json
+options_of replay --run --case --kernel --convention --input --hidden --all --from --find --print \
+    --plugin --max-row-ulp --deadline --db --format --json
+options_of duet --base --new --kernels --conventions --dtypes --shapes --inputs --cache --threads \
+    --threshold --confidence --time --accuracy --only --format --also --json --db --seed --deadline
+options_of calibrate --time --rebuilds --library --rebuilt --kernel --regimes --confidence --db \
+    --seed --deadline --format --json
 
 refused "a subcommand with a slip" 2 "'rnu' \(did you mean 'run'\?\)" rnu
 refused "a subcommand far from all" 2 "no subcommand 'zzzzzzzz': see" zzzzzzzz
@@ -53,6 +66,12 @@ refused "an option where a subcommand stands" 2 "no option '--versio'" --versio
 refused "an option with a slip" 2 '--kernel \(did you mean --kernels\?\)' run --kernel x
 refused "an option far from all" 2 'run has no option --zzzzzzzz:' run --zzzzzzzz
 refused "a single dash" 2 "'-x': options begin with two dashes" run -x
+for words in run 'eval --input normal --reference' 'choose --shape 1x8' 'hunt --kernel x' \
+    'replay --from x' 'duet --base a --new b' calibrate; do
+    # shellcheck disable=SC2086 # several words
+    refused "no time to hang in: ${words%% *}" 2 '--deadline 0: more than 0 seconds were expected' \
+        $words --deadline 0
+done
 refused "an operand too many" 2 "unexpected 'foo'" run foo
 refused "a value left out" 2 '--kernels needs a value: GLOB' run --kernels
 refused "a value for a flag" 2 '--json takes no value' run --json=1

@@ -16,7 +16,8 @@ import json, random, sys
 name, *given = sys.argv[1:]
 o = dict(seed="1", slow="1", drift="1", processes="6", commit="a" * 40, cpu="made up", plan="quick",
          started="2024-01-01T00:00:00Z", bits="0", ulp="2", kernel="k", verdict="ok", noise="0.002",
-         compiler="cc 1", load="0", draw="1", hash="yes", elements="100", rows="85", scale="1")
+         compiler="cc 1", load="0", draw="1", hash="yes", elements="100", rows="85", scale="1",
+         dtype="f32", threads="1")
 o.update(g.split("=", 1) for g in given)
 draw = random.Random(int(o["draw"]))
 facts = dict(cpu_model=o["cpu"], l1d_bytes="49152", l2_bytes="1048576", l3_bytes="33554432",
@@ -33,7 +34,7 @@ for kernel, ns in ((o["kernel"], 400 * float(o["slow"])), ("roof_copy", 100)):
             for p in range(int(o["processes"])) for r in range(3)]
     roof = kernel == "roof_copy"
     lines.append(dict(type="case", kernel=kernel, convention="torch", rows=int(o["rows"]), hidden=768,
-        dtype="f32", input="normal", cache="hot", threads=1,
+        dtype=o["dtype"], input="normal", cache="hot", threads=int(o["threads"]),
         verdict="pending" if roof else o["verdict"], detail="", declared=False, bound_row_ulp=None,
         output_hash="%016x" % int(o["bits"]) if o["hash"] == "yes" and not roof else None,
         metrics=None if roof or o["elements"] == "0" else
@@ -131,6 +132,20 @@ expect 3 'no hash of the bits' $compare base.jsonl bare.jsonl $only --accuracy e
 expect 0 '' $compare base.jsonl bare.jsonl $only
 make both slow=1.2 ulp=9 bits=3
 expect 5 'slower .*less accurate' $compare base.jsonl both.jsonl
+
+echo "types and threads"
+for kind in dtype=bf16 dtype=f16 threads=2; do
+    make typed $kind
+    make typed_same $kind draw=2
+    make typed_slow $kind draw=3 slow=1.08 bits=1
+    expect 0 'same .*bit-identical' $compare typed.jsonl typed_same.jsonl
+    expect 1 'slower .*changed' $compare typed.jsonl typed_slow.jsonl
+    case $kind in
+    dtype=*) grep -q "85x768 ${kind#*=} " output || failed "the type is told" ;;
+    *) grep -q '85x768, 2 threads' output || failed "the number of threads is told" ;;
+    esac
+    expect 4 'no case in common' $compare base.jsonl typed.jsonl
+done
 
 echo "contexts"
 make cpu cpu=other

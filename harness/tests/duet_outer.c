@@ -15,6 +15,10 @@ LN_API const ln_plugin *ln_plugin_v1(void)
 {
     static const ln_kernel kernels[] = {
         {.struct_size = sizeof(ln_kernel), .name = "outer", .isa = "scalar", .run = run}};
-    static const ln_plugin plugin = {LN_PLUGIN_ABI, sizeof(ln_plugin), "outer", 1, kernels, NULL};
+    static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
+                                     .struct_size = sizeof(ln_plugin),
+                                     .name = "outer",
+                                     .count = 1,
+                                     .kernels = kernels};
     return &plugin;
 }

@@ -4,7 +4,7 @@
  *
  *     slow 0.05        each call computes 5 % of its rows again
  *     last-bit         one bit of one element is another
- *     dropped-tail     the statistics miss the last element
+ *     dropped-tail     the statistics miss the last element (kernels of f32)
  *     eps              eps in the variance, where it should be on the std, and the reverse
  *     crash            SIGSEGV, at each call
  *     late-crash       likewise, but from the 500th call on: in timing
@@ -35,15 +35,20 @@ static size_t stride_or(size_t stride, size_t hidden)
     return stride ? stride : hidden;
 }
 
-/* The tensors of `count` rows from `first` on. */
+static size_t size_of(ln_type type)
+{
+    return type == LN_F64 ? 8 : type == LN_F32 ? 4 : 2;
+}
+
+/* The tensors of `count` rows from `first` on, without mean and rstd. */
 static ln_tensors rows_from(const ln_problem *problem, const ln_tensors *tensors, size_t first)
 {
     ln_tensors part = *tensors;
-    size_t x = stride_or(problem->x_stride, problem->hidden) * first;
-    part.x = (const float *)tensors->x + x;
-    part.y = (float *)tensors->y + stride_or(problem->y_stride, problem->hidden) * first;
-    part.mean = tensors->mean ? (float *)tensors->mean + first : NULL;
-    part.rstd = tensors->rstd ? (float *)tensors->rstd + first : NULL;
+    size_t size = size_of(problem->storage), x = stride_or(problem->x_stride, problem->hidden);
+    size_t y = stride_or(problem->y_stride, problem->hidden);
+    part.x = (const char *)tensors->x + x * first * size;
+    part.y = (char *)tensors->y + y * first * size;
+    part.mean = part.rstd = NULL;
     return part;
 }
 
@@ -68,11 +73,8 @@ static void run_slow(run_function *run, const ln_problem *problem, const ln_tens
 
 static void flip_last_bit(const ln_problem *problem, const ln_tensors *tensors)
 {
-    uint32_t bits;
-    float *y = (float *)tensors->y + problem->hidden / 2;
-    memcpy(&bits, y, sizeof bits);
-    bits ^= 1;
-    memcpy(y, &bits, sizeof bits);
+    char *y = tensors->y;
+    y[problem->hidden / 2 * size_of(problem->storage)] ^= 1; /* little-endian */
 }
 
 /* Gamma and beta of one column, as the convention has them. */
@@ -116,7 +118,7 @@ static void run_planted(run_function *run, const ln_problem *problem, const ln_t
 {
     if (planted == SLOW) {
         run_slow(run, problem, tensors);
-    } else if (planted == DROPPED_TAIL && problem->hidden > 1) {
+    } else if (planted == DROPPED_TAIL && problem->hidden > 1 && problem->storage == LN_F32) {
         drop_tail(run, problem, tensors);
     } else if (planted == EPS) {
         move_eps(run, problem, tensors);
@@ -168,8 +170,11 @@ LN_API const ln_plugin *ln_plugin_v1(void)
 {
     static ln_kernel table[KERNEL_COUNT];
     static char names[KERNEL_COUNT][80];
-    static const ln_plugin plugin = {
-        LN_PLUGIN_ABI, sizeof(ln_plugin), "duet-sabotage", KERNEL_COUNT, table, NULL};
+    static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
+                                     .struct_size = sizeof(ln_plugin),
+                                     .name = "duet-sabotage",
+                                     .count = KERNEL_COUNT,
+                                     .kernels = table};
     if (!read_plant())
         return NULL;
     for (size_t i = 0; i < KERNEL_COUNT; i++) {

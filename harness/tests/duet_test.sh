@@ -62,6 +62,32 @@ judged 0 'more accurate' --accuracy no-worse
 judged 5 'more accurate' --accuracy exact
 rm base.so.plant
 
+echo "the other types"
+# typed CODE TEXT PLANT TYPE: each kernel of the type, both sides judged in it.
+typed() {
+    plant "$3"
+    expect "$1" "$2" --base ./base.so --new ./new.so --only accuracy --shapes 5x64 --dtypes "$4" \
+        --kernels "two_pass_${4}_scalar,fused_${4}_param_f32_scalar" --conventions torch --inputs normal --accuracy exact
+    grep -q "5x64 $4 " output || { echo "no type is told:"; cat output; failures=$((failures + 1)); }
+}
+for type in f64 bf16 f16; do
+    typed 0 'fine: bit-identical in 2 pairs' none $type
+    typed 5 'inputs differ' last-bit $type
+    typed 5 'inaccurate(.*' eps $type
+    typed 6 'new: crashed(SIGSEGV)' crash $type
+done
+plant none
+expect 2 'f32, f64, bf16 or f16 was expected' --base ./base.so --new ./new.so --dtypes f8
+expect 2 'no kernel of --kernels has it' --base ./base.so --new ./new.so --dtypes f16 \
+    --kernels 'two_pass_f64*'
+# Each shape once, whatever the types: a regime has other rows where elements are shorter.
+expect 0 'bit-identical in 9 pairs' --base ./base.so --new ./new.so --only accuracy --dtypes bf16,f32 \
+    --kernels 'two_pass_f32_scalar,two_pass_bf16_scalar,fused_bf16_param_f32_scalar' \
+    --conventions torch --inputs normal
+[ "$(grep -c '_scalar' output)" -eq 9 ] && [ -z "$(grep _scalar output | sort | uniq -d)" ] &&
+    grep -q '2048x64 bf16' output && ! grep -q '1024x64 bf16' output ||
+    { echo "shapes of the types:"; cat output; failures=$((failures + 1)); }
+
 echo "kernels that fail"
 plant crash
 judged 6 'new: crashed(SIGSEGV)'
@@ -162,6 +188,22 @@ if pair["processes"]:
 else:
     assert pair["ratio"] is None and "--time" in pair["note"] and code == 3, pair
 PYTHON
+
+# As many threads as are asked for: a case of its own, whose bits are the same.
+if [ "$(nproc)" -ge 2 ]; then
+    "$build/bin/lnbench" duet --base ./base.so --new ./new.so --shapes 40x768 --threads 1,2 --time 4 \
+        --dtypes bf16 --kernels two_pass_bf16_scalar --conventions torch --inputs normal --json >timed
+    python3 - <<'PYTHON' || failures=$((failures + 1))
+import json
+pairs = json.load(open("timed"))["pairs"]
+assert [pair["threads"] for pair in pairs] == [1, 2], pairs
+for pair in pairs:
+    assert pair["dtype"] == "bf16" and pair["accuracy_verdict"] == "bit-identical", pair
+    assert pair["search_processes"] > 0, pair
+PYTHON
+else
+    echo "skipped: threads: this machine has one CPU"
+fi
 
 # shellcheck disable=SC2086
 "$build/bin/lnbench" duet --base ./base.so --new ./new.so --shapes 5x64 --conventions torch \

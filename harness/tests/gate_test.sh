@@ -100,5 +100,30 @@ git checkout -q topic
 git remote add origin . && git fetch -q origin main:refs/remotes/origin/main
 expect 0 'merge base with origin/main'
 
+
+# Kernels with an object file each: those that changed are measured, and a word in a comment is none.
+git checkout -q main
+sed -i 's,kernels/a.c,& kernels/x.kernel.c kernels/x.bound.c kernels/y.kernel.c kernels/y.bound.c,' \
+    CMakeLists.txt
+for name in x y; do
+    echo "int run_$name(int a) { return a + 1; }" >kernels/$name.kernel.c
+    echo "int bound_$name(int a) { return a; }" >kernels/$name.bound.c
+done
+commit kernels
+git checkout -q -b faster
+sed -i 's/+ 1/+ 2/' kernels/y.kernel.c
+commit quick
+expect 0 'duet: version-kernels version-quick --kernels y$' --base main
+expect 0 '--kernels x' --base main --kernels x
+expect 0 'version-quick --threshold 1%' --base main --all --threshold 1%
+git checkout -q -b comment main
+echo '/* a word */' >>kernels/x.kernel.c
+git commit -qam comment
+expect 0 "no kernel's code changed" --base main
+git checkout -q -b bound main
+sed -i 's/return a/return 2 * a/' kernels/x.bound.c
+git commit -qam bound
+expect 0 '--kernels x$' --base main
+
 [ $failures -eq 0 ] && echo "gate: as expected"
 exit $failures

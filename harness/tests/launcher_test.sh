@@ -14,7 +14,7 @@ trap 'rm -rf "$top"' EXIT
 failures=0
 # Nothing of the caller's settings: run-tests may have been started with any of them.
 unset CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS PKG_CONFIG_PATH CMAKE_PREFIX_PATH \
-    LNBENCH_BUILD_DIR LNBENCH_NO_INSTALL LNBENCH_FULL CTEST_PARALLEL_LEVEL
+    LNBENCH_BUILD_DIR LNBENCH_NO_INSTALL LNBENCH_PEERS LNBENCH_FULL CTEST_PARALLEL_LEVEL
 
 # ---- the sandbox -------------------------------------------------------------------------------
 
@@ -48,6 +48,7 @@ run    | gcc              | links CC -std=c17 -x c   | a C17 compiler           
 run    | cmake            | program cmake 3.22       | CMake >= 3.22             | configures the build
 run    | libbenchmark-dev | library benchmark 1.7.1  | Google Benchmark >= 1.7.1 | times the kernels
 run?   | gnuplot-nox      | program gnuplot 5.4      | gnuplot >= 5.4            | draws the charts
+peers? | libpeer-dev      | library peer             | the peer                  | large
 tests  | libcmocka-dev    | library cmocka           | cmocka                    | the unit tests
 END
     put_programs
@@ -493,6 +494,45 @@ test_broken_for_want_of_another() {
     tells "installed, but too old or broken: gcc"
 }
 
+# Peers are installed for whoever asks for them, and then configured for; what else was built stays.
+test_peers() {
+    start "$checkout/run-tests"
+    calls_not "apt-get"
+    start LNBENCH_PEERS=1 "$checkout/lnbench" list
+    exits 0
+    tells "libpeer-dev              large (can be done without)"
+    calls "apt-get .*install -y --no-install-recommends libpeer-dev"
+    calls "cmake $checkout/build/release$"
+    calls_not "cmake -S"
+    calls "cmake --build"
+    for peers in 1 0; do
+        start LNBENCH_PEERS="$peers" "$checkout/lnbench" list
+        tells_nothing
+        [ ! -s "$box/calls" ] || fault "LNBENCH_PEERS=$peers: a second start calls something"
+    done
+}
+
+test_no_peers_to_be_had() {
+    start LNBENCH_PEERS=1 LNBENCH_NO_INSTALL=1 "$checkout/lnbench" list
+    exits 0
+    tells "going on without, since LNBENCH_NO_INSTALL is set; to install them:"
+    tells "  apt-get install -y --no-install-recommends libpeer-dev"
+    start LNBENCH_PEERS=1 LNBENCH_NO_INSTALL=1 "$checkout/lnbench" list
+    tells_nothing
+}
+
+# Somebody else installed a library: CMake looks again.
+test_libraries_that_came() {
+    start "$checkout/lnbench"
+    let_clock_tick
+    touch "$box/dpkg/status"
+    start "$checkout/lnbench"
+    calls "cmake $checkout/build/release$"
+    calls_not "cmake -S"
+    start "$checkout/lnbench"
+    calls_not "cmake"
+}
+
 test_run_tests() {
     start "$checkout/run-tests" -R "some name" --full
     exits 0
@@ -558,7 +598,7 @@ test_real_table() {
     cp "$source_root/packages.txt" "$checkout/packages.txt"
     awk -F'|' '/^#/ { next }
         { gsub(/ /, "", $1) }
-        NF != 5 || $1 !~ /^(run|tests)\??$/ || $3 !~ /^ (program|library|links|file|runs) / ||
+        NF != 5 || $1 !~ /^(run|tests|peers)\??$/ || $3 !~ /^ (program|library|links|file|runs) / ||
         $2 !~ /[a-z]/ || $4 !~ /[a-zA-Z]/ || $5 !~ /[a-z]/ { print }' \
         "$checkout/packages.txt" >"$box/stdout"
     prints_nothing

@@ -127,10 +127,34 @@ static double row_bound(const algorithm *algorithm, size_t hidden, double kappa)
     return kappa > 3000 && algorithm->power == 2 ? INFINITY : bound;
 }
 
+/* Errors of mean and rstd as sums of this kind have them. */
+static stored_row sample_row(const algorithm *algorithm, size_t row, double kappa, double row_ulp,
+                             double bound)
+{
+    double unit = FLT_EPSILON / 2, grown = pow(kappa, algorithm->power - 1);
+    return (stored_row){.row = row,
+                        .kappa = kappa,
+                        .row_ulp = row_ulp,
+                        .norm_max = row_ulp * unit,
+                        .bound_row_ulp = bound,
+                        .mean_error = 3 * unit * noise(),
+                        .rstd_error = 4 * unit * noise() * grown * grown};
+}
+
+/* Half of what is left in each bin above that of the typical error. */
+static void spread(ln_metrics *metrics)
+{
+    uint64_t left = metrics->elements;
+    for (size_t bin = ulp_bin(metrics->ulp_p50); bin < ULP_BINS && left > 0; bin++) {
+        metrics->ulp_histogram[bin] = bin + 1 < ULP_BINS ? (left + 1) / 2 : left;
+        left -= metrics->ulp_histogram[bin];
+    }
+}
+
 static ln_metrics metrics_for(double row_ulp, size_t elements)
 {
     double norm = row_ulp * FLT_EPSILON / 2;
-    return (ln_metrics){
+    ln_metrics metrics = {
         .ulp_max = row_ulp * 40,
         .ulp_mean = row_ulp * 0.6,
         .ulp_rms = row_ulp * 0.9,
@@ -153,6 +177,9 @@ static ln_metrics metrics_for(double row_ulp, size_t elements)
         .worst_exact = 0x1.800002p0,
         .kappa_max = 1,
     };
+    if (isfinite(row_ulp))
+        spread(&metrics);
+    return metrics;
 }
 
 static bool put_offset(store *store, int64_t run, const case_key *key, const algorithm *algorithm,
@@ -165,8 +192,8 @@ static bool put_offset(store *store, int64_t run, const case_key *key, const alg
         double allowed = row_bound(algorithm, key->hidden, kappa);
         worst = fmax(worst, row_ulp);
         bound = fmax(bound, allowed);
-        if (!store_put_row(store, run, key, row, kappa, row_ulp, row_ulp * FLT_EPSILON / 2, allowed,
-                           error))
+        stored_row put = sample_row(algorithm, row, kappa, row_ulp, allowed);
+        if (!store_put_row(store, run, key, &put, error))
             return false;
     }
     verdict verdict = {.kind = VERDICT_OK};
@@ -191,8 +218,9 @@ static bool put_accuracy(store *store, int64_t run, const char *kernel, const al
     metrics.mismatches = isnan(row_ulp) ? 768 : 0;
     for (size_t row = 0; row < ROWS_JUDGED && !isnan(row_ulp); row++) {
         double of_row = row + 1 == ROWS_JUDGED ? row_ulp : row_ulp * (1 + noise()) / 2;
-        if (!store_put_row(store, run, &key, row, 1 + 0.01 * (double)row, of_row,
-                           of_row * FLT_EPSILON / 2, row_bound(algorithm, 768, 1), error))
+        stored_row put = sample_row(algorithm, row, 1 + 0.01 * (double)row, of_row,
+                                    row_bound(algorithm, 768, 1));
+        if (!store_put_row(store, run, &key, &put, error))
             return false;
     }
     return store_put_accuracy(store, run, &key, &verdict, &metrics,
@@ -211,6 +239,16 @@ static bool put_kernel(store *store, int64_t run, const char *kernel, const algo
     return store_put_kernel(store, run, kernel, json, error);
 }
 
+/* At hidden 768 on two threads too, and from cold caches. */
+static bool put_states(store *store, int64_t run, const case_key *key, double gbps, error *error)
+{
+    case_key threads = *key, cold = *key;
+    threads.threads = 2;
+    cold.cache = CACHE_COLD;
+    return key->hidden != 768 || (put_speed(store, run, &threads, gbps * 1.7, error) &&
+                                  put_speed(store, run, &cold, fmin(gbps, 20), error));
+}
+
 static bool put_speeds(store *store, int64_t run, const char *kernel, const algorithm *algorithm,
                        const lane *lane, error *error)
 {
@@ -223,6 +261,7 @@ static bool put_speeds(store *store, int64_t run, const char *kernel, const algo
             ln_metrics metrics = metrics_for(row_error(algorithm, 1), rows * hidden_sizes[i]);
             verdict verdict = {.kind = VERDICT_OK};
             if (!put_speed(store, run, &key, gbps, error) ||
+                !put_states(store, run, &key, gbps, error) ||
                 !store_put_accuracy(store, run, &key, &verdict, &metrics,
                                     row_bound(algorithm, hidden_sizes[i], 1), error))
                 return false;
@@ -239,7 +278,9 @@ static bool put_roofs(store *store, int64_t run, error *error)
             case_key copy = key_of("roof_copy", "normal", rows, hidden_sizes[i]);
             case_key stream = key_of("roof_copy_nt", "normal", rows, hidden_sizes[i]);
             if (!put_speed(store, run, &copy, regimes[regime].gbps, error) ||
-                !put_speed(store, run, &stream, nt_gbps[regime], error))
+                !put_speed(store, run, &stream, nt_gbps[regime], error) ||
+                !put_states(store, run, &copy, regimes[regime].gbps, error) ||
+                !put_states(store, run, &stream, nt_gbps[regime], error))
                 return false;
         }
     }

@@ -3,6 +3,8 @@
  *     npy_tool make FILE DESCR SHAPE VALUE...    npy_tool make x.npy '<f4' '(2, 3)' 1 2 3 4 5 6
  *     npy_tool make FILE DESCR SHAPE FROM:STEP   as many as the shape asks for
  *     npy_tool print FILE FORMAT                 descr, shape, then each element in printf's FORMAT
+ *
+ * Of <f2 and <u2 the values are the bits, as whole numbers.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +33,9 @@ static bool write_element(FILE *file, const char *descr, double value)
 {
     float single = (float)value;
     int32_t whole = (int32_t)value;
+    uint16_t bits = (uint16_t)value;
+    if (strcmp(descr, "<f2") == 0 || strcmp(descr, "<u2") == 0)
+        return fwrite(&bits, sizeof bits, 1, file) == 1;
     if (strcmp(descr, "<f4") == 0)
         return fwrite(&single, sizeof single, 1, file) == 1;
     if (strcmp(descr, "<f8") == 0)
@@ -61,6 +66,23 @@ static bool make(FILE *file, char **argv, int argc)
     return fine;
 }
 
+static bool read_element(FILE *file, const char *descr, double *value)
+{
+    float single = 0;
+    uint16_t bits = 0;
+    bool fine;
+    if (strncmp(descr, "<f8", 3) == 0)
+        return fread(value, sizeof *value, 1, file) == 1;
+    if (strncmp(descr, "<f4", 3) == 0) {
+        fine = fread(&single, sizeof single, 1, file) == 1;
+        *value = (double)single;
+    } else {
+        fine = fread(&bits, sizeof bits, 1, file) == 1;
+        *value = bits;
+    }
+    return fine;
+}
+
 static bool print(FILE *file, const char *format)
 {
     unsigned char begin[10];
@@ -75,14 +97,11 @@ static bool print(FILE *file, const char *format)
     if (!descr || !shape)
         return false;
     printf("%.3s %.*s\n", descr + 10, (int)strcspn(shape + 9, ")") + 1, shape + 9);
-    bool is_single = strncmp(descr + 10, "<f4", 3) == 0;
-    float single;
     double value;
-    while (is_single ? fread(&single, sizeof single, 1, file) == 1
-                     : fread(&value, sizeof value, 1, file) == 1) {
+    while (read_element(file, descr + 10, &value)) {
         /* The format is the test's own. */
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        printf(format, is_single ? (double)single : value);
+        printf(format, value);
         printf("\n");
     }
     return true;

@@ -2,15 +2,18 @@
  * evaluation of each convention in long double that shares no code with kernels or reference. */
 #include "convention.h"
 #include "inputs.h"
+#include "storage.h"
 #include "test.h"
 #include <math.h>
 #include <stdio.h>
 
 enum { MOST_HIDDEN = 4100, MOST_ROWS = 8, SEED = 1 };
 
+/* Everything as doubles, whatever the type. */
 typedef struct probe {
+    ln_type type;
     size_t hidden, rows;
-    float x[MOST_ROWS * MOST_HIDDEN], gamma[MOST_HIDDEN], beta[MOST_HIDDEN];
+    double x[MOST_ROWS * MOST_HIDDEN], gamma[MOST_HIDDEN], beta[MOST_HIDDEN];
 } probe;
 
 static double gamma_of(const ln_convention *convention, const probe *probe, size_t i)
@@ -19,11 +22,11 @@ static double gamma_of(const ln_convention *convention, const probe *probe, size
     case LN_AFFINE_NONE:
         return 1;
     case LN_AFFINE_SCALAR:
-        return (double)probe->gamma[0];
+        return probe->gamma[0];
     case LN_AFFINE_GAMMA1:
-        return 1 + (double)probe->gamma[i];
+        return 1 + probe->gamma[i];
     default:
-        return (double)probe->gamma[i];
+        return probe->gamma[i];
     }
 }
 
@@ -31,14 +34,14 @@ static double beta_of(const ln_convention *convention, const probe *probe, size_
 {
     if (!convention_has_beta(convention))
         return 0;
-    return (double)probe->beta[convention->affine == LN_AFFINE_SCALAR ? 0 : i];
+    return probe->beta[convention->affine == LN_AFFINE_SCALAR ? 0 : i];
 }
 
 /* The formulas of layernorm.h. xhat and y may be the same array. */
 static void evaluate(const ln_convention *convention, const probe *probe, size_t row, double *xhat,
                      double *y)
 {
-    const float *x = probe->x + row * probe->hidden;
+    const double *x = probe->x + row * probe->hidden;
     long double n = (long double)probe->hidden, mean = 0, var = 0;
     for (size_t i = 0; i < probe->hidden; i++)
         mean += (long double)x[i];
@@ -59,12 +62,18 @@ static void evaluate(const ln_convention *convention, const probe *probe, size_t
     }
 }
 
-/* ulp(v) in f32 of a normal v. */
-static double ulp_of(double v)
+/* Of a type's significand. */
+static int bits_of(ln_type type)
+{
+    return type == LN_F32 ? 24 : type == LN_F64 ? 53 : type == LN_BF16 ? 8 : 11;
+}
+
+/* ulp(v) of a v that is normal in the type. */
+static double ulp_of(ln_type type, double v)
 {
     int exponent;
     frexp(v, &exponent);
-    return ldexp(1, exponent - 24);
+    return ldexp(1, exponent - bits_of(type));
 }
 
 /* The largest row_ulp over the probe rows of what `other` computes, judged as `convention`. */
@@ -82,18 +91,39 @@ static double distance(const ln_convention *convention, const ln_convention *oth
         for (size_t i = 0; i < probe->hidden; i++) {
             double scale = fabs(gamma_of(convention, probe, i)) * largest +
                            fabs(beta_of(convention, probe, i));
-            worst = fmax(worst, fabs(other_y[i] - y[i]) / ulp_of(scale));
+            worst = fmax(worst, fabs(other_y[i] - y[i]) / ulp_of(probe->type, scale));
         }
     }
     return worst;
 }
 
+static void load(ln_type type, const void *from, size_t count, double *to)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = storage_load(type, from, i);
+}
+
+/* False: the type has none of the rows. */
+static bool make_typed(const ln_convention *convention, ln_type type, size_t hidden, probe *probe)
+{
+    static double x[MOST_ROWS * MOST_HIDDEN], gamma[MOST_HIDDEN], beta[MOST_HIDDEN];
+    size_t parameters = convention->affine == LN_AFFINE_SCALAR ? 1 : hidden;
+    error error = {0};
+    probe->type = type;
+    probe->hidden = hidden;
+    assert_true(
+        input_probe_rows_typed(convention, type, hidden, MOST_ROWS, x, &probe->rows, &error));
+    assert_true(
+        input_parameters_typed("normal", convention, type, SEED, hidden, gamma, beta, &error));
+    load(type, x, probe->rows * hidden, probe->x);
+    load(type, gamma, parameters, probe->gamma);
+    load(type, beta, parameters, probe->beta);
+    return probe->rows > 0;
+}
+
 static void make_probe(const ln_convention *convention, size_t hidden, probe *probe)
 {
-    probe->hidden = hidden;
-    probe->rows = input_probe_rows(convention, hidden, MOST_ROWS, probe->x);
-    assert_in_range(probe->rows, 1, MOST_ROWS);
-    input_affine(convention, SEED, hidden, probe->gamma, probe->beta);
+    assert_true(make_typed(convention, LN_F32, hidden, probe));
 }
 
 static void assert_apart(const ln_convention *convention, const ln_convention *other,
@@ -106,33 +136,41 @@ static void assert_apart(const ln_convention *convention, const ln_convention *o
                  convention_label(convention, names[0]), convention_label(other, names[1]), found);
 }
 
+/* How far neighbours must be apart for 1000 ULP of f32. */
+static double least_of(ln_type type)
+{
+    return type == LN_F32 ? 1000 : type == LN_F64 ? 0x1p29 * 1000 : 6;
+}
+
 /* eps on the quotient adds eps to x-hat, whose largest is about 1: leaving it out differs by
  * eps * 2^24 ULP at most, 84 at eps 1e-5, whatever the row. */
-static double least_without_eps(const ln_convention *convention)
+static double least_without_eps(const ln_convention *convention, ln_type type)
 {
-    return convention->eps_place == LN_EPS_QUOTIENT ? fmin(1000, convention->eps * 0x1p22) : 1000;
+    double shown = ldexp(convention->eps, bits_of(type) - 2);
+    return convention->eps_place == LN_EPS_QUOTIENT ? fmin(least_of(type), shown) : least_of(type);
 }
 
 static void check_neighbours(const ln_convention *convention, const probe *probe)
 {
     ln_convention other = *convention;
+    double least = least_of(probe->type);
     other.ddof = 1 - convention->ddof;
-    assert_apart(convention, &other, probe, 1000);
+    assert_apart(convention, &other, probe, least);
     other = *convention;
     for (int place = LN_EPS_VAR; convention->eps > 0 && place <= LN_EPS_QUOTIENT; place++) {
         other.eps_place = (ln_eps_place)place;
         if (other.eps_place != convention->eps_place)
-            assert_apart(convention, &other, probe, 1000);
+            assert_apart(convention, &other, probe, least);
     }
     other = *convention;
     other.eps_place = LN_EPS_NONE;
     other.eps = 0;
     if (convention->eps > 0)
-        assert_apart(convention, &other, probe, least_without_eps(convention));
+        assert_apart(convention, &other, probe, least_without_eps(convention, probe->type));
     other = *convention;
     other.affine = convention->affine == LN_AFFINE_GAMMA1 ? LN_AFFINE_VECTOR : LN_AFFINE_GAMMA1;
     if (convention->affine == LN_AFFINE_VECTOR || convention->affine == LN_AFFINE_GAMMA1)
-        assert_apart(convention, &other, probe, 1000);
+        assert_apart(convention, &other, probe, least);
 }
 
 static const size_t short_sizes[] = {2, 3, 4, 5, 7, 8, 15, 16};
@@ -193,13 +231,13 @@ static void test_long_rows(void **state)
     for (size_t s = 0; s < sizeof long_sizes / sizeof *long_sizes; s++) {
         make_probe(&torch, long_sizes[s], &probe);
         for (size_t row = 0; row < probe.rows; row++) {
-            const float *x = probe.x + row * probe.hidden;
+            const double *x = probe.x + row * probe.hidden;
             int exponent;
-            float sum = 0;
-            assert_true(frexpf(fabsf(x[0]), &exponent) == 0.5F);
+            double sum = 0;
+            assert_true(frexp(fabs(x[0]), &exponent) == 0.5);
             for (size_t i = 0; i < probe.hidden; i++) {
                 bool left_over = probe.hidden % 2 == 1 && i == probe.hidden - 1;
-                assert_true(fabsf(x[i]) == (left_over ? 0 : fabsf(x[0])));
+                assert_true(fabs(x[i]) == (left_over ? 0 : fabs(x[0])));
                 sum += x[i];
             }
             assert_true(sum == 0);
@@ -214,10 +252,10 @@ static void test_long_rows(void **state)
 }
 
 /* The largest power of two that divides x. */
-static float unit_of(float x)
+static double unit_of(double x)
 {
-    float unit = 0x1p60F;
-    while (x / unit != floorf(x / unit))
+    double unit = 0x1p60;
+    while (x / unit != floor(x / unit))
         unit /= 2;
     return unit;
 }
@@ -234,16 +272,68 @@ static void test_exact_sums(void **state)
         for (size_t hidden = 1; hidden <= 32; hidden++) {
             make_probe(&presets[p].convention, hidden, &probe);
             for (size_t row = 0; row < probe.rows; row++) {
-                const float *x = probe.x + row * hidden;
-                float unit = 0x1p60F, squares = 0;
+                const double *x = probe.x + row * hidden;
+                double unit = 0x1p60, squares = 0;
                 for (size_t i = 0; i < hidden; i++)
-                    unit = fminf(unit, unit_of(x[i]));
+                    unit = fmin(unit, unit_of(x[i]));
                 for (size_t i = 0; i < hidden; i++)
                     squares += x[i] / unit * (x[i] / unit);
-                assert_true(squares < 0x1p24F);
-                assert_true(unit * unit >= 0x1p-126F);
+                assert_true(squares < 0x1p24);
+                assert_true(unit * unit >= 0x1p-126);
             }
         }
+}
+
+/* f64 has 29 bits more to tell them by. Of the 16-bit types judge_probes() asks for 6 ULP, which
+ * rows of 3 and of 8 must have. */
+static void test_other_types(void **state)
+{
+    (void)state;
+    static probe probe;
+    size_t count;
+    const convention_preset *presets = convention_presets(&count);
+    for (size_t p = 0; p < count; p++) {
+        const ln_convention *convention = &presets[p].convention;
+        for (size_t s = 0; s < sizeof short_sizes / sizeof *short_sizes; s++) {
+            assert_true(make_typed(convention, LN_F64, short_sizes[s], &probe));
+            check_neighbours(convention, &probe);
+            assert_true(make_typed(convention, LN_F64, long_sizes[s], &probe));
+            check_neighbours(convention, &probe);
+        }
+        for (size_t hidden = 3; hidden <= 8; hidden += 5) {
+            assert_true(make_typed(convention, LN_BF16, hidden, &probe));
+            check_neighbours(convention, &probe);
+            assert_true(make_typed(convention, LN_F16, hidden, &probe));
+            check_neighbours(convention, &probe);
+        }
+    }
+}
+
+/* Rows of other types are those of f32, number by number; f16 goes without the one that it cannot
+ * hold, which is the one with a std near an eps of 1e-12. */
+static void test_rows_of_types(void **state)
+{
+    (void)state;
+    static probe wide, probe;
+    size_t count, lost = 0;
+    const convention_preset *presets = convention_presets(&count);
+    for (size_t p = 0; p <= count; p++) {
+        const ln_convention tiny = {0, LN_EPS_STD, 1e-12, LN_AFFINE_NONE};
+        const ln_convention *convention = p < count ? &presets[p].convention : &tiny;
+        make_probe(convention, 8, &wide);
+        for (int type = LN_F64; type <= LN_F16; type++) {
+            assert_true(make_typed(convention, (ln_type)type, 8, &probe));
+            assert_true(type == LN_F16 || probe.rows == wide.rows);
+            lost += wide.rows - probe.rows;
+            for (size_t row = 0, from = 0; row < probe.rows; row++, from++) {
+                while (from < wide.rows &&
+                       memcmp(probe.x + row * 8, wide.x + from * 8, 8 * sizeof *wide.x) != 0)
+                    from++;
+                assert_true(from < wide.rows);
+            }
+        }
+    }
+    assert_int_equal(lost, 1); /* var near eps^2: f16 ends at 2^-24 */
 }
 
 static void test_most(void **state)
@@ -304,6 +394,8 @@ int main(void)
         cmocka_unit_test(test_divisor_at_hidden),
         cmocka_unit_test(test_long_rows),
         cmocka_unit_test(test_exact_sums),
+        cmocka_unit_test(test_other_types),
+        cmocka_unit_test(test_rows_of_types),
         cmocka_unit_test(test_most),
         cmocka_unit_test(test_affine),
     };

@@ -401,6 +401,45 @@ static void crashes_late(const void *state, const ln_tensors *tensors)
         abort();
 }
 
+/* In a batch larger than any judged block, some rows are moved by a float, or by a thousandth, or
+ * one element is NaN, or changes from call to call. */
+static void position_rounding(const void *state, const ln_tensors *tensors)
+{
+    const ln_problem *problem = state;
+    ln_layernorm_with(BASE, state, tensors);
+    for (size_t row = MANY_ROWS; row < problem->rows; row += 3)
+        for (size_t i = 0; i < problem->hidden; i++) {
+            float *y = &output_of(problem, tensors, row)[i];
+            *y = nextafterf(*y, INFINITY);
+        }
+}
+
+static void position_wrong(const void *state, const ln_tensors *tensors)
+{
+    const ln_problem *problem = state;
+    ln_layernorm_with(BASE, state, tensors);
+    for (size_t row = MANY_ROWS; row < problem->rows; row += 3)
+        for (size_t i = 0; i < problem->hidden; i++)
+            output_of(problem, tensors, row)[i] += 0x1p-10f;
+}
+
+static void position_nan(const void *state, const ln_tensors *tensors)
+{
+    const ln_problem *problem = state;
+    ln_layernorm_with(BASE, state, tensors);
+    if (problem->rows > MANY_ROWS)
+        output_of(problem, tensors, problem->rows - 1)[0] = NAN;
+}
+
+static void flickers_when_timed(const void *state, const ln_tensors *tensors)
+{
+    static unsigned calls;
+    const ln_problem *problem = state;
+    ln_layernorm_with(BASE, state, tensors);
+    if (problem->rows > MANY_ROWS && ++calls % 2 == 0)
+        output_of(problem, tensors, problem->rows - 1)[0] = nextafterf(0, 1);
+}
+
 static void overruns_when_timed(const void *state, const ln_tensors *tensors)
 {
     const ln_problem *problem = state;
@@ -491,6 +530,10 @@ static const ln_kernel kernels[] = {
     {SPECIAL("wrong_sum", wrong_sum)},
     {SPECIAL("unless_refused", unless_refused), .supports = refuses_much},
     {SPECIAL("crashes_late", crashes_late)},
+    {SPECIAL("position_rounding", position_rounding)},
+    {SPECIAL("position_wrong", position_wrong)},
+    {SPECIAL("position_nan", position_nan)},
+    {SPECIAL("flickers_when_timed", flickers_when_timed)},
     {SPECIAL("overruns_when_timed", overruns_when_timed)},
     {SPECIAL("flushes_when_timed", flushes_when_timed)},
     {SPECIAL("refuses_many_rows", well), .supports = refuses_many},

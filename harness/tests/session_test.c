@@ -73,6 +73,8 @@ static void request_free(plan_request *request)
 {
     word_list_free(&request->kernels);
     word_list_free(&request->shapes);
+    word_list_free(&request->inputs);
+    word_list_free(&request->conventions);
 }
 
 /* Its first repetitions are stored when it crashes: the process that is started anew must not be
@@ -113,6 +115,21 @@ static void one_that_crashes_late_spoils_nothing(void **state)
     request_free(&request);
 }
 
+/* A float upwards in some rows of the batch: rows that were never judged alone, but timed to the
+ * end, and their errors are counted. */
+static void the_worst_error_is_over_all_that_was_timed(const stored_cases *cases)
+{
+    const stored_case *plain = case_of(cases, "two_pass_f32_scalar");
+    const stored_case *moved = case_of(cases, "special.position_rounding");
+    assert_true(moved->repetition_count >= 8);
+    assert_true(moved->metrics.elements > plain->metrics.elements);
+    assert_true(moved->metrics.ulp_bias > plain->metrics.ulp_bias);
+    assert_true(moved->metrics.row_ulp_max > plain->metrics.row_ulp_max);
+    assert_true(moved->metrics.row_ulp_max <= plain->metrics.row_ulp_max + 1);
+    assert_true(case_of(cases, "special.position_wrong")->repetition_count >= 8);
+    assert_true(case_of(cases, "special.position_wrong")->metrics.row_ulp_max > 1000);
+}
+
 /* Fine while they were judged: only timing shows it, and each is named alone. */
 static void what_goes_wrong_while_timed_is_named(void **state)
 {
@@ -120,7 +137,11 @@ static void what_goes_wrong_while_timed_is_named(void **state)
         const char *kernel;
         verdict_kind verdict;
     } expected[] = {
-        {"naive.wrong_when_timed", VERDICT_NONDETERMINISTIC},
+        {"naive.wrong_when_timed", VERDICT_INACCURATE},
+        {"special.flickers_when_timed", VERDICT_NONDETERMINISTIC},
+        {"special.position_wrong", VERDICT_INACCURATE},
+        {"special.position_nan", VERDICT_WRONG_CLASS},
+        {"special.position_rounding", VERDICT_OK_NO_BOUND},
         {"naive.crash_when_timed", VERDICT_CRASHED},
         {"special.overruns_when_timed", VERDICT_OVERRUN},
         {"special.flushes_when_timed", VERDICT_STATE_CHANGED},
@@ -135,6 +156,7 @@ static void what_goes_wrong_while_timed_is_named(void **state)
     stored_cases cases;
     request_of(&request,
                "naive.wrong_when_timed,naive.crash_when_timed,special.overruns_when_timed,"
+               "special.flickers_when_timed,special.position_*,two_pass_f32_scalar,"
                "special.flushes_when_timed,special.refuses_many_rows,naive.eps_on_wrong_side,"
                "naive.good",
                "2000x96");
@@ -147,8 +169,57 @@ static void what_goes_wrong_while_timed_is_named(void **state)
             fail_msg("%s: %s(%s)", expected[i].kernel, verdict_name(found->kind), found->detail);
     }
     assert_true(case_of(&cases, "naive.good")->repetition_count >= 8);
+    the_worst_error_is_over_all_that_was_timed(&cases);
     assert_true(case_of(&cases, "roof_copy")->repetition_count >= 8);
     stored_cases_free(&cases);
+    close_session(&session, &kernels);
+    request_free(&request);
+}
+
+/* The largest |mean_error| and |rstd_error| of the rows of a kernel; NaN: some row has none. */
+static void worst_statistics(const stored_cases *cases, const stored_rows *rows, const char *kernel,
+                             double *mean, double *rstd)
+{
+    *mean = *rstd = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const stored_row *row = &rows->rows[i];
+        if (strcmp(cases->cases[row->case_index].key.kernel, kernel) != 0)
+            continue;
+        *mean = isnan(row->mean_error) ? NAN : fmax(fabs(row->mean_error), *mean);
+        *rstd = isnan(row->rstd_error) ? NAN : fmax(fabs(row->rstd_error), *rstd);
+    }
+}
+
+/* The rows' own errors of mean and rstd against the case's, which the metrics count in ulp: an ulp
+ * of f32 is 2^-24 to 2^-23 of a value; a row's RMS is at least its mean. */
+static void rows_keep_the_errors_of_their_statistics(void **state)
+{
+    error error = {0};
+    session session;
+    kernel_list kernels;
+    plan_request request;
+    stored_cases cases;
+    stored_rows rows;
+    double mean, rstd;
+    request_of(&request, "two_pass_f32_scalar,two_pass_wide_f32_acc_f64_scalar", "9x100");
+    request.only = "accuracy";
+    assert_true(word_list_split(&request.inputs, "offset", &error) &&
+                word_list_split(&request.conventions, "torch", &error));
+    open_session(state, &session, &kernels, &request);
+    if (!session_accuracy(&session, &error))
+        fail_msg("%s", error.message);
+    assert_true(store_cases(session.store, session.run, &cases, &error));
+    assert_true(store_rows(session.store, session.run, &rows, &error));
+    worst_statistics(&cases, &rows, "two_pass_f32_scalar", &mean, &rstd);
+    const ln_metrics *metrics = &case_of(&cases, "two_pass_f32_scalar")->metrics;
+    assert_true(rstd > 0 && metrics->rstd_ulp_max >= rstd * 0x1p23 * (1 - 0x1p-40) &&
+                metrics->rstd_ulp_max <= rstd * 0x1p24 * (1 + 0x1p-40));
+    assert_true(mean > 0 && mean <= metrics->mean_ulp_max * 0x1p-23);
+    /* As it gives them: in f64, not rounded to the type of the row. */
+    worst_statistics(&cases, &rows, "two_pass_wide_f32_acc_f64_scalar", &mean, &rstd);
+    assert_true(rstd < 0x1p-30 && mean < 0x1p-30);
+    stored_cases_free(&cases);
+    stored_rows_free(&rows);
     close_session(&session, &kernels);
     request_free(&request);
 }
@@ -156,6 +227,8 @@ static void what_goes_wrong_while_timed_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(rows_keep_the_errors_of_their_statistics, scratch_create,
+                                        scratch_remove),
         cmocka_unit_test_setup_teardown(one_that_crashes_late_spoils_nothing, scratch_create,
                                         scratch_remove),
         cmocka_unit_test_setup_teardown(what_goes_wrong_while_timed_is_named, scratch_create,

@@ -266,6 +266,59 @@ static void test_known_changes(void **state)
     assert_in_range(places[0], 110, 130);
 }
 
+/* A bump that goes away again: against all that follows it the four values hardly show, so that the
+ * far end of what they are compared with must be searched as well. */
+static void test_short_bump(void **state)
+{
+    (void)state;
+    double values[36] = {0};
+    size_t places[36];
+    for (int i = 16; i < 20; i++)
+        values[i] = 9;
+    assert_int_equal(changes(values, 36, 4, places), 2);
+    assert_int_equal(places[0], 16);
+    assert_int_equal(places[1], 20);
+}
+
+/* The order that was seen counts as one of them (Phipson and Smyth): 18 others can make p no
+ * smaller than 1/19, above 5 %, and 19 just 1/20, whatever the series. */
+static void test_fewest_orders(void **state)
+{
+    (void)state;
+    double step[20];
+    size_t places[20], found;
+    change_settings settings = change_defaults();
+    for (int i = 0; i < 20; i++)
+        step[i] = i < 10 ? 0 : 9;
+    settings.orders = 18;
+    assert_true(change_points(step, 20, &settings, places, &found, &problem));
+    assert_int_equal(found, 0);
+    settings.orders = 19;
+    assert_true(change_points(step, 20, &settings, places, &found, &problem));
+    assert_int_equal(found, 1);
+    assert_int_equal(places[0], 10);
+}
+
+/* 2 of the 70 orders of four ones and four nines part them, and with 19 orders a single one that
+ * does speaks against the change: it is found in (34/35)^19 = 57.65 % of all draws. One order more
+ * or less would be 680 of the 40000 off, which is 6.9 standard deviations. */
+static void test_every_order_counts(void **state)
+{
+    (void)state;
+    enum { DRAWS = 40000 };
+    const double step[] = {1, 1, 1, 1, 9, 9, 9, 9}, share = pow(34.0 / 35, 19);
+    size_t places[8], found, all = 0;
+    change_settings settings = change_defaults();
+    settings.orders = 19;
+    for (settings.seed = 1; settings.seed <= DRAWS; settings.seed++) {
+        assert_true(change_points(step, 8, &settings, places, &found, &problem));
+        all += found;
+    }
+    double deviations = ((double)all - DRAWS * share) / sqrt(DRAWS * share * (1 - share));
+    printf("found in %zu of %d draws, %.2f standard deviations off\n", all, DRAWS, deviations);
+    assert_true(fabs(deviations) < 3.4);
+}
+
 /* What CI's history looks like: 2 % slower for good, in noise of 0.5 % with a wild run in ten. */
 static void test_history(void **state)
 {
@@ -364,6 +417,9 @@ int main(void)
         cmocka_unit_test(test_difference_of_nothing),
         cmocka_unit_test(test_nile),
         cmocka_unit_test(test_known_changes),
+        cmocka_unit_test(test_short_bump),
+        cmocka_unit_test(test_fewest_orders),
+        cmocka_unit_test(test_every_order_counts),
         cmocka_unit_test(test_history),
         cmocka_unit_test(test_false_changes),
         cmocka_unit_test(test_few_values),

@@ -31,7 +31,8 @@ static void test_version_1(void **state)
                      "1);"
                      "INSERT INTO accuracies (case_id, verdict, declared, detail, mismatches,"
                      " elements, exact_zeros, sign_of_zero, worst_row, worst_column)"
-                     " VALUES (3, 'ok', 0, '', 0, 32, 0, 0, 0, 0)",
+                     " VALUES (3, 'ok', 0, '', 0, 32, 0, 0, 0, 0);"
+                     "INSERT INTO judged_rows VALUES (3, 1, 10, 2, 1e-7, NULL)",
                      NULL, NULL, NULL),
         SQLITE_OK);
     sqlite3_close(old);
@@ -46,6 +47,11 @@ static void test_version_1(void **state)
         assert_true(cases.cases[0].judged && !cases.cases[0].hashed);
         assert_int_equal(cases.cases[0].metrics.elements, 32);
         stored_cases_free(&cases);
+        stored_rows rows;
+        CHECK(store_rows(store, 7, &rows, &problem));
+        assert_true(rows.count == 1 && rows.rows[0].row_ulp == 2);
+        assert_true(isnan(rows.rows[0].mean_error) && isnan(rows.rows[0].rstd_error));
+        stored_rows_free(&rows);
         CHECK(store_calibration(store, &machine, &calibration, &problem));
         assert_true(calibration.id == 0);
         store_close(store);

@@ -293,15 +293,24 @@ static void test_rows(void **state)
     strcpy(second.input, "offset");
     verdict verdict = {VERDICT_OK, false, ""};
     CHECK(store_put_accuracy(store, run, &first, &verdict, NULL, NAN, &problem));
-    CHECK(store_put_row(store, run, &second, 4, INFINITY, 1.5, 2.5, NAN, &problem));
-    CHECK(store_put_row(store, run, &first, 0, 1, 0.5, 0.25, 8, &problem));
-    CHECK(store_put_row(store, run, &second, 3, 10, 1, 2, 3, &problem));
-    CHECK(store_put_row(store, run, &second, 3, 100, 1, 2, 3, &problem)); /* judged again */
+    const struct {
+        const case_key *key;
+        stored_row row;
+    } puts[] = {
+        {&second, {0, 4, INFINITY, 1.5, 2.5, NAN, NAN, INFINITY}},
+        {&first, {0, 0, 1, 0.5, 0.25, 8, -0x1p-30, 0x1p-25}},
+        {&second, {0, 3, 10, 1, 2, 3, 4, 5}},
+        {&second, {0, 3, 100, 1, 2, 3, 4, 5}}, /* judged again */
+    };
+    for (size_t i = 0; i < sizeof puts / sizeof *puts; i++)
+        CHECK(store_put_row(store, run, puts[i].key, &puts[i].row, &problem));
     stored_rows rows;
     CHECK(store_rows(store, run, &rows, &problem));
     assert_int_equal(rows.count, 3);
     assert_true(rows.rows[0].case_index == 0 && rows.rows[0].row == 0 &&
                 rows.rows[0].norm_max == 0.25 && rows.rows[0].bound_row_ulp == 8);
+    assert_true(rows.rows[0].mean_error == -0x1p-30 && rows.rows[0].rstd_error == 0x1p-25);
+    assert_true(isnan(rows.rows[2].mean_error) && isinf(rows.rows[2].rstd_error));
     assert_true(rows.rows[1].case_index == 1 && rows.rows[1].row == 3 && rows.rows[1].kappa == 100);
     assert_true(rows.rows[2].row == 4 && isinf(rows.rows[2].kappa) && rows.rows[2].row_ulp == 1.5 &&
                 isnan(rows.rows[2].bound_row_ulp));

@@ -64,7 +64,8 @@ static void fill(store *store, int64_t run)
     CHECK(store_put_accuracy(store, run, &wrong, &bad, &metrics, INFINITY, &problem));
     CHECK(store_put_accuracy(store, run, &crashed, &dead, NULL, NAN, &problem));
     CHECK(store_put_accuracy(store, run, &odd, &ok, &metrics, NAN, &problem));
-    CHECK(store_put_row(store, run, &odd, 7, 1e8, 0.5, 0.25, INFINITY, &problem));
+    stored_row row = {0, 7, 1e8, 0.5, 0.25, INFINITY, -0.125, NAN};
+    CHECK(store_put_row(store, run, &odd, &row, &problem));
     CHECK(store_put_kernel(store, run, "fine", "{\"name\":\"fine\",\"unroll\":4}", &problem));
 }
 
@@ -272,11 +273,14 @@ static void test_tsv(void **state)
     const char *rows = scratch_path(state, "rows.tsv");
     char *bytes = read_file(rows);
     static const char heading[] =
-        "kernel\tconvention\tinput\thidden\tkappa\trow_ulp\tnorm_max\tbound_row_ulp\n";
+        "kernel\tconvention\tinput\thidden\tkappa\trow_ulp\tnorm_max\tbound_row_ulp\t"
+        "mean_error\trstd_error\n";
     assert_memory_equal(bytes, heading, strlen(heading));
     free(bytes);
     assert_string_equal(cell_of(rows, 0, "kappa"), "1e+08");
     assert_string_equal(cell_of(rows, 0, "bound_row_ulp"), "inf");
+    assert_string_equal(cell_of(rows, 0, "mean_error"), "-0.125");
+    assert_string_equal(cell_of(rows, 0, "rstd_error"), "nan");
     const char *histogram = scratch_path(state, "histogram.tsv");
     assert_string_equal(cell_of(histogram, 0, "kernel"), "fine");
     assert_string_equal(cell_of(histogram, 0, "from_ulp"), "0");

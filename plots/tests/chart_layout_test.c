@@ -1,6 +1,7 @@
-/* Where labels and ticks go. */
+/* Where labels and ticks go, and the checker of markup. */
 #include "test.h"
 
+#include "markup.h"
 #include "report_parts.h"
 #include <math.h>
 #include <stdlib.h>
@@ -99,9 +100,21 @@ static void test_frame(void **state)
     assert_true(fabs(frame_y(&frame, 2.5) - 200) < 1e-9);
 }
 
+/* What the tests of the report look at markup with. */
+static void test_balance_checker(void **state)
+{
+    (void)state;
+    assert_true(is_balanced("<a b='<'><c/>x</a>"));
+    assert_false(is_balanced("<a><b></a></b>"));
+    assert_false(is_balanced("<a>1 < 2</a>"));
+    assert_false(is_balanced("<a>"));
+    assert_false(is_balanced("</a>"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_balance_checker),
         cmocka_unit_test(test_spread_moves_little_and_enough),
         cmocka_unit_test(test_labels_do_not_overlap),
         cmocka_unit_test(test_overlaps_are_counted),

@@ -13,9 +13,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const char *next_line(const char *line)
+{
+    const char *end = strchr(line, '\n');
+    return end && end[1] ? end + 1 : NULL;
+}
+
 static const char *const all_stems[] = {"throughput_l2", "roof_share", "error_kappa",
-                                        "speed_error"};
-enum { STEMS = 4, CHARTS = STEMS + 2 }; /* a map, which names winners only, and error over hidden */
+                                        "variance_kappa", "speed_error"};
+enum { STEMS = 5, CHARTS = STEMS + 2 }; /* a map, which names winners only, and error over hidden */
 
 static char *slurp(const char *directory, const char *name)
 {
@@ -41,35 +47,28 @@ static char *slurp_drawing(const char *directory, const char *stem, const char *
     return slurp(directory, name);
 }
 
-static void test_balance_checker(void **state)
-{
-    (void)state;
-    assert_true(is_balanced("<a b='<'><c/>x</a>"));
-    assert_false(is_balanced("<a><b></a></b>"));
-    assert_false(is_balanced("<a>1 < 2</a>"));
-    assert_false(is_balanced("<a>"));
-    assert_false(is_balanced("</a>"));
-}
+static const struct {
+    const char *name, *statistics, *isa;
+    double gbps;
+} plain_kernels[] = {{"fused_f32_avx512", "fused", "avx512", 80},
+                     {"two_pass_f32_avx2", "two_pass", "avx2", 45},
+                     {"welford_f32_scalar", "welford", "scalar", 2},
+                     {"naive_f32_avx512", "naive", "avx512", 60}};
+enum { PLAIN_KERNELS = 4 };
 
 /* Four kernels, three sizes, errors over kappa. */
 static sample *plain_sample(void)
 {
-    static const struct {
-        const char *name, *statistics, *isa;
-        double gbps;
-    } kernels[] = {{"fused_f32_avx512", "fused", "avx512", 80},
-                   {"two_pass_f32_avx2", "two_pass", "avx2", 45},
-                   {"welford_f32_scalar", "welford", "scalar", 2},
-                   {"naive_f32_avx512", "naive", "avx512", 60}};
     static const size_t hidden[] = {64, 768, 4096};
     sample *sample = sample_create();
     assert_non_null(sample);
-    for (size_t i = 0; i < 4; i++) {
-        sample_kernel(sample, kernels[i].name, kernels[i].statistics, kernels[i].isa);
+    for (size_t i = 0; i < PLAIN_KERNELS; i++) {
+        const char *name = plain_kernels[i].name;
+        sample_kernel(sample, name, plain_kernels[i].statistics, plain_kernels[i].isa);
         for (size_t j = 0; j < 3; j++)
-            sample_speed(sample, kernels[i].name, 65536 / hidden[j], hidden[j],
-                         kernels[i].gbps * (1 + 0.05 * (double)j));
-        sample_judged(sample, kernels[i].name, "offset", 1e5, VERDICT_OK);
+            sample_speed(sample, name, 65536 / hidden[j], hidden[j],
+                         plain_kernels[i].gbps * (1 + 0.05 * (double)j));
+        sample_judged(sample, name, "offset", 1e5, VERDICT_OK);
         for (double kappa = 1; kappa < 1e6; kappa *= 10)
             sample_row(sample, kappa, kappa * 0.1 * (1 + (double)i), kappa * 100);
     }
@@ -103,10 +102,8 @@ static void test_charts_show_every_kernel(void **state)
         assert_non_null(png);
         assert_true(strlen(svg) > 8000);
         assert_true(is_balanced(svg));
-        assert_non_null(strstr(svg, "fused_f32_avx512"));
-        assert_non_null(strstr(svg, "two_pass_f32_avx2"));
-        assert_non_null(strstr(svg, "welford_f32_scalar"));
-        assert_non_null(strstr(svg, "naive_f32_avx512"));
+        for (size_t k = 0; k < PLAIN_KERNELS; k++)
+            assert_non_null(strstr(svg, plain_kernels[k].name));
         assert_non_null(strstr(svg, "SYNTHETIC DATA, NOT A MACHINE | commit 0123456789ab"));
         assert_memory_equal(png, "\x89PNG", 4);
         free(svg);
@@ -139,9 +136,8 @@ static void test_page_holds_everything(void **state)
     assert_non_null(page);
     assert_true(is_balanced(page));
     for (size_t i = 0; i < STEMS; i++) {
-        char id[64];
-        snprintf(id, sizeof id, "id=\"%s\"", all_stems[i]);
-        assert_non_null(strstr(page, id));
+        const char *at = strstr(page, all_stems[i]);
+        assert_true(at && memcmp(at - 4, "id=\"", 4) == 0);
     }
     assert_non_null(strstr(page, "fastest: <strong>fused_f32_avx512</strong> at 3 of 3"));
     assert_non_null(strstr(page, "80.0 to 88.0 GB/s, 0.800 to 0.880 of the roof"));
@@ -171,11 +167,8 @@ static void test_same_data_same_bytes(void **state)
     report_result result;
     write_report(sample, "once", &result);
     write_report(sample, "twice", &result);
-    for (size_t i = 0; i < STEMS; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s.svg", all_stems[i]);
-        same_file("once", "twice", name);
-    }
+    for (size_t i = 0; i < result.chart_count; i++)
+        same_file("once", "twice", strchr(result.charts[i], '/') + 1);
     same_file("once", "twice", "index.html");
     sample_free(sample);
 }
@@ -209,7 +202,7 @@ static void test_many_kernels_find_room(void **state)
     sample *sample = sample_create();
     assert_non_null(sample);
     char names[KERNELS][NAME_MAX_LENGTH];
-    double speeds[KERNELS];
+    double speeds[KERNELS], errors[KERNELS];
     for (int i = 0; i < KERNELS; i++) {
         const char *isa = isas[i / 5 % 4];
         snprintf(names[i], sizeof names[i], "%s%s_f32_%s", statistics[i % 5],
@@ -222,7 +215,8 @@ static void test_many_kernels_find_room(void **state)
         speeds[i] = gbps;
         for (size_t hidden = 64; hidden <= 16384; hidden *= 4)
             sample_speed(sample, names[i], 65536 / hidden, hidden, gbps + (double)(hidden % 7));
-        sample_judged(sample, names[i], "offset", pow(10, i % 6) * (1 + 0.1 * i), VERDICT_OK);
+        errors[i] = pow(10, i % 6) * (1 + 0.1 * i);
+        sample_judged(sample, names[i], "offset", errors[i], VERDICT_OK);
         for (double kappa = 1; kappa < 1e8; kappa *= 10)
             sample_row(sample, kappa, 1 + kappa * 0.001 * i, 50 + kappa);
     }
@@ -233,12 +227,17 @@ static void test_many_kernels_find_room(void **state)
     for (size_t chart = 0; chart < STEMS; chart++) {
         char *svg = slurp_drawing("many", all_stems[chart], "svg");
         for (int i = 0; i + 1 < KERNELS; i++) {
-            /* Throughput has one line a method (the same five statistics, plain or _nt): its
-             * fastest ISA's. */
-            bool drawn = true;
-            for (int j = 0; j + 1 < KERNELS && chart == 0; j++)
-                drawn = drawn && !(j % 5 == i % 5 && j / 20 == i / 20 && speeds[j] > speeds[i]);
-            assert_int_equal(strstr(svg, names[i]) != NULL, drawn);
+            /* A method (one of five statistics, plain or _nt) is drawn by its fastest ISA, in
+             * errors over kappa by its widest, AVX-512; in speed against error the front too. */
+            bool widest = i / 5 % 4 == 2, fastest = true, front = true;
+            for (int j = 0; j < KERNELS; j++) { /* the last is a method of its own */
+                bool faster = speeds[j] > speeds[i], same = j % 5 == i % 5 && j / 20 == i / 20;
+                fastest = fastest && !(faster && same && j + 1 < KERNELS);
+                front = front && !(faster && errors[j] <= errors[i]);
+            }
+            bool drawn = chart < 2 ? fastest : chart < 4 ? widest : fastest || front;
+            if ((strstr(svg, names[i]) != NULL) != drawn)
+                fail_msg("%s in %s", names[i], all_stems[chart]);
         }
         free(svg);
     }
@@ -246,17 +245,11 @@ static void test_many_kernels_find_room(void **state)
     for (int panel = 1; panel <= 3; panel++) {
         label_box boxes[KERNELS];
         size_t count = read_boxes(points, panel, boxes, KERNELS);
-        assert_int_equal(count, KERNELS);
+        assert_true(count >= 10 && count < KERNELS);
         assert_int_equal(layout_overlaps(boxes, count), 0);
     }
     free(points);
     sample_free(sample);
-}
-
-static const char *next_line(const char *line)
-{
-    const char *end = strchr(line, '\n');
-    return end && end[1] ? end + 1 : NULL;
 }
 
 static void test_figures_on_the_charts(void **state)
@@ -310,7 +303,7 @@ static size_t check_front(const char *points, const char *front, int panel)
             errors[count++] = y;
         }
     }
-    assert_int_equal(count, 40);
+    assert_true(count >= 10);
     for (size_t i = 0; i < count; i++) {
         bool dominated = false, drawn = false;
         for (size_t j = 0; j < count; j++)
@@ -327,11 +320,10 @@ static size_t check_front(const char *points, const char *front, int panel)
     return on_front;
 }
 
-/* On the report that the test before has drawn. */
 static void test_pareto_front(void **state)
 {
     (void)state;
-    char *points = slurp("many", "data/speed_error.tsv");
+    char *points = slurp("many", "data/speed_error.tsv"); /* of the test before */
     char *front = slurp("many", "data/speed_error_front.tsv");
     assert_non_null(points);
     assert_non_null(front);
@@ -438,7 +430,7 @@ static void test_a_script_that_fails_is_reported(void **state)
     report_result result;
     error error = {0};
     mkdir("broken_plots", 0777);
-    static const char *const scripts[] = {"throughput.gp", "roof_share.gp", "error_kappa.gp",
+    static const char *const scripts[] = {"throughput.gp", "roof_share.gp", "panels.gp",
                                           "speed_error.gp"};
     for (size_t i = 0; i < 4; i++) {
         char path[64];
@@ -473,8 +465,9 @@ static void test_only_what_was_measured_is_drawn(void **state)
     sample_judged(sample, "two_pass_f32_avx2", "offset", 3, VERDICT_OK);
     sample_row(sample, 100, 3, 40);
     write_report(sample, "accuracy", &result);
-    assert_int_equal(result.chart_count, 1);
+    assert_int_equal(result.chart_count, 2);
     assert_string_equal(result.charts[0], "accuracy/error_kappa.svg");
+    assert_string_equal(result.charts[1], "accuracy/variance_kappa.svg");
     char *page = slurp("accuracy", "index.html");
     assert_non_null(strstr(page, "not drawn, since no speed was measured"));
     free(page);
@@ -524,7 +517,7 @@ static void test_what_went_wrong_is_said(void **state)
     assert_non_null(strstr(svg, "crashed(SIGSEGV)"));
     free(svg);
     svg = slurp("wrong", "speed_error.svg");
-    assert_non_null(strstr(svg, "fused_f32_avx512 (wrong-class)"));
+    assert_non_null(strstr(svg, "<title>fused_f32_avx512: 84.0 GB/s, wrong-class<"));
     free(svg);
     char *points = slurp("wrong", "data/error_kappa.tsv");
     assert_non_null(strstr(points, "\t1.5\tNaN\tNaN\t1\t"));
@@ -581,7 +574,6 @@ static void test_full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_balance_checker),
         cmocka_unit_test(test_charts_show_every_kernel),
         cmocka_unit_test(test_page_holds_everything),
         cmocka_unit_test(test_same_data_same_bytes),

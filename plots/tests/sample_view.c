@@ -93,5 +93,7 @@ void sample_row(sample *sample, double kappa, double row_ulp, double bound)
                      .kappa = kappa,
                      .row_ulp = row_ulp,
                      .norm_max = row_ulp * 1e-7,
-                     .bound_row_ulp = bound};
+                     .bound_row_ulp = bound,
+                     .mean_error = 1e-8,
+                     .rstd_error = row_ulp * -1e-8};
 }

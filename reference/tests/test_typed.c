@@ -92,12 +92,37 @@ static void irrational_results(void **state)
         same(a.result.facts.rstd, root_2 / 2);
         same(a.result.facts.mean, 3.0);
         same(a.result.max_xhat, root_2);
+        same(a.result.mean_rest, 0.0);
+        same(a.result.rstd_rest, type == LN_F64 ? root_2_rest / 2 : 0.0);
         if (type == LN_F64) {
             same(a.rest[4], root_2_rest);
             same(a.rest[1], -root_2_rest / 2);
             same(a.rest[2], 0.0);
         }
     }
+}
+
+/* 1/3 is 0x1.555...p-2, and what a double leaves of it 1/3 of 2^-54; the mean of -1 + 2^-53, 0 and
+ * 1 is 2^-53 / 3. */
+static void rest_of_the_mean(void **state)
+{
+    (void)state;
+    question q = {.storage = LN_F64, .hidden = 3, .x = {0, 0, 1}};
+    answers a = ask(&q);
+    same(a.result.facts.mean, 0x1.5555555555555p-2);
+    same(a.result.mean_rest, 0x1.5555555555555p-56);
+    q.x[0] = -0x1.fffffffffffffp-1; /* -1 + 2^-53: the sum is 2^-53 */
+    a = ask(&q);
+    same(a.result.facts.mean, 0x1.5555555555555p-55);
+    same(a.result.mean_rest, 0x1.5555555555555p-109);
+    q.storage = LN_F32;
+    q.x[0] = 0;
+    a = ask(&q);
+    same(a.result.mean_rest, 0.0);
+    q.storage = LN_F64;
+    q.x[2] = (double)INFINITY;
+    a = ask(&q);
+    assert_true(isnan(a.result.mean_rest) && isnan(a.result.rstd_rest));
 }
 
 /* The largest and the smallest doubles in one row: var 2^2045 and a hair. */
@@ -338,11 +363,17 @@ static void rounds_to_short_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(irrational_results),    cmocka_unit_test(whole_range_of_f64),
-        cmocka_unit_test(subnormals_of_f64),     cmocka_unit_test(rests_of_f64),
-        cmocka_unit_test(ties_of_short_types),   cmocka_unit_test(residual_is_rounded_to_the_type),
-        cmocka_unit_test(undefined_and_special), cmocka_unit_test(refuses_what_is_missing),
-        cmocka_unit_test(reads_short_types),     cmocka_unit_test(rounds_to_short_types),
+        cmocka_unit_test(irrational_results),
+        cmocka_unit_test(rest_of_the_mean),
+        cmocka_unit_test(whole_range_of_f64),
+        cmocka_unit_test(subnormals_of_f64),
+        cmocka_unit_test(rests_of_f64),
+        cmocka_unit_test(ties_of_short_types),
+        cmocka_unit_test(residual_is_rounded_to_the_type),
+        cmocka_unit_test(undefined_and_special),
+        cmocka_unit_test(refuses_what_is_missing),
+        cmocka_unit_test(reads_short_types),
+        cmocka_unit_test(rounds_to_short_types),
     };
     return cmocka_run_group_tests_name("typed", tests, set_up, tear_down);
 }

@@ -1,0 +1,115 @@
+#include "report_theory.h"
+#include <math.h>
+#include <string.h>
+
+static const double rounding_units[] = {
+    [LN_F32] = 0x1p-24, [LN_F64] = 0x1p-53, [LN_BF16] = 0x1p-8, [LN_F16] = 0x1p-11};
+
+/* Accumulators of a kernel: lanes times unroll. Lanes hold what is summed up from: f32, or f64 of
+ * f64 rows. */
+static double block_of(const theory_kernel *kernel)
+{
+    static const struct {
+        const char *isa;
+        double bytes;
+    } isas[] = {{"scalar", 0}, {"neon", 16}, {"avx2", 32}, {"avx512", 64}, {"avx512bf16", 64}};
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
+        if (strcmp(kernel->isa, isas[i].isa) != 0)
+            continue;
+        double lanes = isas[i].bytes / (kernel->storage == LN_F64 ? 8 : 4);
+        return fmax(lanes, 1) * fmax(kernel->unroll, 1);
+    }
+    return 0;
+}
+
+/* The roundings that no term exceeds, for sums in turn, and for pairwise ones over chunks of so
+ * many blocks (statistics/ and cascade.h). */
+static double turn_depth(double hidden, double block)
+{
+    return ceil(hidden / block) + log2(block);
+}
+
+static double chunk_depth(double hidden, double block, double chunk)
+{
+    double steps = ceil(hidden / block), chunks = ceil(steps / chunk);
+    return fmin(steps, chunk) + log2(block) + (chunks > 1 ? floor(log2(chunks)) + 1 : 0);
+}
+
+static const struct {
+    const char *statistics;
+    theory_kind kind;
+    double chunk; /* blocks; 0: in turn */
+} ways[] = {
+    {"naive", THEORY_TEXTBOOK, 0},         {"clamped", THEORY_TEXTBOOK, 0},
+    {"shifted", THEORY_SHIFTED, 0},        {"two_pass", THEORY_TWO_PASS, 0},
+    {"pairwise", THEORY_TWO_PASS, 2},      {"compensated", THEORY_TWO_PASS, 0},
+    {"corrected", THEORY_CORRECTED, 2},    {"scaled", THEORY_CORRECTED, 2},
+    {"reproducible", THEORY_CORRECTED, 0}, {"welford", THEORY_UPDATED, 0},
+    {"chunked", THEORY_UPDATED, 32},
+};
+
+bool theory_of(const theory_kernel *kernel, size_t hidden, theory *theory)
+{
+    double n = (double)hidden, block = block_of(kernel);
+    if (strcmp(kernel->statistics, "reproducible") == 0)
+        block = 64; /* its tile, on every ISA */
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && block > 0; i++) {
+        if (strcmp(kernel->statistics, ways[i].statistics) != 0)
+            continue;
+        bool wide = strcmp(kernel->apply, "wide") == 0 || kernel->storage == LN_F64;
+        theory->kind = ways[i].kind;
+        theory->two_parts = strcmp(kernel->apply, "direct") != 0;
+        theory->depth = ways[i].chunk ? chunk_depth(n, block, ways[i].chunk) : turn_depth(n, block);
+        if (strcmp(kernel->statistics, "compensated") == 0)
+            theory->depth = 3; /* the sum, the quotient, the product */
+        theory->unit = rounding_units[kernel->accumulator];
+        theory->apply = rounding_units[wide ? LN_F64 : LN_F32];
+        theory->storage = rounding_units[kernel->storage];
+        return true;
+    }
+    return false;
+}
+
+/* A pivot that is further than two standard deviations from the mean is not kept, so that of the
+ * shifted row kappa^2 = 1 + (mean - pivot)^2 / var is at most this. */
+static const double shifted_kappa_square = 5;
+
+double theory_variance(const theory *theory, double kappa)
+{
+    double off = theory->depth * theory->unit, carried = off * kappa;
+    switch (theory->kind) {
+    case THEORY_TEXTBOOK:
+        return off * kappa * kappa;
+    case THEORY_SHIFTED:
+        return off * shifted_kappa_square;
+    case THEORY_UPDATED:
+        return carried;
+    case THEORY_CORRECTED:
+        return off * (1 + carried * carried);
+    case THEORY_TWO_PASS:
+        break;
+    }
+    return off + carried * carried;
+}
+
+double theory_mean(const theory *theory, double kappa)
+{
+    double off = theory->depth * theory->unit, carried = off * kappa;
+    if (theory->kind == THEORY_SHIFTED)
+        carried = off * sqrt(shifted_kappa_square);
+    else if (theory->kind == THEORY_CORRECTED && theory->two_parts)
+        carried = off * (1 + carried);
+    return carried;
+}
+
+/* Roundings of one element and of rstd that do not grow: eps, root and quotient (2.5), x - mean,
+ * times rstd, times gamma, plus beta. */
+static const double apply_roundings = 6.5;
+
+double theory_row_ulp(const theory *theory, double kappa)
+{
+    return (theory_mean(theory, kappa) + theory_variance(theory, kappa) / 2 +
+            apply_roundings * theory->apply) /
+               theory->storage +
+           0.5;
+}

@@ -1,0 +1,230 @@
+/* oneDNN's layer normalization as a plugin, by its C API (2.x).
+ *
+ * onednn_f32, onednn_bf16_param_f32: what is timed is dnnl_primitive_execute() alone; the primitive
+ * and its memory objects are made by prepare().
+ *
+ * onednn_call_f32: what is timed is all that a program does which keeps nothing: descriptors, the
+ * primitive (out of oneDNN's own cache), memory objects, execution.
+ *
+ * Mean and variance are two passes over the row, in code that is generated for the CPU and the
+ * row's length. In inference oneDNN gives neither mean nor rstd; gamma and beta are f32 whatever
+ * the rows are.
+ */
+#include "peer.h"
+
+#include <oneapi/dnnl/dnnl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TENSORS = 4 }; /* x, y, gamma, beta */
+
+/* One for the process, made when it is first needed. */
+static dnnl_engine_t engine;
+static dnnl_stream_t stream;
+
+static int begin(void)
+{
+    if (!engine && dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success)
+        engine = NULL;
+    if (engine && !stream &&
+        dnnl_stream_create(&stream, engine, dnnl_stream_default_flags) != dnnl_success)
+        stream = NULL;
+    return stream != NULL;
+}
+
+/* The rows as oneDNN sees them; x and y have one description. */
+static int describe_rows(const ln_problem *problem, dnnl_memory_desc_t *rows)
+{
+    const dnnl_dims_t sizes = {(dnnl_dim_t)problem->rows, (dnnl_dim_t)problem->hidden};
+    dnnl_data_type_t type = problem->storage == LN_BF16 ? dnnl_bf16 : dnnl_f32;
+    return dnnl_memory_desc_init_by_tag(rows, 2, sizes, type, dnnl_ab) == dnnl_success;
+}
+
+static int describe_parameter(const ln_problem *problem, dnnl_memory_desc_t *parameter)
+{
+    const dnnl_dims_t sizes = {(dnnl_dim_t)problem->hidden};
+    return dnnl_memory_desc_init_by_tag(parameter, 1, sizes, dnnl_f32, dnnl_a) == dnnl_success;
+}
+
+static dnnl_status_t describe(const ln_problem *problem, dnnl_primitive_desc_t *described)
+{
+    dnnl_memory_desc_t rows;
+    dnnl_layer_normalization_desc_t layer;
+    unsigned flags = (peer_has_gamma(problem) ? (unsigned)dnnl_use_scale : 0u) |
+                     (peer_has_beta(problem) ? (unsigned)dnnl_use_shift : 0u);
+    if (!begin() || !describe_rows(problem, &rows))
+        return dnnl_runtime_error;
+    dnnl_status_t status = dnnl_layer_normalization_forward_desc_init(
+        &layer, dnnl_forward_inference, &rows, NULL, (float)problem->convention.eps, flags);
+    return status == dnnl_success
+               ? dnnl_primitive_desc_create(described, &layer, NULL, engine, NULL)
+               : status;
+}
+
+/* Of what remains, oneDNN itself is asked; but rows that lie apart it takes and gets wrong (2.6.3:
+ * five elements in rows of thirteen). */
+static const char *supports(const ln_problem *problem)
+{
+    const char *reason = peer_refuses_convention(&problem->convention);
+    if (reason)
+        return reason;
+    if (!peer_is_dense(problem))
+        return "its rows lie one behind the other";
+    dnnl_primitive_desc_t described;
+    dnnl_status_t status = describe(problem, &described);
+    if (status == dnnl_success)
+        dnnl_primitive_desc_destroy(described);
+    return status == dnnl_success         ? NULL
+           : status == dnnl_unimplemented ? "oneDNN has no implementation of it for this CPU"
+                                          : "oneDNN refuses its description";
+}
+
+typedef struct prepared {
+    const ln_problem *problem;
+    dnnl_primitive_t primitive;
+    int count;
+    dnnl_exec_arg_t arguments[TENSORS];
+    void *pointers[TENSORS];
+} prepared;
+
+static void forget(prepared *prepared)
+{
+    for (int i = 0; i < prepared->count; i++)
+        dnnl_memory_destroy(prepared->arguments[i].memory);
+    if (prepared->primitive)
+        dnnl_primitive_destroy(prepared->primitive);
+    prepared->count = 0;
+    prepared->primitive = NULL;
+}
+
+static int add_tensor(prepared *prepared, int argument, const dnnl_memory_desc_t *described)
+{
+    dnnl_exec_arg_t *added = &prepared->arguments[prepared->count];
+    if (dnnl_memory_create(&added->memory, described, engine, DNNL_MEMORY_NONE) != dnnl_success)
+        return 0;
+    added->arg = argument;
+    prepared->pointers[prepared->count++] = NULL;
+    return 1;
+}
+
+static int create_primitive(prepared *prepared)
+{
+    dnnl_primitive_desc_t described;
+    if (describe(prepared->problem, &described) != dnnl_success)
+        return 0;
+    dnnl_status_t status = dnnl_primitive_create(&prepared->primitive, described);
+    dnnl_primitive_desc_destroy(described);
+    if (status != dnnl_success)
+        prepared->primitive = NULL;
+    return status == dnnl_success;
+}
+
+/* Everything but the tensors' addresses. */
+static int make(prepared *prepared, const ln_problem *problem)
+{
+    dnnl_memory_desc_t rows, parameter;
+    *prepared = (struct prepared){.problem = problem};
+    if (describe_rows(problem, &rows) && describe_parameter(problem, &parameter) &&
+        create_primitive(prepared) && add_tensor(prepared, DNNL_ARG_SRC, &rows) &&
+        add_tensor(prepared, DNNL_ARG_DST, &rows) &&
+        (!peer_has_gamma(problem) || add_tensor(prepared, DNNL_ARG_SCALE, &parameter)) &&
+        (!peer_has_beta(problem) || add_tensor(prepared, DNNL_ARG_SHIFT, &parameter)))
+        return 1;
+    forget(prepared);
+    return 0;
+}
+
+/* oneDNN takes pointers that are not const, and writes to y alone. */
+static void execute(prepared *prepared, const ln_tensors *tensors)
+{
+    const void *const pointers[TENSORS] = {tensors->x, tensors->y, tensors->gamma, tensors->beta};
+    for (int i = 0; i < prepared->count; i++) {
+        void *pointer = (void *)(uintptr_t)pointers[i];
+        if (pointer == prepared->pointers[i])
+            continue;
+        dnnl_memory_set_data_handle(prepared->arguments[i].memory, pointer);
+        prepared->pointers[i] = pointer;
+    }
+    dnnl_primitive_execute(prepared->primitive, stream, prepared->count, prepared->arguments);
+    dnnl_stream_wait(stream);
+}
+
+static int prepare(const ln_problem *problem, void **state)
+{
+    prepared *prepared = malloc(sizeof *prepared);
+    if (prepared && make(prepared, problem)) {
+        *state = prepared;
+        return 0;
+    }
+    free(prepared);
+    return 1;
+}
+
+static void release(void *state)
+{
+    forget(state);
+    free(state);
+}
+
+static void run_prepared(const void *state, const ln_tensors *tensors)
+{
+    execute((prepared *)(uintptr_t)state, tensors);
+}
+
+/* There is no prepare(), so the state is the problem itself. */
+static void run_call(const void *state, const ln_tensors *tensors)
+{
+    prepared once;
+    if (!make(&once, state))
+        return;
+    execute(&once, tensors);
+    forget(&once);
+}
+
+/* Debian's oneDNN stands on GNU's OpenMP, and another compiler's omp.h may mean another one. A
+ * primitive has as many threads as there are when it is made. */
+#if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
+extern void omp_set_num_threads(int threads);
+#endif
+
+static int set_threads(unsigned threads)
+{
+#if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
+    omp_set_num_threads((int)threads);
+    return 0;
+#else
+    return threads == 1 && DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_SEQ ? 0 : 1;
+#endif
+}
+
+#define ONEDNN(name_, storage_)                                                                    \
+    .struct_size = sizeof(ln_kernel), .name = name_, .statistics = "onednn", .apply = "",          \
+    .schedule = "", .isa = "any", .storage = storage_, .param = LN_F32, .accumulator = LN_F32,     \
+    .traits = LN_TRAIT_NO_RESIDUAL, .supports = supports
+
+static const ln_kernel kernels[] = {
+    {ONEDNN("onednn_f32", LN_F32), .prepare = prepare, .release = release, .run = run_prepared},
+    {ONEDNN("onednn_call_f32", LN_F32), .run = run_call},
+    {ONEDNN("onednn_bf16_param_f32", LN_BF16), .prepare = prepare, .release = release,
+     .run = run_prepared},
+};
+
+static char version[64];
+
+static const ln_plugin plugin = {
+    .abi_version = LN_PLUGIN_ABI,
+    .struct_size = sizeof(ln_plugin),
+    .name = "onednn",
+    .count = sizeof kernels / sizeof *kernels,
+    .kernels = kernels,
+    .set_threads = set_threads,
+    .version = version,
+};
+
+const ln_plugin *ln_plugin_v1(void)
+{
+    const dnnl_version_t *loaded = dnnl_version();
+    snprintf(version, sizeof version, "oneDNN %d.%d.%d", loaded->major, loaded->minor,
+             loaded->patch);
+    return &plugin;
+}

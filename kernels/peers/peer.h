@@ -1,0 +1,50 @@
+/* What the peers have in common: which conventions other libraries' LayerNorm can do. */
+#ifndef LAYERNORM_PEER_H
+#define LAYERNORM_PEER_H
+
+#include <layernorm_plugin.h>
+
+/* Mean and biased variance, eps in the variance, and no affine step, a vector gamma, or both
+ * vectors: what torch.nn.LayerNorm says, and no library says more. NULL, or what stands against it.
+ */
+static inline const char *peer_refuses_convention(const ln_convention *convention)
+{
+    if (convention->ddof != 0)
+        return "it divides by N alone (ddof 0)";
+    if (convention->eps_place != LN_EPS_VAR && convention->eps_place != LN_EPS_NONE)
+        return "it adds eps to the variance alone";
+    switch (convention->affine) {
+    case LN_AFFINE_NONE:
+    case LN_AFFINE_GAMMA:
+    case LN_AFFINE_VECTOR:
+        return NULL;
+    case LN_AFFINE_SCALAR:
+        return "its gamma and beta are vectors, not scalars";
+    case LN_AFFINE_GAMMA1:
+        return "it multiplies by gamma, not by 1 + gamma";
+    }
+    return "it does not know this affine form";
+}
+
+static inline int peer_has_gamma(const ln_problem *problem)
+{
+    return problem->convention.affine != LN_AFFINE_NONE;
+}
+
+static inline int peer_has_beta(const ln_problem *problem)
+{
+    return problem->convention.affine == LN_AFFINE_VECTOR;
+}
+
+static inline size_t peer_stride(size_t stride, size_t hidden)
+{
+    return stride ? stride : hidden;
+}
+
+static inline int peer_is_dense(const ln_problem *problem)
+{
+    return peer_stride(problem->x_stride, problem->hidden) == problem->hidden &&
+           peer_stride(problem->y_stride, problem->hidden) == problem->hidden;
+}
+
+#endif

@@ -1,0 +1,275 @@
+/* One peer: what it says of itself, which conventions it takes, that its answers are right wherever
+ * the tensors lie, and that set_threads() sets the number of its threads.
+ *     peer_test PLUGIN.so */
+#include "tests.h"
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+
+enum { ROWS = 3, MOST_HIDDEN = 768, GAP = 8, POISON = 0xff };
+
+static const ln_plugin *plugin;
+
+static bool is_taken(const ln_convention *convention)
+{
+    return convention->ddof == 0 &&
+           (convention->eps_place == LN_EPS_VAR || convention->eps_place == LN_EPS_NONE) &&
+           convention->affine != LN_AFFINE_SCALAR && convention->affine != LN_AFFINE_GAMMA1;
+}
+
+/* ---- what it says ---- */
+
+static void describes_itself(void **state)
+{
+    (void)state;
+    assert_int_equal(plugin->abi_version, LN_PLUGIN_ABI);
+    assert_true(LN_PLUGIN_HAS(plugin, version) && plugin->version[0]);
+    assert_non_null(plugin->set_threads);
+    for (size_t i = 0; i < plugin->count; i++) {
+        const ln_kernel *kernel = &plugin->kernels[i];
+        assert_int_equal(strncmp(kernel->name, plugin->name, strlen(plugin->name)), 0);
+        assert_string_equal(kernel->statistics, plugin->name);
+        assert_true(kernel->traits & LN_TRAIT_NO_RESIDUAL);
+        assert_null(kernel->bound);
+    }
+}
+
+static void takes_what_the_library_can(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < plugin->count; i++)
+        for (size_t number = 0; number < CONVENTIONS; number++) {
+            const ln_kernel *kernel = &plugin->kernels[i];
+            const ln_problem problem =
+                problem_of(types_of(kernel), ROWS, 64, convention_number(number));
+            const char *reason = kernel->supports(&problem);
+            if (is_taken(&problem.convention) != (reason == NULL) || (reason && !reason[0]))
+                fail_msg("%s, convention %zu: '%s'", kernel->name, number, reason ? reason : "yes");
+        }
+}
+
+/* ---- what it computes ---- */
+
+/* Rows with room for gaps, and parameters; `values` are what `elements` hold. */
+typedef struct tensor {
+    double values[ROWS * (MOST_HIDDEN + GAP)];
+    _Alignas(64) char elements[(ROWS * (MOST_HIDDEN + GAP) + 1) * LARGEST_ELEMENT];
+} tensor;
+
+typedef struct scene {
+    const ln_kernel *kernel;
+    ln_problem problem;
+    tensor x, gamma, beta;
+    _Alignas(64) char y[(ROWS * (MOST_HIDDEN + GAP) + 1) * LARGEST_ELEMENT];
+    double mean[ROWS], rstd[ROWS]; /* room for any accumulator */
+    ln_tensors tensors;
+} scene;
+
+static void fill(tensor *tensor, ln_type type, size_t count, double mean, double scale,
+                 size_t offset, numbers *numbers)
+{
+    for (size_t i = 0; i < count; i++)
+        tensor->values[i] = mean + scale * numbers_normal(numbers);
+    elements_store(type, tensor->elements + offset * element_size(type), tensor->values, count);
+}
+
+typedef enum layout { DENSE, MISALIGNED, STRIDED, IN_PLACE, LAYOUTS } layout;
+
+/* Rows of variance near 1e-4, so that eps counts. False where the kernel does not take the layout.
+ */
+static bool set(scene *scene, const ln_kernel *kernel, size_t hidden, ln_convention convention,
+                layout layout)
+{
+    numbers numbers = {hidden};
+    size_t stride = hidden + (layout == STRIDED ? GAP : 0), offset = layout == MISALIGNED;
+    size_t at = offset * element_size(kernel->storage);
+    scene->kernel = kernel;
+    scene->problem = problem_of(types_of(kernel), ROWS, hidden, convention);
+    scene->problem.x_stride = scene->problem.y_stride = stride;
+    if (kernel->supports(&scene->problem))
+        return false;
+    fill(&scene->x, kernel->storage, ROWS * stride, 0.02, 0.01, offset, &numbers);
+    fill(&scene->gamma, kernel->param, hidden, 1, 0.1, 0, &numbers);
+    fill(&scene->beta, kernel->param, hidden, 0, 0.1, 0, &numbers);
+    memset(scene->y, POISON, sizeof scene->y);
+    memset(scene->mean, POISON, sizeof scene->mean);
+    memset(scene->rstd, POISON, sizeof scene->rstd);
+    scene->tensors = (ln_tensors){
+        .x = scene->x.elements + at,
+        .gamma = scene->gamma.elements,
+        .beta = scene->beta.elements,
+        .y = layout == IN_PLACE ? scene->x.elements : scene->y + at,
+        .mean = scene->mean,
+        .rstd = scene->rstd,
+    };
+    return true;
+}
+
+static int run(const ln_kernel *kernel, const ln_problem *problem, const ln_tensors *tensors)
+{
+    void *state = (void *)(uintptr_t)problem;
+    if (kernel->prepare && kernel->prepare(problem, &state) != 0)
+        return 1;
+    kernel->run(state, tensors);
+    if (kernel->release)
+        kernel->release(state);
+    return 0;
+}
+
+/* No summation of N terms, in whatever order and however it is updated on the way, is further off
+ * than a few N roundings of what was added up (Higham, "Accuracy and Stability of Numerical
+ * Algorithms", 2nd ed., 4.2): four here, since an update of Welford's has three. In 16 bits the
+ * factors of x and gamma are rounded to the storage type as well. */
+static ln_bound class_bound(const scene *scene, const oracle *oracle)
+{
+    format sums = element_format(scene->kernel->accumulator);
+    format storage = element_format(scene->kernel->storage);
+    double size = oracle->facts.mean_abs * oracle->facts.rstd + oracle->max_xhat;
+    double of_sums = 4 * (double)scene->problem.hidden * ldexp(1, -sums.bits);
+    double of_factors = 4 * ldexp(1, -storage.bits);
+    return (ln_bound){.xhat_abs = (of_sums + of_factors) * size, .affine_rel = of_factors};
+}
+
+static double statistic(const scene *scene, const double *statistics, size_t row, double right)
+{
+    const char *at = (const char *)statistics + row * element_size(scene->kernel->accumulator);
+    double given = element_get(scene->kernel->accumulator, at, 0);
+    return isnan(given) ? 0 : fabs(given - right);
+}
+
+static void check_row(const scene *scene, size_t row)
+{
+    size_t hidden = scene->problem.hidden, stride = scene->problem.x_stride;
+    const double *x = scene->x.values + row * stride;
+    static quad exact[MOST_HIDDEN];
+    oracle oracle;
+    oracle_row(&scene->problem.convention, hidden, x, scene->gamma.values, scene->beta.values,
+               exact, &oracle);
+    ln_bound bound = class_bound(scene, &oracle);
+    const claim claim = {&scene->problem.convention,
+                         scene->kernel->storage,
+                         hidden,
+                         scene->gamma.values,
+                         scene->beta.values,
+                         exact,
+                         &oracle,
+                         bound};
+    const char *y = scene->tensors.y;
+    size_t breach =
+        claim_first_breach(&claim, y + row * stride * element_size(scene->kernel->storage));
+    if (breach < hidden)
+        fail_msg("%s, hidden %zu, stride %zu: row %zu, element %zu is wrong", scene->kernel->name,
+                 hidden, stride, row, breach);
+    assert_true(statistic(scene, scene->mean, row, oracle.facts.mean) <=
+                bound.xhat_abs / oracle.facts.rstd);
+    assert_true(statistic(scene, scene->rstd, row, oracle.facts.rstd) <=
+                bound.xhat_abs * oracle.facts.rstd);
+}
+
+static void check_gaps(const scene *scene)
+{
+    size_t size = element_size(scene->kernel->storage), hidden = scene->problem.hidden;
+    const unsigned char *y = scene->tensors.y;
+    for (size_t row = 0; row + 1 < ROWS; row++)
+        for (size_t i = hidden * size; i < scene->problem.y_stride * size; i++)
+            assert_int_equal(y[row * scene->problem.y_stride * size + i], POISON);
+}
+
+static void is_right(void **state)
+{
+    static const size_t sizes[] = {1, 5, 16, 100, 768};
+    static scene scene;
+    size_t checked = 0;
+    (void)state;
+    for (size_t i = 0; i < plugin->count * CONVENTIONS * LAYOUTS; i++) {
+        const ln_kernel *kernel = &plugin->kernels[i / (CONVENTIONS * LAYOUTS)];
+        ln_convention convention = convention_number(i / LAYOUTS % CONVENTIONS);
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            if ((sizes[s] == 1 && convention.eps == 0) || /* 0 / 0 */
+                !set(&scene, kernel, sizes[s], convention, (layout)(i % LAYOUTS)))
+                continue;
+            assert_int_equal(run(kernel, &scene.problem, &scene.tensors), 0);
+            for (size_t row = 0; row < ROWS; row++)
+                check_row(&scene, row);
+            if (i % LAYOUTS == STRIDED)
+                check_gaps(&scene);
+            checked++;
+        }
+    }
+    /* Dense, misaligned and in place, for the six conventions that are taken. */
+    assert_true(checked >= plugin->count * 3 * 6 * (sizeof sizes / sizeof *sizes - 1));
+    print_message("%zu calls checked\n", checked);
+}
+
+/* ---- threads ---- */
+
+static size_t count_tasks(void)
+{
+    size_t count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    for (const struct dirent *entry; (entry = readdir(tasks));)
+        count += entry->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+enum { MANY_ROWS = 256, HIDDEN = 256 };
+
+/* On so many threads, and how many there are then. */
+static size_t run_on(const ln_kernel *kernel, unsigned threads, char *y, const char *x)
+{
+    const ln_problem problem = problem_of(types_of(kernel), MANY_ROWS, HIDDEN,
+                                          (ln_convention){.eps_place = LN_EPS_VAR, .eps = 1e-5});
+    const ln_tensors tensors = {.x = x, .y = y};
+    assert_int_equal(plugin->set_threads(threads), 0);
+    assert_int_equal(run(kernel, &problem, &tensors), 0);
+    return count_tasks();
+}
+
+/* By what threads the process has: OpenMP makes them when they are first needed and keeps them.
+ * PyTorch has a second pool of the same size, for what is no loop of its own. */
+static bool are_threads(size_t more, unsigned threads)
+{
+    return more == threads - 1 || more == 2 * (threads - 1);
+}
+
+static void sets_threads(void **state)
+{
+    static char x[MANY_ROWS * HIDDEN * LARGEST_ELEMENT], y[2][sizeof x];
+    static double values[MANY_ROWS * HIDDEN];
+    numbers numbers = {1};
+    size_t before = count_tasks();
+    (void)state;
+    for (size_t i = 0; i < MANY_ROWS * HIDDEN; i++)
+        values[i] = numbers_normal(&numbers);
+    for (unsigned threads = 1; threads <= 3; threads++)
+        for (size_t i = 0; i < plugin->count; i++) {
+            const ln_kernel *kernel = &plugin->kernels[i];
+            elements_store(kernel->storage, x, values, MANY_ROWS * HIDDEN);
+            size_t bytes = MANY_ROWS * HIDDEN * element_size(kernel->storage);
+            assert_true(are_threads(run_on(kernel, threads, y[0], x) - before, threads));
+            run_on(kernel, 1, y[1], x);
+            assert_memory_equal(y[0], y[1], bytes);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(describes_itself),
+        cmocka_unit_test(takes_what_the_library_can),
+        cmocka_unit_test(is_right),
+        cmocka_unit_test(sets_threads),
+    };
+    void *library = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+    const ln_plugin *(*entry)(void) = NULL;
+    if (library)
+        *(void **)&entry = dlsym(library, LN_PLUGIN_SYMBOL);
+    if (!entry || !(plugin = entry()) || plugin->set_threads(1) != 0) {
+        const char *why = argc == 2 ? dlerror() : NULL;
+        fprintf(stderr, "usage: peer_test PLUGIN.so%s%s\n", why ? ": " : "", why ? why : "");
+        return 2;
+    }
+    return cmocka_run_group_tests_name(plugin->name, tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* PyTorch's layer normalization as a plugin.
+ *
+ * pytorch_f32, pytorch_f64, pytorch_bf16: what is timed is the public call,
+ * at::native_layer_norm(), in inference mode. It allocates its output; here it is given y for it,
+ * so that neither fresh pages nor a copy are timed (where y's rows lie apart, the output is
+ * copied).
+ *
+ * pytorch_out_f32, ...: what is timed is the kernel below that call, into tensors that prepare()
+ * made: no dispatch, no allocation.
+ *
+ * Mean and variance come from one pass: Welford's and Chan's formulas over chunks of the row, put
+ * together in a cascade. gamma and beta have the type of the rows. This file knows what there is;
+ * torch.cpp does it, and is loaded, with PyTorch, when a kernel is first prepared.
+ */
+#include "peer.h"
+#include "torch.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+static const torch_peer *peer;
+static unsigned wanted_threads = 1;
+
+/* The file that lies beside this one. */
+static void *open_beside(const char *file)
+{
+    Dl_info own;
+    char path[4096];
+    static const char anchor;
+    if (dladdr(&anchor, &own) == 0 || !own.dli_fname)
+        return NULL;
+    const char *slash = strrchr(own.dli_fname, '/');
+    int directory = slash ? (int)(slash - own.dli_fname) + 1 : 0;
+    int length = snprintf(path, sizeof path, "%.*s%s", directory, own.dli_fname, file);
+    return length < (int)sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+}
+
+static int load(void)
+{
+    const torch_peer *(*entry)(void) = NULL;
+    void *library = peer ? NULL : open_beside(TORCH_PEER_FILE);
+    if (library)
+        *(void **)&entry = dlsym(library, TORCH_PEER_SYMBOL);
+    if (entry) {
+        peer = entry();
+        peer->set_threads(wanted_threads);
+    }
+    return peer != NULL;
+}
+
+static int set_threads(unsigned threads)
+{
+    wanted_threads = threads;
+    return peer ? peer->set_threads(threads) : 0;
+}
+
+static int prepare(const ln_problem *problem, void **state)
+{
+    return load() ? peer->prepare(problem, state) : 1;
+}
+
+static void release(void *state)
+{
+    peer->release(state);
+}
+
+static void run_call(const void *state, const ln_tensors *tensors)
+{
+    peer->run_call(state, tensors);
+}
+
+static const char *supports_call(const ln_problem *problem)
+{
+    return peer_refuses_convention(&problem->convention);
+}
+
+#define PYTORCH(name_, storage_, accumulator_)                                                     \
+    .struct_size = sizeof(ln_kernel), .name = name_, .statistics = "pytorch", .apply = "",         \
+    .schedule = "", .isa = "any", .storage = storage_, .param = storage_,                          \
+    .accumulator = accumulator_, .traits = LN_TRAIT_NO_RESIDUAL, .prepare = prepare,               \
+    .release = release
+
+#define PYTORCH_CALL(name_, storage_, accumulator_)                                                \
+    {                                                                                              \
+        PYTORCH(name_, storage_, accumulator_), .supports = supports_call, .run = run_call         \
+    }
+
+#if LN_TORCH_HAS_KERNEL
+static void run_out(const void *state, const ln_tensors *tensors)
+{
+    peer->run_out(state, tensors);
+}
+
+static const char *supports_out(const ln_problem *problem)
+{
+    const char *reason = peer_refuses_convention(&problem->convention);
+    return reason || peer_is_dense(problem) ? reason : "its rows lie one behind the other";
+}
+
+#define PYTORCH_OUT(name_, storage_, accumulator_)                                                 \
+    {                                                                                              \
+        PYTORCH(name_, storage_, accumulator_), .supports = supports_out, .run = run_out           \
+    }
+#endif
+
+static const ln_kernel kernels[] = {
+    PYTORCH_CALL("pytorch_f32", LN_F32, LN_F32),
+    PYTORCH_CALL("pytorch_f64", LN_F64, LN_F64),
+    PYTORCH_CALL("pytorch_bf16", LN_BF16, LN_F32),
+#if LN_TORCH_HAS_KERNEL
+    PYTORCH_OUT("pytorch_out_f32", LN_F32, LN_F32),
+    PYTORCH_OUT("pytorch_out_f64", LN_F64, LN_F64),
+    PYTORCH_OUT("pytorch_out_bf16", LN_BF16, LN_F32),
+#endif
+};
+
+static const ln_plugin plugin = {
+    .abi_version = LN_PLUGIN_ABI,
+    .struct_size = sizeof(ln_plugin),
+    .name = "pytorch",
+    .count = sizeof kernels / sizeof *kernels,
+    .kernels = kernels,
+    .set_threads = set_threads,
+    .version = "PyTorch " LN_TORCH_VERSION,
+};
+
+const ln_plugin *ln_plugin_v1(void)
+{
+    return &plugin;
+}

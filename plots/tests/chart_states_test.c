@@ -1,0 +1,181 @@
+/* The charts of threads, of cache states, of data through the caches, and of how errors are spread.
+ */
+#include "test.h"
+
+#include "report_parts.h"
+#include "sample_view.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *slurp(const char *directory, const char *name)
+{
+    char path[512], *contents;
+    error error = {0};
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (!report_read_file(path, &contents, &error))
+        fail_msg("%s", error.message);
+    return contents;
+}
+
+static void write_report(const sample *sample, const char *directory, report_result *result)
+{
+    error error = {0};
+    if (!report_write(&sample->view, PLOTS_DIRECTORY, directory, false, result, &error))
+        fail_msg("%s", error.message);
+}
+
+static bool was_drawn(const report_result *result, const char *stem)
+{
+    for (size_t i = 0; i < result->chart_count; i++)
+        if (strstr(result->charts[i], stem))
+            return true;
+    return false;
+}
+
+/* Two kernels and a roof at two shapes of hidden 768, on 1 and 2 threads, hot, and cold on 1. */
+static sample *state_sample(void)
+{
+    static const char *const names[] = {"fused_f32_avx512", "two_pass_f32_avx2", "roof_copy"};
+    static const double gbps[] = {80, 40, 100};
+    static const size_t rows[] = {85, 9000};
+    sample *sample = sample_create();
+    assert_non_null(sample);
+    sample_kernel(sample, names[0], "shifted", "avx512");
+    sample_kernel(sample, names[1], "two_pass", "avx2");
+    for (size_t i = 0; i < 3; i++)
+        for (size_t shape = 0; shape < 2; shape++)
+            for (int of = 0; of < 3; of++) {
+                double speed = gbps[i] / (shape ? 4 : 1) * (of == 1 ? 1.5 : of == 2 ? 0.25 : 1);
+                stored_case *stored = sample_speed(sample, names[i], rows[shape], 768, speed);
+                stored->key.threads = of == 1 ? 2 : 1;
+                stored->key.cache = of == 2 ? CACHE_COLD : CACHE_HOT;
+                if (shape)
+                    sample->views[sample->view.cases.count - 1].regime = "DRAM";
+            }
+    return sample;
+}
+
+static void test_threads_and_caches(void **state)
+{
+    (void)state;
+    sample *sample = state_sample();
+    report_result result;
+    write_report(sample, "states", &result);
+    assert_string_equal(result.note, "");
+    assert_true(was_drawn(&result, "/threads.svg") && was_drawn(&result, "/hot_cold.svg") &&
+                was_drawn(&result, "/throughput_size.svg"));
+    /* Panel 1 is L2, panel 2 DRAM; 80 and 120 GB/s; a share of 0.8 and 1.2 of the sample's roof. */
+    char *points = slurp("states", "data/threads.tsv");
+    assert_non_null(strstr(points, "1\t1\tfused_f32_avx512\t1\t80\t"));
+    assert_non_null(strstr(points, "1\t1\tfused_f32_avx512\t2\t120\t"));
+    assert_non_null(strstr(points, "2\t2\ttwo_pass_f32_avx2\t2\t15\t"));
+    assert_non_null(strstr(points, "1\t3\troof_copy\t2\t150\t"));
+    free(points);
+    points = slurp("states", "data/hot_cold.tsv");
+    assert_non_null(strstr(points, "1\t1\tfused_f32_avx512\t1.5\t80\t"));
+    assert_non_null(strstr(points, "\t20\t")); /* 80 / 4 cold */
+    assert_null(strstr(points, "120"));        /* two threads are another matter */
+    free(points);
+    /* 85 x 768 x 8 bytes, and where 32 KiB, 1 MiB and 32 MiB end: only L2 and L3 lie between. */
+    points = slurp("states", "data/throughput_size.tsv");
+    assert_non_null(strstr(points, "1\tfused_f32_avx512\t85\t522240\t80\t"));
+    assert_non_null(strstr(points, "1\tfused_f32_avx512\t9000\t55296000\t20\t"));
+    free(points);
+    char *marks = slurp("states", "data/throughput_size_marks.tsv");
+    assert_non_null(strstr(marks, "1048576\tL2, 1 MiB\n33554432\tL3, 32 MiB\n"));
+    assert_null(strstr(marks, "L1"));
+    free(marks);
+    char *svg = slurp("states", "threads.svg");
+    assert_non_null(strstr(svg, "<title>fused_f32_avx512, 2 threads: 120 GB/s"));
+    free(svg);
+    char *page = slurp("states", "index.html");
+    assert_non_null(strstr(page, "--cache hot,cold"));
+    assert_non_null(strstr(page, "--threads 1,2"));
+    /* What to take: the fastest, which is also accurate; two threads and cold caches do not count.
+     */
+    assert_non_null(strstr(page, "<tr><td>f32</td><td class=\"word\">avx512</td>"
+                                 "<td class=\"word\">L2: 85 &times; 768</td>"
+                                 "<td class=\"word\">fused_f32_avx512</td>"
+                                 "<td data-value=\"8e+01\">80.0</td><td data-value=\"0.8\">"));
+    free(page);
+    sample_free(sample);
+}
+
+static void test_what_to_take(void **state)
+{
+    (void)state;
+    sample *sample = state_sample();
+    report_result result;
+    /* The fastest is off on one input, and makes no claim there: it is named, with a more accurate
+     * one beside it. */
+    stored_case *off = sample_judged(sample, "fused_f32_avx512", "huge", 50, VERDICT_INACCURATE);
+    off->verdict.declared = true;
+    sample_kernel(sample, "two_pass_f32_avx512", "two_pass", "avx512");
+    sample_speed(sample, "two_pass_f32_avx512", 85, 768, 30);
+    write_report(sample, "take", &result);
+    char *page = slurp("take", "index.html");
+    assert_non_null(strstr(page,
+                           "<td class=\"declared\" title=\"inaccurate\" data-value=\"5e+01\">50.0"
+                           "</td><td class=\"word\">two_pass_f32_avx512</td>"
+                           "<td data-value=\"3e+01\">30.0</td></tr>"));
+    assert_non_null(
+        strstr(page, "1 kernel is wrong on some hard rows for which it makes no claim"));
+    free(page);
+    sample_free(sample);
+}
+
+/* A quarter below 1/64 ulp, half of them between 1/2 and 1, a quarter beyond 2^24. */
+static void test_histogram(void **state)
+{
+    (void)state;
+    sample *sample = sample_create();
+    report_result result;
+    sample_kernel(sample, "two_pass_f32_avx2", "two_pass", "avx2");
+    stored_case *stored = sample_judged(sample, "two_pass_f32_avx2", "normal", 3, VERDICT_OK);
+    stored->metrics.elements = 400;
+    stored->metrics.ulp_histogram[0] = 100;
+    stored->metrics.ulp_histogram[ulp_bin(0.75)] = 200;
+    stored->metrics.ulp_histogram[ULP_BINS - 1] = 100;
+    stored_case *fewer = sample_judged(sample, "two_pass_f32_avx2", "normal", 3, VERDICT_OK);
+    fewer->metrics.elements = 4;
+    fewer->metrics.ulp_histogram[3] = 4;
+    write_report(sample, "spread", &result);
+    assert_true(was_drawn(&result, "/ulp_histogram.svg"));
+    char *points = slurp("spread", "data/ulp_histogram.tsv");
+    assert_non_null(strstr(points, "1\t1\ttwo_pass_f32_avx2\tnormal\t0.01104"));
+    assert_non_null(strstr(points, "\t0.25\tNaN\t0\t"));
+    assert_non_null(strstr(points, "\t0.7071067811865476\t0.5\tNaN\t0\t"));
+    assert_null(strstr(points, "\t1\tNaN\t0\t")); /* not the case of few elements */
+    free(points);
+    sample_free(sample);
+}
+
+/* What was not measured has no chart, and the page says why. */
+static void test_reasons(void **state)
+{
+    (void)state;
+    sample *sample = sample_create();
+    report_result result;
+    sample_speed(sample, "mystery", 85, 768, 10)->judged = false;
+    write_report(sample, "reasons", &result);
+    char *page = slurp("reasons", "index.html");
+    assert_non_null(strstr(page, "since no kernel gave mean and rstd"));
+    assert_non_null(strstr(page, "since the run has 1 thread only"));
+    assert_non_null(strstr(page, "since no kernel was timed both hot and cold"));
+    assert_non_null(strstr(page, "since no judged case of normal input has a histogram"));
+    assert_non_null(strstr(page, "since no hidden size was timed with different numbers of rows"));
+    free(page);
+    sample_free(sample);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads_and_caches),
+        cmocka_unit_test(test_what_to_take),
+        cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_reasons),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
