@@ -59,7 +59,8 @@ bool theory_of(const theory_kernel *kernel, size_t hidden, theory *theory)
         bool wide = strcmp(kernel->apply, "wide") == 0 || kernel->storage == LN_F64;
         theory->kind = ways[i].kind;
         theory->two_parts = strcmp(kernel->apply, "direct") != 0;
-        theory->depth = ways[i].chunk ? chunk_depth(n, block, ways[i].chunk) : turn_depth(n, block);
+        theory->depth =
+            ways[i].chunk > 0 ? chunk_depth(n, block, ways[i].chunk) : turn_depth(n, block);
         if (strcmp(kernel->statistics, "compensated") == 0)
             theory->depth = 3; /* the sum, the quotient, the product */
         theory->unit = rounding_units[kernel->accumulator];
