@@ -12,7 +12,7 @@ static double block_of(const theory_kernel *kernel)
     static const struct {
         const char *isa;
         double bytes;
-    } isas[] = {{"scalar", 0}, {"neon", 16}, {"avx2", 32}, {"avx512", 64}, {"avx512bf16", 64}};
+    } isas[] = {{"scalar", 0}, {"neon", 16}, {"avx2", 32}, {"avx512", 64}, {"avx512bf16", 128}};
     for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
         if (strcmp(kernel->isa, isas[i].isa) != 0)
             continue;

@@ -47,6 +47,7 @@ LN_INLINE convention convention_prepare(const ln_problem *problem, const ln_tens
         .beta = tensors->beta,
         .affine = affine,
     };
+    convention.gamma_scalar = convention.beta_scalar = lane_set(0);
     if (affine == LN_AFFINE_SCALAR) {
         convention.gamma_scalar = param_set(convention.gamma);
         convention.beta_scalar = param_set(convention.beta);
@@ -76,25 +77,45 @@ LN_INLINE factor convention_rstd(const convention *convention, moments moments)
     return scale * (1 / std);
 }
 
-/* y of n elements (LANES of them if n is more) from column i on. */
-LN_INLINE vec convention_finish(const convention *convention, vec xhat, size_t i, size_t n)
+/* What the affine form multiplies by and adds, of n elements (LANES of them if n is more) from
+ * column i on: loaded, or kept in registers by those who need them for many rows. */
+typedef struct affine_terms {
+    vec gamma;
+    vec beta;
+} affine_terms;
+
+LN_INLINE affine_terms convention_terms(const convention *convention, size_t i, size_t n)
+{
+    affine_terms terms = {convention->gamma_scalar, convention->beta_scalar};
+    if (convention->affine == LN_AFFINE_GAMMA || convention->affine == LN_AFFINE_VECTOR ||
+        convention->affine == LN_AFFINE_GAMMA1)
+        terms.gamma = param_load(convention->gamma + i, n);
+    if (convention->affine == LN_AFFINE_VECTOR || convention->affine == LN_AFFINE_GAMMA1)
+        terms.beta = param_load(convention->beta + i, n);
+    if (convention->affine == LN_AFFINE_GAMMA1)
+        terms.gamma = lane_add(lane_set(1), terms.gamma);
+    return terms;
+}
+
+LN_INLINE vec convention_finish_with(const convention *convention, vec xhat, affine_terms terms)
 {
     switch (convention->affine) {
     case LN_AFFINE_NONE:
         return xhat;
-    case LN_AFFINE_SCALAR:
-        return multiply_add(xhat, convention->gamma_scalar, convention->beta_scalar);
     case LN_AFFINE_GAMMA:
-        return lane_multiply(xhat, param_load(convention->gamma + i, n));
+        return lane_multiply(xhat, terms.gamma);
+    case LN_AFFINE_SCALAR:
     case LN_AFFINE_VECTOR:
-        return multiply_add(xhat, param_load(convention->gamma + i, n),
-                            param_load(convention->beta + i, n));
-    case LN_AFFINE_GAMMA1: {
-        vec gamma = lane_add(lane_set(1), param_load(convention->gamma + i, n));
-        return multiply_add(xhat, gamma, param_load(convention->beta + i, n));
-    }
+    case LN_AFFINE_GAMMA1:
+        return multiply_add(xhat, terms.gamma, terms.beta);
     }
     return xhat;
+}
+
+/* y of n elements (LANES of them if n is more) from column i on. */
+LN_INLINE vec convention_finish(const convention *convention, vec xhat, size_t i, size_t n)
+{
+    return convention_finish_with(convention, xhat, convention_terms(convention, i, n));
 }
 
 /* Outward roundings of an end of an interval: `roundings` of them, and an underflow. */

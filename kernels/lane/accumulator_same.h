@@ -88,4 +88,21 @@ LN_INLINE void acc_sum_two(acc a, acc b, real sums[2])
     lane_sum_two(a, b, sums);
 }
 
+#ifdef LANE_SUM_SQUARE
+LN_INLINE acc acc_fold_four(const acc a[4])
+{
+    return lane_fold_four(a);
+}
+
+LN_INLINE acc acc_sum_folds(const acc folds[LANES / 4])
+{
+    return lane_sum_folds(folds);
+}
+
+LN_INLINE void acc_sum_fold(acc fold, real sums[4])
+{
+    lane_sum_fold(fold, sums);
+}
+#endif
+
 #endif

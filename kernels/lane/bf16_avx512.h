@@ -3,28 +3,16 @@
 #ifndef LN_LANE_BF16_AVX512_H
 #define LN_LANE_BF16_AVX512_H
 
-#include "lane/bf16.h"
+#include "lane/bf16_rounded_avx512.h"
 #include "lane/f32_avx512.h"
 
 /* Word 2 i + 1 of the result is word i of a, its other words are 0. */
-LN_INLINE vec bf16_widened(__m256i a)
+LN_INLINE __m512 bf16_widened(__m256i a)
 {
     const __m512i from = _mm512_set_epi16(15, 0, 14, 0, 13, 0, 12, 0, 11, 0, 10, 0, 9, 0, 8, 0, 7,
                                           0, 6, 0, 5, 0, 4, 0, 3, 0, 2, 0, 1, 0, 0, 0);
     return _mm512_castsi512_ps(
         _mm512_maskz_permutexvar_epi16(0xaaaaaaaau, from, _mm512_castsi256_si512(a)));
-}
-
-/* bf16_of() in every lane, before its shift. A NaN that arithmetic made is quiet: cut off, it stays
- * one. */
-LN_INLINE __m512i bf16_rounded(vec a)
-{
-    __m512i bits = _mm512_castps_si512(a);
-    __mmask16 odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
-    __mmask16 number = _mm512_cmp_ps_mask(a, a, _CMP_ORD_Q);
-    __m512i half =
-        _mm512_mask_blend_epi32(odd, _mm512_set1_epi32(0x7fff), _mm512_set1_epi32(0x8000));
-    return _mm512_mask_add_epi32(bits, number, bits, half);
 }
 
 /* The upper halves of the lanes. */

@@ -30,6 +30,11 @@ LN_INLINE void lane_store_first_f16(element_f16 *p, vec a, size_t n)
     _mm256_mask_storeu_epi16(p, lane_mask(n), f16_rounded(a));
 }
 
+LN_INLINE void lane_stream_f16(element_f16 *p, vec a)
+{
+    _mm256_stream_si256((__m256i *)(void *)p, f16_rounded(a));
+}
+
 LN_INLINE vec lane_stored_f16(vec a)
 {
     return _mm512_cvtph_ps(f16_rounded(a));

@@ -3,8 +3,7 @@
 #ifndef LN_LANE_F32_AVX512_H
 #define LN_LANE_F32_AVX512_H
 
-#include "lane/f32.h"
-#include <immintrin.h>
+#include "lane/sums_avx512.h"
 
 typedef __m512 vec;
 enum { LANES = 16 };
@@ -97,37 +96,35 @@ LN_INLINE vec lane_maximum(vec a, vec b)
 
 LN_INLINE item lane_sum(vec a)
 {
-    __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
-    __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
-    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+    return sum_16(a);
+}
+
+#define LANE_SUM_SQUARE
+LN_INLINE vec lane_fold_four(const vec a[4])
+{
+    return fold_four_16(a[0], a[1], a[2], a[3]);
+}
+
+LN_INLINE vec lane_sum_folds(const vec folds[LANES / 4])
+{
+    return sum_folds_16(folds[0], folds[1], folds[2], folds[3]);
+}
+
+LN_INLINE void lane_sum_fold(vec fold, item sums[4])
+{
+    sum_fold_16(fold, sums);
 }
 
 /* A quarter of the additions that four times lane_sum takes. */
 #define LANE_SUM_ROWS
 LN_INLINE void lane_sum_rows(const vec a[4], item sums[4])
 {
-    __m512 ab = _mm512_add_ps(_mm512_insertf32x8(a[0], _mm512_castps512_ps256(a[1]), 1),
-                              _mm512_shuffle_f32x4(a[0], a[1], 0xee));
-    __m512 cd = _mm512_add_ps(_mm512_insertf32x8(a[2], _mm512_castps512_ps256(a[3]), 1),
-                              _mm512_shuffle_f32x4(a[2], a[3], 0xee));
-    __m512 four =
-        _mm512_add_ps(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xdd));
-    __m512 two = _mm512_add_ps(four, _mm512_permute_ps(four, 0x4e));
-    __m512 one = _mm512_add_ps(two, _mm512_permute_ps(two, 0xb1));
-    __m512i every_fourth = _mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 8, 4, 0);
-    _mm_storeu_ps(sums, _mm512_castps512_ps128(_mm512_permutexvar_ps(every_fourth, one)));
+    lane_sum_fold(lane_fold_four(a), sums);
 }
 
 LN_INLINE void lane_sum_two(vec a, vec b, item sums[2])
 {
-    __m512 eight = _mm512_add_ps(_mm512_insertf32x8(a, _mm512_castps512_ps256(b), 1),
-                                 _mm512_shuffle_f32x4(a, b, 0xee));
-    __m512 four = _mm512_add_ps(eight, _mm512_shuffle_f32x4(eight, eight, 0xb1));
-    __m512 two = _mm512_add_ps(four, _mm512_permute_ps(four, 0x4e));
-    __m512 one = _mm512_add_ps(two, _mm512_permute_ps(two, 0xb1));
-    sums[0] = _mm512_cvtss_f32(one);
-    sums[1] = _mm_cvtss_f32(_mm512_extractf32x4_ps(one, 2));
+    sum_two_16(a, b, sums);
 }
 
 #endif

@@ -112,7 +112,8 @@ static void rows_do_not_depend_on_the_batch(void **state)
             for (size_t k = 0; (kernel = kernel_number(k)); k++)
                 if (has_types(kernel, type_pairs[t]) &&
                     (strcmp(kernel->schedule, "pipelined") == 0 ||
-                     strcmp(kernel->schedule, "ahead") == 0 || is_sampled(k, s, PART)))
+                     strcmp(kernel->schedule, "ahead") == 0 ||
+                     strcmp(kernel->schedule, "transposed") == 0 || is_sampled(k, s, PART)))
                     check_batches(kernel, sizes[s], (s * 11 + k) % CONVENTIONS);
         }
     }

@@ -34,7 +34,8 @@ static void append(char *name, const char *part)
     strcat(name, part);
 }
 
-/* The name, by the rule that heads kernels.def; every ISA's usual unroll is 4. */
+/* The name, by the rule that heads kernels.def; every ISA's usual unroll is 4, but for 2
+ * of AVX512-BF16, whose vectors are two registers. */
 static void name_of(const line *line, char name[FIELDS * LENGTH])
 {
     int fused = strncmp(line->field[SCHEDULE], "fused", 5) == 0;
@@ -59,7 +60,8 @@ static void name_of(const line *line, char name[FIELDS * LENGTH])
         append(name, line->field[ACCUMULATOR]);
     }
     append(name, line->field[ISA]);
-    if (strcmp(line->field[UNROLL], "4") != 0)
+    const char *usual_unroll = strcmp(line->field[ISA], "avx512bf16") == 0 ? "2" : "4";
+    if (strcmp(line->field[UNROLL], usual_unroll) != 0)
         append(name, unroll);
 }
 
