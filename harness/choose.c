@@ -178,7 +178,7 @@ static bool is_out_of_class(const choose_wanted *wanted, const evidence *evidenc
 {
     char reason[256];
     if (class_has(wanted->class, evidence, candidate->view.stored->key.kernel,
-                  candidate->object_hash, unjudged, reason, sizeof reason))
+                  candidate->object_hash, wanted->hidden, unjudged, reason, sizeof reason))
         return false;
     return set_fate(candidate, *unjudged ? FATE_UNJUDGED : FATE_BUDGET, "%s", reason);
 }

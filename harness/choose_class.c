@@ -158,8 +158,14 @@ static bool is_reproducible(const json_t *kernels, const char *kernel)
     return strcmp(descriptor_word(kernels, kernel, "statistics"), "reproducible") == 0;
 }
 
+/* Errors grow with the length: what a kernel does to longer rows is not held against it. */
+static bool concerns(const accuracy_fact *fact, size_t hidden)
+{
+    return fact->hidden <= hidden || hidden_is_near(fact->hidden, hidden);
+}
+
 bool class_has(accuracy_class class, const evidence *evidence, const char *kernel,
-               const char *object_hash, bool *unjudged, char *reason, size_t size)
+               const char *object_hash, size_t hidden, bool *unjudged, char *reason, size_t size)
 {
     const char *lacking = family_lacking(evidence, kernel, object_hash, 0);
     *unjudged = false;
@@ -176,6 +182,7 @@ bool class_has(accuracy_class class, const evidence *evidence, const char *kerne
     }
     for (size_t i = 0; class != CLASS_REPRODUCIBLE && i < evidence->fact_count; i++)
         if (is_about(&evidence->facts[i], kernel, object_hash) &&
+            concerns(&evidence->facts[i], hidden) &&
             !keeps_limit(class, evidence, &evidence->facts[i], reason, size))
             return false;
     return true;

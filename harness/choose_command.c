@@ -365,8 +365,8 @@ static bool is_eligible(const choosing *choosing, const chosen *one, const kerne
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
     for (int class = CLASS_FAST; known && !of_any && class <= CLASS_REPRODUCIBLE; class ++)
         of_any =
-            class_has((accuracy_class) class, &one->evidence, kernel->facts.name, hash, &unjudged,
-                      reason, sizeof reason) ||
+            class_has((accuracy_class) class, &one->evidence, kernel->facts.name, hash,
+                      one->wanted.hidden, &unjudged, reason, sizeof reason) ||
             (class == CLASS_REPRODUCIBLE && strcmp(kernel->facts.statistics, "reproducible") == 0);
     (void)choosing;
     return of_any && !kernel->unsupported[0] && kernel->facts.storage == one->wanted.dtype &&

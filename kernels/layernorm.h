@@ -84,7 +84,8 @@ typedef struct ln_convention {
 } ln_convention;
 
 /* Which kernel ln_layernorm() takes: the fastest that was measured to be as right as this. Errors
- * are in row ULP: units in the last place of the largest sum that stands behind a row's elements.
+ * are in row ULP: units in the last place of the largest sum that stands behind a row's elements,
+ * and were taken at six hidden sizes from 64 to 12288; a call goes by the nearest.
  * Where rows are as people have them the classes are all good to a few ULP; they differ where the
  * mean is large beside the deviations from it, and where squares overflow. */
 typedef enum ln_accuracy {

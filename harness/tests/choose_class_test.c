@@ -42,7 +42,7 @@ static bool is_of(accuracy_class class, const char *kernel)
 {
     bool unjudged;
     char reason[256];
-    return class_has(class, &made, kernel, "", &unjudged, reason, sizeof reason);
+    return class_has(class, &made, kernel, "", 768, &unjudged, reason, sizeof reason);
 }
 
 /* Whether a kernel with this error on positive rows is `fast` beside others with those. */
@@ -105,13 +105,30 @@ static void accurate(void **state)
     assert_false(is_of(CLASS_ACCURATE, "off"));
 }
 
+/* Rows of another length: up to twice as long they count, and shorter ones always. */
+static void rows_of_another_length(void **state)
+{
+    bool unjudged;
+    char reason[256];
+    (void)state;
+    made.fact_count = 0;
+    judge("own", false, "positive", 3); /* at 768 */
+    const struct {
+        size_t hidden;
+        bool is_accurate;
+    } at[] = {{64, true}, {383, true}, {384, false}, {768, false}, {12288, false}};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        assert_int_equal(class_has(CLASS_ACCURATE, &made, "own", "", at[i].hidden, &unjudged,
+                                   reason, sizeof reason),
+                         at[i].is_accurate);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fast_without_peers),
-        cmocka_unit_test(fast_beside_peers),
-        cmocka_unit_test(fast_where_squares_overflow),
-        cmocka_unit_test(accurate),
+        cmocka_unit_test(fast_without_peers),          cmocka_unit_test(fast_beside_peers),
+        cmocka_unit_test(fast_where_squares_overflow), cmocka_unit_test(accurate),
+        cmocka_unit_test(rows_of_another_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,9 +148,15 @@ if [ "$minutes" != 0 ]; then
     trap 'exit 130' INT TERM
     cp "$build/lib/duet_sabotage.so" "$scratch/base.so" || exit 7
     cp "$scratch/base.so" "$scratch/new.so"
-    # The best ISA's kernels, unless others are asked for.
-    kernels=${LNBENCH_DUET_KERNELS:-$("$lnbench" list kernels | awk '
-        $NF == "yes" && $5 == "f32" { isa[$7] = isa[$7] " " $1; last = $7 } END { print isa[last] }')}
+    # The library's f32 kernels of the best ISA, unless others are asked for.
+    kernels=${LNBENCH_DUET_KERNELS:-$("$lnbench" list kernels --format tsv | awk -F '\t' '
+        $5 == "f32" && $(NF - 1) == "builtin" && $NF == "yes" { isa[$7] = isa[$7] " " $1 }
+        END {
+            count = split("avx512 avx2 neon scalar", best, " ")
+            for (i = 1; i <= count && !(best[i] in isa); i++)
+                continue
+            print isa[best[i]]
+        }')}
     # shellcheck disable=SC2086
     kernel_count=$(set -- $kernels && echo $#)
     [ "$kernel_count" -gt 0 ] || exit 7
