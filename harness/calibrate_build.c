@@ -78,10 +78,10 @@ static int compare_words(const void *a, const void *b)
 static bool list_objects(word_list *objects, error *error)
 {
     found_objects = objects;
-    int status = nftw(LNBENCH_KERNEL_OBJECTS, note_object, 16, FTW_PHYS);
-    if (status != 0 && errno != ENOENT)
-        return fail(error, EXIT_CODE_ENVIRONMENT, "%s: %s", LNBENCH_KERNEL_OBJECTS,
-                    strerror(errno));
+    static const char *const directories[] = {LNBENCH_KERNEL_OBJECTS, LNBENCH_POOL_OBJECTS};
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
+        if (nftw(directories[i], note_object, 16, FTW_PHYS) != 0 && errno != ENOENT)
+            return fail(error, EXIT_CODE_ENVIRONMENT, "%s: %s", directories[i], strerror(errno));
     if (objects->count > 0)
         qsort(objects->words, objects->count, sizeof *objects->words, compare_words);
     return true;

@@ -51,6 +51,10 @@ pair="--base base.so --new new.so --shapes 4x768 --kernels two_pass_f32_scalar -
 expect 3 'not calibrated' duet $pair --db none.db
 expect 0 '"schema": "lnbench-calibrate-1"' calibrate --regimes L1 --time 1 --rebuilds 1 \
     --kernel two_pass_f32_scalar --db a.db --json
+if grep -q 'cannot link' output; then
+    echo "calibrate: the library's own objects do not link: $(cat output)"
+    failures=$((failures + 1))
+fi
 grep -v '^lnbench: ' output >calibration
 python3 - <<'PYTHON' || failures=$((failures + 1))
 import json
