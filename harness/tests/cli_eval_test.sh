@@ -54,6 +54,8 @@ for input in x x8; do
 done
 check "f8 as f4: the same bits" cmp from_x.npy from_x8.npy
 accepted "the reference" 0 eval --x x.npy --convention tinyllm --reference --json
+check "the reference: how it decided" is \
+    "$(value certified.fast out) $(value certified.exact out) $(value certified.elements out)" "24 0 24"
 check "the reference: correctly rounded" is "$(value metrics.correctly_rounded out)" 1.0
 
 npy row.npy '<f4' '(4,)' 1:1
