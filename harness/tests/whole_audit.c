@@ -164,12 +164,50 @@ static bool take_row(whole_audit *audit, uint64_t number, error *error)
     return fine && (audit_run_take(audit->run, kind) || fail_memory(error, "the audit"));
 }
 
+/* One long sum: of numbers of both signs, and of one. */
+static bool take_long(whole_audit *audit, ln_type type, const char *input, size_t hidden,
+                      error *error)
+{
+    enum { SAMPLES = 2000 };
+    audit_long_row row = {.name = input,
+                          .convention = audit_presets[below(audit, 2)], /* torch's */
+                          .storage = type,
+                          .param = type,
+                          .hidden = hidden};
+    size_t bytes = hidden * dtype_size(type);
+    char *room = malloc(3 * bytes);
+    bool fine = room != NULL || fail_memory(error, "a long row");
+    if (fine) {
+        row.x = room;
+        row.gamma = room + bytes;
+        row.beta = room + 2 * bytes;
+        fine = input_rows_typed(input, type, audit->seed, 0, 1, hidden, room, error) &&
+               input_parameters_typed(input, &row.convention, type, audit->seed, hidden,
+                                      room + bytes, room + 2 * bytes, error) &&
+               (audit_run_take_long(audit->run, &row, SAMPLES) || fail_memory(error, "the audit"));
+    }
+    free(room);
+    return fine;
+}
+
+/* Sums of as many elements as are audited, up to 1e7. */
+static bool take_long_rows(whole_audit *audit, uint64_t elements, error *error)
+{
+    size_t hidden = elements < 10000000 ? (size_t)elements + 1 : 10000000;
+    bool fine = true;
+    for (unsigned type = 0; fine && type < TYPES; type++)
+        fine = take_long(audit, (ln_type)type, "normal", hidden, error) &&
+               take_long(audit, (ln_type)type, "positive", hidden, error);
+    return fine;
+}
+
 static bool run_audit(whole_audit *audit, uint64_t elements, error *error)
 {
     double start = seconds_now();
     bool fine = name_kinds(audit, error) && load_finds(audit, error);
     audit->run = fine ? audit_run_create(audit->names, audit->kinds) : NULL;
     fine = fine && (audit->run || fail_memory(error, "the audit"));
+    fine = fine && take_long_rows(audit, elements, error);
     for (uint64_t i = 0; fine && audit_run_totals(audit->run).elements < elements; i++)
         fine = take_row(audit, i, error);
     if (fine) {

@@ -23,7 +23,7 @@ struct audit_run {
     ln_reference_typed result;
     const char *const *names;
     unsigned kinds, kind;
-    uint64_t elements, rows, wrong, enclosed, special;
+    uint64_t elements, rows, wrong, enclosed, special, of_long_rows;
     uint64_t balls_right, balls_undecided;
     uint64_t by_type[AUDIT_TYPES];
     naive_errors (*naive)[AUDIT_TYPES]; /* of each kind */
@@ -267,6 +267,58 @@ bool audit_run_take(audit_run *run, unsigned kind)
     return true;
 }
 
+/* Room for the answers of a long row. */
+static bool make_room(const audit_long_row *row, ln_reference_typed *answers)
+{
+    size_t bytes = row->hidden * (row->storage == LN_F64 ? 8 : row->storage == LN_F32 ? 4 : 2);
+    *answers = (ln_reference_typed){.rounded = malloc(bytes),
+                                    .exact = malloc(row->hidden * sizeof(double)),
+                                    .rest = malloc(row->hidden * sizeof(double))};
+    return answers->rounded != NULL && answers->exact != NULL && answers->rest != NULL;
+}
+
+static void audit_long(audit_run *run, const audit_long_row *row, size_t samples,
+                       const ln_reference_typed *answers)
+{
+    bool scalar = row->convention.affine == LN_AFFINE_SCALAR;
+    size_t step = row->hidden > samples ? row->hidden / samples : 1;
+    audit_take(run->audit, &row->convention, row->hidden, row->storage, row->x);
+    bool right = audit_accepts_row(run->audit, answers);
+    for (size_t i = 0; i < row->hidden; i += step) {
+        audit_claim claim = {audit_load(row->storage, answers->rounded, i), answers->exact[i],
+                             answers->rest[i]};
+        double gamma = row->gamma ? audit_load(row->param, row->gamma, scalar ? 0 : i) : 1;
+        double beta = row->beta ? audit_load(row->param, row->beta, scalar ? 0 : i) : 0;
+        right =
+            audit_accepts(run->audit, audit_load(row->storage, row->x, i), gamma, beta, claim) &&
+            right;
+        run->elements++;
+        run->by_type[row->storage]++;
+        run->of_long_rows++;
+    }
+    run->rows++;
+    if (!right) {
+        run->wrong++;
+        fprintf(stderr, "wrong: %s row of %s, hidden %zu\n", row->name,
+                audit_type_names[row->storage], row->hidden);
+    }
+}
+
+bool audit_run_take_long(audit_run *run, const audit_long_row *row, size_t samples)
+{
+    ln_reference_typed answers;
+    bool done = make_room(row, &answers) &&
+                ln_reference_row_typed(run->reference, &row->convention, row->storage, row->param,
+                                       row->hidden, row->x, NULL, row->gamma, row->beta, &answers);
+    if (done) {
+        audit_long(run, row, samples, &answers);
+    }
+    free(answers.rounded);
+    free(answers.exact);
+    free(answers.rest);
+    return done;
+}
+
 static void print_balls(const audit_run *run)
 {
     if (run->balls == NULL) {
@@ -288,6 +340,9 @@ static void print_totals(const audit_run *run, double seconds)
     }
     printf("; not finite %" PRIu64 "; enclosures of the quick path checked: %" PRIu64 "\n",
            run->special, run->enclosed);
+    if (run->of_long_rows > 0) {
+        printf("of them in long rows %" PRIu64 "\n", run->of_long_rows);
+    }
     printf("decided in double-double %" PRIu64 ", at the first precision %" PRIu64
            ", at a raised one %" PRIu64 ", by exact comparison %" PRIu64
            ", NaN by definition %" PRIu64 "\n",

@@ -27,6 +27,19 @@ audit_row *audit_run_row(audit_run *run);
  * finite must be NaN all over. False: memory. */
 bool audit_run_take(audit_run *run, unsigned kind);
 
+/* A row of any length, of finite numbers, no residual; gamma and beta as its convention says. */
+typedef struct audit_long_row {
+    const char *name;
+    ln_convention convention;
+    ln_type storage, param;
+    size_t hidden;
+    const void *x, *gamma, *beta;
+} audit_long_row;
+
+/* Audits what is stated of the row as a whole, and so many of its elements, spread over it; by the
+ * integers alone. Not in the table of the usual oracle. False: memory. */
+bool audit_run_take_long(audit_run *run, const audit_long_row *row, size_t samples);
+
 typedef struct audit_totals {
     uint64_t elements, rows, wrong;
 } audit_totals;
