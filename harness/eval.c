@@ -2,6 +2,7 @@
 #include "attribute_show.h"
 #include "command.h"
 #include "convention.h"
+#include "eval_show.h"
 #include "interrupt.h"
 #include "invariance.h"
 #include "inputs.h"
@@ -160,85 +161,6 @@ static stored_case as_case(const eval_options *options, const ln_convention *con
     return made;
 }
 
-static bool print_json(const output *out, const stored_case *result, const char *reproducibility,
-                       error *error)
-{
-    view_case view = {.stored = result, .regime = "", .reproducibility = reproducibility};
-    view.speed = (speed){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
-    return output_json(out, view_case_json(&view), error);
-}
-
-static void add_figures(table *table, const stored_case *result)
-{
-    const ln_metrics *m = &result->metrics;
-    const struct {
-        const char *name;
-        double value;
-    } figures[] = {
-        {"ulp_max", m->ulp_max},
-        {"ulp_mean", m->ulp_mean},
-        {"ulp_rms", m->ulp_rms},
-        {"ulp_p50", m->ulp_p50},
-        {"ulp_p90", m->ulp_p90},
-        {"ulp_p99", m->ulp_p99},
-        {"ulp_bias", m->ulp_bias},
-        {"row_ulp_max", m->row_ulp_max},
-        {"row_ulp_mean", m->row_ulp_mean},
-        {"row_ulp_proven", result->bound_row_ulp},
-        {"norm_max", m->norm_max},
-        {"rel_l2", m->rel_l2},
-        {"correctly_rounded", m->correctly_rounded},
-        {"bits", m->bits},
-        {"mean_ulp_max", m->mean_ulp_max},
-        {"rstd_ulp_max", m->rstd_ulp_max},
-        {"kappa_max", m->kappa_max},
-    };
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        table_cell(table, figures[i].name);
-        if (isnan(figures[i].value))
-            table_cell(table, "-");
-        else
-            table_format(table, "%.6g", figures[i].value);
-    }
-}
-
-/* What is no figure: what was counted, where the worst element is, and the verdict. */
-static void add_facts(table *table, const stored_case *result, const char *reproducible)
-{
-    const ln_metrics *m = &result->metrics;
-    const verdict *verdict = &result->verdict;
-    char described[256];
-    table_cell(table, "mismatches");
-    table_format(table, "%llu of %llu elements", (unsigned long long)m->mismatches,
-                 (unsigned long long)m->elements);
-    table_cell(table, "exact_zeros");
-    table_format(table, "%llu, of the other sign: %llu", (unsigned long long)m->exact_zeros,
-                 (unsigned long long)m->sign_of_zero);
-    table_cell(table, "worst");
-    table_format(table, "row %zu, column %zu: %a, exactly %a", m->worst_row, m->worst_column,
-                 m->worst_computed, m->worst_exact);
-    table_cell(table, "reproducible");
-    table_cell(table, reproducible);
-    table_cell(table, "verdict");
-    table_format(table, "%s%s%s", verdict_describe(verdict, described, sizeof described),
-                 verdict->declared ? ": " : "", verdict->declared ? verdict->detail : "");
-}
-
-static bool print_table(const output *out, const stored_case *result, const char *reproducible,
-                        error *error)
-{
-    static const char *const headings[] = {"measure", "value"};
-    table *table = table_create(headings, 2);
-    output_line(out, "%s on %s: %zu x %zu, %s", result->key.kernel, result->key.input,
-                result->key.rows, result->key.hidden, result->key.convention);
-    output_line(out, "%s", "");
-    if (table) {
-        add_figures(table, result);
-        add_facts(table, result, reproducible);
-    }
-    return output_table(out, table, error);
-}
-
 /* The reference's own output is judged too: what rounding alone costs. */
 static bool judge_it(const eval_options *options, judge *judge, const judge_block *block,
                      const tensors *tensors, const kernel_entry *kernel, judgement *judgement,
@@ -343,6 +265,24 @@ static bool measure_invariance(judge *judge, const ln_convention *convention,
     return fine;
 }
 
+/* The class of a kernel that ran, and the result. */
+static bool show(const eval_options *options, const ln_convention *convention,
+                 const tensors *tensors, judge *judge, const kernel_list *kernels,
+                 const kernel_entry *kernel, const judgement *judgement, error *error)
+{
+    char words[128];
+    invariance found = {0};
+    stored_case result = as_case(options, convention, tensors, judgement);
+    eval_shown shown = {.result = &result, .certified = judge_reference_counts(judge)};
+    if (kernel && result.metrics.elements > 0 &&
+        !measure_invariance(judge, convention, kernels, kernel, &found, error))
+        return false;
+    found.varies |= judgement->varies;
+    shown.reproducibility = reproducibility_name(reproducibility_of(&found));
+    shown.reproducible = reproducibility_describe(&found, words, sizeof words);
+    return eval_show(&shown, &options->printed, error);
+}
+
 static exit_code evaluate(const eval_options *options, const ln_convention *convention,
                           const tensors *tensors, worker *worker, const kernel_list *kernels,
                           const kernel_entry *kernel, error *error)
@@ -353,7 +293,6 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
     judge *judge = judge_create(worker, &settings);
     judge_block block = {0};
     judgement judgement;
-    invariance found = {0};
     const void *computed = NULL;
     exit_code code = EXIT_CODE_FINE;
     bool fine = judge || fail_memory(error, "the judge");
@@ -364,29 +303,15 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
         fine = npy_write(options->out, tensors->storage, options->input ? 2 : tensors->x.dimensions,
                          options->input ? dense : tensors->x.shape, computed, error);
     if (fine) {
-        stored_case result = as_case(options, convention, tensors, &judgement);
-        bool measured = judgement.metrics.elements > 0;
-        const output *out = &options->printed;
-        char words[128];
-        fine = !measured || !kernel ||
-               measure_invariance(judge, convention, kernels, kernel, &found, error);
-        found.varies |= judgement.varies;
-        if (fine)
-            fine = out->format == OUTPUT_JSON
-                       ? print_json(out, &result, reproducibility_name(reproducibility_of(&found)),
-                                    error)
-                   : measured
-                       ? print_table(out, &result,
-                                     reproducibility_describe(&found, words, sizeof words), error)
-                       : true;
+        fine = show(options, convention, tensors, judge, kernels, kernel, &judgement, error);
         code = verdict_exit_code(&judgement.verdict);
         /* One kernel was asked for: that it can't run here is then no side remark. */
         if (judgement.verdict.kind == VERDICT_UNSUPPORTED)
             code = EXIT_CODE_ENVIRONMENT;
-        if (fine && !measured)
+        if (fine && judgement.metrics.elements == 0)
             fine = no_output(options, &judgement.verdict, code, error);
         else if (fine && options->out)
-            output_line(out, "\nwritten  %s", options->out);
+            output_line(&options->printed, "\nwritten  %s", options->out);
     }
     judge_block_free(&block);
     judge_destroy(judge);
@@ -450,6 +375,46 @@ static bool choose_types(const eval_options *options, const kernel_entry *kernel
     return true;
 }
 
+/* The kernel, its types, and the tensors. */
+static bool prepare(const eval_options *options, const ln_convention *convention,
+                    const kernel_list *kernels, const kernel_entry **kernel, tensors *tensors,
+                    error *error)
+{
+    *kernel = NULL;
+    if (options->attribute)
+        *kernel = first_attributed(options, kernels);
+    else if (options->kernel && !(*kernel = kernel_find(kernels, options->kernel, error)))
+        return false;
+    return choose_types(options, *kernel, tensors, error) &&
+           read_all(options, convention, tensors, error);
+}
+
+static exit_code run_eval(void *context, const word_list *operands, error *error)
+{
+    eval_options *options = context;
+    tensors tensors = {0};
+    kernel_list kernels = {0};
+    worker *worker = NULL;
+    ln_convention convention;
+    const kernel_entry *kernel;
+    (void)operands;
+    interrupt_watch();
+    bool fine =
+        output_choose(&options->request, &options->printed, error) &&
+        check_options(options, &convention, error) &&
+        worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, error) &&
+        prepare(options, &convention, &kernels, &kernel, &tensors, error);
+    exit_code code = error->code;
+    if (fine && options->attribute)
+        code = attribute(options, &convention, &tensors, worker, &kernels, error);
+    else if (fine)
+        code = evaluate(options, &convention, &tensors, worker, &kernels, kernel, error);
+    worker_stop(worker);
+    kernel_list_free(&kernels);
+    tensors_free(&tensors);
+    return code;
+}
+
 exit_code command_eval(int argc, char **argv, error *error)
 {
     eval_options eval = {.convention = "torch",
@@ -496,41 +461,7 @@ exit_code command_eval(int argc, char **argv, error *error)
         options,
         sizeof options / sizeof *options,
         0};
-    word_list operands = {0};
-    tensors tensors = {0};
-    kernel_list kernels = {0};
-    worker *worker = NULL;
-    ln_convention convention;
-    const kernel_entry *kernel = NULL;
-    bool help;
-    exit_code code = EXIT_CODE_FINE;
-    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
-    if (fine && help) {
-        options_help(&subcommand, stdout);
-    } else if (fine) {
-        interrupt_watch();
-        fine = output_choose(&eval.request, &eval.printed, error) &&
-               check_options(&eval, &convention, error) &&
-               worker_start(eval.plugins.words, eval.plugins.count, &worker, &kernels, error);
-        if (fine && eval.kernel && !eval.attribute) {
-            kernel = kernel_find(&kernels, eval.kernel, error);
-            fine = kernel != NULL;
-        }
-        if (fine && eval.attribute)
-            kernel = first_attributed(&eval, &kernels);
-        fine = fine && choose_types(&eval, kernel, &tensors, error) &&
-               read_all(&eval, &convention, &tensors, error);
-        if (fine && eval.attribute)
-            code = attribute(&eval, &convention, &tensors, worker, &kernels, error);
-        else if (fine)
-            code = evaluate(&eval, &convention, &tensors, worker, &kernels, kernel, error);
-    }
-    if (!fine)
-        code = error->code;
-    worker_stop(worker);
-    kernel_list_free(&kernels);
-    tensors_free(&tensors);
-    word_list_free(&operands);
+    exit_code code = options_run(&subcommand, argc, argv, run_eval, &eval, error);
     word_list_free(&eval.plugins);
     return code;
 }

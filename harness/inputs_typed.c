@@ -12,6 +12,7 @@
  * matter of its precision. NaN keep sign and payload as far as there is room. */
 #include "convention.h"
 #include "inputs.h"
+#include "inputs_random.h"
 #include "inputs_typed.h"
 #include "inputs_worst.h"
 #include "storage.h"
@@ -179,19 +180,48 @@ bool input_rows_typed(const char *input, ln_type type, uint64_t seed, size_t fir
 }
 
 /* Never all equal, after rounding too. */
+static void tell_apart(ln_type type, size_t count, void *to)
+{
+    if (count > 1 && storage_load(type, to, 0) == storage_load(type, to, 1))
+        storage_store(type, to, 1, storage_load(type, to, 1) + 0.125);
+}
+
 static void store_parameters(ln_type type, const float *from, size_t count, double scale, void *to)
 {
     if (!to)
         return;
     store_row(type, from, count, scale, true, to);
-    if (count > 1 && from[0] != from[1] && storage_load(type, to, 0) == storage_load(type, to, 1))
-        storage_store(type, to, 1, storage_load(type, to, 1) + 0.125);
+    if (count > 1 && from[0] != from[1])
+        tell_apart(type, count, to);
+}
+
+/* As parameters_of_ties() in this type's own precision: 1 + j ulp with j > 0, and half an ulp. */
+static void store_ties(ln_type type, const ln_convention *convention, uint64_t seed, size_t count,
+                       void *gamma, void *beta)
+{
+    int precision = type == LN_F64 ? 53 : type == LN_BF16 ? 8 : 11;
+    double ulp = ldexp(1, 1 - precision), one = convention->affine == LN_AFFINE_GAMMA1 ? 0 : 1;
+    random_row random = random_row_begin(seed, STREAM_WIDE, 0);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits = random_bits(&random, i);
+        uint64_t j = 1 + (mix(bits) >> (66 - precision)); /* up to a quarter of 2^precision */
+        if (gamma)
+            storage_store(type, gamma, i, one + (double)j * ulp);
+        if (beta)
+            storage_store(type, beta, i, bits & 1 ? 0.5 * ulp : -0.5 * ulp);
+    }
+    if (gamma)
+        tell_apart(type, count, gamma);
 }
 
 bool input_parameters_typed(const char *input, const ln_convention *convention, ln_type type,
                             uint64_t seed, size_t hidden, void *gamma, void *beta, error *error)
 {
     size_t count = convention->affine == LN_AFFINE_SCALAR ? 1 : hidden;
+    if (type != LN_F32 && strcmp(input, "ties") == 0) {
+        store_ties(type, convention, seed, count, gamma, beta);
+        return true;
+    }
     float *both = calloc(2 * hidden, sizeof *both);
     if (!both)
         return fail_memory(error, "gamma and beta");

@@ -24,7 +24,8 @@ static double ratio_of(ln_type type)
 
 static const int precision[] = {[LN_F32] = 24, [LN_F64] = 53, [LN_BF16] = 8, [LN_F16] = 11};
 
-/* The most that type and hidden can have; f16's range ends sooner. */
+/* The most that type and hidden can have, which the last row has; f16's range ends sooner at a
+ * deviation of 1, and so do the rows before it. */
 static double kappa_of_end(const typed_place *place)
 {
     double n = (double)place->hidden, spread = n > 1 ? n / sqrt(n - 1) : 1;
@@ -88,8 +89,27 @@ static double search_scale(const typed_place *place, const double *z, double shi
     return best;
 }
 
+/* The row of largest kappa, as make_top() of inputs_offset.c makes it for f32: all elements at the
+ * top of a binade, u apart, but one that is u less. */
+static void top_row(const typed_place *place, void *x)
+{
+    double n = (double)place->hidden, u = 1, deviation = n > 1 ? sqrt(n - 1) / n : 1;
+    double most = place->type == LN_F16 ? 32 : INFINITY; /* 65504 is 2047 times that */
+    while (u * deviation < 0.5 && u < most)
+        u *= 2;
+    double top = ldexp(1, precision[place->type]) - 1;
+    random_row random = random_row_begin(place->seed, STREAM_CHOICE, place->row);
+    for (size_t i = 0; i < place->hidden; i++)
+        storage_store(place->type, x, i, top * u);
+    storage_store(place->type, x, random_bits(&random, 0) % place->hidden, (top - 1) * u);
+}
+
 void typed_offset_row(const typed_place *place, double *z, void *x)
 {
+    if (place->to_the_end && place->row % KAPPA_ROWS == KAPPA_ROWS - 1) {
+        top_row(place, x);
+        return;
+    }
     double n = (double)place->hidden, sum = 0, squares = 0;
     double kappa = place->kappa > 0 ? place->kappa : sweep_kappa(place);
     random_row random = random_row_begin(place->seed, STREAM_OFFSET, place->row);

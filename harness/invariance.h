@@ -89,6 +89,7 @@ bool promise_is_broken(const kernel_facts *facts, const invariance *found);
 typedef struct invariance_request {
     ln_convention convention;
     const char *input;  /* a family; "normal" shows most orders of summation */
+    bool residual;      /* each row with a residual: the family's next rows */
     progress *progress; /* NULL: none is shown */
 } invariance_request;
 

@@ -15,7 +15,7 @@ typedef struct invariance_options {
     const char *convention, *input;
     uint64_t seed;
     double deadline;
-    bool hashes;
+    bool hashes, residual;
     output_request request;
     output out;
 } invariance_options;
@@ -191,9 +191,9 @@ static bool print(const invariance_options *options, const matrix *matrix, error
     const output *out = &options->out;
     if (out->format == OUTPUT_JSON)
         return output_json(out, matrix_json(matrix), error);
-    output_line(out, "%s, %s: %d rows of %zu and of %zu, every setting against the plain one",
-                options->convention, options->input, INVARIANCE_ROWS, invariance_hidden[0],
-                invariance_hidden[1]);
+    output_line(out, "%s, %s%s: %d rows of %zu and of %zu, every setting against the plain one",
+                options->convention, options->input, options->residual ? " with a residual" : "",
+                INVARIANCE_ROWS, invariance_hidden[0], invariance_hidden[1]);
     output_line(out, "%s", "");
     bool fine =
         options->hashes ? print_hashes(matrix, out, error) : print_classes(matrix, out, error);
@@ -222,7 +222,10 @@ static exit_code measure(const invariance_options *options, const ln_convention 
     progress progress = {0};
     judge_settings settings = {
         .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
-    invariance_request request = {*convention, options->input, &progress};
+    invariance_request request = {.convention = *convention,
+                                  .input = options->input,
+                                  .residual = options->residual,
+                                  .progress = &progress};
     judge *judge = judge_create(worker, &settings);
     const kernel_entry **family = calloc(all->count + 1, sizeof *family);
     bool fine = ((judge && family) || fail_memory(error, "the judge")) &&
@@ -242,11 +245,14 @@ static exit_code measure(const invariance_options *options, const ln_convention 
     return code;
 }
 
-static exit_code start(invariance_options *options, error *error)
+static exit_code start(void *context, const word_list *operands, error *error)
 {
+    invariance_options *options = context;
     ln_convention convention;
     worker *worker;
     kernel_list kernels;
+    (void)operands;
+    interrupt_watch();
     if (!output_choose(&options->request, &options->out, error) ||
         !convention_parse(options->convention, &convention, error))
         return error->code;
@@ -271,6 +277,8 @@ exit_code command_invariance(int argc, char **argv, error *error)
         {"convention", "C", "a preset or a list (default: torch)", OPTION_TEXT,
          &invariance.convention},
         {"input", "FAMILY", "of the rows (default: normal)", OPTION_TEXT, &invariance.input},
+        {"residual", NULL, "each row with a residual: the family's next rows", OPTION_FLAG,
+         &invariance.residual},
         {"hashes", NULL, "a line for each setting, with the hash of what came out", OPTION_FLAG,
          &invariance.hashes},
         {"plugin", "FILE.so", "with a plugin's kernels; may be given again", OPTION_RAW,
@@ -294,17 +302,7 @@ exit_code command_invariance(int argc, char **argv, error *error)
         options,
         sizeof options / sizeof *options,
         0};
-    word_list operands = {0};
-    bool help;
-    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
-    exit_code code = fine ? EXIT_CODE_FINE : error->code;
-    if (fine && help)
-        options_help(&subcommand, stdout);
-    else if (fine) {
-        interrupt_watch();
-        code = start(&invariance, error);
-    }
-    word_list_free(&operands);
+    exit_code code = options_run(&subcommand, argc, argv, start, &invariance, error);
     word_list_free(&invariance.kernels);
     word_list_free(&invariance.plugins);
     return code;

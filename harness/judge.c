@@ -2,6 +2,7 @@
 #include "hash.h"
 #include "invariance.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,29 @@ void judge_destroy(judge *judge)
 ln_reference_counts judge_reference_counts(const judge *judge)
 {
     return ln_reference_count(judge->reference);
+}
+
+const char *judge_describe_counts(const ln_reference_counts *counts, char *buffer, size_t size)
+{
+    const struct {
+        uint64_t count;
+        const char *how;
+    } ways[] = {{counts->fast, "in double-double"},
+                {counts->first_try, "at the first precision"},
+                {counts->raised, "at a raised one"},
+                {counts->exact, "by exact comparison"},
+                {counts->special, "NaN or infinite by definition"}};
+    size_t length =
+        (size_t)snprintf(buffer, size, "%llu elements", (unsigned long long)counts->elements);
+    const char *before = ": ";
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && length < size; i++) {
+        if (ways[i].count == 0)
+            continue;
+        length += (size_t)snprintf(buffer + length, size - length, "%s%llu %s", before,
+                                   (unsigned long long)ways[i].count, ways[i].how);
+        before = ", ";
+    }
+    return buffer;
 }
 
 static bool grow(void *pointer, size_t count, size_t size)

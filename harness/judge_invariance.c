@@ -1,5 +1,6 @@
 /* The same rows in every setting that a row's bits might depend on. */
 #include "hash.h"
+#include "inputs.h"
 #include "interrupt.h"
 #include "invariance.h"
 #include "judge_inside.h"
@@ -45,14 +46,35 @@ static void invariance_rows_free(invariance_rows *rows)
         judge_block_free(&rows->plain[i]);
 }
 
-static bool invariance_rows_make(judge *judge, const ln_convention *convention, ln_type storage,
-                                 ln_type param, const char *input, invariance_rows *rows,
-                                 error *error)
+/* The same rows with a residual: the next rows of the family. */
+static bool add_residual(judge *judge, const char *input, judge_block *block, error *error)
+{
+    judge_block with = {0};
+    void *residual = malloc(judge_bytes(block));
+    bool fine = residual || fail_memory(error, "a residual");
+    fine = fine &&
+           input_rows_typed(input, block->storage, judge->settings.seed, block->rows, block->rows,
+                            block->hidden, residual, error) &&
+           judge_block_from_typed(judge, &with, &block->convention, block->storage, block->param,
+                                  block->rows, block->hidden, block->x, residual, block->gamma,
+                                  block->beta, error);
+    free(residual);
+    if (fine) {
+        judge_block_free(block);
+        *block = with;
+    }
+    return fine;
+}
+
+static bool invariance_rows_make(judge *judge, const invariance_request *request, ln_type storage,
+                                 ln_type param, invariance_rows *rows, error *error)
 {
     *rows = (invariance_rows){0};
     for (size_t i = 0; i < INVARIANCE_HIDDEN; i++)
-        if (!judge_block_generate_typed(judge, &rows->plain[i], convention, storage, param, input,
-                                        0, INVARIANCE_ROWS, invariance_hidden[i], error)) {
+        if (!judge_block_generate_typed(judge, &rows->plain[i], &request->convention, storage,
+                                        param, request->input, 0, INVARIANCE_ROWS,
+                                        invariance_hidden[i], error) ||
+            (request->residual && !add_residual(judge, request->input, &rows->plain[i], error))) {
             invariance_rows_free(rows);
             return false;
         }
@@ -78,7 +100,7 @@ typedef struct run {
     judge *judge;
     const judge_block *block;
     const kernel_entry *kernel;
-    char *plain, *moved, *computed;
+    char *plain, *moved, *moved_residual, *computed;
     verdict verdict;
 } run;
 
@@ -97,6 +119,10 @@ static bool run_setting(run *run, const arrangement *how, size_t *rows, error *e
     if (how->moved) {
         move_rows(&block, block.x, how->moved, run->moved);
         block.x = run->moved;
+        if (block.residual) {
+            move_rows(&block, block.residual, how->moved, run->moved_residual);
+            block.residual = run->moved_residual;
+        }
     }
     if (!judge_run_as(run->judge, &block, run->kernel, &order, run->computed, &run->verdict, error))
         return false;
@@ -174,14 +200,14 @@ static bool run_hidden(judge *judge, const judge_block *block, const kernel_entr
                        invariance *found, invariance_cell *cells, error *error)
 {
     size_t bytes = judge_bytes(block);
-    char *room = malloc(3 * bytes);
-    run run = {judge,
-               block,
-               kernel,
-               room,
-               room ? room + bytes : NULL,
-               room ? room + 2 * bytes : NULL,
-               {.kind = VERDICT_OK}};
+    char *room = malloc(4 * bytes);
+    run run = {.judge = judge, .block = block, .kernel = kernel, .verdict = {.kind = VERDICT_OK}};
+    if (room) {
+        run.plain = room;
+        run.moved = room + bytes;
+        run.moved_residual = room + 2 * bytes;
+        run.computed = room + 3 * bytes;
+    }
     if (!room || !judge_reserve(judge, block, error)) {
         free(room);
         return room ? false : fail_memory(error, "the outputs of a kernel");
@@ -227,8 +253,7 @@ static bool measure_types(judge *judge, const invariance_request *request,
 {
     const kernel_facts *facts = &kernels[first]->facts;
     invariance_rows rows;
-    if (!invariance_rows_make(judge, &request->convention, facts->storage, facts->param,
-                              request->input, &rows, error))
+    if (!invariance_rows_make(judge, request, facts->storage, facts->param, &rows, error))
         return false;
     bool fine = true;
     for (size_t i = first; fine && i < count; i++) {

@@ -150,6 +150,15 @@ static bool measure(session *session, const kernel_list *kernels, error *error)
     return session_store_kernels(session, fine ? error : &storing) && fine;
 }
 
+/* How the answers that the kernels were held against came about. */
+static void print_certified(const judge *judge)
+{
+    char words[256];
+    ln_reference_counts counts = judge_reference_counts(judge);
+    if (counts.elements > 0)
+        printf("certified  %s\n", judge_describe_counts(&counts, words, sizeof words));
+}
+
 static bool show(session *session, const run_options *options, bool finished, error *error)
 {
     view view;
@@ -160,6 +169,8 @@ static bool show(session *session, const run_options *options, bool finished, er
     bool is_text = options->printed.format == OUTPUT_TEXT;
     fprintf(is_text ? stdout : stderr, "\nstored  run %lld in %s\n", (long long)session->run,
             options->database);
+    if (is_text && session->judge)
+        print_certified(session->judge);
     if (fine && finished && is_text && !options->no_charts)
         fine = draw_report(&view, options->out, false, stdout, error);
     view_free(&view);

@@ -118,12 +118,75 @@ static void test_exact(void **state)
     }
 }
 
+static double factor_of(const judge_block *block, size_t column)
+{
+    ln_affine affine = block->convention.affine;
+    if (affine == LN_AFFINE_NONE)
+        return 1;
+    double gamma =
+        storage_load(block->param, block->gamma, affine == LN_AFFINE_SCALAR ? 0 : column);
+    return affine == LN_AFFINE_GAMMA1 ? 1 + gamma : gamma;
+}
+
+/* The exact answers, made wrong by a mean that is off by so many standard deviations, rounded once:
+ * under any convention the mean is what is named, or nothing, and the stages sum up. */
+static void check_convention(const char *name, ln_type type, double off)
+{
+    static double y[ROWS * HIDDEN];
+    row_statistics used[ROWS];
+    judge_settings settings = {.seed = 5, .max_row_ulp = INFINITY, .deadline_seconds = 1};
+    judge *judge = judge_create(NULL, &settings);
+    judge_block block;
+    attribution found;
+    error error = {0};
+    ln_convention convention;
+    assert_true(judge && convention_parse(name, &convention, &error));
+    assert_true(judge_block_generate_typed(judge, &block, &convention, type, type, "normal", 0,
+                                           ROWS, HIDDEN, &error));
+    for (size_t at = 0; at < ROWS * HIDDEN; at++) {
+        const ln_row_facts *facts = &block.results[at / HIDDEN].facts;
+        used[at / HIDDEN] = (row_statistics){facts->mean + off / facts->rstd, facts->rstd};
+        storage_store(type, y, at, block.exact[at] - off * factor_of(&block, at % HIDDEN));
+    }
+    attribute_outputs(&block, y, used, LN_F64, &found);
+    const stage_error *stages = found.stages;
+    double sum = 0;
+    for (int stage = 0; stage < STAGE_TOTAL; stage++)
+        sum += stages[stage].at_worst;
+    bool fine = found.rows == ROWS && stages[STAGE_ROUNDING].max <= 0.5 &&
+                fabs(sum - stages[STAGE_TOTAL].at_worst) < 1e-6 * (1 + fabs(sum)) &&
+                stages[STAGE_APPLY].max <= 1e-3 && stages[STAGE_VARIANCE].max <= 1e-3 &&
+                (off > 0 ? stages[STAGE_MEAN].max > 1 : stages[STAGE_MEAN].max <= 1e-3);
+    if (!fine)
+        fail_msg("%s, %s: mean %g variance %g apply %g rounding %g", name, dtype_name(type),
+                 stages[STAGE_MEAN].max, stages[STAGE_VARIANCE].max, stages[STAGE_APPLY].max,
+                 stages[STAGE_ROUNDING].max);
+    judge_block_free(&block);
+    judge_destroy(judge);
+}
+
+static void test_conventions(void **state)
+{
+    (void)state;
+    size_t count;
+    const convention_preset *presets = convention_presets(&count);
+    for (size_t i = 0; i <= count; i++) {
+        const char *name = i < count ? presets[i].name : "ddof=1,eps=1e-3@quotient,affine=gamma1";
+        /* Eight ulps of a number below 8 at least. */
+        check_convention(name, LN_F32, 0);
+        check_convention(name, LN_F32, 0x1p-18);
+        check_convention(name, LN_F16, 0x1p-5);
+        check_convention(name, LN_BF16, 0x1p-2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mean),
         cmocka_unit_test(test_variance),
         cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_conventions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,18 @@ for input in x x8; do
 done
 check "f8 as f4: the same bits" cmp from_x.npy from_x8.npy
 accepted "the reference" 0 eval --x x.npy --convention tinyllm --reference --json
+check "the reference: how it decided" is \
+    "$(value certified.fast out) $(value certified.exact out) $(value certified.elements out)" "24 0 24"
 check "the reference: correctly rounded" is "$(value metrics.correctly_rounded out)" 1.0
+
+# Ties are ties in every type: no element but is midway between two numbers, and decided exactly.
+for type in f32 f64 bf16 f16; do
+    accepted "ties in $type" 0 eval --input ties --shape 8x64 --convention eps=0,affine=vector \
+        --kernel two_pass_${type}_scalar --json
+    check "ties in $type: all of them" is \
+        "$(value certified.exact out) $(value certified.elements out)" "512 512"
+    check "ties in $type: half an ulp" is "$(value metrics.ulp_p50 out) $(value metrics.ulp_max out)" "0.5 0.5"
+done
 
 npy row.npy '<f4' '(4,)' 1:1
 accepted "1-D" 0 eval --x row.npy --convention tinyllm --kernel two_pass_f32_scalar --out row_y.npy

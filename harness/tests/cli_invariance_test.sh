@@ -62,6 +62,15 @@ check "reproducible kernels: all promise it" is "$(grep -c '"declared_reproducib
     "$(grep -c '"kernel"' out)"
 
 accepted "our kernels keep what they declare" 0 invariance --kernels '*_f32_*'
+accepted "in 16 bits and f64 too, where rows end with an addend" 0 \
+    invariance --kernels 'fused_*16_*,two_pass_f64_*' --convention numpy-quotient
+accepted "and with a residual" 0 invariance --residual --kernels 'fused_f32_*,*pipelined*,*blocked*,*ahead*,*transposed*'
+check "with a residual: told" has out 'normal with a residual: 257 rows'
+accepted "a place that counts with a residual alone: without one" 0 \
+    invariance --plugin "$plugin" --kernels on_residual
+run_it invariance --plugin "$plugin" --kernels on_residual --residual
+check "a place that counts with a residual alone: exit code" is "$code" 5
+check "a place that counts with a residual alone" has out '^on_residual +run \(BROKEN PROMISE\) +row +same +same +differ'
 
 refused "no such kernel" 2 "unknown kernel 'nosuch'" invariance --kernels nosuch
 refused "no such input" 2 "nosuch" invariance --kernels two_pass_f32_scalar --input nosuch

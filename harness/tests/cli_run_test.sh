@@ -117,4 +117,9 @@ check "no gnuplot: the table" has out '^two_pass_f32_scalar +[0-9.]+ '
 check "no gnuplot: stored" has out '^stored  run 1 in plain.db$'
 check "no gnuplot: the page" test -s plain/index.html
 
+
+# How the right answers came about: rows of ties are decided by exact comparison, all of them.
+accepted "certified" 0 run --only accuracy --kernels two_pass_f32_scalar --inputs ties --shapes 2x64 \
+    --conventions eps=0,affine=vector --no-charts --db certified.db
+check "certified: by what" has out '^certified  [0-9]+ elements: .*[0-9]+ by exact comparison'
 finish

@@ -1,6 +1,7 @@
 /* Families in the types other than f32: what each promises, and that it is realised in the type. */
 #include "convention.h"
 #include "inputs.h"
+#include "inputs_families.h"
 #include "inputs_typed.h"
 #include "storage.h"
 #include "test.h"
@@ -139,6 +140,29 @@ static void test_offset_sweeps_the_kappa_of_the_type(void **state)
     assert_true(kappa_of(LN_BF16, 0) > 630 && kappa_of(LN_BF16, 0) < 770);
 }
 
+/* The family kappa goes to the very end: no row of the type has more than 2^p N / sqrt(N - 1) (one
+ * number apart at the top of a binade), the deviation being near 1. */
+static void test_kappa_goes_to_the_end(void **state)
+{
+    (void)state;
+    static const int precision[] = {[LN_F64] = 53, [LN_BF16] = 8, [LN_F16] = 11};
+    for (size_t t = 0; t < TYPES; t++) {
+        double before = 0, most = ldexp(HIDDEN / sqrt(HIDDEN - 1.0), precision[types[t]]);
+        for (size_t row = 0; row < KAPPA_ROWS; row++) {
+            assert_true(input_rows_typed("kappa", types[t], 5, row, 1, HIDDEN, wide, NULL));
+            double found = kappa_of(types[t], 0), mean = fabs(storage_load(types[t], wide, 0));
+            if (!(found > before && found <= most * (1 + 1e-9)))
+                fail_msg("%s: kappa %g of row %zu, after %g", dtype_name(types[t]), found, row,
+                         before);
+            if (found > 100 && !(mean / found > 0.45 && mean / found < 2.1))
+                fail_msg("%s: deviation %g of row %zu", dtype_name(types[t]), mean / found, row);
+            before = found;
+        }
+        /* The mean is 1 + 1/N numbers below 2^p; the rest is for rounding here. */
+        assert_true(before > most * (1 - ldexp(4, -precision[types[t]])));
+    }
+}
+
 static void test_what_a_type_cannot_have_is_refused(void **state)
 {
     (void)state;
@@ -202,6 +226,7 @@ int main(void)
         cmocka_unit_test(test_bf16_is_f32_rounded),
         cmocka_unit_test(test_every_family_is_realisable),
         cmocka_unit_test(test_offset_sweeps_the_kappa_of_the_type),
+        cmocka_unit_test(test_kappa_goes_to_the_end),
         cmocka_unit_test(test_what_a_type_cannot_have_is_refused),
         cmocka_unit_test(test_files_of_every_type),
         cmocka_unit_test(test_parameters),

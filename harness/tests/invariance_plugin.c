@@ -73,6 +73,12 @@ static void on_isa(const void *state, const ln_tensors *tensors)
     run_moved(state, tensors, true, 0, 1);
 }
 
+/* On the place in the batch, of rows that have a residual. */
+static void on_residual(const void *state, const ln_tensors *tensors)
+{
+    run_moved(state, tensors, tensors->residual != NULL, 1, 2);
+}
+
 static const char *refuses_gaps(const ln_problem *problem)
 {
     return problem->x_stride != problem->hidden ? "gaps between rows" : NULL;
@@ -95,6 +101,7 @@ static const ln_kernel kernels[] = {
     {KERNEL("isa.two", on_isa, "varied", "two", LN_TRAIT_ROW_REPRODUCIBLE)},
     {KERNEL("same.one", on_nothing, "even", "one", LN_TRAIT_ISA_REPRODUCIBLE)},
     {KERNEL("same.two", on_nothing, "even", "two", LN_TRAIT_ISA_REPRODUCIBLE)},
+    {KERNEL("residual", on_residual, "", "scalar", LN_TRAIT_ROW_REPRODUCIBLE)},
     {KERNEL("choosy", on_nothing, "", "scalar", LN_TRAIT_NOT_IN_PLACE), .supports = refuses_gaps},
 };
 
