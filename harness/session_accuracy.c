@@ -7,7 +7,7 @@
 
 double session_judgement_seconds(size_t elements)
 {
-    return 0.002 + 4e-7 * (double)elements;
+    return 0.0005 + 6.5e-8 * (double)elements;
 }
 
 /* What a case shows of a kernel's bits adds to what the matrix showed. */
