@@ -54,6 +54,8 @@ typedef struct judgement {
 
 /* NULL when memory runs out. The worker is borrowed. */
 judge *judge_create(worker *worker, const judge_settings *settings);
+/* One more with the same settings, over another worker. */
+judge *judge_create_another(const judge *judge, worker *worker);
 void judge_destroy(judge *judge);
 ln_reference_counts judge_reference_counts(const judge *judge);
 
