@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHARTS_MOST = 24 };
+enum { CHARTS_MOST = 40 };
 
 static bool make_directory(const char *path, error *error)
 {
@@ -33,6 +33,42 @@ static bool make_directories(const char *directory, error *error)
         *slash = '/';
     }
     return make_directory(path, error);
+}
+
+chart chart_of_errors(const report_data *data, const char *kind, const char *script,
+                      const char *title)
+{
+    chart chart = {.is_other_type = data->is_other_type, .type = data->judged.dtype};
+    const char *type = data->is_other_type ? dtype_name(data->judged.dtype) : "";
+    snprintf(chart.kind, sizeof chart.kind, "%s", kind);
+    snprintf(chart.stem, sizeof chart.stem, "%s%s%s", kind, type[0] ? "_" : "", type);
+    snprintf(chart.script, sizeof chart.script, "%s", script);
+    snprintf(chart.title, sizeof chart.title, "%s%s%s", title, type[0] ? ", " : "", type);
+    return chart;
+}
+
+/* Every chart of errors, of the report's type first, then of each other that was judged; one that
+ * another type has no data for is left out. */
+static bool prepare_error_charts(const report_data *data, const char *directory, chart *charts,
+                                 size_t *count, error *error)
+{
+    static bool (*const makers[])(const report_data *, const char *, chart *, struct error *) = {
+        chart_error_kappa, chart_variance_kappa, chart_error_hidden, chart_ulp_histogram,
+        chart_rounded};
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        if (!makers[i](data, directory, &charts[(*count)++], error))
+            return false;
+        for (ln_type type = LN_F32; type <= LN_F16; type++) {
+            report_data typed;
+            chart *made = &charts[*count];
+            if (type == data->judged.dtype || !report_data_of_type(data, type, &typed))
+                continue;
+            if (!makers[i](&typed, directory, made, error))
+                return false;
+            *count += !made->reason[0];
+        }
+    }
+    return true;
 }
 
 /* Writes the TSV of every chart; a chart without data has its reason. */
@@ -62,11 +98,7 @@ static bool prepare_charts(const report_data *data, const char *directory, chart
            chart_winner_map(data, directory, &charts[(*count)++], error) &&
            chart_threads(data, directory, &charts[(*count)++], error) &&
            chart_hot_cold(data, directory, &charts[(*count)++], error) &&
-           chart_error_kappa(data, directory, &charts[(*count)++], error) &&
-           chart_variance_kappa(data, directory, &charts[(*count)++], error) &&
-           chart_error_hidden(data, directory, &charts[(*count)++], error) &&
-           chart_ulp_histogram(data, directory, &charts[(*count)++], error) &&
-           chart_rounded(data, directory, &charts[(*count)++], error) &&
+           prepare_error_charts(data, directory, charts, count, error) &&
            chart_speed_error(data, directory, &charts[(*count)++], error);
 }
 
@@ -83,11 +115,20 @@ static void remove_old(const char *directory, const char *stem)
 static void remove_old_charts(const char *directory)
 {
     static const char *const stems[] = {
-        "throughput_l1",  "throughput_size", "threads",         "hot_cold",     "ulp_histogram",
-        "throughput_l2",  "throughput_l3",   "throughput_dram", "roof_share",   "error_kappa",
-        "variance_kappa", "speed_error",     "winner_map",      "error_hidden", "rounded"};
+        "throughput_l1", "throughput_size", "threads",    "hot_cold",    "throughput_l2",
+        "throughput_l3", "throughput_dram", "roof_share", "speed_error", "winner_map"};
+    static const char *const of_errors[] = {"error_kappa", "variance_kappa", "error_hidden",
+                                            "ulp_histogram", "rounded"};
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
         remove_old(directory, stems[i]);
+    for (size_t i = 0; i < sizeof of_errors / sizeof *of_errors; i++) {
+        char stem[STEM_LENGTH];
+        remove_old(directory, of_errors[i]);
+        for (ln_type type = LN_F32; type <= LN_F16; type++) {
+            snprintf(stem, sizeof stem, "%s_%s", of_errors[i], dtype_name(type));
+            remove_old(directory, stem);
+        }
+    }
 }
 
 enum { FORMATS = 3, JOBS_MOST = CHARTS_MOST * FORMATS };

@@ -87,18 +87,43 @@ static bool fill_kernel(void *context, size_t panel, size_t kernel, text *out)
     return any;
 }
 
-/* N and the root of N, within the frame. */
-static void growth_lines(panels *panels, const chart_frame *frame)
+/* The root of N and N rounding units of the sums, in row ULP, and the half of rounding y, within
+ * the frame. */
+static void draw_growth(panels *panels, size_t panel, size_t line, double unit,
+                        const chart_frame *frame)
 {
     enum { STEPS = 40 };
-    for (size_t panel = 0; panel < panels->count; panel++)
-        for (int kind = 1; kind <= 2; kind++)
-            for (int i = 0; i <= STEPS; i++) {
-                double n = frame->x_min * pow(frame->x_max / frame->x_min, i / (double)STEPS);
-                double y = kind == 1 ? sqrt(n) : n;
-                if (y <= frame->y_max)
-                    panel_line_point(panels, panel, kind, 0, n, y);
+    for (int kind = 1; kind <= 2; kind++)
+        for (int i = 0; i <= STEPS; i++) {
+            double n = frame->x_min * pow(frame->x_max / frame->x_min, i / (double)STEPS);
+            double y = 0.5 + unit * (kind == 1 ? sqrt(n) : n);
+            if (y >= frame->y_min && y <= frame->y_max)
+                panel_line_point(panels, panel, kind, line, n, y);
+        }
+}
+
+/* Lines for each rounding unit of sums, against that of y, that a panel's kernels have; sums that
+ * nobody knows are taken to be of y's type. */
+static void growth_lines(const hidden_chart *over, panels *panels, const chart_frame *frame)
+{
+    enum { MOST = 4 };
+    const report_data *data = over->data;
+    for (size_t panel = 0; panel < panels->count; panel++) {
+        double drawn[MOST];
+        size_t count = 0;
+        for (size_t i = 0; i < data->kernel_count && count < MOST; i++) {
+            theory theory;
+            bool seen = panels->of[i] != panel + 1;
+            bool known = !seen && theory_of(&data->kernels[i].facts, over->sizes[0], &theory);
+            drawn[count] = known ? theory.unit / theory.storage : 1;
+            for (size_t j = 0; j < count && !seen; j++)
+                seen = drawn[j] == drawn[count];
+            if (!seen) {
+                draw_growth(panels, panel, count, drawn[count], frame);
+                count++;
             }
+        }
+    }
 }
 
 static bool write_hidden(hidden_chart *over, panels *panels, const char *directory, chart *chart,
@@ -112,20 +137,22 @@ static bool write_hidden(hidden_chart *over, panels *panels, const char *directo
                          .x_log = true,
                          .y_log = true};
     const report_data *data = over->data;
-    growth_lines(panels, &frame);
-    snprintf(subtitle, sizeof subtitle, "%s, %s, normal input; each mark: the worst judged element",
-             dtype_name(data->judged.dtype), data->judged.convention);
+    growth_lines(over, panels, &frame);
+    snprintf(
+        subtitle, sizeof subtitle,
+        "%s, %s, normal input; each mark: the worst judged element; u: rounding unit of the sums",
+        dtype_name(data->judged.dtype), data->judged.convention);
     text *settings = &panels->settings;
     tsv_setting_text(settings, "found", "found");
     tsv_setting_text(settings, "proved", "proved");
-    tsv_setting_words(settings, "line1", "√N·u");
-    tsv_setting_words(settings, "line2", "N·u");
+    tsv_setting_words(settings, "line1", "½ + √N·u");
+    tsv_setting_words(settings, "line2", "½ + N·u");
     tsv_setting_text(settings, "line3", "");
     tsv_setting_text(settings, "wrong", "");
     tsv_setting_text(settings, "xlabel", "hidden size (elements a row)");
     tsv_setting_text(settings, "ylabel", "error (row ULP)");
     chart_frame narrow = frame;
-    panels_axis(panels, &narrow);
+    panels_axis(data, panels, &narrow);
     report_hidden_ticks(&narrow, over->sizes, over->count, &panels->xticks);
     return panels_save(data, panels, &frame, chart, subtitle, directory, error);
 }
@@ -134,8 +161,7 @@ bool chart_error_hidden(const report_data *data, const char *directory, chart *c
 {
     panels panels = {0};
     hidden_chart over = {.data = data, .low = 1, .high = 10};
-    *chart = (struct chart){.stem = "error_hidden", .script = "panels.gp"};
-    snprintf(chart->title, sizeof chart->title, "Error over hidden size");
+    *chart = chart_of_errors(data, "error_hidden", "panels.gp", "Error over hidden size");
     bool fine = judged_sizes(data, &over.sizes, &over.count);
     if (fine && over.count < 2)
         snprintf(chart->reason, sizeof chart->reason, "normal input was judged at %s",
@@ -240,8 +266,7 @@ static bool write_rounded(const report_data *data, rounded *shares, size_t count
 
 bool chart_rounded(const report_data *data, const char *directory, chart *chart, error *error)
 {
-    *chart = (struct chart){.stem = "rounded", .script = "rounded.gp"};
-    snprintf(chart->title, sizeof chart->title, "Share correctly rounded");
+    *chart = chart_of_errors(data, "rounded", "rounded.gp", "Share correctly rounded");
     rounded *shares = calloc(data->kernel_count + 1, sizeof *shares);
     if (!shares)
         return fail_memory(error, "shares correctly rounded");

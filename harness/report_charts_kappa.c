@@ -111,6 +111,8 @@ static bool choose_rows(const report_data *data, figure_of_row *figure, row_grou
     if (!count_groups(data, figure, &groups, &count))
         return false;
     for (size_t i = 0; i < count; i++) {
+        if (data->is_other_type && groups[i].dtype != data->judged.dtype)
+            continue;
         bool matches = data->judged.cases && groups[i].dtype == data->judged.dtype &&
                        strcmp(groups[i].convention, data->judged.convention) == 0;
         if (best->rows == 0 || (matches && !best_matches) ||
@@ -260,7 +262,7 @@ static bool write_kappa(kappa_chart *over, panels *panels, bool is_error, const 
     chart_frame frame = {.x_min = 0.7, .x_log = true, .y_log = true};
     frame.x_max = pow(10, ceil(log10(over->kappa_max) - 0.01)) * 1.5;
     frame.y_min = pow(10, fmax(is_error ? -4 : -17, floor(log10(over->low))));
-    frame.y_max = pow(10, ceil(log10(over->high)) + 1);
+    frame.y_max = pow(10, ceil(log10(over->high)) + 1) * 1.001; /* so that the top has its tick */
     theory_lines(over, panels, &frame, is_error ? theory_row_ulp : theory_variance);
     snprintf(
         subtitle, sizeof subtitle,
@@ -310,16 +312,15 @@ static bool draw_kappa(const report_data *data, bool is_error, const char *direc
 
 bool chart_error_kappa(const report_data *data, const char *directory, chart *chart, error *error)
 {
-    *chart = (struct chart){.stem = "error_kappa", .script = "panels.gp"};
-    snprintf(chart->title, sizeof chart->title, "Error over the condition number of the row");
+    *chart = chart_of_errors(data, "error_kappa", "panels.gp",
+                             "Error over the condition number of the row");
     return draw_kappa(data, true, directory, chart, error);
 }
 
 bool chart_variance_kappa(const report_data *data, const char *directory, chart *chart,
                           error *error)
 {
-    *chart = (struct chart){.stem = "variance_kappa", .script = "panels.gp"};
-    snprintf(chart->title, sizeof chart->title,
-             "Error of the variance over the condition number of the row");
+    *chart = chart_of_errors(data, "variance_kappa", "panels.gp",
+                             "Error of the variance over the condition number of the row");
     return draw_kappa(data, false, directory, chart, error);
 }

@@ -372,6 +372,28 @@ static void choose_judged(report_data *data)
     }
 }
 
+bool report_data_of_type(const report_data *data, ln_type type, report_data *typed)
+{
+    const view *view = data->view;
+    *typed = *data;
+    typed->is_other_type = true;
+    typed->judged.dtype = type;
+    typed->judged.cases = data->judged.cases ? count_judged(view, &typed->judged) : 0;
+    if (typed->judged.cases)
+        return true;
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const case_key *key = &view->cases.cases[i].key;
+        if (is_roof(key->kernel) || !view->cases.cases[i].judged || key->dtype != type ||
+            (typed->judged.cases && report_same_judged(&typed->judged, key)))
+            continue;
+        report_group group = {key->convention, key->dtype, key->cache, key->threads, 0};
+        group.cases = count_judged(view, &group);
+        if (group.cases > typed->judged.cases)
+            typed->judged = group;
+    }
+    return typed->judged.cases > 0;
+}
+
 bool report_data_make(const view *view, report_data *data, error *error)
 {
     *data = (report_data){.view = view};

@@ -170,10 +170,12 @@ static bool add_chart(const report_data *data, const chart *chart, const char *d
     }
     if (!add_drawing(chart, directory, on_paper, out, error))
         return false;
-    text_format(out, "<figcaption>%s <span class=\"again\">Made again by <code>",
-                chart_help(chart->stem));
+    const char *kind = chart->kind[0] ? chart->kind : chart->stem;
+    text_format(out, "<figcaption>%s <span class=\"again\">Made again by <code>", chart_help(kind));
     text again = {0};
-    report_again(data, chart->stem, &again);
+    report_data typed;
+    bool other = chart->is_other_type && report_data_of_type(data, chart->type, &typed);
+    report_again(other ? &typed : data, kind, &again);
     html_escape(out, again.bytes ? again.bytes : "");
     out->failed = out->failed || again.failed;
     text_free(&again);

@@ -13,6 +13,7 @@ enum {
     TITLE_LINE = 20,
     HEAD = 98,
     PANEL_GAP = 20,
+    NAME_GAP = 10, /* between the names of panels side by side */
     CHART_WIDTH = 1000
 };
 
@@ -137,6 +138,40 @@ static void name_words(const report_kernel *kernel, const char *isa, char name[N
         snprintf(name + NAME_SHOWN - 3, 4, "...");
 }
 
+typedef struct grid {
+    size_t columns, lines;
+    double pitch, tall; /* of a column; of a panel */
+} grid;
+
+/* The widest of the names: none may run into the next panel's. */
+static double widest_name(const report_data *data, const panels *panels)
+{
+    const char *isa = common_isa(data, panels);
+    double widest = 0;
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        char name[NAME_MAX_LENGTH];
+        if (!panels->of[i])
+            continue;
+        name_words(&data->kernels[i], isa, name);
+        widest = fmax(widest, LEGEND_SAMPLE + 6 + layout_text_width(name));
+    }
+    return widest;
+}
+
+static grid grid_of(const report_data *data, const panels *panels)
+{
+    static const double heights[] = {0, 450, 300, 230, 190};
+    const size_t count = panels->count;
+    double room = CHART_WIDTH - 72, widest = widest_name(data, panels);
+    grid grid = {.columns = count <= 1 ? 1 : count <= 4 ? 2 : count <= 9 ? 3 : 4};
+    while (grid.columns > 1 && widest > room / (double)grid.columns - NAME_GAP)
+        grid.columns--;
+    grid.lines = (count + grid.columns - 1) / grid.columns;
+    grid.pitch = room / (double)grid.columns;
+    grid.tall = heights[grid.columns];
+    return grid;
+}
+
 /* The names of a panel, in lines from `top` on; returns how many lines. out NULL: only counted. */
 static size_t place_names(const report_data *data, const panels *panels, size_t panel, double left,
                           double top, double room, text *out)
@@ -166,32 +201,17 @@ static size_t place_names(const report_data *data, const panels *panels, size_t 
     return line + 1;
 }
 
-typedef struct grid {
-    size_t columns, lines;
-    double pitch, tall; /* of a column; of a panel */
-} grid;
-
-static grid grid_of(size_t panels, double width)
-{
-    grid grid = {.columns = panels <= 1 ? 1 : panels <= 4 ? 2 : panels <= 9 ? 3 : 4};
-    static const double heights[] = {0, 450, 300, 230, 190};
-    grid.lines = (panels + grid.columns - 1) / grid.columns;
-    grid.pitch = (width - 72) / (double)grid.columns;
-    grid.tall = heights[grid.columns];
-    return grid;
-}
-
-void panels_axis(const panels *panels, chart_frame *frame)
+void panels_axis(const report_data *data, const panels *panels, chart_frame *frame)
 {
     frame->left = 0;
-    frame->right = grid_of(panels->count, CHART_WIDTH).pitch - PANEL_GAP;
+    frame->right = grid_of(data, panels).pitch - PANEL_GAP;
 }
 
 /* Where the panels stand: a row's head has the room that its longest list of names needs. */
-static double place_panels(const report_data *data, const panels *panels, double width,
-                           chart_frame *frame, text *places, text *names)
+static double place_panels(const report_data *data, const panels *panels, chart_frame *frame,
+                           text *places, text *names)
 {
-    grid grid = grid_of(panels->count, width);
+    grid grid = grid_of(data, panels);
     double top = HEAD;
     text_add(places, "panel\ttitle\tleft\tright\ttop\tbottom\n");
     text_add(names, "series\tname\tleft\ttop\n");
@@ -199,7 +219,7 @@ static double place_panels(const report_data *data, const panels *panels, double
         size_t first = line * grid.columns, head = 1;
         size_t end = first + grid.columns < panels->count ? first + grid.columns : panels->count;
         for (size_t i = first; i < end; i++) {
-            size_t needed = place_names(data, panels, i, 0, 0, grid.pitch - 10, NULL);
+            size_t needed = place_names(data, panels, i, 0, 0, grid.pitch - NAME_GAP, NULL);
             head = needed > head ? needed : head;
         }
         frame->top = top + TITLE_LINE + NAME_LINE * (double)head + 4;
@@ -207,7 +227,8 @@ static double place_panels(const report_data *data, const panels *panels, double
         for (size_t i = first; i < end; i++) {
             frame->left = 72 + grid.pitch * (double)(i - first);
             frame->right = frame->left + grid.pitch - PANEL_GAP;
-            place_names(data, panels, i, frame->left, top + TITLE_LINE, grid.pitch - 10, names);
+            place_names(data, panels, i, frame->left, top + TITLE_LINE, grid.pitch - NAME_GAP,
+                        names);
             tsv_number(places, (double)i + 1);
             tsv_text(places, panels->titles[i]);
             tsv_number(places, frame->left);
@@ -239,19 +260,20 @@ bool panels_save(const report_data *data, panels *panels, chart_frame *frame, co
     text places = {0}, names = {0}, settings = {0}, ticks = {0};
     char words[400];
     const char *isa = common_isa(data, panels);
-    double height = place_panels(data, panels, CHART_WIDTH, frame, &places, &names);
+    double height = place_panels(data, panels, frame, &places, &names);
     snprintf(words, sizeof words, "%s%s%s%s", subtitle, isa ? "; " : "", isa ? isa : "",
              report_is_crowded(data) ? ": the widest ISA of each method" : "");
     tsv_common(&settings, data, chart->title, words, CHART_WIDTH, height);
     tsv_frame(&settings, "", frame);
     tsv_setting(&settings, "panels", (double)panels->count);
+    tsv_setting(&settings, "solid", common_isa(data, panels) != NULL); /* dashes tell nothing */
     isa_settings(data, panels, &settings);
     text_add(&settings, panels->settings.bytes ? panels->settings.bytes : "");
     settings.failed = settings.failed || panels->settings.failed;
     if (panels->line_count == 0) /* gnuplot wants a line to read */
         panel_line_point(panels, panels->count, 1, 0, 1, 1);
     tsv_setting(&settings, "lines", (double)panels->line_count);
-    tsv_setting(&settings, "columns", (double)grid_of(panels->count, CHART_WIDTH).columns);
+    tsv_setting(&settings, "columns", (double)grid_of(data, panels).columns);
     text_add(&ticks, "axis\tvalue\n");
     tsv_log_ticks(&ticks, "y", frame->y_min, frame->y_max);
     bool fine = tsv_save(&panels->points, directory, chart->stem, ".tsv", error) &&

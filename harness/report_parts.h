@@ -36,6 +36,7 @@ typedef struct report_data {
     size_t *first;       /* of kernel k: by_kernel[first[k]] to before by_kernel[first[k + 1]] */
     report_group group;  /* the group with most timed cases; cases 0: nothing was timed */
     report_group judged; /* whose errors are shown with them: convention and dtype count */
+    bool is_other_type;  /* of report_data_of_type(): charts have the type in their names */
     bool has_shape;
     report_shape shape; /* the shape of `group` that most kernels were timed at */
     const char *shape_regime;
@@ -46,6 +47,10 @@ extern const char *const report_regimes[REGIME_COUNT]; /* "L1", "L2", "L3", "DRA
 
 bool report_data_make(const view *view, report_data *data, error *error);
 void report_data_free(report_data *data);
+/* The same with the errors of another type shown, under the same convention if it was judged there,
+ * else under that judged most. A view, not to be freed, of data that outlives it. False: nothing of
+ * this type was judged. */
+bool report_data_of_type(const report_data *data, ln_type type, report_data *typed);
 /* data->kernel_count where there is none of this name. */
 size_t report_kernel_index(const report_data *data, const char *name);
 /* The cases of a kernel or roof, in their order: indices into the view's. */
@@ -146,11 +151,17 @@ enum { STEM_LENGTH = 32, REASON_LENGTH = 160 };
 
 typedef struct chart {
     char stem[STEM_LENGTH];     /* of its files: throughput_l2.svg ... */
+    char kind[STEM_LENGTH];     /* the same without a type */
+    bool is_other_type;         /* drawn of report_data_of_type() */
+    ln_type type;               /* of these */
     char script[STEM_LENGTH];   /* throughput.gp */
     char title[192];            /* for the page */
     char reason[REASON_LENGTH]; /* why it cannot be drawn, "" where it can */
 } chart;
 
+/* The beginning of a chart of errors: its names, with the type that is not the report's first. */
+chart chart_of_errors(const report_data *data, const char *kind, const char *script,
+                      const char *title);
 /* Each writes DIRECTORY/STEM*.tsv and fills the chart; without data only the reason is filled. */
 bool chart_series(const report_data *data, const char *directory, error *error);
 bool chart_throughput(const report_data *data, const char *regime, const char *directory,
@@ -222,7 +233,7 @@ void panel_point(const report_data *data, size_t panel, size_t kernel,
  * of one panel and kind are numbered from 0. */
 void panel_line_point(panels *panels, size_t panel, int kind, size_t line, double x, double y);
 /* The x axis of any panel, for ticks that must not run into each other. */
-void panels_axis(const panels *panels, chart_frame *frame);
+void panels_axis(const report_data *data, const panels *panels, chart_frame *frame);
 /* Places panels and names, given the axes in `frame`, and saves everything of the chart. The
  * caller's settings (xlabel, ylabel, line1 ...) go into panels->settings before, ticks of the x
  * axis into panels->xticks. */

@@ -45,25 +45,42 @@ static const struct {
     {"pairwise", THEORY_TWO_PASS, 2},      {"compensated", THEORY_TWO_PASS, 0},
     {"corrected", THEORY_CORRECTED, 2},    {"scaled", THEORY_CORRECTED, 2},
     {"reproducible", THEORY_CORRECTED, 0}, {"welford", THEORY_UPDATED, 0},
-    {"chunked", THEORY_UPDATED, 32},
+    {"chunked", THEORY_UPDATED, 32},       {"lanewise", THEORY_LANEWISE, 0},
 };
+
+/* A lane's sums are taken over to accumulators after so many blocks, and are added up there: what
+ * rounds in items is a chunk's turn and the vectors that an unrolled block becomes one by. */
+static double lane_depth(double hidden, double block, double unroll)
+{
+    enum { CHUNK_BLOCKS = 8 }; /* statistics/lanewise.h */
+    return fmin(ceil(hidden / block), CHUNK_BLOCKS) + log2(fmax(unroll, 1));
+}
+
+static double depth_of(const theory_kernel *kernel, size_t hidden, double block, double chunk)
+{
+    if (strcmp(kernel->statistics, "compensated") == 0)
+        return 3; /* the sum, the quotient, the product */
+    if (strcmp(kernel->statistics, "lanewise") == 0)
+        return lane_depth((double)hidden, block, kernel->unroll);
+    return chunk > 0 ? chunk_depth((double)hidden, block, chunk)
+                     : turn_depth((double)hidden, block);
+}
 
 bool theory_of(const theory_kernel *kernel, size_t hidden, theory *theory)
 {
-    double n = (double)hidden, block = block_of(kernel);
+    double block = block_of(kernel);
     if (strcmp(kernel->statistics, "reproducible") == 0)
         block = 64; /* its tile, on every ISA */
     for (size_t i = 0; i < sizeof ways / sizeof *ways && block > 0; i++) {
         if (strcmp(kernel->statistics, ways[i].statistics) != 0)
             continue;
         bool wide = strcmp(kernel->apply, "wide") == 0 || kernel->storage == LN_F64;
+        double items = rounding_units[kernel->storage == LN_F64 ? LN_F64 : LN_F32];
         theory->kind = ways[i].kind;
         theory->two_parts = strcmp(kernel->apply, "direct") != 0;
-        theory->depth =
-            ways[i].chunk > 0 ? chunk_depth(n, block, ways[i].chunk) : turn_depth(n, block);
-        if (strcmp(kernel->statistics, "compensated") == 0)
-            theory->depth = 3; /* the sum, the quotient, the product */
-        theory->unit = rounding_units[kernel->accumulator];
+        theory->depth = depth_of(kernel, hidden, block, ways[i].chunk);
+        theory->unit =
+            theory->kind == THEORY_LANEWISE ? items : rounding_units[kernel->accumulator];
         theory->apply = rounding_units[wide ? LN_F64 : LN_F32];
         theory->storage = rounding_units[kernel->storage];
         return true;
@@ -75,6 +92,18 @@ bool theory_of(const theory_kernel *kernel, size_t hidden, theory *theory)
  * shifted row kappa^2 = 1 + (mean - pivot)^2 / var is at most this. */
 static const double shifted_kappa_square = 5;
 
+/* Of rows about a pivot for each lane: the squares about the pivots are at most so many times those
+ * about the mean, or the row is done again (RAW_MOST of statistics/lanewise.h). Their own roundings
+ * count so often, and an error of a lane's sum twice (mean - pivot of that lane): 2 P R with P <= R
+ * + std. */
+static const double lanewise_square = 1.375;
+
+static double lanewise_variance(double off)
+{
+    double r = sqrt(lanewise_square);
+    return off * (lanewise_square + 2 * r * (r + 1));
+}
+
 double theory_variance(const theory *theory, double kappa)
 {
     double off = theory->depth * theory->unit, carried = off * kappa;
@@ -85,6 +114,8 @@ double theory_variance(const theory *theory, double kappa)
         return off * shifted_kappa_square;
     case THEORY_UPDATED:
         return carried;
+    case THEORY_LANEWISE:
+        return lanewise_variance(off);
     case THEORY_CORRECTED:
         return off * (1 + carried * carried);
     case THEORY_TWO_PASS:
@@ -98,6 +129,8 @@ double theory_mean(const theory *theory, double kappa)
     double off = theory->depth * theory->unit, carried = off * kappa;
     if (theory->kind == THEORY_SHIFTED)
         carried = off * sqrt(shifted_kappa_square);
+    else if (theory->kind == THEORY_LANEWISE)
+        carried = off * sqrt(lanewise_square);
     else if (theory->kind == THEORY_CORRECTED && theory->two_parts)
         carried = off * (1 + carried);
     return carried;

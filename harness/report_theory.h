@@ -18,6 +18,7 @@ typedef enum theory_kind {
     THEORY_TWO_PASS,  /* the mean, then squares of differences */
     THEORY_CORRECTED, /* and the mean of the differences */
     THEORY_UPDATED,   /* running means and squares */
+    THEORY_LANEWISE,  /* shifted, with a pivot for each lane */
 } theory_kind;
 
 typedef struct theory {

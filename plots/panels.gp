@@ -34,6 +34,7 @@ array NAME_TOP[name_count]
 stats 'data/'.stem.'_names.tsv' skip 1 using (n = int($0) + 1, OF[n] = int($1), \
     SHOWN_NAME[n] = strcol(2), NAME_LEFT[n] = $3, NAME_TOP[n] = $4, 0) nooutput
 
+dash_of_series(i) = number('solid') == 1 ? 1 : DASH[i]
 low = number('ymin')
 high = number('ymax')
 set ytics ()
@@ -96,7 +97,7 @@ do for [p = 1:panel_count] {
             last_name = n
             set arrow 5000 + n from screen across(NAME_LEFT[n]), up(NAME_TOP[n]) \
                 to screen across(NAME_LEFT[n] + 26), up(NAME_TOP[n]) nohead \
-                lw 1.5 + 0.01 * n dt DASH[i] lc rgb COLOUR[i]
+                lw 1.5 + 0.01 * n dt dash_of_series(i) lc rgb COLOUR[i]
             set label 5000 + n SHOWN_NAME[n] at screen across(NAME_LEFT[n] + 32), up(NAME_TOP[n]) \
                 left tc rgb TEXT_COLOUR[i]
             set label 7000 + n '' at screen across(NAME_LEFT[n] + 13), up(NAME_TOP[n]) \
@@ -117,10 +118,10 @@ do for [p = 1:panel_count] {
             lw 1.5 dt LINE_DASH[k] lc rgb LINE_COLOUR[k] notitle, \
         for [n = first_name:last_name] points skip 1 \
             using 5:(int($2) == OF[n] && $7 > 0 ? $7 : NaN) with linespoints \
-            dt DASH[OF[n]] lw 0.7 pt OPEN_MARK[OF[n]] ps 0.7 lc rgb COLOUR[OF[n]] notitle, \
+            dt dash_of_series(OF[n]) lw 0.7 pt OPEN_MARK[OF[n]] ps 0.7 lc rgb COLOUR[OF[n]] notitle, \
         for [n = first_name:last_name] points skip 1 \
             using 5:(int($2) == OF[n] && $8 == 0 ? ($6 > low ? $6 : low) : NaN) \
-            with linespoints lw 1.5 dt DASH[OF[n]] pt MARK[OF[n]] ps 0.7 lc rgb COLOUR[OF[n]] \
+            with linespoints lw 1.5 dt dash_of_series(OF[n]) pt MARK[OF[n]] ps 0.7 lc rgb COLOUR[OF[n]] \
             notitle, \
         points skip 1 using 5:(int($1) == p && $8 == 1 ? high : NaN) \
             with points pt WRONG_MARK ps 1.1 lw 2 lc rgb ALARM notitle, \

@@ -7,14 +7,17 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static char *slurp(const char *directory, const char *name)
 {
     char path[512], *contents;
     error error = {0};
     snprintf(path, sizeof path, "%s/%s", directory, name);
-    if (!report_read_file(path, &contents, &error))
+    if (!report_read_file(path, &contents, &error)) {
         fail_msg("%s", error.message);
+        return NULL;
+    }
     return contents;
 }
 
@@ -152,6 +155,100 @@ static void test_histogram(void **state)
 }
 
 /* What was not measured has no chart, and the page says why. */
+/* A run of two types: each has its charts of errors, with its kernels alone, and a report of one
+ * type that is written over them leaves none of the other's. */
+static void test_each_type_has_its_charts(void **state)
+{
+    (void)state;
+    sample *sample = sample_create();
+    report_result result;
+    sample_kernel(sample, "two_pass_f32_avx2", "two_pass", "avx2");
+    sample_kernel(sample, "fused_bf16_avx2", "shifted", "avx2");
+    for (int i = 0; i < 2; i++) {
+        sample_judged(sample, "two_pass_f32_avx2", i ? "kappa" : "offset", 3, VERDICT_OK);
+        sample_row(sample, 100, 3, 40);
+    }
+    sample_judged(sample, "fused_bf16_avx2", "offset", 0.5, VERDICT_OK)->key.dtype = LN_BF16;
+    sample_row(sample, 10, 0.5, 1);
+    sample_kernel(sample, "fused_f16_avx2", "shifted", "avx2");
+    sample_judged(sample, "fused_f16_avx2", "constant", 0.5, VERDICT_OK)->key.dtype = LN_F16;
+    write_report(sample, "types", &result);
+    assert_true(was_drawn(&result, "/error_kappa.svg"));
+    assert_true(was_drawn(&result, "/error_kappa_bf16.svg"));
+    assert_true(was_drawn(&result, "/variance_kappa_bf16.svg"));
+    assert_false(was_drawn(&result, "/error_hidden_bf16.svg")); /* nothing of it is there */
+    assert_false(was_drawn(&result, "/error_kappa_f16.svg")); /* judged, but of no kappa */
+    char *points = slurp("types", "data/error_kappa.tsv");
+    assert_non_null(strstr(points, "two_pass_f32_avx2"));
+    assert_null(strstr(points, "fused_bf16_avx2"));
+    free(points);
+    points = slurp("types", "data/error_kappa_bf16.tsv");
+    assert_null(strstr(points, "two_pass_f32_avx2"));
+    assert_non_null(strstr(points, "fused_bf16_avx2\toffset\t10\t0.5\t1\t"));
+    free(points);
+    char *page = slurp("types", "index.html");
+    assert_non_null(strstr(page, "id=\"error_kappa_bf16\""));
+    assert_non_null(strstr(page, "--only accuracy --conventions torch --dtypes bf16"));
+    free(page);
+    sample->view.cases.count = sample->view.rows.count = 2;
+    write_report(sample, "types", &result);
+    assert_true(was_drawn(&result, "/error_kappa.svg"));
+    assert_int_equal(access("types/error_kappa.png", F_OK), 0);
+    assert_int_not_equal(access("types/error_kappa_bf16.png", F_OK), 0);
+    sample_free(sample);
+}
+
+static const char *next_line(const char *line)
+{
+    const char *end = strchr(line, '\n');
+    return end && end[1] ? end + 1 : NULL;
+}
+
+/* Where the panel to the right of a place begins; the edge of the chart where there is none. */
+static double right_of(const char *panels, double left)
+{
+    double nearest = 1000, at;
+    for (const char *line = next_line(panels); line; line = next_line(line)) {
+        assert_int_equal(sscanf(line, "%*d %*s %lf", &at), 1);
+        nearest = at > left && at < nearest ? at : nearest;
+    }
+    return nearest;
+}
+
+/* A dozen kinds of statistics, with names as long as ours get: none may run into the next panel's.
+ */
+static void test_names_have_room(void **state)
+{
+    (void)state;
+    sample *sample = sample_create();
+    report_result result;
+    char name[NAME_MAX_LENGTH], statistics[12][16], shown[NAME_MAX_LENGTH];
+    for (int i = 0; i < 12; i++) {
+        static const char *const isas[] = {"avx512", "avx2"};
+        snprintf(statistics[i], sizeof statistics[i], "lanewise%c", 'a' + i);
+        snprintf(name, sizeof name, "%s_guarded_fused_nt_f32_acc_f64_%s", statistics[i],
+                 isas[i % 2]);
+        sample_kernel(sample, name, statistics[i], isas[i % 2]);
+        sample_judged(sample, name, "offset", 3, VERDICT_OK);
+        sample_row(sample, 100, 3, 40);
+    }
+    write_report(sample, "long_names", &result);
+    char *panels = slurp("long_names", "data/error_kappa_panels.tsv");
+    char *names = slurp("long_names", "data/error_kappa_names.tsv");
+    size_t seen = 0;
+    for (const char *line = next_line(names); line; line = next_line(line)) {
+        double left;
+        assert_int_equal(sscanf(line, "%*d %63s %lf", shown, &left), 2);
+        if (left + 32 + layout_text_width(shown) > right_of(panels, left))
+            fail_msg("%s at %g runs into the panel at %g", shown, left, right_of(panels, left));
+        seen++;
+    }
+    assert_int_equal(seen, 12);
+    free(panels);
+    free(names);
+    sample_free(sample);
+}
+
 static void test_reasons(void **state)
 {
     (void)state;
@@ -172,10 +269,9 @@ static void test_reasons(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads_and_caches),
-        cmocka_unit_test(test_what_to_take),
-        cmocka_unit_test(test_histogram),
-        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_threads_and_caches), cmocka_unit_test(test_what_to_take),
+        cmocka_unit_test(test_histogram),          cmocka_unit_test(test_each_type_has_its_charts),
+        cmocka_unit_test(test_names_have_room),    cmocka_unit_test(test_reasons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

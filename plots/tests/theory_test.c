@@ -1,6 +1,7 @@
 /* What kernels look like, and the lines of theory, against figures worked out by hand. */
 #include "test.h"
 
+#include "layernorm_plugin.h"
 #include "report_parts.h"
 #include <math.h>
 #include <stdlib.h>
@@ -48,6 +49,23 @@ static void test_same_kernel_same_look(void **state)
     assert_true(one.colour == wide.colour && one.mark == wide.mark && one.dash != wide.dash);
     assert_true(one.colour == f64.colour && one.mark == f64.mark && one.dash == f64.dash);
     assert_int_equal(one.colour, 0x0072B2);
+}
+
+/* Of all kernels there are: on a chart of one type and ISA no two look alike. */
+static void test_all_kernels_differ(void **state)
+{
+    (void)state;
+    const ln_plugin *all = ln_plugin_v1();
+    for (size_t i = 0; i < all->count; i++)
+        for (size_t j = 0; j < i; j++) {
+            const ln_kernel *a = &all->kernels[i], *b = &all->kernels[j];
+            if (strcmp(a->isa, b->isa) != 0 || a->storage != b->storage)
+                continue;
+            palette_look of_a = palette_of(a->name, a->statistics, a->isa);
+            palette_look of_b = palette_of(b->name, b->statistics, b->isa);
+            if (of_a.mark == of_b.mark && of_a.colour == of_b.colour)
+                fail_msg("%s looks like %s", a->name, b->name);
+        }
 }
 
 /* Other libraries are grey, and told apart; a plugin of a user is neither grey nor invisible. */
@@ -106,7 +124,7 @@ static void test_depth(void **state)
         {"naive", "scalar", 192 + 2},      {"two_pass", "neon", 48 + 4},
         {"pairwise", "avx512", 2 + 6 + 3}, {"chunked", "avx512", 12 + 6},
         {"chunked", "scalar", 32 + 2 + 3}, {"reproducible", "scalar", 12 + 6},
-        {"compensated", "avx2", 3},
+        {"compensated", "avx2", 3},        {"lanewise", "avx512", 8 + 2},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         theory theory = theory_at(expected[i].statistics, "direct", expected[i].isa, LN_F32, 768);
@@ -119,6 +137,22 @@ static void test_depth(void **state)
     unknown.statistics = "naive";
     unknown.isa = "sve";
     assert_false(theory_of(&unknown, 768, &nothing));
+}
+
+/* Every kernel of ours has its lines. */
+static void test_all_kernels_have_a_theory(void **state)
+{
+    (void)state;
+    const ln_plugin *all = ln_plugin_v1();
+    assert_true(all->count > 0);
+    for (size_t i = 0; i < all->count; i++) {
+        const ln_kernel *k = &all->kernels[i];
+        theory theory;
+        theory_kernel facts = {k->statistics, k->apply,       k->isa,
+                               k->storage,    k->accumulator, k->unroll};
+        if (!theory_of(&facts, 768, &theory) || !(theory.depth >= 1) || !(theory.unit > 0))
+            fail_msg("%s has no theory", k->name);
+    }
 }
 
 /* At depth 18, u = 2^-24, kappa 100. */
@@ -135,6 +169,11 @@ static void test_variance(void **state)
     assert_true(fabs(theory_variance(&two_pass, 100) / (off + off * off * 1e4) - 1) < 1e-12);
     assert_true(fabs(theory_variance(&updated, 100) / (off * 100) - 1) < 1e-12);
     assert_true(fabs(theory_variance(&corrected, 100) / (off + off * off * off * 1e4) - 1) < 1e-12);
+    /* Whatever kappa is: (1.375 + 2 (1.375 + sqrt 1.375)) D u, in the unit of the lanes. */
+    theory lanewise = theory_at("lanewise", "guarded", "avx512", LN_F64, 768);
+    double lanes = 10 * u * (1.375 + 2 * (1.375 + sqrt(1.375)));
+    assert_true(fabs(theory_variance(&lanewise, 1e6) / lanes - 1) < 1e-12);
+    assert_true(fabs(theory_mean(&lanewise, 1e6) / (10 * u * sqrt(1.375)) - 1) < 1e-12);
     assert_true(fabs(theory_variance(&wide, 1) / (18 * 0x1p-53) - 1) < 1e-12);
     /* Row ULP at kappa 1: 18 of the mean, 9 of the variance, 6.5 and a half. */
     assert_true(fabs(theory_row_ulp(&textbook, 1) - 34) < 1e-9);
@@ -145,10 +184,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_variants_differ),
+        cmocka_unit_test(test_all_kernels_differ),
         cmocka_unit_test(test_same_kernel_same_look),
         cmocka_unit_test(test_peers_and_strangers),
         cmocka_unit_test(test_contrast),
         cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_all_kernels_have_a_theory),
         cmocka_unit_test(test_variance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
