@@ -263,6 +263,8 @@ const char *palette_peer(const char *name); /* the library that it is of; NULL: 
 /* The lines of data/series.tsv and its like. */
 void palette_heading(text *out);
 void palette_line(text *out, const char *name, const char *statistics, const char *isa);
+void palette_put(text *out, const char *name, const char *statistics, const char *isa,
+                 const palette_look *look);
 
 /* ---- report_gnuplot.c ---- */
 
