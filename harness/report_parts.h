@@ -86,6 +86,8 @@ typedef struct report_error {
 } report_error;
 report_error report_worst_error(const report_data *data, const report_group *group,
                                 const char *kernel, const char *input);
+/* Whether the errors over all inputs are small everywhere: at most 4 row ULP. */
+bool report_is_accurate(const report_error *worst);
 /* "offset:1e4" is of the family "offset". */
 bool report_of_family(const char *input, const char *family);
 bool report_same_judged(const report_group *group, const case_key *key);
