@@ -461,11 +461,12 @@ bool chart_throughput(const report_data *data, const char *regime, const char *d
                       chart *chart, error *error)
 {
     axis axis = {.regime = regime};
-    *chart = (struct chart){.script = "throughput.gp"};
-    snprintf(chart->stem, sizeof chart->stem, "throughput_%s", regime);
-    for (char *letter = chart->stem; *letter; letter++)
+    char kind[24], title[96];
+    snprintf(kind, sizeof kind, "throughput_%s", regime);
+    for (char *letter = kind; *letter; letter++)
         *letter = (char)tolower((unsigned char)*letter);
-    snprintf(chart->title, sizeof chart->title, "Throughput over hidden size, data in %s", regime);
+    snprintf(title, sizeof title, "Throughput over hidden size, data in %s", regime);
+    *chart = chart_begin(data, kind, "throughput.gp", title);
     bool fine = report_hidden_sizes(data, regime, &axis.sizes, &axis.count);
     if (!fine)
         fail_memory(error, "a throughput chart");
@@ -521,12 +522,12 @@ bool chart_throughput_size(const report_data *data, const char *directory, chart
                            error *error)
 {
     axis axis = {.sizes = calloc(data->view->cases.count + 1, sizeof *axis.sizes)};
-    *chart = (struct chart){.stem = "throughput_size", .script = "throughput.gp"};
+    char title[96];
     if (!axis.sizes)
         return fail_memory(error, "a throughput chart");
     choose_hidden(data, &axis);
-    snprintf(chart->title, sizeof chart->title, "Throughput through the caches, at hidden size %zu",
-             axis.hidden);
+    snprintf(title, sizeof title, "Throughput through the caches, at hidden size %zu", axis.hidden);
+    *chart = chart_begin(data, "throughput_size", "throughput.gp", title);
     bool fine = true;
     if (axis.count < 2)
         snprintf(chart->reason, sizeof chart->reason,

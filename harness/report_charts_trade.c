@@ -297,8 +297,7 @@ static bool write_trades(const report_data *data, trade *trades, const char *dir
 
 bool chart_speed_error(const report_data *data, const char *directory, chart *chart, error *error)
 {
-    *chart = (struct chart){.stem = "speed_error", .script = "speed_error.gp"};
-    snprintf(chart->title, sizeof chart->title, "Speed against error");
+    *chart = chart_begin(data, "speed_error", "speed_error.gp", "Speed against error");
     trade *trades = calloc(data->kernel_count + 1, sizeof *trades);
     if (!trades)
         return fail_memory(error, "speed against error");

@@ -47,9 +47,9 @@ extern const char *const report_regimes[REGIME_COUNT]; /* "L1", "L2", "L3", "DRA
 
 bool report_data_make(const view *view, report_data *data, error *error);
 void report_data_free(report_data *data);
-/* The same with the errors of another type shown, under the same convention if it was judged there,
- * else under that judged most. A view, not to be freed, of data that outlives it. False: nothing of
- * this type was judged. */
+/* The same with the speeds and errors of another type shown: of the same group, and under the same
+ * convention, if there are any, else of that with most. A view, not to be freed, of data that
+ * outlives it. False: nothing of this type was judged. */
 bool report_data_of_type(const report_data *data, ln_type type, report_data *typed);
 /* data->kernel_count where there is none of this name. */
 size_t report_kernel_index(const report_data *data, const char *name);
@@ -161,9 +161,8 @@ typedef struct chart {
     char reason[REASON_LENGTH]; /* why it cannot be drawn, "" where it can */
 } chart;
 
-/* The beginning of a chart of errors: its names, with the type that is not the report's first. */
-chart chart_of_errors(const report_data *data, const char *kind, const char *script,
-                      const char *title);
+/* The beginning of a chart: its names, with the type that is not the report's first. */
+chart chart_begin(const report_data *data, const char *kind, const char *script, const char *title);
 /* Each writes DIRECTORY/STEM*.tsv and fills the chart; without data only the reason is filled. */
 bool chart_series(const report_data *data, const char *directory, error *error);
 bool chart_throughput(const report_data *data, const char *regime, const char *directory,
