@@ -257,6 +257,9 @@ static bool add_speed_group(plan *plan, const plan_request *request, const resol
                                                        : 3),
         .min_seconds = resolved->quick ? 0.003 : 0.005,
     };
+    /* The plan's own number is shortened where that costs no precision, the user's never. */
+    group->slow_repetitions =
+        request->repetitions ? group->repetitions : (group->repetitions + 2) / 3;
     convention_label(&group->convention, group->convention_label);
     return true;
 }

@@ -35,6 +35,7 @@ typedef struct speed_group {
     cache_state cache;
     unsigned threads;
     unsigned processes, repetitions;
+    unsigned slow_repetitions; /* in processes that know a call to be long */
     double min_seconds;
 } speed_group;
 

@@ -76,8 +76,9 @@ typedef struct order {
                                   in timing) */
     bool own_file; /* load: every function must lie in the file itself, not in what it loads */
     uint64_t seed;
-    unsigned repetitions;
+    unsigned repetitions; /* of each entry; to an entry: its own, fewer; 0: as the group's */
     double min_seconds;
+    uint64_t iterations; /* to a timed entry: calls of a repetition; 0: to be found */
 } order;
 
 typedef enum reply_kind {

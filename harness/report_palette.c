@@ -45,8 +45,7 @@ static const struct {
     {"_pipelined", MARK_UP, 0.75},      {"_ahead", MARK_UP, 0.8},
     {"_transposed", MARK_SQUARE, 0.55}, {"_paired", MARK_SQUARE, 0.85},
     {"_wide", MARK_DIAMOND, 0.65},      {"_split", MARK_UP, 1.25},
-    {"_offset", MARK_UP, 0.75},
-    {"_param_f32", MARK_UP, 1.25},
+    {"_offset", MARK_UP, 0.75},         {"_param_f32", MARK_UP, 1.25},
 };
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -187,16 +186,22 @@ void palette_heading(text *out)
     text_add(out, "kernel\tstatistics\tisa\tcolour\tink\tmark\topen_mark\tdash\n");
 }
 
-void palette_line(text *out, const char *name, const char *statistics, const char *isa)
+void palette_put(text *out, const char *name, const char *statistics, const char *isa,
+                 const palette_look *look)
 {
-    palette_look look = palette_of(name, statistics, isa);
     tsv_text(out, name);
     tsv_text(out, statistics);
     tsv_text(out, isa);
-    tsv_number(out, look.colour);
-    tsv_number(out, look.ink);
-    tsv_number(out, look.mark);
-    tsv_number(out, look.mark - 1); /* gnuplot's open marks come before the full ones */
-    tsv_number(out, look.dash);
+    tsv_number(out, look->colour);
+    tsv_number(out, look->ink);
+    tsv_number(out, look->mark);
+    tsv_number(out, look->mark - 1); /* gnuplot's open marks come before the full ones */
+    tsv_number(out, look->dash);
     tsv_end(out);
+}
+
+void palette_line(text *out, const char *name, const char *statistics, const char *isa)
+{
+    palette_look look = palette_of(name, statistics, isa);
+    palette_put(out, name, statistics, isa, &look);
 }

@@ -6,7 +6,9 @@
 #include "code_place.h"
 #include "hash.h"
 #include "hayai.h"
+#include "hayai_benchmark.h"
 #include "worker_inside.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,6 +26,7 @@ typedef struct entry {
     char *expected[2]; /* judged outputs of one block; a roof's is the input itself */
     uint64_t *seen[2]; /* what came into each slot so far: SEEN_*, or the hash of other bits */
     varied_rows varied;
+    unsigned rounds; /* done */
     bool failed;
 } entry;
 
@@ -41,7 +44,8 @@ static struct {
     size_t evictor_bytes;
     entry entries[WORKER_MAX_ENTRIES];
     unsigned count;
-    uint64_t choice; /* state of the generator that picks the input */
+    uint64_t choice; /* state of the generator that draws */
+    int first;       /* input of the first round */
     hayai_suite *suite;
 } group;
 
@@ -124,6 +128,7 @@ void worker_time_begin(const order *order)
     group.slots = 1;
     group.filled = -1;
     group.choice = order->seed;
+    group.first = (int)(next_choice() >> 63);
     group.threads = order->threads > 1 ? order->threads : 1;
     if (!worker_threads_begin(group.threads, order->cpu)) {
         fail_group("the system has no more threads");
@@ -333,6 +338,13 @@ static void settle(const entry *entry)
         hayai_do_not_optimize(((const volatile char *)group.evictor)[at]);
 }
 
+/* From round to round the other one, so that an answer kept from the last call is seen, and for all
+ * entries of a round the same: in DRAM, filling x costs more than a call. */
+static int input_of(const entry *entry)
+{
+    return (int)((unsigned)group.first + entry->rounds) & 1;
+}
+
 static void fail_entry(entry *entry, verdict_kind verdict, const char *what)
 {
     entry->failed = true;
@@ -349,7 +361,7 @@ static void time_entry(hayai_state *state, void *context)
     worker_fault_entry(entry->index);
     reply started = {.kind = REPLY_STARTED, .count = entry->index};
     worker_send(&started);
-    int input = (int)(next_choice() >> 63);
+    int input = input_of(entry);
     if (!fill_input(input)) {
         fail_group("the protection of x could not be changed");
         hayai_state_skip_with_error(state, "left out");
@@ -389,6 +401,16 @@ static bool prepare_entry(entry *entry, const ln_plugin *plugin)
     return !refusal;
 }
 
+static bool add_to_suite(entry *entry, const order *order)
+{
+    hayai_benchmark *added;
+    bool found = order->iterations > 0 && order->iterations <= INT64_MAX;
+    bool fewer = order->repetitions > 0 && order->repetitions <= INT_MAX;
+    return hayai_suite_add(group.suite, entry->name, time_entry, entry, &added) == HAYAI_OK &&
+           (!found || hayai_benchmark_iterations(added, (int64_t)order->iterations) == HAYAI_OK) &&
+           (!fewer || hayai_benchmark_repetitions(added, (int)order->repetitions) == HAYAI_OK);
+}
+
 void worker_time_entry(const worker_plugins *plugins, const order *order)
 {
     if (group.count == WORKER_MAX_ENTRIES || !group.suite) {
@@ -426,7 +448,7 @@ void worker_time_entry(const worker_plugins *plugins, const order *order)
     code_place_draw(entry->kernel ? (void (*)(void))entry->kernel->run
                                   : (void (*)(void))entry->roof,
                     next_choice());
-    if (hayai_suite_add(group.suite, entry->name, time_entry, entry, NULL) != HAYAI_OK) {
+    if (!add_to_suite(entry, order)) {
         fail_group(hayai_last_message());
         return;
     }
@@ -437,6 +459,7 @@ void worker_time_entry(const worker_plugins *plugins, const order *order)
 static int send_repetition(const hayai_repetition *done, void *context)
 {
     (void)context;
+    group.entries[done->benchmark].rounds = done->repetition + 1;
     if (done->error || group.entries[done->benchmark].failed)
         return 0;
     reply sent = {.kind = REPLY_REPETITION, .count = (uint32_t)done->benchmark};

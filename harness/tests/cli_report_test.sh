@@ -52,6 +52,18 @@ check "report --no-pdf: no PDF" test ! -e page/report.pdf
 check "report: Markdown shows the PNG" has page/report.md '!\[.*\]\(error_kappa.png\)'
 check "report: the figure's command" has page/report.md 'lnbench run --plan quick --only accuracy'
 check "report: the worst row's command" has page/report.md 'lnbench replay --case [0-9]+'
+
+# A kernel looks the same in the chart of a history.
+if command -v gnuplot >/dev/null; then
+    accepted "a history" 0 history --db r.db --measure row_ulp_max --out past
+    for kernel in two_pass_f32_scalar naive_f32_scalar; do
+        look=$(sed -n "s/^$kernel\t//p" page/data/series.tsv | cut -f 3-6)
+        past=$(sed -n "s/^$kernel 4x64\t//p" past/data/history_1_series.tsv | head -1 | cut -f 3-6)
+        check "history: $kernel has its colours and mark" is "$past" "${look:?}"
+    done
+else
+    echo "not checked: the colours of a history (gnuplot is not installed)"
+fi
 mkdir poor
 ln -s "$(command -v gnuplot)" poor/gnuplot 2>/dev/null
 PATH=$scratch/poor "$lnbench" report --db r.db --out poor_page >out 2>err </dev/null

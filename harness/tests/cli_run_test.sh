@@ -92,6 +92,17 @@ for run in 1 2; do
     accepted "determinism: export $run" 0 export --db same$run.db --format tsv --out same$run.tsv
 done
 check "the same seed: the same figures" cmp same1.tsv same2.tsv
+# Cases are judged on all processors, and stored as on one.
+if command -v taskset >/dev/null && [ "$(nproc)" -gt 1 ]; then
+    cpu=$(taskset -cp $$ | sed 's/.*[:,-] *//')
+    timeout 120 taskset -c "$cpu" "$lnbench" run --db alone.db "${accurate[@]}" --seed 7 >out 2>err
+    code=$?
+    check "one processor: exit code" is "$code" 0
+    accepted "one processor: export" 0 export --db alone.db --format tsv --out alone.tsv
+    check "one processor: the same cases in the same order" cmp same1.tsv alone.tsv
+else
+    echo "not checked: judging in lanes beside judging in one wants taskset and two processors"
+fi
 accepted "another seed: run" 0 run --db other.db "${accurate[@]}" --seed 8
 accepted "another seed: export" 0 export --db other.db --format tsv --out other.tsv
 check "another seed: other figures" test "$(cmp -s same1.tsv other.tsv; echo $?)" -eq 1

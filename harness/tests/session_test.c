@@ -176,6 +176,45 @@ static void what_goes_wrong_while_timed_is_named(void **state)
     request_free(&request);
 }
 
+/* The first process searches, the others are told, and give a call that is long by itself fewer
+ * rounds: of 3 x 6 repetitions, 6 + 2 x 2 are left. */
+static void later_processes_are_told_how_many_calls_to_make(void **state)
+{
+    enum { ROUNDS = 6, PROCESSES = 3, FEWER = 2 };
+    error error = {0};
+    session session;
+    kernel_list kernels;
+    plan_request request;
+    stored_cases cases;
+    request_of(&request, "two_pass_f32_scalar", "64x768");
+    request.processes = PROCESSES;
+    request.repetitions = ROUNDS;
+    open_session(state, &session, &kernels, &request);
+    speed_group *group = &session.plan.speed[0];
+    group->min_seconds = 0.003;
+    assert_int_equal(group->slow_repetitions, ROUNDS); /* the user's number is kept */
+    group->slow_repetitions = FEWER;
+    run_speed(&session);
+    group->rows++;
+    group->min_seconds = 1e-7; /* so that every call is long */
+    run_speed(&session);
+    assert_true(store_cases(session.store, session.run, &cases, &error));
+    for (size_t i = 0; i < cases.count; i++) {
+        const stored_case *timed = &cases.cases[i];
+        bool slow = timed->key.rows == 65;
+        double least_ns = INFINITY;
+        for (size_t at = 0; at < ROUNDS; at++)
+            least_ns = fmin(least_ns, timed->repetitions[at].real_ns);
+        assert_int_equal(timed->repetition_count,
+                         ROUNDS + (PROCESSES - 1) * (slow ? FEWER : ROUNDS));
+        assert_int_equal(timed->repetitions[ROUNDS].iterations,
+                         slow ? 1 : (uint64_t)round(0.003 * 1e9 / least_ns));
+    }
+    stored_cases_free(&cases);
+    close_session(&session, &kernels);
+    request_free(&request);
+}
+
 /* The largest |mean_error| and |rstd_error| of the rows of a kernel; NaN: some row has none. */
 static void worst_statistics(const stored_cases *cases, const stored_rows *rows, const char *kernel,
                              double *mean, double *rstd)
@@ -229,6 +268,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows_keep_the_errors_of_their_statistics, scratch_create,
                                         scratch_remove),
+        cmocka_unit_test_setup_teardown(later_processes_are_told_how_many_calls_to_make,
+                                        scratch_create, scratch_remove),
         cmocka_unit_test_setup_teardown(one_that_crashes_late_spoils_nothing, scratch_create,
                                         scratch_remove),
         cmocka_unit_test_setup_teardown(what_goes_wrong_while_timed_is_named, scratch_create,

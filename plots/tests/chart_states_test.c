@@ -155,7 +155,7 @@ static void test_histogram(void **state)
 }
 
 /* What was not measured has no chart, and the page says why. */
-/* A run of two types: each has its charts of errors, with its kernels alone, and a report of one
+/* A run of two types: each has its charts, with its kernels alone, and a report of one
  * type that is written over them leaves none of the other's. */
 static void test_each_type_has_its_charts(void **state)
 {
@@ -172,12 +172,20 @@ static void test_each_type_has_its_charts(void **state)
     sample_row(sample, 10, 0.5, 1);
     sample_kernel(sample, "fused_f16_avx2", "shifted", "avx2");
     sample_judged(sample, "fused_f16_avx2", "constant", 0.5, VERDICT_OK)->key.dtype = LN_F16;
+    for (int i = 0; i < 3; i++) /* in this order, so that most are of f32 */
+        sample_speed(sample, "two_pass_f32_avx2", 85, i == 0 ? 768 : i == 1 ? 64 : 1024, 50);
+    sample_speed(sample, "fused_bf16_avx2", 170, 768, 60)->key.dtype = LN_BF16;
     write_report(sample, "types", &result);
+    assert_true(was_drawn(&result, "/throughput_l2.svg"));
+    assert_true(was_drawn(&result, "/throughput_l2_bf16.svg"));
+    assert_true(was_drawn(&result, "/speed_error_bf16.svg"));
+    assert_true(was_drawn(&result, "/winner_map_bf16.svg"));
+    assert_false(was_drawn(&result, "/throughput_l2_f16.svg")); /* judged, but not timed */
     assert_true(was_drawn(&result, "/error_kappa.svg"));
     assert_true(was_drawn(&result, "/error_kappa_bf16.svg"));
     assert_true(was_drawn(&result, "/variance_kappa_bf16.svg"));
     assert_false(was_drawn(&result, "/error_hidden_bf16.svg")); /* nothing of it is there */
-    assert_false(was_drawn(&result, "/error_kappa_f16.svg")); /* judged, but of no kappa */
+    assert_false(was_drawn(&result, "/error_kappa_f16.svg"));   /* judged, but of no kappa */
     char *points = slurp("types", "data/error_kappa.tsv");
     assert_non_null(strstr(points, "two_pass_f32_avx2"));
     assert_null(strstr(points, "fused_bf16_avx2"));
@@ -186,8 +194,15 @@ static void test_each_type_has_its_charts(void **state)
     assert_null(strstr(points, "two_pass_f32_avx2"));
     assert_non_null(strstr(points, "fused_bf16_avx2\toffset\t10\t0.5\t1\t"));
     free(points);
+    points = slurp("types", "data/throughput_l2_bf16.tsv");
+    assert_null(strstr(points, "two_pass_f32_avx2"));
+    assert_non_null(strstr(points, "fused_bf16_avx2\t170\t768\t60\t"));
+    free(points);
     char *page = slurp("types", "index.html");
     assert_non_null(strstr(page, "id=\"error_kappa_bf16\""));
+    assert_non_null(strstr(page, "id=\"throughput_l2_bf16\""));
+    assert_non_null(strstr(page, "--only speed --conventions torch --dtypes bf16 --cache hot "
+                                 "--threads 1 --shapes 170x768"));
     assert_non_null(strstr(page, "--only accuracy --conventions torch --dtypes bf16"));
     free(page);
     sample->view.cases.count = sample->view.rows.count = 2;
@@ -195,6 +210,7 @@ static void test_each_type_has_its_charts(void **state)
     assert_true(was_drawn(&result, "/error_kappa.svg"));
     assert_int_equal(access("types/error_kappa.png", F_OK), 0);
     assert_int_not_equal(access("types/error_kappa_bf16.png", F_OK), 0);
+    assert_int_not_equal(access("types/throughput_l2_bf16.png", F_OK), 0);
     sample_free(sample);
 }
 
