@@ -59,6 +59,7 @@ bool theory_of(const theory_kernel *kernel, size_t hidden, theory *theory)
         bool wide = strcmp(kernel->apply, "wide") == 0 || kernel->storage == LN_F64;
         theory->kind = ways[i].kind;
         theory->two_parts = strcmp(kernel->apply, "direct") != 0;
+        theory->expanded = strcmp(kernel->apply, "expanded") == 0;
         theory->depth =
             ways[i].chunk > 0 ? chunk_depth(n, block, ways[i].chunk) : turn_depth(n, block);
         if (strcmp(kernel->statistics, "compensated") == 0)
@@ -109,8 +110,9 @@ static const double apply_roundings = 6.5;
 
 double theory_row_ulp(const theory *theory, double kappa)
 {
+    double roundings = apply_roundings + (theory->expanded ? kappa : 0);
     return (theory_mean(theory, kappa) + theory_variance(theory, kappa) / 2 +
-            apply_roundings * theory->apply) /
+            roundings * theory->apply) /
                theory->storage +
            0.5;
 }
