@@ -22,7 +22,7 @@ of_class() {
 awk -F'\t' '$NF == "yes" && $5 == "f32" { print $1 }' "$scratch/kernels" >"$scratch/usable"
 peers=$(grep -E '^(onednn|pytorch)_f32$' "$scratch/usable" | paste -sd, -)
 [ -n "$peers" ] || {
-    echo "no peers were built: LNBENCH_PEERS=1 ./lnbench list plugins"
+    echo "Skipped: no peers were built (LNBENCH_PEERS; libdnnl-dev, libtorch-dev)"
     exit 77
 }
 fast=$(of_class fast)
