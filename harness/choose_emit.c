@@ -57,7 +57,7 @@ static void add_head(const chosen *first, text *out)
                   "LN_OK) ...\n *\n * ");
     text_format(out, "%s, ", dtype_name(wanted->dtype));
     emit_comment(out, wanted->convention_label);
-    text_format(out, ", %s cache, %u thread%s: ", cache_name(wanted->cache), wanted->threads,
+    text_format(out, ", %s, %u thread%s: ", cache_phrase(wanted->cache), wanted->threads,
                 wanted->threads == 1 ? "" : "s");
     emit_comment(out, budget.bytes ? budget.bytes : "");
     text_add(out, "\n * CPU: ");

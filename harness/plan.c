@@ -98,6 +98,16 @@ size_t plan_repetitions(const plan *plan)
     return count;
 }
 
+/* Copies in half the L2 are found there by each call, and many a batch make reading the clock
+ * cheap.
+ */
+size_t plan_rotated_bytes(const machine *machine, cache_state cache)
+{
+    if (cache == CACHE_COLD)
+        return 2 * (machine->l3_bytes ? machine->l3_bytes : 1u << 26);
+    return cache == CACHE_IN_PLACE ? (machine->l2_bytes ? machine->l2_bytes : 1u << 20) / 2 : 0;
+}
+
 /* What the request's words mean, with the plan's own where there are none. */
 typedef struct resolved {
     ln_convention *conventions;
@@ -107,7 +117,7 @@ typedef struct resolved {
     size_t input_count;
     bool named_inputs; /* by the user */
     bool quick, full;
-    bool hot, cold;
+    bool caches[CACHE_STATES];
     unsigned threads[PLAN_THREAD_NUMBERS]; /* each a number of threads to time with */
     size_t thread_count;
 } resolved;
@@ -179,15 +189,14 @@ static bool resolve_rest(const plan_request *request, resolved *resolved, error 
                                                                            : request->repetitions),
                     MOST_SAMPLES);
     for (size_t i = 0; i < request->caches.count; i++) {
-        bool hot = strcmp(request->caches.words[i], "hot") == 0;
-        if (!hot && strcmp(request->caches.words[i], "cold") != 0)
-            return fail(error, EXIT_CODE_USAGE, "--cache %.60s: hot or cold was expected",
+        cache_state state;
+        if (!cache_from_name(request->caches.words[i], &state))
+            return fail(error, EXIT_CODE_USAGE, "--cache %.60s: hot, cold or in-place was expected",
                         request->caches.words[i]);
-        resolved->hot |= hot;
-        resolved->cold |= !hot;
+        resolved->caches[state] = true;
     }
     if (request->caches.count == 0)
-        resolved->hot = true;
+        resolved->caches[CACHE_HOT] = true;
     if (request->only && strcmp(request->only, "speed") != 0 &&
         strcmp(request->only, "accuracy") != 0)
         return fail(error, EXIT_CODE_USAGE, "--only %.60s: speed or accuracy was expected",
@@ -232,7 +241,8 @@ static size_t rows_of_block(size_t rows, size_t hidden, ln_type dtype)
 }
 
 static bool add_speed_group(plan *plan, const plan_request *request, const resolved *resolved,
-                            size_t rows, size_t hidden, bool cold, unsigned threads, error *error)
+                            size_t rows, size_t hidden, cache_state cache, unsigned threads,
+                            error *error)
 {
     speed_group *grown = realloc(plan->speed, (plan->speed_count + 1) * sizeof *plan->speed);
     if (!grown)
@@ -246,7 +256,7 @@ static bool add_speed_group(plan *plan, const plan_request *request, const resol
         .rows = rows,
         .hidden = hidden,
         .block_rows = rows_of_block(rows, hidden, plan->adding.dtype),
-        .cache = cold ? CACHE_COLD : CACHE_HOT,
+        .cache = cache,
         .threads = threads,
         .processes = (unsigned)(request->processes ? request->processes
                                 : resolved->quick  ? 3
@@ -268,14 +278,11 @@ static bool add_speed_group(plan *plan, const plan_request *request, const resol
 static bool add_speed(plan *plan, const plan_request *request, const resolved *resolved,
                       size_t rows, size_t hidden, error *error)
 {
-    for (size_t i = 0; i < resolved->thread_count; i++) {
-        unsigned threads = resolved->threads[i];
-        if ((resolved->hot &&
-             !add_speed_group(plan, request, resolved, rows, hidden, false, threads, error)) ||
-            (resolved->cold &&
-             !add_speed_group(plan, request, resolved, rows, hidden, true, threads, error)))
-            return false;
-    }
+    for (size_t i = 0; i < resolved->thread_count; i++)
+        for (cache_state cache = CACHE_HOT; cache < CACHE_STATES; cache++)
+            if (resolved->caches[cache] && !add_speed_group(plan, request, resolved, rows, hidden,
+                                                            cache, resolved->threads[i], error))
+                return false;
     return true;
 }
 

@@ -80,6 +80,9 @@ size_t plan_kernels_of(const plan *plan, ln_type dtype, ln_type param);
 bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels, plan *plan,
                          error *error);
 
+/* Over how many bytes timed calls go in turn: cold, at least; in place, at most. Hot: 0. */
+size_t plan_rotated_bytes(const machine *machine, cache_state cache);
+
 /* The key of a case of a group. */
 case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel);
 case_key speed_key(const speed_group *group, const char *kernel);

@@ -78,9 +78,18 @@ bool theory_of(const theory_kernel *kernel, size_t hidden, theory *theory)
         double items = rounding_units[kernel->storage == LN_F64 ? LN_F64 : LN_F32];
         theory->kind = ways[i].kind;
         theory->two_parts = strcmp(kernel->apply, "direct") != 0;
+<<<<<<< HEAD
         theory->depth = depth_of(kernel, hidden, block, ways[i].chunk);
         theory->unit =
             theory->kind == THEORY_LANEWISE ? items : rounding_units[kernel->accumulator];
+=======
+        theory->expanded = strcmp(kernel->apply, "expanded") == 0;
+        theory->depth =
+            ways[i].chunk > 0 ? chunk_depth(n, block, ways[i].chunk) : turn_depth(n, block);
+        if (strcmp(kernel->statistics, "compensated") == 0)
+            theory->depth = 3; /* the sum, the quotient, the product */
+        theory->unit = rounding_units[kernel->accumulator];
+>>>>>>> wip-whole
         theory->apply = rounding_units[wide ? LN_F64 : LN_F32];
         theory->storage = rounding_units[kernel->storage];
         return true;
@@ -142,8 +151,9 @@ static const double apply_roundings = 6.5;
 
 double theory_row_ulp(const theory *theory, double kappa)
 {
+    double roundings = apply_roundings + (theory->expanded ? kappa : 0);
     return (theory_mean(theory, kappa) + theory_variance(theory, kappa) / 2 +
-            apply_roundings * theory->apply) /
+            roundings * theory->apply) /
                theory->storage +
            0.5;
 }

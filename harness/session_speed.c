@@ -166,7 +166,7 @@ static bool place_group(const heat *heat, unsigned process, order *begin, off_t 
     begin->block_rows = group->block_rows;
     begin->cache = group->cache;
     begin->threads = group->threads;
-    begin->cold_bytes = 2 * (session->machine.l3_bytes ? session->machine.l3_bytes : 1u << 26);
+    begin->rotated_bytes = plan_rotated_bytes(&session->machine, group->cache);
     begin->huge_pages = session->huge_pages;
     begin->cpu = session->cpu;
     begin->repetitions = group->repetitions;
