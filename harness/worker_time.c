@@ -31,7 +31,7 @@ typedef struct entry {
     char *expected[2]; /* judged outputs of one block; a roof's is the input itself */
     uint64_t *seen[2]; /* what came into each slot so far: SEEN_*, or the hash of other bits */
     varied_rows varied;
-    unsigned rounds; /* done */
+    unsigned rounds;    /* done */
     double cpu_seconds; /* in place: of one call, without what puts the copies back */
     bool failed;
 } entry;

@@ -177,25 +177,16 @@ static void what_goes_wrong_while_timed_is_named(void **state)
     request_free(&request);
 }
 
-<<<<<<< HEAD
 /* The first process searches, the others are told, and give a call that is long by itself fewer
  * rounds: of 3 x 6 repetitions, 6 + 2 x 2 are left. */
 static void later_processes_are_told_how_many_calls_to_make(void **state)
 {
     enum { ROUNDS = 6, PROCESSES = 3, FEWER = 2 };
-=======
-/* In place a call takes its input away: copies are put back, or the second call would normalise
- * what the first one left, and no output would be the judged one. The roofs are of the same kind.
- */
-static void what_is_timed_in_place_is_what_was_judged(void **state)
-{
->>>>>>> wip-whole
     error error = {0};
     session session;
     kernel_list kernels;
     plan_request request;
     stored_cases cases;
-<<<<<<< HEAD
     request_of(&request, "two_pass_f32_scalar", "64x768");
     request.processes = PROCESSES;
     request.repetitions = ROUNDS;
@@ -220,7 +211,21 @@ static void what_is_timed_in_place_is_what_was_judged(void **state)
         assert_int_equal(timed->repetitions[ROUNDS].iterations,
                          slow ? 1 : (uint64_t)round(0.003 * 1e9 / least_ns));
     }
-=======
+    stored_cases_free(&cases);
+    close_session(&session, &kernels);
+    request_free(&request);
+}
+
+/* In place a call takes its input away: copies are put back, or the second call would normalise
+ * what the first one left, and no output would be the judged one. The roofs are of the same kind.
+ */
+static void what_is_timed_in_place_is_what_was_judged(void **state)
+{
+    error error = {0};
+    session session;
+    kernel_list kernels;
+    plan_request request;
+    stored_cases cases;
     request_of(&request,
                "two_pass_f32_scalar,special.late_in_place,special.not_in_place,naive.good,"
                "special.position_rounding,special.flickers_when_timed,special.overruns_when_timed",
@@ -252,7 +257,6 @@ static void what_is_timed_in_place_is_what_was_judged(void **state)
         assert_int_equal(timed, fits);
     }
     assert_int_equal(in_place, 2 * (7 + 2));
->>>>>>> wip-whole
     stored_cases_free(&cases);
     close_session(&session, &kernels);
     request_free(&request);
