@@ -139,6 +139,22 @@ static void add_bits(table *table, const chosen *one, const candidate *candidate
     add_number(table, candidate->bits);
 }
 
+/* The class that was measured; where none was, in brackets the one that the kernel declares. */
+static const char *reproducible(const chosen *one, const candidate *candidate, char buffer[16])
+{
+    const char *name = candidate->view.stored->key.kernel;
+    const char *measured = descriptor_word(one->evidence.kernels, name, "reproducibility");
+    const char *declared = descriptor_word(one->evidence.kernels, name, "declared_reproducibility");
+    snprintf(buffer, 16, measured[0] ? "%.12s" : "(%.12s)", measured[0] ? measured : declared);
+    return measured[0] || declared[0] ? buffer : "-";
+}
+
+static void add_reproducible(table *table, const chosen *one, const candidate *candidate)
+{
+    char buffer[16];
+    table_cell(table, reproducible(one, candidate, buffer));
+}
+
 static void add_why(table *table, const chosen *one, const candidate *candidate)
 {
     char reason[sizeof candidate->reason], pareto[] = "; on the Pareto front";
@@ -158,6 +174,7 @@ static const column columns[] = {
     {"max ULP", 6, add_ulp},
     {"rounded right %", 7, add_rounded},
     {"bits", 8, add_bits},
+    {"reproducible", 5, add_reproducible},
     {"why", 3, add_why},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns, MOST_RANK = 9 };
@@ -352,10 +369,10 @@ static bool print_one(const chosen *one, const choose_look *look, FILE *file)
 static bool print_tsv(const chosen *all, size_t count, bool explain, FILE *file)
 {
     static const char *const headings[] = {
-        "rows",       "hidden",     "kernel",        "fate",     "time_ns",
-        "time_lo_ns", "time_hi_ns", "ratio",         "ratio_lo", "ratio_hi",
-        "roof_ratio", "row_ulp",    "bound_row_ulp", "ulp",      "correctly_rounded",
-        "bits",       "pareto",     "reason"};
+        "rows",       "hidden",     "kernel",        "fate",        "time_ns",
+        "time_lo_ns", "time_hi_ns", "ratio",         "ratio_lo",    "ratio_hi",
+        "roof_ratio", "row_ulp",    "bound_row_ulp", "ulp",         "correctly_rounded",
+        "bits",       "pareto",     "reason",        "reproducible"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     for (size_t s = 0; table && s < count; s++)
         for (size_t i = 0; i < all[s].choice.count; i++) {
@@ -378,6 +395,7 @@ static bool print_tsv(const chosen *all, size_t count, bool explain, FILE *file)
                     table_format(table, "%.17g", figures[f]);
             table_cell(table, own->pareto ? "1" : "0");
             table_cell(table, own->reason);
+            add_reproducible(table, &all[s], own);
         }
     bool fine = table && table_print_tsv(table, file);
     table_destroy(table);
