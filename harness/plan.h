@@ -80,6 +80,9 @@ size_t plan_kernels_of(const plan *plan, ln_type dtype, ln_type param);
 bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels, plan *plan,
                          error *error);
 
+/* Fills the plan's hash, of everything that decides what is measured. */
+void plan_identify(plan *plan, const plan_request *request);
+
 /* The key of a case of a group. */
 case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel);
 case_key speed_key(const speed_group *group, const char *kernel);
