@@ -53,7 +53,7 @@ static const char *const report_style =
     "color-scheme:light}body{font-size:12px}main{max-width:none;padding:0}.scroll{overflow:visible}"
     ".scroll svg{min-width:0}figure img,.scroll svg{display:block;width:auto;max-width:100%;"
     "max-height:215mm;margin:0 auto}figure,tr{break-inside:avoid}h2{break-after:avoid}"
-    "th,td{padding:.15rem .35rem;white-space:normal;overflow-wrap:anywhere}"
+    "th,td{padding:.15rem .35rem;white-space:normal}td.name{overflow-wrap:anywhere}"
     "table{font-size:.7rem}}\n";
 
 static const char *const report_script =

@@ -97,7 +97,7 @@ static void test_threads_and_caches(void **state)
     assert_non_null(strstr(page, "--threads 1,2"));
     /* What to take: the fastest, which is also accurate; two threads and cold caches do not count.
      */
-    assert_non_null(strstr(page, "<tr><td>f32</td><td class=\"word\">avx512</td>"
+    assert_non_null(strstr(page, "<tr><td class=\"word\">f32</td><td class=\"word\">avx512</td>"
                                  "<td class=\"word\">L2: 85 &times; 768</td>"
                                  "<td class=\"word\">fused_f32_avx512</td>"
                                  "<td data-value=\"8e+01\">80.0</td><td data-value=\"0.8\">"));
