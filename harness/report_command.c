@@ -2,6 +2,7 @@
  */
 #include "command.h"
 #include "draw.h"
+#include "paths.h"
 #include "report_verify.h"
 #include "result_table.h"
 #include "stored_run.h"
@@ -22,6 +23,11 @@ static exit_code report(report_options *options, error *error)
     if (!output_choose(&options->request, &options->printed, error) ||
         !load_reported_run(options->database, options->run, &view, error))
         return error->code;
+    /* A place that cannot be written to is found before anything is shown. */
+    if (!options->verify && !make_directories(options->out, error)) {
+        view_free(&view);
+        return error->code;
+    }
     FILE *paths = options->printed.format == OUTPUT_TEXT ? stdout : stderr;
     bool fine = options->verify
                     ? report_verify(&view, options->sample, &options->plugins, &options->printed,

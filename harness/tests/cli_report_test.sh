@@ -100,6 +100,8 @@ PATH=$scratch/nowhere "$lnbench" report --db r.db --out bare_page --no-pdf >out 
 code=$?
 check "without gnuplot: exit code" is "$code" 0
 check "without gnuplot: said" has err 'gnuplot was not found'
+run_it report --db r.db --out r.db/page
+check "into a file: nothing is shown first" lines out 0
 refused "into a file" 7 'cannot be made a directory|Not a directory' report --db r.db --out r.db/page
 refused "no such database" 7 'nowhere.db' report --db nowhere.db
 refused "no such run" 7 'run 99' report --db r.db --run 99

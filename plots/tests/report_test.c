@@ -418,7 +418,7 @@ static void test_without_gnuplot_the_page_is_written(void **state)
     assert_non_null(page);
     assert_true(is_balanced(page));
     assert_non_null(strstr(page, "gnuplot was not found"));
-    assert_non_null(strstr(page, "<td class=\"word\">fused_f32_avx512</td>"));
+    assert_non_null(strstr(page, "<td class=\"word name\">fused_f32_avx512</td>"));
     free(page);
     sample_free(sample);
 }
