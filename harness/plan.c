@@ -1,6 +1,5 @@
 #include "plan.h"
 #include "convention.h"
-#include "hash.h"
 #include "inputs.h"
 #include "inputs_worst.h"
 #include "npy.h"
@@ -479,6 +478,24 @@ static bool fits_memory(size_t rows, size_t hidden, ln_type dtype, const machine
                 rows, hidden, needed / 0x1p30, memory / 0x1p30);
 }
 
+/* How many rows of an input are judged at a shape: of the rows that hunts found all, as in the plan
+ * without shapes. */
+static bool judged_rows(const char *input, size_t rows, size_t hidden, ln_type dtype,
+                        size_t *judged, error *error)
+{
+    worst_shapes found;
+    *judged = rows < SWEEP_ROWS ? rows : SWEEP_ROWS;
+    if (strcmp(input, WORST_INPUT) != 0)
+        return true;
+    if (!worst_input_shapes(&found, error))
+        return false;
+    for (size_t i = 0; i < found.count; i++)
+        if (found.shapes[i].type == dtype && found.shapes[i].hidden == hidden)
+            *judged = found.shapes[i].rows;
+    worst_shapes_free(&found);
+    return true;
+}
+
 static bool plan_shapes(const plan_request *request, const resolved *resolved,
                         const machine *machine, plan *plan, bool speed, bool accuracy, error *error)
 {
@@ -497,49 +514,17 @@ static bool plan_shapes(const plan_request *request, const resolved *resolved,
         }
         if (speed && !add_speed(plan, request, resolved, rows, hidden, error))
             return false;
-        size_t judged = rows < SWEEP_ROWS ? rows : SWEEP_ROWS;
         for (size_t c = 0; accuracy && c < resolved->convention_count; c++)
-            for (size_t input = 0; input < resolved->input_count; input++)
-                if (!add_accuracy(plan, &resolved->conventions[c], resolved->inputs[input], judged,
+            for (size_t input = 0; input < resolved->input_count; input++) {
+                size_t judged;
+                if (!judged_rows(resolved->inputs[input], rows, hidden, plan->adding.dtype, &judged,
+                                 error) ||
+                    !add_accuracy(plan, &resolved->conventions[c], resolved->inputs[input], judged,
                                   hidden, error))
                     return false;
+            }
     }
     return true;
-}
-
-/* Everything that decides what is measured: an unfinished run may go on only under the same hash.
- */
-static void plan_identify(plan *plan, const plan_request *request)
-{
-    uint64_t hash = hash_bytes(HASH_START, plan->name, strlen(plan->name));
-    hash = hash_bytes(hash, &plan->seed, sizeof plan->seed);
-    hash = hash_bytes(hash, &request->settings, sizeof request->settings);
-    for (size_t i = 0; i < request->inputs.count; i++) {
-        /* A user's file may change between two runs; a family hashes to 0. */
-        uint64_t contents = hash_file(request->inputs.words[i]);
-        hash = hash_bytes(hash, &contents, sizeof contents);
-    }
-    hash = hash_bytes(hash, &plan->worst_hash, sizeof plan->worst_hash);
-    for (size_t i = 0; i < plan->kernel_count; i++) {
-        const kernel_entry *kernel = plan->kernels[i];
-        hash = hash_bytes(hash, kernel->facts.name, strlen(kernel->facts.name) + 1);
-        hash = hash_bytes(hash, kernel->source, strlen(kernel->source) + 1);
-        hash = hash_bytes(hash, &kernel->object_hash, sizeof kernel->object_hash);
-    }
-    for (size_t i = 0; i < plan->accuracy_count; i++) {
-        const accuracy_group *group = &plan->accuracy[i];
-        case_key key = accuracy_key(group, plan->kernels[0]);
-        hash = hash_bytes(hash, &key, sizeof key);
-        hash = hash_bytes(hash, &group->param, sizeof group->param);
-    }
-    for (size_t i = 0; i < plan->speed_count; i++) {
-        case_key key = speed_key(&plan->speed[i], "");
-        hash = hash_bytes(hash, &key, sizeof key);
-        unsigned counts[] = {plan->speed[i].processes, plan->speed[i].repetitions,
-                             (unsigned)plan->speed[i].param};
-        hash = hash_bytes(hash, counts, sizeof counts);
-    }
-    snprintf(plan->hash, sizeof plan->hash, "%016llx", (unsigned long long)hash);
 }
 
 /* The groups of one pair of types. */

@@ -83,6 +83,9 @@ bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels
 /* Over how many bytes timed calls go in turn: cold, at least; in place, at most. Hot: 0. */
 size_t plan_rotated_bytes(const machine *machine, cache_state cache);
 
+/* Fills the plan's hash, of everything that decides what is measured. */
+void plan_identify(plan *plan, const plan_request *request);
+
 /* The key of a case of a group. */
 case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel);
 case_key speed_key(const speed_group *group, const char *kernel);

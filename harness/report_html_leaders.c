@@ -109,7 +109,7 @@ static void name_cells(const leader *leader, text *out)
         text_add(out, "<td class=\"word left-out\">none</td><td data-value=\"nan\"></td>");
         return;
     }
-    text_add(out, "<td class=\"word\">");
+    text_add(out, "<td class=\"word name\">");
     html_escape(out, leader->at->stored->key.kernel);
     text_add(out, "</td>");
     figure_cell(leader->at->speed.gbps, out);
@@ -138,7 +138,8 @@ static void leader_row(const field *field, const char *isa, text *out)
     leader fastest = find_leader(field, isa, false), accurate = find_leader(field, isa, true);
     if (!fastest.at)
         return;
-    text_format(out, "<tr><td>%s</td><td class=\"word\">", dtype_name(field->data.group.dtype));
+    text_format(out, "<tr><td class=\"word\">%s</td><td class=\"word\">",
+                dtype_name(field->data.group.dtype));
     html_escape(out, isa);
     text_format(out, "</td><td class=\"word\">%s: %zu &times; %zu</td>", field->regime,
                 field->shape.rows, field->shape.hidden);

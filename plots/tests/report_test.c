@@ -252,66 +252,6 @@ static void test_many_kernels_find_room(void **state)
     sample_free(sample);
 }
 
-/* Of very many lines the best are named: the fastest at each size, of each library, of those that
- * are accurate everywhere, and the most accurate; the others are drawn all the same. */
-static void test_lines_that_are_named(void **state)
-{
-    (void)state;
-    enum { KERNELS = 26, NAMED_MOST = 12 };
-    static const char *const wanted[] = {"k00_f32",  "k25_f32",   "onednn_f32",
-                                         "ours_f32", "exact_f32", "roof_copy"};
-    static const char *const not_wanted[] = {"onednn_call_f32", "k20_f32", "k24_f32"};
-    sample *sample = sample_create();
-    assert_non_null(sample);
-    char names[KERNELS][16];
-    for (int i = 0; i < KERNELS; i++) {
-        snprintf(names[i], sizeof names[i], "k%02d_f32", i);
-        sample_kernel(sample, names[i], "naive", "avx2");
-        sample_speed(sample, names[i], 85, 768, 90 - i);
-        sample_speed(sample, names[i], 16, 4096, i == 25 ? 88 : 80 - i); /* there the last wins */
-        sample_judged(sample, names[i], "offset", 1e6, VERDICT_OK);
-    }
-    static const struct {
-        const char *name;
-        double gbps, row_ulp;
-    } others[] = {{"onednn_f32", 30, 1e6},
-                  {"onednn_call_f32", 29, 1e6},
-                  {"ours_f32", 28, 3},
-                  {"exact_f32", 10, 0.5},
-                  {"between_f32", 20, 2}};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        sample_kernel(sample, others[i].name, "two_pass", "avx2");
-        sample_speed(sample, others[i].name, 85, 768, others[i].gbps)->metrics.row_ulp_max = 0.5;
-        sample_judged(sample, others[i].name, "offset", others[i].row_ulp, VERDICT_OK);
-    }
-    sample_speed(sample, "roof_copy", 85, 768, 100);
-    report_result result;
-    write_report(sample, "named", &result);
-    char *labels = slurp("named", "data/throughput_l2_labels.tsv");
-    char *svg = slurp_drawing("named", "throughput_l2", "svg");
-    char cell[64];
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        snprintf(cell, sizeof cell, "\t%s\t", wanted[i]);
-        if (!strstr(labels, cell))
-            fail_msg("%s is not named", wanted[i]);
-    }
-    for (size_t i = 0; i < sizeof not_wanted / sizeof *not_wanted; i++) {
-        snprintf(cell, sizeof cell, "\t%s\t", not_wanted[i]);
-        if (strstr(labels, cell))
-            fail_msg("%s is named", not_wanted[i]);
-        snprintf(cell, sizeof cell, "<title>%s, 85 x 768: ", not_wanted[i]);
-        assert_non_null(strstr(svg, cell));
-    }
-    size_t count = 0;
-    for (const char *line = next_line(labels); line; line = next_line(line))
-        count++;
-    assert_true(count <= NAMED_MOST + 1);
-    assert_non_null(strstr(svg, "; grey: "));
-    free(labels);
-    free(svg);
-    sample_free(sample);
-}
-
 static void test_figures_on_the_charts(void **state)
 {
     (void)state;
@@ -478,7 +418,7 @@ static void test_without_gnuplot_the_page_is_written(void **state)
     assert_non_null(page);
     assert_true(is_balanced(page));
     assert_non_null(strstr(page, "gnuplot was not found"));
-    assert_non_null(strstr(page, "<td class=\"word\">fused_f32_avx512</td>"));
+    assert_non_null(strstr(page, "<td class=\"word name\">fused_f32_avx512</td>"));
     free(page);
     sample_free(sample);
 }
@@ -639,7 +579,6 @@ int main(void)
         cmocka_unit_test(test_same_data_same_bytes),
         cmocka_unit_test(test_many_kernels_find_room),
         cmocka_unit_test(test_pareto_front),
-        cmocka_unit_test(test_lines_that_are_named),
         cmocka_unit_test(test_figures_on_the_charts),
         cmocka_unit_test(test_hostile_names_do_nothing),
         cmocka_unit_test(test_without_gnuplot_the_page_is_written),
