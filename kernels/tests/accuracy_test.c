@@ -260,6 +260,36 @@ static void probe_rows_tell_conventions_apart(void **state)
     }
 }
 
+/* Of a and -a the mean is 0 and the variance a^2, rounded once, so that rstd is 1 / a but for half
+ * of that rounding and those of root and reciprocal, 2 u, or what an estimate is proven to be off
+ * by (apply/estimated.h: 1.6 u). Bounds of whole rows are too wide to tell a step of Newton's more
+ * or less. */
+static void rstd_is_rounded_as_proven(void **state)
+{
+    (void)state;
+    enum { NUMBERS = 4096 };
+    const types types = {LN_F32, LN_F32};
+    const ln_problem problem = problem_of(types, 1, 2, convention_number(0)); /* no eps */
+    const ln_kernel *kernel;
+    numbers numbers = {4};
+    for (size_t i = 0; i < NUMBERS; i++) {
+        x_values[0] = ldexp(1 + numbers_uniform(&numbers), (int)(i % 100) - 50);
+        elements_store(LN_F32, x, x_values, 1);
+        element_put(LN_F32, x, 1, -x_values[0]);
+        for (size_t k = 0; (kernel = kernel_number(k)); k++) {
+            statistics_room rstd;
+            const ln_tensors tensors = {.x = x, .y = y, .rstd = &rstd};
+            if (!has_types(kernel, types) || strcmp(kernel->statistics, "two_pass") != 0)
+                continue;
+            kernel->run(&problem, &tensors);
+            double error = fabs(statistic_at(kernel, &rstd, 0) * x_values[0] - 1);
+            if (!(error <= 2.5 * 0x1p-24 * (1 + 0x1p-20)))
+                fail_msg("%s: rstd of +-%a is off by %g u", kernel->name, x_values[0],
+                         error * 0x1p24);
+        }
+    }
+}
+
 static void there_are_kernels(void **state)
 {
     (void)state;
@@ -274,6 +304,7 @@ int main(void)
         cmocka_unit_test(bounds_are_useful),
         cmocka_unit_test(rows_far_from_zero_are_right),
         cmocka_unit_test(probe_rows_tell_conventions_apart),
+        cmocka_unit_test(rstd_is_rounded_as_proven),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
