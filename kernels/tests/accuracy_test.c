@@ -260,6 +260,35 @@ static void probe_rows_tell_conventions_apart(void **state)
     }
 }
 
+/* Of a and -a the mean is 0 and the variance a^2, exactly for numbers of 12 digits, so that rstd is
+ * 1 / a but for the roundings of root and reciprocal, 2 u, or what an estimate is proven to be off
+ * by (apply/estimated.h: 1.6 u). Bounds of whole rows are too wide to tell a step of Newton's more
+ * or less. */
+static void rstd_is_rounded_as_proven(void **state)
+{
+    (void)state;
+    enum { NUMBERS = 2048 };
+    const types types = {LN_F32, LN_F32};
+    const ln_problem problem = problem_of(types, 1, 2, convention_number(0)); /* no eps */
+    const ln_kernel *kernel;
+    for (int i = 0; i < NUMBERS; i++) {
+        double a = ldexp(NUMBERS + i, i % 101 - 61);
+        element_put(LN_F32, x, 0, a);
+        element_put(LN_F32, x, 1, -a);
+        for (size_t k = 0; (kernel = kernel_number(k)); k++) {
+            statistics_room rstd;
+            const ln_tensors tensors = {.x = x, .y = y, .rstd = &rstd};
+            if (!has_types(kernel, types) || strcmp(kernel->statistics, "two_pass") != 0)
+                continue;
+            kernel->run(&problem, &tensors);
+            double error = fabs(statistic_at(kernel, &rstd, 0) * a - 1) * 0x1p24;
+            double most = strcmp(kernel->apply, "estimated") == 0 ? 1.6 : 2;
+            if (!(error <= most * (1 + 0x1p-20)))
+                fail_msg("%s: rstd of +-%a is off by %g u", kernel->name, a, error);
+        }
+    }
+}
+
 static void there_are_kernels(void **state)
 {
     (void)state;
@@ -274,6 +303,7 @@ int main(void)
         cmocka_unit_test(bounds_are_useful),
         cmocka_unit_test(rows_far_from_zero_are_right),
         cmocka_unit_test(probe_rows_tell_conventions_apart),
+        cmocka_unit_test(rstd_is_rounded_as_proven),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
