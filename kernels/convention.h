@@ -68,13 +68,18 @@ LN_INLINE factor square_root(factor a)
     return sizeof(factor) == sizeof(double) ? (factor)sqrt(a) : (factor)sqrtf((float)a);
 }
 
-/* The factor that multiplies x - mean. */
-LN_INLINE factor convention_rstd(const convention *convention, moments moments)
+/* What x - mean is divided by, times the scale. */
+LN_INLINE factor convention_std(const convention *convention, moments moments)
 {
     factor var = moments.m2 / convention->divisor, scale = moments.scale;
     factor eps_in_variance = (convention->eps_in_variance * scale) * scale;
-    factor std = square_root(var + eps_in_variance) + convention->eps_on_std * scale;
-    return scale * (1 / std);
+    return square_root(var + eps_in_variance) + convention->eps_on_std * scale;
+}
+
+/* The factor that multiplies x - mean. */
+LN_INLINE factor convention_rstd(const convention *convention, moments moments)
+{
+    return moments.scale * (1 / convention_std(convention, moments));
 }
 
 /* What the affine form multiplies by and adds, of n elements (LANES of them if n is more) from

@@ -99,6 +99,12 @@ LN_INLINE item lane_sum(vec a)
     return sum_16(a);
 }
 
+/* The lanes i and i + 8 added up, in both. */
+LN_INLINE vec lane_sum_twins(vec a)
+{
+    return _mm512_add_ps(a, _mm512_shuffle_f32x4(a, a, 0x4e));
+}
+
 #define LANE_SUM_SQUARE
 LN_INLINE vec lane_fold_four(const vec a[4])
 {
