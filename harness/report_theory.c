@@ -46,6 +46,7 @@ static const struct {
     {"corrected", THEORY_CORRECTED, 2},    {"scaled", THEORY_CORRECTED, 2},
     {"reproducible", THEORY_CORRECTED, 0}, {"welford", THEORY_UPDATED, 0},
     {"chunked", THEORY_UPDATED, 32},       {"lanewise", THEORY_LANEWISE, 0},
+    {"double_float", THEORY_PAIRS, 0},
 };
 
 /* A lane's sums are taken over to accumulators after so many blocks, and are added up there: what
@@ -56,10 +57,15 @@ static double lane_depth(double hidden, double block, double unroll)
     return fmin(ceil(hidden / block), CHUNK_BLOCKS) + log2(fmax(unroll, 1));
 }
 
+/* Pair and pair, in the square of the unit: statistics/double_float.h. */
+static const double pair_roundings = 4;
+
 static double depth_of(const theory_kernel *kernel, size_t hidden, double block, double chunk)
 {
     if (strcmp(kernel->statistics, "compensated") == 0)
         return 3; /* the sum, the quotient, the product */
+    if (strcmp(kernel->statistics, "double_float") == 0)
+        return pair_roundings * turn_depth((double)hidden, block);
     if (strcmp(kernel->statistics, "lanewise") == 0)
         return lane_depth((double)hidden, block, kernel->unroll);
     return chunk > 0 ? chunk_depth((double)hidden, block, chunk)
@@ -92,6 +98,8 @@ bool theory_of(const theory_kernel *kernel, size_t hidden, theory *theory)
         theory->depth = depth_of(kernel, hidden, block, ways[i].chunk);
         theory->unit =
             theory->kind == THEORY_LANEWISE ? items : rounding_units[kernel->accumulator];
+        if (theory->kind == THEORY_PAIRS)
+            theory->unit *= theory->unit;
         theory->apply = rounding_units[wide ? LN_F64 : LN_F32];
         theory->storage = rounding_units[kernel->storage];
         return true;
@@ -129,6 +137,8 @@ double theory_variance(const theory *theory, double kappa)
         return lanewise_variance(off);
     case THEORY_CORRECTED:
         return off * (1 + carried * carried);
+    case THEORY_PAIRS:
+        return sqrt(theory->unit) + off + carried * carried; /* in the end one number */
     case THEORY_TWO_PASS:
         break;
     }

@@ -19,6 +19,7 @@ typedef enum theory_kind {
     THEORY_CORRECTED, /* and the mean of the differences */
     THEORY_UPDATED,   /* running means and squares */
     THEORY_LANEWISE,  /* shifted, with a pivot for each lane */
+    THEORY_PAIRS,     /* two passes in pairs of numbers */
 } theory_kind;
 
 typedef struct theory {
@@ -26,7 +27,7 @@ typedef struct theory {
     bool two_parts; /* the mean is held in two numbers */
     bool expanded;  /* x * rstd and mean * rstd are rounded before they are subtracted */
     double depth;   /* roundings that a term of a sum goes through, its product's among them */
-    double unit;    /* rounding unit of the sums: 2^-24, 2^-53 */
+    double unit;    /* rounding unit of the sums: 2^-24, 2^-53; of pairs its square */
     double apply;   /* of x - mean, its product and what follows */
     double storage; /* of y */
 } theory;

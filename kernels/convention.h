@@ -68,17 +68,24 @@ LN_INLINE factor square_root(factor a)
     return sizeof(factor) == sizeof(double) ? (factor)sqrt(a) : (factor)sqrtf((float)a);
 }
 
+/* What x - mean is divided by, times the scale. */
+LN_INLINE factor convention_std(const convention *convention, moments moments)
+{
+    factor var = moments.m2 / convention->divisor, scale = moments.scale;
+    factor eps_in_variance = (convention->eps_in_variance * scale) * scale;
+    return square_root(var + eps_in_variance) + convention->eps_on_std * scale;
+}
+
 /* The factor that multiplies x - mean. */
 LN_INLINE factor convention_rstd(const convention *convention, moments moments)
 {
-    factor var = moments.m2 / convention->divisor, scale = moments.scale;
-    factor inside = var + (convention->eps_in_variance * scale) * scale;
 #if defined(RSTD_ESTIMATED) && !defined(LN_BOUND_ONLY)
-    if (convention->eps_on_std == 0)
-        return scale * reciprocal_root(inside);
+    if (convention->eps_on_std == 0) {
+        factor scale = moments.scale, var = moments.m2 / convention->divisor;
+        return scale * reciprocal_root(var + (convention->eps_in_variance * scale) * scale);
+    }
 #endif
-    factor std = square_root(inside) + convention->eps_on_std * scale;
-    return scale * (1 / std);
+    return moments.scale * (1 / convention_std(convention, moments));
 }
 
 /* What the affine form multiplies by and adds, of n elements (LANES of them if n is more) from

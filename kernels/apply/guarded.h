@@ -18,11 +18,13 @@
 
 #define centre paired_centre
 #define centre_of paired_of
+#define centre_of_parts paired_of_parts
 #define centre_normalise paired_normalise
 #define centre_bound paired_bound
 #include "apply/paired.h"
 #undef centre
 #undef centre_of
+#undef centre_of_parts
 #undef centre_normalise
 #undef centre_bound
 
@@ -45,11 +47,24 @@ typedef struct centre {
     double rstd;
 } centre;
 
-LN_INLINE centre centre_of(moments moments, factor rstd, item quotient)
+LN_INLINE int centre_is_strange(moments moments, factor rstd)
 {
     int fine = (rstd >= GUARD_RSTD_LEAST) & (rstd <= GUARD_RSTD_MOST) &
                (fabs((double)moments.mean) <= GUARD_MEAN_MOST);
-    return (centre){paired_of(moments, rstd, quotient), !fine, moments.mean, moments.rest, rstd};
+    return !fine;
+}
+
+LN_INLINE centre centre_of(moments moments, factor rstd, item quotient)
+{
+    return (centre){paired_of(moments, rstd, quotient), centre_is_strange(moments, rstd),
+                    moments.mean, moments.rest, rstd};
+}
+
+/* From what is kept of a row: parts as centre_parts() made them. */
+LN_INLINE centre centre_of_guarded(const item parts[CENTRE_PARTS], int strange, moments moments,
+                                   factor rstd)
+{
+    return (centre){paired_of_parts(parts), strange, moments.mean, moments.rest, rstd};
 }
 
 LN_INLINE vec centre_normalise(centre centre, vec x)

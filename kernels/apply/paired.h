@@ -33,12 +33,30 @@ typedef struct centre {
     vec addend;
 } centre;
 
-LN_INLINE centre centre_of(moments moments, factor rstd, item quotient)
+/* The numbers that are the same for all elements of a row: schedules that compute those of several
+ * rows at once keep them so. */
+enum { CENTRE_PARTS = 4 };
+
+LN_INLINE void centre_parts(moments moments, factor rstd, item quotient, item parts[CENTRE_PARTS])
 {
     item mean = (item)moments.mean, first = (item)rstd;
     real rest = WIDE ? (moments.mean - mean) + moments.rest : moments.rest;
-    return (centre){lane_set(mean), lane_set(first), lane_set((item)(rstd - first)),
-                    lane_set((item)(quotient - rest * rstd))};
+    parts[0] = mean;
+    parts[1] = first;
+    parts[2] = (item)(rstd - first);
+    parts[3] = (item)(quotient - rest * rstd);
+}
+
+LN_INLINE centre centre_of_parts(const item parts[CENTRE_PARTS])
+{
+    return (centre){lane_set(parts[0]), lane_set(parts[1]), lane_set(parts[2]), lane_set(parts[3])};
+}
+
+LN_INLINE centre centre_of(moments moments, factor rstd, item quotient)
+{
+    item parts[CENTRE_PARTS];
+    centre_parts(moments, rstd, quotient, parts);
+    return centre_of_parts(parts);
 }
 
 /* (x - mean) * rstd + quotient */

@@ -69,4 +69,63 @@ LN_INLINE real acc_sum(acc a)
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
+/* Eight sums: here, one for each lane. */
+typedef acc octet;
+
+LN_INLINE octet octet_of(vec a)
+{
+    return acc_of(a);
+}
+
+LN_INLINE octet octet_of_first(vec a)
+{
+    return acc_of(a);
+}
+
+LN_INLINE octet octet_load(const real p[8])
+{
+    return (octet){_mm256_loadu_pd(p), _mm256_loadu_pd(p + 4)};
+}
+
+LN_INLINE octet octet_set(real a)
+{
+    return acc_set(a);
+}
+
+LN_INLINE octet octet_add(octet a, octet b)
+{
+    return acc_add(a, b);
+}
+
+LN_INLINE octet octet_subtract(octet a, octet b)
+{
+    return acc_subtract(a, b);
+}
+
+LN_INLINE octet octet_multiply_add(octet a, octet b, octet c)
+{
+    return acc_multiply_add(a, b, c);
+}
+
+/* i with i + 4, then i + 2, i + 1. */
+LN_INLINE real octet_sum(octet a)
+{
+    return acc_sum(a);
+}
+
+/* Four at once, each by the same tree. */
+LN_INLINE void octet_sum_four(const octet a[4], real sums[4])
+{
+    __m256d first = _mm256_add_pd(a[0].low, a[0].high);
+    __m256d second = _mm256_add_pd(a[1].low, a[1].high);
+    __m256d third = _mm256_add_pd(a[2].low, a[2].high);
+    __m256d fourth = _mm256_add_pd(a[3].low, a[3].high);
+    __m256d odd = _mm256_add_pd(_mm256_permute2f128_pd(first, third, 0x20),
+                                _mm256_permute2f128_pd(first, third, 0x31));
+    __m256d even = _mm256_add_pd(_mm256_permute2f128_pd(second, fourth, 0x20),
+                                 _mm256_permute2f128_pd(second, fourth, 0x31));
+    _mm256_storeu_pd(sums,
+                     _mm256_add_pd(_mm256_unpacklo_pd(odd, even), _mm256_unpackhi_pd(odd, even)));
+}
+
 #endif

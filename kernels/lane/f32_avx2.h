@@ -97,6 +97,12 @@ LN_INLINE vec lane_maximum(vec a, vec b)
     return _mm256_max_ps(a, b);
 }
 
+/* The lanes i and i + 8 added up: there are but eight. */
+LN_INLINE vec lane_sum_twins(vec a)
+{
+    return a;
+}
+
 LN_INLINE item lane_sum(vec a)
 {
     __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));

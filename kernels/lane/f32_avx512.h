@@ -106,6 +106,12 @@ LN_INLINE item item_estimate_reciprocal_root(item a)
     return _mm_cvtss_f32(_mm_rsqrt14_ss(one, one));
 }
 
+/* The lanes i and i + 8 added up, in both. */
+LN_INLINE vec lane_sum_twins(vec a)
+{
+    return _mm512_add_ps(a, _mm512_shuffle_f32x4(a, a, 0x4e));
+}
+
 #define LANE_SUM_SQUARE
 LN_INLINE vec lane_fold_four(const vec a[4])
 {

@@ -56,6 +56,13 @@
 #define LN_UNROLLED _Pragma("GCC unroll 64")
 #endif
 
+/* Before a loop over a few rows that compilers are to make vectors of, rather than many copies. */
+#if defined(__clang__)
+#define LN_VECTORIZED _Pragma("clang loop vectorize(enable)")
+#else
+#define LN_VECTORIZED _Pragma("GCC unroll 1")
+#endif
+
 /* Elements in memory. */
 typedef float element_f32;
 typedef double element_f64;

@@ -1,6 +1,22 @@
-/* ahead: while y of one row is made, the row after the next is swept, block by block in the same
- * loop: pipelined.h says why. For statistics that are not one sum of t and one of t^2 about one
- * pivot (lanewise.h), rows of any length one by one, and an apply that may set rows apart. */
+/* ahead: while y of one row is made, a later row is swept, block by block in the same loop:
+ * pipelined.h says why. For statistics that are not one sum of t and one of t^2 about one pivot
+ * (lanewise.h), and an apply that may set rows apart.
+ *
+ * The chain from a row's sums to what apply needs is long here, since it is in double: sums over
+ * lanes, quotient, root, reciprocal, some 130 cycles. It is walked between the row's sweep and the
+ * turn in which its y is made, and in pieces: what waits for a piece must not fill the reorder
+ * buffer (448 operations, less than two rows of 256). Expected from the operations alone: 55 cycles
+ * for a row of 256; in cycles (Zen 5, L2, one row, busy machine; pipelined takes 68 and 163):
+ *
+ *     hidden                                                          256     768
+ *     chain at the beginning of the turn that needs it                120     205
+ *     groups of 4, chains in the middle as one scalar loop            115       -
+ *     as loops that compilers make vectors of                          95       -
+ *     in four pieces, one before each row of the group                 90       -
+ *     eight pivots, not sixteen; pivots a row ahead; longer chunks      81     192
+ *
+ * Groups of 8 at hidden 256 are no better, of 4 at hidden 768 a fifth slower: rows that wait push
+ * others out of L1. */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
@@ -9,6 +25,8 @@
 #ifndef CENTRE_GUARDED
 #error "the schedule ahead is for the apply guarded"
 #endif
+
+enum { GROUP_ROWS = 8, GROUP_BYTES = 4096, LONG_ROW = 512 };
 
 /* A call, and what is the same for all its rows. */
 typedef struct call {
@@ -31,6 +49,46 @@ LN_INLINE sweep_origin row_origin(const call *call, size_t r)
     return sweep_origin_of(call->statistics, &row);
 }
 
+/* ---- One row swept while y of another is made ---- */
+
+typedef struct turn {
+    row later;
+    sweep_origin origin;
+    row this;
+    centre centre;
+} turn;
+
+/* The chunk that begins with column i; returns where it ends. */
+LN_INLINE size_t turn_chunk(const call *call, const turn *turn, sweep_sums *sums, size_t i)
+{
+    for (size_t end = sweep_chunk_end(i, turn->later.hidden); i < end; i += BLOCK) {
+        sweep_add(sums, &turn->later, turn->origin, i, BLOCK);
+        apply_block(&turn->this, call->convention, turn->centre, i, BLOCK);
+    }
+    return i;
+}
+
+/* All else, from where the first chunk ended. */
+LN_INLINE void turn_rest(const call *call, const turn *turn, sweep_sums *sums, size_t i)
+{
+    size_t hidden = turn->later.hidden;
+    while (hidden - i >= BLOCK) {
+        sweep_flush(sums);
+        i = turn_chunk(call, turn, sums, i);
+    }
+    sweep_add(sums, &turn->later, turn->origin, i, hidden - i);
+    apply_block(&turn->this, call->convention, turn->centre, i, hidden - i);
+}
+
+/* Where y is not for items. */
+LN_INLINE void turn_apart(const call *call, const turn *turn, sweep_sums *sums)
+{
+    sweep_row(sums, &turn->later, turn->origin);
+    apply_apart(turn->this, *call->convention, turn->centre);
+}
+
+/* ---- Long rows, one by one ---- */
+
 LN_INLINE swept swept_alone(const call *call, size_t r)
 {
     sweep_sums sums;
@@ -49,46 +107,221 @@ LN_INLINE centre swept_finish(const call *call, swept swept, size_t r)
     return centre_of(found, rstd, call->convention->quotient);
 }
 
-/* Sweeps `later` while y of `this` is made. */
-LN_INLINE void sweep_and_apply(sweep_sums *sums, const row *later, sweep_origin origin,
-                               const row *this, const convention *convention, centre centre)
-{
-    size_t i = 0, hidden = later->hidden;
-    if (__builtin_expect(centre.strange, 0)) {
-        sweep_row(sums, later, origin);
-        apply_apart(*this, *convention, centre);
-        return;
-    }
-    sweep_clear(sums);
-    for (; hidden - i >= BLOCK; sweep_flush(sums))
-        for (size_t end = sweep_chunk_end(i, hidden); i < end; i += BLOCK) {
-            sweep_add(sums, later, origin, i, BLOCK);
-            apply_block(this, convention, centre, i, BLOCK);
-        }
-    sweep_add(sums, later, origin, i, hidden - i);
-    apply_block(this, convention, centre, i, hidden - i);
-}
-
-LN_INLINE void run_rows(const call *call)
+/* Sweeps row r + 2 while y of row r is made, and walks the chain of row r + 1 after the first
+ * chunk. */
+LN_INLINE void run_long(const call *call)
 {
     size_t rows = call->problem->rows, r = 0;
-    swept first = swept_alone(call, 0), second = rows > 1 ? swept_alone(call, 1) : first;
+    swept first = swept_alone(call, 0), between = rows > 1 ? swept_alone(call, 1) : first;
+    centre centre = swept_finish(call, first, 0);
     sweep_origin origin = row_origin(call, 2);
     for (; r + 2 < rows; r++) {
         sweep_sums sums;
-        centre centre = swept_finish(call, first, r);
+        const turn turn = {call_row(call, r + 2), origin, call_row(call, r), centre};
         sweep_origin next_origin = row_origin(call, r + 3);
-        const row to_sweep = call_row(call, r + 2), to_apply = call_row(call, r);
-        sweep_and_apply(&sums, &to_sweep, origin, &to_apply, call->convention, centre);
-        first = second;
-        second = sweep_end(call->statistics, &sums, origin);
+        sweep_clear(&sums);
+        if (__builtin_expect(centre.strange, 0)) {
+            centre = swept_finish(call, between, r + 1);
+            turn_apart(call, &turn, &sums);
+        } else {
+            size_t i = turn_chunk(call, &turn, &sums, 0);
+            centre = swept_finish(call, between, r + 1);
+            turn_rest(call, &turn, &sums, i);
+        }
+        between = sweep_end(call->statistics, &sums, origin);
         origin = next_origin;
     }
     for (; r < rows; r++) {
         const row to_apply = call_row(call, r);
-        apply_row(&to_apply, call->convention, swept_finish(call, first, r));
-        first = second;
+        apply_row(&to_apply, call->convention, centre);
+        if (r + 1 < rows)
+            centre = swept_finish(call, between, r + 1);
     }
+}
+
+/* ---- Short rows, in groups ---- */
+
+typedef struct group {
+    size_t first;
+    size_t count;
+    octet x[GROUP_ROWS];
+    octet squares[GROUP_ROWS];
+    octet raws[GROUP_ROWS];
+    real pivot[GROUP_ROWS];
+    real sum[GROUP_ROWS];
+    real square[GROUP_ROWS];
+    real raw[GROUP_ROWS];
+    real mean[GROUP_ROWS];
+    real rest[GROUP_ROWS];
+    real m2[GROUP_ROWS];
+    factor std[GROUP_ROWS];
+    factor rstd[GROUP_ROWS];
+    item parts[CENTRE_PARTS][GROUP_ROWS];
+    int strange[GROUP_ROWS];
+    unsigned off; /* some row's pivots were */
+} group;
+
+/* All places hold numbers, since those of rows that are not there are computed with too. */
+LN_INLINE void group_clear(group *group)
+{
+    group->first = group->count = 0;
+    for (size_t g = 0; g < GROUP_ROWS; g++) {
+        group->x[g] = group->squares[g] = group->raws[g] = octet_set(0);
+        group->pivot[g] = 0;
+    }
+}
+
+/* The next rows, from first on. */
+LN_INLINE void group_begin(const call *call, group *group, size_t first, size_t size)
+{
+    size_t rows = call->problem->rows, left = first < rows ? rows - first : 0;
+    group->first = first;
+    group->count = left < size ? left : size;
+}
+
+LN_INLINE void group_sum_up(group *group)
+{
+    for (size_t q = 0; q < group->count; q += QUAD) {
+        octet_sum_four(group->x + q, group->sum + q);
+        octet_sum_four(group->squares + q, group->square + q);
+        octet_sum_four(group->raws + q, group->raw + q);
+    }
+}
+
+LN_INLINE moments group_moments(const group *group, size_t g)
+{
+    return (moments){group->mean[g], group->rest[g], group->m2[g], 1};
+}
+
+LN_INLINE void group_find(const call *call, group *group)
+{
+    group->off = 0;
+    for (size_t q = 0; q < group->count; q += QUAD) {
+        statistics_found_four(call->statistics, group->pivot + q, group->sum + q, group->square + q,
+                              group->mean + q, group->rest + q, group->m2 + q);
+        LN_VECTORIZED
+        for (size_t g = q; g < q + QUAD; g++)
+            group->off |= (unsigned)statistics_is_off(call->statistics, group_moments(group, g),
+                                                      group->raw[g]);
+    }
+}
+
+/* Rows whose pivots were far off. Rare, and given copies: what it is given it might change, for all
+ * the compiler knows. */
+static __attribute__((noinline, cold, unused)) void
+group_find_again(call call, statistics statistics, group *group)
+{
+    for (size_t g = 0; g < group->count; g++) {
+        if (!statistics_is_off(&statistics, group_moments(group, g), group->raw[g]))
+            continue;
+        moments found = sweep_again(statistics, call_row(&call, group->first + g));
+        group->mean[g] = found.mean;
+        group->rest[g] = found.rest;
+        group->m2[g] = found.m2;
+    }
+}
+
+LN_INLINE void group_take_root(const call *call, group *group)
+{
+    if (__builtin_expect(group->off != 0, 0))
+        group_find_again(*call, *call->statistics, group);
+    for (size_t q = 0; q < group->count; q += QUAD) {
+        LN_VECTORIZED
+        for (size_t g = q; g < q + QUAD; g++)
+            group->std[g] = convention_std(call->convention, group_moments(group, g));
+    }
+}
+
+LN_INLINE void group_finish(const call *call, group *group)
+{
+    for (size_t q = 0; q < group->count; q += QUAD) {
+        LN_VECTORIZED
+        for (size_t g = q; g < q + QUAD; g++)
+            group->rstd[g] = 1 / group->std[g];
+        LN_VECTORIZED
+        for (size_t g = q; g < q + QUAD; g++) {
+            item parts[CENTRE_PARTS];
+            moments found = group_moments(group, g);
+            group->strange[g] = centre_is_strange(found, group->rstd[g]);
+            centre_parts(found, group->rstd[g], call->convention->quotient, parts);
+            LN_UNROLLED
+            for (size_t p = 0; p < CENTRE_PARTS; p++)
+                group->parts[p][g] = parts[p];
+        }
+    }
+    if (!call->tensors->mean && !call->tensors->rstd)
+        return;
+    for (size_t g = 0; g < group->count; g++)
+        keep_moments(call->tensors, group->first + g, group_moments(group, g), group->rstd[g]);
+}
+
+/* One of the pieces of the chain. */
+LN_INLINE void group_piece(const call *call, group *group, size_t piece)
+{
+    if (piece == 0)
+        group_sum_up(group);
+    else if (piece == 1)
+        group_find(call, group);
+    else if (piece == 2)
+        group_take_root(call, group);
+    else if (piece == 3)
+        group_finish(call, group);
+}
+
+LN_INLINE centre group_centre(const group *group, size_t g)
+{
+    item parts[CENTRE_PARTS];
+    LN_UNROLLED
+    for (size_t p = 0; p < CENTRE_PARTS; p++)
+        parts[p] = group->parts[p][g];
+    return centre_of_guarded(parts, group->strange[g], group_moments(group, g), group->rstd[g]);
+}
+
+/* Row g of the group that is swept, and of the one that is applied: either may lack it. */
+LN_INLINE void group_step(const call *call, group *later, const group *this, size_t g,
+                          sweep_origin *origin)
+{
+    const turn turn = {call_row(call, later->first + g), *origin, call_row(call, this->first + g),
+                       group_centre(this, g)};
+    if (g < later->count) {
+        sweep_sums sums;
+        *origin = row_origin(call, later->first + g + 1);
+        sweep_clear(&sums);
+        if (g >= this->count)
+            sweep_row(&sums, &turn.later, turn.origin);
+        else if (__builtin_expect(turn.centre.strange, 0))
+            turn_apart(call, &turn, &sums);
+        else
+            turn_rest(call, &turn, &sums, turn_chunk(call, &turn, &sums, 0));
+        swept swept = sweep_end(call->statistics, &sums, turn.origin);
+        later->pivot[g] = swept.pivot;
+        later->x[g] = swept.x;
+        later->squares[g] = swept.square;
+        later->raws[g] = swept.raw;
+    } else if (g < this->count) {
+        apply_row(&turn.this, call->convention, turn.centre);
+    }
+}
+
+LN_INLINE void run_short(const call *call)
+{
+    size_t hidden = call->problem->hidden;
+    size_t size = hidden * sizeof(storage) * GROUP_ROWS <= GROUP_BYTES ? GROUP_ROWS : QUAD;
+    group groups[3];
+    for (int i = 0; i < 3; i++)
+        group_clear(&groups[i]);
+    group *this = &groups[0], *between = &groups[1], *later = &groups[2];
+    sweep_origin origin = row_origin(call, 0);
+    group_begin(call, later, 0, size);
+    do {
+        for (size_t g = 0; g < size; g++) {
+            group_piece(call, between, g);
+            group_step(call, later, this, g, &origin);
+        }
+        group *free = this;
+        this = between, between = later, later = free;
+        group_begin(call, later, between->first + between->count, size);
+    } while (this->count || between->count);
 }
 
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
@@ -97,8 +330,12 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
     const convention convention = convention_prepare(problem, tensors, affine);
     const statistics statistics = statistics_prepare(problem);
     const call call = {problem, tensors, &statistics, &convention, form};
-    if (problem->rows > 0)
-        run_rows(&call);
+    if (problem->rows == 0)
+        return;
+    if (problem->hidden > LONG_ROW)
+        run_long(&call);
+    else
+        run_short(&call);
 }
 
 #endif

@@ -1,7 +1,10 @@
 /* lanewise: one sweep in items about a pivot for each lane; what is left of it is put together in
  * longer accumulators.
  *
- *     p_j = mean of up to eight elements of lane j, spread over the row        t = p_j - x
+ * There are eight lanes j: elements whose column is j modulo eight. (Where vectors have sixteen,
+ * two of theirs share a pivot and are added up in the end.)
+ *
+ *     p_j = mean of up to 8 or 16 elements of lane j, spread over the row        t = p_j - x
  *     X_j = sum(t)    Q_j = sum(t^2)    over lane j, in items
  *     with d_j = p_0 - p_j, in accumulators:
  *     X = sum(X_j + n_j d_j)     Q = sum(Q_j + d_j (2 X_j + n_j d_j))     mean = p_0 - X / N
@@ -18,7 +21,7 @@
  *  - The lanes' sums, which are few, are added up without a rounding that counts.
  *  - Where |mean| is below half a standard deviation the first part of the mean is 0: then x - mean
  *    does not round at all. (Far from zero it does not either: Sterbenz.)
- *  - After every eight blocks the sums are taken over to accumulators, so that they do not grow.
+ *  - After every 16 blocks the sums are taken over to accumulators, so that they do not grow.
  * A row for which items will not do is done again in accumulators, in two sweeps: one whose squares
  * overflow or may have vanished, and one whose pivots are off, sum(Q_j) > 1.375 m2 (1.125 m2 is
  * usual).
@@ -28,27 +31,29 @@
  *                unit in the last place of accuracy
  *     1.41  5.0  four vectors summed up in items, these sums in f64, paired; eight: 1.34
  *     1.68  6.3  all sums in f64, paired: conversions share the ports of the additions
- * What is left above 1 is a product more an element, and the chain from sums to rstd in f64.
+ * What is left above 1 is a product more an element, and the chain from sums to rstd in f64: see
+ * schedule/ahead.h. Sixteen pivots for sixteen lanes, and sums taken over after eight blocks, cost
+ * 4 and 3 % more at hidden 256 to 1024 and were no more accurate.
  *
  * Bound. V the exact biased variance, s = p_j - x exact, R^2 = sum(s^2) / N, u = ITEM_UNIT, g(k) =
- * k u / (1 - k u), D = min(ceil(N / BLOCK), 8) + log2(UNROLL) the roundings of a lane's sums, C the
- * chunks of eight blocks.
+ * k u / (1 - k u), D = min(ceil(N / BLOCK), 17) + log2(UNROLL) + log2(TWINS) the roundings of a
+ * lane's sums, C the chunks of 16 blocks.
  *  1. |X_j - sum s| <= g(D + 1) sum |s| and |Q_j - sum s^2| <= g(D + 2) sum s^2 + 2 tiny n_j, over
  *     lane j. In exact arithmetic from there on, with P^2 = sum n_j (p_j - mu)^2 / N <= (R + sqrt
  * V)^2 (triangle inequality, over elements): |X / N - (p_0 - mu)| <= e = g(D + 1) R
  * (Cauchy-Schwarz) |m2 / N - V| <= g(D + 2) R^2 + 2 g(D + 1) P R + e^2 + 2 tiny since an error x_j
  * of X_j moves m2 by 2 (d_j - (p_0 - mu)) x_j = 2 (mu - p_j) x_j, and their sum's square.
  *  2. Accumulators round too, g'(k) with their unit: numbers added up are, over N and in absolute
- *     value, below M = R + P + |p_0 - mu| for X, and M^2 for Q. Lane 0 has n_0 >= N / LANES
+ *     value, below M = R + P + |p_0 - mu| for X, and M^2 for Q. Lane 0 has n_0 >= N / 8
  * elements, so n_0 (p_0 - mu_0)^2 <= N R^2 and n_0 (mu_0 - mu)^2 <= N V give |p_0 - mu| <=
- * sqrt(LANES) (R + sqrt V). No number goes through more than C + 8 + log2(LANES) roundings: X / N
+ * sqrt(8) (R + sqrt V). No number goes through more than C + 8 + log2(8) roundings: X / N
  * is off by g'(C + 12) M, m2 / N by 4 g'(C + 16) M^2, and the mean by 4 u' (|mu| + M), in being
  * split.
  *  3. The row passed, so the computed sum(Q_j), which is at least N R^2 (1 - g(D + 2)) - 2 N tiny
  *     but for accumulators' roundings, is at most q m2, q = 1.375: with the error E of m2 / N, R^2
  * (1 - g(D + 3)) <= q (V + E(R)) + 4 tiny. E is quadratic in R: E <= c (R^2 + R sqrt V + V) + 2
- * tiny, c = 3 g(D + 2) + g(D + 1)^2 + 4 g'(C + 16)(3 + 2 sqrt(LANES))^2, since M <= (2 + sqrt
- * LANES)(R + sqrt V). Without tiny R <= r sqrt V, r the larger root of k r^2 - q c r - q (1 + c) =
+ * tiny, c = 3 g(D + 2) + g(D + 1)^2 + 4 g'(C + 16)(3 + 2 sqrt(8))^2, since M <= (2 + sqrt
+ * 8)(R + sqrt V). Without tiny R <= r sqrt V, r the larger root of k r^2 - q c r - q (1 + c) =
  * 0, k = 1 - g(D + 3) - q c; tiny adds no more than sqrt(8 tiny / k).
  *  4. A row that was done again: bound_sweep() with the accumulators' unit, the first mean being
  *     within g'(D' + 2) A + tiny of mu.
@@ -64,53 +69,96 @@
 /* What passes; of normal rows one in 20 000 does not. */
 #define RAW_MOST 1.375
 
-enum { SAMPLE = 8, CHUNK_BLOCKS = 8 };
-
-typedef struct statistics {
-    acc counts; /* elements of each lane */
-    real count;
-    real inverse;
-    real lowest;
-    item sample_inverse;
-    unsigned samples; /* a power of two: pivots of constant rows are exact */
-    size_t stride;
-} statistics;
+enum { SAMPLE = 8, CHUNK_BLOCKS = 16, OCTET = 8, TWINS = LN_LANES / OCTET };
+_Static_assert(TWINS == 1 || TWINS == 2, "lanewise is for vectors of 8 or 16 items");
 
 LN_INLINE real lanewise_lowest(const ln_convention *convention)
 {
     return convention_floor(convention) < (real)HIDING_FLOOR ? (real)LOWEST : 0;
 }
 
+#ifndef LN_BOUND_ONLY
+
+typedef struct statistics {
+    real counts[OCTET]; /* elements of each lane */
+    real count;
+    real inverse;
+    real lowest;
+    vec sample_inverse; /* 1 / the elements of a pivot */
+    unsigned samples;   /* a power of two: pivots of constant rows are exact */
+    size_t stride;
+} statistics;
+
+/* One over the number of a pivot's elements. Each sample has one or two of them: the latter where
+ * there are twins, and the row is long enough for both. */
+LN_INLINE vec lanewise_sample_inverse(size_t hidden, item samples)
+{
+    vec ones = lane_set(1), there = hidden < LANES ? lane_first(ones, hidden) : ones;
+    vec halves = lane_multiply(lane_set((item)0.5), lane_sum_twins(there));
+    return lane_multiply(lane_set(1 / samples), lane_subtract(lane_set((item)1.5), halves));
+}
+
 LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 {
-    size_t hidden = problem->hidden, whole = hidden / LANES, left = hidden % LANES, samples = 1;
+    size_t hidden = problem->hidden, whole = hidden / LANES, samples = 1;
     while (2 * samples <= whole && samples < SAMPLE)
         samples *= 2;
-    return (statistics){
-        .counts = acc_add(acc_set((real)whole), acc_first(acc_set(1), left)),
+    statistics statistics = {
+        .sample_inverse = lanewise_sample_inverse(hidden, (item)samples),
         .count = (real)hidden,
         .inverse = 1 / (real)hidden,
         .lowest = lanewise_lowest(&problem->convention),
-        .sample_inverse = 1 / (item)samples,
         .samples = (unsigned)samples,
         .stride = whole / samples * LANES,
     };
+    for (size_t i = 0; i < OCTET; i++)
+        statistics.counts[i] = (real)(hidden / OCTET + (i < hidden % OCTET));
+    return statistics;
 }
 
-/* mean + rest as 0 or an item and what is left. */
+/* Whether the mean is below half a standard deviation. */
+LN_INLINE int lanewise_is_near(real mean, real m2, real inverse)
+{
+    return mean * mean < (real)0.25 * (m2 * inverse);
+}
+
+/* mean + rest as 0 or an item and what is left; m2 may have come out negative. */
 LN_INLINE moments lanewise_split(real mean, real rest, real m2, real inverse)
 {
     real both = mean + rest;
-    item first = both * both < (real)0.25 * (m2 * inverse) ? 0 : (item)both;
-    return (moments){first, (mean - first) + rest, m2, 1};
+    item first = (item)(lanewise_is_near(both, m2, inverse) ? 0 : both);
+    return (moments){first, (mean - first) + rest, m2 < 0 ? 0 : m2, 1}; /* a NaN stays one */
 }
 
 LN_INLINE moments statistics_found(const statistics *statistics, real pivot, real sum, real square)
 {
     real rest = -sum * statistics->inverse;
-    real m2 = square + sum * rest;
-    m2 = m2 < 0 ? 0 : m2; /* a NaN stays one */
-    return lanewise_split(pivot, rest, m2, statistics->inverse);
+    return lanewise_split(pivot, rest, square + sum * rest, statistics->inverse);
+}
+
+/* The same of four rows at once: loops without branches, of which compilers make vectors. */
+enum { QUAD = 4 };
+
+LN_INLINE void statistics_found_four(const statistics *statistics, const real pivot[QUAD],
+                                     const real sum[QUAD], const real square[QUAD], real mean[QUAD],
+                                     real rest[QUAD], real m2[QUAD])
+{
+    real moved[QUAD], found[QUAD], both[QUAD];
+    LN_VECTORIZED
+    for (size_t g = 0; g < QUAD; g++) {
+        moved[g] = -sum[g] * statistics->inverse;
+        found[g] = square[g] + sum[g] * moved[g];
+        both[g] = pivot[g] + moved[g];
+    }
+    LN_VECTORIZED
+    for (size_t g = 0; g < QUAD; g++)
+        both[g] = lanewise_is_near(both[g], found[g], statistics->inverse) ? 0 : both[g];
+    LN_VECTORIZED
+    for (size_t g = 0; g < QUAD; g++) {
+        mean[g] = (item)both[g];
+        rest[g] = (pivot[g] - mean[g]) + moved[g];
+        m2[g] = found[g] < 0 ? 0 : found[g];
+    }
 }
 
 LN_INLINE int statistics_is_off(const statistics *statistics, moments found, real raw)
@@ -127,8 +175,8 @@ LN_INLINE int statistics_is_off(const statistics *statistics, moments found, rea
 LN_INLINE moments swept_moments(const statistics *statistics, const row *row, swept swept)
 {
     moments found =
-        statistics_found(statistics, swept.pivot, acc_sum(swept.x), acc_sum(swept.square));
-    if (__builtin_expect(statistics_is_off(statistics, found, swept.raw), 0))
+        statistics_found(statistics, swept.pivot, octet_sum(swept.x), octet_sum(swept.square));
+    if (__builtin_expect(statistics_is_off(statistics, found, octet_sum(swept.raw)), 0))
         found = sweep_again(*statistics, *row);
     return found;
 }
@@ -149,11 +197,14 @@ LN_INLINE moments statistics_of(const statistics *statistics, const row *row, re
     return swept_moments(statistics, row, sweep_end(statistics, &sums, origin));
 }
 
+#endif
+
 /* Step 3. */
 LN_INLINE moments_bound lanewise_passed_bound(const ln_problem *problem, const ln_row_facts *facts)
 {
-    double blocks = ceil((double)problem->hidden / BLOCK), lanes = LN_LANES, q = RAW_MOST;
-    double depth = fmin(blocks, CHUNK_BLOCKS) + log2(UNROLL), chunks = blocks / CHUNK_BLOCKS + 1;
+    double blocks = ceil((double)problem->hidden / BLOCK), lanes = OCTET, q = RAW_MOST;
+    double depth = fmin(blocks, CHUNK_BLOCKS + 1) + log2(UNROLL) + log2(TWINS),
+           chunks = blocks / CHUNK_BLOCKS + 1;
     double std = sqrt(facts->var), more = 3 + 2 * sqrt(lanes), first_order = item_gamma(depth + 1);
     double c = 3 * item_gamma(depth + 2) + first_order * first_order +
                4 * bound_gamma(chunks + 16) * more * more;

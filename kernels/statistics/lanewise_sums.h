@@ -11,27 +11,28 @@ typedef struct sweep_origin {
 typedef struct sweep_sums {
     vec x[UNROLL];
     vec square[UNROLL];
-    acc whole_x; /* of the chunks before */
-    acc whole_square;
+    octet whole_x; /* of the chunks before */
+    octet whole_square;
 } sweep_sums;
 
 /* A row that has been swept: what is left are the sums over the lanes. */
 typedef struct swept {
     real pivot;
-    acc x;
-    acc square;
-    real raw; /* the sum of t^2 about the lanes' own pivots */
+    octet x;
+    octet square;
+    octet raw; /* the sum of t^2 about the lanes' own pivots */
 } swept;
 
 /* Adds up again, where there is a residual: this does not count as a touch. */
 LN_INLINE sweep_origin sweep_origin_of(const statistics *statistics, const row *row)
 {
     vec sums[SAMPLE];
+    size_t n = statistics->samples == SAMPLE ? SAMPLE * LANES : row->hidden;
     LN_UNROLLED
     for (unsigned s = 0; s < SAMPLE; s++) {
         sums[s] = lane_set(0);
-        if (s == 0 || s < statistics->samples)
-            sums[s] = row_add_up(row, s * statistics->stride, row->hidden);
+        if (s == 0 || n == SAMPLE * LANES || s < statistics->samples)
+            sums[s] = row_add_up(row, s * statistics->stride, n);
     }
     LN_UNROLLED
     for (unsigned half = SAMPLE / 2; half > 0; half /= 2) {
@@ -39,7 +40,7 @@ LN_INLINE sweep_origin sweep_origin_of(const statistics *statistics, const row *
         for (unsigned s = 0; s < half; s++)
             sums[s] = lane_add(sums[s], sums[s + half]);
     }
-    vec pivots = lane_multiply(sums[0], lane_set(statistics->sample_inverse));
+    vec pivots = lane_multiply(lane_sum_twins(sums[0]), statistics->sample_inverse);
     item lanes[LANES];
     item_store(lanes, pivots);
     return (sweep_origin){lanes[0], pivots};
@@ -50,7 +51,7 @@ LN_INLINE void sweep_clear(sweep_sums *sums)
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)
         sums->x[u] = sums->square[u] = lane_set(0);
-    sums->whole_x = sums->whole_square = acc_set(0);
+    sums->whole_x = sums->whole_square = octet_set(0);
 }
 
 /* The sum of UNROLL vectors of items, by the tree of parts_sum(). */
@@ -72,14 +73,22 @@ LN_INLINE vec items_sum(const vec parts[UNROLL])
 /* Takes the sums of a chunk over to the accumulators. */
 LN_INLINE void sweep_flush(sweep_sums *sums)
 {
-    sums->whole_x = acc_add(sums->whole_x, acc_of(items_sum(sums->x)));
-    sums->whole_square = acc_add(sums->whole_square, acc_of(items_sum(sums->square)));
+    sums->whole_x = octet_add(sums->whole_x, octet_of(items_sum(sums->x)));
+    sums->whole_square = octet_add(sums->whole_square, octet_of(items_sum(sums->square)));
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)
         sums->x[u] = sums->square[u] = lane_set(0);
 }
 
-/* Where the whole blocks of the chunk end that begins with column i; sweep_flush() is due there. */
+/* The same, if another chunk follows. */
+LN_INLINE void sweep_flush_between(sweep_sums *sums, size_t i, size_t hidden)
+{
+    if (hidden - i >= BLOCK)
+        sweep_flush(sums);
+}
+
+/* Where the whole blocks of the chunk end that begins with column i; sweep_flush_between() is due
+ * there. */
 LN_INLINE size_t sweep_chunk_end(size_t i, size_t hidden)
 {
     size_t blocks = (hidden - i) / BLOCK;
@@ -107,20 +116,19 @@ LN_INLINE void sweep_add(sweep_sums *sums, const row *row, sweep_origin origin, 
  * pivot of lane 0 - own pivot, sum t' = sum t + n d and sum t'^2 = sum t^2 + d (sum t + sum t'). */
 LN_INLINE swept sweep_end(const statistics *statistics, const sweep_sums *sums, sweep_origin origin)
 {
-    acc x = acc_add(sums->whole_x, acc_of(items_sum(sums->x)));
-    acc square = acc_add(sums->whole_square, acc_of(items_sum(sums->square)));
-    acc d = acc_subtract(acc_set(origin.pivot), acc_of(origin.pivots));
-    acc moved = acc_multiply_add(statistics->counts, d, x);
-    return (swept){origin.pivot, moved, acc_multiply_add(d, acc_add(x, moved), square),
-                   acc_sum(square)};
+    octet x = octet_add(sums->whole_x, octet_of(items_sum(sums->x)));
+    octet square = octet_add(sums->whole_square, octet_of(items_sum(sums->square)));
+    octet d = octet_subtract(octet_set(origin.pivot), octet_of_first(origin.pivots));
+    octet moved = octet_multiply_add(octet_load(statistics->counts), d, x);
+    return (swept){origin.pivot, moved, octet_multiply_add(d, octet_add(x, moved), square), square};
 }
 
 LN_INLINE void sweep_row(sweep_sums *sums, const row *row, sweep_origin origin)
 {
     size_t i = 0, hidden = row->hidden;
     sweep_clear(sums);
-    for (; hidden - i >= BLOCK; sweep_flush(sums))
-        for (size_t end = sweep_chunk_end(i, hidden); i < end; i += BLOCK)
+    for (size_t end; (end = sweep_chunk_end(i, hidden)) > i; sweep_flush_between(sums, i, hidden))
+        for (; i < end; i += BLOCK)
             sweep_add(sums, row, origin, i, BLOCK);
     sweep_add(sums, row, origin, i, hidden - i);
 }
@@ -143,7 +151,7 @@ static __attribute__((noinline, cold, unused)) moments sweep_again(statistics st
         square = acc_multiply_add(t, t, square);
     }
     real rest = acc_sum(sum) * statistics.inverse, m2 = acc_sum(square) - acc_sum(sum) * rest;
-    return lanewise_split(mean, rest, m2 < 0 ? 0 : m2, statistics.inverse);
+    return lanewise_split(mean, rest, m2, statistics.inverse);
 }
 
 #endif
