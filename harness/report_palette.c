@@ -45,8 +45,7 @@ static const struct {
     {"_pipelined", MARK_UP, 0.75},      {"_ahead", MARK_UP, 0.8},
     {"_transposed", MARK_SQUARE, 0.55}, {"_paired", MARK_SQUARE, 0.85},
     {"_wide", MARK_DIAMOND, 0.65},      {"_split", MARK_UP, 1.25},
-    {"_offset", MARK_UP, 0.75},
-    {"_param_f32", MARK_UP, 1.25},
+    {"_offset", MARK_UP, 0.75},         {"_param_f32", MARK_UP, 1.25},
 };
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))

@@ -177,7 +177,7 @@ static void test_each_type_has_its_charts(void **state)
     assert_true(was_drawn(&result, "/error_kappa_bf16.svg"));
     assert_true(was_drawn(&result, "/variance_kappa_bf16.svg"));
     assert_false(was_drawn(&result, "/error_hidden_bf16.svg")); /* nothing of it is there */
-    assert_false(was_drawn(&result, "/error_kappa_f16.svg")); /* judged, but of no kappa */
+    assert_false(was_drawn(&result, "/error_kappa_f16.svg"));   /* judged, but of no kappa */
     char *points = slurp("types", "data/error_kappa.tsv");
     assert_non_null(strstr(points, "two_pass_f32_avx2"));
     assert_null(strstr(points, "fused_bf16_avx2"));
