@@ -102,9 +102,27 @@ size_t dtype_size(ln_type type)
     return type == LN_F32 ? 4 : type == LN_F64 ? 8 : 2;
 }
 
+static const char *const cache_names[CACHE_STATES] = {"hot", "cold", "in-place"};
+
 const char *cache_name(cache_state state)
 {
-    return state == CACHE_COLD ? "cold" : "hot";
+    return cache_names[state];
+}
+
+const char *cache_phrase(cache_state state)
+{
+    static const char *const phrases[CACHE_STATES] = {"hot cache", "cold cache", "in place"};
+    return phrases[state];
+}
+
+bool cache_from_name(const char *name, cache_state *state)
+{
+    for (int i = 0; i < CACHE_STATES; i++)
+        if (strcmp(name, cache_names[i]) == 0) {
+            *state = (cache_state)i;
+            return true;
+        }
+    return false;
 }
 
 bool is_roof(const char *kernel)

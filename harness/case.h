@@ -14,7 +14,10 @@ enum {
     DETAIL_MAX_LENGTH = 192
 };
 
-typedef enum cache_state { CACHE_HOT, CACHE_COLD } cache_state;
+/* What a timed call finds: the caches as the call before left them; the caches full of other
+ * things; or, where y is x, copies of x that are put back as soon as all are used up (see
+ * worker_time.c). A case that is timed in place has roofs that were too. */
+typedef enum cache_state { CACHE_HOT, CACHE_COLD, CACHE_IN_PLACE, CACHE_STATES } cache_state;
 
 /* kernel x convention x shape x input x cache state x threads. The two roofs are kernels too:
  * "roof_copy" and "roof_copy_nt" (see is_roof). */
@@ -82,7 +85,9 @@ exit_code worse_exit_code(exit_code a, exit_code b);
 const char *dtype_name(ln_type type); /* "f32", "f64", "bf16", "f16" */
 bool dtype_from_name(const char *name, ln_type *type);
 size_t dtype_size(ln_type type);
-const char *cache_name(cache_state state); /* "hot", "cold" */
+const char *cache_name(cache_state state);   /* "hot", "cold", "in-place" */
+const char *cache_phrase(cache_state state); /* "hot cache", "cold cache", "in place" */
+bool cache_from_name(const char *name, cache_state *state);
 bool is_roof(const char *kernel);
 
 #endif

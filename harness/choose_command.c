@@ -119,10 +119,9 @@ static bool set_common(const choose_options *options, const model *model, choose
     if (!dtype_from_name(options->dtype, &wanted->dtype))
         return fail(error, EXIT_CODE_USAGE, "--dtype %.60s: f32, f64, bf16 or f16 was expected",
                     options->dtype);
-    if (strcmp(options->cache, "hot") != 0 && strcmp(options->cache, "cold") != 0)
-        return fail(error, EXIT_CODE_USAGE, "--cache %.60s: hot or cold was expected",
+    if (!cache_from_name(options->cache, &wanted->cache))
+        return fail(error, EXIT_CODE_USAGE, "--cache %.60s: hot, cold or in-place was expected",
                     options->cache);
-    wanted->cache = strcmp(options->cache, "cold") == 0 ? CACHE_COLD : CACHE_HOT;
     if (options->threads < 1 || options->threads > 4096)
         return fail(error, EXIT_CODE_USAGE, "--threads %llu: a number from 1 to 4096 was expected",
                     (unsigned long long)options->threads);
@@ -534,7 +533,8 @@ exit_code command_choose(int argc, char **argv, error *error)
         {"convention", "C", "a preset or list (default: the model's, else torch)", OPTION_RAW,
          &choose.conventions},
         {"dtype", "f32|f64|bf16|f16", "element type (default: f32)", OPTION_TEXT, &choose.dtype},
-        {"cache", "hot|cold", "cache state (default: hot)", OPTION_TEXT, &choose.cache},
+        {"cache", "hot|cold|in-place", "cache state, or y is x (default: hot)", OPTION_TEXT,
+         &choose.cache},
         {"threads", "T", "threads of one call (default: 1)", OPTION_COUNT, &choose.threads},
         {"kernels", "GLOB,...", "choose among these", OPTION_LIST, &choose.kernels},
         {"max-row-ulp", "X", "row ULP at most", OPTION_REAL, &budget->row_ulp},

@@ -27,12 +27,12 @@ void emit_literal(text *out, const char *string)
     text_add(out, "\"");
 }
 
-/* For comments: no star, so that a slash ends nothing; nothing that continues a line or makes a
- * trigraph. */
+/* For comments: no star, so that a slash ends nothing; no backslash and no question mark, which
+ * continue a line or make a trigraph. What is no printable ASCII is a dot. */
 void emit_comment(text *out, const char *string)
 {
     for (const unsigned char *at = (const unsigned char *)string; *at; at++) {
-        bool plain = *at < 0x80 && (isalnum(*at) || strchr(" _-.,:;()=@+/", *at));
+        bool plain = *at >= ' ' && *at <= '~' && !strchr("*\\?", *at);
         text_add_bytes(out, plain ? (const char *)at : ".", 1);
     }
 }
@@ -57,7 +57,7 @@ static void add_head(const chosen *first, text *out)
                   "LN_OK) ...\n *\n * ");
     text_format(out, "%s, ", dtype_name(wanted->dtype));
     emit_comment(out, wanted->convention_label);
-    text_format(out, ", %s cache, %u thread%s: ", cache_name(wanted->cache), wanted->threads,
+    text_format(out, ", %s, %u thread%s: ", cache_phrase(wanted->cache), wanted->threads,
                 wanted->threads == 1 ? "" : "s");
     emit_comment(out, budget.bytes ? budget.bytes : "");
     text_add(out, "\n * CPU: ");

@@ -233,12 +233,12 @@ static bool print_heading(const chosen *one, const choose_look *look, FILE *file
         text_free(&budget);
         return false;
     }
-    fprintf(file, "%s%zu x %zu %s, %s, %s, %s cache, %u thread%s: %s\n%s",
+    fprintf(file, "%s%zu x %zu %s, %s, %s, %s, %u thread%s: %s\n%s",
             look->format == OUTPUT_MARKDOWN ? "## " : "", wanted->rows, wanted->hidden,
             dtype_name(wanted->dtype), wanted->convention_label,
             speed_regime(wanted->rows, wanted->hidden, wanted->dtype, machine->l1d_bytes,
                          machine->l2_bytes, machine->l3_bytes),
-            cache_name(wanted->cache), wanted->threads, wanted->threads == 1 ? "" : "s",
+            cache_phrase(wanted->cache), wanted->threads, wanted->threads == 1 ? "" : "s",
             budget.bytes, look->format == OUTPUT_MARKDOWN ? "\n" : "");
     text_free(&budget);
     return true;

@@ -99,8 +99,9 @@ static bool judge_probes_of(duet *duet, const accuracy_group *group, duet_pair *
     return true;
 }
 
-/* The timed convention on every family, the others on normal rows: divisor and eps enter once a
- * row, so that what a family breaks it breaks under all of them. */
+/* The timed convention and those without eps on every family, the others on normal rows: divisor
+ * and eps enter once a row, so that what a family breaks it breaks under all of them, unless an eps
+ * hides it. */
 bool duet_judge_families(duet *duet, const speed_group *group, duet_pair *pairs, size_t count,
                          bool with_probes, error *error)
 {
@@ -110,7 +111,8 @@ bool duet_judge_families(duet *duet, const speed_group *group, duet_pair *pairs,
         bool normal = strcmp(judged->input, "normal") == 0;
         bool timed = strcmp(judged->convention_label, group->convention_label) == 0;
         bool typed = judged->dtype == group->dtype && judged->param == group->param;
-        if (!typed || (!timed && !normal))
+        bool without_eps = judged->convention.eps_place == LN_EPS_NONE;
+        if (!typed || (!timed && !without_eps && !normal))
             continue;
         if (!judge_group(duet, judged, pairs, count, error) ||
             (normal && with_probes && !judge_probes_of(duet, judged, pairs, count, error)))

@@ -142,8 +142,7 @@ static void draw(const timing *timing, unsigned process, order *begin, order ent
     begin->block_rows = group->block_rows;
     begin->cache = group->cache;
     begin->threads = group->threads;
-    begin->cold_bytes =
-        2 * (duet->comparison.machine.l3_bytes ? duet->comparison.machine.l3_bytes : 1u << 26);
+    begin->rotated_bytes = plan_rotated_bytes(&duet->comparison.machine, group->cache);
     begin->cpu = duet->cpu;
     begin->repetitions = timing->rounds;
     begin->min_seconds = least_seconds;

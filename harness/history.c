@@ -64,7 +64,7 @@ exit_code command_history(int argc, char **argv, error *error)
         {"conventions", "C", "only these; may be given again", OPTION_RAW, &request->conventions},
         {"shapes", "ROWSxHIDDEN,...", "only these shapes", OPTION_LIST, &request->shapes},
         {"inputs", "FAMILY,...", "these inputs (default: normal)", OPTION_LIST, &request->inputs},
-        {"cache", "hot,cold", "only these cache states", OPTION_LIST, &request->caches},
+        {"cache", "hot,cold,in-place", "only these cache states", OPTION_LIST, &request->caches},
         {"format", "text|tsv|json", "a line a series (default), a line a point, or all",
          OPTION_TEXT, &given.format},
         {"json", NULL, "the same as --format json", OPTION_FLAG, &given.json},

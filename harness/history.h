@@ -18,7 +18,8 @@ typedef struct history_point {
 typedef struct history_series {
     size_t machine; /* into history.machines: runs of different machines are never pooled */
     case_key key;
-    history_point *points; /* by the time that their run began */
+    char statistics[32], isa[16]; /* of the kernel, as its latest run tells; "": it does not */
+    history_point *points;        /* by the time that their run began */
     size_t count;
     size_t *changes; /* the first point of each new segment */
     size_t change_count;

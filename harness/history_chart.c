@@ -119,14 +119,22 @@ static void fill_points(const picture *picture, text *points, text *segments, te
     }
 }
 
+/* Each kernel as on all charts; its shapes differ in their dash. */
 static void fill_series(const picture *picture, text *out)
 {
+    enum { DASHES = 5 };
     palette_heading(out);
     for (size_t i = 0; i < picture->count; i++) {
-        const case_key *key = &picture->series[i]->key;
+        const history_series *series = picture->series[i];
+        const case_key *key = &series->key;
+        palette_look look = palette_of(key->kernel, series->statistics, series->isa);
         char name[NAME_MAX_LENGTH + 96];
+        unsigned before = 0;
+        for (size_t j = 0; j < i; j++)
+            before += strcmp(picture->series[j]->key.kernel, key->kernel) == 0;
+        look.dash = (int)(before % DASHES) + 1;
         snprintf(name, sizeof name, "%s %zux%zu", key->kernel, key->rows, key->hidden);
-        palette_line(out, name, "history", "other");
+        palette_put(out, name, series->statistics, "other", &look);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "store_calibration.h"
 #include "text.h"
 #include <fnmatch.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,6 +216,31 @@ static bool divide(history_series *series, uint64_t seed, error *error)
     return fine;
 }
 
+/* What the series' kernel is, from its latest run's descriptors: charts show it as all others do.
+ */
+static bool describe(store *store, history_series *series, error *error)
+{
+    char *stored = NULL;
+    size_t index;
+    json_t *descriptor;
+    if (!store_kernels_json(store, series->points[series->count - 1].run, &stored, error))
+        return false;
+    json_t *kernels = json_loads(stored, 0, NULL);
+    free(stored);
+    json_array_foreach(kernels, index, descriptor)
+    {
+        const char *name = json_string_value(json_object_get(descriptor, "name"));
+        const char *statistics = json_string_value(json_object_get(descriptor, "statistics"));
+        const char *isa = json_string_value(json_object_get(descriptor, "isa"));
+        if (!name || strcmp(name, series->key.kernel) != 0)
+            continue;
+        snprintf(series->statistics, sizeof series->statistics, "%s", statistics ? statistics : "");
+        snprintf(series->isa, sizeof series->isa, "%s", isa ? isa : "");
+    }
+    json_decref(kernels);
+    return true;
+}
+
 bool history_load(store *store, const history_request *request, history *history, error *error)
 {
     stored_run *runs = NULL;
@@ -234,7 +260,8 @@ bool history_load(store *store, const history_request *request, history *history
                     "no stored case of these kernels, conventions, shapes and inputs has a %s",
                     request->measure);
     for (size_t i = 0; fine && i < history->count; i++)
-        fine = divide(&history->series[i], request->seed, error);
+        fine = divide(&history->series[i], request->seed, error) &&
+               describe(store, &history->series[i], error);
     if (!fine)
         history_free(history);
     return fine;

@@ -21,6 +21,11 @@ judge *judge_create(worker *worker, const judge_settings *settings)
     return NULL;
 }
 
+judge *judge_create_another(const judge *judge, worker *worker)
+{
+    return judge_create(worker, &judge->settings);
+}
+
 void judge_destroy(judge *judge)
 {
     if (!judge)

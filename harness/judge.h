@@ -54,6 +54,8 @@ typedef struct judgement {
 
 /* NULL when memory runs out. The worker is borrowed. */
 judge *judge_create(worker *worker, const judge_settings *settings);
+/* One more with the same settings, over another worker. */
+judge *judge_create_another(const judge *judge, worker *worker);
 void judge_destroy(judge *judge);
 /* How the right answers were decided since it was made; in words, "1536 elements: 1530 in
  * double-double, 6 at the first precision", ways that decided none left out. */

@@ -128,7 +128,11 @@ const model *model_find(const char *name, error *error)
         fail(error, EXIT_CODE_USAGE,
              "unknown model '%.60s'%s%s: lnbench list models shows them; --shape ROWSxHIDDEN takes "
              "any",
-             name, nearest[0] ? ": near it are " : "", nearest);
+             name,
+             !nearest[0]            ? ""
+             : strchr(nearest, ',') ? ": near it are "
+                                    : ": near it is ",
+             nearest);
     return NULL;
 }
 

@@ -1,6 +1,5 @@
 #include "plan.h"
 #include "convention.h"
-#include "hash.h"
 #include "inputs.h"
 #include "inputs_worst.h"
 #include "npy.h"
@@ -98,6 +97,16 @@ size_t plan_repetitions(const plan *plan)
     return count;
 }
 
+/* Copies in half the L2 are found there by each call, and many a batch make reading the clock
+ * cheap.
+ */
+size_t plan_rotated_bytes(const machine *machine, cache_state cache)
+{
+    if (cache == CACHE_COLD)
+        return 2 * (machine->l3_bytes ? machine->l3_bytes : 1u << 26);
+    return cache == CACHE_IN_PLACE ? (machine->l2_bytes ? machine->l2_bytes : 1u << 20) / 2 : 0;
+}
+
 /* What the request's words mean, with the plan's own where there are none. */
 typedef struct resolved {
     ln_convention *conventions;
@@ -107,7 +116,7 @@ typedef struct resolved {
     size_t input_count;
     bool named_inputs; /* by the user */
     bool quick, full;
-    bool hot, cold;
+    bool caches[CACHE_STATES];
     unsigned threads[PLAN_THREAD_NUMBERS]; /* each a number of threads to time with */
     size_t thread_count;
 } resolved;
@@ -179,15 +188,14 @@ static bool resolve_rest(const plan_request *request, resolved *resolved, error 
                                                                            : request->repetitions),
                     MOST_SAMPLES);
     for (size_t i = 0; i < request->caches.count; i++) {
-        bool hot = strcmp(request->caches.words[i], "hot") == 0;
-        if (!hot && strcmp(request->caches.words[i], "cold") != 0)
-            return fail(error, EXIT_CODE_USAGE, "--cache %.60s: hot or cold was expected",
+        cache_state state;
+        if (!cache_from_name(request->caches.words[i], &state))
+            return fail(error, EXIT_CODE_USAGE, "--cache %.60s: hot, cold or in-place was expected",
                         request->caches.words[i]);
-        resolved->hot |= hot;
-        resolved->cold |= !hot;
+        resolved->caches[state] = true;
     }
     if (request->caches.count == 0)
-        resolved->hot = true;
+        resolved->caches[CACHE_HOT] = true;
     if (request->only && strcmp(request->only, "speed") != 0 &&
         strcmp(request->only, "accuracy") != 0)
         return fail(error, EXIT_CODE_USAGE, "--only %.60s: speed or accuracy was expected",
@@ -232,7 +240,8 @@ static size_t rows_of_block(size_t rows, size_t hidden, ln_type dtype)
 }
 
 static bool add_speed_group(plan *plan, const plan_request *request, const resolved *resolved,
-                            size_t rows, size_t hidden, bool cold, unsigned threads, error *error)
+                            size_t rows, size_t hidden, cache_state cache, unsigned threads,
+                            error *error)
 {
     speed_group *grown = realloc(plan->speed, (plan->speed_count + 1) * sizeof *plan->speed);
     if (!grown)
@@ -246,7 +255,7 @@ static bool add_speed_group(plan *plan, const plan_request *request, const resol
         .rows = rows,
         .hidden = hidden,
         .block_rows = rows_of_block(rows, hidden, plan->adding.dtype),
-        .cache = cold ? CACHE_COLD : CACHE_HOT,
+        .cache = cache,
         .threads = threads,
         .processes = (unsigned)(request->processes ? request->processes
                                 : resolved->quick  ? 3
@@ -257,6 +266,9 @@ static bool add_speed_group(plan *plan, const plan_request *request, const resol
                                                        : 3),
         .min_seconds = resolved->quick ? 0.003 : 0.005,
     };
+    /* The plan's own number is shortened where that costs no precision, the user's never. */
+    group->slow_repetitions =
+        request->repetitions ? group->repetitions : (group->repetitions + 2) / 3;
     convention_label(&group->convention, group->convention_label);
     return true;
 }
@@ -265,14 +277,11 @@ static bool add_speed_group(plan *plan, const plan_request *request, const resol
 static bool add_speed(plan *plan, const plan_request *request, const resolved *resolved,
                       size_t rows, size_t hidden, error *error)
 {
-    for (size_t i = 0; i < resolved->thread_count; i++) {
-        unsigned threads = resolved->threads[i];
-        if ((resolved->hot &&
-             !add_speed_group(plan, request, resolved, rows, hidden, false, threads, error)) ||
-            (resolved->cold &&
-             !add_speed_group(plan, request, resolved, rows, hidden, true, threads, error)))
-            return false;
-    }
+    for (size_t i = 0; i < resolved->thread_count; i++)
+        for (cache_state cache = CACHE_HOT; cache < CACHE_STATES; cache++)
+            if (resolved->caches[cache] && !add_speed_group(plan, request, resolved, rows, hidden,
+                                                            cache, resolved->threads[i], error))
+                return false;
     return true;
 }
 
@@ -469,6 +478,24 @@ static bool fits_memory(size_t rows, size_t hidden, ln_type dtype, const machine
                 rows, hidden, needed / 0x1p30, memory / 0x1p30);
 }
 
+/* How many rows of an input are judged at a shape: of the rows that hunts found all, as in the plan
+ * without shapes. */
+static bool judged_rows(const char *input, size_t rows, size_t hidden, ln_type dtype,
+                        size_t *judged, error *error)
+{
+    worst_shapes found;
+    *judged = rows < SWEEP_ROWS ? rows : SWEEP_ROWS;
+    if (strcmp(input, WORST_INPUT) != 0)
+        return true;
+    if (!worst_input_shapes(&found, error))
+        return false;
+    for (size_t i = 0; i < found.count; i++)
+        if (found.shapes[i].type == dtype && found.shapes[i].hidden == hidden)
+            *judged = found.shapes[i].rows;
+    worst_shapes_free(&found);
+    return true;
+}
+
 static bool plan_shapes(const plan_request *request, const resolved *resolved,
                         const machine *machine, plan *plan, bool speed, bool accuracy, error *error)
 {
@@ -487,49 +514,17 @@ static bool plan_shapes(const plan_request *request, const resolved *resolved,
         }
         if (speed && !add_speed(plan, request, resolved, rows, hidden, error))
             return false;
-        size_t judged = rows < SWEEP_ROWS ? rows : SWEEP_ROWS;
         for (size_t c = 0; accuracy && c < resolved->convention_count; c++)
-            for (size_t input = 0; input < resolved->input_count; input++)
-                if (!add_accuracy(plan, &resolved->conventions[c], resolved->inputs[input], judged,
+            for (size_t input = 0; input < resolved->input_count; input++) {
+                size_t judged;
+                if (!judged_rows(resolved->inputs[input], rows, hidden, plan->adding.dtype, &judged,
+                                 error) ||
+                    !add_accuracy(plan, &resolved->conventions[c], resolved->inputs[input], judged,
                                   hidden, error))
                     return false;
+            }
     }
     return true;
-}
-
-/* Everything that decides what is measured: an unfinished run may go on only under the same hash.
- */
-static void plan_identify(plan *plan, const plan_request *request)
-{
-    uint64_t hash = hash_bytes(HASH_START, plan->name, strlen(plan->name));
-    hash = hash_bytes(hash, &plan->seed, sizeof plan->seed);
-    hash = hash_bytes(hash, &request->settings, sizeof request->settings);
-    for (size_t i = 0; i < request->inputs.count; i++) {
-        /* A user's file may change between two runs; a family hashes to 0. */
-        uint64_t contents = hash_file(request->inputs.words[i]);
-        hash = hash_bytes(hash, &contents, sizeof contents);
-    }
-    hash = hash_bytes(hash, &plan->worst_hash, sizeof plan->worst_hash);
-    for (size_t i = 0; i < plan->kernel_count; i++) {
-        const kernel_entry *kernel = plan->kernels[i];
-        hash = hash_bytes(hash, kernel->facts.name, strlen(kernel->facts.name) + 1);
-        hash = hash_bytes(hash, kernel->source, strlen(kernel->source) + 1);
-        hash = hash_bytes(hash, &kernel->object_hash, sizeof kernel->object_hash);
-    }
-    for (size_t i = 0; i < plan->accuracy_count; i++) {
-        const accuracy_group *group = &plan->accuracy[i];
-        case_key key = accuracy_key(group, plan->kernels[0]);
-        hash = hash_bytes(hash, &key, sizeof key);
-        hash = hash_bytes(hash, &group->param, sizeof group->param);
-    }
-    for (size_t i = 0; i < plan->speed_count; i++) {
-        case_key key = speed_key(&plan->speed[i], "");
-        hash = hash_bytes(hash, &key, sizeof key);
-        unsigned counts[] = {plan->speed[i].processes, plan->speed[i].repetitions,
-                             (unsigned)plan->speed[i].param};
-        hash = hash_bytes(hash, counts, sizeof counts);
-    }
-    snprintf(plan->hash, sizeof plan->hash, "%016llx", (unsigned long long)hash);
 }
 
 /* The groups of one pair of types. */

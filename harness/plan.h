@@ -35,6 +35,7 @@ typedef struct speed_group {
     cache_state cache;
     unsigned threads;
     unsigned processes, repetitions;
+    unsigned slow_repetitions; /* in processes that know a call to be long */
     double min_seconds;
 } speed_group;
 
@@ -78,6 +79,12 @@ size_t plan_kernels_of(const plan *plan, ln_type dtype, ln_type param);
 /* The kernels that the request names, of the types that it has. */
 bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels, plan *plan,
                          error *error);
+
+/* Over how many bytes timed calls go in turn: cold, at least; in place, at most. Hot: 0. */
+size_t plan_rotated_bytes(const machine *machine, cache_state cache);
+
+/* Fills the plan's hash, of everything that decides what is measured. */
+void plan_identify(plan *plan, const plan_request *request);
 
 /* The key of a case of a group. */
 case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel);

@@ -67,7 +67,7 @@ typedef struct order {
     size_t block_rows; /* timed group: rows of the judged block */
     size_t count;      /* bounds wanted */
     cache_state cache;
-    size_t cold_bytes; /* rotate over at least this much */
+    size_t rotated_bytes; /* cold: x and y fill at least this; in place: copies of x fill no more */
     bool huge_pages;
     int cpu;                   /* pin to this CPU, further threads to others; -1: leave */
     unsigned threads;          /* of one call; 0 is 1 */
@@ -76,8 +76,9 @@ typedef struct order {
                                   in timing) */
     bool own_file; /* load: every function must lie in the file itself, not in what it loads */
     uint64_t seed;
-    unsigned repetitions;
+    unsigned repetitions; /* of each entry; to an entry: its own, fewer; 0: as the group's */
     double min_seconds;
+    uint64_t iterations; /* to a timed entry: calls of a repetition; 0: to be found */
 } order;
 
 typedef enum reply_kind {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHARTS_MOST = 40 };
+enum { CHARTS_MOST = 64 };
 
 static bool make_directory(const char *path, error *error)
 {
@@ -35,8 +35,7 @@ static bool make_directories(const char *directory, error *error)
     return make_directory(path, error);
 }
 
-chart chart_of_errors(const report_data *data, const char *kind, const char *script,
-                      const char *title)
+chart chart_begin(const report_data *data, const char *kind, const char *script, const char *title)
 {
     chart chart = {.is_other_type = data->is_other_type, .type = data->judged.dtype};
     const char *type = data->is_other_type ? dtype_name(data->judged.dtype) : "";
@@ -47,26 +46,54 @@ chart chart_of_errors(const report_data *data, const char *kind, const char *scr
     return chart;
 }
 
-/* Every chart of errors, of the report's type first, then of each other that was judged; one that
- * another type has no data for is left out. */
-static bool prepare_error_charts(const report_data *data, const char *directory, chart *charts,
-                                 size_t *count, error *error)
+/* Every chart, in the order of the page. */
+typedef struct drawing {
+    bool (*make)(const report_data *, const char *, chart *, error *); /* NULL: throughput */
+    const char *regime;
+} drawing;
+
+static const drawing drawings[] = {
+    {NULL, "L1"},
+    {NULL, "L2"},
+    {NULL, "L3"},
+    {NULL, "DRAM"},
+    {chart_throughput_size, NULL},
+    {chart_roof_share, NULL},
+    {chart_winner_map, NULL},
+    {chart_threads, NULL},
+    {chart_hot_cold, NULL},
+    {chart_error_kappa, NULL},
+    {chart_variance_kappa, NULL},
+    {chart_error_hidden, NULL},
+    {chart_ulp_histogram, NULL},
+    {chart_rounded, NULL},
+    {chart_speed_error, NULL},
+};
+enum { DRAWINGS = sizeof drawings / sizeof *drawings };
+
+static bool make_chart(const drawing *drawing, const report_data *data, const char *directory,
+                       chart *chart, error *error)
 {
-    static bool (*const makers[])(const report_data *, const char *, chart *, struct error *) = {
-        chart_error_kappa, chart_variance_kappa, chart_error_hidden, chart_ulp_histogram,
-        chart_rounded};
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
-        if (!makers[i](data, directory, &charts[(*count)++], error))
+    return drawing->regime ? chart_throughput(data, drawing->regime, directory, chart, error)
+                           : drawing->make(data, directory, chart, error);
+}
+
+/* One kind of chart: of the report's type first, then of each other that has the data. */
+static bool prepare_kind(const report_data *data, const drawing *drawing, const char *directory,
+                         chart *charts, size_t *count, error *error)
+{
+    if (!make_chart(drawing, data, directory, &charts[*count], error))
+        return false;
+    /* One line for all regimes where nothing was timed, none where another regime was. */
+    *count += !drawing->regime || !charts[*count].reason[0];
+    for (ln_type type = LN_F32; type <= LN_F16; type++) {
+        report_data typed;
+        chart *made = &charts[*count];
+        if (type == data->judged.dtype || !report_data_of_type(data, type, &typed))
+            continue;
+        if (!make_chart(drawing, &typed, directory, made, error))
             return false;
-        for (ln_type type = LN_F32; type <= LN_F16; type++) {
-            report_data typed;
-            chart *made = &charts[*count];
-            if (type == data->judged.dtype || !report_data_of_type(data, type, &typed))
-                continue;
-            if (!makers[i](&typed, directory, made, error))
-                return false;
-            *count += !made->reason[0];
-        }
+        *count += !made->reason[0];
     }
     return true;
 }
@@ -78,28 +105,16 @@ static bool prepare_charts(const report_data *data, const char *directory, chart
     *count = 0;
     if (!chart_series(data, directory, error))
         return false;
-    bool any_speed = false;
-    for (size_t i = 0; i < REGIME_COUNT; i++) {
-        chart *made = &charts[*count];
-        if (!chart_throughput(data, report_regimes[i], directory, made, error))
-            return false;
-        if (!made->reason[0]) {
-            any_speed = true;
+    for (size_t i = 0; i < DRAWINGS; i++) {
+        if (!drawings[i].regime && *count == 0) {
+            charts[*count] = (chart){.stem = "throughput", .title = "Throughput over hidden size"};
+            snprintf(charts[*count].reason, REASON_LENGTH, "no speed was measured");
             ++*count;
         }
+        if (!prepare_kind(data, &drawings[i], directory, charts, count, error))
+            return false;
     }
-    if (!any_speed) {
-        charts[*count] = (chart){.stem = "throughput", .title = "Throughput over hidden size"};
-        snprintf(charts[*count].reason, REASON_LENGTH, "no speed was measured");
-        ++*count;
-    }
-    return chart_throughput_size(data, directory, &charts[(*count)++], error) &&
-           chart_roof_share(data, directory, &charts[(*count)++], error) &&
-           chart_winner_map(data, directory, &charts[(*count)++], error) &&
-           chart_threads(data, directory, &charts[(*count)++], error) &&
-           chart_hot_cold(data, directory, &charts[(*count)++], error) &&
-           prepare_error_charts(data, directory, charts, count, error) &&
-           chart_speed_error(data, directory, &charts[(*count)++], error);
+    return true;
 }
 
 static void remove_old(const char *directory, const char *stem)
@@ -114,18 +129,16 @@ static void remove_old(const char *directory, const char *stem)
 /* A report written over an older one must not show the older one's charts. */
 static void remove_old_charts(const char *directory)
 {
-    static const char *const stems[] = {
-        "throughput_l1", "throughput_size", "threads",    "hot_cold",    "throughput_l2",
-        "throughput_l3", "throughput_dram", "roof_share", "speed_error", "winner_map"};
-    static const char *const of_errors[] = {"error_kappa", "variance_kappa", "error_hidden",
-                                            "ulp_histogram", "rounded"};
-    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
-        remove_old(directory, stems[i]);
-    for (size_t i = 0; i < sizeof of_errors / sizeof *of_errors; i++) {
+    static const char *const kinds[] = {
+        "throughput_l1",  "throughput_l2", "throughput_l3", "throughput_dram", "throughput_size",
+        "roof_share",     "winner_map",    "threads",       "hot_cold",        "error_kappa",
+        "variance_kappa", "error_hidden",  "ulp_histogram", "rounded",         "speed_error"};
+    _Static_assert(sizeof kinds / sizeof *kinds == DRAWINGS, "a kind of chart is not removed");
+    for (size_t i = 0; i < DRAWINGS; i++) {
         char stem[STEM_LENGTH];
-        remove_old(directory, of_errors[i]);
+        remove_old(directory, kinds[i]);
         for (ln_type type = LN_F32; type <= LN_F16; type++) {
-            snprintf(stem, sizeof stem, "%s_%s", of_errors[i], dtype_name(type));
+            snprintf(stem, sizeof stem, "%s_%s", kinds[i], dtype_name(type));
             remove_old(directory, stem);
         }
     }

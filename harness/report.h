@@ -8,7 +8,7 @@ typedef struct report_result {
     char index_html[512]; /* path of the page */
     char markdown[512];   /* of the same as Markdown */
     char pdf[512];        /* and as PDF; "" where it was not made */
-    char charts[40][512]; /* paths of the SVG charts that were drawn */
+    char charts[64][512]; /* paths of the SVG charts that were drawn */
     size_t chart_count;
     bool charts_drawn;  /* false: no gnuplot (the page then says so and has the tables only) */
     char note[256];     /* why charts are missing, "" where they are not */

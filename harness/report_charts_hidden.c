@@ -161,7 +161,7 @@ bool chart_error_hidden(const report_data *data, const char *directory, chart *c
 {
     panels panels = {0};
     hidden_chart over = {.data = data, .low = 1, .high = 10};
-    *chart = chart_of_errors(data, "error_hidden", "panels.gp", "Error over hidden size");
+    *chart = chart_begin(data, "error_hidden", "panels.gp", "Error over hidden size");
     bool fine = judged_sizes(data, &over.sizes, &over.count);
     if (fine && over.count < 2)
         snprintf(chart->reason, sizeof chart->reason, "normal input was judged at %s",
@@ -266,7 +266,7 @@ static bool write_rounded(const report_data *data, rounded *shares, size_t count
 
 bool chart_rounded(const report_data *data, const char *directory, chart *chart, error *error)
 {
-    *chart = chart_of_errors(data, "rounded", "rounded.gp", "Share correctly rounded");
+    *chart = chart_begin(data, "rounded", "rounded.gp", "Share correctly rounded");
     rounded *shares = calloc(data->kernel_count + 1, sizeof *shares);
     if (!shares)
         return fail_memory(error, "shares correctly rounded");

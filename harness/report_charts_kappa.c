@@ -312,15 +312,15 @@ static bool draw_kappa(const report_data *data, bool is_error, const char *direc
 
 bool chart_error_kappa(const report_data *data, const char *directory, chart *chart, error *error)
 {
-    *chart = chart_of_errors(data, "error_kappa", "panels.gp",
-                             "Error over the condition number of the row");
+    *chart =
+        chart_begin(data, "error_kappa", "panels.gp", "Error over the condition number of the row");
     return draw_kappa(data, true, directory, chart, error);
 }
 
 bool chart_variance_kappa(const report_data *data, const char *directory, chart *chart,
                           error *error)
 {
-    *chart = chart_of_errors(data, "variance_kappa", "panels.gp",
-                             "Error of the variance over the condition number of the row");
+    *chart = chart_begin(data, "variance_kappa", "panels.gp",
+                         "Error of the variance over the condition number of the row");
     return draw_kappa(data, false, directory, chart, error);
 }

@@ -202,8 +202,8 @@ static bool write_map(const report_data *data, const winner_map *map, const char
 bool chart_winner_map(const report_data *data, const char *directory, chart *chart, error *error)
 {
     winner_map map = {0};
-    *chart = (struct chart){.stem = "winner_map", .script = "winner_map.gp"};
-    snprintf(chart->title, sizeof chart->title, "The fastest kernel by hidden size and regime");
+    *chart = chart_begin(data, "winner_map", "winner_map.gp",
+                         "The fastest kernel by hidden size and regime");
     map.letters = calloc(data->kernel_count + 1, sizeof *map.letters);
     bool fine = map.letters && find_axes(data, &map);
     map.cells = fine ? calloc(map.lines * map.columns + 1, sizeof *map.cells) : NULL;

@@ -114,9 +114,10 @@ static bool write_shares(const report_data *data, share *shares, size_t count,
 
 bool chart_roof_share(const report_data *data, const char *directory, chart *chart, error *error)
 {
-    *chart = (struct chart){.stem = "roof_share", .script = "roof_share.gp"};
-    snprintf(chart->title, sizeof chart->title, "Share of the roof at %zu x %zu (%s)",
-             data->shape.rows, data->shape.hidden, data->has_shape ? data->shape_regime : "-");
+    char title[96];
+    snprintf(title, sizeof title, "Share of the roof at %zu x %zu (%s)", data->shape.rows,
+             data->shape.hidden, data->has_shape ? data->shape_regime : "-");
+    *chart = chart_begin(data, "roof_share", "roof_share.gp", title);
     share *shares = calloc(data->kernel_count + 1, sizeof *shares);
     if (!shares)
         return fail_memory(error, "shares of the roof");

@@ -132,7 +132,7 @@ bool chart_ulp_histogram(const report_data *data, const char *directory, chart *
 {
     panels panels;
     spread_chart over = {.data = data, .last = 7, .least = 0.1};
-    *chart = chart_of_errors(data, "ulp_histogram", "panels.gp", "How the errors are spread");
+    *chart = chart_begin(data, "ulp_histogram", "panels.gp", "How the errors are spread");
     bool fine = panels_gather(data, fill_kernel, &over, &panels);
     if (!fine)
         fail_memory(error, "panels of a chart");

@@ -292,8 +292,7 @@ static bool write_threads(const report_data *data, const thread_axis *axis, cons
 bool chart_threads(const report_data *data, const char *directory, chart *chart, error *error)
 {
     thread_axis axis = {.count = 0};
-    *chart = (struct chart){.stem = "threads", .script = "threads.gp"};
-    snprintf(chart->title, sizeof chart->title, "What threads gain");
+    *chart = chart_begin(data, "threads", "threads.gp", "What threads gain");
     axis.count = thread_counts(data, axis.counts);
     if (axis.count > 1)
         return write_threads(data, &axis, directory, chart, error);
@@ -377,8 +376,7 @@ bool chart_hot_cold(const report_data *data, const char *directory, chart *chart
     text words = {0};
     size_t panels = 0;
     double top = STATES_TOP, room = 0;
-    *chart = (struct chart){.stem = "hot_cold", .script = "hot_cold.gp"};
-    snprintf(chart->title, sizeof chart->title, "Hot caches against cold ones");
+    *chart = chart_begin(data, "hot_cold", "hot_cold.gp", "Hot caches against cold ones");
     ranked *list = calloc(data->kernel_count + REPORT_ROOFS + 1, sizeof *list);
     if (!list)
         return fail_memory(error, "a chart of cache states");

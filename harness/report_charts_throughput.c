@@ -6,7 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL_GAP = 15, LABEL_MOST = 44, CACHES = 3 };
+enum {
+    LABEL_GAP = 15,
+    LABEL_MOST = 44,
+    CACHES = 3,
+    NAMED_ALL = 14,  /* lines that are all named; of more the best */
+    NAMED_LEAST = 8, /* kernels that are named then */
+    NAMED_MOST = 12,
+};
 
 static const char *const roof_names[] = {"roof_copy", "roof_copy_nt"};
 static const char *const roof_isas[] = {"copy", "copy_nt"};
@@ -63,6 +70,7 @@ typedef struct end_label {
     size_t series;
     double x, y;  /* the line's last point */
     double speed; /* the same as y, for choosing */
+    bool named;   /* else its line is thin and grey */
 } end_label;
 
 static int by_speed_descending(const void *a, const void *b)
@@ -153,12 +161,114 @@ static double throughput_points(const report_data *data, const axis *axis, text 
             tsv_end(out);
             most = fmax(most, gbps);
             reach = fmax(reach, is_roof(name) ? 0 : high);
-            ends[*end_count] = (end_label){series, x, gbps, gbps};
+            ends[*end_count] = (end_label){series, x, gbps, gbps, true};
             any = true;
         }
         *end_count += any;
     }
     return fmax(most * 1.03, fmin(reach, most * 1.25));
+}
+
+/* ---- which lines are named ---- */
+
+/* What is to be seen among many lines, the first that is not named yet each time. */
+typedef struct ranked {
+    end_label *end;
+    double speed;       /* mean log */
+    report_error worst; /* on any input */
+    const char *name;
+} ranked;
+
+static int by_mean_speed(const void *a, const void *b)
+{
+    const ranked *left = a, *right = b;
+    if (left->speed != right->speed)
+        return left->speed < right->speed ? 1 : -1;
+    return (left->end->series > right->end->series) - (left->end->series < right->end->series);
+}
+
+static void name_one(ranked *one, size_t *named)
+{
+    if (!one || one->end->named || *named == NAMED_MOST)
+        return;
+    one->end->named = true;
+    ++*named;
+}
+
+/* The fastest at each size. */
+static void name_winners(const report_data *data, const axis *axis, ranked *all, size_t count,
+                         size_t *named)
+{
+    for (size_t size = 0; size < axis->count; size++) {
+        ranked *best = NULL;
+        double most = 0;
+        for (size_t i = 0; i < count; i++) {
+            const view_case *point = point_at(data, axis, all[i].name, axis->sizes[size]);
+            if (point && point->speed.gbps > most) {
+                most = point->speed.gbps;
+                best = &all[i];
+            }
+        }
+        name_one(best, named);
+    }
+}
+
+/* Of the fastest first: each library's, the first that is accurate on all inputs, and the most
+ * accurate. */
+static void name_of_interest(ranked *all, size_t count, size_t *named)
+{
+    ranked *accurate = NULL, *exact = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *library = palette_peer(all[i].name);
+        bool first = library != NULL;
+        for (size_t j = 0; j < i && first; j++) {
+            const char *other = palette_peer(all[j].name);
+            first = !other || strcmp(other, library) != 0;
+        }
+        if (first)
+            name_one(&all[i], named);
+        if (!report_is_accurate(&all[i].worst))
+            continue;
+        accurate = accurate ? accurate : &all[i];
+        if (!exact || all[i].worst.row_ulp < exact->worst.row_ulp)
+            exact = &all[i];
+    }
+    name_one(accurate, named);
+    name_one(exact, named);
+}
+
+/* Names at the ends of many lines would stand in heaps, and their leaders hide the lines. */
+static bool choose_named(const report_data *data, const axis *axis, end_label *ends, size_t count)
+{
+    ranked *all = calloc(count + 1, sizeof *all);
+    size_t kernels = 0, named = 0;
+    if (!all)
+        return false;
+    for (size_t i = 0; i < count && count > NAMED_ALL; i++) {
+        const char *name = report_series_name(data, ends[i].series);
+        if (ends[i].series >= data->kernel_count)
+            continue;
+        ends[i].named = false;
+        all[kernels++] = (ranked){.end = &ends[i],
+                                  .speed = mean_log_speed(data, axis, name),
+                                  .worst = report_worst_error(data, &data->group, name, NULL),
+                                  .name = name};
+    }
+    qsort(all, kernels, sizeof *all, by_mean_speed);
+    name_winners(data, axis, all, kernels, &named);
+    name_of_interest(all, kernels, &named);
+    for (size_t i = 0; i < kernels && named < NAMED_LEAST; i++)
+        name_one(&all[i], &named);
+    free(all);
+    return true;
+}
+
+static int named_first(const void *a, const void *b)
+{
+    const end_label *left = a, *right = b;
+    if (left->named != right->named)
+        return left->named ? -1 : 1;
+    return by_speed_descending(a, b);
 }
 
 static double label_width(const report_data *data, const end_label *ends, size_t count)
@@ -181,7 +291,6 @@ void report_short_name(const char *name, char buffer[64])
 static bool throughput_labels(const report_data *data, const chart_frame *frame, end_label *ends,
                               size_t count, text *out)
 {
-    qsort(ends, count, sizeof *ends, by_speed_descending);
     double *positions = calloc(count + 1, sizeof *positions);
     if (!positions)
         return false;
@@ -293,10 +402,14 @@ static bool write_throughput(const report_data *data, const axis *axis, end_labe
                              const char *directory, chart *chart, error *error)
 {
     text points = {0}, labels = {0}, ticks = {0}, marks = {0}, settings = {0}, words = {0};
-    size_t end_count = 0;
+    size_t end_count = 0, named = 0;
     double most = throughput_points(data, axis, &points, ends, &end_count);
-    double height = fmax(620, 190 + LABEL_GAP * (double)end_count);
-    chart_frame frame = frame_of(data, axis, most, label_width(data, ends, end_count), height);
+    bool fine = choose_named(data, axis, ends, end_count);
+    qsort(ends, end_count, sizeof *ends, named_first);
+    while (named < end_count && ends[named].named)
+        named++;
+    double height = fmax(620, 190 + LABEL_GAP * (double)named);
+    chart_frame frame = frame_of(data, axis, most, label_width(data, ends, named), height);
     report_group_words(&data->group, &words);
     if (axis->regime)
         text_format(&words, ", %s regime (x + y)", axis->regime);
@@ -304,9 +417,11 @@ static bool write_throughput(const report_data *data, const axis *axis, end_labe
         text_format(&words, ", hidden %zu", axis->hidden);
     text_format(&words, ", normal input; bars: 95 %% intervals%s",
                 report_is_crowded(data) ? "; the fastest ISA of each method" : "");
+    if (named < end_count)
+        text_format(&words, "; grey: %zu others", end_count - named);
     tsv_common(&settings, data, chart->title, words.bytes ? words.bytes : "", 1000, height);
     tsv_frame(&settings, "", &frame);
-    tsv_setting(&settings, "labels", (double)end_count);
+    tsv_setting(&settings, "labels", (double)named);
     tsv_setting_text(&settings, "xlabel",
                      axis->regime ? "hidden size (elements a row)" : "bytes of x and y together");
     if (axis->regime)
@@ -314,7 +429,7 @@ static bool write_throughput(const report_data *data, const axis *axis, end_labe
     else
         byte_ticks(data, axis, &frame, &ticks);
     cache_marks(data, axis, &frame, &marks);
-    bool fine = throughput_labels(data, &frame, ends, end_count, &labels);
+    fine = fine && throughput_labels(data, &frame, ends, named, &labels);
     if (!fine)
         fail_memory(error, "labels of a chart");
     settings.failed = settings.failed || words.failed;
@@ -346,11 +461,12 @@ bool chart_throughput(const report_data *data, const char *regime, const char *d
                       chart *chart, error *error)
 {
     axis axis = {.regime = regime};
-    *chart = (struct chart){.script = "throughput.gp"};
-    snprintf(chart->stem, sizeof chart->stem, "throughput_%s", regime);
-    for (char *letter = chart->stem; *letter; letter++)
+    char kind[24], title[96];
+    snprintf(kind, sizeof kind, "throughput_%s", regime);
+    for (char *letter = kind; *letter; letter++)
         *letter = (char)tolower((unsigned char)*letter);
-    snprintf(chart->title, sizeof chart->title, "Throughput over hidden size, data in %s", regime);
+    snprintf(title, sizeof title, "Throughput over hidden size, data in %s", regime);
+    *chart = chart_begin(data, kind, "throughput.gp", title);
     bool fine = report_hidden_sizes(data, regime, &axis.sizes, &axis.count);
     if (!fine)
         fail_memory(error, "a throughput chart");
@@ -406,12 +522,12 @@ bool chart_throughput_size(const report_data *data, const char *directory, chart
                            error *error)
 {
     axis axis = {.sizes = calloc(data->view->cases.count + 1, sizeof *axis.sizes)};
-    *chart = (struct chart){.stem = "throughput_size", .script = "throughput.gp"};
+    char title[96];
     if (!axis.sizes)
         return fail_memory(error, "a throughput chart");
     choose_hidden(data, &axis);
-    snprintf(chart->title, sizeof chart->title, "Throughput through the caches, at hidden size %zu",
-             axis.hidden);
+    snprintf(title, sizeof title, "Throughput through the caches, at hidden size %zu", axis.hidden);
+    *chart = chart_begin(data, "throughput_size", "throughput.gp", title);
     bool fine = true;
     if (axis.count < 2)
         snprintf(chart->reason, sizeof chart->reason,

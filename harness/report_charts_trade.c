@@ -7,6 +7,7 @@
 typedef struct trade {
     size_t kernel;
     double gbps, row_ulp; /* row_ulp NaN: a failure, shown at the top edge */
+    double low, high;     /* of gbps, 95 % */
     const char *failure;
 } trade;
 
@@ -49,7 +50,12 @@ static size_t gather_trades(const report_data *data, const char *input, trade *t
         const char *failure = failure_word(&worst);
         if (!at || !report_timed(at) || (!failure && !isfinite(worst.row_ulp)))
             continue;
-        trades[count++] = (trade){i, at->speed.gbps, failure ? NAN : worst.row_ulp, failure};
+        trade *made = &trades[count++];
+        *made = (trade){.kernel = i,
+                        .gbps = at->speed.gbps,
+                        .row_ulp = failure ? NAN : worst.row_ulp,
+                        .failure = failure};
+        report_gbps_interval(&at->speed, &made->low, &made->high);
     }
     qsort(trades, count, sizeof *trades, by_trade);
     return report_is_crowded(data) ? thin_out(data, trades, count) : count;
@@ -156,11 +162,14 @@ static void trade_line(const report_data *data, const trade *trade, const label_
     tsv_number(out, box->top);
     tsv_number(out, box->width);
     tsv_number(out, box->height);
-    char tip[300], gbps[16], error[16];
-    snprintf(tip, sizeof tip, "%s: %s GB/s, %s%s", label, number_short(trade->gbps, gbps),
+    char tip[300], gbps[16], from[16], to[16], error[16];
+    snprintf(tip, sizeof tip, "%s: %s GB/s [%s, %s], %s%s", label, number_short(trade->gbps, gbps),
+             number_short(trade->low, from), number_short(trade->high, to),
              trade->failure ? trade->failure : number_short(trade->row_ulp, error),
              trade->failure ? "" : " row ULP");
     tsv_text(out, tip);
+    tsv_number(out, trade->low);
+    tsv_number(out, trade->high);
     tsv_end(out);
 }
 
@@ -250,7 +259,7 @@ static bool write_trades(const report_data *data, trade *trades, const char *dir
                 report_is_crowded(data) ? "; the fastest ISA of each method, and the front" : "");
     tsv_common(&texts.settings, data, chart->title, words.bytes ? words.bytes : "", 1000, height);
     text_add(&texts.points, "panel\tseries\tlabel\tgbps\trow_ulp\tdrawn_at\tfailed\tlabel_left\t"
-                            "label_top\tlabel_width\tlabel_height\ttip\n");
+                            "label_top\tlabel_width\tlabel_height\ttip\tgbps_lo\tgbps_hi\n");
     text_add(&texts.front, "panel\tgbps\trow_ulp\n");
     text_add(&texts.ticks, "axis\tvalue\n");
     size_t panels = 0;
@@ -288,8 +297,7 @@ static bool write_trades(const report_data *data, trade *trades, const char *dir
 
 bool chart_speed_error(const report_data *data, const char *directory, chart *chart, error *error)
 {
-    *chart = (struct chart){.stem = "speed_error", .script = "speed_error.gp"};
-    snprintf(chart->title, sizeof chart->title, "Speed against error");
+    *chart = chart_begin(data, "speed_error", "speed_error.gp", "Speed against error");
     trade *trades = calloc(data->kernel_count + 1, sizeof *trades);
     if (!trades)
         return fail_memory(error, "speed against error");

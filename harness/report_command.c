@@ -2,6 +2,7 @@
  */
 #include "command.h"
 #include "draw.h"
+#include "paths.h"
 #include "report_verify.h"
 #include "result_table.h"
 #include "stored_run.h"
@@ -9,6 +10,7 @@
 typedef struct report_options {
     const char *database, *out;
     uint64_t run, sample;
+    word_list plugins;
     output_request request;
     output printed;
     bool verify, no_pdf;
@@ -21,9 +23,15 @@ static exit_code report(report_options *options, error *error)
     if (!output_choose(&options->request, &options->printed, error) ||
         !load_reported_run(options->database, options->run, &view, error))
         return error->code;
+    /* A place that cannot be written to is found before anything is shown. */
+    if (!options->verify && !make_directories(options->out, error)) {
+        view_free(&view);
+        return error->code;
+    }
     FILE *paths = options->printed.format == OUTPUT_TEXT ? stdout : stderr;
     bool fine = options->verify
-                    ? report_verify(&view, options->sample, &options->printed, &code, error)
+                    ? report_verify(&view, options->sample, &options->plugins, &options->printed,
+                                    &code, error)
                     : result_table_print(&view, &options->printed, error) &&
                           draw_report(&view, options->out, !options->no_pdf, paths, error);
     view_free(&view);
@@ -43,6 +51,7 @@ exit_code command_report(int argc, char **argv, error *error)
          &given.verify},
         {"sample", "N", "how many figures --verify takes (default: 8)", OPTION_COUNT,
          &given.sample},
+        PLUGIN_OPTION(given.plugins),
         OUTPUT_OPTIONS(given.request),
         {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT, &given.database},
     };
@@ -67,6 +76,7 @@ exit_code command_report(int argc, char **argv, error *error)
         options_help(&subcommand, stdout);
     else
         code = fine ? report(&given, error) : error->code;
+    word_list_free(&given.plugins);
     word_list_free(&operands);
     return code;
 }

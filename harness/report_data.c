@@ -372,11 +372,35 @@ static void choose_judged(report_data *data)
     }
 }
 
+/* The group of a type with most timed cases: that like the report's where there is one. */
+static void choose_group_of_type(report_data *data, ln_type type)
+{
+    const view *view = data->view;
+    data->group.dtype = type;
+    data->group.cases = 0;
+    data->has_shape = false;
+    report_group like = data->group;
+    like.cases = count_in_group(view, &like);
+    if (like.cases)
+        data->group = like;
+    for (size_t i = 0; i < view->cases.count && !like.cases; i++) {
+        const case_key *key = &view->cases.cases[i].key;
+        if (is_roof(key->kernel) || !report_timed(&view->views[i]) || key->dtype != type)
+            continue;
+        report_group group = {key->convention, key->dtype, key->cache, key->threads, 0};
+        group.cases = count_in_group(view, &group);
+        if (group.cases > data->group.cases)
+            data->group = group;
+    }
+    choose_shape(data);
+}
+
 bool report_data_of_type(const report_data *data, ln_type type, report_data *typed)
 {
     const view *view = data->view;
     *typed = *data;
     typed->is_other_type = true;
+    choose_group_of_type(typed, type);
     typed->judged.dtype = type;
     typed->judged.cases = data->judged.cases ? count_judged(view, &typed->judged) : 0;
     if (typed->judged.cases)

@@ -8,6 +8,11 @@
 /* Row ULP on every input; above it errors begin to show that only some inputs make. */
 static const double accurate_row_ulp = 4;
 
+bool report_is_accurate(const report_error *worst)
+{
+    return worst->judged && !worst->failed && worst->row_ulp <= accurate_row_ulp;
+}
+
 /* What was timed of one type at one shape. */
 typedef struct field {
     report_data data; /* with the group and the judged cases of this type */
@@ -70,11 +75,6 @@ typedef struct leader {
     report_error worst; /* over all inputs */
 } leader;
 
-static bool is_accurate(const report_error *worst)
-{
-    return worst->judged && !worst->failed && worst->row_ulp <= accurate_row_ulp;
-}
-
 static leader find_leader(const field *field, const char *isa, bool accurate)
 {
     leader best = {0};
@@ -88,7 +88,7 @@ static leader find_leader(const field *field, const char *isa, bool accurate)
         report_error worst =
             report_worst_error(&field->data, &field->data.judged, key->kernel, NULL);
         bool fault = worst.failed && report_is_failure(&worst.failed->verdict);
-        if (!fault && (!accurate || is_accurate(&worst)))
+        if (!fault && (!accurate || report_is_accurate(&worst)))
             best = (leader){at, worst};
     }
     return best;
@@ -109,7 +109,7 @@ static void name_cells(const leader *leader, text *out)
         text_add(out, "<td class=\"word left-out\">none</td><td data-value=\"nan\"></td>");
         return;
     }
-    text_add(out, "<td class=\"word\">");
+    text_add(out, "<td class=\"word name\">");
     html_escape(out, leader->at->stored->key.kernel);
     text_add(out, "</td>");
     figure_cell(leader->at->speed.gbps, out);
@@ -138,7 +138,8 @@ static void leader_row(const field *field, const char *isa, text *out)
     leader fastest = find_leader(field, isa, false), accurate = find_leader(field, isa, true);
     if (!fastest.at)
         return;
-    text_format(out, "<tr><td>%s</td><td class=\"word\">", dtype_name(field->data.group.dtype));
+    text_format(out, "<tr><td class=\"word\">%s</td><td class=\"word\">",
+                dtype_name(field->data.group.dtype));
     html_escape(out, isa);
     text_format(out, "</td><td class=\"word\">%s: %zu &times; %zu</td>", field->regime,
                 field->shape.rows, field->shape.hidden);

@@ -4,6 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A kernel's name, which may be long: where there is no room it breaks anywhere. */
+static void name_cell(text *out, const char *name)
+{
+    text_add(out, "<td class=\"word name\">");
+    html_escape(out, name);
+    text_add(out, "</td>");
+}
+
 static void word_cell(text *out, const char *string)
 {
     text_add(out, "<td class=\"word\">");
@@ -56,7 +64,7 @@ static void result_row(const view_case *result, bool with_case, text *out)
     double nothing = NAN;
     const ln_metrics *metrics = stored->judged ? &stored->metrics : NULL;
     text_add(out, "<tr>");
-    word_cell(out, key->kernel);
+    name_cell(out, key->kernel);
     if (with_case) {
         text_format(out, "<td data-value=\"%zu\">%zu &times; %zu</td>", key->hidden, key->rows,
                     key->hidden);
@@ -242,7 +250,7 @@ static void matrix_row(const report_data *data, const report_group *group, const
     if (!report_worst_error(data, group, kernel, NULL).judged)
         return;
     text_add(out, "<tr>");
-    word_cell(out, kernel);
+    name_cell(out, kernel);
     for (size_t i = 0; i < input_count; i++) {
         report_error worst = report_worst_error(data, group, kernel, inputs[i]);
         const stored_case *left_out = left_out_case(data, group, kernel, inputs[i]);
@@ -255,13 +263,10 @@ static void matrix_row(const report_data *data, const report_group *group, const
     text_add(out, "</tr>\n");
 }
 
-static void matrix(const report_data *data, const report_group *group, const char **inputs,
-                   bool standing_only, text *out)
+static void matrix_table(const report_data *data, const report_group *group, const char **inputs,
+                         size_t count, bool standing_only, text *out)
 {
-    size_t count = judged_inputs(data, group, inputs);
-    text_format(out, "<h3>%s, ", dtype_name(group->dtype));
-    html_escape(out, group->convention);
-    text_add(out, "</h3>\n<div class=\"scroll\"><table class=\"matrix\">\n<thead><tr>"
+    text_add(out, "<div class=\"scroll\"><table class=\"matrix\">\n<thead><tr>"
                   "<th>kernel</th>");
     for (size_t i = 0; i < count; i++) {
         text_add(out, "<th>");
@@ -273,6 +278,20 @@ static void matrix(const report_data *data, const report_group *group, const cha
         if (!standing_only || data->kernels[i].stands)
             matrix_row(data, group, data->kernels[i].name, inputs, count, out);
     text_add(out, "</tbody></table></div>\n");
+}
+
+/* On a screen the table scrolls; on paper it is as many as fit on a sheet. */
+static void matrix(const report_data *data, const report_group *group, const char **inputs,
+                   bool standing_only, bool on_paper, text *out)
+{
+    enum { ON_A_SHEET = 9 };
+    size_t count = judged_inputs(data, group, inputs), part = on_paper ? ON_A_SHEET : count;
+    text_format(out, "<h3>%s, ", dtype_name(group->dtype));
+    html_escape(out, group->convention);
+    text_add(out, "</h3>\n");
+    for (size_t i = 0; i < count; i += part)
+        matrix_table(data, group, inputs + i, count - i < part ? count - i : part, standing_only,
+                     out);
 }
 
 void html_accuracy(const report_data *data, bool on_paper, text *out)
@@ -293,10 +312,10 @@ void html_accuracy(const report_data *data, bool on_paper, text *out)
                     report_is_crowded(data) ? " The widest ISA of each method." : "");
     if (data->judged.cases && !out->failed) {
         groups[count++] = data->judged;
-        matrix(data, &data->judged, inputs, true, out);
+        matrix(data, &data->judged, inputs, true, on_paper, out);
         if (report_is_crowded(data) && !on_paper) {
             text_add(out, "<details><summary>Every ISA of these methods</summary>\n");
-            matrix(data, &data->judged, inputs, false, out);
+            matrix(data, &data->judged, inputs, false, on_paper, out);
             text_add(out, "</details>\n");
         }
     }
@@ -309,7 +328,7 @@ void html_accuracy(const report_data *data, bool on_paper, text *out)
                                  "</summary>\n"
                                : "");
         groups[count] = (report_group){key->convention, key->dtype, key->cache, key->threads, 1};
-        matrix(data, &groups[count++], inputs, false, out);
+        matrix(data, &groups[count++], inputs, false, on_paper, out);
     }
     text_add(out, count > 1 ? "</details>\n</section>\n" : "</section>\n");
     free(groups);
@@ -345,7 +364,7 @@ static void worst_row(const stored_case *stored, text *out)
 {
     const ln_metrics *metrics = &stored->metrics;
     text_add(out, "<tr>");
-    word_cell(out, stored->key.kernel);
+    name_cell(out, stored->key.kernel);
     word_cell(out, stored->key.input);
     word_cell(out, stored->key.convention);
     text_format(out, "<td data-value=\"%zu\">%zu &times; %zu</td>", stored->key.hidden,

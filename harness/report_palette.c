@@ -186,16 +186,22 @@ void palette_heading(text *out)
     text_add(out, "kernel\tstatistics\tisa\tcolour\tink\tmark\topen_mark\tdash\n");
 }
 
-void palette_line(text *out, const char *name, const char *statistics, const char *isa)
+void palette_put(text *out, const char *name, const char *statistics, const char *isa,
+                 const palette_look *look)
 {
-    palette_look look = palette_of(name, statistics, isa);
     tsv_text(out, name);
     tsv_text(out, statistics);
     tsv_text(out, isa);
-    tsv_number(out, look.colour);
-    tsv_number(out, look.ink);
-    tsv_number(out, look.mark);
-    tsv_number(out, look.mark - 1); /* gnuplot's open marks come before the full ones */
-    tsv_number(out, look.dash);
+    tsv_number(out, look->colour);
+    tsv_number(out, look->ink);
+    tsv_number(out, look->mark);
+    tsv_number(out, look->mark - 1); /* gnuplot's open marks come before the full ones */
+    tsv_number(out, look->dash);
     tsv_end(out);
+}
+
+void palette_line(text *out, const char *name, const char *statistics, const char *isa)
+{
+    palette_look look = palette_of(name, statistics, isa);
+    palette_put(out, name, statistics, isa, &look);
 }

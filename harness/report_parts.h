@@ -47,9 +47,9 @@ extern const char *const report_regimes[REGIME_COUNT]; /* "L1", "L2", "L3", "DRA
 
 bool report_data_make(const view *view, report_data *data, error *error);
 void report_data_free(report_data *data);
-/* The same with the errors of another type shown, under the same convention if it was judged there,
- * else under that judged most. A view, not to be freed, of data that outlives it. False: nothing of
- * this type was judged. */
+/* The same with the speeds and errors of another type shown: of the same group, and under the same
+ * convention, if there are any, else of that with most. A view, not to be freed, of data that
+ * outlives it. False: nothing of this type was judged. */
 bool report_data_of_type(const report_data *data, ln_type type, report_data *typed);
 /* data->kernel_count where there is none of this name. */
 size_t report_kernel_index(const report_data *data, const char *name);
@@ -86,6 +86,8 @@ typedef struct report_error {
 } report_error;
 report_error report_worst_error(const report_data *data, const report_group *group,
                                 const char *kernel, const char *input);
+/* Whether the errors over all inputs are small everywhere: at most 4 row ULP. */
+bool report_is_accurate(const report_error *worst);
 /* "offset:1e4" is of the family "offset". */
 bool report_of_family(const char *input, const char *family);
 bool report_same_judged(const report_group *group, const case_key *key);
@@ -159,9 +161,8 @@ typedef struct chart {
     char reason[REASON_LENGTH]; /* why it cannot be drawn, "" where it can */
 } chart;
 
-/* The beginning of a chart of errors: its names, with the type that is not the report's first. */
-chart chart_of_errors(const report_data *data, const char *kind, const char *script,
-                      const char *title);
+/* The beginning of a chart: its names, with the type that is not the report's first. */
+chart chart_begin(const report_data *data, const char *kind, const char *script, const char *title);
 /* Each writes DIRECTORY/STEM*.tsv and fills the chart; without data only the reason is filled. */
 bool chart_series(const report_data *data, const char *directory, error *error);
 bool chart_throughput(const report_data *data, const char *regime, const char *directory,
@@ -263,6 +264,8 @@ const char *palette_peer(const char *name); /* the library that it is of; NULL: 
 /* The lines of data/series.tsv and its like. */
 void palette_heading(text *out);
 void palette_line(text *out, const char *name, const char *statistics, const char *isa);
+void palette_put(text *out, const char *name, const char *statistics, const char *isa,
+                 const palette_look *look);
 
 /* ---- report_gnuplot.c ---- */
 

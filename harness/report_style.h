@@ -31,6 +31,7 @@ static const char *const report_style =
     "th{vertical-align:bottom}\n"
     "th:first-child,td:first-child,.word{text-align:left}\n"
     "td.wrap{white-space:normal;overflow-wrap:anywhere}\n"
+    "p,li,dd,figcaption{overflow-wrap:anywhere}\n"
     "tbody tr:nth-child(even){background:var(--stripe)}\n"
     "th[data-sort]{cursor:pointer;text-decoration:underline dotted;text-underline-offset:3px}\n"
     ".fault{color:var(--fault)}\n"
@@ -44,14 +45,15 @@ static const char *const report_style =
     "font-size:.9em}\n"
     "pre{background:var(--stripe);border:1px solid var(--rule);padding:.7rem;overflow-x:auto}\n"
     "dt{font-weight:600;margin-top:.5rem}\ndd{margin:0 0 0 1rem}\n"
+    "a{color:var(--link)}\n"
     "summary{cursor:pointer;color:var(--link);margin:.8rem 0}\n"
     "@media screen and (prefers-color-scheme:dark){.scroll svg{filter:invert(1) "
     "hue-rotate(180deg)}.scroll svg rect[fill='#ffffff']{fill:none}}\n"
     "@media print{:root{--ink:#000;--soft:#444;--paper:#fff;--rule:#bbb;--stripe:#fff;"
     "color-scheme:light}body{font-size:12px}main{max-width:none;padding:0}.scroll{overflow:visible}"
-    ".scroll svg{min-width:0}figure "
-    "img{width:100%}figure,tr{break-inside:avoid}h2{break-after:avoid}"
-    "th,td{padding:.15rem .35rem;white-space:normal}"
+    ".scroll svg{min-width:0}figure img,.scroll svg{display:block;width:auto;max-width:100%;"
+    "max-height:215mm;margin:0 auto}figure,tr{break-inside:avoid}h2{break-after:avoid}"
+    "th,td{padding:.15rem .35rem;white-space:normal}td.name{overflow-wrap:anywhere}"
     "table{font-size:.7rem}}\n";
 
 static const char *const report_script =

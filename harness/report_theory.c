@@ -66,6 +66,16 @@ static double depth_of(const theory_kernel *kernel, size_t hidden, double block,
                      : turn_depth((double)hidden, block);
 }
 
+/* Whether the mean that is subtracted is one number. */
+static bool is_one_part(const char *apply)
+{
+    static const char *const forms[] = {"direct", "expanded", "folded", "estimated"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(apply, forms[i]) == 0)
+            return true;
+    return false;
+}
+
 bool theory_of(const theory_kernel *kernel, size_t hidden, theory *theory)
 {
     double block = block_of(kernel);
@@ -77,7 +87,8 @@ bool theory_of(const theory_kernel *kernel, size_t hidden, theory *theory)
         bool wide = strcmp(kernel->apply, "wide") == 0 || kernel->storage == LN_F64;
         double items = rounding_units[kernel->storage == LN_F64 ? LN_F64 : LN_F32];
         theory->kind = ways[i].kind;
-        theory->two_parts = strcmp(kernel->apply, "direct") != 0;
+        theory->two_parts = !is_one_part(kernel->apply);
+        theory->expanded = strcmp(kernel->apply, "expanded") == 0;
         theory->depth = depth_of(kernel, hidden, block, ways[i].chunk);
         theory->unit =
             theory->kind == THEORY_LANEWISE ? items : rounding_units[kernel->accumulator];
@@ -142,8 +153,9 @@ static const double apply_roundings = 6.5;
 
 double theory_row_ulp(const theory *theory, double kappa)
 {
+    double roundings = apply_roundings + (theory->expanded ? kappa : 0);
     return (theory_mean(theory, kappa) + theory_variance(theory, kappa) / 2 +
-            apply_roundings * theory->apply) /
+            roundings * theory->apply) /
                theory->storage +
            0.5;
 }

@@ -24,6 +24,7 @@ typedef enum theory_kind {
 typedef struct theory {
     theory_kind kind;
     bool two_parts; /* the mean is held in two numbers */
+    bool expanded;  /* x * rstd and mean * rstd are rounded before they are subtracted */
     double depth;   /* roundings that a term of a sum goes through, its product's among them */
     double unit;    /* rounding unit of the sums: 2^-24, 2^-53 */
     double apply;   /* of x - mean, its product and what follows */

@@ -18,11 +18,16 @@ extern char **environ;
 typedef struct figure {
     const view_case *stored;
     bool speed; /* else its error */
+    exit_code code;
+    const char *verdict; /* "holds", "does not hold", "gone" */
+    char was[96], now[96];
+    char reason[256]; /* why it is gone, in the words of lnbench run; "" */
 } figure;
 
 typedef struct verifying {
     const view *view;
-    char directory[256], database[300];
+    const word_list *plugins;
+    char directory[256], database[300], errors[300];
 } verifying;
 
 /* ---- the sample ---- */
@@ -49,7 +54,7 @@ static size_t draw(const view *view, bool speed, size_t wanted, figure *figures)
         uint64_t hash = hash_bytes(HASH_START, &view->run.id, sizeof view->run.id);
         hash = hash_bytes(hash, &drawn, sizeof drawn);
         size_t at = (size_t)(hash % count);
-        figures[drawn] = (figure){&view->views[indices[at]], speed};
+        figures[drawn] = (figure){.stored = &view->views[indices[at]], .speed = speed};
         indices[at] = indices[--count];
     }
     free(indices);
@@ -63,49 +68,67 @@ static bool is_plan(const char *plan)
     return strcmp(plan, "quick") == 0 || strcmp(plan, "default") == 0 || strcmp(plan, "full") == 0;
 }
 
-static int spawn_run(const verifying *verifying, const figure *figure, pid_t *child)
+/* What it says of errors is kept; the table is read from the database. */
+static int spawn_with(const verifying *verifying, const char *const *arguments, pid_t *child)
 {
-    const stored_run *run = &verifying->view->run;
-    const case_key *key = &figure->stored->stored->key;
-    char shape[64], seed[32], threads[16];
-    snprintf(shape, sizeof shape, "%zux%zu", key->rows, key->hidden);
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->seed);
-    snprintf(threads, sizeof threads, "%u", key->threads);
-    const char *arguments[] = {"lnbench",
-                               "run",
-                               "--plan",
-                               is_plan(run->plan) ? run->plan : "quick",
-                               "--only",
-                               figure->speed ? "speed" : "accuracy",
-                               "--kernels",
-                               key->kernel,
-                               "--conventions",
-                               key->convention,
-                               "--dtypes",
-                               dtype_name(key->dtype),
-                               "--shapes",
-                               shape,
-                               "--seed",
-                               seed,
-                               "--db",
-                               verifying->database,
-                               "--no-charts",
-                               figure->speed ? "--cache" : "--inputs",
-                               figure->speed ? cache_name(key->cache) : key->input,
-                               "--threads",
-                               threads,
-                               NULL};
     posix_spawn_file_actions_t actions;
     int problem = posix_spawn_file_actions_init(&actions);
     if (problem)
         return problem;
     bool fine =
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) == 0;
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, verifying->errors,
+                                         O_WRONLY | O_CREAT | O_TRUNC, 0600) == 0;
     problem =
         fine ? posix_spawn(child, "/proc/self/exe", &actions, NULL, (char **)arguments, environ)
              : ENOMEM;
     posix_spawn_file_actions_destroy(&actions);
+    return problem;
+}
+
+static int spawn_run(const verifying *verifying, const figure *figure, pid_t *child)
+{
+    const stored_run *run = &verifying->view->run;
+    const word_list *plugins = verifying->plugins;
+    const case_key *key = &figure->stored->stored->key;
+    char shape[64], seed[32], threads[16];
+    snprintf(shape, sizeof shape, "%zux%zu", key->rows, key->hidden);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->seed);
+    snprintf(threads, sizeof threads, "%u", key->threads);
+    const char *const fixed[] = {"lnbench",
+                                 "run",
+                                 "--plan",
+                                 is_plan(run->plan) ? run->plan : "quick",
+                                 "--only",
+                                 figure->speed ? "speed" : "accuracy",
+                                 "--kernels",
+                                 key->kernel,
+                                 "--conventions",
+                                 key->convention,
+                                 "--dtypes",
+                                 dtype_name(key->dtype),
+                                 "--shapes",
+                                 shape,
+                                 "--seed",
+                                 seed,
+                                 "--db",
+                                 verifying->database,
+                                 "--no-charts",
+                                 figure->speed ? "--cache" : "--inputs",
+                                 figure->speed ? cache_name(key->cache) : key->input,
+                                 "--threads",
+                                 threads};
+    enum { FIXED = sizeof fixed / sizeof *fixed };
+    const char **arguments = calloc(FIXED + 2 * plugins->count + 1, sizeof *arguments);
+    if (!arguments)
+        return ENOMEM;
+    memcpy(arguments, fixed, sizeof fixed);
+    for (size_t i = 0; i < plugins->count; i++) {
+        arguments[FIXED + 2 * i] = "--plugin";
+        arguments[FIXED + 2 * i + 1] = plugins->words[i];
+    }
+    int problem = spawn_with(verifying, arguments, child);
+    free(arguments);
     return problem;
 }
 
@@ -145,7 +168,7 @@ static bool measure_again(const verifying *verifying, const figure *figure, view
     return load_stored_run(verifying->database, 0, again, &none);
 }
 
-static void remove_database(const verifying *verifying)
+static void remove_files(const verifying *verifying)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
     char path[320];
@@ -153,6 +176,23 @@ static void remove_database(const verifying *verifying)
         snprintf(path, sizeof path, "%s%s", verifying->database, suffixes[i]);
         unlink(path);
     }
+    unlink(verifying->errors);
+}
+
+/* The last line that lnbench run wrote to standard error, without its name. */
+static void read_reason(const verifying *verifying, char reason[256])
+{
+    static const char name[] = "lnbench: ";
+    char line[256];
+    reason[0] = '\0';
+    FILE *file = fopen(verifying->errors, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        bool named = strncmp(line, name, sizeof name - 1) == 0;
+        snprintf(reason, 256, "%s", line + (named ? sizeof name - 1 : 0));
+    }
+    if (file)
+        fclose(file);
 }
 
 /* ---- comparing ---- */
@@ -185,60 +225,111 @@ static bool same_speed(const speed *a, const speed *b)
     return a->time_lo_ns <= b->time_hi_ns && b->time_lo_ns <= a->time_hi_ns;
 }
 
-static void show_value(const view_case *view, bool speed, text *out)
+static void show_value(const view_case *view, bool speed, char words[96])
 {
     char number[16];
     if (speed && isfinite(view->speed.roof_ratio))
-        text_format(out, "%.3f [%.3f, %.3f]", view->speed.roof_ratio, view->speed.roof_lo,
-                    view->speed.roof_hi);
+        snprintf(words, 96, "%.3f [%.3f, %.3f]", view->speed.roof_ratio, view->speed.roof_lo,
+                 view->speed.roof_hi);
     else if (speed)
-        text_format(out, "%s ns", number_short(view->speed.time_ns, number));
+        snprintf(words, 96, "%s ns", number_short(view->speed.time_ns, number));
     else
-        text_format(out, "%.9g", view->stored->metrics.row_ulp_max);
+        snprintf(words, 96, "%.9g", view->stored->metrics.row_ulp_max);
 }
 
-static exit_code compare(const figure *figure, const view *again, table *table)
+static void compare(figure *figure, const view *again)
 {
-    const case_key *key = &figure->stored->stored->key;
-    size_t at = find_case(again, key);
+    const stored_case *stored = figure->stored->stored;
+    size_t at = find_case(again, &stored->key);
     const view_case *now = at < again->cases.count ? &again->views[at] : NULL;
-    text words[2] = {{0}, {0}};
     if (now && !is_figure(now, figure->speed))
         now = NULL;
     bool holds = now && (figure->speed ? same_speed(&figure->stored->speed, &now->speed)
-                                       : same_error(figure->stored->stored, now->stored));
-    show_value(figure->stored, figure->speed, &words[0]);
+                                       : same_error(stored, now->stored));
+    show_value(figure->stored, figure->speed, figure->was);
     if (now)
-        show_value(now, figure->speed, &words[1]);
+        show_value(now, figure->speed, figure->now);
     else
-        text_add(&words[1], "not measured");
-    table_cell(table, figure->speed ? "share of roof" : "row ULP");
-    table_cell(table, key->kernel);
-    table_format(table, "%zux%zu %s, %s, %s", key->rows, key->hidden, dtype_name(key->dtype),
-                 key->convention, figure->speed ? cache_name(key->cache) : key->input);
-    table_cell(table, words[0].bytes ? words[0].bytes : "");
-    table_cell(table, words[1].bytes ? words[1].bytes : "");
-    table_cell(table, holds ? "holds" : now ? "does not hold" : "gone");
-    text_free(&words[0]);
-    text_free(&words[1]);
-    return holds           ? EXIT_CODE_FINE
-           : !now          ? EXIT_CODE_NOT_COMPARABLE
-           : figure->speed ? EXIT_CODE_REGRESSION
-                           : EXIT_CODE_ACCURACY;
+        snprintf(figure->now, sizeof figure->now, "not measured");
+    figure->verdict = holds ? "holds" : now ? "does not hold" : "gone";
+    figure->code = holds           ? EXIT_CODE_FINE
+                   : !now          ? EXIT_CODE_NOT_COMPARABLE
+                   : figure->speed ? EXIT_CODE_REGRESSION
+                                   : EXIT_CODE_ACCURACY;
 }
 
-static bool verify_one(const verifying *verifying, const figure *figure, table *table,
-                       exit_code *code, error *error)
+static bool verify_one(const verifying *verifying, figure *figure, error *error)
 {
     view again = {0};
     bool measured = measure_again(verifying, figure, &again, error);
     bool fine = measured || error->code == EXIT_CODE_FINE;
     if (fine)
-        *code = worse_exit_code(*code, compare(figure, &again, table));
+        compare(figure, &again);
+    if (fine && figure->code == EXIT_CODE_NOT_COMPARABLE)
+        read_reason(verifying, figure->reason);
     if (measured)
         view_free(&again);
-    remove_database(verifying);
+    remove_files(verifying);
     return fine;
+}
+
+/* ---- showing ---- */
+
+static const char *figure_word(const figure *figure)
+{
+    return figure->speed ? "share of roof" : "row ULP";
+}
+
+static bool show_table(const figure *figures, size_t count, const output *out, error *error)
+{
+    static const char *const headings[] = {"figure", "kernel", "case", "stored", "now", "verdict"};
+    table *table = table_create(headings, sizeof headings / sizeof *headings);
+    if (!table)
+        return fail_memory(error, "what was verified");
+    for (size_t i = 0; i < count; i++) {
+        const figure *figure = &figures[i];
+        const case_key *key = &figure->stored->stored->key;
+        table_cell(table, figure_word(figure));
+        table_cell(table, key->kernel);
+        table_format(table, "%zux%zu %s, %s, %s", key->rows, key->hidden, dtype_name(key->dtype),
+                     key->convention, figure->speed ? cache_name(key->cache) : key->input);
+        table_cell(table, figure->was);
+        table_cell(table, figure->now);
+        table_cell(table, figure->verdict);
+    }
+    if (!output_table(out, table, error))
+        return false;
+    for (size_t i = 0; i < count && out->format != OUTPUT_TSV; i++)
+        if (figures[i].reason[0])
+            output_line(out, "gone: %s: %s", figures[i].stored->stored->key.kernel,
+                        figures[i].reason);
+    return true;
+}
+
+static json_t *figure_json(const figure *figure)
+{
+    const case_key *key = &figure->stored->stored->key;
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:s}", "figure",
+                     figure_word(figure), "kernel", key->kernel, "convention", key->convention,
+                     "rows", (json_int_t)key->rows, "hidden", (json_int_t)key->hidden, "dtype",
+                     dtype_name(key->dtype), "input", key->input, "cache", cache_name(key->cache),
+                     "threads", (int)key->threads, "stored", figure->was, "now", figure->now,
+                     "verdict", figure->verdict, "reason", figure->reason);
+}
+
+static bool show_json(const verifying *verifying, const figure *figures, size_t count,
+                      exit_code code, const output *out, error *error)
+{
+    json_t *array = json_array();
+    bool fine = array != NULL;
+    for (size_t i = 0; fine && i < count; i++)
+        fine = json_array_append_new(array, figure_json(&figures[i])) == 0;
+    json_t *whole = fine ? json_pack("{s:s, s:I, s:i, s:O}", "schema", "lnbench-verify-2", "run",
+                                     (json_int_t)verifying->view->run.id, "exit_code", (int)code,
+                                     "figures", array)
+                         : NULL;
+    json_decref(array);
+    return whole ? output_json(out, whole, error) : fail_memory(error, "what was verified");
 }
 
 static bool make_directory(verifying *verifying, error *error)
@@ -250,43 +341,35 @@ static bool make_directory(verifying *verifying, error *error)
         return fail(error, EXIT_CODE_ENVIRONMENT, "%s: cannot be made: %s", verifying->directory,
                     strerror(errno));
     snprintf(verifying->database, sizeof verifying->database, "%s/again.db", verifying->directory);
+    snprintf(verifying->errors, sizeof verifying->errors, "%s/errors", verifying->directory);
     return true;
 }
 
-bool report_verify(const view *view, size_t sample, const output *out, exit_code *code,
-                   error *error)
+bool report_verify(const view *view, size_t sample, const word_list *plugins, const output *out,
+                   exit_code *code, error *error)
 {
-    static const char *const headings[] = {"figure", "kernel", "case", "stored", "now", "verdict"};
-    verifying verifying = {.view = view};
+    verifying verifying = {.view = view, .plugins = plugins};
     if (sample == 0 || sample > 10000)
         return fail(error, EXIT_CODE_USAGE, "--sample %zu: 1 to 10000 was expected", sample);
     figure *figures = calloc(sample + 1, sizeof *figures);
-    table *table = table_create(headings, sizeof headings / sizeof *headings);
-    bool fine = (figures && table) || fail_memory(error, "what to verify");
-    size_t count = fine ? draw(view, false, (sample + 1) / 2, figures) : 0;
-    count += fine ? draw(view, true, sample - count, figures + count) : 0;
+    if (!figures)
+        return fail_memory(error, "what to verify");
+    size_t count = draw(view, false, (sample + 1) / 2, figures);
+    count += draw(view, true, sample - count, figures + count);
     *code = EXIT_CODE_FINE;
-    if (fine && count == 0)
-        fine = fail(error, EXIT_CODE_NOT_COMPARABLE, "run %lld: has no figure to verify",
-                    (long long)view->run.id);
+    bool fine = count > 0 || fail(error, EXIT_CODE_NOT_COMPARABLE,
+                                  "run %lld: has no figure to verify", (long long)view->run.id);
     fine = fine && make_directory(&verifying, error);
     interrupt_watch();
-    for (size_t i = 0; fine && i < count; i++)
-        fine = verify_one(&verifying, &figures[i], table, code, error);
+    for (size_t i = 0; fine && i < count; i++) {
+        fine = verify_one(&verifying, &figures[i], error);
+        *code = worse_exit_code(*code, figures[i].code);
+    }
     if (verifying.database[0])
         rmdir(verifying.directory);
+    if (fine)
+        fine = out->format == OUTPUT_JSON ? show_json(&verifying, figures, count, *code, out, error)
+                                          : show_table(figures, count, out, error);
     free(figures);
-    if (fine && out->format == OUTPUT_JSON) {
-        table_destroy(table);
-        return output_json(out,
-                           json_pack("{s:s, s:I, s:i, s:I}", "schema", "lnbench-verify-1", "run",
-                                     (json_int_t)view->run.id, "exit_code", (int)*code, "figures",
-                                     (json_int_t)count),
-                           error);
-    }
-    if (!fine) {
-        table_destroy(table);
-        return false;
-    }
-    return output_table(out, table, error);
+    return fine;
 }

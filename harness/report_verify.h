@@ -2,14 +2,15 @@
 #ifndef LNBENCH_REPORT_VERIFY_H
 #define LNBENCH_REPORT_VERIFY_H
 
+#include "options.h"
 #include "output.h"
 #include "views.h"
 
-/* Runs `sample` figures of the view again, in a database of their own that is removed, and prints
- * a table of which still hold: an error when every figure of it and the hash of the output are the
- * same bits, a speed when the intervals of its share of the roof meet. *code: 0 all hold, 1 a speed
- * does not, 4 a case could not be measured again, 5 an error does not hold. */
-bool report_verify(const view *view, size_t sample, const output *out, exit_code *code,
-                   error *error);
+/* Runs `sample` figures of the view again, with these plugins, in a database of their own that is
+ * removed, and prints a table of which still hold: an error when every figure of it and the hash of
+ * the output are the same bits, a speed when the intervals of its share of the roof meet. *code: 0
+ * all hold, 1 a speed does not, 4 a case could not be measured again, 5 an error does not hold. */
+bool report_verify(const view *view, size_t sample, const word_list *plugins, const output *out,
+                   exit_code *code, error *error);
 
 #endif

@@ -82,9 +82,9 @@ static bool print_group(const view *view, size_t first, bool *done, const output
         qsort(members, count, sizeof *members, faster_first);
         for (size_t i = 0; i < count; i++)
             add_case(table, members[i]);
-        output_heading(out, "%zu x %zu %s, %s, %s, %s cache, %u thread%s", key->rows, key->hidden,
+        output_heading(out, "%zu x %zu %s, %s, %s, %s, %u thread%s", key->rows, key->hidden,
                        dtype_name(key->dtype), key->convention, view->views[first].regime,
-                       cache_name(key->cache), key->threads, key->threads == 1 ? "" : "s");
+                       cache_phrase(key->cache), key->threads, key->threads == 1 ? "" : "s");
         fine = output_table(out, table, error);
     } else {
         table_destroy(table);

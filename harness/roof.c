@@ -18,7 +18,7 @@ __attribute__((target("avx512f"))) static void copy_avx512(const void *x, void *
         _mm512_store_si512(to + i + 128, c);
         _mm512_store_si512(to + i + 192, d);
     }
-    memcpy(to + i, from + i, bytes - i);
+    memmove(to + i, from + i, bytes - i);
 }
 
 __attribute__((target("avx512f"))) static void copy_nt_avx512(const void *x, void *y, size_t bytes)
@@ -36,7 +36,7 @@ __attribute__((target("avx512f"))) static void copy_nt_avx512(const void *x, voi
         _mm512_stream_si512((void *)(to + i + 128), c);
         _mm512_stream_si512((void *)(to + i + 192), d);
     }
-    memcpy(to + i, from + i, bytes - i);
+    memmove(to + i, from + i, bytes - i);
     _mm_sfence();
 }
 
@@ -55,7 +55,7 @@ __attribute__((target("avx2"))) static void copy_avx2(const void *x, void *y, si
         _mm256_store_si256((void *)(to + i + 64), c);
         _mm256_store_si256((void *)(to + i + 96), d);
     }
-    memcpy(to + i, from + i, bytes - i);
+    memmove(to + i, from + i, bytes - i);
 }
 
 __attribute__((target("avx2"))) static void copy_nt_avx2(const void *x, void *y, size_t bytes)
@@ -73,7 +73,7 @@ __attribute__((target("avx2"))) static void copy_nt_avx2(const void *x, void *y,
         _mm256_stream_si256((void *)(to + i + 64), c);
         _mm256_stream_si256((void *)(to + i + 96), d);
     }
-    memcpy(to + i, from + i, bytes - i);
+    memmove(to + i, from + i, bytes - i);
     _mm_sfence();
 }
 
@@ -84,14 +84,14 @@ static void copy_nt_baseline(const void *x, void *y, size_t bytes)
     size_t i = 0;
     for (; i + 16 <= bytes; i += 16)
         _mm_stream_si128((void *)(to + i), _mm_load_si128((const void *)(from + i)));
-    memcpy(to + i, from + i, bytes - i);
+    memmove(to + i, from + i, bytes - i);
     _mm_sfence();
 }
 #endif
 
 static void copy_baseline(const void *x, void *y, size_t bytes)
 {
-    memcpy(y, x, bytes);
+    memmove(y, x, bytes);
 }
 
 roof_function *roof_copy(void)

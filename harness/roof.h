@@ -9,7 +9,8 @@
 #define ROOF_COPY "roof_copy"
 #define ROOF_COPY_NT "roof_copy_nt"
 
-/* Copies bytes from x to y, which do not overlap. Both are at least 64-byte aligned. */
+/* Copies bytes from x to y, which are the same place or do not overlap. Both are at least 64-byte
+ * aligned. */
 typedef void roof_function(const void *x, void *y, size_t bytes);
 
 roof_function *roof_copy(void);

@@ -111,8 +111,7 @@ static bool read_key(const reader *reader, json_t *object, case_key *key)
         return reader_bad(reader, "a case without kernel, rows, hidden or threads");
     if (!dtype_from_name(dtype, &key->dtype))
         return reader_bad(reader, "unknown dtype '%s'", dtype);
-    key->cache = strcmp(cache, cache_name(CACHE_COLD)) == 0 ? CACHE_COLD : CACHE_HOT;
-    if (strcmp(cache, cache_name(key->cache)) != 0)
+    if (!cache_from_name(cache, &key->cache))
         return reader_bad(reader, "unknown cache state '%s'", cache);
     key->rows = (size_t)rows;
     key->hidden = (size_t)hidden;

@@ -31,6 +31,8 @@ double session_repetition_seconds(const speed_group *group);
 /* Judges every accuracy group; stores each case as it is known. False: an error that ends the run
  * (130: interrupted). */
 bool session_accuracy(session *session, error *error);
+/* In how many lanes at once. */
+size_t session_lanes(const plan *plan);
 /* Judges and times every speed group. */
 bool session_speed(session *session, error *error);
 

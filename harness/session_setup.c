@@ -8,9 +8,10 @@
 
 double session_plan_seconds(const plan *plan)
 {
-    double seconds = 0;
+    double seconds = 0, lanes = (double)session_lanes(plan);
     for (size_t i = 0; i < plan->accuracy_count; i++)
-        seconds += (double)plan_kernels_of(plan, plan->accuracy[i].dtype, plan->accuracy[i].param) *
+        seconds += 1 / lanes *
+                   (double)plan_kernels_of(plan, plan->accuracy[i].dtype, plan->accuracy[i].param) *
                    session_judgement_seconds(plan->accuracy[i].rows * plan->accuracy[i].hidden);
     for (size_t i = 0; i < plan->speed_count; i++) {
         const speed_group *group = &plan->speed[i];

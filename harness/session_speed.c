@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCKS = 2, ROOFS = 2 };
+enum {
+    BLOCKS = 2,
+    ROOFS = 2,
+    SLOW_CALL = 2, /* repetitions that one call of a slow kernel is as long as */
+};
 
 /* One kernel (or roof) of the group that is being timed. */
 typedef struct contender {
@@ -18,8 +22,8 @@ typedef struct contender {
     void *judged[BLOCKS];
     judgement judgement; /* of the first block */
     timed_rows rows;
-    bool timed;           /* false: left out, its verdict is stored */
-    unsigned repetitions; /* of the process that runs */
+    bool timed;     /* false: left out, its verdict is stored */
+    double call_ns; /* the shortest repetition's, so far; 0: none yet */
 } contender;
 
 typedef struct heat {
@@ -35,8 +39,9 @@ typedef struct heat {
 double session_repetition_seconds(const speed_group *group)
 {
     double bytes = 2.0 * (double)(group->rows * group->hidden * dtype_size(group->dtype));
-    double moved = bytes / 4e9; /* a slow kernel's call, poison, compare */
-    return (moved > group->min_seconds ? moved : group->min_seconds) * 1.5 + 2 * bytes / 8e9;
+    double call = bytes / 16e9; /* of a kernel that is neither fast nor slow */
+    /* Besides what is timed: a call that settles the caches, poison, comparison. */
+    return (call > group->min_seconds ? call : group->min_seconds) * 1.2 + call + bytes / 8e9;
 }
 
 /* Of one judged block. */
@@ -161,7 +166,7 @@ static bool place_group(const heat *heat, unsigned process, order *begin, off_t 
     begin->block_rows = group->block_rows;
     begin->cache = group->cache;
     begin->threads = group->threads;
-    begin->cold_bytes = 2 * (session->machine.l3_bytes ? session->machine.l3_bytes : 1u << 26);
+    begin->rotated_bytes = plan_rotated_bytes(&session->machine, group->cache);
     begin->huge_pages = session->huge_pages;
     begin->cpu = session->cpu;
     begin->repetitions = group->repetitions;
@@ -199,6 +204,19 @@ static bool worker_lost(const reply *reply, error *error)
     return fail(error, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply->text);
 }
 
+/* The first process finds how many calls make a repetition, by Google Benchmark's search, which
+ * costs as much as a repetition and overshoots by up to a half; the others are told. A call that
+ * alone is as long as several repetitions has averaged as much noise by itself. */
+static void set_length(order *entry, const speed_group *group, double call_ns)
+{
+    double calls = call_ns > 0 ? round(group->min_seconds * 1e9 / call_ns) : 0;
+    if (!(call_ns > 0))
+        return;
+    entry->iterations = calls < 1 ? 1 : calls > 1e9 ? 1000000000 : (uint64_t)calls;
+    if (call_ns > SLOW_CALL * group->min_seconds * 1e9)
+        entry->repetitions = group->slow_repetitions;
+}
+
 /* Begins the group and enters everyone who is still in it. *again: the process was lost, start
  * over. */
 static bool enter_all(heat *heat, const order *begin, off_t end, bool *again, error *error)
@@ -225,7 +243,7 @@ static bool enter_all(heat *heat, const order *begin, off_t end, bool *again, er
                 !arena_write(arena, entry.at.expected_other, contender->judged[1], bytes))
                 return fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
         }
-        contender->repetitions = 0;
+        set_length(&entry, heat->group, contender->call_ns);
         if (worker_ask(worker, &entry, deadline, &reply)) {
             heat->entries[heat->entry_count++] = i;
             continue;
@@ -247,7 +265,8 @@ static bool store_one(heat *heat, unsigned process, const reply *reply, error *e
     repetition repetition = reply->repetition;
     char what[160];
     repetition.process = process;
-    contender->repetitions++;
+    if (!(contender->call_ns > 0) || repetition.real_ns < contender->call_ns)
+        contender->call_ns = repetition.real_ns;
     snprintf(what, sizeof what, "%s  %zux%zu", contender->key.kernel, heat->group->rows,
              heat->group->hidden);
     progress_step(&heat->session->progress, session_repetition_seconds(heat->group), what);

@@ -177,11 +177,7 @@ static bool fill_key(const store *store, sqlite3_stmt *statement, case_key *key,
     key->threads = (unsigned)sqlite3_column_int64(statement, 8);
     if (!dtype_from_name(dtype, &key->dtype))
         return bad_word(store, "dtype", dtype, error);
-    if (strcmp(cache, cache_name(CACHE_COLD)) == 0)
-        key->cache = CACHE_COLD;
-    else if (strcmp(cache, cache_name(CACHE_HOT)) == 0)
-        key->cache = CACHE_HOT;
-    else
+    if (!cache_from_name(cache, &key->cache))
         return bad_word(store, "cache state", cache, error);
     return true;
 }

@@ -470,6 +470,28 @@ bool worker_start_builds(const char *const *files, size_t count, worker **worker
     return start_either(true, files, count, worker, lists, error);
 }
 
+bool worker_start_another(const worker *worker, struct worker **another, error *error)
+{
+    struct worker *made = calloc(1, sizeof *made);
+    *another = NULL;
+    if (!made)
+        return fail_memory(error, "the worker");
+    *made = *worker;
+    made->socket = -1;
+    made->process = 0;
+    made->arena_bytes = 0;
+    made->arena = memfd_create("lnbench-arena", MFD_CLOEXEC);
+    made->plugins = calloc(worker->plugin_count + 1, sizeof *made->plugins);
+    if (made->arena >= 0 && made->plugins) {
+        memcpy(made->plugins, worker->plugins, worker->plugin_count * sizeof *made->plugins);
+        *another = made;
+        return true;
+    }
+    fail(error, EXIT_CODE_ENVIRONMENT, "another worker: %s", strerror(errno));
+    worker_stop(made);
+    return false;
+}
+
 bool worker_objects(worker *worker, worker_object **objects, size_t *count, error *error)
 {
     enum { MOST_OBJECTS = 4096 };

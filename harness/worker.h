@@ -44,6 +44,8 @@ bool worker_start(const char *const *plugins, size_t plugin_count, worker **work
  * (error 4). */
 bool worker_start_builds(const char *const *files, size_t count, worker **worker,
                          kernel_list *lists, error *error);
+/* One more process with the same plugins, in the same order; it starts when it is first asked. */
+bool worker_start_another(const worker *worker, struct worker **another, error *error);
 void worker_stop(worker *worker);
 /* NULL and an error (2) that names the nearest where there is none. */
 const kernel_entry *kernel_find(const kernel_list *kernels, const char *name, error *error);

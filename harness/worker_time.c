@@ -2,16 +2,23 @@
  * is timed is what was judged: before every repetition y is poisoned and one of two judged inputs
  * is put in place, and after it the output must be bit for bit the judged one. Where a row's bits
  * depend on its place in the batch, the rows that differ are sent to be judged as well, and from
- * then on that output is the one that must come. All of that is untimed. */
+ * then on that output is the one that must come. All of that is untimed.
+ *
+ * In place, y being x, a call leaves nothing to do again: calls go over copies of x in turn, and
+ * when all are used up they are put back, untimed. Its roofs copy each copy onto itself: every byte
+ * is read and written once, as by the best kernel. */
 #include "code_place.h"
 #include "hash.h"
 #include "hayai.h"
+#include "hayai_benchmark.h"
 #include "worker_inside.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
-enum { PAGE = 4096, LINE = 64, POISON = 0xff };
+enum { PAGE = 4096, LINE = 64, POISON = 0xff, MOST_COPIES = 256 };
 
 enum { SEEN_NOTHING, SEEN_JUDGED, SEEN_OTHER };
 
@@ -24,6 +31,8 @@ typedef struct entry {
     char *expected[2]; /* judged outputs of one block; a roof's is the input itself */
     uint64_t *seen[2]; /* what came into each slot so far: SEEN_*, or the hash of other bits */
     varied_rows varied;
+    unsigned rounds;    /* done */
+    double cpu_seconds; /* in place: of one call, without what puts the copies back */
     bool failed;
 } entry;
 
@@ -37,11 +46,13 @@ static struct {
     char *block[2];
     int filled;          /* which input x holds; -1: none */
     ln_tensors *tensors; /* one a slot, in the order in which they are used */
+    bool in_place;       /* there is no y */
     char *evictor;       /* cold: read through before each repetition; else NULL */
     size_t evictor_bytes;
     entry entries[WORKER_MAX_ENTRIES];
     unsigned count;
-    uint64_t choice; /* state of the generator that picks the input */
+    uint64_t choice; /* state of the generator that draws */
+    int first;       /* input of the first round */
     hayai_suite *suite;
 } group;
 
@@ -89,7 +100,7 @@ static bool make_tensors(void)
         group.tensors[i] = group.tensors[other];
         group.tensors[other] = (ln_tensors){
             .x = (char *)group.x.data + i * group.slot_bytes,
-            .y = (char *)group.y.data + i * group.slot_bytes,
+            .y = (char *)(group.in_place ? group.x : group.y).data + i * group.slot_bytes,
             .gamma = group.gamma.data,
             .beta = group.beta.data,
         };
@@ -109,6 +120,27 @@ static bool make_cold(size_t bytes)
     return group.evictor != NULL;
 }
 
+static void make_copies(size_t bytes)
+{
+    size_t copies = bytes / group.slot_bytes;
+    group.slots = copies < 1 ? 1 : copies < MOST_COPIES ? copies : MOST_COPIES;
+}
+
+static bool make_buffers(const order *order)
+{
+    size_t bytes = group.slots * group.slot_bytes;
+    if (!guard_create(&group.x, "x", bytes, GUARD_TIMED, order->x_offset % PAGE) ||
+        (!group.in_place &&
+         !guard_create(&group.y, "y", bytes, GUARD_TIMED, order->y_offset % PAGE)))
+        return false;
+    if (order->huge_pages) {
+        madvise(group.x.map + PAGE, group.x.map_size - 2 * PAGE, MADV_HUGEPAGE);
+        if (!group.in_place)
+            madvise(group.y.map + PAGE, group.y.map_size - 2 * PAGE, MADV_HUGEPAGE);
+    }
+    return true;
+}
+
 void worker_time_begin(const order *order)
 {
     const ln_problem *problem = &order->problem;
@@ -124,46 +156,54 @@ void worker_time_begin(const order *order)
     group.slots = 1;
     group.filled = -1;
     group.choice = order->seed;
+    group.first = (int)(next_choice() >> 63);
     group.threads = order->threads > 1 ? order->threads : 1;
     if (!worker_threads_begin(group.threads, order->cpu)) {
         fail_group("the system has no more threads");
         return;
     }
-    bool room = order->cache != CACHE_COLD || make_cold(order->cold_bytes);
-    size_t bytes = group.slots * group.slot_bytes;
+    group.in_place = order->cache == CACHE_IN_PLACE;
+    if (group.in_place)
+        make_copies(order->rotated_bytes);
+    bool room = order->cache != CACHE_COLD || make_cold(order->rotated_bytes);
     group.suite = hayai_suite_create();
     group.block[0] = read_block(order->at.x);
     group.block[1] = read_block(order->at.x_other);
-    bool fine = room && group.suite && group.block[0] && group.block[1] &&
-                guard_create(&group.x, "x", bytes, GUARD_TIMED, order->x_offset % PAGE) &&
-                guard_create(&group.y, "y", bytes, GUARD_TIMED, order->y_offset % PAGE) &&
+    bool fine = room && group.suite && group.block[0] && group.block[1] && make_buffers(order) &&
                 make_parameter(&group.gamma, "gamma", order->at.gamma) &&
                 make_parameter(&group.beta, "beta", order->at.beta) && make_tensors();
     if (!fine) {
         fail_group("out of memory in the worker");
         return;
     }
-    if (order->huge_pages) {
-        madvise(group.x.map + PAGE, group.x.map_size - 2 * PAGE, MADV_HUGEPAGE);
-        madvise(group.y.map + PAGE, group.y.map_size - 2 * PAGE, MADV_HUGEPAGE);
-    }
     worker_send_done("", 0);
 }
 
-/* Every slot of x holds the block of this input, over and over. */
+/* The block of this input, over and over. */
+static void fill_slot(char *x, int input)
+{
+    for (size_t at = 0; at < group.tensor_bytes; at += group.block_bytes) {
+        size_t left = group.tensor_bytes - at;
+        memcpy(x + at, group.block[input], left < group.block_bytes ? left : group.block_bytes);
+    }
+}
+
+static void fill_slots(int input)
+{
+    for (size_t slot = 0; slot < group.slots; slot++)
+        fill_slot((char *)group.x.data + slot * group.slot_bytes, input);
+}
+
+/* Every slot of x holds this input; nobody may write to it, but in place. */
 static bool fill_input(int input)
 {
     if (group.filled == input)
         return true;
-    if (!guard_release(&group.x))
+    if (!group.in_place && !guard_release(&group.x))
         return false;
-    for (size_t slot = 0; slot < group.slots; slot++) {
-        char *x = (char *)group.x.data + slot * group.slot_bytes;
-        for (size_t at = 0; at < group.tensor_bytes; at += group.block_bytes) {
-            size_t left = group.tensor_bytes - at;
-            memcpy(x + at, group.block[input], left < group.block_bytes ? left : group.block_bytes);
-        }
-    }
+    fill_slots(input);
+    if (group.in_place)
+        return true; /* the next call takes it away */
     group.filled = input;
     return guard_protect(&group.x);
 }
@@ -226,8 +266,43 @@ static size_t loop_threads(hayai_state *state, const entry *entry)
     return used;
 }
 
-static size_t loop(hayai_state *state, const entry *entry)
+static double clock_seconds(clockid_t clock)
 {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* As many calls as there are copies, then all of them put back; in the end the copies are as the
+ * last calls left them. */
+static size_t loop_in_place(hayai_state *state, entry *entry, int input)
+{
+    double real = 0, cpu = 0;
+    size_t used = 0;
+    int64_t calls = 0;
+    for (int64_t n; (n = hayai_state_batch(state)) > 0;) {
+        calls += n;
+        for (int64_t left = n; left > 0; left -= (int64_t)used) {
+            if (used > 0)
+                fill_slots(input);
+            used = left < (int64_t)group.slots ? (size_t)left : group.slots;
+            double cpu_start = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
+            double start = clock_seconds(CLOCK_MONOTONIC);
+            for (size_t slot = 0; slot < used; slot++)
+                call_once(entry, &group.tensors[slot]);
+            real += clock_seconds(CLOCK_MONOTONIC) - start;
+            cpu += clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu_start;
+        }
+    }
+    hayai_state_set_iteration_time(state, real);
+    entry->cpu_seconds = calls > 0 ? cpu / (double)calls : 0;
+    return used;
+}
+
+static size_t loop(hayai_state *state, entry *entry, int input)
+{
+    if (group.in_place)
+        return loop_in_place(state, entry, input);
     if (group.threads > 1)
         return loop_threads(state, entry);
     return entry->kernel ? loop_kernel(state, entry) : loop_roof(state, entry);
@@ -252,10 +327,13 @@ static uint64_t hash_output(const char *y)
 }
 
 /* The same call on the same buffers: an odd number of times, so that what alternates shows. */
-static bool comes_again(const entry *entry, const ln_tensors *tensors, uint64_t hash)
+static bool comes_again(const entry *entry, int input, const ln_tensors *tensors, uint64_t hash)
 {
     for (int again = 0; again < 3; again++) {
-        memset(tensors->y, POISON, group.tensor_bytes);
+        if (group.in_place)
+            fill_slot(tensors->y, input);
+        else
+            memset(tensors->y, POISON, group.tensor_bytes);
         call_once(entry, tensors);
         if (hash_output(tensors->y) != hash)
             return false;
@@ -298,7 +376,7 @@ static const char *check_output(entry *entry, int input, size_t slots)
             continue;
         if (!entry->kernel)
             return "the copy differs from what was copied";
-        if (!comes_again(entry, tensors, found))
+        if (!comes_again(entry, input, tensors, found))
             return "two calls on the same rows in the same place differ";
         if (!send_varied(entry, input, tensors->y))
             return NULL;
@@ -321,8 +399,13 @@ static void poison_sparsely(void)
  * repetition, as in DRAM, it would pay for that: a non-temporal copy took 9 % longer. So hot, one
  * untimed call comes first, and y is poisoned again in so few places that it costs nothing; cold,
  * everything is evicted. */
-static void settle(const entry *entry)
+static void settle(const entry *entry, int input)
 {
+    if (group.in_place) {
+        call_once(entry, &group.tensors[0]);
+        fill_slots(input);
+        return;
+    }
     memset(group.y.data, POISON, group.y.size);
     if (!group.evictor) {
         call_once(entry, &group.tensors[0]);
@@ -331,6 +414,13 @@ static void settle(const entry *entry)
     }
     for (size_t at = 0; at < group.evictor_bytes; at += LINE)
         hayai_do_not_optimize(((const volatile char *)group.evictor)[at]);
+}
+
+/* From round to round the other one, so that an answer kept from the last call is seen, and for all
+ * entries of a round the same: in DRAM, filling x costs more than a call. */
+static int input_of(const entry *entry)
+{
+    return (int)((unsigned)group.first + entry->rounds) & 1;
 }
 
 static void fail_entry(entry *entry, verdict_kind verdict, const char *what)
@@ -349,7 +439,7 @@ static void time_entry(hayai_state *state, void *context)
     worker_fault_entry(entry->index);
     reply started = {.kind = REPLY_STARTED, .count = entry->index};
     worker_send(&started);
-    int input = (int)(next_choice() >> 63);
+    int input = input_of(entry);
     if (!fill_input(input)) {
         fail_group("the protection of x could not be changed");
         hayai_state_skip_with_error(state, "left out");
@@ -359,12 +449,12 @@ static void time_entry(hayai_state *state, void *context)
     long distance;
     process_state_take(&before);
     worker_threads_pin(entry->split.own_threads);
-    settle(entry);
-    size_t used = loop(state, entry);
+    settle(entry, input);
+    size_t used = loop(state, entry, input);
     const char *changed = process_state_compare(&before), *wrong;
     if (changed)
         fail_entry(entry, VERDICT_STATE_CHANGED, changed);
-    else if (guard_slack_changed(&group.y, &distance))
+    else if (guard_slack_changed(group.in_place ? &group.x : &group.y, &distance))
         fail_entry(entry, VERDICT_OVERRUN, distance < 0 ? "wrote before y" : "wrote behind y");
     else if ((wrong = check_output(entry, input, used < group.slots ? used : group.slots)))
         fail_entry(entry, VERDICT_NONDETERMINISTIC, wrong);
@@ -375,6 +465,8 @@ static bool prepare_entry(entry *entry, const ln_plugin *plugin)
 {
     process_state before;
     const char *refusal = kernel_refuses(entry->kernel, &group.problem);
+    if (!refusal && group.in_place && (entry->kernel->traits & LN_TRAIT_NOT_IN_PLACE))
+        refusal = "y must not be x";
     if (!refusal) {
         process_state_take(&before);
         refusal = split_prepare(&entry->split, plugin, entry->kernel, &group.problem);
@@ -387,6 +479,17 @@ static bool prepare_entry(entry *entry, const ln_plugin *plugin)
     if (refusal)
         worker_send_failed(VERDICT_UNSUPPORTED, entry->index, "%s", refusal);
     return !refusal;
+}
+
+static bool add_to_suite(entry *entry, const order *order)
+{
+    hayai_benchmark *added;
+    bool found = order->iterations > 0 && order->iterations <= INT64_MAX;
+    bool fewer = order->repetitions > 0 && order->repetitions <= INT_MAX;
+    return hayai_suite_add(group.suite, entry->name, time_entry, entry, &added) == HAYAI_OK &&
+           (!group.in_place || hayai_benchmark_use_manual_time(added) == HAYAI_OK) &&
+           (!found || hayai_benchmark_iterations(added, (int64_t)order->iterations) == HAYAI_OK) &&
+           (!fewer || hayai_benchmark_repetitions(added, (int)order->repetitions) == HAYAI_OK);
 }
 
 void worker_time_entry(const worker_plugins *plugins, const order *order)
@@ -426,7 +529,7 @@ void worker_time_entry(const worker_plugins *plugins, const order *order)
     code_place_draw(entry->kernel ? (void (*)(void))entry->kernel->run
                                   : (void (*)(void))entry->roof,
                     next_choice());
-    if (hayai_suite_add(group.suite, entry->name, time_entry, entry, NULL) != HAYAI_OK) {
+    if (!add_to_suite(entry, order)) {
         fail_group(hayai_last_message());
         return;
     }
@@ -437,7 +540,9 @@ void worker_time_entry(const worker_plugins *plugins, const order *order)
 static int send_repetition(const hayai_repetition *done, void *context)
 {
     (void)context;
-    if (done->error || group.entries[done->benchmark].failed)
+    entry *entry = &group.entries[done->benchmark];
+    entry->rounds = done->repetition + 1;
+    if (done->error || entry->failed)
         return 0;
     reply sent = {.kind = REPLY_REPETITION, .count = (uint32_t)done->benchmark};
     sent.repetition = (repetition){
@@ -445,7 +550,7 @@ static int send_repetition(const hayai_repetition *done, void *context)
         .order = done->order,
         .iterations = (uint64_t)done->iterations,
         .real_ns = done->real_seconds * 1e9,
-        .cpu_ns = done->cpu_seconds * 1e9,
+        .cpu_ns = (group.in_place ? entry->cpu_seconds : done->cpu_seconds) * 1e9,
     };
     worker_send(&sent);
     return 0;

@@ -13,8 +13,11 @@
  * than bound_depth(N) = ceil(N / BLOCK) + log2(BLOCK) roundings, and that leaves room for the
  * rounding of its product where a term is a product.
  *
- * The bounds are evaluated in double; what double rounds is made up for by factors 1 + 1e-12, and
- * by absolute slack of 1e-14 relative to the operands where numbers are subtracted. */
+ * The bounds are evaluated in double, from facts that were rounded to double: w = DOUBLE_UNIT. An
+ * error is a sum of products without a subtraction, of some hundred roundings at most: a factor 1 +
+ * 1e-12 (9000 w) makes up for those, and widens it by no more. Where an error is taken from or
+ * added to what it is the error of (var, rstd), such a factor would be wider than f64's own errors:
+ * there the roundings are counted, and k w of that number added. */
 #ifndef LN_BOUND_H
 #define LN_BOUND_H
 
@@ -31,6 +34,7 @@ typedef struct moments_bound {
 } moments_bound;
 
 static const double bound_slack = 1.0 + 1e-12;
+#define DOUBLE_UNIT 0x1p-53
 static const moments_bound bound_none = {INFINITY, INFINITY, -INFINITY, INFINITY, 1};
 
 /* Accumulators are longer than items. */
@@ -84,11 +88,22 @@ LN_INLINE double bound_product(const ln_problem *problem, const ln_row_facts *fa
     return 2 * (product + eps) < ITEM_MAX ? error * bound_slack : INFINITY;
 }
 
-/* m2 / N lies within `error` of the exact biased variance. */
+/* m2 / N lies within `error` of the exact biased variance. var was rounded, and either end is: two
+ * roundings, of numbers up to var + error. */
 LN_INLINE moments_bound bound_around(double var, double error, double mean, double rest)
 {
-    error = error * bound_slack + var * 1e-14;
+    error = error * bound_slack + 3 * DOUBLE_UNIT * var;
     return (moments_bound){mean * bound_slack, rest * bound_slack, var - error, var + error, 1};
+}
+
+/* m2 / N >= 0 lies in [lo, hi], each a product of var, with what was added to it, and a factor 1 -+
+ * an error, and a little: var, the factor and what is done with them round six times at most. */
+LN_INLINE moments_bound bound_between(const ln_row_facts *facts, double lo, double hi, double mean,
+                                      double rest)
+{
+    return (moments_bound){mean * bound_slack, rest * bound_slack,
+                           fmax(0.0, lo - 8 * DOUBLE_UNIT * facts->var), hi * (1 + 8 * DOUBLE_UNIT),
+                           1};
 }
 
 /* A sweep over x - p, for |mu - p| <= a and sums of `depth` roundings at most:

@@ -72,8 +72,12 @@ LN_INLINE factor square_root(factor a)
 LN_INLINE factor convention_rstd(const convention *convention, moments moments)
 {
     factor var = moments.m2 / convention->divisor, scale = moments.scale;
-    factor eps_in_variance = (convention->eps_in_variance * scale) * scale;
-    factor std = square_root(var + eps_in_variance) + convention->eps_on_std * scale;
+    factor inside = var + (convention->eps_in_variance * scale) * scale;
+#if defined(RSTD_ESTIMATED) && !defined(LN_BOUND_ONLY)
+    if (convention->eps_on_std == 0)
+        return scale * reciprocal_root(inside);
+#endif
+    factor std = square_root(inside) + convention->eps_on_std * scale;
     return scale * (1 / std);
 }
 
@@ -118,17 +122,21 @@ LN_INLINE vec convention_finish(const convention *convention, vec xhat, size_t i
     return convention_finish_with(convention, xhat, convention_terms(convention, i, n));
 }
 
-/* Outward roundings of an end of an interval: `roundings` of them, and an underflow. */
+/* Outward roundings of an end of an interval: `roundings` of them, and an underflow. And those of
+ * double, four at most: two (of a ratio and a product; of a sum, or a root) in value, one of the
+ * factor's sum and one of the last. */
 LN_INLINE double bound_below(double value, double roundings)
 {
-    double below =
-        value - fabs(value) * (bound_gamma_of(FACTOR_UNIT, roundings) + 1e-14) - FACTOR_TINY;
+    double below = value -
+                   fabs(value) * (bound_gamma_of(FACTOR_UNIT, roundings) + 5 * DOUBLE_UNIT) -
+                   FACTOR_TINY;
     return value >= 0 ? fmax(below, 0.0) : below; /* rounding never crosses zero */
 }
 
 LN_INLINE double bound_above(double value, double roundings)
 {
-    return value + fabs(value) * (bound_gamma_of(FACTOR_UNIT, roundings) + 1e-14) + FACTOR_TINY;
+    return value + fabs(value) * (bound_gamma_of(FACTOR_UNIT, roundings) + 5 * DOUBLE_UNIT) +
+           FACTOR_TINY;
 }
 
 /* rho: |rstd / exact - 1|, infinite for no claim. */
@@ -148,18 +156,29 @@ LN_INLINE double convention_rstd_bound(const ln_problem *problem, const ln_row_f
     }
     if (!(lo >= 0 && hi < FACTOR_MAX / 2))
         return INFINITY;
-    lo = bound_below(sqrt(lo), 1);
-    hi = bound_above(sqrt(hi), 1);
+    double root_lo = bound_below(sqrt(lo), 1), root_hi = bound_above(sqrt(hi), 1);
+    double reciprocal = FACTOR_UNIT;
     if (on_std > 0) {
-        lo = bound_below(lo + bound_below(on_std, 1), 1);
-        hi = bound_above(hi + bound_above(on_std, 1), 1);
+        root_lo = bound_below(root_lo + bound_below(on_std, 1), 1);
+        root_hi = bound_above(root_hi + bound_above(on_std, 1), 1);
     }
-    if (!(2 / lo < FACTOR_MAX && hi < FACTOR_MAX / 2 && 1 / hi > 2 * FACTOR_MIN))
+#ifdef RSTD_ESTIMATED
+    else {
+        if (!(lo > 2 * FACTOR_MIN))
+            return INFINITY;
+        root_lo = sqrt(lo), root_hi = sqrt(hi);
+        reciprocal = reciprocal_root_error();
+    }
+#endif
+    if (!(2 / root_lo < FACTOR_MAX && root_hi < FACTOR_MAX / 2 && 1 / root_hi > 2 * FACTOR_MIN))
         return INFINITY;
-    double largest = scale / lo * (1 + FACTOR_UNIT), smallest = scale / hi * (1 - FACTOR_UNIT);
+    double largest = scale / root_lo * (1 + reciprocal);
+    double smallest = scale / root_hi * (1 - reciprocal);
     if (!(2 * largest < RSTD_MAX && smallest > 2 * RSTD_MIN))
         return INFINITY;
-    return fmax(largest / facts->rstd - 1, 1 - smallest / facts->rstd) + 1e-13;
+    /* The ratios round six times, the fact, 1 + reciprocal and the estimate's roots among them. */
+    double above = largest / facts->rstd, below = smallest / facts->rstd;
+    return fmax(above - 1 + 8 * DOUBLE_UNIT * above, 1 - below + 8 * DOUBLE_UNIT) * bound_slack;
 }
 
 /* Roundings of the affine form after xhat. */

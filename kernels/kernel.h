@@ -15,6 +15,7 @@
  *     #define LN_LANES 16
  *     #define LN_UNROLL 4
  *     #define LN_FMA 1
+ *     #define LN_LONG_SQUARES 0
  *     #include "kernel.h"
  *
  * What the parts give each other:
@@ -25,7 +26,9 @@
  *     apply       factor, the type in which rstd is computed; centre_of(moments, rstd, quotient) ->
  *                 centre, centre_normalise(centre, x) -> (x - mean) * rstd + quotient,
  *                 centre_bound(problem, facts, moments_bound, rho) -> absolute error of that, rho
- *                 being rstd's relative error
+ *                 being rstd's relative error. Where it says RSTD_ESTIMATED it also has the root
+ *                 (convention.h); CENTRE_GUARDED and CENTRE_FOLDED change a row's last step
+ *                 (schedule/rows.h)
  *     schedule    schedule_run(call, affine, form): all rows. One that stores y around the caches
  *                 says LN_NONTEMPORAL, and the kernel has that trait
  *     convention  rstd from the moments, the finish of an element, and their bounds
@@ -50,13 +53,21 @@ LN_INLINE vec multiply_add(vec a, vec b, vec c)
 enum { UNROLL = LN_UNROLL, BLOCK = LN_LANES * LN_UNROLL };
 _Static_assert((UNROLL & (UNROLL - 1)) == 0 && UNROLL > 0, "unroll must be a power of two");
 
+/* The type of m2: that of the accumulators, or where statistics say LN_SQUARES_IN_DOUBLE, double,
+ * which holds m2 in two floats as one number. */
+#if LN_LONG_SQUARES
+typedef double squares;
+#else
+typedef real squares;
+#endif
+
 /* What statistics finds: mean + rest is the row's mean, in two parts where one is not enough (rest
  * is 0 otherwise), and m2 = scale^2 sum (x - mean)^2, scale being 1, or a power of two that keeps
  * the squares from overflow and underflow. */
 typedef struct moments {
     real mean;
     real rest;
-    real m2;
+    squares m2;
     real scale;
 } moments;
 
@@ -112,6 +123,7 @@ ln_bound LN_PASTE(ln_bound_, LN_NAME)(const ln_problem *problem, const ln_row_fa
 #include LN_SCHEDULE_FILE
 
 _Static_assert(LANES == LN_LANES, "isa.def's vector bytes and the lane file disagree");
+_Static_assert(sizeof(factor) >= sizeof(squares), "rstd is computed from all of m2");
 
 /* Each affine form and form of residual gets a function of its own, in which both are constants.
  * (All in one takes compilers three times as long, and runs slower.) */

@@ -62,7 +62,8 @@ typedef struct ln_row_facts {
  * is 1 + g_i under gamma1, and xhat includes eps under LN_EPS_QUOTIENT. The rounding of y to the
  * storage type is in it. An element whose exact_i comes nearer than that to where the storage type
  * rounds to infinity may be infinite or finite. An infinite xhat_abs means: no claim for this row
- * (an intermediate may overflow, or cancellation leaves nothing). */
+ * (an intermediate may overflow, or cancellation leaves nothing). Kernels that fold rstd into gamma
+ * (apply "folded") presuppose that each |gamma_i| * rstd is a normal number or 0. */
 typedef struct ln_bound {
     double xhat_abs;
     double affine_rel;
@@ -72,15 +73,15 @@ typedef struct ln_kernel {
     size_t struct_size;     /* sizeof(ln_kernel) as compiled */
     const char *name;       /* [a-z0-9_.-]{1,63}, unique in its plugin */
     const char *statistics; /* how mean and variance are found, "" if not known */
-    const char
-        *apply; /* "direct": (x - mean) * rstd; "split": the mean in two floats; "" if not known */
-    const char *schedule; /* how rows and columns are walked, "" if not known */
-    const char *isa;      /* "scalar", "avx2", "avx512", "neon", ... */
-    ln_type storage;      /* of x and y */
-    ln_type param;        /* of gamma and beta */
-    ln_type accumulator;  /* of sums, mean and rstd */
-    unsigned unroll;      /* vectors a loop step */
-    unsigned traits;      /* ln_trait, or-ed */
+    const char *apply;      /* "direct": (x - mean) * rstd; "split": the mean in two floats, ...
+                               (kernels/README.md); "" if not known */
+    const char *schedule;   /* how rows and columns are walked, "" if not known */
+    const char *isa;        /* "scalar", "avx2", "avx512", "neon", ... */
+    ln_type storage;        /* of x and y */
+    ln_type param;          /* of gamma and beta */
+    ln_type accumulator;    /* of sums, mean and rstd */
+    unsigned unroll;        /* vectors a loop step */
+    unsigned traits;        /* ln_trait, or-ed */
 
     /* NULL: every problem of these types. Else a reason, in a few words, why this problem (or this
      * CPU) cannot be served, or NULL if it can. Called before anything else. */

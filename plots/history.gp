@@ -13,11 +13,6 @@ points = 'data/'.stem.'.tsv'
 segments = 'data/'.stem.'_segments.tsv'
 changes = 'data/'.stem.'_changes.tsv'
 
-array PALETTE[8] = [0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0x000000, 0xE69F00, 0x56B4E9, 0x8A7A00]
-array MARKS[8] = [7, 5, 9, 13, 11, 6, 4, 8]
-series_colour(i) = PALETTE[(i - 1) % 8 + 1]
-series_mark(i) = MARKS[(i - 1) % 8 + 1]
-
 stats 'data/'.stem.'_ticks.tsv' skip 1 using (0) nooutput
 tick_count = int(STATS_records)
 array TICK[tick_count]
@@ -34,10 +29,10 @@ array LEGEND_INK[series_count]
 do for [i = 1:series_count] {
     LEGEND_TEXT[i] = short(NAME[i])
     LEGEND_LINE[i] = 2
-    LEGEND_DASH[i] = 1
-    LEGEND_MARK[i] = series_mark(i)
-    LEGEND_COLOUR[i] = series_colour(i)
-    LEGEND_INK[i] = darker(series_colour(i))
+    LEGEND_DASH[i] = DASH[i]
+    LEGEND_MARK[i] = MARK[i]
+    LEGEND_COLOUR[i] = COLOUR[i]
+    LEGEND_INK[i] = TEXT_COLOUR[i]
 }
 legend_left = 24
 legend_right = width - 24
@@ -59,18 +54,18 @@ set ylabel wording('measure')
 if (number('changes') > 0) {
     plot for [i = 1:series_count] segments skip 1 \
             using ($2 - 0.4):(int($1) == i ? $4 : NaN):($3 - $2 + 0.8):(0) with vectors nohead \
-            lw 2.2 lc rgb series_colour(i) notitle, \
+            lw 2.2 dt DASH[i] lc rgb COLOUR[i] notitle, \
         for [i = 1:series_count] changes skip 1 \
             using ($2 - 0.5):(int($1) == i ? $3 : NaN):(0):($4 - $3) with vectors nohead \
-            lw 1.2 dt 3 lc rgb series_colour(i) notitle, \
+            lw 1.2 dt 3 lc rgb COLOUR[i] notitle, \
         for [i = 1:series_count] points skip 1 \
             using 2:(int($1) == i ? $3 : NaN):4:5 with yerrorbars \
-            pt series_mark(i) ps 0.6 lw 0.8 lc rgb series_colour(i) notitle
+            pt MARK[i] ps 0.6 lw 0.8 lc rgb COLOUR[i] notitle
 } else {
     plot for [i = 1:series_count] segments skip 1 \
             using ($2 - 0.4):(int($1) == i ? $4 : NaN):($3 - $2 + 0.8):(0) with vectors nohead \
-            lw 2.2 lc rgb series_colour(i) notitle, \
+            lw 2.2 dt DASH[i] lc rgb COLOUR[i] notitle, \
         for [i = 1:series_count] points skip 1 \
             using 2:(int($1) == i ? $3 : NaN):4:5 with yerrorbars \
-            pt series_mark(i) ps 0.6 lw 0.8 lc rgb series_colour(i) notitle
+            pt MARK[i] ps 0.6 lw 0.8 lc rgb COLOUR[i] notitle
 }

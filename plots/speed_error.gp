@@ -1,7 +1,7 @@
 # Speed against error, every kernel named, with the Pareto front; a panel for normal input and one
 # for the worst of all input families.
 # data/STEM.tsv: panel series label gbps row_ulp drawn_at failed label_left label_top label_width
-#     label_height; data/STEM_front.tsv: panel gbps row_ulp; data/STEM_ticks.tsv: axis value
+#     label_height tip gbps_lo gbps_hi; data/STEM_front.tsv: panel gbps row_ulp; data/STEM_ticks.tsv: axis value
 stem = ARG1
 format = ARG2
 here = ARG0[1:strlen(ARG0) - strlen('speed_error.gp')]
@@ -96,6 +96,9 @@ do for [p = 1:panel_count] {
     }
     plot front skip 1 using 2:(int($1) == p ? $3 : NaN) with lines lw 1.5 dt 2 lc rgb 0x999999 \
             notitle, \
+        for [i = 1:series_count] points skip 1 \
+            using 4:(int($1) == p && int($2) == i ? $6 : NaN):13:14 with xerrorbars \
+            pt MARK[i] ps 0 lw 1.2 lc rgb COLOUR[i] notitle, \
         for [i = 1:series_count] points skip 1 \
             using 4:(int($1) == p && int($2) == i && $7 == 0 ? $6 : NaN) with points \
             pt MARK[i] ps 1.2 lc rgb COLOUR[i] notitle, \

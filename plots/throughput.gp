@@ -1,5 +1,5 @@
 # Throughput over hidden size or over bytes, with the roofs and the sizes of the caches; the lines are
-# named at their ends.
+# named at their ends; those that have no label are thin and grey.
 # data/STEM.tsv: series kernel rows x gbps gbps_lo gbps_hi tip
 # data/STEM_labels.tsv: series label x gbps label_y; data/STEM_ticks.tsv, STEM_marks.tsv: x label
 stem = ARG1
@@ -89,10 +89,14 @@ legend_number = 2001
 load here.'legend.gp'
 
 is_roof(i) = STATISTICS[i] eq 'roof'
-plot for [i = 1:series_count] points skip 1 using 4:(int($1) == i ? $5 : NaN) with lines \
+is_named(i) = DRAWN[i] == 1
+plot for [i = 1:series_count] points skip 1 \
+        using 4:(int($1) == i && !is_named(i) ? $5 : NaN) with lines lw 0.9 lc rgb 0xBBBBBB notitle, \
+    for [i = 1:series_count] points skip 1 \
+        using 4:(int($1) == i && is_named(i) ? $5 : NaN) with lines \
         lw (is_roof(i) ? 2.5 : 1.6) dt DASH[i] lc rgb COLOUR[i] notitle, \
     for [i = 1:series_count] points skip 1 \
-        using 4:(int($1) == i && !is_roof(i) ? $5 : NaN):6:7 with yerrorbars \
+        using 4:(int($1) == i && is_named(i) && !is_roof(i) ? $5 : NaN):6:7 with yerrorbars \
         pt MARK[i] ps 0.7 lw 1 lc rgb COLOUR[i] notitle, \
     for [n = 1:tips] points skip 1 using 4:5:8 with labels hypertext point pt 7 ps 0.9 \
         lc rgb '#ff000000' notitle

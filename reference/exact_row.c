@@ -7,9 +7,10 @@
  *
  *     eps in the variance, on the quotient, none:
  *         xhat (without eps) = a_i / (N sqrt(w / (N (N - ddof)))) = a_i sqrt((N - ddof) / (N w)),
- * so element - t = -u + b sqrt(r)              with r = (N - ddof) / (N w) eps on the std (s =
- * sqrt(var), s + eps > 0): element - t = b / (N (s + eps)) - u, which has the sign of (b - u N eps)
- * - u N sqrt(r)               with r = var = v / (N (N - ddof))
+ *         so element - t = -u + b sqrt(r)                     with r = (N - ddof) / (N w)
+ *     eps on the std (s = sqrt(var), s + eps > 0):
+ *         element - t = b / (N (s + eps)) - u, which has the sign of
+ *         (b - u N eps) - u N sqrt(r)                         with r = var = v / (N (N - ddof))
  */
 #include "exact_row.h"
 

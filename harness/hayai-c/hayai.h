@@ -222,7 +222,8 @@ typedef int hayai_repetition_callback(const hayai_repetition *repetition, void *
 
 typedef struct hayai_interleave {
     uint64_t seed;
-    unsigned repetitions;   /* of each instance, > 0 */
+    unsigned repetitions;   /* of each instance, > 0; of one that has a number of its own at most
+                               that many: it leaves out the later rounds */
     double min_seconds;     /* a repetition's least duration; 0: 0.5 */
     int64_t max_iterations; /* never more in one call of the function; 0: no limit */
     hayai_repetition_callback *on_repetition;
@@ -230,9 +231,9 @@ typedef struct hayai_interleave {
     const char *filter; /* as in hayai_suite_list(); NULL: all */
 } hayai_interleave;
 
-/* Runs every instance `repetitions` times, in an order drawn from the seed, and reports each
- * repetition at once. (Google Benchmark's own interleaving reports an instance only when its last
- * repetition is done, and its order can't be repeated.)
+/* Runs every instance `repetitions` times (see there), in an order drawn from the seed, and reports
+ * each repetition at once. (Google Benchmark's own interleaving reports an instance only when its
+ * last repetition is done, and its order can't be repeated.)
  *
  * First the iterations of each instance are found, once, in the order of adding, by Google
  * Benchmark's own search (which calls the function as a repetition does). Then each round is a

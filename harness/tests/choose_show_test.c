@@ -218,6 +218,19 @@ static void test_emitted_hostile(void **state)
     chosen_free(&one);
 }
 
+/* What can't end a comment, continue its line or make a trigraph is shown as it is. */
+static void test_comments(void **state)
+{
+    (void)state;
+    text out = {0};
+    emit_comment(&out, "8 times the best peer's, \"x\" < 100 %");
+    assert_string_equal(out.bytes, "8 times the best peer's, \"x\" < 100 %");
+    text_free(&out);
+    emit_comment(&out, "a*/b\\c?\?/d\n\t\x7f\xc3\xa9");
+    assert_string_equal(out.bytes, "a./b.c../d.....");
+    text_free(&out);
+}
+
 static void test_models(void **state)
 {
     (void)state;
@@ -256,7 +269,7 @@ int main(void)
         SCRATCH_TEST(test_hostile_text), SCRATCH_TEST(test_json),
         SCRATCH_TEST(test_width),        SCRATCH_TEST(test_emitted_ranges),
         SCRATCH_TEST(test_emitted_runs), SCRATCH_TEST(test_emitted_hostile),
-        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_models),   cmocka_unit_test(test_comments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,31 @@ sql gone.db "UPDATE cases SET kernel = 'gone_' || kernel"
 run_it report --verify --sample 1 --db gone.db --run 1
 check "verify: a kernel that is gone: exit code 4" is "$code" 4
 check "verify: gone" has out ' gone$'
+check "verify: why it is gone" has out "^gone: gone_[a-z_0-9]*: no kernel matches 'gone_"
+run_it report --verify --sample 1 --db gone.db --run 1 --json
+check "verify --json: gone" is "$(value figures.0.verdict out)" gone
+check "verify --json: the case" is "$(value figures.0.hidden out)" 64
+
+# A plugin's figures are measured with it; those of hunted rows on all of them.
+accepted "a plugin's run" 0 run --plan quick --only accuracy --plugin "$libraries/example_plugin.so" \
+    --kernels example --shapes 4x64 --conventions torch --inputs normal --db p.db --no-charts
+run_it report --verify --db p.db
+check "verify without the plugin: exit code 4" is "$code" 4
+check "verify without the plugin: said" has out "^gone: example: no kernel matches 'example'"
+accepted "verify with the plugin" 0 report --verify --db p.db --plugin "$libraries/example_plugin.so"
+check "verify with the plugin: holds" has out '^row ULP +example .* holds$'
+mkdir worst
+for seed in 1 2 3; do
+    accepted "hunt $seed" 0 hunt --kernel naive_f32_scalar --hidden 64 --max-kappa 100 --time 0.05 \
+        --seed $seed --out worst/$seed.txt
+done
+export LNBENCH_WORST=$PWD/worst
+accepted "a run of hunted rows" 0 run --only accuracy --kernels two_pass_f32_scalar \
+    --conventions torch --shapes 2x64 --inputs worst --db h.db --no-charts
+accepted "verify hunted rows" 0 report --verify --sample 1 --db h.db
+check "verify hunted rows: hold" has out ' holds$'
+check "hunted rows: all, not as many as the shape has" hasnt out ' 2x64 '
+unset LNBENCH_WORST
 refused "verify of nothing" 2 '1 to 10000' report --verify --sample 0 --db r.db
 
 # Speeds hold where intervals meet: ten times the time does not, on the noisiest machine.
@@ -52,6 +77,18 @@ check "report --no-pdf: no PDF" test ! -e page/report.pdf
 check "report: Markdown shows the PNG" has page/report.md '!\[.*\]\(error_kappa.png\)'
 check "report: the figure's command" has page/report.md 'lnbench run --plan quick --only accuracy'
 check "report: the worst row's command" has page/report.md 'lnbench replay --case [0-9]+'
+
+# A kernel looks the same in the chart of a history.
+if command -v gnuplot >/dev/null; then
+    accepted "a history" 0 history --db r.db --measure row_ulp_max --out past
+    for kernel in two_pass_f32_scalar naive_f32_scalar; do
+        look=$(sed -n "s/^$kernel\t//p" page/data/series.tsv | cut -f 3-6)
+        past=$(sed -n "s/^$kernel 4x64\t//p" past/data/history_1_series.tsv | head -1 | cut -f 3-6)
+        check "history: $kernel has its colours and mark" is "$past" "${look:?}"
+    done
+else
+    echo "not checked: the colours of a history (gnuplot is not installed)"
+fi
 mkdir poor
 ln -s "$(command -v gnuplot)" poor/gnuplot 2>/dev/null
 PATH=$scratch/poor "$lnbench" report --db r.db --out poor_page >out 2>err </dev/null
@@ -63,6 +100,8 @@ PATH=$scratch/nowhere "$lnbench" report --db r.db --out bare_page --no-pdf >out 
 code=$?
 check "without gnuplot: exit code" is "$code" 0
 check "without gnuplot: said" has err 'gnuplot was not found'
+run_it report --db r.db --out r.db/page
+check "into a file: nothing is shown first" lines out 0
 refused "into a file" 7 'cannot be made a directory|Not a directory' report --db r.db --out r.db/page
 refused "no such database" 7 'nowhere.db' report --db nowhere.db
 refused "no such run" 7 'run 99' report --db r.db --run 99

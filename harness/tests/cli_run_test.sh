@@ -28,7 +28,7 @@ bad "document 004 as input" 'seed-004' --inputs seed-004
 bad "no input" '--inputs' --inputs ''
 bad "a plan" 'qick: quick, default or full' --plan qick
 bad "a half" 'sped: speed or accuracy' --only sped
-bad "a cache state" 'warm: hot or cold' --cache warm
+bad "a cache state" 'warm: hot, cold or in-place' --cache warm
 bad "a dtype" 'f31: f32' --dtypes f31
 bad "a dtype without kernels" 'bf16: no kernel of --kernels has it' --dtypes bf16 --kernels 'naive_f32_*'
 bad "a dtype that no chosen kernel has" 'not f32' --kernels '*_bf16_*'
@@ -80,6 +80,12 @@ accepted "cold cache" 0 run --db one.db "${small[@]}" --only speed --cache cold,
     --processes 1 --repetitions 1
 check "cold cache: table" has out '^4 x 16 f32, torch, .* cold cache, 1 thread$'
 check "hot cache: table" has out '^4 x 16 f32, torch, .* hot cache, 1 thread$'
+accepted "in place" 0 run --db place.db "${small[@]}" --only speed --cache hot,in-place \
+    --shapes 4x16 --processes 1 --repetitions 2
+check "in place: table" has out '^4 x 16 f32, torch, .* in place, 1 thread$'
+accepted "in place: export" 0 export --db place.db --format tsv --out place.tsv
+check "in place: every kernel, and roofs of its own" is "$(cut -f1-9 place.tsv |
+    grep -c "$(printf '\t')in-place")" "$(cut -f1-9 place.tsv | grep -c "$(printf '\t')hot")"
 
 run_it run --db limit.db "${small[@]}" --only accuracy --inputs normal --shapes 4x64 --max-row-ulp 0
 check "--max-row-ulp 0: exit code" is "$code" 5
@@ -92,6 +98,17 @@ for run in 1 2; do
     accepted "determinism: export $run" 0 export --db same$run.db --format tsv --out same$run.tsv
 done
 check "the same seed: the same figures" cmp same1.tsv same2.tsv
+# Cases are judged on all processors, and stored as on one.
+if command -v taskset >/dev/null && [ "$(nproc)" -gt 1 ]; then
+    cpu=$(taskset -cp $$ | sed 's/.*[:,-] *//')
+    timeout 120 taskset -c "$cpu" "$lnbench" run --db alone.db "${accurate[@]}" --seed 7 >out 2>err
+    code=$?
+    check "one processor: exit code" is "$code" 0
+    accepted "one processor: export" 0 export --db alone.db --format tsv --out alone.tsv
+    check "one processor: the same cases in the same order" cmp same1.tsv alone.tsv
+else
+    echo "not checked: judging in lanes beside judging in one wants taskset and two processors"
+fi
 accepted "another seed: run" 0 run --db other.db "${accurate[@]}" --seed 8
 accepted "another seed: export" 0 export --db other.db --format tsv --out other.tsv
 check "another seed: other figures" test "$(cmp -s same1.tsv other.tsv; echo $?)" -eq 1

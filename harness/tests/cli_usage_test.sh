@@ -43,7 +43,7 @@ options_of eval --x --residual --gamma --beta --convention --kernel --reference 
 options_of choose --shape --model --tokens --convention --dtype --cache --threads --kernels \
     --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --explain --format --json \
     --emit --class --fresh --stored --time --plugin --seed --deadline --db
-options_of report --run --out --no-pdf --verify --sample --db --format --json
+options_of report --run --out --no-pdf --verify --sample --plugin --db --format --json
 options_of export --format --run --out --db
 options_of doctor --format --json
 for subcommand in compare history import fingerprint distance help; do

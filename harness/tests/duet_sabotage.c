@@ -6,6 +6,8 @@
  *     last-bit         one bit of one element is another
  *     dropped-tail     the statistics miss the last element (kernels of f32)
  *     eps              eps in the variance, where it should be on the std, and the reverse
+ *     floor            an eps of 1e-30 in the variance, where there should be none: it shows on
+ *                      rows without any spread alone
  *     crash            SIGSEGV, at each call
  *     late-crash       likewise, but from the 500th call on: in timing
  *     ghost            the kernels have other names
@@ -24,7 +26,17 @@ enum { CHUNK = 8 };
 
 typedef void run_function(const void *state, const ln_tensors *tensors);
 
-typedef enum plant { NONE, SLOW, LAST_BIT, DROPPED_TAIL, EPS, CRASH, LATE_CRASH, GHOST } plant;
+typedef enum plant {
+    NONE,
+    SLOW,
+    LAST_BIT,
+    DROPPED_TAIL,
+    EPS,
+    FLOOR,
+    CRASH,
+    LATE_CRASH,
+    GHOST
+} plant;
 
 static plant planted;
 static double share;
@@ -114,6 +126,16 @@ static void move_eps(run_function *run, const ln_problem *problem, const ln_tens
     run(&other, tensors);
 }
 
+static void add_floor(run_function *run, const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_problem other = *problem;
+    if (problem->convention.eps_place == LN_EPS_NONE) {
+        other.convention.eps_place = LN_EPS_VAR;
+        other.convention.eps = 1e-30;
+    }
+    run(&other, tensors);
+}
+
 static void run_planted(run_function *run, const ln_problem *problem, const ln_tensors *tensors)
 {
     if (planted == SLOW) {
@@ -122,6 +144,8 @@ static void run_planted(run_function *run, const ln_problem *problem, const ln_t
         drop_tail(run, problem, tensors);
     } else if (planted == EPS) {
         move_eps(run, problem, tensors);
+    } else if (planted == FLOOR) {
+        add_floor(run, problem, tensors);
     } else {
         run(problem, tensors);
         if (planted == LAST_BIT)
@@ -145,8 +169,8 @@ static run_function *const wrapped[] = {LN_KERNEL_TABLE(WRAPPED, WRAPPED)};
 /* False where the file says something that is not known. */
 static bool read_plant(void)
 {
-    static const char *const words[] = {"none", "slow",  "last-bit",   "dropped-tail",
-                                        "eps",  "crash", "late-crash", "ghost"};
+    static const char *const words[] = {"none",  "slow",  "last-bit",   "dropped-tail", "eps",
+                                        "floor", "crash", "late-crash", "ghost"};
     char path[1024], word[32];
     Dl_info info;
     if (!dladdr((const void *)wrapped, &info))

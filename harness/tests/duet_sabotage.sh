@@ -7,9 +7,11 @@
 # usage: duet_sabotage.sh BUILD_DIRECTORY RESULTS.tsv [MINUTES]
 #
 # LNBENCH_DUET_KERNELS and LNBENCH_DUET_SHAPES, lists with spaces, are gone through in turn.
+# LNBENCH_DUET_ONLY=accuracy goes through the losses of accuracy alone, which need no quiet machine;
+# LNBENCH_DUET_ONLY=speed through the others.
 set -u
 if [ $# -lt 2 ]; then
-    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
     exit 2
 fi
 build=$1
@@ -166,6 +168,7 @@ if [ "$minutes" != 0 ]; then
     while [ $left -gt 0 ] && [ "$(date +%s)" -lt $end ]; do
         left=0
         while read -r plant trials only options; do
+            [ "${LNBENCH_DUET_ONLY:-$only}" = "$only" ] || continue
             number=$(done_trials "$plant" "$only${options:+ }$options")
             if [ "$number" -lt "$trials" ] && [ "$(date +%s)" -lt $end ]; then
                 trial "$plant" "$only" "$options" "$number" </dev/null

@@ -56,6 +56,9 @@ plant eps
 judged 5 'less accurate' --accuracy no-worse
 judged 5 'inaccurate(' --accuracy bound
 judged 5 'less accurate' --accuracy exact
+plant floor
+judged 5 'inputs differ' --accuracy exact
+judged 0 'bit-identical' --accuracy exact --conventions torch # whose eps hides it
 plant eps base.so
 plant none
 judged 0 'more accurate' --accuracy no-worse

@@ -1,71 +1,78 @@
 #!/bin/sh
-# What the README says is what was published: each line of its table stands, figure by figure, in the
-# table.txt that the README names, and every file of results/ that it names is there.
-#     readme_test.sh SOURCE
+# What README.md and docs/figures.md say is what was published, figure by figure; results/publish.sh
+# makes both from a run.
+#     readme_test.sh SOURCE LNBENCH
 # shellcheck disable=SC2016 # backquotes of Markdown
 set -u
 root=$1
-readme=${2:-$root/README.md}
+lnbench=$2
 failures=0
 fail() {
     echo "FAILED: $*"
     failures=$((failures + 1))
 }
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
 
-named=$(grep -o '(results/[^)]*)' "$readme" | tr -d '()' | sort -u)
-[ -n "$named" ] || fail "the README names nothing of results/"
-for file in $named; do
-    [ -e "$root/$file" ] || fail "the README names $file, which is not there"
-done
-table=$root/$(echo "$named" | grep '/table.txt$' | head -n 1)
-[ -f "$table" ] || {
-    fail "the README names no table.txt"
-    exit 1
+"$root/results/publish.sh" --check || fail "the documents say other figures than were published"
+for document in README.md docs/figures.md; do
+    grep -o '(\(\.\./\)*results/[^)]*)' "$root/$document" | tr -d '()' | sed 's|^\.\./||' | sort -u |
+        while read -r file; do
+            [ -e "$root/$file" ] || echo "FAILED: $document names $file, which is not there"
+        done
+done | tee "$scratch/lost"
+[ ! -s "$scratch/lost" ] || failures=$((failures + 1))
+
+# What checks the checks: a figure changed in any column is seen.
+tree=$scratch/tree
+mkdir -p "$tree/docs" "$tree/results" || exit 1
+cp "$root"/results/publish.sh "$root"/results/figures.awk "$tree/results/"
+ln -s "$root/results/published" "$tree/results/published"
+plant() {
+    document=$1
+    cp "$root/README.md" "$tree/README.md"
+    cp "$root/docs/figures.md" "$tree/docs/figures.md"
+    sed "$2" "$root/$document" >"$tree/$document"
+    cmp -s "$root/$document" "$tree/$document" && fail "$document: '$2' changes nothing"
+    "$tree/results/publish.sh" --check >/dev/null 2>&1 && fail "$document: '$2' was not seen"
 }
+row='| `two_pass_f32_avx512`'
+plant README.md "/^$row/s/^\($row | \)[0-9.]*/\1999/"
+plant README.md "/^$row/s/\[0\.[0-9]*,/[0.999,/"
+plant README.md "/^$row/s/| [0-9.]* | \([0-9.]*\) | \([^|]*\)|\$/| 9.99 | \1 | \2|/"
+plant README.md "/^$row/s/| [0-9.]* | \([^|]*\)|\$/| 9.99 | \1|/"
+plant README.md "/^$row/s/wrong in [0-9]*/wrong in 9/"
+plant README.md 's/a copy loop at [0-9.]*/a copy loop at 999/'
+plant README.md 's/^[0-9]* rows × 768/9 rows × 768/'
+plant docs/figures.md '/^| L2 | .* × 768/s/| [0-9.]* | 0/| 999 | 0/'
+plant docs/figures.md '/^| DRAM | .* × 768/s/`[a-z0-9_]*`/`naive_f32_scalar`/'
 
-# "85 rows × 768" above the table is the block "85 x 768 f32, torch, L2 ..." of table.txt.
-shape=$(sed -n 's/^\([0-9]*\) rows × \([0-9]*\),.*/\1 x \2/p' "$readme" | head -n 1)
-block=$(awk -v head="^$shape f32, torch, L2" '$0 ~ head { on = 1; next } on && /^$/ { exit } on' "$table")
-[ -n "$block" ] || fail "table.txt has no block '$shape f32, torch, L2'"
-
-# value KERNEL HEADING: a cell of the block, by where its columns begin.
-value() {
-    printf '%s\n' "$block" | awk -v kernel="$1" -v heading="$2" '
-        NR == 1 { split("GB/s|share of roof|max ULP|mean ULP|row ULP|proven|verdict", names, "|"); next }
-        $1 == kernel {
-            share = $3 " " $4 " " $5
-            if (heading == "GB/s") print $2
-            if (heading == "share of roof") print share
-            if (heading == "row ULP") print $8
-            if (heading == "proven") print $9
-        }'
-}
-
-rows=0
-while IFS='|' read -r _ kernel gbps share row_ulp proven _; do
-    kernel=$(echo "$kernel" | tr -d '\` ')
-    rows=$((rows + 1))
-    for pair in "GB/s=$gbps" "share of roof=$share" "row ULP=$row_ulp" "proven=$proven"; do
-        said=$(echo "${pair#*=}" | sed 's/^ *//; s/ *$//')
-        stored=$(value "$kernel" "${pair%%=*}")
-        [ "$said" = "$stored" ] ||
-            fail "$kernel, ${pair%%=*}: the README says '$said', the published table '$stored'"
-    done
-done <<END
-$(grep -E '^\| `[a-z0-9_]+` \| [0-9.]+ \|' "$readme")
+# A run of its own is published: the README's figures become the run's, and name it.
+rm "$tree/results/published"
+cat >"$tree/README.md" <<'END'
+99 rows × 768, data in L2, a copy loop at 99 GB/s ([all](results/published/old/table.txt)):
+<!-- figures of L2 768: two_pass_f32_scalar -->
+<!-- end of figures -->
+The end.
 END
-[ "$rows" -ge 3 ] || fail "the README's table was not found: $rows lines"
-
-roof=$(sed -n 's/.*a copy loop at \([0-9.]*\) GB\/s.*/\1/p' "$readme")
-stored=$(value roof_copy GB/s)
-[ "$roof" = "$stored" ] || fail "the roof: the README says '$roof', the published table '$stored'"
-
-# What checks the checks.
-if [ $# -eq 1 ] && [ $failures -eq 0 ]; then
-    changed=$(mktemp) || exit 1
-    sed 's/^\(| `[a-z0-9_]*` | \)[0-9.]* /\1999 /' "$readme" >"$changed"
-    "$0" "$root" "$changed" >/dev/null && fail "a changed figure was not seen"
-    rm -f "$changed"
-fi
-echo "$rows lines of the README's table compared"
+echo "Nothing." >"$tree/docs/figures.md"
+publish() {
+    LNBENCH_PEERS=0 LNBENCH_COMMAND=$lnbench "$tree/results/publish.sh" "$1" --plan quick \
+        --kernels two_pass_f32_scalar --shapes "$2" --conventions torch --inputs normal \
+        --processes 2 --repetitions 2 >"$scratch/out" 2>&1
+}
+publish new 16x768 || fail "publishing: $(cat "$scratch/out")"
+for file in table.txt index.html run.jsonl.xz; do
+    [ -s "$tree/results/published/new/$file" ] || fail "published: no $file"
+done
+grep -q '^16 rows × 768, .*(results/published/new/table.txt)' "$tree/README.md" ||
+    fail "the README's shape and run: $(cat "$tree/README.md")"
+grep -Eq '^\| `two_pass_f32_scalar` \| [0-9.]+ \| [0-9.]+ \[' "$tree/README.md" ||
+    fail "the README's row: $(cat "$tree/README.md")"
+grep -qx 'The end.' "$tree/README.md" || fail "the README's end is lost"
+"$tree/results/publish.sh" --check || fail "what was just published is not what the README says"
+# A run without what the README shows leaves it as it was.
+cp "$tree/README.md" "$scratch/before"
+publish newer 16x256 && fail "a run without the README's shape was published into it"
+cmp -s "$tree/README.md" "$scratch/before" || fail "the README was changed by a run that lacks it"
 exit $failures

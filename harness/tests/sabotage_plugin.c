@@ -458,6 +458,15 @@ static void flushes_when_timed(const void *state, const ln_tensors *tensors)
         flush_to_zero();
 }
 
+/* With many rows, as in timing, and y being x: normalised twice. */
+static void late_in_place(const void *state, const ln_tensors *tensors)
+{
+    const ln_problem *problem = state;
+    ln_layernorm_with(BASE, state, tensors);
+    if (problem->rows >= MANY_ROWS && tensors->x == tensors->y)
+        ln_layernorm_with(BASE, state, tensors);
+}
+
 static const char *refuses_many(const ln_problem *problem)
 {
     return problem->rows >= MANY_ROWS ? "too many rows" : NULL;
@@ -536,6 +545,8 @@ static const ln_kernel kernels[] = {
     {SPECIAL("flickers_when_timed", flickers_when_timed)},
     {SPECIAL("overruns_when_timed", overruns_when_timed)},
     {SPECIAL("flushes_when_timed", flushes_when_timed)},
+    {SPECIAL("late_in_place", late_in_place)},
+    {SPECIAL("not_in_place", well), .traits = LN_TRAIT_NOT_IN_PLACE},
     {SPECIAL("refuses_many_rows", well), .supports = refuses_many},
     {SPECIAL("wide_statistics", wide_statistics), .accumulator = LN_F64},
     {SPECIAL("unprepared", well), .prepare = no_preparation, .release = no_release},

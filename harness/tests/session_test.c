@@ -75,6 +75,7 @@ static void request_free(plan_request *request)
     word_list_free(&request->shapes);
     word_list_free(&request->inputs);
     word_list_free(&request->conventions);
+    word_list_free(&request->caches);
 }
 
 /* Its first repetitions are stored when it crashes: the process that is started anew must not be
@@ -176,6 +177,91 @@ static void what_goes_wrong_while_timed_is_named(void **state)
     request_free(&request);
 }
 
+/* The first process searches, the others are told, and give a call that is long by itself fewer
+ * rounds: of 3 x 6 repetitions, 6 + 2 x 2 are left. */
+static void later_processes_are_told_how_many_calls_to_make(void **state)
+{
+    enum { ROUNDS = 6, PROCESSES = 3, FEWER = 2 };
+    error error = {0};
+    session session;
+    kernel_list kernels;
+    plan_request request;
+    stored_cases cases;
+    request_of(&request, "two_pass_f32_scalar", "64x768");
+    request.processes = PROCESSES;
+    request.repetitions = ROUNDS;
+    open_session(state, &session, &kernels, &request);
+    speed_group *group = &session.plan.speed[0];
+    group->min_seconds = 0.003;
+    assert_int_equal(group->slow_repetitions, ROUNDS); /* the user's number is kept */
+    group->slow_repetitions = FEWER;
+    run_speed(&session);
+    group->rows++;
+    group->min_seconds = 1e-7; /* so that every call is long */
+    run_speed(&session);
+    assert_true(store_cases(session.store, session.run, &cases, &error));
+    for (size_t i = 0; i < cases.count; i++) {
+        const stored_case *timed = &cases.cases[i];
+        bool slow = timed->key.rows == 65;
+        double least_ns = INFINITY;
+        for (size_t at = 0; at < ROUNDS; at++)
+            least_ns = fmin(least_ns, timed->repetitions[at].real_ns);
+        assert_int_equal(timed->repetition_count,
+                         ROUNDS + (PROCESSES - 1) * (slow ? FEWER : ROUNDS));
+        assert_int_equal(timed->repetitions[ROUNDS].iterations,
+                         slow ? 1 : (uint64_t)round(0.003 * 1e9 / least_ns));
+    }
+    stored_cases_free(&cases);
+    close_session(&session, &kernels);
+    request_free(&request);
+}
+
+/* In place a call takes its input away: copies are put back, or the second call would normalise
+ * what the first one left, and no output would be the judged one. The roofs are of the same kind.
+ */
+static void what_is_timed_in_place_is_what_was_judged(void **state)
+{
+    error error = {0};
+    session session;
+    kernel_list kernels;
+    plan_request request;
+    stored_cases cases;
+    request_of(&request,
+               "two_pass_f32_scalar,special.late_in_place,special.not_in_place,naive.good,"
+               "special.position_rounding,special.flickers_when_timed,special.overruns_when_timed",
+               "2000x96,3x8");
+    assert_true(word_list_split(&request.caches, "in-place,hot", &error));
+    open_session(state, &session, &kernels, &request);
+    run_speed(&session);
+    assert_true(store_cases(session.store, session.run, &cases, &error));
+    size_t in_place = 0;
+    for (size_t i = 0; i < cases.count; i++) {
+        const stored_case *one = &cases.cases[i];
+        bool many = one->key.rows == 2000, timed = one->repetition_count >= 8;
+        if (one->key.cache != CACHE_IN_PLACE)
+            continue;
+        in_place++;
+        verdict_kind expected =
+            !strcmp(one->key.kernel, "two_pass_f32_scalar")             ? VERDICT_OK
+            : !strcmp(one->key.kernel, "special.not_in_place")          ? VERDICT_UNSUPPORTED
+            : many && !strcmp(one->key.kernel, "special.late_in_place") ? VERDICT_INACCURATE
+            : many && !strcmp(one->key.kernel, "special.flickers_when_timed")
+                ? VERDICT_NONDETERMINISTIC
+            : many && !strcmp(one->key.kernel, "special.overruns_when_timed") ? VERDICT_OVERRUN
+                                                                              : VERDICT_OK_NO_BOUND;
+        if (!is_roof(one->key.kernel) && one->verdict.kind != expected)
+            fail_msg("%s, %zu rows: %s(%s)", one->key.kernel, one->key.rows,
+                     verdict_name(one->verdict.kind), one->verdict.detail);
+        bool fits = is_roof(one->key.kernel) || expected == VERDICT_OK ||
+                    expected == VERDICT_OK_NO_BOUND || expected == VERDICT_INACCURATE;
+        assert_int_equal(timed, fits);
+    }
+    assert_int_equal(in_place, 2 * (7 + 2));
+    stored_cases_free(&cases);
+    close_session(&session, &kernels);
+    request_free(&request);
+}
+
 /* The largest |mean_error| and |rstd_error| of the rows of a kernel; NaN: some row has none. */
 static void worst_statistics(const stored_cases *cases, const stored_rows *rows, const char *kernel,
                              double *mean, double *rstd)
@@ -229,9 +315,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows_keep_the_errors_of_their_statistics, scratch_create,
                                         scratch_remove),
+        cmocka_unit_test_setup_teardown(later_processes_are_told_how_many_calls_to_make,
+                                        scratch_create, scratch_remove),
         cmocka_unit_test_setup_teardown(one_that_crashes_late_spoils_nothing, scratch_create,
                                         scratch_remove),
         cmocka_unit_test_setup_teardown(what_goes_wrong_while_timed_is_named, scratch_create,
+                                        scratch_remove),
+        cmocka_unit_test_setup_teardown(what_is_timed_in_place_is_what_was_judged, scratch_create,
                                         scratch_remove),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,7 +149,7 @@ static void test_roof(void **state)
                 *stream = add_case(&sample, "roof_copy_nt");
     stored_case *elsewhere[] = {add_case(&sample, "roof_copy"), add_case(&sample, "roof_copy"),
                                 add_case(&sample, "roof_copy"), add_case(&sample, "roof_copy"),
-                                add_case(&sample, "roof_copy")};
+                                add_case(&sample, "roof_copy"), add_case(&sample, "roof_copy")};
     stored_case *not_roof = add_case(&sample, "roofless");
     elsewhere[0]->key.rows++;
     elsewhere[1]->key.hidden++;
@@ -157,13 +157,14 @@ static void test_roof(void **state)
     elsewhere[3]->key.threads++;
     /* Another convention's group has roofs of its own, measured beside its kernels. */
     snprintf(elsewhere[4]->key.convention, sizeof elsewhere[4]->key.convention, "none");
+    elsewhere[5]->key.cache = CACHE_IN_PLACE;
     for (unsigned process = 0; process < 4; process++) {
         double slow = process == 1 ? 10 : 1;
         for (int i = 0; i < 3; i++) {
             add_time(kernel, process, 1000 * slow);
             add_time(plain, process, 900 * slow);
             add_time(stream, process, 500 * slow);
-            for (int j = 0; j < 5; j++)
+            for (int j = 0; j < 6; j++)
                 add_time(elsewhere[j], process, 1);
             add_time(not_roof, process, 1);
         }

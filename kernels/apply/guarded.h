@@ -5,11 +5,14 @@
  * max|x - mean|), or either a NaN. Such a row's xhat and affine form are computed in double and
  * rounded once; that takes some ten times as long.
  *
- * Bound: paired.h's. Of a strange row, with r' and delta as there, all in double but the last:
- *     (x - mean - rest) r' + q    r' delta + max|d| r_exact rho + 8 u' (S r' + eps), u' = 2^-53, S
- * as there and |mean| 2 u' r' for the two parts affine                      less than convention.h
- * counts; rounding y to an item: u |y|, where there is no affine form u (1 + u)(S r' + eps) of this
- * bound Near a limit either may be computed: the claim is the wider one. */
+ * Bound: paired.h's. Of a strange row, with r', delta and S as there, all in double (u' = 2^-53)
+ * but the last:
+ *     (x - mean - rest) r' + q    r' delta + max|d| r_exact rho + 8 u' (S r' + eps), and
+ *                                 2 u' |mean| r' for the two parts of the mean
+ *     affine form                 less than convention.h counts
+ *     y rounded to an item        u |y|; where there is no affine form, of this bound,
+ *                                 u (1 + u)(S r' + eps)
+ * Near a limit either may be computed: the claim is the wider one. */
 #ifndef LN_APPLY_GUARDED_H
 #define LN_APPLY_GUARDED_H
 

@@ -1,7 +1,6 @@
 /* paired: mean and rstd in two parts each, so that the rounding of neither is felt.
  *
- *     rstd = r + l        a = quotient - rest * rstd        s = x - mean        xhat = s r + (s l +
- * a)
+ *     rstd = r + l      a = quotient - rest * rstd      s = x - mean      xhat = s r + (s l + a)
  *
  * rstd is computed in double from the accumulators' m2, l is what rounding it to an item leaves. As
  * many operations an element as split, but two roundings of any size: that of s, and the last.
@@ -11,11 +10,13 @@
  * the quotient), k = 1 where multiply_add rounds once, else 2.
  *     (x - mean) r' - rest r' + q   is within   r' delta + max|d| r_exact rho   of d r_exact + q.
  *     s = (x - mean)(1 + e)                          u S r'
- *     r + l = r' (1 + e), |e| <= u^2, l may be subnormal     S (1 + u)(u^2 r' + tiny)
+ *     r + l = r' (1 + e), |e| <= u^2, l may be       S (1 + u)(u^2 r' + tiny)
+ *     subnormal
  *     a is rounded to an item                        u A (1 + u) + tiny
- *     fl(s l + a), with |s l| <= u (1 + 3 u) S r'    k u (1 + u) B + tiny, B = 2 u S r' + A (1 + 2
- * u) fl(s r + that)                                 k u (1 + u)(S r' (1 + 4 u) + 2 B) + tiny. (The
- * 4 u and 2 B are generous.) */
+ *     fl(s l + a), with |s l| <= u (1 + 3 u) S r'    k u (1 + u) B + tiny,
+ *                                                    B = 2 u S r' + A (1 + 2 u)
+ *     fl(s r + that)                                 k u (1 + u)(S r' (1 + 4 u) + 2 B) + tiny.
+ * (The 4 u and 2 B are generous.) */
 #ifndef LN_APPLY_H
 #define LN_APPLY_H
 

@@ -125,7 +125,7 @@ endfunction()
 
 # The two C files of a kernel, into LN_KERNEL_SOURCES. The bound's file is built over the scalar
 # lanes, whose types are the same, so that it runs on any CPU.
-function(write_kernel_sources directory name statistics apply schedule storage param item accumulator isa unroll fma)
+function(write_kernel_sources directory name statistics apply schedule storage param item accumulator isa unroll fma long_squares)
     set(lanes 1)
     if(LN_ISA_${isa}_BYTES GREATER 0)
         string(REGEX MATCH "[0-9]+" bits ${item})
@@ -158,6 +158,7 @@ ${first}#define LN_NAME ${name}
 #define LN_LANES ${lanes}
 #define LN_UNROLL ${unroll}
 #define LN_FMA ${fma}
+#define LN_LONG_SQUARES ${long_squares}
 #include \"kernel.h\"
 ")
         if(kind STREQUAL "kernel")
@@ -214,7 +215,8 @@ function(read_kernel_table file directory)
         kernel_fma(fma ${isa} ${parts})
         part_says(nontemporal schedule/${schedule} LN_NONTEMPORAL)
         part_says(same_bits statistics/${statistics} LN_SAME_ON_EVERY_ISA)
-        write_kernel_sources(${directory} ${name} ${statistics} ${apply} ${schedule} ${storage} ${param} ${item} ${accumulator} ${isa} ${unroll} ${fma})
+        part_says(long_squares statistics/${statistics} LN_SQUARES_IN_DOUBLE)
+        write_kernel_sources(${directory} ${name} ${statistics} ${apply} ${schedule} ${storage} ${param} ${item} ${accumulator} ${isa} ${unroll} ${fma} ${long_squares})
         set(kind absent)
         if(LN_ISA_${isa}_PRESENT)
             set(kind present)

@@ -104,6 +104,12 @@ LN_INLINE item lane_sum(vec a)
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
+#define ITEM_ESTIMATE_PARTS 6 /* 1.5 2^-12 */
+LN_INLINE item item_estimate_reciprocal_root(item a)
+{
+    return _mm_cvtss_f32(_mm_rsqrt_ss(_mm_set_ss(a)));
+}
+
 /* A third of the additions that four times lane_sum takes. */
 #define LANE_SUM_ROWS
 LN_INLINE void lane_sum_rows(const vec a[4], item sums[4])

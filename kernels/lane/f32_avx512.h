@@ -99,6 +99,13 @@ LN_INLINE item lane_sum(vec a)
     return sum_16(a);
 }
 
+#define ITEM_ESTIMATE_PARTS 1
+LN_INLINE item item_estimate_reciprocal_root(item a)
+{
+    __m128 one = _mm_set_ss(a);
+    return _mm_cvtss_f32(_mm_rsqrt14_ss(one, one));
+}
+
 #define LANE_SUM_SQUARE
 LN_INLINE vec lane_fold_four(const vec a[4])
 {

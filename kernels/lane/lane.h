@@ -15,6 +15,8 @@
  *     lane_sum_rows(a[4], sums), lane_sum_two(a, b, sums)
  *                                  the same for several vectors together, where LANE_SUM_ROWS is
  *                                  defined; sums of type item
+ *     item_estimate_reciprocal_root(a)  where the ISA has one: 1 / sqrt(a) of a normal number, off
+ * by ITEM_ESTIMATE_PARTS 2^-14 of itself at most
  *
  * and for each type T that this file reads and writes
  *     lane_load_T(p)               LANES elements, as items: exactly

@@ -10,6 +10,10 @@ LN_INLINE vec apply_vector(const row *row, const convention *convention, centre 
     return convention_finish(convention, centre_normalise(centre, row_last(row, i, n)), i, n);
 }
 
+#ifdef CENTRE_FOLDED
+#include "schedule/folded.h"
+#endif
+
 /* y of the first min(left, BLOCK) elements from i on. Loads come before stores. */
 LN_INLINE void apply_block(const row *row, const convention *convention, centre centre, size_t i,
                            size_t left)

@@ -9,16 +9,17 @@
  *
  * Bound. D = bound_depth(N), A = sum|x| / N, V the exact biased variance.
  *  - A term goes through at most D additions, so the errors e, each u times its partial sum at
- * most, come to gamma(D) sum|x| in all, and the exact sum is s + sum e. Each e then goes through at
- * most ceil(N / BLOCK) + 2 log2(BLOCK) <= 2 D additions: low is off by H sum|x|, H = gamma(2 D)
+ *    most, come to gamma(D) sum|x| in all, and the exact sum is s + sum e. Each e then goes through
+ *    at most ceil(N / BLOCK) + 2 log2(BLOCK) <= 2 D additions: low is off by H sum|x|, H = gamma(2 D)
  *    gamma(D), and sum = fl(s + low) by u |sum| more (Ogita, Rump, Oishi, "Accurate Sum and Dot
  *    Product", SIAM J. Sci. Comput. 26, 2005).
  *  - mean: N where it is not exact, the quotient: delta = gamma(3) |mu| + (1 + gamma(3)) H A +
- * tiny.
+ *    tiny.
  *  - A term of m2 is the product of a rounded difference with itself: a factor 1 + g, |g| <=
- * gamma(3); and it may be subnormal. As in two_sweeps.h, with G = gamma(5) + (1 + gamma(5)) H, V (1
- * - G) - 2 tiny <= m2 / N <= (V + delta^2)(1 + G) + 2 tiny, and 0 is set for what may come out
- * below it. No claim where N A, a difference or N (V + delta^2) come near the largest number. */
+ *    gamma(3); and it may be subnormal. As in two_sweeps.h, with G = gamma(5) + (1 + gamma(5)) H,
+ *    V (1 - G) - 2 tiny <= m2 / N <= (V + delta^2)(1 + G) + 2 tiny, and 0 is set for what may come
+ *    out below it.
+ * No claim where N A, a difference or N (V + delta^2) come near the largest number. */
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
@@ -131,8 +132,7 @@ LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row
     if (!(2 * n * facts->mean_abs < REAL_MAX && 2 * (facts->max_dev + delta) < REAL_MAX &&
           2 * n * hi < REAL_MAX))
         return bound_none;
-    return (moments_bound){delta * bound_slack, 0, fmax(0.0, lo - facts->var * 1e-14),
-                           hi * bound_slack, 1};
+    return bound_between(facts, lo, hi, delta, 0);
 }
 
 #endif

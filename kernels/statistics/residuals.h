@@ -162,6 +162,8 @@ LN_INLINE moments_bound residual_bound(const ln_problem *problem, const ln_row_f
     double moved = 2 * sqrt(var) * tiny + tiny * tiny;
     found.mean = (found.mean + tiny) / scale + 2 * tiny;
     found.rest = found.rest / scale + tiny;
+    if (moved > 0)
+        moved = moved * bound_slack + 2 * DOUBLE_UNIT * found.var_hi; /* the sum rounds */
     found.var_lo = fmax(0, (found.var_lo - moved) / (scale * scale));
     found.var_hi = (found.var_hi + moved) / (scale * scale);
     found.scale = scale;

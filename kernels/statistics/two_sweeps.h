@@ -59,8 +59,7 @@ LN_INLINE moments_bound two_pass_bound(const ln_problem *problem, const ln_row_f
     if (!(2 * n * facts->mean_abs < REAL_MAX && 2 * (facts->max_dev + delta) < REAL_MAX &&
           2 * n * hi < REAL_MAX))
         return bound_none;
-    return (moments_bound){delta * bound_slack, 0, fmax(0.0, lo - facts->var * 1e-14),
-                           hi * bound_slack, 1};
+    return bound_between(facts, lo, hi, delta, 0);
 }
 
 #endif

@@ -97,9 +97,9 @@ static void test_threads_and_caches(void **state)
     assert_non_null(strstr(page, "--threads 1,2"));
     /* What to take: the fastest, which is also accurate; two threads and cold caches do not count.
      */
-    assert_non_null(strstr(page, "<tr><td>f32</td><td class=\"word\">avx512</td>"
+    assert_non_null(strstr(page, "<tr><td class=\"word\">f32</td><td class=\"word\">avx512</td>"
                                  "<td class=\"word\">L2: 85 &times; 768</td>"
-                                 "<td class=\"word\">fused_f32_avx512</td>"
+                                 "<td class=\"word name\">fused_f32_avx512</td>"
                                  "<td data-value=\"8e+01\">80.0</td><td data-value=\"0.8\">"));
     free(page);
     sample_free(sample);
@@ -120,7 +120,7 @@ static void test_what_to_take(void **state)
     char *page = slurp("take", "index.html");
     assert_non_null(strstr(page,
                            "<td class=\"declared\" title=\"inaccurate\" data-value=\"5e+01\">50.0"
-                           "</td><td class=\"word\">two_pass_f32_avx512</td>"
+                           "</td><td class=\"word name\">two_pass_f32_avx512</td>"
                            "<td data-value=\"3e+01\">30.0</td></tr>"));
     assert_non_null(
         strstr(page, "1 kernel is wrong on some hard rows for which it makes no claim"));
@@ -154,8 +154,7 @@ static void test_histogram(void **state)
     sample_free(sample);
 }
 
-/* What was not measured has no chart, and the page says why. */
-/* A run of two types: each has its charts of errors, with its kernels alone, and a report of one
+/* A run of two types: each has its charts, with its kernels alone, and a report of one
  * type that is written over them leaves none of the other's. */
 static void test_each_type_has_its_charts(void **state)
 {
@@ -172,7 +171,15 @@ static void test_each_type_has_its_charts(void **state)
     sample_row(sample, 10, 0.5, 1);
     sample_kernel(sample, "fused_f16_avx2", "shifted", "avx2");
     sample_judged(sample, "fused_f16_avx2", "constant", 0.5, VERDICT_OK)->key.dtype = LN_F16;
+    for (int i = 0; i < 3; i++) /* in this order, so that most are of f32 */
+        sample_speed(sample, "two_pass_f32_avx2", 85, i == 0 ? 768 : i == 1 ? 64 : 1024, 50);
+    sample_speed(sample, "fused_bf16_avx2", 170, 768, 60)->key.dtype = LN_BF16;
     write_report(sample, "types", &result);
+    assert_true(was_drawn(&result, "/throughput_l2.svg"));
+    assert_true(was_drawn(&result, "/throughput_l2_bf16.svg"));
+    assert_true(was_drawn(&result, "/speed_error_bf16.svg"));
+    assert_true(was_drawn(&result, "/winner_map_bf16.svg"));
+    assert_false(was_drawn(&result, "/throughput_l2_f16.svg")); /* judged, but not timed */
     assert_true(was_drawn(&result, "/error_kappa.svg"));
     assert_true(was_drawn(&result, "/error_kappa_bf16.svg"));
     assert_true(was_drawn(&result, "/variance_kappa_bf16.svg"));
@@ -186,8 +193,15 @@ static void test_each_type_has_its_charts(void **state)
     assert_null(strstr(points, "two_pass_f32_avx2"));
     assert_non_null(strstr(points, "fused_bf16_avx2\toffset\t10\t0.5\t1\t"));
     free(points);
+    points = slurp("types", "data/throughput_l2_bf16.tsv");
+    assert_null(strstr(points, "two_pass_f32_avx2"));
+    assert_non_null(strstr(points, "fused_bf16_avx2\t170\t768\t60\t"));
+    free(points);
     char *page = slurp("types", "index.html");
     assert_non_null(strstr(page, "id=\"error_kappa_bf16\""));
+    assert_non_null(strstr(page, "id=\"throughput_l2_bf16\""));
+    assert_non_null(strstr(page, "--only speed --conventions torch --dtypes bf16 --cache hot "
+                                 "--threads 1 --shapes 170x768"));
     assert_non_null(strstr(page, "--only accuracy --conventions torch --dtypes bf16"));
     free(page);
     sample->view.cases.count = sample->view.rows.count = 2;
@@ -195,6 +209,7 @@ static void test_each_type_has_its_charts(void **state)
     assert_true(was_drawn(&result, "/error_kappa.svg"));
     assert_int_equal(access("types/error_kappa.png", F_OK), 0);
     assert_int_not_equal(access("types/error_kappa_bf16.png", F_OK), 0);
+    assert_int_not_equal(access("types/throughput_l2_bf16.png", F_OK), 0);
     sample_free(sample);
 }
 
@@ -249,6 +264,7 @@ static void test_names_have_room(void **state)
     sample_free(sample);
 }
 
+/* What was not measured has no chart, and the page says why. */
 static void test_reasons(void **state)
 {
     (void)state;
@@ -266,12 +282,76 @@ static void test_reasons(void **state)
     sample_free(sample);
 }
 
+/* Of very many lines the best are named: the fastest at each size, of each library, of those that
+ * are accurate everywhere, and the most accurate; the others are drawn all the same. */
+static void test_lines_that_are_named(void **state)
+{
+    (void)state;
+    enum { KERNELS = 26, NAMED_MOST = 12 };
+    static const char *const wanted[] = {"k00_f32",  "k25_f32",   "onednn_f32",
+                                         "ours_f32", "exact_f32", "roof_copy"};
+    static const char *const not_wanted[] = {"onednn_call_f32", "k20_f32", "k24_f32"};
+    sample *sample = sample_create();
+    assert_non_null(sample);
+    char names[KERNELS][16];
+    for (int i = 0; i < KERNELS; i++) {
+        snprintf(names[i], sizeof names[i], "k%02d_f32", i);
+        sample_kernel(sample, names[i], "naive", "avx2");
+        sample_speed(sample, names[i], 85, 768, 90 - i);
+        sample_speed(sample, names[i], 16, 4096, i == 25 ? 88 : 80 - i); /* there the last wins */
+        sample_judged(sample, names[i], "offset", 1e6, VERDICT_OK);
+    }
+    static const struct {
+        const char *name;
+        double gbps, row_ulp;
+    } others[] = {{"onednn_f32", 30, 1e6},
+                  {"onednn_call_f32", 29, 1e6},
+                  {"ours_f32", 28, 3},
+                  {"exact_f32", 10, 0.5},
+                  {"between_f32", 20, 2}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        sample_kernel(sample, others[i].name, "two_pass", "avx2");
+        sample_speed(sample, others[i].name, 85, 768, others[i].gbps)->metrics.row_ulp_max = 0.5;
+        sample_judged(sample, others[i].name, "offset", others[i].row_ulp, VERDICT_OK);
+    }
+    sample_speed(sample, "roof_copy", 85, 768, 100);
+    report_result result;
+    write_report(sample, "named", &result);
+    char *labels = slurp("named", "data/throughput_l2_labels.tsv");
+    char *svg = slurp("named", "throughput_l2.svg");
+    char cell[64];
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        snprintf(cell, sizeof cell, "\t%s\t", wanted[i]);
+        if (!strstr(labels, cell))
+            fail_msg("%s is not named", wanted[i]);
+    }
+    for (size_t i = 0; i < sizeof not_wanted / sizeof *not_wanted; i++) {
+        snprintf(cell, sizeof cell, "\t%s\t", not_wanted[i]);
+        if (strstr(labels, cell))
+            fail_msg("%s is named", not_wanted[i]);
+        snprintf(cell, sizeof cell, "<title>%s, 85 x 768: ", not_wanted[i]);
+        assert_non_null(strstr(svg, cell));
+    }
+    size_t count = 0;
+    for (const char *line = labels; (line = strchr(line, '\n')); line++)
+        count++; /* the heading's too */
+    assert_true(count <= NAMED_MOST + 2);
+    assert_non_null(strstr(svg, "; grey: "));
+    free(labels);
+    free(svg);
+    sample_free(sample);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads_and_caches), cmocka_unit_test(test_what_to_take),
-        cmocka_unit_test(test_histogram),          cmocka_unit_test(test_each_type_has_its_charts),
-        cmocka_unit_test(test_names_have_room),    cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_threads_and_caches),
+        cmocka_unit_test(test_what_to_take),
+        cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_lines_that_are_named),
+        cmocka_unit_test(test_each_type_has_its_charts),
+        cmocka_unit_test(test_names_have_room),
+        cmocka_unit_test(test_reasons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

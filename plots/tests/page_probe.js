@@ -1,6 +1,24 @@
 /* What a browser makes of the page: appended to a copy of it by page_test.sh, which shows the copy in
  * a frame of the wanted width (windows have a least one), and read from the DOM that the browser
  * leaves. window.lost counts what could not be fetched. */
+/* Contrast of a text with what is behind it, as WCAG 2.1 has it. */
+function luminance(channels) {
+    return [0.2126, 0.7152, 0.0722].reduce(function (sum, weight, i) {
+        var c = channels[i] / 255;
+        return sum + weight * (c <= 0.03928 ? c / 12.92 : Math.pow((c + 0.055) / 1.055, 2.4));
+    }, 0);
+}
+function channels(colour) { return (colour.match(/[0-9.]+/g) || []).map(Number); }
+function contrast(element) {
+    var ink = luminance(channels(getComputedStyle(element).color)), behind = element, ground;
+    for (; behind; behind = behind.parentElement) {
+        ground = channels(getComputedStyle(behind).backgroundColor);
+        if (ground.length === 3 || ground[3] > 0) break;
+    }
+    var paper = luminance(behind ? ground : [255, 255, 255]);
+    return (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+}
+
 window.addEventListener('load', function () {
     var said = [];
     function say(what, value) { said.push(what + '=' + value); }
@@ -13,6 +31,16 @@ window.addEventListener('load', function () {
     say('fetched', performance.getEntriesByType('resource').length + window.lost);
     say('overflow', document.documentElement.scrollWidth > window.innerWidth ? 'yes' : 'no');
     say('width', window.innerWidth);
+    /* Higher than a sheet of paper, less its margins. */
+    say('tall', Array.prototype.filter.call(document.querySelectorAll('figure'), function (f) {
+        return f.getBoundingClientRect().height > 1000;
+    }).length);
+    var texts = Array.prototype.filter.call(document.querySelectorAll('body *'), function (e) {
+        return !e.closest('svg, script, style') && Array.prototype.some.call(e.childNodes,
+            function (n) { return n.nodeType === 3 && n.textContent.trim(); });
+    });
+    say('texts', texts.length);
+    say('faint', texts.filter(function (e) { return contrast(e) < 4.5; }).length);
     var unsorted = 0, tables = 0;
     document.querySelectorAll('table').forEach(function (table) {
         var heads = table.querySelectorAll('th[data-sort]');

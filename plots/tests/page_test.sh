@@ -1,6 +1,6 @@
 #!/bin/sh
-# The page in a browser: every chart there, nothing fetched, tables sort, nothing overflows on a phone
-# or a wide screen.
+# The page in a browser: every chart there, nothing fetched, tables sort, nothing overflows on a phone,
+# a wide screen or paper, every text can be read in the light and in the dark.
 #     page_test.sh BINARIES SOURCE
 set -u
 binaries=$1
@@ -49,13 +49,18 @@ expect() {
 }
 
 "$binaries/make_sample_store" sample.db >/dev/null || exit 1
+# The fastest kernel with the longest name that there is.
+"$binaries/run_sql" sample.db "UPDATE cases
+    SET kernel = 'lanewise_guarded_fused_nt_f32_acc_f64_avx512' WHERE kernel = 'fused_f32_avx512'" ||
+    exit 1
 "$binaries/draw_report" sample.db page >drawn || exit 1
 charts=$(grep -c 'svg$' drawn)
 [ "$charts" -eq 13 ] || fail "$charts charts were drawn"
 ! grep -q "not drawn" page/index.html || fail "$(grep "not drawn" page/index.html)"
 for width in 400 1600; do
     browse page/index.html $width
-    for fact in "charts=$charts" "width=$width" empty=0 fetched=0 overflow=no unsorted=0 harmed=no; do
+    for fact in "charts=$charts" "width=$width" empty=0 fetched=0 overflow=no unsorted=0 harmed=no \
+        faint=0; do
         expect "$fact"
     done
     case $said in
@@ -63,11 +68,25 @@ for width in 400 1600; do
     esac
 done
 
+# In the dark, and on paper: A4 less its margins is 680 x 1000 pixels.
+sed 's/@media screen and (prefers-color-scheme:dark)/@media all/' page/index.html >dark.html
+browse dark.html 1600
+expect faint=0
+sed 's/@media print/@media all/' page/index.html >paper.html
+browse paper.html 680
+for fact in "charts=$charts" overflow=no tall=0 faint=0; do
+    expect "$fact"
+done
+for kind in dark paper; do
+    cmp -s $kind.html page/index.html && fail "no style for $kind"
+done
+
 # What checks the checks: a page that fetches, overflows and does not sort is found out.
-sed -e 's,<main>,<main><img src="missing.png"><div style="width:3000px">wide</div>,' \
+sed -e 's,<main>,<main><img src="missing.png"><div style="width:3000px;color:#ccc">wide</div>,' \
+    -e 's,<main>,<main><figure style="height:2000px"></figure>,' \
     -e "s,sort(function,slice().sort(function," page/index.html >broken.html
 browse broken.html 400
-for fact in fetched=0 overflow=no unsorted=0; do
+for fact in fetched=0 overflow=no unsorted=0 tall=0 faint=0; do
     case $said in
     *"$fact"*) fail "the probe did not see what was planted: $fact" ;;
     esac

@@ -418,7 +418,7 @@ static void test_without_gnuplot_the_page_is_written(void **state)
     assert_non_null(page);
     assert_true(is_balanced(page));
     assert_non_null(strstr(page, "gnuplot was not found"));
-    assert_non_null(strstr(page, "<td class=\"word\">fused_f32_avx512</td>"));
+    assert_non_null(strstr(page, "<td class=\"word name\">fused_f32_avx512</td>"));
     free(page);
     sample_free(sample);
 }
@@ -517,7 +517,7 @@ static void test_what_went_wrong_is_said(void **state)
     assert_non_null(strstr(svg, "crashed(SIGSEGV)"));
     free(svg);
     svg = slurp("wrong", "speed_error.svg");
-    assert_non_null(strstr(svg, "<title>fused_f32_avx512: 84.0 GB/s, wrong-class<"));
+    assert_non_null(strstr(svg, "<title>fused_f32_avx512: 84.0 GB/s [82.4, 85.7], wrong-class<"));
     free(svg);
     char *points = slurp("wrong", "data/error_kappa.tsv");
     assert_non_null(strstr(points, "\t1.5\tNaN\tNaN\t1\t"));

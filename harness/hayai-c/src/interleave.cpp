@@ -101,6 +101,13 @@ bool repeat(instance &instance, calibrated &calibrated, const plan &plan, unsign
     return sink(instance, run, repetition, order);
 }
 
+/* A benchmark's own number of repetitions ends it early. */
+bool takes_part(const instance &instance, unsigned round)
+{
+    const int own = instance.family->repetitions;
+    return own <= 0 || round < static_cast<unsigned>(own);
+}
+
 /* For hayai_repetition_callback. */
 int describe(const instance &instance, const run &run, unsigned repetition, unsigned order,
              const hayai_interleave &interleave)
@@ -182,7 +189,8 @@ bool hayai::interleave(const instances &all, const plan &plan, const repetition_
         permute(order, random);
         for (const size_t i : order) {
             const unsigned here = place++;
-            if (!calibrated[i].done && !repeat(*all[i], calibrated[i], plan, round, here, sink))
+            if (!calibrated[i].done && takes_part(*all[i], round) &&
+                !repeat(*all[i], calibrated[i], plan, round, here, sink))
                 return false;
         }
     }

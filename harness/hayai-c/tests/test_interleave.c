@@ -94,6 +94,23 @@ static void test_each_round_holds_each_benchmark_once(void **state)
     }
 }
 
+static void test_a_number_of_its_own_leaves_later_rounds_out(void **state)
+{
+    (void)state;
+    enum { FEWER = 2 };
+    const hayai_interleave interleave = settings(1);
+    hayai_benchmark *benchmark;
+    hayai_suite_add(suite, "fewer", tell, &calls[0], &benchmark);
+    hayai_benchmark_repetitions(benchmark, FEWER);
+    assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_OK);
+    assert_int_equal(count, BENCHMARKS * ROUNDS + FEWER);
+    unsigned found = 0;
+    for (size_t i = 0; i < count; i++)
+        if (seen[i].at.benchmark == BENCHMARKS)
+            assert_int_equal(seen[i].at.repetition, found++);
+    assert_int_equal(found, FEWER);
+}
+
 static void test_what_a_repetition_tells(void **state)
 {
     (void)state;
@@ -363,6 +380,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_suite(test_each_round_holds_each_benchmark_once),
+        with_suite(test_a_number_of_its_own_leaves_later_rounds_out),
         with_suite(test_what_a_repetition_tells),
         with_suite(test_the_order_is_the_seeds),
         with_suite(test_all_orders_are_as_likely),

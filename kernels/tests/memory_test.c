@@ -1,0 +1,91 @@
+/* Every kernel on buffers that are exactly as long as they have to be, for those who watch memory:
+ * AddressSanitizer (the preset sanitize), and valgrind on ISAs that it knows (memory_valgrind).
+ * They see what is touched outside a buffer, and valgrind also where a result comes from memory
+ * that nobody wrote; on its own this test sees that all results were written, and are numbers. */
+#include "tests.h"
+#include <stdio.h>
+
+enum { ROWS = 5, LARGEST = 300 };
+enum { NO_RESIDUAL, RESIDUAL, SUM, FORMS };
+
+/* Ends of all vectors and blocks, and rows that schedules take in groups. */
+static const size_t sizes[] = {1, 2, 3, 7, 8, 9, 15, 17, 31, 33, 63, 65, 127, 129, 257, 300};
+enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+
+static void *filled(numbers *numbers, ln_type type, size_t count)
+{
+    void *elements = malloc(count * element_size(type));
+    assert_non_null(elements);
+    for (size_t i = 0; i < count; i++)
+        element_put(type, elements, i, 1 + numbers_normal(numbers));
+    return elements;
+}
+
+/* Nothing is written to it, so that valgrind knows what a kernel has left out. */
+static void *unwritten(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    assert_non_null(memory);
+    return memory;
+}
+
+static void expect_numbers(const ln_kernel *kernel, ln_type type, const void *elements,
+                           size_t count, size_t hidden, const char *what)
+{
+    for (size_t i = 0; elements && i < count; i++)
+        if (!isfinite(element_get(type, elements, i)))
+            fail_msg("%s, hidden %zu: element %zu of %s is no number", kernel->name, hidden, i,
+                     what);
+}
+
+static void check(const ln_kernel *kernel, size_t rows, size_t hidden, size_t convention, int form)
+{
+    numbers numbers = {hidden};
+    size_t count = rows * hidden, size = element_size(kernel->storage);
+    ln_problem problem =
+        problem_of(types_of(kernel), rows, hidden, convention_number(convention % CONVENTIONS));
+    ln_affine affine = problem.convention.affine;
+    size_t parameters = affine == LN_AFFINE_SCALAR ? 1 : hidden;
+    void *x = filled(&numbers, kernel->storage, count);
+    void *residual = form == NO_RESIDUAL ? NULL : filled(&numbers, kernel->storage, count);
+    void *gamma = affine == LN_AFFINE_NONE ? NULL : filled(&numbers, kernel->param, parameters);
+    void *beta = affine == LN_AFFINE_NONE || affine == LN_AFFINE_GAMMA
+                     ? NULL
+                     : filled(&numbers, kernel->param, parameters);
+    void *y = unwritten(count * size), *sum = form == SUM ? unwritten(count * size) : NULL;
+    void *mean = unwritten(rows * statistic_size(kernel));
+    void *rstd = unwritten(rows * statistic_size(kernel));
+    const ln_tensors tensors = {x, residual, gamma, beta, y, sum, mean, rstd};
+    kernel->run(&problem, &tensors);
+    if (hidden > 1) { /* one element has no variance */
+        expect_numbers(kernel, kernel->storage, y, count, hidden, "y");
+        expect_numbers(kernel, kernel->accumulator, rstd, rows, hidden, "rstd");
+    }
+    expect_numbers(kernel, kernel->storage, sum, count, hidden, "the sum");
+    expect_numbers(kernel, kernel->accumulator, mean, rows, hidden, "mean");
+    void *const all[] = {x, residual, gamma, beta, y, sum, mean, rstd};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        free(all[i]);
+}
+
+/* Two conventions a size, so spread that a kernel meets each affine form, with and without
+ * residual. */
+static void buffers_are_as_long_as_needed(void **state)
+{
+    (void)state;
+    const ln_kernel *kernel;
+    size_t k = 0;
+    for (; (kernel = kernel_number(k)); k++)
+        for (size_t s = 0; s < SIZES; s++)
+            for (size_t i = 0; i < 2; i++)
+                check(kernel, (s + i) % 2 ? ROWS : 1, sizes[s], 8 * (s + i) + k + 3 * i,
+                      (int)((s + k + 2 * i) % FORMS));
+    printf("%zu kernels\n", k);
+    assert_true(k > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(buffers_are_as_long_as_needed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,77 @@
+#!/bin/sh
+# Measures and publishes: one run of the default plan with the peers, and everything that stands of it in
+# the repository.
+#     results/publish.sh [NAME [OPTION OF lnbench run...]]     (default: the date and the processor)
+#     results/publish.sh --check     do the documents say what was published?
+# writes results/published/NAME/ (table.txt, index.html, PNGs, run.jsonl.xz), makes the tables of
+# figures in README.md and docs/figures.md anew, and tells which sentences to read again.
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd) || exit 7
+lnbench=${LNBENCH_COMMAND:-$root/lnbench}
+documents="README.md docs/figures.md"
+charts="throughput_l2 throughput_dram throughput_size roof_share winner_map error_kappa
+    variance_kappa ulp_histogram speed_error"
+
+stop() {
+    echo "publish.sh: $*" >&2
+    exit 7
+}
+
+# The directory that the README names.
+published() { sed -n 's|.*(\(results/published/[^/)]*\)/.*|\1|p' "$root/README.md" | head -n 1; }
+
+# made_anew TABLE DOCUMENT: as it would be with the table's figures.
+made_anew() {
+    awk -f "$root/results/figures.awk" "$1" "$2"
+}
+
+if [ "${1-}" = --check ]; then
+    wrong=0
+    [ -f "$root/$(published)/table.txt" ] || stop "README.md names no published table.txt that is there"
+    for document in $documents; do
+        made_anew "$root/$(published)/table.txt" "$root/$document" | diff "$root/$document" - || wrong=1
+    done
+    [ $wrong = 0 ] || echo "publish.sh: the documents say other figures than $(published)/table.txt" >&2
+    exit $wrong
+fi
+
+work=$(mktemp -d) || exit 7
+trap 'rm -rf "$work"' EXIT
+export LNBENCH_PEERS="${LNBENCH_PEERS-1}"
+name=${1:-$(date +%Y-%m-%d)-$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1 |
+    tr '[:upper:] ' '[:lower:]-' | tr -cd 'a-z0-9-' | cut -c 1-24)}
+[ $# = 0 ] || shift
+case $name in */* | .*) stop "$name: a plain name was expected" ;; esac
+to=$root/results/published/$name
+old=$(published)
+
+"$lnbench" run --db "$work/run.db" --out "$work/charts" "$@" >"$work/out" ||
+    stop "lnbench run ended with $?: nothing is published"
+sed '/^stored  run /,$d' "$work/out" >"$work/table.txt"
+"$lnbench" export --db "$work/run.db" --format jsonl --out "$work/run.jsonl" || exit 7
+xz -9 -T 0 "$work/run.jsonl" || stop "xz failed"
+
+mkdir -p "$to" || exit 7
+cp "$work/table.txt" "$work/charts/index.html" "$work/run.jsonl.xz" "$to/" || exit 7
+for chart in $charts; do
+    [ ! -f "$work/charts/$chart.png" ] || cp "$work/charts/$chart.png" "$to/" || exit 7
+done
+echo "published in results/published/$name"
+
+for document in $documents; do
+    mkdir -p "$work/$(dirname "$document")" || exit 7
+    sed "s|${old:-results/published/none}/|results/published/$name/|g" "$root/$document" \
+        >"$work/renamed" || exit 7
+    made_anew "$work/table.txt" "$work/renamed" >"$work/$document" ||
+        stop "$document: the run lacks figures: the documents are left as they were"
+done
+for document in $documents; do
+    cat "$work/$document" >"$root/$document" || exit 7
+done
+echo "made anew: the tables of figures in $documents"
+[ "$old" = "results/published/$name" ] || [ -z "$old" ] || echo "no longer named: $old"
+echo "to be read again by hand, sentences with figures of the run:"
+for document in $documents; do
+    grep -nE 'fastest is|times the time|third more|GB/s' "$root/$document" | grep -v '[0-9]:|' |
+        cut -c 1-110 | sed "s|^|  $document:|"
+done
