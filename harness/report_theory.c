@@ -46,6 +46,7 @@ static const struct {
     {"corrected", THEORY_CORRECTED, 2},    {"scaled", THEORY_CORRECTED, 2},
     {"reproducible", THEORY_CORRECTED, 0}, {"welford", THEORY_UPDATED, 0},
     {"chunked", THEORY_UPDATED, 32},       {"lanewise", THEORY_LANEWISE, 0},
+    {"double_float", THEORY_DOUBLED, 0},
 };
 
 /* A lane's sums are taken over to accumulators after so many blocks, and are added up there: what
@@ -92,6 +93,7 @@ bool theory_of(const theory_kernel *kernel, size_t hidden, theory *theory)
         theory->depth = depth_of(kernel, hidden, block, ways[i].chunk);
         theory->unit =
             theory->kind == THEORY_LANEWISE ? items : rounding_units[kernel->accumulator];
+        theory->rstd = rounding_units[kernel->accumulator];
         theory->apply = rounding_units[wide ? LN_F64 : LN_F32];
         theory->storage = rounding_units[kernel->storage];
         return true;
@@ -108,6 +110,13 @@ static const double shifted_kappa_square = 5;
  * count so often, and an error of a lane's sum twice (mean - pivot of that lane): 2 P R with P <= R
  * + std. */
 static const double lanewise_square = 1.375;
+
+/* Adding pairs costs 4 u^2, adding squares of pairs 8 (statistics/double_float.h); then m2 is rounded
+ * to one number. */
+static double doubled_mean(const theory *theory, double kappa)
+{
+    return 4 * theory->depth * theory->unit * theory->unit * kappa;
+}
 
 static double lanewise_variance(double off)
 {
@@ -127,12 +136,21 @@ double theory_variance(const theory *theory, double kappa)
         return carried;
     case THEORY_LANEWISE:
         return lanewise_variance(off);
+    case THEORY_DOUBLED:
+        carried = doubled_mean(theory, kappa);
+        return theory->unit * (1 + 8 * off) + carried * carried;
     case THEORY_CORRECTED:
         return off * (1 + carried * carried);
     case THEORY_TWO_PASS:
         break;
     }
     return off + carried * carried;
+}
+
+/* Half a unit of the sum with eps, one each of root and quotient: 1 / rstd^2 is off by twice that. */
+double theory_variance_seen(const theory *theory, double kappa)
+{
+    return theory_variance(theory, kappa) + 5 * theory->rstd;
 }
 
 double theory_mean(const theory *theory, double kappa)
@@ -142,6 +160,8 @@ double theory_mean(const theory *theory, double kappa)
         carried = off * sqrt(shifted_kappa_square);
     else if (theory->kind == THEORY_LANEWISE)
         carried = off * sqrt(lanewise_square);
+    else if (theory->kind == THEORY_DOUBLED)
+        carried = doubled_mean(theory, kappa);
     else if (theory->kind == THEORY_CORRECTED && theory->two_parts)
         carried = off * (1 + carried);
     return carried;
