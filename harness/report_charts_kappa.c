@@ -205,7 +205,7 @@ static bool fill_kernel(void *context, size_t panel, size_t kernel, text *out)
 static bool same_theory(const theory *a, const theory *b)
 {
     return a->kind == b->kind && a->two_parts == b->two_parts && a->depth == b->depth &&
-           a->unit == b->unit && a->apply == b->apply;
+           a->unit == b->unit && a->rstd == b->rstd && a->apply == b->apply;
 }
 
 /* To first order, hence up to where the variance has lost all its digits. */
@@ -263,7 +263,7 @@ static bool write_kappa(kappa_chart *over, panels *panels, bool is_error, const 
     frame.x_max = pow(10, ceil(log10(over->kappa_max) - 0.01)) * 1.5;
     frame.y_min = pow(10, fmax(is_error ? -4 : -17, floor(log10(over->low))));
     frame.y_max = pow(10, ceil(log10(over->high)) + 1) * 1.001; /* so that the top has its tick */
-    theory_lines(over, panels, &frame, is_error ? theory_row_ulp : theory_variance);
+    theory_lines(over, panels, &frame, is_error ? theory_row_ulp : theory_variance_seen);
     snprintf(
         subtitle, sizeof subtitle,
         "%s, %s, hidden %zu; each mark: the worst judged row within a quarter decade of kappa, "
@@ -274,7 +274,7 @@ static bool write_kappa(kappa_chart *over, panels *panels, bool is_error, const 
     tsv_setting_text(settings, "proved", is_error ? "proved of that row" : "");
     tsv_setting_words(settings, "line1",
                       is_error ? "κ·δmean + max|x̂|·δvar/2 + c·u, at the kernel's depth"
-                               : "Chan, Golub, LeVeque (1983), at the kernel's depth");
+                               : "Chan, Golub, LeVeque (1983) at the kernel's depth, + 5u of rstd");
     tsv_setting_text(settings, "line2", "");
     tsv_setting_text(settings, "line3", "");
     tsv_setting_text(settings, "wrong", "wrong class (at the top edge)");

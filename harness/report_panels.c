@@ -12,6 +12,7 @@ enum {
     LEGEND_SAMPLE = 26,
     TITLE_LINE = 20,
     HEAD = 98,
+    LEGEND_PITCH = 15, /* of legend.gp */
     PANEL_GAP = 20,
     NAME_GAP = 10, /* between the names of panels side by side */
     CHART_WIDTH = 1000
@@ -207,12 +208,52 @@ void panels_axis(const report_data *data, const panels *panels, chart_frame *fra
     frame->right = grid_of(data, panels).pitch - PANEL_GAP;
 }
 
+/* A setting that was written: its number, and how many letters its text has; 0 for none. */
+static size_t setting_letters(const text *settings, const char *key, double *number)
+{
+    size_t length = strlen(key), letters = 0;
+    const char *line = settings->bytes;
+    while (line && (strncmp(line, key, length) != 0 || line[length] != '\t')) {
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    const char *cell = line ? strchr(line + length + 1, '\t') : NULL;
+    *number = line ? strtod(line + length, NULL) : 0;
+    for (const char *at = cell ? cell + 1 : "\n"; *at && *at != '\n'; at++)
+        letters += (*at & 0xc0) != 0x80; /* not the rest of a UTF-8 letter */
+    return cell && strncmp(cell, "\t-\n", 3) == 0 ? 0 : letters;
+}
+
+/* The lines of the legend, by the same widths as in plots/legend.gp. */
+static size_t legend_lines(const text *settings)
+{
+    static const char *const entries[] = {"found", "proved", "line1", "line2",  "line3",
+                                          "wrong", "scalar", "avx2",  "avx512", "neon"};
+    enum { WORDS = 6, EDGE = 24, LETTER = 58, GAP = 14 };
+    double x = EDGE;
+    size_t lines = 1;
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        double number, sample = strcmp(entries[i], "wrong") == 0 ? 12 : 28;
+        size_t letters = setting_letters(settings, entries[i], &number);
+        if (i >= WORDS)
+            letters = number > 0 ? strlen(entries[i]) : 0;
+        if (letters == 0)
+            continue;
+        double width = sample + 6 + LETTER / 10.0 * (double)letters + GAP;
+        if (x > EDGE && x + width - 12 > CHART_WIDTH - EDGE) {
+            x = EDGE;
+            lines++;
+        }
+        x += width;
+    }
+    return lines;
+}
+
 /* Where the panels stand: a row's head has the room that its longest list of names needs. */
-static double place_panels(const report_data *data, const panels *panels, chart_frame *frame,
-                           text *places, text *names)
+static double place_panels(const report_data *data, const panels *panels, double top,
+                           chart_frame *frame, text *places, text *names)
 {
     grid grid = grid_of(data, panels);
-    double top = HEAD;
     text_add(places, "panel\ttitle\tleft\tright\ttop\tbottom\n");
     text_add(names, "series\tname\tleft\ttop\n");
     for (size_t line = 0; line < grid.lines; line++) {
@@ -260,14 +301,15 @@ bool panels_save(const report_data *data, panels *panels, chart_frame *frame, co
     text places = {0}, names = {0}, settings = {0}, ticks = {0};
     char words[400];
     const char *isa = common_isa(data, panels);
-    double height = place_panels(data, panels, frame, &places, &names);
+    isa_settings(data, panels, &panels->settings);
+    double top = HEAD + LEGEND_PITCH * (double)(legend_lines(&panels->settings) - 1);
+    double height = place_panels(data, panels, top, frame, &places, &names);
     snprintf(words, sizeof words, "%s%s%s%s", subtitle, isa ? "; " : "", isa ? isa : "",
              report_is_crowded(data) ? ": the widest ISA of each method" : "");
     tsv_common(&settings, data, chart->title, words, CHART_WIDTH, height);
     tsv_frame(&settings, "", frame);
     tsv_setting(&settings, "panels", (double)panels->count);
     tsv_setting(&settings, "solid", common_isa(data, panels) != NULL); /* dashes tell nothing */
-    isa_settings(data, panels, &settings);
     text_add(&settings, panels->settings.bytes ? panels->settings.bytes : "");
     settings.failed = settings.failed || panels->settings.failed;
     if (panels->line_count == 0) /* gnuplot wants a line to read */

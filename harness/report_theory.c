@@ -46,7 +46,7 @@ static const struct {
     {"corrected", THEORY_CORRECTED, 2},    {"scaled", THEORY_CORRECTED, 2},
     {"reproducible", THEORY_CORRECTED, 0}, {"welford", THEORY_UPDATED, 0},
     {"chunked", THEORY_UPDATED, 32},       {"lanewise", THEORY_LANEWISE, 0},
-    {"double_float", THEORY_PAIRS, 0},
+    {"double_float", THEORY_DOUBLED, 0},
 };
 
 /* A lane's sums are taken over to accumulators after so many blocks, and are added up there: what
@@ -57,15 +57,10 @@ static double lane_depth(double hidden, double block, double unroll)
     return fmin(ceil(hidden / block), CHUNK_BLOCKS) + log2(fmax(unroll, 1));
 }
 
-/* Pair and pair, in the square of the unit: statistics/double_float.h. */
-static const double pair_roundings = 4;
-
 static double depth_of(const theory_kernel *kernel, size_t hidden, double block, double chunk)
 {
     if (strcmp(kernel->statistics, "compensated") == 0)
         return 3; /* the sum, the quotient, the product */
-    if (strcmp(kernel->statistics, "double_float") == 0)
-        return pair_roundings * turn_depth((double)hidden, block);
     if (strcmp(kernel->statistics, "lanewise") == 0)
         return lane_depth((double)hidden, block, kernel->unroll);
     return chunk > 0 ? chunk_depth((double)hidden, block, chunk)
@@ -98,8 +93,7 @@ bool theory_of(const theory_kernel *kernel, size_t hidden, theory *theory)
         theory->depth = depth_of(kernel, hidden, block, ways[i].chunk);
         theory->unit =
             theory->kind == THEORY_LANEWISE ? items : rounding_units[kernel->accumulator];
-        if (theory->kind == THEORY_PAIRS)
-            theory->unit *= theory->unit;
+        theory->rstd = rounding_units[kernel->accumulator];
         theory->apply = rounding_units[wide ? LN_F64 : LN_F32];
         theory->storage = rounding_units[kernel->storage];
         return true;
@@ -116,6 +110,13 @@ static const double shifted_kappa_square = 5;
  * count so often, and an error of a lane's sum twice (mean - pivot of that lane): 2 P R with P <= R
  * + std. */
 static const double lanewise_square = 1.375;
+
+/* Adding pairs costs 4 u^2, adding squares of pairs 8 (statistics/double_float.h); then m2 is rounded
+ * to one number. */
+static double doubled_mean(const theory *theory, double kappa)
+{
+    return 4 * theory->depth * theory->unit * theory->unit * kappa;
+}
 
 static double lanewise_variance(double off)
 {
@@ -135,14 +136,21 @@ double theory_variance(const theory *theory, double kappa)
         return carried;
     case THEORY_LANEWISE:
         return lanewise_variance(off);
+    case THEORY_DOUBLED:
+        carried = doubled_mean(theory, kappa);
+        return theory->unit * (1 + 8 * off) + carried * carried;
     case THEORY_CORRECTED:
         return off * (1 + carried * carried);
-    case THEORY_PAIRS:
-        return sqrt(theory->unit) + off + carried * carried; /* in the end one number */
     case THEORY_TWO_PASS:
         break;
     }
     return off + carried * carried;
+}
+
+/* Half a unit of the sum with eps, one each of root and quotient: 1 / rstd^2 is off by twice that. */
+double theory_variance_seen(const theory *theory, double kappa)
+{
+    return theory_variance(theory, kappa) + 5 * theory->rstd;
 }
 
 double theory_mean(const theory *theory, double kappa)
@@ -152,6 +160,8 @@ double theory_mean(const theory *theory, double kappa)
         carried = off * sqrt(shifted_kappa_square);
     else if (theory->kind == THEORY_LANEWISE)
         carried = off * sqrt(lanewise_square);
+    else if (theory->kind == THEORY_DOUBLED)
+        carried = doubled_mean(theory, kappa);
     else if (theory->kind == THEORY_CORRECTED && theory->two_parts)
         carried = off * (1 + carried);
     return carried;

@@ -19,7 +19,7 @@ typedef enum theory_kind {
     THEORY_CORRECTED, /* and the mean of the differences */
     THEORY_UPDATED,   /* running means and squares */
     THEORY_LANEWISE,  /* shifted, with a pivot for each lane */
-    THEORY_PAIRS,     /* two passes in pairs of numbers */
+    THEORY_DOUBLED,   /* two passes in pairs of numbers */
 } theory_kind;
 
 typedef struct theory {
@@ -27,7 +27,8 @@ typedef struct theory {
     bool two_parts; /* the mean is held in two numbers */
     bool expanded;  /* x * rstd and mean * rstd are rounded before they are subtracted */
     double depth;   /* roundings that a term of a sum goes through, its product's among them */
-    double unit;    /* rounding unit of the sums: 2^-24, 2^-53; of pairs its square */
+    double unit;    /* rounding unit of the sums: 2^-24, 2^-53 */
+    double rstd;    /* of root and quotient: the accumulators' */
     double apply;   /* of x - mean, its product and what follows */
     double storage; /* of y */
 } theory;
@@ -42,8 +43,10 @@ typedef struct theory_kernel {
 /* False: it is not known how this kernel sums. */
 bool theory_of(const theory_kernel *kernel, size_t hidden, theory *theory);
 
-/* The relative error of var (with eps, as rstd shows it) on a row of this kappa. */
+/* The relative error of var on a row of this kappa; and of var with eps as rstd shows it, which
+ * adds what the sum with eps, root and quotient round. */
 double theory_variance(const theory *theory, double kappa);
+double theory_variance_seen(const theory *theory, double kappa);
 /* |mean' - mean| / std. */
 double theory_mean(const theory *theory, double kappa);
 /* Of y, in row ULP. */

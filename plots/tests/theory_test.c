@@ -169,6 +169,11 @@ static void test_variance(void **state)
     assert_true(fabs(theory_variance(&two_pass, 100) / (off + off * off * 1e4) - 1) < 1e-12);
     assert_true(fabs(theory_variance(&updated, 100) / (off * 100) - 1) < 1e-12);
     assert_true(fabs(theory_variance(&corrected, 100) / (off + off * off * off * 1e4) - 1) < 1e-12);
+    assert_true(fabs(theory_variance_seen(&two_pass, 100) - theory_variance(&two_pass, 100) -
+                     5 * u) < 1e-12 * u);
+    theory doubled = theory_at("double_float", "paired", "avx512", LN_F32, 768);
+    assert_true(fabs(theory_variance(&doubled, 1e6) / u - 1) < 1e-3); /* 18 terms of 8 u and less */
+    assert_true(fabs(theory_mean(&doubled, 1e6) / (4 * 18 * u * u * 1e6) - 1) < 1e-12);
     /* Whatever kappa is: (1.375 + 2 (1.375 + sqrt 1.375)) D u, in the unit of the lanes. */
     theory lanewise = theory_at("lanewise", "guarded", "avx512", LN_F64, 768);
     double lanes = 10 * u * (1.375 + 2 * (1.375 + sqrt(1.375)));
