@@ -450,6 +450,46 @@ static bool choose_types(const eval_options *options, const kernel_entry *kernel
     return true;
 }
 
+/* The kernel, its types, and the tensors. */
+static bool prepare(const eval_options *options, const ln_convention *convention,
+                    const kernel_list *kernels, const kernel_entry **kernel, tensors *tensors,
+                    error *error)
+{
+    *kernel = NULL;
+    if (options->attribute)
+        *kernel = first_attributed(options, kernels);
+    else if (options->kernel && !(*kernel = kernel_find(kernels, options->kernel, error)))
+        return false;
+    return choose_types(options, *kernel, tensors, error) &&
+           read_all(options, convention, tensors, error);
+}
+
+static exit_code run_eval(void *context, const word_list *operands, error *error)
+{
+    eval_options *options = context;
+    tensors tensors = {0};
+    kernel_list kernels = {0};
+    worker *worker = NULL;
+    ln_convention convention;
+    const kernel_entry *kernel;
+    (void)operands;
+    interrupt_watch();
+    bool fine =
+        output_choose(&options->request, &options->printed, error) &&
+        check_options(options, &convention, error) &&
+        worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, error) &&
+        prepare(options, &convention, &kernels, &kernel, &tensors, error);
+    exit_code code = error->code;
+    if (fine && options->attribute)
+        code = attribute(options, &convention, &tensors, worker, &kernels, error);
+    else if (fine)
+        code = evaluate(options, &convention, &tensors, worker, &kernels, kernel, error);
+    worker_stop(worker);
+    kernel_list_free(&kernels);
+    tensors_free(&tensors);
+    return code;
+}
+
 exit_code command_eval(int argc, char **argv, error *error)
 {
     eval_options eval = {.convention = "torch",
@@ -496,41 +536,7 @@ exit_code command_eval(int argc, char **argv, error *error)
         options,
         sizeof options / sizeof *options,
         0};
-    word_list operands = {0};
-    tensors tensors = {0};
-    kernel_list kernels = {0};
-    worker *worker = NULL;
-    ln_convention convention;
-    const kernel_entry *kernel = NULL;
-    bool help;
-    exit_code code = EXIT_CODE_FINE;
-    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
-    if (fine && help) {
-        options_help(&subcommand, stdout);
-    } else if (fine) {
-        interrupt_watch();
-        fine = output_choose(&eval.request, &eval.printed, error) &&
-               check_options(&eval, &convention, error) &&
-               worker_start(eval.plugins.words, eval.plugins.count, &worker, &kernels, error);
-        if (fine && eval.kernel && !eval.attribute) {
-            kernel = kernel_find(&kernels, eval.kernel, error);
-            fine = kernel != NULL;
-        }
-        if (fine && eval.attribute)
-            kernel = first_attributed(&eval, &kernels);
-        fine = fine && choose_types(&eval, kernel, &tensors, error) &&
-               read_all(&eval, &convention, &tensors, error);
-        if (fine && eval.attribute)
-            code = attribute(&eval, &convention, &tensors, worker, &kernels, error);
-        else if (fine)
-            code = evaluate(&eval, &convention, &tensors, worker, &kernels, kernel, error);
-    }
-    if (!fine)
-        code = error->code;
-    worker_stop(worker);
-    kernel_list_free(&kernels);
-    tensors_free(&tensors);
-    word_list_free(&operands);
+    exit_code code = options_run(&subcommand, argc, argv, run_eval, &eval, error);
     word_list_free(&eval.plugins);
     return code;
 }

@@ -131,7 +131,7 @@ static exit_code code_of(const hunt *hunt)
     return code;
 }
 
-static bool run_hunt(const hunt_options *options, exit_code *code, error *error)
+static exit_code run_hunt(const hunt_options *options, error *error)
 {
     hunt hunt = {0};
     worker *worker = NULL;
@@ -161,12 +161,21 @@ static bool run_hunt(const hunt_options *options, exit_code *code, error *error)
     double seconds = seconds_now() - begun;
     if (fine)
         fine = hunt_print(&hunt, path, seconds, &options->printed, error);
-    *code = code_of(&hunt);
+    exit_code code = fine ? code_of(&hunt) : error->code;
     judge_destroy(hunt.judge);
     hunt_free(&hunt);
     worker_stop(worker);
     kernel_list_free(&kernels);
-    return fine;
+    return code;
+}
+
+static exit_code start(void *context, const word_list *operands, error *error)
+{
+    hunt_options *options = context;
+    (void)operands;
+    interrupt_watch();
+    return output_choose(&options->request, &options->printed, error) ? run_hunt(options, error)
+                                                                      : error->code;
 }
 
 exit_code command_hunt(int argc, char **argv, error *error)
@@ -215,17 +224,7 @@ exit_code command_hunt(int argc, char **argv, error *error)
         options,
         sizeof options / sizeof *options,
         0};
-    word_list operands = {0};
-    bool help;
-    exit_code code = EXIT_CODE_FINE;
-    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
-    if (fine && help) {
-        options_help(&subcommand, stdout);
-    } else if (fine) {
-        interrupt_watch();
-        fine = output_choose(&hunt.request, &hunt.printed, error) && run_hunt(&hunt, &code, error);
-    }
-    word_list_free(&operands);
+    exit_code code = options_run(&subcommand, argc, argv, start, &hunt, error);
     word_list_free(&hunt.plugins);
-    return fine ? code : error->code;
+    return code;
 }

@@ -242,11 +242,14 @@ static exit_code measure(const invariance_options *options, const ln_convention 
     return code;
 }
 
-static exit_code start(invariance_options *options, error *error)
+static exit_code start(void *context, const word_list *operands, error *error)
 {
+    invariance_options *options = context;
     ln_convention convention;
     worker *worker;
     kernel_list kernels;
+    (void)operands;
+    interrupt_watch();
     if (!output_choose(&options->request, &options->out, error) ||
         !convention_parse(options->convention, &convention, error))
         return error->code;
@@ -294,17 +297,7 @@ exit_code command_invariance(int argc, char **argv, error *error)
         options,
         sizeof options / sizeof *options,
         0};
-    word_list operands = {0};
-    bool help;
-    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
-    exit_code code = fine ? EXIT_CODE_FINE : error->code;
-    if (fine && help)
-        options_help(&subcommand, stdout);
-    else if (fine) {
-        interrupt_watch();
-        code = start(&invariance, error);
-    }
-    word_list_free(&operands);
+    exit_code code = options_run(&subcommand, argc, argv, start, &invariance, error);
     word_list_free(&invariance.kernels);
     word_list_free(&invariance.plugins);
     return code;

@@ -83,25 +83,25 @@ typedef struct merge_options {
     output_request request;
 } merge_options;
 
-static bool merge_files(const word_list *files, const merge_options *options, error *error)
+static exit_code merge_files(void *context, const word_list *files, error *error)
 {
+    const merge_options *options = context;
     hunt merged = {0};
     bool complete = false;
     output printed;
-    if (files->count == 0)
-        return fail(error, EXIT_CODE_USAGE, "merge: the files of all shards were expected");
-    if (!options->out)
-        return fail(error, EXIT_CODE_USAGE, "--out FILE is missing");
-    bool fine = output_choose(&options->request, &printed, error) &&
-                merge(files, &merged, &complete, error) &&
-                hunt_save(&merged, complete ? "complete" : "interrupted", options->out, error);
+    bool fine = (files->count > 0 ||
+                 fail(error, EXIT_CODE_USAGE, "merge: the files of all shards were expected")) &&
+                (options->out || fail(error, EXIT_CODE_USAGE, "--out FILE is missing"));
+    fine = fine && output_choose(&options->request, &printed, error) &&
+           merge(files, &merged, &complete, error) &&
+           hunt_save(&merged, complete ? "complete" : "interrupted", options->out, error);
     merged.interrupted = !complete;
     fine = fine && hunt_print(&merged, options->out, NAN, &printed, error);
     if (fine)
         output_line(&printed, "%zu shards%s", files->count,
                     complete ? "" : "; one of them was interrupted");
     hunt_free(&merged);
-    return fine;
+    return fine ? EXIT_CODE_FINE : error->code;
 }
 
 exit_code command_merge(int argc, char **argv, error *error)
@@ -121,13 +121,5 @@ exit_code command_merge(int argc, char **argv, error *error)
         options,
         sizeof options / sizeof *options,
         4096};
-    word_list operands = {0};
-    bool help;
-    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
-    if (fine && help)
-        options_help(&subcommand, stdout);
-    else if (fine)
-        fine = merge_files(&operands, &merge, error);
-    word_list_free(&operands);
-    return fine ? EXIT_CODE_FINE : error->code;
+    return options_run(&subcommand, argc, argv, merge_files, &merge, error);
 }

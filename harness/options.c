@@ -234,3 +234,19 @@ bool seconds_check(const char *option, double seconds, error *error)
     return seconds > 0 || fail(error, EXIT_CODE_USAGE, "--%s %g: more than 0 seconds were expected",
                                option, seconds);
 }
+
+exit_code options_run(const subcommand *subcommand, int argc, char **argv, command_body *body,
+                      void *context, error *error)
+{
+    word_list operands = {0};
+    bool help;
+    exit_code code = EXIT_CODE_FINE;
+    if (!options_parse(subcommand, argc, argv, &operands, &help, error))
+        code = error->code;
+    else if (help)
+        options_help(subcommand, stdout);
+    else
+        code = body(context, &operands, error);
+    word_list_free(&operands);
+    return code;
+}

@@ -51,6 +51,12 @@ bool options_parse(const subcommand *subcommand, int argc, char **argv, word_lis
                    bool *help, error *error);
 void options_help(const subcommand *subcommand, FILE *file);
 
+/* The whole of a command: reads argv, prints --help where it was asked for, else runs `body` with
+ * what its options' targets now hold, and gives its exit code (error->code where it failed). */
+typedef exit_code command_body(void *context, const word_list *operands, error *error);
+exit_code options_run(const subcommand *subcommand, int argc, char **argv, command_body *body,
+                      void *context, error *error);
+
 /* From here on options_help hands the table to `writer`, so that man pages and completions are made
  * from what --help shows; NULL: --help's own text. */
 typedef void help_writer(const subcommand *subcommand, FILE *file);

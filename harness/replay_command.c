@@ -297,27 +297,31 @@ static bool check_options(const replay_options *options, error *error)
     return seconds_check("deadline", options->deadline, error);
 }
 
-static bool replay(const replay_options *options, exit_code *code, error *error)
+static exit_code replay(void *context, const word_list *operands, error *error)
 {
+    const replay_options *options = context;
+    (void)operands;
     static const char *const headings[] = {"what", "kernel",      "convention", "hidden",
                                            "then", "row ULP",     "now",        "row ULP now",
                                            "bits", "reproduces?", "note"};
     replayer replayer = {.options = options};
+    interrupt_watch();
     replayer.table = table_create(headings, sizeof headings / sizeof *headings);
     replayer.array = json_array();
     bool fine = (replayer.table && replayer.array) || fail_memory(error, "a table");
-    fine = fine && output_choose(&options->request, &replayer.printed, error) &&
+    fine = fine && check_options(options, error) &&
+           output_choose(&options->request, &replayer.printed, error) &&
            worker_start(options->plugins.words, options->plugins.count, &replayer.worker,
                         &replayer.kernels, error) &&
            (options->from ? replay_file(&replayer, error) : replay_store(&replayer, error)) &&
            show(&replayer, error);
-    *code = code_of(&replayer);
+    exit_code code = fine ? code_of(&replayer) : error->code;
     table_destroy(replayer.table);
     json_decref(replayer.array);
     judge_destroy(replayer.judge);
     worker_stop(replayer.worker);
     kernel_list_free(&replayer.kernels);
-    return fine;
+    return code;
 }
 
 exit_code command_replay(int argc, char **argv, error *error)
@@ -359,17 +363,7 @@ exit_code command_replay(int argc, char **argv, error *error)
         table,
         sizeof table / sizeof *table,
         0};
-    word_list operands = {0};
-    bool help;
-    exit_code code = EXIT_CODE_FINE;
-    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
-    if (fine && help) {
-        options_help(&subcommand, stdout);
-    } else if (fine) {
-        interrupt_watch();
-        fine = check_options(&options, error) && replay(&options, &code, error);
-    }
-    word_list_free(&operands);
+    exit_code code = options_run(&subcommand, argc, argv, replay, &options, error);
     word_list_free(&options.plugins);
-    return fine ? code : error->code;
+    return code;
 }

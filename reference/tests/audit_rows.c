@@ -182,24 +182,29 @@ static void draw_rational_convention(audit_row *row, unsigned long long *state)
     }
 }
 
-static void draw_convention(audit_row *row, unsigned kind, unsigned long long *state)
+ln_convention audit_convention_draw(unsigned long long *state)
 {
     static const double epsilons[] = {0.0,    1e-5,     1e-12, 1e-3,  1.0,      0x1p-20,
                                       5e-324, 0x1p-298, 1e300, 1e-40, 0x1p-149, 0.1};
+    if (below(state, 3) > 0) {
+        return audit_presets[below(state, AUDIT_PRESETS)];
+    }
+    ln_convention convention = {.ddof = (int)below(state, 2)};
+    convention.eps_place = (ln_eps_place)below(state, 4);
+    convention.eps = epsilons[below(state, sizeof epsilons / sizeof epsilons[0])];
+    convention.affine = (ln_affine)below(state, 5);
+    if (convention.eps_place == LN_EPS_NONE) {
+        convention.eps = 0.0;
+    }
+    return convention;
+}
+
+static void draw_convention(audit_row *row, unsigned kind, unsigned long long *state)
+{
     if (kind >= 11 && below(state, 4) > 0) {
         draw_rational_convention(row, state);
-        return;
-    }
-    if (below(state, 3) > 0) {
-        row->convention = audit_presets[below(state, AUDIT_PRESETS)];
-        return;
-    }
-    row->convention.ddof = (int)below(state, 2);
-    row->convention.eps_place = (ln_eps_place)below(state, 4);
-    row->convention.eps = epsilons[below(state, sizeof epsilons / sizeof epsilons[0])];
-    row->convention.affine = (ln_affine)below(state, 5);
-    if (row->convention.eps_place == LN_EPS_NONE) {
-        row->convention.eps = 0.0;
+    } else {
+        row->convention = audit_convention_draw(state);
     }
 }
 

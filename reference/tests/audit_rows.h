@@ -33,6 +33,9 @@ extern const ln_convention audit_presets[AUDIT_PRESETS];
 /* SplitMix64 (Steele, Lea, Flood 2014). */
 unsigned long long audit_random(unsigned long long *state);
 
+/* Two of three are presets, the others any. */
+ln_convention audit_convention_draw(unsigned long long *state);
+
 /* Draws a row of this kind, its types set by the caller. Two rows of three take a preset, the
  * others a random convention; ties and zeros mostly take one that makes them possible. */
 void audit_row_draw(audit_row *row, unsigned kind, unsigned long long *state);
