@@ -78,6 +78,7 @@ check "report: Markdown shows the PNG" has page/report.md '!\[.*\]\(error_kappa.
 check "report: the figure's command" has page/report.md 'lnbench run --plan quick --only accuracy'
 check "report: the worst row's command" has page/report.md 'lnbench replay --case [0-9]+'
 
+formats history history --db r.db --measure row_ulp_max
 # A kernel looks the same in the chart of a history.
 if command -v gnuplot >/dev/null; then
     accepted "a history" 0 history --db r.db --measure row_ulp_max --out past
