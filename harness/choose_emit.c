@@ -49,7 +49,7 @@ static void add_head(const chosen *first, text *out)
     const choose_wanted *wanted = &first->wanted;
     const machine *machine = &first->evidence.machine;
     text budget = {0};
-    budget_words(&wanted->budget, &budget);
+    budget_words(wanted, &budget);
     out->failed = out->failed || budget.failed;
     text_add(out, "/* Which LayerNorm kernel to call for rows x hidden, as lnbench choose --emit c "
                   "found it:\n *\n *     const char *kernel = layernorm_kernel_for(problem.rows, "

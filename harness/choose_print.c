@@ -1,4 +1,5 @@
 /* Choices as text, Markdown and TSV. */
+#include "choose_class.h"
 #include "choose_show.h"
 #include <ctype.h>
 #include <math.h>
@@ -18,8 +19,11 @@ static void add_limit(text *out, const char *what, double limit, const char *uni
         text_format(out, "%s%s %.6g%s", out->length ? ", " : "", what, limit, unit);
 }
 
-void budget_words(const choose_budget *budget, text *out)
+void budget_words(const choose_wanted *wanted, text *out)
 {
+    const choose_budget *budget = &wanted->budget;
+    if (wanted->class != CLASS_ANY)
+        text_format(out, "class %s", class_name(wanted->class));
     add_limit(out, budget->proven ? "proven row ULP at most" : "row ULP at most", budget->row_ulp,
               "");
     add_limit(out, "max ULP at most", budget->ulp, "");
@@ -228,7 +232,7 @@ static bool print_heading(const chosen *one, const choose_look *look, FILE *file
     const choose_wanted *wanted = &one->wanted;
     const machine *machine = &one->evidence.machine;
     text budget = {0};
-    budget_words(&wanted->budget, &budget);
+    budget_words(wanted, &budget);
     if (budget.failed) {
         text_free(&budget);
         return false;

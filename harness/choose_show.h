@@ -41,7 +41,7 @@ void emit_comment(text *out, const char *string);
 /* "the best there is, NAME, has row ULP 2.66"; for the error where nothing meets the budget. */
 void chosen_best_there_is(const chosen *one, char *buffer, size_t size);
 
-/* "row ULP at most 4 (proven), rows of kappa to 1e4"; "none" */
-void budget_words(const choose_budget *budget, text *out);
+/* "class fast, row ULP at most 4, rows of kappa to 1e4"; "no error budget" */
+void budget_words(const choose_wanted *wanted, text *out);
 
 #endif

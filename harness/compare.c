@@ -87,7 +87,7 @@ exit_code command_compare(int argc, char **argv, error *error)
         {"accuracy", "exact|no-worse|bound",
          "what fails: a bit, a larger error (default), a broken bound", OPTION_TEXT, &shown.gate},
         {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT, &shown.only},
-        {"format", "text|markdown|json|junit|github|smaller", "of standard output", OPTION_TEXT,
+        {"format", "text|markdown|tsv|json|junit|github|smaller", "of standard output", OPTION_TEXT,
          &shown.format},
         {"also", "FORMAT=FILE", "write this too; may be given again", OPTION_RAW, &shown.also},
         {"json", NULL, "the same as --format json", OPTION_FLAG, &shown.json},

@@ -22,20 +22,22 @@ static bool take_digits(uint64_t given, const char *option, int otherwise, int *
                 (unsigned long long)given, FINGERPRINT_MOST_DIGITS);
 }
 
-static bool find_and_print(const fingerprint_options *options, error *error)
+static exit_code find_and_print(void *context, const word_list *operands, error *error)
 {
+    const fingerprint_options *options = context;
     fingerprint_tensors tensors = {0};
     fingerprint found = {0};
     output out;
     int digits, x_digits;
+    (void)operands;
     if (!output_choose(&options->request, &out, error))
-        return false;
+        return error->code;
     if (!options->files.x || !options->files.y)
-        return fail(error, EXIT_CODE_USAGE, "--%s FILE.npy is missing",
-                    options->files.x ? "y" : "x");
-    if (!take_digits(options->digits, "digits", FINGERPRINT_EXACT, &digits, error) ||
+        fail(error, EXIT_CODE_USAGE, "--%s FILE.npy is missing", options->files.x ? "y" : "x");
+    if (error->code != EXIT_CODE_FINE ||
+        !take_digits(options->digits, "digits", FINGERPRINT_EXACT, &digits, error) ||
         !take_digits(options->x_digits, "x-digits", FINGERPRINT_GUESS, &x_digits, error))
-        return false;
+        return error->code;
     bool fine =
         fingerprint_read(&options->files, digits, x_digits, options->noise, &tensors, error) &&
         fingerprint_make(&tensors.input, &found, error) &&
@@ -45,7 +47,7 @@ static bool find_and_print(const fingerprint_options *options, error *error)
         (!options->probe || fingerprint_write_probes(&found, options->probe, error));
     fingerprint_free(&found);
     fingerprint_tensors_free(&tensors);
-    return fine;
+    return fine ? EXIT_CODE_FINE : error->code;
 }
 
 exit_code command_fingerprint(int argc, char **argv, error *error)
@@ -79,13 +81,5 @@ exit_code command_fingerprint(int argc, char **argv, error *error)
         options,
         sizeof options / sizeof *options,
         0};
-    word_list operands = {0};
-    bool help;
-    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
-    if (fine && help)
-        options_help(&subcommand, stdout);
-    else if (fine)
-        fine = find_and_print(&given, error);
-    word_list_free(&operands);
-    return fine ? EXIT_CODE_FINE : error->code;
+    return options_run(&subcommand, argc, argv, find_and_print, &given, error);
 }

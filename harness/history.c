@@ -6,47 +6,44 @@
 
 typedef struct history_options {
     history_request request;
-    const char *database, *format, *out;
-    bool json;
+    output_request shown;
+    const char *database, *out;
 } history_options;
 
-static bool show(const history *history, const history_options *options, error *error)
+static bool show(const history *history, const history_options *options, const output *out,
+                 error *error)
 {
-    const char *format = options->json ? "json" : options->format;
     char plots[1024], note[256];
-    bool fine = strcmp(format, "json") == 0  ? history_print_json(history, stdout)
-                : strcmp(format, "tsv") == 0 ? history_print_tsv(history, stdout)
-                                             : history_print(history, stdout);
-    if (!fine)
-        return fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the history");
+    if (!history_print(history, out, error))
+        return false;
     if (!options->out)
         return true;
-    bool text = strcmp(format, "text") == 0;
+    FILE *paths = out->format == OUTPUT_TEXT ? stdout : stderr;
     if (!path_of_plots(plots, sizeof plots, error) ||
-        !history_draw(history, plots, options->out, text ? stdout : stderr, note, error))
+        !history_draw(history, plots, options->out, paths, note, error))
         return false;
     if (note[0])
         fprintf(stderr, "lnbench: %s (the tables are in %s/data)\n", note, options->out);
     return true;
 }
 
-static bool run(const history_options *options, error *error)
+static exit_code run(void *context, const word_list *operands, error *error)
 {
+    const history_options *options = context;
     store *store;
     history history;
-    if (strcmp(options->format, "text") != 0 && strcmp(options->format, "tsv") != 0 &&
-        strcmp(options->format, "json") != 0)
-        return fail(error, EXIT_CODE_USAGE, "--format %.60s: text, tsv or json was expected",
-                    options->format);
-    if (!store_open(options->database, STORE_READ, &store, error))
-        return false;
+    output out;
+    (void)operands;
+    if (!output_choose(&options->shown, &out, error) ||
+        !store_open(options->database, STORE_READ, &store, error))
+        return error->code;
     bool fine = history_load(store, &options->request, &history, error);
     store_close(store);
     if (fine) {
-        fine = show(&history, options, error);
+        fine = show(&history, options, &out, error);
         history_free(&history);
     }
-    return fine;
+    return fine ? EXIT_CODE_FINE : error->code;
 }
 
 exit_code command_history(int argc, char **argv, error *error)
@@ -54,7 +51,6 @@ exit_code command_history(int argc, char **argv, error *error)
     history_options given = {
         .request = {.measure = "roof_ratio", .seed = 1},
         .database = "results/lnbench.db",
-        .format = "text",
     };
     history_request *request = &given.request;
     const option options[] = {
@@ -65,9 +61,7 @@ exit_code command_history(int argc, char **argv, error *error)
         {"shapes", "ROWSxHIDDEN,...", "only these shapes", OPTION_LIST, &request->shapes},
         {"inputs", "FAMILY,...", "these inputs (default: normal)", OPTION_LIST, &request->inputs},
         {"cache", "hot,cold,in-place", "only these cache states", OPTION_LIST, &request->caches},
-        {"format", "text|tsv|json", "a line a series (default), a line a point, or all",
-         OPTION_TEXT, &given.format},
-        {"json", NULL, "the same as --format json", OPTION_FLAG, &given.json},
+        OUTPUT_OPTIONS(given.shown),
         {"out", "DIR", "draw history_N.svg and .png there, one for each machine", OPTION_TEXT,
          &given.out},
         {"db", "FILE", "result store (default: results/lnbench.db)", OPTION_TEXT, &given.database},
@@ -77,21 +71,16 @@ exit_code command_history(int argc, char **argv, error *error)
                                    "[OPTION...]",
                                    "A measure over the stored runs by commit, and where it changed "
                                    "(E-divisive, 5 %). Runs of\n"
-                                   "different machines are never pooled.",
+                                   "different machines are never pooled. Text and Markdown: a line "
+                                   "a series; TSV: a line a point.",
                                    "Exit code: 0 fine; 2 usage; 7 no run, no such case, files.",
                                    options,
                                    sizeof options / sizeof *options,
                                    0};
-    word_list operands = {0};
-    bool help;
-    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
-    if (fine && help)
-        options_help(&subcommand, stdout);
-    else if (fine)
-        fine = run(&given, error);
+    exit_code code = options_run(&subcommand, argc, argv, run, &given, error);
     word_list *lists[] = {&request->kernels, &request->conventions, &request->shapes,
-                          &request->inputs,  &request->caches,      &operands};
+                          &request->inputs, &request->caches};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         word_list_free(lists[i]);
-    return fine ? EXIT_CODE_FINE : error->code;
+    return code;
 }

@@ -3,6 +3,7 @@
 #define LNBENCH_HISTORY_H
 
 #include "options.h"
+#include "output.h"
 #include "store.h"
 #include <stdio.h>
 
@@ -45,9 +46,8 @@ typedef struct history_request {
 bool history_load(store *store, const history_request *request, history *history, error *error);
 void history_free(history *history);
 
-bool history_print(const history *history, FILE *file);     /* a line a series */
-bool history_print_tsv(const history *history, FILE *file); /* a line a point */
-bool history_print_json(const history *history, FILE *file);
+/* Text and Markdown: a line a series; TSV: a line a point; JSON: all. */
+bool history_print(const history *history, const output *out, error *error);
 
 /* Draws DIRECTORY/history_N.svg and .png, for each machine, of its `most` series with most points,
  * and prints their paths. note: one line where gnuplot is missing. */

@@ -58,29 +58,27 @@ static void add_cells(table *table, const history_series *series)
     text_free(&cell);
 }
 
-bool history_print(const history *history, FILE *file)
+static bool print_series(const history *history, const output *out, error *error)
 {
     static const char *const headings[] = {"machine", "kernel",     "convention", "shape",
                                            "cache",   "runs",       "first",      "latest",
                                            "changes", "last change"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
-    if (!table)
-        return false;
-    for (size_t i = 0; i < history->count; i++)
+    for (size_t i = 0; table && i < history->count; i++)
         add_cells(table, &history->series[i]);
-    bool fine = table_print(table, file);
-    table_destroy(table);
-    fprintf(file, "\n%s; first: the median of the first segment\n", history->measure);
+    if (!output_table(out, table, error))
+        return false;
+    output_line(out, "%s; first: the median of the first segment", history->measure);
     for (size_t i = 0; i < history->machine_count; i++) {
         text name = {0};
         plain(&name, history->machines[i]);
-        fprintf(file, "machine %zu: %s\n", i + 1, name.bytes ? name.bytes : "");
+        output_line(out, "machine %zu: %s", i + 1, name.bytes ? name.bytes : "");
         text_free(&name);
     }
-    return fine && !ferror(file);
+    return true;
 }
 
-bool history_print_tsv(const history *history, FILE *file)
+static bool print_points(const history *history, const output *out, error *error)
 {
     const char *const headings[] = {"machine", "kernel",        "convention",     "input",   "rows",
                                     "hidden",  "dtype",         "cache",          "threads", "run",
@@ -112,9 +110,7 @@ bool history_print_tsv(const history *history, FILE *file)
             table_format(table, "%zu", point->segment);
             table_format(table, "%.17g", series->medians[point->segment]);
         }
-    bool fine = table && table_print_tsv(table, file);
-    table_destroy(table);
-    return fine;
+    return output_table(out, table, error);
 }
 
 static bool set(json_t *object, const char *key, json_t *value)
@@ -182,7 +178,7 @@ static json_t *series_json(const history *history, const history_series *series)
     return NULL;
 }
 
-bool history_print_json(const history *history, FILE *file)
+static json_t *history_json(const history *history)
 {
     json_t *list = json_array(), *whole = json_object();
     bool fine = list && whole;
@@ -190,9 +186,17 @@ bool history_print_json(const history *history, FILE *file)
         fine = json_array_append_new(list, series_json(history, &history->series[i])) == 0;
     fine = fine && set(whole, "schema", json_string("lnbench-history-1")) &&
            set(whole, "measure", json_text(history->measure)) &&
-           set(whole, "series", json_incref(list)) &&
-           json_dumpf(whole, file, JSON_INDENT(1)) == 0 && fputs("\n", file) >= 0;
+           set(whole, "series", json_incref(list));
     json_decref(list);
+    if (fine)
+        return whole;
     json_decref(whole);
-    return fine;
+    return NULL;
+}
+
+bool history_print(const history *history, const output *out, error *error)
+{
+    return out->format == OUTPUT_JSON  ? output_json(out, history_json(history), error)
+           : out->format == OUTPUT_TSV ? print_points(history, out, error)
+                                       : print_series(history, out, error);
 }

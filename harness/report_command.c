@@ -16,10 +16,12 @@ typedef struct report_options {
     bool verify, no_pdf;
 } report_options;
 
-static exit_code report(report_options *options, error *error)
+static exit_code report(void *context, const word_list *operands, error *error)
 {
+    report_options *options = context;
     view view;
     exit_code code = EXIT_CODE_FINE;
+    (void)operands;
     if (!output_choose(&options->request, &options->printed, error) ||
         !load_reported_run(options->database, options->run, &view, error))
         return error->code;
@@ -68,15 +70,7 @@ exit_code command_report(int argc, char **argv, error *error)
         options,
         sizeof options / sizeof *options,
         0};
-    word_list operands = {0};
-    bool help;
-    exit_code code = EXIT_CODE_FINE;
-    bool fine = options_parse(&subcommand, argc, argv, &operands, &help, error);
-    if (fine && help)
-        options_help(&subcommand, stdout);
-    else
-        code = fine ? report(&given, error) : error->code;
+    exit_code code = options_run(&subcommand, argc, argv, report, &given, error);
     word_list_free(&given.plugins);
-    word_list_free(&operands);
     return code;
 }

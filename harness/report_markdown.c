@@ -9,6 +9,7 @@ typedef struct markdown {
     const char *at;
     bool in_cell, in_code, heading_row;
     size_t columns;
+    int lists; /* that are open */
 } markdown;
 
 /* The value of an attribute of the tag at `tag`, as it stands there; "" where there is none. */
@@ -95,17 +96,33 @@ typedef struct element {
 } element;
 
 static const element elements[] = {
-    {"h1", "# "},          {"/h1", "\n\n"},        {"h2", "\n## "},      {"/h2", "\n\n"},
-    {"h3", "\n### "},      {"/h3", "\n\n"},        {"p", "\n"},          {"/p", "\n"},
-    {"li", "- "},          {"/li", "\n"},          {"ul", "\n"},         {"/ul", "\n"},
-    {"strong", "**"},      {"/strong", "**"},      {"em", "*"},          {"/em", "*"},
-    {"dt", "\n**"},        {"/dt", "**: "},        {"/dd", "\n"},        {"figcaption", "\n"},
-    {"/figcaption", "\n"}, {"summary", "\n#### "}, {"/summary", "\n\n"}, {"br", " "},
-    {"table", "\n"},       {"/table", "\n"},
+    {"h1", "# "},      {"/h1", "\n\n"}, {"h2", "\n## "},      {"/h2", "\n\n"},
+    {"h3", "\n### "},  {"/h3", "\n\n"}, {"p", "\n"},          {"/p", "\n"},
+    {"/li", "\n"},     {"ul", "\n"},    {"/ul", "\n"},        {"strong", "**"},
+    {"/strong", "**"}, {"em", "*"},     {"/em", "*"},         {"dt", "\n**"},
+    {"/dt", "**: "},   {"/dd", "\n"},   {"figcaption", "\n"}, {"/figcaption", "\n"},
+    {"br", " "},       {"table", "\n"}, {"/table", "\n"},
 };
+
+/* Lists within lists stand further in; what is folded up there begins its item, and elsewhere is a
+ * heading. */
+static void add_list_tag(markdown *page)
+{
+    if (is_tag(page->at, "ul"))
+        page->lists++;
+    else if (is_tag(page->at, "/ul"))
+        page->lists -= page->lists > 0;
+    else if (is_tag(page->at, "li"))
+        text_format(page->out, "%*s- ", page->lists > 1 ? 2 * (page->lists - 1) : 0, "");
+    else if (is_tag(page->at, "summary"))
+        text_add(page->out, page->lists ? "" : "\n#### ");
+    else if (is_tag(page->at, "/summary"))
+        text_add(page->out, page->lists ? "" : "\n\n");
+}
 
 static void add_tag(markdown *page)
 {
+    add_list_tag(page);
     for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
         if (is_tag(page->at, elements[i].name))
             text_add(page->out, elements[i].before);

@@ -61,6 +61,40 @@ static void add_case(table *table, const view_case *view)
                           : "-");
 }
 
+static bool is_left_out(const view_case *view)
+{
+    return view->stored->judged && view->stored->verdict.kind == VERDICT_UNSUPPORTED &&
+           !is_timed(view);
+}
+
+/* A line for each reason, with the kernels that it keeps from running: they are many, and the same
+ * in every table. */
+static bool print_left_out(const view_case *const *members, size_t count, const output *out,
+                           error *error)
+{
+    bool fine = true;
+    for (size_t i = 0; i < count && fine; i++) {
+        const verdict *verdict = &members[i]->stored->verdict;
+        char described[256];
+        text names = {0};
+        bool seen = !is_left_out(members[i]);
+        for (size_t j = 0; j < count && !seen; j++) {
+            bool same = is_left_out(members[j]) &&
+                        strcmp(members[j]->stored->verdict.detail, verdict->detail) == 0;
+            seen = same && j < i;
+            if (same && j >= i)
+                text_format(&names, "%s%s", names.length ? ", " : "",
+                            members[j]->stored->key.kernel);
+        }
+        fine = !names.failed || fail_memory(error, "a table");
+        if (!seen && fine)
+            output_line(out, "%s: %s", verdict_describe(verdict, described, sizeof described),
+                        names.bytes);
+        text_free(&names);
+    }
+    return fine;
+}
+
 /* One shape's table; `done` marks the cases that were printed. */
 static bool print_group(const view *view, size_t first, bool *done, const output *out, error *error)
 {
@@ -81,11 +115,12 @@ static bool print_group(const view *view, size_t first, bool *done, const output
     if (fine) {
         qsort(members, count, sizeof *members, faster_first);
         for (size_t i = 0; i < count; i++)
-            add_case(table, members[i]);
+            if (!is_left_out(members[i]))
+                add_case(table, members[i]);
         output_heading(out, "%zu x %zu %s, %s, %s, %s, %u thread%s", key->rows, key->hidden,
                        dtype_name(key->dtype), key->convention, view->views[first].regime,
                        cache_phrase(key->cache), key->threads, key->threads == 1 ? "" : "s");
-        fine = output_table(out, table, error);
+        fine = output_table(out, table, error) && print_left_out(members, count, out, error);
     } else {
         table_destroy(table);
         fail_memory(error, "a table");
@@ -153,7 +188,9 @@ static bool print_accuracy(const view *view, const output *out, error *error)
         "worst row ULP", "on",          "case",   "reproducible"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     bool *done = calloc(view->cases.count + 1, sizeof *done);
-    bool fine = table && done, any = false;
+    const view_case **left_out = calloc(view->cases.count + 1, sizeof *left_out);
+    size_t left_out_count = 0;
+    bool fine = table && done && left_out, any = false;
     for (size_t i = 0; fine && i < view->cases.count; i++) {
         const char *kernel = view->cases.cases[i].key.kernel;
         accuracy_summary summary = {.normal = NAN};
@@ -167,15 +204,20 @@ static bool print_accuracy(const view *view, const output *out, error *error)
             count_case(&summary, stored);
         }
         any = true;
-        add_summary(table, kernel, view->views[i].reproducibility, &summary);
+        if (summary.unsupported == summary.cases)
+            left_out[left_out_count++] = &view->views[i];
+        else
+            add_summary(table, kernel, view->views[i].reproducibility, &summary);
     }
     free(done);
     if (!fine || !any) {
+        free(left_out);
         table_destroy(table);
         return fine || fail_memory(error, "a table");
     }
     output_heading(out, "accuracy over all conventions and inputs");
-    fine = output_table(out, table, error);
+    fine = output_table(out, table, error) && print_left_out(left_out, left_out_count, out, error);
+    free(left_out);
     output_line(out, "ok: within the proven bound; no claim: fine, but for some row nothing is "
                      "proven;");
     output_line(out,

@@ -218,6 +218,25 @@ static void test_emitted_hostile(void **state)
     chosen_free(&one);
 }
 
+static void test_what_is_asked_for(void **state)
+{
+    (void)state;
+    text out = {0};
+    choose_wanted wanted = {.budget = {NAN, NAN, NAN, NAN, NAN, false}};
+    budget_words(&wanted, &out);
+    assert_string_equal(out.bytes, "no error budget");
+    text_free(&out);
+    wanted.class = CLASS_FAST;
+    budget_words(&wanted, &out);
+    assert_string_equal(out.bytes, "class fast");
+    text_free(&out);
+    wanted.budget.row_ulp = 4;
+    wanted.budget.kappa = 100;
+    budget_words(&wanted, &out);
+    assert_string_equal(out.bytes, "class fast, row ULP at most 4, rows of kappa to 100");
+    text_free(&out);
+}
+
 /* What can't end a comment, continue its line or make a trigraph is shown as it is. */
 static void test_comments(void **state)
 {
@@ -266,10 +285,15 @@ static void test_models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCRATCH_TEST(test_hostile_text), SCRATCH_TEST(test_json),
-        SCRATCH_TEST(test_width),        SCRATCH_TEST(test_emitted_ranges),
-        SCRATCH_TEST(test_emitted_runs), SCRATCH_TEST(test_emitted_hostile),
-        cmocka_unit_test(test_models),   cmocka_unit_test(test_comments),
+        SCRATCH_TEST(test_hostile_text),
+        SCRATCH_TEST(test_json),
+        SCRATCH_TEST(test_width),
+        SCRATCH_TEST(test_emitted_ranges),
+        SCRATCH_TEST(test_emitted_runs),
+        SCRATCH_TEST(test_emitted_hostile),
+        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_comments),
+        cmocka_unit_test(test_what_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

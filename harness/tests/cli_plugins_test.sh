@@ -87,7 +87,7 @@ if "$lnbench" list kernels | grep -q '^two_pass_f32_avx2 .* yes$'; then
     check "no AVX2: marked" has out '"supported": false'
     accepted "no AVX2: run" 0 run --db isa.db --no-charts --kernels 'two_pass_*' --shapes 4x64 \
         --conventions torch --inputs normal --processes 1 --repetitions 2
-    check "no AVX2: its verdict" has out '^two_pass_f32_avx2 .*unsupported\(no AVX2'
+    check "no AVX2: its verdict" has out '^unsupported\(no AVX2.*: .*two_pass_f32_avx2(,|$)'
     check "no AVX2: others are measured" has out '^two_pass_f32_scalar +[0-9.]+ .* ok$'
     refused "no AVX2: eval" 7 'two_pass_f32_avx2: unsupported\(no AVX2' eval --x x.npy \
         --convention tinyllm --kernel two_pass_f32_avx2

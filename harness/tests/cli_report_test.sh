@@ -75,9 +75,11 @@ for file in index.html report.md cases.tsv rows.tsv machine.tsv error_kappa.svg 
 done
 check "report --no-pdf: no PDF" test ! -e page/report.pdf
 check "report: Markdown shows the PNG" has page/report.md '!\[.*\]\(error_kappa.png\)'
+check "report: no empty item, no heading in a list" hasnt page/report.md '^- *$'
 check "report: the figure's command" has page/report.md 'lnbench run --plan quick --only accuracy'
 check "report: the worst row's command" has page/report.md 'lnbench replay --case [0-9]+'
 
+formats history history --db r.db --measure row_ulp_max
 # A kernel looks the same in the chart of a history.
 if command -v gnuplot >/dev/null; then
     accepted "a history" 0 history --db r.db --measure row_ulp_max --out past
