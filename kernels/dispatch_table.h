@@ -23,18 +23,18 @@
 #define LAYERNORM_DISPATCH(row) \
     row(fast, f32, f32, avx512, L1, 443, "shifted_offset_pipelined_f32_avx512") \
     row(fast, f32, f32, avx512, L1, 2048, "shifted_blocked_f32_avx512") \
-    row(fast, f32, f32, avx512, L1, SIZE_MAX, "lanewise_guarded_f32_acc_f64_avx512") \
+    row(fast, f32, f32, avx512, L1, SIZE_MAX, "lanewise_guarded_f32_acc_f64_avx512_u8") \
     row(fast, f32, f32, avx512, L2, 128, "shifted_offset_transposed_f32_avx512") \
     row(fast, f32, f32, avx512, L2, 2048, "shifted_offset_pipelined_f32_avx512") \
-    row(fast, f32, f32, avx512, L2, 7094, "lanewise_guarded_f32_acc_f64_avx512") \
-    row(fast, f32, f32, avx512, L2, SIZE_MAX, "lanewise_guarded_ahead_f32_acc_f64_avx512") \
+    row(fast, f32, f32, avx512, L2, 7094, "lanewise_guarded_f32_acc_f64_avx512_u8") \
+    row(fast, f32, f32, avx512, L2, SIZE_MAX, "lanewise_guarded_ahead_f32_acc_f64_avx512_u8") \
     row(fast, f32, f32, avx512, L3, 128, "shifted_offset_transposed_f32_avx512") \
     row(fast, f32, f32, avx512, L3, 2048, "shifted_offset_pipelined_f32_avx512") \
-    row(fast, f32, f32, avx512, L3, SIZE_MAX, "lanewise_guarded_fused_nt_f32_acc_f64_avx512") \
+    row(fast, f32, f32, avx512, L3, SIZE_MAX, "lanewise_guarded_fused_nt_f32_acc_f64_avx512_u8") \
     row(fast, f32, f32, avx512, DRAM, 443, "fused_nt_f32_avx512") \
-    row(fast, f32, f32, avx512, DRAM, 886, "lanewise_guarded_fused_nt_f32_acc_f64_avx512") \
+    row(fast, f32, f32, avx512, DRAM, 886, "lanewise_guarded_fused_nt_f32_acc_f64_avx512_u8") \
     row(fast, f32, f32, avx512, DRAM, 2048, "lanewise_guarded_fused_nt_f32_acc_f64_avx2") \
-    row(fast, f32, f32, avx512, DRAM, SIZE_MAX, "lanewise_guarded_fused_nt_f32_acc_f64_avx512") \
+    row(fast, f32, f32, avx512, DRAM, SIZE_MAX, "lanewise_guarded_fused_nt_f32_acc_f64_avx512_u8") \
     row(fast, f32, f32, avx2, L1, 128, "shifted_offset_pipelined_f32_avx2") \
     row(fast, f32, f32, avx2, L1, 443, "fused_f32_avx2") \
     row(fast, f32, f32, avx2, L1, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx2") \
@@ -59,17 +59,17 @@
     row(fast, f32, f32, scalar, DRAM, 443, "shifted_offset_pipelined_f32_scalar") \
     row(fast, f32, f32, scalar, DRAM, 7094, "two_pass_split_f32_acc_f64_scalar") \
     row(fast, f32, f32, scalar, DRAM, SIZE_MAX, "two_pass_paired_f32_acc_f64_scalar") \
-    row(accurate, f32, f32, avx512, L1, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L1, SIZE_MAX, "lanewise_guarded_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L2, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L2, 7094, "lanewise_guarded_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L2, SIZE_MAX, "lanewise_guarded_ahead_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L3, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L3, SIZE_MAX, "lanewise_guarded_fused_nt_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L1, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx512_u8") \
+    row(accurate, f32, f32, avx512, L1, SIZE_MAX, "lanewise_guarded_f32_acc_f64_avx512_u8") \
+    row(accurate, f32, f32, avx512, L2, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx512_u8") \
+    row(accurate, f32, f32, avx512, L2, 7094, "lanewise_guarded_f32_acc_f64_avx512_u8") \
+    row(accurate, f32, f32, avx512, L2, SIZE_MAX, "lanewise_guarded_ahead_f32_acc_f64_avx512_u8") \
+    row(accurate, f32, f32, avx512, L3, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx512_u8") \
+    row(accurate, f32, f32, avx512, L3, SIZE_MAX, "lanewise_guarded_fused_nt_f32_acc_f64_avx512_u8") \
     row(accurate, f32, f32, avx512, DRAM, 128, "two_pass_paired_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, DRAM, 886, "lanewise_guarded_fused_nt_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, DRAM, 886, "lanewise_guarded_fused_nt_f32_acc_f64_avx512_u8") \
     row(accurate, f32, f32, avx512, DRAM, 2048, "lanewise_guarded_fused_nt_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx512, DRAM, SIZE_MAX, "lanewise_guarded_fused_nt_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, DRAM, SIZE_MAX, "lanewise_guarded_fused_nt_f32_acc_f64_avx512_u8") \
     row(accurate, f32, f32, avx2, L1, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx2, L1, SIZE_MAX, "lanewise_guarded_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx2, L2, SIZE_MAX, "lanewise_guarded_ahead_f32_acc_f64_avx2") \

@@ -80,23 +80,31 @@ LN_INLINE void turn_rest(const call *call, const turn *turn, sweep_sums *sums, s
     apply_block(&turn->this, call->convention, turn->centre, i, hidden - i);
 }
 
-/* Where y is not for items. */
-LN_INLINE void turn_apart(const call *call, const turn *turn, sweep_sums *sums)
+/* A row of its own, where there is no other to make y of, or y is not for items: at a call's ends,
+ * or rare, and much code in each of the places that might do it. */
+LN_APART swept swept_alone(statistics statistics, row row)
 {
-    sweep_row(sums, &turn->later, turn->origin);
+    sweep_sums sums;
+    sweep_origin origin = sweep_origin_of(&statistics, &row);
+    sweep_row(&sums, &row, origin);
+    return sweep_end(&statistics, &sums, origin);
+}
+
+/* The whole turn. */
+LN_INLINE swept turn_swept(const call *call, const turn *turn, size_t i, sweep_sums *sums)
+{
+    turn_rest(call, turn, sums, i);
+    return sweep_end(call->statistics, sums, turn->origin);
+}
+
+LN_INLINE swept turn_apart(const call *call, const turn *turn)
+{
+    swept swept = swept_alone(*call->statistics, turn->later);
     apply_apart(turn->this, *call->convention, turn->centre);
+    return swept;
 }
 
 /* ---- Long rows, one by one ---- */
-
-LN_INLINE swept swept_alone(const call *call, size_t r)
-{
-    sweep_sums sums;
-    const row row = call_row(call, r);
-    sweep_origin origin = row_origin(call, r);
-    sweep_row(&sums, &row, origin);
-    return sweep_end(call->statistics, &sums, origin);
-}
 
 LN_INLINE centre swept_finish(const call *call, swept swept, size_t r)
 {
@@ -112,7 +120,9 @@ LN_INLINE centre swept_finish(const call *call, swept swept, size_t r)
 LN_INLINE void run_long(const call *call)
 {
     size_t rows = call->problem->rows, r = 0;
-    swept first = swept_alone(call, 0), between = rows > 1 ? swept_alone(call, 1) : first;
+    swept first = swept_alone(*call->statistics, call_row(call, 0)), between = first;
+    if (rows > 1)
+        between = swept_alone(*call->statistics, call_row(call, 1));
     centre centre = swept_finish(call, first, 0);
     sweep_origin origin = row_origin(call, 2);
     for (; r + 2 < rows; r++) {
@@ -122,13 +132,12 @@ LN_INLINE void run_long(const call *call)
         sweep_clear(&sums);
         if (__builtin_expect(centre.strange, 0)) {
             centre = swept_finish(call, between, r + 1);
-            turn_apart(call, &turn, &sums);
+            between = turn_apart(call, &turn);
         } else {
             size_t i = turn_chunk(call, &turn, &sums, 0);
             centre = swept_finish(call, between, r + 1);
-            turn_rest(call, &turn, &sums, i);
+            between = turn_swept(call, &turn, i, &sums);
         }
-        between = sweep_end(call->statistics, &sums, origin);
         origin = next_origin;
     }
     for (; r < rows; r++) {
@@ -285,15 +294,15 @@ LN_INLINE void group_step(const call *call, group *later, const group *this, siz
                        group_centre(this, g)};
     if (g < later->count) {
         sweep_sums sums;
+        swept swept;
         *origin = row_origin(call, later->first + g + 1);
         sweep_clear(&sums);
         if (g >= this->count)
-            sweep_row(&sums, &turn.later, turn.origin);
+            swept = swept_alone(*call->statistics, turn.later);
         else if (__builtin_expect(turn.centre.strange, 0))
-            turn_apart(call, &turn, &sums);
+            swept = turn_apart(call, &turn);
         else
-            turn_rest(call, &turn, &sums, turn_chunk(call, &turn, &sums, 0));
-        swept swept = sweep_end(call->statistics, &sums, turn.origin);
+            swept = turn_swept(call, &turn, turn_chunk(call, &turn, &sums, 0), &sums);
         later->pivot[g] = swept.pivot;
         later->x[g] = swept.x;
         later->squares[g] = swept.square;
