@@ -97,10 +97,10 @@ LN_INLINE vec lane_maximum(vec a, vec b)
     return _mm256_max_ps(a, b);
 }
 
-/* The lanes i and i + 8 added up: there are but eight. */
-LN_INLINE vec lane_sum_twins(vec a)
+/* Of the numbers that the lanes i of a and b hold, the one nearer to zero. */
+LN_INLINE vec lane_nearer(vec a, vec b)
 {
-    return a;
+    return _mm256_blendv_ps(b, a, _mm256_cmp_ps(lane_absolute(a), lane_absolute(b), _CMP_LT_OQ));
 }
 
 LN_INLINE item lane_sum(vec a)

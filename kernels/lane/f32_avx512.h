@@ -106,10 +106,11 @@ LN_INLINE item item_estimate_reciprocal_root(item a)
     return _mm_cvtss_f32(_mm_rsqrt14_ss(one, one));
 }
 
-/* The lanes i and i + 8 added up, in both. */
-LN_INLINE vec lane_sum_twins(vec a)
+/* Of the numbers that the lanes i and i + 8 of a + b hold, the one nearer to zero, in both. */
+LN_INLINE vec lane_nearer(vec a, vec b)
 {
-    return _mm512_add_ps(a, _mm512_shuffle_f32x4(a, a, 0x4e));
+    vec both = _mm512_add_ps(a, b);
+    return _mm512_range_ps(both, _mm512_shuffle_f32x4(both, both, 0x4e), 6);
 }
 
 #define LANE_SUM_SQUARE

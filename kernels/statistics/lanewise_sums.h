@@ -23,25 +23,31 @@ typedef struct swept {
     octet raw; /* the sum of t^2 about the lanes' own pivots */
 } swept;
 
+/* Of a row that leaves lanes empty: its first element. */
+LN_APART sweep_origin sweep_origin_short(row row)
+{
+    item lanes[LANES];
+    item_store(lanes, row_add_up(&row, 0, row.hidden));
+    return (sweep_origin){lanes[0], lane_set(lanes[0])};
+}
+
 /* Adds up again, where there is a residual: this does not count as a touch. */
 LN_INLINE sweep_origin sweep_origin_of(const statistics *statistics, const row *row)
 {
     vec sums[SAMPLE];
-    size_t n = statistics->samples == SAMPLE ? SAMPLE * LANES : row->hidden;
+    item lanes[LANES];
+    if (row->hidden < LANES)
+        return sweep_origin_short(*row);
     LN_UNROLLED
-    for (unsigned s = 0; s < SAMPLE; s++) {
-        sums[s] = lane_set(0);
-        if (s == 0 || n == SAMPLE * LANES || s < statistics->samples)
-            sums[s] = row_add_up(row, s * statistics->stride, n);
-    }
+    for (size_t s = 0; s < SAMPLE; s++)
+        sums[s] = row_add_up(row, (s & statistics->last) * statistics->stride, LANES);
     LN_UNROLLED
-    for (unsigned half = SAMPLE / 2; half > 0; half /= 2) {
+    for (size_t half = SAMPLE / 2; half > 1; half /= 2) {
         LN_UNROLLED
-        for (unsigned s = 0; s < half; s++)
+        for (size_t s = 0; s < half; s++)
             sums[s] = lane_add(sums[s], sums[s + half]);
     }
-    vec pivots = lane_multiply(lane_sum_twins(sums[0]), statistics->sample_inverse);
-    item lanes[LANES];
+    vec pivots = lane_multiply(lane_nearer(sums[0], sums[1]), lane_set((item)1 / PIVOT_ELEMENTS));
     item_store(lanes, pivots);
     return (sweep_origin){lanes[0], pivots};
 }
