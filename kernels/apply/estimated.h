@@ -1,8 +1,7 @@
 /* estimated: direct, with rstd from the CPU's estimate of 1 / sqrt(a) and Newton's steps instead of
  * a square root and a division.
  *
- *     t = a y        b = 1 - t y        y' = y + (y / 2) b          (fused: the last two round
- * once)
+ *     t = a y        b = 1 - t y        y' = y + (y / 2) b     (fused: the last two round once)
  *
  * (Newton's iteration for 1 / y^2 = a, with fused residuals as in Markstein, "Computation of
  * Elementary Functions on the IBM RISC System/6000 Processor", IBM J. Res. Dev. 34, 1990.)
@@ -11,8 +10,8 @@
  *
  * Bound: direct.h's; rstd's own roundings, two of u elsewhere, are E(e) of a step after an estimate
  * y = (1 + e) / sqrt(a). t = a y (1 + e1), b = (1 - t y)(1 + e2), y' = (y + y b / 2)(1 + e3), each
- * |ei|
- * <= u. Exactly, (1 + e)(1 + (1 - (1 + e)^2) / 2) = 1 - 1.5 e^2 - 0.5 e^3. e1 adds (1 + e)^3 u / 2,
+ * |ei| <= u. Exactly, (1 + e)(1 + (1 - (1 + e)^2) / 2) = 1 - 1.5 e^2 - 0.5 e^3. e1 adds
+ * (1 + e)^3 u / 2,
  * e2 less than (1 + e)(|e| + e^2 / 2 + u) u, e3 u of the result: for |e| < 2^-9, E(e) = 1.5 e^2 +
  * |e|^3 + u (1.5 + 4 |e| + 4 u). a must be a normal number: AVX2 takes the others for 0. */
 #define RSTD_ESTIMATED

@@ -13,11 +13,15 @@
  *     3.9  and two read streams; 4.5 with four rows: more streams than L1 likes
  *     2.8  rows swept 3 ahead; 3.3 with 8 ahead: 24 KiB of rows wait in a L1 of 48
  *     2.7  with prefetches of x or y: the hardware's do
+ *     2.8  squares by a product and a sum, which a store should hold up less than fused operations
+ *     2.8  eight accumulators of each sum; two: 2.7
+ *     3.0  at hidden 256 in groups of four instead of one by one (2.7)
  * Beside the loop stands a row's chain of latencies: sums over lanes, quotient, root, reciprocal,
  * about 130 cycles, as long as the loop itself at hidden 768. A chain that starts as soon as its
  * sums are known fills the reorder buffer with what waits for it. So it starts where its sums have
  * been known for a while, and ends where its results are not needed yet:
- *     long rows    sweep of row r + 2 with y of row r; before that, the end of row r's chain
+ *     long rows    sweep of row r + 2 with y of row r; after that, the end of row r + 1's chain
+ *                  (before it, 1 % slower; of row r: 2 % at hidden 256)
  *     short rows   groups of 4 to 16 rows: sweep of group g + 2 with y of group g, the chains of
  *                  group g + 1 in the middle. The lanes of four rows are summed up together, and
  *                  quotient, root and reciprocal are loops over rows, of which the compiler makes
@@ -126,22 +130,23 @@ LN_INLINE centre swept_finish(const call *call, swept swept, size_t r)
 LN_INLINE void run_long(const call *call)
 {
     size_t rows = call->problem->rows, r = 0;
-    swept first = swept_alone(call, 0), second = rows > 1 ? swept_alone(call, 1) : first;
+    swept first = swept_alone(call, 0), between = rows > 1 ? swept_alone(call, 1) : first;
+    centre centre = swept_finish(call, first, 0);
     real pivot = row_pivot(call, 2);
     for (; r + 2 < rows; r++) {
         sweep_sums sums;
-        centre centre = swept_finish(call, first, r);
         real next_pivot = row_pivot(call, r + 3);
         const row to_sweep = call_row(call, r + 2), to_apply = call_row(call, r);
         sweep_and_apply(&sums, &to_sweep, pivot, &to_apply, call->convention, centre);
-        first = second;
-        second = swept_of(&sums, pivot);
+        centre = swept_finish(call, between, r + 1);
+        between = swept_of(&sums, pivot);
         pivot = next_pivot;
     }
     for (; r < rows; r++) {
         const row to_apply = call_row(call, r);
-        apply_row(&to_apply, call->convention, swept_finish(call, first, r));
-        first = second;
+        apply_row(&to_apply, call->convention, centre);
+        if (r + 1 < rows)
+            centre = swept_finish(call, between, r + 1);
     }
 }
 

@@ -19,6 +19,13 @@ LN_INLINE size_t columns_to_line(const row *row, size_t i)
     return (size_t)(-(uintptr_t)(row->y + i) % LINE_BYTES) / sizeof(storage);
 }
 
+/* Whether every row of y begins with a line of its own. */
+LN_INLINE int rows_begin_lines(const ln_problem *problem, const ln_tensors *tensors)
+{
+    size_t stride = problem->y_stride ? problem->y_stride : problem->hidden;
+    return ((uintptr_t)tensors->y | stride * sizeof(storage)) % LINE_BYTES == 0;
+}
+
 /* Fetches the lines of the block at column i of x (and residual); i may lie far behind the row: an
  * address that is fetched need not exist. */
 LN_INLINE void fetch_block(const row *row, size_t i)

@@ -52,6 +52,7 @@ typedef struct call {
     size_t y_stride;
     size_t residual_stride;
     size_t sum_stride;
+    int streams; /* y goes around the caches: the schedule says so, and all its rows begin a line */
 } call;
 
 typedef struct group {
@@ -146,15 +147,45 @@ LN_INLINE centre group_centre(const group *group, size_t g)
     return centre_of_parts(parts);
 }
 
-LN_INLINE void row_apply(const convention *convention, const affine_terms terms[KEPT],
-                         const row *row, shape shape, centre centre)
+LN_INLINE void row_apply(const call *call, const affine_terms terms[KEPT], const row *row,
+                         shape shape, centre centre)
 {
     LN_UNROLLED
     for (size_t u = 0; u < shape.vectors; u++) {
         size_t n = shape_count(shape, u);
         vec xhat = centre_normalise(centre, row_last(row, u * LANES, n));
-        row_store(row->y + u * LANES, convention_finish_with(convention, xhat, terms[u]), n);
+        vec y = convention_finish_with(call->convention, xhat, terms[u]);
+#ifdef LN_NONTEMPORAL
+        if (call->streams && n >= LANES) {
+            LN_PASTE(lane_stream_, LN_STORAGE)(row->y + u * LANES, y);
+            continue;
+        }
+#endif
+        row_store(row->y + u * LANES, y, n);
     }
+}
+
+/* Asks memory for what will be wanted FETCH_AHEAD elements behind this row. */
+LN_INLINE void row_fetch(const row *row)
+{
+#ifdef LN_NONTEMPORAL
+    for (size_t i = 0; i < row->hidden; i += BLOCK)
+        fetch_block(row, i + FETCH_AHEAD);
+#else
+    (void)row;
+#endif
+}
+
+/* y of the first min(left, BLOCK) elements from i on. */
+LN_INLINE void row_block(const call *call, const row *row, centre centre, size_t i, size_t left)
+{
+#ifdef LN_NONTEMPORAL
+    if (call->streams) {
+        stream_block(row, call->convention, centre, i, left);
+        return;
+    }
+#endif
+    apply_block(row, call->convention, centre, i, left);
 }
 
 LN_INLINE void row_sweep_alone(const row *row, real pivot, acc *sum, acc *square)
@@ -180,10 +211,10 @@ LN_INLINE void row_both(const call *call, const row *this, centre centre, const 
     sweep_clear(&sums);
     for (; hidden - i >= BLOCK; i += BLOCK) {
         sweep_add(&sums, later, pivots, i, BLOCK, 0);
-        apply_block(this, call->convention, centre, i, BLOCK);
+        row_block(call, this, centre, i, BLOCK);
     }
     sweep_add(&sums, later, pivots, i, hidden - i, 0);
-    apply_block(this, call->convention, centre, i, hidden - i);
+    row_block(call, this, centre, i, hidden - i);
     *sum = parts_sum(sums.x);
     *square = parts_sum(sums.square);
 }
@@ -288,8 +319,8 @@ LN_INLINE void quads_short(const call *call, turn turn, shape shape)
             group_finish(call, turn.between);
         LN_UNROLLED
         for (size_t g = 0; g < QUAD; g++) {
-            row_apply(call->convention, terms, &applied, shape,
-                      group_centre(turn.this, q * QUAD + g));
+            row_fetch(&taken);
+            row_apply(call, terms, &applied, shape, group_centre(turn.this, q * QUAD + g));
             row_sweep(&swept, shape, turn.later->pivot[q * QUAD + g], &sums[g], &squares[g]);
             pivots[g] = acc_of(row_add_up(&taken, 0, shape_count(shape, 0)));
             row_advance(call, &applied);
@@ -324,6 +355,7 @@ LN_INLINE void quad_long(const call *call, turn turn, size_t q)
         }
         if (turn.next) {
             row taken = group_row(call, turn.next, at);
+            row_fetch(&taken);
             pivots[g] = statistics_pivot_sum(&taken);
         }
     }
@@ -414,6 +446,9 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
         .y_stride = problem->y_stride ? problem->y_stride : hidden,
         .residual_stride = problem->residual_stride ? problem->residual_stride : hidden,
         .sum_stride = problem->sum_stride ? problem->sum_stride : hidden,
+#ifdef LN_NONTEMPORAL
+        .streams = rows_begin_lines(problem, tensors),
+#endif
     };
     size_t quads = hidden * sizeof(storage) * LANES <= GROUP_BYTES ? QUADS : 1;
     run_rows(&call, run_groups(&call, quads));

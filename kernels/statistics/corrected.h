@@ -15,8 +15,8 @@
  *  - An overflow anywhere ends in t^2 = inf, or a NaN, so that m2 is not below HIGHEST and the row
  *    is done again. Where it is below, nothing overflowed and U holds.
  *  - If N times U's interval of var lies within [LOWEST, HIGHEST) (or below HIGHEST, where eps
- *    hides the low end), the claim is U; if it lies outside, S. If an end lies between, either may be
- *    what is computed: the claim is the wider of both, at scale 1; that covers S's roundings of
+ *    hides the low end), the claim is U; if it lies outside, S. If an end lies between, either may
+ *    be what is computed: the claim is the wider of both, at scale 1; that covers S's roundings of
  *    rstd at its scale, which are the same but for underflows below 2^-90 of the result.
  *  - "eps hides the low end": products lost are N tiny of m2, hence tiny of var, that U counts. */
 #ifndef LN_STATISTICS_H

@@ -1,9 +1,8 @@
 /* double_float: two passes in which every sum, the mean and every deviation and square is a pair of
  * numbers, high + low, |low| <= u |high|: twice the digits without a longer type.
  *
- *     sum(x)                 pair + number           mean = sum(x) / N     pair / number
- *     t = x - mean           number - pair           m2 = sum(t^2)         pair squared, pair +
- * pair
+ *     sum(x)                 pair + number           mean = sum(x) / N   pair / number
+ *     t = x - mean           number - pair           m2 = sum(t^2)    pair squared, pair + pair
  *
  * made of the error-free s + e = a + b (six operations, or three where |a| >= |b|) and p + e = a b
  * (one fused operation beside the product; seventeen without) of Dekker, "A Floating-Point
@@ -19,18 +18,18 @@
  *     (pair + pair) by 3 u^2 + 13 u^3 < 4 u^2; so the sum by h(4 D) sum|x|. The quotient: algorithm
  *     15, 3 u^2, and its low part may be subnormal: |m - mu| <= delta = h(4 D + 4) A + 2 tiny.
  *  2. t: x - high = s + e exactly, e' = fl(e - low), t = s + e' exactly, as a pair. If high / 2 <=
- * x
- *     <= 2 high then e = 0 (Sterbenz) and e' = -low. If not, |high| <= 2 |x - high|, so that |low|
- * <= 2 u |s| / (1 - u), |e| <= u |s|, and rounding their difference costs 3.1 u^2 |s|. Either way t
- * = (x - m)(1 + d), |d| <= 5 u^2.
+ *     x <= 2 high then e = 0 (Sterbenz) and e' = -low. If not, |high| <= 2 |x - high|, so that
+ *     |low| <= 2 u |s| / (1 - u), |e| <= u |s|, and rounding their difference costs 3.1 u^2 |s|.
+ *     Either way t = (x - m)(1 + d), |d| <= 5 u^2.
  *  3. t^2, t = a + b, |b| <= u |a|: a a = p + q but for what is subnormal, r = fl(q + 2 a b) has
- * |r| <= 3.1 u p and is off by 5.1 u^2 p at most (3.1 where fused); b b <= u^2 p is left out. So p
- * + r is within 7 u^2 a^2 of t^2, or 8 u^2 t^2: with 2, within 19 u^2 of (x - m)^2, and 10 tiny.
+ *     |r| <= 3.1 u p and is off by 5.1 u^2 p at most (3.1 where fused); b b <= u^2 p is left out.
+ *     So p + r is within 7 u^2 a^2 of t^2, or 8 u^2 t^2: with 2, within 19 u^2 of (x - m)^2, and 10
+ *     tiny.
  *  4. Adding p + r to a sum S = (s, l), none negative: s' + e = s + p exactly, v = fl(l + r), w =
- * fl(e + v), and then (s', w) summed exactly, |w| being less than s'. The two roundings cost u (u s
- * + 3.1 u p) and u (u s' + that (1 + u)); s + p <= s' (1 + u), so together less than 8 u^2 (S + p +
- * r). Over lanes algorithm 6 again. All in all sum(t^2) is within h(8 D + 20) of sum (x - m)^2 = N
- * (V + (m - mu)^2), and 12 N tiny.
+ *     fl(e + v), and then (s', w) summed exactly, |w| being less than s'. The two roundings cost u
+ *     (u s + 3.1 u p) and u (u s' + that (1 + u)); s + p <= s' (1 + u), so together less than 8 u^2
+ *     (S + p + r). Over lanes algorithm 6 again. All in all sum(t^2) is within h(8 D + 20) of sum
+ *     (x - m)^2 = N (V + (m - mu)^2), and 12 N tiny.
  *  5. m2 as one number: its unit more.
  * No claim where N is not exact or N A, a deviation or N V come near the largest number (without
  * fused operations also high times 2^12, which Dekker's product needs). */

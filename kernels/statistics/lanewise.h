@@ -14,11 +14,11 @@
  * (Shifted data: Chan, Golub, LeVeque, 1983, section 3; put together as their updating formulae
  * do.) Reads the row once, and up to 16 eights of it before. Costs per element what shifted costs.
  * What makes it accurate:
- *  - Rounding errors that differ in sign hardly add up: sums over N terms are off by about sqrt(N)
- * u (Higham, Mary, "A New Approach to Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput.
- *    41, 2019). They do add up in rows of few different values, where all lanes round alike. With
- *    a pivot of its own each lane rounds in its own way; and where a lane has one value only, its
- *    t is 0.
+ *  - Rounding errors that differ in sign hardly add up: sums over N terms are off by about
+ *    sqrt(N) u (Higham, Mary, "A New Approach to Probabilistic Rounding Error Analysis", SIAM J.
+ *    Sci. Comput. 41, 2019). They do add up in rows of few different values, where all lanes round
+ *    alike. With a pivot of its own each lane rounds in its own way; and where a lane has one value
+ *    only, its t is 0.
  *  - The lanes' sums, which are few, are added up without a rounding that counts.
  *  - Where |mean| is below half a standard deviation the first part of the mean is 0: then x - mean
  *    does not round at all. (Far from zero it does not either: Sterbenz.)
@@ -26,6 +26,7 @@
  *    nearly the same, so that sums of their squares round alike: a row with one large element came
  *    out 3.5 units off, and 1.7 with the choice.)
  *  - After every eight blocks the sums are taken over to accumulators, so that they do not grow.
+ *
  * A row for which items will not do is done again in accumulators, in two sweeps: one whose squares
  * overflow or may have vanished, and one whose pivots are off, sum(Q_j) > 1.375 m2 (1.125 m2 is
  * usual).
@@ -43,26 +44,31 @@
  * Bound. V the exact biased variance, s = p_j - x exact, R^2 = sum(s^2) / N, u = ITEM_UNIT, g(k) =
  * k u / (1 - k u), D = min(ceil(N / BLOCK), 9) + log2(UNROLL) + log2(TWINS) the roundings of a
  * lane's sums, C the chunks of eight blocks.
- *  1. |X_j - sum s| <= g(D + 1) sum |s| and |Q_j - sum s^2| <= g(D + 2) sum s^2 + 2 tiny n_j, over
- *     lane j. In exact arithmetic from there on, with P^2 = sum n_j (p_j - mu)^2 / N <= (R + sqrt
- * V)^2 (triangle inequality, over elements): |X / N - (p_0 - mu)| <= e = g(D + 1) R
- * (Cauchy-Schwarz) |m2 / N - V| <= g(D + 2) R^2 + 2 g(D + 1) P R + e^2 + 2 tiny since an error x_j
- * of X_j moves m2 by 2 (d_j - (p_0 - mu)) x_j = 2 (mu - p_j) x_j, and their sum's square.
+ *  1. Over lane j
+ *         |X_j - sum s| <= g(D + 1) sum |s|,    |Q_j - sum s^2| <= g(D + 2) sum s^2 + 2 tiny n_j.
+ *     In exact arithmetic from there on, with P^2 = sum n_j (p_j - mu)^2 / N <= (R + sqrt V)^2
+ *     (triangle inequality, over elements):
+ *         |X / N - (p_0 - mu)| <= e = g(D + 1) R                                (Cauchy-Schwarz)
+ *         |m2 / N - V| <= g(D + 2) R^2 + 2 g(D + 1) P R + e^2 + 2 tiny
+ *     since an error x_j of X_j moves m2 by 2 (d_j - (p_0 - mu)) x_j = 2 (mu - p_j) x_j, and by the
+ *     square of their sum.
  *  2. Accumulators round too, g'(k) with their unit: numbers added up are, over N and in absolute
- *     value, below M = R + P + |p_0 - mu| for X, and M^2 for Q. Lane 0 has n_0 >= N / 8
- * elements, so n_0 (p_0 - mu_0)^2 <= N R^2 and n_0 (mu_0 - mu)^2 <= N V give |p_0 - mu| <=
- * sqrt(8) (R + sqrt V). No number goes through more than C + 8 + log2(8) roundings: X / N
- * is off by g'(C + 12) M, m2 / N by 4 g'(C + 16) M^2, and the mean by 4 u' (|mu| + M), in being
- * split.
+ *     value, below M = R + P + |p_0 - mu| for X, and M^2 for Q. Lane 0 has n_0 >= N / 8 elements,
+ *     so n_0 (p_0 - mu_0)^2 <= N R^2 and n_0 (mu_0 - mu)^2 <= N V give
+ *         |p_0 - mu| <= sqrt(8) (R + sqrt V).
+ *     No number goes through more than C + 8 + log2(8) roundings: X / N is off by g'(C + 12) M,
+ *     m2 / N by 4 g'(C + 16) M^2, and the mean by 4 u' (|mu| + M), in being split.
  *  3. The row passed, so the computed sum(Q_j), which is at least N R^2 (1 - g(D + 2)) - 2 N tiny
- *     but for accumulators' roundings, is at most q m2, q = 1.375: with the error E of m2 / N, R^2
- * (1 - g(D + 3)) <= q (V + E(R)) + 4 tiny. E is quadratic in R: E <= c (R^2 + R sqrt V + V) + 2
- * tiny, c = 3 g(D + 2) + g(D + 1)^2 + 4 g'(C + 16)(3 + 2 sqrt(8))^2, since M <= (2 + sqrt
- * 8)(R + sqrt V). Without tiny R <= r sqrt V, r the larger root of k r^2 - q c r - q (1 + c) =
- * 0, k = 1 - g(D + 3) - q c; tiny adds no more than sqrt(8 tiny / k).
+ *     but for accumulators' roundings, is at most q m2, q = 1.375: with the error E of m2 / N,
+ *         R^2 (1 - g(D + 3)) <= q (V + E(R)) + 4 tiny.
+ *     E is quadratic in R, since M <= (2 + sqrt 8)(R + sqrt V):
+ *         E <= c (R^2 + R sqrt V + V) + 2 tiny,
+ *         c = 3 g(D + 2) + g(D + 1)^2 + 4 g'(C + 16)(3 + 2 sqrt(8))^2.
+ *     Without tiny R <= r sqrt V, r the larger root of k r^2 - q c r - q (1 + c) = 0,
+ *     k = 1 - g(D + 3) - q c; tiny adds no more than sqrt(8 tiny / k).
  *  4. A row that was done again: bound_sweep() with the accumulators' unit, the first mean being
  *     within g'(D' + 2) A + tiny of mu.
- *  The claim is the wider of 3 and 4. */
+ * The claim is the wider of 3 and 4. */
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 

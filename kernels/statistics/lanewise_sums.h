@@ -23,12 +23,12 @@ typedef struct swept {
     octet raw; /* the sum of t^2 about the lanes' own pivots */
 } swept;
 
-/* Of a row that leaves lanes empty: its first element. */
-LN_APART sweep_origin sweep_origin_short(row row)
+/* The first element. */
+LN_APART item row_first_item(row row)
 {
     item lanes[LANES];
     item_store(lanes, row_add_up(&row, 0, row.hidden));
-    return (sweep_origin){lanes[0], lane_set(lanes[0])};
+    return lanes[0];
 }
 
 /* Adds up again, where there is a residual: this does not count as a touch. */
@@ -36,8 +36,10 @@ LN_INLINE sweep_origin sweep_origin_of(const statistics *statistics, const row *
 {
     vec sums[SAMPLE];
     item lanes[LANES];
-    if (row->hidden < LANES)
-        return sweep_origin_short(*row);
+    if (row->hidden < LANES) { /* lanes are left empty: one pivot for all */
+        item first = row_first_item(*row);
+        return (sweep_origin){first, lane_set(first)};
+    }
     LN_UNROLLED
     for (size_t s = 0; s < SAMPLE; s++)
         sums[s] = row_add_up(row, (s & statistics->last) * statistics->stride, LANES);

@@ -28,9 +28,9 @@
  *         E = (1 + gamma(5))^L (e + gamma(4) sqrt(L V) + L (u S + tiny)),
  *     which is also the error of the row's mean.
  *  5. It adds W (D +- (e_a + e_b))^2 to m2. As W (e_a + e_b)^2 <= na e_a^2 + nb e_b^2, a level is
- * off by 2 sqrt(B_l N) E + N E^2, all levels by 2 sqrt(L B N) E + L N E^2, B = sum B_l. Q_w + B = N
- * V: 3 and 5 together are (Cauchy-Schwarz) at most F = N E sqrt(V) sqrt((1 + sqrt 2)^2 + 4 L) + (1
- * + L) N E^2.
+ *     off by 2 sqrt(B_l N) E + N E^2, all levels by 2 sqrt(L B N) E + L N E^2, B = sum B_l. As
+ *     Q_w + B = N V, 3 and 5 together are (Cauchy-Schwarz) at most
+ *         F = N E sqrt(V) sqrt((1 + sqrt 2)^2 + 4 L) + (1 + L) N E^2.
  *  6. Roundings of m2: a product has 3 and goes through at most n additions and two a level; a
  *     merge's term has 7 at most and two a level. All terms' absolute values sum to at most
  *     N V + F, so
