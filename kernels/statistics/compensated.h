@@ -11,8 +11,8 @@
  *  - A term goes through at most D additions, so the errors e, each u times its partial sum at
  *    most, come to gamma(D) sum|x| in all, and the exact sum is s + sum e. Each e then goes through
  *    at most ceil(N / BLOCK) + 2 log2(BLOCK) <= 2 D additions: low is off by H sum|x|,
- *    H = gamma(2 D) gamma(D), and sum = fl(s + low) by u |sum| more (Ogita, Rump, Oishi, "Accurate Sum and Dot
- *    Product", SIAM J. Sci. Comput. 26, 2005).
+ *    H = gamma(2 D) gamma(D), and sum = fl(s + low) by u |sum| more (Ogita, Rump, Oishi, "Accurate
+ *    Sum and Dot Product", SIAM J. Sci. Comput. 26, 2005).
  *  - mean: N where it is not exact, the quotient: delta = gamma(3) |mu| + (1 + gamma(3)) H A +
  *    tiny.
  *  - A term of m2 is the product of a rounded difference with itself: a factor 1 + g, |g| <=
