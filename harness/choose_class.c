@@ -14,19 +14,24 @@ static const double behind_peers = 8, least_error = 0.5, most_row_ulp = 128;
 static const double fine_without_peers = 16;
 
 /* The limits of layernorm.h. Squares overflow in the families "huge" and "overflow": there `fast`
- * promises nothing. */
+ * promises nothing. Hunted rows are no family: a search for the worst of one kernel finds rows that
+ * it is worse on than others are, whatever its class. */
 static const struct {
     const char *name, *words;
     double row_ulp;
-    const char *exempt[3];
+    const char *exempt[4];
 } classes[] = {
     [CLASS_ANY] = {"any", "anything", INFINITY, {NULL}},
     [CLASS_FAST] = {"fast",
                     "row ULP at most 8 times the best peer's, up to 128, on every input family but "
-                    "huge and overflow; without peers at most 16, or 8 times that of " COMMON_WAY,
+                    "huge and overflow, not on hunted rows; without peers at most 16, or 8 times "
+                    "that of " COMMON_WAY,
                     INFINITY,
-                    {"huge", "overflow"}},
-    [CLASS_ACCURATE] = {"accurate", "row ULP at most 2 on every input family", 2, {NULL}},
+                    {"huge", "overflow", "worst"}},
+    [CLASS_ACCURATE] = {"accurate",
+                        "row ULP at most 2 on every input family, not on hunted rows",
+                        2,
+                        {"worst"}},
     [CLASS_REPRODUCIBLE] = {"reproducible",
                             "the same bits on every ISA and number of threads",
                             INFINITY,

@@ -105,6 +105,21 @@ static void accurate(void **state)
     assert_false(is_of(CLASS_ACCURATE, "off"));
 }
 
+/* Rows sought to be the worst for some kernel are no family. */
+static void hunted_rows(void **state)
+{
+    (void)state;
+    made.fact_count = 0;
+    judge("own", false, "positive", 2);
+    judge("peer", true, "positive", 2);
+    assert_true(made.fact_count + 1 < MOST_FACTS);
+    facts[made.fact_count] = facts[0];
+    snprintf(facts[made.fact_count].input, sizeof facts->input, "worst");
+    facts[made.fact_count++].row_ulp = 64;
+    assert_true(is_of(CLASS_ACCURATE, "own"));
+    assert_true(is_of(CLASS_FAST, "own"));
+}
+
 /* Rows of another length: up to twice as long they count, and shorter ones always. */
 static void rows_of_another_length(void **state)
 {
@@ -128,7 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fast_without_peers),          cmocka_unit_test(fast_beside_peers),
         cmocka_unit_test(fast_where_squares_overflow), cmocka_unit_test(accurate),
-        cmocka_unit_test(rows_of_another_length),
+        cmocka_unit_test(rows_of_another_length),      cmocka_unit_test(hunted_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
