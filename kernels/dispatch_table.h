@@ -5,10 +5,10 @@
  *
  * CPU: AMD EPYC
  * compiler: gcc 12.2.0
- * commit: 8803eb23a05ebe90aa74bfa403f1bdba5a728cb4
- * run: 3, 2026-11-21T10:25:14Z
- * fast: row ULP at most 8 times the best peer.s, up to 128, on every input family but huge and overflow; without peers at most 16, or 8 times that of two_pass_f32_avx2
- * accurate: row ULP at most 2 on every input family
+ * commit: 1bcb11dd1fcdbf2ba79a88fbd00ea9dc14d5975c
+ * run: 2, 2026-11-21T12:47:41Z
+ * fast: row ULP at most 8 times the best peer's, up to 128, on every input family but huge and overflow, not on hunted rows; without peers at most 16, or 8 times that of two_pass_f32_avx2
+ * accurate: row ULP at most 2 on every input family, not on hunted rows
  * reproducible: the same bits on every ISA and number of threads
  *
  * row(class, storage, param, isa, regime, hidden up to, kernel): of the rows for a
@@ -26,14 +26,14 @@
     row(fast, f32, f32, avx512, L1, SIZE_MAX, "lanewise_guarded_f32_acc_f64_avx512_u8") \
     row(fast, f32, f32, avx512, L2, 128, "shifted_offset_transposed_f32_avx512") \
     row(fast, f32, f32, avx512, L2, 2048, "shifted_offset_pipelined_f32_avx512") \
-    row(fast, f32, f32, avx512, L2, 7094, "lanewise_guarded_f32_acc_f64_avx512_u8") \
-    row(fast, f32, f32, avx512, L2, SIZE_MAX, "lanewise_guarded_ahead_f32_acc_f64_avx512_u8") \
+    row(fast, f32, f32, avx512, L2, SIZE_MAX, "lanewise_guarded_f32_acc_f64_avx512_u8") \
     row(fast, f32, f32, avx512, L3, 128, "shifted_offset_transposed_f32_avx512") \
     row(fast, f32, f32, avx512, L3, 2048, "shifted_offset_pipelined_f32_avx512") \
     row(fast, f32, f32, avx512, L3, SIZE_MAX, "lanewise_guarded_fused_nt_f32_acc_f64_avx512_u8") \
+    row(fast, f32, f32, avx512, DRAM, 128, "shifted_offset_transposed_nt_f32_avx512") \
     row(fast, f32, f32, avx512, DRAM, 443, "fused_nt_f32_avx512") \
     row(fast, f32, f32, avx512, DRAM, 886, "lanewise_guarded_fused_nt_f32_acc_f64_avx512_u8") \
-    row(fast, f32, f32, avx512, DRAM, 2048, "lanewise_guarded_fused_nt_f32_acc_f64_avx2") \
+    row(fast, f32, f32, avx512, DRAM, 2048, "shifted_blocked_nt_f32_avx512") \
     row(fast, f32, f32, avx512, DRAM, SIZE_MAX, "lanewise_guarded_fused_nt_f32_acc_f64_avx512_u8") \
     row(fast, f32, f32, avx2, L1, 128, "shifted_offset_pipelined_f32_avx2") \
     row(fast, f32, f32, avx2, L1, 443, "fused_f32_avx2") \
@@ -49,27 +49,29 @@
     row(fast, f32, f32, avx2, DRAM, SIZE_MAX, "lanewise_guarded_f32_acc_f64_avx2") \
     row(fast, f32, f32, scalar, L1, 443, "shifted_offset_pipelined_f32_scalar") \
     row(fast, f32, f32, scalar, L1, 2048, "reproducible_split_f32_scalar") \
-    row(fast, f32, f32, scalar, L1, SIZE_MAX, "two_pass_split_f32_acc_f64_scalar") \
+    row(fast, f32, f32, scalar, L1, SIZE_MAX, "two_pass_paired_f32_acc_f64_scalar") \
     row(fast, f32, f32, scalar, L2, 443, "shifted_offset_pipelined_f32_scalar") \
     row(fast, f32, f32, scalar, L2, 2048, "reproducible_split_f32_scalar") \
-    row(fast, f32, f32, scalar, L2, SIZE_MAX, "two_pass_split_f32_acc_f64_scalar") \
+    row(fast, f32, f32, scalar, L2, SIZE_MAX, "two_pass_paired_f32_acc_f64_scalar") \
     row(fast, f32, f32, scalar, L3, 443, "shifted_offset_pipelined_f32_scalar") \
     row(fast, f32, f32, scalar, L3, 2048, "reproducible_split_f32_scalar") \
-    row(fast, f32, f32, scalar, L3, SIZE_MAX, "two_pass_split_f32_acc_f64_scalar") \
+    row(fast, f32, f32, scalar, L3, SIZE_MAX, "two_pass_paired_f32_acc_f64_scalar") \
+    row(fast, f32, f32, scalar, DRAM, 128, "fused_f32_scalar") \
     row(fast, f32, f32, scalar, DRAM, 443, "shifted_offset_pipelined_f32_scalar") \
-    row(fast, f32, f32, scalar, DRAM, 7094, "two_pass_split_f32_acc_f64_scalar") \
     row(fast, f32, f32, scalar, DRAM, SIZE_MAX, "two_pass_paired_f32_acc_f64_scalar") \
+    row(accurate, f32, f32, avx512, L1, 128, "two_pass_paired_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L1, 443, "lanewise_guarded_f32_acc_f64_avx512_u8") \
     row(accurate, f32, f32, avx512, L1, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx512_u8") \
     row(accurate, f32, f32, avx512, L1, SIZE_MAX, "lanewise_guarded_f32_acc_f64_avx512_u8") \
     row(accurate, f32, f32, avx512, L2, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx512, L2, 7094, "lanewise_guarded_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx512, L2, SIZE_MAX, "lanewise_guarded_ahead_f32_acc_f64_avx512_u8") \
+    row(accurate, f32, f32, avx512, L2, SIZE_MAX, "lanewise_guarded_f32_acc_f64_avx512_u8") \
     row(accurate, f32, f32, avx512, L3, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx512_u8") \
     row(accurate, f32, f32, avx512, L3, SIZE_MAX, "lanewise_guarded_fused_nt_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx512, DRAM, 128, "two_pass_paired_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, DRAM, 128, "lanewise_guarded_ahead_f32_acc_f64_avx512_u8") \
     row(accurate, f32, f32, avx512, DRAM, 886, "lanewise_guarded_fused_nt_f32_acc_f64_avx512_u8") \
     row(accurate, f32, f32, avx512, DRAM, 2048, "lanewise_guarded_fused_nt_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx512, DRAM, SIZE_MAX, "lanewise_guarded_fused_nt_f32_acc_f64_avx512_u8") \
+    row(accurate, f32, f32, avx2, L1, 128, "two_pass_paired_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx2, L1, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx2, L1, SIZE_MAX, "lanewise_guarded_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx2, L2, SIZE_MAX, "lanewise_guarded_ahead_f32_acc_f64_avx2") \
