@@ -40,12 +40,13 @@ static const struct {
     int mark;
     double shade;
 } variants[] = {
-    {"_u1", MARK_DIAMOND, 1.3},         {"_blocked_nt", MARK_PENTAGON, 0.5},
-    {"_blocked", MARK_DIAMOND, 1.4},    {"_nt", MARK_DOWN, 0.6},
-    {"_pipelined", MARK_UP, 0.75},      {"_ahead", MARK_UP, 0.8},
-    {"_transposed", MARK_SQUARE, 0.55}, {"_paired", MARK_SQUARE, 0.85},
-    {"_wide", MARK_DIAMOND, 0.65},      {"_split", MARK_UP, 1.25},
-    {"_offset", MARK_UP, 0.75},         {"_param_f32", MARK_UP, 1.25},
+    {"_u1", MARK_DIAMOND, 1.3},      {"_blocked_nt", MARK_PENTAGON, 0.5},
+    {"_blocked", MARK_DIAMOND, 1.4}, {"_transposed_nt", MARK_DIAMOND, 0.5},
+    {"_nt", MARK_DOWN, 0.6},         {"_pipelined", MARK_UP, 0.75},
+    {"_ahead", MARK_UP, 0.8},        {"_transposed", MARK_SQUARE, 0.55},
+    {"_paired", MARK_SQUARE, 0.85},  {"_wide", MARK_DIAMOND, 0.65},
+    {"_split", MARK_UP, 1.25},       {"_offset", MARK_UP, 0.75},
+    {"_param_f32", MARK_UP, 1.25},
 };
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
