@@ -45,7 +45,8 @@ case $name in */* | .*) stop "$name: a plain name was expected" ;; esac
 to=$root/results/published/$name
 old=$(published)
 
-"$lnbench" run --db "$work/run.db" --out "$work/charts" "$@" >"$work/out" ||
+# From there, so that the command that the report names holds no path of this machine.
+(cd "$work" && "$lnbench" run --db run.db --out charts "$@") >"$work/out" ||
     stop "lnbench run ended with $?: nothing is published"
 sed '/^stored  run /,$d' "$work/out" >"$work/table.txt"
 "$lnbench" export --db "$work/run.db" --format jsonl --out "$work/run.jsonl" || exit 7
