@@ -280,18 +280,28 @@ static void matrix_table(const report_data *data, const report_group *group, con
     text_add(out, "</tbody></table></div>\n");
 }
 
-/* On a screen the table scrolls; on paper it is as many as fit on a sheet. */
+/* On a screen the table scrolls; on paper it is as many as fit on a sheet. A page for the screen
+ * has both of the table that all readers see: it may be printed. */
 static void matrix(const report_data *data, const report_group *group, const char **inputs,
                    bool standing_only, bool on_paper, text *out)
 {
     enum { ON_A_SHEET = 9 };
-    size_t count = judged_inputs(data, group, inputs), part = on_paper ? ON_A_SHEET : count;
+    size_t count = judged_inputs(data, group, inputs);
+    bool both = !on_paper && standing_only && count > ON_A_SHEET;
     text_format(out, "<h3>%s, ", dtype_name(group->dtype));
     html_escape(out, group->convention);
     text_add(out, "</h3>\n");
-    for (size_t i = 0; i < count; i += part)
-        matrix_table(data, group, inputs + i, count - i < part ? count - i : part, standing_only,
-                     out);
+    if (both)
+        text_add(out, "<div class=\"on-screen\">\n");
+    if (!on_paper)
+        matrix_table(data, group, inputs, count, standing_only, out);
+    if (both)
+        text_add(out, "</div>\n<div class=\"on-paper\">\n");
+    for (size_t i = 0; i < count && (on_paper || both); i += ON_A_SHEET)
+        matrix_table(data, group, inputs + i, count - i < ON_A_SHEET ? count - i : ON_A_SHEET,
+                     standing_only, out);
+    if (both)
+        text_add(out, "</div>\n");
 }
 
 void html_accuracy(const report_data *data, bool on_paper, text *out)

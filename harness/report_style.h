@@ -46,6 +46,7 @@ static const char *const report_style =
     "pre{background:var(--stripe);border:1px solid var(--rule);padding:.7rem;overflow-x:auto}\n"
     "dt{font-weight:600;margin-top:.5rem}\ndd{margin:0 0 0 1rem}\n"
     "a{color:var(--link)}\n"
+    ".on-paper{display:none}\n"
     "summary{cursor:pointer;color:var(--link);margin:.8rem 0}\n"
     "@media screen and (prefers-color-scheme:dark){.scroll svg{filter:invert(1) "
     "hue-rotate(180deg)}.scroll svg rect[fill='#ffffff']{fill:none}}\n"
@@ -54,7 +55,7 @@ static const char *const report_style =
     ".scroll svg{min-width:0}figure img,.scroll svg{display:block;width:auto;max-width:100%;"
     "max-height:215mm;margin:0 auto}figure,tr{break-inside:avoid}h2{break-after:avoid}"
     "th,td{padding:.15rem .35rem;white-space:normal}td.name{overflow-wrap:anywhere}"
-    "table{font-size:.7rem}}\n";
+    "table{font-size:.7rem}.on-screen{display:none}.on-paper{display:block}}\n";
 
 static const char *const report_script =
     "document.querySelectorAll('th[data-sort]').forEach(function(th){\n"

@@ -72,7 +72,22 @@ done
 sed 's/@media screen and (prefers-color-scheme:dark)/@media all/' page/index.html >dark.html
 browse dark.html 1600
 expect faint=0
-sed 's/@media print/@media all/' page/index.html >paper.html
+# With as many families of inputs as a run of the default plan has, which no sheet holds side by side.
+for number in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28; do
+    "$binaries/run_sql" sample.db "
+        INSERT INTO cases (run, kernel, convention, input, rows, hidden, dtype, cache, threads)
+            SELECT run, kernel, convention, 'outlier-channels-$number', rows, hidden, dtype, cache, threads
+            FROM cases WHERE input = 'ramp';
+        CREATE TEMP TABLE more AS SELECT accuracies.* FROM accuracies
+            JOIN cases ON case_id = id WHERE input = 'ramp';
+        UPDATE more SET case_id = (SELECT new.id FROM cases new JOIN cases old USING
+            (run, kernel, convention, rows, hidden, dtype, cache, threads)
+            WHERE old.id = case_id AND new.input = 'outlier-channels-$number');
+        INSERT INTO accuracies SELECT * FROM more;
+        DROP TABLE more" || exit 1
+done
+"$binaries/draw_report" sample.db sheets >drawn || exit 1
+sed 's/@media print/@media all/' sheets/index.html >paper.html
 browse paper.html 680
 for fact in "charts=$charts" overflow=no tall=0 faint=0; do
     expect "$fact"
