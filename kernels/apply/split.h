@@ -9,12 +9,7 @@
 #ifndef LN_APPLY_H
 #define LN_APPLY_H
 
-/* rstd is computed in the accumulator's type. */
-typedef real factor;
-#define FACTOR_UNIT REAL_UNIT
-#define FACTOR_TINY REAL_TINY
-#define FACTOR_MAX REAL_MAX
-#define FACTOR_MIN REAL_MIN
+#include "factor.h"
 
 typedef struct centre {
     vec mean;
