@@ -21,7 +21,7 @@ static void test_variants_differ(void **state)
         const char *names[8];
     } families[] = {
         {"shifted",
-         {"fused_f32_avx512", "fused_nt_f32_avx512", "shifted_blocked_f32_avx512",
+         {"fused_f32_avx512", "fused_nt_f32_avx512", "shifted_blocked_f32_avx512_u8",
           "shifted_blocked_nt_f32_avx512", "shifted_offset_pipelined_f32_avx512",
           "shifted_transposed_f32_avx512"}},
         {"two_pass",
