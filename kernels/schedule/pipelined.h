@@ -28,6 +28,16 @@
  *                  group g + 1 in the middle. The lanes of four rows are summed up together, and
  *                  quotient, root and reciprocal are loops over rows, of which the compiler makes
  *                  vectors; both round as they do for one row.
+ * What is left of it where rows are long, as share of the copy from L2 (busy machine):
+ *     hidden                                                         256    768    1024
+ *     as here                                                        .435   .57    .60
+ *     three rows ahead, so that no turn waits for its chain          .46    .585   .60
+ *         (but 8 % slower from L3 at hidden 768)
+ *     the chain in pieces between parts of the row, a loop each      .39    .53    .55
+ *     the same in one loop, a piece after every second block         .335   .50    .51
+ *     no chain at all, and no pivots (wrong results)                 .54    .65    .65
+ * Parts of a row in loops of their own lose since each load's stream then leaps (blocked.h). So no
+ * way of hiding the chain brings 768 beyond .65: the rest is the loop and the rows' ends.
  *
  * A row's bits depend on that row alone: groups that are not full go the same way, and what stands
  * in their empty places is never used. */
