@@ -126,20 +126,6 @@ static size_t fill_bars(const attributed *all, size_t count, text *bars, text *n
     return place;
 }
 
-/* Where it was computed; unknown facts are said to be. */
-static void add_footer(text *out)
-{
-    machine machine = {0};
-    struct error ignored = {0};
-    char footer[400];
-    bool known = machine_read(&machine, &ignored);
-    snprintf(footer, sizeof footer, "%.200s | commit %.12s",
-             known ? machine_fact_value(&machine, "cpu_model") : "unknown",
-             known ? machine_fact_value(&machine, "git_commit") : "unknown");
-    machine_free(&machine);
-    tsv_setting_text(out, "footer", footer);
-}
-
 static void fill_settings(const char *subtitle, size_t rows, text *out)
 {
     char words[400];
@@ -156,7 +142,7 @@ static void fill_settings(const char *subtitle, size_t rows, text *out)
     tsv_setting(out, "rows", (double)rows);
     tsv_setting_text(out, "title", "Where the error comes from: shares of the mean square");
     tsv_setting_text(out, "subtitle", words);
-    add_footer(out);
+    tsv_footer_here(out, "");
 }
 
 static bool write_tables(const attributed *all, size_t count, const char *subtitle,
