@@ -7,6 +7,7 @@
 #include "paths.h"
 #include "hunt_show.h"
 #include "progress.h"
+#include "reproducible.h"
 #include "session_setup.h"
 #include "views.h"
 #include <math.h>
@@ -131,6 +132,18 @@ static exit_code code_of(const hunt *hunt)
     return code;
 }
 
+/* Before the search: what interrupts that takes nothing from its finds. */
+static bool find_class(hunt *hunt, const kernel_list *kernels, error *error)
+{
+    ln_convention convention;
+    invariance found = {0};
+    if (!convention_parse(hunt->settings.convention, &convention, error) ||
+        !invariance_measure_own(hunt->judge, &convention, kernels, &hunt->kernel, &found, 1, error))
+        return false;
+    hunt->reproducible = reproducible_found(&hunt->kernel->facts, &found);
+    return true;
+}
+
 static exit_code run_hunt(const hunt_options *options, error *error)
 {
     hunt hunt = {0};
@@ -151,7 +164,8 @@ static exit_code run_hunt(const hunt_options *options, error *error)
             hunt.settings.param = hunt.kernel->facts.param;
         }
         hunt.settings.claimed = hunt.kernel && hunt.kernel->facts.has_bound && !options->unclaimed;
-        fine = hunt.kernel && (hunt.judge || fail_memory(error, "the judge"));
+        fine = hunt.kernel && (hunt.judge || fail_memory(error, "the judge")) &&
+               find_class(&hunt, &kernels, error);
     }
     if (options->out)
         snprintf(path, sizeof path, "%.1000s", options->out);
