@@ -23,6 +23,8 @@ typedef struct hunt_options {
     output printed;
 } hunt_options;
 
+#define NOT_GIVEN UINT64_MAX /* --restarts */
+
 /* "1/4": the second of four. */
 static bool parse_shard(const char *given, hunt_settings *settings, error *error)
 {
@@ -31,10 +33,13 @@ static bool parse_shard(const char *given, hunt_settings *settings, error *error
     bool digits = strspn(given, "0123456789/") == strlen(given) && given[0] != '/';
     if (!digits || sscanf(given, "%llu/%llu%c", &shard, &shards, &end) != 2)
         return fail(error, EXIT_CODE_USAGE, "--shard %.60s: I/N was expected, as in 0/4", given);
-    if (shards == 0 || shard >= shards || shards > 1 << 20)
+    if (shards == 0 || shards > 1 << 20)
+        return fail(error, EXIT_CODE_USAGE, "--shard %.60s: 1 to 1048576 shards were expected",
+                    given);
+    if (shard >= shards)
         return fail(error, EXIT_CODE_USAGE,
                     "--shard %.60s: there is no such shard: 0/%llu to %llu/%llu are", given, shards,
-                    shards ? shards - 1 : 0, shards);
+                    shards - 1, shards);
     settings->shard = shard;
     settings->shards = shards;
     return true;
@@ -45,9 +50,13 @@ static bool check_numbers(const hunt_options *options, error *error)
     if (options->hidden == 0 || options->hidden > 1 << 20)
         return fail(error, EXIT_CODE_USAGE, "--hidden %llu: 1 to 1048576 was expected",
                     (unsigned long long)options->hidden);
-    if (options->restarts && options->seconds > 0)
+    if (options->restarts != NOT_GIVEN && !isnan(options->seconds))
         return fail(error, EXIT_CODE_USAGE,
                     "--restarts and --time: one of them was expected, not both");
+    if (options->restarts == 0)
+        return fail(error, EXIT_CODE_USAGE, "--restarts 0: at least 1 was expected");
+    if (!isnan(options->seconds) && !seconds_check("time", options->seconds, error))
+        return false;
     if (options->keep == 0 || options->keep > 10000)
         return fail(error, EXIT_CODE_USAGE, "--keep %llu: 1 to 10000 was expected",
                     (unsigned long long)options->keep);
@@ -65,8 +74,8 @@ static bool settings_of(const hunt_options *options, hunt_settings *settings, er
         .seed = options->seed,
         .max_kappa = options->max_kappa,
         .keep = options->keep,
-        .restarts = options->restarts,
-        .seconds = options->seconds,
+        .restarts = options->restarts != NOT_GIVEN ? options->restarts : 0,
+        .seconds = isnan(options->seconds) ? 0 : options->seconds,
         .shards = 1,
     };
     if (!options->kernel)
@@ -75,7 +84,7 @@ static bool settings_of(const hunt_options *options, hunt_settings *settings, er
         !convention_parse(options->convention, &convention, error) ||
         (options->shard && !parse_shard(options->shard, settings, error)))
         return false;
-    if (!options->restarts && !(options->seconds > 0))
+    if (options->restarts == NOT_GIVEN && isnan(options->seconds))
         settings->restarts = 54;
     if (strcmp(options->goal, "bound") == 0)
         settings->goal = GOAL_BOUND;
@@ -199,6 +208,8 @@ exit_code command_hunt(int argc, char **argv, error *error)
                          .hidden = 64,
                          .seed = 1,
                          .keep = 8,
+                         .restarts = NOT_GIVEN,
+                         .seconds = NAN,
                          .max_kappa = INFINITY,
                          .deadline = 10};
     const option options[] = {

@@ -139,8 +139,8 @@ double theory_variance(const theory *theory, double kappa)
     case THEORY_DOUBLED:
         carried = doubled_mean(theory, kappa);
         return theory->unit * (1 + 8 * off) + carried * carried;
-    case THEORY_CORRECTED:
-        return off * (1 + carried * carried);
+    case THEORY_CORRECTED: /* the squares' own roundings, and those of the sum in what is subtracted */
+        return off * (1 + carried) * (1 + carried);
     case THEORY_TWO_PASS:
         break;
     }

@@ -168,7 +168,10 @@ static void test_variance(void **state)
     assert_true(fabs(theory_variance(&textbook, 100) / (off * 1e4) - 1) < 1e-12);
     assert_true(fabs(theory_variance(&two_pass, 100) / (off + off * off * 1e4) - 1) < 1e-12);
     assert_true(fabs(theory_variance(&updated, 100) / (off * 100) - 1) < 1e-12);
-    assert_true(fabs(theory_variance(&corrected, 100) / (off + off * off * off * 1e4) - 1) < 1e-12);
+    assert_true(fabs(theory_variance(&corrected, 100) /
+                         (off + 2 * off * off * 100 + off * off * off * 1e4) -
+                     1) < 1e-12);
+    assert_true(fabs(theory_variance(&corrected, 1 / off) / (4 * off) - 1) < 1e-12);
     assert_true(fabs(theory_variance_seen(&two_pass, 100) - theory_variance(&two_pass, 100) -
                      5 * u) < 1e-12 * u);
     theory doubled = theory_at("double_float", "paired", "avx512", LN_F32, 768);
