@@ -7,7 +7,8 @@
  * whose sums have been known since the last turn. Gamma and beta stay in registers (rows of up to
  * KEPT vectors). A tree takes four rows to one vector with three additions and six permutations,
  * and four of those to all the sums: a quarter of what a row takes alone. Longer rows go the same
- * way, by a general loop; rows that are left, one by one. Either way the tree of a row is the same.
+ * way, by a general loop; rows that are left, and those of several chunks (one_sweep.h), one by
+ * one. Either way the tree of a row is the same.
  *
  * What a row of 64 floats costs (AVX-512, shifted and offset, Zen 5, 2 loads, 1 store, 2 additions,
  * 2 products a cycle). Expected: 14 loads, 7 cycles; 17 additions and half of 6 permutations, 10
@@ -48,10 +49,7 @@ typedef struct call {
     const statistics *statistics;
     const convention *convention;
     residual_form form;
-    size_t x_stride;
-    size_t y_stride;
-    size_t residual_stride;
-    size_t sum_stride;
+    row_strides strides;
     int streams; /* y goes around the caches: the schedule says so, and all its rows begin a line */
 } call;
 
@@ -69,25 +67,8 @@ typedef struct group {
 
 LN_INLINE row group_row(const call *call, const group *group, size_t g)
 {
-    row row = {.hidden = call->problem->hidden, .form = call->form, .sum_early = 1};
-    size_t r = group->first + g;
-    row.x = (const storage *)call->tensors->x + r * call->x_stride;
-    row.y = (storage *)call->tensors->y + r * call->y_stride;
-    if (row.form != RESIDUAL_NONE)
-        row.residual = (const storage *)call->tensors->residual + r * call->residual_stride;
-    if (row.form == RESIDUAL_WRITTEN)
-        row.sum = (storage *)call->tensors->sum + r * call->sum_stride;
-    return row;
-}
-
-LN_INLINE void row_advance(const call *call, row *row)
-{
-    row->x += call->x_stride;
-    row->y += call->y_stride;
-    if (row->form != RESIDUAL_NONE)
-        row->residual += call->residual_stride;
-    if (row->form == RESIDUAL_WRITTEN)
-        row->sum += call->sum_stride;
+    return row_at_strides(call->problem, call->tensors, &call->strides, group->first + g,
+                          call->form, 1);
 }
 
 /* ---- One row ---- */
@@ -191,12 +172,7 @@ LN_INLINE void row_block(const call *call, const row *row, centre centre, size_t
 LN_INLINE void row_sweep_alone(const row *row, real pivot, acc *sum, acc *square)
 {
     sweep_sums sums;
-    acc pivots = acc_set(pivot);
-    size_t i = 0;
-    sweep_clear(&sums);
-    for (; row->hidden - i >= BLOCK; i += BLOCK)
-        sweep_add(&sums, row, pivots, i, BLOCK, 0);
-    sweep_add(&sums, row, pivots, i, row->hidden - i, 0);
+    sweep_alone(&sums, row, 0, pivot, 0);
     *sum = parts_sum(sums.x);
     *square = parts_sum(sums.square);
 }
@@ -323,9 +299,9 @@ LN_INLINE void quads_short(const call *call, turn turn, shape shape)
             row_apply(call, terms, &applied, shape, group_centre(turn.this, q * QUAD + g));
             row_sweep(&swept, shape, turn.later->pivot[q * QUAD + g], &sums[g], &squares[g]);
             pivots[g] = acc_of(row_add_up(&taken, 0, shape_count(shape, 0)));
-            row_advance(call, &applied);
-            row_advance(call, &swept);
-            row_advance(call, &taken);
+            row_advance(&applied, &call->strides);
+            row_advance(&swept, &call->strides);
+            row_advance(&taken, &call->strides);
         }
         turn.later->sums[q] = acc_fold_four(sums);
         turn.later->squares[q] = acc_fold_four(squares);
@@ -356,7 +332,7 @@ LN_INLINE void quad_long(const call *call, turn turn, size_t q)
         if (turn.next) {
             row taken = group_row(call, turn.next, at);
             row_fetch(&taken);
-            pivots[g] = statistics_pivot_sum(&taken);
+            pivots[g] = statistics_pivot_sum(&taken, 0);
         }
     }
     if (turn.later) {
@@ -418,16 +394,33 @@ LN_INLINE size_t run_groups(const call *call, size_t quads)
 }
 
 /* Rows that are left, one by one. */
-LN_INLINE void run_rows(const call *call, size_t first)
+LN_INLINE void run_rows(const call *call, int is_long, size_t first)
 {
     for (size_t r = first; r < call->problem->rows; r++) {
         row row = row_at(call->problem, call->tensors, r, call->form, 1);
-        real pivot = statistics_pivot(call->statistics, &row);
-        moments found = statistics_of(call->statistics, &row, pivot);
+        real pivot = sweep_pivot(call->statistics, &row, is_long);
+        moments found = sweep_moments(call->statistics, &row, is_long, pivot);
         factor rstd = convention_rstd(call->convention, found);
         keep_moments(call->tensors, r, found, rstd);
         apply_row(&row, call->convention, centre_of(found, rstd, call->convention->quotient));
     }
+}
+
+LN_INLINE call call_of(const ln_problem *problem, const ln_tensors *tensors,
+                       const statistics *statistics, const convention *convention,
+                       residual_form form)
+{
+    return (call){
+        .problem = problem,
+        .tensors = tensors,
+        .statistics = statistics,
+        .convention = convention,
+        .form = form,
+        .strides = row_strides_of(problem),
+#ifdef LN_NONTEMPORAL
+        .streams = rows_begin_lines(problem, tensors),
+#endif
+    };
 }
 
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
@@ -435,23 +428,26 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
 {
     const convention convention = convention_prepare(problem, tensors, affine);
     const statistics statistics = statistics_prepare(problem);
-    size_t hidden = problem->hidden;
-    const call call = {
-        .problem = problem,
-        .tensors = tensors,
-        .statistics = &statistics,
-        .convention = &convention,
-        .form = form,
-        .x_stride = problem->x_stride ? problem->x_stride : hidden,
-        .y_stride = problem->y_stride ? problem->y_stride : hidden,
-        .residual_stride = problem->residual_stride ? problem->residual_stride : hidden,
-        .sum_stride = problem->sum_stride ? problem->sum_stride : hidden,
-#ifdef LN_NONTEMPORAL
-        .streams = rows_begin_lines(problem, tensors),
-#endif
-    };
-    size_t quads = hidden * sizeof(storage) * LANES <= GROUP_BYTES ? QUADS : 1;
-    run_rows(&call, run_groups(&call, quads));
+    const call call = call_of(problem, tensors, &statistics, &convention, form);
+    size_t quads = problem->hidden * sizeof(storage) * LANES <= GROUP_BYTES ? QUADS : 1;
+    run_rows(&call, 0, run_groups(&call, quads));
+}
+
+/* Rows whose sums go by chunks: it is not for them. */
+#define SCHEDULE_LONG
+
+LN_INLINE int schedule_is_long(const ln_problem *problem)
+{
+    return sweep_is_long(problem->hidden);
+}
+
+LN_INLINE void schedule_run_long(const ln_problem *problem, const ln_tensors *tensors,
+                                 ln_affine affine, residual_form form)
+{
+    const convention convention = convention_prepare(problem, tensors, affine);
+    const statistics statistics = statistics_prepare(problem);
+    const call call = call_of(problem, tensors, &statistics, &convention, form);
+    run_rows(&call, 1, 0);
 }
 
 #endif
