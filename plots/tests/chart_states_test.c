@@ -99,7 +99,8 @@ static void test_threads_and_caches(void **state)
      */
     assert_non_null(strstr(page, "<tr><td class=\"word\">f32</td><td class=\"word\">avx512</td>"
                                  "<td class=\"word\">L2: 85 &times; 768</td>"
-                                 "<td class=\"word name\">fused_f32_avx512</td>"
+                                 "<td class=\"word name\">fused_f32_avx512"
+                                 "<br><small class=\"left-out\">reproducible: (isa)</small></td>"
                                  "<td data-value=\"8e+01\">80.0</td><td data-value=\"0.8\">"));
     free(page);
     sample_free(sample);
@@ -120,10 +121,14 @@ static void test_what_to_take(void **state)
     char *page = slurp("take", "index.html");
     assert_non_null(strstr(page,
                            "<td class=\"declared\" title=\"inaccurate\" data-value=\"5e+01\">50.0"
-                           "</td><td class=\"word name\">two_pass_f32_avx512</td>"
+                           "</td><td class=\"word name\">two_pass_f32_avx512"
+                           "<br><small class=\"left-out\">reproducible: row</small></td>"
                            "<td data-value=\"3e+01\">30.0</td></tr>"));
     assert_non_null(
         strstr(page, "1 kernel is wrong on some hard rows for which it makes no claim"));
+    /* The class, in the tables of inputs and of the worst ones as well. */
+    assert_non_null(strstr(page, "fused_f32_avx512</td><td class=\"word\">(isa)</td><td"));
+    assert_non_null(strstr(page, "<th>kernel</th><th class=\"word\">reproducible</th>"));
     free(page);
     sample_free(sample);
 }

@@ -1,4 +1,5 @@
 #include "sample_view.h"
+#include "reproducible.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +41,12 @@ void sample_free(sample *sample)
 
 void sample_kernel(sample *sample, const char *name, const char *statistics, const char *isa)
 {
-    json_array_append_new(sample->view.kernels, json_pack("{s:s, s:s, s:s}", "name", name,
-                                                          "statistics", statistics, "isa", isa));
+    /* One kind was measured, the others only promise. */
+    json_t *class = strcmp(statistics, "two_pass") == 0 ? json_string("row") : json_null();
+    json_array_append_new(sample->view.kernels,
+                          json_pack("{s:s, s:s, s:s, s:o, s:s}", "name", name, "statistics",
+                                    statistics, "isa", isa, "reproducibility", class,
+                                    "declared_reproducibility", "isa"));
 }
 
 static stored_case *add_case(sample *sample, const char *kernel, const char *input, size_t rows,
@@ -52,7 +57,7 @@ static stored_case *add_case(sample *sample, const char *kernel, const char *inp
     sample->views[index] = (view_case){
         .stored = stored,
         .speed = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0},
-        .reproducibility = "row",
+        .reproducibility = reproducible_stored(sample->view.kernels, kernel),
         .regime = "L2",
     };
     *stored =
