@@ -125,13 +125,6 @@ LN_INLINE void row_sweep(const row *row, shape shape, real pivot, acc *sum, acc 
     LN_UNROLLED
     for (size_t u = 0; u < shape.vectors; u++) {
         size_t n = shape_count(shape, u);
-#ifdef SWEEP_DOTS
-        if (row->form == RESIDUAL_NONE) {
-            sums[u] = squares[u] = acc_set(0);
-            lane_dot(row->x + u * LANES, n, &sums[u], &squares[u]);
-            continue;
-        }
-#endif
         acc t = acc_of(row_first(row, u * LANES, n));
         if (SWEEP_SHIFTED) {
             t = acc_subtract(t, pivots);
