@@ -45,7 +45,7 @@
 enum {
     PAIR = 2,
     RING = 5,           /* pairs on their way */
-    SHORT_BYTES = 2048, /* rows of so many wait in L1 for longer */
+    SHORT_BYTES = 1536, /* rows of so many wait in L1 for longer */
     FEW_ROWS = 8,       /* gamma and beta are not looked through for so few */
 };
 
