@@ -322,15 +322,15 @@ static bool makes_table(const choose_options *options)
     return options->emit && options->class && strcmp(options->class, "all") == 0;
 }
 
-static bool set_table_shapes(const choose_options *options, choosing *choosing, error *error)
+/* The shapes of one element type, behind those that are there. */
+static bool add_table_shapes(const choose_options *options, const char *dtype, choosing *choosing,
+                             error *error)
 {
     choose_options common = *options;
     choose_wanted wanted;
     char word[64];
     common.class = NULL;
-    if (options->shapes.count || options->model)
-        return fail(error, EXIT_CODE_USAGE,
-                    "--class all makes the table of all shapes: no --shape");
+    common.dtype = dtype;
     if (!set_common(&common, NULL, &wanted, error))
         return false;
     wanted.every_input = true;
@@ -341,7 +341,25 @@ static bool set_table_shapes(const choose_options *options, choosing *choosing, 
         if (!add_shape(choosing, &wanted, word, error))
             return false;
     }
-    return note_libraries(choosing, error);
+    return true;
+}
+
+static bool set_table_shapes(const choose_options *options, choosing *choosing, error *error)
+{
+    word_list dtypes = {0};
+    if (options->shapes.count || options->model)
+        return fail(error, EXIT_CODE_USAGE,
+                    "--class all makes the table of all shapes: no --shape");
+    bool fine = word_list_split(&dtypes, options->dtype, error);
+    for (size_t i = 0; fine && i < dtypes.count; i++) {
+        for (size_t k = 0; fine && k < i; k++)
+            if (strcmp(dtypes.words[i], dtypes.words[k]) == 0)
+                fine = fail(error, EXIT_CODE_USAGE, "--dtype %.60s: %.10s stands there twice",
+                            options->dtype, dtypes.words[i]);
+        fine = fine && add_table_shapes(options, dtypes.words[i], choosing, error);
+    }
+    word_list_free(&dtypes);
+    return fine && note_libraries(choosing, error);
 }
 
 static bool decide_all(const choose_options *options, choosing *choosing, error *error)
@@ -350,55 +368,6 @@ static bool decide_all(const choose_options *options, choosing *choosing, error 
         if (!decide(options, choosing, &choosing->all[i], error))
             return false;
     return true;
-}
-
-/* The table's measuring: errors of all; errors without eps of what may be accurate; times of what
- * is of a class. */
-typedef enum table_pass { PASS_ERRORS, PASS_BARE, PASS_TIMES } table_pass;
-
-/* Whether this CPU runs the kernel and some class might have it, after the errors by the errors.
- * Peers are judged, since classes are held against them, and never chosen. */
-static bool is_eligible(const chosen *one, const kernel_entry *kernel, table_pass pass)
-{
-    char hash[20], reason[256];
-    bool unjudged, of_any = pass == PASS_ERRORS;
-    if (pass != PASS_ERRORS && kernel->plugin != 0)
-        return false;
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
-    for (int class = CLASS_FAST; !of_any && class <= CLASS_REPRODUCIBLE; class ++) {
-        if (pass == PASS_BARE && class != CLASS_ACCURATE)
-            continue;
-        of_any =
-            class_has((accuracy_class) class, &one->evidence, kernel->facts.name, hash,
-                      one->wanted.hidden, &unjudged, reason, sizeof reason) ||
-            (class == CLASS_REPRODUCIBLE && strcmp(kernel->facts.statistics, "reproducible") == 0);
-    }
-    return of_any && !kernel->unsupported[0] && kernel->facts.storage == one->wanted.dtype &&
-           kernel_is_wanted(&one->wanted, kernel->facts.name);
-}
-
-/* What of the table's shapes is lacking: errors of any kernel, or times of an eligible one. */
-static size_t find_table_lacks(const choosing *choosing, table_pass pass, choose_lack *lacks)
-{
-    size_t count = 0;
-    bool speed = pass == PASS_TIMES;
-    for (size_t i = 0; i < choosing->count; i++) {
-        const chosen *one = &choosing->all[i];
-        bool lacking = speed && (!one->evidence.timed || !one->evidence.same_library ||
-                                 !one->evidence.same_shape);
-        for (size_t k = 0; !lacking && k < choosing->kernels.count; k++) {
-            const kernel_entry *kernel = &choosing->kernels.kernels[k];
-            char hash[20];
-            snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
-            lacking = !speed && i % TABLE_REGIMES == 0 && is_eligible(one, kernel, pass) &&
-                      (pass == PASS_BARE || kernel->facts.unroll == 4 || kernel->version[0]) &&
-                      !class_is_judged(&one->evidence, pass == PASS_BARE, kernel->facts.name, hash,
-                                       one->wanted.hidden);
-        }
-        if (lacking)
-            lacks[count++] = (choose_lack){&one->wanted, speed, !speed};
-    }
-    return count;
 }
 
 /* The eligible ones by name: a glob that asks for more would be a kernel that is not there. */
@@ -427,9 +396,9 @@ static bool measure_for_table(const choose_options *options, choosing *choosing,
     if (!eligible.kernels)
         return fail_memory(error, "what to measure");
     for (size_t k = 0; k < choosing->kernels.count; k++)
-        if (is_eligible(&choosing->all[0], &choosing->kernels.kernels[k], pass))
+        if (table_has(&choosing->all[0], &choosing->kernels.kernels[k], pass))
             eligible.kernels[eligible.count++] = choosing->kernels.kernels[k];
-    size_t count = find_table_lacks(choosing, pass, lacks);
+    size_t count = table_lacks(choosing->all, choosing->count, &choosing->kernels, pass, lacks);
     bool fine = eligible.count > 0 || pass == PASS_BARE ||
                 fail(error, EXIT_CODE_ACCURACY, "no kernel of this type is of any class");
     if (options->kernels.count || pass == PASS_BARE)
@@ -455,21 +424,33 @@ static bool check_timed(const choose_options *options, const choosing *choosing,
         if (choosing->all[i].evidence.timed)
             return true;
     return fail(error, EXIT_CODE_ENVIRONMENT,
-                "%.200s: none of the table's shapes was timed on this machine: without --stored "
-                "they are measured",
-                options->database);
+                "%.200s: none of the table's shapes was timed on this machine for %s: without "
+                "--stored they are measured",
+                options->database, dtype_name(choosing->all[0].wanted.dtype));
+}
+
+/* What of one element type is lacking: errors first, then times of what is of a class. */
+static bool complete_type(const choose_options *options, const choosing *choosing, size_t first,
+                          error *error)
+{
+    struct choosing type = *choosing;
+    type.all += first;
+    type.count = TABLE_SHAPES;
+    bool fine = decide_all(options, &type, error);
+    if (fine && !options->stored)
+        fine = measure_for_table(options, &type, PASS_ERRORS, error) &&
+               measure_for_table(options, &type, PASS_BARE, error) &&
+               measure_for_table(options, &type, PASS_TIMES, error);
+    return fine && check_timed(options, &type, error);
 }
 
 static bool make_table(const choose_options *options, choosing *choosing, error *error)
 {
     text code = {0};
-    bool fine = begin(options, choosing, error) && set_table_shapes(options, choosing, error) &&
-                decide_all(options, choosing, error);
-    if (fine && !options->stored)
-        fine = measure_for_table(options, choosing, PASS_ERRORS, error) &&
-               measure_for_table(options, choosing, PASS_BARE, error) &&
-               measure_for_table(options, choosing, PASS_TIMES, error);
-    fine = fine && check_timed(options, choosing, error) &&
+    bool fine = begin(options, choosing, error) && set_table_shapes(options, choosing, error);
+    for (size_t i = 0; fine && i < choosing->count; i += TABLE_SHAPES)
+        fine = complete_type(options, choosing, i, error);
+    fine = fine &&
            chosen_emit_table(choosing->all, choosing->count, choosing->command_line, &code, error);
     if (fine && fputs(code.bytes, stdout) < 0)
         fine = fail(error, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
@@ -541,7 +522,8 @@ exit_code command_choose(int argc, char **argv, error *error)
          &choose.tokens},
         {"convention", "C", "a preset or list (default: the model's, else torch)", OPTION_RAW,
          &choose.conventions},
-        {"dtype", "f32|f64|bf16|f16", "element type (default: f32)", OPTION_TEXT, &choose.dtype},
+        {"dtype", "f32|f64|bf16|f16", "element type (default: f32); a list with --class all",
+         OPTION_TEXT, &choose.dtype},
         {"cache", "hot|cold|in-place", "cache state, or y is x (default: hot)", OPTION_TEXT,
          &choose.cache},
         {"threads", "T", "threads of one call (default: 1)", OPTION_COUNT, &choose.threads},

@@ -22,6 +22,49 @@ void table_shape(const machine *machine, ln_type dtype, size_t index, size_t *ro
     *rows = *rows ? *rows : 1;
 }
 
+bool table_has(const chosen *one, const kernel_entry *kernel, table_pass pass)
+{
+    char hash[20], reason[256];
+    bool unjudged, of_any = pass == PASS_ERRORS;
+    if (pass != PASS_ERRORS && kernel->plugin != 0)
+        return false;
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
+    for (int class = CLASS_FAST; !of_any && class <= CLASS_REPRODUCIBLE; class ++) {
+        if (pass == PASS_BARE && class != CLASS_ACCURATE)
+            continue;
+        of_any =
+            class_has((accuracy_class) class, &one->evidence, kernel->facts.name, hash,
+                      one->wanted.hidden, &unjudged, reason, sizeof reason) ||
+            (class == CLASS_REPRODUCIBLE && strcmp(kernel->facts.statistics, "reproducible") == 0);
+    }
+    return of_any && !kernel->unsupported[0] && kernel->facts.storage == one->wanted.dtype &&
+           kernel_is_wanted(&one->wanted, kernel->facts.name);
+}
+
+size_t table_lacks(const chosen *all, size_t count, const kernel_list *kernels, table_pass pass,
+                   choose_lack *lacks)
+{
+    size_t found = 0;
+    bool speed = pass == PASS_TIMES;
+    for (size_t i = 0; i < count; i++) {
+        const chosen *one = &all[i];
+        bool lacking = speed && (!one->evidence.timed || !one->evidence.same_library ||
+                                 !one->evidence.same_shape);
+        for (size_t k = 0; !lacking && k < kernels->count; k++) {
+            const kernel_entry *kernel = &kernels->kernels[k];
+            char hash[20];
+            snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
+            lacking = !speed && i % TABLE_REGIMES == 0 && table_has(one, kernel, pass) &&
+                      (pass == PASS_BARE || kernel->facts.unroll == 4 || kernel->version[0]) &&
+                      !class_is_judged(&one->evidence, pass == PASS_BARE, kernel->facts.name, hash,
+                                       one->wanted.hidden);
+        }
+        if (lacking)
+            lacks[found++] = (choose_lack){&one->wanted, speed, !speed};
+    }
+    return found;
+}
+
 /* The ISAs that a CPU with this one has: of one architecture the lesser are earlier in isa.def. */
 static void usable_with(int isa, const char *usable[ISAS + 1])
 {
@@ -36,7 +79,8 @@ static void usable_with(int isa, const char *usable[ISAS + 1])
 static bool is_timed_for(const chosen *one, const char *isa)
 {
     for (size_t i = 0; i < one->evidence.cases.count; i++)
-        if (strcmp(descriptor_word(one->evidence.kernels, one->evidence.cases.cases[i].key.kernel,
+        if (one->evidence.cases.cases[i].key.dtype == one->wanted.dtype &&
+            strcmp(descriptor_word(one->evidence.kernels, one->evidence.cases.cases[i].key.kernel,
                                    "isa"),
                    isa) == 0)
             return true;
@@ -111,10 +155,21 @@ static void add_fact(text *out, const char *what, const char *value)
     text_add(out, "\n");
 }
 
-static void add_head(const chosen *all, const char *command_line, text *out)
+/* The run that each element type's times are of. */
+static void add_runs(const chosen *all, size_t count, text *out)
+{
+    for (size_t i = 0; i < count; i += TABLE_SHAPES) {
+        const stored_run *run = &all[i].evidence.run;
+        char words[96];
+        snprintf(words, sizeof words, "%lld, %.40s, %s", (long long)run->id, run->started,
+                 dtype_name(all[i].wanted.dtype));
+        add_fact(out, "run: ", words);
+    }
+}
+
+static void add_head(const chosen *all, size_t count, const char *command_line, text *out)
 {
     const evidence *evidence = &all[0].evidence;
-    char run[96];
     text_add(out, "/* clang-format off */\n"
                   "/* Which kernel ln_layernorm() takes, as measured. Written by\n *\n *     ");
     emit_comment(out, command_line);
@@ -122,8 +177,7 @@ static void add_head(const chosen *all, const char *command_line, text *out)
     add_fact(out, "CPU: ", machine_fact_value(&evidence->machine, "cpu_model"));
     add_fact(out, "compiler: ", machine_fact_value(&evidence->machine, "compiler"));
     add_fact(out, "commit: ", machine_fact_value(&evidence->machine, "git_commit"));
-    snprintf(run, sizeof run, "%lld, %.40s", (long long)evidence->run.id, evidence->run.started);
-    add_fact(out, "run: ", run);
+    add_runs(all, count, out);
     for (int class = CLASS_FAST; class <= CLASS_REPRODUCIBLE; class ++) {
         text_format(out, " * %s: ", class_name((accuracy_class) class));
         emit_comment(out, class_words((accuracy_class) class));
@@ -144,18 +198,26 @@ static void add_head(const chosen *all, const char *command_line, text *out)
     text_add(out, "#define LAYERNORM_DISPATCH(row)");
 }
 
-bool chosen_emit_table(chosen *all, size_t count, const char *command_line, text *out, error *error)
+/* The rows of one class and element type. */
+static bool add_type(const chosen *all, accuracy_class class, text *out, error *error)
 {
     static const ln_type params[] = {LN_F32, LN_F64, LN_BF16, LN_F16};
-    add_head(all, command_line, out);
+    for (size_t param = 0; param < sizeof params / sizeof *params; param++)
+        for (int isa = ISAS - 1; isa >= 0; isa--)
+            for (size_t regime = 0; regime < TABLE_REGIMES; regime++)
+                if (!add_cell(all, TABLE_SHAPES, class, isa, params[param], regime, out, error))
+                    return false;
+    return true;
+}
+
+bool chosen_emit_table(chosen *all, size_t count, const char *command_line, text *out, error *error)
+{
+    add_head(all, count, command_line, out);
     size_t before = out->length;
     for (int class = CLASS_FAST; class <= CLASS_REPRODUCIBLE; class ++)
-        for (size_t param = 0; param < sizeof params / sizeof *params; param++)
-            for (int isa = ISAS - 1; isa >= 0; isa--)
-                for (size_t regime = 0; regime < TABLE_REGIMES; regime++)
-                    if (!add_cell(all, count, (accuracy_class) class, isa, params[param], regime,
-                                  out, error))
-                        return false;
+        for (size_t i = 0; i < count; i += TABLE_SHAPES)
+            if (!add_type(all + i, (accuracy_class) class, out, error))
+                return false;
     if (out->length == before)
         return fail(error, EXIT_CODE_ACCURACY, "no kernel is of any class: nothing to write");
     text_add(out, "\n\n#endif\n");

@@ -17,7 +17,8 @@ static const struct {
     {"shifted", 0xD55E00}, {"two_pass", 0x0072B2},     {"welford", 0x009E73},
     {"naive", 0xCC79A7},   {"corrected", 0xE69F00},    {"scaled", 0x56B4E9},
     {"clamped", 0x8A7A00}, {"pairwise", 0x332288},     {"compensated", 0x882255},
-    {"chunked", 0x44AA99}, {"reproducible", 0x7B4B2A}, {"roof", 0x000000},
+    {"chunked", 0x44AA99}, {"reproducible", 0x7B4B2A}, {"checked", 0xCC6677},
+    {"roof", 0x000000},
 };
 
 /* For statistics that nobody foresaw. */
@@ -40,12 +41,21 @@ static const struct {
     int mark;
     double shade;
 } variants[] = {
-    {"_u1", MARK_DIAMOND, 1.3},      {"_blocked_nt", MARK_PENTAGON, 0.5},
-    {"_blocked", MARK_DIAMOND, 1.4}, {"_transposed_nt", MARK_DIAMOND, 0.5},
-    {"_nt", MARK_DOWN, 0.6},         {"_pipelined", MARK_UP, 0.75},
-    {"_ahead", MARK_UP, 0.8},        {"_transposed", MARK_SQUARE, 0.55},
-    {"_paired", MARK_SQUARE, 0.85},  {"_wide", MARK_DIAMOND, 0.65},
-    {"_split", MARK_UP, 1.25},       {"_offset", MARK_UP, 0.75},
+    {"_u1", MARK_DIAMOND, 1.3},
+    {"_blocked_nt", MARK_PENTAGON, 0.5},
+    {"_blocked", MARK_DIAMOND, 1.4},
+    {"_transposed_nt", MARK_DIAMOND, 0.5},
+    {"_abreast_bf16_param", MARK_DIAMOND, 1.3},
+    {"_abreast_nt", MARK_SQUARE, 0.5},
+    {"_abreast", MARK_CIRCLE, 0.75},
+    {"_nt", MARK_DOWN, 0.6},
+    {"_pipelined", MARK_UP, 0.75},
+    {"_ahead", MARK_UP, 0.8},
+    {"_transposed", MARK_SQUARE, 0.55},
+    {"_paired", MARK_SQUARE, 0.85},
+    {"_wide", MARK_DIAMOND, 0.65},
+    {"_split", MARK_UP, 1.25},
+    {"_offset", MARK_UP, 0.75},
     {"_param_f32", MARK_UP, 1.25},
 };
 

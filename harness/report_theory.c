@@ -54,7 +54,7 @@ static const struct {
     {"corrected", THEORY_CORRECTED, 2},    {"scaled", THEORY_CORRECTED, 2},
     {"reproducible", THEORY_CORRECTED, 0}, {"welford", THEORY_UPDATED, 0},
     {"chunked", THEORY_UPDATED, 32},       {"lanewise", THEORY_LANEWISE, 0},
-    {"double_float", THEORY_DOUBLED, 0},
+    {"double_float", THEORY_DOUBLED, 0},   {"checked", THEORY_SHIFTED, 0},
 };
 
 /* A lane's sums are taken over to accumulators after so many blocks, and are added up there: what
@@ -71,6 +71,8 @@ static double depth_of(const theory_kernel *kernel, size_t hidden, double block,
         return 3; /* the sum, the quotient, the product */
     if (strcmp(kernel->statistics, "lanewise") == 0)
         return lane_depth((double)hidden, block, kernel->unroll);
+    if (strcmp(kernel->statistics, "checked") == 0 && kernel->storage == LN_BF16)
+        block /= 2; /* a lane takes products by pairs (statistics/checked.h) */
     if (strcmp(kernel->statistics, "shifted") == 0)
         return sweep_depth((double)hidden, block);
     return chunk > 0 ? chunk_depth((double)hidden, block, chunk)

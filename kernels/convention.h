@@ -129,6 +129,33 @@ LN_INLINE vec convention_finish(const convention *convention, vec xhat, size_t i
     return convention_finish_with(convention, xhat, convention_terms(convention, i, n));
 }
 
+/* Whether no y is a subnormal number, in rows that centre_is_regular() (apply/offset.h) of 16-bit
+ * storage: no gamma but 0 is less than 2^-30, and no beta but 0 less than 2^-40. Where this is not
+ * known it says no, but for lanes that store subnormals as they store everything else.
+ *
+ * x has 11 digits at most, rstd 24: their product is a multiple of more than 2^-35 of itself. So t =
+ * x rstd + addend, |addend| >= 2^-60, is 0 or more than half of the addend or (the product being at
+ * least half of the addend) a multiple of more than 2^-36 2^-60: in any case 0 or more than 2^-96,
+ * rounded too. gamma t has 48 digits: with beta = 0 it is 0 or at least 2^-126, a normal number;
+ * else gamma t + beta is more than half of beta, or 0, or a multiple of more than 2^-49 2^-40. */
+LN_INLINE int convention_is_regular(const convention *convention, size_t hidden)
+{
+#ifdef LANE_STORE_REGULAR
+    int regular = lane_is_regular(convention->gamma_scalar, 0x1p-30f) &
+                  lane_is_regular(convention->beta_scalar, 0x1p-40f);
+    if (convention->affine == LN_AFFINE_NONE || convention->affine == LN_AFFINE_SCALAR)
+        return regular;
+    for (size_t i = 0; i < hidden; i += LANES) {
+        affine_terms terms = convention_terms(convention, i, hidden - i);
+        regular &= lane_is_regular(terms.gamma, 0x1p-30f) & lane_is_regular(terms.beta, 0x1p-40f);
+    }
+    return regular;
+#else
+    (void)convention, (void)hidden;
+    return 1;
+#endif
+}
+
 /* Outward roundings of an end of an interval: `roundings` of them, and an underflow. And those of
  * double, four at most: two (of a ratio and a product; of a sum, or a root) in value, one of the
  * factor's sum and one of the last. */

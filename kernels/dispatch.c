@@ -198,5 +198,5 @@ const ln_kernel *ln_dispatch(const ln_problem *problem)
     const ln_kernel *kernel = look_up(problem, problem->storage, problem->param);
     bool measured = kernel && strcmp(kernel->isa, "scalar") != 0;
     const ln_kernel *relative = measured ? NULL : look_up_relative(problem);
-    return relative ? relative : kernel;
+    return relative && (!kernel || is_better(relative, kernel)) ? relative : kernel;
 }

@@ -35,6 +35,7 @@ typedef struct sample_run {
     int64_t id;
     const char *cpu, *hash, *convention;
     size_t rows, hidden;
+    ln_type dtype; /* f32 where nothing is said */
 } sample_run;
 
 static inline machine sample_machine(const char *cpu)
@@ -61,7 +62,7 @@ static inline void sample_begin(sample_run *run)
 
 static inline case_key sample_key(const sample_run *run, const char *kernel, const char *input)
 {
-    case_key key = {.rows = run->rows, .hidden = run->hidden, .dtype = LN_F32, .threads = 1};
+    case_key key = {.rows = run->rows, .hidden = run->hidden, .dtype = run->dtype, .threads = 1};
     snprintf(key.kernel, sizeof key.kernel, "%s", kernel);
     snprintf(key.convention, sizeof key.convention, "%s", run->convention);
     snprintf(key.input, sizeof key.input, "%s", input);

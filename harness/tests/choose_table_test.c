@@ -13,18 +13,21 @@ typedef struct table_kernel {
     double time, late, row_ulp;
     const char *family; /* on which it has 1000 row ULP */
     const char *source; /* NULL: the library's own */
+    ln_type dtype;
 } table_kernel;
 
 static const table_kernel kernels[] = {
-    {"quick_f32_avx512", "naive", "avx512", 100, 160, 10, NULL, NULL},
-    {"quick_f32_avx2", "naive", "avx2", 150, 150, 10, NULL, NULL},
-    {"wrong_f32_avx512", "naive", "avx512", 10, 10, 0.5, "spike", NULL},
-    {"exact_f32_avx512", "two_pass", "avx512", 300, 300, 0.5, NULL, NULL},
-    {"exact_f32_avx2", "two_pass", "avx2", 250, 250, 0.5, NULL, NULL},
-    {"exact_f32_scalar", "two_pass", "scalar", 1000, 1000, 1, NULL, NULL},
-    {"overflows_f32_avx2", "naive", "avx2", 140, 140, 1, "overflow", NULL},
-    {"same_f32_scalar", "reproducible", "scalar", 2000, 2000, 5, NULL, NULL},
-    {"plugin_f32_avx512", "two_pass", "avx512", 1, 1, 0.5, NULL, "mine"}, /* can't be called */
+    {"quick_f32_avx512", "naive", "avx512", 100, 160, 10, NULL, NULL, LN_F32},
+    {"quick_f32_avx2", "naive", "avx2", 150, 150, 10, NULL, NULL, LN_F32},
+    {"wrong_f32_avx512", "naive", "avx512", 10, 10, 0.5, "spike", NULL, LN_F32},
+    {"exact_f32_avx512", "two_pass", "avx512", 300, 300, 0.5, NULL, NULL, LN_F32},
+    {"exact_f32_avx2", "two_pass", "avx2", 250, 250, 0.5, NULL, NULL, LN_F32},
+    {"exact_f32_scalar", "two_pass", "scalar", 1000, 1000, 1, NULL, NULL, LN_F32},
+    {"overflows_f32_avx2", "naive", "avx2", 140, 140, 1, "overflow", NULL, LN_F32},
+    {"same_f32_scalar", "reproducible", "scalar", 2000, 2000, 5, NULL, NULL, LN_F32},
+    {"plugin_f32_avx512", "two_pass", "avx512", 1, 1, 0.5, NULL, "mine",
+     LN_F32}, /* can't be called */
+    {"short_bf16_avx512bf16", "naive", "avx512bf16", 100, 100, 0.5, NULL, NULL, LN_BF16},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
@@ -34,8 +37,9 @@ static void describe(const sample_run *run, const table_kernel *kernel)
     snprintf(
         text, sizeof text,
         "{\"name\": \"%s\", \"object_hash\": \"aaaa\", \"statistics\": \"%s\", \"isa\": \"%s\", "
-        "\"param\": \"f32\", \"source\": \"%s\"}",
-        kernel->name, kernel->statistics, kernel->isa, kernel->source ? kernel->source : "builtin");
+        "\"param\": \"%s\", \"source\": \"%s\"}",
+        kernel->name, kernel->statistics, kernel->isa, dtype_name(kernel->dtype),
+        kernel->source ? kernel->source : "builtin");
     CHECK(store_put_kernel(run->store, run->id, kernel->name, text, &problem));
 }
 
@@ -65,9 +69,10 @@ static void fill(const char *path)
     CHECK(store_together(run.store, &problem));
     for (size_t k = 0; k < KERNELS; k++) {
         describe(&run, &kernels[k]);
+        run.dtype = kernels[k].dtype;
         for (size_t i = 0; i < TABLE_SHAPES; i++) {
-            table_shape(&machine, LN_F32, i, &run.rows, &run.hidden);
-            run.rows = rows_to_time(run.rows, run.hidden, LN_F32, &machine);
+            table_shape(&machine, run.dtype, i, &run.rows, &run.hidden);
+            run.rows = rows_to_time(run.rows, run.hidden, run.dtype, &machine);
             sample_time(&run, kernels[k].name,
                         run.hidden >= 4096 ? kernels[k].late : kernels[k].time, 0);
             run.rows = 18;
@@ -151,6 +156,45 @@ static void test_table(void **state)
     text_free(&wanted);
 }
 
+/* With another element type: its rows behind those of f32, in each class that it has kernels of. */
+static void test_two_types(void **state)
+{
+    static char said[1 << 16];
+    static const char *const classes[] = {"fast", "accurate"};
+    static const char *const regimes[TABLE_REGIMES] = {"L1", "L2", "L3", "DRAM"};
+    char words[640];
+    const char *path = scratch_path(state, "table.db");
+    snprintf(words, sizeof words, "--emit c --class all --dtype f32,bf16 --stored --db '%s'", path);
+    int code = choose(words, said, sizeof said);
+    if (code != 0)
+        fail_msg("exit code %d: %s", code, said);
+    for (int class = 0; class < 2; class ++) {
+        text wanted = {0};
+        text_format(&wanted,
+                    " \\\n    row(%s, f32, f32, scalar, DRAM, SIZE_MAX, "
+                    "\"exact_f32_scalar\")",
+                    classes[class]);
+        for (int i = 0; i < TABLE_REGIMES; i++)
+            text_format(&wanted,
+                        " \\\n    row(%s, bf16, bf16, avx512bf16, %s, SIZE_MAX, "
+                        "\"short_bf16_avx512bf16\")",
+                        classes[class], regimes[i]);
+        text_format(&wanted, " \\\n    row(%s, f32, f32, avx512, L1, ",
+                    class == 0 ? "accurate" : "reproducible");
+        if (!strstr(said, wanted.bytes))
+            fail_msg("not there:%s\nin:\n%s", wanted.bytes, said);
+        text_free(&wanted);
+    }
+    assert_null(strstr(said, "row(reproducible, bf16"));
+    assert_non_null(strstr(said, ", bf16\n"));
+    snprintf(words, sizeof words, "--emit c --class all --dtype f16 --stored --db '%s'", path);
+    assert_int_equal(choose(words, said, sizeof said), EXIT_CODE_ENVIRONMENT);
+    assert_non_null(strstr(said, "was timed on this machine for f16"));
+    assert_int_equal(choose("--emit c --class all --dtype bf16,bf16", said, sizeof said),
+                     EXIT_CODE_USAGE);
+    assert_non_null(strstr(said, "bf16 stands there twice"));
+}
+
 /* The same store, one class for one shape. A plugin's kernel is chosen like any; the table, which
  * the library calls by, has none. */
 static void test_one_class(void **state)
@@ -197,6 +241,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_two_types),
         cmocka_unit_test(test_one_class),
         cmocka_unit_test(test_bad),
     };

@@ -55,6 +55,19 @@ LN_INLINE vec centre_normalise(centre centre, vec x)
     return multiply_add(lane_subtract(x, centre.mean), centre.rstd, centre.addend);
 }
 
+/* Whether the mean's first part is 0, which is that of statistics that took no pivot, and the
+ * addend is far from subnormal: see convention_is_regular(). */
+LN_INLINE int centre_is_regular(const item parts[CENTRE_PARTS])
+{
+    return (parts[0] == 0) & (fabs((double)parts[2]) >= 0x1p-60);
+}
+
+/* centre_normalise(), bit for bit, where it is. */
+LN_INLINE vec centre_normalise_unshifted(centre centre, vec x)
+{
+    return multiply_add(x, centre.rstd, centre.addend);
+}
+
 LN_INLINE double centre_bound(const ln_problem *problem, const ln_row_facts *facts,
                               const moments_bound *moments, double rho)
 {

@@ -28,6 +28,12 @@
  *                                  that arithmetic made stays one, what is too large is infinite
  *     lane_stored_T(a)             a as it would be read after it was stored
  *     item_of_T(element)           one element as an item
+ *     lane_store_regular_T(p, a), lane_stream_regular_T(p, a)  where LANE_STORE_REGULAR is defined:
+ *                                  where no number is subnormal, in less time;
+ *     lane_is_regular(a, least)    and whether no lane but those that are 0 is less than that
+ *     lane_dot_T(p, n, &sum, &square)  where LANE_DOT is defined: adds n elements (LANES if n is
+ *                                  more) and their squares to the sums, a lane taking any of them,
+ *                                  and two of them with two roundings; subnormals count as zeros
  *     lane_stream_T(p, a)          where the ISA can: lane_store_T() around the caches, p being
  *                                  aligned to a vec; lane_fence() makes such stores seen by others
  *

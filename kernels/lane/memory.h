@@ -47,6 +47,29 @@ LN_INLINE vec lane_stored(vec a)
     return LN_PASTE(lane_stored_, LN_STORAGE)(a);
 }
 
+/* lane_store(), and around the caches, where no number is subnormal. */
+#ifdef LANE_STORE_REGULAR
+LN_INLINE void lane_store_regular(storage *p, vec a)
+{
+    LN_PASTE(lane_store_regular_, LN_STORAGE)(p, a);
+}
+
+LN_INLINE void lane_stream_regular(storage *p, vec a)
+{
+    LN_PASTE(lane_stream_regular_, LN_STORAGE)(p, a);
+}
+#else
+#define lane_store_regular lane_store
+#define lane_stream_regular LN_PASTE(lane_stream_, LN_STORAGE)
+#endif
+
+#ifdef LANE_DOT
+LN_INLINE void lane_dot(const storage *p, size_t n, vec *sum, vec *square)
+{
+    LN_PASTE(lane_dot_, LN_STORAGE)(p, n, sum, square);
+}
+#endif
+
 /* The first n parameters (LANES of them if n is more), zeros behind them. */
 LN_INLINE vec param_load(const param *p, size_t n)
 {

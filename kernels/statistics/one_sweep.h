@@ -10,7 +10,8 @@
  *     statistics_is_off(&statistics, moments)       1: the row has to be swept again,
  *     sweep_again(&statistics, row, moments)        by this, which is rare
  *
- * A file that includes this has said SWEEP_SHIFTED (1: t = x - pivot), has CHUNK_BLOCKS, and has
+ * A file that includes this has said SWEEP_SHIFTED (1: t = x - pivot, 0: only when a row is swept
+ * again), SWEEP_DOTS where sums may be of products of pairs (LANE_DOT), has CHUNK_BLOCKS, and has
  * defined those named statistics_; statistics_pivot() and statistics_of(), for one row at a time,
  * follow here.
  *
@@ -80,10 +81,10 @@ LN_INLINE double sweep_depth(size_t hidden)
 }
 
 /* Adds n elements (LANES of them if n is more), x, to the sums number u. */
-LN_INLINE void sweep_add_one(sweep_sums *sums, unsigned u, acc x, acc pivot, size_t n)
+LN_INLINE void sweep_add_one(sweep_sums *sums, unsigned u, acc x, acc pivot, size_t n, int again)
 {
     acc t = x;
-    if (SWEEP_SHIFTED) {
+    if (SWEEP_SHIFTED || again) {
         t = acc_subtract(x, pivot);
         if (n < LANES)
             t = acc_first(t, n);
@@ -92,7 +93,21 @@ LN_INLINE void sweep_add_one(sweep_sums *sums, unsigned u, acc x, acc pivot, siz
     sums->square[u] = acc_multiply_add(t, t, sums->square[u]);
 }
 
-/* Adds the first min(left, BLOCK) elements from i on; `again` where they have been touched. */
+/* The same for those at column `at`; `again` where they have been touched. */
+LN_INLINE void sweep_add_vector(sweep_sums *sums, const row *row, acc pivot, unsigned u, size_t at,
+                                size_t n, int again)
+{
+#ifdef SWEEP_DOTS
+    if (row->form == RESIDUAL_NONE && !again) {
+        lane_dot(row->x + at, n, &sums->x[u], &sums->square[u]);
+        return;
+    }
+#endif
+    vec x = again ? row_again(row, at, n) : row_first(row, at, n);
+    sweep_add_one(sums, u, acc_of(x), pivot, n, again);
+}
+
+/* Adds the first min(left, BLOCK) elements from i on. */
 LN_INLINE void sweep_add(sweep_sums *sums, const row *row, acc pivot, size_t i, size_t left,
                          int again)
 {
@@ -100,9 +115,7 @@ LN_INLINE void sweep_add(sweep_sums *sums, const row *row, acc pivot, size_t i, 
     for (unsigned u = 0; u < UNROLL; u++) {
         if (left <= u * LANES)
             continue;
-        size_t at = i + u * LANES, n = left - u * LANES;
-        vec x = again ? row_again(row, at, n) : row_first(row, at, n);
-        sweep_add_one(sums, u, acc_of(x), pivot, n);
+        sweep_add_vector(sums, row, pivot, u, i + u * LANES, left - u * LANES, again);
     }
 }
 

@@ -113,7 +113,8 @@ static void rows_do_not_depend_on_the_batch(void **state)
                 if (has_types(kernel, type_pairs[t]) &&
                     (strcmp(kernel->schedule, "pipelined") == 0 ||
                      strcmp(kernel->schedule, "ahead") == 0 ||
-                     strncmp(kernel->schedule, "transposed", 10) == 0 || is_sampled(k, s, PART)))
+                     strncmp(kernel->schedule, "transposed", 10) == 0 ||
+                     strncmp(kernel->schedule, "abreast", 7) == 0 || is_sampled(k, s, PART)))
                     check_batches(kernel, sizes[s], (s * 11 + k) % CONVENTIONS);
         }
     }
