@@ -63,6 +63,9 @@
 #define LN_VECTORIZED _Pragma("GCC unroll 1")
 #endif
 
+/* Hides where a pointer comes from: compilers take what follows from it to be known by nobody. */
+#define LN_OPAQUE(pointer) __asm__("" : "+r"(pointer))
+
 /* Elements in memory. */
 typedef float element_f32;
 typedef double element_f64;

@@ -1,0 +1,186 @@
+/* What the schedule transposed keeps of a group of rows, and does once for all of them: the sums over
+ * their lanes, taken together by a tree that transposes, and quotient, root and reciprocal. */
+#ifndef LN_SCHEDULE_GROUPS_H
+#define LN_SCHEDULE_GROUPS_H
+
+#include "schedule/rows.h"
+
+#ifndef STATISTICS_ONE_SWEEP
+#error "the schedule transposed is for statistics of one sweep (statistics/one_sweep.h)"
+#endif
+
+enum { QUAD = 4, QUADS = LANES / QUAD }; /* QUAD rows are what acc_fold_four() takes */
+
+/* A call, and what is the same for all its rows. */
+typedef struct call {
+    const ln_problem *problem;
+    const ln_tensors *tensors;
+    const statistics *statistics;
+    const convention *convention;
+    residual_form form;
+    size_t x_stride;
+    size_t y_stride;
+    size_t residual_stride;
+    size_t sum_stride;
+    int streams; /* y goes around the caches: the schedule says so, and all its vectors begin lines */
+} call;
+
+/* LANES rows, of which `count` are there. */
+typedef struct group {
+    acc pivots[QUADS]; /* folded, as the next two */
+    acc sums[QUADS];
+    acc squares[QUADS];
+    real pivot[LANES];
+    item parts[CENTRE_PARTS][LANES];
+    size_t first;
+    size_t count;
+    unsigned again; /* some row needs a second look */
+} group;
+
+LN_INLINE row group_row(const call *call, const group *group, size_t g)
+{
+    row row = {.hidden = call->problem->hidden, .form = call->form, .sum_early = 1};
+    size_t r = group->first + g;
+    row.x = (const storage *)call->tensors->x + r * call->x_stride;
+    row.y = (storage *)call->tensors->y + r * call->y_stride;
+    if (row.form != RESIDUAL_NONE)
+        row.residual = (const storage *)call->tensors->residual + r * call->residual_stride;
+    if (row.form == RESIDUAL_WRITTEN)
+        row.sum = (storage *)call->tensors->sum + r * call->sum_stride;
+    return row;
+}
+
+/* The row `rows` further on. */
+LN_INLINE row row_further(const call *call, row row, size_t rows)
+{
+    row.x += rows * call->x_stride;
+    row.y += rows * call->y_stride;
+    if (row.form != RESIDUAL_NONE)
+        row.residual += rows * call->residual_stride;
+    if (row.form == RESIDUAL_WRITTEN)
+        row.sum += rows * call->sum_stride;
+    return row;
+}
+
+/* The next row. What the pointers are is hidden from compilers, which otherwise keep one for each
+ * row of a turn, in memory: there are more than registers. */
+LN_INLINE void row_advance(const call *call, row *row)
+{
+    *row = row_further(call, *row, 1);
+    LN_OPAQUE(row->x);
+    LN_OPAQUE(row->y);
+}
+
+/* Asks memory for what will be wanted FETCH_AHEAD elements behind this row. */
+LN_INLINE void row_fetch(const row *row)
+{
+#ifdef LN_NONTEMPORAL
+    for (size_t i = 0; i < row->hidden; i += BLOCK)
+        fetch_block(row, i + FETCH_AHEAD);
+#else
+    (void)row;
+#endif
+}
+
+/* ---- What is done once a group ---- */
+
+LN_INLINE void group_take_pivots(const call *call, group *group)
+{
+    acc_store(group->pivot, acc_sum_folds(group->pivots));
+    for (size_t g = 0; g < LANES; g++)
+        group->pivot[g] = statistics_pivot_of(call->statistics, group->pivot[g]);
+}
+
+LN_INLINE void group_keep(const call *call, group *group, size_t g, moments found, factor rstd)
+{
+    item parts[CENTRE_PARTS];
+    centre_parts(found, rstd, call->convention->quotient, parts);
+    LN_UNROLLED
+    for (size_t p = 0; p < CENTRE_PARTS; p++)
+        group->parts[p][g] = parts[p];
+}
+
+LN_INLINE centre group_centre(const group *group, size_t g)
+{
+    item parts[CENTRE_PARTS];
+    LN_UNROLLED
+    for (size_t p = 0; p < CENTRE_PARTS; p++)
+        parts[p] = group->parts[p][g];
+    return centre_of_parts(parts);
+}
+
+/* From sums to what apply needs: a loop that compilers make vectors of. */
+LN_INLINE void group_finish(const call *call, group *group)
+{
+    real sum[LANES], square[LANES];
+    unsigned again = call->tensors->mean || call->tensors->rstd;
+    acc_store(sum, acc_sum_folds(group->sums));
+    acc_store(square, acc_sum_folds(group->squares));
+    for (size_t g = 0; g < LANES; g++) {
+        moments found = statistics_found(call->statistics, group->pivot[g], sum[g], square[g]);
+        again |= (unsigned)statistics_is_off(call->statistics, found);
+        group_keep(call, group, g, found, convention_rstd(call->convention, found));
+    }
+    group->again = again;
+}
+
+/* Rows whose pivots were far off, and what the caller wants to know. Rare, and given copies: what
+ * it is given it might change, for all the compiler knows. */
+static __attribute__((noinline, cold, unused)) void
+group_look_again(call call, statistics statistics, convention convention, group *group)
+{
+    real sum[LANES], square[LANES];
+    call.statistics = &statistics;
+    call.convention = &convention;
+    acc_store(sum, acc_sum_folds(group->sums));
+    acc_store(square, acc_sum_folds(group->squares));
+    for (size_t g = 0; g < group->count; g++) {
+        moments found = statistics_found(&statistics, group->pivot[g], sum[g], square[g]);
+        if (statistics_is_off(&statistics, found))
+            found = sweep_again(statistics, group_row(&call, group, g), found);
+        factor rstd = convention_rstd(&convention, found);
+        group_keep(&call, group, g, found, rstd);
+        keep_moments(call.tensors, group->first + g, found, rstd);
+    }
+}
+
+/* ---- Turns ---- */
+
+/* Group t is taken in turn t, then swept, then finished, then applied, in one turn after the other;
+ * at a call's ends some are missing. */
+typedef struct turn {
+    group *this;
+    group *between;
+    group *later;
+    group *next;
+} turn;
+
+LN_INLINE size_t turns_of(const call *call)
+{
+    size_t rows = call->problem->rows;
+    return rows == 0 ? 0 : (rows + LANES - 1) / LANES + 3;
+}
+
+LN_INLINE turn turn_begin(const call *call, group ring[4], size_t t)
+{
+    size_t rows = call->problem->rows, groups = (rows + LANES - 1) / LANES;
+    turn turn = {.this = t >= 3 ? &ring[(t + 1) % 4] : NULL,
+                 .between = t >= 2 && t < groups + 2 ? &ring[(t + 2) % 4] : NULL,
+                 .later = t >= 1 && t < groups + 1 ? &ring[(t + 3) % 4] : NULL,
+                 .next = t < groups ? &ring[t % 4] : NULL};
+    if (turn.next) {
+        turn.next->first = t * LANES;
+        turn.next->count = rows - t * LANES < LANES ? rows - t * LANES : LANES;
+    }
+    return turn;
+}
+
+LN_INLINE void turn_end(const call *call, turn turn)
+{
+    if (turn.between && __builtin_expect(turn.between->again != 0, 0))
+        group_look_again(*call, *call->statistics, *call->convention, turn.between);
+    if (turn.next)
+        group_take_pivots(call, turn.next);
+}
+
+#endif
