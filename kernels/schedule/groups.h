@@ -8,6 +8,9 @@
 #ifndef STATISTICS_ONE_SWEEP
 #error "the schedule transposed is for statistics of one sweep (statistics/one_sweep.h)"
 #endif
+#ifndef ACC_SUM_SQUARE
+#error "the schedule transposed is for accumulators that transpose (acc_fold_four())"
+#endif
 
 enum { QUAD = 4, QUADS = LANES / QUAD }; /* QUAD rows are what acc_fold_four() takes */
 
@@ -27,14 +30,22 @@ typedef struct call {
 
 /* LANES rows, of which `count` are there. */
 typedef struct group {
-    acc pivots[QUADS]; /* folded, as the next two */
-    acc sums[QUADS];
-    acc squares[QUADS];
+    acc_fold pivots[QUADS];
+    acc_fold sums[QUADS];
+    acc_fold squares[QUADS];
     real pivot[LANES];
+    real mean[LANES];
+    real rest[LANES];
+    real m2[LANES];
+    factor rstd[LANES]; /* before the last pieces, its reciprocal */
     item parts[CENTRE_PARTS][LANES];
     size_t first;
     size_t count;
     unsigned again; /* some row needs a second look */
+#ifdef CENTRE_GUARDED
+    unsigned strange;      /* some row is */
+    centre centres[LANES]; /* if so */
+#endif
 } group;
 
 LN_INLINE row group_row(const call *call, const group *group, size_t g)
@@ -106,40 +117,88 @@ LN_INLINE centre group_centre(const group *group, size_t g)
     LN_UNROLLED
     for (size_t p = 0; p < CENTRE_PARTS; p++)
         parts[p] = group->parts[p][g];
+#ifdef CENTRE_GUARDED
+    return centre_of_fine_parts(parts);
+#else
     return centre_of_parts(parts);
+#endif
 }
 
-/* From sums to what apply needs: a loop that compilers make vectors of. */
+LN_INLINE moments group_moments(const group *group, size_t g)
+{
+    return (moments){group->mean[g], group->rest[g], group->m2[g], 1};
+}
+
+/* Whether a row needs a second look. */
+LN_INLINE unsigned group_doubts(const call *call, const group *group)
+{
+    unsigned again = call->tensors->mean || call->tensors->rstd;
+    LN_VECTORIZED
+    for (size_t g = 0; g < LANES; g++)
+        again |= (unsigned)statistics_is_off(call->statistics, group_moments(group, g));
+#ifdef CENTRE_GUARDED
+    LN_VECTORIZED
+    for (size_t g = 0; g < LANES; g++)
+        again |= (unsigned)centre_is_strange(group_moments(group, g), group->rstd[g]);
+#endif
+    return again;
+}
+
+/* From sums to what apply needs, in pieces: what waits for one of them must not fill the reorder
+ * buffer. Loops that compilers make vectors of, which they do where each has one thing to do. */
+enum { PIECES = 4 };
+
+LN_INLINE void group_piece(const call *call, group *group, size_t piece)
+{
+    if (piece == 0) {
+        real sum[LANES], square[LANES];
+        acc_store(sum, acc_sum_folds(group->sums));
+        acc_store(square, acc_sum_folds(group->squares));
+        statistics_found_all(call->statistics, group->pivot, sum, square, group->mean, group->rest,
+                             group->m2);
+    } else if (piece == 1) {
+        LN_VECTORIZED
+        for (size_t g = 0; g < LANES; g++)
+            group->rstd[g] = convention_std(call->convention, group_moments(group, g));
+    } else if (piece == 2) {
+        LN_VECTORIZED
+        for (size_t g = 0; g < LANES; g++)
+            group->rstd[g] = 1 / group->rstd[g];
+    } else if (piece == 3) {
+        LN_VECTORIZED
+        for (size_t g = 0; g < LANES; g++)
+            group_keep(call, group, g, group_moments(group, g), group->rstd[g]);
+        group->again = group_doubts(call, group);
+#ifdef CENTRE_GUARDED
+        group->strange = 0;
+#endif
+    }
+}
+
 LN_INLINE void group_finish(const call *call, group *group)
 {
-    real sum[LANES], square[LANES];
-    unsigned again = call->tensors->mean || call->tensors->rstd;
-    acc_store(sum, acc_sum_folds(group->sums));
-    acc_store(square, acc_sum_folds(group->squares));
-    for (size_t g = 0; g < LANES; g++) {
-        moments found = statistics_found(call->statistics, group->pivot[g], sum[g], square[g]);
-        again |= (unsigned)statistics_is_off(call->statistics, found);
-        group_keep(call, group, g, found, convention_rstd(call->convention, found));
-    }
-    group->again = again;
+    LN_UNROLLED
+    for (size_t piece = 0; piece < PIECES; piece++)
+        group_piece(call, group, piece);
 }
 
-/* Rows whose pivots were far off, and what the caller wants to know. Rare, and given copies: what
+/* Rows that have to be swept again, or are strange, and what the caller wants to know. Rare, and given copies: what
  * it is given it might change, for all the compiler knows. */
 static __attribute__((noinline, cold, unused)) void
 group_look_again(call call, statistics statistics, convention convention, group *group)
 {
-    real sum[LANES], square[LANES];
     call.statistics = &statistics;
     call.convention = &convention;
-    acc_store(sum, acc_sum_folds(group->sums));
-    acc_store(square, acc_sum_folds(group->squares));
     for (size_t g = 0; g < group->count; g++) {
-        moments found = statistics_found(&statistics, group->pivot[g], sum[g], square[g]);
+        moments found = group_moments(group, g);
         if (statistics_is_off(&statistics, found))
             found = sweep_again(statistics, group_row(&call, group, g), found);
         factor rstd = convention_rstd(&convention, found);
         group_keep(&call, group, g, found, rstd);
+#ifdef CENTRE_GUARDED
+        group->centres[g] = centre_of(found, rstd, convention.quotient);
+        group->strange |= (unsigned)group->centres[g].strange;
+#endif
         keep_moments(call.tensors, group->first + g, found, rstd);
     }
 }
@@ -179,7 +238,7 @@ LN_INLINE void turn_end(const call *call, turn turn)
 {
     if (turn.between && __builtin_expect(turn.between->again != 0, 0))
         group_look_again(*call, *call->statistics, *call->convention, turn.between);
-    if (turn.next)
+    if (SWEEP_SHIFTED && turn.next)
         group_take_pivots(call, turn.next);
 }
 

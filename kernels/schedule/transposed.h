@@ -3,27 +3,41 @@
  * (quotient, root, reciprocal) is done once a group. For statistics of one sweep (one_sweep.h).
  *
  * While y of one group is made, row for row the group after the next is swept, and the pivots of
- * the one behind that are prepared; halfway, the chain of latencies of the group between is walked,
- * whose sums have been known since the last turn. Gamma and beta stay in registers (rows of up to
- * KEPT vectors). A tree takes four rows to one vector with three additions and six permutations,
- * and four of those to all the sums: a quarter of what a row takes alone. Longer rows go the same
- * way, by a general loop; rows that are left, one by one. Either way the tree of a row is the same.
+ * the one behind that are prepared; in between, in pieces, the chain of latencies of the group
+ * between is walked, whose sums have been known since the last turn. A turn is one stretch of code
+ * without a branch, for each number of vectors. A tree takes four rows to one vector with three
+ * additions and six permutations, and four of those to all the sums: a quarter of what a row takes
+ * alone. A row's last vector ends where the row does and overlaps the one before, so that nothing is
+ * masked but one of the terms of the sums. Gamma and beta stay in registers up to 64. The affine
+ * forms share the code (convention_terms_any()).
  *
  * What a row of 64 floats costs (AVX-512, shifted and offset, Zen 5, 2 loads, 1 store, 2 additions,
- * 2 products a cycle). Expected: 14 loads, 7 cycles; 17 additions and half of 6 permutations, 10
+ * 2 products a cycle). Expected: 13 loads, 7 cycles; 17 additions and half of 6 permutations, 10
  * cycles; and, which took measuring to find, a 512-bit store keeps both multipliers from fused
  * operations, of three operands, for a cycle (not from products): 5 stores and 8 fused operations
- * are 9 cycles. So about 10. Measured: 13.3 from L1 and 15 from L2 in a prototype that had all of
- * it unrolled for one shape; 17.5 as it is here, groups at both ends of the call included, where a
- * copy takes 8.3 and pipelined 28.5 (1024 rows; the machine was busy, the ratio is of short
- * alternations). What was tried, in cycles a row from L2:
- *     18.7  pivots of all rows, then y of all rows, then sums: each phase runs into another port
- *     17.0  by quads of rows; 15.7 row by row; 15.2 with a group's quads unrolled
- *     14.9  squares summed by fused operations, one after the other: another tree than sweep_add()
- *     14.3  without quotient, root and reciprocal, which are not to be had for less
- *     15.8  those at the beginning of a turn, 15.1 in the middle
- * Where the other 13 cycles of pipelined go: rows' structures, loads of gamma and beta, and three
- * quarters of the trees. */
+ * are 9 cycles. So about 10. In cycles a row from L2 (of 1024 rows or as much memory; the machine was
+ * busy, the ratios are of short alternations), where a copy takes 8.2 at 64:
+ *
+ *     hidden                                                          31     64    128
+ *     pipelined                                                     34      30     46
+ *     quads of rows, tails masked, branches between                 19.3   17.2    48
+ *     overlapping tails, still a branch a row                       14.7   18.4     -
+ *     a turn unrolled, no branch                                    13.2   14.6    44
+ *     up to 128 so; no more pointers than registers (LN_OPAQUE)     13.1   15.5   27.5
+ *     the chain in four pieces, as in ahead.h                       12.7   13.3   27
+ * And, at 64, from a prototype that had all of it for one shape, whose 12.2 this does not reach:
+ *     12.8  squares by products and sums, not fused: sums are fewer for it (shape_width())
+ *     +1.6  of a row all x first, then each y as it comes (as here): a load before each y + .7, or
+ *           all sweeps before the first y + 4
+ *     +2.2  sums and chain in one piece at the end of a turn: it fills the reorder buffer
+ *     +0    one turn more between pivots and sweep (31: - 1; 128: + 1, a fifth group in L1)
+ *     +0    rows taken two at a time in the first half of a turn, so that pivots are known earlier
+ * At 31, where every load and store crosses a line: in a prototype 10.9; with masked tails in place
+ * of overlapping ones 11.1; y made of the group's 31 aligned vectors, with what belongs to each lane
+ * permuted from the centres of its 16 rows and gamma and beta laid out for all of them: 11.7. (10.9
+ * of 31 are 1.6 times what an element of 64 costs, 9.2 of 32, aligned, 1.4 times.)
+ * From registers: sums of a whole row first, then squares about its mean, is 10.9 at 64 (1.44
+ * copies), with half the trees' work; but its one-number mean is that of two_pass. */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
@@ -90,39 +104,53 @@ LN_INLINE acc parts_sum_first(acc parts[UNROLL], size_t count)
 }
 
 /* What a row's pivot is made of. */
-LN_INLINE acc row_take(const row *row, shape shape)
+LN_INLINE acc_fold row_take(const row *row, shape shape)
 {
-    return acc_of(row_add_up(row, 0, shape_count(shape)));
+    return acc_fold_one(acc_of(row_add_up(row, 0, shape_count(shape))));
 }
 
 /* The first touch of a row: all of it is read before any of its sum is written, which may be the
  * same. */
-LN_INLINE void row_first_all(const row *row, shape shape, vec x[MOST])
+LN_INLINE void row_first_all(const row *row, shape shape, acc x[MOST])
 {
     const struct row rest = shape_rest(row, shape);
     size_t n = shape_count(shape);
+    vec items[MOST];
     LN_UNROLLED
-    for (size_t u = 0; u < shape.vectors; u++)
-        x[u] = u == 0 ? row_add_up(row, 0, n) : row_add_up(&rest, (u - 1) * LANES, n);
+    for (size_t u = 0; u < shape.vectors; u++) {
+#ifdef ACC_LOADS
+        if (row->form == RESIDUAL_NONE && n >= LANES) {
+            x[u] = LN_PASTE(acc_load_, LN_STORAGE)(u == 0 ? row->x : rest.x + (u - 1) * LANES);
+            continue;
+        }
+#endif
+        items[u] = u == 0 ? row_add_up(row, 0, n) : row_add_up(&rest, (u - 1) * LANES, n);
+        x[u] = acc_of(items[u]);
+    }
     if (row->form != RESIDUAL_WRITTEN)
         return;
     LN_UNROLLED
     for (size_t u = 0; u < shape.vectors; u++)
-        row_store(u == 0 ? row->sum : rest.sum + (u - 1) * LANES, x[u], n);
+        row_store(u == 0 ? row->sum : rest.sum + (u - 1) * LANES, items[u], n);
 }
 
-/* Sums over a row. Rows of up to UNROLL vectors have half as many sums, so that squares are summed
- * up by fused operations: as many roundings for each, but for those that this saves. */
-LN_INLINE void row_sweep(const row *row, shape shape, real pivot, acc *sum, acc *square)
+/* Sums side by side. Few, so that squares are summed up by fused operations rather than by products
+ * and sums: as many roundings for each as in sweep_add(), or in long accumulators, one more. */
+LN_INLINE size_t shape_width(shape shape)
 {
-    vec x[MOST];
-    acc sums[UNROLL], squares[UNROLL], pivots = acc_set(pivot);
-    size_t width = shape.vectors > UNROLL || UNROLL == 1 ? UNROLL : UNROLL / 2;
+    size_t width = UNROLL / (shape.vectors > UNROLL ? 1 : 2) / (WIDE ? 2 : 1);
+    return width > 0 ? width : 1;
+}
+
+LN_INLINE void row_sweep(const row *row, shape shape, real pivot, acc_fold *sum, acc_fold *square)
+{
+    acc x[MOST], sums[UNROLL], squares[UNROLL], pivots = acc_set(pivot);
+    size_t width = shape_width(shape);
     row_first_all(row, shape, x);
     LN_UNROLLED
     for (size_t u = 0; u < shape.vectors; u++) {
         size_t part = u % width;
-        acc t = acc_of(x[u]);
+        acc t = x[u];
         if (SWEEP_SHIFTED)
             t = acc_subtract(t, pivots);
         if (u == 0 && !shape.whole && (SWEEP_SHIFTED || shape.vectors > 1))
@@ -130,8 +158,9 @@ LN_INLINE void row_sweep(const row *row, shape shape, real pivot, acc *sum, acc 
         sums[part] = u < width ? t : acc_add(sums[part], t);
         squares[part] = u < width ? acc_multiply(t, t) : acc_multiply_add(t, t, squares[part]);
     }
-    *sum = parts_sum_first(sums, shape.vectors < width ? shape.vectors : width);
-    *square = parts_sum_first(squares, shape.vectors < width ? shape.vectors : width);
+    size_t count = shape.vectors < width ? shape.vectors : width;
+    *sum = acc_fold_one(parts_sum_first(sums, count));
+    *square = acc_fold_one(parts_sum_first(squares, count));
 }
 
 LN_INLINE void row_put(const call *call, storage *y, vec value, size_t n)
@@ -173,11 +202,15 @@ LN_INLINE void shape_terms(const call *call, shape shape, affine_terms terms[MOS
 
 LN_INLINE void group_take(const call *call, group *group, shape shape)
 {
+    row row = group_row(call, group, 0);
     for (size_t q = 0; q < QUADS; q++) {
-        acc parts[QUAD];
+        acc_fold parts[QUAD];
+        LN_UNROLLED
         for (size_t g = 0; g < QUAD; g++) {
-            const row row = group_row(call, group, q * QUAD + g);
-            parts[g] = q * QUAD + g < group->count ? row_take(&row, shape) : acc_set(0);
+            parts[g] = acc_fold_one(acc_set(0));
+            if (q * QUAD + g < group->count)
+                parts[g] = row_take(&row, shape);
+            row_advance(call, &row);
         }
         group->pivots[q] = acc_fold_four(parts);
     }
@@ -185,13 +218,15 @@ LN_INLINE void group_take(const call *call, group *group, shape shape)
 
 LN_INLINE void group_sweep(const call *call, group *group, shape shape)
 {
+    row row = group_row(call, group, 0);
     for (size_t q = 0; q < QUADS; q++) {
-        acc sums[QUAD], squares[QUAD];
+        acc_fold sums[QUAD], squares[QUAD];
+        LN_UNROLLED
         for (size_t g = 0; g < QUAD; g++) {
-            const row row = group_row(call, group, q * QUAD + g);
-            sums[g] = squares[g] = acc_set(0);
+            sums[g] = squares[g] = acc_fold_one(acc_set(0));
             if (q * QUAD + g < group->count)
                 row_sweep(&row, shape, group->pivot[q * QUAD + g], &sums[g], &squares[g]);
+            row_advance(call, &row);
         }
         group->sums[q] = acc_fold_four(sums);
         group->squares[q] = acc_fold_four(squares);
@@ -201,12 +236,20 @@ LN_INLINE void group_sweep(const call *call, group *group, shape shape)
 LN_INLINE void group_apply(const call *call, const group *group, shape shape)
 {
     affine_terms terms[MOST];
+    row row = group_row(call, group, 0);
     shape_terms(call, shape, terms);
     for (size_t g = 0; g < group->count; g++) {
-        const row row = group_row(call, group, g);
-        row_apply(call, terms, &row, shape, group_centre(group, g));
+#ifdef CENTRE_GUARDED
+        if (__builtin_expect(group->strange && group->centres[g].strange, 0))
+            apply_apart(row, *call->convention, group->centres[g]);
+        else
+#endif
+            row_apply(call, terms, &row, shape, group_centre(group, g));
+        row_advance(call, &row);
     }
 }
+
+/* ---- Turns ---- */
 
 /* All of a turn together, where its groups are full. */
 LN_INLINE void turn_together(const call *call, turn turn, shape shape)
@@ -215,10 +258,10 @@ LN_INLINE void turn_together(const call *call, turn turn, shape shape)
     row applied = group_row(call, turn.this, 0);
     size_t to_swept = 2 * LANES * call->x_stride, to_taken = 3 * LANES * call->x_stride;
     shape_terms(call, shape, terms);
-    group_finish(call, turn.between);
     LN_UNROLLED
     for (size_t q = 0; q < QUADS; q++) {
-        acc pivots[QUAD], sums[QUAD], squares[QUAD];
+        acc_fold pivots[QUAD], sums[QUAD], squares[QUAD];
+        group_piece(call, turn.between, q);
         LN_UNROLLED
         for (size_t g = 0; g < QUAD; g++) {
             size_t at = q * QUAD + g;
@@ -228,12 +271,14 @@ LN_INLINE void turn_together(const call *call, turn turn, shape shape)
             row_fetch(&taken);
             row_apply(call, terms, &applied, shape, group_centre(turn.this, at));
             row_sweep(&swept, shape, turn.later->pivot[at], &sums[g], &squares[g]);
-            pivots[g] = row_take(&taken, shape);
+            if (SWEEP_SHIFTED)
+                pivots[g] = row_take(&taken, shape);
             row_advance(call, &applied);
         }
         turn.later->sums[q] = acc_fold_four(sums);
         turn.later->squares[q] = acc_fold_four(squares);
-        turn.next->pivots[q] = acc_fold_four(pivots);
+        if (SWEEP_SHIFTED)
+            turn.next->pivots[q] = acc_fold_four(pivots);
     }
 }
 
@@ -245,8 +290,20 @@ LN_INLINE void turn_apart(const call *call, turn turn, shape shape)
         group_finish(call, turn.between);
     if (turn.later)
         group_sweep(call, turn.later, shape);
-    if (turn.next)
+    if (SWEEP_SHIFTED && turn.next)
         group_take(call, turn.next, shape);
+}
+
+/* With a residual there would be more pointers than registers. */
+LN_INLINE int turn_is_full(const call *call, turn turn)
+{
+    if (call->form != RESIDUAL_NONE || !turn.this || !turn.next || turn.next->count < LANES)
+        return 0;
+#ifdef CENTRE_GUARDED
+    return !turn.this->strange;
+#else
+    return 1;
+#endif
 }
 
 LN_INLINE void run_short(const call *call, shape shape)
@@ -254,8 +311,7 @@ LN_INLINE void run_short(const call *call, shape shape)
     group ring[4];
     for (size_t t = 0, turns = turns_of(call); t < turns; t++) {
         turn turn = turn_begin(call, ring, t);
-        /* With a residual there would be more pointers than registers. */
-        if (call->form == RESIDUAL_NONE && turn.this && turn.next && turn.next->count == LANES)
+        if (turn_is_full(call, turn))
             turn_together(call, turn, shape);
         else
             turn_apart(call, turn, shape);

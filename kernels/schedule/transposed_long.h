@@ -3,6 +3,22 @@
 #ifndef LN_SCHEDULE_TRANSPOSED_LONG_H
 #define LN_SCHEDULE_TRANSPOSED_LONG_H
 
+#ifdef CENTRE_GUARDED
+
+/* Rows that may be strange: no two of them in one loop. */
+LN_INLINE void run_long(const call *call)
+{
+    for (size_t r = 0; r < call->problem->rows; r++) {
+        const row row = row_at(call->problem, call->tensors, r, call->form, 1);
+        moments found = statistics_of(call->statistics, &row, 0);
+        factor rstd = convention_rstd(call->convention, found);
+        keep_moments(call->tensors, r, found, rstd);
+        apply_row(&row, call->convention, centre_of(found, rstd, call->convention->quotient));
+    }
+}
+
+#else
+
 /* y of the first min(left, BLOCK) elements from i on. */
 LN_INLINE void long_block(const call *call, const row *row, centre centre, size_t i, size_t left)
 {
@@ -98,4 +114,5 @@ LN_INLINE void run_long(const call *call)
     }
 }
 
+#endif
 #endif

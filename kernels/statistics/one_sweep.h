@@ -9,7 +9,8 @@
  *     sweep_again(&statistics, row, moments)    by this, which is rare
  *
  * A file that includes this has said SWEEP_SHIFTED (1: t = x - pivot) and defined those named
- * statistics_; statistics_pivot() and statistics_of(), for one row at a time, follow here. */
+ * statistics_, and where it says SWEEP_AGAIN_OWN, sweep_again(); statistics_pivot() and
+ * statistics_of(), for one row at a time, follow here. */
 #ifndef LN_ONE_SWEEP_H
 #define LN_ONE_SWEEP_H
 
@@ -66,12 +67,30 @@ LN_INLINE moments sweep_row(const statistics *statistics, const row *row, real p
     return statistics_found(statistics, pivot, sum_of(sums.x), sum_of(sums.square));
 }
 
+#ifndef SWEEP_AGAIN_OWN
 /* The pivot was far off: takes what was found for it. Rare, so not in the way of other rows. */
 static __attribute__((noinline, cold, unused)) moments sweep_again(statistics statistics, row row,
                                                                    moments found)
 {
     return sweep_row(&statistics, &row, found.mean + found.rest, 1);
 }
+#endif
+
+/* Of LANES rows: a loop that compilers make vectors of. */
+#ifndef SWEEP_FOUND_ALL
+LN_INLINE void statistics_found_all(const statistics *statistics, const real pivot[LANES],
+                                    const real sum[LANES], const real square[LANES],
+                                    real mean[LANES], real rest[LANES], real m2[LANES])
+{
+    LN_VECTORIZED
+    for (size_t g = 0; g < LANES; g++) {
+        moments found = statistics_found(statistics, pivot[g], sum[g], square[g]);
+        mean[g] = found.mean;
+        rest[g] = found.rest;
+        m2[g] = found.m2;
+    }
+}
+#endif
 
 LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
 {
