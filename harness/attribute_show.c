@@ -1,6 +1,7 @@
 #include "attribute_show.h"
 #include "paths.h"
 #include "report_parts.h"
+#include "reproducible.h"
 #include "text.h"
 #include "views.h"
 #include "views_tsv.h"
@@ -28,8 +29,9 @@ static const char *statistics_of(const attribution *found)
 bool attribution_print(const attributed *all, size_t count, const output *out, error *error)
 {
     static const char *const headings[] = {
-        "kernel", "mean and rstd",  "mean",     "variance", "rstd",  "apply",    "rounding",
-        "total",  "at worst: mean", "variance", "rstd",     "apply", "rounding", "total"};
+        "kernel", "mean and rstd", "mean",     "variance",       "rstd",
+        "apply",  "rounding",      "total",    "at worst: mean", "variance",
+        "rstd",   "apply",         "rounding", "total",          "reproducible"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     for (size_t i = 0; table && i < count; i++) {
         const attribution *found = &all[i].found;
@@ -43,6 +45,7 @@ bool attribution_print(const attributed *all, size_t count, const output *out, e
             double value = stage < STAGES ? error->rms : error->at_worst;
             table_cell(table, number_short(has_figures(found) ? value : NAN, number));
         }
+        table_cell(table, all[i].reproducible);
     }
     if (!output_table(out, table, error))
         return false;
@@ -75,10 +78,11 @@ json_t *attribution_json(const attributed *all, size_t count)
         const attribution *found = &all[i].found;
         char described[256];
         json_t *entry = json_pack(
-            "{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:o}", "kernel", all[i].kernel->facts.name,
-            "verdict", json_text(verdict_describe(&found->verdict, described, sizeof described)),
-            "statistics", has_figures(found) ? json_string(statistics_of(found)) : json_null(),
-            "rows", (json_int_t)found->rows, "left_out", (json_int_t)found->left_out, "worst_row",
+            "{s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o}", "kernel", all[i].kernel->facts.name,
+            "reproducibility", reproducible_json(all[i].reproducible), "verdict",
+            json_text(verdict_describe(&found->verdict, described, sizeof described)), "statistics",
+            has_figures(found) ? json_string(statistics_of(found)) : json_null(), "rows",
+            (json_int_t)found->rows, "left_out", (json_int_t)found->left_out, "worst_row",
             (json_int_t)found->worst_row, "worst_column", (json_int_t)found->worst_column, "stages",
             has_figures(found) ? stages_json(found) : json_null());
         if (!entry || json_array_append_new(array, entry) != 0) {
@@ -122,20 +126,6 @@ static size_t fill_bars(const attributed *all, size_t count, text *bars, text *n
     return place;
 }
 
-/* Where it was computed; unknown facts are said to be. */
-static void add_footer(text *out)
-{
-    machine machine = {0};
-    struct error ignored = {0};
-    char footer[400];
-    bool known = machine_read(&machine, &ignored);
-    snprintf(footer, sizeof footer, "%.200s | commit %.12s",
-             known ? machine_fact_value(&machine, "cpu_model") : "unknown",
-             known ? machine_fact_value(&machine, "git_commit") : "unknown");
-    machine_free(&machine);
-    tsv_setting_text(out, "footer", footer);
-}
-
 static void fill_settings(const char *subtitle, size_t rows, text *out)
 {
     char words[400];
@@ -152,7 +142,7 @@ static void fill_settings(const char *subtitle, size_t rows, text *out)
     tsv_setting(out, "rows", (double)rows);
     tsv_setting_text(out, "title", "Where the error comes from: shares of the mean square");
     tsv_setting_text(out, "subtitle", words);
-    add_footer(out);
+    tsv_footer_here(out, "");
 }
 
 static bool write_tables(const attributed *all, size_t count, const char *subtitle,

@@ -8,6 +8,7 @@
 typedef struct attributed {
     const kernel_entry *kernel;
     attribution found;
+    const char *reproducible; /* its class, as reproducible.h has it */
 } attributed;
 
 bool attribution_print(const attributed *all, size_t count, const output *out, error *error);

@@ -1,5 +1,6 @@
 /* The decision: who meets the budget, who of them is fastest, and what lies beside it. */
 #include "choose_class.h"
+#include "reproducible.h"
 #include "text.h"
 #include <math.h>
 #include <stdarg.h>
@@ -217,6 +218,7 @@ static bool add_candidate(const choose_wanted *wanted, const evidence *evidence,
     candidate *candidate = &choice->candidates[choice->count];
     *candidate = (struct candidate){
         .view = {.stored = stored,
+                 .reproducibility = reproducible_stored(evidence->kernels, stored->key.kernel),
                  .regime = speed_regime(stored->key.rows, stored->key.hidden, stored->key.dtype,
                                         machine->l1d_bytes, machine->l2_bytes, machine->l3_bytes)},
         .pair = {NAN, NAN, NAN},

@@ -76,6 +76,8 @@ typedef struct evidence {
     bool same_convention, same_shape, same_library;
     accuracy_fact *facts;
     size_t fact_count;
+    accuracy_fact *bare_facts; /* under the same convention without eps (choose_without_eps) */
+    size_t bare_count;
     size_t runs_here, runs_elsewhere;
 } evidence;
 
@@ -88,6 +90,10 @@ void evidence_free(evidence *evidence);
 /* The first fact in which two machines differ for timing: cpu_model, a cache, the compiler; NULL
  * where they are the same. A CPU without a name is the same as none. */
 const char *machine_difference(const machine *a, const machine *b);
+
+/* The same convention without eps, which hides what a kernel does to rows of small variance; false
+ * where it has none. */
+bool choose_without_eps(const choose_wanted *wanted, choose_wanted *bare);
 
 /* Whether results at one hidden size may stand for another: within a factor of 2. */
 bool hidden_is_near(size_t a, size_t b);

@@ -29,7 +29,8 @@ static const struct {
                     INFINITY,
                     {"huge", "overflow", "worst"}},
     [CLASS_ACCURATE] = {"accurate",
-                        "row ULP at most 2 on every input family, not on hunted rows",
+                        "row ULP at most 2 on every input family, with eps and without, not on "
+                        "hunted rows",
                         2,
                         {"worst"}},
     [CLASS_REPRODUCIBLE] = {"reproducible",
@@ -65,16 +66,17 @@ static bool is_about(const accuracy_fact *fact, const char *kernel, const char *
     return strcmp(fact->kernel, kernel) == 0 && strcmp(fact->object_hash, object_hash) == 0;
 }
 
-/* hidden 0: at any. */
-static const char *family_lacking(const evidence *evidence, const char *kernel,
+/* hidden 0: at any; bare: without eps. */
+static const char *family_lacking(const evidence *evidence, bool bare, const char *kernel,
                                   const char *object_hash, size_t hidden)
 {
-    size_t count;
+    const accuracy_fact *facts = bare ? evidence->bare_facts : evidence->facts;
+    size_t count, fact_count = bare ? evidence->bare_count : evidence->fact_count;
     const input_family *family = input_families(&count);
     for (size_t i = 0; i < count; i++) {
         bool found = false;
-        for (size_t f = 0; !found && f < evidence->fact_count; f++) {
-            const accuracy_fact *fact = &evidence->facts[f];
+        for (size_t f = 0; !found && f < fact_count; f++) {
+            const accuracy_fact *fact = &facts[f];
             found = strcmp(fact->input, family[i].name) == 0 &&
                     (hidden == 0 || fact->hidden == hidden) && is_about(fact, kernel, object_hash);
         }
@@ -84,10 +86,10 @@ static const char *family_lacking(const evidence *evidence, const char *kernel,
     return NULL;
 }
 
-bool class_is_judged(const evidence *evidence, const char *kernel, const char *object_hash,
-                     size_t hidden)
+bool class_is_judged(const evidence *evidence, bool bare, const char *kernel,
+                     const char *object_hash, size_t hidden)
 {
-    return family_lacking(evidence, kernel, object_hash, hidden) == NULL;
+    return family_lacking(evidence, bare, kernel, object_hash, hidden) == NULL;
 }
 
 static bool is_on_same_rows(const accuracy_fact *one, const accuracy_fact *other)
@@ -169,10 +171,26 @@ static bool concerns(const accuracy_fact *fact, size_t hidden)
     return fact->hidden <= hidden || hidden_is_near(fact->hidden, hidden);
 }
 
+static bool keeps_limit_without_eps(accuracy_class class, const evidence *evidence,
+                                    const char *kernel, const char *object_hash, size_t hidden,
+                                    char *reason, size_t size)
+{
+    for (size_t i = 0; i < evidence->bare_count; i++) {
+        const accuracy_fact *fact = &evidence->bare_facts[i];
+        if (!is_about(fact, kernel, object_hash) || !concerns(fact, hidden) ||
+            keeps_limit(class, evidence, fact, reason, size))
+            continue;
+        size_t length = strlen(reason);
+        snprintf(reason + length, size - length, ", without eps");
+        return false;
+    }
+    return true;
+}
+
 bool class_has(accuracy_class class, const evidence *evidence, const char *kernel,
                const char *object_hash, size_t hidden, bool *unjudged, char *reason, size_t size)
 {
-    const char *lacking = family_lacking(evidence, kernel, object_hash, 0);
+    const char *lacking = family_lacking(evidence, false, kernel, object_hash, 0);
     *unjudged = false;
     if (class == CLASS_ANY)
         return true;
@@ -190,5 +208,6 @@ bool class_has(accuracy_class class, const evidence *evidence, const char *kerne
             concerns(&evidence->facts[i], hidden) &&
             !keeps_limit(class, evidence, &evidence->facts[i], reason, size))
             return false;
-    return true;
+    return class != CLASS_ACCURATE ||
+           keeps_limit_without_eps(class, evidence, kernel, object_hash, hidden, reason, size);
 }

@@ -13,12 +13,13 @@ const char *class_words(accuracy_class class);
 
 /* Whether a kernel (of the library with this object hash) is of a class for rows of this length, by
  * the facts: in every family of inputs, at every hidden size that was judged and is no more than
- * twice as large. If not, why. *unjudged: some family is lacking. */
+ * twice as large. If not, why. *unjudged: some family is lacking. What was judged without eps counts
+ * too, for `accurate`. */
 bool class_has(accuracy_class class, const evidence *evidence, const char *kernel,
                const char *object_hash, size_t hidden, bool *unjudged, char *reason, size_t size);
 
-/* Whether all families were judged at this hidden size. */
-bool class_is_judged(const evidence *evidence, const char *kernel, const char *object_hash,
-                     size_t hidden);
+/* Whether all families were judged at this hidden size; bare: without eps. */
+bool class_is_judged(const evidence *evidence, bool bare, const char *kernel,
+                     const char *object_hash, size_t hidden);
 
 #endif

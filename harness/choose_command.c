@@ -352,30 +352,36 @@ static bool decide_all(const choose_options *options, choosing *choosing, error 
     return true;
 }
 
-/* Whether this CPU runs the kernel and some class might have it: `known` says by the errors. Peers
- * are judged, since classes are held against them, and never chosen. */
-static bool is_eligible(const choosing *choosing, const chosen *one, const kernel_entry *kernel,
-                        bool known)
+/* The table's measuring: errors of all; errors without eps of what may be accurate; times of what
+ * is of a class. */
+typedef enum table_pass { PASS_ERRORS, PASS_BARE, PASS_TIMES } table_pass;
+
+/* Whether this CPU runs the kernel and some class might have it, after the errors by the errors.
+ * Peers are judged, since classes are held against them, and never chosen. */
+static bool is_eligible(const chosen *one, const kernel_entry *kernel, table_pass pass)
 {
     char hash[20], reason[256];
-    bool unjudged, of_any = !known;
-    if (known && kernel->plugin != 0)
+    bool unjudged, of_any = pass == PASS_ERRORS;
+    if (pass != PASS_ERRORS && kernel->plugin != 0)
         return false;
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
-    for (int class = CLASS_FAST; known && !of_any && class <= CLASS_REPRODUCIBLE; class ++)
+    for (int class = CLASS_FAST; !of_any && class <= CLASS_REPRODUCIBLE; class ++) {
+        if (pass == PASS_BARE && class != CLASS_ACCURATE)
+            continue;
         of_any =
             class_has((accuracy_class) class, &one->evidence, kernel->facts.name, hash,
                       one->wanted.hidden, &unjudged, reason, sizeof reason) ||
             (class == CLASS_REPRODUCIBLE && strcmp(kernel->facts.statistics, "reproducible") == 0);
-    (void)choosing;
+    }
     return of_any && !kernel->unsupported[0] && kernel->facts.storage == one->wanted.dtype &&
            kernel_is_wanted(&one->wanted, kernel->facts.name);
 }
 
 /* What of the table's shapes is lacking: errors of any kernel, or times of an eligible one. */
-static size_t find_table_lacks(const choosing *choosing, bool speed, choose_lack *lacks)
+static size_t find_table_lacks(const choosing *choosing, table_pass pass, choose_lack *lacks)
 {
     size_t count = 0;
+    bool speed = pass == PASS_TIMES;
     for (size_t i = 0; i < choosing->count; i++) {
         const chosen *one = &choosing->all[i];
         bool lacking = speed && (!one->evidence.timed || !one->evidence.same_library ||
@@ -384,10 +390,10 @@ static size_t find_table_lacks(const choosing *choosing, bool speed, choose_lack
             const kernel_entry *kernel = &choosing->kernels.kernels[k];
             char hash[20];
             snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
-            lacking =
-                !speed && i % TABLE_REGIMES == 0 && is_eligible(choosing, one, kernel, false) &&
-                (kernel->facts.unroll == 4 || kernel->version[0]) &&
-                !class_is_judged(&one->evidence, kernel->facts.name, hash, one->wanted.hidden);
+            lacking = !speed && i % TABLE_REGIMES == 0 && is_eligible(one, kernel, pass) &&
+                      (pass == PASS_BARE || kernel->facts.unroll == 4 || kernel->version[0]) &&
+                      !class_is_judged(&one->evidence, pass == PASS_BARE, kernel->facts.name, hash,
+                                       one->wanted.hidden);
         }
         if (lacking)
             lacks[count++] = (choose_lack){&one->wanted, speed, !speed};
@@ -396,16 +402,15 @@ static size_t find_table_lacks(const choosing *choosing, bool speed, choose_lack
 }
 
 /* The eligible ones by name: a glob that asks for more would be a kernel that is not there. */
-static bool name_eligible(const choose_options *options, const kernel_list *eligible,
-                          word_list *names, error *error)
+static bool name_eligible(const kernel_list *eligible, word_list *names, error *error)
 {
-    for (size_t k = 0; options->kernels.count && k < eligible->count; k++)
+    for (size_t k = 0; k < eligible->count; k++)
         if (!word_list_add(names, eligible->kernels[k].facts.name, error))
             return false;
     return true;
 }
 
-static bool measure_for_table(const choose_options *options, choosing *choosing, bool speed,
+static bool measure_for_table(const choose_options *options, choosing *choosing, table_pass pass,
                               error *error)
 {
     kernel_list eligible = {
@@ -422,14 +427,17 @@ static bool measure_for_table(const choose_options *options, choosing *choosing,
     if (!eligible.kernels)
         return fail_memory(error, "what to measure");
     for (size_t k = 0; k < choosing->kernels.count; k++)
-        if (is_eligible(choosing, &choosing->all[0], &choosing->kernels.kernels[k], speed))
+        if (is_eligible(&choosing->all[0], &choosing->kernels.kernels[k], pass))
             eligible.kernels[eligible.count++] = choosing->kernels.kernels[k];
-    size_t count = find_table_lacks(choosing, speed, lacks);
-    bool fine = eligible.count > 0 ||
+    size_t count = find_table_lacks(choosing, pass, lacks);
+    bool fine = eligible.count > 0 || pass == PASS_BARE ||
                 fail(error, EXIT_CODE_ACCURACY, "no kernel of this type is of any class");
-    fine = fine && name_eligible(options, &eligible, &names, error);
+    if (options->kernels.count || pass == PASS_BARE)
+        fine = fine && name_eligible(&eligible, &names, error);
     if (count > 0) { /* the first speaks for all of them */
         first = *lacks[0].wanted;
+        if (pass == PASS_BARE && !choose_without_eps(lacks[0].wanted, &first))
+            count = 0;
         first.kernels = &names;
         lacks[0].wanted = &first;
     }
@@ -458,8 +466,9 @@ static bool make_table(const choose_options *options, choosing *choosing, error 
     bool fine = begin(options, choosing, error) && set_table_shapes(options, choosing, error) &&
                 decide_all(options, choosing, error);
     if (fine && !options->stored)
-        fine = measure_for_table(options, choosing, false, error) &&
-               measure_for_table(options, choosing, true, error);
+        fine = measure_for_table(options, choosing, PASS_ERRORS, error) &&
+               measure_for_table(options, choosing, PASS_BARE, error) &&
+               measure_for_table(options, choosing, PASS_TIMES, error);
     fine = fine && check_timed(options, choosing, error) &&
            chosen_emit_table(choosing->all, choosing->count, choosing->command_line, &code, error);
     if (fine && fputs(code.bytes, stdout) < 0)

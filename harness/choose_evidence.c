@@ -164,18 +164,31 @@ static distance distance_of(const choose_wanted *wanted, const stored_cases *cas
     return distance;
 }
 
-static accuracy_fact *add_fact(evidence *evidence, error *error)
+bool choose_without_eps(const choose_wanted *wanted, choose_wanted *bare)
 {
-    size_t count = evidence->fact_count;
+    if (wanted->convention.eps_place == LN_EPS_NONE)
+        return false;
+    *bare = *wanted;
+    bare->convention.eps_place = LN_EPS_NONE;
+    bare->convention.eps = 0;
+    convention_label(&bare->convention, bare->convention_label);
+    return true;
+}
+
+/* The evidence's facts, or those without eps. */
+static accuracy_fact *add_fact(evidence *evidence, bool bare, error *error)
+{
+    accuracy_fact **facts = bare ? &evidence->bare_facts : &evidence->facts;
+    size_t *end = bare ? &evidence->bare_count : &evidence->fact_count, count = *end;
     if ((count & (count - 1)) == 0) { /* full at 0 and at powers of two */
-        void *grown = realloc(evidence->facts, (count ? count * 2 : 1) * sizeof *evidence->facts);
+        void *grown = realloc(*facts, (count ? count * 2 : 1) * sizeof **facts);
         if (!grown) {
             fail_memory(error, "stored errors");
             return NULL;
         }
-        evidence->facts = grown;
+        *facts = grown;
     }
-    accuracy_fact *fact = &evidence->facts[evidence->fact_count++];
+    accuracy_fact *fact = &(*facts)[(*end)++];
     *fact = (accuracy_fact){
         .row_ulp = NAN, .bound = NAN, .ulp = NAN, .correctly_rounded = NAN, .bits = NAN};
     return fact;
@@ -207,13 +220,13 @@ static double asked_kappa(const char *input)
     return NAN;
 }
 
-static bool add_case_fact(const stored_case *stored, const json_t *kernels, int64_t run,
+static bool add_case_fact(const stored_case *stored, const json_t *kernels, int64_t run, bool bare,
                           evidence *evidence, error *error)
 {
     bool fault =
         verdict_exit_code(&stored->verdict) != EXIT_CODE_FINE && !is_of_a_limit(&stored->verdict);
     double kappa = asked_kappa(stored->key.input);
-    accuracy_fact *fact = add_fact(evidence, error);
+    accuracy_fact *fact = add_fact(evidence, bare, error);
     if (!fact)
         return false;
     const ln_metrics *metrics = &stored->metrics;
@@ -244,7 +257,7 @@ static bool add_row_fact(const stored_case *stored, const stored_row *row, const
 {
     if (strcmp(stored->key.input, "offset") != 0)
         return true;
-    accuracy_fact *fact = add_fact(evidence, error);
+    accuracy_fact *fact = add_fact(evidence, false, error);
     if (!fact)
         return false;
     snprintf(fact->kernel, sizeof fact->kernel, "%s", stored->key.kernel);
@@ -273,10 +286,14 @@ static bool gather_facts(const choose_wanted *wanted, const stored_cases *cases,
                          const stored_rows *rows, const json_t *kernels, int64_t run,
                          evidence *evidence, error *error)
 {
-    for (size_t i = 0; i < cases->count; i++)
-        if (is_about(wanted, &cases->cases[i]) &&
-            !add_case_fact(&cases->cases[i], kernels, run, evidence, error))
+    choose_wanted bare;
+    bool has_bare = choose_without_eps(wanted, &bare);
+    for (size_t i = 0; i < cases->count; i++) {
+        bool is_bare = has_bare && is_about(&bare, &cases->cases[i]);
+        if ((is_bare || is_about(wanted, &cases->cases[i])) &&
+            !add_case_fact(&cases->cases[i], kernels, run, is_bare, evidence, error))
             return false;
+    }
     for (size_t i = 0; i < rows->count; i++) {
         const stored_case *stored = &cases->cases[rows->rows[i].case_index];
         if (is_about(wanted, stored) &&
@@ -394,5 +411,6 @@ void evidence_free(evidence *evidence)
     stored_cases_free(&evidence->cases);
     json_decref(evidence->kernels);
     free(evidence->facts);
+    free(evidence->bare_facts);
     *evidence = (struct evidence){0};
 }

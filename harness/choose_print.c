@@ -143,20 +143,10 @@ static void add_bits(table *table, const chosen *one, const candidate *candidate
     add_number(table, candidate->bits);
 }
 
-/* The class that was measured; where none was, in brackets the one that the kernel declares. */
-static const char *reproducible(const chosen *one, const candidate *candidate, char buffer[16])
-{
-    const char *name = candidate->view.stored->key.kernel;
-    const char *measured = descriptor_word(one->evidence.kernels, name, "reproducibility");
-    const char *declared = descriptor_word(one->evidence.kernels, name, "declared_reproducibility");
-    snprintf(buffer, 16, measured[0] ? "%.12s" : "(%.12s)", measured[0] ? measured : declared);
-    return measured[0] || declared[0] ? buffer : "-";
-}
-
 static void add_reproducible(table *table, const chosen *one, const candidate *candidate)
 {
-    char buffer[16];
-    table_cell(table, reproducible(one, candidate, buffer));
+    (void)one;
+    table_cell(table, candidate->view.reproducibility ? candidate->view.reproducibility : "-");
 }
 
 static void add_why(table *table, const chosen *one, const candidate *candidate)
@@ -178,7 +168,7 @@ static const column columns[] = {
     {"max ULP", 6, add_ulp},
     {"rounded right %", 7, add_rounded},
     {"bits", 8, add_bits},
-    {"reproducible", 5, add_reproducible},
+    {"reproducible", 2, add_reproducible},
     {"why", 3, add_why},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns, MOST_RANK = 9 };

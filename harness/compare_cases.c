@@ -150,6 +150,8 @@ static bool compare_pair(comparison *comparison, const view *const sides[SIDES],
         return true;
     if (!comparison_add(comparison, &new->key, &pair, error))
         return false;
+    for (int side = 0; side < SIDES; side++)
+        pair->reproducible[side] = sides[side]->views[places[side]].reproducibility;
     if (judged)
         compare_accuracy(pair, base, new);
     return !timed || compare_speed(comparison, pair, sides, places, error);
@@ -197,7 +199,8 @@ bool compare_cases(comparison *comparison, const view *base, const view *new, er
         fine = compare_pair(comparison, sides, places, error);
     }
     fine = fine && add_lonely(comparison, &base->cases, paired[BASE], "base", error) &&
-           add_lonely(comparison, &new->cases, paired[NEW], "new", error);
+           add_lonely(comparison, &new->cases, paired[NEW], "new", error) &&
+           comparison_note_classes(comparison, error);
     free(paired[BASE]);
     free(paired[NEW]);
     if (fine && common == 0)

@@ -56,7 +56,8 @@ typedef struct comparison_pair {
     double bound_row_ulp[SIDES]; /* likewise; NaN: no bound */
     accuracy_tally tally;
     accuracy_verdict accuracy;
-    bool unhashed; /* equal figures, but nobody hashed the bits */
+    bool unhashed;                   /* equal figures, but nobody hashed the bits */
+    const char *reproducible[SIDES]; /* the kernel's class, as reproducible.h has it */
     speed_verdict speed;
     estimate ratio;            /* time of new / time of base */
     double time_ns[SIDES];     /* median of a call */
@@ -108,6 +109,8 @@ void pair_compare_verdicts(comparison_pair *pair, const verdict verdicts[SIDES],
  * where something is worse and nothing better, more accurate the other way, changed where bits
  * differ otherwise. */
 accuracy_verdict pair_accuracy(const comparison_pair *pair);
+/* The kernel's bits depend on more than they did. */
+bool pair_is_less_reproducible(const comparison_pair *pair);
 pair_failure pair_failed(const comparison_pair *pair);
 exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings *settings);
 
@@ -117,6 +120,10 @@ exit_code comparison_exit_code(const comparison *comparison);
  * (less accurate, changed, more accurate, bit-identical). */
 speed_verdict comparison_speed(const comparison *comparison);
 accuracy_verdict comparison_accuracy(const comparison *comparison);
+/* Kernels whose bits depend on more than they did. */
+size_t comparison_less_reproducible(const comparison *comparison);
+/* A remark on each kernel whose class is another one. */
+bool comparison_note_classes(comparison *comparison, error *error);
 /* The geometric mean of the ratios; NaN where there is none. False: memory. */
 bool comparison_mean(const comparison *comparison, double *mean, error *error);
 

@@ -1,6 +1,7 @@
 /* What measurements mean: verdicts and exit codes, from figures alone. */
 #include "comparison.h"
 #include "rank_test.h"
+#include "reproducible.h"
 #include "speed.h"
 #include <math.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ bool comparison_add(comparison *comparison, const case_key *key, comparison_pair
         .time_ns = {NAN, NAN},
         .roof = {NAN, NAN},
         .bound_row_ulp = {NAN, NAN},
+        .reproducible = {"-", "-"},
         .p = NAN,
         .noise = NAN,
     };
@@ -155,11 +157,16 @@ accuracy_verdict pair_accuracy(const comparison_pair *pair)
     return tally->worse ? ACCURACY_LESS : ACCURACY_MORE;
 }
 
+bool pair_is_less_reproducible(const comparison_pair *pair)
+{
+    return reproducible_is_less(pair->reproducible[BASE], pair->reproducible[NEW]);
+}
+
 static bool gate_fails(const comparison_pair *pair, const comparison_settings *settings)
 {
     switch (settings->gate) {
     case GATE_EXACT:
-        return pair->tally.differing > 0;
+        return pair->tally.differing > 0 || pair_is_less_reproducible(pair);
     case GATE_NO_WORSE:
         return pair->tally.worse > 0 && pair_accuracy(pair) != ACCURACY_MORE;
     case GATE_BOUND:
@@ -215,6 +222,40 @@ accuracy_verdict comparison_accuracy(const comparison *comparison)
         if (comparison->pairs[i].accuracy > worst)
             worst = comparison->pairs[i].accuracy;
     return worst;
+}
+
+static bool is_first_of_kernel(const comparison *comparison, size_t index)
+{
+    const char *kernel = comparison->pairs[index].key.kernel;
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(comparison->pairs[i].key.kernel, kernel) == 0)
+            return false;
+    return true;
+}
+
+size_t comparison_less_reproducible(const comparison *comparison)
+{
+    size_t less = 0;
+    for (size_t i = 0; i < comparison->pair_count; i++)
+        less +=
+            pair_is_less_reproducible(&comparison->pairs[i]) && is_first_of_kernel(comparison, i);
+    return less;
+}
+
+bool comparison_note_classes(comparison *comparison, error *error)
+{
+    for (size_t i = 0; i < comparison->pair_count; i++) {
+        const comparison_pair *pair = &comparison->pairs[i];
+        const char *base = pair->reproducible[BASE], *new = pair->reproducible[NEW];
+        char line[NAME_MAX_LENGTH + 64], both[32];
+        if (strcmp(base, new) == 0 || !is_first_of_kernel(comparison, i))
+            continue;
+        snprintf(line, sizeof line, "%s: reproducible: %s", pair->key.kernel,
+                 reproducible_both(base, new, both));
+        if (!word_list_add(&comparison->remarks, line, error))
+            return false;
+    }
+    return true;
 }
 
 bool comparison_mean(const comparison *comparison, double *mean, error *error)

@@ -37,6 +37,7 @@ static json_t *case_json(const comparison *comparison, const comparison_pair *pa
                   .roof_lo = NAN,
                   .roof_hi = NAN,
                   .repetitions = pair->processes[side]},
+        .reproducibility = pair->reproducible[side],
         .regime = comparison_regime(comparison, key),
     };
     return view_case_json(&view);

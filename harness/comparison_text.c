@@ -1,5 +1,6 @@
 /* A comparison for people: the table as text and as Markdown, and the sentence that sums it up. */
 #include "comparison.h"
+#include "reproducible.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -36,11 +37,17 @@ static void add_failures(text *note, const comparison_pair *pair, const char **s
 void add_pair_note(text *note, const comparison *comparison, const comparison_pair *pair)
 {
     const char *separator = "";
+    char both[32];
     add_failures(note, pair, &separator);
     if (pair->tally.differing > 0 && pair_failed(pair) == FAILED_NOT) {
         text_format(note, "%s%zu of %zu inputs differ, ", separator, pair->tally.differing,
                     pair->tally.judged);
         add_plain(note, pair->tally.worst);
+        separator = "; ";
+    }
+    if (pair_is_less_reproducible(pair)) {
+        text_format(note, "%sreproducible: %s", separator,
+                    reproducible_both(pair->reproducible[BASE], pair->reproducible[NEW], both));
         separator = "; ";
     }
     if (pair->unhashed) {
@@ -138,6 +145,7 @@ void add_conclusion(text *out, const comparison *comparison)
                     comparison->differences.count == 1 ? "" : "s");
         return;
     }
+    size_t less = comparison_less_reproducible(comparison);
     double mean = NAN;
     out->failed |= !comparison_mean(comparison, &mean, NULL);
     text_format(out, "%s%s%s in %zu pair%s", speed ? speed : "", speed && accuracy ? ", " : "",
@@ -145,6 +153,8 @@ void add_conclusion(text *out, const comparison *comparison)
                 comparison->pair_count == 1 ? "" : "s");
     if (!isnan(mean))
         text_format(out, ", geometric mean %.4f", mean);
+    if (less > 0)
+        text_format(out, ", %zu kernel%s less reproducible", less, less == 1 ? "" : "s");
     text_format(out, "; threshold %g %%, confidence %g %%, accuracy %s", settings->threshold * 100,
                 settings->confidence * 100,
                 settings->accuracy ? accuracy_gate_name(settings->gate) : "not judged");
@@ -166,13 +176,14 @@ enum column {
     COLUMN_SPEED,
     COLUMN_ACCURACY,
     COLUMN_ERROR,
+    COLUMN_REPRODUCIBLE,
     COLUMN_NOTE,
     COLUMNS
 };
 
 static const char *const headings[COLUMNS] = {
-    "kernel", "convention", "shape", "cache", "new/base", "base",        "new",
-    "roof",   "p",          "noise", "speed", "accuracy", "worst error", "note"};
+    "kernel", "convention", "shape", "cache",    "new/base",    "base",         "new", "roof",
+    "p",      "noise",      "speed", "accuracy", "worst error", "reproducible", "note"};
 
 /* A duet times no roof and tests no ranks. */
 static bool has_column(const comparison *comparison, int column)
@@ -181,12 +192,14 @@ static bool has_column(const comparison *comparison, int column)
     return ranks || (column != COLUMN_ROOF && column != COLUMN_P);
 }
 
-/* What moved, or was timed; the many bit-identical inputs of a stored run are only counted. */
+/* What moved, or was timed; the many bit-identical inputs of a stored run are only counted. That a
+ * kernel is less reproducible is said once, below, and not at each of them. */
 static bool is_shown(const comparison *comparison, const comparison_pair *pair)
 {
     return strcmp(comparison->settings.tool, "compare") != 0 || pair->speed != SPEED_NOT_MEASURED ||
            pair->accuracy > ACCURACY_IDENTICAL ||
-           pair_exit_code(pair, &comparison->settings) != EXIT_CODE_FINE;
+           (pair_exit_code(pair, &comparison->settings) != EXIT_CODE_FINE &&
+            !pair_is_less_reproducible(pair));
 }
 
 /* "0.52 was 0.50", or one of them where people cannot tell the two apart. */
@@ -209,7 +222,7 @@ static double worst_error(const comparison_pair *pair, int side)
 static void fill_cells(const comparison *comparison, const comparison_pair *pair,
                        text cells[COLUMNS])
 {
-    char p[16];
+    char p[16], both[32];
     add_plain(&cells[COLUMN_KERNEL], pair->key.kernel);
     add_convention(&cells[COLUMN_CONVENTION], &pair->key);
     add_shape(&cells[COLUMN_SHAPE], &pair->key);
@@ -223,6 +236,8 @@ static void fill_cells(const comparison *comparison, const comparison_pair *pair
     text_add(&cells[COLUMN_SPEED], or_dash(speed_verdict_name(pair->speed)));
     text_add(&cells[COLUMN_ACCURACY], or_dash(accuracy_verdict_name(pair->accuracy)));
     add_both(&cells[COLUMN_ERROR], worst_error(pair, BASE), worst_error(pair, NEW));
+    text_add(&cells[COLUMN_REPRODUCIBLE],
+             reproducible_both(pair->reproducible[BASE], pair->reproducible[NEW], both));
     add_pair_note(&cells[COLUMN_NOTE], comparison, pair);
 }
 

@@ -21,8 +21,9 @@ typedef struct duet {
     judge *judge;
     int cpu;
     progress progress;
-    plan plan;             /* of the shape that runs; its kernels are base's */
-    unsigned next_process; /* numbers the timing processes */
+    plan plan;                        /* of the shape that runs; its kernels are base's */
+    unsigned next_process;            /* numbers the timing processes */
+    const char **reproducible[SIDES]; /* the class of each of kernels[side]; NULL: not measured */
 } duet;
 
 /* A pair, and the kernels that it is of. */
@@ -44,6 +45,11 @@ bool duet_load(duet *duet, error *error);
 /* Kernels that both have, of the plan's: partners[i] goes with plan.kernels[i], NULL where there is
  * none. Error (4): no kernel in common. */
 bool duet_partners(duet *duet, const kernel_entry **partners, error *error);
+
+/* Finds the reproducibility class of both kernels of each pair: partners[i] goes with
+ * plan.kernels[i]. */
+bool duet_find_classes(duet *duet, const kernel_entry *const *partners, error *error);
+const char *duet_class(const duet *duet, int side, const kernel_entry *kernel);
 
 /* Judges both sides of the pairs of one shape: pairs[0..count-1] on the two blocks of rows that are
  * timed (their outputs go to outputs[pair][side][block], to be freed by the caller, NULL where a

@@ -1,6 +1,7 @@
 /* Judges both sides of every pair on the same rows and compares what came out, bit for bit. */
 #include "duet.h"
 #include "interrupt.h"
+#include "reproducible.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,4 +120,45 @@ bool duet_judge_families(duet *duet, const speed_group *group, duet_pair *pairs,
             return false;
     }
     return true;
+}
+
+/* Of one side, under the first convention that is timed. */
+static bool find_classes_of(duet *duet, int side, const kernel_entry *const *own, size_t count,
+                            error *error)
+{
+    const kernel_list *all = &duet->kernels[side];
+    invariance *found = calloc(count + 1, sizeof *found);
+    bool fine = found || fail_memory(error, "the kernels' classes");
+    fine = fine && invariance_measure_own(duet->judge, &duet->plan.speed[0].convention, all, own,
+                                          found, count, error);
+    for (size_t i = 0; fine && i < count; i++)
+        duet->reproducible[side][own[i] - all->kernels] =
+            reproducible_found(&own[i]->facts, &found[i]);
+    free(found);
+    return fine;
+}
+
+bool duet_find_classes(duet *duet, const kernel_entry *const *partners, error *error)
+{
+    const kernel_entry **own = calloc(duet->plan.kernel_count + 1, sizeof *own);
+    bool fine = own || fail_memory(error, "the kernels' classes");
+    for (int side = 0; fine && side < SIDES; side++) {
+        size_t count = 0;
+        duet->reproducible[side] = calloc(duet->kernels[side].count + 1, sizeof(char *));
+        if (!duet->reproducible[side])
+            fine = fail_memory(error, "the kernels' classes");
+        for (size_t i = 0; i < duet->plan.kernel_count; i++)
+            if (partners[i])
+                own[count++] = side == BASE ? duet->plan.kernels[i] : partners[i];
+        if (duet->comparison.settings.accuracy && duet->plan.speed_count > 0)
+            fine = fine && find_classes_of(duet, side, own, count, error);
+    }
+    free(own);
+    return fine;
+}
+
+const char *duet_class(const duet *duet, int side, const kernel_entry *kernel)
+{
+    const char *found = duet->reproducible[side][kernel - duet->kernels[side].kernels];
+    return found ? found : reproducible_found(&kernel->facts, NULL);
 }

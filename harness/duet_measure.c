@@ -70,6 +70,8 @@ static bool add_pairs(duet *duet, const speed_group *group, const kernel_entry *
                                          comparison_regime(comparison, &key));
         pairs[(*count)++].kernels[BASE] = duet->plan.kernels[i];
         pairs[*count - 1].kernels[NEW] = partners[i];
+        added->reproducible[BASE] = duet_class(duet, BASE, duet->plan.kernels[i]);
+        added->reproducible[NEW] = duet_class(duet, NEW, partners[i]);
     }
     for (size_t i = 0; i < *count; i++) /* now that they stay where they are */
         pairs[i].pair = &comparison->pairs[*first + i];
@@ -176,7 +178,8 @@ bool duet_measure(duet *duet, const plan_request *request, error *error)
     timed_shapes list = {0};
     const kernel_entry **partners = calloc(duet->plan.kernel_count, sizeof *partners);
     bool fine = partners || fail_memory(error, "the pairs");
-    fine = fine && duet_partners(duet, partners, error) && list_shapes(duet, request, &list, error);
+    fine = fine && duet_partners(duet, partners, error) &&
+           duet_find_classes(duet, partners, error) && list_shapes(duet, request, &list, error);
     progress_begin(
         &duet->progress,
         (double)(list.count * duet->plan.kernel_count) *
@@ -184,6 +187,7 @@ bool duet_measure(duet *duet, const plan_request *request, error *error)
     for (size_t i = 0; fine && i < list.count; i++)
         fine = measure_shape(duet, request, &list, &list.shapes[i], partners, error);
     progress_end(&duet->progress);
+    fine = comparison_note_classes(&duet->comparison, fine ? error : NULL) && fine;
     free(list.shapes);
     free(partners);
     return fine;
@@ -209,6 +213,8 @@ void duet_free(duet *duet)
     judge_destroy(duet->judge);
     worker_stop(duet->worker);
     plan_free(&duet->plan);
+    free(duet->reproducible[BASE]);
+    free(duet->reproducible[NEW]);
     kernel_list_free(&duet->kernels[BASE]);
     kernel_list_free(&duet->kernels[NEW]);
     comparison_free(&duet->comparison);

@@ -9,6 +9,7 @@
 #include "judge.h"
 #include "npy.h"
 #include "paths.h"
+#include "reproducible.h"
 #include "output.h"
 #include "storage.h"
 #include "text.h"
@@ -215,6 +216,23 @@ static bool show_attribution(const eval_options *options, const ln_convention *c
            attribution_chart(all, count, subtitle, plots, options->chart, error);
 }
 
+/* The class of each, among the ISAs that it has. */
+static bool find_classes(judge *judge, const ln_convention *convention, const kernel_list *kernels,
+                         attributed *all, size_t count, error *error)
+{
+    const kernel_entry **own = calloc(count + 1, sizeof *own);
+    invariance *found = calloc(count + 1, sizeof *found);
+    bool fine = (own && found) || fail_memory(error, "the kernels' classes");
+    for (size_t i = 0; fine && i < count; i++)
+        own[i] = all[i].kernel;
+    fine = fine && invariance_measure_own(judge, convention, kernels, own, found, count, error);
+    for (size_t i = 0; fine && i < count; i++)
+        all[i].reproducible = reproducible_found(&own[i]->facts, &found[i]);
+    free(own);
+    free(found);
+    return fine;
+}
+
 /* Every kernel that the glob names, on the same rows. */
 static exit_code attribute(const eval_options *options, const ln_convention *convention,
                            const tensors *tensors, worker *worker, const kernel_list *kernels,
@@ -240,29 +258,12 @@ static exit_code attribute(const eval_options *options, const ln_convention *con
     }
     if (fine && count == 0)
         fine = kernel_find(kernels, options->kernel, error) != NULL;
-    fine = fine && show_attribution(options, convention, tensors, all, count, error);
+    fine = fine && find_classes(judge, convention, kernels, all, count, error) &&
+           show_attribution(options, convention, tensors, all, count, error);
     judge_block_free(&block);
     judge_destroy(judge);
     free(all);
     return fine ? code : error->code;
-}
-
-/* Of one kernel, among the ISAs that it has. */
-static bool measure_invariance(judge *judge, const ln_convention *convention,
-                               const kernel_list *kernels, const kernel_entry *kernel,
-                               invariance *found, error *error)
-{
-    const kernel_entry **family = malloc((kernels->count + 1) * sizeof *family);
-    invariance *all = calloc(kernels->count + 1, sizeof *all);
-    invariance_request request = {.convention = *convention, .input = "normal"};
-    bool fine = (family && all) || fail_memory(error, "a kernel's invariance");
-    fine = fine && invariance_measure(judge, &request, family, all,
-                                      with_families(kernels, &kernel, 1, family), error);
-    if (fine)
-        *found = all[0];
-    free(family);
-    free(all);
-    return fine;
 }
 
 /* The class of a kernel that ran, and the result. */
@@ -275,7 +276,7 @@ static bool show(const eval_options *options, const ln_convention *convention,
     stored_case result = as_case(options, convention, tensors, judgement);
     eval_shown shown = {.result = &result, .certified = judge_reference_counts(judge)};
     if (kernel && result.metrics.elements > 0 &&
-        !measure_invariance(judge, convention, kernels, kernel, &found, error))
+        !invariance_measure_own(judge, convention, kernels, &kernel, &found, 1, error))
         return false;
     found.varies |= judgement->varies;
     shown.reproducibility = reproducibility_name(reproducibility_of(&found));

@@ -67,9 +67,12 @@ static double x_radius(const fingerprint_input *input, size_t row)
     double most = 0;
     if (input->x_digits == FINGERPRINT_EXACT)
         return 0;
-    for (size_t i = row * input->hidden; i < (row + 1) * input->hidden; i++)
-        most = fmax(most, fabs((double)input->x[i]) +
-                              (input->residual ? 2 * fabs((double)input->residual[i]) : 0));
+    for (size_t i = row * input->hidden; i < (row + 1) * input->hidden; i++) {
+        double size = fabs((double)input->x[i]);
+        if (input->residual)
+            size += 2 * fabs((double)input->residual[i]);
+        most = size > most ? size : most; /* fmax() here is more than gcc 12 bears on aarch64 */
+    }
     return half_unit(input->x_digits) * (input->residual ? 2 : 1) + 4 * most * 0x1p-24;
 }
 

@@ -12,8 +12,9 @@ enum { HISTORY_LEAST_RUNS = 8 }; /* two segments of four */
 typedef struct history_point {
     int64_t run;
     char started[32], commit[41];
-    double value, lo, hi; /* no interval: NaN */
-    size_t segment;       /* counts the changes before it */
+    double value, lo, hi;     /* no interval: NaN */
+    size_t segment;           /* counts the changes before it */
+    const char *reproducible; /* the kernel's class in this run, as reproducible.h has it */
 } history_point;
 
 typedef struct history_series {

@@ -3,9 +3,11 @@
 #include "bootstrap.h"
 #include "change_points.h"
 #include "metric_fields.h"
+#include "reproducible.h"
 #include "speed.h"
 #include "store_calibration.h"
 #include "text.h"
+#include "views.h"
 #include <fnmatch.h>
 #include <jansson.h>
 #include <math.h>
@@ -155,7 +157,9 @@ static bool load_run(store *store, const history_request *request, const stored_
     stored_cases cases = {0};
     size_t place;
     history_point point = {.run = run->id};
-    bool fine = store_machine(store, run->id, &machine, error) &&
+    json_t *kernels = NULL;
+    bool fine = store_descriptors(store, run->id, &kernels, error) &&
+                store_machine(store, run->id, &machine, error) &&
                 store_cases(store, run->id, &cases, error) &&
                 find_machine(history, &machine, &place, error);
     snprintf(point.started, sizeof point.started, "%s", run->started);
@@ -166,9 +170,11 @@ static bool load_run(store *store, const history_request *request, const stored_
         if (!is_wanted(request, &cases.cases[i].key))
             continue;
         fine = value_of(request, &cases, i, &point, error);
+        point.reproducible = reproducible_stored(kernels, cases.cases[i].key.kernel);
         if (fine && isfinite(point.value))
             fine = add_point(history, place, &cases.cases[i].key, &point, error);
     }
+    json_decref(kernels);
     stored_cases_free(&cases);
     machine_free(&machine);
     return fine;
@@ -220,13 +226,10 @@ static bool divide(history_series *series, uint64_t seed, error *error)
  */
 static bool describe(store *store, history_series *series, error *error)
 {
-    char *stored = NULL;
     size_t index;
-    json_t *descriptor;
-    if (!store_kernels_json(store, series->points[series->count - 1].run, &stored, error))
+    json_t *descriptor, *kernels;
+    if (!store_descriptors(store, series->points[series->count - 1].run, &kernels, error))
         return false;
-    json_t *kernels = json_loads(stored, 0, NULL);
-    free(stored);
     json_array_foreach(kernels, index, descriptor)
     {
         const char *name = json_string_value(json_object_get(descriptor, "name"));

@@ -1,5 +1,6 @@
 /* The history as a table, as TSV and as JSON. */
 #include "history.h"
+#include "reproducible.h"
 #include "text.h"
 #include "views.h"
 #include "views_tsv.h"
@@ -28,11 +29,20 @@ static void add_change(text *out, const history_series *series, size_t change)
         text_format(out, ", %+.2g %%", (after / before - 1) * 100);
 }
 
+/* That of the latest run, and what it was before it changed. */
+static const char *class_over_runs(const history_series *series, char buffer[32])
+{
+    const char *latest = series->points[series->count - 1].reproducible, *before = latest;
+    for (size_t p = series->count; p-- > 0 && strcmp(before, latest) == 0;)
+        before = series->points[p].reproducible;
+    return reproducible_both(before, latest, buffer);
+}
+
 static void add_cells(table *table, const history_series *series)
 {
     const case_key *key = &series->key;
     text cell = {0};
-    char shown[16];
+    char shown[16], both[32];
     table_format(table, "%zu", series->machine + 1);
     plain(&cell, key->kernel);
     table_cell(table, cell.bytes ? cell.bytes : "");
@@ -49,6 +59,7 @@ static void add_cells(table *table, const history_series *series)
     table_format(table, "%zu", series->count);
     table_cell(table, number_short(series->medians[0], shown));
     table_cell(table, number_short(series->points[series->count - 1].value, shown));
+    table_cell(table, class_over_runs(series, both));
     table_format(table, "%zu", series->change_count);
     if (series->change_count > 0)
         add_change(&cell, series, series->change_count - 1);
@@ -60,9 +71,9 @@ static void add_cells(table *table, const history_series *series)
 
 static bool print_series(const history *history, const output *out, error *error)
 {
-    static const char *const headings[] = {"machine", "kernel",     "convention", "shape",
-                                           "cache",   "runs",       "first",      "latest",
-                                           "changes", "last change"};
+    static const char *const headings[] = {"machine",      "kernel",  "convention", "shape",
+                                           "cache",        "runs",    "first",      "latest",
+                                           "reproducible", "changes", "last change"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     for (size_t i = 0; table && i < history->count; i++)
         add_cells(table, &history->series[i]);
@@ -80,10 +91,10 @@ static bool print_series(const history *history, const output *out, error *error
 
 static bool print_points(const history *history, const output *out, error *error)
 {
-    const char *const headings[] = {"machine", "kernel",        "convention",     "input",   "rows",
-                                    "hidden",  "dtype",         "cache",          "threads", "run",
-                                    "started", "commit",        history->measure, "lo",      "hi",
-                                    "segment", "segment_median"};
+    const char *const headings[] = {
+        "machine",        "kernel", "convention", "input",   "rows",           "hidden",
+        "dtype",          "cache",  "threads",    "run",     "started",        "commit",
+        history->measure, "lo",     "hi",         "segment", "segment_median", "reproducible"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     char number[40];
     for (size_t i = 0; table && i < history->count; i++)
@@ -109,6 +120,7 @@ static bool print_points(const history *history, const output *out, error *error
             }
             table_format(table, "%zu", point->segment);
             table_format(table, "%.17g", series->medians[point->segment]);
+            table_cell(table, point->reproducible);
         }
     return output_table(out, table, error);
 }
@@ -126,7 +138,8 @@ static json_t *point_json(const history_point *point)
         set(object, "commit", json_text(point->commit)) &&
         set(object, "value", json_figure(point->value)) &&
         set(object, "lo", json_figure(point->lo)) && set(object, "hi", json_figure(point->hi)) &&
-        set(object, "segment", json_integer((json_int_t)point->segment)))
+        set(object, "segment", json_integer((json_int_t)point->segment)) &&
+        set(object, "reproducibility", reproducible_json(point->reproducible)))
         return object;
     json_decref(object);
     return NULL;

@@ -7,6 +7,7 @@
 #include "paths.h"
 #include "hunt_show.h"
 #include "progress.h"
+#include "reproducible.h"
 #include "session_setup.h"
 #include "views.h"
 #include <math.h>
@@ -22,6 +23,8 @@ typedef struct hunt_options {
     output printed;
 } hunt_options;
 
+#define NOT_GIVEN UINT64_MAX /* --restarts */
+
 /* "1/4": the second of four. */
 static bool parse_shard(const char *given, hunt_settings *settings, error *error)
 {
@@ -30,10 +33,13 @@ static bool parse_shard(const char *given, hunt_settings *settings, error *error
     bool digits = strspn(given, "0123456789/") == strlen(given) && given[0] != '/';
     if (!digits || sscanf(given, "%llu/%llu%c", &shard, &shards, &end) != 2)
         return fail(error, EXIT_CODE_USAGE, "--shard %.60s: I/N was expected, as in 0/4", given);
-    if (shards == 0 || shard >= shards || shards > 1 << 20)
+    if (shards == 0 || shards > 1 << 20)
+        return fail(error, EXIT_CODE_USAGE, "--shard %.60s: 1 to 1048576 shards were expected",
+                    given);
+    if (shard >= shards)
         return fail(error, EXIT_CODE_USAGE,
                     "--shard %.60s: there is no such shard: 0/%llu to %llu/%llu are", given, shards,
-                    shards ? shards - 1 : 0, shards);
+                    shards - 1, shards);
     settings->shard = shard;
     settings->shards = shards;
     return true;
@@ -44,9 +50,13 @@ static bool check_numbers(const hunt_options *options, error *error)
     if (options->hidden == 0 || options->hidden > 1 << 20)
         return fail(error, EXIT_CODE_USAGE, "--hidden %llu: 1 to 1048576 was expected",
                     (unsigned long long)options->hidden);
-    if (options->restarts && options->seconds > 0)
+    if (options->restarts != NOT_GIVEN && !isnan(options->seconds))
         return fail(error, EXIT_CODE_USAGE,
                     "--restarts and --time: one of them was expected, not both");
+    if (options->restarts == 0)
+        return fail(error, EXIT_CODE_USAGE, "--restarts 0: at least 1 was expected");
+    if (!isnan(options->seconds) && !seconds_check("time", options->seconds, error))
+        return false;
     if (options->keep == 0 || options->keep > 10000)
         return fail(error, EXIT_CODE_USAGE, "--keep %llu: 1 to 10000 was expected",
                     (unsigned long long)options->keep);
@@ -64,8 +74,8 @@ static bool settings_of(const hunt_options *options, hunt_settings *settings, er
         .seed = options->seed,
         .max_kappa = options->max_kappa,
         .keep = options->keep,
-        .restarts = options->restarts,
-        .seconds = options->seconds,
+        .restarts = options->restarts != NOT_GIVEN ? options->restarts : 0,
+        .seconds = isnan(options->seconds) ? 0 : options->seconds,
         .shards = 1,
     };
     if (!options->kernel)
@@ -74,7 +84,7 @@ static bool settings_of(const hunt_options *options, hunt_settings *settings, er
         !convention_parse(options->convention, &convention, error) ||
         (options->shard && !parse_shard(options->shard, settings, error)))
         return false;
-    if (!options->restarts && !(options->seconds > 0))
+    if (options->restarts == NOT_GIVEN && isnan(options->seconds))
         settings->restarts = 54;
     if (strcmp(options->goal, "bound") == 0)
         settings->goal = GOAL_BOUND;
@@ -131,6 +141,18 @@ static exit_code code_of(const hunt *hunt)
     return code;
 }
 
+/* Before the search: what interrupts that takes nothing from its finds. */
+static bool find_class(hunt *hunt, const kernel_list *kernels, error *error)
+{
+    ln_convention convention;
+    invariance found = {0};
+    if (!convention_parse(hunt->settings.convention, &convention, error) ||
+        !invariance_measure_own(hunt->judge, &convention, kernels, &hunt->kernel, &found, 1, error))
+        return false;
+    hunt->reproducible = reproducible_found(&hunt->kernel->facts, &found);
+    return true;
+}
+
 static exit_code run_hunt(const hunt_options *options, error *error)
 {
     hunt hunt = {0};
@@ -151,7 +173,8 @@ static exit_code run_hunt(const hunt_options *options, error *error)
             hunt.settings.param = hunt.kernel->facts.param;
         }
         hunt.settings.claimed = hunt.kernel && hunt.kernel->facts.has_bound && !options->unclaimed;
-        fine = hunt.kernel && (hunt.judge || fail_memory(error, "the judge"));
+        fine = hunt.kernel && (hunt.judge || fail_memory(error, "the judge")) &&
+               find_class(&hunt, &kernels, error);
     }
     if (options->out)
         snprintf(path, sizeof path, "%.1000s", options->out);
@@ -185,6 +208,8 @@ exit_code command_hunt(int argc, char **argv, error *error)
                          .hidden = 64,
                          .seed = 1,
                          .keep = 8,
+                         .restarts = NOT_GIVEN,
+                         .seconds = NAN,
                          .max_kappa = INFINITY,
                          .deadline = 10};
     const option options[] = {

@@ -43,11 +43,12 @@ typedef struct hunt {
     void *gamma, *beta; /* NULL where the convention has none */
     worst_row *finds;   /* gravest first, `keep` at most */
     size_t find_count;
-    uint64_t done;    /* restarts */
-    uint64_t rows;    /* tried */
-    double until;     /* when to stop, on the monotonic clock; 0: never */
-    bool cut;         /* the last restart was stopped before its end */
-    bool interrupted; /* by the user */
+    uint64_t done;            /* restarts */
+    uint64_t rows;            /* tried */
+    double until;             /* when to stop, on the monotonic clock; 0: never */
+    bool cut;                 /* the last restart was stopped before its end */
+    bool interrupted;         /* by the user */
+    const char *reproducible; /* the kernel's class, as reproducible.h has it; NULL: not known */
 } hunt;
 
 /* Gamma and beta from the seed. False: memory. */

@@ -1,5 +1,6 @@
 #include "hunt_show.h"
 #include "number.h"
+#include "reproducible.h"
 #include "views.h"
 #include <math.h>
 
@@ -28,6 +29,8 @@ static bool print_table(const hunt *hunt, const char *path, double seconds, cons
         output_line(output, "%llu restarts, %llu rows tried in %.1f s (%.0f a second)%s",
                     (unsigned long long)hunt->done, (unsigned long long)hunt->rows, seconds,
                     (double)hunt->rows / seconds, hunt->interrupted ? ": interrupted" : "");
+    if (hunt->reproducible)
+        output_line(output, "%s is reproducible: %s", hunt->settings.kernel, hunt->reproducible);
     output_line(output, "finds   %s", path);
     return true;
 }
@@ -53,14 +56,15 @@ static json_t *hunt_json(const hunt *hunt, const char *path, double seconds)
     json_t *finds = json_array();
     for (size_t i = 0; finds && i < hunt->find_count; i++)
         json_array_append_new(finds, find_json(&hunt->finds[i]));
-    return json_pack(
-        "{s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:o, s:o, s:b, s:o, s:o}", "kernel", settings->kernel,
-        "convention", settings->convention, "dtype", dtype_name(settings->storage), "hidden",
-        (json_int_t)settings->hidden, "seed", (json_int_t)settings->seed, "goal",
-        settings->goal == GOAL_BOUND ? "bound" : "row-ulp", "restarts", (json_int_t)hunt->done,
-        "rows_tried", timed ? json_integer((json_int_t)hunt->rows) : json_null(), "seconds",
-        json_figure(seconds), "interrupted", hunt->interrupted, "file", json_text(path), "finds",
-        finds);
+    return json_pack("{s:s, s:o, s:s, s:s, s:I, s:I, s:s, s:I, s:o, s:o, s:b, s:o, s:o}", "kernel",
+                     settings->kernel, "reproducibility", reproducible_json(hunt->reproducible),
+                     "convention", settings->convention, "dtype", dtype_name(settings->storage),
+                     "hidden", (json_int_t)settings->hidden, "seed", (json_int_t)settings->seed,
+                     "goal", settings->goal == GOAL_BOUND ? "bound" : "row-ulp", "restarts",
+                     (json_int_t)hunt->done, "rows_tried",
+                     timed ? json_integer((json_int_t)hunt->rows) : json_null(), "seconds",
+                     json_figure(seconds), "interrupted", hunt->interrupted, "file",
+                     json_text(path), "finds", finds);
 }
 
 bool hunt_print(const hunt *hunt, const char *path, double seconds, const output *output,

@@ -102,5 +102,10 @@ static const double invariance_seconds = 0.05;
 bool invariance_measure(judge *judge, const invariance_request *request,
                         const kernel_entry *const *kernels, invariance *found, size_t count,
                         error *error);
+/* The same of own[0..count-1] on normal rows, with their families among all kernels beside them:
+ * found[] has one for each of its own. */
+bool invariance_measure_own(judge *judge, const ln_convention *convention, const kernel_list *all,
+                            const kernel_entry *const *own, invariance *found, size_t count,
+                            error *error);
 
 #endif

@@ -282,3 +282,20 @@ bool invariance_measure(judge *judge, const invariance_request *request,
     invariance_compare_isas(kernels, found, count);
     return true;
 }
+
+bool invariance_measure_own(judge *judge, const ln_convention *convention, const kernel_list *all,
+                            const kernel_entry *const *own, invariance *found, size_t count,
+                            error *error)
+{
+    const kernel_entry **family = malloc((all->count + 1) * sizeof *family);
+    invariance *each = calloc(all->count + 1, sizeof *each);
+    invariance_request request = {.convention = *convention, .input = "normal"};
+    bool fine = (family && each) || fail_memory(error, "the kernels' invariance");
+    fine = fine && invariance_measure(judge, &request, family, each,
+                                      with_families(all, own, count, family), error);
+    if (fine)
+        memcpy(found, each, count * sizeof *found);
+    free(family);
+    free(each);
+    return fine;
+}

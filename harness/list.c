@@ -5,6 +5,7 @@
 #include "kernel_json.h"
 #include "models.h"
 #include "output.h"
+#include "reproducible.h"
 #include "store.h"
 #include "text.h"
 #include "views.h"
@@ -55,7 +56,7 @@ static table *kernels_as_table(const kernel_list *kernels)
         table_cell(table, facts->isa[0] ? facts->isa : "-");
         table_format(table, "%u", facts->unroll);
         table_cell(table, kernel_traits(kernel, traits));
-        table_cell(table, reproducibility_name(reproducibility_declared(facts)));
+        table_cell(table, reproducible_found(facts, NULL));
         table_cell(table, kernel->source);
         table_cell(table, kernel->unsupported[0] ? kernel->unsupported : "yes");
     }

@@ -3,6 +3,7 @@
 #include "interrupt.h"
 #include "output.h"
 #include "replay.h"
+#include "reproducible.h"
 #include "stored_run.h"
 #include <fnmatch.h>
 #include <math.h>
@@ -28,6 +29,7 @@ typedef struct replayer {
     output printed;
     table *table;
     json_t *array;
+    json_t *descriptors; /* of the stored run; NULL: a file is replayed */
     size_t count, reproduced, absent;
 } replayer;
 
@@ -49,7 +51,7 @@ static const char *yes_no(bool known, bool yes)
     return !known ? "-" : yes ? "the same" : "differ";
 }
 
-static void add_line(table *table, const char *what, const replay_result *result)
+static void add_line(table *table, const char *what, const char *class, const replay_result *result)
 {
     char number[16], described[256];
     const replay_side *then = &result->then, *now = &result->now;
@@ -64,6 +66,7 @@ static void add_line(table *table, const char *what, const replay_result *result
     table_cell(table, number_short(now->row_ulp, number));
     table_cell(table, yes_no(result->hashed, result->same_bits));
     table_cell(table, result->reproduces ? "yes" : "NO");
+    table_cell(table, class);
     table_cell(table, result->note[0] ? result->note : "-");
 }
 
@@ -81,13 +84,15 @@ static json_t *side_json(const replay_side *side)
                      out ? json_text(exact) : json_null());
 }
 
-static bool add_json(json_t *array, const char *what, const replay_result *result)
+static bool add_json(json_t *array, const char *what, const char *class,
+                     const replay_result *result)
 {
     const worst_row *find = &result->find;
-    json_t *line = json_pack("{s:o, s:s, s:s, s:I, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:o}", "what",
-                             json_text(what), "kernel", find->kernel, "convention",
-                             find->convention, "hidden", (json_int_t)find->hidden, "then",
-                             side_json(&result->then), "now", side_json(&result->now), "same_bits",
+    json_t *line = json_pack("{s:o, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:o}",
+                             "what", json_text(what), "kernel", find->kernel, "reproducibility",
+                             reproducible_json(class), "convention", find->convention, "hidden",
+                             (json_int_t)find->hidden, "then", side_json(&result->then), "now",
+                             side_json(&result->now), "same_bits",
                              result->hashed ? json_boolean(result->same_bits) : json_null(),
                              "same_error", result->same_error, "same_verdict", result->same_verdict,
                              "whole", result->whole, "reproduces", result->reproduces, "note",
@@ -96,8 +101,12 @@ static bool add_json(json_t *array, const char *what, const replay_result *resul
 }
 
 /* Takes what the result owns. */
-static bool note(replayer *replayer, const char *what, replay_result *result, error *error)
+static bool note(replayer *replayer, const kernel_entry *kernel, const char *what,
+                 replay_result *result, error *error)
 {
+    const char *class = replayer->descriptors
+                            ? reproducible_stored(replayer->descriptors, kernel->facts.name)
+                            : reproducible_found(&kernel->facts, NULL);
     replayer->count++;
     replayer->reproduced += result->reproduces;
     replayer->absent += result->now.verdict.kind == VERDICT_UNSUPPORTED;
@@ -108,9 +117,9 @@ static bool note(replayer *replayer, const char *what, replay_result *result, er
         fine = !out.failed && fwrite(out.bytes, 1, out.length, stdout) == out.length;
         text_free(&out);
     } else if (replayer->printed.format == OUTPUT_JSON) {
-        fine = add_json(replayer->array, what, result);
+        fine = add_json(replayer->array, what, class, result);
     } else {
-        add_line(replayer->table, what, result);
+        add_line(replayer->table, what, class, result);
     }
     replay_result_free(result);
     return fine || fail_memory(error, "what was replayed");
@@ -144,7 +153,7 @@ static bool replay_file(replayer *replayer, error *error)
         char what[64];
         snprintf(what, sizeof what, "find %zu", i + 1);
         fine = kernel && replay_find(replayer->judge, kernel, &list.rows[i], &result, error) &&
-               note(replayer, what, &result, error);
+               note(replayer, kernel, what, &result, error);
         if (fine && interrupted())
             fine = fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
     }
@@ -191,7 +200,7 @@ static bool replay_stored(replayer *replayer, store *store, const stored_case *j
         return false;
     snprintf(what, sizeof what, "case %lld: %.60s", (long long)judged->id, judged->key.input);
     bool fine = replay_case(replayer->judge, kernel, judged, has ? &worst : NULL, &result, error) &&
-                note(replayer, what, &result, error);
+                note(replayer, kernel, what, &result, error);
     stored_worst_free(&worst);
     if (fine && interrupted())
         fine = fail(error, EXIT_CODE_INTERRUPTED, "interrupted");
@@ -243,8 +252,9 @@ static bool replay_store(replayer *replayer, error *error)
     if (!store_open(replayer->options->database, STORE_READ, &store, error))
         return false;
     bool fine = run_of_case(store, replayer->options, &id, error) &&
-                store_run(store, id, &run, error) && store_cases(store, id, &cases, error) &&
-                turn_to_seed(replayer, run.seed, error) &&
+                store_run(store, id, &run, error) &&
+                store_descriptors(store, id, &replayer->descriptors, error) &&
+                store_cases(store, id, &cases, error) && turn_to_seed(replayer, run.seed, error) &&
                 replay_cases(replayer, store, &cases, error);
     stored_cases_free(&cases);
     store_close(store);
@@ -301,9 +311,9 @@ static exit_code replay(void *context, const word_list *operands, error *error)
 {
     const replay_options *options = context;
     (void)operands;
-    static const char *const headings[] = {"what", "kernel",      "convention", "hidden",
-                                           "then", "row ULP",     "now",        "row ULP now",
-                                           "bits", "reproduces?", "note"};
+    static const char *const headings[] = {"what", "kernel",      "convention",   "hidden",
+                                           "then", "row ULP",     "now",          "row ULP now",
+                                           "bits", "reproduces?", "reproducible", "note"};
     replayer replayer = {.options = options};
     interrupt_watch();
     replayer.table = table_create(headings, sizeof headings / sizeof *headings);
@@ -318,6 +328,7 @@ static exit_code replay(void *context, const word_list *operands, error *error)
     exit_code code = fine ? code_of(&replayer) : error->code;
     table_destroy(replayer.table);
     json_decref(replayer.array);
+    json_decref(replayer.descriptors);
     judge_destroy(replayer.judge);
     worker_stop(replayer.worker);
     kernel_list_free(&replayer.kernels);

@@ -106,12 +106,12 @@ static void figure_cell(double value, text *out)
 static void name_cells(const leader *leader, text *out)
 {
     if (!leader->at) {
-        text_add(out, "<td class=\"word left-out\">none</td><td data-value=\"nan\"></td>");
+        text_add(out, "<td class=\"word left-out\">none</td><td></td><td data-value=\"nan\"></td>");
         return;
     }
     text_add(out, "<td class=\"word name\">");
     html_escape(out, leader->at->stored->key.kernel);
-    text_add(out, "</td>");
+    text_format(out, "</td><td class=\"word\">%s</td>", leader->at->reproducibility);
     figure_cell(leader->at->speed.gbps, out);
 }
 
@@ -208,9 +208,11 @@ void html_leaders(const report_data *data, text *out)
         text_add(out, "<div class=\"scroll\"><table>\n<thead><tr><th data-sort>type</th>"
                       "<th class=\"word\" data-sort>ISA</th>"
                       "<th class=\"word\" data-sort>data in</th><th class=\"word\" "
-                      "data-sort>fastest</th><th data-sort>GB/s</th>"
+                      "data-sort>fastest</th><th class=\"word\" data-sort>reproducible</th>"
+                      "<th data-sort>GB/s</th>"
                       "<th data-sort>of the roof</th><th data-sort>worst row ULP</th>"
                       "<th class=\"word\" data-sort>fastest accurate one</th>"
+                      "<th class=\"word\" data-sort>reproducible</th>"
                       "<th data-sort>GB/s</th></tr></thead>\n"
                       "<tbody>\n");
         for (size_t type = 0; type < 4; type++) {

@@ -1,5 +1,6 @@
 /* The tables of the page: results, accuracy by input, and the machine. */
 #include "report_parts.h"
+#include "reproducible.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,6 +252,7 @@ static void matrix_row(const report_data *data, const report_group *group, const
         return;
     text_add(out, "<tr>");
     name_cell(out, kernel);
+    word_cell(out, reproducible_stored(data->view->kernels, kernel));
     for (size_t i = 0; i < input_count; i++) {
         report_error worst = report_worst_error(data, group, kernel, inputs[i]);
         const stored_case *left_out = left_out_case(data, group, kernel, inputs[i]);
@@ -267,7 +269,7 @@ static void matrix_table(const report_data *data, const report_group *group, con
                          size_t count, bool standing_only, text *out)
 {
     text_add(out, "<div class=\"scroll\"><table class=\"matrix\">\n<thead><tr>"
-                  "<th>kernel</th>");
+                  "<th>kernel</th><th class=\"word\">reproducible</th>");
     for (size_t i = 0; i < count; i++) {
         text_add(out, "<th>");
         html_escape(out, inputs[i]);
@@ -285,7 +287,7 @@ static void matrix_table(const report_data *data, const report_group *group, con
 static void matrix(const report_data *data, const report_group *group, const char **inputs,
                    bool standing_only, bool on_paper, text *out)
 {
-    enum { ON_A_SHEET = 9 };
+    enum { ON_A_SHEET = 8 };
     size_t count = judged_inputs(data, group, inputs);
     bool both = !on_paper && standing_only && count > ON_A_SHEET;
     text_format(out, "<h3>%s, ", dtype_name(group->dtype));
@@ -370,7 +372,7 @@ static const stored_case *worst_case(const report_data *data, const char *kernel
     return worst;
 }
 
-static void worst_row(const stored_case *stored, text *out)
+static void worst_row(const report_data *data, const stored_case *stored, text *out)
 {
     const ln_metrics *metrics = &stored->metrics;
     text_add(out, "<tr>");
@@ -383,6 +385,7 @@ static void worst_row(const stored_case *stored, text *out)
     text_format(out, "<td class=\"word\">row %zu, column %zu: %a, exactly %a</td>",
                 metrics->worst_row, metrics->worst_column, metrics->worst_computed,
                 metrics->worst_exact);
+    word_cell(out, reproducible_stored(data->view->kernels, stored->key.kernel));
     verdict_cell(out, stored);
     text_format(out, "<td class=\"word\"><code>lnbench replay --case %lld</code></td></tr>\n",
                 (long long)stored->id);
@@ -394,12 +397,13 @@ static void worst_table(const report_data *data, bool standing, text *out)
                   "<th data-sort>kernel</th><th class=\"word\" data-sort>input</th>"
                   "<th class=\"word\" data-sort>convention</th><th data-sort>rows &times; hidden"
                   "</th><th data-sort>row ULP</th><th class=\"word\">worst element</th>"
+                  "<th class=\"word\" data-sort>reproducible</th>"
                   "<th class=\"word\" data-sort>verdict</th><th class=\"word\">again</th></tr>"
                   "</thead>\n<tbody>\n");
     for (size_t i = 0; i < data->kernel_count; i++) {
         const stored_case *worst = worst_case(data, data->kernels[i].name);
         if (worst && data->kernels[i].stands == standing)
-            worst_row(worst, out);
+            worst_row(data, worst, out);
     }
     text_add(out, "</tbody></table></div>\n");
 }

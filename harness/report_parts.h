@@ -196,6 +196,9 @@ void tsv_setting_words(text *out, const char *key, const char *words);
 void tsv_common(text *out, const report_data *data, const char *title, const char *subtitle,
                 double width, double height);
 void tsv_frame(text *out, const char *prefix, const chart_frame *frame);
+/* The footer of a chart of what was computed here: what `before` says, the processor, the commit;
+ * unknown facts are said to be. */
+void tsv_footer_here(text *out, const char *before);
 /* A line a tick of a logarithmic axis: its name and the value. */
 void tsv_log_ticks(text *out, const char *axis, double low, double high);
 /* Writes and frees DIRECTORY/data/STEM SUFFIX. */

@@ -35,6 +35,14 @@ static double chunk_depth(double hidden, double block, double chunk)
     return fmin(steps, chunk) + log2(block) + (chunks > 1 ? floor(log2(chunks)) + 1 : 0);
 }
 
+/* For sums in turn over chunks, whose sums are added up in turn (statistics/one_sweep.h). */
+static double sweep_depth(double hidden, double block)
+{
+    enum { CHUNK_BLOCKS = 16 }; /* statistics/shifted.h */
+    double steps = ceil(hidden / block), chunks = ceil(steps / CHUNK_BLOCKS);
+    return fmin(steps, CHUNK_BLOCKS) + chunks - 1 + log2(block);
+}
+
 static const struct {
     const char *statistics;
     theory_kind kind;
@@ -63,6 +71,8 @@ static double depth_of(const theory_kernel *kernel, size_t hidden, double block,
         return 3; /* the sum, the quotient, the product */
     if (strcmp(kernel->statistics, "lanewise") == 0)
         return lane_depth((double)hidden, block, kernel->unroll);
+    if (strcmp(kernel->statistics, "shifted") == 0)
+        return sweep_depth((double)hidden, block);
     return chunk > 0 ? chunk_depth((double)hidden, block, chunk)
                      : turn_depth((double)hidden, block);
 }
@@ -144,8 +154,8 @@ double theory_variance(const theory *theory, double kappa)
     case THEORY_DOUBLED:
         carried = doubled_mean(theory, kappa);
         return theory->unit * (1 + 8 * off) + carried * carried;
-    case THEORY_CORRECTED:
-        return off * (1 + carried * carried);
+    case THEORY_CORRECTED: /* the squares' own roundings, and those of the sum in what is subtracted */
+        return off * (1 + carried) * (1 + carried);
     case THEORY_TWO_PASS:
         break;
     }

@@ -91,6 +91,19 @@ void tsv_frame(text *out, const char *prefix, const chart_frame *frame)
     }
 }
 
+void tsv_footer_here(text *out, const char *before)
+{
+    machine machine = {0};
+    struct error ignored = {0};
+    char footer[400];
+    bool known = machine_read(&machine, &ignored);
+    snprintf(footer, sizeof footer, "%.120s%.200s | commit %.12s", before,
+             known ? machine_fact_value(&machine, "cpu_model") : "unknown",
+             known ? machine_fact_value(&machine, "git_commit") : "unknown");
+    machine_free(&machine);
+    tsv_setting_text(out, "footer", footer);
+}
+
 void tsv_log_ticks(text *out, const char *axis, double low, double high)
 {
     double ticks[64];

@@ -2,6 +2,7 @@
 #include "hash.h"
 #include "interrupt.h"
 #include "metric_fields.h"
+#include "reproducible.h"
 #include "stored_run.h"
 #include "text.h"
 #include <errno.h>
@@ -282,7 +283,8 @@ static const char *figure_word(const figure *figure)
 
 static bool show_table(const figure *figures, size_t count, const output *out, error *error)
 {
-    static const char *const headings[] = {"figure", "kernel", "case", "stored", "now", "verdict"};
+    static const char *const headings[] = {"figure", "kernel", "reproducible", "case",
+                                           "stored", "now",    "verdict"};
     table *table = table_create(headings, sizeof headings / sizeof *headings);
     if (!table)
         return fail_memory(error, "what was verified");
@@ -291,6 +293,7 @@ static bool show_table(const figure *figures, size_t count, const output *out, e
         const case_key *key = &figure->stored->stored->key;
         table_cell(table, figure_word(figure));
         table_cell(table, key->kernel);
+        table_cell(table, figure->stored->reproducibility);
         table_format(table, "%zux%zu %s, %s, %s", key->rows, key->hidden, dtype_name(key->dtype),
                      key->convention, figure->speed ? cache_name(key->cache) : key->input);
         table_cell(table, figure->was);
@@ -309,12 +312,14 @@ static bool show_table(const figure *figures, size_t count, const output *out, e
 static json_t *figure_json(const figure *figure)
 {
     const case_key *key = &figure->stored->stored->key;
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:s}", "figure",
-                     figure_word(figure), "kernel", key->kernel, "convention", key->convention,
-                     "rows", (json_int_t)key->rows, "hidden", (json_int_t)key->hidden, "dtype",
-                     dtype_name(key->dtype), "input", key->input, "cache", cache_name(key->cache),
-                     "threads", (int)key->threads, "stored", figure->was, "now", figure->now,
-                     "verdict", figure->verdict, "reason", figure->reason);
+    return json_pack("{s:s, s:s, s:o, s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:s}",
+                     "figure", figure_word(figure), "kernel", key->kernel, "reproducibility",
+                     reproducible_json(figure->stored->reproducibility), "convention",
+                     key->convention, "rows", (json_int_t)key->rows, "hidden",
+                     (json_int_t)key->hidden, "dtype", dtype_name(key->dtype), "input", key->input,
+                     "cache", cache_name(key->cache), "threads", (int)key->threads, "stored",
+                     figure->was, "now", figure->now, "verdict", figure->verdict, "reason",
+                     figure->reason);
 }
 
 static bool show_json(const verifying *verifying, const figure *figures, size_t count,

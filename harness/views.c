@@ -1,41 +1,27 @@
 /* A stored run in memory, and as JSON. */
 #include "views.h"
 #include "metric_fields.h"
+#include "reproducible.h"
 #include "text.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool load_kernels(store *store, view *view, error *error)
+bool store_descriptors(store *store, int64_t run, json_t **kernels, error *error)
 {
     char *text;
-    if (!store_kernels_json(store, view->run.id, &text, error))
+    if (!store_kernels_json(store, run, &text, error))
         return false;
     json_error_t where;
-    view->kernels = json_loads(text, JSON_REJECT_DUPLICATES, &where);
+    *kernels = json_loads(text, JSON_REJECT_DUPLICATES, &where);
     free(text);
-    if (view->kernels)
+    if (*kernels)
         return true;
     /* jansson's parser takes memory that ran out for bad JSON. */
     return fail(error, EXIT_CODE_ENVIRONMENT,
                 "run %lld: a kernel's descriptor cannot be read as JSON (%s): the database is "
                 "damaged, or memory ran out",
-                (long long)view->run.id, where.text);
-}
-
-/* As its kernel's descriptor has it; runs of older versions have none. */
-static const char *reproducibility_in(const json_t *kernels, const char *kernel)
-{
-    size_t index;
-    const json_t *descriptor;
-    json_array_foreach(kernels, index, descriptor)
-    {
-        const char *name = json_string_value(json_object_get(descriptor, "name"));
-        const char *class = json_string_value(json_object_get(descriptor, "reproducibility"));
-        if (name && class && strcmp(name, kernel) == 0)
-            return class;
-    }
-    return "-";
+                (long long)run, where.text);
 }
 
 bool view_sum_up(view *view, error *error)
@@ -47,7 +33,7 @@ bool view_sum_up(view *view, error *error)
     for (size_t i = 0; i < view->cases.count; i++) {
         const case_key *key = &view->cases.cases[i].key;
         view->views[i].stored = &view->cases.cases[i];
-        view->views[i].reproducibility = reproducibility_in(view->kernels, key->kernel);
+        view->views[i].reproducibility = reproducible_stored(view->kernels, key->kernel);
         view->views[i].regime = speed_regime(key->rows, key->hidden, key->dtype, machine->l1d_bytes,
                                              machine->l2_bytes, machine->l3_bytes);
         if (!speed_of_case(&view->cases, i, &view->views[i].speed, error))
@@ -62,8 +48,8 @@ bool view_load(store *store, int64_t run, view *view, error *error)
     bool fine = store_run(store, run, &view->run, error) &&
                 store_machine(store, run, &view->machine, error) &&
                 store_cases(store, run, &view->cases, error) &&
-                store_rows(store, run, &view->rows, error) && load_kernels(store, view, error) &&
-                view_sum_up(view, error);
+                store_rows(store, run, &view->rows, error) &&
+                store_descriptors(store, run, &view->kernels, error) && view_sum_up(view, error);
     if (!fine)
         view_free(view);
     return fine;
@@ -249,17 +235,12 @@ static json_t *hash_json(const stored_case *stored)
     return stored->hashed ? json_string(hex) : json_null();
 }
 
-static json_t *class_json(const char *class)
-{
-    return class && strcmp(class, "-") != 0 ? json_text(class) : json_null();
-}
-
 json_t *view_case_json(const view_case *view)
 {
     const stored_case *stored = view->stored;
     json_t *object = json_object();
     if (object && set_key(object, &stored->key) && set(object, "regime", json_text(view->regime)) &&
-        set(object, "reproducibility", class_json(view->reproducibility)) &&
+        set(object, "reproducibility", reproducible_json(view->reproducibility)) &&
         set_verdict(object, stored) && set(object, "output_hash", hash_json(stored)) &&
         set(object, "metrics",
             has_metrics(stored) ? metrics_json(&stored->metrics) : json_null()) &&

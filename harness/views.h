@@ -8,7 +8,7 @@
 typedef struct view_case {
     const stored_case *stored;
     speed speed;
-    const char *reproducibility; /* of its kernel: "row", "run", ...; "-": not known */
+    const char *reproducibility; /* of its kernel, as reproducible.h has it; NULL: not known */
     const char *regime;          /* "L1", "L2", "L3", "DRAM" on the machine of the run */
 } view_case;
 
@@ -22,6 +22,8 @@ typedef struct view {
     stored_worst *worst; /* one a case, same order; NULL: not asked for, or the file has none */
 } view;
 
+/* The array of a run's kernel descriptors. */
+bool store_descriptors(store *store, int64_t run, json_t **kernels, error *error);
 bool view_load(store *store, int64_t run, view *view, error *error);
 /* The worst rows of its cases as well, which view_load() leaves in the store. */
 bool view_load_worst(store *store, view *view, error *error);

@@ -22,7 +22,7 @@
 
 #define LAYERNORM_DISPATCH(row) \
     row(fast, f32, f32, avx512, L1, 443, "shifted_offset_pipelined_f32_avx512") \
-    row(fast, f32, f32, avx512, L1, 2048, "shifted_blocked_f32_avx512") \
+    row(fast, f32, f32, avx512, L1, 2048, "shifted_blocked_f32_avx512_u8") \
     row(fast, f32, f32, avx512, L1, SIZE_MAX, "lanewise_guarded_f32_acc_f64_avx512_u8") \
     row(fast, f32, f32, avx512, L2, 128, "shifted_offset_transposed_f32_avx512") \
     row(fast, f32, f32, avx512, L2, 2048, "shifted_offset_pipelined_f32_avx512") \

@@ -29,8 +29,10 @@
  *                 being rstd's relative error. Where it says RSTD_ESTIMATED it also has the root
  *                 (convention.h); CENTRE_GUARDED and CENTRE_FOLDED change a row's last step
  *                 (schedule/rows.h)
- *     schedule    schedule_run(call, affine, form): all rows. One that stores y around the caches
- *                 says LN_NONTEMPORAL, and the kernel has that trait
+ *     schedule    schedule_run(problem, tensors, affine, form): all rows. One that stores y around
+ *                 the caches says LN_NONTEMPORAL, and the kernel has that trait. One that has
+ *                 another way for long rows says SCHEDULE_LONG, and has schedule_is_long(problem)
+ *                 and schedule_run_long()
  *     convention  rstd from the moments, the finish of an element, and their bounds
  */
 #ifndef LN_KERNEL_H
@@ -126,21 +128,30 @@ _Static_assert(LANES == LN_LANES, "isa.def's vector bytes and the lane file disa
 _Static_assert(sizeof(factor) >= sizeof(squares), "rstd is computed from all of m2");
 
 /* Each affine form and form of residual gets a function of its own, in which both are constants.
- * (All in one takes compilers three times as long, and runs slower.) */
+ * (All in one takes compilers three times as long, and runs slower. So do long rows beside short
+ * ones, which lose up to 5 % to that.) */
 typedef void runner(const ln_problem *problem, const ln_tensors *tensors);
 
-#define LN_RUNNER(name, affine, form)                                                              \
+#define LN_RUNNER(name, run, affine, form)                                                         \
     static __attribute__((noinline)) void name(const ln_problem *problem,                          \
                                                const ln_tensors *tensors)                          \
     {                                                                                              \
-        schedule_run(problem, tensors, affine, form);                                              \
+        run(problem, tensors, affine, form);                                                       \
     }
 
-#define LN_RUNNERS(name, affine)                                                                   \
-    LN_RUNNER(name##_alone, affine, RESIDUAL_NONE)                                                 \
-    LN_RUNNER(name##_residual, affine, RESIDUAL_READ)                                              \
-    LN_RUNNER(name##_sum, affine, RESIDUAL_WRITTEN)                                                \
+#define LN_RUNNERS_OF(name, run, affine)                                                           \
+    LN_RUNNER(name##_alone, run, affine, RESIDUAL_NONE)                                            \
+    LN_RUNNER(name##_residual, run, affine, RESIDUAL_READ)                                         \
+    LN_RUNNER(name##_sum, run, affine, RESIDUAL_WRITTEN)                                           \
     static runner *const name[] = {name##_alone, name##_residual, name##_sum};
+
+#ifdef SCHEDULE_LONG
+#define LN_RUNNERS(name, affine)                                                                   \
+    LN_RUNNERS_OF(name, schedule_run, affine)                                                      \
+    LN_RUNNERS_OF(name##_long, schedule_run_long, affine)
+#else
+#define LN_RUNNERS(name, affine) LN_RUNNERS_OF(name, schedule_run, affine)
+#endif
 
 LN_RUNNERS(run_none, LN_AFFINE_NONE)
 LN_RUNNERS(run_scalar, LN_AFFINE_SCALAR)
@@ -148,19 +159,32 @@ LN_RUNNERS(run_gamma, LN_AFFINE_GAMMA)
 LN_RUNNERS(run_vector, LN_AFFINE_VECTOR)
 LN_RUNNERS(run_gamma1, LN_AFFINE_GAMMA1)
 
+/* By affine form. */
+static runner *const *const runners[] = {
+    [LN_AFFINE_NONE] = run_none,     [LN_AFFINE_SCALAR] = run_scalar, [LN_AFFINE_GAMMA] = run_gamma,
+    [LN_AFFINE_VECTOR] = run_vector, [LN_AFFINE_GAMMA1] = run_gamma1,
+};
+
+#ifdef SCHEDULE_LONG
+static runner *const *const runners_long[] = {
+    [LN_AFFINE_NONE] = run_none_long,     [LN_AFFINE_SCALAR] = run_scalar_long,
+    [LN_AFFINE_GAMMA] = run_gamma_long,   [LN_AFFINE_VECTOR] = run_vector_long,
+    [LN_AFFINE_GAMMA1] = run_gamma1_long,
+};
+#else
+#define runners_long runners
+#define schedule_is_long(problem) 0
+#endif
+
 void LN_PASTE(ln_run_, LN_NAME)(const void *state, const ln_tensors *tensors);
 void LN_PASTE(ln_run_, LN_NAME)(const void *state, const ln_tensors *tensors)
 {
-    static runner *const *const runners[] = {
-        [LN_AFFINE_NONE] = run_none,     [LN_AFFINE_SCALAR] = run_scalar,
-        [LN_AFFINE_GAMMA] = run_gamma,   [LN_AFFINE_VECTOR] = run_vector,
-        [LN_AFFINE_GAMMA1] = run_gamma1,
-    };
     const ln_problem *problem = state;
+    runner *const *const *of_length = schedule_is_long(problem) ? runners_long : runners;
     residual_form form = !tensors->residual ? RESIDUAL_NONE
                          : !tensors->sum    ? RESIDUAL_READ
                                             : RESIDUAL_WRITTEN;
-    runners[problem->convention.affine][form](problem, tensors);
+    of_length[problem->convention.affine][form](problem, tensors);
 #ifdef LN_NONTEMPORAL
     lane_fence();
 #endif

@@ -1,5 +1,5 @@
-# How far conventions lie from one, in ULP: over hidden at one std, and over std at one hidden.
-# data/STEM.tsv: panel series x ulp; data/STEM_series.tsv as series.tsv; data/STEM_ticks.tsv: axis
+# How far conventions lie from one, in ULP and relative: over hidden at one std, and over std at one
+# hidden. data/STEM.tsv: panel series x distance; data/STEM_series.tsv as series.tsv; data/STEM_ticks.tsv: axis
 # value
 stem = ARG1
 format = ARG2
@@ -24,6 +24,15 @@ array TICK[tick_count]
 stats 'data/'.stem.'_ticks.tsv' skip 1 using (n = int($0) + 1, AXIS[n] = strcol(1), \
     TICK[n] = $2, 0) nooutput
 
+# Dashed lines over the solid ones, which would hide them.
+array ORDER[series_count]
+drawn = 0
+do for [pass = 1:2] {
+    do for [i = 1:series_count] {
+        if ((line_dash(i) == 1) == (pass == 1)) { drawn = drawn + 1; ORDER[drawn] = i }
+    }
+}
+
 array LEGEND_TEXT[series_count]
 array LEGEND_LINE[series_count]
 array LEGEND_DASH[series_count]
@@ -44,43 +53,59 @@ legend_top = 76
 legend_number = 3001
 load here.'legend.gp'
 
+# Four panels: over hidden on the left and over std on the right, in ULP above and relative below.
+# Relative there are no steps; in ULP the distance jumps where the answer passes a power of two.
 set logscale xy
-set yrange [number('ymin'):number('ymax')]
-set ytics ()
-do for [i = 1:tick_count] {
-    if (AXIS[i] eq 'y') { set ytics add (tick_label(TICK[i]) TICK[i]) }
-}
-set tmargin at screen up(legend_y + 34)
-set bmargin at screen up(height - 76)
+middle = (height - 76 + legend_y + 34) / 2
+array TOP[2] = [legend_y + 34, middle + 32]
+array BOTTOM[2] = [middle - 32, height - 76]
+array LEFT[2] = [84, 560]
+array RIGHT[2] = [480, 956]
+array LEAST[2] = [number('ymin'), number('relative_min')]
+array MOST[2] = [number('ymax'), number('relative_max')]
+array MEASURE[2] = ['distance (ULP of f32)', 'distance / largest element']
+array AXIS_OF[2] = ['y', 'relative']
+array FIRST[2] = [number('hidden_min'), number('std_min')]
+array LAST[2] = [number('hidden_max'), number('std_max')]
+array MARKED[2] = [number('hidden'), number('std')]
+array LIMIT[2] = [1, 2.0 ** -24]
+array REMARK[2] = ['below 1 ULP f32 does not show it', \
+    'below 2⁻²⁴ it is less than 1 ULP of f32']
 
 set multiplot
-set lmargin at screen across(72)
-set rmargin at screen across(470)
-set xrange [number('hidden_min'):number('hidden_max')]
-set xtics (2, 8, 32, 128, 512, 2048, 8192, 32768, 131072)
-set xlabel sprintf('hidden, at std %g', number('std')) offset 0, 0.3
-set ylabel 'distance (ULP of f32)'
-set arrow 1 from number('hidden_min'), 1 to number('hidden_max'), 1 nohead lw 1.2 lc rgb INK
-set label 1 'below 1 ULP f32 does not show it' at graph 0.02, first 1 left offset 0, -0.6 tc rgb SOFT
-set arrow 2 from number('hidden'), graph 0 to number('hidden'), graph 1 nohead lw 1 dt 3 lc rgb SOFT
-plot for [i = 1:series_count] points skip 1 \
-    using 3:(int($1) == 1 && int($2) == i ? $4 : NaN) with lines \
-    lw line_width(i) dt line_dash(i) lc rgb line_colour(i) notitle
-
-unset label
-unset arrow
-set lmargin at screen across(550)
-set rmargin at screen across(948)
-set xrange [number('std_min'):number('std_max')]
-set xtics ()
-do for [i = 1:tick_count] {
-    if (AXIS[i] eq 'std') { set xtics add (tick_label(TICK[i]) TICK[i]) }
+do for [panel = 1:4] {
+    over = (panel - 1) % 2 + 1
+    measure = (panel - 1) / 2 + 1
+    set lmargin at screen across(LEFT[over])
+    set rmargin at screen across(RIGHT[over])
+    set tmargin at screen up(TOP[measure])
+    set bmargin at screen up(BOTTOM[measure])
+    set yrange [LEAST[measure]:MOST[measure]]
+    set ytics ()
+    do for [i = 1:tick_count] {
+        if (AXIS[i] eq AXIS_OF[measure]) { set ytics add (tick_label(TICK[i]) TICK[i]) }
+    }
+    set xrange [FIRST[over]:LAST[over]]
+    if (over == 1) { set xtics (2, 8, 32, 128, 512, 2048, 8192, 32768, 131072) } else {
+        set xtics ()
+        do for [i = 1:tick_count] {
+            if (AXIS[i] eq 'std') { set xtics add (tick_label(TICK[i]) TICK[i]) }
+        }
+    }
+    set xlabel (over == 1 ? sprintf('hidden (elements), at std %g', MARKED[2]) : \
+        sprintf('std of the row, at hidden %d', MARKED[1])) offset 0, 0.3
+    set ylabel (over == 1 ? MEASURE[measure] : ' ')
+    set arrow 1 from FIRST[over], LIMIT[measure] to LAST[over], LIMIT[measure] nohead lw 1.2 \
+        lc rgb INK
+    set arrow 2 from MARKED[over], graph 0 to MARKED[over], graph 1 nohead lw 1 dt 3 lc rgb SOFT
+    if (over == 1) {
+        set label 1 REMARK[measure] at graph 0.02, first LIMIT[measure] left offset 0, -0.6 \
+            tc rgb SOFT
+    }
+    plot for [k = 1:series_count] points skip 1 \
+        using 3:(int($1) == panel && int($2) == ORDER[k] ? $4 : NaN) with lines \
+        lw line_width(ORDER[k]) dt line_dash(ORDER[k]) lc rgb line_colour(ORDER[k]) notitle
+    unset label
+    unset arrow
 }
-set xlabel sprintf('std, at hidden %d', number('hidden')) offset 0, 0.3
-set ylabel ' '
-set arrow 1 from number('std_min'), 1 to number('std_max'), 1 nohead lw 1.2 lc rgb INK
-set arrow 2 from number('std'), graph 0 to number('std'), graph 1 nohead lw 1 dt 3 lc rgb SOFT
-plot for [i = 1:series_count] points skip 1 \
-    using 3:(int($1) == 2 && int($2) == i ? $4 : NaN) with lines \
-    lw line_width(i) dt line_dash(i) lc rgb line_colour(i) notitle
 unset multiplot

@@ -24,6 +24,7 @@ file == 1 && at != "" && $3 ~ /^[0-9.]+$/ && $4 ~ /^\[/ {
     share[at, $1] = $3 " " $4 " " $5
     row_ulp[at, $1] = $8
     proven[at, $1] = $9
+    class[at, $1] = $10
     if ($1 !~ /^roof_/ && !(at in fastest))
         fastest[at] = $1
     next
@@ -56,29 +57,31 @@ function kernel_table(at, names, count, i, most) {
     for (i = 1; i <= count; i++)
         if (cases[names[i]] > most)
             most = cases[names[i]]
-    printf "| kernel | GB/s | share of the roof | row ULP, normal input | proven | worst row ULP of %d cases |\n", most
-    print "|---|---|---|---|---|---|"
+    printf "| kernel | GB/s | share of the roof | row ULP, normal input | proven | worst row ULP of %d cases | reproducible |\n", most
+    print "|---|---|---|---|---|---|---|"
     for (i = 1; i <= count; i++) {
         if (!((at, names[i]) in gbps)) {
             complain("the run has no " names[i] " at " at)
             continue
         }
-        printf "| `%s` | %s | %s | %s | %s | %s |\n", names[i], gbps[at, names[i]],
-            share[at, names[i]], row_ulp[at, names[i]], proven[at, names[i]], worst_words(names[i])
+        printf "| `%s` | %s | %s | %s | %s | %s | %s |\n", names[i], gbps[at, names[i]],
+            share[at, names[i]], row_ulp[at, names[i]], proven[at, names[i]], worst_words(names[i]),
+            class[at, names[i]]
     }
 }
 
 function fastest_table(words, count, i, at) {
-    print "| regime | rows × hidden | fastest | GB/s | share | asked for |"
-    print "|---|---|---|---|---|---|"
+    print "| regime | rows × hidden | fastest | GB/s | share | reproducible | asked for |"
+    print "|---|---|---|---|---|---|---|"
     for (i = 1; i + 2 <= count; i += 3) {
         at = words[i] " " words[i + 1]
         if (!(at in fastest)) {
             complain("the run has no kernel at " at)
             continue
         }
-        printf "| %s | %d × %d | `%s` | %s | %s | %s |\n", words[i], rows[at], words[i + 1],
-            fastest[at], gbps[at, fastest[at]], share[at, fastest[at]], words[i + 2]
+        printf "| %s | %d × %d | `%s` | %s | %s | %s | %s |\n", words[i], rows[at], words[i + 1],
+            fastest[at], gbps[at, fastest[at]], share[at, fastest[at]], class[at, fastest[at]],
+            words[i + 2]
     }
 }
 

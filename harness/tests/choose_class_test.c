@@ -106,6 +106,33 @@ static void accurate(void **state)
 }
 
 /* Rows sought to be the worst for some kernel are no family. */
+/* Errors without eps are held against `accurate` alone, of that kernel and rows of that length. */
+static void accurate_without_eps(void **state)
+{
+    (void)state;
+    static accuracy_fact bare = {
+        .kernel = "own", .input = "signed-zeros", .hidden = 768, .kappa = NAN, .row_ulp = NAN};
+    is_fast(0.5, NAN, NAN, NAN); /* makes the facts */
+    made.bare_facts = &bare;
+    made.bare_count = 1;
+    bare.verdict.kind = VERDICT_WRONG_CLASS;
+    assert_false(is_of(CLASS_ACCURATE, "own"));
+    assert_true(is_of(CLASS_FAST, "own"));
+    bare.hidden = 4096;
+    assert_true(is_of(CLASS_ACCURATE, "own"));
+    bare.hidden = 64;
+    bare.verdict.kind = VERDICT_OK;
+    bare.row_ulp = 2.1;
+    assert_false(is_of(CLASS_ACCURATE, "own"));
+    bare.row_ulp = 2;
+    assert_true(is_of(CLASS_ACCURATE, "own"));
+    bare.row_ulp = 3;
+    snprintf(bare.kernel, sizeof bare.kernel, "other");
+    assert_true(is_of(CLASS_ACCURATE, "own"));
+    made.bare_facts = NULL;
+    made.bare_count = 0;
+}
+
 static void hunted_rows(void **state)
 {
     (void)state;
@@ -144,6 +171,7 @@ int main(void)
         cmocka_unit_test(fast_without_peers),          cmocka_unit_test(fast_beside_peers),
         cmocka_unit_test(fast_where_squares_overflow), cmocka_unit_test(accurate),
         cmocka_unit_test(rows_of_another_length),      cmocka_unit_test(hunted_rows),
+        cmocka_unit_test(accurate_without_eps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

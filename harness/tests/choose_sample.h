@@ -101,7 +101,10 @@ static inline void sample_verdict(const sample_run *run, const char *kernel, con
 
 static inline void sample_describe(const sample_run *run, const char *kernel)
 {
-    json_t *json = json_pack("{s:s, s:s}", "name", kernel, "object_hash", run->hash);
+    /* One was measured, the others only promise. */
+    json_t *class = strcmp(kernel, "exact") == 0 ? json_string("row") : json_null();
+    json_t *json = json_pack("{s:s, s:s, s:o, s:s}", "name", kernel, "object_hash", run->hash,
+                             "reproducibility", class, "declared_reproducibility", "isa");
     char *text = json ? json_dumps(json, 0) : NULL;
     if (text) /* JSON can't tell of names that are no UTF-8 */
         CHECK(store_put_kernel(run->store, run->id, kernel, text, &problem));

@@ -98,6 +98,52 @@ static void test_json(void **state)
     chosen_free(&one);
 }
 
+/* The line of a table that begins with the word. */
+static char *line_of(char *shown, const char *word)
+{
+    char begin[64];
+    snprintf(begin, sizeof begin, "\n%s ", word);
+    char *line = strstr(shown, begin);
+    assert_non_null(line);
+    line[1 + strcspn(line + 1, "\n")] = '\0';
+    return line;
+}
+
+/* The class of each kernel, in brackets where it was not measured; also where there is no room for
+ * every column. */
+static void test_classes(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    store *store = sample_store(state, &run);
+    chosen one = sample_choose(store, sample_wanted(85, 768));
+    static const size_t widths[] = {0, 90};
+    for (size_t i = 0; i < 2; i++) {
+        char *shown =
+            printed(state, &one, 1,
+                    (choose_look){.format = OUTPUT_TEXT, .explain = true, .width = widths[i]});
+        char *again = strdup(shown);
+        assert_non_null(strstr(line_of(shown, "exact"), "  row"));
+        assert_non_null(strstr(line_of(again, "mid"), "  (isa)"));
+        free(shown);
+        free(again);
+    }
+    json_t *json = chosen_json(&one, 1);
+    const json_t *others = json_object_get(json, "runners_up");
+    size_t index, rows = 0;
+    json_t *other;
+    json_array_foreach(others, index, other)
+    {
+        const char *class = json_string_value(json_object_get(other, "reproducibility"));
+        bool exact = strcmp(json_string_value(json_object_get(other, "kernel")), "exact") == 0;
+        assert_int_equal(exact, class && strcmp(class, "row") == 0);
+        rows += exact;
+    }
+    assert_int_equal(rows, 1);
+    json_decref(json);
+    chosen_free(&one);
+    store_close(store);
+}
+
 /* Narrow terminals lose the least needed columns, never the kernel or the ratio. */
 static void test_width(void **state)
 {
@@ -285,15 +331,11 @@ static void test_models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCRATCH_TEST(test_hostile_text),
-        SCRATCH_TEST(test_json),
-        SCRATCH_TEST(test_width),
-        SCRATCH_TEST(test_emitted_ranges),
-        SCRATCH_TEST(test_emitted_runs),
-        SCRATCH_TEST(test_emitted_hostile),
-        cmocka_unit_test(test_models),
-        cmocka_unit_test(test_comments),
-        cmocka_unit_test(test_what_is_asked_for),
+        SCRATCH_TEST(test_hostile_text),    SCRATCH_TEST(test_json),
+        SCRATCH_TEST(test_classes),         SCRATCH_TEST(test_width),
+        SCRATCH_TEST(test_emitted_ranges),  SCRATCH_TEST(test_emitted_runs),
+        SCRATCH_TEST(test_emitted_hostile), cmocka_unit_test(test_models),
+        cmocka_unit_test(test_comments),    cmocka_unit_test(test_what_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,11 +16,15 @@ for file in "$corpus"/*.txt; do
     0) ;;
     1) changed=$((changed + 1)) && echo "changed: $name: $(sed -n '3s/^# //p' "$file")" ;;
     4) absent=$((absent + 1)) ;; # its ISA
-    *) failed "$name replays" ;;
+    *)
+        failed "$name replays"
+        continue # there is nothing to look at
+        ;;
     esac
     count=$(value "" out)
-    check "$name: finds" test "${count:-0}" -ge 1
-    for ((i = 0; i < ${count:-0}; i++)); do
+    [[ $count =~ ^[0-9]+$ ]] || count=0 # what is no JSON is described
+    check "$name: finds" test "$count" -ge 1
+    for ((i = 0; i < count; i++)); do
         finds=$((finds + 1))
         check "$name: within what is proven: $(value "$i.now.verdict" out)" \
             grep -Eq '^(ok|ok \(no bound\)|unsupported.*|skipped.*)$' <(value "$i.now.verdict" out)
@@ -28,11 +32,11 @@ for file in "$corpus"/*.txt; do
 done
 check "there is a corpus" test "$finds" -gt 20
 check "it is small" test "$(cat "$corpus"/*.txt | wc -c)" -lt 2000000
-# Each kernel of ours that can be hunted here has a row of its own.
+# Each kernel of ours has a row of its own, whether this CPU can run it or not.
 accepted "the kernels" 0 list kernels --format tsv
 while read -r kernel; do
     check "a find of $kernel: results/worst/every.sh makes one" grep -q "^kernel $kernel$" "$corpus"/*.txt
-done < <(awk -F '\t' '$11 == "builtin" && $12 == "yes" && $7 != "neon" { print $1 }' out)
+done < <(awk -F '\t' '$11 == "builtin" { print $1 }' out)
 for type in f32 f64 bf16 f16; do
     check "rows of $type" grep -q "^dtype $type$" "$corpus"/*.txt
 done

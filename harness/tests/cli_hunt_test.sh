@@ -132,7 +132,9 @@ check_usage() { refused "$1" 2 "$2" hunt --kernel $kernel "${@:3}"; }
 refused "no kernel" 2 'kernel NAME is missing' hunt
 refused "unknown kernel" 2 "did you mean" hunt --kernel two_pass_f32_skalar
 check_usage "no such shard" 'no such shard: 0/3 to 2/3 are' --shard 3/3
-check_usage "no shards" 'no such shard' --shard 0/0
+check_usage "no shards" '1 to 1048576 shards were expected' --shard 0/0
+check_usage "no restarts" 'restarts 0: at least 1 was expected' --restarts 0
+check_usage "no time" 'time 0: more than 0 seconds were expected' --time 0
 check_usage "no shard at all" 'I/N was expected' --shard one
 check_usage "restarts and time" 'one of them was expected, not both' --restarts 3 --time 2
 check_usage "hidden 0" '1 to 1048576 was expected' --hidden 0

@@ -104,4 +104,45 @@ accepted "eval" 0 eval --x x.npy --convention tinyllm --plugin "$plugin" --kerne
 check "eval" has out '^reproducible +run \(stride\)$'
 accepted "eval --json" 0 eval --x x.npy --convention tinyllm --plugin "$plugin" --kernel on_stride --json
 check "eval --json" has out '"reproducibility": "run"'
+accepted "list, in brackets" 0 list kernels --plugin "$plugin" --format tsv
+check "list, in brackets" is "$(awk -F'\t' '$1 == "on_rows" { print $10 }' out)" "(row)"
+accepted "attribution" 0 eval --input normal --plugin "$plugin" --kernel 'on_[ins]*' --attribute
+check "attribution: what depends on strides" has out '^on_stride .* run$'
+check "attribution: what depends on nothing" has out '^on_nothing .* row$'
+check "attribution: an ISA" has out '^on_same\.one .* isa$'
+accepted "attribution --json" 0 eval --input normal --plugin "$plugin" --kernel on_stride --attribute --json
+check "attribution --json" is "$(value 0.reproducibility out)" run
+run_it hunt --plugin "$plugin" --kernel on_threads --restarts 1 --hidden 8 --out h.txt
+check "hunt" has out '^on_threads is reproducible: run$'
+run_it hunt --plugin "$plugin" --kernel on_nothing --restarts 1 --hidden 8 --json --out h.txt
+check "hunt --json" is "$(value reproducibility out)" row
+accepted "replay" 0 replay --db v.db --plugin "$plugin" --kernel on_rows
+check "replay" has out ' yes +run +-$'
+accepted "replay --json" 0 replay --db v.db --plugin "$plugin" --kernel on_same.one --json
+check "replay --json" is "$(value 0.reproducibility out)" isa
+accepted "history" 0 history --db v.db --measure row_ulp_max --kernels on_rows --format tsv
+check "history" has out $'\trun$'
+accepted "history --json" 0 history --db v.db --measure row_ulp_max --kernels on_nothing --json
+check "history --json" is "$(value series.0.points.0.reproducibility out)" row
+run_it choose --db c.db --shape 8x64 --fresh --kernels two_pass_f32_scalar
+check "choose: timed here, its class not measured" has out '^two_pass_f32_scalar .* \(row\)'
+accepted "report" 0 report --db v.db --out drawn
+check "report: each table of kernels" is "$(grep -c '>reproducible</th>' drawn/index.html)" \
+    "$(($(grep -c '<th[^>]*>kernel</th>' drawn/index.html) + 1))" # two in that of the fastest
+check "report, Markdown" has drawn/report.md '^\| on\\_rows \| run \|'
+
+# Two builds, of which the second depends on the number of threads: a class that was lost.
+duet="duet --base $libraries/invariance_kept.so --new $plugin --only accuracy --shapes 5x768"
+# shellcheck disable=SC2086 # words
+{
+    accepted "duet" 0 $duet --kernels on_threads,on_nothing --inputs normal
+    check "duet: lost" has out '^on_threads .* run was row'
+    check "duet: kept" has out '^on_nothing .* row *$'
+    check "duet: lost, below" has out '^note: on_threads: reproducible: run was row$'
+    check "duet: lost, at the end" has out '1 kernel less reproducible'
+    accepted "duet --accuracy exact" 5 $duet --kernels on_threads --inputs normal --accuracy exact
+    accepted "duet --json" 5 $duet --kernels on_threads --inputs normal --accuracy exact --json
+    check "duet --json: new" is "$(value pairs.0.reproducibility out)" run
+    check "duet --json: base" is "$(value pairs.0.base.reproducibility out)" row
+}
 finish

@@ -17,7 +17,7 @@ name, *given = sys.argv[1:]
 o = dict(seed="1", slow="1", drift="1", processes="6", commit="a" * 40, cpu="made up", plan="quick",
          started="2024-01-01T00:00:00Z", bits="0", ulp="2", kernel="k", verdict="ok", noise="0.002",
          compiler="cc 1", load="0", draw="1", hash="yes", elements="100", rows="85", scale="1",
-         dtype="f32", threads="1")
+         dtype="f32", threads="1", declared="", **{"class": ""})
 o.update(g.split("=", 1) for g in given)
 draw = random.Random(int(o["draw"]))
 facts = dict(cpu_model=o["cpu"], l1d_bytes="49152", l2_bytes="1048576", l3_bytes="33554432",
@@ -25,7 +25,8 @@ facts = dict(cpu_model=o["cpu"], l1d_bytes="49152", l2_bytes="1048576", l3_bytes
              git_commit=o["commit"], load_1m=o["load"])
 lines = [dict(run=1, started=o["started"], plan=o["plan"], plan_hash="0", command_line="lnbench run",
               seed=o["seed"], state="complete", machine=facts, kernels=1, cases=2, rows=0),
-         dict(type="kernel", name=o["kernel"], isa="scalar", statistics="s")]
+         dict(type="kernel", name=o["kernel"], isa="scalar", statistics="s",
+              reproducibility=o["class"] or None, declared_reproducibility=o["declared"] or None)]
 layout = [1 + float(o["noise"]) * draw.gauss(0, 1) for p in range(int(o["processes"]))]
 for kernel, ns in ((o["kernel"], 400 * float(o["slow"])), ("roof_copy", 100)):
     reps = [dict(process=p, repetition=r, order=0, iterations=10, cpu_ns=1.0,
@@ -130,6 +131,28 @@ expect 6 'crashed' $compare base.jsonl crash.jsonl
 expect 4 'crashed' $compare crash.jsonl base.jsonl
 expect 3 'no hash of the bits' $compare base.jsonl bare.jsonl $only --accuracy exact
 expect 0 '' $compare base.jsonl bare.jsonl $only
+
+echo "reproducibility classes"
+make row class=row
+make run class=run declared=row draw=2
+make promised declared=row draw=3
+make strange class="$(printf 'row\033[31m')" draw=4
+expect 0 'same, bit-identical in 1 pair.*, 1 kernel less reproducible' $compare row.jsonl run.jsonl
+grep -q '  run was row  *reproducible: run was row$' output || failed "the class is in the table"
+grep -q '^note: k: reproducible: run was row$' output || failed "the class is told below"
+expect 0 '| run was row |' $compare row.jsonl run.jsonl --format markdown
+expect 5 'accuracy violation' $compare row.jsonl run.jsonl --accuracy exact
+expect 5 '<failure type=.accuracy violation' $compare row.jsonl run.jsonl --accuracy exact --format junit
+expect 0 '  row was run' $compare run.jsonl row.jsonl --accuracy exact
+grep -q 'less reproducible' output && failed "more is not less"
+expect 0 '  (row) was row' $compare row.jsonl promised.jsonl --accuracy exact # not measured
+expect 0 '  - was row' $compare row.jsonl strange.jsonl
+expect 0 'bit-identical' $compare row.jsonl row.jsonl
+grep -q '  row *$' output || failed "an unchanged class is in the table"
+grep -q ' was row' output && failed "nothing was lost"
+expect 0 '"reproducibility": "run"' $compare row.jsonl run.jsonl --json
+grep -q '"reproducibility": "row"' output || failed "JSON has the class of both"
+
 make both slow=1.2 ulp=9 bits=3
 expect 5 'slower .*less accurate' $compare base.jsonl both.jsonl
 
@@ -322,13 +345,15 @@ for i in range(24):
     slow = 1.05 if i >= 14 else 1
     subprocess.run([sys.executable, "make_run.py", f"h{i:02}", f"draw={100 + i}", f"cpu={machine}",
                     f"slow={slow}", f"commit={i:040x}", f"started=2024-02-{i + 1:02}T00:00:00Z",
-                    "ulp=3" if i >= 8 else "ulp=2"], check=True)
+                    "ulp=3" if i >= 8 else "ulp=2", "class=run" if i >= 12 else "class=row"],
+                   check=True)
 PYTHON
 # The latest first: the order is that of time.
 for file in $(printf '%s\n' h??.jsonl | sort -r); do
     expect 0 . import "$file" --db h.db
 done
 expect 0 'machine 2: ' history --db h.db
+grep -q ' run was row ' output || failed "the class of the latest run, and what it was"
 "$build/bin/lnbench" history --db h.db --json >history.json || failed "history --json"
 "$build/bin/lnbench" history --db h.db --json >again.json
 cmp history.json again.json || failed "history is deterministic"
@@ -354,6 +379,8 @@ change, = errors["made up"]["changes"]
 assert change["commit"] == f"{9:040x}" and (change["before"], change["after"]) == (2, 3), change
 rows = list(csv.DictReader(open("history.tsv"), delimiter="\t"))
 assert len(rows) == 24 and {r["segment"] for r in rows} == {"0", "1"}
+assert [r["reproducible"] for r in rows if "made up" in r["machine"]] == ["row"] * 9 + ["run"] * 9
+assert [p["reproducibility"] for p in mine["points"]] == ["row"] * 9 + ["run"] * 9
 PYTHON
 if command -v gnuplot >/dev/null; then
     for file in charts/history_1.svg charts/history_1.png charts/history_2.svg; do

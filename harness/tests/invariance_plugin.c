@@ -4,6 +4,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* There are two builds, for comparisons: in the one that keeps it, no bit depends on threads. */
+#ifdef INVARIANCE_KEPT
+enum { THREADS_COUNT = false };
+#else
+enum { THREADS_COUNT = true };
+#endif
+
 static unsigned threads_now = 1;
 
 static float *output_of(const ln_problem *problem, const ln_tensors *tensors, size_t row)
@@ -49,7 +56,7 @@ static void on_position(const void *state, const ln_tensors *tensors)
 
 static void on_threads(const void *state, const ln_tensors *tensors)
 {
-    run_moved(state, tensors, threads_now == 3, 0, 1);
+    run_moved(state, tensors, THREADS_COUNT && threads_now == 3, 0, 1);
 }
 
 static void on_alignment(const void *state, const ln_tensors *tensors)

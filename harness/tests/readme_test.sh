@@ -39,13 +39,15 @@ plant() {
 row='| `two_pass_f32_avx512`'
 plant README.md "/^$row/s/^\($row | \)[0-9.]*/\1999/"
 plant README.md "/^$row/s/\[0\.[0-9]*,/[0.999,/"
-plant README.md "/^$row/s/| [0-9.]* | \([0-9.]*\) | \([^|]*\)|\$/| 9.99 | \1 | \2|/"
-plant README.md "/^$row/s/| [0-9.]* | \([^|]*\)|\$/| 9.99 | \1|/"
+plant README.md "/^$row/s/| [0-9.]* | \([0-9.]*\) | \([^|]*\)| row |\$/| 9.99 | \1 | \2| row |/"
+plant README.md "/^$row/s/| [0-9.]* | \([^|]*\)| row |\$/| 9.99 | \1| row |/"
+plant README.md "/^$row/s/| row |\$/| isa |/"
 plant README.md "/^$row/s/wrong in [0-9]*/wrong in 9/"
 plant README.md 's/a copy loop at [0-9.]*/a copy loop at 999/'
 plant README.md 's/^[0-9]* rows × 768/9 rows × 768/'
 plant docs/figures.md '/^| L2 | .* × 768/s/| [0-9.]* | 0/| 999 | 0/'
 plant docs/figures.md '/^| DRAM | .* × 768/s/`[a-z0-9_]*`/`naive_f32_scalar`/'
+plant docs/figures.md '/^| DRAM | .* × 768/s/| row |/| run |/'
 
 # A run of its own is published: the README's figures become the run's, and name it.
 rm "$tree/results/published"

@@ -4,19 +4,36 @@
 #include "test.h"
 #include <math.h>
 
-/* A session over these kernels, one shape, in a database of its own. */
-static void open_session(void **state, session *session, kernel_list *kernels,
-                         plan_request *request)
+/* A session in a database of its own, what was asked for, and what is stored of it. */
+typedef struct trial {
+    plan_request request;
+    kernel_list kernels;
+    session session;
+    stored_cases cases;
+} trial;
+
+/* What is to be timed; before it begins, the request may be changed. */
+static void trial_of(trial *trial, const char *kernels, const char *shapes)
 {
     error error = {0};
+    *trial = (struct trial){
+        .request = {.name = "quick", .only = "speed", .seed = 1, .processes = 1, .repetitions = 8}};
+    assert_true(word_list_split(&trial->request.kernels, kernels, &error));
+    assert_true(word_list_split(&trial->request.shapes, shapes, &error));
+}
+
+static void trial_begin(void **state, trial *trial)
+{
+    error error = {0};
+    session *session = &trial->session;
     const char *plugins[] = {SABOTAGE_PLUGIN};
     judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = 10};
     setenv("LNBENCH_WORKER", LNBENCH_WORKER_PATH, 1);
     setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
     *session = (struct session){.cpu = -1, .deadline_seconds = 10};
-    if (!worker_start(plugins, 1, &session->worker, kernels, &error) ||
+    if (!worker_start(plugins, 1, &session->worker, &trial->kernels, &error) ||
         !machine_read(&session->machine, &error) ||
-        !plan_make(request, kernels, &session->machine, &session->plan, &error) ||
+        !plan_make(&trial->request, &trial->kernels, &session->machine, &session->plan, &error) ||
         !store_open(scratch_path(state, "session.db"), STORE_WRITE, &session->store, &error))
         fail_msg("%s", error.message);
     session->judge = judge_create(session->worker, &settings);
@@ -26,21 +43,35 @@ static void open_session(void **state, session *session, kernel_list *kernels,
     assert_true(store_begin_run(session->store, &info, &session->run, &error));
 }
 
-static void close_session(session *session, kernel_list *kernels)
+static void run_speed(trial *trial)
 {
+    error error = {0};
+    if (!session_speed(&trial->session, &error))
+        fail_msg("%s", error.message);
+}
+
+/* What is stored by now. */
+static void read_cases(trial *trial)
+{
+    error error = {0};
+    stored_cases_free(&trial->cases);
+    assert_true(store_cases(trial->session.store, trial->session.run, &trial->cases, &error));
+}
+
+static void trial_end(trial *trial)
+{
+    session *session = &trial->session;
+    stored_cases_free(&trial->cases);
     store_close(session->store);
     judge_destroy(session->judge);
     worker_stop(session->worker);
     plan_free(&session->plan);
     machine_free(&session->machine);
-    kernel_list_free(kernels);
-}
-
-static void run_speed(session *session)
-{
-    error error = {0};
-    if (!session_speed(session, &error))
-        fail_msg("%s", error.message);
+    kernel_list_free(&trial->kernels);
+    word_list *lists[] = {&trial->request.kernels, &trial->request.shapes, &trial->request.inputs,
+                          &trial->request.conventions, &trial->request.caches};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        word_list_free(lists[i]);
 }
 
 static const stored_case *case_of(const stored_cases *cases, const char *kernel)
@@ -60,39 +91,17 @@ static unsigned processes_of(const stored_case *stored)
     return count;
 }
 
-static void request_of(plan_request *request, const char *kernels, const char *shape)
-{
-    error error = {0};
-    *request = (plan_request){
-        .name = "quick", .only = "speed", .seed = 1, .processes = 1, .repetitions = 8};
-    assert_true(word_list_split(&request->kernels, kernels, &error));
-    assert_true(word_list_split(&request->shapes, shape, &error));
-}
-
-static void request_free(plan_request *request)
-{
-    word_list_free(&request->kernels);
-    word_list_free(&request->shapes);
-    word_list_free(&request->inputs);
-    word_list_free(&request->conventions);
-    word_list_free(&request->caches);
-}
-
 /* Its first repetitions are stored when it crashes: the process that is started anew must not be
  * taken for the same one, and the others are timed to the end. */
 static void one_that_crashes_late_spoils_nothing(void **state)
 {
-    error error = {0};
-    session session;
-    kernel_list kernels;
-    plan_request request;
-    stored_cases cases;
-    request_of(&request, "special.crashes_late,two_pass_f32_scalar", "1024x4096");
-    open_session(state, &session, &kernels, &request);
-    run_speed(&session);
-    assert_true(store_cases(session.store, session.run, &cases, &error));
-    const stored_case *bad = case_of(&cases, "special.crashes_late");
-    const stored_case *good = case_of(&cases, "two_pass_f32_scalar");
+    trial trial;
+    trial_of(&trial, "special.crashes_late,two_pass_f32_scalar", "1024x4096");
+    trial_begin(state, &trial);
+    run_speed(&trial);
+    read_cases(&trial);
+    const stored_case *bad = case_of(&trial.cases, "special.crashes_late");
+    const stored_case *good = case_of(&trial.cases, "two_pass_f32_scalar");
     assert_int_equal(bad->verdict.kind, VERDICT_CRASHED);
     assert_true(isnan(bad->bound_row_ulp));
     assert_true(bad->repetition_count > 0);
@@ -100,20 +109,17 @@ static void one_that_crashes_late_spoils_nothing(void **state)
     assert_int_equal(processes_of(good), 2);
     assert_true(good->repetition_count > 8);
     size_t before = bad->repetition_count;
-    stored_cases_free(&cases);
 
     /* Resumed, it stays out, with its verdict; the others get what they lack. */
-    session.resumed = true;
-    session.plan.speed[0].processes = 2;
-    run_speed(&session);
-    assert_true(store_cases(session.store, session.run, &cases, &error));
-    bad = case_of(&cases, "special.crashes_late");
+    trial.session.resumed = true;
+    trial.session.plan.speed[0].processes = 2;
+    run_speed(&trial);
+    read_cases(&trial);
+    bad = case_of(&trial.cases, "special.crashes_late");
     assert_int_equal(bad->verdict.kind, VERDICT_CRASHED);
     assert_int_equal(bad->repetition_count, before);
-    assert_int_equal(processes_of(case_of(&cases, "two_pass_f32_scalar")), 3);
-    stored_cases_free(&cases);
-    close_session(&session, &kernels);
-    request_free(&request);
+    assert_int_equal(processes_of(case_of(&trial.cases, "two_pass_f32_scalar")), 3);
+    trial_end(&trial);
 }
 
 /* A float upwards in some rows of the batch: rows that were never judged alone, but timed to the
@@ -150,31 +156,25 @@ static void what_goes_wrong_while_timed_is_named(void **state)
         {"naive.eps_on_wrong_side", VERDICT_INACCURATE},
         {"naive.good", VERDICT_OK_NO_BOUND},
     };
-    error error = {0};
-    session session;
-    kernel_list kernels;
-    plan_request request;
-    stored_cases cases;
-    request_of(&request,
-               "naive.wrong_when_timed,naive.crash_when_timed,special.overruns_when_timed,"
-               "special.flickers_when_timed,special.position_*,two_pass_f32_scalar,"
-               "special.flushes_when_timed,special.refuses_many_rows,naive.eps_on_wrong_side,"
-               "naive.good",
-               "2000x96");
-    open_session(state, &session, &kernels, &request);
-    run_speed(&session);
-    assert_true(store_cases(session.store, session.run, &cases, &error));
+    trial trial;
+    trial_of(&trial,
+             "naive.wrong_when_timed,naive.crash_when_timed,special.overruns_when_timed,"
+             "special.flickers_when_timed,special.position_*,two_pass_f32_scalar,"
+             "special.flushes_when_timed,special.refuses_many_rows,naive.eps_on_wrong_side,"
+             "naive.good",
+             "2000x96");
+    trial_begin(state, &trial);
+    run_speed(&trial);
+    read_cases(&trial);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        const verdict *found = &case_of(&cases, expected[i].kernel)->verdict;
+        const verdict *found = &case_of(&trial.cases, expected[i].kernel)->verdict;
         if (found->kind != expected[i].verdict)
             fail_msg("%s: %s(%s)", expected[i].kernel, verdict_name(found->kind), found->detail);
     }
-    assert_true(case_of(&cases, "naive.good")->repetition_count >= 8);
-    the_worst_error_is_over_all_that_was_timed(&cases);
-    assert_true(case_of(&cases, "roof_copy")->repetition_count >= 8);
-    stored_cases_free(&cases);
-    close_session(&session, &kernels);
-    request_free(&request);
+    assert_true(case_of(&trial.cases, "naive.good")->repetition_count >= 8);
+    the_worst_error_is_over_all_that_was_timed(&trial.cases);
+    assert_true(case_of(&trial.cases, "roof_copy")->repetition_count >= 8);
+    trial_end(&trial);
 }
 
 /* The first process searches, the others are told, and give a call that is long by itself fewer
@@ -182,26 +182,22 @@ static void what_goes_wrong_while_timed_is_named(void **state)
 static void later_processes_are_told_how_many_calls_to_make(void **state)
 {
     enum { ROUNDS = 6, PROCESSES = 3, FEWER = 2 };
-    error error = {0};
-    session session;
-    kernel_list kernels;
-    plan_request request;
-    stored_cases cases;
-    request_of(&request, "two_pass_f32_scalar", "64x768");
-    request.processes = PROCESSES;
-    request.repetitions = ROUNDS;
-    open_session(state, &session, &kernels, &request);
-    speed_group *group = &session.plan.speed[0];
+    trial trial;
+    trial_of(&trial, "two_pass_f32_scalar", "64x768");
+    trial.request.processes = PROCESSES;
+    trial.request.repetitions = ROUNDS;
+    trial_begin(state, &trial);
+    speed_group *group = &trial.session.plan.speed[0];
     group->min_seconds = 0.003;
     assert_int_equal(group->slow_repetitions, ROUNDS); /* the user's number is kept */
     group->slow_repetitions = FEWER;
-    run_speed(&session);
+    run_speed(&trial);
     group->rows++;
     group->min_seconds = 1e-7; /* so that every call is long */
-    run_speed(&session);
-    assert_true(store_cases(session.store, session.run, &cases, &error));
-    for (size_t i = 0; i < cases.count; i++) {
-        const stored_case *timed = &cases.cases[i];
+    run_speed(&trial);
+    read_cases(&trial);
+    for (size_t i = 0; i < trial.cases.count; i++) {
+        const stored_case *timed = &trial.cases.cases[i];
         bool slow = timed->key.rows == 65;
         double least_ns = INFINITY;
         for (size_t at = 0; at < ROUNDS; at++)
@@ -211,9 +207,7 @@ static void later_processes_are_told_how_many_calls_to_make(void **state)
         assert_int_equal(timed->repetitions[ROUNDS].iterations,
                          slow ? 1 : (uint64_t)round(0.003 * 1e9 / least_ns));
     }
-    stored_cases_free(&cases);
-    close_session(&session, &kernels);
-    request_free(&request);
+    trial_end(&trial);
 }
 
 /* In place a call takes its input away: copies are put back, or the second call would normalise
@@ -222,21 +216,18 @@ static void later_processes_are_told_how_many_calls_to_make(void **state)
 static void what_is_timed_in_place_is_what_was_judged(void **state)
 {
     error error = {0};
-    session session;
-    kernel_list kernels;
-    plan_request request;
-    stored_cases cases;
-    request_of(&request,
-               "two_pass_f32_scalar,special.late_in_place,special.not_in_place,naive.good,"
-               "special.position_rounding,special.flickers_when_timed,special.overruns_when_timed",
-               "2000x96,3x8");
-    assert_true(word_list_split(&request.caches, "in-place,hot", &error));
-    open_session(state, &session, &kernels, &request);
-    run_speed(&session);
-    assert_true(store_cases(session.store, session.run, &cases, &error));
+    trial trial;
+    trial_of(&trial,
+             "two_pass_f32_scalar,special.late_in_place,special.not_in_place,naive.good,"
+             "special.position_rounding,special.flickers_when_timed,special.overruns_when_timed",
+             "2000x96,3x8");
+    assert_true(word_list_split(&trial.request.caches, "in-place,hot", &error));
+    trial_begin(state, &trial);
+    run_speed(&trial);
+    read_cases(&trial);
     size_t in_place = 0;
-    for (size_t i = 0; i < cases.count; i++) {
-        const stored_case *one = &cases.cases[i];
+    for (size_t i = 0; i < trial.cases.count; i++) {
+        const stored_case *one = &trial.cases.cases[i];
         bool many = one->key.rows == 2000, timed = one->repetition_count >= 8;
         if (one->key.cache != CACHE_IN_PLACE)
             continue;
@@ -257,9 +248,7 @@ static void what_is_timed_in_place_is_what_was_judged(void **state)
         assert_int_equal(timed, fits);
     }
     assert_int_equal(in_place, 2 * (7 + 2));
-    stored_cases_free(&cases);
-    close_session(&session, &kernels);
-    request_free(&request);
+    trial_end(&trial);
 }
 
 /* The largest |mean_error| and |rstd_error| of the rows of a kernel; NaN: some row has none. */
@@ -281,33 +270,28 @@ static void worst_statistics(const stored_cases *cases, const stored_rows *rows,
 static void rows_keep_the_errors_of_their_statistics(void **state)
 {
     error error = {0};
-    session session;
-    kernel_list kernels;
-    plan_request request;
-    stored_cases cases;
+    trial trial;
     stored_rows rows;
     double mean, rstd;
-    request_of(&request, "two_pass_f32_scalar,two_pass_wide_f32_acc_f64_scalar", "9x100");
-    request.only = "accuracy";
-    assert_true(word_list_split(&request.inputs, "offset", &error) &&
-                word_list_split(&request.conventions, "torch", &error));
-    open_session(state, &session, &kernels, &request);
-    if (!session_accuracy(&session, &error))
+    trial_of(&trial, "two_pass_f32_scalar,two_pass_wide_f32_acc_f64_scalar", "9x100");
+    trial.request.only = "accuracy";
+    assert_true(word_list_split(&trial.request.inputs, "offset", &error) &&
+                word_list_split(&trial.request.conventions, "torch", &error));
+    trial_begin(state, &trial);
+    if (!session_accuracy(&trial.session, &error))
         fail_msg("%s", error.message);
-    assert_true(store_cases(session.store, session.run, &cases, &error));
-    assert_true(store_rows(session.store, session.run, &rows, &error));
-    worst_statistics(&cases, &rows, "two_pass_f32_scalar", &mean, &rstd);
-    const ln_metrics *metrics = &case_of(&cases, "two_pass_f32_scalar")->metrics;
+    read_cases(&trial);
+    assert_true(store_rows(trial.session.store, trial.session.run, &rows, &error));
+    worst_statistics(&trial.cases, &rows, "two_pass_f32_scalar", &mean, &rstd);
+    const ln_metrics *metrics = &case_of(&trial.cases, "two_pass_f32_scalar")->metrics;
     assert_true(rstd > 0 && metrics->rstd_ulp_max >= rstd * 0x1p23 * (1 - 0x1p-40) &&
                 metrics->rstd_ulp_max <= rstd * 0x1p24 * (1 + 0x1p-40));
     assert_true(mean > 0 && mean <= metrics->mean_ulp_max * 0x1p-23);
     /* As it gives them: in f64, not rounded to the type of the row. */
-    worst_statistics(&cases, &rows, "two_pass_wide_f32_acc_f64_scalar", &mean, &rstd);
+    worst_statistics(&trial.cases, &rows, "two_pass_wide_f32_acc_f64_scalar", &mean, &rstd);
     assert_true(rstd < 0x1p-30 && mean < 0x1p-30);
-    stored_cases_free(&cases);
     stored_rows_free(&rows);
-    close_session(&session, &kernels);
-    request_free(&request);
+    trial_end(&trial);
 }
 
 int main(void)

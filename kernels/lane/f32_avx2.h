@@ -97,6 +97,11 @@ LN_INLINE vec lane_maximum(vec a, vec b)
     return _mm256_max_ps(a, b);
 }
 
+LN_INLINE vec lane_minimum(vec a, vec b)
+{
+    return _mm256_min_ps(a, b);
+}
+
 /* Of the numbers that the lanes i of a and b hold, the one nearer to zero. */
 LN_INLINE vec lane_nearer(vec a, vec b)
 {

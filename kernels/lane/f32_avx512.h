@@ -94,6 +94,11 @@ LN_INLINE vec lane_maximum(vec a, vec b)
     return _mm512_max_ps(a, b);
 }
 
+LN_INLINE vec lane_minimum(vec a, vec b)
+{
+    return _mm512_min_ps(a, b);
+}
+
 LN_INLINE item lane_sum(vec a)
 {
     return sum_16(a);

@@ -84,6 +84,11 @@ LN_INLINE vec lane_maximum(vec a, vec b)
     return (vec){_mm512_max_ps(a.even, b.even), _mm512_max_ps(a.odd, b.odd)};
 }
 
+LN_INLINE vec lane_minimum(vec a, vec b)
+{
+    return (vec){_mm512_min_ps(a.even, b.even), _mm512_min_ps(a.odd, b.odd)};
+}
+
 LN_INLINE __m512 lane_halves_sum(vec a)
 {
     return _mm512_add_ps(a.even, a.odd);

@@ -97,6 +97,11 @@ LN_INLINE vec lane_maximum(vec a, vec b)
     return vmaxq_f32(a, b);
 }
 
+LN_INLINE vec lane_minimum(vec a, vec b)
+{
+    return vminq_f32(a, b);
+}
+
 LN_INLINE item lane_sum(vec a)
 {
     float32x2_t two = vadd_f32(vget_low_f32(a), vget_high_f32(a));

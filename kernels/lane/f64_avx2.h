@@ -87,6 +87,11 @@ LN_INLINE vec lane_maximum(vec a, vec b)
     return _mm256_max_pd(a, b);
 }
 
+LN_INLINE vec lane_minimum(vec a, vec b)
+{
+    return _mm256_min_pd(a, b);
+}
+
 LN_INLINE item lane_sum(vec a)
 {
     __m128d two = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));

@@ -85,6 +85,11 @@ LN_INLINE vec lane_maximum(vec a, vec b)
     return _mm512_max_pd(a, b);
 }
 
+LN_INLINE vec lane_minimum(vec a, vec b)
+{
+    return _mm512_min_pd(a, b);
+}
+
 LN_INLINE item lane_sum(vec a)
 {
     __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(a), _mm512_extractf64x4_pd(a, 1));

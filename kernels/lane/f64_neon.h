@@ -83,6 +83,11 @@ LN_INLINE vec lane_maximum(vec a, vec b)
     return vmaxq_f64(a, b);
 }
 
+LN_INLINE vec lane_minimum(vec a, vec b)
+{
+    return vminq_f64(a, b);
+}
+
 LN_INLINE item lane_sum(vec a)
 {
     return vgetq_lane_f64(a, 0) + vgetq_lane_f64(a, 1);

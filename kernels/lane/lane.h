@@ -9,7 +9,8 @@
  *     lane_first(a, n)             a with zero in the lanes from n on, n at most LANES
  *     lane_add, lane_subtract, lane_multiply
  *     lane_multiply_add(a, b, c)   a * b + c: one rounding where the ISA's line says fma, else two
- *     lane_absolute, lane_maximum  of a NaN and a number: either
+ *     lane_absolute, lane_minimum, lane_maximum
+ *                                  of a NaN and a number: either
  *     lane_sum(a)                  the sum of the lanes: log2(LANES) levels, lane i with lane
  *                                  i + half at each, the same on every machine
  *     lane_sum_rows(a[4], sums), lane_sum_two(a, b, sums)

@@ -81,6 +81,11 @@ LN_INLINE vec lane_maximum(vec a, vec b)
     return a > b ? a : b;
 }
 
+LN_INLINE vec lane_minimum(vec a, vec b)
+{
+    return a < b ? a : b;
+}
+
 LN_INLINE item lane_sum(vec a)
 {
     return a;

@@ -1,86 +1,103 @@
-/* blocked: rows in groups of four: the statistics of each, then y of all of them side by side, from
- * the last column back to the first.
+/* blocked: rows in groups, the statistics of all of them first; then y by blocks of columns, whose
+ * gamma and beta stay in L1 while the group's rows go by.
  *
- * For long rows that stay in a cache: from hidden 4096 on x, y, gamma and beta together overflow L1
- * and what counts is how many lines a vector brings into it. Measured on Zen 5 (48 KiB of L1, 12
- * ways, exact LRU): a line from L2 takes 1.0 cycle where streams are long, so a copy, with one of x
- * and one of y, takes 2.05 a vector. Arithmetic is hidden beneath that: statistics (shifted) are
- * one load, two additions and one fused operation, apply (split) two subtractions, two fused
- * operations and, side by side, 1 + 2 / 4 loads and a store: at two of each a cycle 2 cycles for
- * both.
+ * For long rows that stay in a cache: from hidden 4096 on x, y, gamma and beta of a row together
+ * overflow L1, and what counts is how many lines a vector brings into it: one of x for the
+ * statistics, one of x and one of y for the apply, where rows one by one bring gamma and beta too.
+ * Statistics (shifted) take 1.1 to 1.3 cycles a vector from L2, a copy 2.05 (Zen 5, 48 KiB of L1).
  *
- *     rows side by side        1          2          4          8
- *     x, for the statistics    1          1          1          1
- *     x again                  0.25       0.5        0.85       0.95  (at hidden 4096)
- *     y                        1          1          1          1
- *     gamma and beta           2          1          0.5        0.25
- *     lines a vector           4.25       3.5        3.35       3.2
- *
- * Backwards, because the last columns are what L1 still holds when the statistics are done. Four,
- * because rows that lie a multiple of 4 KiB apart fall into the same sets of L1: four of x, four of
- * y, gamma and beta fill 10 of 12 ways, while eight rows throw each other out before use (4.8
- * cycles a vector instead of 3.0 for the second half). Of the remainder up to five go together.
- *
- * Blocks of columns instead (512 to 2048 of them, for 16 rows, so that gamma and beta stay in L1)
- * need fewer lines still, 3.1, but come out no better and vary by 20 %: where no stream is longer
- * than 8 KiB a line takes 1.7 to 2 cycles instead of one, whatever is prefetched. Tried at hidden
- * 4096 and 8192, as shares of the copy (this: 0.44 and 0.51; busy machine):
- *     0.45  0.44  blocks of 1024 columns, the next row's first 16 lines of x, of y fetched ahead
- *     0.43  0.43  of both
- *     0.47  0.46  blocks from the last column back, rows down and up in turn
- *     0.41  0.36  one row, backwards by blocks
- * Statistics alone take 0.48 of a copy's time, y alone in such blocks 1.43 (from the last back, in
- * turns): one after the other they cannot come above 0.52. */
+ * What the apply takes beside the copy is in how streams begin and end. The hardware fetches ahead
+ * of each load instruction by that instruction's own stride: where a stream ends, what was fetched
+ * beyond is lost, the more the longer the stride. So the apply is a loop of one vector, not
+ * unrolled, and as long a block as L1 holds gamma and beta of beside x and y. In cycles a vector
+ * (rows of 4096 in L2, busy machine):
+ *     2.05  a copy; the apply too, if its rows are 2048 long and whole
+ *     2.7   blocks of 2048 columns, from the last back; forwards 3.0 to 3.3
+ *     2.9   blocks of 1024, forwards 3.0; of 3072 2.8 (gamma and beta: 24 KiB)
+ *     3.8   any of those unrolled by 2, 4.2 by 4
+ *     2.8   forwards, with the next row's first 8 lines of x and y fetched; backwards no better
+ *     3.2   two or four rows side by side, by such blocks
+ *     3.7   four rows side by side, whole, from the last column back
+ *     4.8   one row, whole
+ * Blocks from the last back, since L1 still holds the end of the last row swept. Together with the
+ * statistics, as share of the copy: .47 at hidden 4096 to 12288, where four rows side by side
+ * reached .41, .46 and .46; in L3 .66 and .63 instead of .58 and .56. The loop of pipelined.h, which
+ * sweeps one row while it makes y of another, has .37 to .38. Gamma and beta fetched with the
+ * non-temporal hint, so that they leave L1 first, gain 6 % with four rows whole and lose 3 % with
+ * one or two. */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
 #include "schedule/rows.h"
 
-enum { BESIDE = 4, BESIDE_MOST = BESIDE + 1 };
+enum { GROUP_ROWS = 32, GROUP_ROWS_LEAST = 4, GROUP_BYTES = 1 << 18, BLOCK_COLUMNS = 2048 };
 
-/* y of n elements (LANES of them if n is more) from column i on, of `count` rows. Gamma and beta
- * are loaded once: no store comes between. */
-LN_INLINE void apply_beside(const row *rows, const convention *convention, const centre *centres,
-                            size_t count, size_t i, size_t n)
+/* Rows whose statistics are known. */
+typedef struct group {
+    size_t first;
+    size_t count;
+    moments found[GROUP_ROWS];
+    factor rstds[GROUP_ROWS];
+    int done[GROUP_ROWS]; /* y too */
+} group;
+
+/* Where y is not for items (apply/guarded.h), it is made at once, by rows. */
+LN_INLINE int apply_if_strange(const row *row, const convention *convention, centre centre)
 {
-    vec y[BESIDE_MOST];
-    LN_UNROLLED
-    for (size_t g = 0; g < count; g++)
-        y[g] = apply_vector(&rows[g], convention, centres[g], i, n);
-    LN_UNROLLED
-    for (size_t g = 0; g < count; g++)
-        row_store(rows[g].y + i, y[g], n);
+#ifdef CENTRE_GUARDED
+    if (__builtin_expect(centre.strange, 0)) {
+        apply_row(row, convention, centre);
+        return 1;
+    }
+#endif
+    (void)row, (void)convention, (void)centre;
+    return 0;
 }
 
-/* y of count rows from number `first` on; count, from 1 to BESIDE_MOST, is a constant. */
-LN_INLINE void blocked_apply(const ln_problem *problem, const ln_tensors *tensors,
-                             const convention *convention, const moments *found, size_t first,
-                             size_t count, residual_form form)
+LN_INLINE void group_sweep(const ln_problem *problem, const ln_tensors *tensors,
+                           const statistics *statistics, const convention *convention, group *group,
+                           residual_form form)
 {
-    row rows[BESIDE_MOST];
-    centre centres[BESIDE_MOST];
-    LN_UNROLLED
-    for (size_t g = 0; g < count; g++) {
-        factor rstd = convention_rstd(convention, found[g]);
-        keep_moments(tensors, first + g, found[g], rstd);
-        centres[g] = centre_of(found[g], rstd, convention->quotient);
-        rows[g] = row_at(problem, tensors, first + g, form, 0);
+    for (size_t g = 0; g < group->count; g++) {
+        const row row = row_at(problem, tensors, group->first + g, form, 0);
+        moments found = statistics_of(statistics, &row, statistics_pivot(statistics, &row));
+        factor rstd = convention_rstd(convention, found);
+        keep_moments(tensors, group->first + g, found, rstd);
+        group->found[g] = found;
+        group->rstds[g] = rstd;
+        group->done[g] =
+            apply_if_strange(&row, convention, centre_of(found, rstd, convention->quotient));
     }
-    size_t i = problem->hidden / LANES * LANES;
-    if (i < problem->hidden)
-        apply_beside(rows, convention, centres, count, i, problem->hidden - i);
-    while (i > 0) {
+}
+
+/* y of columns `begin` to `end` of one row, from the last back. */
+LN_INLINE void apply_columns(const row *row, const convention *convention, centre centre,
+                             size_t begin, size_t end)
+{
+    size_t i = begin + (end - begin) / LANES * LANES;
+    if (i < end)
+        row_store(row->y + i, apply_vector(row, convention, centre, i, end - i), end - i);
+    while (i > begin) {
         i -= LANES;
-        apply_beside(rows, convention, centres, count, i, LANES);
+        row_store(row->y + i, apply_vector(row, convention, centre, i, LANES), LANES);
     }
 }
 
-/* How many of the rows that are left go together. */
-LN_INLINE size_t blocked_count(size_t left)
+LN_INLINE void group_apply(const ln_problem *problem, const ln_tensors *tensors,
+                           const convention *convention, const group *group, residual_form form)
 {
-    if (left <= BESIDE_MOST)
-        return left;
-    return left == BESIDE + 2 ? BESIDE - 1 : BESIDE;
+    size_t begin = problem->hidden, end;
+    do {
+        end = begin;
+        begin = (end - 1) / BLOCK_COLUMNS * BLOCK_COLUMNS;
+        for (size_t g = 0; g < group->count; g++) {
+            const row row = row_at(problem, tensors, group->first + g, form, 0);
+            if (!group->done[g])
+                apply_columns(&row, convention,
+                              centre_of(group->found[g], group->rstds[g], convention->quotient),
+                              begin, end);
+        }
+    } while (begin > 0);
 }
 
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
@@ -88,30 +105,15 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
 {
     const convention convention = convention_prepare(problem, tensors, affine);
     const statistics statistics = statistics_prepare(problem);
-    moments found[BESIDE_MOST];
-    for (size_t r = 0, count; r < problem->rows; r += count) {
-        count = blocked_count(problem->rows - r);
-        for (size_t g = 0; g < count; g++) {
-            const row row = row_at(problem, tensors, r + g, form, 0);
-            found[g] = statistics_of(&statistics, &row, statistics_pivot(&statistics, &row));
-        }
-        switch (count) {
-        case 1:
-            blocked_apply(problem, tensors, &convention, found, r, 1, form);
-            break;
-        case 2:
-            blocked_apply(problem, tensors, &convention, found, r, 2, form);
-            break;
-        case 3:
-            blocked_apply(problem, tensors, &convention, found, r, 3, form);
-            break;
-        case 4:
-            blocked_apply(problem, tensors, &convention, found, r, 4, form);
-            break;
-        default:
-            blocked_apply(problem, tensors, &convention, found, r, 5, form);
-            break;
-        }
+    size_t fit = GROUP_BYTES / sizeof(storage) / problem->hidden;
+    size_t most = fit < GROUP_ROWS_LEAST ? GROUP_ROWS_LEAST : (fit < GROUP_ROWS ? fit : GROUP_ROWS);
+    group group;
+    for (size_t r = 0; r < problem->rows; r += group.count) {
+        size_t left = problem->rows - r;
+        group.first = r;
+        group.count = left < most ? left : most;
+        group_sweep(problem, tensors, &statistics, &convention, &group, form);
+        group_apply(problem, tensors, &convention, &group, form);
     }
 }
 

@@ -64,8 +64,9 @@ LN_INLINE void group_begin(const call *call, group *group, size_t first)
 LN_INLINE void group_keep(const call *call, group *group, const row *row)
 {
     size_t g = group->known++;
-    moments found = statistics_found(call->statistics, group->pivot, sum_of(group->sums.x),
-                                     sum_of(group->sums.square));
+    acc x, square;
+    sweep_sums_of(&group->sums, sweep_is_long(row->hidden), &x, &square);
+    moments found = statistics_found(call->statistics, group->pivot, acc_sum(x), acc_sum(square));
     if (__builtin_expect(statistics_is_off(call->statistics, found), 0))
         found = sweep_again(*call->statistics, *row, found);
     group->found[g] = found;
@@ -80,11 +81,15 @@ LN_INLINE void group_step(const call *call, group *group)
     if (group->known == group->count)
         return;
     const row row = call_row(call, group->first + group->known);
+    const int is_long = sweep_is_long(row.hidden);
     size_t i = group->column, left = row.hidden - i;
     if (i == 0) {
-        group->pivot = statistics_pivot(call->statistics, &row);
+        const struct row next = call_row(call, group->first + group->known + 1);
+        group->pivot = sweep_pivot(call->statistics, &row, is_long);
+        statistics_pivot_fetch(&next, is_long);
         sweep_clear(&group->sums);
     }
+    sweep_chunk(&group->sums, is_long, i);
     const acc pivots = acc_set(group->pivot);
     fetch_block(&row, i + FETCH_AHEAD);
     if (left > BLOCK) {

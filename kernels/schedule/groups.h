@@ -21,10 +21,7 @@ typedef struct call {
     const statistics *statistics;
     const convention *convention;
     residual_form form;
-    size_t x_stride;
-    size_t y_stride;
-    size_t residual_stride;
-    size_t sum_stride;
+    row_strides strides;
     int streams; /* y goes around the caches: the schedule says so, and all its vectors begin lines */
 } call;
 
@@ -50,34 +47,15 @@ typedef struct group {
 
 LN_INLINE row group_row(const call *call, const group *group, size_t g)
 {
-    row row = {.hidden = call->problem->hidden, .form = call->form, .sum_early = 1};
-    size_t r = group->first + g;
-    row.x = (const storage *)call->tensors->x + r * call->x_stride;
-    row.y = (storage *)call->tensors->y + r * call->y_stride;
-    if (row.form != RESIDUAL_NONE)
-        row.residual = (const storage *)call->tensors->residual + r * call->residual_stride;
-    if (row.form == RESIDUAL_WRITTEN)
-        row.sum = (storage *)call->tensors->sum + r * call->sum_stride;
-    return row;
-}
-
-/* The row `rows` further on. */
-LN_INLINE row row_further(const call *call, row row, size_t rows)
-{
-    row.x += rows * call->x_stride;
-    row.y += rows * call->y_stride;
-    if (row.form != RESIDUAL_NONE)
-        row.residual += rows * call->residual_stride;
-    if (row.form == RESIDUAL_WRITTEN)
-        row.sum += rows * call->sum_stride;
-    return row;
+    return row_at_strides(call->problem, call->tensors, &call->strides, group->first + g,
+                          call->form, 1);
 }
 
 /* The next row. What the pointers are is hidden from compilers, which otherwise keep one for each
  * row of a turn, in memory: there are more than registers. */
-LN_INLINE void row_advance(const call *call, row *row)
+LN_INLINE void row_next(const call *call, row *row)
 {
-    *row = row_further(call, *row, 1);
+    row_advance(row, &call->strides);
     LN_OPAQUE(row->x);
     LN_OPAQUE(row->y);
 }

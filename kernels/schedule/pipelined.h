@@ -28,6 +28,16 @@
  *                  group g + 1 in the middle. The lanes of four rows are summed up together, and
  *                  quotient, root and reciprocal are loops over rows, of which the compiler makes
  *                  vectors; both round as they do for one row.
+ * What is left of it where rows are long, as share of the copy from L2 (busy machine):
+ *     hidden                                                         256    768    1024
+ *     as here                                                        .435   .57    .60
+ *     three rows ahead, so that no turn waits for its chain          .46    .585   .60
+ *         (but 8 % slower from L3 at hidden 768)
+ *     the chain in pieces between parts of the row, a loop each      .39    .53    .55
+ *     the same in one loop, a piece after every second block         .335   .50    .51
+ *     no chain at all, and no pivots (wrong results)                 .54    .65    .65
+ * Parts of a row in loops of their own lose since each load's stream then leaps (blocked.h). So no
+ * way of hiding the chain brings 768 beyond .65: the rest is the loop and the rows' ends.
  *
  * A row's bits depend on that row alone: groups that are not full go the same way, and what stands
  * in their empty places is never used. */
@@ -55,6 +65,7 @@ typedef struct call {
     const statistics *statistics;
     const convention *convention;
     residual_form form;
+    int is_long; /* its rows are of more than one chunk (one_sweep.h): a constant as well */
 } call;
 
 LN_INLINE row call_row(const call *call, size_t r)
@@ -62,27 +73,19 @@ LN_INLINE row call_row(const call *call, size_t r)
     return row_at(call->problem, call->tensors, r, call->form, 1);
 }
 
-LN_INLINE void sweep_alone(sweep_sums *sums, const row *row, real pivot)
-{
-    acc pivots = acc_set(pivot);
-    size_t i = 0;
-    sweep_clear(sums);
-    for (; row->hidden - i >= BLOCK; i += BLOCK)
-        sweep_add(sums, row, pivots, i, BLOCK, 0);
-    sweep_add(sums, row, pivots, i, row->hidden - i, 0);
-}
-
 /* Sweeps `later` while y of `this` is made. */
-LN_INLINE void sweep_and_apply(sweep_sums *sums, const row *later, real pivot, const row *this,
-                               const convention *convention, centre centre)
+LN_INLINE void sweep_and_apply(sweep_sums *sums, const row *later, int is_long, real pivot,
+                               const row *this, const convention *convention, centre centre)
 {
     acc pivots = acc_set(pivot);
     size_t i = 0, hidden = later->hidden;
     sweep_clear(sums);
     for (; hidden - i >= BLOCK; i += BLOCK) {
+        sweep_chunk(sums, is_long, i);
         sweep_add(sums, later, pivots, i, BLOCK, 0);
         apply_block(this, convention, centre, i, BLOCK);
     }
+    sweep_chunk(sums, is_long, i);
     sweep_add(sums, later, pivots, i, hidden - i, 0);
     apply_block(this, convention, centre, i, hidden - i);
 }
@@ -101,12 +104,14 @@ LN_INLINE real row_pivot(const call *call, size_t r)
     if (!SWEEP_SHIFTED || r >= call->problem->rows)
         return 0;
     const row row = call_row(call, r);
-    return statistics_pivot(call->statistics, &row);
+    return sweep_pivot(call->statistics, &row, call->is_long);
 }
 
-LN_INLINE swept swept_of(const sweep_sums *sums, real pivot)
+LN_INLINE swept swept_of(const call *call, const sweep_sums *sums, real pivot)
 {
-    return (swept){pivot, parts_sum(sums->x), parts_sum(sums->square)};
+    swept swept = {.pivot = pivot};
+    sweep_sums_of(sums, call->is_long, &swept.x, &swept.square);
+    return swept;
 }
 
 LN_INLINE swept swept_alone(const call *call, size_t r)
@@ -114,8 +119,8 @@ LN_INLINE swept swept_alone(const call *call, size_t r)
     sweep_sums sums;
     const row row = call_row(call, r);
     real pivot = row_pivot(call, r);
-    sweep_alone(&sums, &row, pivot);
-    return swept_of(&sums, pivot);
+    sweep_alone(&sums, &row, call->is_long, pivot, 0);
+    return swept_of(call, &sums, pivot);
 }
 
 LN_INLINE centre swept_finish(const call *call, swept swept, size_t r)
@@ -140,9 +145,10 @@ LN_INLINE void run_long(const call *call)
         sweep_sums sums;
         real next_pivot = row_pivot(call, r + 3);
         const row to_sweep = call_row(call, r + 2), to_apply = call_row(call, r);
-        sweep_and_apply(&sums, &to_sweep, pivot, &to_apply, call->convention, centre);
+        sweep_and_apply(&sums, &to_sweep, call->is_long, pivot, &to_apply, call->convention,
+                        centre);
         centre = swept_finish(call, between, r + 1);
-        between = swept_of(&sums, pivot);
+        between = swept_of(call, &sums, pivot);
         pivot = next_pivot;
     }
     for (; r < rows; r++) {
@@ -188,7 +194,7 @@ LN_INLINE void group_take(const call *call, group *group, size_t first, size_t s
         return;
     for (size_t g = 0; g < group->count; g++) {
         const row row = call_row(call, first + g);
-        group->x[g] = statistics_pivot_sum(&row);
+        group->x[g] = statistics_pivot_sum(&row, 0);
     }
     for (size_t g = 0; g < group->count; g += QUAD)
         acc_sum_rows(group->x + g, group->pivot + g);
@@ -253,34 +259,13 @@ LN_INLINE centre group_centre(const call *call, const group *group, size_t g)
 typedef struct cursors {
     row to_sweep;
     row to_apply;
-    size_t x_stride;
-    size_t y_stride;
-    size_t residual_stride;
-    size_t sum_stride;
+    row_strides strides;
 } cursors;
 
 LN_INLINE cursors cursors_at_start(const call *call)
 {
-    const ln_problem *problem = call->problem;
-    size_t hidden = problem->hidden;
     const row first = call_row(call, 0);
-    return (cursors){.to_sweep = first,
-                     .to_apply = first,
-                     .x_stride = problem->x_stride ? problem->x_stride : hidden,
-                     .y_stride = problem->y_stride ? problem->y_stride : hidden,
-                     .residual_stride =
-                         problem->residual_stride ? problem->residual_stride : hidden,
-                     .sum_stride = problem->sum_stride ? problem->sum_stride : hidden};
-}
-
-LN_INLINE void cursors_advance(const cursors *cursors, row *row)
-{
-    row->x += cursors->x_stride;
-    row->y += cursors->y_stride;
-    if (row->form != RESIDUAL_NONE)
-        row->residual += cursors->residual_stride;
-    if (row->form == RESIDUAL_WRITTEN)
-        row->sum += cursors->sum_stride;
+    return (cursors){first, first, row_strides_of(call->problem)};
 }
 
 /* Row g of the group that is swept, and of the one that is applied: either may lack it. */
@@ -291,18 +276,17 @@ LN_INLINE void group_step(const call *call, cursors *cursors, group *later, cons
         sweep_sums sums;
         real pivot = SWEEP_SHIFTED ? later->pivot[g] : 0;
         if (g < this->count) {
-            sweep_and_apply(&sums, &cursors->to_sweep, pivot, &cursors->to_apply, call->convention,
-                            group_centre(call, this, g));
-            cursors_advance(cursors, &cursors->to_apply);
+            sweep_and_apply(&sums, &cursors->to_sweep, 0, pivot, &cursors->to_apply,
+                            call->convention, group_centre(call, this, g));
+            row_advance(&cursors->to_apply, &cursors->strides);
         } else {
-            sweep_alone(&sums, &cursors->to_sweep, pivot);
+            sweep_alone(&sums, &cursors->to_sweep, 0, pivot, 0);
         }
-        cursors_advance(cursors, &cursors->to_sweep);
-        later->x[g] = parts_sum(sums.x);
-        later->squares[g] = parts_sum(sums.square);
+        row_advance(&cursors->to_sweep, &cursors->strides);
+        sweep_sums_of(&sums, 0, &later->x[g], &later->squares[g]);
     } else if (g < this->count) {
         apply_row(&cursors->to_apply, call->convention, group_centre(call, this, g));
-        cursors_advance(cursors, &cursors->to_apply);
+        row_advance(&cursors->to_apply, &cursors->strides);
     }
 }
 
@@ -334,13 +318,31 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
 {
     const convention convention = convention_prepare(problem, tensors, affine);
     const statistics statistics = statistics_prepare(problem);
-    const call call = {problem, tensors, &statistics, &convention, form};
+    const call call = {problem, tensors, &statistics, &convention, form, 0};
     if (problem->rows == 0)
         return;
     if (problem->hidden >= LONG_ROW || problem->rows <= FEW_ROWS)
         run_long(&call);
     else
         run_short(&call);
+}
+
+/* Rows whose sums go by chunks. */
+#define SCHEDULE_LONG
+
+LN_INLINE int schedule_is_long(const ln_problem *problem)
+{
+    return sweep_is_long(problem->hidden);
+}
+
+LN_INLINE void schedule_run_long(const ln_problem *problem, const ln_tensors *tensors,
+                                 ln_affine affine, residual_form form)
+{
+    const convention convention = convention_prepare(problem, tensors, affine);
+    const statistics statistics = statistics_prepare(problem);
+    const call call = {problem, tensors, &statistics, &convention, form, 1};
+    if (problem->rows > 0)
+        run_long(&call);
 }
 
 #endif

@@ -138,7 +138,11 @@ LN_INLINE void row_first_all(const row *row, shape shape, acc x[MOST])
  * and sums: as many roundings for each as in sweep_add(), or in long accumulators, one more. */
 LN_INLINE size_t shape_width(shape shape)
 {
-    size_t width = UNROLL / (shape.vectors > UNROLL ? 1 : 2) / (WIDE ? 2 : 1);
+    size_t width = UNROLL;
+    if (shape.vectors <= UNROLL)
+        width /= 2;
+    if (WIDE)
+        width /= 2;
     return width > 0 ? width : 1;
 }
 
@@ -210,7 +214,7 @@ LN_INLINE void group_take(const call *call, group *group, shape shape)
             parts[g] = acc_fold_one(acc_set(0));
             if (q * QUAD + g < group->count)
                 parts[g] = row_take(&row, shape);
-            row_advance(call, &row);
+            row_next(call, &row);
         }
         group->pivots[q] = acc_fold_four(parts);
     }
@@ -226,7 +230,7 @@ LN_INLINE void group_sweep(const call *call, group *group, shape shape)
             sums[g] = squares[g] = acc_fold_one(acc_set(0));
             if (q * QUAD + g < group->count)
                 row_sweep(&row, shape, group->pivot[q * QUAD + g], &sums[g], &squares[g]);
-            row_advance(call, &row);
+            row_next(call, &row);
         }
         group->sums[q] = acc_fold_four(sums);
         group->squares[q] = acc_fold_four(squares);
@@ -245,7 +249,7 @@ LN_INLINE void group_apply(const call *call, const group *group, shape shape)
         else
 #endif
             row_apply(call, terms, &row, shape, group_centre(group, g));
-        row_advance(call, &row);
+        row_next(call, &row);
     }
 }
 
@@ -256,7 +260,7 @@ LN_INLINE void turn_together(const call *call, turn turn, shape shape)
 {
     affine_terms terms[MOST];
     row applied = group_row(call, turn.this, 0);
-    size_t to_swept = 2 * LANES * call->x_stride, to_taken = 3 * LANES * call->x_stride;
+    size_t to_swept = 2 * LANES * call->strides.x, to_taken = 3 * LANES * call->strides.x;
     shape_terms(call, shape, terms);
     LN_UNROLLED
     for (size_t q = 0; q < QUADS; q++) {
@@ -273,7 +277,7 @@ LN_INLINE void turn_together(const call *call, turn turn, shape shape)
             row_sweep(&swept, shape, turn.later->pivot[at], &sums[g], &squares[g]);
             if (SWEEP_SHIFTED)
                 pivots[g] = row_take(&taken, shape);
-            row_advance(call, &applied);
+            row_next(call, &applied);
         }
         turn.later->sums[q] = acc_fold_four(sums);
         turn.later->squares[q] = acc_fold_four(squares);
@@ -384,33 +388,47 @@ LN_INLINE short_runner *const *short_of(size_t hidden)
 
 #include "schedule/transposed_long.h"
 
+LN_INLINE call call_of(const ln_problem *problem, const ln_tensors *tensors, residual_form form)
+{
+    return (call){
+        .problem = problem,
+        .tensors = tensors,
+        .form = form,
+        .strides = row_strides_of(problem),
+#ifdef LN_NONTEMPORAL
+        .streams = rows_begin_lines(problem, tensors) &&
+                   (problem->hidden > SHORT_ROW || problem->hidden % LANES == 0),
+#endif
+    };
+}
+
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                             residual_form form)
 {
     const convention convention = convention_prepare(problem, tensors, affine);
     const statistics statistics = statistics_prepare(problem);
-    size_t hidden = problem->hidden;
-    const call plain = {
-        .problem = problem,
-        .tensors = tensors,
-        .form = form,
-        .x_stride = problem->x_stride ? problem->x_stride : hidden,
-        .y_stride = problem->y_stride ? problem->y_stride : hidden,
-        .residual_stride = problem->residual_stride ? problem->residual_stride : hidden,
-        .sum_stride = problem->sum_stride ? problem->sum_stride : hidden,
-#ifdef LN_NONTEMPORAL
-        .streams =
-            rows_begin_lines(problem, tensors) && (hidden > SHORT_ROW || hidden % LANES == 0),
-#endif
-    };
-    if (hidden > SHORT_ROW) {
-        call call = plain; /* of its own: the addresses that it holds are given to nobody */
-        call.statistics = &statistics;
-        call.convention = &convention;
+    short_of(problem->hidden)[form](call_of(problem, tensors, form), statistics, convention);
+}
+
+#define SCHEDULE_LONG
+
+LN_INLINE int schedule_is_long(const ln_problem *problem)
+{
+    return problem->hidden > SHORT_ROW;
+}
+
+LN_INLINE void schedule_run_long(const ln_problem *problem, const ln_tensors *tensors,
+                                 ln_affine affine, residual_form form)
+{
+    const convention convention = convention_prepare(problem, tensors, affine);
+    const statistics statistics = statistics_prepare(problem);
+    call call = call_of(problem, tensors, form);
+    call.statistics = &statistics;
+    call.convention = &convention;
+    if (sweep_is_long(problem->hidden))
+        run_rows(&call);
+    else
         run_long(&call);
-    } else {
-        short_of(hidden)[form](plain, statistics, convention);
-    }
 }
 
 #endif

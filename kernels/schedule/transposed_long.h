@@ -3,20 +3,22 @@
 #ifndef LN_SCHEDULE_TRANSPOSED_LONG_H
 #define LN_SCHEDULE_TRANSPOSED_LONG_H
 
-#ifdef CENTRE_GUARDED
-
-/* Rows that may be strange: no two of them in one loop. */
-LN_INLINE void run_long(const call *call)
+/* One after the other: rows of several chunks (one_sweep.h), and those that may be strange. */
+LN_INLINE void run_rows(const call *call)
 {
+    int is_long = sweep_is_long(call->problem->hidden);
     for (size_t r = 0; r < call->problem->rows; r++) {
         const row row = row_at(call->problem, call->tensors, r, call->form, 1);
-        moments found = statistics_of(call->statistics, &row, 0);
+        real pivot = sweep_pivot(call->statistics, &row, is_long);
+        moments found = sweep_moments(call->statistics, &row, is_long, pivot);
         factor rstd = convention_rstd(call->convention, found);
         keep_moments(call->tensors, r, found, rstd);
         apply_row(&row, call->convention, centre_of(found, rstd, call->convention->quotient));
     }
 }
 
+#ifdef CENTRE_GUARDED
+#define run_long run_rows
 #else
 
 /* y of the first min(left, BLOCK) elements from i on. */
@@ -48,7 +50,7 @@ LN_INLINE real long_pivot(const call *call, size_t r)
 {
     const row row = long_row(call, r);
     row_fetch(&row);
-    return statistics_pivot(call->statistics, &row);
+    return sweep_pivot(call->statistics, &row, 0);
 }
 
 /* Sweeps `later` while y of `this` is made, if there is such a row. */

@@ -42,11 +42,19 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
     return (statistics){(real)problem->hidden, 1 / (real)problem->hidden};
 }
 
+/* All of a row is one chunk (one_sweep.h). */
+enum { CHUNK_BLOCKS = 0 };
+
 /* Needs no pivot. */
-LN_INLINE acc statistics_pivot_sum(const row *row)
+LN_INLINE acc statistics_pivot_sum(const row *row, int is_long)
 {
-    (void)row;
+    (void)row, (void)is_long;
     return acc_set(0);
+}
+
+LN_INLINE void statistics_pivot_fetch(const row *row, int is_long)
+{
+    (void)row, (void)is_long;
 }
 
 LN_INLINE real statistics_pivot_of(const statistics *statistics, real sum)

@@ -2,30 +2,81 @@
  *
  * They come in steps, so that a schedule may take several rows through each step together:
  *
- *     statistics_pivot_sum(&row) -> acc         sum of its lanes -> statistics_pivot_of() -> pivot
- *     sweep_add(&sums, &row, pivot, i, left)    the first touch of each element
+ *     statistics_pivot_sum(&row, is_long) -> acc    sum of its lanes -> statistics_pivot_of()
+ *     statistics_pivot_fetch(&row, is_long)         fetches what that will want
+ *     sweep_add(&sums, &row, pivot, i, left)        the first touch of each element
+ *     sweep_sums_of(&sums, is_long, &x, &square)    what is left to be summed are their lanes
  *     statistics_found(&statistics, pivot, sum, square) -> moments
- *     statistics_is_off(&statistics, moments)   1: the row has to be swept again,
- *     sweep_again(&statistics, row, moments)    by this, which is rare
+ *     statistics_is_off(&statistics, moments)       1: the row has to be swept again,
+ *     sweep_again(&statistics, row, moments)        by this, which is rare
  *
- * A file that includes this has said SWEEP_SHIFTED (1: t = x - pivot) and defined those named
- * statistics_, and where it says SWEEP_AGAIN_OWN, sweep_again(); statistics_pivot() and
- * statistics_of(), for one row at a time, follow here. */
+ * A file that includes this has said SWEEP_SHIFTED (1: t = x - pivot), has CHUNK_BLOCKS, and has
+ * defined those named statistics_, and where it says SWEEP_AGAIN_OWN, sweep_again();
+ * statistics_pivot() and statistics_of(), for one row at a time, follow here.
+ *
+ * Sums of CHUNK_BLOCKS blocks (a power of two; 0: of all) are taken over to others before the next
+ * block: whoever adds blocks up sees to that, by sweep_chunk(). */
 #ifndef LN_ONE_SWEEP_H
 #define LN_ONE_SWEEP_H
 
 #define STATISTICS_ONE_SWEEP
 
+#define CHUNK_COLUMNS ((size_t)CHUNK_BLOCKS * BLOCK)
+
 typedef struct sweep_sums {
     acc x[UNROLL];
     acc square[UNROLL];
+    acc whole_x; /* of the chunks before */
+    acc whole_square;
 } sweep_sums;
+
+/* Whether so many elements are more than one chunk. A schedule may have a way of its own for rows
+ * that are: is_long is a constant there, and short rows pay nothing for chunks. */
+LN_INLINE int sweep_is_long(size_t elements)
+{
+    return CHUNK_BLOCKS > 0 && elements > CHUNK_COLUMNS;
+}
 
 LN_INLINE void sweep_clear(sweep_sums *sums)
 {
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)
         sums->x[u] = sums->square[u] = acc_set(0);
+    sums->whole_x = sums->whole_square = acc_set(0);
+}
+
+/* Before what begins with column i is added: takes over the sums of a chunk that ends there. (Where
+ * nothing follows it makes no difference.) */
+LN_INLINE void sweep_chunk(sweep_sums *sums, int is_long, size_t i)
+{
+    if (!is_long || i == 0 || (i & (CHUNK_COLUMNS - 1)) != 0)
+        return;
+    sums->whole_x = acc_add(sums->whole_x, parts_sum(sums->x));
+    sums->whole_square = acc_add(sums->whole_square, parts_sum(sums->square));
+    LN_UNROLLED
+    for (unsigned u = 0; u < UNROLL; u++)
+        sums->x[u] = sums->square[u] = acc_set(0);
+}
+
+LN_INLINE void sweep_sums_of(const sweep_sums *sums, int is_long, acc *x, acc *square)
+{
+    *x = parts_sum(sums->x);
+    *square = parts_sum(sums->square);
+    if (is_long) {
+        *x = acc_add(sums->whole_x, *x);
+        *square = acc_add(sums->whole_square, *square);
+    }
+}
+
+/* No term of a sum goes through more roundings, that of its product included: at most CHUNK_BLOCKS
+ * in its chunk (the first is added to zero, exactly), log2(BLOCK) over accumulators and lanes, and
+ * one for each chunk but the first (which is added to zero as well). */
+LN_INLINE double sweep_depth(size_t hidden)
+{
+    double blocks = ceil((double)hidden / BLOCK), chunk = CHUNK_BLOCKS;
+    if (chunk == 0 || blocks <= chunk)
+        return bound_depth(hidden);
+    return chunk + ceil(blocks / chunk) - 1 + bound_levels();
 }
 
 /* Adds n elements (LANES of them if n is more), x, to the sums number u. */
@@ -55,16 +106,28 @@ LN_INLINE void sweep_add(sweep_sums *sums, const row *row, acc pivot, size_t i, 
     }
 }
 
-LN_INLINE moments sweep_row(const statistics *statistics, const row *row, real pivot, int again)
+/* A whole row. */
+LN_INLINE void sweep_alone(sweep_sums *sums, const row *row, int is_long, real pivot, int again)
 {
-    sweep_sums sums;
-    sweep_clear(&sums);
     acc pivots = acc_set(pivot);
     size_t i = 0;
-    for (; row->hidden - i >= BLOCK; i += BLOCK)
-        sweep_add(&sums, row, pivots, i, BLOCK, again);
-    sweep_add(&sums, row, pivots, i, row->hidden - i, again);
-    return statistics_found(statistics, pivot, sum_of(sums.x), sum_of(sums.square));
+    sweep_clear(sums);
+    for (; row->hidden - i >= BLOCK; i += BLOCK) {
+        sweep_chunk(sums, is_long, i);
+        sweep_add(sums, row, pivots, i, BLOCK, again);
+    }
+    sweep_chunk(sums, is_long, i);
+    sweep_add(sums, row, pivots, i, row->hidden - i, again);
+}
+
+LN_INLINE moments sweep_row(const statistics *statistics, const row *row, int is_long, real pivot,
+                            int again)
+{
+    sweep_sums sums;
+    acc x, square;
+    sweep_alone(&sums, row, is_long, pivot, again);
+    sweep_sums_of(&sums, is_long, &x, &square);
+    return statistics_found(statistics, pivot, acc_sum(x), acc_sum(square));
 }
 
 #ifndef SWEEP_AGAIN_OWN
@@ -72,7 +135,7 @@ LN_INLINE moments sweep_row(const statistics *statistics, const row *row, real p
 static __attribute__((noinline, cold, unused)) moments sweep_again(statistics statistics, row row,
                                                                    moments found)
 {
-    return sweep_row(&statistics, &row, found.mean + found.rest, 1);
+    return sweep_row(&statistics, &row, sweep_is_long(row.hidden), found.mean + found.rest, 1);
 }
 #endif
 
@@ -92,19 +155,30 @@ LN_INLINE void statistics_found_all(const statistics *statistics, const real piv
 }
 #endif
 
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
+LN_INLINE real sweep_pivot(const statistics *statistics, const row *row, int is_long)
 {
     if (!SWEEP_SHIFTED)
         return 0;
-    return statistics_pivot_of(statistics, acc_sum(statistics_pivot_sum(row)));
+    return statistics_pivot_of(statistics, acc_sum(statistics_pivot_sum(row, is_long)));
+}
+
+LN_INLINE moments sweep_moments(const statistics *statistics, const row *row, int is_long,
+                                real pivot)
+{
+    moments found = sweep_row(statistics, row, is_long, pivot, 0);
+    if (__builtin_expect(statistics_is_off(statistics, found), 0))
+        found = sweep_again(*statistics, *row, found);
+    return found;
+}
+
+LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
+{
+    return sweep_pivot(statistics, row, sweep_is_long(row->hidden));
 }
 
 LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
 {
-    moments found = sweep_row(statistics, row, pivot, 0);
-    if (__builtin_expect(statistics_is_off(statistics, found), 0))
-        found = sweep_again(*statistics, *row, found);
-    return found;
+    return sweep_moments(statistics, row, sweep_is_long(row->hidden), pivot);
 }
 
 #endif

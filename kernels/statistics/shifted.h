@@ -1,21 +1,40 @@
-/* shifted: one sweep over x - pivot, the pivot taken from the row's first elements.
+/* shifted: one sweep over x - pivot, the pivot taken from a few of the row's elements.
  *
- *     p = mean of the first min(N, P) elements, P = PIVOT_ELEMENTS       t = x - p
+ *     p = mean of min(N, P) elements, P = PIVOT_ELEMENTS                 t = x - p
  *     d = sum(t) / N                                     m2 = sum(t^2) - sum(t) * d
  *     mean = p + d, kept in these two parts
  *
  * (Chan, Golub, LeVeque, 1983, section 3, "shifted data"; formula 1.3 on x - p.) Reads the row
  * once; the first elements are still in L1 when the sweep begins. What naive loses to kappa^2, this
- * loses to (mean - p)^2 / var. A pivot that is far off, because the first elements are outliers, is
- * found out by d^2 > 4 m2 / N, and the row is swept once more, with pivot p + d. (4, since a ramp,
- * whose first elements lie sqrt(3) standard deviations from the mean, should pass: a smaller factor
- * proves a smaller bound, but costs such rows a second sweep.)
+ * loses to (mean - p)^2 / var. A pivot that is far off is found out by d^2 > 4 m2 / N, and the row
+ * is swept once more, with pivot p + d. (4, since a ramp, whose first elements lie sqrt(3) standard
+ * deviations from the mean, should pass: a smaller factor proves a smaller bound, but costs such
+ * rows a second sweep.)
  *
- * Bound. D = bound_depth(N), V the exact biased variance, a = mu - p for the pivot as it is.
+ * The elements are the first ones. In long rows, of more than CHUNK_BLOCKS blocks, they are medians
+ * of three, lane by lane: of the first block, one from the middle and the last. For the check does
+ * not see all that matters. Where one element is far larger than the others, the t of all others
+ * are nearly the same, mean - p that is, and sums of what is the same round the same way: errors of
+ * up to D units. That may be since the pivot was led astray, or since p + d is the mean of such a
+ * row, and no measure of where most elements lie; a median is. Few different values, or zeros,
+ * round alike as well, wherever the pivot lies: so the sums of long rows are taken over to others
+ * after each chunk, and D grows by one a chunk. Row ULP of AVX2 at most, on the families bad-pivot,
+ * sparse and quantised (oneDNN and PyTorch: 1.3 to 3; ln_layernorm()'s `fast` allows 8 times that):
+ *
+ *     hidden                         4096               8192               12288
+ *     neither                        35, 51, 8.4        27, 127, 31        27, 94, 49
+ *     chunks, first elements         5.6, 3.9, 1.9      3.7, 2.3, 2.4      9.1, 3.3, 2.9
+ *     medians, no chunks             3.9, 8.2, 11       7.1, 11, 34        15, 23, 38
+ *     medians and chunks             1.6, 2.9, 1.9      1.5, 2.1, 2.1      1.8, 2.6, 2.3
+ *
+ * No time is lost by that; as long as chunks are no loops of their own: 8 % at hidden 8192 from L2.
+ *
+ * Bound. D = sweep_depth(N), V the exact biased variance, a = mu - p for the pivot as it is.
  *  1. One sweep, given a bound on |a|: bound_sweep() of bound.h. The errors of d (delta) and of m2
  *     (call it F) grow with |a|.
  *  2. How far off the first pivot is. The mean of a subset of b = P of the N elements is within
- *     min(max_dev, sqrt(V (N - b) / b)) of mu (Cauchy-Schwarz), so with the roundings of the pivot,
+ *     min(max_dev, sqrt(V (N - b) / b)) of mu (Cauchy-Schwarz), whichever they are: medians of
+ *     three are elements too, and of different columns. So with the roundings of the pivot,
  *     |a| <= a1 = that + gamma(log2(BLOCK) + 3) max_abs + tiny.
  *  3. If the check passed, fl(d^2) <= fl(4 fl(m2 fl(1/N))), hence with |a| <= |d| + delta
  *         |a| <= g(|a|) = sqrt(4 (V + F(a)) (1 + gamma(8)) + 2^10 tiny) + delta(a).
@@ -30,6 +49,10 @@
 /* The pivot's elements: enough that their mean is seldom two standard deviations off. */
 enum { PIVOT_VECTORS = LN_LANES < 8 ? UNROLL : 1, PIVOT_ELEMENTS = PIVOT_VECTORS * LN_LANES };
 
+/* 1024 elements of AVX-512: shorter rows, which depend on every operation more, have one chunk. */
+enum { CHUNK_BLOCKS = 16 };
+_Static_assert(CHUNK_BLOCKS >= 4, "three blocks of a long row must be three");
+
 typedef struct statistics {
     real inverse;       /* 1 / N */
     real pivot_inverse; /* 1 / min(N, PIVOT_ELEMENTS) */
@@ -42,19 +65,58 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
                         1 / (real)(hidden < PIVOT_ELEMENTS ? hidden : PIVOT_ELEMENTS)};
 }
 
-/* Adds up again, where there is a residual: this does not count as a touch. */
-LN_INLINE acc statistics_pivot_sum(const row *row)
+/* Of numbers, the second in size; a NaN may get lost. */
+LN_INLINE vec median_of_three(vec a, vec b, vec c)
+{
+    return lane_maximum(lane_minimum(a, b), lane_minimum(lane_maximum(a, b), c));
+}
+
+/* The first column of the middle block of a long row, and of its last. */
+LN_INLINE size_t pivot_middle(const row *row)
+{
+    return (row->hidden / BLOCK - 1) / 2 * BLOCK;
+}
+
+LN_INLINE size_t pivot_end(const row *row)
+{
+    return (row->hidden / BLOCK - 1) * BLOCK;
+}
+
+/* One element for each lane, from column i of a block on. Adds up again, where there is a residual:
+ * this does not count as a touch. */
+LN_INLINE vec pivot_elements(const row *row, int is_long, size_t i)
+{
+    vec first = row_add_up(row, i, row->hidden - i);
+    if (!is_long)
+        return first;
+    return median_of_three(first, row_add_up(row, pivot_middle(row) + i, LANES),
+                           row_add_up(row, pivot_end(row) + i, LANES));
+}
+
+LN_INLINE acc statistics_pivot_sum(const row *row, int is_long)
 {
     acc sums[UNROLL];
     LN_UNROLLED
     for (size_t u = 0; u < PIVOT_VECTORS; u++) {
         sums[u] = acc_set(0);
         if (row->hidden > u * LANES)
-            sums[u] = acc_of(row_add_up(row, u * LANES, row->hidden - u * LANES));
+            sums[u] = acc_of(pivot_elements(row, is_long, u * LANES));
     }
     if (PIVOT_VECTORS == 1)
         return sums[0];
     return parts_sum(sums);
+}
+
+/* Asks memory for what a row's pivot will want, but for its first elements. The row need not exist.
+ */
+LN_INLINE void statistics_pivot_fetch(const row *row, int is_long)
+{
+    for (int i = 0; is_long && i < 2; i++) {
+        size_t at = (i ? pivot_end(row) : pivot_middle(row)) * sizeof(storage);
+        __builtin_prefetch((const void *)((uintptr_t)row->x + at), 0, 3);
+        if (row->form != RESIDUAL_NONE)
+            __builtin_prefetch((const void *)((uintptr_t)row->residual + at), 0, 3);
+    }
 }
 
 LN_INLINE real statistics_pivot_of(const statistics *statistics, real sum)
@@ -102,7 +164,7 @@ LN_INLINE double passed_bound(double depth, double var)
 
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {
-    double n = (double)problem->hidden, depth = bound_depth(problem->hidden), var = facts->var;
+    double n = (double)problem->hidden, depth = sweep_depth(problem->hidden), var = facts->var;
     double pivots = PIVOT_ELEMENTS;
     double subset = n > pivots ? fmin(facts->max_dev, sqrt(var * (n - pivots) / pivots)) : 0.0;
     double first =

@@ -75,6 +75,15 @@ static void test_drawn(void **state)
     assert_true(fabs(point_of(table, 1, 1, 8) - (1 - sqrt(0.875)) * 0x1p24) < 1e-4);
     assert_true(fabs(point_of(table, 2, 1, 1) - (1 - sqrt(767.0 / 768)) * 0x1p24) < 1e-4);
     assert_true(fabs(point_of(table, 2, 1, 100) - (1 - sqrt(767.0 / 768)) * 0x1p24) < 1e-4);
+    /* Relative to the z-score itself. */
+    assert_true(fabs(point_of(table, 3, 1, 2) - (sqrt(2) - 1)) < 1e-11);
+    assert_true(fabs(point_of(table, 3, 1, 8) - (sqrt(8.0 / 7) - 1)) < 1e-11);
+    assert_true(fabs(point_of(table, 4, 1, 100) - (sqrt(768.0 / 767) - 1)) < 1e-11);
+    assert_non_null(strstr(drawing, "distance (ULP of f32)"));
+    assert_non_null(strstr(drawing, "distance / largest element"));
+    assert_non_null(strstr(drawing, "hidden (elements), at std 1"));
+    assert_non_null(strstr(drawing, "std of the row, at hidden 768"));
+    assert_non_null(strstr(drawing, "| commit "));
     free(drawing);
     free(table);
     free(png);

@@ -3,6 +3,7 @@
 #
 #     results/worst/every.sh avx2 >results/worst/every_avx2.txt
 #
+# An ISA that this CPU has not runs under an emulator (docs/install.md, "For 64-bit ARM").
 # Rows of f32 and f64 count up to kappa 100: beyond it cancellation alone is found.
 set -eu
 isa=$1
