@@ -54,7 +54,7 @@ static const struct {
     {"corrected", THEORY_CORRECTED, 2},    {"scaled", THEORY_CORRECTED, 2},
     {"reproducible", THEORY_CORRECTED, 0}, {"welford", THEORY_UPDATED, 0},
     {"chunked", THEORY_UPDATED, 32},       {"lanewise", THEORY_LANEWISE, 0},
-    {"double_float", THEORY_DOUBLED, 0},   {"checked", THEORY_CHECKED, 0},
+    {"double_float", THEORY_DOUBLED, 0},   {"verified", THEORY_VERIFIED, 0},
 };
 
 /* A lane's sums are taken over to accumulators after so many blocks, and are added up there: what
@@ -121,8 +121,8 @@ static const double shifted_kappa_square = 5;
  * + std. */
 static const double lanewise_square = 1.375;
 
-/* mean^2 / var is at most this, or the row is done again (CANCELLED_MOST of statistics/checked.h). */
-static const double checked_kappa_square = 0x1p20;
+/* mean^2 / var is at most this, or the row is done again (CANCELLED_MOST of statistics/verified.h). */
+static const double verified_kappa_square = 0x1p20;
 
 /* Adding pairs costs 4 u^2, adding squares of pairs 8 (statistics/double_float.h); then m2 is rounded
  * to one number. */
@@ -143,8 +143,8 @@ double theory_variance(const theory *theory, double kappa)
     switch (theory->kind) {
     case THEORY_TEXTBOOK:
         return off * kappa * kappa;
-    case THEORY_CHECKED:
-        return off * fmin(kappa * kappa, checked_kappa_square);
+    case THEORY_VERIFIED:
+        return off * fmin(kappa * kappa, verified_kappa_square);
     case THEORY_SHIFTED:
         return off * shifted_kappa_square;
     case THEORY_UPDATED:
@@ -175,8 +175,8 @@ double theory_mean(const theory *theory, double kappa)
         carried = off * sqrt(shifted_kappa_square);
     else if (theory->kind == THEORY_LANEWISE)
         carried = off * sqrt(lanewise_square);
-    else if (theory->kind == THEORY_CHECKED)
-        carried = off * fmin(kappa, sqrt(checked_kappa_square));
+    else if (theory->kind == THEORY_VERIFIED)
+        carried = off * fmin(kappa, sqrt(verified_kappa_square));
     else if (theory->kind == THEORY_DOUBLED)
         carried = doubled_mean(theory, kappa);
     else if (theory->kind == THEORY_CORRECTED && theory->two_parts)

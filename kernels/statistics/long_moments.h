@@ -1,5 +1,5 @@
 /* Moments in accumulators that are longer than items, for an apply in items: what lanewise and
- * checked share.
+ * verified share.
  *
  * The mean is given as 0 or an item, and what is left: 0 where it is below half a standard
  * deviation, since x - 0 does not round at all. A row may be done again in two passes, the second of

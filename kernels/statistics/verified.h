@@ -1,4 +1,4 @@
-/* checked: one sweep over x itself in long accumulators, and a look at what was cancelled.
+/* verified: one sweep over x itself in long accumulators, and a look at what was cancelled.
  *
  *     mean = sum(x) / N     m2 = sum(x^2) - sum(x) * mean     mean in two parts, the first 0 or an item
  *
