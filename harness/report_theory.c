@@ -55,6 +55,7 @@ static const struct {
     {"reproducible", THEORY_CORRECTED, 0}, {"welford", THEORY_UPDATED, 0},
     {"chunked", THEORY_UPDATED, 32},       {"lanewise", THEORY_LANEWISE, 0},
     {"double_float", THEORY_DOUBLED, 0},   {"checked", THEORY_SHIFTED, 0},
+    {"verified", THEORY_VERIFIED, 0},
 };
 
 /* A lane's sums are taken over to accumulators after so many blocks, and are added up there: what
@@ -123,6 +124,9 @@ static const double shifted_kappa_square = 5;
  * + std. */
 static const double lanewise_square = 1.375;
 
+/* mean^2 / var is at most this, or the row is done again (CANCELLED_MOST of statistics/verified.h). */
+static const double verified_kappa_square = 0x1p20;
+
 /* Adding pairs costs 4 u^2, adding squares of pairs 8 (statistics/double_float.h); then m2 is rounded
  * to one number. */
 static double doubled_mean(const theory *theory, double kappa)
@@ -142,6 +146,8 @@ double theory_variance(const theory *theory, double kappa)
     switch (theory->kind) {
     case THEORY_TEXTBOOK:
         return off * kappa * kappa;
+    case THEORY_VERIFIED:
+        return off * fmin(kappa * kappa, verified_kappa_square);
     case THEORY_SHIFTED:
         return off * shifted_kappa_square;
     case THEORY_UPDATED:
@@ -172,6 +178,8 @@ double theory_mean(const theory *theory, double kappa)
         carried = off * sqrt(shifted_kappa_square);
     else if (theory->kind == THEORY_LANEWISE)
         carried = off * sqrt(lanewise_square);
+    else if (theory->kind == THEORY_VERIFIED)
+        carried = off * fmin(kappa, sqrt(verified_kappa_square));
     else if (theory->kind == THEORY_DOUBLED)
         carried = doubled_mean(theory, kappa);
     else if (theory->kind == THEORY_CORRECTED && theory->two_parts)

@@ -123,6 +123,23 @@ LN_INLINE vec convention_finish_with(const convention *convention, vec xhat, aff
     return xhat;
 }
 
+/* The same for any affine form, so that y = xhat * gamma + beta in one operation, to the same bits:
+ * where there is no gamma it is 1, and -0 where there is no beta. */
+LN_INLINE affine_terms convention_terms_any(const convention *convention, size_t i, size_t n)
+{
+    affine_terms terms = convention_terms(convention, i, n);
+    if (convention->affine == LN_AFFINE_NONE)
+        terms.gamma = lane_set(1);
+    if (convention->affine == LN_AFFINE_NONE || convention->affine == LN_AFFINE_GAMMA)
+        terms.beta = lane_set(-(item)0);
+    return terms;
+}
+
+LN_INLINE vec convention_finish_any(vec xhat, affine_terms terms)
+{
+    return multiply_add(xhat, terms.gamma, terms.beta);
+}
+
 /* y of n elements (LANES of them if n is more) from column i on. */
 LN_INLINE vec convention_finish(const convention *convention, vec xhat, size_t i, size_t n)
 {

@@ -67,6 +67,12 @@ LN_INLINE centre centre_of_guarded(const item parts[CENTRE_PARTS], int strange, 
     return (centre){paired_of_parts(parts), strange, moments.mean, moments.rest, rstd};
 }
 
+/* Of a row that is not strange. */
+LN_INLINE centre centre_of_fine_parts(const item parts[CENTRE_PARTS])
+{
+    return (centre){.items = paired_of_parts(parts)};
+}
+
 LN_INLINE vec centre_normalise(centre centre, vec x)
 {
     return paired_normalise(centre.items, x);

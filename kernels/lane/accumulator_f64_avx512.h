@@ -111,18 +111,56 @@ LN_INLINE real octet_sum(octet a)
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-/* Four at once, each by the same tree. */
-LN_INLINE void octet_sum_four(const octet a[4], real sums[4])
+/* Four at once, each by the same tree, but for its last level. */
+LN_INLINE octet octet_fold_four(const octet a[4])
 {
     __m512d ab = _mm512_add_pd(_mm512_insertf64x4(a[0], _mm512_castpd512_pd256(a[1]), 1),
                                _mm512_shuffle_f64x2(a[0], a[1], 0xee));
     __m512d cd = _mm512_add_pd(_mm512_insertf64x4(a[2], _mm512_castpd512_pd256(a[3]), 1),
                                _mm512_shuffle_f64x2(a[2], a[3], 0xee));
-    __m512d two =
-        _mm512_add_pd(_mm512_shuffle_f64x2(ab, cd, 0x88), _mm512_shuffle_f64x2(ab, cd, 0xdd));
+    return _mm512_add_pd(_mm512_shuffle_f64x2(ab, cd, 0x88), _mm512_shuffle_f64x2(ab, cd, 0xdd));
+}
+
+LN_INLINE void octet_sum_four(const octet a[4], real sums[4])
+{
+    octet two = octet_fold_four(a);
     __m512d one = _mm512_add_pd(two, _mm512_permute_pd(two, 0x55));
     const __m512i every_second = _mm512_set_epi64(0, 0, 0, 0, 6, 4, 2, 0);
     _mm256_storeu_pd(sums, _mm512_castpd512_pd256(_mm512_permutexvar_pd(every_second, one)));
+}
+
+/* Sixteen rows at once, each by the same tree: a row becomes an octet, four of those a fold, which
+ * has two partial sums of each, and four folds become all sums. */
+#define ACC_SUM_SQUARE
+typedef octet acc_fold;
+
+LN_INLINE acc_fold acc_fold_one(acc a)
+{
+    return _mm512_add_pd(a.low, a.high);
+}
+
+LN_INLINE acc_fold acc_fold_four(const acc_fold a[4])
+{
+    return octet_fold_four(a);
+}
+
+LN_INLINE octet octet_sum_folds(acc_fold first, acc_fold second)
+{
+    octet sums =
+        _mm512_add_pd(_mm512_unpacklo_pd(first, second), _mm512_unpackhi_pd(first, second));
+    return _mm512_permutexvar_pd(_mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0), sums);
+}
+
+LN_INLINE acc acc_sum_folds(const acc_fold folds[4])
+{
+    return (acc){octet_sum_folds(folds[0], folds[1]), octet_sum_folds(folds[2], folds[3])};
+}
+
+/* From memory at once: a conversion reads half a register of items. */
+#define ACC_LOADS
+LN_INLINE acc acc_load_f32(const element_f32 *p)
+{
+    return (acc){_mm512_cvtps_pd(_mm256_loadu_ps(p)), _mm512_cvtps_pd(_mm256_loadu_ps(p + 8))};
 }
 
 #endif

@@ -89,19 +89,22 @@ LN_INLINE void acc_sum_two(acc a, acc b, real sums[2])
 }
 
 #ifdef LANE_SUM_SQUARE
-LN_INLINE acc acc_fold_four(const acc a[4])
+#define ACC_SUM_SQUARE
+typedef acc acc_fold;
+
+LN_INLINE acc_fold acc_fold_one(acc a)
+{
+    return a;
+}
+
+LN_INLINE acc_fold acc_fold_four(const acc_fold a[4])
 {
     return lane_fold_four(a);
 }
 
-LN_INLINE acc acc_sum_folds(const acc folds[LANES / 4])
+LN_INLINE acc acc_sum_folds(const acc_fold folds[LANES / 4])
 {
     return lane_sum_folds(folds);
-}
-
-LN_INLINE void acc_sum_fold(acc fold, real sums[4])
-{
-    lane_sum_fold(fold, sums);
 }
 #endif
 

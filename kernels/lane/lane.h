@@ -6,7 +6,7 @@
  *     LANES                        elements of a vec
  *     lane_set(a)                  a in every lane
  *     item_store(p, a)             LANES items, as they are computed with
- *     lane_first(a, n)             a with zero in the lanes from n on
+ *     lane_first(a, n)             a with zero in the lanes from n on, n at most LANES
  *     lane_add, lane_subtract, lane_multiply
  *     lane_multiply_add(a, b, c)   a * b + c: one rounding where the ISA's line says fma, else two
  *     lane_absolute, lane_minimum, lane_maximum
@@ -43,6 +43,10 @@
  * Statistics are written over acc_*, the same words of the accumulator's type, real: LANES of those
  * in an acc, and
  *     acc_of(vec)                  the same numbers, exactly
+ *     acc_fold_one(a), acc_fold_four(folds[4]), acc_sum_folds(folds)
+ *                                  where ACC_SUM_SQUARE is defined: the sums over the lanes of LANES
+ *                                  rows at once; of a row, of four of those, of LANES / 4 of those
+ *     acc_load_T(p)                where ACC_LOADS is defined: acc_of(lane_load_T(p)), faster
  * They are in accumulator_same.h where real is item, else in accumulator_<type>_<isa>.h. */
 #ifndef LN_LANE_H
 #define LN_LANE_H
@@ -69,6 +73,9 @@
 #else
 #define LN_VECTORIZED _Pragma("GCC unroll 1")
 #endif
+
+/* Hides where a pointer comes from: compilers take what follows from it to be known by nobody. */
+#define LN_OPAQUE(pointer) __asm__("" : "+r"(pointer))
 
 /* Elements in memory. */
 typedef float element_f32;

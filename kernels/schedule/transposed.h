@@ -3,89 +3,93 @@
  * (quotient, root, reciprocal) is done once a group. For statistics of one sweep (one_sweep.h).
  *
  * While y of one group is made, row for row the group after the next is swept, and the pivots of
- * the one behind that are prepared; halfway, the chain of latencies of the group between is walked,
- * whose sums have been known since the last turn. Gamma and beta stay in registers (rows of up to
- * KEPT vectors). A tree takes four rows to one vector with three additions and six permutations,
- * and four of those to all the sums: a quarter of what a row takes alone. Longer rows go the same
- * way, by a general loop; rows that are left, and those of several chunks (one_sweep.h), one by
- * one. Either way the tree of a row is the same.
+ * the one behind that are prepared; in between, in pieces, the chain of latencies of the group
+ * between is walked, whose sums have been known since the last turn. A turn is one stretch of code
+ * without a branch, for each number of vectors. A tree takes four rows to one vector with three
+ * additions and six permutations, and four of those to all the sums: a quarter of what a row takes
+ * alone. A row's last vector ends where the row does and overlaps the one before, so that nothing is
+ * masked but one of the terms of the sums. Gamma and beta stay in registers up to 64. The affine
+ * forms share the code (convention_terms_any()).
  *
  * What a row of 64 floats costs (AVX-512, shifted and offset, Zen 5, 2 loads, 1 store, 2 additions,
- * 2 products a cycle). Expected: 14 loads, 7 cycles; 17 additions and half of 6 permutations, 10
+ * 2 products a cycle). Expected: 13 loads, 7 cycles; 17 additions and half of 6 permutations, 10
  * cycles; and, which took measuring to find, a 512-bit store keeps both multipliers from fused
  * operations, of three operands, for a cycle (not from products): 5 stores and 8 fused operations
- * are 9 cycles. So about 10. Measured: 13.3 from L1 and 15 from L2 in a prototype that had all of
- * it unrolled for one shape; 17.5 as it is here, groups at both ends of the call included, where a
- * copy takes 8.3 and pipelined 28.5 (1024 rows; the machine was busy, the ratio is of short
- * alternations). What was tried, in cycles a row from L2:
- *     18.7  pivots of all rows, then y of all rows, then sums: each phase runs into another port
- *     17.0  by quads of rows; 15.7 row by row; 15.2 with a group's quads unrolled
- *     14.9  squares summed by fused operations, one after the other: another tree than sweep_add()
- *     14.3  without quotient, root and reciprocal, which are not to be had for less
- *     15.8  those at the beginning of a turn, 15.1 in the middle
- * Where the other 13 cycles of pipelined go: rows' structures, loads of gamma and beta, and three
- * quarters of the trees. */
+ * are 9 cycles. So about 10. In cycles a row from L2 (of 1024 rows or as much memory; the machine was
+ * busy, the ratios are of short alternations), where a copy takes 8.2 at 64:
+ *
+ *     hidden                                                          31     64    128
+ *     pipelined                                                     34      30     46
+ *     quads of rows, tails masked, branches between                 19.3   17.2    48
+ *     overlapping tails, still a branch a row                       14.7   18.4     -
+ *     a turn unrolled, no branch                                    13.2   14.6    44
+ *     up to 128 so; no more pointers than registers (LN_OPAQUE)     13.1   15.5   27.5
+ *     the chain in four pieces, as in ahead.h                       12.7   13.3   27
+ * And, at 64, from a prototype that had all of it for one shape, whose 12.2 this does not reach:
+ *     12.8  squares by products and sums, not fused: sums are fewer for it (shape_width())
+ *     +1.6  of a row all x first, then each y as it comes (as here): a load before each y + .7, or
+ *           all sweeps before the first y + 4
+ *     +2.2  sums and chain in one piece at the end of a turn: it fills the reorder buffer
+ *     +0    one turn more between pivots and sweep (31: - 1; 128: + 1, a fifth group in L1)
+ *     +0    rows taken two at a time in the first half of a turn, so that pivots are known earlier
+ * At 31, where every load and store crosses a line: in a prototype 10.9; with masked tails in place
+ * of overlapping ones 11.1; y made of the group's 31 aligned vectors, with what belongs to each lane
+ * permuted from the centres of its 16 rows and gamma and beta laid out for all of them: 11.7. (10.9
+ * of 31 are 1.6 times what an element of 64 costs, 9.2 of 32, aligned, 1.4 times.)
+ * From registers: sums of a whole row first, then squares about its mean, is 10.9 at 64 (1.44
+ * copies), with half the trees' work; but its one-number mean is that of two_pass. */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
-#include "schedule/rows.h"
-
-#ifndef STATISTICS_ONE_SWEEP
-#error "the schedule transposed is for statistics of one sweep (statistics/one_sweep.h)"
-#endif
+#include "schedule/groups.h"
 
 enum {
-    QUAD = 4, /* rows that acc_fold_four() takes */
-    QUADS = LANES / QUAD,
-    KEPT = UNROLL < 4 ? UNROLL
-                      : 4, /* vectors of a short row, whose gamma and beta are kept in registers */
-    GROUP_BYTES = 8192,    /* of x, in groups of LANES rows; longer rows go by quads */
+    SHORT_ROW = 128,             /* the longest that goes by groups of LANES */
+    MOST = SHORT_ROW / LN_LANES, /* vectors of such a row */
 };
-
-/* A call, and what is the same for all its rows. */
-typedef struct call {
-    const ln_problem *problem;
-    const ln_tensors *tensors;
-    const statistics *statistics;
-    const convention *convention;
-    residual_form form;
-    row_strides strides;
-    int streams; /* y goes around the caches: the schedule says so, and all its rows begin a line */
-} call;
-
-typedef struct group {
-    size_t first;
-    size_t quads;      /* in use: QUADS or 1 */
-    acc pivots[QUADS]; /* folded, as the next two */
-    acc sums[QUADS];
-    acc squares[QUADS];
-    real pivot[LANES];
-    real sum[LANES];
-    real square[LANES];
-    item parts[CENTRE_PARTS][LANES];
-} group;
-
-LN_INLINE row group_row(const call *call, const group *group, size_t g)
-{
-    return row_at_strides(call->problem, call->tensors, &call->strides, group->first + g,
-                          call->form, 1);
-}
 
 /* ---- One row ---- */
 
-/* A short row: full vectors but for the last, of `last` elements. */
+/* A row's vectors end where the row does: the first overlaps the second, and of its elements only
+ * `first` are not in the others. A row of less than LANES elements has one vector of so many. */
 typedef struct shape {
-    size_t vectors; /* a constant */
-    size_t last;
+    size_t vectors; /* a constant, as the next */
+    int whole;      /* first is LANES */
+    size_t first;
 } shape;
 
-LN_INLINE size_t shape_count(shape shape, size_t u)
+LN_INLINE size_t shape_at(shape shape, size_t u)
 {
-    return u + 1 < shape.vectors ? LANES : shape.last;
+    return u == 0 ? 0 : shape.first + (u - 1) * LANES;
 }
 
-/* The sum of the first `count` of UNROLL vectors by the tree of parts_sum(), where the others are
- * zero. */
+/* Where vector u begins, and a row that begins there: columns of all vectors but the first are then
+ * constants. */
+LN_INLINE row shape_rest(const row *row, shape shape)
+{
+    struct row rest = *row;
+    if (shape.vectors == 1)
+        return rest;
+    rest.x += shape.first;
+    rest.y += shape.first;
+    if (rest.form != RESIDUAL_NONE)
+        rest.residual += shape.first;
+    if (rest.form == RESIDUAL_WRITTEN)
+        rest.sum += shape.first;
+    if (!shape.whole && shape.vectors > 2) {
+        LN_OPAQUE(rest.x);
+        LN_OPAQUE(rest.y);
+    }
+    return rest;
+}
+
+/* Elements of each vector. */
+LN_INLINE size_t shape_count(shape shape)
+{
+    return shape.vectors == 1 && !shape.whole ? shape.first : LANES;
+}
+
+/* The sum of the first `count` vectors by a tree. */
 LN_INLINE acc parts_sum_first(acc parts[UNROLL], size_t count)
 {
     LN_UNROLLED
@@ -99,326 +103,301 @@ LN_INLINE acc parts_sum_first(acc parts[UNROLL], size_t count)
     return parts[0];
 }
 
-/* Sums over a row, the same as sweep_add() makes. */
-LN_INLINE void row_sweep(const row *row, shape shape, real pivot, acc *sum, acc *square)
+/* What a row's pivot is made of. */
+LN_INLINE acc_fold row_take(const row *row, shape shape)
 {
-    acc sums[UNROLL], squares[UNROLL], pivots = acc_set(pivot);
-    LN_UNROLLED
-    for (size_t u = 0; u < shape.vectors; u++) {
-        size_t n = shape_count(shape, u);
-        acc t = acc_of(row_first(row, u * LANES, n));
-        if (SWEEP_SHIFTED) {
-            t = acc_subtract(t, pivots);
-            if (n < LANES)
-                t = acc_first(t, n);
-        }
-        sums[u] = t;
-        squares[u] = acc_multiply(t, t);
-    }
-    *sum = parts_sum_first(sums, shape.vectors);
-    *square = parts_sum_first(squares, shape.vectors);
+    return acc_fold_one(acc_of(row_add_up(row, 0, shape_count(shape))));
 }
 
-LN_INLINE centre group_centre(const group *group, size_t g)
+/* The first touch of a row: all of it is read before any of its sum is written, which may be the
+ * same. */
+LN_INLINE void row_first_all(const row *row, shape shape, acc x[MOST])
 {
-    item parts[CENTRE_PARTS];
-    LN_UNROLLED
-    for (size_t p = 0; p < CENTRE_PARTS; p++)
-        parts[p] = group->parts[p][g];
-    return centre_of_parts(parts);
-}
-
-LN_INLINE void row_apply(const call *call, const affine_terms terms[KEPT], const row *row,
-                         shape shape, centre centre)
-{
+    const struct row rest = shape_rest(row, shape);
+    size_t n = shape_count(shape);
+    vec items[MOST];
     LN_UNROLLED
     for (size_t u = 0; u < shape.vectors; u++) {
-        size_t n = shape_count(shape, u);
-        vec xhat = centre_normalise(centre, row_last(row, u * LANES, n));
-        vec y = convention_finish_with(call->convention, xhat, terms[u]);
-#ifdef LN_NONTEMPORAL
-        if (call->streams && n >= LANES) {
-            LN_PASTE(lane_stream_, LN_STORAGE)(row->y + u * LANES, y);
+#ifdef ACC_LOADS
+        if (row->form == RESIDUAL_NONE && n >= LANES) {
+            x[u] = LN_PASTE(acc_load_, LN_STORAGE)(u == 0 ? row->x : rest.x + (u - 1) * LANES);
             continue;
         }
 #endif
-        row_store(row->y + u * LANES, y, n);
+        items[u] = u == 0 ? row_add_up(row, 0, n) : row_add_up(&rest, (u - 1) * LANES, n);
+        x[u] = acc_of(items[u]);
     }
+    if (row->form != RESIDUAL_WRITTEN)
+        return;
+    LN_UNROLLED
+    for (size_t u = 0; u < shape.vectors; u++)
+        row_store(u == 0 ? row->sum : rest.sum + (u - 1) * LANES, items[u], n);
 }
 
-/* Asks memory for what will be wanted FETCH_AHEAD elements behind this row. */
-LN_INLINE void row_fetch(const row *row)
+/* Sums side by side. Few, so that squares are summed up by fused operations rather than by products
+ * and sums: as many roundings for each as in sweep_add(), or in long accumulators, one more. */
+LN_INLINE size_t shape_width(shape shape)
 {
-#ifdef LN_NONTEMPORAL
-    for (size_t i = 0; i < row->hidden; i += BLOCK)
-        fetch_block(row, i + FETCH_AHEAD);
-#else
-    (void)row;
-#endif
+    size_t width = UNROLL;
+    if (shape.vectors <= UNROLL)
+        width /= 2;
+    if (WIDE)
+        width /= 2;
+    return width > 0 ? width : 1;
 }
 
-/* y of the first min(left, BLOCK) elements from i on. */
-LN_INLINE void row_block(const call *call, const row *row, centre centre, size_t i, size_t left)
+LN_INLINE void row_sweep(const row *row, shape shape, real pivot, acc_fold *sum, acc_fold *square)
+{
+    acc x[MOST], sums[UNROLL], squares[UNROLL], pivots = acc_set(pivot);
+    size_t width = shape_width(shape);
+    row_first_all(row, shape, x);
+    LN_UNROLLED
+    for (size_t u = 0; u < shape.vectors; u++) {
+        size_t part = u % width;
+        acc t = x[u];
+        if (SWEEP_SHIFTED)
+            t = acc_subtract(t, pivots);
+        if (u == 0 && !shape.whole && (SWEEP_SHIFTED || shape.vectors > 1))
+            t = acc_first(t, shape.first);
+        sums[part] = u < width ? t : acc_add(sums[part], t);
+        squares[part] = u < width ? acc_multiply(t, t) : acc_multiply_add(t, t, squares[part]);
+    }
+    size_t count = shape.vectors < width ? shape.vectors : width;
+    *sum = acc_fold_one(parts_sum_first(sums, count));
+    *square = acc_fold_one(parts_sum_first(squares, count));
+}
+
+LN_INLINE void row_put(const call *call, storage *y, vec value, size_t n)
 {
 #ifdef LN_NONTEMPORAL
     if (call->streams) {
-        stream_block(row, call->convention, centre, i, left);
+        LN_PASTE(lane_stream_, LN_STORAGE)(y, value);
         return;
     }
 #endif
-    apply_block(row, call->convention, centre, i, left);
+    (void)call;
+    row_store(y, value, n);
 }
 
-LN_INLINE void row_sweep_alone(const row *row, real pivot, acc *sum, acc *square)
+/* y of a row: all of it is read before any is written, since vectors overlap. */
+LN_INLINE void row_apply(const call *call, const affine_terms terms[MOST], const row *row,
+                         shape shape, centre centre)
 {
-    sweep_sums sums;
-    sweep_alone(&sums, row, 0, pivot, 0);
-    *sum = parts_sum(sums.x);
-    *square = parts_sum(sums.square);
-}
-
-/* Sweeps `later` while y of `this` is made. */
-LN_INLINE void row_both(const call *call, const row *this, centre centre, const row *later,
-                        real pivot, acc *sum, acc *square)
-{
-    sweep_sums sums;
-    acc pivots = acc_set(pivot);
-    size_t i = 0, hidden = later->hidden;
-    sweep_clear(&sums);
-    for (; hidden - i >= BLOCK; i += BLOCK) {
-        sweep_add(&sums, later, pivots, i, BLOCK, 0);
-        row_block(call, this, centre, i, BLOCK);
-    }
-    sweep_add(&sums, later, pivots, i, hidden - i, 0);
-    row_block(call, this, centre, i, hidden - i);
-    *sum = parts_sum(sums.x);
-    *square = parts_sum(sums.square);
-}
-
-/* ---- Groups ---- */
-
-/* All places hold numbers, since those of rows that are not there are computed with too. */
-LN_INLINE void group_clear(group *group)
-{
-    acc_store(group->pivot, acc_set(0));
-    acc_store(group->sum, acc_set(0));
-    acc_store(group->square, acc_set(0));
-}
-
-/* The sums of the lanes of a group's rows. */
-LN_INLINE void group_sum(const group *group, const acc folds[QUADS], real sums[LANES])
-{
-    if (group->quads == QUADS)
-        acc_store(sums, acc_sum_folds(folds));
-    else
-        acc_sum_fold(folds[0], sums);
-}
-
-LN_INLINE void group_taken(const call *call, group *group)
-{
-    group_sum(group, group->pivots, group->pivot);
-    for (size_t g = 0; g < LANES; g++)
-        group->pivot[g] = statistics_pivot_of(call->statistics, group->pivot[g]);
-}
-
-LN_INLINE void group_swept(group *group)
-{
-    group_sum(group, group->sums, group->sum);
-    group_sum(group, group->squares, group->square);
-}
-
-LN_INLINE void group_keep(const call *call, group *group, size_t g, moments found, factor rstd)
-{
-    item parts[CENTRE_PARTS];
-    centre_parts(found, rstd, call->convention->quotient, parts);
-    LN_UNROLLED
-    for (size_t p = 0; p < CENTRE_PARTS; p++)
-        group->parts[p][g] = parts[p];
-}
-
-LN_INLINE moments group_moments(const call *call, const group *group, size_t g)
-{
-    return statistics_found(call->statistics, group->pivot[g], group->sum[g], group->square[g]);
-}
-
-/* Rows whose pivots were far off, and what the caller wants to know. Rare, and given copies: what
- * it is given it might change, for all the compiler knows. */
-static __attribute__((noinline, cold, unused)) void
-group_look_again(call call, statistics statistics, convention convention, group *group)
-{
-    call.statistics = &statistics;
-    call.convention = &convention;
-    for (size_t g = 0; g < group->quads * QUAD; g++) {
-        moments found = group_moments(&call, group, g);
-        if (statistics_is_off(&statistics, found))
-            found = sweep_again(statistics, group_row(&call, group, g), found);
-        factor rstd = convention_rstd(&convention, found);
-        group_keep(&call, group, g, found, rstd);
-        keep_moments(call.tensors, group->first + g, found, rstd);
-    }
-}
-
-/* From sums to what apply needs. */
-LN_INLINE void group_finish(const call *call, group *group)
-{
-    unsigned again = call->tensors->mean || call->tensors->rstd;
-    for (size_t g = 0; g < LANES; g++) {
-        moments found = group_moments(call, group, g);
-        again |= (unsigned)statistics_is_off(call->statistics, found);
-        group_keep(call, group, g, found, convention_rstd(call->convention, found));
-    }
-    if (__builtin_expect(again != 0, 0))
-        group_look_again(*call, *call->statistics, *call->convention, group);
-}
-
-/* What quads_short() and quad_long() do: y of a quad of `this`, the sums of that of `later`, and
- * what the pivots of that of `next` are made of. */
-typedef struct turn {
-    group *this;
-    group *between; /* finished halfway */
-    group *later;
-    group *next;
-} turn;
-
-LN_INLINE void quads_short(const call *call, turn turn, shape shape)
-{
-    affine_terms terms[KEPT];
+    vec x[MOST];
+    const struct row rest = shape_rest(row, shape);
+    size_t n = shape_count(shape);
     LN_UNROLLED
     for (size_t u = 0; u < shape.vectors; u++)
-        terms[u] = convention_terms(call->convention, u * LANES, shape_count(shape, u));
-    row applied = group_row(call, turn.this, 0);
-    row swept = group_row(call, turn.later, 0);
-    row taken = group_row(call, turn.next, 0);
+        x[u] = u == 0 ? row_again(row, 0, n) : row_again(&rest, (u - 1) * LANES, n);
+    LN_UNROLLED
+    for (size_t u = 0; u < shape.vectors; u++)
+        row_put(call, u == 0 ? row->y : rest.y + (u - 1) * LANES,
+                convention_finish_any(centre_normalise(centre, x[u]), terms[u]), n);
+}
+
+LN_INLINE void shape_terms(const call *call, shape shape, affine_terms terms[MOST])
+{
+    LN_UNROLLED
+    for (size_t u = 0; u < shape.vectors; u++)
+        terms[u] = convention_terms_any(call->convention, shape_at(shape, u), shape_count(shape));
+}
+
+/* ---- Groups that go alone: at a call's ends, and where rows are left ---- */
+
+LN_INLINE void group_take(const call *call, group *group, shape shape)
+{
+    row row = group_row(call, group, 0);
     for (size_t q = 0; q < QUADS; q++) {
-        acc pivots[QUAD], sums[QUAD], squares[QUAD];
-        if (q == QUADS / 2)
-            group_finish(call, turn.between);
+        acc_fold parts[QUAD];
         LN_UNROLLED
         for (size_t g = 0; g < QUAD; g++) {
-            row_fetch(&taken);
-            row_apply(call, terms, &applied, shape, group_centre(turn.this, q * QUAD + g));
-            row_sweep(&swept, shape, turn.later->pivot[q * QUAD + g], &sums[g], &squares[g]);
-            pivots[g] = acc_of(row_add_up(&taken, 0, shape_count(shape, 0)));
-            row_advance(&applied, &call->strides);
-            row_advance(&swept, &call->strides);
-            row_advance(&taken, &call->strides);
+            parts[g] = acc_fold_one(acc_set(0));
+            if (q * QUAD + g < group->count)
+                parts[g] = row_take(&row, shape);
+            row_next(call, &row);
         }
-        turn.later->sums[q] = acc_fold_four(sums);
-        turn.later->squares[q] = acc_fold_four(squares);
-        turn.next->pivots[q] = acc_fold_four(pivots);
+        group->pivots[q] = acc_fold_four(parts);
     }
 }
 
-/* Any of the three may be missing. */
-LN_INLINE void quad_long(const call *call, turn turn, size_t q)
+LN_INLINE void group_sweep(const call *call, group *group, shape shape)
 {
-    acc pivots[QUAD], sums[QUAD], squares[QUAD];
-    for (size_t g = 0; g < QUAD; g++) {
-        size_t at = q * QUAD + g;
-        if (turn.later) {
-            row swept = group_row(call, turn.later, at);
-            real pivot = turn.later->pivot[at];
-            if (turn.this) {
-                row applied = group_row(call, turn.this, at);
-                row_both(call, &applied, group_centre(turn.this, at), &swept, pivot, &sums[g],
-                         &squares[g]);
-            } else {
-                row_sweep_alone(&swept, pivot, &sums[g], &squares[g]);
-            }
-        } else if (turn.this) {
-            row applied = group_row(call, turn.this, at);
-            apply_row(&applied, call->convention, group_centre(turn.this, at));
+    row row = group_row(call, group, 0);
+    for (size_t q = 0; q < QUADS; q++) {
+        acc_fold sums[QUAD], squares[QUAD];
+        LN_UNROLLED
+        for (size_t g = 0; g < QUAD; g++) {
+            sums[g] = squares[g] = acc_fold_one(acc_set(0));
+            if (q * QUAD + g < group->count)
+                row_sweep(&row, shape, group->pivot[q * QUAD + g], &sums[g], &squares[g]);
+            row_next(call, &row);
         }
-        if (turn.next) {
-            row taken = group_row(call, turn.next, at);
-            row_fetch(&taken);
-            pivots[g] = statistics_pivot_sum(&taken, 0);
-        }
+        group->sums[q] = acc_fold_four(sums);
+        group->squares[q] = acc_fold_four(squares);
     }
-    if (turn.later) {
-        turn.later->sums[q] = acc_fold_four(sums);
-        turn.later->squares[q] = acc_fold_four(squares);
-    }
-    if (turn.next)
-        turn.next->pivots[q] = acc_fold_four(pivots);
 }
 
-LN_INLINE void quads_step(const call *call, turn turn, size_t quads)
+LN_INLINE void group_apply(const call *call, const group *group, shape shape)
 {
-    size_t hidden = call->problem->hidden, vectors = (hidden + LANES - 1) / LANES;
-    size_t last = hidden - (vectors - 1) * LANES;
-    if (!turn.this || !turn.next || vectors > KEPT) {
-        for (size_t q = 0; q < quads; q++)
-            quad_long(call, turn, q);
-        if (turn.between)
-            group_finish(call, turn.between);
-    } else if (hidden == KEPT * LANES)
-        quads_short(call, turn, (shape){KEPT, LANES});
-    else if (vectors == 1)
-        quads_short(call, turn, (shape){1, last});
-    else if (KEPT >= 2 && vectors == 2)
-        quads_short(call, turn, (shape){KEPT >= 2 ? 2 : 1, last});
-    else if (KEPT >= 3 && vectors == 3)
-        quads_short(call, turn, (shape){KEPT >= 3 ? 3 : 1, last});
-    else
-        quads_short(call, turn, (shape){KEPT, last});
+    affine_terms terms[MOST];
+    row row = group_row(call, group, 0);
+    shape_terms(call, shape, terms);
+    for (size_t g = 0; g < group->count; g++) {
+#ifdef CENTRE_GUARDED
+        if (__builtin_expect(group->strange && group->centres[g].strange, 0))
+            apply_apart(row, *call->convention, group->centres[g]);
+        else
+#endif
+            row_apply(call, terms, &row, shape, group_centre(group, g));
+        row_next(call, &row);
+    }
+}
+
+/* ---- Turns ---- */
+
+/* All of a turn together, where its groups are full. */
+LN_INLINE void turn_together(const call *call, turn turn, shape shape)
+{
+    affine_terms terms[MOST];
+    row applied = group_row(call, turn.this, 0);
+    size_t to_swept = 2 * LANES * call->strides.x, to_taken = 3 * LANES * call->strides.x;
+    shape_terms(call, shape, terms);
+    LN_UNROLLED
+    for (size_t q = 0; q < QUADS; q++) {
+        acc_fold pivots[QUAD], sums[QUAD], squares[QUAD];
+        group_piece(call, turn.between, q);
+        LN_UNROLLED
+        for (size_t g = 0; g < QUAD; g++) {
+            size_t at = q * QUAD + g;
+            row swept = applied, taken = applied;
+            swept.x += to_swept;
+            taken.x += to_taken;
+            row_fetch(&taken);
+            row_apply(call, terms, &applied, shape, group_centre(turn.this, at));
+            row_sweep(&swept, shape, turn.later->pivot[at], &sums[g], &squares[g]);
+            if (SWEEP_SHIFTED)
+                pivots[g] = row_take(&taken, shape);
+            row_next(call, &applied);
+        }
+        turn.later->sums[q] = acc_fold_four(sums);
+        turn.later->squares[q] = acc_fold_four(squares);
+        if (SWEEP_SHIFTED)
+            turn.next->pivots[q] = acc_fold_four(pivots);
+    }
+}
+
+LN_INLINE void turn_apart(const call *call, turn turn, shape shape)
+{
+    if (turn.this)
+        group_apply(call, turn.this, shape);
+    if (turn.between)
+        group_finish(call, turn.between);
+    if (turn.later)
+        group_sweep(call, turn.later, shape);
+    if (SWEEP_SHIFTED && turn.next)
+        group_take(call, turn.next, shape);
+}
+
+/* With a residual there would be more pointers than registers. */
+LN_INLINE int turn_is_full(const call *call, turn turn)
+{
+    if (call->form != RESIDUAL_NONE || !turn.this || !turn.next || turn.next->count < LANES)
+        return 0;
+#ifdef CENTRE_GUARDED
+    return !turn.this->strange;
+#else
+    return 1;
+#endif
+}
+
+LN_INLINE void run_short(const call *call, shape shape)
+{
+    group ring[4];
+    for (size_t t = 0, turns = turns_of(call); t < turns; t++) {
+        turn turn = turn_begin(call, ring, t);
+        if (turn_is_full(call, turn))
+            turn_together(call, turn, shape);
+        else
+            turn_apart(call, turn, shape);
+        turn_end(call, turn);
+    }
+}
+
+/* Rows of one shape: a function for each form of residual, which the affine forms share. It is given
+ * copies, which no store can change, for all the compiler knows. */
+typedef void short_runner(call call, statistics statistics, convention convention);
+
+#define LN_SHORT(name, vectors, whole, residuals)                                                  \
+    static __attribute__((noinline)) void name(call call, statistics statistics,                   \
+                                               convention convention)                              \
+    {                                                                                              \
+        size_t hidden = call.problem->hidden;                                                      \
+        call.statistics = &statistics;                                                             \
+        call.convention = &convention;                                                             \
+        call.form = residuals;                                                                     \
+        run_short(&call, (shape){vectors, whole, whole ? LANES : hidden - (vectors - 1) * LANES}); \
+    }
+
+#define LN_SHORTS(name, vectors, whole)                                                            \
+    LN_SHORT(name##_alone, vectors, whole, RESIDUAL_NONE)                                          \
+    LN_SHORT(name##_residual, vectors, whole, RESIDUAL_READ)                                       \
+    LN_SHORT(name##_sum, vectors, whole, RESIDUAL_WRITTEN)                                         \
+    static short_runner *const name[] = {name##_alone, name##_residual, name##_sum};
+
+LN_SHORTS(run_part, 1, 0)
+LN_SHORTS(run_one, 1, 1)
+LN_SHORTS(run_two, 2, 0)
+LN_SHORTS(run_three, 3, 0)
+LN_SHORTS(run_four, 4, 0)
+#if LN_LANES <= 16
+LN_SHORTS(run_four_whole, 4, 1)
+LN_SHORTS(run_five, 5, 0)
+LN_SHORTS(run_six, 6, 0)
+LN_SHORTS(run_seven, 7, 0)
+LN_SHORTS(run_eight, 8, 0)
+LN_SHORTS(run_eight_whole, 8, 1)
+#endif
+
+LN_INLINE short_runner *const *short_of(size_t hidden)
+{
+    static short_runner *const *const by_vectors[] = {
+        NULL,
+        run_part,
+        run_two,
+        run_three,
+        run_four,
+#if LN_LANES <= 16
+        run_five,
+        run_six,
+        run_seven,
+        run_eight,
+#endif
+    };
+    if (hidden == LANES)
+        return run_one;
+#if LN_LANES <= 16
+    if (hidden == 4 * LANES)
+        return run_four_whole;
+    if (hidden == 8 * LANES)
+        return run_eight_whole;
+#endif
+    return by_vectors[(hidden + LANES - 1) / LANES];
 }
 
 /* ---- A call ---- */
 
-/* Whole groups of `quads` quads, from the first row on; returns how many rows that are. Group i is
- * taken, then swept, then finished, then applied, in one turn after the other. */
-LN_INLINE size_t run_groups(const call *call, size_t quads)
-{
-    size_t size = quads * QUAD, groups = call->problem->rows / size;
-    group ring[4];
-    if (quads < QUADS)
-        for (size_t i = 0; i < 4; i++)
-            group_clear(&ring[i]);
-    for (size_t t = 0; groups > 0 && t < groups + 3; t++) {
-        turn turn = {.this = t >= 3 ? &ring[(t + 1) % 4] : NULL,
-                     .between = t >= 2 && t < groups + 2 ? &ring[(t + 2) % 4] : NULL,
-                     .later = t >= 1 && t < groups + 1 ? &ring[(t + 3) % 4] : NULL,
-                     .next = t < groups ? &ring[t % 4] : NULL};
-        if (turn.next) {
-            turn.next->first = t * size;
-            turn.next->quads = quads;
-        }
-        quads_step(call, turn, quads);
-        if (turn.later)
-            group_swept(turn.later);
-        if (turn.next)
-            group_taken(call, turn.next);
-    }
-    return groups * size;
-}
+#include "schedule/transposed_long.h"
 
-/* Rows that are left, one by one. */
-LN_INLINE void run_rows(const call *call, int is_long, size_t first)
-{
-    for (size_t r = first; r < call->problem->rows; r++) {
-        row row = row_at(call->problem, call->tensors, r, call->form, 1);
-        real pivot = sweep_pivot(call->statistics, &row, is_long);
-        moments found = sweep_moments(call->statistics, &row, is_long, pivot);
-        factor rstd = convention_rstd(call->convention, found);
-        keep_moments(call->tensors, r, found, rstd);
-        apply_row(&row, call->convention, centre_of(found, rstd, call->convention->quotient));
-    }
-}
-
-LN_INLINE call call_of(const ln_problem *problem, const ln_tensors *tensors,
-                       const statistics *statistics, const convention *convention,
-                       residual_form form)
+LN_INLINE call call_of(const ln_problem *problem, const ln_tensors *tensors, residual_form form)
 {
     return (call){
         .problem = problem,
         .tensors = tensors,
-        .statistics = statistics,
-        .convention = convention,
         .form = form,
         .strides = row_strides_of(problem),
 #ifdef LN_NONTEMPORAL
-        .streams = rows_begin_lines(problem, tensors),
+        .streams = rows_begin_lines(problem, tensors) &&
+                   (problem->hidden > SHORT_ROW || problem->hidden % LANES == 0),
 #endif
     };
 }
@@ -428,17 +407,14 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
 {
     const convention convention = convention_prepare(problem, tensors, affine);
     const statistics statistics = statistics_prepare(problem);
-    const call call = call_of(problem, tensors, &statistics, &convention, form);
-    size_t quads = problem->hidden * sizeof(storage) * LANES <= GROUP_BYTES ? QUADS : 1;
-    run_rows(&call, 0, run_groups(&call, quads));
+    short_of(problem->hidden)[form](call_of(problem, tensors, form), statistics, convention);
 }
 
-/* Rows whose sums go by chunks: it is not for them. */
 #define SCHEDULE_LONG
 
 LN_INLINE int schedule_is_long(const ln_problem *problem)
 {
-    return sweep_is_long(problem->hidden);
+    return problem->hidden > SHORT_ROW;
 }
 
 LN_INLINE void schedule_run_long(const ln_problem *problem, const ln_tensors *tensors,
@@ -446,8 +422,13 @@ LN_INLINE void schedule_run_long(const ln_problem *problem, const ln_tensors *te
 {
     const convention convention = convention_prepare(problem, tensors, affine);
     const statistics statistics = statistics_prepare(problem);
-    const call call = call_of(problem, tensors, &statistics, &convention, form);
-    run_rows(&call, 1, 0);
+    call call = call_of(problem, tensors, form);
+    call.statistics = &statistics;
+    call.convention = &convention;
+    if (sweep_is_long(problem->hidden))
+        run_rows(&call);
+    else
+        run_long(&call);
 }
 
 #endif

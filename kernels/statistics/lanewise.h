@@ -66,8 +66,7 @@
  *         c = 3 g(D + 2) + g(D + 1)^2 + 4 g'(C + 16)(3 + 2 sqrt(8))^2.
  *     Without tiny R <= r sqrt V, r the larger root of k r^2 - q c r - q (1 + c) = 0,
  *     k = 1 - g(D + 3) - q c; tiny adds no more than sqrt(8 tiny / k).
- *  4. A row that was done again: bound_sweep() with the accumulators' unit, the first mean being
- *     within g'(D' + 2) A + tiny of mu.
+ *  4. A row that was done again: long_moments.h.
  * The claim is the wider of 3 and 4. */
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
@@ -91,6 +90,8 @@ LN_INLINE real lanewise_lowest(const ln_convention *convention)
 {
     return convention_floor(convention) < (real)HIDING_FLOOR ? (real)LOWEST : 0;
 }
+
+#include "statistics/long_moments.h"
 
 #ifndef LN_BOUND_ONLY
 
@@ -120,24 +121,10 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
     return statistics;
 }
 
-/* Whether the mean is below half a standard deviation. */
-LN_INLINE int lanewise_is_near(real mean, real m2, real inverse)
-{
-    return mean * mean < (real)0.25 * (m2 * inverse);
-}
-
-/* mean + rest as 0 or an item and what is left; m2 may have come out negative. */
-LN_INLINE moments lanewise_split(real mean, real rest, real m2, real inverse)
-{
-    real both = mean + rest;
-    item first = (item)(lanewise_is_near(both, m2, inverse) ? 0 : both);
-    return (moments){first, (mean - first) + rest, m2 < 0 ? 0 : m2, 1}; /* a NaN stays one */
-}
-
 LN_INLINE moments statistics_found(const statistics *statistics, real pivot, real sum, real square)
 {
     real rest = -sum * statistics->inverse;
-    return lanewise_split(pivot, rest, square + sum * rest, statistics->inverse);
+    return long_split(pivot, rest, square + sum * rest, statistics->inverse);
 }
 
 /* The same of four rows at once: loops without branches, of which compilers make vectors. */
@@ -156,7 +143,7 @@ LN_INLINE void statistics_found_four(const statistics *statistics, const real pi
     }
     LN_VECTORIZED
     for (size_t g = 0; g < QUAD; g++)
-        both[g] = lanewise_is_near(both[g], found[g], statistics->inverse) ? 0 : both[g];
+        both[g] = long_is_near(both[g], found[g], statistics->inverse) ? 0 : both[g];
     LN_VECTORIZED
     for (size_t g = 0; g < QUAD; g++) {
         mean[g] = (item)both[g];
@@ -222,30 +209,15 @@ LN_INLINE moments_bound lanewise_passed_bound(const ln_problem *problem, const l
                    4 * bound_gamma(chunks + 16) * most * most;
     double mean = e + bound_gamma(chunks + 12) * most + 4 * REAL_UNIT * (fabs(facts->mean) + most) +
                   REAL_TINY;
-    double first = fabs(facts->mean) + mean;
-    double rest =
-        fmax(0.5 * sqrt(facts->var + error) * (1 + 4 * REAL_UNIT), ITEM_UNIT * first + ITEM_TINY);
+    double rest = long_rest_bound(facts->var + error, fabs(facts->mean) + mean);
     moments_bound bound = bound_around(facts->var, error, mean, rest + mean);
     bound.var_lo = fmax(0, bound.var_lo);
     return bound;
 }
 
-/* Step 4. */
-LN_INLINE moments_bound lanewise_again_bound(const ln_problem *problem, const ln_row_facts *facts)
-{
-    double depth = ceil((double)problem->hidden / LN_LANES) + log2(LN_LANES);
-    double a = bound_gamma(depth + 2) * facts->mean_abs + REAL_TINY;
-    moments_bound bound = bound_sweep(depth, facts->var, a * bound_slack);
-    bound.mean += 4 * REAL_UNIT * (fabs(facts->mean) + a);
-    double first = fabs(facts->mean) + bound.mean;
-    bound.rest =
-        fmax(0.5 * sqrt(bound.var_hi) * (1 + 4 * REAL_UNIT), ITEM_UNIT * first + ITEM_TINY);
-    return bound;
-}
-
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {
-    moments_bound again = lanewise_again_bound(problem, facts);
+    moments_bound again = long_again_bound(problem, facts);
     if (facts->var == 0 && facts->max_dev == 0)
         return again;
     moments_bound passed = lanewise_passed_bound(problem, facts);

@@ -141,25 +141,10 @@ LN_INLINE void sweep_row(sweep_sums *sums, const row *row, sweep_origin origin)
     sweep_add(sums, row, origin, i, hidden - i);
 }
 
-/* The row done again in the accumulators' type, in two passes, the second of which removes the mean
- * of the residuals. */
+/* The row done again in the accumulators' type. */
 static __attribute__((noinline, cold, unused)) moments sweep_again(statistics statistics, row row)
 {
-    acc sum = acc_set(0), square = acc_set(0);
-    for (size_t i = 0; i < row.hidden; i += LANES)
-        sum = acc_add(sum, acc_of(row_again(&row, i, row.hidden - i)));
-    real mean = acc_sum(sum) / statistics.count;
-    sum = acc_set(0);
-    for (size_t i = 0; i < row.hidden; i += LANES) {
-        size_t n = row.hidden - i;
-        acc t = acc_subtract(acc_of(row_again(&row, i, n)), acc_set(mean));
-        if (n < LANES)
-            t = acc_first(t, n);
-        sum = acc_add(sum, t);
-        square = acc_multiply_add(t, t, square);
-    }
-    real rest = acc_sum(sum) * statistics.inverse, m2 = acc_sum(square) - acc_sum(sum) * rest;
-    return lanewise_split(mean, rest, m2, statistics.inverse);
+    return long_again(&row, statistics.count, statistics.inverse);
 }
 
 #endif

@@ -12,8 +12,8 @@
  *
  * A file that includes this has said SWEEP_SHIFTED (1: t = x - pivot, 0: only when a row is swept
  * again), SWEEP_DOTS where sums may be of products of pairs (LANE_DOT), has CHUNK_BLOCKS, and has
- * defined those named statistics_; statistics_pivot() and statistics_of(), for one row at a time,
- * follow here.
+ * defined those named statistics_, and where it says SWEEP_AGAIN_OWN, sweep_again();
+ * statistics_pivot() and statistics_of(), for one row at a time, follow here.
  *
  * Sums of CHUNK_BLOCKS blocks (a power of two; 0: of all) are taken over to others before the next
  * block: whoever adds blocks up sees to that, by sweep_chunk(). */
@@ -143,12 +143,30 @@ LN_INLINE moments sweep_row(const statistics *statistics, const row *row, int is
     return statistics_found(statistics, pivot, acc_sum(x), acc_sum(square));
 }
 
+#ifndef SWEEP_AGAIN_OWN
 /* The pivot was far off: takes what was found for it. Rare, so not in the way of other rows. */
 static __attribute__((noinline, cold, unused)) moments sweep_again(statistics statistics, row row,
                                                                    moments found)
 {
     return sweep_row(&statistics, &row, sweep_is_long(row.hidden), found.mean + found.rest, 1);
 }
+#endif
+
+/* Of LANES rows: a loop that compilers make vectors of. */
+#ifndef SWEEP_FOUND_ALL
+LN_INLINE void statistics_found_all(const statistics *statistics, const real pivot[LANES],
+                                    const real sum[LANES], const real square[LANES],
+                                    real mean[LANES], real rest[LANES], real m2[LANES])
+{
+    LN_VECTORIZED
+    for (size_t g = 0; g < LANES; g++) {
+        moments found = statistics_found(statistics, pivot[g], sum[g], square[g]);
+        mean[g] = found.mean;
+        rest[g] = found.rest;
+        m2[g] = found.m2;
+    }
+}
+#endif
 
 LN_INLINE real sweep_pivot(const statistics *statistics, const row *row, int is_long)
 {

@@ -43,11 +43,18 @@ static int is_made_like(const ln_kernel *kernel, const ln_kernel *other)
            other->unroll == kernel->unroll;
 }
 
-/* The kernel that a schedule's is to agree with. */
+/* The kernel that a schedule's is to agree with. The schedule transposed has sums of its own, which
+ * are held against themselves. */
 static const ln_kernel *plain_kernel(const ln_kernel *kernel)
 {
     static const char *const schedules[] = {"plain", "fused", "pipelined"};
     const ln_kernel *other;
+    if (strcmp(kernel->schedule, "transposed") == 0)
+        return kernel;
+    for (size_t k = 0; strcmp(kernel->schedule, "transposed_nt") == 0; k++)
+        if (strcmp((other = kernel_number(k))->schedule, "transposed") == 0 &&
+            is_made_like(kernel, other))
+            return other;
     for (size_t i = 0; i < sizeof(schedules) / sizeof(schedules[0]); i++) {
         if (strcmp(kernel->schedule, schedules[i]) == 0)
             return NULL;
