@@ -94,8 +94,8 @@ bool class_is_judged(const evidence *evidence, bool bare, const char *kernel,
 
 static bool is_on_same_rows(const accuracy_fact *one, const accuracy_fact *other)
 {
-    return strcmp(other->input, one->input) == 0 && other->hidden == one->hidden &&
-           (other->kappa == one->kappa || isnan(one->kappa));
+    return other->hidden == one->hidden && (other->kappa == one->kappa || isnan(one->kappa)) &&
+           strcmp(other->input, one->input) == 0;
 }
 
 /* The largest row ULP of one kernel on these rows, infinite where it has a class wrong; NaN where
@@ -105,7 +105,7 @@ static double error_of(const char *kernel, const evidence *evidence, const accur
     double worst = NAN;
     for (size_t i = 0; i < evidence->fact_count; i++) {
         const accuracy_fact *other = &evidence->facts[i];
-        if (strcmp(other->kernel, kernel) != 0 || !is_on_same_rows(fact, other))
+        if (!is_on_same_rows(fact, other) || strcmp(other->kernel, kernel) != 0)
             continue;
         bool wrong = other->verdict.kind == VERDICT_WRONG_CLASS;
         if (wrong || !isnan(other->row_ulp))
