@@ -1,5 +1,5 @@
 /* Rows that are too long for groups of LANES (transposed.h): one by one, as pipelined.h has it. Row
- * r + 2 is swept while y of row r is made; then the chain of row r + 1 is walked. */
+ * r + 2 is swept while y of row r is made; then comes the rest of row r + 1's chain. */
 #ifndef LN_SCHEDULE_TRANSPOSED_LONG_H
 #define LN_SCHEDULE_TRANSPOSED_LONG_H
 
@@ -36,8 +36,8 @@ LN_INLINE void long_block(const call *call, const row *row, centre centre, size_
 /* A row that has been swept. */
 typedef struct swept {
     real pivot;
-    acc x;
-    acc square;
+    real sum;
+    real square;
 } swept;
 
 /* Of rows that are not there: of the first. */
@@ -69,7 +69,9 @@ LN_INLINE swept long_sweep(const call *call, const row *later, real pivot, const
     sweep_add(&sums, later, pivots, i, hidden - i, 0);
     if (this)
         long_block(call, this, centre, i, hidden - i);
-    return (swept){pivot, parts_sum(sums.x), parts_sum(sums.square)};
+    real lanes[2];
+    acc_sum_two(parts_sum(sums.x), parts_sum(sums.square), lanes);
+    return (swept){pivot, lanes[0], lanes[1]};
 }
 
 LN_INLINE swept long_sweep_alone(const call *call, size_t r)
@@ -81,9 +83,7 @@ LN_INLINE swept long_sweep_alone(const call *call, size_t r)
 
 LN_INLINE centre long_finish(const call *call, swept swept, size_t r)
 {
-    real sums[2];
-    acc_sum_two(swept.x, swept.square, sums);
-    moments found = statistics_found(call->statistics, swept.pivot, sums[0], sums[1]);
+    moments found = statistics_found(call->statistics, swept.pivot, swept.sum, swept.square);
     if (__builtin_expect(statistics_is_off(call->statistics, found), 0))
         found = sweep_again(*call->statistics, long_row(call, r), found);
     factor rstd = convention_rstd(call->convention, found);
