@@ -35,27 +35,6 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
     return (statistics){1 / (real)problem->hidden};
 }
 
-/* All of a row is one chunk (one_sweep.h). */
-enum { CHUNK_BLOCKS = 0 };
-
-/* Needs no pivot. */
-LN_INLINE acc statistics_pivot_sum(const row *row, int is_long)
-{
-    (void)row, (void)is_long;
-    return acc_set(0);
-}
-
-LN_INLINE void statistics_pivot_fetch(const row *row, int is_long)
-{
-    (void)row, (void)is_long;
-}
-
-LN_INLINE real statistics_pivot_of(const statistics *statistics, real sum)
-{
-    (void)statistics, (void)sum;
-    return 0;
-}
-
 LN_INLINE moments statistics_found(const statistics *statistics, real pivot, real sum, real square)
 {
     real rest = sum * statistics->inverse;
@@ -77,11 +56,10 @@ LN_INLINE int statistics_is_off(const statistics *statistics, moments found)
 }
 
 #define STATISTICS_CHECKED
-#define SWEEP_SHIFTED 0
 #ifdef LANE_DOT
 #define SWEEP_DOTS
 #endif
-#include "statistics/one_sweep.h"
+#include "statistics/unshifted.h"
 
 /* Step 1. */
 LN_INLINE moments_bound checked_first(double hidden, double var, double mu)

@@ -12,8 +12,9 @@
  *
  * A file that includes this has said SWEEP_SHIFTED (1: t = x - pivot, 0: only when a row is swept
  * again), SWEEP_DOTS where sums may be of products of pairs (LANE_DOT), has CHUNK_BLOCKS, and has
- * defined those named statistics_, and where it says SWEEP_AGAIN_OWN, sweep_again();
- * statistics_pivot() and statistics_of(), for one row at a time, follow here.
+ * defined those named statistics_, and where it says SWEEP_AGAIN_OWN, sweep_again(); unshifted.h
+ * says and has what there is to a sweep over x itself. statistics_pivot() and statistics_of(), for
+ * one row at a time, follow here.
  *
  * Sums of CHUNK_BLOCKS blocks (a power of two; 0: of all) are taken over to others before the next
  * block: whoever adds blocks up sees to that, by sweep_chunk(). */

@@ -14,13 +14,6 @@
 
 #include "statistics/two_sweeps.h"
 
-/* Needs no pivot. */
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
-{
-    (void)statistics, (void)row;
-    return 0;
-}
-
 LN_INLINE real pairwise_mean(const row *row, real count)
 {
     cascade sum;

@@ -11,13 +11,6 @@
 
 #include "statistics/two_sweeps.h"
 
-/* Needs no pivot. */
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
-{
-    (void)statistics, (void)row;
-    return 0;
-}
-
 LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
 {
     (void)pivot;

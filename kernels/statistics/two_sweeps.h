@@ -13,14 +13,8 @@
 #ifndef LN_TWO_SWEEPS_H
 #define LN_TWO_SWEEPS_H
 
-typedef struct statistics {
-    real count;
-} statistics;
-
-LN_INLINE statistics statistics_prepare(const ln_problem *problem)
-{
-    return (statistics){(real)problem->hidden};
-}
+#include "statistics/count.h"
+#include "statistics/no_pivot.h"
 
 LN_INLINE void two_pass_add(acc sums[UNROLL], const row *row, size_t i, size_t left)
 {

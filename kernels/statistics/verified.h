@@ -42,27 +42,6 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
     return (statistics){(real)problem->hidden, 1 / (real)problem->hidden};
 }
 
-/* All of a row is one chunk (one_sweep.h). */
-enum { CHUNK_BLOCKS = 0 };
-
-/* Needs no pivot. */
-LN_INLINE acc statistics_pivot_sum(const row *row, int is_long)
-{
-    (void)row, (void)is_long;
-    return acc_set(0);
-}
-
-LN_INLINE void statistics_pivot_fetch(const row *row, int is_long)
-{
-    (void)row, (void)is_long;
-}
-
-LN_INLINE real statistics_pivot_of(const statistics *statistics, real sum)
-{
-    (void)statistics, (void)sum;
-    return 0;
-}
-
 LN_INLINE moments statistics_found(const statistics *statistics, real pivot, real sum, real square)
 {
     (void)pivot;
@@ -107,10 +86,9 @@ LN_INLINE void statistics_found_all(const statistics *statistics, const real piv
     }
 }
 
-#define SWEEP_SHIFTED 0
 #define SWEEP_AGAIN_OWN
 #define SWEEP_FOUND_ALL
-#include "statistics/one_sweep.h"
+#include "statistics/unshifted.h"
 
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {

@@ -70,6 +70,8 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
     return (statistics){0};
 }
 
+#include "statistics/no_pivot.h"
+
 /* The k-th element of each accumulator; those from left on have no k-th. */
 LN_INLINE void welford_add(welford_lanes *lanes, const row *row, size_t i, size_t left, real k)
 {
