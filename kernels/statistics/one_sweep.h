@@ -153,6 +153,14 @@ static __attribute__((noinline, cold, unused)) moments sweep_again(statistics st
 }
 #endif
 
+/* What was found of a row, or if that is off, what a second sweep finds. */
+LN_INLINE moments sweep_final(const statistics *statistics, row row, moments found)
+{
+    if (__builtin_expect(statistics_is_off(statistics, found), 0))
+        return sweep_again(*statistics, row, found);
+    return found;
+}
+
 /* Of LANES rows: a loop that compilers make vectors of. */
 #ifndef SWEEP_FOUND_ALL
 LN_INLINE void statistics_found_all(const statistics *statistics, const real pivot[LANES],
@@ -179,10 +187,7 @@ LN_INLINE real sweep_pivot(const statistics *statistics, const row *row, int is_
 LN_INLINE moments sweep_moments(const statistics *statistics, const row *row, int is_long,
                                 real pivot)
 {
-    moments found = sweep_row(statistics, row, is_long, pivot, 0);
-    if (__builtin_expect(statistics_is_off(statistics, found), 0))
-        found = sweep_again(*statistics, *row, found);
-    return found;
+    return sweep_final(statistics, *row, sweep_row(statistics, row, is_long, pivot, 0));
 }
 
 LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
