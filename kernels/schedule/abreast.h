@@ -24,15 +24,15 @@
  *     6.1  4.6   both
  *     5.5  4.6   two rows abreast, sums of products; with gamma and beta widened before: 5.4
  *     5.4  4.7   four rows abreast: less to widen, but four more streams
- * (the second column of the last two in the best of rounds: rows of 6400 bytes abreast fall into the
- * same sets of L1 now and then). What is done once a row is a chain of latencies, 130 cycles, while
- * a row of 768 is 24 vectors. Here, at hidden 768 as shares of the copy (fused: 0.22):
+ * (the second column of the last two in the best of rounds: rows of 6400 bytes abreast fall into
+ * the same sets of L1 now and then). What is done once a row is a chain of latencies, 130 cycles,
+ * while a row of 768 is 24 vectors. Here, at hidden 768 as shares of the copy (fused: 0.22):
  *     0.30  the chain of the pair between at the end of each turn, its result needed in the next
  *     0.37  in two parts, a turn apart, and needed a turn later: each fits into the reorder buffer
  *     0.41  without the look for zeros
  * Short rows stay behind (0.27 at hidden 256): a pair costs some 50 cycles beside its elements. In
- * f32, two rows abreast are better than pipelined at hidden 256 (by 5 %), and worse at 768 (by 30 %),
- * where four streams more are felt. */
+ * f32, two rows abreast are better than pipelined at hidden 256 (by 5 %), and worse at 768
+ * (by 30 %), where four streams more are felt. */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
@@ -176,8 +176,8 @@ LN_INLINE void pair_apply(const call *call, const pair *pair, size_t first)
     }
 }
 
-/* Pair t is swept in turn t, its lanes are summed up in the next, its centres found in the one after
- * that, and its y made in turn t + lag. */
+/* Pair t is swept in turn t, its lanes are summed up in the next, its centres found in the one
+ * after that, and its y made in turn t + lag. */
 LN_INLINE void run_pairs(const call *call, size_t pairs)
 {
     pair ring[RING];

@@ -202,7 +202,7 @@ LN_INLINE void group_find(const call *call, group *group)
 
 /* Rows whose pivots were far off. Rare, and given a copy of the call: what it is given it might
  * change, for all the compiler knows. */
-static __attribute__((noinline, cold, unused)) void group_find_again(call call, group *group)
+LN_RARE void group_find_again(call call, group *group)
 {
     for (size_t g = 0; g < group->count; g++) {
         if (!statistics_is_off(&call.statistics, group_moments(group, g), group->raw[g]))

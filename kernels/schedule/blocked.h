@@ -21,8 +21,8 @@
  *     4.8   one row, whole
  * Blocks from the last back, since L1 still holds the end of the last row swept. Together with the
  * statistics, as share of the copy: .47 at hidden 4096 to 12288, where four rows side by side
- * reached .41, .46 and .46; in L3 .66 and .63 instead of .58 and .56. The loop of pipelined.h, which
- * sweeps one row while it makes y of another, has .37 to .38. Gamma and beta fetched with the
+ * reached .41, .46 and .46; in L3 .66 and .63 instead of .58 and .56. The loop of pipelined.h,
+ * which sweeps one row while it makes y of another, has .37 to .38. Gamma and beta fetched with the
  * non-temporal hint, so that they leave L1 first, gain 6 % with four rows whole and lose 3 % with
  * one or two. */
 #ifndef LN_SCHEDULE_H

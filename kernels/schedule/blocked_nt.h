@@ -7,13 +7,13 @@
  * wait. Read a row, then write it, and it does: 0.70 to 0.77 of what a non-temporal copy reaches at
  * hidden 4096 to 12288, however many rows are taken together. So
  *   - reads and writes alternate by blocks of 256 bytes, as in the copy. By 1 KiB it is 4 % less,
- * by 2 KiB 8 %; by rows, 20 %;
+ *     by 2 KiB 8 %; by rows, 20 %;
  *   - x is fetched 2048 elements before statistics want it, into L1 and one line a line. 1024 and
  *     4096 elements cost 5 %, 512 costs 25 %; into L2 alone (PREFETCHT1) costs 15 %, while the
  *     non-temporal hint halves it: its lines are gone before y is made;
  *   - four rows share gamma and beta in blocks of 1024 columns, 8 KiB, which then come from L1. Two
  *     rows, or blocks of 2048, lose 10 %, since misses of L1 take the buffers that stores around
- * the caches need; one row at a time loses 40 %.
+ *     the caches need; one row at a time loses 40 %.
  * The statistics must be of one sweep, in steps (one_sweep.h). */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H

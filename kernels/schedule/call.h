@@ -1,5 +1,5 @@
-/* A call of a kernel, as schedules hand it from function to function: its rows, and the way of a row
- * that is taken alone. */
+/* A call of a kernel, as schedules hand it from function to function: its rows, and the way of a
+ * row that is taken alone. */
 #ifndef LN_SCHEDULE_CALL_H
 #define LN_SCHEDULE_CALL_H
 
@@ -57,8 +57,8 @@ LN_INLINE call call_of(const ln_problem *problem, const ln_tensors *tensors, ln_
     return call;
 }
 
-/* Row number r. Its strides are read anew: kept over a loop, they and what compilers make of them take
- * the registers of what is in the loop (two_pass at hidden 64: 4 %). */
+/* Row number r. Its strides are read anew: kept over a loop, they and what compilers make of them
+ * take the registers of what is in the loop (two_pass at hidden 64: 4 %). */
 LN_INLINE row call_row(const call *call, size_t r)
 {
     const row_strides strides = row_strides_of(call->problem);

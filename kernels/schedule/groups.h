@@ -1,5 +1,5 @@
-/* What the schedule transposed keeps of a group of rows, and does once for all of them: the sums over
- * their lanes, taken together by a tree that transposes, and quotient, root and reciprocal. */
+/* What the schedule transposed keeps of a group of rows, and does once for all of them: the sums
+ * over their lanes, taken together by a tree that transposes, and quotient, root and reciprocal. */
 #ifndef LN_SCHEDULE_GROUPS_H
 #define LN_SCHEDULE_GROUPS_H
 
@@ -130,9 +130,9 @@ LN_INLINE void group_finish(const call *call, group *group)
         group_piece(call, group, piece);
 }
 
-/* Rows that have to be swept again, or are strange, and what the caller wants to know. Rare, and given
- * a copy of the call: what it is given it might change, for all the compiler knows. */
-static __attribute__((noinline, cold, unused)) void group_look_again(call call, group *group)
+/* Rows that have to be swept again, or are strange, and what the caller wants to know. Rare, and
+ * given a copy of the call: what it is given it might change, for all the compiler knows. */
+LN_RARE void group_look_again(call call, group *group)
 {
     for (size_t g = 0; g < group->count; g++) {
         moments found = group_moments(group, g);

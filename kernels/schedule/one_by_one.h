@@ -1,6 +1,6 @@
-/* Rows one by one: row r + 2 is swept while y of row r is made, block by block in the same loop; then
- * the chain of latencies of row r + 1 is walked, from its sums to what apply needs of it. Why so:
- * pipelined.h. What pipelined and transposed share, for statistics of one sweep (one_sweep.h). */
+/* Rows one by one: row r + 2 is swept while y of row r is made, block by block in the same loop;
+ * then the chain of latencies of row r + 1 is walked, from its sums to what apply needs of it
+ * (pipelined.h says why). What pipelined and transposed share; for statistics of one sweep. */
 #ifndef LN_SCHEDULE_ONE_BY_ONE_H
 #define LN_SCHEDULE_ONE_BY_ONE_H
 

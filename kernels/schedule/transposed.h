@@ -7,16 +7,16 @@
  * between is walked, whose sums have been known since the last turn. A turn is one stretch of code
  * without a branch, for each number of vectors. A tree takes four rows to one vector with three
  * additions and six permutations, and four of those to all the sums: a quarter of what a row takes
- * alone. A row's last vector ends where the row does and overlaps the one before, so that nothing is
- * masked but one of the terms of the sums. Gamma and beta stay in registers up to 64. The affine
+ * alone. A row's last vector ends where the row does and overlaps the one before, so that nothing
+ * is masked but one of the terms of the sums. Gamma and beta stay in registers up to 64. The affine
  * forms share the code (convention_terms_any()).
  *
  * What a row of 64 floats costs (AVX-512, shifted and offset, Zen 5, 2 loads, 1 store, 2 additions,
  * 2 products a cycle). Expected: 13 loads, 7 cycles; 17 additions and half of 6 permutations, 10
  * cycles; and, which took measuring to find, a 512-bit store keeps both multipliers from fused
  * operations, of three operands, for a cycle (not from products): 5 stores and 8 fused operations
- * are 9 cycles. So about 10. In cycles a row from L2 (of 1024 rows or as much memory; the machine was
- * busy, the ratios are of short alternations), where a copy takes 8.2 at 64:
+ * are 9 cycles. So about 10. In cycles a row from L2 (of 1024 rows or as much memory; the machine
+ * was busy, the ratios are of short alternations), where a copy takes 8.2 at 64:
  *
  *     hidden                                                          31     64    128
  *     pipelined                                                     34      30     46
@@ -33,9 +33,9 @@
  *     +0    one turn more between pivots and sweep (31: - 1; 128: + 1, a fifth group in L1)
  *     +0    rows taken two at a time in the first half of a turn, so that pivots are known earlier
  * At 31, where every load and store crosses a line: in a prototype 10.9; with masked tails in place
- * of overlapping ones 11.1; y made of the group's 31 aligned vectors, with what belongs to each lane
- * permuted from the centres of its 16 rows and gamma and beta laid out for all of them: 11.7. (10.9
- * of 31 are 1.6 times what an element of 64 costs, 9.2 of 32, aligned, 1.4 times.)
+ * of overlapping ones 11.1; y made of the group's 31 aligned vectors, with what belongs to each
+ * lane permuted from the centres of its 16 rows and gamma and beta laid out for all of them: 11.7.
+ * (10.9 of 31 are 1.6 times what an element of 64 costs, 9.2 of 32, aligned, 1.4 times.)
  * From registers: sums of a whole row first, then squares about its mean, is 10.9 at 64 (1.44
  * copies), with half the trees' work; but its one-number mean is that of two_pass. */
 #ifndef LN_SCHEDULE_H
@@ -326,8 +326,8 @@ LN_INLINE void run_short(const call *call, shape shape)
     }
 }
 
-/* Rows of one shape: a function for each form of residual, which the affine forms share. It works on
- * a copy of the call, which no store can change, for all the compiler knows. */
+/* Rows of one shape: a function for each form of residual, which the affine forms share. It works
+ * on a copy of the call, which no store can change, for all the compiler knows. */
 typedef void short_runner(const call *given);
 
 #define LN_SHORT(name, vectors, whole, residuals)                                                  \
@@ -414,8 +414,8 @@ LN_INLINE int schedule_is_long(const ln_problem *problem)
 }
 
 /* Rows that are too long for groups of LANES go one by one; those of several chunks too, but whole,
- * since two of them at a time leave L1: 0.80 of the time at 512x2048, 0.82 at 64x4096 (and 1.2 times
- * at 32x2048, which L2 holds). So do rows that may be strange. */
+ * since two of them at a time leave L1: 0.80 of the time at 512x2048, 0.82 at 64x4096 (and 1.2
+ * times at 32x2048, which L2 holds). So do rows that may be strange. */
 LN_INLINE void schedule_run_long(const ln_problem *problem, const ln_tensors *tensors,
                                  ln_affine affine, residual_form form)
 {

@@ -4,8 +4,8 @@
  *
  * that is shifted.h's sweep with pivot 0, which needs no subtraction and nothing before it can
  * begin. A row whose mean is more than two standard deviations from zero (d^2 > 4 m2 / N), or whose
- * variance is not within 2^-90 ... 2^120, is swept once more, with pivot d, as shifted does: so what
- * naive loses to kappa^2 is lost by no row, and rows far off the centre cost a second sweep.
+ * variance is not within 2^-90 ... 2^120, is swept once more, with pivot d, as shifted does: so
+ * what naive loses to kappa^2 is lost by no row, and rows far off the centre cost a second sweep.
  *
  * Where lanes have products of pairs (LANE_DOT: AVX512-BF16), 32 elements cost two instructions,
  * which take subnormals for zeros: next to the least variance that passes, those are nothing.

@@ -146,8 +146,7 @@ LN_INLINE moments sweep_row(const statistics *statistics, const row *row, int is
 
 #ifndef SWEEP_AGAIN_OWN
 /* The pivot was far off: takes what was found for it. Rare, so not in the way of other rows. */
-static __attribute__((noinline, cold, unused)) moments sweep_again(statistics statistics, row row,
-                                                                   moments found)
+LN_RARE moments sweep_again(statistics statistics, row row, moments found)
 {
     return sweep_row(&statistics, &row, sweep_is_long(row.hidden), found.mean + found.rest, 1);
 }

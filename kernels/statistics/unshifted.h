@@ -1,5 +1,5 @@
-/* One sweep over x itself: one_sweep.h for statistics that take no pivot. All of a row is one chunk,
- * and the steps that find a pivot find 0. Included where one_sweep.h would be. */
+/* One sweep over x itself: one_sweep.h for statistics that take no pivot. All of a row is one
+ * chunk, and the steps that find a pivot find 0. Included where one_sweep.h would be. */
 #ifndef LN_UNSHIFTED_H
 #define LN_UNSHIFTED_H
 
