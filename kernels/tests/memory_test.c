@@ -5,12 +5,21 @@
 #include "tests.h"
 #include <stdio.h>
 
-enum { ROWS = 5, LARGEST = 300 };
-enum { NO_RESIDUAL, RESIDUAL, SUM, FORMS };
+enum { NO_RESIDUAL, RESIDUAL, SUM, IN_PLACE, SUM_IN_PLACE, FORMS };
 
-/* Ends of all vectors and blocks, and rows that schedules take in groups. */
-static const size_t sizes[] = {1, 2, 3, 7, 8, 9, 15, 17, 31, 33, 63, 65, 127, 129, 257, 300};
-enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+typedef struct shape {
+    size_t rows, hidden;
+} shape;
+
+/* Ends of all vectors and blocks; then rows in groups, whole ones and parts, as schedules take them,
+ * and rows of several chunks and blocks. */
+static const shape shapes[] = {
+    {5, 1},  {1, 2},  {5, 3},   {1, 7},    {5, 8},    {1, 9},    {5, 15},  {1, 17},
+    {5, 31}, {1, 33}, {5, 63},  {1, 65},   {5, 127},  {1, 129},  {5, 257}, {1, 300},
+    {1, 1},  {5, 2},  {1, 3},   {5, 7},    {1, 8},    {5, 9},    {1, 15},  {5, 17},
+    {1, 31}, {5, 33}, {1, 63},  {5, 65},   {1, 127},  {5, 129},  {1, 257}, {5, 300},
+    {37, 1}, {37, 9}, {37, 33}, {18, 128}, {11, 250}, {3, 1041}, {3, 2065}};
+enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
 static void *filled(numbers *numbers, ln_type type, size_t count)
 {
@@ -38,8 +47,9 @@ static void expect_numbers(const ln_kernel *kernel, ln_type type, const void *el
                      what);
 }
 
-static void check(const ln_kernel *kernel, size_t rows, size_t hidden, size_t convention, int form)
+static void check(const ln_kernel *kernel, shape shape, size_t convention, int form)
 {
+    size_t rows = shape.rows, hidden = shape.hidden;
     numbers numbers = {hidden};
     size_t count = rows * hidden, size = element_size(kernel->storage);
     ln_problem problem =
@@ -47,12 +57,15 @@ static void check(const ln_kernel *kernel, size_t rows, size_t hidden, size_t co
     ln_affine affine = problem.convention.affine;
     size_t parameters = affine == LN_AFFINE_SCALAR ? 1 : hidden;
     void *x = filled(&numbers, kernel->storage, count);
-    void *residual = form == NO_RESIDUAL ? NULL : filled(&numbers, kernel->storage, count);
+    void *residual =
+        form == NO_RESIDUAL || form == IN_PLACE ? NULL : filled(&numbers, kernel->storage, count);
     void *gamma = affine == LN_AFFINE_NONE ? NULL : filled(&numbers, kernel->param, parameters);
     void *beta = affine == LN_AFFINE_NONE || affine == LN_AFFINE_GAMMA
                      ? NULL
                      : filled(&numbers, kernel->param, parameters);
-    void *y = unwritten(count * size), *sum = form == SUM ? unwritten(count * size) : NULL;
+    void *other_y = unwritten(count * size), *other_sum = unwritten(count * size);
+    void *y = form >= IN_PLACE ? x : other_y;
+    void *sum = form == SUM ? other_sum : form == SUM_IN_PLACE ? residual : NULL;
     void *mean = unwritten(rows * statistic_size(kernel));
     void *rstd = unwritten(rows * statistic_size(kernel));
     const ln_tensors tensors = {x, residual, gamma, beta, y, sum, mean, rstd};
@@ -63,23 +76,23 @@ static void check(const ln_kernel *kernel, size_t rows, size_t hidden, size_t co
     }
     expect_numbers(kernel, kernel->storage, sum, count, hidden, "the sum");
     expect_numbers(kernel, kernel->accumulator, mean, rows, hidden, "mean");
-    void *const all[] = {x, residual, gamma, beta, y, sum, mean, rstd};
+    void *const all[] = {x, residual, gamma, beta, other_y, other_sum, mean, rstd};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         free(all[i]);
 }
 
-/* Two conventions a size, so spread that a kernel meets each affine form, with and without
- * residual. */
+/* Conventions and forms so spread that a kernel meets each affine form, with and without residual,
+ * and in place. */
 static void buffers_are_as_long_as_needed(void **state)
 {
     (void)state;
     const ln_kernel *kernel;
     size_t k = 0;
     for (; (kernel = kernel_number(k)); k++)
-        for (size_t s = 0; s < SIZES; s++)
-            for (size_t i = 0; i < 2; i++)
-                check(kernel, (s + i) % 2 ? ROWS : 1, sizes[s], 8 * (s + i) + k + 3 * i,
-                      (int)((s + k + 2 * i) % FORMS));
+        for (size_t s = 0; s < SHAPES; s++) {
+            size_t affine = (s + s / FORMS) % 5;
+            check(kernel, shapes[s], 8 * affine + (3 * s + k) % 8, (int)((s + k) % FORMS));
+        }
     printf("%zu kernels\n", k);
     assert_true(k > 0);
 }
