@@ -1,6 +1,7 @@
 /* Rows one by one: row r + 2 is swept while y of row r is made, block by block in the same loop;
- * then the chain of latencies of row r + 1 is walked, from its sums to what apply needs of it
- * (pipelined.h says why). What pipelined and transposed share; for statistics of one sweep. */
+ * then the sums of row r + 2 are taken over its lanes, and beside that the rest of row r + 1's chain
+ * of latencies is walked, from these sums to what apply needs of it (pipelined.h says why). What
+ * pipelined and transposed share; for statistics of one sweep. */
 #ifndef LN_SCHEDULE_ONE_BY_ONE_H
 #define LN_SCHEDULE_ONE_BY_ONE_H
 
@@ -42,8 +43,8 @@ LN_INLINE void sweep_and_apply(const call *call, sweep_sums *sums, const row *la
 /* A row that has been swept. */
 typedef struct swept {
     real pivot;
-    acc x;
-    acc square;
+    real sum;
+    real square;
 } swept;
 
 /* Of rows that are not there: 0. */
@@ -58,9 +59,11 @@ LN_INLINE real row_pivot(const call *call, size_t r)
 
 LN_INLINE swept swept_of(const call *call, const sweep_sums *sums, real pivot)
 {
-    swept swept = {.pivot = pivot};
-    sweep_sums_of(sums, call->is_long, &swept.x, &swept.square);
-    return swept;
+    acc x, square;
+    real lanes[2];
+    sweep_sums_of(sums, call->is_long, &x, &square);
+    acc_sum_two(x, square, lanes);
+    return (swept){pivot, lanes[0], lanes[1]};
 }
 
 LN_INLINE swept swept_alone(const call *call, size_t r)
@@ -74,9 +77,7 @@ LN_INLINE swept swept_alone(const call *call, size_t r)
 
 LN_INLINE centre swept_finish(const call *call, swept swept, size_t r)
 {
-    real sums[2];
-    acc_sum_two(swept.x, swept.square, sums);
-    moments found = statistics_found(&call->statistics, swept.pivot, sums[0], sums[1]);
+    moments found = statistics_found(&call->statistics, swept.pivot, swept.sum, swept.square);
     return call_centre(call, r, sweep_final(&call->statistics, call_row(call, r), found));
 }
 

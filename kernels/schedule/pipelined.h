@@ -17,27 +17,33 @@
  *     2.8  eight accumulators of each sum; two: 2.7
  *     3.0  at hidden 256 in groups of four instead of one by one (2.7)
  * Beside the loop stands a row's chain of latencies: sums over lanes, quotient, root, reciprocal,
- * about 130 cycles, as long as the loop itself at hidden 768. A chain that starts as soon as its
- * sums are known fills the reorder buffer with what waits for it. So it starts where its sums have
- * been known for a while, and ends where its results are not needed yet:
+ * about 130 cycles, as long as the loop itself at hidden 768. A chain fills the reorder buffer, of
+ * 448 operations, with what waits for it, however early it begins, until its last step retires: so
+ * it is cut in two, which go side by side, and each begins with what was known a while before:
  *     long rows    sweep of row r + 2 with y of row r; after that, the end of row r + 1's chain
- *                  (before it, 1 % slower; of row r: 2 % at hidden 256)
+ *                  (before it, 1 % slower; of row r: 2 % at hidden 256), and the sums over lanes
+ *                  of row r + 2, the beginning of its chain
  *     few rows     as long rows: a group of 16 costs what it costs however empty it is. 5.5 times
  *                  as fast at 1 row of 64, 1.5 times at 8 (AVX2: 3.6 and 1.2)
  *     short rows   groups of 4 to 16 rows: sweep of group g + 2 with y of group g, the chains of
  *                  group g + 1 in the middle. The lanes of four rows are summed up together, and
  *                  quotient, root and reciprocal are loops over rows, of which the compiler makes
  *                  vectors; both round as they do for one row.
- * What is left of it where rows are long, as share of the copy from L2 (busy machine):
+ * What is left of it where rows are long, as share of the copy from L2, by cycles that the core
+ * counted:
  *     hidden                                                         256    768    1024
- *     as here                                                        .435   .57    .60
- *     three rows ahead, so that no turn waits for its chain          .46    .585   .60
- *         (but 8 % slower from L3 at hidden 768)
- *     the chain in pieces between parts of the row, a loop each      .39    .53    .55
+ *     as here                                                        .50    .64    .65
+ *     not cut: all of a chain a turn after its row was swept         .455   .585   .615
+ *     m2 found with the sums over lanes (from L3 2 % slower)         .495   .635   .655
+ *     in three, the third before the reciprocal, three rows ahead    .515   .635   .62
+ *     the same, four rows ahead: too much for L1                     .515   .60    .55
+ *     in pieces between parts of the row, a loop each                .39    .53    .55
  *     the same in one loop, a piece after every second block         .335   .50    .51
- *     no chain at all, and no pivots (wrong results)                 .54    .65    .65
- * Parts of a row in loops of their own lose since each load's stream then leaps (blocked.h). So no
- * way of hiding the chain brings 768 beyond .65: the rest is the loop and the rows' ends.
+ *     no chain at all (wrong results)                                .565   .69    .705
+ * Parts of a row in loops of their own lose since each load's stream then leaps (blocked.h). What
+ * the loop takes are 2 cycles a vector for its 4 loads, as from L1, and one more for two lines that
+ * come from L2 and one that goes. At hidden 256 the ends of rows, 50 of 220 operations, take as
+ * much again as what is left of the chain. Where y lies beside x modulo 4096 makes no difference.
  *
  * A row's bits depend on that row alone: groups that are not full go the same way, and what stands
  * in their empty places is never used. */
