@@ -35,19 +35,18 @@
  *       a product and a sum for a fused operation   .27    .30    .31    .31    .29
  *       x kept                                      .24    .36    .40    .39    .14
  *
- * And whole kernels (abreast has .26 .39 .39 .33 for bf16, .21 .26 .26 .27 for f16):
+ * And whole kernels (abreast has .26 .39 .39 .33 in bf16, .21 .26 .26 .27 in f16):
  *
  *     hidden                                                256    768    1024   4096
  *     bf16, as here                                         .32    .40    .43    .37
  *       row by row, a rank's chain in two pieces            .27    .40    .42    .35
  *       those three rows apart                              .27    .38    .41    .34
  *       the rows of a turn unrolled                         .34    .40    .39    .36
- *     f16, as here                                          .32    .33    .36    .23
- *       two accumulators of each sum, not four              .28    .30    .33    .23 */
+ *     f16, as here (with two accumulators of each sum too)  .27    .30    .32    .23 */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
-#include "schedule/rows.h"
+#include "schedule/call.h"
 
 #ifndef STATISTICS_CHECKED
 #error "the schedule ranks is for statistics that take no pivot, but look again (checked.h)"
@@ -65,19 +64,12 @@ enum {
     KEPT_ROOM = KEPT_COLUMNS + LANES, /* from one row to the next: not a multiple of a page */
 };
 
-/* A call, and what is the same for all its rows. */
-typedef struct call {
-    const ln_problem *problem;
-    const ln_tensors *tensors;
-    const statistics *statistics;
-    const convention *convention;
-    residual_form form;
-    row_strides strides;
-    int regular; /* gamma and beta */
-    int keeps;   /* rows, gamma and beta are kept as items: a constant, as form */
-    item *kept;  /* rows of two ranks */
+/* What is kept as items, where lanes say so; whether, is a constant of always-inline bodies. */
+typedef struct keep {
+    int keeps;
+    item *rows;  /* of two ranks */
     item *terms; /* a vector of gamma and one of beta in turn */
-} call;
+} keep;
 
 /* Rows from their sweep to what apply needs of them. */
 typedef struct rank {
@@ -94,19 +86,13 @@ typedef struct rank {
     int regular; /* all of them, and gamma and beta */
 } rank;
 
-LN_INLINE row rank_row(const call *call, const rank *rank, size_t g)
-{
-    return row_at_strides(call->problem, call->tensors, &call->strides, rank->first + g, call->form,
-                          1);
-}
-
 /* ---- Sweep and apply ---- */
 
 /* Adds n elements from column i on (LANES of them if n is more) to the sums number u. */
-LN_INLINE void step_sweep(const call *call, sweep_sums *sums, const row *row, item *kept,
+LN_INLINE void step_sweep(const keep *keep, sweep_sums *sums, const row *row, item *kept,
                           unsigned u, size_t i, size_t n)
 {
-    if (!call->keeps) {
+    if (!keep->keeps) {
         sweep_add_vector(sums, row, acc_set(0), u, i, n, 0);
         return;
     }
@@ -115,39 +101,39 @@ LN_INLINE void step_sweep(const call *call, sweep_sums *sums, const row *row, it
     sweep_add_one(sums, u, acc_of(x), acc_set(0), n, 0);
 }
 
-LN_INLINE void step_apply(const call *call, const row *row, const item *kept, centre centre,
-                          size_t i, size_t n)
+LN_INLINE void step_apply(const call *call, const keep *keep, const row *row, const item *kept,
+                          centre centre, size_t i, size_t n)
 {
     vec x, y;
 #ifdef LANE_LOAD_DEAR
-    if (call->keeps) {
+    if (keep->keeps) {
         x = centre_normalise_unshifted(centre, item_load(kept + i));
-        y = multiply_add(x, item_load(call->terms + 2 * i), item_load(call->terms + 2 * i + LANES));
+        y = multiply_add(x, item_load(keep->terms + 2 * i), item_load(keep->terms + 2 * i + LANES));
     } else
 #endif
     {
-        affine_terms terms = convention_terms(call->convention, i, n);
+        affine_terms terms = convention_terms(&call->convention, i, n);
         x = centre_normalise_unshifted(centre, row_last(row, i, n));
-        y = convention_finish_with(call->convention, x, terms);
+        y = convention_finish_with(&call->convention, x, terms);
     }
     if (n < LANES)
         lane_store_first(row->y + i, y, n);
     else
         lane_store_regular(row->y + i, y);
-    (void)kept;
+    (void)kept, (void)keep;
 }
 
 /* Sweeps one row while y of another is made, from where it may have been kept to where it is. */
-LN_INLINE void step_both(const call *call, sweep_sums *sums, const row *later, const row *this,
-                         item *kept, centre centre)
+LN_INLINE void step_both(const call *call, const keep *keep, sweep_sums *sums, const row *later,
+                         const row *this, item *kept, centre centre)
 {
     size_t i = 0, hidden = later->hidden;
     sweep_clear(sums);
     for (; hidden - i >= BLOCK; i += BLOCK) {
         LN_UNROLLED
         for (unsigned u = 0; u < UNROLL; u++) {
-            step_apply(call, this, kept, centre, i + u * LANES, LANES);
-            step_sweep(call, sums, later, kept, u, i + u * LANES, LANES);
+            step_apply(call, keep, this, kept, centre, i + u * LANES, LANES);
+            step_sweep(keep, sums, later, kept, u, i + u * LANES, LANES);
         }
     }
     LN_UNROLLED
@@ -155,12 +141,12 @@ LN_INLINE void step_both(const call *call, sweep_sums *sums, const row *later, c
         size_t at = i + u * LANES;
         if (hidden <= at)
             continue;
-        step_apply(call, this, kept, centre, at, hidden - at);
-        step_sweep(call, sums, later, kept, u, at, hidden - at);
+        step_apply(call, keep, this, kept, centre, at, hidden - at);
+        step_sweep(keep, sums, later, kept, u, at, hidden - at);
     }
 }
 
-LN_INLINE void step_sweep_alone(const call *call, sweep_sums *sums, const row *row, item *kept)
+LN_INLINE void step_sweep_alone(const keep *keep, sweep_sums *sums, const row *row, item *kept)
 {
     size_t hidden = row->hidden;
     sweep_clear(sums);
@@ -168,7 +154,7 @@ LN_INLINE void step_sweep_alone(const call *call, sweep_sums *sums, const row *r
         LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)
         if (hidden - i > u * LANES)
-            step_sweep(call, sums, row, kept, u, i + u * LANES, hidden - i - u * LANES);
+            step_sweep(keep, sums, row, kept, u, i + u * LANES, hidden - i - u * LANES);
 }
 
 /* ---- From sums to what apply needs ---- */
@@ -181,7 +167,7 @@ LN_INLINE moments rank_moments(const rank *rank, size_t g)
 LN_INLINE void rank_keep(const call *call, rank *rank, size_t g, moments found, factor rstd)
 {
     item parts[CENTRE_PARTS];
-    centre_parts(found, rstd, call->convention->quotient, parts);
+    centre_parts(found, rstd, call->convention.quotient, parts);
     LN_UNROLLED
     for (size_t p = 0; p < CENTRE_PARTS; p++)
         rank->parts[p][g] = parts[p];
@@ -210,16 +196,15 @@ LN_INLINE void rank_look(const call *call, rank *rank)
     rank->regular = regular;
 }
 
-static __attribute__((noinline, cold, unused)) void rank_again(call call, statistics statistics,
-                                                               convention convention, rank *rank)
+/* Rows that have to be swept again, and what the caller wants to know. Rare, and given a copy of the
+ * call: what it is given it might change, for all the compiler knows. */
+LN_RARE void rank_again(call call, rank *rank)
 {
-    call.statistics = &statistics;
-    call.convention = &convention;
     for (size_t g = 0; g < rank->count; g++) {
         moments found = rank_moments(rank, g);
-        if (statistics_is_off(&statistics, found))
-            found = sweep_again(statistics, rank_row(&call, rank, g), found);
-        factor rstd = convention_rstd(&convention, found);
+        if (statistics_is_off(&call.statistics, found))
+            found = sweep_again(call.statistics, call_row(&call, rank->first + g), found);
+        factor rstd = convention_rstd(&call.convention, found);
         rank_keep(&call, rank, g, found, rstd);
         keep_moments(call.tensors, rank->first + g, found, rstd);
     }
@@ -234,7 +219,7 @@ LN_INLINE void rank_piece(const call *call, rank *rank, size_t piece)
         acc_sum_rows(rank->square, square);
         LN_VECTORIZED
         for (size_t g = 0; g < RANK; g++) {
-            moments found = statistics_found(call->statistics, 0, sum[g], square[g]);
+            moments found = statistics_found(&call->statistics, 0, sum[g], square[g]);
             rank->mean[g] = found.mean;
             rank->rest[g] = found.rest;
             rank->m2[g] = found.m2;
@@ -242,7 +227,7 @@ LN_INLINE void rank_piece(const call *call, rank *rank, size_t piece)
     } else if (piece == 1) {
         LN_VECTORIZED
         for (size_t g = 0; g < RANK; g++)
-            rank->rstd[g] = convention_std(call->convention, rank_moments(rank, g));
+            rank->rstd[g] = convention_std(&call->convention, rank_moments(rank, g));
     } else if (piece == 2) {
         LN_VECTORIZED
         for (size_t g = 0; g < RANK; g++)
@@ -254,37 +239,39 @@ LN_INLINE void rank_piece(const call *call, rank *rank, size_t piece)
             rank_keep(call, rank, g, rank_moments(rank, g), rank->rstd[g]);
         LN_VECTORIZED
         for (size_t g = 0; g < RANK; g++)
-            again |= (unsigned)statistics_is_off(call->statistics, rank_moments(rank, g));
+            again |= (unsigned)statistics_is_off(&call->statistics, rank_moments(rank, g));
         rank_look(call, rank);
         if (__builtin_expect(again != 0, 0))
-            rank_again(*call, *call->statistics, *call->convention, rank);
+            rank_again(*call, rank);
     }
 }
 
 /* ---- Turns ---- */
 
 /* All of a turn, where its ranks are full: rows of `later` are kept where those of `this` were. */
-LN_INLINE void turn_together(const call *call, rank *later, rank *between, const rank *this)
+LN_INLINE void turn_together(const call *call, const keep *keep, rank *later, rank *between,
+                             const rank *this)
 {
-    row to_sweep = rank_row(call, later, 0), to_apply = rank_row(call, this, 0);
+    row to_sweep = call_row(call, later->first), to_apply = call_row(call, this->first);
     item *kept = this->kept;
     for (size_t g = 0; g < RANK; g++) {
         sweep_sums sums;
         rank_piece(call, between, g);
-        step_both(call, &sums, &to_sweep, &to_apply, kept, rank_centre(this, g));
+        step_both(call, keep, &sums, &to_sweep, &to_apply, kept, rank_centre(this, g));
         later->x[g] = parts_sum(sums.x);
         later->square[g] = parts_sum(sums.square);
         row_advance(&to_sweep, &call->strides);
         row_advance(&to_apply, &call->strides);
-        kept += call->keeps ? KEPT_ROOM : 0;
+        kept += keep->keeps ? KEPT_ROOM : 0;
     }
 }
 
-LN_INLINE void turn_apart(const call *call, rank *later, rank *between, const rank *this)
+LN_INLINE void turn_apart(const call *call, const keep *keep, rank *later, rank *between,
+                          const rank *this)
 {
     for (size_t g = 0; this && g < this->count; g++) {
-        const row row = rank_row(call, this, g);
-        apply_row(&row, call->convention, rank_centre(this, g));
+        const row row = call_row(call, this->first + g);
+        apply_row(&row, &call->convention, rank_centre(this, g));
     }
     for (size_t piece = 0; between && piece < RANK; piece++)
         rank_piece(call, between, piece);
@@ -292,15 +279,15 @@ LN_INLINE void turn_apart(const call *call, rank *later, rank *between, const ra
         sweep_sums sums;
         sweep_clear(&sums);
         if (g < later->count) {
-            const row row = rank_row(call, later, g);
-            step_sweep_alone(call, &sums, &row, later->kept + (call->keeps ? g * KEPT_ROOM : 0));
+            const row row = call_row(call, later->first + g);
+            step_sweep_alone(keep, &sums, &row, later->kept + (keep->keeps ? g * KEPT_ROOM : 0));
         }
         later->x[g] = parts_sum(sums.x);
         later->square[g] = parts_sum(sums.square);
     }
 }
 
-LN_INLINE void run_ranks(const call *call)
+LN_INLINE void run_ranks(const call *call, const keep *keep)
 {
     rank ring[RING];
     size_t rows = call->problem->rows, ranks = (rows + RANK - 1) / RANK;
@@ -308,11 +295,11 @@ LN_INLINE void run_ranks(const call *call)
     for (size_t t = 0; t < ranks + 2; t++) {
         later->first = t * RANK;
         later->count = rows - t * RANK < RANK ? rows - t * RANK : RANK;
-        later->kept = call->kept + (call->keeps && t % 2 ? RANK * KEPT_ROOM : 0);
+        later->kept = keep->rows + (keep->keeps && t % 2 ? RANK * KEPT_ROOM : 0);
         if (t >= 2 && t < ranks && later->count == RANK && this->regular)
-            turn_together(call, later, between, this);
+            turn_together(call, keep, later, between, this);
         else
-            turn_apart(call, t < ranks ? later : NULL, t >= 1 && t <= ranks ? between : NULL,
+            turn_apart(call, keep, t < ranks ? later : NULL, t >= 1 && t <= ranks ? between : NULL,
                        t >= 2 ? this : NULL);
         rank *free = this;
         this = between, between = later, later = free;
@@ -322,28 +309,18 @@ LN_INLINE void run_ranks(const call *call)
 LN_INLINE void run_call(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                         residual_form form, int keeps)
 {
-    const convention convention = convention_prepare(problem, tensors, affine);
-    const statistics statistics = statistics_prepare(problem);
-    _Alignas(64) item kept[KEPT_COLUMNS ? 2 * RANK * KEPT_ROOM : 1];
+    call call = call_of(problem, tensors, affine, form, SUM_EARLY);
+    _Alignas(64) item rows[KEPT_COLUMNS ? 2 * RANK * KEPT_ROOM : 1];
     _Alignas(64) item terms[KEPT_COLUMNS ? 2 * KEPT_COLUMNS : 1];
-    const call call = {
-        .problem = problem,
-        .tensors = tensors,
-        .statistics = &statistics,
-        .convention = &convention,
-        .form = form,
-        .strides = row_strides_of(problem),
-        .regular = problem->rows > FEW_ROWS && convention_is_regular(&convention, problem->hidden),
-        .keeps = keeps,
-        .kept = kept,
-        .terms = terms,
-    };
+    const keep keep = {keeps, rows, terms};
+    call.regular =
+        problem->rows > FEW_ROWS && convention_is_regular(&call.convention, problem->hidden);
     for (size_t i = 0; keeps && i < problem->hidden; i += LANES) {
-        affine_terms any = convention_terms_any(&convention, i, problem->hidden - i);
+        affine_terms any = convention_terms_any(&call.convention, i, problem->hidden - i);
         item_store(terms + 2 * i, any.gamma);
         item_store(terms + 2 * i + LANES, any.beta);
     }
-    run_ranks(&call);
+    run_ranks(&call, &keep);
 }
 
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
