@@ -48,6 +48,7 @@ static const struct {
     {"_abreast_bf16_param", MARK_DIAMOND, 1.3},
     {"_abreast_nt", MARK_SQUARE, 0.5},
     {"_abreast", MARK_CIRCLE, 0.75},
+    {"_ranks", MARK_UP, 1.2},
     {"_nt", MARK_DOWN, 0.6},
     {"_pipelined", MARK_UP, 0.75},
     {"_ahead", MARK_UP, 0.8},

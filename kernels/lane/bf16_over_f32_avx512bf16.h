@@ -48,7 +48,9 @@ LN_INLINE __mmask32 bf16_mask(size_t n)
 
 LN_INLINE vec lane_load_bf16(const element_bf16 *p)
 {
-    return bf16_widened(_mm512_loadu_si512(p));
+    __m512i a = _mm512_loadu_si512(p);
+    __asm__("" : "+v"(a)); /* or compilers load it twice */
+    return bf16_widened(a);
 }
 
 LN_INLINE vec lane_load_first_bf16(const element_bf16 *p, size_t n)
@@ -56,16 +58,21 @@ LN_INLINE vec lane_load_first_bf16(const element_bf16 *p, size_t n)
     return bf16_widened(_mm512_maskz_loadu_epi16(bf16_mask(n), p));
 }
 
-/* A product of two bf16 is exact, and two of them are added to a lane at once. Sums are in the even
- * half alone: the odd one stays as it is. */
+/* A product of two bf16 is exact, and two of them are added to a lane at once. Sums are in one half
+ * alone, the even or the odd one: the other stays as it is. */
 #define LANE_DOT
-LN_INLINE void lane_dot_bf16(const element_bf16 *p, size_t n, vec *sum, vec *square)
+LN_INLINE void lane_dot_bf16(const element_bf16 *p, size_t n, int odd, vec *sum, vec *square)
 {
     __m512bh x =
         (__m512bh)(n >= LANES ? _mm512_loadu_si512(p) : _mm512_maskz_loadu_epi16(bf16_mask(n), p));
     const __m512bh ones = (__m512bh)_mm512_set1_epi16(0x3f80);
-    sum->even = _mm512_dpbf16_ps(sum->even, x, ones);
-    square->even = _mm512_dpbf16_ps(square->even, x, x);
+    if (odd) {
+        sum->odd = _mm512_dpbf16_ps(sum->odd, x, ones);
+        square->odd = _mm512_dpbf16_ps(square->odd, x, x);
+    } else {
+        sum->even = _mm512_dpbf16_ps(sum->even, x, ones);
+        square->even = _mm512_dpbf16_ps(square->even, x, x);
+    }
 }
 
 LN_INLINE void lane_store_bf16(element_bf16 *p, vec a)

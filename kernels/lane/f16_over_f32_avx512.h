@@ -10,6 +10,14 @@ LN_INLINE __m256i f16_rounded(vec a)
     return _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
+/* Reading takes two operations a register, the second of which shares its ports with permutations:
+ * what is read again is better kept as items. */
+#define LANE_LOAD_DEAR
+LN_INLINE vec item_load(const item *p)
+{
+    return _mm512_loadu_ps(p);
+}
+
 LN_INLINE vec lane_load_f16(const element_f16 *p)
 {
     return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)p));

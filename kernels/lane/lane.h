@@ -32,9 +32,12 @@
  *     lane_store_regular_T(p, a), lane_stream_regular_T(p, a)  where LANE_STORE_REGULAR is defined:
  *                                  where no number is subnormal, in less time;
  *     lane_is_regular(a, least)    and whether no lane but those that are 0 is less than that
- *     lane_dot_T(p, n, &sum, &square)  where LANE_DOT is defined: adds n elements (LANES if n is
+ *     item_load(p)                 where LANE_LOAD_DEAR is defined, which says that items are better
+ *                                  kept than read again: what item_store() stored
+ *     lane_dot_T(p, n, odd, &sum, &square)  where LANE_DOT is defined: adds n elements (LANES if n is
  *                                  more) and their squares to the sums, a lane taking any of them,
- *                                  and two of them with two roundings; subnormals count as zeros
+ *                                  and two of them with two roundings; subnormals count as zeros.
+ *                                  Half of the lanes take them, odd says which (0 or 1)
  *     lane_stream_T(p, a)          where the ISA can: lane_store_T() around the caches, p being
  *                                  aligned to a vec; lane_fence() makes such stores seen by others
  *

@@ -64,9 +64,9 @@ LN_INLINE void lane_stream_regular(storage *p, vec a)
 #endif
 
 #ifdef LANE_DOT
-LN_INLINE void lane_dot(const storage *p, size_t n, vec *sum, vec *square)
+LN_INLINE void lane_dot(const storage *p, size_t n, int odd, vec *sum, vec *square)
 {
-    LN_PASTE(lane_dot_, LN_STORAGE)(p, n, sum, square);
+    LN_PASTE(lane_dot_, LN_STORAGE)(p, n, odd, sum, square);
 }
 #endif
 

@@ -11,6 +11,13 @@
 
 enum { QUAD = 4, QUADS = LANES / QUAD }; /* QUAD rows are what acc_fold_four() takes */
 
+/* Rows without a pivot take fewer operations, and fewer again where no y is subnormal. */
+#ifdef STATISTICS_CHECKED
+#define GROUPS_REGULAR 1
+#else
+#define GROUPS_REGULAR 0
+#endif
+
 /* LANES rows, of which `count` are there. */
 typedef struct group {
     acc_fold pivots[QUADS];
@@ -25,6 +32,7 @@ typedef struct group {
     size_t first;
     size_t count;
     unsigned again; /* some row needs a second look */
+    int regular;    /* all rows, and gamma and beta (convention_is_regular()) */
 #ifdef CENTRE_GUARDED
     unsigned strange;      /* some row is */
     centre centres[LANES]; /* if so */
@@ -77,6 +85,23 @@ LN_INLINE moments group_moments(const group *group, size_t g)
     return (moments){group->mean[g], group->rest[g], group->m2[g], 1};
 }
 
+/* Whether all rows of the group are regular, of a call that is. */
+LN_INLINE int group_is_regular(const call *call, const group *group)
+{
+    int regular = call->regular;
+#if GROUPS_REGULAR
+    LN_VECTORIZED
+    for (size_t g = 0; g < LANES; g++) {
+        item parts[CENTRE_PARTS];
+        for (size_t p = 0; p < CENTRE_PARTS; p++)
+            parts[p] = group->parts[p][g];
+        regular &= centre_is_regular(parts);
+    }
+#endif
+    (void)group;
+    return regular;
+}
+
 /* Whether a row needs a second look. */
 LN_INLINE unsigned group_doubts(const call *call, const group *group)
 {
@@ -117,6 +142,7 @@ LN_INLINE void group_piece(const call *call, group *group, size_t piece)
         for (size_t g = 0; g < LANES; g++)
             group_keep(call, group, g, group_moments(group, g), group->rstd[g]);
         group->again = group_doubts(call, group);
+        group->regular = group_is_regular(call, group);
 #ifdef CENTRE_GUARDED
         group->strange = 0;
 #endif
@@ -146,6 +172,7 @@ LN_RARE void group_look_again(call call, group *group)
 #endif
         keep_moments(call.tensors, group->first + g, found, rstd);
     }
+    group->regular = group_is_regular(&call, group);
 }
 
 /* ---- Turns ---- */
@@ -173,6 +200,8 @@ LN_INLINE turn turn_begin(const call *call, group ring[4], size_t t)
                  .later = t >= 1 && t < groups + 1 ? &ring[(t + 3) % 4] : NULL,
                  .next = t < groups ? &ring[t % 4] : NULL};
     if (turn.next) {
+        if (!SWEEP_SHIFTED)
+            acc_store(turn.next->pivot, acc_set(0));
         turn.next->first = t * LANES;
         turn.next->count = rows - t * LANES < LANES ? rows - t * LANES : LANES;
     }

@@ -36,6 +36,16 @@
  * of overlapping ones 11.1; y made of the group's 31 aligned vectors, with what belongs to each
  * lane permuted from the centres of its 16 rows and gamma and beta laid out for all of them: 11.7.
  * (10.9 of 31 are 1.6 times what an element of 64 costs, 9.2 of 32, aligned, 1.4 times.)
+ * 16 bits, at 64 and 128, in cycles a row (a copy: 4.2 and 8.4). A row of bf16 could take about 8
+ * at 64: 4 products of pairs and 8 fused operations on two ports that each of two stores takes for
+ * a cycle. With checked statistics there are no pivots, no subtraction, no look for zeros
+ * (GROUPS_REGULAR), and sums of bf16 are of pairs; in f16 a conversion is two operations.
+ *
+ *     bf16, shifted                                                  21     51
+ *     bf16, checked                                                 12.7   20.4
+ *     bf16, checked, turns so long for rows of 256, at 256: 68; the code (28 KiB) is too long
+ *     f16, shifted                                                  21      -
+ *     f16, checked                                                  15.9   31.7
  * From registers: sums of a whole row first, then squares about its mean, is 10.9 at 64 (1.44
  * copies), with half the trees' work; but its one-number mean is that of two_pass. */
 #ifndef LN_SCHEDULE_H
@@ -149,8 +159,30 @@ LN_INLINE size_t shape_width(shape shape)
     return width > 0 ? width : 1;
 }
 
+/* Sums of products of pairs: the vectors by turns to the halves of one accumulator, so that a lane
+ * takes as many as in UNROLL of them (two, of one half each), and the tree is a level shorter. */
+#ifdef SWEEP_DOTS
+LN_INLINE void row_dots(const row *row, shape shape, acc_fold *sum, acc_fold *square)
+{
+    const struct row rest = shape_rest(row, shape);
+    acc x = acc_set(0), squares = acc_set(0);
+    LN_UNROLLED
+    for (size_t u = 0; u < shape.vectors; u++)
+        lane_dot(u == 0 ? row->x : rest.x + (u - 1) * LANES, u == 0 ? shape.first : LANES, u % 2,
+                 &x, &squares);
+    *sum = acc_fold_one(x);
+    *square = acc_fold_one(squares);
+}
+#endif
+
 LN_INLINE void row_sweep(const row *row, shape shape, real pivot, acc_fold *sum, acc_fold *square)
 {
+#ifdef SWEEP_DOTS
+    if (row->form == RESIDUAL_NONE) {
+        row_dots(row, shape, sum, square);
+        return;
+    }
+#endif
     acc x[MOST], sums[UNROLL], squares[UNROLL], pivots = acc_set(pivot);
     size_t width = shape_width(shape);
     row_first_all(row, shape, x);
@@ -170,21 +202,39 @@ LN_INLINE void row_sweep(const row *row, shape shape, real pivot, acc_fold *sum,
     *square = acc_fold_one(parts_sum_first(squares, count));
 }
 
-LN_INLINE void row_put(const call *call, storage *y, vec value, size_t n)
+/* regular, a constant, as in convention_is_regular(). */
+LN_INLINE void row_put(const call *call, storage *y, vec value, size_t n, int regular)
 {
 #ifdef LN_NONTEMPORAL
+    if (call->streams && regular) {
+        lane_stream_regular(y, value);
+        return;
+    }
     if (call->streams) {
         LN_PASTE(lane_stream_, LN_STORAGE)(y, value);
         return;
     }
 #endif
     (void)call;
-    row_store(y, value, n);
+    if (regular && n >= LANES)
+        lane_store_regular(y, value);
+    else
+        row_store(y, value, n);
+}
+
+LN_INLINE vec row_normalise(centre centre, vec x, int regular)
+{
+#ifdef STATISTICS_CHECKED
+    if (regular)
+        return centre_normalise_unshifted(centre, x);
+#endif
+    (void)regular;
+    return centre_normalise(centre, x);
 }
 
 /* y of a row: all of it is read before any is written, since vectors overlap. */
 LN_INLINE void row_apply(const call *call, const affine_terms terms[MOST], const row *row,
-                         shape shape, centre centre)
+                         shape shape, centre centre, int regular)
 {
     vec x[MOST];
     const struct row rest = shape_rest(row, shape);
@@ -195,7 +245,7 @@ LN_INLINE void row_apply(const call *call, const affine_terms terms[MOST], const
     LN_UNROLLED
     for (size_t u = 0; u < shape.vectors; u++)
         row_put(call, u == 0 ? row->y : rest.y + (u - 1) * LANES,
-                convention_finish_any(centre_normalise(centre, x[u]), terms[u]), n);
+                convention_finish_any(row_normalise(centre, x[u], regular), terms[u]), n, regular);
 }
 
 LN_INLINE void shape_terms(const call *call, shape shape, affine_terms terms[MOST])
@@ -251,7 +301,7 @@ LN_INLINE void group_apply(const call *call, const group *group, shape shape)
             apply_apart(row, call->convention, group->centres[g]);
         else
 #endif
-            row_apply(call, terms, &row, shape, group_centre(group, g));
+            row_apply(call, terms, &row, shape, group_centre(group, g), 0);
         row_next(call, &row);
     }
 }
@@ -276,7 +326,7 @@ LN_INLINE void turn_together(const call *call, turn turn, shape shape)
             swept.x += to_swept;
             taken.x += to_taken;
             row_fetch(&taken);
-            row_apply(call, terms, &applied, shape, group_centre(turn.this, at));
+            row_apply(call, terms, &applied, shape, group_centre(turn.this, at), GROUPS_REGULAR);
             row_sweep(&swept, shape, turn.later->pivot[at], &sums[g], &squares[g]);
             if (SWEEP_SHIFTED)
                 pivots[g] = row_take(&taken, shape);
@@ -306,8 +356,10 @@ LN_INLINE int turn_is_full(const call *call, turn turn)
 {
     if (call->form != RESIDUAL_NONE || !turn.this || !turn.next || turn.next->count < LANES)
         return 0;
-#ifdef CENTRE_GUARDED
+#if defined(CENTRE_GUARDED)
     return !turn.this->strange;
+#elif GROUPS_REGULAR
+    return turn.this->regular;
 #else
     return 1;
 #endif
@@ -337,6 +389,8 @@ typedef void short_runner(const call *given);
         size_t hidden = call.problem->hidden;                                                      \
         call.form = residuals;                                                                     \
         call.sum_early = SUM_EARLY;                                                                \
+        call.regular = GROUPS_REGULAR && call.problem->rows > 2 * LANES &&                         \
+                       convention_is_regular(&call.convention, hidden);                            \
         run_short(&call, (shape){vectors, whole, whole ? LANES : hidden - (vectors - 1) * LANES}); \
     }
 

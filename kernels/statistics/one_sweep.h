@@ -100,7 +100,7 @@ LN_INLINE void sweep_add_vector(sweep_sums *sums, const row *row, acc pivot, uns
 {
 #ifdef SWEEP_DOTS
     if (row->form == RESIDUAL_NONE && !again) {
-        lane_dot(row->x + at, n, &sums->x[u], &sums->square[u]);
+        lane_dot(row->x + at, n, 0, &sums->x[u], &sums->square[u]);
         return;
     }
 #endif
