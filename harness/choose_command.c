@@ -334,6 +334,7 @@ static bool add_table_shapes(const choose_options *options, const char *dtype, c
     if (!set_common(&common, NULL, &wanted, error))
         return false;
     wanted.every_input = true;
+    wanted.kernels = &options->kernels; /* the wanted outlive `common` */
     for (size_t i = 0; i < TABLE_SHAPES; i++) {
         size_t rows, hidden;
         table_shape(&choosing->machine, wanted.dtype, i, &rows, &hidden);

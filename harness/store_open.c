@@ -90,10 +90,20 @@ static bool has_log(const char *path)
     return has;
 }
 
-static bool connect(store *store, const char *name, int flags, error *error)
+/* A connection that has statements left is not closed. */
+static void disconnect(store *store)
 {
+    for (int i = 0; i < STATEMENT_COUNT; i++) {
+        sqlite3_finalize(store->statements[i]);
+        store->statements[i] = NULL;
+    }
     sqlite3_close(store->database);
     store->database = NULL;
+}
+
+static bool connect(store *store, const char *name, int flags, error *error)
+{
+    disconnect(store);
     int status = sqlite3_open_v2(name, &store->database, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (!store->database)
         return fail_memory(error, "the result store");
@@ -168,9 +178,7 @@ void store_close(store *store)
 {
     if (!store)
         return;
-    for (int i = 0; i < STATEMENT_COUNT; i++)
-        sqlite3_finalize(store->statements[i]);
-    sqlite3_close(store->database);
+    disconnect(store);
     free(store->path);
     free(store);
 }

@@ -118,7 +118,7 @@ bool exact_row_take_f64(exact_row *row, const ln_convention *convention, size_t 
 }
 
 /* q = q * 2^exponent. */
-static void scale_by_power(mpq_t q, long exponent)
+static void scale_by_power(mpq_ptr q, long exponent)
 {
     if (exponent >= 0) {
         mpq_mul_2exp(q, q, (mp_bitcnt_t)exponent);

@@ -32,14 +32,15 @@ static size_t elements_of(const char *shape)
 static bool write_element(FILE *file, const char *descr, double value)
 {
     float single = (float)value;
-    int32_t whole = (int32_t)value;
-    uint16_t bits = (uint16_t)value;
-    if (strcmp(descr, "<f2") == 0 || strcmp(descr, "<u2") == 0)
+    if (strcmp(descr, "<f2") == 0 || strcmp(descr, "<u2") == 0) {
+        uint16_t bits = (uint16_t)value;
         return fwrite(&bits, sizeof bits, 1, file) == 1;
+    }
     if (strcmp(descr, "<f4") == 0)
         return fwrite(&single, sizeof single, 1, file) == 1;
     if (strcmp(descr, "<f8") == 0)
         return fwrite(&value, sizeof value, 1, file) == 1;
+    int32_t whole = (int32_t)value;
     return fwrite(&whole, sizeof whole, 1, file) == 1;
 }
 

@@ -93,7 +93,7 @@ static void buffers_are_as_long_as_needed(void **state)
             size_t affine = (s + s / FORMS) % 5;
             check(kernel, shapes[s], 8 * affine + (3 * s + k) % 8, (int)((s + k) % FORMS));
         }
-    printf("%zu kernels\n", k);
+    printf("%zu of %zu kernels (the others' ISA is not here)\n", k, ln_plugin_v1()->count);
     assert_true(k > 0);
 }
 

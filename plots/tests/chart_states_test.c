@@ -300,7 +300,7 @@ static void test_lines_that_are_named(void **state)
     static const char *const not_wanted[] = {"onednn_call_f32", "k20_f32", "k24_f32"};
     sample *sample = sample_create();
     assert_non_null(sample);
-    char names[KERNELS][16];
+    char names[KERNELS][32];
     for (int i = 0; i < KERNELS; i++) {
         snprintf(names[i], sizeof names[i], "k%02d_f32", i);
         sample_kernel(sample, names[i], "naive", "avx2");

@@ -119,7 +119,7 @@ static double draw_x(unsigned kind, ln_type type, size_t i, double offset, doubl
     case 10:
         return i == 0 ? first + ldexp(first, 1 - t->bits) : first;
     default:
-        return plus_minus(i, ldexp(1.0, (int)offset % (type == LN_F16 ? 15 : 20)));
+        return plus_minus(i, ldexp(1.0, (int)fmod(offset, type == LN_F16 ? 15 : 20)));
     }
 }
 

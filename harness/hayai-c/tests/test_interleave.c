@@ -51,7 +51,7 @@ static int set_up(void **state)
     memset(calls, 0, sizeof calls);
     suite = hayai_suite_create();
     for (int i = 0; i < BENCHMARKS; i++) {
-        char name[8];
+        char name[16];
         hayai_benchmark *benchmark;
         snprintf(name, sizeof name, "b%d", i);
         hayai_suite_add(suite, name, tell, &calls[i], &benchmark);
