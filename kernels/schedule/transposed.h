@@ -179,9 +179,20 @@ LN_INLINE void row_put(const call *call, storage *y, vec value, size_t n)
     row_store(y, value, n);
 }
 
+/* xhat, where the mean may be known to have no first part (a constant). */
+LN_INLINE vec row_normalise(centre centre, vec x, int unshifted)
+{
+#ifdef STATISTICS_UNSHIFTED
+    if (unshifted)
+        return centre_normalise_unshifted(centre, x);
+#endif
+    (void)unshifted;
+    return centre_normalise(centre, x);
+}
+
 /* y of a row: all of it is read before any is written, since vectors overlap. */
 LN_INLINE void row_apply(const call *call, const affine_terms terms[MOST], const row *row,
-                         shape shape, centre centre)
+                         shape shape, centre centre, int unshifted)
 {
     vec x[MOST];
     const struct row rest = shape_rest(row, shape);
@@ -192,7 +203,7 @@ LN_INLINE void row_apply(const call *call, const affine_terms terms[MOST], const
     LN_UNROLLED
     for (size_t u = 0; u < shape.vectors; u++)
         row_put(call, u == 0 ? row->y : rest.y + (u - 1) * LANES,
-                convention_finish_any(centre_normalise(centre, x[u]), terms[u]), n);
+                convention_finish_any(row_normalise(centre, x[u], unshifted), terms[u]), n);
 }
 
 LN_INLINE void shape_terms(const call *call, shape shape, affine_terms terms[MOST])
@@ -248,7 +259,7 @@ LN_INLINE void group_apply(const call *call, const group *group, shape shape)
             apply_apart(row, *call->convention, group->centres[g]);
         else
 #endif
-            row_apply(call, terms, &row, shape, group_centre(group, g));
+            row_apply(call, terms, &row, shape, group_centre(group, g), 0);
         row_next(call, &row);
     }
 }
@@ -273,7 +284,7 @@ LN_INLINE void turn_together(const call *call, turn turn, shape shape)
             swept.x += to_swept;
             taken.x += to_taken;
             row_fetch(&taken);
-            row_apply(call, terms, &applied, shape, group_centre(turn.this, at));
+            row_apply(call, terms, &applied, shape, group_centre(turn.this, at), 1);
             row_sweep(&swept, shape, turn.later->pivot[at], &sums[g], &squares[g]);
             if (SWEEP_SHIFTED)
                 pivots[g] = row_take(&taken, shape);
