@@ -3,6 +3,7 @@
 #include "text.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* How far behind the best peer `fast` may fall: half a row ULP is what rounding alone costs. Never
@@ -92,19 +93,27 @@ bool class_is_judged(const evidence *evidence, bool bare, const char *kernel,
     return family_lacking(evidence, bare, kernel, object_hash, hidden) == NULL;
 }
 
+/* Facts by their rows: those about the same input and hidden size stand together. */
+static int by_rows(const void *a, const void *b)
+{
+    const accuracy_fact *one = *(accuracy_fact *const *)a, *other = *(accuracy_fact *const *)b;
+    int order = strcmp(one->input, other->input);
+    return order ? order : (one->hidden > other->hidden) - (one->hidden < other->hidden);
+}
+
 static bool is_on_same_rows(const accuracy_fact *one, const accuracy_fact *other)
 {
-    return other->hidden == one->hidden && (other->kappa == one->kappa || isnan(one->kappa)) &&
-           strcmp(other->input, one->input) == 0;
+    return other->kappa == one->kappa || isnan(one->kappa);
 }
 
 /* The largest row ULP of one kernel on these rows, infinite where it has a class wrong; NaN where
  * it was not judged. */
-static double error_of(const char *kernel, const evidence *evidence, const accuracy_fact *fact)
+static double error_of(const char *kernel, accuracy_fact *const *group, size_t count,
+                       const accuracy_fact *fact)
 {
     double worst = NAN;
-    for (size_t i = 0; i < evidence->fact_count; i++) {
-        const accuracy_fact *other = &evidence->facts[i];
+    for (size_t i = 0; i < count; i++) {
+        const accuracy_fact *other = group[i];
         if (!is_on_same_rows(fact, other) || strcmp(other->kernel, kernel) != 0)
             continue;
         bool wrong = other->verdict.kind == VERDICT_WRONG_CLASS;
@@ -115,31 +124,44 @@ static double error_of(const char *kernel, const evidence *evidence, const accur
 }
 
 /* The least of the peers' errors on these rows; NaN where none was judged. */
-static double best_peer(const evidence *evidence, const accuracy_fact *fact)
+static double best_peer(accuracy_fact *const *group, size_t count, const accuracy_fact *fact)
 {
     double best = NAN;
-    for (size_t i = 0; i < evidence->fact_count; i++) {
-        const accuracy_fact *other = &evidence->facts[i];
-        if (other->is_peer && is_on_same_rows(fact, other))
-            best = fmin(best, error_of(other->kernel, evidence, fact));
-    }
+    for (size_t i = 0; i < count; i++)
+        if (group[i]->is_peer && is_on_same_rows(fact, group[i]))
+            best = fmin(best, error_of(group[i]->kernel, group, count, fact));
     return best;
 }
 
-static double limit_of(accuracy_class class, const evidence *evidence, const accuracy_fact *fact)
+static double limit_of_fast(accuracy_fact *const *group, size_t count, const accuracy_fact *fact)
 {
-    if (class != CLASS_FAST)
-        return classes[class].row_ulp;
-    double best = best_peer(evidence, fact);
+    double best = best_peer(group, count, fact);
     if (!isnan(best))
         return fmin(most_row_ulp, behind_peers * fmax(best, least_error));
-    double common = error_of(COMMON_WAY, evidence, fact);
+    double common = error_of(COMMON_WAY, group, count, fact);
     return isnan(common) ? fine_without_peers
                          : fmax(fine_without_peers, fmin(most_row_ulp, behind_peers * common));
 }
 
-static bool keeps_limit(accuracy_class class, const evidence *evidence, const accuracy_fact *fact,
-                        char *reason, size_t size)
+bool class_limits(accuracy_fact *facts, size_t count, error *error)
+{
+    accuracy_fact **sorted = calloc(count + 1, sizeof(accuracy_fact *));
+    if (!sorted)
+        return fail_memory(error, "stored errors");
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &facts[i];
+    qsort(sorted, count, sizeof *sorted, by_rows);
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && by_rows(&sorted[first], &sorted[end]) == 0;)
+            end++;
+        for (size_t i = first; i < end; i++)
+            sorted[i]->limit_of_fast = limit_of_fast(sorted + first, end - first, sorted[i]);
+    }
+    free(sorted);
+    return true;
+}
+
+static bool keeps_limit(accuracy_class class, const accuracy_fact *fact, char *reason, size_t size)
 {
     char own[16], limit[16], described[256];
     for (const char *const *exempt = classes[class].exempt; *exempt; exempt++)
@@ -151,7 +173,7 @@ static bool keeps_limit(accuracy_class class, const evidence *evidence, const ac
                  fact->hidden);
         return false;
     }
-    double most = limit_of(class, evidence, fact);
+    double most = class == CLASS_FAST ? fact->limit_of_fast : classes[class].row_ulp;
     if (!(fact->row_ulp > most))
         return true;
     snprintf(reason, size, "row ULP %s on %.60s, hidden %zu: %s has %s at most",
@@ -178,7 +200,7 @@ static bool keeps_limit_without_eps(accuracy_class class, const evidence *eviden
     for (size_t i = 0; i < evidence->bare_count; i++) {
         const accuracy_fact *fact = &evidence->bare_facts[i];
         if (!is_about(fact, kernel, object_hash) || !concerns(fact, hidden) ||
-            keeps_limit(class, evidence, fact, reason, size))
+            keeps_limit(class, fact, reason, size))
             continue;
         size_t length = strlen(reason);
         snprintf(reason + length, size - length, ", without eps");
@@ -206,7 +228,7 @@ bool class_has(accuracy_class class, const evidence *evidence, const char *kerne
     for (size_t i = 0; class != CLASS_REPRODUCIBLE && i < evidence->fact_count; i++)
         if (is_about(&evidence->facts[i], kernel, object_hash) &&
             concerns(&evidence->facts[i], hidden) &&
-            !keeps_limit(class, evidence, &evidence->facts[i], reason, size))
+            !keeps_limit(class, &evidence->facts[i], reason, size))
             return false;
     return class != CLASS_ACCURATE ||
            keeps_limit_without_eps(class, evidence, kernel, object_hash, hidden, reason, size);

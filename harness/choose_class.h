@@ -11,6 +11,9 @@ const char *class_name(accuracy_class class);
 /* What it takes to be of a class, in a few words. */
 const char *class_words(accuracy_class class);
 
+/* Sets limit_of_fast of each of these facts, which is by what the others are for the same rows. */
+bool class_limits(accuracy_fact *facts, size_t count, error *error);
+
 /* Whether a kernel (of the library with this object hash) is of a class for rows of this length, by
  * the facts: in every family of inputs, at every hidden size that was judged and is no more than
  * twice as large. If not, why. *unjudged: some family is lacking. What was judged without eps counts

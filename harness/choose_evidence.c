@@ -1,5 +1,5 @@
 /* What the store knows of this machine: one group of timed kernels, and errors. */
-#include "choose.h"
+#include "choose_class.h"
 #include "convention.h"
 #include "inputs.h"
 #include "inputs_families.h"
@@ -400,6 +400,7 @@ bool evidence_gather(store *store, const choose_wanted *wanted, const machine *m
         if (runs[i].cases > 0)
             fine = gather_run(store, wanted, machine, &runs[i], &nearest, evidence, error);
     free(runs);
+    fine = fine && class_limits(evidence->facts, evidence->fact_count, error);
     if (!fine)
         evidence_free(evidence);
     return fine;

@@ -8,6 +8,7 @@
 #include "interrupt.h"
 #include "judge_timed.h"
 #include "text.h"
+#include "timed_group.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -85,38 +86,22 @@ static bool sample_reserve(sample *sample, unsigned rounds, error *error)
     return true;
 }
 
-static bool put(int arena, off_t *end, off_t *at, const void *data, size_t bytes)
-{
-    *at = data ? *end : -1;
-    if (data)
-        *end += (off_t)((bytes + 63) / 64 * 64);
-    return !data || arena_write(arena, *at, data, bytes);
-}
-
 /* The tensors and both sides' outputs in the arena; begin and entries are the orders. */
 static bool place(const timing *timing, order *begin, order entries[SIDES], error *error)
 {
     const speed_group *group = timing->group;
-    const judge_block *block = timing->blocks;
     worker *worker = timing->duet->worker;
-    size_t row = group->hidden * sizeof(double);
-    size_t bytes = group->block_rows * group->hidden * dtype_size(group->dtype);
-    size_t parameters = (group->convention.affine == LN_AFFINE_SCALAR ? 1 : group->hidden) *
-                        dtype_size(group->param);
+    size_t bytes = timed_group_bytes(group);
     off_t end = 0;
-    size_t varied = timed_rows_room(block);
-    if (!worker_arena_reserve(worker, 6 * bytes + varied + 2 * row + 9 * LINE, error))
+    if (!timed_group_place(group, timing->blocks, worker, 2 * SIDES, begin, &end, error))
         return false;
-    begin->at.varied = 0;
-    end = (off_t)((varied + 63) / 64 * 64);
     int arena = worker_arena(worker);
-    bool fine = put(arena, &end, &begin->at.x, block[0].x, bytes) &&
-                put(arena, &end, &begin->at.x_other, block[1].x, bytes) &&
-                put(arena, &end, &begin->at.gamma, block[0].gamma, parameters) &&
-                put(arena, &end, &begin->at.beta, block[0].beta, parameters);
-    for (int side = 0; fine && side < SIDES; side++)
-        fine = put(arena, &end, &entries[side].at.expected, timing->outputs[side][0], bytes) &&
-               put(arena, &end, &entries[side].at.expected_other, timing->outputs[side][1], bytes);
+    bool fine = true;
+    for (int side = 0; fine && side < SIDES; side++) {
+        arena_map *at = &entries[side].at;
+        fine = timed_group_put(arena, &end, &at->expected, timing->outputs[side][0], bytes) &&
+               timed_group_put(arena, &end, &at->expected_other, timing->outputs[side][1], bytes);
+    }
     return fine || fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
 }
 
@@ -125,24 +110,10 @@ static bool place(const timing *timing, order *begin, order entries[SIDES], erro
 static void draw(const timing *timing, unsigned process, order *begin, order entries[SIDES],
                  bool *new_first)
 {
-    const speed_group *group = timing->group;
     const duet *duet = timing->duet;
     random_stream stream =
         random_stream_seeded(duet->comparison.settings.seed * 0x9e3779b97f4a7c15u + process);
-    *begin = worker_order(ORDER_TIME_BEGIN, NULL);
-    begin->problem = (ln_problem){.rows = group->rows,
-                                  .hidden = group->hidden,
-                                  .x_stride = group->hidden,
-                                  .y_stride = group->hidden,
-                                  .residual_stride = group->hidden,
-                                  .sum_stride = group->hidden,
-                                  .storage = group->dtype,
-                                  .param = group->param,
-                                  .convention = group->convention};
-    begin->block_rows = group->block_rows;
-    begin->cache = group->cache;
-    begin->threads = group->threads;
-    begin->rotated_bytes = plan_rotated_bytes(&duet->comparison.machine, group->cache);
+    *begin = timed_group_order(timing->group, &duet->comparison.machine);
     begin->cpu = duet->cpu;
     begin->repetitions = timing->rounds;
     begin->min_seconds = least_seconds;

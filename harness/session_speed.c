@@ -4,6 +4,7 @@
 #include "judge_timed.h"
 #include "roof.h"
 #include "session.h"
+#include "timed_group.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -42,12 +43,6 @@ double session_repetition_seconds(const speed_group *group)
     double call = bytes / 16e9; /* of a kernel that is neither fast nor slow */
     /* Besides what is timed: a call that settles the caches, poison, comparison. */
     return (call > group->min_seconds ? call : group->min_seconds) * 1.2 + call + bytes / 8e9;
-}
-
-/* Of one judged block. */
-static size_t group_block_bytes(const speed_group *group)
-{
-    return group->block_rows * group->hidden * dtype_size(group->dtype);
 }
 
 static void heat_free(heat *heat)
@@ -101,7 +96,7 @@ static bool is_fit(const verdict *verdict)
 static bool judge_contender(heat *heat, contender *contender, error *error)
 {
     session *session = heat->session;
-    size_t bytes = group_block_bytes(heat->group);
+    size_t bytes = timed_group_bytes(heat->group);
     judgement judgement = {0};
     for (size_t i = 0; i < BLOCKS && contender->timed; i++) {
         if (!judge_kernel(session->judge, &heat->blocks[i], contender->kernel, &judgement, error))
@@ -135,55 +130,19 @@ static bool judge_contender(heat *heat, contender *contender, error *error)
            session_put(session, &contender->key, &judgement, error);
 }
 
-static bool put(int arena, off_t *end, off_t *at, const void *data, size_t bytes)
-{
-    *at = data ? *end : -1;
-    if (data)
-        *end += (off_t)((bytes + 63) / 64 * 64);
-    return !data || arena_write(arena, *at, data, bytes);
-}
-
 /* The order that begins a group, with its tensors in the arena; *end is where expected outputs go.
  */
 static bool place_group(const heat *heat, unsigned process, order *begin, off_t *end, error *error)
 {
     const speed_group *group = heat->group;
     session *session = heat->session;
-    const judge_block *block = heat->blocks;
-    size_t bytes = group_block_bytes(group), row = group->hidden * sizeof(double);
-    size_t parameters = (group->convention.affine == LN_AFFINE_SCALAR ? 1 : group->hidden) *
-                        dtype_size(group->param);
-    *begin = worker_order(ORDER_TIME_BEGIN, NULL);
-    begin->problem = (ln_problem){.rows = group->rows,
-                                  .hidden = group->hidden,
-                                  .x_stride = group->hidden,
-                                  .y_stride = group->hidden,
-                                  .residual_stride = group->hidden,
-                                  .sum_stride = group->hidden,
-                                  .storage = group->dtype,
-                                  .param = group->param,
-                                  .convention = group->convention};
-    begin->block_rows = group->block_rows;
-    begin->cache = group->cache;
-    begin->threads = group->threads;
-    begin->rotated_bytes = plan_rotated_bytes(&session->machine, group->cache);
+    *begin = timed_group_order(group, &session->machine);
     begin->huge_pages = session->huge_pages;
     begin->cpu = session->cpu;
     begin->repetitions = group->repetitions;
     begin->min_seconds = group->min_seconds;
     begin->seed = session->plan.seed * 0x9e3779b97f4a7c15u + process;
-    int arena = worker_arena(session->worker);
-    size_t varied = timed_rows_room(block);
-    if (!worker_arena_reserve(session->worker, 4 * bytes + varied + 2 * row + 7 * 64, error))
-        return false;
-    begin->at.varied = 0;
-    *end = (off_t)((varied + 63) / 64 * 64);
-    if (put(arena, end, &begin->at.x, block[0].x, bytes) &&
-        put(arena, end, &begin->at.x_other, block[1].x, bytes) &&
-        put(arena, end, &begin->at.gamma, block[0].gamma, parameters) &&
-        put(arena, end, &begin->at.beta, block[0].beta, parameters))
-        return true;
-    return fail(error, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+    return timed_group_place(group, heat->blocks, session->worker, 2, begin, end, error);
 }
 
 /* A contender that fell out while being timed. */
@@ -223,7 +182,7 @@ static bool enter_all(heat *heat, const order *begin, off_t end, bool *again, er
 {
     worker *worker = heat->session->worker;
     double deadline = heat->session->deadline_seconds;
-    size_t bytes = group_block_bytes(heat->group);
+    size_t bytes = timed_group_bytes(heat->group);
     int arena = worker_arena(worker);
     reply reply;
     *again = false;

@@ -229,6 +229,21 @@ static bool run_part(const ln_kernel *kernel, const void *state, bench *bench, c
     return run_watched(kernel, state, bench);
 }
 
+/* The first rows so many times more, with the bits that they came out with once. */
+static bool run_again(const ln_kernel *kernel, const void *state, bench *bench, const order *order,
+                      const char *once, unsigned times)
+{
+    for (unsigned again = 0; again < times; again++) {
+        if (!run_part(kernel, state, bench, order, 0))
+            return false;
+        if (memcmp(once, bench->y.data, bench->y.size) != 0) {
+            worker_send_failed(VERDICT_NONDETERMINISTIC, 0, "two calls on the same rows differ");
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The first and the second half of the rows in turn in the same buffers, and the first again, whose
  * bits must be the same: neither an answer kept from an earlier call nor a random one passes. */
 static bool run_in_turn(const ln_kernel *kernel, const void *state, bench *bench,
@@ -244,13 +259,7 @@ static bool run_in_turn(const ln_kernel *kernel, const void *state, bench *bench
     if (fine && second > 0)
         fine = run_part(kernel, state, bench, order, second) && hand_back(bench, order, second);
     /* Twice more: what alternates from call to call must not fall in step with ours. */
-    for (int again = 0; fine && again < 2; again++) {
-        fine = run_part(kernel, state, bench, order, 0);
-        if (fine && memcmp(once, bench->y.data, bench->y.size) != 0) {
-            worker_send_failed(VERDICT_NONDETERMINISTIC, 0, "two calls on the same rows differ");
-            fine = false;
-        }
-    }
+    fine = fine && run_again(kernel, state, bench, order, once, 2);
     free(once);
     return fine;
 }
@@ -268,13 +277,7 @@ static bool run_at_once(const ln_kernel *kernel, const void *state, bench *bench
     if (!once)
         return no_memory();
     memcpy(once, bench->y.data, bench->y.size);
-    for (unsigned again = 0; fine && again < order->again; again++) {
-        fine = run_part(kernel, state, bench, order, 0);
-        if (fine && memcmp(once, bench->y.data, bench->y.size) != 0) {
-            worker_send_failed(VERDICT_NONDETERMINISTIC, 0, "two calls on the same rows differ");
-            fine = false;
-        }
-    }
+    fine = run_again(kernel, state, bench, order, once, order->again);
     free(once);
     return fine;
 }

@@ -150,11 +150,12 @@ LN_INLINE vec convention_finish(const convention *convention, vec xhat, size_t i
  * storage: no gamma but 0 is less than 2^-30, and no beta but 0 less than 2^-40. Where this is not
  * known it says no, but for lanes that store subnormals as they store everything else.
  *
- * x has 11 digits at most, rstd 24: their product is a multiple of more than 2^-35 of itself. So t =
- * x rstd + addend, |addend| >= 2^-60, is 0 or more than half of the addend or (the product being at
- * least half of the addend) a multiple of more than 2^-36 2^-60: in any case 0 or more than 2^-96,
- * rounded too. gamma t has 48 digits: with beta = 0 it is 0 or at least 2^-126, a normal number;
- * else gamma t + beta is more than half of beta, or 0, or a multiple of more than 2^-49 2^-40. */
+ * x has 11 digits at most, rstd 24: their product is a multiple of more than 2^-35 of itself. So t
+ * = x rstd + addend, |addend| >= 2^-60, is 0 or more than half of the addend or (the product being
+ * at least half of the addend) a multiple of more than 2^-36 2^-60: in any case 0 or more than
+ * 2^-96, rounded too. gamma t has 48 digits: with beta = 0 it is 0 or at least 2^-126, a normal
+ * number; else gamma t + beta is more than half of beta, or 0, or a multiple of more than 2^-49
+ * 2^-40. */
 LN_INLINE int convention_is_regular(const convention *convention, size_t hidden)
 {
 #ifdef LANE_STORE_REGULAR

@@ -1,5 +1,6 @@
 /* bf16 storage, AVX512-BF16: its conversion rounds to nearest even and keeps NaNs, but takes
- * subnormals for zeros. Zeros are rare: a vector that comes out with one is rounded by integers instead. */
+ * subnormals for zeros. Zeros are rare: a vector that comes out with one is rounded by integers
+ * instead. */
 #ifndef LN_LANE_BF16_OVER_F32_AVX512BF16_H
 #define LN_LANE_BF16_OVER_F32_AVX512BF16_H
 
@@ -17,8 +18,7 @@ LN_INLINE vec bf16_widened(__m512i a)
                  _mm512_castsi512_ps(bf16_upper_halves(a))};
 }
 
-static __attribute__((noinline, cold, unused)) __m512i bf16_converted_exactly(__m512 even,
-                                                                              __m512 odd)
+LN_RARE __m512i bf16_converted_exactly(__m512 even, __m512 odd)
 {
     return _mm512_or_si512(_mm512_srli_epi32(bf16_rounded(even), 16),
                            bf16_upper_halves(bf16_rounded(odd)));

@@ -16,8 +16,9 @@
  *     lane_sum_rows(a[4], sums), lane_sum_two(a, b, sums)
  *                                  the same for several vectors together, where LANE_SUM_ROWS is
  *                                  defined; sums of type item
- *     item_estimate_reciprocal_root(a)  where the ISA has one: 1 / sqrt(a) of a normal number, off
- * by ITEM_ESTIMATE_PARTS 2^-14 of itself at most
+ *     item_estimate_reciprocal_root(a)
+ *                                  where the ISA has one: 1 / sqrt(a) of a normal number, off by
+ *                                  ITEM_ESTIMATE_PARTS 2^-14 of itself at most
  *
  * and for each type T that this file reads and writes
  *     lane_load_T(p)               LANES elements, as items: exactly
@@ -44,8 +45,9 @@
  * in an acc, and
  *     acc_of(vec)                  the same numbers, exactly
  *     acc_fold_one(a), acc_fold_four(folds[4]), acc_sum_folds(folds)
- *                                  where ACC_SUM_SQUARE is defined: the sums over the lanes of LANES
- *                                  rows at once; of a row, of four of those, of LANES / 4 of those
+ *                                  where ACC_SUM_SQUARE is defined: the sums over the lanes of
+ *                                  LANES rows at once; of a row, of four of those, of LANES / 4
+ *                                  of those
  *     acc_load_T(p)                where ACC_LOADS is defined: acc_of(lane_load_T(p)), faster
  * They are in accumulator_same.h where real is item, else in accumulator_<type>_<isa>.h. */
 #ifndef LN_LANE_H
@@ -58,6 +60,9 @@
 
 /* What is done once a row, and would be much code in each of the places that do it. */
 #define LN_APART static __attribute__((noinline, unused))
+
+/* What few rows need. */
+#define LN_RARE static __attribute__((noinline, cold, unused))
 
 /* Before a loop with a constant trip count over an array of vectors: those must live in registers,
  * so the loop has to vanish. */

@@ -24,19 +24,19 @@
  *     6.1  4.6   both
  *     5.5  4.6   two rows abreast, sums of products; with gamma and beta widened before: 5.4
  *     5.4  4.7   four rows abreast: less to widen, but four more streams
- * (the second column of the last two in the best of rounds: rows of 6400 bytes abreast fall into the
- * same sets of L1 now and then). What is done once a row is a chain of latencies, 130 cycles, while
- * a row of 768 is 24 vectors. Here, at hidden 768 as shares of the copy (fused: 0.22):
+ * (the second column of the last two in the best of rounds: rows of 6400 bytes abreast fall into
+ * the same sets of L1 now and then). What is done once a row is a chain of latencies, 130 cycles,
+ * while a row of 768 is 24 vectors. Here, at hidden 768 as shares of the copy (fused: 0.22):
  *     0.30  the chain of the pair between at the end of each turn, its result needed in the next
  *     0.37  in two parts, a turn apart, and needed a turn later: each fits into the reorder buffer
  *     0.41  without the look for zeros
  * Short rows stay behind (0.27 at hidden 256): a pair costs some 50 cycles beside its elements. In
- * f32, two rows abreast are better than pipelined at hidden 256 (by 5 %), and worse at 768 (by 30 %),
- * where four streams more are felt. */
+ * f32, two rows abreast are better than pipelined at hidden 256 (by 5 %), and worse at 768
+ * (by 30 %), where four streams more are felt. */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
-#include "schedule/rows.h"
+#include "schedule/call.h"
 
 #ifndef STATISTICS_CHECKED
 #error "the schedule abreast is for statistics that take no pivot, but look again (checked.h)"
@@ -49,17 +49,6 @@ enum {
     FEW_ROWS = 8,       /* gamma and beta are not looked through for so few */
 };
 
-/* A call, and what is the same for all its rows. */
-typedef struct call {
-    const ln_problem *problem;
-    const ln_tensors *tensors;
-    const statistics *statistics;
-    const convention *convention;
-    residual_form form;
-    int regular; /* gamma and beta */
-    int streams; /* y goes around the caches: the schedule says so, and all its rows begin a line */
-} call;
-
 /* Two rows, from their sweep to what apply needs of them. */
 typedef struct pair {
     acc parts[2 * PAIR]; /* of both rows' sums, then of their squares' */
@@ -67,11 +56,6 @@ typedef struct pair {
     item centres[PAIR][CENTRE_PARTS];
     int regular; /* both rows */
 } pair;
-
-LN_INLINE row call_row(const call *call, size_t r)
-{
-    return row_at(call->problem, call->tensors, r, call->form, 1);
-}
 
 LN_INLINE void pair_keep(pair *pair, const sweep_sums sums[PAIR])
 {
@@ -103,12 +87,11 @@ LN_INLINE void pair_finish(const call *call, pair *pair, size_t first)
     pair->regular = call->regular;
     LN_UNROLLED
     for (size_t g = 0; g < PAIR; g++) {
-        moments found = statistics_found(call->statistics, 0, pair->sums[g], pair->sums[PAIR + g]);
-        if (__builtin_expect(statistics_is_off(call->statistics, found), 0))
-            found = sweep_again(*call->statistics, call_row(call, first + g), found);
-        factor rstd = convention_rstd(call->convention, found);
+        moments found = statistics_found(&call->statistics, 0, pair->sums[g], pair->sums[PAIR + g]);
+        found = sweep_final(&call->statistics, call_row(call, first + g), found);
+        factor rstd = convention_rstd(&call->convention, found);
         keep_moments(call->tensors, first + g, found, rstd);
-        centre_parts(found, rstd, call->convention->quotient, pair->centres[g]);
+        centre_parts(found, rstd, call->convention.quotient, pair->centres[g]);
         pair->regular &= centre_is_regular(pair->centres[g]);
     }
 }
@@ -131,11 +114,11 @@ LN_INLINE void pair_vector(const call *call, const row rows[PAIR], const centre 
                            size_t i, size_t n)
 {
     vec y[PAIR];
-    affine_terms terms = convention_terms(call->convention, i, n);
+    affine_terms terms = convention_terms(&call->convention, i, n);
     LN_UNROLLED
     for (size_t g = 0; g < PAIR; g++) {
         vec xhat = centre_normalise_unshifted(centres[g], row_last(&rows[g], i, n));
-        y[g] = convention_finish_with(call->convention, xhat, terms);
+        y[g] = convention_finish_with(&call->convention, xhat, terms);
     }
     LN_UNROLLED
     for (size_t g = 0; g < PAIR; g++)
@@ -189,12 +172,12 @@ LN_INLINE void pair_apply(const call *call, const pair *pair, size_t first)
 {
     for (size_t g = 0; g < PAIR; g++) {
         const row row = call_row(call, first + g);
-        apply_row(&row, call->convention, centre_of_parts(pair->centres[g]));
+        apply_row(&row, &call->convention, centre_of_parts(pair->centres[g]));
     }
 }
 
-/* Pair t is swept in turn t, its lanes are summed up in the next, its centres found in the one after
- * that, and its y made in turn t + lag. */
+/* Pair t is swept in turn t, its lanes are summed up in the next, its centres found in the one
+ * after that, and its y made in turn t + lag. */
 LN_INLINE void run_pairs(const call *call, size_t pairs)
 {
     pair ring[RING];
@@ -217,31 +200,15 @@ LN_INLINE void run_pairs(const call *call, size_t pairs)
     }
 }
 
-LN_INLINE void run_row(const call *call, size_t r)
-{
-    const row row = call_row(call, r);
-    moments found = statistics_of(call->statistics, &row, 0);
-    factor rstd = convention_rstd(call->convention, found);
-    keep_moments(call->tensors, r, found, rstd);
-    apply_row(&row, call->convention, centre_of(found, rstd, call->convention->quotient));
-}
-
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                             residual_form form)
 {
-    const convention convention = convention_prepare(problem, tensors, affine);
-    const statistics statistics = statistics_prepare(problem);
-    const call call = {
-        .problem = problem,
-        .tensors = tensors,
-        .statistics = &statistics,
-        .convention = &convention,
-        .form = form,
-        .regular = problem->rows > FEW_ROWS && convention_is_regular(&convention, problem->hidden),
+    call call = call_of(problem, tensors, affine, form, SUM_EARLY);
+    call.regular =
+        problem->rows > FEW_ROWS && convention_is_regular(&call.convention, problem->hidden);
 #ifdef LN_NONTEMPORAL
-        .streams = rows_begin_lines(problem, tensors),
+    call.streams = rows_begin_lines(problem, tensors);
 #endif
-    };
     size_t pairs = problem->rows / PAIR;
     if (pairs > 0)
         run_pairs(&call, pairs);

@@ -24,7 +24,7 @@
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
-#include "schedule/rows.h"
+#include "schedule/call.h"
 
 #ifndef CENTRE_GUARDED
 #error "the schedule ahead is for the apply guarded"
@@ -32,25 +32,11 @@
 
 enum { GROUP_ROWS = 8, GROUP_BYTES = 4096, LONG_ROW = 512 };
 
-/* A call, and what is the same for all its rows. */
-typedef struct call {
-    const ln_problem *problem;
-    const ln_tensors *tensors;
-    const statistics *statistics;
-    const convention *convention;
-    residual_form form;
-} call;
-
-LN_INLINE row call_row(const call *call, size_t r)
-{
-    return row_at(call->problem, call->tensors, r, call->form, 1);
-}
-
 /* Of rows that are not there: of the first. */
 LN_INLINE sweep_origin row_origin(const call *call, size_t r)
 {
     const row row = call_row(call, r < call->problem->rows ? r : 0);
-    return sweep_origin_of(call->statistics, &row);
+    return sweep_origin_of(&call->statistics, &row);
 }
 
 /* ---- One row swept while y of another is made ---- */
@@ -68,7 +54,7 @@ LN_INLINE size_t turn_until(const call *call, const turn *turn, sweep_sums *sums
 {
     for (; i < end; i += BLOCK) {
         sweep_add(sums, &turn->later, turn->origin, i, BLOCK);
-        apply_block(&turn->this, call->convention, turn->centre, i, BLOCK);
+        apply_block(&turn->this, &call->convention, turn->centre, i, BLOCK);
     }
     return i;
 }
@@ -83,7 +69,7 @@ LN_INLINE void turn_rest(const call *call, const turn *turn, sweep_sums *sums, s
         i = turn_until(call, turn, sums, i, sweep_chunk_end(i, hidden));
     }
     sweep_add(sums, &turn->later, turn->origin, i, hidden - i);
-    apply_block(&turn->this, call->convention, turn->centre, i, hidden - i);
+    apply_block(&turn->this, &call->convention, turn->centre, i, hidden - i);
 }
 
 /* A row of its own, where there is no other to make y of, or y is not for items: at a call's ends,
@@ -100,13 +86,13 @@ LN_APART swept swept_alone(statistics statistics, row row)
 LN_INLINE swept turn_swept(const call *call, const turn *turn, size_t i, sweep_sums *sums)
 {
     turn_rest(call, turn, sums, i);
-    return sweep_end(call->statistics, sums, turn->origin);
+    return sweep_end(&call->statistics, sums, turn->origin);
 }
 
 LN_INLINE swept turn_apart(const call *call, const turn *turn)
 {
-    swept swept = swept_alone(*call->statistics, turn->later);
-    apply_apart(turn->this, *call->convention, turn->centre);
+    swept swept = swept_alone(call->statistics, turn->later);
+    apply_apart(turn->this, call->convention, turn->centre);
     return swept;
 }
 
@@ -115,10 +101,8 @@ LN_INLINE swept turn_apart(const call *call, const turn *turn)
 LN_INLINE centre swept_finish(const call *call, swept swept, size_t r)
 {
     const row row = call_row(call, r);
-    moments found = swept_moments(call->statistics, &row, swept);
-    factor rstd = convention_rstd(call->convention, found);
-    keep_moments(call->tensors, r, found, rstd);
-    return centre_of(found, rstd, call->convention->quotient);
+    moments found = swept_moments(&call->statistics, &row, swept);
+    return call_centre(call, r, found);
 }
 
 /* Where the chain of the row between is walked: in the middle, or where the first chunk ends. */
@@ -132,9 +116,9 @@ LN_INLINE size_t turn_pause(size_t hidden)
 LN_INLINE void run_long(const call *call)
 {
     size_t rows = call->problem->rows, r = 0, pause = turn_pause(call->problem->hidden);
-    swept first = swept_alone(*call->statistics, call_row(call, 0)), between = first;
+    swept first = swept_alone(call->statistics, call_row(call, 0)), between = first;
     if (rows > 1)
-        between = swept_alone(*call->statistics, call_row(call, 1));
+        between = swept_alone(call->statistics, call_row(call, 1));
     centre centre = swept_finish(call, first, 0);
     sweep_origin origin = row_origin(call, 2);
     for (; r + 2 < rows; r++) {
@@ -154,7 +138,7 @@ LN_INLINE void run_long(const call *call)
     }
     for (; r < rows; r++) {
         const row to_apply = call_row(call, r);
-        apply_row(&to_apply, call->convention, centre);
+        apply_row(&to_apply, &call->convention, centre);
         if (r + 1 < rows)
             centre = swept_finish(call, between, r + 1);
     }
@@ -219,25 +203,24 @@ LN_INLINE void group_find(const call *call, group *group)
 {
     group->off = 0;
     for (size_t q = 0; q < group->count; q += QUAD) {
-        statistics_found_four(call->statistics, group->pivot + q, group->sum + q, group->square + q,
-                              group->mean + q, group->rest + q, group->m2 + q);
+        statistics_found_four(&call->statistics, group->pivot + q, group->sum + q,
+                              group->square + q, group->mean + q, group->rest + q, group->m2 + q);
         LN_VECTORIZED
         for (size_t g = q; g < q + QUAD; g++)
             group->off |=
-                (unsigned)swept_is_off(call->statistics, group_moments(group, g), group->raw[g]);
+                (unsigned)swept_is_off(&call->statistics, group_moments(group, g), group->raw[g]);
     }
 }
 
-/* Rows whose pivots were far off. Rare, and given copies: what it is given it might change, for all
- * the compiler knows. */
-static __attribute__((noinline, cold, unused)) void
-group_find_again(call call, statistics statistics, group *group)
+/* Rows whose pivots were far off. Rare, and given a copy of the call: what it is given it might
+ * change, for all the compiler knows. */
+LN_RARE void group_find_again(call call, group *group)
 {
     for (size_t g = 0; g < group->count; g++) {
         moments found = group_moments(group, g);
-        if (!swept_is_off(&statistics, found, group->raw[g]))
+        if (!swept_is_off(&call.statistics, found, group->raw[g]))
             continue;
-        found = swept_again(&statistics, call_row(&call, group->first + g), found);
+        found = swept_again(&call.statistics, call_row(&call, group->first + g), found);
         group->mean[g] = found.mean;
         group->rest[g] = found.rest;
         group->m2[g] = found.m2;
@@ -247,11 +230,11 @@ group_find_again(call call, statistics statistics, group *group)
 LN_INLINE void group_take_root(const call *call, group *group)
 {
     if (__builtin_expect(group->off != 0, 0))
-        group_find_again(*call, *call->statistics, group);
+        group_find_again(*call, group);
     for (size_t q = 0; q < group->count; q += QUAD) {
         LN_VECTORIZED
         for (size_t g = q; g < q + QUAD; g++)
-            group->std[g] = convention_std(call->convention, group_moments(group, g));
+            group->std[g] = convention_std(&call->convention, group_moments(group, g));
     }
 }
 
@@ -266,7 +249,7 @@ LN_INLINE void group_finish(const call *call, group *group)
             item parts[CENTRE_PARTS];
             moments found = group_moments(group, g);
             group->strange[g] = centre_is_strange(found, group->rstd[g]);
-            centre_parts(found, group->rstd[g], call->convention->quotient, parts);
+            centre_parts(found, group->rstd[g], call->convention.quotient, parts);
             LN_UNROLLED
             for (size_t p = 0; p < CENTRE_PARTS; p++)
                 group->parts[p][g] = parts[p];
@@ -312,7 +295,7 @@ LN_INLINE void group_step(const call *call, group *later, const group *this, siz
         *origin = row_origin(call, later->first + g + 1);
         sweep_clear(&sums);
         if (g >= this->count)
-            swept = swept_alone(*call->statistics, turn.later);
+            swept = swept_alone(call->statistics, turn.later);
         else if (__builtin_expect(turn.centre.strange, 0))
             swept = turn_apart(call, &turn);
         else
@@ -323,7 +306,7 @@ LN_INLINE void group_step(const call *call, group *later, const group *this, siz
         if (SWEPT_RAW)
             later->raws[g] = swept.raw;
     } else if (g < this->count) {
-        apply_row(&turn.this, call->convention, turn.centre);
+        apply_row(&turn.this, &call->convention, turn.centre);
     }
 }
 
@@ -351,9 +334,7 @@ LN_INLINE void run_short(const call *call)
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                             residual_form form)
 {
-    const convention convention = convention_prepare(problem, tensors, affine);
-    const statistics statistics = statistics_prepare(problem);
-    const call call = {problem, tensors, &statistics, &convention, form};
+    const call call = call_of(problem, tensors, affine, form, SUM_EARLY);
     if (problem->rows == 0)
         return;
     if (problem->hidden > LONG_ROW)

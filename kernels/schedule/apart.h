@@ -21,8 +21,7 @@ LN_INLINE void convention_parameters(const convention *convention, size_t i, siz
         item_store(beta, param_load(convention->beta + i, n));
 }
 
-static __attribute__((noinline, cold, unused)) void apply_apart(row row, convention convention,
-                                                                centre centre)
+LN_RARE void apply_apart(row row, convention convention, centre centre)
 {
     item x[LANES], gamma[LANES], beta[LANES];
     double one = convention.affine == LN_AFFINE_GAMMA1 ? 1 : 0;

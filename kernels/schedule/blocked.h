@@ -21,14 +21,14 @@
  *     4.8   one row, whole
  * Blocks from the last back, since L1 still holds the end of the last row swept. Together with the
  * statistics, as share of the copy: .47 at hidden 4096 to 12288, where four rows side by side
- * reached .41, .46 and .46; in L3 .66 and .63 instead of .58 and .56. The loop of pipelined.h, which
- * sweeps one row while it makes y of another, has .37 to .38. Gamma and beta fetched with the
+ * reached .41, .46 and .46; in L3 .66 and .63 instead of .58 and .56. The loop of pipelined.h,
+ * which sweeps one row while it makes y of another, has .37 to .38. Gamma and beta fetched with the
  * non-temporal hint, so that they leave L1 first, gain 6 % with four rows whole and lose 3 % with
  * one or two. */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
-#include "schedule/rows.h"
+#include "schedule/call.h"
 
 enum { GROUP_ROWS = 32, GROUP_ROWS_LEAST = 4, GROUP_BYTES = 1 << 18, BLOCK_COLUMNS = 2048 };
 
@@ -54,19 +54,18 @@ LN_INLINE int apply_if_strange(const row *row, const convention *convention, cen
     return 0;
 }
 
-LN_INLINE void group_sweep(const ln_problem *problem, const ln_tensors *tensors,
-                           const statistics *statistics, const convention *convention, group *group,
-                           residual_form form)
+LN_INLINE void group_sweep(const call *call, group *group)
 {
     for (size_t g = 0; g < group->count; g++) {
-        const row row = row_at(problem, tensors, group->first + g, form, 0);
-        moments found = statistics_of(statistics, &row, statistics_pivot(statistics, &row));
-        factor rstd = convention_rstd(convention, found);
-        keep_moments(tensors, group->first + g, found, rstd);
+        const row row = call_row(call, group->first + g);
+        real pivot = statistics_pivot(&call->statistics, &row);
+        moments found = statistics_of(&call->statistics, &row, pivot);
+        factor rstd = convention_rstd(&call->convention, found);
+        keep_moments(call->tensors, group->first + g, found, rstd);
         group->found[g] = found;
         group->rstds[g] = rstd;
-        group->done[g] =
-            apply_if_strange(&row, convention, centre_of(found, rstd, convention->quotient));
+        group->done[g] = apply_if_strange(&row, &call->convention,
+                                          centre_of(found, rstd, call->convention.quotient));
     }
 }
 
@@ -83,19 +82,19 @@ LN_INLINE void apply_columns(const row *row, const convention *convention, centr
     }
 }
 
-LN_INLINE void group_apply(const ln_problem *problem, const ln_tensors *tensors,
-                           const convention *convention, const group *group, residual_form form)
+LN_INLINE void group_apply(const call *call, const group *group)
 {
-    size_t begin = problem->hidden, end;
+    size_t begin = call->problem->hidden, end;
     do {
         end = begin;
         begin = (end - 1) / BLOCK_COLUMNS * BLOCK_COLUMNS;
         for (size_t g = 0; g < group->count; g++) {
-            const row row = row_at(problem, tensors, group->first + g, form, 0);
-            if (!group->done[g])
-                apply_columns(&row, convention,
-                              centre_of(group->found[g], group->rstds[g], convention->quotient),
-                              begin, end);
+            const row row = call_row(call, group->first + g);
+            if (group->done[g])
+                continue;
+            apply_columns(&row, &call->convention,
+                          centre_of(group->found[g], group->rstds[g], call->convention.quotient),
+                          begin, end);
         }
     } while (begin > 0);
 }
@@ -103,8 +102,7 @@ LN_INLINE void group_apply(const ln_problem *problem, const ln_tensors *tensors,
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                             residual_form form)
 {
-    const convention convention = convention_prepare(problem, tensors, affine);
-    const statistics statistics = statistics_prepare(problem);
+    const call call = call_of(problem, tensors, affine, form, SUM_LATE);
     size_t fit = GROUP_BYTES / sizeof(storage) / problem->hidden;
     size_t most = fit < GROUP_ROWS_LEAST ? GROUP_ROWS_LEAST : (fit < GROUP_ROWS ? fit : GROUP_ROWS);
     group group;
@@ -112,8 +110,8 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
         size_t left = problem->rows - r;
         group.first = r;
         group.count = left < most ? left : most;
-        group_sweep(problem, tensors, &statistics, &convention, &group, form);
-        group_apply(problem, tensors, &convention, &group, form);
+        group_sweep(&call, &group);
+        group_apply(&call, &group);
     }
 }
 

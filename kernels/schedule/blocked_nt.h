@@ -7,34 +7,25 @@
  * wait. Read a row, then write it, and it does: 0.70 to 0.77 of what a non-temporal copy reaches at
  * hidden 4096 to 12288, however many rows are taken together. So
  *   - reads and writes alternate by blocks of 256 bytes, as in the copy. By 1 KiB it is 4 % less,
- * by 2 KiB 8 %; by rows, 20 %;
+ *     by 2 KiB 8 %; by rows, 20 %;
  *   - x is fetched 2048 elements before statistics want it, into L1 and one line a line. 1024 and
  *     4096 elements cost 5 %, 512 costs 25 %; into L2 alone (PREFETCHT1) costs 15 %, while the
  *     non-temporal hint halves it: its lines are gone before y is made;
  *   - four rows share gamma and beta in blocks of 1024 columns, 8 KiB, which then come from L1. Two
  *     rows, or blocks of 2048, lose 10 %, since misses of L1 take the buffers that stores around
- * the caches need; one row at a time loses 40 %.
+ *     the caches need; one row at a time loses 40 %.
  * The statistics must be of one sweep, in steps (one_sweep.h). */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
 #define LN_NONTEMPORAL
-#include "schedule/rows.h"
+#include "schedule/call.h"
 
 #ifndef STATISTICS_ONE_SWEEP
 #error "the schedule blocked_nt needs statistics that come in steps: see statistics/one_sweep.h"
 #endif
 
 enum { GROUP_ROWS = 4, GROUP_COLUMNS = 1024 };
-
-/* A call, and what is the same for all its rows. */
-typedef struct call {
-    const ln_problem *problem;
-    const ln_tensors *tensors;
-    const statistics *statistics;
-    const convention *convention;
-    residual_form form;
-} call;
 
 /* Rows whose statistics are known, or are being taken. */
 typedef struct group {
@@ -47,11 +38,6 @@ typedef struct group {
     real pivot;
     sweep_sums sums;
 } group;
-
-LN_INLINE row call_row(const call *call, size_t r)
-{
-    return row_at(call->problem, call->tensors, r, call->form, 0);
-}
 
 LN_INLINE void group_begin(const call *call, group *group, size_t first)
 {
@@ -66,11 +52,10 @@ LN_INLINE void group_keep(const call *call, group *group, const row *row)
     size_t g = group->known++;
     acc x, square;
     sweep_sums_of(&group->sums, sweep_is_long(row->hidden), &x, &square);
-    moments found = statistics_found(call->statistics, group->pivot, acc_sum(x), acc_sum(square));
-    if (__builtin_expect(statistics_is_off(call->statistics, found), 0))
-        found = sweep_again(*call->statistics, *row, found);
+    moments found = statistics_found(&call->statistics, group->pivot, acc_sum(x), acc_sum(square));
+    found = sweep_final(&call->statistics, *row, found);
     group->found[g] = found;
-    group->rstds[g] = convention_rstd(call->convention, found);
+    group->rstds[g] = convention_rstd(&call->convention, found);
     keep_moments(call->tensors, group->first + g, found, group->rstds[g]);
     group->column = 0;
 }
@@ -85,7 +70,7 @@ LN_INLINE void group_step(const call *call, group *group)
     size_t i = group->column, left = row.hidden - i;
     if (i == 0) {
         const struct row next = call_row(call, group->first + group->known + 1);
-        group->pivot = sweep_pivot(call->statistics, &row, is_long);
+        group->pivot = sweep_pivot(&call->statistics, &row, is_long);
         statistics_pivot_fetch(&next, is_long);
         sweep_clear(&group->sums);
     }
@@ -113,24 +98,22 @@ LN_INLINE size_t block_begin(const row *row, size_t i)
 LN_INLINE void group_apply(const call *call, const group *this, group *next, size_t g, size_t i)
 {
     const row row = call_row(call, this->first + g);
-    const centre centre = centre_of(this->found[g], this->rstds[g], call->convention->quotient);
+    const centre centre = centre_of(this->found[g], this->rstds[g], call->convention.quotient);
     size_t begin = block_begin(&row, i), end = block_begin(&row, i + GROUP_COLUMNS);
-    begin = apply_to_line(&row, call->convention, centre, begin, end);
+    begin = apply_to_line(&row, &call->convention, centre, begin, end);
     for (; begin < end; begin += BLOCK) {
         group_step(call, next);
         if (end - begin >= BLOCK)
-            stream_block(&row, call->convention, centre, begin, BLOCK);
+            stream_block(&row, &call->convention, centre, begin, BLOCK);
         else
-            stream_block(&row, call->convention, centre, begin, end - begin);
+            stream_block(&row, &call->convention, centre, begin, end - begin);
     }
 }
 
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                             residual_form form)
 {
-    const convention convention = convention_prepare(problem, tensors, affine);
-    const statistics statistics = statistics_prepare(problem);
-    const call call = {problem, tensors, &statistics, &convention, form};
+    const call call = call_of(problem, tensors, affine, form, SUM_LATE);
     group groups[2];
     group_begin(&call, &groups[0], 0);
     for (size_t turn = 0; groups[turn].count > 0; turn ^= 1) {

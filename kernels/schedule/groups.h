@@ -1,13 +1,10 @@
-/* What the schedule transposed keeps of a group of rows, and does once for all of them: the sums over
- * their lanes, taken together by a tree that transposes, and quotient, root and reciprocal. */
+/* What the schedule transposed keeps of a group of rows, and does once for all of them: the sums
+ * over their lanes, taken together by a tree that transposes, and quotient, root and reciprocal. */
 #ifndef LN_SCHEDULE_GROUPS_H
 #define LN_SCHEDULE_GROUPS_H
 
-#include "schedule/rows.h"
+#include "schedule/call.h"
 
-#ifndef STATISTICS_ONE_SWEEP
-#error "the schedule transposed is for statistics of one sweep (statistics/one_sweep.h)"
-#endif
 #ifndef ACC_SUM_SQUARE
 #error "the schedule transposed is for accumulators that transpose (acc_fold_four())"
 #endif
@@ -16,17 +13,6 @@
 enum { QUAD = 4 };
 #endif
 enum { QUADS = LANES / QUAD }; /* QUAD rows are what acc_fold_four() takes */
-
-/* A call, and what is the same for all its rows. */
-typedef struct call {
-    const ln_problem *problem;
-    const ln_tensors *tensors;
-    const statistics *statistics;
-    const convention *convention;
-    residual_form form;
-    row_strides strides;
-    int streams; /* y goes around the caches: the schedule says so, and all its vectors begin lines */
-} call;
 
 /* LANES rows, of which `count` are there. */
 typedef struct group {
@@ -48,12 +34,6 @@ typedef struct group {
 #endif
 } group;
 
-LN_INLINE row group_row(const call *call, const group *group, size_t g)
-{
-    return row_at_strides(call->problem, call->tensors, &call->strides, group->first + g,
-                          call->form, 1);
-}
-
 /* The next row. What the pointers are is hidden from compilers, which otherwise keep one for each
  * row of a turn, in memory: there are more than registers. */
 LN_INLINE void row_next(const call *call, row *row)
@@ -61,17 +41,6 @@ LN_INLINE void row_next(const call *call, row *row)
     row_advance(row, &call->strides);
     LN_OPAQUE(row->x);
     LN_OPAQUE(row->y);
-}
-
-/* Asks memory for what will be wanted FETCH_AHEAD elements behind this row. */
-LN_INLINE void row_fetch(const row *row)
-{
-#ifdef LN_NONTEMPORAL
-    for (size_t i = 0; i < row->hidden; i += BLOCK)
-        fetch_block(row, i + FETCH_AHEAD);
-#else
-    (void)row;
-#endif
 }
 
 /* ---- What is done once a group ---- */
@@ -89,14 +58,15 @@ LN_INLINE void group_sums_of(const acc_fold folds[QUADS], real sums[LANES])
 LN_INLINE void group_take_pivots(const call *call, group *group)
 {
     group_sums_of(group->pivots, group->pivot);
+    LN_VECTORIZED
     for (size_t g = 0; g < LANES; g++)
-        group->pivot[g] = statistics_pivot_of(call->statistics, group->pivot[g]);
+        group->pivot[g] = statistics_pivot_of(&call->statistics, group->pivot[g]);
 }
 
 LN_INLINE void group_keep(const call *call, group *group, size_t g, moments found, factor rstd)
 {
     item parts[CENTRE_PARTS];
-    centre_parts(found, rstd, call->convention->quotient, parts);
+    centre_parts(found, rstd, call->convention.quotient, parts);
     LN_UNROLLED
     for (size_t p = 0; p < CENTRE_PARTS; p++)
         group->parts[p][g] = parts[p];
@@ -126,7 +96,7 @@ LN_INLINE unsigned group_doubts(const call *call, const group *group)
     unsigned again = call->tensors->mean || call->tensors->rstd;
     LN_VECTORIZED
     for (size_t g = 0; g < LANES; g++)
-        again |= (unsigned)statistics_is_off(call->statistics, group_moments(group, g));
+        again |= (unsigned)statistics_is_off(&call->statistics, group_moments(group, g));
 #ifdef CENTRE_GUARDED
     LN_VECTORIZED
     for (size_t g = 0; g < LANES; g++)
@@ -145,12 +115,12 @@ LN_INLINE void group_piece(const call *call, group *group, size_t piece)
         real sum[LANES], square[LANES];
         group_sums_of(group->sums, sum);
         group_sums_of(group->squares, square);
-        statistics_found_all(call->statistics, group->pivot, sum, square, group->mean, group->rest,
+        statistics_found_all(&call->statistics, group->pivot, sum, square, group->mean, group->rest,
                              group->m2);
     } else if (piece == 1) {
         LN_VECTORIZED
         for (size_t g = 0; g < LANES; g++)
-            group->rstd[g] = convention_std(call->convention, group_moments(group, g));
+            group->rstd[g] = convention_std(&call->convention, group_moments(group, g));
     } else if (piece == 2) {
         LN_VECTORIZED
         for (size_t g = 0; g < LANES; g++)
@@ -173,25 +143,22 @@ LN_INLINE void group_finish(const call *call, group *group)
         group_piece(call, group, piece);
 }
 
-/* Rows that have to be swept again, or are strange, and what the caller wants to know. Rare, and given copies: what
- * it is given it might change, for all the compiler knows. */
-static __attribute__((noinline, cold, unused)) void
-group_look_again(call call, statistics statistics, convention convention, group *group)
+/* Rows that have to be swept again, or are strange, and what the caller wants to know. Rare, and
+ * given a copy of the call: what it is given it might change, for all the compiler knows. */
+LN_RARE void group_look_again(call call, group *group)
 {
-    call.statistics = &statistics;
-    call.convention = &convention;
     for (size_t g = 0; g < group->count; g++) {
         moments found = group_moments(group, g);
-        if (statistics_is_off(&statistics, found))
+        if (statistics_is_off(&call.statistics, found))
 #ifdef SWEEP_ITEMS
-            found = swept_again(&statistics, group_row(&call, group, g), found);
+            found = swept_again(&call.statistics, call_row(&call, group->first + g), found);
 #else
-            found = sweep_again(statistics, group_row(&call, group, g), found);
+            found = sweep_again(call.statistics, call_row(&call, group->first + g), found);
 #endif
-        factor rstd = convention_rstd(&convention, found);
+        factor rstd = convention_rstd(&call.convention, found);
         group_keep(&call, group, g, found, rstd);
 #ifdef CENTRE_GUARDED
-        group->centres[g] = centre_of(found, rstd, convention.quotient);
+        group->centres[g] = centre_of(found, rstd, call.convention.quotient);
         group->strange |= (unsigned)group->centres[g].strange;
 #ifdef STATISTICS_UNSHIFTED
         group->strange |= found.mean != 0;
@@ -235,7 +202,7 @@ LN_INLINE turn turn_begin(const call *call, group ring[4], size_t t)
 LN_INLINE void turn_end(const call *call, turn turn)
 {
     if (turn.between && __builtin_expect(turn.between->again != 0, 0))
-        group_look_again(*call, *call->statistics, *call->convention, turn.between);
+        group_look_again(*call, turn.between);
     if (SWEEP_SHIFTED && turn.next)
         group_take_pivots(call, turn.next);
 }

@@ -17,38 +17,40 @@
  *     2.8  eight accumulators of each sum; two: 2.7
  *     3.0  at hidden 256 in groups of four instead of one by one (2.7)
  * Beside the loop stands a row's chain of latencies: sums over lanes, quotient, root, reciprocal,
- * about 130 cycles, as long as the loop itself at hidden 768. A chain that starts as soon as its
- * sums are known fills the reorder buffer with what waits for it. So it starts where its sums have
- * been known for a while, and ends where its results are not needed yet:
+ * about 130 cycles, as long as the loop itself at hidden 768. A chain fills the reorder buffer, of
+ * 448 operations, with what waits for it, however early it begins, until its last step retires: so
+ * it is cut in two, which go side by side, and each begins with what was known a while before:
  *     long rows    sweep of row r + 2 with y of row r; after that, the end of row r + 1's chain
- *                  (before it, 1 % slower; of row r: 2 % at hidden 256)
+ *                  (before it, 1 % slower; of row r: 2 % at hidden 256), and the sums over lanes
+ *                  of row r + 2, the beginning of its chain
  *     few rows     as long rows: a group of 16 costs what it costs however empty it is. 5.5 times
  *                  as fast at 1 row of 64, 1.5 times at 8 (AVX2: 3.6 and 1.2)
  *     short rows   groups of 4 to 16 rows: sweep of group g + 2 with y of group g, the chains of
  *                  group g + 1 in the middle. The lanes of four rows are summed up together, and
  *                  quotient, root and reciprocal are loops over rows, of which the compiler makes
  *                  vectors; both round as they do for one row.
- * What is left of it where rows are long, as share of the copy from L2 (busy machine):
+ * What is left of it where rows are long, as share of the copy from L2, by cycles that the core
+ * counted:
  *     hidden                                                         256    768    1024
- *     as here                                                        .435   .57    .60
- *     three rows ahead, so that no turn waits for its chain          .46    .585   .60
- *         (but 8 % slower from L3 at hidden 768)
- *     the chain in pieces between parts of the row, a loop each      .39    .53    .55
+ *     as here                                                        .50    .64    .65
+ *     not cut: all of a chain a turn after its row was swept         .455   .585   .615
+ *     m2 found with the sums over lanes (from L3 2 % slower)         .495   .635   .655
+ *     in three, the third before the reciprocal, three rows ahead    .515   .635   .62
+ *     the same, four rows ahead: too much for L1                     .515   .60    .55
+ *     in pieces between parts of the row, a loop each                .39    .53    .55
  *     the same in one loop, a piece after every second block         .335   .50    .51
- *     no chain at all, and no pivots (wrong results)                 .54    .65    .65
- * Parts of a row in loops of their own lose since each load's stream then leaps (blocked.h). So no
- * way of hiding the chain brings 768 beyond .65: the rest is the loop and the rows' ends.
+ *     no chain at all (wrong results)                                .565   .69    .705
+ * Parts of a row in loops of their own lose since each load's stream then leaps (blocked.h). What
+ * the loop takes are 2 cycles a vector for its 4 loads, as from L1, and one more for two lines that
+ * come from L2 and one that goes. At hidden 256 the ends of rows, 50 of 220 operations, take as
+ * much again as what is left of the chain. Where y lies beside x modulo 4096 makes no difference.
  *
  * A row's bits depend on that row alone: groups that are not full go the same way, and what stands
  * in their empty places is never used. */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
-#include "schedule/rows.h"
-
-#ifndef STATISTICS_ONE_SWEEP
-#error "the schedule pipelined is for statistics of one sweep (statistics/one_sweep.h)"
-#endif
+#include "schedule/one_by_one.h"
 
 enum {
     GROUP_ROWS = 16,
@@ -57,107 +59,6 @@ enum {
     LONG_ROW = 200,
     FEW_ROWS = 8, /* a group pays for its empty places too */
 };
-
-/* A call, and what is the same for all its rows. */
-typedef struct call {
-    const ln_problem *problem;
-    const ln_tensors *tensors;
-    const statistics *statistics;
-    const convention *convention;
-    residual_form form;
-    int is_long; /* its rows are of more than one chunk (one_sweep.h): a constant as well */
-} call;
-
-LN_INLINE row call_row(const call *call, size_t r)
-{
-    return row_at(call->problem, call->tensors, r, call->form, 1);
-}
-
-/* Sweeps `later` while y of `this` is made. */
-LN_INLINE void sweep_and_apply(sweep_sums *sums, const row *later, int is_long, real pivot,
-                               const row *this, const convention *convention, centre centre)
-{
-    acc pivots = acc_set(pivot);
-    size_t i = 0, hidden = later->hidden;
-    sweep_clear(sums);
-    for (; hidden - i >= BLOCK; i += BLOCK) {
-        sweep_chunk(sums, is_long, i);
-        sweep_add(sums, later, pivots, i, BLOCK, 0);
-        apply_block(this, convention, centre, i, BLOCK);
-    }
-    sweep_chunk(sums, is_long, i);
-    sweep_add(sums, later, pivots, i, hidden - i, 0);
-    apply_block(this, convention, centre, i, hidden - i);
-}
-
-/* ---- Long rows, one by one ---- */
-
-/* A row that has been swept. */
-typedef struct swept {
-    real pivot;
-    acc x;
-    acc square;
-} swept;
-
-LN_INLINE real row_pivot(const call *call, size_t r)
-{
-    if (!SWEEP_SHIFTED || r >= call->problem->rows)
-        return 0;
-    const row row = call_row(call, r);
-    return sweep_pivot(call->statistics, &row, call->is_long);
-}
-
-LN_INLINE swept swept_of(const call *call, const sweep_sums *sums, real pivot)
-{
-    swept swept = {.pivot = pivot};
-    sweep_sums_of(sums, call->is_long, &swept.x, &swept.square);
-    return swept;
-}
-
-LN_INLINE swept swept_alone(const call *call, size_t r)
-{
-    sweep_sums sums;
-    const row row = call_row(call, r);
-    real pivot = row_pivot(call, r);
-    sweep_alone(&sums, &row, call->is_long, pivot, 0);
-    return swept_of(call, &sums, pivot);
-}
-
-LN_INLINE centre swept_finish(const call *call, swept swept, size_t r)
-{
-    real sums[2];
-    acc_sum_two(swept.x, swept.square, sums);
-    moments found = statistics_found(call->statistics, swept.pivot, sums[0], sums[1]);
-    if (__builtin_expect(statistics_is_off(call->statistics, found), 0))
-        found = sweep_again(*call->statistics, call_row(call, r), found);
-    factor rstd = convention_rstd(call->convention, found);
-    keep_moments(call->tensors, r, found, rstd);
-    return centre_of(found, rstd, call->convention->quotient);
-}
-
-LN_INLINE void run_long(const call *call)
-{
-    size_t rows = call->problem->rows, r = 0;
-    swept first = swept_alone(call, 0), between = rows > 1 ? swept_alone(call, 1) : first;
-    centre centre = swept_finish(call, first, 0);
-    real pivot = row_pivot(call, 2);
-    for (; r + 2 < rows; r++) {
-        sweep_sums sums;
-        real next_pivot = row_pivot(call, r + 3);
-        const row to_sweep = call_row(call, r + 2), to_apply = call_row(call, r);
-        sweep_and_apply(&sums, &to_sweep, call->is_long, pivot, &to_apply, call->convention,
-                        centre);
-        centre = swept_finish(call, between, r + 1);
-        between = swept_of(call, &sums, pivot);
-        pivot = next_pivot;
-    }
-    for (; r < rows; r++) {
-        const row to_apply = call_row(call, r);
-        apply_row(&to_apply, call->convention, centre);
-        if (r + 1 < rows)
-            centre = swept_finish(call, between, r + 1);
-    }
-}
 
 /* ---- Short rows, in groups ---- */
 
@@ -199,7 +100,7 @@ LN_INLINE void group_take(const call *call, group *group, size_t first, size_t s
     for (size_t g = 0; g < group->count; g += QUAD)
         acc_sum_rows(group->x + g, group->pivot + g);
     for (size_t g = 0; g < GROUP_ROWS; g++)
-        group->pivot[g] = statistics_pivot_of(call->statistics, group->pivot[g]);
+        group->pivot[g] = statistics_pivot_of(&call->statistics, group->pivot[g]);
 }
 
 LN_INLINE void group_sum_up(group *group)
@@ -214,7 +115,7 @@ LN_INLINE void group_keep(const call *call, group *group, size_t g, moments foun
 {
     group->mean[g] = found.mean;
     group->rest[g] = found.rest;
-    group->rstd[g] = convention_rstd(call->convention, found);
+    group->rstd[g] = convention_rstd(&call->convention, found);
 }
 
 /* Rows whose pivots were far off. */
@@ -222,10 +123,10 @@ LN_INLINE void group_again(const call *call, group *group)
 {
     for (size_t g = 0; g < group->count; g++) {
         moments found =
-            statistics_found(call->statistics, group->pivot[g], group->sum[g], group->square[g]);
-        if (statistics_is_off(call->statistics, found))
+            statistics_found(&call->statistics, group->pivot[g], group->sum[g], group->square[g]);
+        if (statistics_is_off(&call->statistics, found))
             group_keep(call, group, g,
-                       sweep_again(*call->statistics, call_row(call, group->first + g), found));
+                       sweep_again(call->statistics, call_row(call, group->first + g), found));
     }
 }
 
@@ -235,8 +136,8 @@ LN_INLINE void group_finish(const call *call, group *group)
     unsigned off = 0;
     for (size_t g = 0; g < GROUP_ROWS; g++) {
         moments found =
-            statistics_found(call->statistics, group->pivot[g], group->sum[g], group->square[g]);
-        off |= (unsigned)statistics_is_off(call->statistics, found);
+            statistics_found(&call->statistics, group->pivot[g], group->sum[g], group->square[g]);
+        off |= (unsigned)statistics_is_off(&call->statistics, found);
         group_keep(call, group, g, found);
     }
     if (__builtin_expect(off != 0, 0))
@@ -252,21 +153,14 @@ LN_INLINE void group_finish(const call *call, group *group)
 LN_INLINE centre group_centre(const call *call, const group *group, size_t g)
 {
     moments found = {group->mean[g], group->rest[g], 0, 1};
-    return centre_of(found, group->rstd[g], call->convention->quotient);
+    return centre_of(found, group->rstd[g], call->convention.quotient);
 }
 
 /* The rows that are swept and applied next. */
 typedef struct cursors {
     row to_sweep;
     row to_apply;
-    row_strides strides;
 } cursors;
-
-LN_INLINE cursors cursors_at_start(const call *call)
-{
-    const row first = call_row(call, 0);
-    return (cursors){first, first, row_strides_of(call->problem)};
-}
 
 /* Row g of the group that is swept, and of the one that is applied: either may lack it. */
 LN_INLINE void group_step(const call *call, cursors *cursors, group *later, const group *this,
@@ -276,17 +170,17 @@ LN_INLINE void group_step(const call *call, cursors *cursors, group *later, cons
         sweep_sums sums;
         real pivot = SWEEP_SHIFTED ? later->pivot[g] : 0;
         if (g < this->count) {
-            sweep_and_apply(&sums, &cursors->to_sweep, 0, pivot, &cursors->to_apply,
-                            call->convention, group_centre(call, this, g));
-            row_advance(&cursors->to_apply, &cursors->strides);
+            sweep_and_apply(call, &sums, &cursors->to_sweep, pivot, &cursors->to_apply,
+                            group_centre(call, this, g));
+            row_advance(&cursors->to_apply, &call->strides);
         } else {
             sweep_alone(&sums, &cursors->to_sweep, 0, pivot, 0);
         }
-        row_advance(&cursors->to_sweep, &cursors->strides);
+        row_advance(&cursors->to_sweep, &call->strides);
         sweep_sums_of(&sums, 0, &later->x[g], &later->squares[g]);
     } else if (g < this->count) {
-        apply_row(&cursors->to_apply, call->convention, group_centre(call, this, g));
-        row_advance(&cursors->to_apply, &cursors->strides);
+        apply_row(&cursors->to_apply, &call->convention, group_centre(call, this, g));
+        row_advance(&cursors->to_apply, &call->strides);
     }
 }
 
@@ -294,7 +188,7 @@ LN_INLINE void run_short(const call *call)
 {
     size_t fit = GROUP_BYTES / sizeof(storage) / call->problem->hidden;
     size_t size = fit >= GROUP_ROWS ? GROUP_ROWS : (fit >= 8 ? 8 : QUAD);
-    cursors cursors = cursors_at_start(call);
+    cursors cursors = {call_row(call, 0), call_row(call, 0)};
     group groups[3];
     for (int i = 0; i < 3; i++)
         group_clear(&groups[i]);
@@ -316,13 +210,9 @@ LN_INLINE void run_short(const call *call)
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                             residual_form form)
 {
-    const convention convention = convention_prepare(problem, tensors, affine);
-    const statistics statistics = statistics_prepare(problem);
-    const call call = {problem, tensors, &statistics, &convention, form, 0};
-    if (problem->rows == 0)
-        return;
+    const call call = call_of(problem, tensors, affine, form, SUM_EARLY);
     if (problem->hidden >= LONG_ROW || problem->rows <= FEW_ROWS)
-        run_long(&call);
+        run_one_by_one(&call);
     else
         run_short(&call);
 }
@@ -338,11 +228,9 @@ LN_INLINE int schedule_is_long(const ln_problem *problem)
 LN_INLINE void schedule_run_long(const ln_problem *problem, const ln_tensors *tensors,
                                  ln_affine affine, residual_form form)
 {
-    const convention convention = convention_prepare(problem, tensors, affine);
-    const statistics statistics = statistics_prepare(problem);
-    const call call = {problem, tensors, &statistics, &convention, form, 1};
-    if (problem->rows > 0)
-        run_long(&call);
+    call call = call_of(problem, tensors, affine, form, SUM_EARLY);
+    call.is_long = 1;
+    run_one_by_one(&call);
 }
 
 #endif

@@ -39,6 +39,13 @@ LN_INLINE void fetch_block(const row *row, size_t i)
     }
 }
 
+/* Asks memory for what will be wanted FETCH_AHEAD elements behind this row. */
+LN_INLINE void row_fetch(const row *row)
+{
+    for (size_t i = 0; i < row->hidden; i += BLOCK)
+        fetch_block(row, i + FETCH_AHEAD);
+}
+
 /* As apply_block(); y + i begins a vector's line. */
 LN_INLINE void stream_block(const row *row, const convention *convention, centre centre, size_t i,
                             size_t left)

@@ -7,16 +7,16 @@
  * between is walked, whose sums have been known since the last turn. A turn is one stretch of code
  * without a branch, for each number of vectors. A tree takes four rows to one vector with three
  * additions and six permutations, and four of those to all the sums: a quarter of what a row takes
- * alone. A row's last vector ends where the row does and overlaps the one before, so that nothing is
- * masked but one of the terms of the sums. Gamma and beta stay in registers up to 64. The affine
+ * alone. A row's last vector ends where the row does and overlaps the one before, so that nothing
+ * is masked but one of the terms of the sums. Gamma and beta stay in registers up to 64. The affine
  * forms share the code (convention_terms_any()).
  *
  * What a row of 64 floats costs (AVX-512, shifted and offset, Zen 5, 2 loads, 1 store, 2 additions,
  * 2 products a cycle). Expected: 13 loads, 7 cycles; 17 additions and half of 6 permutations, 10
  * cycles; and, which took measuring to find, a 512-bit store keeps both multipliers from fused
  * operations, of three operands, for a cycle (not from products): 5 stores and 8 fused operations
- * are 9 cycles. So about 10. In cycles a row from L2 (of 1024 rows or as much memory; the machine was
- * busy, the ratios are of short alternations), where a copy takes 8.2 at 64:
+ * are 9 cycles. So about 10. In cycles a row from L2 (of 1024 rows or as much memory; the machine
+ * was busy, the ratios are of short alternations), where a copy takes 8.2 at 64:
  *
  *     hidden                                                          31     64    128
  *     pipelined                                                     34      30     46
@@ -33,15 +33,18 @@
  *     +0    one turn more between pivots and sweep (31: - 1; 128: + 1, a fifth group in L1)
  *     +0    rows taken two at a time in the first half of a turn, so that pivots are known earlier
  * At 31, where every load and store crosses a line: in a prototype 10.9; with masked tails in place
- * of overlapping ones 11.1; y made of the group's 31 aligned vectors, with what belongs to each lane
- * permuted from the centres of its 16 rows and gamma and beta laid out for all of them: 11.7. (10.9
- * of 31 are 1.6 times what an element of 64 costs, 9.2 of 32, aligned, 1.4 times.)
+ * of overlapping ones 11.1; y made of the group's 31 aligned vectors, with what belongs to each
+ * lane permuted from the centres of its 16 rows and gamma and beta laid out for all of them: 11.7.
+ * (10.9 of 31 are 1.6 times what an element of 64 costs, 9.2 of 32, aligned, 1.4 times.)
  * From registers: sums of a whole row first, then squares about its mean, is 10.9 at 64 (1.44
  * copies), with half the trees' work; but its one-number mean is that of two_pass. */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
 #include "schedule/groups.h"
+#ifndef CENTRE_GUARDED
+#include "schedule/one_by_one.h"
+#endif
 
 enum {
     SHORT_ROW = 128,             /* the longest that goes by groups of LANES */
@@ -210,14 +213,14 @@ LN_INLINE void shape_terms(const call *call, shape shape, affine_terms terms[MOS
 {
     LN_UNROLLED
     for (size_t u = 0; u < shape.vectors; u++)
-        terms[u] = convention_terms_any(call->convention, shape_at(shape, u), shape_count(shape));
+        terms[u] = convention_terms_any(&call->convention, shape_at(shape, u), shape_count(shape));
 }
 
 /* ---- Groups that go alone: at a call's ends, and where rows are left ---- */
 
 LN_INLINE void group_take(const call *call, group *group, shape shape)
 {
-    row row = group_row(call, group, 0);
+    row row = call_row(call, group->first);
     for (size_t q = 0; q < QUADS; q++) {
         acc_fold parts[QUAD];
         LN_UNROLLED
@@ -233,7 +236,7 @@ LN_INLINE void group_take(const call *call, group *group, shape shape)
 
 LN_INLINE void group_sweep(const call *call, group *group, shape shape)
 {
-    row row = group_row(call, group, 0);
+    row row = call_row(call, group->first);
     for (size_t q = 0; q < QUADS; q++) {
         acc_fold sums[QUAD], squares[QUAD];
         LN_UNROLLED
@@ -251,12 +254,12 @@ LN_INLINE void group_sweep(const call *call, group *group, shape shape)
 LN_INLINE void group_apply(const call *call, const group *group, shape shape)
 {
     affine_terms terms[MOST];
-    row row = group_row(call, group, 0);
+    row row = call_row(call, group->first);
     shape_terms(call, shape, terms);
     for (size_t g = 0; g < group->count; g++) {
 #ifdef CENTRE_GUARDED
         if (__builtin_expect(group->strange && group->centres[g].strange, 0))
-            apply_apart(row, *call->convention, group->centres[g]);
+            apply_apart(row, call->convention, group->centres[g]);
         else
 #endif
             row_apply(call, terms, &row, shape, group_centre(group, g), 0);
@@ -270,7 +273,7 @@ LN_INLINE void group_apply(const call *call, const group *group, shape shape)
 LN_INLINE void turn_together(const call *call, turn turn, shape shape)
 {
     affine_terms terms[MOST];
-    row applied = group_row(call, turn.this, 0);
+    row applied = call_row(call, turn.this->first);
     size_t to_swept = 2 * LANES * call->strides.x, to_taken = 3 * LANES * call->strides.x;
     shape_terms(call, shape, terms);
     LN_UNROLLED
@@ -334,18 +337,17 @@ LN_INLINE void run_short(const call *call, shape shape)
     }
 }
 
-/* Rows of one shape: a function for each form of residual, which the affine forms share. It is given
- * copies, which no store can change, for all the compiler knows. */
-typedef void short_runner(call call, statistics statistics, convention convention);
+/* Rows of one shape: a function for each form of residual, which the affine forms share. It works
+ * on a copy of the call, which no store can change, for all the compiler knows. */
+typedef void short_runner(const call *given);
 
 #define LN_SHORT(name, vectors, whole, residuals)                                                  \
-    static __attribute__((noinline)) void name(call call, statistics statistics,                   \
-                                               convention convention)                              \
+    static __attribute__((noinline)) void name(const call *given)                                  \
     {                                                                                              \
+        call call = *given;                                                                        \
         size_t hidden = call.problem->hidden;                                                      \
-        call.statistics = &statistics;                                                             \
-        call.convention = &convention;                                                             \
         call.form = residuals;                                                                     \
+        call.sum_early = SUM_EARLY;                                                                \
         run_short(&call, (shape){vectors, whole, whole ? LANES : hidden - (vectors - 1) * LANES}); \
     }
 
@@ -397,28 +399,22 @@ LN_INLINE short_runner *const *short_of(size_t hidden)
 
 /* ---- A call ---- */
 
-#include "schedule/transposed_long.h"
-
-LN_INLINE call call_of(const ln_problem *problem, const ln_tensors *tensors, residual_form form)
+LN_INLINE call transposed_call(const ln_problem *problem, const ln_tensors *tensors,
+                               ln_affine affine, residual_form form)
 {
-    return (call){
-        .problem = problem,
-        .tensors = tensors,
-        .form = form,
-        .strides = row_strides_of(problem),
+    call call = call_of(problem, tensors, affine, form, SUM_EARLY);
 #ifdef LN_NONTEMPORAL
-        .streams = rows_begin_lines(problem, tensors) &&
-                   (problem->hidden > SHORT_ROW || problem->hidden % LANES == 0),
+    call.streams = rows_begin_lines(problem, tensors) &&
+                   (problem->hidden > SHORT_ROW || problem->hidden % LANES == 0);
 #endif
-    };
+    return call;
 }
 
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                             residual_form form)
 {
-    const convention convention = convention_prepare(problem, tensors, affine);
-    const statistics statistics = statistics_prepare(problem);
-    short_of(problem->hidden)[form](call_of(problem, tensors, form), statistics, convention);
+    const call call = transposed_call(problem, tensors, affine, form);
+    short_of(problem->hidden)[form](&call);
 }
 
 #define SCHEDULE_LONG
@@ -428,18 +424,20 @@ LN_INLINE int schedule_is_long(const ln_problem *problem)
     return problem->hidden > SHORT_ROW;
 }
 
+/* Rows that are too long for groups of LANES go one by one; those of several chunks too, but whole,
+ * since two of them at a time leave L1: 0.80 of the time at 512x2048, 0.82 at 64x4096 (and 1.2
+ * times at 32x2048, which L2 holds). So do rows that may be strange. */
 LN_INLINE void schedule_run_long(const ln_problem *problem, const ln_tensors *tensors,
                                  ln_affine affine, residual_form form)
 {
-    const convention convention = convention_prepare(problem, tensors, affine);
-    const statistics statistics = statistics_prepare(problem);
-    call call = call_of(problem, tensors, form);
-    call.statistics = &statistics;
-    call.convention = &convention;
-    if (sweep_is_long(problem->hidden))
-        run_rows(&call);
-    else
-        run_long(&call);
+    const call call = transposed_call(problem, tensors, affine, form);
+#ifndef CENTRE_GUARDED
+    if (!sweep_is_long(problem->hidden)) {
+        run_one_by_one(&call);
+        return;
+    }
+#endif
+    run_rows(&call);
 }
 
 #endif

@@ -4,8 +4,8 @@
  *
  * that is shifted.h's sweep with pivot 0, which needs no subtraction and nothing before it can
  * begin. A row whose mean is more than two standard deviations from zero (d^2 > 4 m2 / N), or whose
- * variance is not within 2^-90 ... 2^120, is swept once more, with pivot d, as shifted does: so what
- * naive loses to kappa^2 is lost by no row, and rows far off the centre cost a second sweep.
+ * variance is not within 2^-90 ... 2^120, is swept once more, with pivot d, as shifted does: so
+ * what naive loses to kappa^2 is lost by no row, and rows far off the centre cost a second sweep.
  *
  * Where lanes have products of pairs (LANE_DOT: AVX512-BF16), 32 elements cost two instructions,
  * which take subnormals for zeros: next to the least variance that passes, those are nothing.
@@ -35,27 +35,6 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
     return (statistics){1 / (real)problem->hidden};
 }
 
-/* All of a row is one chunk (one_sweep.h). */
-enum { CHUNK_BLOCKS = 0 };
-
-/* Needs no pivot. */
-LN_INLINE acc statistics_pivot_sum(const row *row, int is_long)
-{
-    (void)row, (void)is_long;
-    return acc_set(0);
-}
-
-LN_INLINE void statistics_pivot_fetch(const row *row, int is_long)
-{
-    (void)row, (void)is_long;
-}
-
-LN_INLINE real statistics_pivot_of(const statistics *statistics, real sum)
-{
-    (void)statistics, (void)sum;
-    return 0;
-}
-
 LN_INLINE moments statistics_found(const statistics *statistics, real pivot, real sum, real square)
 {
     real rest = sum * statistics->inverse;
@@ -77,11 +56,10 @@ LN_INLINE int statistics_is_off(const statistics *statistics, moments found)
 }
 
 #define STATISTICS_CHECKED
-#define SWEEP_SHIFTED 0
 #ifdef LANE_DOT
 #define SWEEP_DOTS
 #endif
-#include "statistics/one_sweep.h"
+#include "statistics/unshifted.h"
 
 /* Step 1. */
 LN_INLINE moments_bound checked_first(double hidden, double var, double mu)

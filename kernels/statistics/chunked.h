@@ -18,13 +18,6 @@
 
 enum { WELFORD_STEPS = 32, WELFORD_CHUNK = WELFORD_STEPS * BLOCK };
 
-/* Needs no pivot. */
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
-{
-    (void)statistics, (void)row;
-    return 0;
-}
-
 LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
 {
     (void)pivot, (void)statistics;

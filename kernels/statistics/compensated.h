@@ -23,19 +23,13 @@
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
-typedef struct statistics {
-    real count;
-} statistics;
+#include "statistics/count.h"
+#include "statistics/no_pivot.h"
 
 typedef struct compensated_sums {
     acc sum[UNROLL];
     acc low[UNROLL];
 } compensated_sums;
-
-LN_INLINE statistics statistics_prepare(const ln_problem *problem)
-{
-    return (statistics){(real)problem->hidden};
-}
 
 LN_INLINE void compensated_clear(compensated_sums *sums)
 {
@@ -91,13 +85,6 @@ LN_INLINE void compensated_squares(compensated_sums *sums, const row *row, acc m
             deviation = acc_first(deviation, n);
         compensated_add(sums, u, acc_multiply(deviation, deviation));
     }
-}
-
-/* Needs no pivot. */
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
-{
-    (void)statistics, (void)row;
-    return 0;
 }
 
 LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)

@@ -38,9 +38,8 @@
 
 #define LN_SQUARES_IN_DOUBLE
 
-typedef struct statistics {
-    real count;
-} statistics;
+#include "statistics/count.h"
+#include "statistics/no_pivot.h"
 
 typedef struct acc_pair {
     acc high;
@@ -51,11 +50,6 @@ typedef struct real_pair {
     real high;
     real low;
 } real_pair;
-
-LN_INLINE statistics statistics_prepare(const ln_problem *problem)
-{
-    return (statistics){(real)problem->hidden};
-}
 
 /* a + b, exactly. */
 LN_INLINE acc_pair two_sum(acc a, acc b)
@@ -204,13 +198,6 @@ LN_INLINE void pairs_add_squares(acc_pair sums[UNROLL], const row *row, acc_pair
         size_t at = i + u * LANES, n = left - u * LANES;
         sums[u] = pair_plus_square(sums[u], acc_of(row_again(row, at, n)), mean, n);
     }
-}
-
-/* Needs no pivot. */
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
-{
-    (void)statistics, (void)row;
-    return 0;
 }
 
 LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)

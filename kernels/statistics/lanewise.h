@@ -173,11 +173,7 @@ LN_INLINE moments swept_moments(const statistics *statistics, const row *row, sw
 }
 
 /* Needs a pivot for each lane, not one. */
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
-{
-    (void)statistics, (void)row;
-    return 0;
-}
+#include "statistics/no_pivot.h"
 
 LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
 {

@@ -157,7 +157,7 @@ LN_INLINE void sweep_row(sweep_sums *sums, const row *row, sweep_origin origin)
 }
 
 /* The row done again in the accumulators' type. */
-static __attribute__((noinline, cold, unused)) moments sweep_again(statistics statistics, row row)
+LN_RARE moments sweep_again(statistics statistics, row row)
 {
     return long_again(&row, statistics.count, statistics.inverse);
 }

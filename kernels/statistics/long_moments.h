@@ -2,8 +2,8 @@
  * verified share.
  *
  * The mean is given as 0 or an item, and what is left: 0 where it is below half a standard
- * deviation, since x - 0 does not round at all. A row may be done again in two passes, the second of
- * which removes the mean of the residuals.
+ * deviation, since x - 0 does not round at all. A row may be done again in two passes, the second
+ * of which removes the mean of the residuals.
  *
  * Bound of such a row: its first mean is within gamma(D + 2) A + tiny of mu, D the roundings of one
  * accumulator's turn, A = sum|x| / N; then bound_sweep() with that; and 4 u (|mu| + that) for

@@ -9,13 +9,13 @@
  *  - Rounding errors of sums over many lanes hardly add up (lanewise.h). In rows of few different
  *    values they do; then it helps that no sum has many terms: 4 up to hidden 64, 8 a chunk beyond.
  *  - A row whose mean is far from zero, d^2 > m2 / 2N (m2 / 4N from hidden 64 on: of normal rows
- *    one in 16 000), is swept once more about the pivot d, as long as that comes within 2^-8
+ *    one in 16 000), is swept once more about the pivot d, as long as that comes within 2^-10
  *    standard deviations of its mean. Else, and where squares leave the items' range, it is done
  *    again in accumulators, in two passes.
  *  - x - mean does not round in rows that passed: the first part of their mean is 0.
- * So rows about zero take the time that shifted takes. Others are swept twice: that takes twice the
- * time at hidden 768, and in groups of short rows, where the second sweep goes row by row, eight times
- * (five times that of verified at 64).
+ * So rows about zero take the time that shifted takes. Others are swept twice: that is twice the
+ * time at hidden 768. In groups of short rows, where the second sweep goes row by row, it is eight
+ * times (five times that of verified, at 64).
  *
  * What was tried, on Zen 5 from L2, as time over that of the fastest kernel of class fast (busy
  * machine, short alternations; from one run to the next they move by .02):
@@ -72,7 +72,7 @@
 #define HIDING_FLOOR 0x1p-40
 
 /* A second sweep passes where its pivot is so many times as near as a first one's. */
-#define SHARPER 0x1p8
+#define SHARPER 0x1p10
 
 /* What the parts of a lane's first element are multiples of: 1 to 31 of it. */
 #define PART_UNIT 0x1p-20

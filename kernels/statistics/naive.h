@@ -20,8 +20,7 @@ LN_INLINE moments statistics_found(const statistics *statistics, real pivot, rea
     return naive_found(statistics, sum, square);
 }
 
-#define SWEEP_SHIFTED 0
-#include "statistics/one_sweep.h"
+#include "statistics/unshifted.h"
 
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {

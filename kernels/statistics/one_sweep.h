@@ -12,8 +12,9 @@
  *
  * A file that includes this has said SWEEP_SHIFTED (1: t = x - pivot, 0: only when a row is swept
  * again), SWEEP_DOTS where sums may be of products of pairs (LANE_DOT), has CHUNK_BLOCKS, and has
- * defined those named statistics_, and where it says SWEEP_AGAIN_OWN, sweep_again();
- * statistics_pivot() and statistics_of(), for one row at a time, follow here.
+ * defined those named statistics_, and where it says SWEEP_AGAIN_OWN, sweep_again(); unshifted.h
+ * says and has what there is to a sweep over x itself. statistics_pivot() and statistics_of(), for
+ * one row at a time, follow here.
  *
  * Sums of CHUNK_BLOCKS blocks (a power of two; 0: of all) are taken over to others before the next
  * block: whoever adds blocks up sees to that, by sweep_chunk(). */
@@ -145,12 +146,19 @@ LN_INLINE moments sweep_row(const statistics *statistics, const row *row, int is
 
 #ifndef SWEEP_AGAIN_OWN
 /* The pivot was far off: takes what was found for it. Rare, so not in the way of other rows. */
-static __attribute__((noinline, cold, unused)) moments sweep_again(statistics statistics, row row,
-                                                                   moments found)
+LN_RARE moments sweep_again(statistics statistics, row row, moments found)
 {
     return sweep_row(&statistics, &row, sweep_is_long(row.hidden), found.mean + found.rest, 1);
 }
 #endif
+
+/* What was found of a row, or if that is off, what a second sweep finds. */
+LN_INLINE moments sweep_final(const statistics *statistics, row row, moments found)
+{
+    if (__builtin_expect(statistics_is_off(statistics, found), 0))
+        return sweep_again(*statistics, row, found);
+    return found;
+}
 
 /* Of LANES rows: a loop that compilers make vectors of. */
 #ifndef SWEEP_FOUND_ALL
@@ -178,10 +186,7 @@ LN_INLINE real sweep_pivot(const statistics *statistics, const row *row, int is_
 LN_INLINE moments sweep_moments(const statistics *statistics, const row *row, int is_long,
                                 real pivot)
 {
-    moments found = sweep_row(statistics, row, is_long, pivot, 0);
-    if (__builtin_expect(statistics_is_off(statistics, found), 0))
-        found = sweep_again(*statistics, *row, found);
-    return found;
+    return sweep_final(statistics, *row, sweep_row(statistics, row, is_long, pivot, 0));
 }
 
 LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)

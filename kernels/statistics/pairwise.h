@@ -7,21 +7,23 @@
  * error of the sums grows with log N instead of N; what limits it is that the mean is rounded to
  * one number before it is subtracted.
  *
- * Bound: two_pass.h's, with cascade_depth(N) for D: there, too, D counts the roundings that a term
- * goes through. */
+ * Bound: two_sweeps.h, with D = cascade_depth(N). */
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
 #include "statistics/two_sweeps.h"
 
-/* Needs no pivot. */
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
+LN_INLINE void pairwise_add(acc sums[UNROLL], const row *row, int squares, acc mean, size_t i,
+                            size_t left)
 {
-    (void)statistics, (void)row;
-    return 0;
+    if (squares)
+        two_pass_add_squares(sums, row, mean, i, left);
+    else
+        two_pass_add(sums, row, i, left);
 }
 
-LN_INLINE real pairwise_mean(const row *row, real count)
+/* The sum of x, or where `squares` says so, a constant, of (x - mean)^2. */
+LN_INLINE real pairwise_sum(const row *row, int squares, acc mean)
 {
     cascade sum;
     sum.chunks = 0;
@@ -31,31 +33,18 @@ LN_INLINE real pairwise_mean(const row *row, real count)
         size_t left = row->hidden - first, end = first + CHUNK_ELEMENTS, i = first;
         end = left < CHUNK_ELEMENTS ? row->hidden : end;
         for (; end - i >= BLOCK; i += BLOCK)
-            two_pass_add(sums, row, i, BLOCK);
-        two_pass_add(sums, row, i, end - i);
+            pairwise_add(sums, row, squares, mean, i, BLOCK);
+        pairwise_add(sums, row, squares, mean, i, end - i);
         cascade_add(&sum, sums);
     }
-    return cascade_sum(&sum) / count;
+    return cascade_sum(&sum);
 }
 
 LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
 {
     (void)pivot;
-    real mean = pairwise_mean(row, statistics->count);
-    acc means = acc_set(mean);
-    cascade square;
-    square.chunks = 0;
-    for (size_t first = 0; first < row->hidden; first += CHUNK_ELEMENTS) {
-        acc sums[UNROLL];
-        parts_clear(sums);
-        size_t left = row->hidden - first, end = first + CHUNK_ELEMENTS, i = first;
-        end = left < CHUNK_ELEMENTS ? row->hidden : end;
-        for (; end - i >= BLOCK; i += BLOCK)
-            two_pass_add_squares(sums, row, means, i, BLOCK);
-        two_pass_add_squares(sums, row, means, i, end - i);
-        cascade_add(&square, sums);
-    }
-    return (moments){mean, 0, cascade_sum(&square), 1};
+    real mean = pairwise_sum(row, 0, acc_set(0)) / statistics->count;
+    return (moments){mean, 0, pairwise_sum(row, 1, acc_set(mean)), 1};
 }
 
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)

@@ -15,35 +15,7 @@
 #ifndef LN_RAW_SUMS_H
 #define LN_RAW_SUMS_H
 
-typedef struct statistics {
-    real count;
-} statistics;
-
-LN_INLINE statistics statistics_prepare(const ln_problem *problem)
-{
-    return (statistics){(real)problem->hidden};
-}
-
-/* Sums over the whole row: the textbook has no chunks. */
-enum { CHUNK_BLOCKS = 0 };
-
-/* Needs no pivot. */
-LN_INLINE acc statistics_pivot_sum(const row *row, int is_long)
-{
-    (void)row, (void)is_long;
-    return acc_set(0);
-}
-
-LN_INLINE void statistics_pivot_fetch(const row *row, int is_long)
-{
-    (void)row, (void)is_long;
-}
-
-LN_INLINE real statistics_pivot_of(const statistics *statistics, real sum)
-{
-    (void)statistics, (void)sum;
-    return 0;
-}
+#include "statistics/count.h"
 
 LN_INLINE moments naive_found(const statistics *statistics, real sum, real square)
 {

@@ -31,19 +31,13 @@
 enum { TILE = 64, TILE_PARTS = TILE / LANES };
 _Static_assert(LN_FMA == 0 && TILE % LANES == 0, "one rounding an operation, whole tiles");
 
-typedef struct statistics {
-    real count;
-} statistics;
+#include "statistics/count.h"
+#include "statistics/no_pivot.h"
 
 typedef struct tile_sums {
     acc x[TILE_PARTS];
     acc square[TILE_PARTS];
 } tile_sums;
-
-LN_INLINE statistics statistics_prepare(const ln_problem *problem)
-{
-    return (statistics){(real)problem->hidden};
-}
 
 LN_INLINE void tile_clear(acc parts[TILE_PARTS])
 {
@@ -89,13 +83,6 @@ LN_INLINE void tile_add_residuals(tile_sums *sums, const row *row, acc mean, siz
         sums->x[p] = acc_add(sums->x[p], t);
         sums->square[p] = acc_add(sums->square[p], acc_multiply(t, t));
     }
-}
-
-/* Needs no pivot. */
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
-{
-    (void)statistics, (void)row;
-    return 0;
 }
 
 LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)

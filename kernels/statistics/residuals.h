@@ -136,8 +136,7 @@ LN_INLINE double residual_largest(const row *row)
 }
 
 /* All of it at the scale that max|x| asks for, for rows that have been touched. */
-static __attribute__((noinline, cold, unused)) moments residual_scaled(row row, real count,
-                                                                       real floor)
+LN_RARE moments residual_scaled(row row, real count, real floor)
 {
     real scale = residual_scale(residual_largest(&row), floor);
     residual_source source = {&row, scale, 1};

@@ -11,29 +11,18 @@
 
 #include "statistics/two_sweeps.h"
 
-/* Needs no pivot. */
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
-{
-    (void)statistics, (void)row;
-    return 0;
-}
-
 LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
 {
     (void)pivot;
     acc sums[UNROLL];
-    LN_UNROLLED
-    for (unsigned u = 0; u < UNROLL; u++)
-        sums[u] = acc_set(0);
+    parts_clear(sums);
     size_t i = 0;
     for (; row->hidden - i >= BLOCK; i += BLOCK)
         two_pass_add(sums, row, i, BLOCK);
     two_pass_add(sums, row, i, row->hidden - i);
     real mean = sum_of(sums) / statistics->count;
 
-    LN_UNROLLED
-    for (unsigned u = 0; u < UNROLL; u++)
-        sums[u] = acc_set(0);
+    parts_clear(sums);
     acc means = acc_set(mean);
     for (i = 0; row->hidden - i >= BLOCK; i += BLOCK)
         two_pass_add_squares(sums, row, means, i, BLOCK);

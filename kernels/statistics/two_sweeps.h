@@ -1,7 +1,7 @@
 /* What the two-pass statistics share: the two sweeps' steps, and their error.
  *
- * Bound. D = the roundings that a term of a sum goes through, that of its
- * product included; A = sum|x| / N, V the exact biased variance.
+ * Bound. D = the roundings that a term of a sum goes through, that of its product included; A =
+ * sum|x| / N, V the exact biased variance.
  *   mean: |mean - mu| <= delta = gamma(D + 2) A + tiny: the sum, N where it is not exact, the
  *         quotient.
  *   With the computed mean, sum (x - mean)^2 = N (V + (mean - mu)^2) in exact arithmetic, since
@@ -13,14 +13,8 @@
 #ifndef LN_TWO_SWEEPS_H
 #define LN_TWO_SWEEPS_H
 
-typedef struct statistics {
-    real count;
-} statistics;
-
-LN_INLINE statistics statistics_prepare(const ln_problem *problem)
-{
-    return (statistics){(real)problem->hidden};
-}
+#include "statistics/count.h"
+#include "statistics/no_pivot.h"
 
 LN_INLINE void two_pass_add(acc sums[UNROLL], const row *row, size_t i, size_t left)
 {

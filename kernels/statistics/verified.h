@@ -1,24 +1,27 @@
 /* verified: one sweep over x itself in long accumulators, and a look at what was cancelled.
  *
- *     mean = sum(x) / N     m2 = sum(x^2) - sum(x) * mean     mean in two parts, the first 0 or an item
+ *     mean = sum(x) / N     m2 = sum(x^2) - sum(x) * mean
+ *     mean in two parts, the first 0 or an item
  *
  * (The textbook formula: Chan, Golub, LeVeque, 1983, formula 1.3.) Reads the row once. It loses
- * kappa^2; but accumulators of f64 have 29 digits more than f32, so that up to kappa 2^10, which few
- * rows exceed, nothing is felt. A row for which mean^2 > 2^20 m2 / N is done again in two passes. So
- * is one of equal elements, which must come out exactly. No product overflows or vanishes: squares of
- * f32 lie well within f64. No element is more in the way than another, no pivot is needed.
+ * kappa^2; but accumulators of f64 have 29 digits more than f32, so that up to kappa 2^10, which
+ * few rows exceed, nothing is felt. A row for which mean^2 > 2^20 m2 / N is done again in two
+ * passes. So is one of equal elements, which must come out exactly. No product overflows or
+ * vanishes: squares of f32 lie well within f64. No element is more in the way than another, no
+ * pivot is needed.
  *
- * For short rows (schedule transposed), whose sums stay in registers: there eight conversions, seven
- * additions and eight fused operations for 64 elements cost less than lanewise's pivots and their
- * checks. In longer rows lanewise is ahead.
+ * For short rows (schedule transposed), whose sums stay in registers: there eight conversions,
+ * seven additions and eight fused operations for 64 elements cost less than lanewise's pivots and
+ * their checks. In longer rows lanewise is ahead.
  *
  * Bound. u the accumulators' unit, D = bound_depth(N) + 1 (short rows have fewer sums, and longer:
  * schedule/transposed.h), V the exact biased variance.
  *  1. One sweep: raw_sums.h, which has the quotient where here is a product with fl(1/N), one
  *     rounding more: delta and the rounding of the product P are counted with gamma(3). Splitting
  *     the mean rounds twice: 2 u (|mu| + delta).
- *  2. It passed: fl(mean^2) <= fl(2^20 fl(m2 fl(1/N))). With |mean| >= |mu| - delta and m2 / N <= V +
- *     E, where E is at most e (V + mu^2) + t, e and t of 1, mu^2 (1 - 2 c) <= 2^20 (V + E)(1 + 8 u):
+ *  2. It passed: fl(mean^2) <= fl(2^20 fl(m2 fl(1/N))). With |mean| >= |mu| - delta and m2 / N <=
+ *     V + E, where E is at most e (V + mu^2) + t, e and t of 1,
+ *         mu^2 (1 - 2 c) <= 2^20 (V + E)(1 + 8 u):
  *     so wherever the exact mu^2 is above twice what V allows, 2^21 V + tiny, it did not pass, as
  *     long as e 2^21 is below 1/8, which is asked for. There the claim is 3 alone.
  *  3. It did not: the first mean is within gamma(D + 2) A + tiny of mu, A = sum|x| / N; then
@@ -42,27 +45,6 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
     return (statistics){(real)problem->hidden, 1 / (real)problem->hidden};
 }
 
-/* All of a row is one chunk (one_sweep.h). */
-enum { CHUNK_BLOCKS = 0 };
-
-/* Needs no pivot. */
-LN_INLINE acc statistics_pivot_sum(const row *row, int is_long)
-{
-    (void)row, (void)is_long;
-    return acc_set(0);
-}
-
-LN_INLINE void statistics_pivot_fetch(const row *row, int is_long)
-{
-    (void)row, (void)is_long;
-}
-
-LN_INLINE real statistics_pivot_of(const statistics *statistics, real sum)
-{
-    (void)statistics, (void)sum;
-    return 0;
-}
-
 LN_INLINE moments statistics_found(const statistics *statistics, real pivot, real sum, real square)
 {
     (void)pivot;
@@ -77,8 +59,7 @@ LN_INLINE int statistics_is_off(const statistics *statistics, moments found)
     return !fine; /* of a NaN too */
 }
 
-static __attribute__((noinline, cold, unused)) moments sweep_again(statistics statistics, row row,
-                                                                   moments found)
+LN_RARE moments sweep_again(statistics statistics, row row, moments found)
 {
     (void)found;
     return long_again(&row, statistics.count, statistics.inverse);
@@ -107,10 +88,9 @@ LN_INLINE void statistics_found_all(const statistics *statistics, const real piv
     }
 }
 
-#define SWEEP_SHIFTED 0
 #define SWEEP_AGAIN_OWN
 #define SWEEP_FOUND_ALL
-#include "statistics/one_sweep.h"
+#include "statistics/unshifted.h"
 
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {

@@ -15,13 +15,6 @@
 
 #include "statistics/welford_lanes.h"
 
-/* Needs no pivot. */
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
-{
-    (void)statistics, (void)row;
-    return 0;
-}
-
 LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
 {
     (void)pivot;

@@ -1,9 +1,8 @@
 /* What welford and chunked share: accumulators side by side, their merging, and the error.
  *
- * Bound. V, mu exact; X = max|x|; S = sqrt(sum x^2 / N) = sqrt(V + mu^2). n
- * elements at most go to an accumulator, L levels merge. Errors of means are bounded
- * in the mean square, each element counted with the error of the mean of its group: that is what m2
- * feels.
+ * Bound. V, mu exact; X = max|x|; S = sqrt(sum x^2 / N) = sqrt(V + mu^2). n elements at most go to
+ * an accumulator, L levels merge. Errors of means are bounded in the mean square, each element
+ * counted with the error of the mean of its group: that is what m2 feels.
  *  1. One accumulator, exact running mean mu_k, a_k = x_k - mu_{k-1}, e_k = |mean_k - mu_k|. Three
  *     roundings (difference, 1/k, product) and that of the sum give, since
  *     mu_k = mu_{k-1} + a_k / k, and since the first step is exact (e_1 = 0),
@@ -11,10 +10,12 @@
  *     where gamma(4) for gamma(3) pays for u times their errors. So k e_k <= g sum_{2<=j<=k}
  *     (gamma(4) |a_j| + j u |mu_j| + j tiny) with g = exp(n u + gamma(4) (1 + log n)).
  *  2. Q, the accumulator's exact m2, is sum a_k b_k with b_k = x_k - mu_k = a_k (k-1)/k, so that
- *     sum_{k>=2} a_k^2 <= 2 Q, sum b_k^2 <= Q. Hardy's inequality, sum_k (1/k sum_{j<=k} |a_j|)^2
- * <= 4 sum a_j^2, and k |mu_k| <= min(k X, sum of its |x|) give over all accumulators together sum
- * e_k^2 <= N e^2,   e = g (2 sqrt(2) gamma(4) sqrt(V) + u P + tiny (n + 1)/2), P = min(n S, X (n +
- * 1)/2), and the sum over accumulators of n e_n^2 is <= N e^2 too.
+ *     sum_{k>=2} a_k^2 <= 2 Q, sum b_k^2 <= Q. Hardy's inequality,
+ *         sum_k (1/k sum_{j<=k} |a_j|)^2 <= 4 sum a_j^2,
+ *     and k |mu_k| <= min(k X, sum of its |x|) give over all accumulators together
+ *         sum e_k^2 <= N e^2,    e = g (2 sqrt(2) gamma(4) sqrt(V) + u P + tiny (n + 1)/2),
+ *         P = min(n S, X (n + 1)/2),
+ *     and the sum over accumulators of n e_n^2 is <= N e^2 too.
  *  3. The products, but for their roundings, are (a_k +- e_{k-1})(b_k +- e_k): their sum over all
  *     accumulators is off the exact Q_w by (1 + sqrt 2) sqrt(Q_w N) e + N e^2 at most
  *     (Cauchy-Schwarz).
@@ -69,6 +70,8 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
     (void)problem;
     return (statistics){0};
 }
+
+#include "statistics/no_pivot.h"
 
 /* The k-th element of each accumulator; those from left on have no k-th. */
 LN_INLINE void welford_add(welford_lanes *lanes, const row *row, size_t i, size_t left, real k)

@@ -1,15 +1,15 @@
 /* The pivots of `shifted`: an outlier must not lead them astray, wherever it stands.
  *
- * Rows of one element S = (1 + 2^-7) 2^30 among whole numbers from 1 to 8, of types that hold all of
- * them, summed up in f32. About a pivot among the many, S - p rounds to S or next to it (2 u of its
- * square), its square rounds (u), whatever else is added to it in the same sum is too small to be
- * seen, and m2 = sum(t^2) - sum(t) d is a subtraction of a number N times smaller (u, and a little
- * of what sum(t) and d are off by). So with the quotient by N (1/N and a product: 2 u), eps (u),
- * root and reciprocal (u each) rstd is off by (2 + 1 + 1 + 2 + 1) / 2 + 2 = 5.5 u at most, and a
- * hundredth of that for higher orders, and for the little.
+ * Rows of one element S = (1 + 2^-7) 2^30 among whole numbers from 1 to 8, of types that hold all
+ * of them, summed up in f32. About a pivot among the many, S - p rounds to S or next to it (2 u of
+ * its square), its square rounds (u), whatever else is added to it in the same sum is too small to
+ * be seen, and m2 = sum(t^2) - sum(t) d is a subtraction of a number N times smaller (u, and a
+ * little of what sum(t) and d are off by). So with the quotient by N (1/N and a product: 2 u), eps
+ * (u), root and reciprocal (u each) rstd is off by (2 + 1 + 1 + 2 + 1) / 2 + 2 = 5.5 u at most, and
+ * a hundredth of that for higher orders, and for the little.
  *
- * About a pivot that S has a share in, or about the mean, t^2 of all others is (S / N)^2: where N is
- * 4096, 0.51 units in the last place of S^2, and rounds to one, each time. */
+ * About a pivot that S has a share in, or about the mean, t^2 of all others is (S / N)^2: where N
+ * is 4096, 0.51 units in the last place of S^2, and rounds to one, each time. */
 #include "elements.h"
 #include "tests.h"
 
