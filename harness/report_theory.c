@@ -55,7 +55,7 @@ static const struct {
     {"reproducible", THEORY_CORRECTED, 0}, {"welford", THEORY_UPDATED, 0},
     {"chunked", THEORY_UPDATED, 32},       {"lanewise", THEORY_LANEWISE, 0},
     {"double_float", THEORY_DOUBLED, 0},   {"checked", THEORY_SHIFTED, 0},
-    {"verified", THEORY_VERIFIED, 0},
+    {"verified", THEORY_VERIFIED, 0},      {"mixed", THEORY_MIXED, 0},
 };
 
 /* A lane's sums are taken over to accumulators after so many blocks, and are added up there: what
@@ -66,12 +66,22 @@ static double lane_depth(double hidden, double block, double unroll)
     return fmin(ceil(hidden / block), CHUNK_BLOCKS) + log2(fmax(unroll, 1));
 }
 
+/* The same of sums that stay in items, but for the last two levels over lanes. */
+static double mixed_depth(double hidden, double block, double unroll)
+{
+    enum { CHUNK_BLOCKS = 8, ITEM_LEVELS = 2 }; /* statistics/mixed.h */
+    double chunks = ceil(ceil(hidden / block) / CHUNK_BLOCKS);
+    return lane_depth(hidden, block, unroll) + chunks - 1 + ITEM_LEVELS;
+}
+
 static double depth_of(const theory_kernel *kernel, size_t hidden, double block, double chunk)
 {
     if (strcmp(kernel->statistics, "compensated") == 0)
         return 3; /* the sum, the quotient, the product */
     if (strcmp(kernel->statistics, "lanewise") == 0)
         return lane_depth((double)hidden, block, kernel->unroll);
+    if (strcmp(kernel->statistics, "mixed") == 0)
+        return mixed_depth((double)hidden, block, kernel->unroll);
     if (strcmp(kernel->statistics, "checked") == 0 && kernel->storage == LN_BF16)
         block /= 2; /* a lane takes products by pairs (statistics/checked.h) */
     if (strcmp(kernel->statistics, "shifted") == 0)
@@ -104,8 +114,9 @@ bool theory_of(const theory_kernel *kernel, size_t hidden, theory *theory)
         theory->two_parts = !is_one_part(kernel->apply);
         theory->expanded = strcmp(kernel->apply, "expanded") == 0;
         theory->depth = depth_of(kernel, hidden, block, ways[i].chunk);
-        theory->unit =
-            theory->kind == THEORY_LANEWISE ? items : rounding_units[kernel->accumulator];
+        theory->unit = theory->kind == THEORY_LANEWISE || theory->kind == THEORY_MIXED
+                           ? items
+                           : rounding_units[kernel->accumulator];
         theory->rstd = rounding_units[kernel->accumulator];
         theory->apply = rounding_units[wide ? LN_F64 : LN_F32];
         theory->storage = rounding_units[kernel->storage];
@@ -126,6 +137,10 @@ static const double lanewise_square = 1.375;
 
 /* mean^2 / var is at most this, or the row is done again (CANCELLED_MOST of statistics/verified.h). */
 static const double verified_kappa_square = 0x1p20;
+
+/* mean^2 / var is at most this less 1, or the row is swept again about its mean (mixed_most() of
+ * statistics/mixed.h). */
+static const double mixed_kappa_square = 1.5;
 
 /* Adding pairs costs 4 u^2, adding squares of pairs 8 (statistics/double_float.h); then m2 is rounded
  * to one number. */
@@ -150,6 +165,8 @@ double theory_variance(const theory *theory, double kappa)
         return off * fmin(kappa * kappa, verified_kappa_square);
     case THEORY_SHIFTED:
         return off * shifted_kappa_square;
+    case THEORY_MIXED:
+        return off * mixed_kappa_square;
     case THEORY_UPDATED:
         return carried;
     case THEORY_LANEWISE:
@@ -176,6 +193,8 @@ double theory_mean(const theory *theory, double kappa)
     double off = theory->depth * theory->unit, carried = off * kappa;
     if (theory->kind == THEORY_SHIFTED)
         carried = off * sqrt(shifted_kappa_square);
+    else if (theory->kind == THEORY_MIXED)
+        carried = off * sqrt(mixed_kappa_square);
     else if (theory->kind == THEORY_LANEWISE)
         carried = off * sqrt(lanewise_square);
     else if (theory->kind == THEORY_VERIFIED)

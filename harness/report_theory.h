@@ -21,6 +21,7 @@ typedef enum theory_kind {
     THEORY_LANEWISE,  /* shifted, with a pivot for each lane */
     THEORY_DOUBLED,   /* two passes in pairs of numbers */
     THEORY_VERIFIED,  /* textbook; a row that loses too much is done again in two passes */
+    THEORY_MIXED,     /* textbook about zero, else about the mean */
 } theory_kind;
 
 typedef struct theory {

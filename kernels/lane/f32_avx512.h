@@ -49,6 +49,11 @@ LN_INLINE vec lane_stored_f32(vec a)
     return a;
 }
 
+LN_INLINE vec item_load(const item *p)
+{
+    return _mm512_loadu_ps(p);
+}
+
 LN_INLINE void item_store(item *p, vec a)
 {
     _mm512_storeu_ps(p, a);
@@ -62,6 +67,15 @@ LN_INLINE void lane_store_first_f32(element_f32 *p, vec a, size_t n)
 LN_INLINE vec lane_first(vec a, size_t n)
 {
     return _mm512_maskz_mov_ps(lane_mask(n), a);
+}
+
+/* Keeps a vector that is used twice in a register: compilers else read it again, as an operand from
+ * memory of each instruction. */
+#define LANE_HELD
+LN_INLINE vec lane_held(vec a)
+{
+    __asm__("" : "+v"(a));
+    return a;
 }
 
 LN_INLINE vec lane_add(vec a, vec b)

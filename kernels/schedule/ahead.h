@@ -15,6 +15,9 @@
  *     in four pieces, one before each row of the group                 90       -
  *     eight pivots, not sixteen; pivots a row ahead; longer chunks      81     192
  *
+ * In long rows the chain is walked in the middle of a row: at its end it costs .04 of the time at
+ * 768 (lanewise), .12 (mixed.h, which needs no pivots and has more figures).
+ *
  * Groups of 8 at hidden 256 are no better, of 4 at hidden 768 a fifth slower: rows that wait push
  * others out of L1. The fourth fused operation an element (paired.h) is what is left: 7 % at hidden
  * 768; as a product and a sum it costs the same, without the subtraction too. */
@@ -45,23 +48,25 @@ typedef struct turn {
     centre centre;
 } turn;
 
-/* The chunk that begins with column i; returns where it ends. */
-LN_INLINE size_t turn_chunk(const call *call, const turn *turn, sweep_sums *sums, size_t i)
+/* The blocks from column i to column `end`. */
+LN_INLINE size_t turn_until(const call *call, const turn *turn, sweep_sums *sums, size_t i,
+                            size_t end)
 {
-    for (size_t end = sweep_chunk_end(i, turn->later.hidden); i < end; i += BLOCK) {
+    for (; i < end; i += BLOCK) {
         sweep_add(sums, &turn->later, turn->origin, i, BLOCK);
         apply_block(&turn->this, &call->convention, turn->centre, i, BLOCK);
     }
     return i;
 }
 
-/* All else, from where the first chunk ended. */
+/* All else, from column i of the first chunk on, which is a block's. */
 LN_INLINE void turn_rest(const call *call, const turn *turn, sweep_sums *sums, size_t i)
 {
     size_t hidden = turn->later.hidden;
     while (hidden - i >= BLOCK) {
-        sweep_flush(sums);
-        i = turn_chunk(call, turn, sums, i);
+        if (i > 0 && i % CHUNK_COLUMNS == 0)
+            sweep_flush(sums);
+        i = turn_until(call, turn, sums, i, sweep_chunk_end(i, hidden));
     }
     sweep_add(sums, &turn->later, turn->origin, i, hidden - i);
     apply_block(&turn->this, &call->convention, turn->centre, i, hidden - i);
@@ -100,11 +105,17 @@ LN_INLINE centre swept_finish(const call *call, swept swept, size_t r)
     return call_centre(call, r, found);
 }
 
-/* Sweeps row r + 2 while y of row r is made, and walks the chain of row r + 1 after the first
- * chunk. */
+/* Where the chain of the row between is walked: in the middle, or where the first chunk ends. */
+LN_INLINE size_t turn_pause(size_t hidden)
+{
+    size_t half = hidden / BLOCK / 2 * BLOCK, chunk = sweep_chunk_end(0, hidden);
+    return half < chunk ? half : chunk;
+}
+
+/* Sweeps row r + 2 while y of row r is made, and in between walks the chain of row r + 1. */
 LN_INLINE void run_long(const call *call)
 {
-    size_t rows = call->problem->rows, r = 0;
+    size_t rows = call->problem->rows, r = 0, pause = turn_pause(call->problem->hidden);
     swept first = swept_alone(call->statistics, call_row(call, 0)), between = first;
     if (rows > 1)
         between = swept_alone(call->statistics, call_row(call, 1));
@@ -119,7 +130,7 @@ LN_INLINE void run_long(const call *call)
             centre = swept_finish(call, between, r + 1);
             between = turn_apart(call, &turn);
         } else {
-            size_t i = turn_chunk(call, &turn, &sums, 0);
+            size_t i = turn_until(call, &turn, &sums, 0, pause);
             centre = swept_finish(call, between, r + 1);
             between = turn_swept(call, &turn, i, &sums);
         }
@@ -138,9 +149,9 @@ LN_INLINE void run_long(const call *call)
 typedef struct group {
     size_t first;
     size_t count;
-    octet x[GROUP_ROWS];
-    octet squares[GROUP_ROWS];
-    octet raws[GROUP_ROWS];
+    swept_sum x[GROUP_ROWS];
+    swept_sum squares[GROUP_ROWS];
+    swept_sum raws[GROUP_ROWS];
     real pivot[GROUP_ROWS];
     real sum[GROUP_ROWS];
     real square[GROUP_ROWS];
@@ -160,8 +171,8 @@ LN_INLINE void group_clear(group *group)
 {
     group->first = group->count = 0;
     for (size_t g = 0; g < GROUP_ROWS; g++) {
-        group->x[g] = group->squares[g] = group->raws[g] = octet_set(0);
-        group->pivot[g] = 0;
+        group->x[g] = group->squares[g] = group->raws[g] = swept_sum_none();
+        group->pivot[g] = group->raw[g] = 0;
     }
 }
 
@@ -176,9 +187,10 @@ LN_INLINE void group_begin(const call *call, group *group, size_t first, size_t 
 LN_INLINE void group_sum_up(group *group)
 {
     for (size_t q = 0; q < group->count; q += QUAD) {
-        octet_sum_four(group->x + q, group->sum + q);
-        octet_sum_four(group->squares + q, group->square + q);
-        octet_sum_four(group->raws + q, group->raw + q);
+        swept_sum_four(group->x + q, group->sum + q);
+        swept_sum_four(group->squares + q, group->square + q);
+        if (SWEPT_RAW)
+            swept_sum_four(group->raws + q, group->raw + q);
     }
 }
 
@@ -195,8 +207,8 @@ LN_INLINE void group_find(const call *call, group *group)
                               group->square + q, group->mean + q, group->rest + q, group->m2 + q);
         LN_VECTORIZED
         for (size_t g = q; g < q + QUAD; g++)
-            group->off |= (unsigned)statistics_is_off(&call->statistics, group_moments(group, g),
-                                                      group->raw[g]);
+            group->off |=
+                (unsigned)swept_is_off(&call->statistics, group_moments(group, g), group->raw[g]);
     }
 }
 
@@ -205,9 +217,10 @@ LN_INLINE void group_find(const call *call, group *group)
 LN_RARE void group_find_again(call call, group *group)
 {
     for (size_t g = 0; g < group->count; g++) {
-        if (!statistics_is_off(&call.statistics, group_moments(group, g), group->raw[g]))
+        moments found = group_moments(group, g);
+        if (!swept_is_off(&call.statistics, found, group->raw[g]))
             continue;
-        moments found = sweep_again(call.statistics, call_row(&call, group->first + g));
+        found = swept_again(&call.statistics, call_row(&call, group->first + g), found);
         group->mean[g] = found.mean;
         group->rest[g] = found.rest;
         group->m2[g] = found.m2;
@@ -286,11 +299,12 @@ LN_INLINE void group_step(const call *call, group *later, const group *this, siz
         else if (__builtin_expect(turn.centre.strange, 0))
             swept = turn_apart(call, &turn);
         else
-            swept = turn_swept(call, &turn, turn_chunk(call, &turn, &sums, 0), &sums);
+            swept = turn_swept(call, &turn, 0, &sums);
         later->pivot[g] = swept.pivot;
         later->x[g] = swept.x;
         later->squares[g] = swept.square;
-        later->raws[g] = swept.raw;
+        if (SWEPT_RAW)
+            later->raws[g] = swept.raw;
     } else if (g < this->count) {
         apply_row(&turn.this, &call->convention, turn.centre);
     }

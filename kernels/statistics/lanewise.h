@@ -152,7 +152,7 @@ LN_INLINE void statistics_found_four(const statistics *statistics, const real pi
     }
 }
 
-LN_INLINE int statistics_is_off(const statistics *statistics, moments found, real raw)
+LN_INLINE int swept_is_off(const statistics *statistics, moments found, real raw)
 {
     real var = found.m2 * statistics->inverse;
     int fine =
@@ -167,7 +167,7 @@ LN_INLINE moments swept_moments(const statistics *statistics, const row *row, sw
 {
     moments found =
         statistics_found(statistics, swept.pivot, octet_sum(swept.x), octet_sum(swept.square));
-    if (__builtin_expect(statistics_is_off(statistics, found, octet_sum(swept.raw)), 0))
+    if (__builtin_expect(swept_is_off(statistics, found, octet_sum(swept.raw)), 0))
         found = sweep_again(*statistics, *row);
     return found;
 }

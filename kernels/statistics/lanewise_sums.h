@@ -2,6 +2,8 @@
 #ifndef LN_LANEWISE_SUMS_H
 #define LN_LANEWISE_SUMS_H
 
+#define CHUNK_COLUMNS ((size_t)CHUNK_BLOCKS * BLOCK)
+
 /* What a sweep begins with. */
 typedef struct sweep_origin {
     real pivot; /* of lane 0, to which the lanes' sums are moved in the end */
@@ -16,12 +18,25 @@ typedef struct sweep_sums {
 } sweep_sums;
 
 /* A row that has been swept: what is left are the sums over the lanes. */
+typedef octet swept_sum;
 typedef struct swept {
     real pivot;
-    octet x;
-    octet square;
-    octet raw; /* the sum of t^2 about the lanes' own pivots */
+    swept_sum x;
+    swept_sum square;
+    swept_sum raw; /* the sum of t^2 about the lanes' own pivots */
 } swept;
+
+enum { SWEPT_RAW = 1 };
+
+LN_INLINE swept_sum swept_sum_none(void)
+{
+    return octet_set(0);
+}
+
+LN_INLINE void swept_sum_four(const swept_sum a[QUAD], real sums[QUAD])
+{
+    octet_sum_four(a, sums);
+}
 
 /* The first element. */
 LN_APART item row_first_item(row row)
@@ -95,12 +110,12 @@ LN_INLINE void sweep_flush_between(sweep_sums *sums, size_t i, size_t hidden)
         sweep_flush(sums);
 }
 
-/* Where the whole blocks of the chunk end that begins with column i; sweep_flush_between() is due
- * there. */
+/* Where the whole blocks of the chunk end that column i is of; sweep_flush_between() is due there.
+ */
 LN_INLINE size_t sweep_chunk_end(size_t i, size_t hidden)
 {
-    size_t blocks = (hidden - i) / BLOCK;
-    return i + BLOCK * (blocks < CHUNK_BLOCKS ? blocks : CHUNK_BLOCKS);
+    size_t end = (i / CHUNK_COLUMNS + 1) * CHUNK_COLUMNS, whole = hidden / BLOCK * BLOCK;
+    return end < whole ? end : whole;
 }
 
 /* Adds the first min(left, BLOCK) elements from i on: the first touch of them. */
@@ -145,6 +160,12 @@ LN_INLINE void sweep_row(sweep_sums *sums, const row *row, sweep_origin origin)
 LN_RARE moments sweep_again(statistics statistics, row row)
 {
     return long_again(&row, statistics.count, statistics.inverse);
+}
+
+LN_INLINE moments swept_again(const statistics *statistics, row row, moments found)
+{
+    (void)found;
+    return sweep_again(*statistics, row);
 }
 
 #endif

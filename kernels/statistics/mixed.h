@@ -1,0 +1,217 @@
+/* mixed: one sweep over x itself in items, and what is left of it in longer accumulators.
+ *
+ *     d = sum(x) / N     m2 = sum(x^2) - sum(x) * d     mean = d, which the apply keeps as 0 and d
+ *
+ * (The textbook formula: Chan, Golub, LeVeque, 1983, formula 1.3.) Items add up over the row, and
+ * over the lanes until four sums are left; these are added up, and all else is done, in
+ * accumulators. It is checked.h's sweep, whose sums need no pivot and no subtraction, made for a
+ * row ULP of 2:
+ *  - Rounding errors of sums over many lanes hardly add up (lanewise.h). In rows of few different
+ *    values they do; then it helps that no sum has many terms: 4 up to hidden 64, 8 a chunk beyond.
+ *  - A row whose mean is far from zero, d^2 > m2 / 2N (m2 / 4N from hidden 64 on: of normal rows
+ *    one in 16 000), is swept once more about the pivot d, as long as that comes within 2^-10
+ *    standard deviations of its mean. Else, and where squares leave the items' range, it is done
+ *    again in accumulators, in two passes.
+ *  - x - mean does not round in rows that passed: the first part of their mean is 0.
+ * So rows about zero take the time that shifted takes. Others are swept twice: that is twice the
+ * time at hidden 768. In groups of short rows, where the second sweep goes row by row, it is eight
+ * times (five times that of verified, at 64).
+ *
+ * What was tried, on Zen 5 from L2, as time over that of the fastest kernel of class fast (busy
+ * machine, short alternations; from one run to the next they move by .02):
+ *     hidden                                                    64    256    768   1024
+ *     sums in accumulators (verified, transposed)             1.57      -      -      -
+ *     about lanes' pivots (lanewise, ahead)                      -   1.26   1.27   1.22
+ *     the same, its chain in the middle of the row               -   1.25   1.22   1.18
+ *     this; compilers read x twice, for a sum and a square    1.16   1.17   1.19   1.25
+ *     x kept in a register (lane_held()), chunks of 16 blocks 1.13   1.06   1.11   1.21
+ *     and the chain at the end of the row                        -   1.03   1.24   1.18
+ *     and in the middle, chunks of 8 blocks (this, ahead)        -   1.06   1.15   1.21
+ *     no mean taken off where it is 0 (this, transposed)      1.08      -      -      -
+ *     three rows ahead, so that no turn waits for a chain        -   1.26   1.14   1.17
+ *     eight accumulators, not four                               -   1.10   1.21   1.18
+ *     about a part of each lane's first element                  -   1.13   1.20   1.22
+ * (The last makes lanes round otherwise where values are alike: row ULP 1.8, not 2.0, on
+ * alternating signs with chunks of 16 blocks. Sums that begin with such a part instead of 0 cost
+ * nothing, and do nothing: what a term of a sum loses depends on the term and the sum's exponent
+ * alone.) mean^2 <= var in place of var / 4 makes alternating scales 3.1 units off, at hidden 256:
+ * both sums lose twice.
+ *
+ * Bound. V the exact biased variance, u = ITEM_UNIT, g its gamma, g' that of the accumulators, D
+ * the roundings of a sum in items, R^2 = V + a^2.
+ *  1. A sweep about p, |mu - p| <= a (p = 0 in the first): bound_sweep() of bound.h, with two
+ *     units:
+ *         e = (g(D + 1) + g'(5)) R              what sum(t) is off by, over N
+ *         delta = e + g'(3)(a + e) + tiny       what d is
+ *         E = (g(D + 2) + g'(5)) R^2 + 4 tiny_item + a (e + delta) + e delta
+ *             + u' (a + e)(a + delta)
+ *     for m2 / N, and its last rounding. (g'(5): two levels of the tree, and the product of both
+ *     errors.) Splitting the mean rounds twice: 4 u' (|mu| + a + delta).
+ *     The second sweep is about a part q_j <= w |t_0j| of each lane's first t: w = 2^-15, P^2 = sum
+ *     n_j q_j^2 / N <= w^2 ceil(N / lanes) R^2. t and q - t round, relative to |t| + |q|, whose
+ *     squares have a mean of at most (R + P)^2. Moving the sums back to p rounds twice; squares
+ *     take over the errors of sums times |q_j|, 2 g(D + 4) P (R + P) N in all (Cauchy-Schwarz), and
+ *     round twice. So there g(D + 4)(R + 2 P) is for g(D + 1) R, and g(D + 8)(R + 2 P)^2 for g(D +
+ *     2) R^2.
+ *  2. A sweep that passed has fl(d^2) <= fl(k fl(m2 fl(1/N))), k = mixed_most() in the first and
+ *     SHARPER^-2 in the second, so with |d| >= a - delta(a)
+ *         a <= f(a) = sqrt(k (V + E(a))(1 + g'(8)) + 2^10 tiny_item) + delta(a).
+ *     f(a) / a falls as a grows (E is at most quadratic in a, delta at most linear): f(b) < b rules
+ *     out every a >= b, as in shifted.h. That bounds a for the second sweep, and |mu| for the
+ *     first.
+ *  3. Where |mu| and its error are below what the least computed variance allows, the first sweep
+ *     did pass: then 1 with a = |mu|.
+ *  4. A row that was done again in accumulators: long_moments.h.
+ * The claim is 3, or the widest of 1 and 4, as far as 2 leaves them. */
+#ifndef LN_STATISTICS_H
+#define LN_STATISTICS_H
+
+/* Below it squares may have been lost, above it they may overflow. */
+#define LOWEST 0x1p-100
+#define HIGHEST 0x1p100
+#define HIDING_FLOOR 0x1p-40
+
+/* A second sweep passes where its pivot is so many times as near as a first one's. */
+#define SHARPER 0x1p10
+
+/* What the parts of a lane's first element are multiples of: 1 to 31 of it. */
+#define PART_UNIT 0x1p-20
+#define PART_MOST 0x1p-15
+
+/* A chunk's sums are taken over to others: sums do not grow long. */
+enum { CHUNK_BLOCKS = 8 };
+
+/* Levels of the tree over a vector's lanes that are in items. */
+enum { ITEM_LEVELS = 2 };
+
+/* What mean^2 / var may be: means of normal rows are within four of their standard deviations. */
+LN_INLINE real mixed_most(const ln_problem *problem)
+{
+    return (real)fmin(0.5, fmax(0.25, 16 / (double)problem->hidden));
+}
+
+LN_INLINE real mixed_lowest(const ln_convention *convention)
+{
+    return convention_floor(convention) < (real)HIDING_FLOOR ? (real)LOWEST : 0;
+}
+
+#include "statistics/long_moments.h"
+
+#ifndef LN_BOUND_ONLY
+
+typedef struct statistics {
+    real count;
+    real inverse;
+    real lowest;
+    real most;
+    item counts[LANES]; /* elements of each lane */
+    item parts[LANES];
+} statistics;
+
+LN_INLINE statistics statistics_prepare(const ln_problem *problem)
+{
+    size_t hidden = problem->hidden;
+    statistics statistics = {.count = (real)hidden,
+                             .inverse = 1 / (real)hidden,
+                             .lowest = mixed_lowest(&problem->convention),
+                             .most = mixed_most(problem)};
+    for (size_t i = 0; i < LANES; i++) {
+        statistics.counts[i] = (item)(hidden / LANES + (i < hidden % LANES));
+        statistics.parts[i] = (item)(2 * i + 1) * (item)PART_UNIT;
+    }
+    return statistics;
+}
+
+LN_INLINE moments statistics_found(const statistics *statistics, real sum, real square)
+{
+    real mean = sum * statistics->inverse, m2 = square - sum * mean;
+    return (moments){0, mean, m2 < 0 ? 0 : m2, 1}; /* a NaN stays one */
+}
+
+LN_INLINE int statistics_is_off(const statistics *statistics, moments found)
+{
+    real var = found.m2 * statistics->inverse;
+    int fine = (found.rest * found.rest <= statistics->most * var) & (var >= statistics->lowest) &
+               (var < (real)HIGHEST);
+    return !fine; /* of a NaN too */
+}
+
+#include "statistics/mixed_sums.h"
+
+#endif
+
+/* Step 1; again: of the second sweep. */
+LN_INLINE moments_bound mixed_sweep_bound(const ln_problem *problem, const ln_row_facts *facts,
+                                          double a, int again)
+{
+    double n = (double)problem->hidden, blocks = ceil(n / BLOCK), chunk = CHUNK_BLOCKS;
+    double depth = fmin(blocks, chunk + ceil(blocks / chunk)) + log2(UNROLL) + 1 + ITEM_LEVELS;
+    double most = sqrt(facts->var + a * a);
+    if (again)
+        most *= 1 + 2 * PART_MOST * sqrt(ceil(n / LN_LANES));
+    double e = (item_gamma(depth + (again ? 4 : 1)) + bound_gamma(5)) * most;
+    double delta = e + bound_gamma(3) * (a + e) + REAL_TINY;
+    double error = (item_gamma(depth + (again ? 8 : 2)) + bound_gamma(5)) * most * most +
+                   4 * ITEM_TINY + a * (e + delta) + e * delta + REAL_UNIT * (a + e) * (a + delta) +
+                   REAL_TINY;
+    error += REAL_UNIT * (facts->var + error);
+    double split = 4 * REAL_UNIT * (fabs(facts->mean) + a + delta);
+    moments_bound bound = bound_around(facts->var, error, delta + split, a + delta);
+    bound.var_lo = fmax(0, bound.var_lo);
+    return bound;
+}
+
+/* Step 2: the largest a that passes, infinite where every one might. */
+LN_INLINE double mixed_passing(const ln_problem *problem, const ln_row_facts *facts, int again)
+{
+    double limit = again ? 1 / (SHARPER * SHARPER) : (double)mixed_most(problem);
+    double b = 1.25 * sqrt(limit * facts->var) + 64 * sqrt(ITEM_TINY);
+    for (int tries = 0; tries < 60; tries++, b *= 1.5) {
+        moments_bound at = mixed_sweep_bound(problem, facts, b, again);
+        double f = sqrt(limit * at.var_hi * (1 + bound_gamma(8)) + 0x1p10 * ITEM_TINY) + at.mean;
+        if (f * bound_slack < b)
+            return f * bound_slack;
+    }
+    return INFINITY;
+}
+
+/* Step 3. */
+LN_INLINE int mixed_surely_passes(const ln_problem *problem, const moments_bound *first)
+{
+    double rest = first->rest * (1 + bound_gamma(8)), least = first->var_lo * (1 - bound_gamma(8));
+    return rest * rest < (double)mixed_most(problem) * least &&
+           least > (double)mixed_lowest(&problem->convention) &&
+           first->var_hi * (1 + bound_gamma(8)) < HIGHEST;
+}
+
+LN_INLINE moments_bound mixed_widest(moments_bound a, moments_bound b)
+{
+    return (moments_bound){fmax(a.mean, b.mean), fmax(a.rest, b.rest), fmin(a.var_lo, b.var_lo),
+                           fmax(a.var_hi, b.var_hi), 1};
+}
+
+/* Whether a computed variance may lie where sweeps pass. */
+LN_INLINE int mixed_is_within(const ln_problem *problem, const moments_bound *bound)
+{
+    return bound->var_hi >= (double)mixed_lowest(&problem->convention) && bound->var_lo < HIGHEST;
+}
+
+LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
+{
+    double mu = fabs(facts->mean), second = mixed_passing(problem, facts, 1);
+    moments_bound first = mixed_sweep_bound(problem, facts, mu, 0);
+    if (mixed_surely_passes(problem, &first))
+        return first;
+    moments_bound claim = long_again_bound(problem, facts);
+    if (facts->var == 0 && facts->max_dev == 0)
+        return claim;
+    moments_bound about = mixed_sweep_bound(problem, facts, second, 1);
+    about.rest = long_rest_bound(about.var_hi, mu + about.mean);
+    if (mixed_is_within(problem, &about))
+        claim = mixed_widest(claim, about);
+    if (mu <= mixed_passing(problem, facts, 0) && mixed_is_within(problem, &first))
+        claim = mixed_widest(claim, first);
+    return claim;
+}
+
+#endif

@@ -1,0 +1,306 @@
+/* The sums of mixed.h: sweeps in items, in the words of the schedules ahead and transposed. */
+#ifndef LN_MIXED_SUMS_H
+#define LN_MIXED_SUMS_H
+
+#ifndef ITEM_SUMS
+#error "mixed is for accumulators that add up lanes of items (item_sum_four())"
+#endif
+
+#ifndef LANE_HELD
+#define lane_held(a) (a)
+#endif
+
+#define CHUNK_COLUMNS ((size_t)CHUNK_BLOCKS * BLOCK)
+
+typedef struct sweep_sums {
+    vec x[UNROLL];
+    vec square[UNROLL];
+    vec whole_x; /* of the chunks before */
+    vec whole_square;
+} sweep_sums;
+
+/* A row that has been swept: what is left are the sums over its lanes. */
+typedef vec swept_sum;
+typedef struct swept {
+    real pivot; /* 0 */
+    swept_sum x;
+    swept_sum square;
+    swept_sum raw; /* of no use here */
+} swept;
+
+enum { SWEPT_RAW = 0, QUAD = 4 };
+
+/* Needs no pivot. */
+typedef struct sweep_origin {
+    char none;
+} sweep_origin;
+
+LN_INLINE sweep_origin sweep_origin_of(const statistics *statistics, const row *row)
+{
+    (void)statistics, (void)row;
+    return (sweep_origin){0};
+}
+
+LN_INLINE void sweep_clear(sweep_sums *sums)
+{
+    LN_UNROLLED
+    for (unsigned u = 0; u < UNROLL; u++)
+        sums->x[u] = sums->square[u] = lane_set(0);
+    sums->whole_x = sums->whole_square = lane_set(0);
+}
+
+/* The sum of UNROLL vectors, by the tree of parts_sum(). */
+LN_INLINE vec items_sum(const vec parts[UNROLL])
+{
+    vec sums[UNROLL];
+    LN_UNROLLED
+    for (unsigned u = 0; u < UNROLL; u++)
+        sums[u] = parts[u];
+    LN_UNROLLED
+    for (unsigned half = UNROLL / 2; half > 0; half /= 2) {
+        LN_UNROLLED
+        for (unsigned u = 0; u < half; u++)
+            sums[u] = lane_add(sums[u], sums[u + half]);
+    }
+    return sums[0];
+}
+
+LN_INLINE void sweep_flush(sweep_sums *sums)
+{
+    sums->whole_x = lane_add(sums->whole_x, items_sum(sums->x));
+    sums->whole_square = lane_add(sums->whole_square, items_sum(sums->square));
+    LN_UNROLLED
+    for (unsigned u = 0; u < UNROLL; u++)
+        sums->x[u] = sums->square[u] = lane_set(0);
+}
+
+/* Where the whole blocks of the chunk end that column i is of. */
+LN_INLINE size_t sweep_chunk_end(size_t i, size_t hidden)
+{
+    size_t end = (i / CHUNK_COLUMNS + 1) * CHUNK_COLUMNS, whole = hidden / BLOCK * BLOCK;
+    return end < whole ? end : whole;
+}
+
+/* Adds to the sums number u. */
+LN_INLINE void sweep_add_one(sweep_sums *sums, unsigned u, vec t)
+{
+    sums->x[u] = lane_add(sums->x[u], t);
+    sums->square[u] = multiply_add(t, t, sums->square[u]);
+}
+
+/* Adds the first min(left, BLOCK) elements from i on: the first touch of them. */
+LN_INLINE void sweep_add(sweep_sums *sums, const row *row, sweep_origin origin, size_t i,
+                         size_t left)
+{
+    (void)origin;
+    LN_UNROLLED
+    for (unsigned u = 0; u < UNROLL; u++)
+        if (left > u * LANES)
+            sweep_add_one(sums, u, lane_held(row_first(row, i + u * LANES, left - u * LANES)));
+}
+
+LN_INLINE swept sweep_end(const statistics *statistics, const sweep_sums *sums, sweep_origin origin)
+{
+    (void)statistics, (void)origin;
+    return (swept){0, lane_add(sums->whole_x, items_sum(sums->x)),
+                   lane_add(sums->whole_square, items_sum(sums->square)), lane_set(0)};
+}
+
+LN_INLINE void sweep_row(sweep_sums *sums, const row *row, sweep_origin origin)
+{
+    size_t hidden = row->hidden, i = 0;
+    sweep_clear(sums);
+    while (hidden - i >= BLOCK) {
+        for (size_t end = sweep_chunk_end(i, hidden); i < end; i += BLOCK)
+            sweep_add(sums, row, origin, i, BLOCK);
+        if (hidden - i >= BLOCK)
+            sweep_flush(sums);
+    }
+    sweep_add(sums, row, origin, i, hidden - i);
+}
+
+/* ---- Rows that did not pass ---- */
+
+/* A row less its pivot p, t = x - p, about a small part q of each lane's first t, no two of which
+ * are alike: such rows may have many equal t, which then round otherwise in each lane. Over n
+ * elements sum t = n q - sum(q - t), and sum t^2 = sum (q - t)^2 + q (sum t - sum(q - t)). */
+LN_INLINE swept sweep_about(const statistics *statistics, const row *row, item pivot)
+{
+    size_t hidden = row->hidden;
+    vec p = lane_set(pivot);
+    vec q =
+        lane_multiply(lane_subtract(row_again(row, 0, hidden), p), item_load(statistics->parts));
+    sweep_sums sums;
+    sweep_clear(&sums);
+    for (size_t i = 0; i < hidden; i += BLOCK) {
+        if (i > 0 && i % CHUNK_COLUMNS == 0)
+            sweep_flush(&sums);
+        LN_UNROLLED
+        for (unsigned u = 0; u < UNROLL; u++) {
+            size_t at = i + u * LANES, n = hidden - at;
+            if (at >= hidden)
+                continue;
+            vec t = lane_subtract(q, lane_subtract(row_again(row, at, n), p));
+            sweep_add_one(&sums, u, n < LANES ? lane_first(t, n) : t);
+        }
+    }
+    swept found = sweep_end(statistics, &sums, (sweep_origin){0});
+    vec x = lane_subtract(lane_multiply(item_load(statistics->counts), q), found.x);
+    found.square = multiply_add(q, lane_subtract(x, found.x), found.square);
+    found.x = x;
+    return found;
+}
+
+static __attribute__((noinline, cold, unused)) moments sweep_long(const statistics *statistics,
+                                                                  row row)
+{
+    return long_again(&row, statistics->count, statistics->inverse);
+}
+
+/* Once more about its mean, or in accumulators. Not in the way of other rows; but not so rare that
+ * it should be made for few bytes. */
+LN_APART moments swept_again(const statistics *statistics, row row, moments found)
+{
+    item pivot = (item)found.rest;
+    real of[2];
+    swept swept = sweep_about(statistics, &row, pivot);
+    item_sum_two(swept.x, swept.square, of);
+    moments about = statistics_found(statistics, of[0], of[1]);
+    real rest = about.rest * (real)SHARPER;
+    if (statistics_is_off(statistics, about) || rest * rest > about.m2 * statistics->inverse)
+        return sweep_long(statistics, row);
+    return long_split(pivot, about.rest, about.m2, statistics->inverse);
+}
+
+/* The same, given a copy: what it is given it might change, for all the compiler knows. */
+static __attribute__((noinline, cold, unused)) moments sweep_again(statistics statistics, row row,
+                                                                   moments found)
+{
+    return swept_again(&statistics, row, found);
+}
+
+/* ---- What the schedule ahead asks for ---- */
+
+LN_INLINE swept_sum swept_sum_none(void)
+{
+    return lane_set(0);
+}
+
+LN_INLINE void swept_sum_four(const swept_sum a[QUAD], real sums[QUAD])
+{
+    item_sum_four(a, sums);
+}
+
+LN_INLINE int swept_is_off(const statistics *statistics, moments found, real raw)
+{
+    (void)raw;
+    return statistics_is_off(statistics, found);
+}
+
+/* From the sums over lanes to the moments, by way of a second attempt if need be. */
+LN_INLINE moments swept_moments(const statistics *statistics, const row *row, swept swept)
+{
+    real sums[2];
+    item_sum_two(swept.x, swept.square, sums);
+    moments found = statistics_found(statistics, sums[0], sums[1]);
+    if (__builtin_expect(statistics_is_off(statistics, found), 0))
+        found = sweep_again(*statistics, *row, found);
+    return found;
+}
+
+/* Of n rows at once: loops without branches, of which compilers make vectors. */
+LN_INLINE void mixed_found(const statistics *statistics, size_t n, const real sum[],
+                           const real square[], real mean[], real rest[], real m2[])
+{
+    LN_VECTORIZED
+    for (size_t g = 0; g < n; g++) {
+        real d = sum[g] * statistics->inverse, found = square[g] - sum[g] * d;
+        mean[g] = 0;
+        rest[g] = d;
+        m2[g] = found < 0 ? 0 : found;
+    }
+}
+
+LN_INLINE void statistics_found_four(const statistics *statistics, const real pivot[QUAD],
+                                     const real sum[QUAD], const real square[QUAD], real mean[QUAD],
+                                     real rest[QUAD], real m2[QUAD])
+{
+    (void)pivot;
+    mixed_found(statistics, QUAD, sum, square, mean, rest, m2);
+}
+
+/* ---- One row at a time ---- */
+
+LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
+{
+    (void)statistics, (void)row;
+    return 0;
+}
+
+LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+{
+    sweep_sums sums;
+    sweep_origin origin = sweep_origin_of(statistics, row);
+    (void)pivot;
+    sweep_row(&sums, row, origin);
+    return swept_moments(statistics, row, sweep_end(statistics, &sums, origin));
+}
+
+/* ---- What the schedule transposed asks for, of one_sweep.h's words ---- */
+
+#ifdef LANE_SUM_SQUARE
+
+#define STATISTICS_ONE_SWEEP
+#define SWEEP_SHIFTED 0
+#define SWEEP_ITEMS          /* its sums over lanes are vectors of items */
+#define STATISTICS_UNSHIFTED /* the first part of the mean is 0, but of rows that were done again */
+
+LN_INLINE int sweep_is_long(size_t elements)
+{
+    (void)elements;
+    return 0;
+}
+
+LN_INLINE real sweep_pivot(const statistics *statistics, const row *row, int is_long)
+{
+    (void)statistics, (void)row, (void)is_long;
+    return 0;
+}
+
+LN_INLINE moments sweep_moments(const statistics *statistics, const row *row, int is_long,
+                                real pivot)
+{
+    (void)is_long;
+    return statistics_of(statistics, row, pivot);
+}
+
+LN_INLINE real statistics_pivot_of(const statistics *statistics, real sum)
+{
+    (void)statistics, (void)sum;
+    return 0;
+}
+
+LN_INLINE void statistics_found_all(const statistics *statistics, const real pivot[LANES],
+                                    const real sum[LANES], const real square[LANES],
+                                    real mean[LANES], real rest[LANES], real m2[LANES])
+{
+    (void)pivot;
+    mixed_found(statistics, LANES, sum, square, mean, rest, m2);
+}
+
+/* From here on what a schedule adds up are items. */
+#define acc vec
+#define acc_fold vec
+#define acc_of(a) lane_held(a)
+#define acc_set(a) lane_set((item)(a))
+#define acc_add lane_add
+#define acc_subtract lane_subtract
+#define acc_multiply lane_multiply
+#define acc_multiply_add multiply_add
+#define acc_first lane_first
+#define acc_fold_one(a) (a)
+#define acc_fold_four lane_fold_four
+#undef ACC_LOADS
+
+#endif
+#endif
