@@ -20,14 +20,12 @@
 #define centre_of paired_of
 #define centre_of_parts paired_of_parts
 #define centre_normalise paired_normalise
-#define centre_normalise_unshifted paired_normalise_unshifted
 #define centre_bound paired_bound
 #include "apply/paired.h"
 #undef centre
 #undef centre_of
 #undef centre_of_parts
 #undef centre_normalise
-#undef centre_normalise_unshifted
 #undef centre_bound
 
 #define CENTRE_GUARDED
@@ -78,11 +76,6 @@ LN_INLINE centre centre_of_fine_parts(const item parts[CENTRE_PARTS])
 LN_INLINE vec centre_normalise(centre centre, vec x)
 {
     return paired_normalise(centre.items, x);
-}
-
-LN_INLINE vec centre_normalise_unshifted(centre centre, vec x)
-{
-    return paired_normalise_unshifted(centre.items, x);
 }
 
 LN_INLINE double guarded_bound(const ln_problem *problem, const ln_row_facts *facts,

@@ -67,13 +67,6 @@ LN_INLINE vec centre_normalise(centre centre, vec x)
     return multiply_add(deviation, centre.rstd, rest);
 }
 
-/* The same, bit for bit, where the mean's first part is 0. */
-LN_INLINE vec centre_normalise_unshifted(centre centre, vec x)
-{
-    vec rest = multiply_add(x, centre.rstd_rest, centre.addend);
-    return multiply_add(x, centre.rstd, rest);
-}
-
 LN_INLINE double centre_bound(const ln_problem *problem, const ln_row_facts *facts,
                               const moments_bound *moments, double rho)
 {

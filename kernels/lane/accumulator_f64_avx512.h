@@ -157,7 +157,7 @@ LN_INLINE acc acc_sum_folds(const acc_fold folds[4])
 }
 
 /* The sums over the lanes of vectors of items: lanes i + 8, then i + 4 in items, then neighbours, i
- * + 1 and i + 2, in accumulators. Of two vectors, of four, and of sixteen that have been folded. */
+ * + 1 and i + 2, in accumulators. Of two vectors, and of four. */
 #define ITEM_SUMS
 LN_INLINE void item_sum_two(vec a, vec b, real sums[2])
 {
@@ -190,22 +190,6 @@ LN_INLINE void item_sum_four(const vec a[4], real sums[4])
     octet one = _mm512_add_pd(two, _mm512_permutex_pd(two, 0x4e));
     const __m512i order = _mm512_set_epi64(0, 0, 0, 0, 5, 1, 4, 0);
     _mm256_storeu_pd(sums, _mm512_castpd512_pd256(_mm512_permutexvar_pd(order, one)));
-}
-
-LN_INLINE void item_sum_two_folds(vec a, vec b, real sums[8])
-{
-    octet ab = item_sum_neighbours(octet_of_first(a), octet_of_first(b));
-    octet cd = item_sum_neighbours(octet_of_second(a), octet_of_second(b));
-    octet one =
-        _mm512_add_pd(_mm512_shuffle_f64x2(ab, cd, 0x88), _mm512_shuffle_f64x2(ab, cd, 0xdd));
-    const __m512i order = _mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0);
-    _mm512_storeu_pd(sums, _mm512_permutexvar_pd(order, one));
-}
-
-LN_INLINE void item_sum_folds(const vec folds[4], real sums[LANES])
-{
-    item_sum_two_folds(folds[0], folds[1], sums);
-    item_sum_two_folds(folds[2], folds[3], sums + 8);
 }
 
 /* From memory at once: a conversion reads half a register of items. */

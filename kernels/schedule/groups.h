@@ -9,10 +9,7 @@
 #error "the schedule transposed is for accumulators that transpose (acc_fold_four())"
 #endif
 
-#ifndef SWEEP_ITEMS
-enum { QUAD = 4 };
-#endif
-enum { QUADS = LANES / QUAD }; /* QUAD rows are what acc_fold_four() takes */
+enum { QUAD = 4, QUADS = LANES / QUAD }; /* QUAD rows are what acc_fold_four() takes */
 
 /* Rows without a pivot take fewer operations, and fewer again where no y is subnormal. */
 #ifdef STATISTICS_CHECKED
@@ -37,7 +34,7 @@ typedef struct group {
     unsigned again; /* some row needs a second look */
     int regular;    /* all rows, and gamma and beta (convention_is_regular()) */
 #ifdef CENTRE_GUARDED
-    unsigned strange;      /* some row is, or its mean has a first part that no other has */
+    unsigned strange;      /* some row is */
     centre centres[LANES]; /* if so */
 #endif
 } group;
@@ -53,19 +50,9 @@ LN_INLINE void row_next(const call *call, row *row)
 
 /* ---- What is done once a group ---- */
 
-/* The sums over the lanes of LANES rows. */
-LN_INLINE void group_sums_of(const acc_fold folds[QUADS], real sums[LANES])
-{
-#ifdef SWEEP_ITEMS
-    item_sum_folds(folds, sums);
-#else
-    acc_store(sums, acc_sum_folds(folds));
-#endif
-}
-
 LN_INLINE void group_take_pivots(const call *call, group *group)
 {
-    group_sums_of(group->pivots, group->pivot);
+    acc_store(group->pivot, acc_sum_folds(group->pivots));
     LN_VECTORIZED
     for (size_t g = 0; g < LANES; g++)
         group->pivot[g] = statistics_pivot_of(&call->statistics, group->pivot[g]);
@@ -138,8 +125,8 @@ LN_INLINE void group_piece(const call *call, group *group, size_t piece)
 {
     if (piece == 0) {
         real sum[LANES], square[LANES];
-        group_sums_of(group->sums, sum);
-        group_sums_of(group->squares, square);
+        acc_store(sum, acc_sum_folds(group->sums));
+        acc_store(square, acc_sum_folds(group->squares));
         statistics_found_all(&call->statistics, group->pivot, sum, square, group->mean, group->rest,
                              group->m2);
     } else if (piece == 1) {
@@ -176,19 +163,12 @@ LN_RARE void group_look_again(call call, group *group)
     for (size_t g = 0; g < group->count; g++) {
         moments found = group_moments(group, g);
         if (statistics_is_off(&call.statistics, found))
-#ifdef SWEEP_ITEMS
-            found = swept_again(&call.statistics, call_row(&call, group->first + g), found);
-#else
             found = sweep_again(call.statistics, call_row(&call, group->first + g), found);
-#endif
         factor rstd = convention_rstd(&call.convention, found);
         group_keep(&call, group, g, found, rstd);
 #ifdef CENTRE_GUARDED
         group->centres[g] = centre_of(found, rstd, call.convention.quotient);
         group->strange |= (unsigned)group->centres[g].strange;
-#ifdef STATISTICS_UNSHIFTED
-        group->strange |= found.mean != 0;
-#endif
 #endif
         keep_moments(call.tensors, group->first + g, found, rstd);
     }

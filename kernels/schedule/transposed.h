@@ -222,21 +222,19 @@ LN_INLINE void row_put(const call *call, storage *y, vec value, size_t n, int re
         row_store(y, value, n);
 }
 
-/* xhat, where the mean may be known to have no first part (a constant). */
-LN_INLINE vec row_normalise(centre centre, vec x, int unshifted)
+LN_INLINE vec row_normalise(centre centre, vec x, int regular)
 {
-#ifdef STATISTICS_UNSHIFTED
-    if (unshifted)
+#ifdef STATISTICS_CHECKED
+    if (regular)
         return centre_normalise_unshifted(centre, x);
 #endif
-    (void)unshifted;
+    (void)regular;
     return centre_normalise(centre, x);
 }
 
-/* y of a row: all of it is read before any is written, since vectors overlap. together, a constant:
- * in a full turn (turn_is_full()). */
+/* y of a row: all of it is read before any is written, since vectors overlap. */
 LN_INLINE void row_apply(const call *call, const affine_terms terms[MOST], const row *row,
-                         shape shape, centre centre, int together)
+                         shape shape, centre centre, int regular)
 {
     vec x[MOST];
     const struct row rest = shape_rest(row, shape);
@@ -247,8 +245,7 @@ LN_INLINE void row_apply(const call *call, const affine_terms terms[MOST], const
     LN_UNROLLED
     for (size_t u = 0; u < shape.vectors; u++)
         row_put(call, u == 0 ? row->y : rest.y + (u - 1) * LANES,
-                convention_finish_any(row_normalise(centre, x[u], together), terms[u]), n,
-                together && GROUPS_REGULAR);
+                convention_finish_any(row_normalise(centre, x[u], regular), terms[u]), n, regular);
 }
 
 LN_INLINE void shape_terms(const call *call, shape shape, affine_terms terms[MOST])
@@ -329,7 +326,7 @@ LN_INLINE void turn_together(const call *call, turn turn, shape shape)
             swept.x += to_swept;
             taken.x += to_taken;
             row_fetch(&taken);
-            row_apply(call, terms, &applied, shape, group_centre(turn.this, at), 1);
+            row_apply(call, terms, &applied, shape, group_centre(turn.this, at), GROUPS_REGULAR);
             row_sweep(&swept, shape, turn.later->pivot[at], &sums[g], &squares[g]);
             if (SWEEP_SHIFTED)
                 pivots[g] = row_take(&taken, shape);

@@ -56,7 +56,6 @@ LN_INLINE int statistics_is_off(const statistics *statistics, moments found)
 }
 
 #define STATISTICS_CHECKED
-#define STATISTICS_UNSHIFTED /* the first part of the mean is 0, but of rows that were swept again */
 #ifdef LANE_DOT
 #define SWEEP_DOTS
 #endif

@@ -14,8 +14,10 @@
  *    again in accumulators, in two passes.
  *  - x - mean does not round in rows that passed: the first part of their mean is 0.
  * So rows about zero take the time that shifted takes. Others are swept twice: that is twice the
- * time at hidden 768. In groups of short rows, where the second sweep goes row by row, it is eight
- * times (five times that of verified, at 64).
+ * time at hidden 768. Groups of short rows are not for it: where one of 16 is off, all wait for its
+ * second sweep. Transposed, at 64, it took 1.12 times the time of fast, but 3.2 times where means
+ * are .3 standard deviations and 9 times where they are 1 (with their sums over lanes taken
+ * together 3.8 and 7); verified takes 1.57 times whatever the mean.
  *
  * What was tried, on Zen 5 from L2, as time over that of the fastest kernel of class fast (busy
  * machine, short alternations; from one run to the next they move by .02):
@@ -27,7 +29,7 @@
  *     x kept in a register (lane_held()), chunks of 16 blocks 1.13   1.06   1.11   1.21
  *     and the chain at the end of the row                        -   1.03   1.24   1.18
  *     and in the middle, chunks of 8 blocks (this, ahead)        -   1.06   1.15   1.21
- *     no mean taken off where it is 0 (this, transposed)      1.08      -      -      -
+ *     no mean taken off where it is 0 (transposed)            1.08      -      -      -
  *     three rows ahead, so that no turn waits for a chain        -   1.26   1.14   1.17
  *     eight accumulators, not four                               -   1.10   1.21   1.18
  *     about a part of each lane's first element                  -   1.13   1.20   1.22

@@ -1,4 +1,4 @@
-/* The sums of mixed.h: sweeps in items, in the words of the schedules ahead and transposed. */
+/* The sums of mixed.h: sweeps in items, in the words of the schedule ahead. */
 #ifndef LN_MIXED_SUMS_H
 #define LN_MIXED_SUMS_H
 
@@ -246,61 +246,4 @@ LN_INLINE moments statistics_of(const statistics *statistics, const row *row, re
     return swept_moments(statistics, row, sweep_end(statistics, &sums, origin));
 }
 
-/* ---- What the schedule transposed asks for, of one_sweep.h's words ---- */
-
-#ifdef LANE_SUM_SQUARE
-
-#define STATISTICS_ONE_SWEEP
-#define SWEEP_SHIFTED 0
-#define SWEEP_ITEMS          /* its sums over lanes are vectors of items */
-#define STATISTICS_UNSHIFTED /* the first part of the mean is 0, but of rows that were done again */
-
-LN_INLINE int sweep_is_long(size_t elements)
-{
-    (void)elements;
-    return 0;
-}
-
-LN_INLINE real sweep_pivot(const statistics *statistics, const row *row, int is_long)
-{
-    (void)statistics, (void)row, (void)is_long;
-    return 0;
-}
-
-LN_INLINE moments sweep_moments(const statistics *statistics, const row *row, int is_long,
-                                real pivot)
-{
-    (void)is_long;
-    return statistics_of(statistics, row, pivot);
-}
-
-LN_INLINE real statistics_pivot_of(const statistics *statistics, real sum)
-{
-    (void)statistics, (void)sum;
-    return 0;
-}
-
-LN_INLINE void statistics_found_all(const statistics *statistics, const real pivot[LANES],
-                                    const real sum[LANES], const real square[LANES],
-                                    real mean[LANES], real rest[LANES], real m2[LANES])
-{
-    (void)pivot;
-    mixed_found(statistics, LANES, sum, square, mean, rest, m2);
-}
-
-/* From here on what a schedule adds up are items. */
-#define acc vec
-#define acc_fold vec
-#define acc_of(a) lane_held(a)
-#define acc_set(a) lane_set((item)(a))
-#define acc_add lane_add
-#define acc_subtract lane_subtract
-#define acc_multiply lane_multiply
-#define acc_multiply_add multiply_add
-#define acc_first lane_first
-#define acc_fold_one(a) (a)
-#define acc_fold_four lane_fold_four
-#undef ACC_LOADS
-
-#endif
 #endif
