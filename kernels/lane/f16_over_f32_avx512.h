@@ -13,10 +13,6 @@ LN_INLINE __m256i f16_rounded(vec a)
 /* Reading takes two operations a register, the second of which shares its ports with permutations:
  * what is read again is better kept as items. */
 #define LANE_LOAD_DEAR
-LN_INLINE vec item_load(const item *p)
-{
-    return _mm512_loadu_ps(p);
-}
 
 LN_INLINE vec lane_load_f16(const element_f16 *p)
 {

@@ -6,6 +6,9 @@
  *     LANES                        elements of a vec
  *     lane_set(a)                  a in every lane
  *     item_store(p, a)             LANES items, as they are computed with
+ *     item_load(p)                 the same, where the ISA is AVX-512
+ *     lane_held(a)                 where LANE_HELD is defined: a, which the compiler may not read
+ *                                  from memory a second time
  *     lane_first(a, n)             a with zero in the lanes from n on, n at most LANES
  *     lane_add, lane_subtract, lane_multiply
  *     lane_multiply_add(a, b, c)   a * b + c: one rounding where the ISA's line says fma, else two
@@ -32,8 +35,7 @@
  *     lane_store_regular_T(p, a), lane_stream_regular_T(p, a)  where LANE_STORE_REGULAR is defined:
  *                                  where no number is subnormal, in less time;
  *     lane_is_regular(a, least)    and whether no lane but those that are 0 is less than that
- *     item_load(p)                 where LANE_LOAD_DEAR is defined, which says that items are better
- *                                  kept than read again: what item_store() stored
+ *     LANE_LOAD_DEAR               is defined where items are better kept than read again
  *     lane_dot_T(p, n, odd, &sum, &square)  where LANE_DOT is defined: adds n elements (LANES if n is
  *                                  more) and their squares to the sums, a lane taking any of them,
  *                                  and two of them with two roundings; subnormals count as zeros.
