@@ -44,15 +44,22 @@ struct CMUnitTest {
         return;                                                                                    \
     } while (0)
 #define cmocka_run_group_tests(tests, setup, teardown)                                             \
-    substitute_run(tests, sizeof(tests) / sizeof((tests)[0]))
+    substitute_run(tests, sizeof(tests) / sizeof((tests)[0]), setup, teardown)
 
-static inline int substitute_run(const struct CMUnitTest *tests, size_t count)
+typedef int substitute_fixture(void **state);
+
+static inline int substitute_run(const struct CMUnitTest *tests, size_t count,
+                                 substitute_fixture *setup, substitute_fixture *teardown)
 {
+    void *state = NULL;
+    if (setup)
+        substitute_check(setup(&state) == 0, "the group is set up");
     for (size_t i = 0; i < count; i++) {
-        void *state = NULL;
         printf("%s\n", tests[i].name);
         tests[i].run(&state);
     }
+    if (teardown)
+        substitute_check(teardown(&state) == 0, "the group is taken down");
     return 0;
 }
 
