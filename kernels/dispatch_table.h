@@ -5,11 +5,11 @@
  *
  * CPU: AMD EPYC
  * compiler: gcc 12.2.0
- * commit: e143854b6c5df19c3b27972362a3063f04127a6c
- * run: 3, 2026-11-21T16:09:25Z, f32
- * run: 5, 2026-11-21T16:12:06Z, f64
- * run: 7, 2026-11-21T16:14:04Z, bf16
- * run: 10, 2026-11-21T16:16:28Z, f16
+ * commit: 0549de2c04ab69815f9d477a02e3c0d31feedfc1
+ * run: 3, 2026-11-21T19:06:30Z, f32
+ * run: 5, 2026-11-21T19:09:14Z, f64
+ * run: 7, 2026-11-21T19:11:07Z, bf16
+ * run: 10, 2026-11-21T19:13:37Z, f16
  * fast: row ULP at most 8 times the best peer's, up to 128, on every input family but huge and overflow, not on hunted rows; without peers at most 16, or 8 times that of two_pass_f32_avx2
  * accurate: row ULP at most 2 on every input family, with eps and without, not on hunted rows
  * reproducible: the same bits on every ISA and number of threads
@@ -26,24 +26,20 @@
 #define LAYERNORM_DISPATCH(row) \
     row(fast, f32, f32, avx512, L1, 128, "shifted_offset_transposed_f32_avx512") \
     row(fast, f32, f32, avx512, L1, 443, "shifted_offset_pipelined_f32_avx512") \
-    row(fast, f32, f32, avx512, L1, 2048, "fused_f32_avx512") \
+    row(fast, f32, f32, avx512, L1, 2048, "shifted_offset_transposed_f32_avx512") \
     row(fast, f32, f32, avx512, L1, SIZE_MAX, "shifted_blocked_f32_avx512_u8") \
     row(fast, f32, f32, avx512, L2, 128, "shifted_offset_transposed_f32_avx512") \
-    row(fast, f32, f32, avx512, L2, 443, "shifted_offset_pipelined_f32_avx512") \
-    row(fast, f32, f32, avx512, L2, 886, "shifted_offset_transposed_f32_avx512") \
     row(fast, f32, f32, avx512, L2, 2048, "shifted_offset_pipelined_f32_avx512") \
     row(fast, f32, f32, avx512, L2, SIZE_MAX, "shifted_blocked_f32_avx512_u8") \
-    row(fast, f32, f32, avx512, L3, 443, "shifted_offset_transposed_f32_avx512") \
-    row(fast, f32, f32, avx512, L3, 886, "shifted_offset_pipelined_f32_avx512") \
+    row(fast, f32, f32, avx512, L3, 128, "shifted_offset_transposed_f32_avx512") \
+    row(fast, f32, f32, avx512, L3, 443, "shifted_offset_pipelined_f32_avx512") \
     row(fast, f32, f32, avx512, L3, 2048, "shifted_offset_transposed_f32_avx512") \
     row(fast, f32, f32, avx512, L3, SIZE_MAX, "shifted_blocked_f32_avx512_u8") \
-    row(fast, f32, f32, avx512, DRAM, 128, "shifted_offset_transposed_nt_f32_avx512") \
+    row(fast, f32, f32, avx512, DRAM, 128, "fused_nt_f32_avx512") \
     row(fast, f32, f32, avx512, DRAM, 443, "fused_nt_f32_avx2") \
     row(fast, f32, f32, avx512, DRAM, 886, "lanewise_guarded_fused_nt_f32_acc_f64_avx512_u8") \
-    row(fast, f32, f32, avx512, DRAM, 2048, "fused_nt_f32_avx512") \
-    row(fast, f32, f32, avx512, DRAM, SIZE_MAX, "shifted_blocked_nt_f32_avx2") \
-    row(fast, f32, f32, avx2, L1, 443, "shifted_offset_pipelined_f32_avx2") \
-    row(fast, f32, f32, avx2, L1, 2048, "fused_f32_avx2") \
+    row(fast, f32, f32, avx512, DRAM, 2048, "lanewise_guarded_fused_nt_f32_acc_f64_avx2") \
+    row(fast, f32, f32, avx512, DRAM, SIZE_MAX, "shifted_blocked_nt_f32_avx512") \
     row(fast, f32, f32, avx2, L1, 7094, "shifted_offset_pipelined_f32_avx2") \
     row(fast, f32, f32, avx2, L1, SIZE_MAX, "shifted_blocked_f32_avx2") \
     row(fast, f32, f32, avx2, L2, SIZE_MAX, "shifted_offset_pipelined_f32_avx2") \
@@ -51,10 +47,12 @@
     row(fast, f32, f32, avx2, L3, SIZE_MAX, "shifted_blocked_f32_avx2") \
     row(fast, f32, f32, avx2, DRAM, 886, "fused_nt_f32_avx2") \
     row(fast, f32, f32, avx2, DRAM, 2048, "lanewise_guarded_fused_nt_f32_acc_f64_avx2") \
+    row(fast, f32, f32, avx2, DRAM, 7094, "fused_nt_f32_avx2") \
     row(fast, f32, f32, avx2, DRAM, SIZE_MAX, "shifted_blocked_nt_f32_avx2") \
     row(fast, f32, f32, scalar, L1, 128, "shifted_offset_pipelined_f32_scalar") \
     row(fast, f32, f32, scalar, L1, 443, "two_pass_split_f32_acc_f64_scalar") \
     row(fast, f32, f32, scalar, L1, 2048, "reproducible_split_f32_scalar") \
+    row(fast, f32, f32, scalar, L1, 7094, "shifted_offset_pipelined_f32_scalar") \
     row(fast, f32, f32, scalar, L1, SIZE_MAX, "two_pass_split_f32_acc_f64_scalar") \
     row(fast, f32, f32, scalar, L2, 128, "shifted_offset_pipelined_f32_scalar") \
     row(fast, f32, f32, scalar, L2, 443, "two_pass_split_f32_acc_f64_scalar") \
@@ -65,8 +63,6 @@
     row(fast, f32, f32, scalar, L3, 2048, "reproducible_split_f32_scalar") \
     row(fast, f32, f32, scalar, L3, SIZE_MAX, "two_pass_split_f32_acc_f64_scalar") \
     row(fast, f32, f32, scalar, DRAM, 128, "shifted_offset_pipelined_f32_scalar") \
-    row(fast, f32, f32, scalar, DRAM, 443, "two_pass_split_f32_acc_f64_scalar") \
-    row(fast, f32, f32, scalar, DRAM, 2048, "reproducible_split_f32_scalar") \
     row(fast, f32, f32, scalar, DRAM, SIZE_MAX, "two_pass_split_f32_acc_f64_scalar") \
     row(fast, f64, f32, avx512, L1, SIZE_MAX, "fused_f64_param_f32_avx512") \
     row(fast, f64, f32, avx512, L2, SIZE_MAX, "fused_f64_param_f32_avx512") \
@@ -82,8 +78,8 @@
     row(fast, f64, f32, scalar, DRAM, SIZE_MAX, "fused_f64_param_f32_scalar") \
     row(fast, f64, f64, avx512, L1, SIZE_MAX, "fused_f64_avx512") \
     row(fast, f64, f64, avx512, L2, SIZE_MAX, "fused_f64_avx512") \
-    row(fast, f64, f64, avx512, L3, SIZE_MAX, "fused_f64_avx512") \
-    row(fast, f64, f64, avx512, DRAM, 128, "fused_f64_avx2") \
+    row(fast, f64, f64, avx512, L3, 7094, "fused_f64_avx512") \
+    row(fast, f64, f64, avx512, L3, SIZE_MAX, "fused_f64_avx2") \
     row(fast, f64, f64, avx512, DRAM, 886, "corrected_split_f64_avx512") \
     row(fast, f64, f64, avx512, DRAM, 2048, "fused_f64_avx512") \
     row(fast, f64, f64, avx512, DRAM, 7094, "fused_f64_avx2") \
@@ -92,7 +88,7 @@
     row(fast, f64, f64, avx2, L2, SIZE_MAX, "fused_f64_avx2") \
     row(fast, f64, f64, avx2, L3, SIZE_MAX, "fused_f64_avx2") \
     row(fast, f64, f64, avx2, DRAM, 128, "fused_f64_avx2") \
-    row(fast, f64, f64, avx2, DRAM, 2048, "corrected_split_f64_avx2") \
+    row(fast, f64, f64, avx2, DRAM, 886, "corrected_split_f64_avx2") \
     row(fast, f64, f64, avx2, DRAM, SIZE_MAX, "fused_f64_avx2") \
     row(fast, f64, f64, scalar, L1, 7094, "fused_f64_scalar") \
     row(fast, f64, f64, scalar, L1, SIZE_MAX, "corrected_split_f64_scalar") \
@@ -107,6 +103,7 @@
     row(fast, bf16, f32, avx512bf16, L2, SIZE_MAX, "checked_offset_abreast_bf16_param_f32_avx512bf16") \
     row(fast, bf16, f32, avx512bf16, L3, SIZE_MAX, "checked_offset_abreast_bf16_param_f32_avx512bf16") \
     row(fast, bf16, f32, avx512bf16, DRAM, 128, "checked_offset_abreast_bf16_param_f32_avx512bf16") \
+    row(fast, bf16, f32, avx512bf16, DRAM, 443, "fused_bf16_param_f32_avx512bf16") \
     row(fast, bf16, f32, avx512bf16, DRAM, SIZE_MAX, "fused_bf16_param_f32_avx512") \
     row(fast, bf16, f32, avx512, L1, SIZE_MAX, "fused_bf16_param_f32_avx512") \
     row(fast, bf16, f32, avx512, L2, SIZE_MAX, "fused_bf16_param_f32_avx512") \
@@ -120,20 +117,21 @@
     row(fast, bf16, f32, scalar, L2, SIZE_MAX, "fused_bf16_param_f32_scalar") \
     row(fast, bf16, f32, scalar, L3, SIZE_MAX, "fused_bf16_param_f32_scalar") \
     row(fast, bf16, f32, scalar, DRAM, SIZE_MAX, "fused_bf16_param_f32_scalar") \
-    row(fast, bf16, bf16, avx512bf16, L1, 128, "shifted_offset_transposed_bf16_avx512bf16") \
+    row(fast, bf16, bf16, avx512bf16, L1, 128, "checked_offset_transposed_bf16_avx512bf16") \
+    row(fast, bf16, bf16, avx512bf16, L1, 443, "checked_offset_ranks_bf16_avx512bf16") \
     row(fast, bf16, bf16, avx512bf16, L1, 2048, "checked_offset_abreast_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, L1, 7094, "shifted_offset_pipelined_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, L1, SIZE_MAX, "shifted_offset_transposed_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, L2, 128, "shifted_offset_transposed_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, L2, 7094, "checked_offset_abreast_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, L2, SIZE_MAX, "shifted_offset_pipelined_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, L3, 128, "shifted_offset_transposed_nt_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, L3, 443, "checked_offset_abreast_nt_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, L3, 886, "checked_offset_abreast_bf16_avx512bf16") \
+    row(fast, bf16, bf16, avx512bf16, L1, 7094, "shifted_offset_transposed_bf16_avx512bf16") \
+    row(fast, bf16, bf16, avx512bf16, L1, SIZE_MAX, "shifted_offset_pipelined_bf16_avx512bf16") \
+    row(fast, bf16, bf16, avx512bf16, L2, 128, "checked_offset_transposed_bf16_avx512bf16") \
+    row(fast, bf16, bf16, avx512bf16, L2, 7094, "checked_offset_ranks_bf16_avx512bf16") \
+    row(fast, bf16, bf16, avx512bf16, L2, SIZE_MAX, "checked_offset_transposed_bf16_avx512bf16") \
+    row(fast, bf16, bf16, avx512bf16, L3, 128, "checked_offset_transposed_bf16_avx512bf16") \
+    row(fast, bf16, bf16, avx512bf16, L3, 2048, "checked_offset_ranks_bf16_avx512bf16") \
+    row(fast, bf16, bf16, avx512bf16, L3, 7094, "checked_offset_transposed_bf16_avx512bf16") \
     row(fast, bf16, bf16, avx512bf16, L3, SIZE_MAX, "checked_offset_abreast_nt_bf16_avx512bf16") \
     row(fast, bf16, bf16, avx512bf16, DRAM, 128, "shifted_offset_transposed_nt_bf16_avx512bf16") \
     row(fast, bf16, bf16, avx512bf16, DRAM, 443, "checked_offset_abreast_nt_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, DRAM, 7094, "shifted_offset_transposed_nt_bf16_avx512bf16") \
+    row(fast, bf16, bf16, avx512bf16, DRAM, 2048, "shifted_offset_transposed_nt_bf16_avx512bf16") \
     row(fast, bf16, bf16, avx512bf16, DRAM, SIZE_MAX, "fused_nt_bf16_avx512bf16") \
     row(fast, bf16, bf16, avx512, L1, 128, "shifted_offset_pipelined_bf16_avx512") \
     row(fast, bf16, bf16, avx512, L1, SIZE_MAX, "checked_offset_abreast_bf16_avx512") \
@@ -142,9 +140,7 @@
     row(fast, bf16, bf16, avx512, L3, 128, "shifted_offset_pipelined_bf16_avx512") \
     row(fast, bf16, bf16, avx512, L3, SIZE_MAX, "checked_offset_abreast_bf16_avx512") \
     row(fast, bf16, bf16, avx512, DRAM, 128, "checked_offset_abreast_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, DRAM, 443, "fused_bf16_avx512") \
     row(fast, bf16, bf16, avx512, DRAM, 2048, "shifted_offset_pipelined_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, DRAM, 7094, "two_pass_bf16_avx512") \
     row(fast, bf16, bf16, avx512, DRAM, SIZE_MAX, "fused_bf16_avx512") \
     row(fast, bf16, bf16, avx2, L1, 128, "shifted_offset_pipelined_bf16_avx2") \
     row(fast, bf16, bf16, avx2, L1, SIZE_MAX, "checked_offset_abreast_bf16_avx2") \
@@ -175,17 +171,23 @@
     row(fast, f16, f32, scalar, L2, SIZE_MAX, "fused_f16_param_f32_scalar") \
     row(fast, f16, f32, scalar, L3, SIZE_MAX, "fused_f16_param_f32_scalar") \
     row(fast, f16, f32, scalar, DRAM, SIZE_MAX, "fused_f16_param_f32_scalar") \
-    row(fast, f16, f16, avx512, L1, 128, "shifted_offset_transposed_f16_avx512") \
-    row(fast, f16, f16, avx512, L1, SIZE_MAX, "checked_offset_abreast_f16_avx512") \
-    row(fast, f16, f16, avx512, L2, 128, "shifted_offset_transposed_f16_avx512") \
+    row(fast, f16, f16, avx512, L1, 128, "checked_offset_transposed_f16_avx512") \
+    row(fast, f16, f16, avx512, L1, 886, "checked_offset_abreast_f16_avx512") \
+    row(fast, f16, f16, avx512, L1, 2048, "checked_offset_transposed_f16_avx512") \
+    row(fast, f16, f16, avx512, L1, 7094, "checked_offset_abreast_f16_avx512") \
+    row(fast, f16, f16, avx512, L1, SIZE_MAX, "checked_offset_transposed_f16_avx512") \
+    row(fast, f16, f16, avx512, L2, 128, "checked_offset_transposed_f16_avx512") \
+    row(fast, f16, f16, avx512, L2, 2048, "checked_offset_ranks_f16_avx512") \
+    row(fast, f16, f16, avx512, L2, 7094, "checked_offset_abreast_nt_f16_avx512") \
     row(fast, f16, f16, avx512, L2, SIZE_MAX, "checked_offset_abreast_f16_avx512") \
-    row(fast, f16, f16, avx512, L3, 128, "shifted_offset_transposed_f16_avx512") \
-    row(fast, f16, f16, avx512, L3, 886, "checked_offset_abreast_nt_f16_avx512") \
-    row(fast, f16, f16, avx512, L3, 2048, "checked_offset_abreast_f16_avx512") \
+    row(fast, f16, f16, avx512, L3, 128, "checked_offset_transposed_f16_avx512") \
+    row(fast, f16, f16, avx512, L3, 2048, "checked_offset_ranks_f16_avx512") \
     row(fast, f16, f16, avx512, L3, SIZE_MAX, "checked_offset_abreast_nt_f16_avx512") \
-    row(fast, f16, f16, avx512, DRAM, 128, "shifted_offset_transposed_f16_avx512") \
+    row(fast, f16, f16, avx512, DRAM, 128, "shifted_offset_transposed_nt_f16_avx512") \
+    row(fast, f16, f16, avx512, DRAM, 443, "checked_offset_abreast_nt_f16_avx512") \
+    row(fast, f16, f16, avx512, DRAM, 886, "shifted_offset_transposed_nt_f16_avx512") \
     row(fast, f16, f16, avx512, DRAM, 2048, "checked_offset_abreast_nt_f16_avx512") \
-    row(fast, f16, f16, avx512, DRAM, 7094, "fused_nt_f16_avx512") \
+    row(fast, f16, f16, avx512, DRAM, 7094, "shifted_offset_transposed_nt_f16_avx512") \
     row(fast, f16, f16, avx512, DRAM, SIZE_MAX, "checked_offset_abreast_nt_f16_avx512") \
     row(fast, f16, f16, avx2, L1, 128, "shifted_offset_pipelined_f16_avx2") \
     row(fast, f16, f16, avx2, L1, SIZE_MAX, "checked_offset_abreast_f16_avx2") \
@@ -202,26 +204,32 @@
     row(fast, f16, f16, scalar, L3, SIZE_MAX, "two_pass_f16_scalar") \
     row(fast, f16, f16, scalar, DRAM, SIZE_MAX, "two_pass_f16_scalar") \
     row(accurate, f32, f32, avx512, L1, 128, "verified_guarded_transposed_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L1, 443, "mixed_guarded_ahead_f32_acc_f64_avx512") \
     row(accurate, f32, f32, avx512, L1, 2048, "lanewise_guarded_blocked_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx512, L1, SIZE_MAX, "lanewise_guarded_f32_acc_f64_avx512_u8") \
+    row(accurate, f32, f32, avx512, L1, 7094, "lanewise_guarded_f32_acc_f64_avx512_u8") \
+    row(accurate, f32, f32, avx512, L1, SIZE_MAX, "lanewise_guarded_blocked_f32_acc_f64_avx512_u8") \
     row(accurate, f32, f32, avx512, L2, 128, "verified_guarded_transposed_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L2, 443, "mixed_guarded_ahead_f32_acc_f64_avx512") \
     row(accurate, f32, f32, avx512, L2, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx512, L2, 7094, "lanewise_guarded_f32_acc_f64_avx512_u8") \
     row(accurate, f32, f32, avx512, L2, SIZE_MAX, "lanewise_guarded_blocked_f32_acc_f64_avx512_u8") \
     row(accurate, f32, f32, avx512, L3, 128, "verified_guarded_transposed_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L3, 443, "mixed_guarded_ahead_f32_acc_f64_avx512") \
     row(accurate, f32, f32, avx512, L3, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx512_u8") \
+    row(accurate, f32, f32, avx512, L3, 7094, "lanewise_guarded_fused_nt_f32_acc_f64_avx512_u8") \
     row(accurate, f32, f32, avx512, L3, SIZE_MAX, "lanewise_guarded_blocked_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx512, DRAM, 128, "verified_guarded_transposed_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, DRAM, 128, "mixed_guarded_ahead_f32_acc_f64_avx512") \
     row(accurate, f32, f32, avx512, DRAM, 886, "lanewise_guarded_fused_nt_f32_acc_f64_avx512_u8") \
     row(accurate, f32, f32, avx512, DRAM, 2048, "lanewise_guarded_fused_nt_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx512, DRAM, SIZE_MAX, "lanewise_guarded_fused_nt_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx2, L1, 2048, "lanewise_guarded_blocked_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L1, 443, "lanewise_guarded_blocked_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L1, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx2, L1, 7094, "lanewise_guarded_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx2, L1, SIZE_MAX, "lanewise_guarded_blocked_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L2, SIZE_MAX, "lanewise_guarded_ahead_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L2, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L2, 7094, "lanewise_guarded_blocked_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L2, SIZE_MAX, "lanewise_guarded_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx2, L3, 2048, "lanewise_guarded_ahead_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx2, L3, SIZE_MAX, "lanewise_guarded_blocked_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, DRAM, 128, "lanewise_guarded_ahead_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx2, DRAM, 7094, "lanewise_guarded_fused_nt_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx2, DRAM, SIZE_MAX, "lanewise_guarded_f32_acc_f64_avx2") \
     row(accurate, f32, f32, scalar, L1, SIZE_MAX, "two_pass_wide_f32_acc_f64_scalar") \
@@ -240,17 +248,23 @@
     row(accurate, f16, f32, scalar, L2, SIZE_MAX, "fused_f16_param_f32_scalar") \
     row(accurate, f16, f32, scalar, L3, SIZE_MAX, "fused_f16_param_f32_scalar") \
     row(accurate, f16, f32, scalar, DRAM, SIZE_MAX, "fused_f16_param_f32_scalar") \
-    row(accurate, f16, f16, avx512, L1, 128, "shifted_offset_transposed_f16_avx512") \
-    row(accurate, f16, f16, avx512, L1, SIZE_MAX, "checked_offset_abreast_f16_avx512") \
-    row(accurate, f16, f16, avx512, L2, 128, "shifted_offset_transposed_f16_avx512") \
+    row(accurate, f16, f16, avx512, L1, 128, "checked_offset_transposed_f16_avx512") \
+    row(accurate, f16, f16, avx512, L1, 886, "checked_offset_abreast_f16_avx512") \
+    row(accurate, f16, f16, avx512, L1, 2048, "checked_offset_transposed_f16_avx512") \
+    row(accurate, f16, f16, avx512, L1, 7094, "checked_offset_abreast_f16_avx512") \
+    row(accurate, f16, f16, avx512, L1, SIZE_MAX, "checked_offset_transposed_f16_avx512") \
+    row(accurate, f16, f16, avx512, L2, 128, "checked_offset_transposed_f16_avx512") \
+    row(accurate, f16, f16, avx512, L2, 2048, "checked_offset_ranks_f16_avx512") \
+    row(accurate, f16, f16, avx512, L2, 7094, "checked_offset_abreast_nt_f16_avx512") \
     row(accurate, f16, f16, avx512, L2, SIZE_MAX, "checked_offset_abreast_f16_avx512") \
-    row(accurate, f16, f16, avx512, L3, 128, "shifted_offset_transposed_f16_avx512") \
-    row(accurate, f16, f16, avx512, L3, 886, "checked_offset_abreast_nt_f16_avx512") \
-    row(accurate, f16, f16, avx512, L3, 2048, "checked_offset_abreast_f16_avx512") \
+    row(accurate, f16, f16, avx512, L3, 128, "checked_offset_transposed_f16_avx512") \
+    row(accurate, f16, f16, avx512, L3, 2048, "checked_offset_ranks_f16_avx512") \
     row(accurate, f16, f16, avx512, L3, SIZE_MAX, "checked_offset_abreast_nt_f16_avx512") \
-    row(accurate, f16, f16, avx512, DRAM, 128, "shifted_offset_transposed_f16_avx512") \
+    row(accurate, f16, f16, avx512, DRAM, 128, "shifted_offset_transposed_nt_f16_avx512") \
+    row(accurate, f16, f16, avx512, DRAM, 443, "checked_offset_abreast_nt_f16_avx512") \
+    row(accurate, f16, f16, avx512, DRAM, 886, "shifted_offset_transposed_nt_f16_avx512") \
     row(accurate, f16, f16, avx512, DRAM, 2048, "checked_offset_abreast_nt_f16_avx512") \
-    row(accurate, f16, f16, avx512, DRAM, 7094, "fused_nt_f16_avx512") \
+    row(accurate, f16, f16, avx512, DRAM, 7094, "shifted_offset_transposed_nt_f16_avx512") \
     row(accurate, f16, f16, avx512, DRAM, SIZE_MAX, "checked_offset_abreast_nt_f16_avx512") \
     row(accurate, f16, f16, avx2, L1, 128, "shifted_offset_pipelined_f16_avx2") \
     row(accurate, f16, f16, avx2, L1, SIZE_MAX, "checked_offset_abreast_f16_avx2") \
@@ -269,10 +283,9 @@
     row(reproducible, f32, f32, avx512, L1, SIZE_MAX, "reproducible_split_f32_avx512") \
     row(reproducible, f32, f32, avx512, L2, SIZE_MAX, "reproducible_split_f32_avx512") \
     row(reproducible, f32, f32, avx512, L3, SIZE_MAX, "reproducible_split_f32_avx512") \
-    row(reproducible, f32, f32, avx512, DRAM, 443, "reproducible_split_f32_avx512") \
+    row(reproducible, f32, f32, avx512, DRAM, 886, "reproducible_split_f32_avx512") \
     row(reproducible, f32, f32, avx512, DRAM, 2048, "reproducible_split_f32_avx2") \
-    row(reproducible, f32, f32, avx512, DRAM, 7094, "reproducible_split_f32_avx512") \
-    row(reproducible, f32, f32, avx512, DRAM, SIZE_MAX, "reproducible_split_f32_avx2") \
+    row(reproducible, f32, f32, avx512, DRAM, SIZE_MAX, "reproducible_split_f32_avx512") \
     row(reproducible, f32, f32, avx2, L1, SIZE_MAX, "reproducible_split_f32_avx2") \
     row(reproducible, f32, f32, avx2, L2, SIZE_MAX, "reproducible_split_f32_avx2") \
     row(reproducible, f32, f32, avx2, L3, SIZE_MAX, "reproducible_split_f32_avx2") \
