@@ -15,8 +15,15 @@
  *     in four pieces, one before each row of the group                 90       -
  *     eight pivots, not sixteen; pivots a row ahead; longer chunks      81     192
  *
- * In long rows the chain is walked in the middle of a row: at its end it costs .04 of the time at
- * 768 (lanewise), .12 (mixed.h, which needs no pivots and has more figures).
+ * Long rows go one by one. Their chain is cut in two, as in pipelined.h: one row's root and
+ * reciprocal beside the next row's sums over lanes and moments. In cycles that the core counted
+ * (lanewise; mixed, which needs no pivots):
+ *
+ *     hidden                                          384       512         768         1024
+ *     groups of 4                                   128  -   160  139         -            -
+ *     one by one, the chain in the middle of a row        -         -   207  202     258  270
+ *     in two pieces, the first at the end of a row        -         -   196    -     243    -
+ *     both at the end                               120  -   141  132   186  178     232  224
  *
  * Groups of 8 at hidden 256 are no better, of 4 at hidden 768 a fifth slower: rows that wait push
  * others out of L1. The fourth fused operation an element (paired.h) is what is left: 7 % at hidden
@@ -30,7 +37,7 @@
 #error "the schedule ahead is for the apply guarded"
 #endif
 
-enum { GROUP_ROWS = 8, GROUP_BYTES = 4096, LONG_ROW = 512 };
+enum { GROUP_ROWS = 8, GROUP_BYTES = 4096, LONG_ROW = 320 };
 
 /* Of rows that are not there: of the first. */
 LN_INLINE sweep_origin row_origin(const call *call, size_t r)
@@ -48,25 +55,17 @@ typedef struct turn {
     centre centre;
 } turn;
 
-/* The blocks from column i to column `end`. */
-LN_INLINE size_t turn_until(const call *call, const turn *turn, sweep_sums *sums, size_t i,
-                            size_t end)
+/* All of it. */
+LN_INLINE void turn_sweep_and_apply(const call *call, const turn *turn, sweep_sums *sums)
 {
-    for (; i < end; i += BLOCK) {
-        sweep_add(sums, &turn->later, turn->origin, i, BLOCK);
-        apply_block(&turn->this, &call->convention, turn->centre, i, BLOCK);
-    }
-    return i;
-}
-
-/* All else, from column i of the first chunk on, which is a block's. */
-LN_INLINE void turn_rest(const call *call, const turn *turn, sweep_sums *sums, size_t i)
-{
-    size_t hidden = turn->later.hidden;
+    size_t hidden = turn->later.hidden, i = 0;
     while (hidden - i >= BLOCK) {
-        if (i > 0 && i % CHUNK_COLUMNS == 0)
+        if (i > 0)
             sweep_flush(sums);
-        i = turn_until(call, turn, sums, i, sweep_chunk_end(i, hidden));
+        for (size_t end = sweep_chunk_end(i, hidden); i < end; i += BLOCK) {
+            sweep_add(sums, &turn->later, turn->origin, i, BLOCK);
+            apply_block(&turn->this, &call->convention, turn->centre, i, BLOCK);
+        }
     }
     sweep_add(sums, &turn->later, turn->origin, i, hidden - i);
     apply_block(&turn->this, &call->convention, turn->centre, i, hidden - i);
@@ -82,11 +81,12 @@ LN_APART swept swept_alone(statistics statistics, row row)
     return sweep_end(&statistics, &sums, origin);
 }
 
-/* The whole turn. */
-LN_INLINE swept turn_swept(const call *call, const turn *turn, size_t i, sweep_sums *sums)
+LN_INLINE swept turn_swept(const call *call, const turn *turn)
 {
-    turn_rest(call, turn, sums, i);
-    return sweep_end(&call->statistics, sums, turn->origin);
+    sweep_sums sums;
+    sweep_clear(&sums);
+    turn_sweep_and_apply(call, turn, &sums);
+    return sweep_end(&call->statistics, &sums, turn->origin);
 }
 
 LN_INLINE swept turn_apart(const call *call, const turn *turn)
@@ -98,49 +98,37 @@ LN_INLINE swept turn_apart(const call *call, const turn *turn)
 
 /* ---- Long rows, one by one ---- */
 
-LN_INLINE centre swept_finish(const call *call, swept swept, size_t r)
+/* The first piece of its chain: to its moments, by way of a second attempt if need be. */
+LN_INLINE moments moments_of(const call *call, swept swept, size_t r)
 {
     const row row = call_row(call, r);
-    moments found = swept_moments(&call->statistics, &row, swept);
-    return call_centre(call, r, found);
+    return swept_moments(&call->statistics, &row, swept);
 }
 
-/* Where the chain of the row between is walked: in the middle, or where the first chunk ends. */
-LN_INLINE size_t turn_pause(size_t hidden)
-{
-    size_t half = hidden / BLOCK / 2 * BLOCK, chunk = sweep_chunk_end(0, hidden);
-    return half < chunk ? half : chunk;
-}
-
-/* Sweeps row r + 2 while y of row r is made, and in between walks the chain of row r + 1. */
+/* Sweeps row r + 2 while y of row r is made; then come the second piece of row r + 1's chain, root
+ * and reciprocal, and beside it the first of row r + 2's. */
 LN_INLINE void run_long(const call *call)
 {
-    size_t rows = call->problem->rows, r = 0, pause = turn_pause(call->problem->hidden);
-    swept first = swept_alone(call->statistics, call_row(call, 0)), between = first;
+    size_t rows = call->problem->rows, r = 0;
+    moments between = moments_of(call, swept_alone(call->statistics, call_row(call, 0)), 0);
+    centre centre = call_centre(call, 0, between);
     if (rows > 1)
-        between = swept_alone(call->statistics, call_row(call, 1));
-    centre centre = swept_finish(call, first, 0);
+        between = moments_of(call, swept_alone(call->statistics, call_row(call, 1)), 1);
     sweep_origin origin = row_origin(call, 2);
     for (; r + 2 < rows; r++) {
-        sweep_sums sums;
         const turn turn = {call_row(call, r + 2), origin, call_row(call, r), centre};
         sweep_origin next_origin = row_origin(call, r + 3);
-        sweep_clear(&sums);
-        if (__builtin_expect(centre.strange, 0)) {
-            centre = swept_finish(call, between, r + 1);
-            between = turn_apart(call, &turn);
-        } else {
-            size_t i = turn_until(call, &turn, &sums, 0, pause);
-            centre = swept_finish(call, between, r + 1);
-            between = turn_swept(call, &turn, i, &sums);
-        }
+        swept later =
+            __builtin_expect(centre.strange, 0) ? turn_apart(call, &turn) : turn_swept(call, &turn);
+        centre = call_centre(call, r + 1, between);
+        between = moments_of(call, later, r + 2);
         origin = next_origin;
     }
     for (; r < rows; r++) {
         const row to_apply = call_row(call, r);
         apply_row(&to_apply, &call->convention, centre);
         if (r + 1 < rows)
-            centre = swept_finish(call, between, r + 1);
+            centre = call_centre(call, r + 1, between);
     }
 }
 
@@ -290,16 +278,14 @@ LN_INLINE void group_step(const call *call, group *later, const group *this, siz
     const turn turn = {call_row(call, later->first + g), *origin, call_row(call, this->first + g),
                        group_centre(this, g)};
     if (g < later->count) {
-        sweep_sums sums;
         swept swept;
         *origin = row_origin(call, later->first + g + 1);
-        sweep_clear(&sums);
         if (g >= this->count)
             swept = swept_alone(call->statistics, turn.later);
         else if (__builtin_expect(turn.centre.strange, 0))
             swept = turn_apart(call, &turn);
         else
-            swept = turn_swept(call, &turn, 0, &sums);
+            swept = turn_swept(call, &turn);
         later->pivot[g] = swept.pivot;
         later->x[g] = swept.x;
         later->squares[g] = swept.square;

@@ -28,7 +28,8 @@
  *     this; compilers read x twice, for a sum and a square    1.16   1.17   1.19   1.25
  *     x kept in a register (lane_held()), chunks of 16 blocks 1.13   1.06   1.11   1.21
  *     and the chain at the end of the row                        -   1.03   1.24   1.18
- *     and in the middle, chunks of 8 blocks (this, ahead)        -   1.06   1.15   1.21
+ *     and in the middle, chunks of 8 blocks                      -   1.06   1.15   1.21
+ *     and in two pieces (this, ahead), by cycles counted         -   1.19   1.15   1.11
  *     no mean taken off where it is 0 (transposed)            1.08      -      -      -
  *     three rows ahead, so that no turn waits for a chain        -   1.26   1.14   1.17
  *     eight accumulators, not four                               -   1.10   1.21   1.18
