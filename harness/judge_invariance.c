@@ -104,6 +104,13 @@ typedef struct run {
     verdict verdict;
 } run;
 
+/* An element off: gamma and beta move with x and y, so it is one of the longer type. */
+static size_t one_element(const run *run)
+{
+    size_t storage = dtype_size(run->block->storage), param = dtype_size(run->kernel->facts.param);
+    return storage > param ? storage : param;
+}
+
 /* The setting's y in run->computed, in the order of the plain rows: `rows` of them. */
 static bool run_setting(run *run, const arrangement *how, size_t *rows, error *error)
 {
@@ -112,7 +119,7 @@ static bool run_setting(run *run, const arrangement *how, size_t *rows, error *e
     order.placement = how->placement;
     order.threads = how->threads;
     order.again = how->again;
-    order.x_offset = order.y_offset = how->off == 1 ? dtype_size(block.storage) : how->off;
+    order.x_offset = order.y_offset = how->off == 1 ? one_element(run) : how->off;
     block.results = NULL; /* bounds are not asked for */
     block.rows = *rows = how->rows ? how->rows : block.rows;
     run->verdict = (verdict){.kind = VERDICT_OK};
