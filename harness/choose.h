@@ -57,8 +57,7 @@ typedef struct accuracy_fact {
     size_t hidden;
     double kappa; /* that was asked of the rows; 0: normal rows */
     double row_ulp, bound, ulp, correctly_rounded, bits; /* NaN: this fact does not tell */
-    double
-        limit_of_fast; /* row ULP that the class fast has at most on these rows (choose_class.h) */
+    double limit_of_fast; /* row ULP of the class fast on these rows, at most (choose_class.h) */
     verdict verdict;
     bool is_peer;       /* of another library (peers.h) */
     bool fault;         /* the verdict rules the kernel out, whatever the budget */

@@ -150,11 +150,12 @@ LN_INLINE void step_sweep_alone(const keep *keep, sweep_sums *sums, const row *r
 {
     size_t hidden = row->hidden;
     sweep_clear(sums);
-    for (size_t i = 0; i < hidden; i += BLOCK)
+    for (size_t i = 0; i < hidden; i += BLOCK) {
         LN_UNROLLED
-    for (unsigned u = 0; u < UNROLL; u++)
-        if (hidden - i > u * LANES)
-            step_sweep(keep, sums, row, kept, u, i + u * LANES, hidden - i - u * LANES);
+        for (unsigned u = 0; u < UNROLL; u++)
+            if (hidden - i > u * LANES)
+                step_sweep(keep, sums, row, kept, u, i + u * LANES, hidden - i - u * LANES);
+    }
 }
 
 /* ---- From sums to what apply needs ---- */

@@ -2,7 +2,7 @@
 #ifndef LN_LANEWISE_SUMS_H
 #define LN_LANEWISE_SUMS_H
 
-#define CHUNK_COLUMNS ((size_t)CHUNK_BLOCKS * BLOCK)
+#include "statistics/item_chunks.h"
 
 /* What a sweep begins with. */
 typedef struct sweep_origin {
@@ -77,22 +77,6 @@ LN_INLINE void sweep_clear(sweep_sums *sums)
     sums->whole_x = sums->whole_square = octet_set(0);
 }
 
-/* The sum of UNROLL vectors of items, by the tree of parts_sum(). */
-LN_INLINE vec items_sum(const vec parts[UNROLL])
-{
-    vec sums[UNROLL];
-    LN_UNROLLED
-    for (unsigned u = 0; u < UNROLL; u++)
-        sums[u] = parts[u];
-    LN_UNROLLED
-    for (unsigned half = UNROLL / 2; half > 0; half /= 2) {
-        LN_UNROLLED
-        for (unsigned u = 0; u < half; u++)
-            sums[u] = lane_add(sums[u], sums[u + half]);
-    }
-    return sums[0];
-}
-
 /* Takes the sums of a chunk over to the accumulators. */
 LN_INLINE void sweep_flush(sweep_sums *sums)
 {
@@ -108,14 +92,6 @@ LN_INLINE void sweep_flush_between(sweep_sums *sums, size_t i, size_t hidden)
 {
     if (hidden - i >= BLOCK)
         sweep_flush(sums);
-}
-
-/* Where the whole blocks of the chunk end that column i is of; sweep_flush_between() is due there.
- */
-LN_INLINE size_t sweep_chunk_end(size_t i, size_t hidden)
-{
-    size_t end = (i / CHUNK_COLUMNS + 1) * CHUNK_COLUMNS, whole = hidden / BLOCK * BLOCK;
-    return end < whole ? end : whole;
 }
 
 /* Adds the first min(left, BLOCK) elements from i on: the first touch of them. */

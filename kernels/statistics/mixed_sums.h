@@ -10,7 +10,7 @@
 #define lane_held(a) (a)
 #endif
 
-#define CHUNK_COLUMNS ((size_t)CHUNK_BLOCKS * BLOCK)
+#include "statistics/item_chunks.h"
 
 typedef struct sweep_sums {
     vec x[UNROLL];
@@ -49,22 +49,6 @@ LN_INLINE void sweep_clear(sweep_sums *sums)
     sums->whole_x = sums->whole_square = lane_set(0);
 }
 
-/* The sum of UNROLL vectors, by the tree of parts_sum(). */
-LN_INLINE vec items_sum(const vec parts[UNROLL])
-{
-    vec sums[UNROLL];
-    LN_UNROLLED
-    for (unsigned u = 0; u < UNROLL; u++)
-        sums[u] = parts[u];
-    LN_UNROLLED
-    for (unsigned half = UNROLL / 2; half > 0; half /= 2) {
-        LN_UNROLLED
-        for (unsigned u = 0; u < half; u++)
-            sums[u] = lane_add(sums[u], sums[u + half]);
-    }
-    return sums[0];
-}
-
 LN_INLINE void sweep_flush(sweep_sums *sums)
 {
     sums->whole_x = lane_add(sums->whole_x, items_sum(sums->x));
@@ -72,13 +56,6 @@ LN_INLINE void sweep_flush(sweep_sums *sums)
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)
         sums->x[u] = sums->square[u] = lane_set(0);
-}
-
-/* Where the whole blocks of the chunk end that column i is of. */
-LN_INLINE size_t sweep_chunk_end(size_t i, size_t hidden)
-{
-    size_t end = (i / CHUNK_COLUMNS + 1) * CHUNK_COLUMNS, whole = hidden / BLOCK * BLOCK;
-    return end < whole ? end : whole;
 }
 
 /* Adds to the sums number u. */
@@ -151,8 +128,7 @@ LN_INLINE swept sweep_about(const statistics *statistics, const row *row, item p
     return found;
 }
 
-static __attribute__((noinline, cold, unused)) moments sweep_long(const statistics *statistics,
-                                                                  row row)
+LN_RARE moments sweep_long(const statistics *statistics, row row)
 {
     return long_again(&row, statistics->count, statistics->inverse);
 }
@@ -173,8 +149,7 @@ LN_APART moments swept_again(const statistics *statistics, row row, moments foun
 }
 
 /* The same, given a copy: what it is given it might change, for all the compiler knows. */
-static __attribute__((noinline, cold, unused)) moments sweep_again(statistics statistics, row row,
-                                                                   moments found)
+LN_RARE moments sweep_again(statistics statistics, row row, moments found)
 {
     return swept_again(&statistics, row, found);
 }
@@ -231,11 +206,7 @@ LN_INLINE void statistics_found_four(const statistics *statistics, const real pi
 
 /* ---- One row at a time ---- */
 
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
-{
-    (void)statistics, (void)row;
-    return 0;
-}
+#include "statistics/no_pivot.h"
 
 LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
 {
