@@ -419,11 +419,16 @@ run_cmake() {
 logged() {
     log=$1
     shift
-    if [ ! -t 2 ]; then
-        "$@" >"$log" 2>&1 </dev/null 9>&-
-        return
-    fi
     : >"$log"
+    if [ ! -t 2 ]; then
+        tell_steps "$log" 9>&- &
+        teller=$!
+        "$@" >"$log" 2>&1 </dev/null 9>&-
+        status=$?
+        kill "$teller" 2>/dev/null
+        wait "$teller" 2>/dev/null
+        return "$status"
+    fi
     status=$({
         {
             "$@" 2>&1 </dev/null 3>&- 9>&-
@@ -431,6 +436,14 @@ logged() {
         } | show_steps
     } 3>&1)
     return "$status"
+}
+
+# A line every ten seconds, for as long as this shell lives.
+tell_steps() {
+    while sleep 10 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
+        step=$(sed -n 's/^\(\[[0-9]*\/[0-9]*\]\).*/\1/p' "$1" | tail -n 1)
+        say "still at it${step:+: $step}"
+    done
 }
 
 # Ninja starts its lines with [done/all].

@@ -21,6 +21,9 @@
 #ifndef LN_CONVENTION_H
 #define LN_CONVENTION_H
 
+#include "moments.h"
+#include LN_APPLY_FILE
+
 typedef struct convention {
     factor divisor;
     factor eps_in_variance;
@@ -30,7 +33,7 @@ typedef struct convention {
     const param *beta;
     vec gamma_scalar;
     vec beta_scalar;
-    ln_affine affine; /* a constant of always-inline bodies */
+    ln_affine affine; /* a constant of always-inline bodies where it is LN_AFFINE_VECTOR */
 } convention;
 
 LN_INLINE convention convention_prepare(const ln_problem *problem, const ln_tensors *tensors,
@@ -38,7 +41,7 @@ LN_INLINE convention convention_prepare(const ln_problem *problem, const ln_tens
 {
     const ln_convention *wanted = &problem->convention;
     factor eps = (factor)wanted->eps;
-    convention convention = {
+    convention rules = {
         .divisor = (factor)(problem->hidden - (size_t)wanted->ddof),
         .eps_in_variance = wanted->eps_place == LN_EPS_VAR ? eps : 0,
         .eps_on_std = wanted->eps_place == LN_EPS_STD ? eps : 0,
@@ -47,20 +50,12 @@ LN_INLINE convention convention_prepare(const ln_problem *problem, const ln_tens
         .beta = tensors->beta,
         .affine = affine,
     };
-    convention.gamma_scalar = convention.beta_scalar = lane_set(0);
+    rules.gamma_scalar = rules.beta_scalar = lane_set(0);
     if (affine == LN_AFFINE_SCALAR) {
-        convention.gamma_scalar = param_set(convention.gamma);
-        convention.beta_scalar = param_set(convention.beta);
+        rules.gamma_scalar = param_set(rules.gamma);
+        rules.beta_scalar = param_set(rules.beta);
     }
-    return convention;
-}
-
-/* The least deviation that matters beside eps, about. */
-LN_INLINE real convention_floor(const ln_convention *convention)
-{
-    return convention->eps_place == LN_EPS_VAR   ? (real)sqrt(convention->eps)
-           : convention->eps_place == LN_EPS_STD ? (real)convention->eps
-                                                 : 0;
+    return rules;
 }
 
 LN_INLINE factor square_root(factor a)
@@ -69,23 +64,23 @@ LN_INLINE factor square_root(factor a)
 }
 
 /* What x - mean is divided by, times the scale. */
-LN_INLINE factor convention_std(const convention *convention, moments moments)
+LN_INLINE factor convention_std(const convention *rules, moments found)
 {
-    factor var = moments.m2 / convention->divisor, scale = moments.scale;
-    factor eps_in_variance = (convention->eps_in_variance * scale) * scale;
-    return square_root(var + eps_in_variance) + convention->eps_on_std * scale;
+    factor var = found.m2 / rules->divisor, scale = found.scale;
+    factor eps_in_variance = (rules->eps_in_variance * scale) * scale;
+    return square_root(var + eps_in_variance) + rules->eps_on_std * scale;
 }
 
 /* The factor that multiplies x - mean. */
-LN_INLINE factor convention_rstd(const convention *convention, moments moments)
+LN_INLINE factor convention_rstd(const convention *rules, moments found)
 {
 #if defined(RSTD_ESTIMATED) && !defined(LN_BOUND_ONLY)
-    if (convention->eps_on_std == 0) {
-        factor scale = moments.scale, var = moments.m2 / convention->divisor;
-        return scale * reciprocal_root(var + (convention->eps_in_variance * scale) * scale);
+    if (rules->eps_on_std == 0) {
+        factor scale = found.scale, var = found.m2 / rules->divisor;
+        return scale * reciprocal_root(var + (rules->eps_in_variance * scale) * scale);
     }
 #endif
-    return moments.scale * (1 / convention_std(convention, moments));
+    return found.scale * (1 / convention_std(rules, found));
 }
 
 /* What the affine form multiplies by and adds, of n elements (LANES of them if n is more) from
@@ -95,42 +90,65 @@ typedef struct affine_terms {
     vec beta;
 } affine_terms;
 
-LN_INLINE affine_terms convention_terms(const convention *convention, size_t i, size_t n)
+LN_INLINE affine_terms convention_terms(const convention *rules, size_t i, size_t n)
 {
-    affine_terms terms = {convention->gamma_scalar, convention->beta_scalar};
-    if (convention->affine == LN_AFFINE_GAMMA || convention->affine == LN_AFFINE_VECTOR ||
-        convention->affine == LN_AFFINE_GAMMA1)
-        terms.gamma = param_load(convention->gamma + i, n);
-    if (convention->affine == LN_AFFINE_VECTOR || convention->affine == LN_AFFINE_GAMMA1)
-        terms.beta = param_load(convention->beta + i, n);
-    if (convention->affine == LN_AFFINE_GAMMA1)
+    affine_terms terms = {rules->gamma_scalar, rules->beta_scalar};
+    if (rules->affine == LN_AFFINE_GAMMA || rules->affine == LN_AFFINE_VECTOR ||
+        rules->affine == LN_AFFINE_GAMMA1)
+        terms.gamma = param_load(rules->gamma + i, n);
+    if (rules->affine == LN_AFFINE_VECTOR || rules->affine == LN_AFFINE_GAMMA1)
+        terms.beta = param_load(rules->beta + i, n);
+    if (rules->affine == LN_AFFINE_GAMMA1)
         terms.gamma = lane_add(lane_set(1), terms.gamma);
     return terms;
 }
 
-LN_INLINE vec convention_finish_with(const convention *convention, vec xhat, affine_terms terms)
+/* y from xhat, of `count` vectors: the first begins with column i, each other `step` columns behind
+ * the one before (0: they are of several rows). `left` elements from i on count. */
+LN_INLINE void convention_finish_as(ln_affine affine, const convention *rules, vec y[],
+                                    size_t count, size_t i, size_t left, size_t step)
 {
-    switch (convention->affine) {
-    case LN_AFFINE_NONE:
-        return xhat;
-    case LN_AFFINE_GAMMA:
-        return lane_multiply(xhat, terms.gamma);
-    case LN_AFFINE_SCALAR:
-    case LN_AFFINE_VECTOR:
-    case LN_AFFINE_GAMMA1:
-        return multiply_add(xhat, terms.gamma, terms.beta);
+    if (affine == LN_AFFINE_NONE)
+        return;
+    LN_UNROLLED
+    for (size_t u = 0; u < count; u++) {
+        if (left <= u * step)
+            continue;
+        size_t at = i + u * step, n = left - u * step;
+        vec gamma = rules->gamma_scalar, beta = rules->beta_scalar;
+        if (affine != LN_AFFINE_SCALAR)
+            gamma = param_load(rules->gamma + at, n);
+        if (affine == LN_AFFINE_GAMMA1)
+            gamma = lane_add(lane_set(1), gamma);
+        if (affine == LN_AFFINE_VECTOR || affine == LN_AFFINE_GAMMA1)
+            beta = param_load(rules->beta + at, n);
+        y[u] = affine == LN_AFFINE_GAMMA ? lane_multiply(y[u], gamma)
+                                         : multiply_add(y[u], gamma, beta);
     }
-    return xhat;
+}
+
+/* function(a form of affine as a constant, ...) for the form that a call has. */
+#define LN_BY_AFFINE(form, function, ...)                                                          \
+    ((form) == LN_AFFINE_VECTOR   ? function(LN_AFFINE_VECTOR, __VA_ARGS__)                        \
+     : (form) == LN_AFFINE_NONE   ? function(LN_AFFINE_NONE, __VA_ARGS__)                          \
+     : (form) == LN_AFFINE_SCALAR ? function(LN_AFFINE_SCALAR, __VA_ARGS__)                        \
+     : (form) == LN_AFFINE_GAMMA  ? function(LN_AFFINE_GAMMA, __VA_ARGS__)                         \
+                                  : function(LN_AFFINE_GAMMA1, __VA_ARGS__))
+
+LN_INLINE void convention_finish(const convention *rules, vec y[], size_t count, size_t i,
+                                 size_t left, size_t step)
+{
+    LN_BY_AFFINE(rules->affine, convention_finish_as, rules, y, count, i, left, step);
 }
 
 /* The same for any affine form, so that y = xhat * gamma + beta in one operation, to the same bits:
  * where there is no gamma it is 1, and -0 where there is no beta. */
-LN_INLINE affine_terms convention_terms_any(const convention *convention, size_t i, size_t n)
+LN_INLINE affine_terms convention_terms_any(const convention *rules, size_t i, size_t n)
 {
-    affine_terms terms = convention_terms(convention, i, n);
-    if (convention->affine == LN_AFFINE_NONE)
+    affine_terms terms = convention_terms(rules, i, n);
+    if (rules->affine == LN_AFFINE_NONE)
         terms.gamma = lane_set(1);
-    if (convention->affine == LN_AFFINE_NONE || convention->affine == LN_AFFINE_GAMMA)
+    if (rules->affine == LN_AFFINE_NONE || rules->affine == LN_AFFINE_GAMMA)
         terms.beta = lane_set(-(item)0);
     return terms;
 }
@@ -140,13 +158,7 @@ LN_INLINE vec convention_finish_any(vec xhat, affine_terms terms)
     return multiply_add(xhat, terms.gamma, terms.beta);
 }
 
-/* y of n elements (LANES of them if n is more) from column i on. */
-LN_INLINE vec convention_finish(const convention *convention, vec xhat, size_t i, size_t n)
-{
-    return convention_finish_with(convention, xhat, convention_terms(convention, i, n));
-}
-
-/* Whether no y is a subnormal number, in rows that centre_is_regular() (apply/offset.h) of 16-bit
+/* Whether no y is a subnormal number, in rows that centre_is_regular() (apply/folded.h) of 16-bit
  * storage: no gamma but 0 is less than 2^-30, and no beta but 0 less than 2^-40. Where this is not
  * known it says no, but for lanes that store subnormals as they store everything else.
  *
@@ -156,20 +168,20 @@ LN_INLINE vec convention_finish(const convention *convention, vec xhat, size_t i
  * 2^-96, rounded too. gamma t has 48 digits: with beta = 0 it is 0 or at least 2^-126, a normal
  * number; else gamma t + beta is more than half of beta, or 0, or a multiple of more than 2^-49
  * 2^-40. */
-LN_INLINE int convention_is_regular(const convention *convention, size_t hidden)
+LN_INLINE int convention_is_regular(const convention *rules, size_t hidden)
 {
 #ifdef LANE_STORE_REGULAR
-    int regular = lane_is_regular(convention->gamma_scalar, 0x1p-30f) &
-                  lane_is_regular(convention->beta_scalar, 0x1p-40f);
-    if (convention->affine == LN_AFFINE_NONE || convention->affine == LN_AFFINE_SCALAR)
+    int regular = lane_is_regular(rules->gamma_scalar, 0x1p-30f) &
+                  lane_is_regular(rules->beta_scalar, 0x1p-40f);
+    if (rules->affine == LN_AFFINE_NONE || rules->affine == LN_AFFINE_SCALAR)
         return regular;
     for (size_t i = 0; i < hidden; i += LANES) {
-        affine_terms terms = convention_terms(convention, i, hidden - i);
+        affine_terms terms = convention_terms(rules, i, hidden - i);
         regular &= lane_is_regular(terms.gamma, 0x1p-30f) & lane_is_regular(terms.beta, 0x1p-40f);
     }
     return regular;
 #else
-    (void)convention, (void)hidden;
+    (void)rules, (void)hidden;
     return 1;
 #endif
 }
@@ -193,15 +205,14 @@ LN_INLINE double bound_above(double value, double roundings)
 
 /* rho: |rstd / exact - 1|, infinite for no claim. */
 LN_INLINE double convention_rstd_bound(const ln_problem *problem, const ln_row_facts *facts,
-                                       const moments_bound *moments)
+                                       const moments_bound *found)
 {
     const ln_convention *wanted = &problem->convention;
-    double n = (double)problem->hidden, scale = moments->scale;
+    double n = (double)problem->hidden, scale = found->scale;
     double ratio = n / (n - wanted->ddof) * scale * scale;
     double in_variance = wanted->eps_place == LN_EPS_VAR ? wanted->eps * scale * scale : 0.0;
     double on_std = wanted->eps_place == LN_EPS_STD ? wanted->eps * scale : 0.0;
-    double lo = bound_below(moments->var_lo * ratio, 2),
-           hi = bound_above(moments->var_hi * ratio, 2);
+    double lo = bound_below(found->var_lo * ratio, 2), hi = bound_above(found->var_hi * ratio, 2);
     if (in_variance > 0) {
         lo = bound_below(lo + bound_below(in_variance, 2), 1);
         hi = bound_above(hi + bound_above(in_variance, 2), 1);
@@ -253,13 +264,13 @@ LN_INLINE double convention_roundings(ln_affine affine)
 
 /* moments: the bound of the moments, from which apply states that of xhat. */
 LN_INLINE ln_bound convention_bound(const ln_problem *problem, const ln_row_facts *facts,
-                                    const moments_bound *moments)
+                                    const moments_bound *found)
 {
     double affine = item_gamma(convention_roundings(problem->convention.affine));
-    double rho = convention_rstd_bound(problem, facts, moments);
+    double rho = convention_rstd_bound(problem, facts, found);
     double error = INFINITY;
     if (isfinite(rho) && isfinite(facts->rstd))
-        error = centre_bound(problem, facts, moments, rho);
+        error = centre_bound(problem, facts, found, rho);
     double stored = STORAGE_UNIT;
     return (ln_bound){error * (1 + affine) * (1 + stored) * bound_slack,
                       affine * (1 + stored) + stored};

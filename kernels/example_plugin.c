@@ -1,6 +1,6 @@
 /* A whole plugin: LayerNorm as one writes it down, in plain C.
  *
- *     cc -shared -fPIC -O2 -I kernels kernels/example_plugin.c -o example_plugin.so -lm
+ *     cc -shared -fPIC -O2 -I kernels/include kernels/example_plugin.c -o example_plugin.so -lm
  *     lnbench run --plugin ./example_plugin.so --kernels example
  *
  * It takes the conventions that most people use and says which others it does not. */
@@ -65,6 +65,7 @@ static const ln_kernel kernels[] = {{
     .param = LN_F32,
     .accumulator = LN_F32,
     .unroll = 1,
+    .traits = LN_TRAIT_NO_RESIDUAL,
     .supports = supports,
     .run = run,
 }};

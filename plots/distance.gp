@@ -1,13 +1,16 @@
 # How far conventions lie from one, in ULP and relative: over hidden at one std, and over std at one
-# hidden. data/STEM.tsv: panel series x distance; data/STEM_series.tsv as series.tsv; data/STEM_ticks.tsv: axis
-# value
+# hidden. data/STEM.tsv: panel series x distance
 stem = ARG1
 format = ARG2
 here = ARG0[1:strlen(ARG0) - strlen('distance.gp')]
-series_table = 'data/'.stem.'_series.tsv'
 load here.'style.gp'
-
-points = 'data/'.stem.'.tsv'
+series_count = int(number('series'))
+legend_rows = (series_count + 3) / 4
+legend_bottom = 80 + 20 * legend_rows
+width = 1000
+font_size = 13
+height = 860 + 20 * legend_rows
+load here.'canvas.gp'
 
 # Colour and dash together, so that lines that lie on each other can both be seen; after eight the
 # colours come again.
@@ -17,13 +20,6 @@ line_colour(i) = PALETTE[(i - 1) % 8 + 1]
 line_dash(i) = DASHES[(i - 1) % 5 + 1]
 line_width(i) = 1.6 + 0.01 * i
 
-stats 'data/'.stem.'_ticks.tsv' skip 1 using (0) nooutput
-tick_count = int(STATS_records)
-array AXIS[tick_count]
-array TICK[tick_count]
-stats 'data/'.stem.'_ticks.tsv' skip 1 using (n = int($0) + 1, AXIS[n] = strcol(1), \
-    TICK[n] = $2, 0) nooutput
-
 # Dashed lines over the solid ones, which would hide them.
 array ORDER[series_count]
 drawn = 0
@@ -32,39 +28,26 @@ do for [pass = 1:2] {
         if ((line_dash(i) == 1) == (pass == 1)) { drawn = drawn + 1; ORDER[drawn] = i }
     }
 }
-
-array LEGEND_TEXT[series_count]
-array LEGEND_LINE[series_count]
-array LEGEND_DASH[series_count]
-array LEGEND_MARK[series_count]
-array LEGEND_COLOUR[series_count]
-array LEGEND_INK[series_count]
 do for [i = 1:series_count] {
-    LEGEND_TEXT[i] = short(NAME[i])
-    LEGEND_LINE[i] = line_width(i)
-    LEGEND_DASH[i] = line_dash(i)
-    LEGEND_MARK[i] = 0
-    LEGEND_COLOUR[i] = line_colour(i)
-    LEGEND_INK[i] = darker(line_colour(i))
+    column = 20 + (i - 1) % 4 * 240
+    line = 80 + (i - 1) / 4 * 20
+    set arrow 100 + i from screen across(column), up(line) to screen across(column + 30), up(line) nohead \
+        lw line_width(i) dt line_dash(i) lc rgb line_colour(i)
+    set label 3000 + i wording(sprintf('name_%d', i)) at screen across(column + 36), up(line) left \
+        font small tc rgb INK
 }
-legend_left = 24
-legend_right = width - 24
-legend_top = 76
-legend_number = 3001
-load here.'legend.gp'
 
 # Four panels: over hidden on the left and over std on the right, in ULP above and relative below.
 # Relative there are no steps; in ULP the distance jumps where the answer passes a power of two.
 set logscale xy
-middle = (height - 76 + legend_y + 34) / 2
-array TOP[2] = [legend_y + 34, middle + 32]
+middle = (height - 76 + legend_bottom + 24) / 2
+array TOP[2] = [legend_bottom + 24, middle + 32]
 array BOTTOM[2] = [middle - 32, height - 76]
 array LEFT[2] = [84, 560]
 array RIGHT[2] = [480, 956]
 array LEAST[2] = [number('ymin'), number('relative_min')]
 array MOST[2] = [number('ymax'), number('relative_max')]
 array MEASURE[2] = ['distance (ULP of f32)', 'distance / largest element']
-array AXIS_OF[2] = ['y', 'relative']
 array FIRST[2] = [number('hidden_min'), number('std_min')]
 array LAST[2] = [number('hidden_max'), number('std_max')]
 array MARKED[2] = [number('hidden'), number('std')]
@@ -82,15 +65,13 @@ do for [panel = 1:4] {
     set bmargin at screen up(BOTTOM[measure])
     set yrange [LEAST[measure]:MOST[measure]]
     set ytics ()
-    do for [i = 1:tick_count] {
-        if (AXIS[i] eq AXIS_OF[measure]) { set ytics add (tick_label(TICK[i]) TICK[i]) }
+    do for [e = -9:24] {
+        if ((e + 9) % (measure == 1 ? 1 : 2) == 0) { set ytics add (tick_label(10.0 ** e) 10.0 ** e) }
     }
     set xrange [FIRST[over]:LAST[over]]
     if (over == 1) { set xtics (2, 8, 32, 128, 512, 2048, 8192, 32768, 131072) } else {
         set xtics ()
-        do for [i = 1:tick_count] {
-            if (AXIS[i] eq 'std') { set xtics add (tick_label(TICK[i]) TICK[i]) }
-        }
+        do for [e = -6:2:2] { set xtics add (tick_label(10.0 ** e) 10.0 ** e) }
     }
     set xlabel (over == 1 ? sprintf('hidden (elements), at std %g', MARKED[2]) : \
         sprintf('std of the row, at hidden %d', MARKED[1])) offset 0, 0.3
@@ -102,10 +83,17 @@ do for [panel = 1:4] {
         set label 1 REMARK[measure] at graph 0.02, first LIMIT[measure] left offset 0, -0.6 \
             tc rgb SOFT
     }
-    plot for [k = 1:series_count] points skip 1 \
+    plot for [k = 1:series_count] table skip 1 \
         using 3:(int($1) == panel && int($2) == ORDER[k] ? $4 : NaN) with lines \
         lw line_width(ORDER[k]) dt line_dash(ORDER[k]) lc rgb line_colour(ORDER[k]) notitle
-    unset label
-    unset arrow
+    unset label 1
+    unset arrow 1
+    unset arrow 2
+    if (panel == 1) {
+        unset label 1001
+        unset label 1002
+        unset label 1003
+        do for [i = 1:series_count] { unset label 3000 + i; unset arrow 100 + i }
+    }
 }
 unset multiplot

@@ -1,112 +1,124 @@
-# Speed against error, every kernel named, with the Pareto front; a panel for normal input and one
-# for the worst of all input families.
-# data/STEM.tsv: panel series label gbps row_ulp drawn_at failed label_left label_top label_width
-#     label_height tip gbps_lo gbps_hi; data/STEM_front.tsv: panel gbps row_ulp; data/STEM_ticks.tsv: axis value
+# Speed against error: the Pareto front, textbook kernels and others by name, failures in a strip.
+# data/STEM.tsv: kernel label gbps lo hi error class front
 stem = ARG1
 format = ARG2
 here = ARG0[1:strlen(ARG0) - strlen('speed_error.gp')]
 load here.'style.gp'
+height = 620
+load here.'canvas.gp'
 
-points = 'data/'.stem.'.tsv'
-front = 'data/'.stem.'_front.tsv'
-panel_count = int(number('panels'))
+left = 96
+right = width - 30
+strip_top = 106
+strip_bottom = 130
+top = 132
+bottom = height - 92
 
-stats points skip 1 using (0) nooutput
-point_count = int(STATS_records)
-array PANEL[point_count]
-array OF[point_count]
-array X[point_count]
-array Y[point_count]
-array FAILED[point_count]
-array BOX_LEFT[point_count]
-array BOX_TOP[point_count]
-array BOX_WIDTH[point_count]
-array BOX_HEIGHT[point_count]
-array LABEL[point_count]
-stats points skip 1 using (n = int($0) + 1, PANEL[n] = int($1), OF[n] = int($2), \
-    LABEL[n] = strcol(3), X[n] = $4, Y[n] = $6, FAILED[n] = $7, DRAWN[OF[n]] = 1, BOX_LEFT[n] = $8, \
-    BOX_TOP[n] = $9, BOX_WIDTH[n] = $10, BOX_HEIGHT[n] = $11, 0) nooutput
+stats table skip 1 using (0) nooutput
+count = int(STATS_records)
+array NAME[count]
+array X[count]
+array Y[count]
+array GROUP[count]
+array FRONT[count]
+stats table skip 1 using (n = int($0) + 1, NAME[n] = shown(strcol(2)), X[n] = $3, \
+    Y[n] = $6 > 0 ? $6 : 0.0, GROUP[n] = int($7), FRONT[n] = int($8), 0) nooutput
+x_min = 0
+x_max = 0
+y_max = 10.0
+do for [i = 1:count] {
+    x_max = X[i] > x_max ? X[i] : x_max
+    if (GROUP[i] < 5) { y_max = Y[i] > y_max ? Y[i] : y_max }
+}
+x_max = x_max * 1.22
+y_min = 0.06
+y_max = y_max * 8
+no_digit = number('no_digit')
+px(v) = left + (right - left) * v / x_max
+py(v) = bottom - (bottom - top) * (log10(v) - log10(y_min)) / (log10(y_max) - log10(y_min))
 
-stats 'data/'.stem.'_ticks.tsv' skip 1 using (0) nooutput
-tick_count = int(STATS_records)
-array AXIS[tick_count]
-array TICK[tick_count]
-stats 'data/'.stem.'_ticks.tsv' skip 1 using (n = int($0) + 1, AXIS[n] = strcol(1), \
-    TICK[n] = $2, 0) nooutput
-
-failures = sum [i = 1:point_count] FAILED[i]
-array LEGEND_TEXT[2]
-array LEGEND_LINE[2] = [1.5, 0]
-array LEGEND_DASH[2] = [2, 1]
-array LEGEND_MARK[2] = [0, WRONG_MARK]
-array LEGEND_COLOUR[2] = [SOFT, ALARM]
-array LEGEND_INK[2] = [SOFT, SOFT]
-LEGEND_TEXT[1] = 'Pareto front: nothing is faster and more accurate'
-LEGEND_TEXT[2] = failures > 0 ? 'wrong class, if nothing else is said (at the top edge)' : ''
-legend_left = 24
-legend_right = width - 24
-legend_top = 76
-legend_number = 2001
-load here.'legend.gp'
-
-set logscale xy
-set multiplot
-do for [p = 1:panel_count] {
-    prefix = sprintf('panel%d_', p)
-    left = number(prefix.'left')
-    right = number(prefix.'right')
-    top = number(prefix.'top')
-    bottom = number(prefix.'bottom')
-    xmin = number(prefix.'xmin')
-    xmax = number(prefix.'xmax')
-    ymin = number(prefix.'ymin')
-    ymax = number(prefix.'ymax')
-    set lmargin at screen across(left)
-    set rmargin at screen across(right)
-    set tmargin at screen up(top)
-    set bmargin at screen up(bottom)
-    set xrange [xmin:xmax]
-    set yrange [ymin:ymax]
-    set xtics ()
-    set ytics ()
-    do for [i = 1:tick_count] {
-        if (AXIS[i] eq sprintf('x%d', p)) { set xtics add (tick_label(TICK[i]) TICK[i]) }
-        if (AXIS[i] eq sprintf('y%d', p)) { set ytics add (tick_label(TICK[i]) TICK[i]) }
-    }
-    set xlabel 'speed (GB/s)'
-    set ylabel 'largest error (row ULP)'
-    set label 1 'Error on '.wording(prefix.'title') at screen across(left), up(top - 19) left \
-        font ',13' tc rgb INK
-    pixel_x(x) = left + (right - left) * log(x / xmin) / log(xmax / xmin)
-    pixel_y(y) = bottom - (bottom - top) * log(y / ymin) / log(ymax / ymin)
-    within(v, low, high) = v < low ? low : v > high ? high : v
-    do for [i = 1:point_count] {
-        unset label 100 + i
-        unset arrow 100 + i
-        if (PANEL[i] == p) {
-            set label 100 + i LABEL[i] at screen across(BOX_LEFT[i] + 2), \
-                up(BOX_TOP[i] + BOX_HEIGHT[i] / 2) left front tc rgb TEXT_COLOUR[OF[i]]
-            x_end = within(pixel_x(X[i]), BOX_LEFT[i], BOX_LEFT[i] + BOX_WIDTH[i])
-            y_end = within(pixel_y(Y[i]), BOX_TOP[i], BOX_TOP[i] + BOX_HEIGHT[i])
-            if ((x_end - pixel_x(X[i])) ** 2 + (y_end - pixel_y(Y[i])) ** 2 > 144) {
-                set arrow 100 + i from X[i], Y[i] to screen across(x_end), up(y_end) nohead \
-                    lw 0.7 lc rgb COLOUR[OF[i]]
+# ---- names: each at the first place around its point that is free ----
+array BOX_L[count]
+array BOX_T[count]
+array BOX_W[count]
+array PLACED[count]
+line_height = 15
+do for [i = 1:count] {
+    PLACED[i] = 0
+    BOX_W[i] = text_width(NAME[i], 13)
+}
+array DX[16] = [9, 9, 9, -9, -9, -9, 0, 0, 16, 16, -16, -16, 22, 22, 0, 0]
+array DY[16] = [0, -13, 13, 0, -13, 13, -17, 17, -26, 26, -26, 26, -40, 40, -34, 34]
+do for [i = 1:count] {
+    if (NAME[i] ne '' && GROUP[i] < 5) {
+        best = 1
+        best_cost = 1e9
+        do for [k = 1:16] {
+            l = px(X[i]) + DX[k] - (DX[k] < 0 ? BOX_W[i] : DX[k] == 0 ? BOX_W[i] / 2 : 0)
+            t = py(Y[i]) + DY[k] - line_height / 2.0
+            cost = k * 0.1 + (l < left + 4 || l + BOX_W[i] > right || t < top || t + line_height > bottom ? 1000 : 0)
+            do for [j = 1:count] {
+                if (PLACED[j] && l < BOX_L[j] + BOX_W[j] + 4 && l + BOX_W[i] + 4 > BOX_L[j] && \
+                    t < BOX_T[j] + line_height && t + line_height > BOX_T[j]) { cost = cost + 100 }
+                if (GROUP[j] < 5 && j != i && px(X[j]) > l - 3 && px(X[j]) < l + BOX_W[i] + 3 && \
+                    py(Y[j]) > t - 2 && py(Y[j]) < t + line_height + 2) { cost = cost + (NAME[j] ne '' ? 10 : 2) }
+            }
+            if (cost < best_cost) {
+                best_cost = cost
+                best = k
             }
         }
+        if (best_cost < 100) {
+            BOX_L[i] = px(X[i]) + DX[best] - (DX[best] < 0 ? BOX_W[i] : DX[best] == 0 ? BOX_W[i] / 2 : 0)
+            BOX_T[i] = py(Y[i]) + DY[best] - line_height / 2.0
+            PLACED[i] = 1
+            anchor_y = up(BOX_T[i] + line_height / 2.0)
+            if (DX[best] < 0) {
+                set label 2000 + i ''.NAME[i] at screen across(BOX_L[i] + BOX_W[i]), anchor_y right \
+                    font ',13' tc rgb INK front
+            } else { if (DX[best] == 0) {
+                set label 2000 + i ''.NAME[i] at screen across(BOX_L[i] + BOX_W[i] / 2), anchor_y center \
+                    font ',13' tc rgb INK front
+            } else {
+                set label 2000 + i ''.NAME[i] at screen across(BOX_L[i]), anchor_y left \
+                    font ',13' tc rgb INK front
+            } }
+        }
     }
-    plot front skip 1 using 2:(int($1) == p ? $3 : NaN) with lines lw 1.5 dt 2 lc rgb 0x999999 \
-            notitle, \
-        for [i = 1:series_count] points skip 1 \
-            using 4:(int($1) == p && int($2) == i ? $6 : NaN):13:14 with xerrorbars \
-            pt MARK[i] ps 0 lw 1.2 lc rgb COLOUR[i] notitle, \
-        for [i = 1:series_count] points skip 1 \
-            using 4:(int($1) == p && int($2) == i && $7 == 0 ? $6 : NaN) with points \
-            pt MARK[i] ps 1.2 lc rgb COLOUR[i] notitle, \
-        points skip 1 using 4:(int($1) == p && $7 == 1 ? $6 : NaN) with points \
-            pt WRONG_MARK ps 1.3 lw 2 lc rgb ALARM notitle, \
-        for [n = 1:tips] points skip 1 using 4:(int($1) == p ? $6 : NaN):12 \
-            with labels hypertext point pt 7 ps 1.4 lc rgb '#ff000000' notitle
-    unset label
-    unset arrow
 }
-unset multiplot
+
+set lmargin at screen across(left)
+set rmargin at screen across(right)
+set tmargin at screen up(strip_top)
+set bmargin at screen up(bottom)
+set logscale y
+set xrange [0:x_max]
+y_of(pixel) = 10 ** (log10(y_min) + 1.0 * (bottom - pixel) / (bottom - top) * (log10(y_max) - log10(y_min)))
+set yrange [y_min:y_of(strip_top)]
+set ytics ()
+do for [e = 0:20] {
+    if (10.0 ** e < y_max && (y_max < 1e6 || e % 2 == 0)) { set ytics add (tick_label(10.0 ** e) 10.0 ** e) }
+}
+set xlabel 'GB/s'
+set ylabel 'worst error, row ULP'
+set object 1 rectangle from graph 0, first y_of(strip_bottom) to graph 1, graph 1 fc rgb 0xfbe9e7 \
+    fs solid noborder behind
+set object 2 rectangle from graph 0, graph 0 to graph 1, first number('usable') fc rgb 0xeaf3fb \
+    fs solid noborder behind
+failed = int(number('failed'))
+if (y_max > no_digit) {
+    set object 3 rectangle from graph 0, first no_digit to graph 1, first y_max fc rgb 0xfdf1e3 fs solid noborder behind
+    set label 2 'no correct digit' at graph 0.99, first no_digit right offset 0, 0.6 font small tc rgb 0x8a4b00
+}
+set label 1 failed == 0 ? 'no kernel gave NaN or infinity' : \
+    sprintf('NaN or infinite on some row: %d kernel%s', failed, failed == 1 ? '' : 's') \
+    at screen across(left), up(strip_top - 12) left font small tc rgb CLASS[6]
+plot table skip 1 using (int($8) ? $3 : NaN):6 smooth unique with fsteps lw 1.4 dt 2 lc rgb 0x8c8c8c, \
+    table skip 1 using (int($7) == 5 ? $3 : NaN):(y_of((strip_top + strip_bottom) / 2.0)) \
+        with points pt 2 ps 0.8 lw 1.6 lc rgb CLASS[6], \
+    table skip 1 using (int($7) < 5 ? $3 : NaN):6:4:5 with xerrorbars pt 0 lw 1 lc rgb GHOST, \
+    table skip 1 using (int($7) < 5 ? $3 : NaN):6:(class_colour($7)) with points pt 7 ps 1.0 \
+        lc rgb variable, \
+    for [n = 1:tips] table skip 1 using 3:($6 > 0 ? $6 : y_of((strip_top + strip_bottom) / 2.0)): \
+        (sprintf('%s: %.1f GB/s, worst error %s', strcol(1), $3, $6 > 0 ? sprintf('%.3g row ULP', $6) : \
+        'NaN or infinite')) with labels hypertext point pt 7 ps 1 lc rgb 0xff000000

@@ -1,14 +1,21 @@
-# The look of every chart, and how the scripts read their TSV. Loaded first by every script:
+# The look of every chart, and how the scripts read their tables. Each script begins
 #
-#     gnuplot -d -c throughput.gp STEM FORMAT       (in the report's directory)
+#     stem = ARG1; format = ARG2             (gnuplot -d -c field.gp STEM FORMAT, in the report's directory)
+#     here = ARG0[1:strlen(ARG0) - strlen('field.gp')]
+#     load here.'style.gp'
+#     height = ...
+#     load here.'canvas.gp'
 #
-# reads data/STEM*.tsv and data/series.tsv, writes STEM.FORMAT.part. Text comes from TSV into
-# variables and is drawn "noenhanced": nothing in it is ever read as gnuplot's language.
+# reads data/STEM*.tsv and writes STEM.FORMAT.part. Text comes from the tables into variables and is
+# drawn "noenhanced": nothing in it is ever read as gnuplot's language.
 
 set encoding utf8
 set datafile separator "\t"
 set datafile commentschars ""
 set datafile missing "NaN"
+
+table = 'data/'.stem.'.tsv'
+more = 'data/'.stem.'_more.tsv'
 
 # ---- settings: key, number, text ----
 settings = 'data/'.stem.'_settings.tsv'
@@ -22,51 +29,25 @@ place(key) = sum [i = 1:|KEY|] (KEY[i] eq key ? i : 0)
 number(key) = NUMBER[place(key)]
 wording(key) = WORDING[place(key)]
 
-# ---- series: kernel, statistics, isa, and how it looks on every chart (report_palette.c); the
-# roofs come last ----
-if (!exists('series_table')) { series_table = 'data/series.tsv' }
-stats series_table skip 1 using (0) nooutput
-series_count = int(STATS_records)
-array NAME[series_count]
-array STATISTICS[series_count]
-array ISA[series_count]
-array COLOUR[series_count]
-array TEXT_COLOUR[series_count]
-array MARK[series_count]
-array OPEN_MARK[series_count]
-array DASH[series_count]
-stats series_table skip 1 using (n = int($0) + 1, NAME[n] = strcol(1), \
-    STATISTICS[n] = strcol(2), ISA[n] = strcol(3), COLOUR[n] = int($4), \
-    TEXT_COLOUR[n] = int($5), MARK[n] = int($6), OPEN_MARK[n] = int($7), DASH[n] = int($8), 0) \
-    nooutput
+# ---- colours ----
+INK = 0x1a1a1a
+SOFT = 0x5b5b5b
+FAINT = 0xe2e2e2
+GHOST = 0xc4c4c4
 
-# Text is darker than lines and marks, so that it can be read on white.
-darker(c) = 65536 * int(0.7 * (c / 65536)) + 256 * int(0.7 * (c / 256 % 256)) + int(0.7 * (c % 256))
+# What a reader asks for by name looks the same on every chart: fastest, fastest accurate, two-pass,
+# Welford, naive, fused, plugin, peers. Blue is ours, orange what people write, black and grey others.
+array LOOK[9] = [0x08519c, 0x2b83ba, 0xc04a00, 0x857000, 0xa50f15, 0x00796b, 0x7b3294, 0x1a1a1a, 0x707070]
+array LOOK_MARK[9] = [7, 5, 9, 11, 2, 13, 3, 6, 4]
 
-array ISAS[5] = ['scalar', 'avx2', 'avx512', 'neon', 'other']
-dash_of(isa) = isa eq 'scalar' ? 3 : isa eq 'avx2' ? 2 : isa eq 'copy_nt' ? 4 : 1
-isa_of(i) = (ISA[i] eq 'scalar' || ISA[i] eq 'avx2' || ISA[i] eq 'avx512' || ISA[i] eq 'neon') ? \
-    ISA[i] : 'other'
-# Scripts set DRAWN to 1 for the series that they draw: legends have only what is there.
-array DRAWN[series_count]
-do for [i = 1:series_count] { DRAWN[i] = 0 }
-has_isa(isa) = (sum [i = 1:series_count] \
-    (DRAWN[i] && STATISTICS[i] ne 'roof' && isa_of(i) eq isa)) > 0
-has_series(isa) = (sum [i = 1:series_count] (DRAWN[i] && ISA[i] eq isa)) > 0
-
-INK = 0x000000
-SOFT = 0x666666
-FAINT = 0xDDDDDD
-ALARM = 0xD00000
-WRONG_MARK = 2
+# Error classes. Blue can be used, orange and red cannot.
+array CLASS[6] = [0x9a9a9a, 0x08519c, 0x3a8fcf, 0x93c6e6, 0xe58a1f, 0xa50f15]
+class_colour(c) = CLASS[int(c) + 1]
 
 # "-" stands for nothing to show, since gnuplot takes an empty cell for a missing one.
 shown(cell) = cell eq '-' ? '' : cell
 
-# Names beyond this length are cut where there is no room for them; the page has them in full.
-short(name) = strlen(name) > 44 ? name[1:41].'...' : name
-
-# Ticks of logarithmic axes: 500, 0.05, 10^7, 2x10^5.
+# Ticks of logarithmic axes: 500, 0.05, 10⁷, 2·10⁵.
 DIGITS = '⁰¹²³⁴⁵⁶⁷⁸⁹'
 superscript(n) = n < 0 ? '⁻'.superscript(-n) : n > 9 ? superscript(n / 10).superscript(n % 10) : \
     DIGITS[n + 1:n + 1]
@@ -75,32 +56,11 @@ leading(v) = int(v / 10.0 ** exponent(v) + 0.5)
 tick_label(v) = v >= 0.000999 && v < 9999 ? sprintf('%g', v) : \
     (leading(v) == 1 ? '' : sprintf('%d·', leading(v))).'10'.superscript(exponent(v))
 
-# ---- canvas and text ----
-width = number('width')
-height = number('height')
-across(x) = x / width
-up(y) = 1 - y / height
-if (format eq 'svg') {
-    set terminal svg size width,height fixed noenhanced name stem background 'white' \
-        font 'Liberation Sans, Arial, Helvetica, sans-serif,12'
-} else { if (format eq 'pdf') {
-    set terminal pdfcairo size width / 100.0,height / 100.0 noenhanced background 'white' \
-        font 'Liberation Sans,12' fontscale 0.72 linewidth 0.72 pointscale 0.72
-} else {
-    set terminal pngcairo size 2 * width,2 * height noenhanced background 'white' \
-        font 'Liberation Sans,12' fontscale 1.5 linewidth 2 pointscale 2
-} }
-# Only SVG has tooltips: plots "for [n = 1:tips]" are left out elsewhere. gnuplot gives each a mark,
-# which is drawn over the one that it explains, or is transparent.
-tips = format eq 'svg' ? 1 : 0
-set output stem.'.'.format.'.part'
+# Three digits or so of a speed.
+figure(v) = v < 10 ? sprintf('%.1f', v) : sprintf('%.0f', v)
 
-set border 3 lw 1 lc rgb SOFT
-set grid lw 1 lt 1 lc rgb FAINT
-set tics nomirror textcolor rgb INK
-unset key
-set bars 0.4
-unset title
-set label 1001 wording('title') at screen across(24), up(28) left font ',17' tc rgb INK
-set label 1002 wording('subtitle') at screen across(24), up(50) left font ',12' tc rgb SOFT
-set label 1003 wording('footer') at screen across(24), up(height - 14) left font ',10' tc rgb SOFT
+# About how wide a text is, in pixels, at a size of the font.
+text_width(words, size) = 0.55 * size * strlen(words)
+
+width = 900
+font_size = 15

@@ -1,102 +1,103 @@
-# Throughput over hidden size or over bytes, with the roofs and the sizes of the caches; the lines are
-# named at their ends; those that have no label are thin and grey.
-# data/STEM.tsv: series kernel rows x gbps gbps_lo gbps_hi tip
-# data/STEM_labels.tsv: series label x gbps label_y; data/STEM_ticks.tsv, STEM_marks.tsv: x label
+# Throughput over hidden size as a share of copy speed, a panel a regime.
+# data/STEM.tsv: panel series label kernel hidden share lo hi gbps; series from 100 are faint
 stem = ARG1
 format = ARG2
 here = ARG0[1:strlen(ARG0) - strlen('throughput.gp')]
 load here.'style.gp'
+panels = int(number('panels'))
+panel_height = panels > 2 ? 230 : 300
+height = 84 + panels * (panel_height + 62) + 40
+load here.'canvas.gp'
 
-points = 'data/'.stem.'.tsv'
-
-stats 'data/'.stem.'_ticks.tsv' skip 1 using (0) nooutput
-tick_count = int(STATS_records)
-array TICK[tick_count]
-array TICK_LABEL[tick_count]
-stats 'data/'.stem.'_ticks.tsv' skip 1 \
-    using (n = int($0) + 1, TICK[n] = $1, TICK_LABEL[n] = shown(strcol(2)), 0) nooutput
-label_count = int(number('labels'))
-array OF[label_count]
-array LABEL[label_count]
-array END_X[label_count]
-array END_Y[label_count]
-array LABEL_Y[label_count]
-stats 'data/'.stem.'_labels.tsv' skip 1 using (n = int($0) + 1, OF[n] = int($1), \
-    DRAWN[OF[n]] = 1, LABEL[n] = strcol(2), END_X[n] = $3, END_Y[n] = $4, LABEL_Y[n] = $5, 0) nooutput
-# Cache sizes: uprights named above the frame.
-stats 'data/'.stem.'_marks.tsv' skip 1 using (n = int($0) + 1, 0) nooutput
-mark_count = n
-array CACHE[mark_count]
-array CACHE_LABEL[mark_count]
-stats 'data/'.stem.'_marks.tsv' skip 1 using (n = int($0) + 1, CACHE[n] = $1, \
-    CACHE_LABEL[n] = shown(strcol(2)), 0) nooutput
-set lmargin at screen across(number('left'))
-set rmargin at screen across(number('right'))
-set tmargin at screen up(number('top'))
-set bmargin at screen up(number('bottom'))
+left = 70
+right = width - 212
 set logscale x 2
-set xrange [number('xmin'):number('xmax')]
-set yrange [0:number('ymax')]
-set xlabel wording('xlabel')
-set ylabel 'GB/s (x read and y written)'
-
 set xtics ()
-do for [i = 1:tick_count] { set xtics add (TICK_LABEL[i] TICK[i]) }
-
-do for [i = 1:mark_count] {
-    if (strlen(CACHE_LABEL[i]) > 0) {
-        set arrow 1000 + i from CACHE[i], graph 0 to CACHE[i], graph 1 nohead lw 1.4 dt 3 lc rgb SOFT
-        set label 1100 + i CACHE_LABEL[i] at CACHE[i], graph 1 center offset 0, 0.6 font ',10' \
-            tc rgb SOFT
+set format y '%g'
+set ytics 20
+set tics font small
+set border 11
+set lmargin at screen across(left)
+set rmargin at screen across(right)
+set multiplot
+do for [p = 1:panels] {
+    top = 96 + (p - 1) * (panel_height + 62)
+    bottom = top + panel_height
+    roof = number(sprintf('roof_%d', p))
+    lines = number(sprintf('sizes_%d', p)) >= 4
+    set xrange [*:*] # which stats heeds
+    set yrange [*:*]
+    stats table skip 1 using (int($1) == p ? $5 : NaN) nooutput
+    x_min = STATS_min
+    x_max = STATS_max
+    stats table skip 1 using (int($1) == p ? 100 * $8 : NaN) nooutput
+    y_max = STATS_max > 100 ? STATS_max * 1.05 : 105
+    y_max = STATS_max < 60 ? STATS_max * 1.12 : y_max
+    stats table skip 1 using (int($1) == p && $2 >= 100 ? $2 : NaN) nooutput
+    last_faint = int(STATS_max)
+    set tmargin at screen up(top)
+    set bmargin at screen up(bottom)
+    set y2tics nomirror textcolor rgb SOFT
+    unset xtics
+    set xtics () nomirror textcolor rgb SOFT
+    last = 0.0
+    do for [pass = 1:64] {
+        if (last < x_max) {
+            stats table skip 1 using (int($1) == p && $5 > last ? $5 : NaN) nooutput
+            last = STATS_min
+            set xtics add (sprintf('%d', last) last)
+        }
     }
-}
+    set xlabel (p == panels ? 'hidden size (elements of a row)' : '') offset 0, 0.2
+    set label 1 sprintf('Data in %s: %% of copy speed', wording(sprintf('regime_%d', p))) \
+        at screen across(20), up(top - 14) left tc rgb INK
+    set label 2 'GB/s' at screen across(right + 4), up(top - 14) left tc rgb SOFT
 
-label_x = number('right') + 34
-do for [i = 1:label_count] {
-    set label i LABEL[i] at screen across(label_x), up(LABEL_Y[i]) left tc rgb TEXT_COLOUR[OF[i]]
-    set arrow i from END_X[i], END_Y[i] to screen across(label_x - 4), up(LABEL_Y[i]) \
-        nohead lw 0.7 lc rgb COLOUR[OF[i]]
-}
-
-array LEGEND_TEXT[7]
-array LEGEND_LINE[7]
-array LEGEND_DASH[7]
-array LEGEND_MARK[7]
-array LEGEND_COLOUR[7]
-array LEGEND_INK[7]
-do for [i = 1:5] {
-    LEGEND_TEXT[i] = has_isa(ISAS[i]) ? ISAS[i] : ''
-    LEGEND_LINE[i] = 1.6
-    LEGEND_DASH[i] = dash_of(ISAS[i])
-    LEGEND_MARK[i] = 0
-}
-LEGEND_TEXT[6] = has_series('copy') ? 'roof: copy' : ''
-LEGEND_TEXT[7] = has_series('copy_nt') ? 'roof: non-temporal copy' : ''
-LEGEND_DASH[6] = dash_of('copy')
-LEGEND_DASH[7] = dash_of('copy_nt')
-do for [i = 1:7] {
-    if (i > 5) {
-        LEGEND_LINE[i] = 2.5
-        LEGEND_MARK[i] = 0
+    # The names stand at the height of the last point, moved apart.
+    slots = 0
+    array SLOT[12]
+    array WANTED[12]
+    array SERIES[12]
+    do for [s = 1:9] {
+        stats table skip 1 using (int($1) == p && int($2) == s ? $5 : 0) nooutput
+        if (STATS_max > 0) {
+            at_x = STATS_max
+            name = ''
+            value = 0.0
+            stats table skip 1 using (int($1) == p && int($2) == s && $5 == at_x ? \
+                (name = strcol(3), value = 100 * $6) : NaN) nooutput
+            slots = slots + 1
+            SERIES[slots] = s
+            WANTED[slots] = top + panel_height * (1 - value / y_max)
+            SLOT[slots] = name
+        }
     }
-    LEGEND_COLOUR[i] = i > 5 ? INK : SOFT
-    LEGEND_INK[i] = SOFT
+    least_gap = 19
+    load here.'spread.gp'
+    do for [i = 1:slots] {
+        set label 100 + i ''.SLOT[i] at screen across(right + 56), up(WANTED[i]) left \
+            tc rgb LOOK[SERIES[i]]
+    }
+    set xrange [x_min / 1.15:x_max * 1.15]
+    set yrange [0:y_max]
+    set y2range [0:y_max * roof / 100]
+    if (lines) {
+        plot for [s = 100:last_faint] table skip 1 \
+                using (int($1) == p && int($2) == s ? $5 : NaN):(100 * $6) with lines lw 1 \
+                lc rgb GHOST, \
+            for [i = 1:slots] table skip 1 \
+                using (int($1) == p && int($2) == SERIES[i] ? $5 : NaN):(100 * $6):(100 * $7):(100 * $8) \
+                with yerrorbars pt 0 lw 1 lc rgb LOOK[SERIES[i]], \
+            for [i = 1:slots] table skip 1 \
+                using (int($1) == p && int($2) == SERIES[i] ? $5 : NaN):(100 * $6) with linespoints \
+                lw 2.6 pt LOOK_MARK[SERIES[i]] ps 0.7 lc rgb LOOK[SERIES[i]]
+    } else {
+        plot table skip 1 using (int($1) == p && $2 >= 100 ? $5 : NaN):(100 * $6) with points \
+                pt 7 ps 0.35 lc rgb GHOST, \
+            for [i = 1:slots] table skip 1 \
+                using (int($1) == p && int($2) == SERIES[i] ? $5 : NaN):(100 * $6):(100 * $7):(100 * $8) \
+                with yerrorbars pt LOOK_MARK[SERIES[i]] ps 1.1 lw 1.4 lc rgb LOOK[SERIES[i]]
+    }
+    unset label
 }
-legend_left = 24
-legend_right = width - 24
-legend_top = 76
-legend_number = 2001
-load here.'legend.gp'
-
-is_roof(i) = STATISTICS[i] eq 'roof'
-is_named(i) = DRAWN[i] == 1
-plot for [i = 1:series_count] points skip 1 \
-        using 4:(int($1) == i && !is_named(i) ? $5 : NaN) with lines lw 0.9 lc rgb 0xBBBBBB notitle, \
-    for [i = 1:series_count] points skip 1 \
-        using 4:(int($1) == i && is_named(i) ? $5 : NaN) with lines \
-        lw (is_roof(i) ? 2.5 : 1.6) dt DASH[i] lc rgb COLOUR[i] notitle, \
-    for [i = 1:series_count] points skip 1 \
-        using 4:(int($1) == i && is_named(i) && !is_roof(i) ? $5 : NaN):6:7 with yerrorbars \
-        pt MARK[i] ps 0.7 lw 1 lc rgb COLOUR[i] notitle, \
-    for [n = 1:tips] points skip 1 using 4:5:8 with labels hypertext point pt 7 ps 0.9 \
-        lc rgb '#ff000000' notitle
+unset multiplot

@@ -9,8 +9,7 @@ set -u
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 7
 lnbench=${LNBENCH_COMMAND:-$root/lnbench}
 documents="README.md docs/figures.md"
-charts="throughput_l2 throughput_dram throughput_size roof_share winner_map error_kappa
-    variance_kappa ulp_histogram speed_error"
+charts="field throughput speed_error error_kappa conventions winner_map error_spread"
 
 stop() {
     echo "publish.sh: $*" >&2
@@ -22,7 +21,7 @@ published() { sed -n 's|.*(\(results/published/[^/)]*\)/.*|\1|p' "$root/README.m
 
 # made_anew TABLE DOCUMENT: as it would be with the table's figures.
 made_anew() {
-    awk -f "$root/results/figures.awk" "$1" "$2"
+    awk -v aliases="$root/kernels/table/aliases.def" -f "$root/results/figures.awk" "$1" "$2"
 }
 
 if [ "${1-}" = --check ]; then
@@ -48,12 +47,16 @@ old=$(published)
 # From there, so that the command that the report names holds no path of this machine.
 (cd "$work" && "$lnbench" run --db run.db --out charts "$@") >"$work/out" ||
     stop "lnbench run ended with $?: nothing is published"
-sed '/^stored  run /,$d' "$work/out" >"$work/table.txt"
+"$lnbench" export --db "$work/run.db" --format tsv --out "$work/cases.tsv" || exit 7
+awk -f "$root/results/table.awk" "$work/cases.tsv" >"$work/table.txt" || exit 7
 "$lnbench" export --db "$work/run.db" --format jsonl --out "$work/run.jsonl" || exit 7
 xz -9 -T 0 "$work/run.jsonl" || stop "xz failed"
 
 mkdir -p "$to" || exit 7
-cp "$work/table.txt" "$work/charts/index.html" "$work/run.jsonl.xz" "$to/" || exit 7
+cp "$work/table.txt" "$work/run.jsonl.xz" "$to/" || exit 7
+# What is published of the raw data is the run itself.
+sed 's|<p class="">Raw data beside this page: .*|<p>Raw data beside this page: <a href="run.jsonl.xz">run.jsonl.xz</a> (<code>xz -d</code>, then <code>lnbench import</code>).</p>|' \
+    "$work/charts/index.html" >"$to/index.html" || exit 7
 for chart in $charts; do
     [ ! -f "$work/charts/$chart.png" ] || cp "$work/charts/$chart.png" "$to/" || exit 7
 done

@@ -1,20 +1,27 @@
-/* hayai-c: Google Benchmark from C.
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hayai-c: Google Benchmark from C.
  *
  *     #include <hayai.h>
+ *     #include <string.h>
  *
  *     HAYAI_BENCHMARK(text, length)
  *     {
  *         const char *text = "hello";
  *         for (int64_t n; (n = hayai_state_batch(state)) > 0;)
  *             for (int64_t i = 0; i < n; i++) {
- *                 hayai_do_not_optimize(text);
- *                 hayai_do_not_optimize(strlen(text));
+ *                 hayai_do_not_optimize_in_out(text);
+ *                 size_t length = strlen(text);
+ *                 hayai_do_not_optimize(length);
  *             }
  *     }
  *
  *     HAYAI_MAIN()
  *
- * or without macros and without a command line:
+ * The first of the two barriers hides the text from the compiler, which would otherwise compute the
+ * length once, at compile time. The second one keeps the result.
+ *
+ * Without macros and without a command line:
  *
  *     hayai_suite *suite = hayai_suite_create();
  *     hayai_suite_add(suite, "copy", copy, &buffers, NULL);
@@ -23,13 +30,25 @@
  *         fprintf(stderr, "%s: %s\n", hayai_status_string(status), hayai_last_message());
  *     hayai_suite_destroy(suite);
  *
- * Plain C17; includable from C++. Nothing here throws, aborts or exits: whatever can fail returns a
- * status and leaves a message for the calling thread. Strings that are passed in are copied;
- * function pointers and contexts must stay valid until the suite is destroyed. One run at a time in
- * a process: Google Benchmark's registry is one, and a run owns it (what C++ code registered there
- * is removed by the first run). */
+ * Plain C17; can be included from C++. Nothing here throws, aborts or exits: whatever can fail
+ * returns a status and leaves a message for the calling thread. docs/reference.md says for each
+ * function who owns what, which threads may call it and how it fails. These rules hold for all:
+ *
+ * - Strings that are passed in are copied. Functions and `user` pointers must stay valid until the
+ *   suite is destroyed.
+ * - A suite and its benchmarks are used by one thread at a time; different suites by any threads.
+ *   A state is used only by the thread whose function got it, until that function returns.
+ * - One run at a time in a process: Google Benchmark's registry is one, and a run owns it. What C++
+ *   code registered there is removed by the first run.
+ * - A NULL handle is refused: HAYAI_ERROR_ARGUMENT, or 0, false, "" or NULL, with a message. */
 #ifndef HAYAI_H
 #define HAYAI_H
+
+#ifndef __GNUC__
+#error "hayai.h needs gcc or clang: its barriers and macros use their extensions"
+#elif !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 201112L)
+#error "hayai.h needs C11 or newer: compile with -std=c11, -std=c17 or newer"
+#endif
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,6 +57,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* A value that is none of an enum's is refused; in C++ it may only exist where the type is fixed.
  */
@@ -46,6 +66,33 @@ extern "C" {
 #else
 #define HAYAI_INT
 #endif
+
+/* Names of 0.1, which go with the next minor version. */
+#define HAYAI_DEPRECATED(instead) __attribute__((deprecated("use " instead)))
+
+/* ---- Versions --------------------------------------------------------------------------------
+ * The ABI: libraries with the same soname (libhayai.so.0.2: major and minor version) are
+ * exchangeable. In them no function goes or changes.
+ * - A struct that you fill ends, in this version, with `struct_size`: its sizeof, or 0 for the
+ *   struct of this version. Later versions add members behind it, which only callers that set
+ *   struct_size have. A larger struct than the library knows is refused unless the rest is zero.
+ * - A struct that is passed to you by a pointer to one (hayai_context, hayai_repetition) may get
+ *   more members at its end.
+ * - The size of all others is fixed: they stand in arrays, or in memory of yours. */
+
+#define HAYAI_VERSION_MAJOR 0
+#define HAYAI_VERSION_MINOR 2
+#define HAYAI_VERSION_PATCH 0
+#define HAYAI_VERSION_STRING "0.2.0"
+#define HAYAI_VERSION                                                                              \
+    (HAYAI_VERSION_MAJOR * 10000 + HAYAI_VERSION_MINOR * 100 + HAYAI_VERSION_PATCH)
+
+const char *hayai_version(void);                  /* of the library that is linked: "0.2.0" */
+const char *hayai_google_benchmark_version(void); /* of the library below: "1.7.1" */
+
+/* "release" or "debug": what Google Benchmark calls itself (Debian's package says debug: it keeps
+ * its assertions). It says nothing about how the caller was built. "unknown" if it does not say. */
+const char *hayai_library_build(void);
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
@@ -56,27 +103,22 @@ typedef enum hayai_status HAYAI_INT {
     HAYAI_ERROR_FAILED,      /* Google Benchmark failed in a way of its own */
     HAYAI_STOPPED,           /* a callback asked to stop; not an error */
     HAYAI_ERROR_STATE,       /* called at a moment when it can't be: pause before the loop began */
-    HAYAI_ERROR_LIMIT,       /* more than this library can hold */
+    HAYAI_ERROR_LIMIT,       /* more than this library, or the system, can hold */
     HAYAI_ERROR_IO,          /* an output could not be opened or written */
-    HAYAI_ERROR_UNSUPPORTED, /* not in this version of Google Benchmark */
+    HAYAI_ERROR_UNSUPPORTED, /* not in this version of Google Benchmark, or of hayai */
     HAYAI_ERROR_NO_MATCH,    /* the filter matches no benchmark */
 } hayai_status;
 
 /* A short fixed text for a status, never NULL: "invalid argument". */
 const char *hayai_status_string(hayai_status status);
 
-/* What exactly went wrong in this thread's last call that failed: one line, never NULL, valid until
- * this thread's next call that fails. */
+/* What exactly went wrong in this thread's last call: one line; "" where it succeeded; never NULL.
+ * Valid until this thread's next call. Calls that can't fail leave it alone. */
 const char *hayai_last_message(void);
 
-/* ---- Versions -------------------------------------------------------------------------------- */
-
-const char *hayai_version(void);                  /* of this library: "0.1.0" */
-const char *hayai_google_benchmark_version(void); /* of the library below: "1.7.1" */
-
-/* "release" or "debug": what Google Benchmark calls itself (Debian's package says debug: it keeps
- * its assertions). It says nothing about how the caller was built. "unknown" if it does not say. */
-const char *hayai_library_build(void);
+/* For callbacks: leaves a message (NULL: none) for hayai_last_message() and returns the status.
+ *     return hayai_fail(HAYAI_ERROR_IO, "the socket is closed"); */
+hayai_status hayai_fail(hayai_status status, const char *message);
 
 /* ---- State: what a benchmark function gets --------------------------------------------------- */
 
@@ -87,8 +129,8 @@ typedef struct hayai_suite hayai_suite;
 /* A benchmark: what stands before its loop is set-up, what stands behind it is clean-up, neither is
  * timed. It is called several times (for the search for the iteration count, for each repetition,
  * once a thread), each time with a new state, and must run its loop to the end each time unless it
- * skips. If it returns early the run is reported as an error. */
-typedef void hayai_function(hayai_state *state, void *context);
+ * skips. If it returns early the run is reported as an error. It must return: see hayai_reset(). */
+typedef void hayai_function(hayai_state *state, void *user);
 
 /* The loop, in one of two forms. Timing begins within the first call of either and ends within the
  * call that returns false or 0, so that nothing else of the function is timed. With threads the
@@ -96,9 +138,8 @@ typedef void hayai_function(hayai_state *state, void *context);
  *     while (hayai_state_keep_running(state)) { once; }
  * costs a call an iteration; the whole-batch form costs one call in all, and returns how many
  * iterations to run now:
- *     for (int64_t n; (n = hayai_state_batch(state)) > 0;) for (int64_t i = 0; i < n; i++) { once;
- * }
- */
+ *     for (int64_t n; (n = hayai_state_batch(state)) > 0;)
+ *         for (int64_t i = 0; i < n; i++) { once; } */
 bool hayai_state_keep_running(hayai_state *state);
 int64_t hayai_state_batch(hayai_state *state);
 
@@ -109,6 +150,15 @@ bool hayai_state_keep_running_batch(hayai_state *state, int64_t n);
  * loop, when already paused or not paused, and after a skip. Both read the clocks: about 1 us. */
 hayai_status hayai_state_pause(hayai_state *state);
 hayai_status hayai_state_resume(hayai_state *state);
+
+/* Pauses until the end of the block, however it is left:
+ *     { HAYAI_SCOPED_PAUSE(state); refill(buffer); } */
+#define HAYAI_SCOPED_PAUSE(state)                                                                  \
+    hayai_state *HAYAI_JOIN(hayai_paused_, __LINE__)                                               \
+        __attribute__((cleanup(hayai_scoped_pause_end), unused)) = hayai_scoped_pause_begin(state)
+hayai_state *
+hayai_scoped_pause_begin(hayai_state *state); /* NULL where it was not paused by this */
+void hayai_scoped_pause_end(hayai_state **paused);
 
 /* The time of one iteration in seconds, for hayai_benchmark_use_manual_time(). Finite, >= 0. */
 hayai_status hayai_state_set_iteration_time(hayai_state *state, double seconds);
@@ -156,7 +206,12 @@ typedef uint32_t hayai_counter_flags;
 #define HAYAI_COUNTER_AVG_ITERATIONS_RATE (HAYAI_COUNTER_IS_RATE | HAYAI_COUNTER_AVG_ITERATIONS)
 
 /* What "k" means where the counter is printed for people. */
-typedef enum hayai_one_k HAYAI_INT { HAYAI_1000 = 1000, HAYAI_1024 = 1024 } hayai_one_k;
+typedef enum hayai_one_k HAYAI_INT {
+    HAYAI_ONE_K_1000 = 1000,
+    HAYAI_ONE_K_1024 = 1024,
+    HAYAI_1000 HAYAI_DEPRECATED("HAYAI_ONE_K_1000") = HAYAI_ONE_K_1000,
+    HAYAI_1024 HAYAI_DEPRECATED("HAYAI_ONE_K_1024") = HAYAI_ONE_K_1024,
+} hayai_one_k;
 
 typedef struct hayai_counter_value {
     const char *name;
@@ -181,21 +236,31 @@ void *hayai_state_native(hayai_state *state);
 
 /* NULL when out of memory. */
 hayai_suite *hayai_suite_create(void);
-void hayai_suite_destroy(hayai_suite *suite); /* NULL is fine */
+
+/* NULL is fine. The default suite stays and is emptied. A suite that is running stays until its run
+ * ends. */
+void hayai_suite_destroy(hayai_suite *suite);
 
 /* Adds a benchmark (a family, once arguments or threads are given). `out` may be NULL; what it gets
  * belongs to the suite. A name that begins with DISABLED_ is never run. */
 hayai_status hayai_suite_add(hayai_suite *suite, const char *name, hayai_function *function,
-                             void *context, hayai_benchmark **out);
+                             void *user, hayai_benchmark **out);
 
 /* The suite that the macros of hayai_macros.h fill. NULL when out of memory. */
 hayai_suite *hayai_default_suite(void);
 
 /* Calls `each` with the full name of every instance that matches the filter (NULL: all), in order;
  * non-zero stops: HAYAI_STOPPED. */
-typedef int hayai_name_callback(const char *name, void *context);
+typedef int hayai_name_callback(const char *name, void *user);
 hayai_status hayai_suite_list(hayai_suite *suite, const char *filter, hayai_name_callback *each,
-                              void *context);
+                              void *user);
+
+/* Ends a run that will never return, because a callback of it was left by longjmp. Until then each
+ * further run is refused: "another run is under way". To be called on the thread that jumped. What
+ * the run held is lost: its memory, the files that it had opened, and its threads where the
+ * benchmark had several (they wait for ever, so only a benchmark of one thread may be left so).
+ * HAYAI_ERROR_STATE when no run is under way. */
+hayai_status hayai_reset(void);
 
 /* ---- Interleaved repetitions ----------------------------------------------------------------- */
 
@@ -218,7 +283,7 @@ typedef struct hayai_repetition {
 } hayai_repetition;
 
 /* Everything in the repetition is valid during the call only. Non-zero stops: HAYAI_STOPPED. */
-typedef int hayai_repetition_callback(const hayai_repetition *repetition, void *context);
+typedef int hayai_repetition_callback(const hayai_repetition *repetition, void *user);
 
 typedef struct hayai_interleave {
     uint64_t seed;
@@ -227,8 +292,12 @@ typedef struct hayai_interleave {
     double min_seconds;     /* a repetition's least duration; 0: 0.5 */
     int64_t max_iterations; /* never more in one call of the function; 0: no limit */
     hayai_repetition_callback *on_repetition;
-    void *context;
+    union {
+        void *user;
+        void *context HAYAI_DEPRECATED("user");
+    };
     const char *filter; /* as in hayai_suite_list(); NULL: all */
+    size_t struct_size; /* sizeof(hayai_interleave) or 0 */
 } hayai_interleave;
 
 /* Runs every instance `repetitions` times (see there), in an order drawn from the seed, and reports
@@ -248,19 +317,25 @@ hayai_status hayai_suite_run_interleaved(hayai_suite *suite, const hayai_interle
 
 /* ---- Keeping the compiler honest ------------------------------------------------------------- */
 
-/* The value must be computed, and memory that it points to may be read and written by others. */
+/* The value must be computed, and memory that it points to may be read and written by others. The
+ * compiler still knows the value: hide inputs by hayai_do_not_optimize_in_out(). */
 #define hayai_do_not_optimize(value) __asm__ volatile("" : : "r,m"(value) : "memory")
 
 /* Everything written to memory until here must have been written. */
 #define hayai_clobber() __asm__ volatile("" : : : "memory")
 
-/* The same for an lvalue that is read and written: its value may have been changed. */
+/* The same for an lvalue that is read and written: its value may have been changed, so that what is
+ * computed from it can't be known at compile time, nor be moved out of the loop. */
 #ifdef __clang__
 #define hayai_do_not_optimize_in_out(lvalue) __asm__ volatile("" : "+r,m"(lvalue) : : "memory")
 #else
 #define hayai_do_not_optimize_in_out(lvalue) __asm__ volatile("" : "+m,r"(lvalue) : : "memory")
 #endif
 
+#define HAYAI_JOIN_(a, b) a##b
+#define HAYAI_JOIN(a, b) HAYAI_JOIN_(a, b)
+
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -1,12 +1,15 @@
-/* How a benchmark is run: arguments, times, threads, statistics, set-up.
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How a benchmark is run: arguments, times, threads, statistics, set-up.
  *
  *     hayai_benchmark *benchmark;
  *     hayai_suite_add(suite, "copy", copy, NULL, &benchmark);
  *     hayai_benchmark_range(benchmark, 8, 8 << 10);
- *     hayai_benchmark_unit(benchmark, HAYAI_MICROSECOND);
+ *     hayai_benchmark_unit(benchmark, HAYAI_UNIT_MICROSECOND);
  *
  * Each call returns its status, and the first failure also stays with the benchmark: a run of its
- * suite returns it. So a chain of calls needs no checks of its own. Included by hayai.h. */
+ * suite returns it. So a chain of calls needs no checks of its own. While its suite runs, a
+ * benchmark can't be changed: HAYAI_ERROR_STATE. Included by hayai.h. */
 #ifndef HAYAI_BENCHMARK_H
 #define HAYAI_BENCHMARK_H
 
@@ -17,11 +20,16 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
+/* Sets the name, or tells it: "copy"; "" of NULL. What get_name returns is valid until the name
+ * changes. */
 hayai_status hayai_benchmark_name(hayai_benchmark *benchmark, const char *name);
+const char *hayai_benchmark_get_name(const hayai_benchmark *benchmark);
 
 /* ---- Arguments: one instance a set of arguments ----------------------------------------------
- * All sets of a benchmark have the same number of arguments, and a million instances is the limit.
+ * All sets of a benchmark have the same number of arguments. A benchmark can have a million
+ * instances (HAYAI_ERROR_LIMIT).
  */
 
 hayai_status hayai_benchmark_arg(hayai_benchmark *benchmark, int64_t value);
@@ -56,12 +64,16 @@ hayai_status hayai_benchmark_arg_name(hayai_benchmark *benchmark, const char *na
 hayai_status hayai_benchmark_arg_names(hayai_benchmark *benchmark, const char *const *names,
                                        size_t count);
 
+/* The name of an argument, "" where it has none; NULL beyond the last one that was named. Valid
+ * until the names change. */
+const char *hayai_benchmark_get_arg_name(const hayai_benchmark *benchmark, size_t index);
+
 /* Of the ranges that follow; 8 to begin with, > 1. */
 hayai_status hayai_benchmark_range_multiplier(hayai_benchmark *benchmark, int multiplier);
 
-typedef void hayai_apply_function(hayai_benchmark *benchmark, void *context);
+typedef void hayai_apply_function(hayai_benchmark *benchmark, void *user);
 hayai_status hayai_benchmark_apply(hayai_benchmark *benchmark, hayai_apply_function *function,
-                                   void *context);
+                                   void *user);
 
 /* The lists by themselves, for args_product: up to `capacity` values are written, *count is how
  * many there are in all. */
@@ -73,10 +85,14 @@ hayai_status hayai_create_dense_range(int64_t low, int64_t high, int64_t step, i
 /* ---- Time ------------------------------------------------------------------------------------ */
 
 typedef enum hayai_unit HAYAI_INT {
-    HAYAI_NANOSECOND = 0,
-    HAYAI_MICROSECOND,
-    HAYAI_MILLISECOND,
-    HAYAI_SECOND,
+    HAYAI_UNIT_NANOSECOND = 0,
+    HAYAI_UNIT_MICROSECOND,
+    HAYAI_UNIT_MILLISECOND,
+    HAYAI_UNIT_SECOND,
+    HAYAI_NANOSECOND HAYAI_DEPRECATED("HAYAI_UNIT_NANOSECOND") = HAYAI_UNIT_NANOSECOND,
+    HAYAI_MICROSECOND HAYAI_DEPRECATED("HAYAI_UNIT_MICROSECOND") = HAYAI_UNIT_MICROSECOND,
+    HAYAI_MILLISECOND HAYAI_DEPRECATED("HAYAI_UNIT_MILLISECOND") = HAYAI_UNIT_MILLISECOND,
+    HAYAI_SECOND HAYAI_DEPRECATED("HAYAI_UNIT_SECOND") = HAYAI_UNIT_SECOND,
 } hayai_unit;
 
 const char *hayai_unit_string(hayai_unit unit); /* "ns", "us", "ms", "s" */
@@ -113,35 +129,46 @@ hayai_status hayai_benchmark_use_manual_time(hayai_benchmark *benchmark);
 /* ---- Statistics ------------------------------------------------------------------------------ */
 
 typedef enum hayai_complexity HAYAI_INT {
-    HAYAI_O_NONE = 0,
-    HAYAI_O_1,
-    HAYAI_O_N,
-    HAYAI_O_N_SQUARED,
-    HAYAI_O_N_CUBED,
-    HAYAI_O_LOG_N,
-    HAYAI_O_N_LOG_N,
-    HAYAI_O_AUTO,     /* the one that fits best */
-    HAYAI_O_FUNCTION, /* hayai_benchmark_complexity_function() */
+    HAYAI_COMPLEXITY_NONE = 0,
+    HAYAI_COMPLEXITY_1,
+    HAYAI_COMPLEXITY_N,
+    HAYAI_COMPLEXITY_N_SQUARED,
+    HAYAI_COMPLEXITY_N_CUBED,
+    HAYAI_COMPLEXITY_LOG_N,
+    HAYAI_COMPLEXITY_N_LOG_N,
+    HAYAI_COMPLEXITY_AUTO,     /* the one that fits best */
+    HAYAI_COMPLEXITY_FUNCTION, /* hayai_benchmark_complexity_function() */
+    HAYAI_O_NONE HAYAI_DEPRECATED("HAYAI_COMPLEXITY_NONE") = HAYAI_COMPLEXITY_NONE,
+    HAYAI_O_1 HAYAI_DEPRECATED("HAYAI_COMPLEXITY_1") = HAYAI_COMPLEXITY_1,
+    HAYAI_O_N HAYAI_DEPRECATED("HAYAI_COMPLEXITY_N") = HAYAI_COMPLEXITY_N,
+    HAYAI_O_N_SQUARED HAYAI_DEPRECATED("HAYAI_COMPLEXITY_N_SQUARED") = HAYAI_COMPLEXITY_N_SQUARED,
+    HAYAI_O_N_CUBED HAYAI_DEPRECATED("HAYAI_COMPLEXITY_N_CUBED") = HAYAI_COMPLEXITY_N_CUBED,
+    HAYAI_O_LOG_N HAYAI_DEPRECATED("HAYAI_COMPLEXITY_LOG_N") = HAYAI_COMPLEXITY_LOG_N,
+    HAYAI_O_N_LOG_N HAYAI_DEPRECATED("HAYAI_COMPLEXITY_N_LOG_N") = HAYAI_COMPLEXITY_N_LOG_N,
+    HAYAI_O_AUTO HAYAI_DEPRECATED("HAYAI_COMPLEXITY_AUTO") = HAYAI_COMPLEXITY_AUTO,
+    HAYAI_O_FUNCTION HAYAI_DEPRECATED("HAYAI_COMPLEXITY_FUNCTION") = HAYAI_COMPLEXITY_FUNCTION,
 } hayai_complexity;
 
 /* Fits time = coefficient * f(N) over all runs of the benchmark's instances by least squares, and
  * reports coefficient and relative root mean square. */
 hayai_status hayai_benchmark_complexity(hayai_benchmark *benchmark, hayai_complexity complexity);
-typedef double hayai_complexity_function(int64_t n, void *context);
+typedef double hayai_complexity_function(int64_t n, void *user);
 hayai_status hayai_benchmark_complexity_function(hayai_benchmark *benchmark,
-                                                 hayai_complexity_function *function,
-                                                 void *context);
+                                                 hayai_complexity_function *function, void *user);
 
 typedef enum hayai_statistic_unit HAYAI_INT {
-    HAYAI_TIME = 0,
-    HAYAI_PERCENTAGE
+    HAYAI_STATISTIC_UNIT_TIME = 0,
+    HAYAI_STATISTIC_UNIT_PERCENTAGE,
+    HAYAI_TIME HAYAI_DEPRECATED("HAYAI_STATISTIC_UNIT_TIME") = HAYAI_STATISTIC_UNIT_TIME,
+    HAYAI_PERCENTAGE HAYAI_DEPRECATED("HAYAI_STATISTIC_UNIT_PERCENTAGE") =
+        HAYAI_STATISTIC_UNIT_PERCENTAGE,
 } hayai_statistic_unit;
 
 /* A statistic of one's own over the repetitions: the values are seconds an iteration (and each
  * counter's values); count > 1. */
-typedef double hayai_statistic_function(const double *values, size_t count, void *context);
+typedef double hayai_statistic_function(const double *values, size_t count, void *user);
 hayai_status hayai_benchmark_compute_statistic(hayai_benchmark *benchmark, const char *name,
-                                               hayai_statistic_function *function, void *context,
+                                               hayai_statistic_function *function, void *user,
                                                hayai_statistic_unit unit);
 
 /* The statistics q1 and q3: the quartiles, between values by linear interpolation. */
@@ -149,26 +176,37 @@ hayai_status hayai_benchmark_quartiles(hayai_benchmark *benchmark);
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 
-/* One instance a thread count; > 0. ranges double; a dense range goes by steps and ends with the
- * greatest. */
+/* One instance a thread count, 1 ... HAYAI_MAX_THREADS (HAYAI_ERROR_LIMIT). Ranges double; a dense
+ * range goes by steps and ends with the greatest. Before each run of several threads it is tried
+ * whether the system has that many: if not, the run of the suite ends with HAYAI_ERROR_LIMIT. */
+#define HAYAI_MAX_THREADS 8192
 hayai_status hayai_benchmark_threads(hayai_benchmark *benchmark, int threads);
 hayai_status hayai_benchmark_thread_range(hayai_benchmark *benchmark, int least, int greatest);
 hayai_status hayai_benchmark_dense_thread_range(hayai_benchmark *benchmark, int least, int greatest,
                                                 int step);
 hayai_status hayai_benchmark_thread_per_cpu(hayai_benchmark *benchmark);
 
+/* Threads of your own. The runner calls body(i, work) once for each i of 0 ... threads - 1, all at
+ * the same time, each on a thread of its own (one may be the calling thread), and returns when all
+ * have returned. HAYAI_ERROR_UNSUPPORTED before Google Benchmark 1.9.4. */
+typedef void hayai_thread_body(int index, void *work);
+typedef void hayai_thread_runner(int threads, hayai_thread_body *body, void *work, void *user);
+hayai_status hayai_benchmark_thread_runner(hayai_benchmark *benchmark, hayai_thread_runner *runner,
+                                           void *user);
+
 /* ---- Set-up ---------------------------------------------------------------------------------- */
 
 /* Called once before and once after each call of the function, however many threads that has. The
- * state tells name, ranges and threads. At most HAYAI_MAX_SET_UPS instances of a run can have
+ * state tells name, ranges and threads. At most HAYAI_MAX_SET_UPS benchmarks of a run can have
  * either: HAYAI_ERROR_LIMIT. */
 #define HAYAI_MAX_SET_UPS 1024
-typedef void hayai_set_up_function(const hayai_state *state, void *context);
+typedef void hayai_set_up_function(const hayai_state *state, void *user);
 hayai_status hayai_benchmark_set_up(hayai_benchmark *benchmark, hayai_set_up_function *function,
-                                    void *context);
+                                    void *user);
 hayai_status hayai_benchmark_tear_down(hayai_benchmark *benchmark, hayai_set_up_function *function,
-                                       void *context);
+                                       void *user);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -1,19 +1,41 @@
-/* Benchmarks by macro, registered before main() in the order of the file.
+/* SPDX-License-Identifier: Apache-2.0
  *
- *     HAYAI_BENCHMARK(text, length) { ... state ... }
- *     HAYAI_BENCHMARK_WITH(text, copy, hayai_benchmark_range(benchmark, 8, 64)) { ... state ... }
+ * Benchmarks by macro, registered before main() in the order of the file.
  *
- *     HAYAI_FIXTURE(buffers) { float *data; };
- *     HAYAI_SET_UP(buffers) { fixture->data = malloc(4096); }
- *     HAYAI_TEAR_DOWN(buffers) { free(fixture->data); }
- *     HAYAI_BENCHMARK_F(buffers, sum) { ... state, fixture->data ... }
+ *     HAYAI_BENCHMARK(number, square_root)
+ *     {
+ *         double number = 2;
+ *         while (hayai_state_keep_running(state)) {
+ *             hayai_do_not_optimize_in_out(number);
+ *             double root = sqrt(number);
+ *             hayai_do_not_optimize(root);
+ *         }
+ *     }
  *
- *     HAYAI_BENCHMARK_P(matrix, transpose, (int rows, int columns)) { ... state, rows, columns ...
- * } HAYAI_BENCHMARK_P_INSTANCE(matrix, transpose, (8, 64))
+ *     HAYAI_FIXTURE(buffer) { char *bytes; };
+ *     HAYAI_SET_UP(buffer) { fixture->bytes = malloc(4096); }
+ *     HAYAI_TEAR_DOWN(buffer) { free(fixture->bytes); }
+ *     HAYAI_BENCHMARK_F_WITH(buffer, fill, hayai_benchmark_range(benchmark, 64, 4096))
+ *     {
+ *         while (hayai_state_keep_running(state)) {
+ *             memset(fixture->bytes, 1, (size_t)hayai_state_range(state, 0));
+ *             hayai_clobber();
+ *         }
+ *     }
+ *
+ *     HAYAI_BENCHMARK_P(math, power, (double base, int exponent))
+ *     {
+ *         while (hayai_state_keep_running(state)) {
+ *             hayai_do_not_optimize_in_out(base);
+ *             double result = pow(base, exponent);
+ *             hayai_do_not_optimize(result);
+ *         }
+ *     }
+ *     HAYAI_BENCHMARK_P_INSTANCE(math, power, (1.5, 3))
  *
  *     HAYAI_MAIN()
  *
- * The names in the reports are "text/length", "buffers/sum", "matrix/transpose(8, 64)". Define
+ * The names in the reports are "number/square_root", "buffer/fill/64", "math/power(1.5, 3)". Define
  * HAYAI_SHORT_NAMES before including hayai.h for the same without HAYAI_. */
 #ifndef HAYAI_MACROS_H
 #define HAYAI_MACROS_H
@@ -25,25 +47,26 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* A benchmark that a macro made; it lives in the program's data, so registering can't fail. */
 typedef struct hayai_node {
     const char *name;
-    void (*function)(hayai_state *state, void *context);
-    void (*configure)(hayai_benchmark *benchmark, void *context); /* or NULL */
+    void (*function)(hayai_state *state, void *user);
+    void (*configure)(hayai_benchmark *benchmark, void *user); /* or NULL */
     struct hayai_node *next;
 } hayai_node;
 
-/* Puts a node at the end of what hayai_default_suite() will hold. Only before its first use. */
+/* Puts a node at the end of what hayai_default_suite() will hold. Only before its first use, each
+ * node once, by one thread. */
 void hayai_register(hayai_node *node);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif
 
 #define HAYAI_UNUSED __attribute__((unused))
-#define HAYAI_JOIN_(a, b) a##b
-#define HAYAI_JOIN(a, b) HAYAI_JOIN_(a, b)
 #define HAYAI_UNPACK(...) __VA_ARGS__
 #ifdef __cplusplus
 #define HAYAI_ZEROED_(type, object) type object = {}
@@ -52,6 +75,9 @@ void hayai_register(hayai_node *node);
     type object;                                                                                   \
     __builtin_memset(&object, 0, sizeof object)
 #endif
+
+/* The group stands at both ends, so that (a_b, c) and (a, b_c) are not the same. */
+#define HAYAI_ID_(group, name) group##_##name##_of_##group
 
 #define HAYAI_REGISTER_(id, text, call, configuration)                                             \
     __attribute__((constructor)) static void HAYAI_JOIN(hayai_register_, id)(void)                 \
@@ -62,25 +88,39 @@ void hayai_register(hayai_node *node);
 
 #define HAYAI_CONFIGURE_(id, ...)                                                                  \
     static void HAYAI_JOIN(hayai_configure_, id)(hayai_benchmark * benchmark HAYAI_UNUSED,         \
-                                                 void *context HAYAI_UNUSED)                       \
+                                                 void *user HAYAI_UNUSED)                          \
     {                                                                                              \
         __VA_ARGS__;                                                                               \
     }
+
+/* Registers a call of `body` with `arguments`, under this name. */
+#define HAYAI_CALL_(id, text, body, arguments, ...)                                                \
+    static void HAYAI_JOIN(hayai_call_, id)(hayai_state * state, void *user HAYAI_UNUSED)          \
+    {                                                                                              \
+        body arguments;                                                                            \
+    }                                                                                              \
+    HAYAI_CONFIGURE_(id, __VA_ARGS__)                                                              \
+    HAYAI_REGISTER_(id, text, HAYAI_JOIN(hayai_call_, id), HAYAI_JOIN(hayai_configure_, id))
+
+#define HAYAI_BODY_(id) HAYAI_JOIN(hayai_body_, id)
 
 /* A plain benchmark: the body gets `state`. */
 #define HAYAI_BENCHMARK(group, name) HAYAI_BENCHMARK_WITH(group, name, (void)0)
 
 /* The same with settings: statements that use `benchmark`. */
 #define HAYAI_BENCHMARK_WITH(group, name, ...)                                                     \
-    static void hayai_body_##group##_##name(hayai_state *state);                                   \
-    static void hayai_call_##group##_##name(hayai_state *state, void *context HAYAI_UNUSED)        \
-    {                                                                                              \
-        hayai_body_##group##_##name(state);                                                        \
-    }                                                                                              \
-    HAYAI_CONFIGURE_(group##_##name, __VA_ARGS__)                                                  \
-    HAYAI_REGISTER_(group##_##name, #group "/" #name, hayai_call_##group##_##name,                 \
-                    hayai_configure_##group##_##name)                                              \
-    static void hayai_body_##group##_##name(hayai_state *state)
+    static void HAYAI_BODY_(HAYAI_ID_(group, name))(hayai_state * state);                          \
+    HAYAI_CALL_(HAYAI_ID_(group, name), #group "/" #name, HAYAI_BODY_(HAYAI_ID_(group, name)),     \
+                (state), __VA_ARGS__)                                                              \
+    static void HAYAI_BODY_(HAYAI_ID_(group, name))(hayai_state * state)
+
+/* A function that exists, a hayai_function, once more under the name "function/variant". It gets
+ * NULL as `user`. */
+#define HAYAI_BENCHMARK_NAMED(function, variant)                                                   \
+    HAYAI_BENCHMARK_NAMED_WITH(function, variant, (void)0)
+#define HAYAI_BENCHMARK_NAMED_WITH(function, variant, ...)                                         \
+    HAYAI_CALL_(HAYAI_ID_(function, variant), #function "/" #variant, function, (state, NULL),     \
+                __VA_ARGS__)
 
 /* A fixture: its members; then, both of them required, what is done before and after each call of
  * each of its benchmarks, untimed, in each thread with a fixture of its own that starts as zeros.
@@ -104,48 +144,35 @@ void hayai_register(hayai_node *node);
 /* A benchmark of a fixture: the body gets `state` and `fixture`. */
 #define HAYAI_BENCHMARK_F(fixture_name, name) HAYAI_BENCHMARK_F_WITH(fixture_name, name, (void)0)
 #define HAYAI_BENCHMARK_F_WITH(fixture_name, name, ...)                                            \
-    static void hayai_body_##fixture_name##_##name(hayai_state *state,                             \
-                                                   struct fixture_name *fixture HAYAI_UNUSED);     \
-    static void hayai_call_##fixture_name##_##name(hayai_state *state, void *context HAYAI_UNUSED) \
-    {                                                                                              \
-        HAYAI_FIXTURE_CALL_(fixture_name, hayai_body_##fixture_name##_##name, state, &fixture);    \
-    }                                                                                              \
-    HAYAI_CONFIGURE_(fixture_name##_##name, __VA_ARGS__)                                           \
-    HAYAI_REGISTER_(fixture_name##_##name, #fixture_name "/" #name,                                \
-                    hayai_call_##fixture_name##_##name, hayai_configure_##fixture_name##_##name)   \
-    static void hayai_body_##fixture_name##_##name(hayai_state *state,                             \
-                                                   struct fixture_name *fixture HAYAI_UNUSED)
+    static void HAYAI_BODY_(HAYAI_ID_(fixture_name, name))(                                        \
+        hayai_state * state, struct fixture_name * fixture HAYAI_UNUSED);                          \
+    HAYAI_CALL_(HAYAI_ID_(fixture_name, name), #fixture_name "/" #name, HAYAI_FIXTURE_CALL_,       \
+                (fixture_name, HAYAI_BODY_(HAYAI_ID_(fixture_name, name)), state, &fixture),       \
+                __VA_ARGS__)                                                                       \
+    static void HAYAI_BODY_(HAYAI_ID_(fixture_name, name))(                                        \
+        hayai_state * state, struct fixture_name * fixture HAYAI_UNUSED)
 
 /* A parametrised benchmark: `parameters` is a list in parentheses. It is run by its instances. */
 #define HAYAI_BENCHMARK_P(group, name, parameters)                                                 \
-    static void hayai_body_##group##_##name(hayai_state *state, HAYAI_UNPACK parameters)
+    static void HAYAI_BODY_(HAYAI_ID_(group, name))(hayai_state * state, HAYAI_UNPACK parameters)
 #define HAYAI_BENCHMARK_P_INSTANCE(group, name, values)                                            \
     HAYAI_BENCHMARK_P_INSTANCE_WITH(group, name, values, (void)0)
 #define HAYAI_BENCHMARK_P_INSTANCE_WITH(group, name, values, ...)                                  \
-    HAYAI_P_INSTANCE_(group, name, values, HAYAI_JOIN(group##_##name##_, __COUNTER__), __VA_ARGS__)
-#define HAYAI_P_INSTANCE_(group, name, values, id, ...)                                            \
-    static void HAYAI_JOIN(hayai_call_, id)(hayai_state * state, void *context HAYAI_UNUSED)       \
-    {                                                                                              \
-        hayai_body_##group##_##name(state, HAYAI_UNPACK values);                                   \
-    }                                                                                              \
-    HAYAI_CONFIGURE_(id, __VA_ARGS__)                                                              \
-    HAYAI_REGISTER_(id, #group "/" #name #values, HAYAI_JOIN(hayai_call_, id),                     \
-                    HAYAI_JOIN(hayai_configure_, id))
+    HAYAI_CALL_(HAYAI_JOIN(HAYAI_ID_(group, name), __COUNTER__), #group "/" #name #values,         \
+                HAYAI_BODY_(HAYAI_ID_(group, name)), (state, HAYAI_UNPACK values), __VA_ARGS__)
 
 /* A parametrised benchmark of a fixture: the body gets `state`, `fixture` and the parameters. */
 #define HAYAI_BENCHMARK_PF(fixture_name, name, parameters)                                         \
-    static void hayai_body_##fixture_name##_##name(                                                \
-        hayai_state *state, struct fixture_name *fixture HAYAI_UNUSED, HAYAI_UNPACK parameters)
+    static void HAYAI_BODY_(HAYAI_ID_(fixture_name, name))(                                        \
+        hayai_state * state, struct fixture_name * fixture HAYAI_UNUSED, HAYAI_UNPACK parameters)
 #define HAYAI_BENCHMARK_PF_INSTANCE(fixture_name, name, values)                                    \
-    HAYAI_PF_INSTANCE_(fixture_name, name, values,                                                 \
-                       HAYAI_JOIN(fixture_name##_##name##_, __COUNTER__))
-#define HAYAI_PF_INSTANCE_(fixture_name, name, values, id)                                         \
-    static void HAYAI_JOIN(hayai_call_, id)(hayai_state * state, void *context HAYAI_UNUSED)       \
-    {                                                                                              \
-        HAYAI_FIXTURE_CALL_(fixture_name, hayai_body_##fixture_name##_##name, state, &fixture,     \
-                            HAYAI_UNPACK values);                                                  \
-    }                                                                                              \
-    HAYAI_REGISTER_(id, #fixture_name "/" #name #values, HAYAI_JOIN(hayai_call_, id), NULL)
+    HAYAI_BENCHMARK_PF_INSTANCE_WITH(fixture_name, name, values, (void)0)
+#define HAYAI_BENCHMARK_PF_INSTANCE_WITH(fixture_name, name, values, ...)                          \
+    HAYAI_CALL_(HAYAI_JOIN(HAYAI_ID_(fixture_name, name), __COUNTER__),                            \
+                #fixture_name "/" #name #values, HAYAI_FIXTURE_CALL_,                              \
+                (fixture_name, HAYAI_BODY_(HAYAI_ID_(fixture_name, name)), state, &fixture,        \
+                 HAYAI_UNPACK values),                                                             \
+                __VA_ARGS__)
 
 #define HAYAI_MAIN()                                                                               \
     int main(int argc, char **argv)                                                                \
@@ -159,6 +186,8 @@ void hayai_register(hayai_node *node);
 #endif
 #define BENCHMARK HAYAI_BENCHMARK
 #define BENCHMARK_WITH HAYAI_BENCHMARK_WITH
+#define BENCHMARK_NAMED HAYAI_BENCHMARK_NAMED
+#define BENCHMARK_NAMED_WITH HAYAI_BENCHMARK_NAMED_WITH
 #define FIXTURE HAYAI_FIXTURE
 #define SET_UP HAYAI_SET_UP
 #define TEAR_DOWN HAYAI_TEAR_DOWN
@@ -169,6 +198,7 @@ void hayai_register(hayai_node *node);
 #define BENCHMARK_P_INSTANCE_WITH HAYAI_BENCHMARK_P_INSTANCE_WITH
 #define BENCHMARK_PF HAYAI_BENCHMARK_PF
 #define BENCHMARK_PF_INSTANCE HAYAI_BENCHMARK_PF_INSTANCE
+#define BENCHMARK_PF_INSTANCE_WITH HAYAI_BENCHMARK_PF_INSTANCE_WITH
 #define BENCHMARK_MAIN HAYAI_MAIN
 #endif
 

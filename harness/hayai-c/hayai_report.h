@@ -1,4 +1,6 @@
-/* Runs and reports: settings of a run, what is reported, to whom, and in which format.
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runs and reports: settings of a run, what is reported, to whom, and in which format.
  *
  *     const char *outputs[] = {"json:result.json", "junit:result.xml"};
  *     hayai_options options = {.repetitions = 9, .outputs = outputs, .output_count = 2};
@@ -15,17 +17,23 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* ---- What is reported ------------------------------------------------------------------------ */
 
 typedef enum hayai_run_type HAYAI_INT {
-    HAYAI_RUN_ITERATION = 0,
-    HAYAI_RUN_AGGREGATE
+    HAYAI_RUN_TYPE_ITERATION = 0,
+    HAYAI_RUN_TYPE_AGGREGATE,
+    HAYAI_RUN_ITERATION HAYAI_DEPRECATED("HAYAI_RUN_TYPE_ITERATION") = HAYAI_RUN_TYPE_ITERATION,
+    HAYAI_RUN_AGGREGATE HAYAI_DEPRECATED("HAYAI_RUN_TYPE_AGGREGATE") = HAYAI_RUN_TYPE_AGGREGATE,
 } hayai_run_type;
 typedef enum hayai_skip HAYAI_INT {
-    HAYAI_NOT_SKIPPED = 0,
-    HAYAI_SKIPPED_WITH_MESSAGE,
-    HAYAI_SKIPPED_WITH_ERROR,
+    HAYAI_SKIP_NONE = 0,
+    HAYAI_SKIP_MESSAGE,
+    HAYAI_SKIP_ERROR,
+    HAYAI_NOT_SKIPPED HAYAI_DEPRECATED("HAYAI_SKIP_NONE") = HAYAI_SKIP_NONE,
+    HAYAI_SKIPPED_WITH_MESSAGE HAYAI_DEPRECATED("HAYAI_SKIP_MESSAGE") = HAYAI_SKIP_MESSAGE,
+    HAYAI_SKIPPED_WITH_ERROR HAYAI_DEPRECATED("HAYAI_SKIP_ERROR") = HAYAI_SKIP_ERROR,
 } hayai_skip;
 
 /* What a memory manager measured; HAYAI_MEMORY_UNKNOWN where it did not measure. */
@@ -56,9 +64,10 @@ typedef struct hayai_run {
     int64_t repetition; /* 0 ...; -1 of an aggregate */
     int64_t repetitions;
     hayai_unit unit;
-    double
-        real_time; /* an iteration, in `unit`; the fraction itself where the aggregate's unit is */
-    double cpu_time;     /* HAYAI_PERCENTAGE; BigO: the coefficient, in `unit`; skipped: 0 */
+    /* Times of an iteration, in `unit`. Of an aggregate whose unit is a percentage: the fraction
+     * itself. BigO: the coefficient, in `unit`. Skipped: 0. */
+    double real_time;
+    double cpu_time;
     double real_seconds; /* of the whole run, not of an iteration; 0 of an aggregate */
     double cpu_seconds;
     bool big_o, rms;
@@ -68,6 +77,7 @@ typedef struct hayai_run {
     const hayai_counter_value *counters; /* in order of their names */
     const hayai_memory *memory;          /* NULL without a memory manager */
     double allocations_per_iteration;
+    uint64_t reserved[8]; /* 0 */
 } hayai_run;
 
 typedef struct hayai_cache {
@@ -103,17 +113,22 @@ typedef struct hayai_context {
 /* ---- To whom --------------------------------------------------------------------------------- */
 
 /* A reporter of one's own. Any callback may be NULL. What one returns that is not HAYAI_OK stops
- * the run and is returned by it (HAYAI_STOPPED for a wish, an error for a failure); `finalize` is
- * called all the same, once, if `context` was. Everything passed is valid during the call only. */
+ * the run and is returned by it (HAYAI_STOPPED for a wish, an error for a failure), with the message
+ * that the callback left by hayai_fail(); `finalize` is called all the same, once, if `context` was.
+ * Everything passed is valid during the call only. All callbacks run on the thread that runs the
+ * suite. */
 typedef struct hayai_reporter {
-    hayai_status (*context)(const hayai_context *machine, void *context);
-    hayai_status (*run)(const hayai_run *run, void *context); /* each repetition, each aggregate */
+    hayai_status (*context)(const hayai_context *machine, void *user);
+    hayai_status (*run)(const hayai_run *run, void *user); /* each repetition, each aggregate */
     /* The same runs as they come: all repetitions of an instance; then all its aggregates. (When
      * interleaved by hayai: each repetition alone.) */
-    hayai_status (*report)(const hayai_run *runs, size_t count, void *context);
-    hayai_status (*finalize)(void *context);
-    void *user; /* passed to each callback as its context */
-    bool file;  /* counts as a file, for "display aggregates only" */
+    hayai_status (*report)(const hayai_run *runs, size_t count, void *user);
+    hayai_status (*finalize)(void *user);
+    void *user;         /* passed to each callback */
+    bool file;          /* counts as a file, for "display aggregates only" */
+    size_t struct_size; /* sizeof(hayai_reporter) or 0; the same in all of an array */
+    /* Instead of the others, by hayai_suite_report_list(): the names of the instances. */
+    hayai_status (*list)(const char *const *names, size_t count, void *user);
 } hayai_reporter;
 
 /* ---- Settings of a run ----------------------------------------------------------------------- */
@@ -142,7 +157,8 @@ typedef struct hayai_options {
     hayai_color color;     /* on the console */
     /* "format:path", or "format" for standard output. Formats: "json" (strict), "jsonl", "tsv",
      * "junit", "markdown"; Google Benchmark's own "console", "csv", "google-json"; "none". Where
-     * none goes to standard output and there is no reporter of one's own, "console" does. */
+     * none goes to standard output and there is no reporter of one's own, "console" does. No two of
+     * them can share standard output or a file. */
     const char *const *outputs;
     size_t output_count;
     const hayai_reporter *reporters;
@@ -152,6 +168,7 @@ typedef struct hayai_options {
     bool dry_run;           /* one iteration of one repetition each */
     const char *executable; /* the name to report; NULL: the program's */
     void *owned;            /* by hayai_options_parse() */
+    size_t struct_size;     /* sizeof(hayai_options) or 0 */
 } hayai_options;
 
 typedef struct hayai_summary {
@@ -159,12 +176,19 @@ typedef struct hayai_summary {
     size_t runs;      /* repetitions that were reported */
     size_t errors;    /* of them, skipped with an error */
     size_t messages;  /* of them, skipped with a message */
+    size_t reserved[4];
 } hayai_summary;
 
 /* Runs a suite. `options` may be NULL (defaults), `summary` too. A benchmark that skips with an
  * error is in the report and the summary; the status is still HAYAI_OK. */
 hayai_status hayai_suite_run(hayai_suite *suite, const hayai_options *options,
                              hayai_summary *summary);
+
+/* Reports the names of the instances that match options->filter instead of running them, to the
+ * outputs and to the reporters that have `list`. "json" and "google-json" write {"benchmarks":
+ * [{"name": ...}]}, "jsonl" an object a line, "tsv" and "csv" a column `name`, all others a name a
+ * line. */
+hayai_status hayai_suite_report_list(hayai_suite *suite, const hayai_options *options);
 
 /* ---- The command line ------------------------------------------------------------------------ */
 
@@ -176,7 +200,8 @@ typedef enum hayai_command HAYAI_INT {
 
 /* Reads the environment's BENCHMARK_... and then the arguments into *options and *command, and
  * takes out of argv what it understood; what is left is the caller's. hayai_options_help() says
- * what there is. `options` points into argv, and owns a list: hayai_options_release(). */
+ * what there is. `options` points into argv, and owns a list: hayai_options_release(). After a
+ * failure it is empty. */
 hayai_status hayai_options_parse(hayai_options *options, hayai_command *command, int *argc,
                                  char **argv);
 void hayai_options_release(hayai_options *options);
@@ -189,29 +214,34 @@ int hayai_main(int argc, char **argv);
 
 /* ---- Around all runs ------------------------------------------------------------------------- */
 
-/* A line of one's own for the reports' context. A key has one value. */
+/* A line of one's own for the reports' context. A key has one value: HAYAI_ERROR_ARGUMENT for
+ * another one. */
 hayai_status hayai_add_context(const char *key, const char *value);
 
 /* Measures memory: one more run of at most 16 iterations between start and stop. NULL: none. The
  * struct is copied. */
 typedef struct hayai_memory_manager {
-    void (*start)(void *context);
-    void (*stop)(hayai_memory *result, void *context);
+    void (*start)(void *user);
+    void (*stop)(hayai_memory *result, void *user);
     void *user;
+    size_t struct_size; /* sizeof(hayai_memory_manager) or 0 */
 } hayai_memory_manager;
 hayai_status hayai_register_memory_manager(const hayai_memory_manager *manager);
 
-/* Profiles: one more run of one iteration. HAYAI_ERROR_UNSUPPORTED before Google Benchmark 1.9. */
+/* Profiles: one more run of one iteration. NULL: none. The struct is copied.
+ * HAYAI_ERROR_UNSUPPORTED before Google Benchmark 1.8.5. */
 typedef struct hayai_profiler_manager {
-    void (*after_set_up_start)(void *context);
-    void (*before_tear_down_stop)(void *context);
+    void (*after_set_up_start)(void *user);
+    void (*before_tear_down_stop)(void *user);
     void *user;
+    size_t struct_size; /* sizeof(hayai_profiler_manager) or 0 */
 } hayai_profiler_manager;
 hayai_status hayai_register_profiler_manager(const hayai_profiler_manager *manager);
 
 /* Forgets the custom context and the managers. */
 void hayai_shutdown(void);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -1,58 +1,131 @@
 #!/bin/sh
-# The one way through (plan, worker, judge, store, views, charts) as a check of who includes what.
-# usage: layering_test.sh SOURCE_ROOT
+# The order of the folders, checked against what the compiler reads and what the linker needs.
+#
+#   headers   what `cc -M` lists for each source file of kernels/, reference/ and harness/
+#   symbols   what each folder's static library leaves undefined (nm)
+#
+# The order itself stands in harness/CMakeLists.txt (LNBENCH_LAYERS); docs/architecture.md draws it.
+# usage: layering_test.sh SOURCE_ROOT BUILD_DIRECTORY C_COMPILER
 set -u
-cd "$1" || exit 1
-failures=0
+root=$1 build=$2 compiler=$3
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$root" || exit 1
+layers=$(tr '\n' ' ' <harness/CMakeLists.txt | sed 's/.*set(LNBENCH_LAYERS \([^)]*\)).*/\1/')
+[ "$(echo "$layers" | wc -w)" -gt 5 ] || { echo "harness/CMakeLists.txt: no LNBENCH_LAYERS"; exit 1; }
 
-# forbid WHAT FILES... : no file may have a line that matches the extended regular expression.
-forbid() {
-    pattern=$1
-    why=$2
-    shift 2
-    found=$(grep -nE "$pattern" "$@" /dev/null)
-    [ -z "$found" ] && return
-    echo "$why:"
-    echo "$found"
-    failures=$((failures + 1))
+# FILE: HEADER lines, relative to the root; of system headers only those that a layer may not use.
+headers() {
+    find "$1" -name '*.c' -not -path '*/tests/*' -not -path '*/hayai-c/*' -not -path '*/peers/*' |
+        sort | while read -r file; do
+        # -MG: a header that only a build makes need not be there.
+        "$compiler" -M -MG -D_GNU_SOURCE -std=c17 -I harness -I reference $2 \
+            -I "$build/kernels/generated" -I "$build/harness/generated" -I harness/hayai-c/include \
+            -I harness/hayai-c "$file" 2>>"$work/errors" | tr ' \\' '\n\n' |
+            sed -n "s|^$root/||; /^harness\//p; /^reference\//p; /^kernels\//p;
+                    /\/\(sqlite3\|mpfr\|gmp\|jansson\|dlfcn\|hayai\)\.h\$/p" |
+            sort -u | sed "s|^|$file: |"
+    done
 }
 
-# sources PATTERN EXCEPT : tracked or new C files under a path, without those of another pattern.
-sources() {
-    find "$1" \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \) -not -path '*/build*' |
-        grep -vE "${2:-^$}" | sort
+# Include directories of kernels/, whatever its folders are called.
+kernel_folders=$(find kernels -name '*.h' -not -path '*/tests/*' -not -path '*/peers/*' -exec dirname {} + |
+    sort -u | sed 's/^/-I /' | tr '\n' ' ')
+for part in kernels reference harness; do
+    headers "$part" "-I kernels $kernel_folders"
+done >"$work/headers"
+if [ -s "$work/errors" ] && grep -q 'error' "$work/errors"; then
+    echo "the compiler could not list the headers:"
+    grep error "$work/errors" | head -5
+    exit 1
+fi
+
+# Judges the list on standard input: which headers a file may not read.
+check_headers() {
+    awk -v layers="$layers" -v least="$1" '
+function folder(path, part) { split(path, part, "/"); return part[2] }
+function complain(why) { print file " reads " header ": " why; bad++ }
+BEGIN {
+    count = split(layers, name, " ")
+    for (i = 1; i <= count; i++) rank[name[i]] = i
 }
-
-include='^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]'
-
-# shellcheck disable=SC2046
 {
-    forbid "${include}(sqlite3|jansson|mpfr|gmp|hayai|benchmark|cmocka)" \
-        "kernels/ depends on libc, libm and threads alone" $(sources kernels '/tests/|/peers/')
-    forbid "${include}.*(reference|metrics|worker|judge|store|plan)\.h" \
-        "kernels/ knows nothing of what judges it" $(sources kernels '/tests/')
-    forbid "${include}(mpfr|gmp)\.h" "only reference/ uses MPFR and GMP" \
-        $(sources kernels) $(sources harness)
-    forbid "${include}(worker|judge|store|plan|views|session)\.h" \
-        "reference/ comes before the harness" $(sources reference)
-    forbid "${include}sqlite3\.h" "SQL stands in one place, store*" \
-        $(sources harness '^harness/(store|machine|tests/)') $(sources reference)
-    forbid "${include}(hayai|dlfcn)\.h" "only the worker loads and times kernels" \
-        $(sources harness '^harness/(worker_|hayai-c/|tests/)')
-    forbid "${include}(reference|judge|store)\.h" "the worker never holds the answer" \
-        harness/worker_*.c harness/worker_inside.h
-    forbid "${include}(worker|judge|judge_inside|session|plan|protocol)\.h" \
-        "what comes after the store measures nothing" harness/store*.[ch] harness/speed.[ch] \
-        harness/views*.[ch] harness/export*.[ch] harness/report*.[ch] harness/draw.[ch] \
-        harness/result_table.[ch] harness/choose.[ch] harness/choose_evidence.c \
-        harness/choose_show.h harness/choose_print.c harness/choose_json.c harness/choose_emit.c \
-        harness/compar*.[ch] harness/run_read*.[ch] harness/run_find.[ch] harness/history*.[ch] \
-        harness/import.c harness/calibrate_sum.c harness/change_points.[ch] harness/rank_test.[ch]
-    forbid "${include}(store_internal|sqlite3)\.h" "views read through store.h" \
-        harness/views*.[ch] harness/report*.[ch] harness/export*.[ch]
-    forbid "((->|\.)ddof|eps_place|LN_AFFINE_|LN_EPS_)" \
-        "divisor, eps and affine stand in kernels/convention.h alone" \
-        $(sources kernels/statistics) $(sources kernels/lane)
+    file = $1; sub(/:$/, "", file); header = $2
+    part = file; sub(/\/.*/, "", part)
+    of = header; sub(/\/.*/, "", of)
+    seen[file] = 1
+    if (part == "kernels" && of != "kernels") complain("kernels/ stands alone")
+    if (part == "reference" && of == "harness") complain("reference/ comes before the harness")
+    if (part == "reference" && header ~ /(sqlite3|jansson)\.h$/) complain("not for the reference")
+    if (part != "harness") next
+    here = folder(file)
+    if (header ~ /(mpfr|gmp)\.h$/) complain("only reference/ uses MPFR and GMP")
+    if (header ~ /sqlite3\.h$/ && here != "store" && here != "machine")
+        complain("SQL stands in harness/store alone")
+    if (header ~ /(dlfcn|hayai)\.h$/ && file !~ /^harness\/worker\/child\//)
+        complain("only the worker loads and times kernels")
+    if (file ~ /^harness\/worker\/child\// && header ~ /^harness\/(judge|store)\//)
+        complain("the worker never holds the answer")
+    if (rank[here] > rank["store"] && rank[here] != rank["plan"] && here !~ /^(session|compare|commands|cli)$/ &&
+        header ~ /^harness\/(judge|worker|referee)\//)
+        complain("what reads the store knows neither judge nor worker")
+    if (of == "harness" && header !~ /^harness\/hayai-c\// && folder(header) in rank) {
+        if (!(here in rank)) complain("a folder that LNBENCH_LAYERS does not name")
+        else if (rank[folder(header)] > rank[here]) complain(here " stands above " folder(header))
+    }
 }
-[ "$failures" -eq 0 ] && echo "layers: every include goes the one way"
-exit "$failures"
+END {
+    for (f in seen) files++
+    if (files < least) { print "only " files " files were seen"; bad++ }
+    exit bad > 0
+}'
+}
+check_headers 100 <"$work/headers" || exit 1
+
+# The check is worth something: a header that views/ reads only through another one is found.
+mkdir "$work/planted"
+cp -r harness reference kernels "$work/planted"
+plant=harness/domain/kernel.h
+sed -i '1i #include "worker/worker.h"' "$work/planted/$plant"
+(cd "$work/planted" && root=$PWD && headers harness/views "-I kernels $kernel_folders") >"$work/headers"
+if check_headers 1 <"$work/headers" >/dev/null; then
+    echo "an include of worker/worker.h planted in $plant was not found"
+    exit 1
+fi
+
+# What a library leaves undefined must be defined by itself or by one that stands above it.
+nm_of() { # LAYER U|D : its undefined or defined global symbols
+    case $2 in
+    U) nm -u "$build/lib/liblnbench_$1.a" 2>/dev/null | awk 'NF == 2 { print $2 }' ;;
+    D) nm -g --defined-only "$build/lib/liblnbench_$1.a" 2>/dev/null | awk 'NF == 3 { print $3 }' ;;
+    esac | sort -u
+}
+bad=0
+: >"$work/above"
+for layer in $layers; do
+    nm_of "$layer" D >"$work/defined.$layer"
+    [ -s "$work/defined.$layer" ] || { echo "liblnbench_$layer.a: missing or empty"; bad=1; }
+done
+for layer in $layers; do
+    sort -u "$work/above" "$work/defined.$layer" >"$work/known"
+    for other in $layers; do
+        comm -12 "$work/defined.$other" - <<END | comm -23 - "$work/known" | sed "s/^/$layer links $other for /" >>"$work/wrong"
+$(nm_of "$layer" U)
+END
+    done
+    cp "$work/known" "$work/above"
+done
+if [ -s "$work/wrong" ]; then
+    cat "$work/wrong"
+    bad=1
+fi
+
+# The page that draws the house names every folder in this order.
+drawn=$(sed -n 's/^| `harness\/\([a-z-]*\)\/` .*/\1/p' docs/architecture.md | grep -v hayai-c | tr '\n' ' ')
+[ "$(echo $drawn)" = "$(echo $layers)" ] || {
+    echo "docs/architecture.md lists:  $drawn"
+    echo "harness/CMakeLists.txt says: $layers"
+    bad=1
+}
+[ "$bad" -eq 0 ] && echo "layers: every include and every link goes one way"
+exit "$bad"

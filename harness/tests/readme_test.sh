@@ -26,7 +26,7 @@ done | tee "$scratch/lost"
 # What checks the checks: a figure changed in any column is seen.
 tree=$scratch/tree
 mkdir -p "$tree/docs" "$tree/results" || exit 1
-cp "$root"/results/publish.sh "$root"/results/figures.awk "$tree/results/"
+cp "$root"/results/publish.sh "$root"/results/figures.awk "$root"/results/table.awk "$tree/results/"
 ln -s "$root/results/published" "$tree/results/published"
 plant() {
     document=$1

@@ -2,8 +2,8 @@
 #ifndef LNBENCH_STORE_SAMPLE_H
 #define LNBENCH_STORE_SAMPLE_H
 
-#include "store_internal.h"
-#include "metric_fields.h"
+#include "store/internal.h"
+#include "domain/metric_fields.h"
 #include "scratch.h"
 #include <math.h>
 
@@ -15,9 +15,9 @@ static error problem;
             fail_msg("%s: %s", #call, problem.message);                                            \
     } while (0)
 
-static inline store *opened(const char *path, store_mode mode)
+static inline result_store *opened(const char *path, store_mode mode)
 {
-    store *store;
+    result_store *store;
     CHECK(store_open(path, mode, &store, &problem));
     return store;
 }
@@ -34,10 +34,10 @@ static inline case_key sample_key(void)
                       .threads = 1};
 }
 
-static inline int64_t begun(store *store)
+static inline int64_t begun(result_store *store)
 {
     machine_fact facts[] = {{"l2_bytes", "1048576"}, {"cpu_model", "x"}, {"cores", "3"}};
-    machine machine = {.facts = facts, .count = 3};
+    machine_facts machine = {.facts = facts, .count = 3};
     run_info info = {.command_line = "lnbench run",
                      .plan = "quick",
                      .plan_hash = "abc",

@@ -7,7 +7,7 @@
 #ifndef LN_APPLY_H
 #define LN_APPLY_H
 
-#include "factor.h"
+#include "apply/factor.h"
 
 typedef struct centre {
     vec mean;
@@ -15,24 +15,24 @@ typedef struct centre {
     vec quotient;
 } centre;
 
-LN_INLINE centre centre_of(moments moments, factor rstd, item quotient)
+LN_INLINE centre centre_of(moments found, factor rstd, item quotient)
 {
-    return (centre){lane_set((item)(moments.mean + moments.rest)), lane_set((item)rstd),
+    return (centre){lane_set((item)(found.mean + found.rest)), lane_set((item)rstd),
                     lane_set(quotient)};
 }
 
 /* (x - mean) * rstd + quotient */
-LN_INLINE vec centre_normalise(centre centre, vec x)
+LN_INLINE vec centre_normalise(centre by, vec x)
 {
-    vec deviation = lane_subtract(x, centre.mean);
-    return multiply_add(deviation, centre.rstd, centre.quotient);
+    vec deviation = lane_subtract(x, by.mean);
+    return multiply_add(deviation, by.rstd, by.quotient);
 }
 
 /* The largest absolute error of a difference. */
-LN_INLINE double deviation_bound(const ln_row_facts *facts, const moments_bound *moments)
+LN_INLINE double deviation_bound(const ln_row_facts *facts, const moments_bound *found)
 {
-    double delta = moments->mean;
-    if (moments->rest > 0)
+    double delta = found->mean;
+    if (found->rest > 0)
         delta += REAL_UNIT * (fabs(facts->mean) + delta);
     if (WIDE)
         delta += ITEM_UNIT * (fabs(facts->mean) + delta) + ITEM_TINY;
@@ -42,9 +42,9 @@ LN_INLINE double deviation_bound(const ln_row_facts *facts, const moments_bound 
 }
 
 LN_INLINE double centre_bound(const ln_problem *problem, const ln_row_facts *facts,
-                              const moments_bound *moments, double rho)
+                              const moments_bound *found, double rho)
 {
-    return bound_product(problem, facts, deviation_bound(facts, moments), rho);
+    return bound_product(problem, facts, deviation_bound(facts, found), rho);
 }
 
 #endif

@@ -14,6 +14,9 @@
  * (1 + e)^3 u / 2,
  * e2 less than (1 + e)(|e| + e^2 / 2 + u) u, e3 u of the result: for |e| < 2^-9, E(e) = 1.5 e^2 +
  * |e|^3 + u (1.5 + 4 |e| + 4 u). a must be a normal number: AVX2 takes the others for 0. */
+#ifndef LN_APPLY_ESTIMATED_H
+#define LN_APPLY_ESTIMATED_H
+
 #define RSTD_ESTIMATED
 #include "apply/direct.h"
 
@@ -46,3 +49,5 @@ LN_INLINE double reciprocal_root_error(void)
         e = 1.5 * e * e + e * e * e + FACTOR_UNIT * (1.5 + 4 * e + 4 * FACTOR_UNIT);
     return e;
 }
+
+#endif

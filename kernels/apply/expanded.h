@@ -17,32 +17,32 @@
 #ifndef LN_APPLY_H
 #define LN_APPLY_H
 
-#include "factor.h"
+#include "apply/factor.h"
 
 typedef struct centre {
     vec rstd;
     vec addend;
 } centre;
 
-LN_INLINE centre centre_of(moments moments, factor rstd, item quotient)
+LN_INLINE centre centre_of(moments found, factor rstd, item quotient)
 {
-    item mean = (item)(moments.mean + moments.rest), scale = (item)rstd;
+    item mean = (item)(found.mean + found.rest), scale = (item)rstd;
     item shift = mean * scale;
     return (centre){lane_set(scale), lane_set(quotient - shift)};
 }
 
 /* (x - mean) * rstd + quotient */
-LN_INLINE vec centre_normalise(centre centre, vec x)
+LN_INLINE vec centre_normalise(centre by, vec x)
 {
-    return multiply_add(x, centre.rstd, centre.addend);
+    return multiply_add(x, by.rstd, by.addend);
 }
 
 LN_INLINE double centre_bound(const ln_problem *problem, const ln_row_facts *facts,
-                              const moments_bound *moments, double rho)
+                              const moments_bound *found, double rho)
 {
-    double u = ITEM_UNIT, delta = moments->mean, mean = fabs(facts->mean);
+    double u = ITEM_UNIT, delta = found->mean, mean = fabs(facts->mean);
     double eps = problem->convention.eps_place == LN_EPS_QUOTIENT ? problem->convention.eps : 0.0;
-    if (moments->rest > 0)
+    if (found->rest > 0)
         delta += REAL_UNIT * (mean + delta);
     if (WIDE) {
         delta += ITEM_UNIT * (mean + delta) + ITEM_TINY;

@@ -5,7 +5,7 @@ set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/layernorm)
 install(TARGETS layernorm layernorm_static layernorm_headers EXPORT layernorm
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES layernorm.h layernorm_plugin.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/layernorm.h include/layernorm_plugin.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT layernorm NAMESPACE layernorm:: FILE layernorm-targets.cmake
     DESTINATION ${package_directory})
 

@@ -2,6 +2,10 @@
 #ifndef LN_LANE_ACCUMULATOR_F64_H
 #define LN_LANE_ACCUMULATOR_F64_H
 
+#include "lane/lane.h"
+#include <float.h>
+#include <math.h>
+
 typedef double real;
 
 #define REAL_UNIT 0x1p-53

@@ -3,6 +3,7 @@
 #define LN_LANE_ACCUMULATOR_H
 
 #include "lane/accumulator_f64.h"
+#include "lane/f32_avx512.h"
 
 typedef struct acc {
     __m512d low; /* the first half of the lanes */

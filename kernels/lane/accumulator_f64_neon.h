@@ -3,6 +3,7 @@
 #define LN_LANE_ACCUMULATOR_H
 
 #include "lane/accumulator_f64.h"
+#include "lane/f32_neon.h"
 
 typedef struct acc {
     float64x2_t low; /* the first half of the lanes */

@@ -3,6 +3,7 @@
 #define LN_LANE_ACCUMULATOR_H
 
 #include "lane/accumulator_f64.h"
+#include "lane/f32_scalar.h"
 
 typedef double acc;
 

@@ -1,4 +1,7 @@
 /* The accumulators have the type of the items: the words of statistics are those of the lanes. */
+#ifndef LN_MOMENTS_H
+#include "moments.h" /* which includes this */
+#endif
 #ifndef LN_LANE_ACCUMULATOR_H
 #define LN_LANE_ACCUMULATOR_H
 

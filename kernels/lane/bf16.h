@@ -2,7 +2,7 @@
 #ifndef LN_LANE_BF16_H
 #define LN_LANE_BF16_H
 
-#include "lane/bits.h"
+#include "lane/lane.h"
 
 LN_INLINE float item_of_bf16(element_bf16 a)
 {

@@ -4,8 +4,8 @@
 #ifndef LN_LANE_BF16_OVER_F32_AVX512BF16_H
 #define LN_LANE_BF16_OVER_F32_AVX512BF16_H
 
-#include "lane/bf16_rounded_avx512.h"
 #include "lane/f32_avx512bf16.h"
+#include "lane/bf16.h"
 
 LN_INLINE __m512i bf16_upper_halves(__m512i a)
 {

@@ -2,7 +2,7 @@
 #ifndef LN_LANE_F16_H
 #define LN_LANE_F16_H
 
-#include "lane/bits.h"
+#include "lane/lane.h"
 
 /* Exponent and fraction, put where f32 has them, are a number 2^112 too small, subnormals as well:
  * those of f16 lie among those of f32. The product is exact. */

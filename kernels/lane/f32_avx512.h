@@ -3,7 +3,7 @@
 #ifndef LN_LANE_F32_AVX512_H
 #define LN_LANE_F32_AVX512_H
 
-#include "lane/sums_avx512.h"
+#include "lane/register_avx512.h"
 
 typedef __m512 vec;
 enum { LANES = 16 };

@@ -7,7 +7,7 @@
 #ifndef LN_LANE_F32_AVX512BF16_H
 #define LN_LANE_F32_AVX512BF16_H
 
-#include "lane/sums_avx512.h"
+#include "lane/register_avx512.h"
 
 typedef struct vec {
     __m512 even;

@@ -1,8 +1,11 @@
 /* What every lane file offers: the vector operations of one (type, ISA), over which statistics,
  * apply and schedule are written. A kernel's translation unit includes the lanes of the type it
  * computes with, items, as lane/<item>_<isa>.h, and where storage or param are of another type,
- * lane/<type>_over_<item>_<isa>.h, which reads and writes that.
- *
+ * lane/<type>_over_<item>_<isa>.h, which reads and writes that. */
+#ifndef LN_LANE_H
+#define LN_LANE_H
+
+/* The words:
  *     LANES                        elements of a vec
  *     lane_set(a)                  a in every lane
  *     item_store(p, a)             LANES items, as they are computed with
@@ -54,12 +57,58 @@
  *                                  LANES rows at once; of a row, of four of those, of LANES / 4
  *                                  of those
  *     acc_load_T(p)                where ACC_LOADS is defined: acc_of(lane_load_T(p)), faster
- * They are in accumulator_same.h where real is item, else in accumulator_<type>_<isa>.h. */
-#ifndef LN_LANE_H
-#define LN_LANE_H
+ * They are in accumulator_same.h where real is item, else in accumulator_<type>_<isa>.h.
+ */
+
+/* What a kernel's source selects (kernel.h), and what stands for it where a header is compiled alone:
+ * the lanes of f32 of the ISA that the compiler's flags name. */
+#ifndef LN_LANE_FILE
+#if defined(__AVX512F__)
+#define LN_LANE_FILE "lane/f32_avx512.h"
+#define LN_LANES 16
+#elif defined(__AVX2__)
+#define LN_LANE_FILE "lane/f32_avx2.h"
+#define LN_LANES 8
+#elif defined(__aarch64__)
+#define LN_LANE_FILE "lane/f32_neon.h"
+#define LN_LANES 4
+#else
+#define LN_LANE_FILE "lane/f32_scalar.h"
+#define LN_LANES 1
+#endif
+#define LN_STORAGE_FILE LN_LANE_FILE
+#define LN_PARAM_FILE LN_LANE_FILE
+#define LN_STORAGE f32
+#define LN_PARAM f32
+#define LN_UNROLL 4
+#define LN_CHUNK 16
+#define LN_TILE 64
+#endif
+#ifndef LN_FMA
+#define LN_FMA (LN_LANES > 1)
+#endif
+#ifndef LN_PIVOT
+#define LN_PIVOT 1
+#endif
+#ifndef LN_NONTEMPORAL
+#define LN_NONTEMPORAL 0
+#endif
+#ifndef LN_ACCUMULATOR_FILE
+#define LN_ACCUMULATOR_FILE "lane/accumulator_same.h"
+#endif
+#ifndef LN_STATISTICS_FILE
+#define LN_STATISTICS_FILE "statistics/shifted.h"
+#endif
+#ifndef LN_APPLY_FILE
+#define LN_APPLY_FILE "apply/folded.h"
+#endif
+#ifndef LN_SCHEDULE_FILE
+#define LN_SCHEDULE_FILE "schedule/plain.h"
+#endif
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Constant arguments of a kernel's body make many copies of it, of which there is one where each
  * access is watched: else a single file takes a compiler three minutes and two gigabytes. */
@@ -98,5 +147,20 @@ typedef float element_f32;
 typedef double element_f64;
 typedef uint16_t element_bf16;
 typedef uint16_t element_f16;
+
+/* The bits of an f32. */
+LN_INLINE uint32_t bits_of(float a)
+{
+    uint32_t bits;
+    memcpy(&bits, &a, sizeof(bits));
+    return bits;
+}
+
+LN_INLINE float float_of(uint32_t bits)
+{
+    float a;
+    memcpy(&a, &bits, sizeof(a));
+    return a;
+}
 
 #endif

@@ -3,6 +3,11 @@
 #ifndef LN_LANE_MEMORY_H
 #define LN_LANE_MEMORY_H
 
+#include "lane/lane.h"
+#include LN_LANE_FILE
+#include LN_STORAGE_FILE
+#include LN_PARAM_FILE
+
 #define LN_PASTE_(a, b) a##b
 #define LN_PASTE(a, b) LN_PASTE_(a, b)
 

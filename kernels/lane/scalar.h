@@ -6,6 +6,10 @@
 #ifndef LN_LANE_SCALAR_H
 #define LN_LANE_SCALAR_H
 
+#ifndef SCALAR
+#include "lane/f32_scalar.h"
+#endif
+
 typedef item vec;
 enum { LANES = 1 };
 

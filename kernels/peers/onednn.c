@@ -87,76 +87,76 @@ typedef struct prepared {
     void *pointers[TENSORS];
 } prepared;
 
-static void forget(prepared *prepared)
+static void forget(prepared *ready)
 {
-    for (int i = 0; i < prepared->count; i++)
-        dnnl_memory_destroy(prepared->arguments[i].memory);
-    if (prepared->primitive)
-        dnnl_primitive_destroy(prepared->primitive);
-    prepared->count = 0;
-    prepared->primitive = NULL;
+    for (int i = 0; i < ready->count; i++)
+        dnnl_memory_destroy(ready->arguments[i].memory);
+    if (ready->primitive)
+        dnnl_primitive_destroy(ready->primitive);
+    ready->count = 0;
+    ready->primitive = NULL;
 }
 
-static int add_tensor(prepared *prepared, int argument, const dnnl_memory_desc_t *described)
+static int add_tensor(prepared *ready, int argument, const dnnl_memory_desc_t *described)
 {
-    dnnl_exec_arg_t *added = &prepared->arguments[prepared->count];
+    dnnl_exec_arg_t *added = &ready->arguments[ready->count];
     if (dnnl_memory_create(&added->memory, described, engine, DNNL_MEMORY_NONE) != dnnl_success)
         return 0;
     added->arg = argument;
-    prepared->pointers[prepared->count++] = NULL;
+    ready->pointers[ready->count++] = NULL;
     return 1;
 }
 
-static int create_primitive(prepared *prepared)
+static int create_primitive(prepared *ready)
 {
     dnnl_primitive_desc_t described;
-    if (describe(prepared->problem, &described) != dnnl_success)
+    if (describe(ready->problem, &described) != dnnl_success)
         return 0;
-    dnnl_status_t status = dnnl_primitive_create(&prepared->primitive, described);
+    dnnl_status_t status = dnnl_primitive_create(&ready->primitive, described);
     dnnl_primitive_desc_destroy(described);
     if (status != dnnl_success)
-        prepared->primitive = NULL;
+        ready->primitive = NULL;
     return status == dnnl_success;
 }
 
 /* Everything but the tensors' addresses. */
-static int make(prepared *prepared, const ln_problem *problem)
+static int make(prepared *ready, const ln_problem *problem)
 {
     dnnl_memory_desc_t rows, parameter;
-    *prepared = (struct prepared){.problem = problem};
+    *ready = (struct prepared){.problem = problem};
     if (describe_rows(problem, &rows) && describe_parameter(problem, &parameter) &&
-        create_primitive(prepared) && add_tensor(prepared, DNNL_ARG_SRC, &rows) &&
-        add_tensor(prepared, DNNL_ARG_DST, &rows) &&
-        (!peer_has_gamma(problem) || add_tensor(prepared, DNNL_ARG_SCALE, &parameter)) &&
-        (!peer_has_beta(problem) || add_tensor(prepared, DNNL_ARG_SHIFT, &parameter)))
+        create_primitive(ready) && add_tensor(ready, DNNL_ARG_SRC, &rows) &&
+        add_tensor(ready, DNNL_ARG_DST, &rows) &&
+        (!peer_has_gamma(problem) || add_tensor(ready, DNNL_ARG_SCALE, &parameter)) &&
+        (!peer_has_beta(problem) || add_tensor(ready, DNNL_ARG_SHIFT, &parameter)))
         return 1;
-    forget(prepared);
+    forget(ready);
     return 0;
 }
 
 /* oneDNN takes pointers that are not const, and writes to y alone. */
-static void execute(prepared *prepared, const ln_tensors *tensors)
+static void execute(prepared *ready, const ln_tensors *tensors)
 {
     const void *const pointers[TENSORS] = {tensors->x, tensors->y, tensors->gamma, tensors->beta};
-    for (int i = 0; i < prepared->count; i++) {
+    for (int i = 0; i < ready->count; i++) {
         void *pointer = (void *)(uintptr_t)pointers[i];
-        if (pointer == prepared->pointers[i])
+        if (pointer == ready->pointers[i])
             continue;
-        dnnl_memory_set_data_handle(prepared->arguments[i].memory, pointer);
-        prepared->pointers[i] = pointer;
+        dnnl_memory_set_data_handle(ready->arguments[i].memory, pointer);
+        ready->pointers[i] = pointer;
     }
-    dnnl_primitive_execute(prepared->primitive, stream, prepared->count, prepared->arguments);
+    dnnl_primitive_execute(ready->primitive, stream, ready->count, ready->arguments);
     dnnl_stream_wait(stream);
 }
 
 static int prepare(const ln_problem *problem, void **state)
 {
-    prepared *prepared = malloc(sizeof *prepared);
-    if (prepared && make(prepared, problem)) {
-        *state = prepared;
+    prepared *ready = malloc(sizeof *ready);
+    if (ready && make(ready, problem)) {
+        *state = ready;
         return 0;
     }
-    free(prepared);
+    free(ready);
     return 1;
 }
 

@@ -28,7 +28,7 @@ static inline const char *peer_refuses_convention(const ln_convention *conventio
 
 static inline int peer_has_gamma(const ln_problem *problem)
 {
-    return problem->convention.affine != LN_AFFINE_NONE;
+    return ln_has_gamma(problem->convention.affine);
 }
 
 static inline int peer_has_beta(const ln_problem *problem)

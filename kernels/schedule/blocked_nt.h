@@ -18,7 +18,10 @@
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
-#define LN_NONTEMPORAL
+#ifndef LN_NONTEMPORAL
+#define LN_NONTEMPORAL 1
+#endif
+
 #include "schedule/call.h"
 
 #ifndef STATISTICS_ONE_SWEEP
@@ -39,91 +42,91 @@ typedef struct group {
     sweep_sums sums;
 } group;
 
-LN_INLINE void group_begin(const call *call, group *group, size_t first)
+LN_INLINE void group_begin(const call *run, group *set, size_t first)
 {
-    size_t left = call->problem->rows - first;
-    group->first = first;
-    group->count = left < GROUP_ROWS ? left : GROUP_ROWS;
-    group->known = group->column = 0;
+    size_t left = run->problem->rows - first;
+    set->first = first;
+    set->count = left < GROUP_ROWS ? left : GROUP_ROWS;
+    set->known = set->column = 0;
 }
 
-LN_INLINE void group_keep(const call *call, group *group, const row *row)
+LN_INLINE void group_keep(const call *run, group *set, const row *view)
 {
-    size_t g = group->known++;
+    size_t g = set->known++;
     acc x, square;
-    sweep_sums_of(&group->sums, sweep_is_long(row->hidden), &x, &square);
-    moments found = statistics_found(&call->statistics, group->pivot, acc_sum(x), acc_sum(square));
-    found = sweep_final(&call->statistics, *row, found);
-    group->found[g] = found;
-    group->rstds[g] = convention_rstd(&call->convention, found);
-    keep_moments(call->tensors, group->first + g, found, group->rstds[g]);
-    group->column = 0;
+    sweep_sums_of(&set->sums, sweep_is_long(view->hidden), &x, &square);
+    moments found = statistics_found(&run->statistics, set->pivot, acc_sum(x), acc_sum(square));
+    found = sweep_final(&run->statistics, *view, found);
+    set->found[g] = found;
+    set->rstds[g] = convention_rstd(&run->convention, found);
+    keep_moments(run->tensors, set->first + g, found, set->rstds[g]);
+    set->column = 0;
 }
 
 /* Takes the next block of the group's rows into their statistics, if there is one left. */
-LN_INLINE void group_step(const call *call, group *group)
+LN_INLINE void group_step(const call *run, group *set)
 {
-    if (group->known == group->count)
+    if (set->known == set->count)
         return;
-    const row row = call_row(call, group->first + group->known);
-    const int is_long = sweep_is_long(row.hidden);
-    size_t i = group->column, left = row.hidden - i;
+    const row view = call_row(run, set->first + set->known);
+    const int is_long = sweep_is_long(view.hidden);
+    size_t i = set->column, left = view.hidden - i;
     if (i == 0) {
-        const struct row next = call_row(call, group->first + group->known + 1);
-        group->pivot = sweep_pivot(&call->statistics, &row, is_long);
+        const struct row next = call_row(run, set->first + set->known + 1);
+        set->pivot = sweep_pivot(&run->statistics, &view, is_long);
         statistics_pivot_fetch(&next, is_long);
-        sweep_clear(&group->sums);
+        sweep_clear(&set->sums);
     }
-    sweep_chunk(&group->sums, is_long, i);
-    const acc pivots = acc_set(group->pivot);
-    fetch_block(&row, i + FETCH_AHEAD);
+    sweep_chunk(&set->sums, is_long, i);
+    const acc pivots = acc_set(set->pivot);
+    fetch_block(&view, i + FETCH_AHEAD);
     if (left > BLOCK) {
-        sweep_add(&group->sums, &row, pivots, i, BLOCK, 0);
-        group->column += BLOCK;
+        sweep_add(&set->sums, &view, pivots, i, BLOCK, 0);
+        set->column += BLOCK;
         return;
     }
-    sweep_add(&group->sums, &row, pivots, i, left, 0);
-    group_keep(call, group, &row);
+    sweep_add(&set->sums, &view, pivots, i, left, 0);
+    group_keep(run, set, &view);
 }
 
 /* Where the block of columns that begins about column i begins in this row: all blocks but the
  * first begin with a line of y. */
-LN_INLINE size_t block_begin(const row *row, size_t i)
+LN_INLINE size_t block_begin(const row *view, size_t i)
 {
-    size_t begin = i == 0 ? 0 : i + columns_to_line(row, i);
-    return begin < row->hidden ? begin : row->hidden;
+    size_t begin = i == 0 ? 0 : i + columns_to_line(view, i);
+    return begin < view->hidden ? begin : view->hidden;
 }
 
 /* y of a block of columns of row number g, and a step of the next group for each step of that. */
-LN_INLINE void group_apply(const call *call, const group *this, group *next, size_t g, size_t i)
+LN_INLINE void group_apply(const call *run, const group *this, group *next, size_t g, size_t i)
 {
-    const row row = call_row(call, this->first + g);
-    const centre centre = centre_of(this->found[g], this->rstds[g], call->convention.quotient);
-    size_t begin = block_begin(&row, i), end = block_begin(&row, i + GROUP_COLUMNS);
-    begin = apply_to_line(&row, &call->convention, centre, begin, end);
+    const row view = call_row(run, this->first + g);
+    const centre by = centre_of(this->found[g], this->rstds[g], run->convention.quotient);
+    size_t begin = block_begin(&view, i), end = block_begin(&view, i + GROUP_COLUMNS);
+    begin = apply_to_line(&view, &run->convention, by, begin, end);
     for (; begin < end; begin += BLOCK) {
-        group_step(call, next);
+        group_step(run, next);
         if (end - begin >= BLOCK)
-            stream_block(&row, &call->convention, centre, begin, BLOCK);
+            stream_block(run->convention.affine, &view, &run->convention, by, begin, BLOCK);
         else
-            stream_block(&row, &call->convention, centre, begin, end - begin);
+            stream_block(run->convention.affine, &view, &run->convention, by, begin, end - begin);
     }
 }
 
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                             residual_form form)
 {
-    const call call = call_of(problem, tensors, affine, form, SUM_LATE);
+    const call run = call_of(problem, tensors, affine, form);
     group groups[2];
-    group_begin(&call, &groups[0], 0);
-    for (size_t turn = 0; groups[turn].count > 0; turn ^= 1) {
-        group *this = &groups[turn], *next = &groups[turn ^ 1];
+    group_begin(&run, &groups[0], 0);
+    for (size_t now = 0; groups[now].count > 0; now ^= 1) {
+        group *this = &groups[now], *next = &groups[now ^ 1];
         while (this->known < this->count)
-            group_step(&call, this);
-        group_begin(&call, next, this->first + this->count);
+            group_step(&run, this);
+        group_begin(&run, next, this->first + this->count);
         for (size_t i = 0; i < problem->hidden; i += GROUP_COLUMNS)
             for (size_t g = 0; g < this->count; g++)
-                group_apply(&call, this, next, g, i);
+                group_apply(&run, this, next, g, i);
     }
 }
 

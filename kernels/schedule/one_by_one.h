@@ -12,32 +12,43 @@
 #endif
 
 /* y of the first min(left, BLOCK) elements from i on. */
-LN_INLINE void call_block(const call *call, const row *row, centre centre, size_t i, size_t left)
+LN_INLINE void call_block(ln_affine affine, const call *run, const row *view, centre by, size_t i,
+                          size_t left)
 {
-#ifdef LN_NONTEMPORAL
-    if (call->streams) {
-        stream_block(row, &call->convention, centre, i, left);
+#if LN_NONTEMPORAL
+    if (run->streams) {
+        stream_block(affine, view, &run->convention, by, i, left);
         return;
     }
 #endif
-    apply_block(row, &call->convention, centre, i, left);
+    apply_block(affine, view, &run->convention, by, i, left);
+}
+
+/* The whole blocks of two rows. Returns how many columns they are. */
+LN_INLINE size_t sweep_and_apply_blocks(ln_affine affine, const call *run, sweep_sums *sums,
+                                        const row *later, acc pivots, const row *this, centre by)
+{
+    size_t i = 0;
+    for (; later->hidden - i >= BLOCK; i += BLOCK) {
+        sweep_chunk(sums, run->is_long, i);
+        sweep_add(sums, later, pivots, i, BLOCK, 0);
+        call_block(affine, run, this, by, i, BLOCK);
+    }
+    return i;
 }
 
 /* Sweeps `later` while y of `this` is made. */
-LN_INLINE void sweep_and_apply(const call *call, sweep_sums *sums, const row *later, real pivot,
-                               const row *this, centre centre)
+LN_INLINE void sweep_and_apply(const call *run, sweep_sums *sums, const row *later, real pivot,
+                               const row *this, centre by)
 {
+    const ln_affine affine = run->convention.affine;
     acc pivots = acc_set(pivot);
-    size_t i = 0, hidden = later->hidden;
+    size_t hidden = later->hidden, i;
     sweep_clear(sums);
-    for (; hidden - i >= BLOCK; i += BLOCK) {
-        sweep_chunk(sums, call->is_long, i);
-        sweep_add(sums, later, pivots, i, BLOCK, 0);
-        call_block(call, this, centre, i, BLOCK);
-    }
-    sweep_chunk(sums, call->is_long, i);
+    i = LN_BY_AFFINE(affine, sweep_and_apply_blocks, run, sums, later, pivots, this, by);
+    sweep_chunk(sums, run->is_long, i);
     sweep_add(sums, later, pivots, i, hidden - i, 0);
-    call_block(call, this, centre, i, hidden - i);
+    call_block(affine, run, this, by, i, hidden - i);
 }
 
 /* A row that has been swept. */
@@ -48,61 +59,61 @@ typedef struct swept {
 } swept;
 
 /* Of rows that are not there: 0. */
-LN_INLINE real row_pivot(const call *call, size_t r)
+LN_INLINE real row_pivot(const call *run, size_t r)
 {
-    if (!SWEEP_SHIFTED || r >= call->problem->rows)
+    if (!LN_PIVOT || r >= run->problem->rows)
         return 0;
-    const row row = call_row(call, r);
-    row_fetch(&row);
-    return sweep_pivot(&call->statistics, &row, call->is_long);
+    const row view = call_row(run, r);
+    row_fetch(&view);
+    return sweep_pivot(&run->statistics, &view, run->is_long);
 }
 
-LN_INLINE swept swept_of(const call *call, const sweep_sums *sums, real pivot)
+LN_INLINE swept swept_of(const call *run, const sweep_sums *sums, real pivot)
 {
     acc x, square;
     real lanes[2];
-    sweep_sums_of(sums, call->is_long, &x, &square);
+    sweep_sums_of(sums, run->is_long, &x, &square);
     acc_sum_two(x, square, lanes);
     return (swept){pivot, lanes[0], lanes[1]};
 }
 
-LN_INLINE swept swept_alone(const call *call, size_t r)
+LN_INLINE swept swept_alone(const call *run, size_t r)
 {
     sweep_sums sums;
-    const row row = call_row(call, r);
-    real pivot = row_pivot(call, r);
-    sweep_alone(&sums, &row, call->is_long, pivot, 0);
-    return swept_of(call, &sums, pivot);
+    const row view = call_row(run, r);
+    real pivot = row_pivot(run, r);
+    sweep_alone(&sums, &view, run->is_long, pivot, 0);
+    return swept_of(run, &sums, pivot);
 }
 
-LN_INLINE centre swept_finish(const call *call, swept swept, size_t r)
+LN_INLINE centre swept_finish(const call *run, swept total, size_t r)
 {
-    moments found = statistics_found(&call->statistics, swept.pivot, swept.sum, swept.square);
-    return call_centre(call, r, sweep_final(&call->statistics, call_row(call, r), found));
+    moments found = statistics_found(&run->statistics, total.pivot, total.sum, total.square);
+    return call_centre(run, r, sweep_final(&run->statistics, call_row(run, r), found));
 }
 
-LN_INLINE void run_one_by_one(const call *call)
+LN_INLINE void run_one_by_one(const call *run)
 {
-    size_t rows = call->problem->rows, r = 0;
+    size_t rows = run->problem->rows, r = 0;
     if (rows == 0)
         return;
-    swept first = swept_alone(call, 0), between = rows > 1 ? swept_alone(call, 1) : first;
-    centre centre = swept_finish(call, first, 0);
-    real pivot = row_pivot(call, 2);
+    swept first = swept_alone(run, 0), between = rows > 1 ? swept_alone(run, 1) : first;
+    centre by = swept_finish(run, first, 0);
+    real pivot = row_pivot(run, 2);
     for (; r + 2 < rows; r++) {
         sweep_sums sums;
-        real next_pivot = row_pivot(call, r + 3);
-        const row to_sweep = call_row(call, r + 2), to_apply = call_row(call, r);
-        sweep_and_apply(call, &sums, &to_sweep, pivot, &to_apply, centre);
-        centre = swept_finish(call, between, r + 1);
-        between = swept_of(call, &sums, pivot);
+        real next_pivot = row_pivot(run, r + 3);
+        const row to_sweep = call_row(run, r + 2), to_apply = call_row(run, r);
+        sweep_and_apply(run, &sums, &to_sweep, pivot, &to_apply, by);
+        by = swept_finish(run, between, r + 1);
+        between = swept_of(run, &sums, pivot);
         pivot = next_pivot;
     }
     for (; r < rows; r++) {
-        const row to_apply = call_row(call, r);
-        apply_row(&to_apply, &call->convention, centre);
+        const row to_apply = call_row(run, r);
+        apply_row(&to_apply, &run->convention, by);
         if (r + 1 < rows)
-            centre = swept_finish(call, between, r + 1);
+            by = swept_finish(run, between, r + 1);
     }
 }
 

@@ -7,8 +7,8 @@
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                             residual_form form)
 {
-    const call call = call_of(problem, tensors, affine, form, SUM_LATE);
-    run_rows(&call);
+    const call run = call_of(problem, tensors, affine, form);
+    run_rows(&run);
 }
 
 #endif

@@ -11,48 +11,12 @@
  * is masked but one of the terms of the sums. Gamma and beta stay in registers up to 64. The affine
  * forms share the code (convention_terms_any()).
  *
- * What a row of 64 floats costs (AVX-512, shifted and offset, Zen 5, 2 loads, 1 store, 2 additions,
- * 2 products a cycle). Expected: 13 loads, 7 cycles; 17 additions and half of 6 permutations, 10
- * cycles; and, which took measuring to find, a 512-bit store keeps both multipliers from fused
- * operations, of three operands, for a cycle (not from products): 5 stores and 8 fused operations
- * are 9 cycles. So about 10. In cycles a row from L2 (of 1024 rows or as much memory; the machine
- * was busy, the ratios are of short alternations), where a copy takes 8.2 at 64:
- *
- *     hidden                                                          31     64    128
- *     pipelined                                                     34      30     46
- *     quads of rows, tails masked, branches between                 19.3   17.2    48
- *     overlapping tails, still a branch a row                       14.7   18.4     -
- *     a turn unrolled, no branch                                    13.2   14.6    44
- *     up to 128 so; no more pointers than registers (LN_OPAQUE)     13.1   15.5   27.5
- *     the chain in four pieces, as in ahead.h                       12.7   13.3   27
- * And, at 64, from a prototype that had all of it for one shape, whose 12.2 this does not reach:
- *     12.8  squares by products and sums, not fused: sums are fewer for it (shape_width())
- *     +1.6  of a row all x first, then each y as it comes (as here): a load before each y + .7, or
- *           all sweeps before the first y + 4
- *     +2.2  sums and chain in one piece at the end of a turn: it fills the reorder buffer
- *     +0    one turn more between pivots and sweep (31: - 1; 128: + 1, a fifth group in L1)
- *     +0    rows taken two at a time in the first half of a turn, so that pivots are known earlier
- * At 31, where every load and store crosses a line: in a prototype 10.9; with masked tails in place
- * of overlapping ones 11.1; y made of the group's 31 aligned vectors, with what belongs to each
- * lane permuted from the centres of its 16 rows and gamma and beta laid out for all of them: 11.7.
- * (10.9 of 31 are 1.6 times what an element of 64 costs, 9.2 of 32, aligned, 1.4 times.)
- * 16 bits, at 64 and 128, in cycles a row (a copy: 4.2 and 8.4). A row of bf16 could take about 8
- * at 64: 4 products of pairs and 8 fused operations on two ports that each of two stores takes for
- * a cycle. With checked statistics there are no pivots, no subtraction, no look for zeros
- * (GROUPS_REGULAR), and sums of bf16 are of pairs; in f16 a conversion is two operations.
- *
- *     bf16, shifted                                                  21     51
- *     bf16, checked                                                 12.7   20.4
- *     bf16, checked, turns so long for rows of 256, at 256: 68; the code (28 KiB) is too long
- *     f16, shifted                                                  21      -
- *     f16, checked                                                  15.9   31.7
- * From registers: sums of a whole row first, then squares about its mean, is 10.9 at 64 (1.44
- * copies), with half the trees' work; but its one-number mean is that of two_pass. */
+ * Measured: docs/experiments.md, "transposed". */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
 #include "schedule/groups.h"
-#ifndef CENTRE_GUARDED
+#ifndef CENTRE_CHECKED
 #include "schedule/one_by_one.h"
 #endif
 
@@ -71,25 +35,26 @@ typedef struct shape {
     size_t first;
 } shape;
 
-LN_INLINE size_t shape_at(shape shape, size_t u)
+LN_INLINE size_t shape_at(shape cut, size_t u)
 {
-    return u == 0 ? 0 : shape.first + (u - 1) * LANES;
+    return u == 0 ? 0 : cut.first + (u - 1) * LANES;
 }
 
 /* Where vector u begins, and a row that begins there: columns of all vectors but the first are then
  * constants. */
-LN_INLINE row shape_rest(const row *row, shape shape)
+LN_INLINE row shape_rest(const row *view, shape cut)
 {
-    struct row rest = *row;
-    if (shape.vectors == 1)
+    struct row rest = *view;
+    if (cut.vectors == 1)
         return rest;
-    rest.x += shape.first;
-    rest.y += shape.first;
-    if (rest.form != RESIDUAL_NONE)
-        rest.residual += shape.first;
-    if (rest.form == RESIDUAL_WRITTEN)
-        rest.sum += shape.first;
-    if (!shape.whole && shape.vectors > 2) {
+    rest.x += cut.first;
+    rest.y += cut.first;
+    if (rest.form == RESIDUAL_ADDED) {
+        rest.residual += cut.first;
+        if (row_has_sum(view))
+            rest.sum += cut.first;
+    }
+    if (!cut.whole && cut.vectors > 2) {
         LN_OPAQUE(rest.x);
         LN_OPAQUE(rest.y);
     }
@@ -97,9 +62,9 @@ LN_INLINE row shape_rest(const row *row, shape shape)
 }
 
 /* Elements of each vector. */
-LN_INLINE size_t shape_count(shape shape)
+LN_INLINE size_t shape_count(shape cut)
 {
-    return shape.vectors == 1 && !shape.whole ? shape.first : LANES;
+    return cut.vectors == 1 && !cut.whole ? cut.first : LANES;
 }
 
 /* The sum of the first `count` vectors by a tree. */
@@ -117,42 +82,42 @@ LN_INLINE acc parts_sum_first(acc parts[UNROLL], size_t count)
 }
 
 /* What a row's pivot is made of. */
-LN_INLINE acc_fold row_take(const row *row, shape shape)
+LN_INLINE acc_fold row_take(const row *view, shape cut)
 {
-    return acc_fold_one(acc_of(row_add_up(row, 0, shape_count(shape))));
+    return acc_fold_one(acc_of(row_add_up(view, 0, shape_count(cut))));
 }
 
 /* The first touch of a row: all of it is read before any of its sum is written, which may be the
  * same. */
-LN_INLINE void row_first_all(const row *row, shape shape, acc x[MOST])
+LN_INLINE void row_first_all(const row *view, shape cut, acc x[MOST])
 {
-    const struct row rest = shape_rest(row, shape);
-    size_t n = shape_count(shape);
+    const struct row rest = shape_rest(view, cut);
+    size_t n = shape_count(cut);
     vec items[MOST];
     LN_UNROLLED
-    for (size_t u = 0; u < shape.vectors; u++) {
+    for (size_t u = 0; u < cut.vectors; u++) {
 #ifdef ACC_LOADS
-        if (row->form == RESIDUAL_NONE && n >= LANES) {
-            x[u] = LN_PASTE(acc_load_, LN_STORAGE)(u == 0 ? row->x : rest.x + (u - 1) * LANES);
+        if (view->form == RESIDUAL_NONE && n >= LANES) {
+            x[u] = LN_PASTE(acc_load_, LN_STORAGE)(u == 0 ? view->x : rest.x + (u - 1) * LANES);
             continue;
         }
 #endif
-        items[u] = u == 0 ? row_add_up(row, 0, n) : row_add_up(&rest, (u - 1) * LANES, n);
+        items[u] = u == 0 ? row_add_up(view, 0, n) : row_add_up(&rest, (u - 1) * LANES, n);
         x[u] = acc_of(items[u]);
     }
-    if (row->form != RESIDUAL_WRITTEN)
+    if (!row_has_sum(view))
         return;
     LN_UNROLLED
-    for (size_t u = 0; u < shape.vectors; u++)
-        row_store(u == 0 ? row->sum : rest.sum + (u - 1) * LANES, items[u], n);
+    for (size_t u = 0; u < cut.vectors; u++)
+        row_store(u == 0 ? view->sum : rest.sum + (u - 1) * LANES, items[u], n);
 }
 
 /* Sums side by side. Few, so that squares are summed up by fused operations rather than by products
  * and sums: as many roundings for each as in sweep_add(), or in long accumulators, one more. */
-LN_INLINE size_t shape_width(shape shape)
+LN_INLINE size_t shape_width(shape cut)
 {
     size_t width = UNROLL;
-    if (shape.vectors <= UNROLL)
+    if (cut.vectors <= UNROLL)
         width /= 2;
     if (WIDE)
         width /= 2;
@@ -162,243 +127,241 @@ LN_INLINE size_t shape_width(shape shape)
 /* Sums of products of pairs: the vectors by turns to the halves of one accumulator, so that a lane
  * takes as many as in UNROLL of them (two, of one half each), and the tree is a level shorter. */
 #ifdef SWEEP_DOTS
-LN_INLINE void row_dots(const row *row, shape shape, acc_fold *sum, acc_fold *square)
+LN_INLINE void row_dots(const row *view, shape cut, acc_fold *sum, acc_fold *square)
 {
-    const struct row rest = shape_rest(row, shape);
+    const struct row rest = shape_rest(view, cut);
     acc x = acc_set(0), squares = acc_set(0);
     LN_UNROLLED
-    for (size_t u = 0; u < shape.vectors; u++)
-        lane_dot(u == 0 ? row->x : rest.x + (u - 1) * LANES, u == 0 ? shape.first : LANES, u % 2,
-                 &x, &squares);
+    for (size_t u = 0; u < cut.vectors; u++)
+        lane_dot(u == 0 ? view->x : rest.x + (u - 1) * LANES, u == 0 ? cut.first : LANES, u % 2, &x,
+                 &squares);
     *sum = acc_fold_one(x);
     *square = acc_fold_one(squares);
 }
 #endif
 
-LN_INLINE void row_sweep(const row *row, shape shape, real pivot, acc_fold *sum, acc_fold *square)
+LN_INLINE void row_sweep(const row *view, shape cut, real pivot, acc_fold *sum, acc_fold *square)
 {
 #ifdef SWEEP_DOTS
-    if (row->form == RESIDUAL_NONE) {
-        row_dots(row, shape, sum, square);
+    if (view->form == RESIDUAL_NONE) {
+        row_dots(view, cut, sum, square);
         return;
     }
 #endif
     acc x[MOST], sums[UNROLL], squares[UNROLL], pivots = acc_set(pivot);
-    size_t width = shape_width(shape);
-    row_first_all(row, shape, x);
+    size_t width = shape_width(cut);
+    row_first_all(view, cut, x);
     LN_UNROLLED
-    for (size_t u = 0; u < shape.vectors; u++) {
+    for (size_t u = 0; u < cut.vectors; u++) {
         size_t part = u % width;
         acc t = x[u];
-        if (SWEEP_SHIFTED)
+        if (LN_PIVOT)
             t = acc_subtract(t, pivots);
-        if (u == 0 && !shape.whole && (SWEEP_SHIFTED || shape.vectors > 1))
-            t = acc_first(t, shape.first);
+        if (u == 0 && !cut.whole && (LN_PIVOT || cut.vectors > 1))
+            t = acc_first(t, cut.first);
         sums[part] = u < width ? t : acc_add(sums[part], t);
         squares[part] = u < width ? acc_multiply(t, t) : acc_multiply_add(t, t, squares[part]);
     }
-    size_t count = shape.vectors < width ? shape.vectors : width;
+    size_t count = cut.vectors < width ? cut.vectors : width;
     *sum = acc_fold_one(parts_sum_first(sums, count));
     *square = acc_fold_one(parts_sum_first(squares, count));
 }
 
 /* regular, a constant, as in convention_is_regular(). */
-LN_INLINE void row_put(const call *call, storage *y, vec value, size_t n, int regular)
+LN_INLINE void row_put(const call *run, storage *y, vec value, size_t n, int regular)
 {
-#ifdef LN_NONTEMPORAL
-    if (call->streams && regular) {
+#if LN_NONTEMPORAL
+    if (run->streams && regular) {
         lane_stream_regular(y, value);
         return;
     }
-    if (call->streams) {
+    if (run->streams) {
         LN_PASTE(lane_stream_, LN_STORAGE)(y, value);
         return;
     }
 #endif
-    (void)call;
+    (void)run;
     if (regular && n >= LANES)
         lane_store_regular(y, value);
     else
         row_store(y, value, n);
 }
 
-LN_INLINE vec row_normalise(centre centre, vec x, int regular)
+LN_INLINE vec row_normalise(centre by, vec x, int regular)
 {
-#ifdef STATISTICS_CHECKED
+#ifdef STATISTICS_RETRY
     if (regular)
-        return centre_normalise_unshifted(centre, x);
+        return centre_normalise_unshifted(by, x);
 #endif
     (void)regular;
-    return centre_normalise(centre, x);
+    return centre_normalise(by, x);
 }
 
 /* y of a row: all of it is read before any is written, since vectors overlap. */
-LN_INLINE void row_apply(const call *call, const affine_terms terms[MOST], const row *row,
-                         shape shape, centre centre, int regular)
+LN_INLINE void row_apply(const call *run, const affine_terms terms[MOST], const row *view,
+                         shape cut, centre by, int regular)
 {
     vec x[MOST];
-    const struct row rest = shape_rest(row, shape);
-    size_t n = shape_count(shape);
+    const struct row rest = shape_rest(view, cut);
+    size_t n = shape_count(cut);
     LN_UNROLLED
-    for (size_t u = 0; u < shape.vectors; u++)
-        x[u] = u == 0 ? row_again(row, 0, n) : row_again(&rest, (u - 1) * LANES, n);
+    for (size_t u = 0; u < cut.vectors; u++)
+        x[u] = u == 0 ? row_again(view, 0, n) : row_again(&rest, (u - 1) * LANES, n);
     LN_UNROLLED
-    for (size_t u = 0; u < shape.vectors; u++)
-        row_put(call, u == 0 ? row->y : rest.y + (u - 1) * LANES,
-                convention_finish_any(row_normalise(centre, x[u], regular), terms[u]), n, regular);
+    for (size_t u = 0; u < cut.vectors; u++)
+        row_put(run, u == 0 ? view->y : rest.y + (u - 1) * LANES,
+                convention_finish_any(row_normalise(by, x[u], regular), terms[u]), n, regular);
 }
 
-LN_INLINE void shape_terms(const call *call, shape shape, affine_terms terms[MOST])
+LN_INLINE void shape_terms(const call *run, shape cut, affine_terms terms[MOST])
 {
     LN_UNROLLED
-    for (size_t u = 0; u < shape.vectors; u++)
-        terms[u] = convention_terms_any(&call->convention, shape_at(shape, u), shape_count(shape));
+    for (size_t u = 0; u < cut.vectors; u++)
+        terms[u] = convention_terms_any(&run->convention, shape_at(cut, u), shape_count(cut));
 }
 
 /* ---- Groups that go alone: at a call's ends, and where rows are left ---- */
 
-LN_INLINE void group_take(const call *call, group *group, shape shape)
+LN_INLINE void group_take(const call *run, group *set, shape cut)
 {
-    row row = call_row(call, group->first);
+    row view = call_row(run, set->first);
     for (size_t q = 0; q < QUADS; q++) {
         acc_fold parts[QUAD];
         LN_UNROLLED
         for (size_t g = 0; g < QUAD; g++) {
             parts[g] = acc_fold_one(acc_set(0));
-            if (q * QUAD + g < group->count)
-                parts[g] = row_take(&row, shape);
-            row_next(call, &row);
+            if (q * QUAD + g < set->count)
+                parts[g] = row_take(&view, cut);
+            row_next(run, &view);
         }
-        group->pivots[q] = acc_fold_four(parts);
+        set->pivots[q] = acc_fold_four(parts);
     }
 }
 
-LN_INLINE void group_sweep(const call *call, group *group, shape shape)
+LN_INLINE void group_sweep(const call *run, group *set, shape cut)
 {
-    row row = call_row(call, group->first);
+    row view = call_row(run, set->first);
     for (size_t q = 0; q < QUADS; q++) {
         acc_fold sums[QUAD], squares[QUAD];
         LN_UNROLLED
         for (size_t g = 0; g < QUAD; g++) {
             sums[g] = squares[g] = acc_fold_one(acc_set(0));
-            if (q * QUAD + g < group->count)
-                row_sweep(&row, shape, group->pivot[q * QUAD + g], &sums[g], &squares[g]);
-            row_next(call, &row);
+            if (q * QUAD + g < set->count)
+                row_sweep(&view, cut, set->pivot[q * QUAD + g], &sums[g], &squares[g]);
+            row_next(run, &view);
         }
-        group->sums[q] = acc_fold_four(sums);
-        group->squares[q] = acc_fold_four(squares);
+        set->sums[q] = acc_fold_four(sums);
+        set->squares[q] = acc_fold_four(squares);
     }
 }
 
-LN_INLINE void group_apply(const call *call, const group *group, shape shape)
+LN_INLINE void group_apply(const call *run, const group *set, shape cut)
 {
     affine_terms terms[MOST];
-    row row = call_row(call, group->first);
-    shape_terms(call, shape, terms);
-    for (size_t g = 0; g < group->count; g++) {
-#ifdef CENTRE_GUARDED
-        if (__builtin_expect(group->strange && group->centres[g].strange, 0))
-            apply_apart(row, call->convention, group->centres[g]);
+    row view = call_row(run, set->first);
+    shape_terms(run, cut, terms);
+    for (size_t g = 0; g < set->count; g++) {
+#ifdef CENTRE_CHECKED
+        if (__builtin_expect(set->strange && set->centres[g].strange, 0))
+            apply_in_double(view, run->convention, set->centres[g]);
         else
 #endif
-            row_apply(call, terms, &row, shape, group_centre(group, g), 0);
-        row_next(call, &row);
+            row_apply(run, terms, &view, cut, group_centre(set, g), 0);
+        row_next(run, &view);
     }
 }
 
 /* ---- Turns ---- */
 
 /* All of a turn together, where its groups are full. */
-LN_INLINE void turn_together(const call *call, turn turn, shape shape)
+LN_INLINE void turn_together(const call *run, turn now, shape cut)
 {
     affine_terms terms[MOST];
-    row applied = call_row(call, turn.this->first);
-    size_t to_swept = 2 * LANES * call->strides.x, to_taken = 3 * LANES * call->strides.x;
-    shape_terms(call, shape, terms);
+    row applied = call_row(run, now.this->first);
+    size_t swept_ahead = 2 * LANES * run->strides.x, taken_ahead = 3 * LANES * run->strides.x;
+    shape_terms(run, cut, terms);
     LN_UNROLLED
     for (size_t q = 0; q < QUADS; q++) {
         acc_fold pivots[QUAD], sums[QUAD], squares[QUAD];
-        group_piece(call, turn.between, q);
+        group_piece(run, now.between, q);
         LN_UNROLLED
         for (size_t g = 0; g < QUAD; g++) {
             size_t at = q * QUAD + g;
-            row swept = applied, taken = applied;
-            swept.x += to_swept;
-            taken.x += to_taken;
-            row_fetch(&taken);
-            row_apply(call, terms, &applied, shape, group_centre(turn.this, at), GROUPS_REGULAR);
-            row_sweep(&swept, shape, turn.later->pivot[at], &sums[g], &squares[g]);
-            if (SWEEP_SHIFTED)
-                pivots[g] = row_take(&taken, shape);
-            row_next(call, &applied);
+            row to_sweep = applied, to_take = applied;
+            to_sweep.x += swept_ahead;
+            to_take.x += taken_ahead;
+            row_fetch(&to_take);
+            row_apply(run, terms, &applied, cut, group_centre(now.this, at), GROUPS_REGULAR);
+            row_sweep(&to_sweep, cut, now.later->pivot[at], &sums[g], &squares[g]);
+            if (LN_PIVOT)
+                pivots[g] = row_take(&to_take, cut);
+            row_next(run, &applied);
         }
-        turn.later->sums[q] = acc_fold_four(sums);
-        turn.later->squares[q] = acc_fold_four(squares);
-        if (SWEEP_SHIFTED)
-            turn.next->pivots[q] = acc_fold_four(pivots);
+        now.later->sums[q] = acc_fold_four(sums);
+        now.later->squares[q] = acc_fold_four(squares);
+        if (LN_PIVOT)
+            now.next->pivots[q] = acc_fold_four(pivots);
     }
 }
 
-LN_INLINE void turn_apart(const call *call, turn turn, shape shape)
+LN_INLINE void turn_apart(const call *run, turn now, shape cut)
 {
-    if (turn.this)
-        group_apply(call, turn.this, shape);
-    if (turn.between)
-        group_finish(call, turn.between);
-    if (turn.later)
-        group_sweep(call, turn.later, shape);
-    if (SWEEP_SHIFTED && turn.next)
-        group_take(call, turn.next, shape);
+    if (now.this)
+        group_apply(run, now.this, cut);
+    if (now.between)
+        group_finish(run, now.between);
+    if (now.later)
+        group_sweep(run, now.later, cut);
+    if (LN_PIVOT && now.next)
+        group_take(run, now.next, cut);
 }
 
 /* With a residual there would be more pointers than registers. */
-LN_INLINE int turn_is_full(const call *call, turn turn)
+LN_INLINE int turn_is_full(const call *run, turn now)
 {
-    if (call->form != RESIDUAL_NONE || !turn.this || !turn.next || turn.next->count < LANES)
+    if (run->form != RESIDUAL_NONE || !now.this || !now.next || now.next->count < LANES)
         return 0;
-#if defined(CENTRE_GUARDED)
-    return !turn.this->strange;
+#if defined(CENTRE_CHECKED)
+    return !now.this->strange;
 #elif GROUPS_REGULAR
-    return turn.this->regular;
+    return now.this->regular;
 #else
     return 1;
 #endif
 }
 
-LN_INLINE void run_short(const call *call, shape shape)
+LN_INLINE void run_short(const call *run, shape cut)
 {
     group ring[4];
-    for (size_t t = 0, turns = turns_of(call); t < turns; t++) {
-        turn turn = turn_begin(call, ring, t);
-        if (turn_is_full(call, turn))
-            turn_together(call, turn, shape);
+    for (size_t t = 0, turns = turns_of(run); t < turns; t++) {
+        turn now = turn_begin(run, ring, t);
+        if (turn_is_full(run, now))
+            turn_together(run, now, cut);
         else
-            turn_apart(call, turn, shape);
-        turn_end(call, turn);
+            turn_apart(run, now, cut);
+        turn_end(run, now);
     }
 }
 
-/* Rows of one shape: a function for each form of residual, which the affine forms share. It works
- * on a copy of the call, which no store can change, for all the compiler knows. */
+/* Rows of one shape, of any affine form, without a residual and with one. It works on a copy of the
+ * call, which no store can change, for all the compiler knows. */
 typedef void short_runner(const call *given);
 
-#define LN_SHORT(name, vectors, whole, residuals)                                                  \
+#define LN_SHORT(name, vectors, whole, row_form)                                                   \
     static __attribute__((noinline)) void name(const call *given)                                  \
     {                                                                                              \
-        call call = *given;                                                                        \
-        size_t hidden = call.problem->hidden;                                                      \
-        call.form = residuals;                                                                     \
-        call.sum_early = SUM_EARLY;                                                                \
-        call.regular = GROUPS_REGULAR && call.problem->rows > 2 * LANES &&                         \
-                       convention_is_regular(&call.convention, hidden);                            \
-        run_short(&call, (shape){vectors, whole, whole ? LANES : hidden - (vectors - 1) * LANES}); \
+        call run = *given;                                                                         \
+        size_t hidden = run.problem->hidden;                                                       \
+        run.form = row_form;                                                                       \
+        run.regular = GROUPS_REGULAR && run.problem->rows > 2 * LANES &&                           \
+                      convention_is_regular(&run.convention, hidden);                              \
+        run_short(&run, (shape){vectors, whole, whole ? LANES : hidden - (vectors - 1) * LANES});  \
     }
 
 #define LN_SHORTS(name, vectors, whole)                                                            \
     LN_SHORT(name##_alone, vectors, whole, RESIDUAL_NONE)                                          \
-    LN_SHORT(name##_residual, vectors, whole, RESIDUAL_READ)                                       \
-    LN_SHORT(name##_sum, vectors, whole, RESIDUAL_WRITTEN)                                         \
-    static short_runner *const name[] = {name##_alone, name##_residual, name##_sum};
+    LN_SHORT(name##_residual, vectors, whole, RESIDUAL_ADDED)                                      \
+    static short_runner *const name[] = {name##_alone, name##_residual};
 
 LN_SHORTS(run_part, 1, 0)
 LN_SHORTS(run_one, 1, 1)
@@ -445,19 +408,19 @@ LN_INLINE short_runner *const *short_of(size_t hidden)
 LN_INLINE call transposed_call(const ln_problem *problem, const ln_tensors *tensors,
                                ln_affine affine, residual_form form)
 {
-    call call = call_of(problem, tensors, affine, form, SUM_EARLY);
-#ifdef LN_NONTEMPORAL
-    call.streams = rows_begin_lines(problem, tensors) &&
-                   (problem->hidden > SHORT_ROW || problem->hidden % LANES == 0);
+    call run = call_of(problem, tensors, affine, form);
+#if LN_NONTEMPORAL
+    run.streams = rows_begin_lines(problem, tensors) &&
+                  (problem->hidden > SHORT_ROW || problem->hidden % LANES == 0);
 #endif
-    return call;
+    return run;
 }
 
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                             residual_form form)
 {
-    const call call = transposed_call(problem, tensors, affine, form);
-    short_of(problem->hidden)[form](&call);
+    const call run = transposed_call(problem, tensors, affine, form);
+    short_of(problem->hidden)[form](&run);
 }
 
 #define SCHEDULE_LONG
@@ -473,14 +436,14 @@ LN_INLINE int schedule_is_long(const ln_problem *problem)
 LN_INLINE void schedule_run_long(const ln_problem *problem, const ln_tensors *tensors,
                                  ln_affine affine, residual_form form)
 {
-    const call call = transposed_call(problem, tensors, affine, form);
-#ifndef CENTRE_GUARDED
+    const call run = transposed_call(problem, tensors, affine, form);
+#ifndef CENTRE_CHECKED
     if (!sweep_is_long(problem->hidden)) {
-        run_one_by_one(&call);
+        run_one_by_one(&run);
         return;
     }
 #endif
-    run_rows(&call);
+    run_rows(&run);
 }
 
 #endif

@@ -12,15 +12,16 @@
 
 #include "statistics/raw_sums.h"
 
-LN_INLINE moments statistics_found(const statistics *statistics, real pivot, real sum, real square)
+LN_INLINE moments statistics_found(const statistics *stats, real pivot, real sum, real square)
 {
     (void)pivot;
-    moments found = naive_found(statistics, sum, square);
+    moments found = naive_found(stats, sum, square);
     found.m2 = found.m2 < 0 ? 0 : found.m2;
     return found;
 }
 
-#include "statistics/unshifted.h"
+#define SWEEP_UNSHIFTED
+#include "statistics/one_sweep.h"
 
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {

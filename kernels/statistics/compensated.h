@@ -64,15 +64,15 @@ LN_INLINE real compensated_sum(const compensated_sums *sums)
     return sum[0] + low[0];
 }
 
-LN_INLINE void compensated_block(compensated_sums *sums, const row *row, size_t i, size_t left)
+LN_INLINE void compensated_block(compensated_sums *sums, const row *view, size_t i, size_t left)
 {
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++)
         if (left > u * LANES)
-            compensated_add(sums, u, acc_of(row_first(row, i + u * LANES, left - u * LANES)));
+            compensated_add(sums, u, acc_of(row_first(view, i + u * LANES, left - u * LANES)));
 }
 
-LN_INLINE void compensated_squares(compensated_sums *sums, const row *row, acc mean, size_t i,
+LN_INLINE void compensated_squares(compensated_sums *sums, const row *view, acc mean, size_t i,
                                    size_t left)
 {
     LN_UNROLLED
@@ -80,29 +80,29 @@ LN_INLINE void compensated_squares(compensated_sums *sums, const row *row, acc m
         if (left <= u * LANES)
             continue;
         size_t n = left - u * LANES;
-        acc deviation = acc_subtract(acc_of(row_again(row, i + u * LANES, n)), mean);
+        acc deviation = acc_subtract(acc_of(row_again(view, i + u * LANES, n)), mean);
         if (n < LANES)
             deviation = acc_first(deviation, n);
         compensated_add(sums, u, acc_multiply(deviation, deviation));
     }
 }
 
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+LN_INLINE moments statistics_of(const statistics *stats, const row *view, real pivot)
 {
     (void)pivot;
     compensated_sums sums;
     compensated_clear(&sums);
     size_t i = 0;
-    for (; row->hidden - i >= BLOCK; i += BLOCK)
-        compensated_block(&sums, row, i, BLOCK);
-    compensated_block(&sums, row, i, row->hidden - i);
-    real mean = compensated_sum(&sums) / statistics->count;
+    for (; view->hidden - i >= BLOCK; i += BLOCK)
+        compensated_block(&sums, view, i, BLOCK);
+    compensated_block(&sums, view, i, view->hidden - i);
+    real mean = compensated_sum(&sums) / stats->count;
 
     compensated_clear(&sums);
     acc means = acc_set(mean);
-    for (i = 0; row->hidden - i >= BLOCK; i += BLOCK)
-        compensated_squares(&sums, row, means, i, BLOCK);
-    compensated_squares(&sums, row, means, i, row->hidden - i);
+    for (i = 0; view->hidden - i >= BLOCK; i += BLOCK)
+        compensated_squares(&sums, view, means, i, BLOCK);
+    compensated_squares(&sums, view, means, i, view->hidden - i);
     real m2 = compensated_sum(&sums);
     return (moments){mean, 0, m2 < 0 ? 0 : m2, 1};
 }

@@ -9,7 +9,7 @@
  * of std by which mean alone is off, and that squared times u.
  *
  * A row whose m2 overflows, or is so small that squares may have been lost while eps is too small
- * to hide that, is done again at a scale (scaled.h says more); the others pay one comparison.
+ * to hide that, is done again at a scale (residuals.h); the others pay one comparison.
  *
  * Bound: that of residuals.h at scale 1 (U) or at the row's scale (S).
  *  - An overflow anywhere ends in t^2 = inf, or a NaN, so that m2 is not below HIGHEST and the row
@@ -45,20 +45,20 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
     return (statistics){(real)problem->hidden, floor, corrected_lowest(floor)};
 }
 
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
+LN_INLINE real statistics_pivot(const statistics *stats, const row *view)
 {
-    (void)statistics;
-    return residual_pivot(row);
+    (void)stats;
+    return residual_pivot(view);
 }
 
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+LN_INLINE moments statistics_of(const statistics *stats, const row *view, real pivot)
 {
-    residual_source source = {row, 1, 0};
-    real mean = residual_mean(source, pivot, statistics->count);
-    moments found = residual_moments(source, mean, statistics->count);
-    int fine = found.m2 < (real)HIGHEST && found.m2 >= statistics->lowest;
+    residual_source source = {view, 1, 0};
+    real mean = residual_mean(source, pivot, stats->count);
+    moments found = residual_moments(source, mean, stats->count);
+    int fine = found.m2 < (real)HIGHEST && found.m2 >= stats->lowest;
     if (__builtin_expect(!fine, 0))
-        found = residual_scaled(*row, statistics->count, statistics->floor);
+        found = residual_scaled(*view, stats->count, stats->floor);
     return found;
 }
 

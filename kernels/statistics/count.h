@@ -2,6 +2,8 @@
 #ifndef LN_COUNT_H
 #define LN_COUNT_H
 
+#include "moments.h"
+
 typedef struct statistics {
     real count;
 } statistics;

@@ -1,9 +1,11 @@
-/* What statistics share that add up items in chunks of CHUNK_BLOCKS blocks, and the chunks in longer
+/* What statistics share that add up items in chunks of LN_CHUNK blocks, and the chunks in longer
  * accumulators or by themselves: lanewise and mixed. */
 #ifndef LN_ITEM_CHUNKS_H
 #define LN_ITEM_CHUNKS_H
 
-#define CHUNK_COLUMNS ((size_t)CHUNK_BLOCKS * BLOCK)
+#include "moments.h"
+
+#define CHUNK_COLUMNS ((size_t)LN_CHUNK * BLOCK)
 
 /* The sum of UNROLL vectors of items, by the tree of parts_sum(). */
 LN_INLINE vec items_sum(const vec parts[UNROLL])

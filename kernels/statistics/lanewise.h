@@ -13,7 +13,23 @@
  *
  * (Shifted data: Chan, Golub, LeVeque, 1983, section 3; put together as their updating formulae
  * do.) Reads the row once, and up to 16 eights of it before. Costs per element what shifted costs.
- * What makes it accurate:
+ *
+ * A row for which items will not do is done again in accumulators, in two sweeps: one whose squares
+ * overflow or may have vanished, and one whose pivots are off, sum(Q_j) > 1.375 m2 (1.125 m2 is
+ * usual).
+ *
+ * Measured: docs/experiments.md, "lanewise".
+ *
+ * Bound: proven below, beside the code that computes it. */
+#ifndef LN_STATISTICS_H
+#define LN_STATISTICS_H
+
+#ifndef LN_ACCUMULATOR_FILE
+#define LN_ACCUMULATOR_FILE "lane/accumulator_f64_avx512.h"
+#endif
+#include "statistics/long_moments.h"
+
+/* What makes it accurate:
  *  - Rounding errors that differ in sign hardly add up: sums over N terms are off by about
  *    sqrt(N) u (Higham, Mary, "A New Approach to Probabilistic Rounding Error Analysis", SIAM J.
  *    Sci. Comput. 41, 2019). They do add up in rows of few different values, where all lanes round
@@ -25,23 +41,121 @@
  *  - Of two candidates for a pivot an outlier spoils one. (t of a pivot that is far off are all
  *    nearly the same, so that sums of their squares round alike: a row with one large element came
  *    out 3.5 units off, and 1.7 with the choice.)
- *  - After every eight blocks the sums are taken over to accumulators, so that they do not grow.
- *
- * A row for which items will not do is done again in accumulators, in two sweeps: one whose squares
- * overflow or may have vanished, and one whose pivots are off, sum(Q_j) > 1.375 m2 (1.125 m2 is
- * usual).
- *
- * Tried, on Zen 5 at hidden 768 from L2 (shifted, offset: 1; cycles a vector of 16, busy machine):
- *     1.36  4.9  this, guarded; 1.30 without taking sums over; 1.13 with offset, which costs half a
- *                unit in the last place of accuracy
- *     1.41  5.0  four vectors summed up in items, these sums in f64, paired; eight: 1.34
- *     1.68  6.3  all sums in f64, paired: conversions share the ports of the additions
- * What is left above 1 is a product more an element, and the chain from sums to rstd in f64: see
- * schedule/ahead.h. Sixteen pivots for sixteen lanes cost 8 % more at hidden 256. Sums that are
- * taken over after 16 blocks of four vectors cost 8 % less at hidden 1024, but rows of two values
- * and of alternating scales then come out 2.1 and 2.2 units off; blocks of eight vectors do both.
- *
- * Bound. V the exact biased variance, s = p_j - x exact, R^2 = sum(s^2) / N, u = ITEM_UNIT, g(k) =
+ *  - After every eight blocks the sums are taken over to accumulators, so that they do not grow. */
+
+/* Below it squares may have been lost, above it they may overflow: 2^149 and 2^27 away. */
+#define LOWEST 0x1p-100
+#define HIGHEST 0x1p100
+#define HIDING_FLOOR 0x1p-40
+
+/* What passes; of normal rows one in 20 000 does not. */
+#define RAW_MOST 1.375
+
+enum { OCTET = 8, TWINS = LN_LANES / OCTET };
+
+/* A pivot has two candidates of so many elements, a power of two: those of constant rows are exact.
+ * Vectors that are looked at for them: */
+enum { PIVOT_ELEMENTS = 8, SAMPLE = 2 * PIVOT_ELEMENTS / TWINS };
+_Static_assert(TWINS == 1 || TWINS == 2, "lanewise is for vectors of 8 or 16 items");
+
+LN_INLINE real lanewise_lowest(const ln_convention *rules)
+{
+    return convention_floor(rules) < (real)HIDING_FLOOR ? (real)LOWEST : 0;
+}
+
+#ifndef LN_BOUND_ONLY
+
+typedef struct statistics {
+    real counts[OCTET]; /* elements of each lane */
+    real count;
+    real inverse;
+    real lowest;
+    size_t last; /* number of samples less one */
+    size_t stride;
+} statistics;
+
+LN_INLINE statistics statistics_prepare(const ln_problem *problem)
+{
+    size_t hidden = problem->hidden, whole = hidden / LANES, samples = 1;
+    while (2 * samples <= whole && samples < SAMPLE)
+        samples *= 2;
+    statistics stats = {
+        .count = (real)hidden,
+        .inverse = 1 / (real)hidden,
+        .lowest = lanewise_lowest(&problem->convention),
+        .last = samples - 1,
+        .stride = whole / samples * LANES,
+    };
+    for (size_t i = 0; i < OCTET; i++)
+        stats.counts[i] = (real)(hidden / OCTET + (i < hidden % OCTET));
+    return stats;
+}
+
+LN_INLINE moments statistics_found(const statistics *stats, real pivot, real sum, real square)
+{
+    real rest = -sum * stats->inverse;
+    return long_split(pivot, rest, square + sum * rest, stats->inverse);
+}
+
+/* The same of four rows at once: loops without branches, of which compilers make vectors. */
+enum { QUAD = 4 };
+
+LN_INLINE void statistics_found_four(const statistics *stats, const real pivot[QUAD],
+                                     const real sum[QUAD], const real square[QUAD], real mean[QUAD],
+                                     real rest[QUAD], real m2[QUAD])
+{
+    real moved[QUAD], found[QUAD], both[QUAD];
+    LN_VECTORIZED
+    for (size_t g = 0; g < QUAD; g++) {
+        moved[g] = -sum[g] * stats->inverse;
+        found[g] = square[g] + sum[g] * moved[g];
+        both[g] = pivot[g] + moved[g];
+    }
+    LN_VECTORIZED
+    for (size_t g = 0; g < QUAD; g++)
+        both[g] = long_is_near(both[g], found[g], stats->inverse) ? 0 : both[g];
+    LN_VECTORIZED
+    for (size_t g = 0; g < QUAD; g++) {
+        mean[g] = (item)both[g];
+        rest[g] = (pivot[g] - mean[g]) + moved[g];
+        m2[g] = found[g] < 0 ? 0 : found[g];
+    }
+}
+
+LN_INLINE int swept_is_off(const statistics *stats, moments found, real raw)
+{
+    real var = found.m2 * stats->inverse;
+    int fine = (raw <= (real)RAW_MOST * found.m2) & (var >= stats->lowest) & (var < (real)HIGHEST);
+    return !fine;
+}
+
+#include "statistics/lanewise_sums.h"
+
+/* From the sums over lanes to the moments, by way of a second attempt if need be. */
+LN_INLINE moments swept_moments(const statistics *stats, const row *view, swept total)
+{
+    moments found =
+        statistics_found(stats, total.pivot, octet_sum(total.x), octet_sum(total.square));
+    if (__builtin_expect(swept_is_off(stats, found, octet_sum(total.raw)), 0))
+        found = sweep_again(*stats, *view);
+    return found;
+}
+
+/* Needs a pivot for each lane, not one. */
+#include "statistics/no_pivot.h"
+
+LN_INLINE moments statistics_of(const statistics *stats, const row *view, real pivot)
+{
+    (void)pivot;
+    sweep_sums sums;
+    sweep_origin origin = sweep_origin_of(stats, view);
+    sweep_row(&sums, view, origin);
+    return swept_moments(stats, view, sweep_end(stats, &sums, origin));
+}
+
+#endif
+
+/* Bound. V the exact biased variance, s = p_j - x exact, R^2 = sum(s^2) / N, u = ITEM_UNIT, g(k) =
  * k u / (1 - k u), D = min(ceil(N / BLOCK), 9) + log2(UNROLL) + log2(TWINS) the roundings of a
  * lane's sums, C the chunks of eight blocks.
  *  1. Over lane j
@@ -68,130 +182,13 @@
  *     k = 1 - g(D + 3) - q c; tiny adds no more than sqrt(8 tiny / k).
  *  4. A row that was done again: long_moments.h.
  * The claim is the wider of 3 and 4. */
-#ifndef LN_STATISTICS_H
-#define LN_STATISTICS_H
-
-/* Below it squares may have been lost, above it they may overflow: 2^149 and 2^27 away. */
-#define LOWEST 0x1p-100
-#define HIGHEST 0x1p100
-#define HIDING_FLOOR 0x1p-40
-
-/* What passes; of normal rows one in 20 000 does not. */
-#define RAW_MOST 1.375
-
-enum { CHUNK_BLOCKS = 8, OCTET = 8, TWINS = LN_LANES / OCTET };
-
-/* A pivot has two candidates of so many elements, a power of two: those of constant rows are exact.
- * Vectors that are looked at for them: */
-enum { PIVOT_ELEMENTS = 8, SAMPLE = 2 * PIVOT_ELEMENTS / TWINS };
-_Static_assert(TWINS == 1 || TWINS == 2, "lanewise is for vectors of 8 or 16 items");
-
-LN_INLINE real lanewise_lowest(const ln_convention *convention)
-{
-    return convention_floor(convention) < (real)HIDING_FLOOR ? (real)LOWEST : 0;
-}
-
-#include "statistics/long_moments.h"
-
-#ifndef LN_BOUND_ONLY
-
-typedef struct statistics {
-    real counts[OCTET]; /* elements of each lane */
-    real count;
-    real inverse;
-    real lowest;
-    size_t last; /* number of samples less one */
-    size_t stride;
-} statistics;
-
-LN_INLINE statistics statistics_prepare(const ln_problem *problem)
-{
-    size_t hidden = problem->hidden, whole = hidden / LANES, samples = 1;
-    while (2 * samples <= whole && samples < SAMPLE)
-        samples *= 2;
-    statistics statistics = {
-        .count = (real)hidden,
-        .inverse = 1 / (real)hidden,
-        .lowest = lanewise_lowest(&problem->convention),
-        .last = samples - 1,
-        .stride = whole / samples * LANES,
-    };
-    for (size_t i = 0; i < OCTET; i++)
-        statistics.counts[i] = (real)(hidden / OCTET + (i < hidden % OCTET));
-    return statistics;
-}
-
-LN_INLINE moments statistics_found(const statistics *statistics, real pivot, real sum, real square)
-{
-    real rest = -sum * statistics->inverse;
-    return long_split(pivot, rest, square + sum * rest, statistics->inverse);
-}
-
-/* The same of four rows at once: loops without branches, of which compilers make vectors. */
-enum { QUAD = 4 };
-
-LN_INLINE void statistics_found_four(const statistics *statistics, const real pivot[QUAD],
-                                     const real sum[QUAD], const real square[QUAD], real mean[QUAD],
-                                     real rest[QUAD], real m2[QUAD])
-{
-    real moved[QUAD], found[QUAD], both[QUAD];
-    LN_VECTORIZED
-    for (size_t g = 0; g < QUAD; g++) {
-        moved[g] = -sum[g] * statistics->inverse;
-        found[g] = square[g] + sum[g] * moved[g];
-        both[g] = pivot[g] + moved[g];
-    }
-    LN_VECTORIZED
-    for (size_t g = 0; g < QUAD; g++)
-        both[g] = long_is_near(both[g], found[g], statistics->inverse) ? 0 : both[g];
-    LN_VECTORIZED
-    for (size_t g = 0; g < QUAD; g++) {
-        mean[g] = (item)both[g];
-        rest[g] = (pivot[g] - mean[g]) + moved[g];
-        m2[g] = found[g] < 0 ? 0 : found[g];
-    }
-}
-
-LN_INLINE int swept_is_off(const statistics *statistics, moments found, real raw)
-{
-    real var = found.m2 * statistics->inverse;
-    int fine =
-        (raw <= (real)RAW_MOST * found.m2) & (var >= statistics->lowest) & (var < (real)HIGHEST);
-    return !fine;
-}
-
-#include "statistics/lanewise_sums.h"
-
-/* From the sums over lanes to the moments, by way of a second attempt if need be. */
-LN_INLINE moments swept_moments(const statistics *statistics, const row *row, swept swept)
-{
-    moments found =
-        statistics_found(statistics, swept.pivot, octet_sum(swept.x), octet_sum(swept.square));
-    if (__builtin_expect(swept_is_off(statistics, found, octet_sum(swept.raw)), 0))
-        found = sweep_again(*statistics, *row);
-    return found;
-}
-
-/* Needs a pivot for each lane, not one. */
-#include "statistics/no_pivot.h"
-
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
-{
-    (void)pivot;
-    sweep_sums sums;
-    sweep_origin origin = sweep_origin_of(statistics, row);
-    sweep_row(&sums, row, origin);
-    return swept_moments(statistics, row, sweep_end(statistics, &sums, origin));
-}
-
-#endif
 
 /* Step 3. */
 LN_INLINE moments_bound lanewise_passed_bound(const ln_problem *problem, const ln_row_facts *facts)
 {
     double blocks = ceil((double)problem->hidden / BLOCK), lanes = OCTET, q = RAW_MOST;
-    double depth = fmin(blocks, CHUNK_BLOCKS + 1) + log2(UNROLL) + log2(TWINS),
-           chunks = blocks / CHUNK_BLOCKS + 1;
+    double depth = fmin(blocks, LN_CHUNK + 1) + log2(UNROLL) + log2(TWINS),
+           chunks = blocks / LN_CHUNK + 1;
     double std = sqrt(facts->var), more = 3 + 2 * sqrt(lanes), first_order = item_gamma(depth + 1);
     double c = 3 * item_gamma(depth + 2) + first_order * first_order +
                4 * bound_gamma(chunks + 16) * more * more;

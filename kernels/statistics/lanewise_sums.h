@@ -1,4 +1,7 @@
 /* The sums of one sweep about a pivot for each lane: t = pivot - x. See lanewise.h. */
+#ifndef LN_STATISTICS_H
+#include "statistics/lanewise.h" /* which includes this */
+#endif
 #ifndef LN_LANEWISE_SUMS_H
 #define LN_LANEWISE_SUMS_H
 
@@ -39,25 +42,25 @@ LN_INLINE void swept_sum_four(const swept_sum a[QUAD], real sums[QUAD])
 }
 
 /* The first element. */
-LN_APART item row_first_item(row row)
+LN_APART item row_first_item(row view)
 {
     item lanes[LANES];
-    item_store(lanes, row_add_up(&row, 0, row.hidden));
+    item_store(lanes, row_add_up(&view, 0, view.hidden));
     return lanes[0];
 }
 
 /* Adds up again, where there is a residual: this does not count as a touch. */
-LN_INLINE sweep_origin sweep_origin_of(const statistics *statistics, const row *row)
+LN_INLINE sweep_origin sweep_origin_of(const statistics *stats, const row *view)
 {
     vec sums[SAMPLE];
     item lanes[LANES];
-    if (row->hidden < LANES) { /* lanes are left empty: one pivot for all */
-        item first = row_first_item(*row);
+    if (view->hidden < LANES) { /* lanes are left empty: one pivot for all */
+        item first = row_first_item(*view);
         return (sweep_origin){first, lane_set(first)};
     }
     LN_UNROLLED
     for (size_t s = 0; s < SAMPLE; s++)
-        sums[s] = row_add_up(row, (s & statistics->last) * statistics->stride, LANES);
+        sums[s] = row_add_up(view, (s & stats->last) * stats->stride, LANES);
     LN_UNROLLED
     for (size_t half = SAMPLE / 2; half > 1; half /= 2) {
         LN_UNROLLED
@@ -95,7 +98,7 @@ LN_INLINE void sweep_flush_between(sweep_sums *sums, size_t i, size_t hidden)
 }
 
 /* Adds the first min(left, BLOCK) elements from i on: the first touch of them. */
-LN_INLINE void sweep_add(sweep_sums *sums, const row *row, sweep_origin origin, size_t i,
+LN_INLINE void sweep_add(sweep_sums *sums, const row *view, sweep_origin origin, size_t i,
                          size_t left)
 {
     LN_UNROLLED
@@ -103,7 +106,7 @@ LN_INLINE void sweep_add(sweep_sums *sums, const row *row, sweep_origin origin, 
         if (left <= u * LANES)
             continue;
         size_t at = i + u * LANES, n = left - u * LANES;
-        vec t = lane_subtract(origin.pivots, row_first(row, at, n));
+        vec t = lane_subtract(origin.pivots, row_first(view, at, n));
         if (n < LANES)
             t = lane_first(t, n);
         sums->x[u] = lane_add(sums->x[u], t);
@@ -113,35 +116,35 @@ LN_INLINE void sweep_add(sweep_sums *sums, const row *row, sweep_origin origin, 
 
 /* Moves the lanes' sums to the pivot of lane 0, in the accumulators' type: with t' = t + d, d =
  * pivot of lane 0 - own pivot, sum t' = sum t + n d and sum t'^2 = sum t^2 + d (sum t + sum t'). */
-LN_INLINE swept sweep_end(const statistics *statistics, const sweep_sums *sums, sweep_origin origin)
+LN_INLINE swept sweep_end(const statistics *stats, const sweep_sums *sums, sweep_origin origin)
 {
     octet x = octet_add(sums->whole_x, octet_of(items_sum(sums->x)));
     octet square = octet_add(sums->whole_square, octet_of(items_sum(sums->square)));
     octet d = octet_subtract(octet_set(origin.pivot), octet_of_first(origin.pivots));
-    octet moved = octet_multiply_add(octet_load(statistics->counts), d, x);
+    octet moved = octet_multiply_add(octet_load(stats->counts), d, x);
     return (swept){origin.pivot, moved, octet_multiply_add(d, octet_add(x, moved), square), square};
 }
 
-LN_INLINE void sweep_row(sweep_sums *sums, const row *row, sweep_origin origin)
+LN_INLINE void sweep_row(sweep_sums *sums, const row *view, sweep_origin origin)
 {
-    size_t i = 0, hidden = row->hidden;
+    size_t i = 0, hidden = view->hidden;
     sweep_clear(sums);
     for (size_t end; (end = sweep_chunk_end(i, hidden)) > i; sweep_flush_between(sums, i, hidden))
         for (; i < end; i += BLOCK)
-            sweep_add(sums, row, origin, i, BLOCK);
-    sweep_add(sums, row, origin, i, hidden - i);
+            sweep_add(sums, view, origin, i, BLOCK);
+    sweep_add(sums, view, origin, i, hidden - i);
 }
 
 /* The row done again in the accumulators' type. */
-LN_RARE moments sweep_again(statistics statistics, row row)
+LN_RARE moments sweep_again(statistics stats, row view)
 {
-    return long_again(&row, statistics.count, statistics.inverse);
+    return long_again(&view, stats.count, stats.inverse);
 }
 
-LN_INLINE moments swept_again(const statistics *statistics, row row, moments found)
+LN_INLINE moments swept_again(const statistics *stats, row view, moments found)
 {
     (void)found;
-    return sweep_again(*statistics, row);
+    return sweep_again(*stats, view);
 }
 
 #endif

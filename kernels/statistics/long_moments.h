@@ -11,6 +11,8 @@
 #ifndef LN_LONG_MOMENTS_H
 #define LN_LONG_MOMENTS_H
 
+#include "moments.h"
+
 /* Whether the mean is below half a standard deviation. */
 LN_INLINE int long_is_near(real mean, real m2, real inverse)
 {
@@ -26,16 +28,16 @@ LN_INLINE moments long_split(real mean, real rest, real m2, real inverse)
 }
 
 /* Of a row that has been touched. */
-LN_INLINE moments long_again(const row *row, real count, real inverse)
+LN_INLINE moments long_again(const row *view, real count, real inverse)
 {
     acc sum = acc_set(0), square = acc_set(0);
-    for (size_t i = 0; i < row->hidden; i += LANES)
-        sum = acc_add(sum, acc_of(row_again(row, i, row->hidden - i)));
+    for (size_t i = 0; i < view->hidden; i += LANES)
+        sum = acc_add(sum, acc_of(row_again(view, i, view->hidden - i)));
     real mean = acc_sum(sum) / count;
     sum = acc_set(0);
-    for (size_t i = 0; i < row->hidden; i += LANES) {
-        size_t n = row->hidden - i;
-        acc t = acc_subtract(acc_of(row_again(row, i, n)), acc_set(mean));
+    for (size_t i = 0; i < view->hidden; i += LANES) {
+        size_t n = view->hidden - i;
+        acc t = acc_subtract(acc_of(row_again(view, i, n)), acc_set(mean));
         if (n < LANES)
             t = acc_first(t, n);
         sum = acc_add(sum, t);

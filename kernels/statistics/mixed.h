@@ -4,7 +4,7 @@
  *
  * (The textbook formula: Chan, Golub, LeVeque, 1983, formula 1.3.) Items add up over the row, and
  * over the lanes until four sums are left; these are added up, and all else is done, in
- * accumulators. It is checked.h's sweep, whose sums need no pivot and no subtraction, made for a
+ * accumulators. It is retry.h's sweep, whose sums need no pivot and no subtraction, made for a
  * row ULP of 2:
  *  - Rounding errors of sums over many lanes hardly add up (lanewise.h). In rows of few different
  *    values they do; then it helps that no sum has many terms: 4 up to hidden 64, 8 a chunk beyond.
@@ -19,30 +19,89 @@
  * are .3 standard deviations and 9 times where they are 1 (with their sums over lanes taken
  * together 3.8 and 7); verified takes 1.57 times whatever the mean.
  *
- * What was tried, on Zen 5 from L2, as time over that of the fastest kernel of class fast (busy
- * machine, short alternations; from one run to the next they move by .02):
- *     hidden                                                    64    256    768   1024
- *     sums in accumulators (verified, transposed)             1.57      -      -      -
- *     about lanes' pivots (lanewise, ahead)                      -   1.26   1.27   1.22
- *     the same, its chain in the middle of the row               -   1.25   1.22   1.18
- *     this; compilers read x twice, for a sum and a square    1.16   1.17   1.19   1.25
- *     x kept in a register (lane_held()), chunks of 16 blocks 1.13   1.06   1.11   1.21
- *     and the chain at the end of the row                        -   1.03   1.24   1.18
- *     and in the middle, chunks of 8 blocks                      -   1.06   1.15   1.21
- *     and in two pieces (this, ahead), by cycles counted         -   1.19   1.15   1.11
- *     no mean taken off where it is 0 (transposed)            1.08      -      -      -
- *     three rows ahead, so that no turn waits for a chain        -   1.26   1.14   1.17
- *     eight accumulators, not four                               -   1.10   1.21   1.18
- *     about a part of each lane's first element                  -   1.13   1.20   1.22
- * (The last makes lanes round otherwise where values are alike: row ULP 1.8, not 2.0, on
- * alternating signs with chunks of 16 blocks. Sums that begin with such a part instead of 0 cost
- * nothing, and do nothing: what a term of a sum loses depends on the term and the sum's exponent
- * alone.) mean^2 <= var in place of var / 4 makes alternating scales 3.1 units off, at hidden 256:
- * both sums lose twice.
+ * Measured: docs/experiments.md, "mixed".
  *
- * Bound. V the exact biased variance, u = ITEM_UNIT, g its gamma, g' that of the accumulators, D
+ * Bound: proven below, beside the code that computes it. */
+#ifndef LN_STATISTICS_H
+#define LN_STATISTICS_H
+
+#ifndef LN_ACCUMULATOR_FILE
+#define LN_ACCUMULATOR_FILE "lane/accumulator_f64_avx512.h"
+#endif
+#include "statistics/long_moments.h"
+
+/* Below it squares may have been lost, above it they may overflow. */
+#define LOWEST 0x1p-100
+#define HIGHEST 0x1p100
+#define HIDING_FLOOR 0x1p-40
+
+/* A second sweep passes where its pivot is so many times as near as a first one's. */
+#define SHARPER 0x1p10
+
+/* What the parts of a lane's first element are multiples of: 1 to 31 of it. */
+#define PART_UNIT 0x1p-20
+#define PART_MOST 0x1p-15
+
+/* Levels of the tree over a vector's lanes that are in items. */
+enum { ITEM_LEVELS = 2 };
+
+/* What mean^2 / var may be: means of normal rows are within four of their standard deviations. */
+LN_INLINE real mixed_most(const ln_problem *problem)
+{
+    return (real)fmin(0.5, fmax(0.25, 16 / (double)problem->hidden));
+}
+
+LN_INLINE real mixed_lowest(const ln_convention *rules)
+{
+    return convention_floor(rules) < (real)HIDING_FLOOR ? (real)LOWEST : 0;
+}
+
+#ifndef LN_BOUND_ONLY
+
+typedef struct statistics {
+    real count;
+    real inverse;
+    real lowest;
+    real most;
+    item counts[LANES]; /* elements of each lane */
+    item parts[LANES];
+} statistics;
+
+LN_INLINE statistics statistics_prepare(const ln_problem *problem)
+{
+    size_t hidden = problem->hidden;
+    statistics stats = {.count = (real)hidden,
+                        .inverse = 1 / (real)hidden,
+                        .lowest = mixed_lowest(&problem->convention),
+                        .most = mixed_most(problem)};
+    for (size_t i = 0; i < LANES; i++) {
+        stats.counts[i] = (item)(hidden / LANES + (i < hidden % LANES));
+        stats.parts[i] = (item)(2 * i + 1) * (item)PART_UNIT;
+    }
+    return stats;
+}
+
+LN_INLINE moments statistics_found(const statistics *stats, real sum, real square)
+{
+    real mean = sum * stats->inverse, m2 = square - sum * mean;
+    return (moments){0, mean, m2 < 0 ? 0 : m2, 1}; /* a NaN stays one */
+}
+
+LN_INLINE int statistics_is_off(const statistics *stats, moments found)
+{
+    real var = found.m2 * stats->inverse;
+    int fine = (found.rest * found.rest <= stats->most * var) & (var >= stats->lowest) &
+               (var < (real)HIGHEST);
+    return !fine; /* of a NaN too */
+}
+
+#include "statistics/mixed_sums.h"
+
+#endif
+
+/* Bound. V the exact biased variance, u = ITEM_UNIT, g its gamma, g' that of the accumulators, D
  * the roundings of a sum in items, R^2 = V + a^2.
- *  1. A sweep about p, |mu - p| <= a (p = 0 in the first): bound_sweep() of bound.h, with two
+ *  1. A sweep about p, |mu - p| <= a (p = 0 in the first): bound_sweep() of moments.h, with two
  *     units:
  *         e = (g(D + 1) + g'(5)) R              what sum(t) is off by, over N
  *         delta = e + g'(3)(a + e) + tiny       what d is
@@ -66,88 +125,12 @@
  *     did pass: then 1 with a = |mu|.
  *  4. A row that was done again in accumulators: long_moments.h.
  * The claim is 3, or the widest of 1 and 4, as far as 2 leaves them. */
-#ifndef LN_STATISTICS_H
-#define LN_STATISTICS_H
-
-/* Below it squares may have been lost, above it they may overflow. */
-#define LOWEST 0x1p-100
-#define HIGHEST 0x1p100
-#define HIDING_FLOOR 0x1p-40
-
-/* A second sweep passes where its pivot is so many times as near as a first one's. */
-#define SHARPER 0x1p10
-
-/* What the parts of a lane's first element are multiples of: 1 to 31 of it. */
-#define PART_UNIT 0x1p-20
-#define PART_MOST 0x1p-15
-
-/* A chunk's sums are taken over to others: sums do not grow long. */
-enum { CHUNK_BLOCKS = 8 };
-
-/* Levels of the tree over a vector's lanes that are in items. */
-enum { ITEM_LEVELS = 2 };
-
-/* What mean^2 / var may be: means of normal rows are within four of their standard deviations. */
-LN_INLINE real mixed_most(const ln_problem *problem)
-{
-    return (real)fmin(0.5, fmax(0.25, 16 / (double)problem->hidden));
-}
-
-LN_INLINE real mixed_lowest(const ln_convention *convention)
-{
-    return convention_floor(convention) < (real)HIDING_FLOOR ? (real)LOWEST : 0;
-}
-
-#include "statistics/long_moments.h"
-
-#ifndef LN_BOUND_ONLY
-
-typedef struct statistics {
-    real count;
-    real inverse;
-    real lowest;
-    real most;
-    item counts[LANES]; /* elements of each lane */
-    item parts[LANES];
-} statistics;
-
-LN_INLINE statistics statistics_prepare(const ln_problem *problem)
-{
-    size_t hidden = problem->hidden;
-    statistics statistics = {.count = (real)hidden,
-                             .inverse = 1 / (real)hidden,
-                             .lowest = mixed_lowest(&problem->convention),
-                             .most = mixed_most(problem)};
-    for (size_t i = 0; i < LANES; i++) {
-        statistics.counts[i] = (item)(hidden / LANES + (i < hidden % LANES));
-        statistics.parts[i] = (item)(2 * i + 1) * (item)PART_UNIT;
-    }
-    return statistics;
-}
-
-LN_INLINE moments statistics_found(const statistics *statistics, real sum, real square)
-{
-    real mean = sum * statistics->inverse, m2 = square - sum * mean;
-    return (moments){0, mean, m2 < 0 ? 0 : m2, 1}; /* a NaN stays one */
-}
-
-LN_INLINE int statistics_is_off(const statistics *statistics, moments found)
-{
-    real var = found.m2 * statistics->inverse;
-    int fine = (found.rest * found.rest <= statistics->most * var) & (var >= statistics->lowest) &
-               (var < (real)HIGHEST);
-    return !fine; /* of a NaN too */
-}
-
-#include "statistics/mixed_sums.h"
-
-#endif
 
 /* Step 1; again: of the second sweep. */
 LN_INLINE moments_bound mixed_sweep_bound(const ln_problem *problem, const ln_row_facts *facts,
                                           double a, int again)
 {
-    double n = (double)problem->hidden, blocks = ceil(n / BLOCK), chunk = CHUNK_BLOCKS;
+    double n = (double)problem->hidden, blocks = ceil(n / BLOCK), chunk = LN_CHUNK;
     double depth = fmin(blocks, chunk + ceil(blocks / chunk)) + log2(UNROLL) + 1 + ITEM_LEVELS;
     double most = sqrt(facts->var + a * a);
     if (again)

@@ -1,4 +1,7 @@
-/* The sums of mixed.h: sweeps in items, in the words of the schedule ahead. */
+/* The sums of mixed.h: sweeps in items, in the words of the schedule staged. */
+#ifndef LN_STATISTICS_H
+#include "statistics/mixed.h" /* which includes this */
+#endif
 #ifndef LN_MIXED_SUMS_H
 #define LN_MIXED_SUMS_H
 
@@ -35,9 +38,9 @@ typedef struct sweep_origin {
     char none;
 } sweep_origin;
 
-LN_INLINE sweep_origin sweep_origin_of(const statistics *statistics, const row *row)
+LN_INLINE sweep_origin sweep_origin_of(const statistics *stats, const row *view)
 {
-    (void)statistics, (void)row;
+    (void)stats, (void)view;
     return (sweep_origin){0};
 }
 
@@ -66,34 +69,34 @@ LN_INLINE void sweep_add_one(sweep_sums *sums, unsigned u, vec t)
 }
 
 /* Adds the first min(left, BLOCK) elements from i on: the first touch of them. */
-LN_INLINE void sweep_add(sweep_sums *sums, const row *row, sweep_origin origin, size_t i,
+LN_INLINE void sweep_add(sweep_sums *sums, const row *view, sweep_origin origin, size_t i,
                          size_t left)
 {
     (void)origin;
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)
         if (left > u * LANES)
-            sweep_add_one(sums, u, lane_held(row_first(row, i + u * LANES, left - u * LANES)));
+            sweep_add_one(sums, u, lane_held(row_first(view, i + u * LANES, left - u * LANES)));
 }
 
-LN_INLINE swept sweep_end(const statistics *statistics, const sweep_sums *sums, sweep_origin origin)
+LN_INLINE swept sweep_end(const statistics *stats, const sweep_sums *sums, sweep_origin origin)
 {
-    (void)statistics, (void)origin;
+    (void)stats, (void)origin;
     return (swept){0, lane_add(sums->whole_x, items_sum(sums->x)),
                    lane_add(sums->whole_square, items_sum(sums->square)), lane_set(0)};
 }
 
-LN_INLINE void sweep_row(sweep_sums *sums, const row *row, sweep_origin origin)
+LN_INLINE void sweep_row(sweep_sums *sums, const row *view, sweep_origin origin)
 {
-    size_t hidden = row->hidden, i = 0;
+    size_t hidden = view->hidden, i = 0;
     sweep_clear(sums);
     while (hidden - i >= BLOCK) {
         for (size_t end = sweep_chunk_end(i, hidden); i < end; i += BLOCK)
-            sweep_add(sums, row, origin, i, BLOCK);
+            sweep_add(sums, view, origin, i, BLOCK);
         if (hidden - i >= BLOCK)
             sweep_flush(sums);
     }
-    sweep_add(sums, row, origin, i, hidden - i);
+    sweep_add(sums, view, origin, i, hidden - i);
 }
 
 /* ---- Rows that did not pass ---- */
@@ -101,12 +104,11 @@ LN_INLINE void sweep_row(sweep_sums *sums, const row *row, sweep_origin origin)
 /* A row less its pivot p, t = x - p, about a small part q of each lane's first t, no two of which
  * are alike: such rows may have many equal t, which then round otherwise in each lane. Over n
  * elements sum t = n q - sum(q - t), and sum t^2 = sum (q - t)^2 + q (sum t - sum(q - t)). */
-LN_INLINE swept sweep_about(const statistics *statistics, const row *row, item pivot)
+LN_INLINE swept sweep_about(const statistics *stats, const row *view, item pivot)
 {
-    size_t hidden = row->hidden;
+    size_t hidden = view->hidden;
     vec p = lane_set(pivot);
-    vec q =
-        lane_multiply(lane_subtract(row_again(row, 0, hidden), p), item_load(statistics->parts));
+    vec q = lane_multiply(lane_subtract(row_again(view, 0, hidden), p), item_load(stats->parts));
     sweep_sums sums;
     sweep_clear(&sums);
     for (size_t i = 0; i < hidden; i += BLOCK) {
@@ -117,44 +119,44 @@ LN_INLINE swept sweep_about(const statistics *statistics, const row *row, item p
             size_t at = i + u * LANES, n = hidden - at;
             if (at >= hidden)
                 continue;
-            vec t = lane_subtract(q, lane_subtract(row_again(row, at, n), p));
+            vec t = lane_subtract(q, lane_subtract(row_again(view, at, n), p));
             sweep_add_one(&sums, u, n < LANES ? lane_first(t, n) : t);
         }
     }
-    swept found = sweep_end(statistics, &sums, (sweep_origin){0});
-    vec x = lane_subtract(lane_multiply(item_load(statistics->counts), q), found.x);
+    swept found = sweep_end(stats, &sums, (sweep_origin){0});
+    vec x = lane_subtract(lane_multiply(item_load(stats->counts), q), found.x);
     found.square = multiply_add(q, lane_subtract(x, found.x), found.square);
     found.x = x;
     return found;
 }
 
-LN_RARE moments sweep_long(const statistics *statistics, row row)
+LN_RARE moments sweep_long(const statistics *stats, row view)
 {
-    return long_again(&row, statistics->count, statistics->inverse);
+    return long_again(&view, stats->count, stats->inverse);
 }
 
 /* Once more about its mean, or in accumulators. Not in the way of other rows; but not so rare that
  * it should be made for few bytes. */
-LN_APART moments swept_again(const statistics *statistics, row row, moments found)
+LN_APART moments swept_again(const statistics *stats, row view, moments found)
 {
     item pivot = (item)found.rest;
     real of[2];
-    swept swept = sweep_about(statistics, &row, pivot);
-    item_sum_two(swept.x, swept.square, of);
-    moments about = statistics_found(statistics, of[0], of[1]);
+    swept total = sweep_about(stats, &view, pivot);
+    item_sum_two(total.x, total.square, of);
+    moments about = statistics_found(stats, of[0], of[1]);
     real rest = about.rest * (real)SHARPER;
-    if (statistics_is_off(statistics, about) || rest * rest > about.m2 * statistics->inverse)
-        return sweep_long(statistics, row);
-    return long_split(pivot, about.rest, about.m2, statistics->inverse);
+    if (statistics_is_off(stats, about) || rest * rest > about.m2 * stats->inverse)
+        return sweep_long(stats, view);
+    return long_split(pivot, about.rest, about.m2, stats->inverse);
 }
 
 /* The same, given a copy: what it is given it might change, for all the compiler knows. */
-LN_RARE moments sweep_again(statistics statistics, row row, moments found)
+LN_RARE moments sweep_again(statistics stats, row view, moments found)
 {
-    return swept_again(&statistics, row, found);
+    return swept_again(&stats, view, found);
 }
 
-/* ---- What the schedule ahead asks for ---- */
+/* ---- What the schedule staged asks for ---- */
 
 LN_INLINE swept_sum swept_sum_none(void)
 {
@@ -166,55 +168,55 @@ LN_INLINE void swept_sum_four(const swept_sum a[QUAD], real sums[QUAD])
     item_sum_four(a, sums);
 }
 
-LN_INLINE int swept_is_off(const statistics *statistics, moments found, real raw)
+LN_INLINE int swept_is_off(const statistics *stats, moments found, real raw)
 {
     (void)raw;
-    return statistics_is_off(statistics, found);
+    return statistics_is_off(stats, found);
 }
 
 /* From the sums over lanes to the moments, by way of a second attempt if need be. */
-LN_INLINE moments swept_moments(const statistics *statistics, const row *row, swept swept)
+LN_INLINE moments swept_moments(const statistics *stats, const row *view, swept total)
 {
     real sums[2];
-    item_sum_two(swept.x, swept.square, sums);
-    moments found = statistics_found(statistics, sums[0], sums[1]);
-    if (__builtin_expect(statistics_is_off(statistics, found), 0))
-        found = sweep_again(*statistics, *row, found);
+    item_sum_two(total.x, total.square, sums);
+    moments found = statistics_found(stats, sums[0], sums[1]);
+    if (__builtin_expect(statistics_is_off(stats, found), 0))
+        found = sweep_again(*stats, *view, found);
     return found;
 }
 
 /* Of n rows at once: loops without branches, of which compilers make vectors. */
-LN_INLINE void mixed_found(const statistics *statistics, size_t n, const real sum[],
-                           const real square[], real mean[], real rest[], real m2[])
+LN_INLINE void mixed_found(const statistics *stats, size_t n, const real sum[], const real square[],
+                           real mean[], real rest[], real m2[])
 {
     LN_VECTORIZED
     for (size_t g = 0; g < n; g++) {
-        real d = sum[g] * statistics->inverse, found = square[g] - sum[g] * d;
+        real d = sum[g] * stats->inverse, found = square[g] - sum[g] * d;
         mean[g] = 0;
         rest[g] = d;
         m2[g] = found < 0 ? 0 : found;
     }
 }
 
-LN_INLINE void statistics_found_four(const statistics *statistics, const real pivot[QUAD],
+LN_INLINE void statistics_found_four(const statistics *stats, const real pivot[QUAD],
                                      const real sum[QUAD], const real square[QUAD], real mean[QUAD],
                                      real rest[QUAD], real m2[QUAD])
 {
     (void)pivot;
-    mixed_found(statistics, QUAD, sum, square, mean, rest, m2);
+    mixed_found(stats, QUAD, sum, square, mean, rest, m2);
 }
 
 /* ---- One row at a time ---- */
 
 #include "statistics/no_pivot.h"
 
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+LN_INLINE moments statistics_of(const statistics *stats, const row *view, real pivot)
 {
     sweep_sums sums;
-    sweep_origin origin = sweep_origin_of(statistics, row);
+    sweep_origin origin = sweep_origin_of(stats, view);
     (void)pivot;
-    sweep_row(&sums, row, origin);
-    return swept_moments(statistics, row, sweep_end(statistics, &sums, origin));
+    sweep_row(&sums, view, origin);
+    return swept_moments(stats, view, sweep_end(stats, &sums, origin));
 }
 
 #endif

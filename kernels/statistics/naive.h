@@ -14,13 +14,14 @@
 
 #include "statistics/raw_sums.h"
 
-LN_INLINE moments statistics_found(const statistics *statistics, real pivot, real sum, real square)
+LN_INLINE moments statistics_found(const statistics *stats, real pivot, real sum, real square)
 {
     (void)pivot;
-    return naive_found(statistics, sum, square);
+    return naive_found(stats, sum, square);
 }
 
-#include "statistics/unshifted.h"
+#define SWEEP_UNSHIFTED
+#include "statistics/one_sweep.h"
 
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {

@@ -2,9 +2,13 @@
 #ifndef LN_NO_PIVOT_H
 #define LN_NO_PIVOT_H
 
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
+#include "moments.h"
+
+struct statistics;
+
+LN_INLINE real statistics_pivot(const struct statistics *stats, const row *view)
 {
-    (void)statistics, (void)row;
+    (void)stats, (void)view;
     return 0;
 }
 

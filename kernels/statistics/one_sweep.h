@@ -10,20 +10,42 @@
  *     statistics_is_off(&statistics, moments)       1: the row has to be swept again,
  *     sweep_again(&statistics, row, moments)        by this, which is rare
  *
- * A file that includes this has said SWEEP_SHIFTED (1: t = x - pivot, 0: only when a row is swept
- * again), SWEEP_DOTS where sums may be of products of pairs (LANE_DOT), has CHUNK_BLOCKS, and has
- * defined those named statistics_, and where it says SWEEP_AGAIN_OWN, sweep_again(); unshifted.h
- * says and has what there is to a sweep over x itself. statistics_pivot() and statistics_of(), for
- * one row at a time, follow here.
+ * A file that includes this has said LN_PIVOT (1: t = x - pivot, 0: only when a row is swept
+ * again), SWEEP_DOTS where sums may be of products of pairs (LANE_DOT), has LN_CHUNK, and has
+ * defined those named statistics_, and where it says SWEEP_AGAIN_OWN, sweep_again().
+ * Statistics that sum x itself say SWEEP_UNSHIFTED: the steps that find a pivot then find 0.
+ * statistics_pivot() and statistics_of(), for one row at a time, follow here.
  *
- * Sums of CHUNK_BLOCKS blocks (a power of two; 0: of all) are taken over to others before the next
+ * Sums of LN_CHUNK blocks (a power of two; 0: of all) are taken over to others before the next
  * block: whoever adds blocks up sees to that, by sweep_chunk(). */
+#ifndef LN_STATISTICS_H
+#include "statistics/shifted.h" /* which includes this */
+#endif
 #ifndef LN_ONE_SWEEP_H
 #define LN_ONE_SWEEP_H
 
 #define STATISTICS_ONE_SWEEP
 
-#define CHUNK_COLUMNS ((size_t)CHUNK_BLOCKS * BLOCK)
+#ifdef SWEEP_UNSHIFTED
+LN_INLINE acc statistics_pivot_sum(const row *view, int is_long)
+{
+    (void)view, (void)is_long;
+    return acc_set(0);
+}
+
+LN_INLINE void statistics_pivot_fetch(const row *view, int is_long)
+{
+    (void)view, (void)is_long;
+}
+
+LN_INLINE real statistics_pivot_of(const statistics *stats, real sum)
+{
+    (void)stats, (void)sum;
+    return 0;
+}
+#endif
+
+#define CHUNK_COLUMNS ((size_t)LN_CHUNK * BLOCK)
 
 typedef struct sweep_sums {
     acc x[UNROLL];
@@ -36,7 +58,7 @@ typedef struct sweep_sums {
  * that are: is_long is a constant there, and short rows pay nothing for chunks. */
 LN_INLINE int sweep_is_long(size_t elements)
 {
-    return CHUNK_BLOCKS > 0 && elements > CHUNK_COLUMNS;
+    return LN_CHUNK > 0 && elements > CHUNK_COLUMNS;
 }
 
 LN_INLINE void sweep_clear(sweep_sums *sums)
@@ -70,12 +92,12 @@ LN_INLINE void sweep_sums_of(const sweep_sums *sums, int is_long, acc *x, acc *s
     }
 }
 
-/* No term of a sum goes through more roundings, that of its product included: at most CHUNK_BLOCKS
+/* No term of a sum goes through more roundings, that of its product included: at most LN_CHUNK
  * in its chunk (the first is added to zero, exactly), log2(BLOCK) over accumulators and lanes, and
  * one for each chunk but the first (which is added to zero as well). */
 LN_INLINE double sweep_depth(size_t hidden)
 {
-    double blocks = ceil((double)hidden / BLOCK), chunk = CHUNK_BLOCKS;
+    double blocks = ceil((double)hidden / BLOCK), chunk = LN_CHUNK;
     if (chunk == 0 || blocks <= chunk)
         return bound_depth(hidden);
     return chunk + ceil(blocks / chunk) - 1 + bound_levels();
@@ -85,7 +107,7 @@ LN_INLINE double sweep_depth(size_t hidden)
 LN_INLINE void sweep_add_one(sweep_sums *sums, unsigned u, acc x, acc pivot, size_t n, int again)
 {
     acc t = x;
-    if (SWEEP_SHIFTED || again) {
+    if (LN_PIVOT || again) {
         t = acc_subtract(x, pivot);
         if (n < LANES)
             t = acc_first(t, n);
@@ -95,80 +117,80 @@ LN_INLINE void sweep_add_one(sweep_sums *sums, unsigned u, acc x, acc pivot, siz
 }
 
 /* The same for those at column `at`; `again` where they have been touched. */
-LN_INLINE void sweep_add_vector(sweep_sums *sums, const row *row, acc pivot, unsigned u, size_t at,
+LN_INLINE void sweep_add_vector(sweep_sums *sums, const row *view, acc pivot, unsigned u, size_t at,
                                 size_t n, int again)
 {
 #ifdef SWEEP_DOTS
-    if (row->form == RESIDUAL_NONE && !again) {
-        lane_dot(row->x + at, n, 0, &sums->x[u], &sums->square[u]);
+    if (view->form == RESIDUAL_NONE && !again) {
+        lane_dot(view->x + at, n, 0, &sums->x[u], &sums->square[u]);
         return;
     }
 #endif
-    vec x = again ? row_again(row, at, n) : row_first(row, at, n);
+    vec x = again ? row_again(view, at, n) : row_first(view, at, n);
     sweep_add_one(sums, u, acc_of(x), pivot, n, again);
 }
 
 /* Adds the first min(left, BLOCK) elements from i on. */
-LN_INLINE void sweep_add(sweep_sums *sums, const row *row, acc pivot, size_t i, size_t left,
+LN_INLINE void sweep_add(sweep_sums *sums, const row *view, acc pivot, size_t i, size_t left,
                          int again)
 {
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++) {
         if (left <= u * LANES)
             continue;
-        sweep_add_vector(sums, row, pivot, u, i + u * LANES, left - u * LANES, again);
+        sweep_add_vector(sums, view, pivot, u, i + u * LANES, left - u * LANES, again);
     }
 }
 
 /* A whole row. */
-LN_INLINE void sweep_alone(sweep_sums *sums, const row *row, int is_long, real pivot, int again)
+LN_INLINE void sweep_alone(sweep_sums *sums, const row *view, int is_long, real pivot, int again)
 {
     acc pivots = acc_set(pivot);
     size_t i = 0;
     sweep_clear(sums);
-    for (; row->hidden - i >= BLOCK; i += BLOCK) {
+    for (; view->hidden - i >= BLOCK; i += BLOCK) {
         sweep_chunk(sums, is_long, i);
-        sweep_add(sums, row, pivots, i, BLOCK, again);
+        sweep_add(sums, view, pivots, i, BLOCK, again);
     }
     sweep_chunk(sums, is_long, i);
-    sweep_add(sums, row, pivots, i, row->hidden - i, again);
+    sweep_add(sums, view, pivots, i, view->hidden - i, again);
 }
 
-LN_INLINE moments sweep_row(const statistics *statistics, const row *row, int is_long, real pivot,
+LN_INLINE moments sweep_row(const statistics *stats, const row *view, int is_long, real pivot,
                             int again)
 {
     sweep_sums sums;
     acc x, square;
-    sweep_alone(&sums, row, is_long, pivot, again);
+    sweep_alone(&sums, view, is_long, pivot, again);
     sweep_sums_of(&sums, is_long, &x, &square);
-    return statistics_found(statistics, pivot, acc_sum(x), acc_sum(square));
+    return statistics_found(stats, pivot, acc_sum(x), acc_sum(square));
 }
 
 #ifndef SWEEP_AGAIN_OWN
 /* The pivot was far off: takes what was found for it. Rare, so not in the way of other rows. */
-LN_RARE moments sweep_again(statistics statistics, row row, moments found)
+LN_RARE moments sweep_again(statistics stats, row view, moments found)
 {
-    return sweep_row(&statistics, &row, sweep_is_long(row.hidden), found.mean + found.rest, 1);
+    return sweep_row(&stats, &view, sweep_is_long(view.hidden), found.mean + found.rest, 1);
 }
 #endif
 
 /* What was found of a row, or if that is off, what a second sweep finds. */
-LN_INLINE moments sweep_final(const statistics *statistics, row row, moments found)
+LN_INLINE moments sweep_final(const statistics *stats, row view, moments found)
 {
-    if (__builtin_expect(statistics_is_off(statistics, found), 0))
-        return sweep_again(*statistics, row, found);
+    if (__builtin_expect(statistics_is_off(stats, found), 0))
+        return sweep_again(*stats, view, found);
     return found;
 }
 
 /* Of LANES rows: a loop that compilers make vectors of. */
 #ifndef SWEEP_FOUND_ALL
-LN_INLINE void statistics_found_all(const statistics *statistics, const real pivot[LANES],
+LN_INLINE void statistics_found_all(const statistics *stats, const real pivot[LANES],
                                     const real sum[LANES], const real square[LANES],
                                     real mean[LANES], real rest[LANES], real m2[LANES])
 {
     LN_VECTORIZED
     for (size_t g = 0; g < LANES; g++) {
-        moments found = statistics_found(statistics, pivot[g], sum[g], square[g]);
+        moments found = statistics_found(stats, pivot[g], sum[g], square[g]);
         mean[g] = found.mean;
         rest[g] = found.rest;
         m2[g] = found.m2;
@@ -176,27 +198,26 @@ LN_INLINE void statistics_found_all(const statistics *statistics, const real piv
 }
 #endif
 
-LN_INLINE real sweep_pivot(const statistics *statistics, const row *row, int is_long)
+LN_INLINE real sweep_pivot(const statistics *stats, const row *view, int is_long)
 {
-    if (!SWEEP_SHIFTED)
+    if (!LN_PIVOT)
         return 0;
-    return statistics_pivot_of(statistics, acc_sum(statistics_pivot_sum(row, is_long)));
+    return statistics_pivot_of(stats, acc_sum(statistics_pivot_sum(view, is_long)));
 }
 
-LN_INLINE moments sweep_moments(const statistics *statistics, const row *row, int is_long,
-                                real pivot)
+LN_INLINE moments sweep_moments(const statistics *stats, const row *view, int is_long, real pivot)
 {
-    return sweep_final(statistics, *row, sweep_row(statistics, row, is_long, pivot, 0));
+    return sweep_final(stats, *view, sweep_row(stats, view, is_long, pivot, 0));
 }
 
-LN_INLINE real statistics_pivot(const statistics *statistics, const row *row)
+LN_INLINE real statistics_pivot(const statistics *stats, const row *view)
 {
-    return sweep_pivot(statistics, row, sweep_is_long(row->hidden));
+    return sweep_pivot(stats, view, sweep_is_long(view->hidden));
 }
 
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+LN_INLINE moments statistics_of(const statistics *stats, const row *view, real pivot)
 {
-    return sweep_moments(statistics, row, sweep_is_long(row->hidden), pivot);
+    return sweep_moments(stats, view, sweep_is_long(view->hidden), pivot);
 }
 
 #endif

@@ -11,40 +11,41 @@
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
+#include "statistics/cascade.h"
 #include "statistics/two_sweeps.h"
 
-LN_INLINE void pairwise_add(acc sums[UNROLL], const row *row, int squares, acc mean, size_t i,
+LN_INLINE void pairwise_add(acc sums[UNROLL], const row *view, int squares, acc mean, size_t i,
                             size_t left)
 {
     if (squares)
-        two_pass_add_squares(sums, row, mean, i, left);
+        two_pass_add_squares(sums, view, mean, i, left);
     else
-        two_pass_add(sums, row, i, left);
+        two_pass_add(sums, view, i, left);
 }
 
 /* The sum of x, or where `squares` says so, a constant, of (x - mean)^2. */
-LN_INLINE real pairwise_sum(const row *row, int squares, acc mean)
+LN_INLINE real pairwise_sum(const row *view, int squares, acc mean)
 {
     cascade sum;
     sum.chunks = 0;
-    for (size_t first = 0; first < row->hidden; first += CHUNK_ELEMENTS) {
+    for (size_t first = 0; first < view->hidden; first += CHUNK_ELEMENTS) {
         acc sums[UNROLL];
         parts_clear(sums);
-        size_t left = row->hidden - first, end = first + CHUNK_ELEMENTS, i = first;
-        end = left < CHUNK_ELEMENTS ? row->hidden : end;
+        size_t left = view->hidden - first, end = first + CHUNK_ELEMENTS, i = first;
+        end = left < CHUNK_ELEMENTS ? view->hidden : end;
         for (; end - i >= BLOCK; i += BLOCK)
-            pairwise_add(sums, row, squares, mean, i, BLOCK);
-        pairwise_add(sums, row, squares, mean, i, end - i);
+            pairwise_add(sums, view, squares, mean, i, BLOCK);
+        pairwise_add(sums, view, squares, mean, i, end - i);
         cascade_add(&sum, sums);
     }
     return cascade_sum(&sum);
 }
 
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+LN_INLINE moments statistics_of(const statistics *stats, const row *view, real pivot)
 {
     (void)pivot;
-    real mean = pairwise_sum(row, 0, acc_set(0)) / statistics->count;
-    return (moments){mean, 0, pairwise_sum(row, 1, acc_set(mean)), 1};
+    real mean = pairwise_sum(view, 0, acc_set(0)) / stats->count;
+    return (moments){mean, 0, pairwise_sum(view, 1, acc_set(mean)), 1};
 }
 
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)

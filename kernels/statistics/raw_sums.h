@@ -17,16 +17,16 @@
 
 #include "statistics/count.h"
 
-LN_INLINE moments naive_found(const statistics *statistics, real sum, real square)
+LN_INLINE moments naive_found(const statistics *stats, real sum, real square)
 {
-    real mean = sum / statistics->count;
+    real mean = sum / stats->count;
     real correction = sum * mean;
     return (moments){mean, 0, square - correction, 1};
 }
 
-LN_INLINE int statistics_is_off(const statistics *statistics, moments found)
+LN_INLINE int statistics_is_off(const statistics *stats, moments found)
 {
-    (void)statistics, (void)found;
+    (void)stats, (void)found;
     return 0;
 }
 

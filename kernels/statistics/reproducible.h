@@ -8,7 +8,7 @@
  * (A fixed tree as in Demmel, Nguyen, "Fast Reproducible Floating-Point Summation", ARITH 2013,
  * section 1, which is enough where, as here, the order of the elements is given. The second sweep
  * removes the mean of the residuals: Chan, Golub, LeVeque, 1983, formula 1.7.) Reads the row twice
- * for the statistics. LN_UNFUSED makes apply and affine round each product too; all that is left
+ * for the statistics. The table says that it never fuses: so apply and affine round each product too; all that is left
  * are IEEE operations in one order.
  *
  * Bound. A term goes through at most D = ceil(N / 64) + 6 roundings. The mean is within gamma(D +
@@ -18,8 +18,11 @@
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
-#define LN_UNFUSED
-#define LN_SAME_ON_EVERY_ISA
+#ifndef LN_FMA
+#define LN_FMA 0
+#endif
+#include "statistics/count.h"
+#include "statistics/no_pivot.h"
 
 /* Sixty-four scalars stay in memory, in loops that the compiler may vectorise. */
 #if LN_LANES > 1
@@ -28,11 +31,8 @@
 #define TILE_UNROLLED
 #endif
 
-enum { TILE = 64, TILE_PARTS = TILE / LANES };
+enum { TILE = LN_TILE, TILE_PARTS = TILE / LANES };
 _Static_assert(LN_FMA == 0 && TILE % LANES == 0, "one rounding an operation, whole tiles");
-
-#include "statistics/count.h"
-#include "statistics/no_pivot.h"
 
 typedef struct tile_sums {
     acc x[TILE_PARTS];
@@ -59,25 +59,25 @@ LN_INLINE real tile_sum(acc parts[TILE_PARTS])
 }
 
 /* Adds the first min(left, TILE) elements from i on. */
-LN_INLINE void tile_add(acc parts[TILE_PARTS], const row *row, size_t i, size_t left)
+LN_INLINE void tile_add(acc parts[TILE_PARTS], const row *view, size_t i, size_t left)
 {
     TILE_UNROLLED
     for (size_t p = 0; p < TILE_PARTS; p++) {
         if (left <= p * LANES)
             continue;
-        acc x = acc_of(row_first(row, i + p * LANES, left - p * LANES));
+        acc x = acc_of(row_first(view, i + p * LANES, left - p * LANES));
         parts[p] = acc_add(parts[p], x);
     }
 }
 
-LN_INLINE void tile_add_residuals(tile_sums *sums, const row *row, acc mean, size_t i, size_t left)
+LN_INLINE void tile_add_residuals(tile_sums *sums, const row *view, acc mean, size_t i, size_t left)
 {
     TILE_UNROLLED
     for (size_t p = 0; p < TILE_PARTS; p++) {
         if (left <= p * LANES)
             continue;
         size_t n = left - p * LANES;
-        acc t = acc_subtract(acc_of(row_again(row, i + p * LANES, n)), mean);
+        acc t = acc_subtract(acc_of(row_again(view, i + p * LANES, n)), mean);
         if (n < LANES)
             t = acc_first(t, n);
         sums->x[p] = acc_add(sums->x[p], t);
@@ -85,24 +85,24 @@ LN_INLINE void tile_add_residuals(tile_sums *sums, const row *row, acc mean, siz
     }
 }
 
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+LN_INLINE moments statistics_of(const statistics *stats, const row *view, real pivot)
 {
     (void)pivot;
     tile_sums sums;
     tile_clear(sums.x);
     size_t i = 0;
-    for (; row->hidden - i >= TILE; i += TILE)
-        tile_add(sums.x, row, i, TILE);
-    tile_add(sums.x, row, i, row->hidden - i);
-    real mean = tile_sum(sums.x) / statistics->count;
+    for (; view->hidden - i >= TILE; i += TILE)
+        tile_add(sums.x, view, i, TILE);
+    tile_add(sums.x, view, i, view->hidden - i);
+    real mean = tile_sum(sums.x) / stats->count;
 
     acc means = acc_set(mean);
     tile_clear(sums.x);
     tile_clear(sums.square);
-    for (i = 0; row->hidden - i >= TILE; i += TILE)
-        tile_add_residuals(&sums, row, means, i, TILE);
-    tile_add_residuals(&sums, row, means, i, row->hidden - i);
-    real sum = tile_sum(sums.x), rest = sum / statistics->count, correction = sum * rest;
+    for (i = 0; view->hidden - i >= TILE; i += TILE)
+        tile_add_residuals(&sums, view, means, i, TILE);
+    tile_add_residuals(&sums, view, means, i, view->hidden - i);
+    real sum = tile_sum(sums.x), rest = sum / stats->count, correction = sum * rest;
     real m2 = tile_sum(sums.square) - correction;
     return (moments){mean, rest, m2 < 0 ? 0 : m2, 1};
 }

@@ -1,4 +1,4 @@
-/* What corrected and scaled share: two sweeps over x - pivot and x - mean, at a scale.
+/* What corrected is made of: two sweeps over x - pivot and x - mean, at a scale.
  *
  *     p = the row's first element     mean = p + sum(x - p) / N, rounded to one number
  *     t = x - mean                    rest = sum(t) / N       m2 = sum(t^2) - sum(t) * rest
@@ -20,6 +20,8 @@
  * Taking mean and rest back to scale 1 is exact, or within tiny each. */
 #ifndef LN_RESIDUALS_H
 #define LN_RESIDUALS_H
+
+#include "statistics/cascade.h"
 
 typedef struct residual_sums {
     acc x[UNROLL];
@@ -105,9 +107,9 @@ LN_INLINE moments residual_moments(residual_source source, real mean, real count
 }
 
 /* The pivot: the row's first element, which this does not count as touched. */
-LN_INLINE real residual_pivot(const row *row)
+LN_INLINE real residual_pivot(const row *view)
 {
-    return acc_sum(acc_of(row_add_up(row, 0, 1)));
+    return acc_sum(acc_of(row_add_up(view, 0, 1)));
 }
 
 /* The power of two that brings the larger of max|x| and floor into [1/2, 1), as near as a normal
@@ -123,12 +125,12 @@ LN_INLINE real residual_scale(double largest, real floor)
     return (real)ldexp(1, -exponent);
 }
 
-LN_INLINE double residual_largest(const row *row)
+LN_INLINE double residual_largest(const row *view)
 {
     vec most = lane_set(0);
     item lanes[LANES], largest = 0;
-    for (size_t i = 0; i < row->hidden; i += LANES)
-        most = lane_maximum(most, lane_absolute(row_again(row, i, row->hidden - i)));
+    for (size_t i = 0; i < view->hidden; i += LANES)
+        most = lane_maximum(most, lane_absolute(row_again(view, i, view->hidden - i)));
     item_store(lanes, most);
     for (size_t i = 0; i < LANES; i++)
         largest = lanes[i] > largest ? lanes[i] : largest;
@@ -136,11 +138,11 @@ LN_INLINE double residual_largest(const row *row)
 }
 
 /* All of it at the scale that max|x| asks for, for rows that have been touched. */
-LN_RARE moments residual_scaled(row row, real count, real floor)
+LN_RARE moments residual_scaled(row view, real count, real floor)
 {
-    real scale = residual_scale(residual_largest(&row), floor);
-    residual_source source = {&row, scale, 1};
-    real pivot = acc_sum(acc_of(row_again(&row, 0, 1)));
+    real scale = residual_scale(residual_largest(&view), floor);
+    residual_source source = {&view, scale, 1};
+    real pivot = acc_sum(acc_of(row_again(&view, 0, 1)));
     real mean = residual_mean(source, pivot * scale, count);
     moments found = residual_moments(source, mean, count);
     found.mean *= 1 / scale;

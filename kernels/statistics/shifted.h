@@ -11,47 +11,22 @@
  * deviations from the mean, should pass: a smaller factor proves a smaller bound, but costs such
  * rows a second sweep.)
  *
- * The elements are the first ones. In long rows, of more than CHUNK_BLOCKS blocks, they are medians
- * of three, lane by lane: of the first block, one from the middle and the last. For the check does
- * not see all that matters. Where one element is far larger than the others, the t of all others
- * are nearly the same, mean - p that is, and sums of what is the same round the same way: errors of
- * up to D units. That may be since the pivot was led astray, or since p + d is the mean of such a
- * row, and no measure of where most elements lie; a median is. Few different values, or zeros,
- * round alike as well, wherever the pivot lies: so the sums of long rows are taken over to others
- * after each chunk, and D grows by one a chunk. Row ULP of AVX2 at most, on the families bad-pivot,
- * sparse and quantised (oneDNN and PyTorch: 1.3 to 3; ln_layernorm()'s `fast` allows 8 times that):
+ * The elements are the first ones; in long rows, of more than LN_CHUNK blocks, medians of three, lane
+ * by lane: of the first block, one from the middle and the last. Sums of long rows are taken over to
+ * others after each chunk. Both keep rows of few different values, or with one large element, from
+ * rounding all alike (docs/experiments.md, "shifted").
  *
- *     hidden                         4096               8192               12288
- *     neither                        35, 51, 8.4        27, 127, 31        27, 94, 49
- *     chunks, first elements         5.6, 3.9, 1.9      3.7, 2.3, 2.4      9.1, 3.3, 2.9
- *     medians, no chunks             3.9, 8.2, 11       7.1, 11, 34        15, 23, 38
- *     medians and chunks             1.6, 2.9, 1.9      1.5, 2.1, 2.1      1.8, 2.6, 2.3
- *
- * No time is lost by that; as long as chunks are no loops of their own: 8 % at hidden 8192 from L2.
- *
- * Bound. D = sweep_depth(N), V the exact biased variance, a = mu - p for the pivot as it is.
- *  1. One sweep, given a bound on |a|: bound_sweep() of bound.h. The errors of d (delta) and of m2
- *     (call it F) grow with |a|.
- *  2. How far off the first pivot is. The mean of a subset of b = P of the N elements is within
- *     min(max_dev, sqrt(V (N - b) / b)) of mu (Cauchy-Schwarz), whichever they are: medians of
- *     three are elements too, and of different columns. So with the roundings of the pivot,
- *     |a| <= a1 = that + gamma(log2(BLOCK) + 3) max_abs + tiny.
- *  3. If the check passed, fl(d^2) <= fl(4 fl(m2 fl(1/N))), hence with |a| <= |d| + delta
- *         |a| <= g(|a|) = sqrt(4 (V + F(a)) (1 + gamma(8)) + 2^10 tiny) + delta(a).
- *     g(a) / a falls as a grows (F is at most quadratic in a, delta at most linear), so g(b) < b
- *     rules out every a >= b: any such b bounds |a|. Put in again, g(b) is a bound too.
- *  4. If it did not pass, the second pivot is fl(p + d): |a| <= delta(a1) + u (|mu| + delta(a1)).
- *  The claim is that of the largest |a| that 3 (or 2, where that is less) and 4 leave.
- * No claim where N (V + a^2) or N max_abs come near the largest number. */
+ * Bound: proven below, beside the code that computes it. */
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
+
+#include "moments.h"
 
 /* The pivot's elements: enough that their mean is seldom two standard deviations off. */
 enum { PIVOT_VECTORS = LN_LANES < 8 ? UNROLL : 1, PIVOT_ELEMENTS = PIVOT_VECTORS * LN_LANES };
 
 /* 1024 elements of AVX-512: shorter rows, which depend on every operation more, have one chunk. */
-enum { CHUNK_BLOCKS = 16 };
-_Static_assert(CHUNK_BLOCKS >= 4, "three blocks of a long row must be three");
+_Static_assert(LN_CHUNK >= 4, "three blocks of a long row must be three");
 
 typedef struct statistics {
     real inverse;       /* 1 / N */
@@ -72,35 +47,35 @@ LN_INLINE vec median_of_three(vec a, vec b, vec c)
 }
 
 /* The first column of the middle block of a long row, and of its last. */
-LN_INLINE size_t pivot_middle(const row *row)
+LN_INLINE size_t pivot_middle(const row *view)
 {
-    return (row->hidden / BLOCK - 1) / 2 * BLOCK;
+    return (view->hidden / BLOCK - 1) / 2 * BLOCK;
 }
 
-LN_INLINE size_t pivot_end(const row *row)
+LN_INLINE size_t pivot_end(const row *view)
 {
-    return (row->hidden / BLOCK - 1) * BLOCK;
+    return (view->hidden / BLOCK - 1) * BLOCK;
 }
 
 /* One element for each lane, from column i of a block on. Adds up again, where there is a residual:
  * this does not count as a touch. */
-LN_INLINE vec pivot_elements(const row *row, int is_long, size_t i)
+LN_INLINE vec pivot_elements(const row *view, int is_long, size_t i)
 {
-    vec first = row_add_up(row, i, row->hidden - i);
+    vec first = row_add_up(view, i, view->hidden - i);
     if (!is_long)
         return first;
-    return median_of_three(first, row_add_up(row, pivot_middle(row) + i, LANES),
-                           row_add_up(row, pivot_end(row) + i, LANES));
+    return median_of_three(first, row_add_up(view, pivot_middle(view) + i, LANES),
+                           row_add_up(view, pivot_end(view) + i, LANES));
 }
 
-LN_INLINE acc statistics_pivot_sum(const row *row, int is_long)
+LN_INLINE acc statistics_pivot_sum(const row *view, int is_long)
 {
     acc sums[UNROLL];
     LN_UNROLLED
     for (size_t u = 0; u < PIVOT_VECTORS; u++) {
         sums[u] = acc_set(0);
-        if (row->hidden > u * LANES)
-            sums[u] = acc_of(pivot_elements(row, is_long, u * LANES));
+        if (view->hidden > u * LANES)
+            sums[u] = acc_of(pivot_elements(view, is_long, u * LANES));
     }
     if (PIVOT_VECTORS == 1)
         return sums[0];
@@ -109,36 +84,50 @@ LN_INLINE acc statistics_pivot_sum(const row *row, int is_long)
 
 /* Asks memory for what a row's pivot will want, but for its first elements. The row need not exist.
  */
-LN_INLINE void statistics_pivot_fetch(const row *row, int is_long)
+LN_INLINE void statistics_pivot_fetch(const row *view, int is_long)
 {
     for (int i = 0; is_long && i < 2; i++) {
-        size_t at = (i ? pivot_end(row) : pivot_middle(row)) * sizeof(storage);
-        __builtin_prefetch((const void *)((uintptr_t)row->x + at), 0, 3);
-        if (row->form != RESIDUAL_NONE)
-            __builtin_prefetch((const void *)((uintptr_t)row->residual + at), 0, 3);
+        size_t at = (i ? pivot_end(view) : pivot_middle(view)) * sizeof(storage);
+        __builtin_prefetch((const void *)((uintptr_t)view->x + at), 0, 3);
+        if (view->form == RESIDUAL_ADDED)
+            __builtin_prefetch((const void *)((uintptr_t)view->residual + at), 0, 3);
     }
 }
 
-LN_INLINE real statistics_pivot_of(const statistics *statistics, real sum)
+LN_INLINE real statistics_pivot_of(const statistics *stats, real sum)
 {
-    return sum * statistics->pivot_inverse;
+    return sum * stats->pivot_inverse;
 }
 
-LN_INLINE moments statistics_found(const statistics *statistics, real pivot, real sum, real square)
+LN_INLINE moments statistics_found(const statistics *stats, real pivot, real sum, real square)
 {
-    real rest = sum * statistics->inverse;
+    real rest = sum * stats->inverse;
     real correction = sum * rest;
     real m2 = square - correction;
     return (moments){pivot, rest, m2 < 0 ? 0 : m2, 1}; /* a NaN stays one */
 }
 
-LN_INLINE int statistics_is_off(const statistics *statistics, moments found)
+LN_INLINE int statistics_is_off(const statistics *stats, moments found)
 {
-    return found.rest * found.rest > 4 * (found.m2 * statistics->inverse);
+    return found.rest * found.rest > 4 * (found.m2 * stats->inverse);
 }
 
-#define SWEEP_SHIFTED 1
 #include "statistics/one_sweep.h"
+
+/* Bound. D = sweep_depth(N), V the exact biased variance, a = mu - p for the pivot as it is.
+ *  1. One sweep, given a bound on |a|: bound_sweep() of moments.h. The errors of d (delta) and of m2
+ *     (call it F) grow with |a|.
+ *  2. How far off the first pivot is. The mean of a subset of b = P of the N elements is within
+ *     min(max_dev, sqrt(V (N - b) / b)) of mu (Cauchy-Schwarz), whichever they are: medians of
+ *     three are elements too, and of different columns. So with the roundings of the pivot,
+ *     |a| <= a1 = that + gamma(log2(BLOCK) + 3) max_abs + tiny.
+ *  3. If the check passed, fl(d^2) <= fl(4 fl(m2 fl(1/N))), hence with |a| <= |d| + delta
+ *         |a| <= g(|a|) = sqrt(4 (V + F(a)) (1 + gamma(8)) + 2^10 tiny) + delta(a).
+ *     g(a) / a falls as a grows (F is at most quadratic in a, delta at most linear), so g(b) < b
+ *     rules out every a >= b: any such b bounds |a|. Put in again, g(b) is a bound too.
+ *  4. If it did not pass, the second pivot is fl(p + d): |a| <= delta(a1) + u (|mu| + delta(a1)).
+ *  The claim is that of the largest |a| that 3 (or 2, where that is less) and 4 leave.
+ * No claim where N (V + a^2) or N max_abs come near the largest number. */
 
 /* Step 3: the largest |mu - pivot| that passes the check, infinite where every one might. */
 LN_INLINE double passed_bound(double depth, double var)

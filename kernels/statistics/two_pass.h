@@ -11,22 +11,22 @@
 
 #include "statistics/two_sweeps.h"
 
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+LN_INLINE moments statistics_of(const statistics *stats, const row *view, real pivot)
 {
     (void)pivot;
     acc sums[UNROLL];
     parts_clear(sums);
     size_t i = 0;
-    for (; row->hidden - i >= BLOCK; i += BLOCK)
-        two_pass_add(sums, row, i, BLOCK);
-    two_pass_add(sums, row, i, row->hidden - i);
-    real mean = sum_of(sums) / statistics->count;
+    for (; view->hidden - i >= BLOCK; i += BLOCK)
+        two_pass_add(sums, view, i, BLOCK);
+    two_pass_add(sums, view, i, view->hidden - i);
+    real mean = sum_of(sums) / stats->count;
 
     parts_clear(sums);
     acc means = acc_set(mean);
-    for (i = 0; row->hidden - i >= BLOCK; i += BLOCK)
-        two_pass_add_squares(sums, row, means, i, BLOCK);
-    two_pass_add_squares(sums, row, means, i, row->hidden - i);
+    for (i = 0; view->hidden - i >= BLOCK; i += BLOCK)
+        two_pass_add_squares(sums, view, means, i, BLOCK);
+    two_pass_add_squares(sums, view, means, i, view->hidden - i);
     return (moments){mean, 0, sum_of(sums), 1};
 }
 

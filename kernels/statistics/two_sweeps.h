@@ -16,17 +16,17 @@
 #include "statistics/count.h"
 #include "statistics/no_pivot.h"
 
-LN_INLINE void two_pass_add(acc sums[UNROLL], const row *row, size_t i, size_t left)
+LN_INLINE void two_pass_add(acc sums[UNROLL], const row *view, size_t i, size_t left)
 {
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++) {
         if (left <= u * LANES)
             continue;
-        sums[u] = acc_add(sums[u], acc_of(row_first(row, i + u * LANES, left - u * LANES)));
+        sums[u] = acc_add(sums[u], acc_of(row_first(view, i + u * LANES, left - u * LANES)));
     }
 }
 
-LN_INLINE void two_pass_add_squares(acc sums[UNROLL], const row *row, acc mean, size_t i,
+LN_INLINE void two_pass_add_squares(acc sums[UNROLL], const row *view, acc mean, size_t i,
                                     size_t left)
 {
     LN_UNROLLED
@@ -34,7 +34,7 @@ LN_INLINE void two_pass_add_squares(acc sums[UNROLL], const row *row, acc mean, 
         if (left <= u * LANES)
             continue;
         size_t n = left - u * LANES;
-        acc deviation = acc_subtract(acc_of(row_again(row, i + u * LANES, n)), mean);
+        acc deviation = acc_subtract(acc_of(row_again(view, i + u * LANES, n)), mean);
         if (n < LANES)
             deviation = acc_first(deviation, n);
         sums[u] = acc_multiply_add(deviation, deviation, sums[u]);

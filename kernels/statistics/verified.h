@@ -14,19 +14,7 @@
  * seven additions and eight fused operations for 64 elements cost less than lanewise's pivots and
  * their checks. In longer rows lanewise is ahead.
  *
- * Bound. u the accumulators' unit, D = bound_depth(N) + 1 (short rows have fewer sums, and longer:
- * schedule/transposed.h), V the exact biased variance.
- *  1. One sweep: raw_sums.h, which has the quotient where here is a product with fl(1/N), one
- *     rounding more: delta and the rounding of the product P are counted with gamma(3). Splitting
- *     the mean rounds twice: 2 u (|mu| + delta).
- *  2. It passed: fl(mean^2) <= fl(2^20 fl(m2 fl(1/N))). With |mean| >= |mu| - delta and m2 / N <=
- *     V + E, where E is at most e (V + mu^2) + t, e and t of 1,
- *         mu^2 (1 - 2 c) <= 2^20 (V + E)(1 + 8 u):
- *     so wherever the exact mu^2 is above twice what V allows, 2^21 V + tiny, it did not pass, as
- *     long as e 2^21 is below 1/8, which is asked for. There the claim is 3 alone.
- *  3. It did not: the first mean is within gamma(D + 2) A + tiny of mu, A = sum|x| / N; then
- *     bound_sweep() with that, whose D counts one accumulator's turn.
- * The claim is the wider of 1 and 3, or where 2 says so, 3. */
+ * Bound: proven below, beside the code that computes it. */
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
@@ -45,28 +33,28 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
     return (statistics){(real)problem->hidden, 1 / (real)problem->hidden};
 }
 
-LN_INLINE moments statistics_found(const statistics *statistics, real pivot, real sum, real square)
+LN_INLINE moments statistics_found(const statistics *stats, real pivot, real sum, real square)
 {
     (void)pivot;
-    real mean = sum * statistics->inverse;
-    return long_split(mean, 0, square - sum * mean, statistics->inverse);
+    real mean = sum * stats->inverse;
+    return long_split(mean, 0, square - sum * mean, stats->inverse);
 }
 
-LN_INLINE int statistics_is_off(const statistics *statistics, moments found)
+LN_INLINE int statistics_is_off(const statistics *stats, moments found)
 {
     real mean = found.mean + found.rest;
-    int fine = mean * mean <= (real)CANCELLED_MOST * (found.m2 * statistics->inverse);
+    int fine = mean * mean <= (real)CANCELLED_MOST * (found.m2 * stats->inverse);
     return !fine; /* of a NaN too */
 }
 
-LN_RARE moments sweep_again(statistics statistics, row row, moments found)
+LN_RARE moments sweep_again(statistics stats, row view, moments found)
 {
     (void)found;
-    return long_again(&row, statistics.count, statistics.inverse);
+    return long_again(&view, stats.count, stats.inverse);
 }
 
 /* The same of LANES rows at once: loops without branches, of which compilers make vectors. */
-LN_INLINE void statistics_found_all(const statistics *statistics, const real pivot[LANES],
+LN_INLINE void statistics_found_all(const statistics *stats, const real pivot[LANES],
                                     const real sum[LANES], const real square[LANES],
                                     real mean[LANES], real rest[LANES], real m2[LANES])
 {
@@ -74,12 +62,12 @@ LN_INLINE void statistics_found_all(const statistics *statistics, const real piv
     (void)pivot;
     LN_VECTORIZED
     for (size_t g = 0; g < LANES; g++) {
-        all[g] = sum[g] * statistics->inverse;
+        all[g] = sum[g] * stats->inverse;
         found[g] = square[g] - sum[g] * all[g];
     }
     LN_VECTORIZED
     for (size_t g = 0; g < LANES; g++)
-        far[g] = long_is_near(all[g], found[g], statistics->inverse) ? 0 : all[g];
+        far[g] = long_is_near(all[g], found[g], stats->inverse) ? 0 : all[g];
     LN_VECTORIZED
     for (size_t g = 0; g < LANES; g++) {
         mean[g] = (item)far[g];
@@ -90,7 +78,22 @@ LN_INLINE void statistics_found_all(const statistics *statistics, const real piv
 
 #define SWEEP_AGAIN_OWN
 #define SWEEP_FOUND_ALL
-#include "statistics/unshifted.h"
+#define SWEEP_UNSHIFTED
+#include "statistics/one_sweep.h"
+
+/* Bound. u the accumulators' unit, D = bound_depth(N) + 1 (short rows have fewer sums, and longer:
+ * schedule/transposed.h), V the exact biased variance.
+ *  1. One sweep: raw_sums.h, which has the quotient where here is a product with fl(1/N), one
+ *     rounding more: delta and the rounding of the product P are counted with gamma(3). Splitting
+ *     the mean rounds twice: 2 u (|mu| + delta).
+ *  2. It passed: fl(mean^2) <= fl(2^20 fl(m2 fl(1/N))). With |mean| >= |mu| - delta and m2 / N <=
+ *     V + E, where E is at most e (V + mu^2) + t, e and t of 1,
+ *         mu^2 (1 - 2 c) <= 2^20 (V + E)(1 + 8 u):
+ *     so wherever the exact mu^2 is above twice what V allows, 2^21 V + tiny, it did not pass, as
+ *     long as e 2^21 is below 1/8, which is asked for. There the claim is 3 alone.
+ *  3. It did not: the first mean is within gamma(D + 2) A + tiny of mu, A = sum|x| / N; then
+ *     bound_sweep() with that, whose D counts one accumulator's turn.
+ * The claim is the wider of 1 and 3, or where 2 says so, 3. */
 
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {

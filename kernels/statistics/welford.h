@@ -15,11 +15,11 @@
 
 #include "statistics/welford_lanes.h"
 
-LN_INLINE moments statistics_of(const statistics *statistics, const row *row, real pivot)
+LN_INLINE moments statistics_of(const statistics *stats, const row *view, real pivot)
 {
     (void)pivot;
-    (void)statistics;
-    welford_moments found = welford_range(row, 0, row->hidden);
+    (void)stats;
+    welford_moments found = welford_range(view, 0, view->hidden);
     return (moments){found.mean, 0, found.m2, 1};
 }
 

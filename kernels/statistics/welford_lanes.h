@@ -1,6 +1,110 @@
 /* What welford and chunked share: accumulators side by side, their merging, and the error.
  *
- * Bound. V, mu exact; X = max|x|; S = sqrt(sum x^2 / N) = sqrt(V + mu^2). n elements at most go to
+ * Bound: proven below, beside the code that computes it. */
+#ifndef LN_WELFORD_LANES_H
+#define LN_WELFORD_LANES_H
+
+#include "moments.h"
+
+typedef struct statistics {
+    char nothing;
+} statistics;
+
+typedef struct welford_lanes {
+    acc mean[UNROLL];
+    acc m2[UNROLL];
+} welford_lanes;
+
+/* Of a group of elements. */
+typedef struct welford_moments {
+    real mean;
+    real m2;
+    real count;
+} welford_moments;
+
+/* The accumulators again, one by one, for merging. */
+typedef struct welford_parts {
+    real mean[BLOCK];
+    real m2[BLOCK];
+    real count[BLOCK];
+} welford_parts;
+
+LN_INLINE statistics statistics_prepare(const ln_problem *problem)
+{
+    (void)problem;
+    return (statistics){0};
+}
+
+#include "statistics/no_pivot.h"
+
+/* The k-th element of each accumulator; those from left on have no k-th. */
+LN_INLINE void welford_add(welford_lanes *lanes, const row *view, size_t i, size_t left, real k)
+{
+    acc inverse = acc_set(1 / k);
+    LN_UNROLLED
+    for (size_t u = 0; u < UNROLL; u++) {
+        if (left <= u * LANES)
+            continue;
+        size_t n = left - u * LANES;
+        acc x = acc_of(row_first(view, i + u * LANES, n));
+        acc before = acc_subtract(x, lanes->mean[u]);
+        if (n < LANES)
+            before = acc_first(before, n);
+        lanes->mean[u] = acc_multiply_add(before, inverse, lanes->mean[u]);
+        acc after = acc_subtract(x, lanes->mean[u]);
+        lanes->m2[u] = acc_multiply_add(before, after, lanes->m2[u]);
+    }
+}
+
+/* b merged into a. A count of 0 on one side or both leaves the other as it is. */
+LN_INLINE welford_moments welford_merged(welford_moments a, welford_moments b)
+{
+    real count = a.count + b.count;
+    real weight = count > 0 ? b.count / count : 0;
+    real difference = b.mean - a.mean;
+    real scaled = difference * (a.count * weight);
+    real between = scaled * difference;
+    real step = difference * weight;
+    return (welford_moments){a.mean + step, (a.m2 + b.m2) + between, count};
+}
+
+LN_INLINE void welford_merge(welford_parts *parts, size_t a, size_t b)
+{
+    welford_moments merged =
+        welford_merged((welford_moments){parts->mean[a], parts->m2[a], parts->count[a]},
+                       (welford_moments){parts->mean[b], parts->m2[b], parts->count[b]});
+    parts->mean[a] = merged.mean;
+    parts->m2[a] = merged.m2;
+    parts->count[a] = merged.count;
+}
+
+/* Elements first to end. */
+LN_INLINE welford_moments welford_range(const row *view, size_t first, size_t end)
+{
+    welford_parts parts;
+    welford_lanes lanes;
+    parts_clear(lanes.mean);
+    parts_clear(lanes.m2);
+    size_t i = first, steps = 0;
+    for (; end - i >= BLOCK; i += BLOCK)
+        welford_add(&lanes, view, i, BLOCK, (real)++steps);
+    size_t left = end - i;
+    welford_add(&lanes, view, i, left, (real)(steps + 1));
+
+    LN_UNROLLED
+    for (size_t u = 0; u < UNROLL; u++) {
+        acc_store(parts.mean + u * LANES, lanes.mean[u]);
+        acc_store(parts.m2 + u * LANES, lanes.m2[u]);
+    }
+    for (size_t j = 0; j < BLOCK; j++)
+        parts.count[j] = (real)(steps + (j < left));
+    for (size_t half = BLOCK / 2; half > 0; half /= 2)
+        for (size_t j = 0; j < half; j++)
+            welford_merge(&parts, j, j + half);
+    return (welford_moments){parts.mean[0], parts.m2[0], parts.count[0]};
+}
+
+/* Bound. V, mu exact; X = max|x|; S = sqrt(sum x^2 / N) = sqrt(V + mu^2). n elements at most go to
  * an accumulator, L levels merge. Errors of means are bounded in the mean square, each element
  * counted with the error of the mean of its group: that is what m2 feels.
  *  1. One accumulator, exact running mean mu_k, a_k = x_k - mu_{k-1}, e_k = |mean_k - mu_k|. Three
@@ -39,106 +143,6 @@
  * A constant row is exact: every difference is 0, or is x - 0 with the weights 1 or 0. No claim
  * where counts are not exact (N > 2^24), and where a difference or N V + F come near the largest
  * number. */
-#ifndef LN_WELFORD_LANES_H
-#define LN_WELFORD_LANES_H
-
-typedef struct statistics {
-    char nothing;
-} statistics;
-
-typedef struct welford_lanes {
-    acc mean[UNROLL];
-    acc m2[UNROLL];
-} welford_lanes;
-
-/* Of a group of elements. */
-typedef struct welford_moments {
-    real mean;
-    real m2;
-    real count;
-} welford_moments;
-
-/* The accumulators again, one by one, for merging. */
-typedef struct welford_parts {
-    real mean[BLOCK];
-    real m2[BLOCK];
-    real count[BLOCK];
-} welford_parts;
-
-LN_INLINE statistics statistics_prepare(const ln_problem *problem)
-{
-    (void)problem;
-    return (statistics){0};
-}
-
-#include "statistics/no_pivot.h"
-
-/* The k-th element of each accumulator; those from left on have no k-th. */
-LN_INLINE void welford_add(welford_lanes *lanes, const row *row, size_t i, size_t left, real k)
-{
-    acc inverse = acc_set(1 / k);
-    LN_UNROLLED
-    for (size_t u = 0; u < UNROLL; u++) {
-        if (left <= u * LANES)
-            continue;
-        size_t n = left - u * LANES;
-        acc x = acc_of(row_first(row, i + u * LANES, n));
-        acc before = acc_subtract(x, lanes->mean[u]);
-        if (n < LANES)
-            before = acc_first(before, n);
-        lanes->mean[u] = acc_multiply_add(before, inverse, lanes->mean[u]);
-        acc after = acc_subtract(x, lanes->mean[u]);
-        lanes->m2[u] = acc_multiply_add(before, after, lanes->m2[u]);
-    }
-}
-
-/* b merged into a. A count of 0 on one side or both leaves the other as it is. */
-LN_INLINE welford_moments welford_merged(welford_moments a, welford_moments b)
-{
-    real count = a.count + b.count;
-    real weight = count > 0 ? b.count / count : 0;
-    real difference = b.mean - a.mean;
-    real scaled = difference * (a.count * weight);
-    real between = scaled * difference;
-    real step = difference * weight;
-    return (welford_moments){a.mean + step, (a.m2 + b.m2) + between, count};
-}
-
-LN_INLINE void welford_merge(welford_parts *parts, size_t a, size_t b)
-{
-    welford_moments merged =
-        welford_merged((welford_moments){parts->mean[a], parts->m2[a], parts->count[a]},
-                       (welford_moments){parts->mean[b], parts->m2[b], parts->count[b]});
-    parts->mean[a] = merged.mean;
-    parts->m2[a] = merged.m2;
-    parts->count[a] = merged.count;
-}
-
-/* Elements first to end. */
-LN_INLINE welford_moments welford_range(const row *row, size_t first, size_t end)
-{
-    welford_parts parts;
-    welford_lanes lanes;
-    parts_clear(lanes.mean);
-    parts_clear(lanes.m2);
-    size_t i = first, steps = 0;
-    for (; end - i >= BLOCK; i += BLOCK)
-        welford_add(&lanes, row, i, BLOCK, (real)++steps);
-    size_t left = end - i;
-    welford_add(&lanes, row, i, left, (real)(steps + 1));
-
-    LN_UNROLLED
-    for (size_t u = 0; u < UNROLL; u++) {
-        acc_store(parts.mean + u * LANES, lanes.mean[u]);
-        acc_store(parts.m2 + u * LANES, lanes.m2[u]);
-    }
-    for (size_t j = 0; j < BLOCK; j++)
-        parts.count[j] = (real)(steps + (j < left));
-    for (size_t half = BLOCK / 2; half > 0; half /= 2)
-        for (size_t j = 0; j < half; j++)
-            welford_merge(&parts, j, j + half);
-    return (welford_moments){parts.mean[0], parts.m2[0], parts.count[0]};
-}
 
 /* steps: n, levels: L of the proof. */
 LN_INLINE moments_bound welford_bound(const ln_problem *problem, const ln_row_facts *facts,

@@ -28,17 +28,17 @@ static size_t next_hidden(size_t hidden)
     return power - 1;
 }
 
-static void fill(numbers *numbers, types types, size_t hidden)
+static void fill(numbers *draws, types pair, size_t hidden)
 {
-    fill_normal(numbers, x_values, ROWS * hidden, 0.5, 1.5);
-    fill_normal(numbers, gammas_values, hidden, 1, 0.25);
-    fill_normal(numbers, betas_values, hidden, 0, 0.5);
-    elements_store(types.storage, x, x_values, ROWS * hidden);
-    elements_store(types.param, gammas, gammas_values, hidden);
-    elements_store(types.param, betas, betas_values, hidden);
+    fill_normal(draws, x_values, ROWS * hidden, 0.5, 1.5);
+    fill_normal(draws, gammas_values, hidden, 1, 0.25);
+    fill_normal(draws, betas_values, hidden, 0, 0.5);
+    elements_store(pair.storage, x, x_values, ROWS * hidden);
+    elements_store(pair.param, gammas, gammas_values, hidden);
+    elements_store(pair.param, betas, betas_values, hidden);
 }
 
-static claim claim_of(const ln_kernel *kernel, const ln_problem *problem, const oracle *oracle,
+static claim claim_of(const ln_kernel *kernel, const ln_problem *problem, const oracle *truth,
                       size_t row)
 {
     return (claim){.convention = &problem->convention,
@@ -47,8 +47,8 @@ static claim claim_of(const ln_kernel *kernel, const ln_problem *problem, const 
                    .gamma = gammas_values,
                    .beta = betas_values,
                    .exact = exact + row * problem->hidden,
-                   .oracle = oracle,
-                   .bound = kernel->bound(problem, &oracle->facts)};
+                   .oracle = truth,
+                   .bound = kernel->bound(problem, &truth->facts)};
 }
 
 static void check_statistics(const ln_kernel *kernel, size_t hidden, const ln_row_facts *facts,
@@ -77,15 +77,15 @@ static void check_kernel(const ln_kernel *kernel, const ln_problem *problem,
     memset(y, 0x7f, size * ROWS * hidden);
     assert_int_equal(ln_layernorm_with(kernel->name, problem, &tensors), LN_OK);
     for (size_t r = 0; r < ROWS; r++) {
-        claim claim = claim_of(kernel, problem, &oracles[r], r);
+        claim claimed = claim_of(kernel, problem, &oracles[r], r);
         const unsigned char *row = y + r * hidden * size;
-        size_t at = claim_first_breach(&claim, row);
+        size_t at = claim_first_breach(&claimed, row);
         if (at < hidden)
             fail_msg("%s ddof %d eps place %d affine %d hidden %zu row %zu column %zu: %a, not %a",
                      kernel->name, problem->convention.ddof, (int)problem->convention.eps_place,
                      (int)problem->convention.affine, hidden, r, at,
-                     element_get(problem->storage, row, at), (double)claim.exact[at]);
-        bool is_claim = isfinite(claim.bound.xhat_abs);
+                     element_get(problem->storage, row, at), (double)claimed.exact[at]);
+        bool is_claim = isfinite(claimed.bound.xhat_abs);
         *claims += is_claim ? 1 : 0;
         check_statistics(kernel, hidden, &oracles[r].facts, is_claim,
                          statistic_at(kernel, means, r), statistic_at(kernel, rstds, r));
@@ -93,18 +93,18 @@ static void check_kernel(const ln_kernel *kernel, const ln_problem *problem,
 }
 
 /* All kernels of these types that the sample takes by `mix`; nothing is filled in where there are none. */
-static void check_types(numbers *numbers, types types, size_t hidden, size_t c, size_t mix,
+static void check_types(numbers *draws, types pair, size_t hidden, size_t c, size_t mix,
                         size_t *checks, size_t *claims)
 {
-    ln_problem problem = problem_of(types, ROWS, hidden, convention_number(c));
+    ln_problem problem = problem_of(pair, ROWS, hidden, convention_number(c));
     oracle oracles[ROWS];
     bool ready = false;
     const ln_kernel *kernel;
     for (size_t k = 0; (kernel = kernel_number(k)); k++) {
-        if (!has_types(kernel, types) || !is_sampled(k, mix, 3))
+        if (!has_types(kernel, pair) || !is_sampled(k, mix, 3))
             continue;
         if (!ready) {
-            fill(numbers, types, hidden);
+            fill(draws, pair, hidden);
             for (size_t r = 0; r < ROWS; r++)
                 oracle_row(&problem.convention, hidden, x_values + r * hidden, gammas_values,
                            betas_values, exact + r * hidden, &oracles[r]);
@@ -120,7 +120,7 @@ static void check_types(numbers *numbers, types types, size_t hidden, size_t c, 
 static void every_convention_and_hidden(void **state)
 {
     (void)state;
-    numbers numbers = {1};
+    numbers draws = {1};
     size_t checks = 0, claims = 0;
     for (size_t hidden = 1; hidden <= LARGEST; hidden = next_hidden(hidden)) {
         for (size_t c = 0; c < CONVENTIONS; c++) {
@@ -128,7 +128,7 @@ static void every_convention_and_hidden(void **state)
                 continue;
             for (size_t t = 0; t < TYPE_PAIRS; t++)
                 if (t == 0 || is_sampled(t, hidden + c, 3))
-                    check_types(&numbers, type_pairs[t], hidden, c,
+                    check_types(&draws, type_pairs[t], hidden, c,
                                 t == 0 ? hidden + c : (hidden + c) / 3, &checks, &claims);
         }
     }
@@ -143,18 +143,18 @@ static void every_convention_and_hidden(void **state)
  * and is left out of both. */
 static void check_usefulness(const ln_kernel *kernel, size_t hidden)
 {
-    numbers numbers = {2};
+    numbers draws = {2};
     double place = kernel->storage == LN_F64 ? 0x1p-53 : 0x1p-24;
     double most = hidden == 16 ? 500 * place : 1 / (4 * (double)hidden);
     ln_problem problem = problem_of(types_of(kernel), 1, hidden, convention_number(2));
-    fill(&numbers, types_of(kernel), hidden);
-    oracle oracle;
-    oracle_row(&problem.convention, hidden, x_values, gammas_values, betas_values, exact, &oracle);
-    ln_bound bound = kernel->bound(&problem, &oracle.facts);
-    double claim = bound.xhat_abs / oracle.max_xhat;
-    if (!(claim < most))
+    fill(&draws, types_of(kernel), hidden);
+    oracle truth;
+    oracle_row(&problem.convention, hidden, x_values, gammas_values, betas_values, exact, &truth);
+    ln_bound bound = kernel->bound(&problem, &truth.facts);
+    double claimed = bound.xhat_abs / truth.max_xhat;
+    if (!(claimed < most))
         fail_msg("%s, hidden %zu: the bound is %g of max|xhat|, more than %g", kernel->name, hidden,
-                 claim, most);
+                 claimed, most);
     /* No affine form: what is left is storing y, half a unit in the last place. */
     double unit = ldexp(1, -element_format(kernel->storage).bits);
     assert_true(bound.affine_rel <= unit);
@@ -174,22 +174,22 @@ static void bounds_are_useful(void **state)
  * since its mean, rounded to f32, is off by up to a third of a standard deviation. Kernels whose
  * mean is more than that, all of the classes fast, accurate and reproducible, are off by 1e-6 of
  * the largest |y| at most. */
-static void check_far_row(const ln_kernel *kernel, const oracle *oracle, const ln_problem *problem)
+static void check_far_row(const ln_kernel *kernel, const oracle *truth, const ln_problem *problem)
 {
     const ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
     double most = 0;
     assert_int_equal(ln_layernorm_with(kernel->name, problem, &tensors), LN_OK);
     for (size_t i = 0; i < problem->hidden; i++)
         most = fmax(most, fabs(element_get(problem->storage, y, i) - (double)exact[i]));
-    if (!(most <= 1e-6 * oracle->max_xhat))
-        fail_msg("%s: off by %g of max|xhat|", kernel->name, most / oracle->max_xhat);
+    if (!(most <= 1e-6 * truth->max_xhat))
+        fail_msg("%s: off by %g of max|xhat|", kernel->name, most / truth->max_xhat);
 }
 
 /* Whether the mean is rounded to one f32 before it is subtracted: that is what such a row does not
  * forgive. */
 static bool has_one_number_mean(const ln_kernel *kernel)
 {
-    static const char *const applies[] = {"direct", "expanded", "folded", "estimated"};
+    static const char *const applies[] = {"direct", "expanded", "estimated"};
     for (size_t a = 0; a < sizeof(applies) / sizeof(applies[0]); a++)
         if (strcmp(kernel->apply, applies[a]) == 0)
             return true;
@@ -200,19 +200,19 @@ static void rows_far_from_zero_are_right(void **state)
 {
     (void)state;
     enum { FAR = LARGEST < 1024 ? LARGEST : 1024 };
-    const types types = {LN_F32, LN_F32};
-    ln_problem problem = problem_of(types, 1, FAR, convention_number(2)); /* no affine form */
+    const types pair = {LN_F32, LN_F32};
+    ln_problem problem = problem_of(pair, 1, FAR, convention_number(2)); /* no affine form */
     problem.convention.eps = 1e-6;
     for (size_t i = 0; i < FAR; i++)
         x_values[i] = 1e5 + (i % 3 == 0 ? 1e-2 : -1e-2);
     elements_store(LN_F32, x, x_values, FAR);
-    oracle oracle;
-    oracle_row(&problem.convention, FAR, x_values, gammas_values, betas_values, exact, &oracle);
+    oracle truth;
+    oracle_row(&problem.convention, FAR, x_values, gammas_values, betas_values, exact, &truth);
     const ln_kernel *kernel;
     size_t checked = 0;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
-        if (has_types(kernel, types) && !has_one_number_mean(kernel)) {
-            check_far_row(kernel, &oracle, &problem);
+        if (has_types(kernel, pair) && !has_one_number_mean(kernel)) {
+            check_far_row(kernel, &truth, &problem);
             checked++;
         }
     assert_true(checked >= 8);
@@ -236,10 +236,10 @@ static void check_probes(const ln_kernel *kernel, size_t hidden)
         const ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
         kernel->run(&problems[c], &tensors);
         for (size_t other = 0; other < CONVENTIONS; other++) {
-            claim claim = claim_of(kernel, &problems[other], &oracles[other], 0);
-            claim.exact = answers[other];
-            assert_true(isfinite(claim.bound.xhat_abs));
-            if ((claim_first_breach(&claim, y) == hidden) != (c == other))
+            claim claimed = claim_of(kernel, &problems[other], &oracles[other], 0);
+            claimed.exact = answers[other];
+            assert_true(isfinite(claimed.bound.xhat_abs));
+            if ((claim_first_breach(&claimed, y) == hidden) != (c == other))
                 fail_msg("%s: what it computes under convention %zu is %s under %zu", kernel->name,
                          c, c == other ? "wrong" : "right, too,", other);
         }
@@ -272,8 +272,8 @@ static void rstd_is_rounded_as_proven(void **state)
 {
     (void)state;
     enum { NUMBERS = 2048 };
-    const types types = {LN_F32, LN_F32};
-    const ln_problem problem = problem_of(types, 1, 2, convention_number(0)); /* no eps */
+    const types pair = {LN_F32, LN_F32};
+    const ln_problem problem = problem_of(pair, 1, 2, convention_number(0)); /* no eps */
     const ln_kernel *kernel;
     for (int i = 0; i < NUMBERS; i++) {
         double a = ldexp(NUMBERS + i, i % 101 - 61);
@@ -282,7 +282,7 @@ static void rstd_is_rounded_as_proven(void **state)
         for (size_t k = 0; (kernel = kernel_number(k)); k++) {
             statistics_room rstd;
             const ln_tensors tensors = {.x = x, .y = y, .rstd = &rstd};
-            if (!has_types(kernel, types) || strcmp(kernel->statistics, "two_pass") != 0)
+            if (!has_types(kernel, pair) || strcmp(kernel->statistics, "two_pass") != 0)
                 continue;
             kernel->run(&problem, &tensors);
             double error = fabs(statistic_at(kernel, &rstd, 0) * a - 1) * 0x1p24;

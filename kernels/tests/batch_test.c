@@ -23,23 +23,23 @@ static statistics_room mean[MOST], rstd[MOST], alone_mean[MOST], alone_rstd[MOST
 
 /* Rows of all kinds side by side: easy ones, far from zero, ones whose first elements are outliers
  * (their pivot is found to be off), narrow ones, and ones that are all NaN in the end. */
-static void fill_rows(numbers *numbers, size_t hidden)
+static void fill_rows(numbers *draws, size_t hidden)
 {
     for (size_t r = 0; r < MOST; r++) {
         double *row = x_values + r * hidden;
-        fill_normal(numbers, row, hidden, r % 5 == 1 ? 1e4 : 0.5, r % 7 == 2 ? 1e-3 : 1);
+        fill_normal(draws, row, hidden, r % 5 == 1 ? 1e4 : 0.5, r % 7 == 2 ? 1e-3 : 1);
         for (size_t i = 0; r % 4 == 3 && i < 1 + r % 17 && i < hidden; i++)
             row[i] = 100 * (double)(r + 1);
         if (r % 64 == 33)
-            row[numbers_next(numbers) % hidden] = r % 128 == 33 ? NAN : INFINITY;
+            row[numbers_next(draws) % hidden] = r % 128 == 33 ? NAN : INFINITY;
     }
 }
 
-static void store(types types, size_t hidden)
+static void store(types pair, size_t hidden)
 {
-    elements_store(types.storage, x, x_values, MOST * hidden);
-    elements_store(types.param, gammas, gammas_values, hidden);
-    elements_store(types.param, betas, betas_values, hidden);
+    elements_store(pair.storage, x, x_values, MOST * hidden);
+    elements_store(pair.param, gammas, gammas_values, hidden);
+    elements_store(pair.param, betas, betas_values, hidden);
 }
 
 static void run_rows(const ln_kernel *kernel, size_t hidden, size_t convention, size_t first,
@@ -101,20 +101,20 @@ static void check_batches(const ln_kernel *kernel, size_t hidden, size_t convent
 static void rows_do_not_depend_on_the_batch(void **state)
 {
     (void)state;
-    numbers numbers = {11};
+    numbers draws = {11};
     const ln_kernel *kernel;
-    fill_normal(&numbers, gammas_values, LARGEST, 1, 0.5);
-    fill_normal(&numbers, betas_values, LARGEST, 0, 1);
+    fill_normal(&draws, gammas_values, LARGEST, 1, 0.5);
+    fill_normal(&draws, betas_values, LARGEST, 0, 1);
     for (size_t s = 0; s < SIZES; s++) {
-        fill_rows(&numbers, sizes[s]);
+        fill_rows(&draws, sizes[s]);
         for (size_t t = 0; t < TYPE_PAIRS; t++) {
             store(type_pairs[t], sizes[s]);
             for (size_t k = 0; (kernel = kernel_number(k)); k++)
                 if (has_types(kernel, type_pairs[t]) &&
                     (strcmp(kernel->schedule, "pipelined") == 0 ||
-                     strcmp(kernel->schedule, "ahead") == 0 ||
+                     strcmp(kernel->schedule, "staged") == 0 ||
                      strncmp(kernel->schedule, "transposed", 10) == 0 ||
-                     strncmp(kernel->schedule, "abreast", 7) == 0 || is_sampled(k, s, PART)))
+                     strncmp(kernel->schedule, "row_pairs", 9) == 0 || is_sampled(k, s, PART)))
                     check_batches(kernel, sizes[s], (s * 11 + k) % CONVENTIONS);
         }
     }

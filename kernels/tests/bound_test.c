@@ -24,66 +24,66 @@ typedef struct family {
 
 static double last_place; /* 2^(1 - bits) of the row that is being made */
 
-static void fill_offset(numbers *numbers, size_t hidden, double kappa)
+static void fill_offset(numbers *draws, size_t hidden, double kappa)
 {
-    fill_normal(numbers, x_values, hidden, kappa, 1);
+    fill_normal(draws, x_values, hidden, kappa, 1);
 }
 
-static void fill_scaled(numbers *numbers, size_t hidden, double scale)
+static void fill_scaled(numbers *draws, size_t hidden, double scale)
 {
-    fill_normal(numbers, x_values, hidden, 0, scale);
+    fill_normal(draws, x_values, hidden, 0, scale);
 }
 
-static void fill_constant(numbers *numbers, size_t hidden, double scale)
+static void fill_constant(numbers *draws, size_t hidden, double scale)
 {
-    double value = scale * numbers_normal(numbers);
+    double value = scale * numbers_normal(draws);
     for (size_t i = 0; i < hidden; i++)
         x_values[i] = value;
 }
 
-static void fill_spike(numbers *numbers, size_t hidden, double scale)
+static void fill_spike(numbers *draws, size_t hidden, double scale)
 {
-    fill_constant(numbers, hidden, 1);
-    x_values[numbers_next(numbers) % hidden] += scale;
+    fill_constant(draws, hidden, 1);
+    x_values[numbers_next(draws) % hidden] += scale;
 }
 
-static void fill_first_is_outlier(numbers *numbers, size_t hidden, double scale)
+static void fill_first_is_outlier(numbers *draws, size_t hidden, double scale)
 {
-    fill_normal(numbers, x_values, hidden, 1, 0.01);
-    x_values[numbers_next(numbers) % (hidden < 64 ? hidden : 64)] = scale;
+    fill_normal(draws, x_values, hidden, 1, 0.01);
+    x_values[numbers_next(draws) % (hidden < 64 ? hidden : 64)] = scale;
 }
 
-static void fill_first_block_is_off(numbers *numbers, size_t hidden, double scale)
+static void fill_first_block_is_off(numbers *draws, size_t hidden, double scale)
 {
-    fill_normal(numbers, x_values, hidden, 3, 0.01);
+    fill_normal(draws, x_values, hidden, 3, 0.01);
     for (size_t i = 0; i < hidden && i < 64; i++)
         x_values[i] += scale;
 }
 
-static void fill_alternating(numbers *numbers, size_t hidden, double scale)
+static void fill_alternating(numbers *draws, size_t hidden, double scale)
 {
     for (size_t i = 0; i < hidden; i++)
-        x_values[i] = (i % 2 ? scale : -scale) * (1 + 1e-3 * numbers_uniform(numbers));
+        x_values[i] = (i % 2 ? scale : -scale) * (1 + 1e-3 * numbers_uniform(draws));
 }
 
-static void fill_ramp(numbers *numbers, size_t hidden, double scale)
+static void fill_ramp(numbers *draws, size_t hidden, double scale)
 {
-    double slope = numbers_uniform(numbers);
+    double slope = numbers_uniform(draws);
     for (size_t i = 0; i < hidden; i++)
         x_values[i] = scale + slope * (double)i;
 }
 
-static void fill_wide(numbers *numbers, size_t hidden, double scale)
+static void fill_wide(numbers *draws, size_t hidden, double scale)
 {
     for (size_t i = 0; i < hidden; i++)
-        x_values[i] = exp(scale * numbers_normal(numbers)) * (numbers_next(numbers) & 1 ? 1 : -1);
+        x_values[i] = exp(scale * numbers_normal(draws)) * (numbers_next(draws) & 1 ? 1 : -1);
 }
 
-static void fill_last_bits(numbers *numbers, size_t hidden, double scale)
+static void fill_last_bits(numbers *draws, size_t hidden, double scale)
 {
     double unit = last_place;
     for (size_t i = 0; i < hidden; i++)
-        x_values[i] = scale * (1 + (numbers_next(numbers) & 1 ? unit : -unit));
+        x_values[i] = scale * (1 + (numbers_next(draws) & 1 ? unit : -unit));
 }
 
 static const family families[] = {
@@ -109,92 +109,92 @@ typedef struct tally {
     unsigned rows, claims;
 } tally;
 
-static void judge(const ln_kernel *kernel, const ln_problem *problem, const oracle *oracle,
-                  const char *family, double scale, tally *tally)
+static void judge(const ln_kernel *kernel, const ln_problem *problem, const oracle *truth,
+                  const char *one, double scale, tally *score)
 {
     const ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
     assert_int_equal(ln_layernorm_with(kernel->name, problem, &tensors), LN_OK);
-    claim claim = {&problem->convention,
-                   problem->storage,
-                   problem->hidden,
-                   gammas_values,
-                   betas_values,
-                   exact,
-                   oracle,
-                   {0, 0}};
-    claim.bound = kernel->bound(problem, &oracle->facts);
+    claim claimed = {&problem->convention,
+                     problem->storage,
+                     problem->hidden,
+                     gammas_values,
+                     betas_values,
+                     exact,
+                     truth,
+                     {0, 0}};
+    claimed.bound = kernel->bound(problem, &truth->facts);
     /* so neither is NaN */
-    assert_true(claim.bound.xhat_abs >= 0 && claim.bound.affine_rel >= 0);
-    double share = claim_most_used(&claim, y);
+    assert_true(claimed.bound.xhat_abs >= 0 && claimed.bound.affine_rel >= 0);
+    double share = claim_most_used(&claimed, y);
     if (!(share <= 1))
         fail_msg("%s on %s %g, hidden %zu, ddof %d, eps %g at place %d, affine %d: the error is %g "
                  "times the bound",
-                 kernel->name, family, scale, problem->hidden, problem->convention.ddof,
+                 kernel->name, one, scale, problem->hidden, problem->convention.ddof,
                  problem->convention.eps, (int)problem->convention.eps_place,
                  (int)problem->convention.affine, share);
-    tally->most = fmax(tally->most, share);
-    tally->rows++;
-    tally->claims += isfinite(claim.bound.xhat_abs) ? 1 : 0;
+    score->most = fmax(score->most, share);
+    score->rows++;
+    score->claims += isfinite(claimed.bound.xhat_abs) ? 1 : 0;
 }
 
-static void try_row(numbers *numbers, types types, const family *family, size_t hidden,
-                    double scale, tally *tallies)
+static void try_row(numbers *draws, types pair, const family *one, size_t hidden, double scale,
+                    tally *tallies)
 {
     static const double eps[] = {1e-5, 1e-12, 1e-3, 0.5};
-    last_place = ldexp(1, 1 - element_format(types.storage).bits);
-    family->fill(numbers, hidden, scale);
-    fill_normal(numbers, gammas_values, hidden, 1, 0.5);
-    fill_normal(numbers, betas_values, hidden, 0, numbers_next(numbers) & 1 ? 1e3 : 1);
-    elements_store(types.storage, x, x_values, hidden);
-    elements_store(types.param, gammas, gammas_values, hidden);
-    elements_store(types.param, betas, betas_values, hidden);
+    last_place = ldexp(1, 1 - element_format(pair.storage).bits);
+    one->fill(draws, hidden, scale);
+    fill_normal(draws, gammas_values, hidden, 1, 0.5);
+    fill_normal(draws, betas_values, hidden, 0, numbers_next(draws) & 1 ? 1e3 : 1);
+    elements_store(pair.storage, x, x_values, hidden);
+    elements_store(pair.param, gammas, gammas_values, hidden);
+    elements_store(pair.param, betas, betas_values, hidden);
     for (int i = 0; i < 2; i++) {
         ln_problem problem =
-            problem_of(types, 1, hidden, convention_number(numbers_next(numbers) % CONVENTIONS));
+            problem_of(pair, 1, hidden, convention_number(numbers_next(draws) % CONVENTIONS));
         if (problem.convention.eps_place != LN_EPS_NONE)
-            problem.convention.eps = eps[numbers_next(numbers) % 4];
-        oracle oracle;
+            problem.convention.eps = eps[numbers_next(draws) % 4];
+        oracle truth;
         oracle_row(&problem.convention, hidden, x_values, gammas_values, betas_values, exact,
-                   &oracle);
+                   &truth);
         const ln_kernel *kernel;
         for (size_t k = 0; (kernel = kernel_number(k)); k++)
-            if (has_types(kernel, types))
-                judge(kernel, &problem, &oracle, family->name, scale, &tallies[k]);
+            if (has_types(kernel, pair))
+                judge(kernel, &problem, &truth, one->name, scale, &tallies[k]);
     }
 }
 
-static void report(const char *family, const tally *tallies)
+static void report(const char *one, const tally *tallies)
 {
     if (!getenv("LN_BOUND_REPORT"))
         return;
     const ln_kernel *kernel;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
-        printf("%-20s %-22s used %.3f, claims on %u of %u rows\n", family, kernel->name,
+        printf("%-20s %-22s used %.3f, claims on %u of %u rows\n", one, kernel->name,
                tallies[k].most, tallies[k].claims, tallies[k].rows);
 }
 
-static void try_family(numbers *numbers, types types, const family *family, tally *tallies)
+static void try_family(numbers *draws, types pair, const family *one, tally *tallies)
 {
     static const size_t sizes[] = {1,  2,  3,  4,   5,   15,  16,  17,   31,   33,
                                    63, 64, 65, 100, 129, 500, 768, 1000, 1024, 4999};
-    int is_f32 = types.storage == LN_F32;
-    for (size_t s = 0; s < 10 && family->scales[s] != 0; s++)
+    int is_f32 = pair.storage == LN_F32;
+    for (size_t s = 0; s < 10 && one->scales[s] != 0; s++)
         for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && sizes[i] <= LARGEST; i++)
             for (int repeat = 0; repeat < REPEATS; repeat++)
                 if (is_f32 || is_sampled(i, s + (size_t)repeat, 3))
-                    try_row(numbers, types, family, sizes[i], family->scales[s], tallies);
+                    try_row(draws, pair, one, sizes[i], one->scales[s], tallies);
 }
 
 static void bounds_hold(void **state)
 {
     (void)state;
-    numbers numbers = {3};
+    numbers draws = {3};
     for (size_t f = 0; f < FAMILIES; f++) {
         tally tallies[MOST_KERNELS] = {{0, 0, 0}};
         assert_null(kernel_number(MOST_KERNELS));
         for (size_t t = 0; t < TYPE_PAIRS; t++)
             if (type_pairs[t].storage == LN_F64 || !families[f].is_f64)
-                try_family(&numbers, type_pairs[t], &families[f], tallies);
+                try_family(&draws, type_pairs[t], &families[f], tallies);
         report(families[f].name, tallies);
     }
 }

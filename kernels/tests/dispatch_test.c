@@ -114,20 +114,20 @@ static void every_cell_answers(void **state)
 
 /* What the library takes for these types is a row of the table, for an ISA that it has; or, where
  * the types or the ISA were not measured, made like what was taken for f32. */
-static void check_taken(types types, int class, size_t count, size_t hidden)
+static void check_taken(types pair, int class, size_t count, size_t hidden)
 {
-    const char *storage = type_names[types.storage], *param = type_names[types.param];
-    ln_problem problem = problem_of(types, count, hidden, convention_number(24));
+    const char *storage = type_names[pair.storage], *param = type_names[pair.param];
+    ln_problem problem = problem_of(pair, count, hidden, convention_number(24));
     problem.accuracy = (ln_accuracy) class;
     const char *name = ln_layernorm_kernel(&problem);
-    if (!name && class == LN_ACCURACY_REPRODUCIBLE && types.storage != LN_F32)
+    if (!name && class == LN_ACCURACY_REPRODUCIBLE && pair.storage != LN_F32)
         return;
     assert_non_null(name);
     const ln_kernel *taken = find(name);
-    assert_true(taken->storage == types.storage && taken->param == types.param);
+    assert_true(taken->storage == pair.storage && taken->param == pair.param);
     assert_null(taken->supports(&problem));
     int measured = is_measured(classes[class], storage, param, taken->isa), found = 0;
-    if (!measured && types.storage != LN_F32)
+    if (!measured && pair.storage != LN_F32)
         return;
     for (size_t r = 0; r < ROWS; r++)
         found |= strcmp(rows[r].class, classes[class]) == 0 &&

@@ -26,44 +26,44 @@ format element_format(ln_type type)
 
 double element_rounded(ln_type type, double value)
 {
-    format format = element_format(type);
+    format kind = element_format(type);
     if (type == LN_F64 || !isfinite(value) || value == 0)
         return value;
-    int exponent = ilogb(value) > format.least ? ilogb(value) : format.least;
-    double rounded = ldexp(rint(ldexp(value, format.bits - 1 - exponent)), /* ties to even */
-                           exponent - format.bits + 1);
-    return fabs(rounded) < ldexp(1, format.most + 1) ? rounded : copysign(INFINITY, value);
+    int exponent = ilogb(value) > kind.least ? ilogb(value) : kind.least;
+    double rounded = ldexp(rint(ldexp(value, kind.bits - 1 - exponent)), /* ties to even */
+                           exponent - kind.bits + 1);
+    return fabs(rounded) < ldexp(1, kind.most + 1) ? rounded : copysign(INFINITY, value);
 }
 
 /* The 16 bits: a sign, and whole numbers of the smallest number's 2^k-th multiple by exponent. */
-static uint16_t bits_of(format format, double value)
+static uint16_t bits_of(format kind, double value)
 {
-    int fraction = format.bits - 1;
+    int fraction = kind.bits - 1;
     unsigned sign = signbit(value) ? 0x8000u : 0;
-    unsigned infinity = (unsigned)(format.most - format.least + 2) << fraction;
+    unsigned infinity = (unsigned)(kind.most - kind.least + 2) << fraction;
     double size = fabs(value);
     if (isnan(value))
         return (uint16_t)(sign | infinity | 1u << (fraction - 1));
     if (isinf(value))
         return (uint16_t)(sign | infinity);
-    if (size < ldexp(1, format.least))
-        return (uint16_t)(sign | (unsigned)ldexp(size, fraction - format.least));
-    unsigned field = (unsigned)(ilogb(size) - format.least + 1);
+    if (size < ldexp(1, kind.least))
+        return (uint16_t)(sign | (unsigned)ldexp(size, fraction - kind.least));
+    unsigned field = (unsigned)(ilogb(size) - kind.least + 1);
     double part = ldexp(size, fraction - ilogb(size)) - ldexp(1, fraction);
     return (uint16_t)(sign | field << fraction | (unsigned)part);
 }
 
-static double value_of(format format, uint16_t bits)
+static double value_of(format kind, uint16_t bits)
 {
-    int fraction = format.bits - 1;
+    int fraction = kind.bits - 1;
     unsigned field = (bits & 0x7fffu) >> fraction, part = bits & ((1u << fraction) - 1);
     double size;
-    if ((int)field == format.most - format.least + 2)
+    if ((int)field == kind.most - kind.least + 2)
         size = part ? NAN : INFINITY;
     else if (field == 0)
-        size = ldexp(part, format.least - fraction);
+        size = ldexp(part, kind.least - fraction);
     else
-        size = ldexp(part + (1u << fraction), (int)field - 1 + format.least - fraction);
+        size = ldexp(part + (1u << fraction), (int)field - 1 + kind.least - fraction);
     return bits & 0x8000u ? -size : size;
 }
 

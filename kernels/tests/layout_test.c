@@ -36,26 +36,26 @@ enum { PART = 2 };
 #endif
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
-/* On AVX512-BF16 checked sums are of products of pairs where there is no residual (checked.h), and
+/* On AVX512-BF16 retry sums products of pairs where there is no residual (retry.h), and
  * round otherwise than those of a row that is added up. */
 static int sums_pairs(const ln_kernel *kernel)
 {
-    return strcmp(kernel->statistics, "checked") == 0 && strcmp(kernel->isa, "avx512bf16") == 0;
+    return strcmp(kernel->statistics, "retry") == 0 && strcmp(kernel->isa, "avx512bf16") == 0;
 }
 
 /* x, residual and the plain answer on x + residual; `adds`: what is held against it has a residual.
  * Then it is x + residual + -0 where sums are of pairs. */
-static void prepare(const ln_kernel *kernel, ln_problem *problem, shape shape, size_t seed,
+static void prepare(const ln_kernel *kernel, ln_problem *problem, shape extent, size_t seed,
                     int adds)
 {
-    size_t hidden = shape.hidden, count = shape.rows * hidden;
-    numbers numbers = {seed};
+    size_t hidden = extent.hidden, count = extent.rows * hidden;
+    numbers draws = {seed};
     *problem =
-        problem_of(types_of(kernel), shape.rows, hidden, convention_number(seed % CONVENTIONS));
-    fill_normal(&numbers, x_values, count, 3, 1);
-    fill_normal(&numbers, residual_values, count, -1, 2);
-    fill_normal(&numbers, gammas_values, hidden, 1, 0.25);
-    fill_normal(&numbers, betas_values, hidden, 0, 0.5);
+        problem_of(types_of(kernel), extent.rows, hidden, convention_number(seed % CONVENTIONS));
+    fill_normal(&draws, x_values, count, 3, 1);
+    fill_normal(&draws, residual_values, count, -1, 2);
+    fill_normal(&draws, gammas_values, hidden, 1, 0.25);
+    fill_normal(&draws, betas_values, hidden, 0, 0.5);
     elements_store(kernel->storage, x, x_values, count);
     elements_store(kernel->storage, residual, residual_values, count);
     elements_store(kernel->param, gammas, gammas_values, hidden);
@@ -76,17 +76,17 @@ static void prepare(const ln_kernel *kernel, ln_problem *problem, shape shape, s
     kernel->run(problem, &tensors);
 }
 
-static void expect_same(const ln_kernel *kernel, shape shape, const unsigned char *found,
+static void expect_same(const ln_kernel *kernel, shape extent, const unsigned char *found,
                         size_t stride, const unsigned char *expected, const char *what)
 {
-    size_t size = element_size(kernel->storage), hidden = shape.hidden;
-    for (size_t r = 0; r < shape.rows; r++)
+    size_t size = element_size(kernel->storage), hidden = extent.hidden;
+    for (size_t r = 0; r < extent.rows; r++)
         if (memcmp(found + r * stride * size, expected + r * hidden * size, hidden * size) != 0)
             fail_msg("%s, hidden %zu, row %zu of %zu: %s differs from the plain call's",
-                     kernel->name, hidden, r, shape.rows, what);
+                     kernel->name, hidden, r, extent.rows, what);
 }
 
-static void each(void (*check)(const ln_kernel *kernel, shape shape, size_t seed))
+static void each(void (*check)(const ln_kernel *kernel, shape extent, size_t seed))
 {
     const ln_kernel *kernel;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
@@ -96,12 +96,12 @@ static void each(void (*check)(const ln_kernel *kernel, shape shape, size_t seed
                     check(kernel, shapes[s], 1 + s * 5 + c * 11 + k);
 }
 
-static void check_residual(const ln_kernel *kernel, shape shape, size_t seed)
+static void check_residual(const ln_kernel *kernel, shape extent, size_t seed)
 {
     ln_problem problem;
     enum { APART, SUM_IS_X, SUM_IS_RESIDUAL, Y_IS_X, Y_IS_X_SUM_IS_RESIDUAL, NO_SUM, LAYOUTS };
-    for (int layout = 0; layout < LAYOUTS; layout++) {
-        prepare(kernel, &problem, shape, seed, 1);
+    for (int places = 0; places < LAYOUTS; places++) {
+        prepare(kernel, &problem, extent, seed, 1);
         statistics_room mean[MOST_ROWS], rstd[MOST_ROWS];
         ln_tensors tensors = {.x = x,
                               .residual = residual,
@@ -111,20 +111,20 @@ static void check_residual(const ln_kernel *kernel, shape shape, size_t seed)
                               .sum = sum,
                               .mean = mean,
                               .rstd = rstd};
-        if (layout == Y_IS_X || layout == Y_IS_X_SUM_IS_RESIDUAL)
+        if (places == Y_IS_X || places == Y_IS_X_SUM_IS_RESIDUAL)
             tensors.y = x;
-        if (layout == SUM_IS_X)
+        if (places == SUM_IS_X)
             tensors.sum = x;
-        if (layout == SUM_IS_RESIDUAL || layout == Y_IS_X_SUM_IS_RESIDUAL)
+        if (places == SUM_IS_RESIDUAL || places == Y_IS_X_SUM_IS_RESIDUAL)
             tensors.sum = residual;
-        if (layout == NO_SUM)
+        if (places == NO_SUM)
             tensors.sum = NULL;
         kernel->run(&problem, &tensors);
-        expect_same(kernel, shape, tensors.y, shape.hidden, plain_y, "y");
+        expect_same(kernel, extent, tensors.y, extent.hidden, plain_y, "y");
         if (tensors.sum)
-            expect_same(kernel, shape, tensors.sum, shape.hidden, plain_x, "sum");
-        assert_memory_equal(mean, plain_mean, shape.rows * statistic_size(kernel));
-        assert_memory_equal(rstd, plain_rstd, shape.rows * statistic_size(kernel));
+            expect_same(kernel, extent, tensors.sum, extent.hidden, plain_x, "sum");
+        assert_memory_equal(mean, plain_mean, extent.rows * statistic_size(kernel));
+        assert_memory_equal(rstd, plain_rstd, extent.rows * statistic_size(kernel));
     }
 }
 
@@ -150,17 +150,17 @@ static guarded guarded_create(size_t bytes)
     return (guarded){pages + page, size};
 }
 
-static void guarded_destroy(guarded guarded)
+static void guarded_destroy(guarded fenced)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    assert_int_equal(munmap(guarded.pages - page, guarded.size + 2 * page), 0);
+    assert_int_equal(munmap(fenced.pages - page, fenced.size + 2 * page), 0);
 }
 
 /* Bytes flush with the page behind, or with the page before; all else is a pattern. */
-static unsigned char *guarded_bytes(guarded guarded, size_t count, int behind)
+static unsigned char *guarded_bytes(guarded fenced, size_t count, int behind)
 {
-    memset(guarded.pages, 0x5a, guarded.size);
-    return behind ? guarded.pages + guarded.size - count : guarded.pages;
+    memset(fenced.pages, 0x5a, fenced.size);
+    return behind ? fenced.pages + fenced.size - count : fenced.pages;
 }
 
 /* Rows of so many bytes, so many bytes apart. */
@@ -171,11 +171,11 @@ static void spread(size_t rows, unsigned char *to, const unsigned char *from, si
         memcpy(to + r * stride, from + r * row, row);
 }
 
-static void expect_gaps_untouched(const ln_kernel *kernel, guarded guarded, size_t rows,
+static void expect_gaps_untouched(const ln_kernel *kernel, guarded fenced, size_t rows,
                                   const unsigned char *first, size_t row, size_t stride)
 {
-    const unsigned char *end = guarded.pages + guarded.size;
-    for (const unsigned char *p = guarded.pages; p < end; p++) {
+    const unsigned char *end = fenced.pages + fenced.size;
+    for (const unsigned char *p = fenced.pages; p < end; p++) {
         size_t at = (size_t)(p - first);
         int inside = p >= first && at < (rows - 1) * stride + row && at % stride < row;
         if (!inside && *p != 0x5a)
@@ -188,10 +188,10 @@ enum { X, RESIDUAL, GAMMA, BETA, Y, SUM, MEAN, RSTD, BUFFERS };
 static guarded whole[BUFFERS], buffers[BUFFERS];
 
 /* Of the whole buffers as much as these rows need, and up to a page, next to the guard. */
-static void narrow_buffers(shape shape, int behind)
+static void narrow_buffers(shape extent, int behind)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t size = (shape.rows * (shape.hidden + 2 * GAP) * LARGEST_ELEMENT / page + 1) * page;
+    size_t size = (extent.rows * (extent.hidden + 2 * GAP) * LARGEST_ELEMENT / page + 1) * page;
     for (size_t b = 0; b < BUFFERS; b++) {
         buffers[b] = whole[b];
         if (size >= whole[b].size)
@@ -201,58 +201,58 @@ static void narrow_buffers(shape shape, int behind)
     }
 }
 
-static void check_guards(const ln_kernel *kernel, shape shape, size_t seed)
+static void check_guards(const ln_kernel *kernel, shape extent, size_t seed)
 {
     ln_problem problem;
-    size_t hidden = shape.hidden, strides[4], size = element_size(kernel->storage),
+    size_t hidden = extent.hidden, strides[4], size = element_size(kernel->storage),
            param = element_size(kernel->param);
-    prepare(kernel, &problem, shape, seed, 1);
+    prepare(kernel, &problem, extent, seed, 1);
     for (size_t i = 0; i < 4; i++) /* one of them dense */
         strides[i] = hidden + (seed + i) % 4 * (GAP - 3);
     problem.x_stride = strides[0], problem.residual_stride = strides[1];
     problem.y_stride = strides[2], problem.sum_stride = strides[3];
-    size_t statistics = shape.rows * statistic_size(kernel), row = hidden * size;
+    size_t statistics = extent.rows * statistic_size(kernel), row = hidden * size;
     for (int behind = 0; behind < 2; behind++) {
-        narrow_buffers(shape, behind);
+        narrow_buffers(extent, behind);
         unsigned char *at[BUFFERS];
         for (size_t b = 0; b < BUFFERS; b++) {
             static const int stride_of[BUFFERS] = {0, 1, -1, -1, 2, 3, -2, -2};
             int s = stride_of[b];
             at[b] = guarded_bytes(buffers[b],
-                                  s >= 0 ? ((shape.rows - 1) * strides[s] + hidden) * size
+                                  s >= 0 ? ((extent.rows - 1) * strides[s] + hidden) * size
                                          : (s == -1 ? hidden * param : statistics),
                                   behind);
         }
-        spread(shape.rows, at[X], x, row, strides[0] * size);
-        spread(shape.rows, at[RESIDUAL], residual, row, strides[1] * size);
+        spread(extent.rows, at[X], x, row, strides[0] * size);
+        spread(extent.rows, at[RESIDUAL], residual, row, strides[1] * size);
         memcpy(at[GAMMA], gammas, hidden * param);
         memcpy(at[BETA], betas, hidden * param);
         const ln_tensors tensors = {at[X], at[RESIDUAL], at[GAMMA], at[BETA],
                                     at[Y], at[SUM],      at[MEAN],  at[RSTD]};
         kernel->run(&problem, &tensors);
-        expect_same(kernel, shape, at[Y], strides[2], plain_y, "y");
-        expect_same(kernel, shape, at[SUM], strides[3], plain_x, "sum");
-        expect_gaps_untouched(kernel, buffers[Y], shape.rows, at[Y], row, strides[2] * size);
-        expect_gaps_untouched(kernel, buffers[SUM], shape.rows, at[SUM], row, strides[3] * size);
+        expect_same(kernel, extent, at[Y], strides[2], plain_y, "y");
+        expect_same(kernel, extent, at[SUM], strides[3], plain_x, "sum");
+        expect_gaps_untouched(kernel, buffers[Y], extent.rows, at[Y], row, strides[2] * size);
+        expect_gaps_untouched(kernel, buffers[SUM], extent.rows, at[SUM], row, strides[3] * size);
         expect_gaps_untouched(kernel, buffers[MEAN], 1, at[MEAN], statistics, statistics);
         expect_gaps_untouched(kernel, buffers[RSTD], 1, at[RSTD], statistics, statistics);
     }
 }
 
 /* The plain rows of check_guards all go through residual; this one has none. */
-static void check_guards_without_residual(const ln_kernel *kernel, shape shape, size_t seed)
+static void check_guards_without_residual(const ln_kernel *kernel, shape extent, size_t seed)
 {
     ln_problem problem;
-    prepare(kernel, &problem, shape, seed, 0);
-    size_t hidden = shape.hidden, bytes = shape.rows * hidden * element_size(kernel->storage);
+    prepare(kernel, &problem, extent, seed, 0);
+    size_t hidden = extent.hidden, bytes = extent.rows * hidden * element_size(kernel->storage);
     for (int behind = 0; behind < 2; behind++) {
-        narrow_buffers(shape, behind);
+        narrow_buffers(extent, behind);
         unsigned char *from = guarded_bytes(buffers[X], bytes, behind);
         unsigned char *to = guarded_bytes(buffers[Y], bytes, behind);
         memcpy(from, plain_x, bytes);
         const ln_tensors tensors = {.x = from, .gamma = gammas, .beta = betas, .y = to};
         kernel->run(&problem, &tensors);
-        expect_same(kernel, shape, to, hidden, plain_y, "y");
+        expect_same(kernel, extent, to, hidden, plain_y, "y");
     }
 }
 
@@ -265,22 +265,22 @@ static void nothing_outside_the_rows(void **state)
 
 /* y over x, and with a residual the sum over that: each row is read before it is written, and what
  * lies between the rows stays as it was. */
-static void check_in_place(const ln_kernel *kernel, shape shape, size_t seed)
+static void check_in_place(const ln_kernel *kernel, shape extent, size_t seed)
 {
-    size_t hidden = shape.hidden, size = element_size(kernel->storage), row = hidden * size;
+    size_t hidden = extent.hidden, size = element_size(kernel->storage), row = hidden * size;
     size_t stride = hidden + seed / 2 % 2 * GAP,
-           bytes = ((shape.rows - 1) * stride + hidden) * size;
+           bytes = ((extent.rows - 1) * stride + hidden) * size;
     for (int adds = 0; adds < 2; adds++) {
         ln_problem problem;
-        prepare(kernel, &problem, shape, seed, adds);
+        prepare(kernel, &problem, extent, seed, adds);
         problem.x_stride = problem.y_stride = stride;
         problem.residual_stride = problem.sum_stride = stride;
         for (int behind = 0; behind < 2; behind++) {
-            narrow_buffers(shape, behind);
+            narrow_buffers(extent, behind);
             unsigned char *rows = guarded_bytes(buffers[Y], bytes, behind);
             unsigned char *added = guarded_bytes(buffers[SUM], bytes, behind);
-            spread(shape.rows, rows, adds ? x : plain_x, row, stride * size);
-            spread(shape.rows, added, residual, row, stride * size);
+            spread(extent.rows, rows, adds ? x : plain_x, row, stride * size);
+            spread(extent.rows, added, residual, row, stride * size);
             const ln_tensors tensors = {.x = rows,
                                         .residual = adds ? added : NULL,
                                         .gamma = gammas,
@@ -288,10 +288,10 @@ static void check_in_place(const ln_kernel *kernel, shape shape, size_t seed)
                                         .y = rows,
                                         .sum = adds ? added : NULL};
             kernel->run(&problem, &tensors);
-            expect_same(kernel, shape, rows, stride, plain_y, "y in place");
-            expect_same(kernel, shape, added, stride, adds ? plain_x : residual, "sum in place");
-            expect_gaps_untouched(kernel, buffers[Y], shape.rows, rows, row, stride * size);
-            expect_gaps_untouched(kernel, buffers[SUM], shape.rows, added, row, stride * size);
+            expect_same(kernel, extent, rows, stride, plain_y, "y in place");
+            expect_same(kernel, extent, added, stride, adds ? plain_x : residual, "sum in place");
+            expect_gaps_untouched(kernel, buffers[Y], extent.rows, rows, row, stride * size);
+            expect_gaps_untouched(kernel, buffers[SUM], extent.rows, added, row, stride * size);
         }
     }
 }

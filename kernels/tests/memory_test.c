@@ -21,12 +21,12 @@ static const shape shapes[] = {
     {37, 1}, {37, 9}, {37, 33}, {18, 128}, {11, 250}, {3, 1041}, {3, 2065}};
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
-static void *filled(numbers *numbers, ln_type type, size_t count)
+static void *filled(numbers *draws, ln_type type, size_t count)
 {
     void *elements = malloc(count * element_size(type));
     assert_non_null(elements);
     for (size_t i = 0; i < count; i++)
-        element_put(type, elements, i, 1 + numbers_normal(numbers));
+        element_put(type, elements, i, 1 + numbers_normal(draws));
     return elements;
 }
 
@@ -47,22 +47,22 @@ static void expect_numbers(const ln_kernel *kernel, ln_type type, const void *el
                      what);
 }
 
-static void check(const ln_kernel *kernel, shape shape, size_t convention, int form)
+static void check(const ln_kernel *kernel, shape extent, size_t convention, int form)
 {
-    size_t rows = shape.rows, hidden = shape.hidden;
-    numbers numbers = {hidden};
+    size_t rows = extent.rows, hidden = extent.hidden;
+    numbers draws = {hidden};
     size_t count = rows * hidden, size = element_size(kernel->storage);
     ln_problem problem =
         problem_of(types_of(kernel), rows, hidden, convention_number(convention % CONVENTIONS));
     ln_affine affine = problem.convention.affine;
-    size_t parameters = affine == LN_AFFINE_SCALAR ? 1 : hidden;
-    void *x = filled(&numbers, kernel->storage, count);
+    size_t parameters = ln_parameter_elements(affine, hidden);
+    void *x = filled(&draws, kernel->storage, count);
     void *residual =
-        form == NO_RESIDUAL || form == IN_PLACE ? NULL : filled(&numbers, kernel->storage, count);
-    void *gamma = affine == LN_AFFINE_NONE ? NULL : filled(&numbers, kernel->param, parameters);
+        form == NO_RESIDUAL || form == IN_PLACE ? NULL : filled(&draws, kernel->storage, count);
+    void *gamma = affine == LN_AFFINE_NONE ? NULL : filled(&draws, kernel->param, parameters);
     void *beta = affine == LN_AFFINE_NONE || affine == LN_AFFINE_GAMMA
                      ? NULL
-                     : filled(&numbers, kernel->param, parameters);
+                     : filled(&draws, kernel->param, parameters);
     void *other_y = unwritten(count * size), *other_sum = unwritten(count * size);
     void *y = form >= IN_PLACE ? x : other_y;
     void *sum = form == SUM ? other_sum : form == SUM_IN_PLACE ? residual : NULL;

@@ -2,24 +2,24 @@
 
 #include <math.h>
 
-uint64_t numbers_next(numbers *numbers)
+uint64_t numbers_next(numbers *draws)
 {
-    uint64_t z = numbers->state += 0x9e3779b97f4a7c15u;
+    uint64_t z = draws->state += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
 }
 
-double numbers_uniform(numbers *numbers)
+double numbers_uniform(numbers *draws)
 {
-    return ((double)(numbers_next(numbers) >> 11) + 0.5) * 0x1p-53;
+    return ((double)(numbers_next(draws) >> 11) + 0.5) * 0x1p-53;
 }
 
-double numbers_normal(numbers *numbers)
+double numbers_normal(numbers *draws)
 {
     double sum = -6;
     for (int i = 0; i < 12; i++)
-        sum += numbers_uniform(numbers);
+        sum += numbers_uniform(draws);
     return sum;
 }
 
@@ -115,45 +115,45 @@ void oracle_row(const ln_convention *convention, size_t hidden, const double *x,
 
 /* Whether an infinite y may be what such an exact value is rounded to: where the storage type
  * rounds to infinity, or nearer to that than what is allowed. */
-static bool may_be_infinite(const claim *claim, double exact, double y, double allowed)
+static bool may_be_infinite(const claim *claimed, double exact, double y, double allowed)
 {
-    format format = element_format(claim->storage);
-    double least = ldexp(1 - ldexp(1, -format.bits - 1), format.most) * 2;
+    format kind = element_format(claimed->storage);
+    double least = ldexp(1 - ldexp(1, -kind.bits - 1), kind.most) * 2;
     return signbit(y) == signbit(exact) && fabs(exact) + allowed >= least * (1 - 0x1p-50);
 }
 
-double claim_used(const claim *claim, size_t i, double y)
+double claim_used(const claim *claimed, size_t i, double y)
 {
-    bool claims = isfinite(claim->bound.xhat_abs);
-    if (claim->oracle->is_nan)
+    bool claims = isfinite(claimed->bound.xhat_abs);
+    if (claimed->oracle->is_nan)
         return isnan(y) || !claims ? 0 : INFINITY;
     if (!claims)
         return 0;
-    double g = fabs(gamma_of(claim->convention, claim->gamma, i));
-    double b = fabs(beta_of(claim->convention, claim->beta, i));
-    format format = element_format(claim->storage);
-    double smallest = ldexp(1, format.least - format.bits + 1);
-    double allowed = g * claim->bound.xhat_abs +
-                     claim->bound.affine_rel * (g * claim->oracle->max_xhat + b) + 2 * smallest;
+    double g = fabs(gamma_of(claimed->convention, claimed->gamma, i));
+    double b = fabs(beta_of(claimed->convention, claimed->beta, i));
+    format kind = element_format(claimed->storage);
+    double smallest = ldexp(1, kind.least - kind.bits + 1);
+    double allowed = g * claimed->bound.xhat_abs +
+                     claimed->bound.affine_rel * (g * claimed->oracle->max_xhat + b) + 2 * smallest;
     if (isinf(y))
-        return may_be_infinite(claim, (double)claim->exact[i], y, allowed) ? 0 : INFINITY;
-    quad error = (quad)y - claim->exact[i];
+        return may_be_infinite(claimed, (double)claimed->exact[i], y, allowed) ? 0 : INFINITY;
+    quad error = (quad)y - claimed->exact[i];
     double share = fabs((double)error) / allowed;
     return isnan(share) ? INFINITY : share;
 }
 
-size_t claim_first_breach(const claim *claim, const void *y)
+size_t claim_first_breach(const claim *claimed, const void *y)
 {
-    for (size_t i = 0; i < claim->hidden; i++)
-        if (claim_used(claim, i, element_get(claim->storage, y, i)) > 1)
+    for (size_t i = 0; i < claimed->hidden; i++)
+        if (claim_used(claimed, i, element_get(claimed->storage, y, i)) > 1)
             return i;
-    return claim->hidden;
+    return claimed->hidden;
 }
 
-double claim_most_used(const claim *claim, const void *y)
+double claim_most_used(const claim *claimed, const void *y)
 {
     double most = 0;
-    for (size_t i = 0; i < claim->hidden; i++)
-        most = fmax(most, claim_used(claim, i, element_get(claim->storage, y, i)));
+    for (size_t i = 0; i < claimed->hidden; i++)
+        most = fmax(most, claim_used(claimed, i, element_get(claimed->storage, y, i)));
     return most;
 }

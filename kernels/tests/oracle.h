@@ -22,7 +22,7 @@ typedef struct oracle {
 
 /* x is the row after the residual was added, exactly: doubles hold every type. */
 void oracle_row(const ln_convention *convention, size_t hidden, const double *x,
-                const double *gamma, const double *beta, quad *exact, oracle *oracle);
+                const double *gamma, const double *beta, quad *exact, oracle *truth);
 
 /* What the elements of a row are held to. */
 typedef struct claim {
@@ -38,21 +38,21 @@ typedef struct claim {
 
 /* error / allowed error of one element, infinite for a wrong class. Where the bound makes no claim,
  * 0. */
-double claim_used(const claim *claim, size_t i, double y);
+double claim_used(const claim *claimed, size_t i, double y);
 
 /* The first element of y that the claim forbids; hidden if there is none. */
-size_t claim_first_breach(const claim *claim, const void *y);
+size_t claim_first_breach(const claim *claimed, const void *y);
 
 /* The most of a finite bound that an element uses up. */
-double claim_most_used(const claim *claim, const void *y);
+double claim_most_used(const claim *claimed, const void *y);
 
 /* Deterministic numbers for tests: a 64-bit mixer (Steele et al., "SplitMix", OOPSLA 2014) of a
  * counter. */
 typedef struct numbers {
     uint64_t state;
 } numbers;
-uint64_t numbers_next(numbers *numbers);
-double numbers_uniform(numbers *numbers); /* (0, 1) */
-double numbers_normal(numbers *numbers);  /* mean 0, variance 1: 12 uniforms */
+uint64_t numbers_next(numbers *draws);
+double numbers_uniform(numbers *draws); /* (0, 1) */
+double numbers_normal(numbers *draws);  /* mean 0, variance 1: 12 uniforms */
 
 #endif

@@ -19,32 +19,32 @@ typedef struct output {
 static float x[SIZE], residual[SIZE], gamma_values[LONG], beta_values[LONG];
 static output alone, together;
 
-static void fill_floats(numbers *numbers, float *to, size_t count, double mean)
+static void fill_floats(numbers *draws, float *to, size_t count, double mean)
 {
     for (size_t i = 0; i < count; i++)
-        to[i] = (float)(mean + numbers_normal(numbers));
+        to[i] = (float)(mean + numbers_normal(draws));
 }
 
 static void fill(void)
 {
-    numbers numbers = {5};
-    fill_floats(&numbers, x, SIZE, 3);
-    fill_floats(&numbers, residual, SIZE, 0);
-    fill_floats(&numbers, gamma_values, LONG, 1);
-    fill_floats(&numbers, beta_values, LONG, 0);
+    numbers draws = {5};
+    fill_floats(&draws, x, SIZE, 3);
+    fill_floats(&draws, residual, SIZE, 0);
+    fill_floats(&draws, gamma_values, LONG, 1);
+    fill_floats(&draws, beta_values, LONG, 0);
 }
 
-static ln_tensors tensors_into(output *output, int with_residual)
+static ln_tensors tensors_into(output *result, int with_residual)
 {
-    memset(output, 0x55, sizeof *output);
+    memset(result, 0x55, sizeof *result);
     return (ln_tensors){.x = x,
                         .residual = with_residual ? residual : NULL,
                         .gamma = gamma_values,
                         .beta = beta_values,
-                        .y = output->y,
-                        .sum = with_residual ? output->sum : NULL,
-                        .mean = output->mean,
-                        .rstd = output->rstd};
+                        .y = result->y,
+                        .sum = with_residual ? result->sum : NULL,
+                        .mean = result->mean,
+                        .rstd = result->rstd};
 }
 
 static ln_problem strided(size_t rows)

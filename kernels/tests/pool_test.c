@@ -36,16 +36,16 @@ typedef struct counts {
 
 static void count_part(void *context, unsigned part)
 {
-    counts *counts = context;
-    counts->done[part]++;
-    counts->by[part] = pthread_self();
-    counts->rounding[part] = fegetround();
+    counts *seen = context;
+    seen->done[part]++;
+    seen->by[part] = pthread_self();
+    seen->rounding[part] = fegetround();
 }
 
-static void assert_each_once(const counts *counts, unsigned parts)
+static void assert_each_once(const counts *seen, unsigned parts)
 {
     for (unsigned part = 0; part < MOST_PARTS; part++)
-        assert_int_equal(counts->done[part], part < parts);
+        assert_int_equal(seen->done[part], part < parts);
 }
 
 static void every_part_runs_once(void **state)
@@ -55,13 +55,13 @@ static void every_part_runs_once(void **state)
         assert_int_equal(ln_pool_resize(threads), LN_OK);
         assert_int_equal(ln_pool_threads(), threads);
         for (unsigned parts = 0; parts <= 12; parts++) {
-            counts counts = {0};
-            ln_pool_run(parts, count_part, &counts);
-            assert_each_once(&counts, parts);
+            counts seen = {0};
+            ln_pool_run(parts, count_part, &seen);
+            assert_each_once(&seen, parts);
             for (unsigned part = 0; part < parts; part++)
-                assert_true(pthread_equal(counts.by[part], counts.by[part % threads]));
+                assert_true(pthread_equal(seen.by[part], seen.by[part % threads]));
             for (unsigned part = 1; part < parts && part < threads; part++)
-                assert_false(pthread_equal(counts.by[part], pthread_self()));
+                assert_false(pthread_equal(seen.by[part], pthread_self()));
         }
     }
 }
@@ -71,10 +71,10 @@ static void jobs_follow_each_other(void **state)
     (void)state;
     assert_int_equal(ln_pool_resize(3), LN_OK);
     for (int i = 0; i < 2000; i++) {
-        counts counts = {0};
+        counts seen = {0};
         unsigned parts = 1 + (unsigned)i % 7;
-        ln_pool_run(parts, count_part, &counts);
-        assert_each_once(&counts, parts);
+        ln_pool_run(parts, count_part, &seen);
+        assert_each_once(&seen, parts);
         /* Long enough for the threads to fall asleep, once in a while. */
         if (i % 100 == 0)
             nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
@@ -85,10 +85,10 @@ static void *call_often(void *context)
 {
     atomic_uint *wrong = context;
     for (int i = 0; i < 300; i++) {
-        counts counts = {0};
-        ln_pool_run(6, count_part, &counts);
+        counts seen = {0};
+        ln_pool_run(6, count_part, &seen);
         for (unsigned part = 0; part < MOST_PARTS; part++)
-            atomic_fetch_add(wrong, counts.done[part] != (part < 6));
+            atomic_fetch_add(wrong, seen.done[part] != (part < 6));
     }
     return NULL;
 }
@@ -130,25 +130,25 @@ static void parts_round_as_the_caller(void **state)
     assert_int_equal(ln_pool_resize(3), LN_OK);
     const int modes[] = {FE_UPWARD, FE_TONEAREST, FE_DOWNWARD, FE_TONEAREST};
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        counts counts = {0};
+        counts seen = {0};
         fesetround(modes[i]);
-        ln_pool_run(3, count_part, &counts);
+        ln_pool_run(3, count_part, &seen);
         fesetround(FE_TONEAREST);
         for (unsigned part = 0; part < 3; part++)
-            assert_int_equal(counts.rounding[part], modes[i]);
+            assert_int_equal(seen.rounding[part], modes[i]);
     }
 }
 
 /* 0: everything as it should be in a child. */
 static int child_works(void)
 {
-    counts counts = {0};
+    counts seen = {0};
     alarm(20);
-    ln_pool_run(4, count_part, &counts);
+    ln_pool_run(4, count_part, &seen);
     for (unsigned part = 0; part < 4; part++)
-        if (counts.done[part] != 1)
+        if (seen.done[part] != 1)
             return 1;
-    if (ln_pool_threads() != 3 || pthread_equal(counts.by[1], pthread_self()))
+    if (ln_pool_threads() != 3 || pthread_equal(seen.by[1], pthread_self()))
         return 2;
     return ln_pool_resize(1) == LN_OK ? 0 : 3;
 }
@@ -167,35 +167,35 @@ static void a_child_has_threads_of_its_own(void **state)
     (void)state;
     if (forks_are_skipped("threads of a child"))
         return;
-    counts counts = {0};
+    counts seen = {0};
     int status = -1;
     assert_int_equal(ln_pool_resize(3), LN_OK);
-    ln_pool_run(3, count_part, &counts);
+    ln_pool_run(3, count_part, &seen);
     pid_t child = fork();
     if (child == 0)
         _exit(child_works());
     assert_true(child > 0 && waitpid(child, &status, 0) == child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
-    memset(&counts, 0, sizeof counts);
-    ln_pool_run(3, count_part, &counts);
-    assert_each_once(&counts, 3);
+    memset(&seen, 0, sizeof seen);
+    ln_pool_run(3, count_part, &seen);
+    assert_each_once(&seen, 3);
 }
 
 #ifndef SANITIZED
 /* With no address space for stacks. */
 static int refused_threads_are_told(void)
 {
-    counts counts = {0};
+    counts seen = {0};
     const struct rlimit little = {1 << 20, 1 << 20};
     alarm(20);
     if (ln_pool_resize(2) != LN_OK || setrlimit(RLIMIT_AS, &little) != 0)
         return 1;
     if (ln_pool_resize(40) != LN_ERROR_THREADS || ln_pool_threads() != 2)
         return 2;
-    ln_pool_run(MOST_PARTS, count_part, &counts);
+    ln_pool_run(MOST_PARTS, count_part, &seen);
     for (unsigned part = 0; part < MOST_PARTS; part++)
-        if (counts.done[part] != 1)
+        if (seen.done[part] != 1)
             return 3;
     return 0;
 }

@@ -26,12 +26,12 @@ static uint64_t hash_rows(uint64_t hash, ln_type type, size_t count)
 
 static void fill(const ln_kernel *kernel, size_t hidden)
 {
-    numbers numbers = {hidden};
+    numbers draws = {hidden};
     for (size_t i = 0; i < ROWS * hidden; i++)
-        x_values[i] = numbers_normal(&numbers) + (i / hidden == 1 ? 1e4 : 0.25);
+        x_values[i] = numbers_normal(&draws) + (i / hidden == 1 ? 1e4 : 0.25);
     for (size_t i = 0; i < hidden; i++) {
-        gamma_values[i] = numbers_normal(&numbers);
-        beta_values[i] = numbers_normal(&numbers);
+        gamma_values[i] = numbers_normal(&draws);
+        beta_values[i] = numbers_normal(&draws);
     }
     elements_store(kernel->storage, x, x_values, ROWS * hidden);
     elements_store(kernel->param, gammas, gamma_values, hidden);

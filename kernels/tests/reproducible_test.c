@@ -11,13 +11,13 @@ static float y[ROWS * LARGEST], first_y[ROWS * LARGEST];
 static float statistics[2][ROWS], first_statistics[2][ROWS];
 
 /* Rows in which another order of summation, or a fused operation, shows. */
-static void fill(numbers *numbers, size_t hidden)
+static void fill(numbers *draws, size_t hidden)
 {
     static const double means[ROWS] = {0, 3, -1e4, 1e6}, deviations[ROWS] = {1, 1e3, 1, 1e-3};
     for (size_t r = 0; r < ROWS; r++)
-        fill_normal(numbers, x_values + r * hidden, hidden, means[r], deviations[r]);
-    fill_normal(numbers, gammas_values, hidden, 1, 1);
-    fill_normal(numbers, betas_values, hidden, 0, 1);
+        fill_normal(draws, x_values + r * hidden, hidden, means[r], deviations[r]);
+    fill_normal(draws, gammas_values, hidden, 1, 1);
+    fill_normal(draws, betas_values, hidden, 0, 1);
     elements_store(LN_F32, x, x_values, ROWS * hidden);
     elements_store(LN_F32, gammas, gammas_values, hidden);
     elements_store(LN_F32, betas, betas_values, hidden);
@@ -55,9 +55,9 @@ static size_t compare(const ln_problem *problem)
 static void same_bits_everywhere(void **state)
 {
     (void)state;
-    numbers numbers = {11};
+    numbers draws = {11};
     for (size_t hidden = 2; hidden <= LARGEST; hidden += hidden < 260 ? 1 : 61) {
-        fill(&numbers, hidden);
+        fill(&draws, hidden);
         for (size_t c = hidden % 3; c < CONVENTIONS; c += 3) {
             ln_problem problem = problem_of(f32, ROWS, hidden, convention_number(c));
             assert_true(compare(&problem) > 0);

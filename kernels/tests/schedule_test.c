@@ -49,12 +49,10 @@ static const ln_kernel *plain_kernel(const ln_kernel *kernel)
 {
     static const char *const schedules[] = {"plain", "fused", "pipelined"};
     const ln_kernel *other;
-    if (strcmp(kernel->schedule, "transposed") == 0)
-        return kernel;
-    for (size_t k = 0; strcmp(kernel->schedule, "transposed_nt") == 0; k++)
-        if (strcmp((other = kernel_number(k))->schedule, "transposed") == 0 &&
-            is_made_like(kernel, other))
-            return other;
+    for (size_t k = 0; strncmp(kernel->schedule, "transposed", 10) == 0; k++)
+        if (!(other = kernel_number(k)) ||
+            (strcmp(other->schedule, "transposed") == 0 && is_made_like(kernel, other)))
+            return other ? other : kernel;
     for (size_t i = 0; i < sizeof(schedules) / sizeof(schedules[0]); i++) {
         if (strcmp(kernel->schedule, schedules[i]) == 0)
             return NULL;
@@ -66,95 +64,95 @@ static const ln_kernel *plain_kernel(const ln_kernel *kernel)
 }
 
 /* Every third row begins far from its mean, which takes shifted statistics a second sweep; means
- * of three standard deviations take checked ones another. Some y are as small as numbers get. */
-static void fill(const ln_kernel *kernel, const layout *layout, size_t seed)
+ * of three standard deviations take those of retry another. Some y are as small as numbers get. */
+static void fill(const ln_kernel *kernel, const layout *places, size_t seed)
 {
-    numbers numbers = {seed};
-    size_t count = layout->rows * layout->stride;
+    numbers draws = {seed};
+    size_t count = places->rows * places->stride;
     double size = seed % 5 == 0 ? 0x1p-130 : 1;
-    fill_normal(&numbers, x_values, count, seed % 2 ? 3 : 0.5, 1);
-    fill_normal(&numbers, residual_values, count, -1, 2);
-    fill_normal(&numbers, gammas_values, layout->hidden, size, size / 4);
-    fill_normal(&numbers, betas_values, layout->hidden, 0, size / 2);
-    for (size_t r = 0; r < layout->rows; r += 3)
-        for (size_t i = 0; i < layout->hidden / 8; i++)
-            x_values[r * layout->stride + i] += 1000;
+    fill_normal(&draws, x_values, count, seed % 2 ? 3 : 0.5, 1);
+    fill_normal(&draws, residual_values, count, -1, 2);
+    fill_normal(&draws, gammas_values, places->hidden, size, size / 4);
+    fill_normal(&draws, betas_values, places->hidden, 0, size / 2);
+    for (size_t r = 0; r < places->rows; r += 3)
+        for (size_t i = 0; i < places->hidden / 8; i++)
+            x_values[r * places->stride + i] += 1000;
     elements_store(kernel->storage, x, x_values, count);
     elements_store(kernel->storage, residual, residual_values, count);
-    elements_store(kernel->param, gammas, gammas_values, layout->hidden);
-    elements_store(kernel->param, betas, betas_values, layout->hidden);
+    elements_store(kernel->param, gammas, gammas_values, places->hidden);
+    elements_store(kernel->param, betas, betas_values, places->hidden);
 }
 
-static void expect_row(const ln_kernel *kernel, const layout *layout, size_t r, const void *found,
+static void expect_row(const ln_kernel *kernel, const layout *places, size_t r, const void *found,
                        const void *expected, size_t bytes, const char *what)
 {
     if (memcmp(found, expected, bytes) != 0)
         fail_msg("%s, %zu rows of %zu, stride %zu, y at %zu, form %d, in place %d: %s of row %zu",
-                 kernel->name, layout->rows, layout->hidden, layout->stride, layout->offset,
-                 layout->form, layout->in_place, what, r);
+                 kernel->name, places->rows, places->hidden, places->stride, places->offset,
+                 places->form, places->in_place, what, r);
 }
 
 /* Row r of the call against `plain` called with it alone. */
 static void check_row(const ln_kernel *kernel, const ln_kernel *plain, const ln_problem *problem,
-                      const ln_tensors *found, const layout *layout, size_t r)
+                      const ln_tensors *found, const layout *places, size_t r)
 {
-    size_t size = element_size(kernel->storage), at = r * layout->stride * size;
-    size_t bytes = layout->hidden * size, statistic = statistic_size(kernel);
+    size_t size = element_size(kernel->storage), at = r * places->stride * size;
+    size_t bytes = places->hidden * size, statistic = statistic_size(kernel);
     statistics_room mean, rstd;
     ln_problem one = *problem;
     one.rows = 1;
     ln_tensors tensors = {
         .x = x + at, .gamma = gammas, .beta = betas, .y = plain_y, .mean = &mean, .rstd = &rstd};
-    if (layout->form != NO_RESIDUAL)
+    if (places->form != NO_RESIDUAL)
         tensors.residual = residual + at;
-    if (layout->form >= SUM)
+    if (places->form >= SUM)
         tensors.sum = plain_sum;
     plain->run(&one, &tensors);
-    expect_row(kernel, layout, r, (unsigned char *)found->y + at, plain_y, bytes, "y");
+    expect_row(kernel, places, r, (unsigned char *)found->y + at, plain_y, bytes, "y");
     if (found->sum)
-        expect_row(kernel, layout, r, (unsigned char *)found->sum + at, plain_sum, bytes, "sum");
-    expect_row(kernel, layout, r, (unsigned char *)found->mean + r * statistic, &mean, statistic,
+        expect_row(kernel, places, r, (unsigned char *)found->sum + at, plain_sum, bytes, "sum");
+    expect_row(kernel, places, r, (unsigned char *)found->mean + r * statistic, &mean, statistic,
                "mean");
-    expect_row(kernel, layout, r, (unsigned char *)found->rstd + r * statistic, &rstd, statistic,
+    expect_row(kernel, places, r, (unsigned char *)found->rstd + r * statistic, &rstd, statistic,
                "rstd");
 }
 
-static void check_layout(const ln_kernel *kernel, const ln_kernel *plain, const layout *layout,
+static void check_layout(const ln_kernel *kernel, const ln_kernel *plain, const layout *places,
                          size_t seed)
 {
     statistics_room means[MOST_ROWS], rstds[MOST_ROWS];
     size_t size = element_size(kernel->storage);
-    size_t whole = layout->rows * layout->stride * size;
-    fill(kernel, layout, seed);
+    size_t whole = places->rows * places->stride * size;
+    fill(kernel, places, seed);
     memcpy(input, x, whole);
     memcpy(added, residual, whole);
     memset(y, 0x5a, sizeof(y));
-    ln_problem problem = problem_of(types_of(kernel), layout->rows, layout->hidden,
+    ln_problem problem = problem_of(types_of(kernel), places->rows, places->hidden,
                                     convention_number(seed % CONVENTIONS));
-    problem.x_stride = problem.y_stride = layout->stride;
-    problem.residual_stride = problem.sum_stride = layout->stride;
-    unsigned char *out = y + layout->offset * size;
-    if (layout->in_place)
+    problem.x_stride = problem.y_stride = places->stride;
+    problem.residual_stride = problem.sum_stride = places->stride;
+    unsigned char *out = y + places->offset * size;
+    if (places->in_place)
         memcpy(out, x, whole);
-    ln_tensors tensors = {.x = layout->in_place ? out : input,
+    ln_tensors tensors = {.x = places->in_place ? out : input,
                           .gamma = gammas,
                           .beta = betas,
                           .y = out,
                           .mean = means,
                           .rstd = rstds};
-    if (layout->form != NO_RESIDUAL)
+    if (places->form != NO_RESIDUAL)
         tensors.residual = added;
-    if (layout->form >= SUM)
-        tensors.sum = layout->form == SUM ? sum : added;
+    if (places->form >= SUM)
+        tensors.sum = places->form == SUM ? sum : added;
     kernel->run(&problem, &tensors);
-    for (size_t r = 0; r < layout->rows; r++)
-        check_row(kernel, plain, &problem, &tensors, layout, r);
-    for (size_t i = 0; i < sizeof(y) && !layout->in_place; i++) {
-        size_t behind = (i - layout->offset * size) / size; /* huge before y */
-        if (behind < layout->rows * layout->stride && behind % layout->stride < layout->hidden)
+    for (size_t r = 0; r < places->rows; r++)
+        check_row(kernel, plain, &problem, &tensors, places, r);
+    for (size_t i = 0; i < sizeof(y) && !places->in_place; i++) {
+        size_t behind = (i - places->offset * size) / size; /* huge before y */
+        if (behind < places->rows * places->stride && behind % places->stride < places->hidden)
             continue;
         if (y[i] != 0x5a)
-            expect_row(kernel, layout, behind / layout->stride, "", "x", 1, "outside");
+            expect_row(kernel, places, behind / places->stride, "", "x", 1, "outside");
     }
 }
 
@@ -176,13 +174,13 @@ static void rows_are_as_if_alone(void **state)
                 if ((sizes[s] > 1000 && !is_sampled(k, rows + s, 3)) ||
                     (rows > FEW_ROWS && sizes[s] > SHORT))
                     continue;
-                layout layout = {.rows = rows,
+                layout places = {.rows = rows,
                                  .hidden = sizes[s],
                                  .stride = sizes[s] + (mix % 2) * GAP,
                                  .offset = mix * 5 % 16,
                                  .form = (int)(mix % FORMS),
                                  .in_place = mix % 3 == 0};
-                check_layout(kernel, plain, &layout, 1 + mix + k);
+                check_layout(kernel, plain, &places, 1 + mix + k);
                 checked++;
             }
     }

@@ -16,16 +16,16 @@ static ln_tensors all_tensors(void)
     return (ln_tensors){.x = x, .gamma = gammas, .beta = betas, .y = y};
 }
 
-static void fill(types types, size_t hidden, size_t rows)
+static void fill(types pair, size_t hidden, size_t rows)
 {
-    numbers numbers = {hidden};
-    fill_normal(&numbers, x_values, rows * hidden, 1, 1);
-    fill_normal(&numbers, gammas_values, hidden, 1, 1);
-    fill_normal(&numbers, betas_values, hidden, 0, 1);
+    numbers draws = {hidden};
+    fill_normal(&draws, x_values, rows * hidden, 1, 1);
+    fill_normal(&draws, gammas_values, hidden, 1, 1);
+    fill_normal(&draws, betas_values, hidden, 0, 1);
     gammas_values[0] = 0;
-    elements_store(types.storage, x, x_values, rows * hidden);
-    elements_store(types.param, gammas, gammas_values, hidden);
-    elements_store(types.param, betas, betas_values, hidden);
+    elements_store(pair.storage, x, x_values, rows * hidden);
+    elements_store(pair.param, gammas, gammas_values, hidden);
+    elements_store(pair.param, betas, betas_values, hidden);
 }
 
 /* The middle row is NaN from end to end, the others are as they would be without it. */
@@ -89,8 +89,8 @@ static void check_affine_values(const ln_kernel *kernel, size_t hidden)
 {
     ln_problem problem = problem_of(types_of(kernel), 1, hidden, convention_number(26));
     ln_tensors tensors = all_tensors();
-    format format = element_format(kernel->storage);
-    double smallest = ldexp(1, format.least - format.bits + 1);
+    format kind = element_format(kernel->storage);
+    double smallest = ldexp(1, kind.least - kind.bits + 1);
     fill(types_of(kernel), hidden, 1);
     for (size_t i = 0; i < hidden; i++) {
         element_put(kernel->param, gammas, i, 0);
@@ -142,9 +142,9 @@ static void rows_may_be_none(void **state)
     assert_memory_equal(y, plain_y, sizeof(y));
 }
 
-static void check_choice(types types)
+static void check_choice(types pair)
 {
-    ln_problem problem = problem_of(types, 2, 100, convention_number(26));
+    ln_problem problem = problem_of(pair, 2, 100, convention_number(26));
     const char *name = ln_layernorm_kernel(&problem);
     assert_non_null(name);
     const ln_kernel *kernel, *taken = NULL, *best = NULL;
@@ -155,15 +155,15 @@ static void check_choice(types types)
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
         if (strcmp(kernel->statistics, taken->statistics) == 0 &&
             strcmp(kernel->apply, taken->apply) == 0 &&
-            strcmp(kernel->schedule, taken->schedule) == 0 && has_types(kernel, types) &&
+            strcmp(kernel->schedule, taken->schedule) == 0 && has_types(kernel, pair) &&
             kernel->unroll == taken->unroll)
             best = kernel; /* the table goes from worse to better */
     assert_string_equal(name, best->name);
-    fill(types, 100, 2);
+    fill(pair, 100, 2);
     ln_tensors tensors = all_tensors();
     best->run(&problem, &tensors);
     memcpy(plain_y, y, sizeof(y));
-    memset(y, 0, 200 * element_size(types.storage));
+    memset(y, 0, 200 * element_size(pair.storage));
     assert_int_equal(ln_layernorm(&problem, &tensors), LN_OK);
     assert_memory_equal(y, plain_y, sizeof(y));
 }
@@ -192,7 +192,7 @@ static void layernorm_takes_the_best_isa(void **state)
     assert_null(ln_layernorm_kernel(&problem));
     assert_null(ln_layernorm_kernel(NULL));
     assert_int_equal(ln_layernorm(&problem, &tensors), LN_ERROR_UNSUPPORTED);
-    assert_int_equal(ln_layernorm_with("fused_f32_scalar", &problem, &tensors),
+    assert_int_equal(ln_layernorm_with("shifted_two_mean_fused_f32_scalar", &problem, &tensors),
                      LN_ERROR_UNSUPPORTED);
 }
 
@@ -201,7 +201,8 @@ static void expect_argument_error(ln_problem problem, ln_tensors tensors, const 
     memset(y, 0x11, sizeof(y));
     memcpy(plain_y, y, sizeof(y));
     if (ln_layernorm(&problem, &tensors) != LN_ERROR_ARGUMENT ||
-        ln_layernorm_with("fused_f32_scalar", &problem, &tensors) != LN_ERROR_ARGUMENT)
+        ln_layernorm_with("shifted_two_mean_fused_f32_scalar", &problem, &tensors) !=
+            LN_ERROR_ARGUMENT)
         fail_msg("%s was not refused", what);
     assert_memory_equal(y, plain_y, sizeof(y));
 }

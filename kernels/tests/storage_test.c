@@ -79,8 +79,8 @@ static void check_rounding(const ln_kernel *kernel, size_t hidden)
     ln_convention convention = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
     ln_problem problem = problem_of(types_of(kernel), 1, hidden, convention);
     const ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
-    numbers numbers = {hidden};
-    fill_normal(&numbers, x_values, hidden, 0, 1);
+    numbers draws = {hidden};
+    fill_normal(&draws, x_values, hidden, 0, 1);
     elements_store(kernel->storage, x, x_values, hidden);
     memset(gammas, 0, sizeof(gammas));
     for (unsigned at = 0; at < 6 * 0x10000; at += (unsigned)hidden) {

@@ -5,25 +5,34 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-enum { FIELDS = 8, LENGTH = 64 };
-enum { STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA, UNROLL };
+enum { FIELDS = 9, LENGTH = 64 };
+enum { ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA, UNROLL };
 
 typedef struct line {
     char field[FIELDS][LENGTH];
 } line;
 
 /* The next LN_KERNEL line of the file. */
-static int read_line(FILE *file, line *line)
+static int read_line(FILE *file, line *read)
 {
     char text[512];
     while (fgets(text, sizeof(text), file)) {
-        char(*f)[LENGTH] = line->field;
-        if (sscanf(
-                text,
-                "LN_KERNEL(%63[^,], %63[^,], %63[^,], %63[^,], %63[^,], %63[^,], %63[^,], %63[^)])",
-                f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7]) == FIELDS)
+        char(*f)[LENGTH] = read->field;
+        if (sscanf(text,
+                   "LN_KERNEL(%63[^,], %63[^,], %63[^,], %63[^,], %63[^,], %63[^,], %63[^,], "
+                   "%63[^,], %63[^)])",
+                   f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]) == FIELDS)
             return 1;
     }
+    return 0;
+}
+
+/* The next of those that this build has. */
+static int read_built_line(FILE *file, line *read)
+{
+    while (read_line(file, read))
+        if (LN_STUDY || strcmp(read->field[ROLE], "study") != 0)
+            return 1;
     return 0;
 }
 
@@ -36,33 +45,35 @@ static void append(char *name, const char *part)
 
 /* The name, by the rule that heads kernels.def; every ISA's usual unroll is 4, but for 2
  * of AVX512-BF16, whose vectors are two registers. */
-static void name_of(const line *line, char name[FIELDS * LENGTH])
+static void name_of(const line *read, char name[FIELDS * LENGTH])
 {
-    int fused = strncmp(line->field[SCHEDULE], "fused", 5) == 0;
-    int shifted = strcmp(line->field[STATISTICS], "shifted") == 0;
     char unroll[LENGTH + 1] = "u";
-    strcat(unroll, line->field[UNROLL]);
-    name[0] = '\0';
-    if (!fused || !shifted)
-        append(name, line->field[STATISTICS]);
-    if (strcmp(line->field[APPLY], fused || shifted ? "split" : "direct") != 0)
-        append(name, line->field[APPLY]);
-    if (strcmp(line->field[SCHEDULE], "plain") != 0)
-        append(name, line->field[SCHEDULE]);
-    append(name, line->field[STORAGE]);
-    if (strcmp(line->field[PARAM], line->field[STORAGE]) != 0) {
+    strcat(unroll, read->field[UNROLL]);
+    strcpy(name, read->field[STATISTICS]);
+    if (strcmp(read->field[APPLY], "direct") != 0)
+        append(name, read->field[APPLY]);
+    if (strcmp(read->field[SCHEDULE], "plain") != 0)
+        append(name, read->field[SCHEDULE]);
+    append(name, read->field[STORAGE]);
+    if (strcmp(read->field[PARAM], read->field[STORAGE]) != 0) {
         append(name, "param");
-        append(name, line->field[PARAM]);
+        append(name, read->field[PARAM]);
     }
-    const char *usual = strcmp(line->field[STORAGE], "f64") == 0 ? "f64" : "f32";
-    if (strcmp(line->field[ACCUMULATOR], usual) != 0) {
+    const char *usual = strcmp(read->field[STORAGE], "f64") == 0 ? "f64" : "f32";
+    if (strcmp(read->field[ACCUMULATOR], usual) != 0) {
         append(name, "acc");
-        append(name, line->field[ACCUMULATOR]);
+        append(name, read->field[ACCUMULATOR]);
     }
-    append(name, line->field[ISA]);
-    const char *usual_unroll = strcmp(line->field[ISA], "avx512bf16") == 0 ? "2" : "4";
-    if (strcmp(line->field[UNROLL], usual_unroll) != 0)
+    append(name, read->field[ISA]);
+    const char *usual_unroll = strcmp(read->field[ISA], "avx512bf16") == 0 ? "2" : "4";
+    if (strcmp(read->field[UNROLL], usual_unroll) != 0)
         append(name, unroll);
+}
+
+static const ln_kernel_facts *facts_of(const ln_plugin *plugin, size_t index)
+{
+    assert_true(LN_PLUGIN_HAS(plugin, facts) && plugin->facts);
+    return (const void *)((const char *)plugin->facts + index * plugin->facts_size);
 }
 
 static void table_and_descriptors_agree(void **state)
@@ -72,27 +83,33 @@ static void table_and_descriptors_agree(void **state)
     assert_int_equal(plugin->abi_version, LN_PLUGIN_ABI);
     assert_int_equal(plugin->struct_size, sizeof(ln_plugin));
     assert_string_equal(plugin->name, "layernorm");
-    FILE *file = fopen(LN_SOURCES "/kernels.def", "r");
+    FILE *file = fopen(LN_SOURCES "/table/kernels.def", "r");
     assert_non_null(file);
-    line line;
+    line read;
     size_t count = 0;
-    for (; read_line(file, &line); count++) {
+    for (; read_built_line(file, &read); count++) {
         char name[FIELDS * LENGTH];
-        name_of(&line, name);
+        name_of(&read, name);
         assert_true(count < plugin->count);
         const ln_kernel *kernel = &plugin->kernels[count];
         assert_int_equal(kernel->struct_size, sizeof(ln_kernel));
         assert_string_equal(kernel->name, name);
-        assert_string_equal(kernel->statistics, line.field[STATISTICS]);
-        assert_string_equal(kernel->apply, line.field[APPLY]);
-        assert_string_equal(kernel->schedule, line.field[SCHEDULE]);
-        assert_string_equal(kernel->isa, line.field[ISA]);
-        assert_string_equal(element_name(kernel->storage), line.field[STORAGE]);
-        assert_string_equal(element_name(kernel->param), line.field[PARAM]);
-        assert_string_equal(element_name(kernel->accumulator), line.field[ACCUMULATOR]);
-        assert_int_equal(kernel->unroll, atoi(line.field[UNROLL]));
+        assert_string_equal(kernel->statistics, read.field[STATISTICS]);
+        assert_string_equal(kernel->apply, read.field[APPLY]);
+        assert_string_equal(kernel->schedule, read.field[SCHEDULE]);
+        assert_string_equal(kernel->isa, read.field[ISA]);
+        assert_string_equal(element_name(kernel->storage), read.field[STORAGE]);
+        assert_string_equal(element_name(kernel->param), read.field[PARAM]);
+        assert_string_equal(element_name(kernel->accumulator), read.field[ACCUMULATOR]);
+        assert_int_equal(kernel->unroll, atoi(read.field[UNROLL]));
         int unfused =
             strcmp(kernel->isa, "scalar") == 0 || strcmp(kernel->statistics, "reproducible") == 0;
+        assert_true(strlen(name) <= 48);
+        const ln_kernel_facts *facts = facts_of(plugin, count);
+        assert_string_equal(facts->role, read.field[ROLE]);
+        assert_true(facts->lanes > 0 && facts->family[0] && facts->summation[0]);
+        size_t item = kernel->storage == LN_F64 || strcmp(kernel->apply, "wide") == 0 ? 8 : 4;
+        assert_int_equal(facts->lanes * item, facts->vector_bytes ? facts->vector_bytes : item);
         size_t length = strlen(kernel->schedule);
         int nontemporal = length > 3 && strcmp(kernel->schedule + length - 3, "_nt") == 0;
         bool everywhere = strcmp(kernel->statistics, "reproducible") == 0;
@@ -114,31 +131,67 @@ static void table_and_descriptors_agree(void **state)
 static void documentation_agrees(void **state)
 {
     (void)state;
-    FILE *def = fopen(LN_SOURCES "/kernels.def", "r");
+    FILE *def = fopen(LN_SOURCES "/table/kernels.def", "r");
     FILE *docs = fopen(LN_SOURCES "/../docs/kernels.md", "r");
     assert_true(def && docs);
     char text[512], row[1024];
-    line line;
+    line read;
     while (fgets(text, sizeof(text), docs)) {
         if (strncmp(text, "| `", 3) != 0)
             continue;
-        if (!read_line(def, &line))
+        if (!read_line(def, &read))
             fail_msg("docs/kernels.md has a row that kernels.def has not: %s", text);
         char name[FIELDS * LENGTH];
-        name_of(&line, name);
+        name_of(&read, name);
         int length = snprintf(row, sizeof(row), "| `%s`", name);
         for (size_t i = 0; i < FIELDS; i++)
-            length += snprintf(row + length, sizeof(row) - (size_t)length, " | %s", line.field[i]);
+            length += snprintf(row + length, sizeof(row) - (size_t)length, " | %s", read.field[i]);
         strcat(row, " |\n");
         if (strcmp(text, row) != 0)
             fail_msg("docs/kernels.md has '%s' where kernels.def says '%s': run "
                      "cmake --build build --target kernel_docs",
                      text, row);
     }
-    if (read_line(def, &line))
+    if (read_line(def, &read))
         fail_msg("docs/kernels.md lacks rows: run cmake --build build --target kernel_docs");
     fclose(docs);
     fclose(def);
+}
+
+/* Each old name is that of one kernel of the table, and of none now. */
+static void aliases_name_kernels(void **state)
+{
+    (void)state;
+    FILE *file = fopen(LN_SOURCES "/table/aliases.def", "r");
+    assert_non_null(file);
+    char text[512], old[LENGTH], now[LENGTH];
+    size_t count = 0;
+    while (fgets(text, sizeof(text), file)) {
+        if (sscanf(text, "LN_ALIAS(%63[^,], %63[^)])", old, now) != 2)
+            continue;
+        FILE *def = fopen(LN_SOURCES "/table/kernels.def", "r");
+        line read;
+        int found = 0;
+        while (read_line(def, &read)) {
+            char name[FIELDS * LENGTH];
+            name_of(&read, name);
+            found += strcmp(name, now) == 0;
+            if (strcmp(name, old) == 0)
+                fail_msg("%s is an old name in aliases.def, and a kernel", old);
+        }
+        fclose(def);
+        if (found != 1)
+            fail_msg("aliases.def: no kernel has the name %s", now);
+        count++;
+    }
+    fclose(file);
+    assert_true(count > 0);
+    const ln_problem problem = problem_of((types){LN_F32, LN_F32}, 1, 2, convention_number(0));
+    const float x[] = {1, 3};
+    float y[2] = {0};
+    const ln_tensors tensors = {.x = x, .y = y};
+    assert_int_equal(ln_layernorm_with("fused_f32_scalar", &problem, &tensors), LN_OK);
+    assert_true(y[0] < 0 && y[1] > 0);
 }
 
 /* The library shows its API and nothing else. */
@@ -233,9 +286,8 @@ int main(void)
 {
     const struct CMUnitTest disabled[] = {cmocka_unit_test(disabled_isas_are_unsupported)};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_and_descriptors_agree),
-        cmocka_unit_test(documentation_agrees),
-        cmocka_unit_test(symbols_agree),
+        cmocka_unit_test(table_and_descriptors_agree), cmocka_unit_test(documentation_agrees),
+        cmocka_unit_test(aliases_name_kernels),        cmocka_unit_test(symbols_agree),
         cmocka_unit_test(example_plugin_works),
     };
     if (getenv("LN_DISABLE_ISA"))

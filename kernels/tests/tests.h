@@ -44,18 +44,18 @@ static inline types types_of(const ln_kernel *kernel)
     return (types){kernel->storage, kernel->param};
 }
 
-static inline int has_types(const ln_kernel *kernel, types types)
+static inline int has_types(const ln_kernel *kernel, types pair)
 {
-    return kernel->storage == types.storage && kernel->param == types.param;
+    return kernel->storage == pair.storage && kernel->param == pair.param;
 }
 
-static inline ln_problem problem_of(types types, size_t rows, size_t hidden,
+static inline ln_problem problem_of(types pair, size_t rows, size_t hidden,
                                     ln_convention convention)
 {
     return (ln_problem){.rows = rows,
                         .hidden = hidden,
-                        .storage = types.storage,
-                        .param = types.param,
+                        .storage = pair.storage,
+                        .param = pair.param,
                         .convention = convention};
 }
 
@@ -102,10 +102,10 @@ static inline double statistic_at(const ln_kernel *kernel, const void *from, siz
 }
 
 /* Fills an operand's numbers; elements_store() makes elements of them. */
-static inline void fill_normal(numbers *numbers, double *x, size_t count, double mean, double std)
+static inline void fill_normal(numbers *draws, double *x, size_t count, double mean, double std)
 {
     for (size_t i = 0; i < count; i++)
-        x[i] = mean + std * numbers_normal(numbers);
+        x[i] = mean + std * numbers_normal(draws);
 }
 
 #endif

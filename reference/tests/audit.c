@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct audit {
+struct audit_state {
     ln_convention convention;
     ln_type type;
     bool defined;
@@ -36,7 +36,7 @@ struct audit {
 
 enum { DYADICS = 21 };
 
-static void list_dyadics(audit *a, dyadic *list[DYADICS])
+static void list_dyadics(audit_state *a, dyadic *list[DYADICS])
 {
     dyadic *all[DYADICS] = {&a->count,   &a->divisor,    &a->eps,         &a->sum,    &a->sum_abs,
                             &a->squares, &a->deviations, &a->radicand,    &a->lowest, &a->highest,
@@ -46,9 +46,9 @@ static void list_dyadics(audit *a, dyadic *list[DYADICS])
     memcpy(list, all, sizeof all);
 }
 
-audit *audit_create(void)
+audit_state *audit_create(void)
 {
-    audit *created = calloc(1, sizeof *created);
+    audit_state *created = calloc(1, sizeof *created);
     if (created != NULL) {
         dyadic *list[DYADICS];
         list_dyadics(created, list);
@@ -59,7 +59,7 @@ audit *audit_create(void)
     return created;
 }
 
-void audit_destroy(audit *a)
+void audit_destroy(audit_state *a)
 {
     if (a != NULL) {
         dyadic *list[DYADICS];
@@ -72,14 +72,14 @@ void audit_destroy(audit *a)
 }
 
 /* r = N x - S. */
-static void set_deviation(audit *a, dyadic *r, double x)
+static void set_deviation(audit_state *a, dyadic *r, double x)
 {
     dyadic_set_double(r, x);
     dyadic_multiply(r, r, &a->count);
     dyadic_subtract(r, r, &a->sum);
 }
 
-static void take_sums(audit *a, size_t hidden, const void *x)
+static void take_sums(audit_state *a, size_t hidden, const void *x)
 {
     dyadic_set_integer(&a->sum, 0);
     dyadic_set_integer(&a->sum_abs, 0);
@@ -98,7 +98,7 @@ static void take_sums(audit *a, size_t hidden, const void *x)
     }
 }
 
-static void take_deviations(audit *a, size_t hidden, const void *x)
+static void take_deviations(audit_state *a, size_t hidden, const void *x)
 {
     dyadic_set_integer(&a->deviations, 0);
     for (size_t i = 0; i < hidden; i++) {
@@ -114,7 +114,7 @@ static void take_deviations(audit *a, size_t hidden, const void *x)
     }
 }
 
-void audit_take(audit *a, const ln_convention *convention, size_t hidden, ln_type type,
+void audit_take(audit_state *a, const ln_convention *convention, size_t hidden, ln_type type,
                 const void *x)
 {
     a->convention = *convention;
@@ -136,15 +136,15 @@ void audit_take(audit *a, const ln_convention *convention, size_t hidden, ln_typ
     a->defined = dyadic_sign(&a->divisor) > 0 && (dyadic_sign(&a->radicand) > 0 || eps_counts);
 }
 
-bool audit_is_defined(const audit *a)
+bool audit_is_defined(const audit_state *a)
 {
     return a->defined;
 }
 
-typedef int (*sign_function)(audit *a, const dyadic *t);
+typedef int (*sign_function)(audit_state *a, const dyadic *t);
 
 /* sign(gamma a_i / (N D) + beta - t), with gamma a_i in product. */
-static int sign_of_element(audit *a, const dyadic *t)
+static int sign_of_element(audit_state *a, const dyadic *t)
 {
     dyadic *p = &a->target, *left = &a->left, *right = &a->right;
     dyadic_subtract(p, t, &a->beta);
@@ -173,14 +173,14 @@ static int sign_of_element(audit *a, const dyadic *t)
 }
 
 /* sign(numerator / denominator - t). */
-static int sign_of_quotient(audit *a, const dyadic *t)
+static int sign_of_quotient(audit_state *a, const dyadic *t)
 {
     dyadic_multiply(&a->other, t, &a->denominator);
     return dyadic_compare(&a->numerator, &a->other);
 }
 
 /* sign(sqrt(numerator / denominator) - t). */
-static int sign_of_root(audit *a, const dyadic *t)
+static int sign_of_root(audit_state *a, const dyadic *t)
 {
     if (dyadic_sign(t) < 0) {
         return 1;
@@ -190,7 +190,7 @@ static int sign_of_root(audit *a, const dyadic *t)
     return dyadic_compare(&a->numerator, &a->other);
 }
 
-static int sign_against_middle(audit *a, sign_function sign, double low, double high)
+static int sign_against_middle(audit_state *a, sign_function sign, double low, double high)
 {
     dyadic middle, other;
     dyadic_init(&middle);
@@ -208,8 +208,8 @@ static int sign_against_middle(audit *a, sign_function sign, double low, double 
 
 /* The rules for a claimed value between its neighbours in the type; infinities stand for the power
  * of two that follows. An infinite value has no neighbour beyond. */
-static bool lies_between(audit *a, sign_function sign, double below, double value, double above,
-                         bool even, bool infinite)
+static bool lies_between(audit_state *a, sign_function sign, double below, double value,
+                         double above, bool even, bool infinite)
 {
     if (!infinite || value > 0) {
         int at = sign_against_middle(a, sign, below, value);
@@ -230,7 +230,7 @@ static bool lies_between(audit *a, sign_function sign, double below, double valu
     return true;
 }
 
-static bool value_is_right(audit *a, sign_function sign, ln_type type, double value)
+static bool value_is_right(audit_state *a, sign_function sign, ln_type type, double value)
 {
     if (isnan(value)) {
         return false;
@@ -239,18 +239,18 @@ static bool value_is_right(audit *a, sign_function sign, ln_type type, double va
     return lies_between(a, sign, n.below, n.value, n.above, n.even, isinf(value) != 0);
 }
 
-static bool float_is_right(audit *a, sign_function sign, float value)
+static bool float_is_right(audit_state *a, sign_function sign, float value)
 {
     return value_is_right(a, sign, LN_F32, (double)value);
 }
 
-static bool double_is_right(audit *a, sign_function sign, double value)
+static bool double_is_right(audit_state *a, sign_function sign, double value)
 {
     return value_is_right(a, sign, LN_F64, value);
 }
 
 /* rest is y - exact rounded to double; 0 beside an infinity. */
-static bool rest_is_right(audit *a, double exact, double rest)
+static bool rest_is_right(audit_state *a, double exact, double rest)
 {
     if (isinf(exact)) {
         return rest == 0;
@@ -261,7 +261,7 @@ static bool rest_is_right(audit *a, double exact, double rest)
     return right;
 }
 
-static void set_element(audit *a, double x, double gamma, double beta)
+static void set_element(audit_state *a, double x, double gamma, double beta)
 {
     ln_affine affine = a->convention.affine;
     dyadic_set_integer(&a->gamma, 1);
@@ -281,7 +281,7 @@ static void set_element(audit *a, double x, double gamma, double beta)
     a->add_eps = a->convention.eps_place == LN_EPS_QUOTIENT;
 }
 
-bool audit_accepts(audit *a, double x, double gamma, double beta, audit_claim claim)
+bool audit_accepts(audit_state *a, double x, double gamma, double beta, audit_claim claim)
 {
     bool wide = a->type == LN_F64;
     if (!a->defined) {
@@ -293,7 +293,7 @@ bool audit_accepts(audit *a, double x, double gamma, double beta, audit_claim cl
            (!wide || rest_is_right(a, claim.exact, claim.rest));
 }
 
-bool audit_encloses(audit *a, double x, double gamma, double beta, fast_interval interval)
+bool audit_encloses(audit_state *a, double x, double gamma, double beta, fast_interval interval)
 {
     set_element(a, x, gamma, beta);
     dyadic_set_double(&a->base, interval.hi);
@@ -307,7 +307,7 @@ bool audit_encloses(audit *a, double x, double gamma, double beta, fast_interval
 }
 
 /* Sets gamma a_i / N to factor * deviation / N, beta to 0. */
-static void set_plain(audit *a, const dyadic *deviation, int factor, bool add_eps)
+static void set_plain(audit_state *a, const dyadic *deviation, int factor, bool add_eps)
 {
     dyadic_set_integer(&a->gamma, factor);
     dyadic_set_integer(&a->beta, 0);
@@ -315,7 +315,7 @@ static void set_plain(audit *a, const dyadic *deviation, int factor, bool add_ep
     a->add_eps = add_eps;
 }
 
-static bool rstd_is_right(audit *a, const ln_reference_typed *result)
+static bool rstd_is_right(audit_state *a, const ln_reference_result *result)
 {
     if (!a->defined) {
         return isnan(result->facts.rstd) && isnan(result->rstd_rounded);
@@ -326,7 +326,7 @@ static bool rstd_is_right(audit *a, const ln_reference_typed *result)
 }
 
 /* No |xhat_i| above the next double of what is claimed, and one above the one before. */
-static bool max_xhat_is_right(audit *a, double max_xhat)
+static bool max_xhat_is_right(audit_state *a, double max_xhat)
 {
     if (!a->defined || isnan(max_xhat)) {
         return !a->defined && isnan(max_xhat);
@@ -345,7 +345,7 @@ static bool max_xhat_is_right(audit *a, double max_xhat)
     return reached;
 }
 
-static bool kappa_is_right(audit *a, double kappa)
+static bool kappa_is_right(audit_state *a, double kappa)
 {
     if (dyadic_sign(&a->deviations) == 0) {
         return isinf(kappa) && kappa > 0;
@@ -358,7 +358,7 @@ static bool kappa_is_right(audit *a, double kappa)
            sign_against_middle(a, sign_of_root, below, below) >= 0;
 }
 
-static bool spread_is_right(audit *a, const ln_row_facts *facts)
+static bool spread_is_right(audit_state *a, const ln_row_facts *facts)
 {
     dyadic_set(&a->numerator, &a->deviations);
     dyadic_multiply(&a->denominator, &a->count, &a->count);
@@ -375,7 +375,7 @@ static bool spread_is_right(audit *a, const ln_row_facts *facts)
     return double_is_right(a, sign_of_quotient, facts->max_dev);
 }
 
-bool audit_accepts_row(audit *a, const ln_reference_typed *result)
+bool audit_accepts_row(audit_state *a, const ln_reference_result *result)
 {
     const ln_row_facts *facts = &result->facts;
     dyadic_set(&a->denominator, &a->count);
@@ -393,7 +393,7 @@ bool audit_accepts_row(audit *a, const ln_reference_typed *result)
            max_xhat_is_right(a, result->max_xhat) && kappa_is_right(a, result->kappa);
 }
 
-bool audit_accepts_sum(audit *a, ln_type type, double x, double residual, double sum)
+bool audit_accepts_sum(audit_state *a, ln_type type, double x, double residual, double sum)
 {
     dyadic_set_integer(&a->denominator, 1);
     dyadic_set_double(&a->numerator, x);

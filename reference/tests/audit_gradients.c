@@ -2,7 +2,7 @@
 
 #include "audit_rows.h"
 #include "audit_types.h"
-#include "backward.h"
+#include "certify/backward.h"
 
 #include <gmp.h>
 #include <inttypes.h>

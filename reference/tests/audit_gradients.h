@@ -1,4 +1,4 @@
-/* The audit of the gradients: every dx, dgamma and dbeta of reference/backward.h on random rows.
+/* The audit of the gradients: every dx, dgamma and dbeta of reference/certify/backward.h on random rows.
  *
  *     gradient_counts counts;
  *     if (!audit_gradients(100000, 1, &counts)) ...   // memory ran out

@@ -3,7 +3,7 @@
 #include "audit.h"
 #include "audit_types.h"
 #include "balls.h"
-#include "certify.h"
+#include "certify/certify.h"
 #include "naive_oracle.h"
 
 #include <inttypes.h>
@@ -12,15 +12,15 @@
 #include <stdlib.h>
 
 struct audit_run {
-    audit *audit;
-    balls *balls; /* NULL where this was built without Arb */
+    audit_state *audit;
+    ball_set *balls; /* NULL where this was built without Arb */
     ln_reference *reference;
-    certifier certifier; /* for the quick path's enclosures */
+    row_certifier certifier; /* for the quick path's enclosures */
     audit_row row;
     audit_values x; /* what was normalised: row.x, or with the residual */
     audit_values rounded;
     double exact[AUDIT_MAX_HIDDEN], rest[AUDIT_MAX_HIDDEN];
-    ln_reference_typed result;
+    ln_reference_result result;
     const char *const *names;
     unsigned kinds, kind;
     uint64_t elements, rows, wrong, enclosed, special, of_long_rows;
@@ -66,7 +66,7 @@ audit_run *audit_run_create(const char *const *names, unsigned kinds)
     run->names = names;
     run->kinds = kinds;
     run->result =
-        (ln_reference_typed){.rounded = &run->rounded, .exact = run->exact, .rest = run->rest};
+        (ln_reference_result){.rounded = &run->rounded, .exact = run->exact, .rest = run->rest};
     bool has_balls = run->balls != NULL || balls_version() == NULL;
     if (run->audit == NULL || run->reference == NULL || run->naive == NULL || !has_balls) {
         audit_run_destroy(run);
@@ -123,7 +123,7 @@ static void add_residual(audit_run *run)
 /* Whether every element lies where the quick path's bound says. */
 static void audit_enclosures(audit_run *run)
 {
-    certifier *certifier = &run->certifier;
+    row_certifier *certifier = &run->certifier;
     const audit_row *row = &run->row;
     float x[AUDIT_MAX_HIDDEN];
     for (size_t i = 0; i < row->hidden; i++) {
@@ -247,9 +247,9 @@ bool audit_run_take(audit_run *run, unsigned kind)
 {
     const audit_row *row = &run->row;
     run->kind = kind;
-    if (!ln_reference_row_typed(run->reference, &row->convention, row->storage, row->param,
-                                row->hidden, &row->x, row->has_residual ? &row->residual : NULL,
-                                &row->gamma, &row->beta, &run->result)) {
+    if (!ln_reference_row(run->reference, &row->convention, row->storage, row->param, row->hidden,
+                          &row->x, row->has_residual ? &row->residual : NULL, &row->gamma,
+                          &row->beta, &run->result)) {
         return false;
     }
     run->x = row->x;
@@ -268,17 +268,17 @@ bool audit_run_take(audit_run *run, unsigned kind)
 }
 
 /* Room for the answers of a long row. */
-static bool make_room(const audit_long_row *row, ln_reference_typed *answers)
+static bool make_room(const audit_long_row *row, ln_reference_result *answers)
 {
     size_t bytes = row->hidden * (row->storage == LN_F64 ? 8 : row->storage == LN_F32 ? 4 : 2);
-    *answers = (ln_reference_typed){.rounded = malloc(bytes),
-                                    .exact = malloc(row->hidden * sizeof(double)),
-                                    .rest = malloc(row->hidden * sizeof(double))};
+    *answers = (ln_reference_result){.rounded = malloc(bytes),
+                                     .exact = malloc(row->hidden * sizeof(double)),
+                                     .rest = malloc(row->hidden * sizeof(double))};
     return answers->rounded != NULL && answers->exact != NULL && answers->rest != NULL;
 }
 
 static void audit_long(audit_run *run, const audit_long_row *row, size_t samples,
-                       const ln_reference_typed *answers)
+                       const ln_reference_result *answers)
 {
     bool scalar = row->convention.affine == LN_AFFINE_SCALAR;
     size_t step = row->hidden > samples ? row->hidden / samples : 1;
@@ -306,10 +306,10 @@ static void audit_long(audit_run *run, const audit_long_row *row, size_t samples
 
 bool audit_run_take_long(audit_run *run, const audit_long_row *row, size_t samples)
 {
-    ln_reference_typed answers;
+    ln_reference_result answers;
     bool done = make_room(row, &answers) &&
-                ln_reference_row_typed(run->reference, &row->convention, row->storage, row->param,
-                                       row->hidden, row->x, NULL, row->gamma, row->beta, &answers);
+                ln_reference_row(run->reference, &row->convention, row->storage, row->param,
+                                 row->hidden, row->x, NULL, row->gamma, row->beta, &answers);
     if (done) {
         audit_long(run, row, samples, &answers);
     }

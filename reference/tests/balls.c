@@ -21,7 +21,7 @@ typedef struct level {
     arb_t mean, factor;
 } level;
 
-struct balls {
+struct ball_set {
     ln_convention convention;
     ln_type type;
     size_t hidden;
@@ -35,9 +35,9 @@ const char *balls_version(void)
     return "Arb " ARB_VERSION;
 }
 
-balls *balls_create(void)
+ball_set *balls_create(void)
 {
-    balls *b = calloc(1, sizeof *b);
+    ball_set *b = calloc(1, sizeof *b);
     for (int i = 0; b != NULL && i < LEVELS; i++) {
         arb_init(b->levels[i].mean);
         arb_init(b->levels[i].factor);
@@ -50,7 +50,7 @@ balls *balls_create(void)
     return b;
 }
 
-void balls_destroy(balls *b)
+void balls_destroy(ball_set *b)
 {
     if (b == NULL) {
         return;
@@ -65,7 +65,7 @@ void balls_destroy(balls *b)
     free(b);
 }
 
-void balls_take(balls *b, const ln_convention *convention, size_t hidden, ln_type type,
+void balls_take(ball_set *b, const ln_convention *convention, size_t hidden, ln_type type,
                 const void *x)
 {
     b->convention = *convention;
@@ -78,7 +78,7 @@ void balls_take(balls *b, const ln_convention *convention, size_t hidden, ln_typ
 }
 
 /* The mean, then the squared deviations from it. */
-static void take_level(balls *b, level *l, slong precision)
+static void take_level(ball_set *b, level *l, slong precision)
 {
     arb_zero(l->mean);
     for (size_t i = 0; i < b->hidden; i++) {
@@ -107,7 +107,7 @@ static void take_level(balls *b, level *l, slong precision)
 }
 
 /* value = the element; not a number where the variance is not told from 0. */
-static void set_value(balls *b, const level *l, double x, double gamma, double beta,
+static void set_value(ball_set *b, const level *l, double x, double gamma, double beta,
                       slong precision)
 {
     ln_affine affine = b->convention.affine;
@@ -141,7 +141,7 @@ static void set_bound(arb_t ball, double bound)
 }
 
 /* Where value lies beside (low + high) / 2: -1 below, 1 above, 0 not told. */
-static int side_of_middle(balls *b, double low, double high)
+static int side_of_middle(ball_set *b, double low, double high)
 {
     set_bound(b->middle, low);
     set_bound(b->scratch, high);
@@ -164,7 +164,7 @@ static balls_verdict both(balls_verdict one, balls_verdict other)
 }
 
 /* Whether value rounds to this number of the type. */
-static balls_verdict judge_rounding(balls *b, ln_type type, double claimed)
+static balls_verdict judge_rounding(ball_set *b, ln_type type, double claimed)
 {
     if (isnan(claimed)) {
         return BALLS_WRONG;
@@ -183,7 +183,7 @@ static balls_verdict judge_rounding(balls *b, ln_type type, double claimed)
     return verdict;
 }
 
-static balls_verdict judge_rest(balls *b, audit_claim claim)
+static balls_verdict judge_rest(ball_set *b, audit_claim claim)
 {
     if (isinf(claim.exact)) {
         return claim.rest == 0 ? BALLS_RIGHT : BALLS_WRONG;
@@ -193,7 +193,7 @@ static balls_verdict judge_rest(balls *b, audit_claim claim)
     return judge_rounding(b, LN_F64, claim.rest);
 }
 
-balls_verdict balls_judge(balls *b, double x, double gamma, double beta, audit_claim claim)
+balls_verdict balls_judge(ball_set *b, double x, double gamma, double beta, audit_claim claim)
 {
     balls_verdict verdict = BALLS_UNDECIDED;
     for (int i = 0; i < LEVELS && verdict == BALLS_UNDECIDED; i++) {

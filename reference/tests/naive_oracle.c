@@ -47,7 +47,7 @@ static bool rounds_to(ln_type type, double value, double right)
 }
 
 void naive_errors_add(naive_errors *errors, const audit_row *row, const audit_values *x,
-                      const ln_reference_typed *result)
+                      const ln_reference_result *result)
 {
     statistics s = take_statistics(row, x);
     double largest = 0, size = 0;

@@ -4,7 +4,7 @@
 #define NAIVE_ORACLE_H
 
 #include "audit_rows.h"
-#include "reference.h"
+#include "certify/reference.h"
 
 typedef struct naive_errors {
     uint64_t elements;   /* whose right answer is finite */
@@ -15,6 +15,6 @@ typedef struct naive_errors {
 
 /* Adds a row's errors. x is what was normalised; result is right. */
 void naive_errors_add(naive_errors *errors, const audit_row *row, const audit_values *x,
-                      const ln_reference_typed *result);
+                      const ln_reference_result *result);
 
 #endif

@@ -11,7 +11,7 @@
 #include "audit_rows.h"
 #include "audit_run.h"
 #include "audit_types.h"
-#include "reference.h"
+#include "certify/reference.h"
 #include "speed.h"
 
 #include <errno.h>
@@ -69,12 +69,12 @@ static bool read_count(const char *text, uint64_t *value)
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
 }
 
-typedef struct options {
+typedef struct audit_options {
     uint64_t elements, seed, threads;
     bool speed, gradients;
-} options;
+} audit_options;
 
-static bool read_options(int argc, char **argv, options *options)
+static bool read_options(int argc, char **argv, audit_options *options)
 {
     const struct {
         const char *name;
@@ -136,7 +136,7 @@ static int run_speed(unsigned threads)
 
 int main(int argc, char **argv)
 {
-    options options = {.elements = 100000, .seed = 1, .threads = 1};
+    audit_options options = {.elements = 100000, .seed = 1, .threads = 1};
     if (!read_options(argc, argv, &options)) {
         fprintf(stderr,
                 "usage: reference_audit [--gradients] [--elements N] [--seed S] | --speed "

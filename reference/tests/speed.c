@@ -2,7 +2,7 @@
 
 #include "audit_rows.h"
 #include "audit_types.h"
-#include "reference.h"
+#include "certify/reference.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -56,12 +56,11 @@ static void draw_rows(workplace *place, ln_type type)
 /* ROWS rows of the type that is there. */
 static bool work(workplace *place)
 {
-    ln_reference_typed result = {
+    ln_reference_result result = {
         .rounded = place->rounded, .exact = place->exact, .rest = place->rest};
     for (size_t r = 0; r < ROWS; r++) {
-        if (!ln_reference_row_typed(place->reference, &audit_presets[0], place->type, place->type,
-                                    HIDDEN, place->x[r % VARIETY], NULL, place->gamma, place->beta,
-                                    &result)) {
+        if (!ln_reference_row(place->reference, &audit_presets[0], place->type, place->type, HIDDEN,
+                              place->x[r % VARIETY], NULL, place->gamma, place->beta, &result)) {
             return false;
         }
     }

@@ -1,7 +1,7 @@
 /* The distances of conventions: against figures worked out by hand, and against the reference on
  * the same row. */
-#include "apart.h"
-#include "metrics.h"
+#include "exact/apart.h"
+#include "metrics/metrics.h"
 
 #include <float.h>
 #include <math.h>
@@ -94,8 +94,8 @@ static void test_reference(void **state)
                 x[i] = i + 1 == hidden && hidden % 2 ? 0 : i % 2 ? -scales[s] : scales[s];
             for (int c = 0; c < MOST; c++) {
                 ln_reference_result result = {.rounded = rounded, .exact = exact[c]};
-                assert_true(ln_reference_row(reference, &conventions[c], hidden, x, NULL, NULL,
-                                             NULL, &result));
+                assert_true(ln_reference_row(reference, &conventions[c], LN_F32, LN_F32, hidden, x,
+                                             NULL, NULL, NULL, &result));
                 largest[c] = result.max_xhat;
             }
             assert_true(ln_reference_apart(conventions, MOST, hidden, scales[s], matrix));

@@ -13,7 +13,7 @@
 enum { HIDDEN = 64 };
 
 static ln_reference *reference;
-static audit *judge;
+static audit_state *judge;
 
 static int set_up(void **state)
 {
@@ -34,14 +34,14 @@ static int tear_down(void **state)
 typedef struct answers {
     audit_values rounded;
     double exact[AUDIT_MAX_HIDDEN], rest[AUDIT_MAX_HIDDEN];
-    ln_reference_typed result;
+    ln_reference_result result;
 } answers;
 
 static void answer(answers *a, const ln_convention *convention, size_t hidden, const audit_row *row)
 {
-    a->result = (ln_reference_typed){.rounded = &a->rounded, .exact = a->exact, .rest = a->rest};
-    assert_true(ln_reference_row_typed(reference, convention, row->storage, row->param, hidden,
-                                       &row->x, NULL, &row->gamma, &row->beta, &a->result));
+    a->result = (ln_reference_result){.rounded = &a->rounded, .exact = a->exact, .rest = a->rest};
+    assert_true(ln_reference_row(reference, convention, row->storage, row->param, hidden, &row->x,
+                                 NULL, &row->gamma, &row->beta, &a->result));
 }
 
 static audit_claim claim_of(const audit_row *row, const answers *a, size_t i)
@@ -205,7 +205,7 @@ static void refuses_dropped_and_doubled_elements(void **state)
     assert_int_equal(refused(&row, &broken), HIDDEN);
 }
 
-static bool row_accepted_with(const audit_row *row, ln_reference_typed result)
+static bool row_accepted_with(const audit_row *row, ln_reference_result result)
 {
     take(row);
     return audit_accepts_row(judge, &result);
@@ -223,7 +223,7 @@ static void refuses_wrong_facts(void **state)
         size_t fields = sizeof(ln_row_facts) / sizeof(double);
         for (size_t field = 0; field < fields; field++) {
             for (int side = -1; side <= 1; side += 2) {
-                ln_reference_typed broken = a.result;
+                ln_reference_result broken = a.result;
                 double *fact = (double *)&broken.facts + field;
                 *fact = nextafter(*fact, side < 0 ? -INFINITY : INFINITY);
                 assert_false(row_accepted_with(&row, broken));
@@ -231,7 +231,7 @@ static void refuses_wrong_facts(void **state)
                 assert_false(row_accepted_with(&row, broken));
             }
         }
-        ln_reference_typed broken = a.result;
+        ln_reference_result broken = a.result;
         broken.mean_rounded = nextafterf(broken.mean_rounded, INFINITY);
         assert_false(row_accepted_with(&row, broken));
         broken = a.result;

@@ -2,7 +2,7 @@
  * with 2400 bits, and against the identities that hold for their exact values. */
 #include "audit_rows.h"
 #include "audit_types.h"
-#include "backward.h"
+#include "certify/backward.h"
 
 #include <gmp.h>
 #include <math.h>

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static balls *voice;
+static ball_set *voice;
 
 static int set_up(void **state)
 {
@@ -110,13 +110,12 @@ static void drawn_rows(void **state)
     ln_reference *reference = ln_reference_create();
     assert_non_null(reference);
     unsigned long long random = 7;
-    ln_reference_typed result = {.rounded = &a.rounded, .exact = a.exact, .rest = a.rest};
+    ln_reference_result result = {.rounded = &a.rounded, .exact = a.exact, .rest = a.rest};
     for (unsigned r = 0; r < 80; r++) {
         row.storage = row.param = (ln_type)(r % AUDIT_TYPES);
         audit_row_draw(&row, r / AUDIT_TYPES % AUDIT_KINDS, &random);
-        assert_true(ln_reference_row_typed(reference, &row.convention, row.storage, row.param,
-                                           row.hidden, &row.x, NULL, &row.gamma, &row.beta,
-                                           &result));
+        assert_true(ln_reference_row(reference, &row.convention, row.storage, row.param, row.hidden,
+                                     &row.x, NULL, &row.gamma, &row.beta, &result));
         if (!isnan(result.facts.rstd)) {
             balls_take(voice, &row.convention, row.hidden, row.storage, &row.x);
             judge_row(&row, &a);
@@ -137,7 +136,7 @@ static void another_divisor(void **state)
     ln_reference_result result = {.rounded = rounded, .exact = exact};
     ln_reference *reference = ln_reference_create();
     assert_non_null(reference);
-    assert_true(ln_reference_row(reference, &c, 5, x, NULL, NULL, NULL, &result));
+    assert_true(ln_reference_row(reference, &c, LN_F32, LN_F32, 5, x, NULL, NULL, NULL, &result));
     for (int ddof = 0; ddof < 2; ddof++) {
         c.ddof = ddof;
         balls_take(voice, &c, 5, LN_F32, x);

@@ -2,7 +2,7 @@
 #include "audit.h"
 #include "audit_rows.h"
 #include "audit_types.h"
-#include "certify.h"
+#include "certify/certify.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-static certifier chosen;
-static audit *judge;
+static row_certifier chosen;
+static audit_state *judge;
 
 static int set_up(void **state)
 {

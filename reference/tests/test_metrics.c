@@ -1,7 +1,7 @@
 /* The metrics against figures worked out by hand: reference results are written down here, not
  * computed. */
-#include "metrics.h"
-#include "samples.h"
+#include "metrics/metrics.h"
+#include "metrics/samples.h"
 
 #include <float.h>
 #include <math.h>
@@ -12,6 +12,23 @@
 #include <cmocka.h>
 
 enum { MOST = 8 };
+
+/* A row of f32, for the functions that take rows of any type. */
+static metrics_row row_of(const ln_reference_result *result, size_t hidden,
+                          const ln_convention *convention, const float *gamma, const float *beta)
+{
+    return (metrics_row){LN_F32, LN_F32, hidden, convention, gamma, beta, result};
+}
+
+static bool gather_row(metrics_gather *gather, size_t number, size_t hidden, const float *computed,
+                       const ln_reference_result *result, const ln_convention *convention,
+                       const float *gamma, const float *beta, const float *mean, const float *rstd)
+{
+    metrics_row row = row_of(result, hidden, convention, gamma, beta);
+    double wide_mean = mean ? (double)*mean : 0, wide_rstd = rstd ? (double)*rstd : 0;
+    return metrics_gather_row(gather, &row, number, computed, mean ? &wide_mean : NULL,
+                              rstd ? &wide_rstd : NULL, NULL);
+}
 
 static const ln_convention plain = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE};
 
@@ -49,8 +66,8 @@ static void state_exact(stated *s, size_t hidden, const double *exact)
 
 static void add(size_t row, size_t hidden, const float *computed, const stated *s)
 {
-    assert_true(metrics_gather_row(gather, row, hidden, computed, &s->result, &plain, NULL, NULL,
-                                   NULL, NULL));
+    assert_true(
+        gather_row(gather, row, hidden, computed, &s->result, &plain, NULL, NULL, NULL, NULL));
 }
 
 static ln_metrics finish(void)
@@ -263,8 +280,7 @@ static void row_ulp_of_affine_forms(void **state)
         const ln_convention c = {0, LN_EPS_VAR, 1e-5, forms[k].affine};
         state_exact(&s, 2, exact);
         s.result.max_xhat = 1.5;
-        assert_true(
-            metrics_gather_row(gather, 0, 2, computed, &s.result, &c, gamma, beta, NULL, NULL));
+        assert_true(gather_row(gather, 0, 2, computed, &s.result, &c, gamma, beta, NULL, NULL));
         ln_metrics m = finish();
         same(m.row_ulp_max, 0x1p-20 / forms[k].ulp);
         assert_int_equal(m.worst_column, 1);
@@ -274,8 +290,7 @@ static void row_ulp_of_affine_forms(void **state)
 static void add_statistics(const stated *s, const float *mean, const float *rstd)
 {
     const float computed = 1;
-    assert_true(
-        metrics_gather_row(gather, 0, 1, &computed, &s->result, &plain, NULL, NULL, mean, rstd));
+    assert_true(gather_row(gather, 0, 1, &computed, &s->result, &plain, NULL, NULL, mean, rstd));
 }
 
 static void errors_of_mean_and_rstd(void **state)
@@ -351,7 +366,7 @@ static void percentiles_against_sorting(void **state)
         }
         qsort(sorted, count, sizeof sorted[0], ascending);
         for (size_t k = 1; k <= count; k++) {
-            samples list = {0};
+            sample_list list = {0};
             assert_true(samples_reserve(&list, count));
             for (size_t i = 0; i < count; i++) {
                 samples_append(&list, drawn[i]);
@@ -366,7 +381,7 @@ static void percentiles_against_sorting(void **state)
 static void samples_without_memory(void **state)
 {
     (void)state;
-    samples list = {0};
+    sample_list list = {0};
     assert_true(samples_reserve(&list, 1));
     samples_append(&list, 3.0);
     assert_false(samples_reserve(&list, SIZE_MAX));
@@ -377,8 +392,8 @@ static void samples_without_memory(void **state)
     stated s;
     const double exact = 1;
     state_exact(&s, 1, &exact);
-    assert_false(metrics_gather_row(gather, 0, SIZE_MAX / sizeof(double), &computed, &s.result,
-                                    &plain, NULL, NULL, NULL, NULL));
+    assert_false(gather_row(gather, 0, SIZE_MAX / sizeof(double), &computed, &s.result, &plain,
+                            NULL, NULL, NULL, NULL));
     assert_int_equal(finish().elements, 0);
 }
 
@@ -391,14 +406,15 @@ static const ln_convention claim_convention = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VE
 
 static double row_ulp_of(ln_bound bound, const stated *s)
 {
-    return ln_bound_row_ulp(&bound, &s->result, 2, &claim_convention, claim_gamma, claim_beta);
+    metrics_row row = row_of(&s->result, 2, &claim_convention, claim_gamma, claim_beta);
+    return ln_bound_row_ulp(&bound, &row);
 }
 
 static bool holds(ln_bound bound, const stated *s, float first, float second, double *worst)
 {
     const float computed[] = {first, second};
-    return ln_bound_holds(&bound, &s->result, 2, &claim_convention, claim_gamma, claim_beta,
-                          computed, worst);
+    metrics_row row = row_of(&s->result, 2, &claim_convention, claim_gamma, claim_beta);
+    return ln_bound_holds(&bound, &row, computed, worst);
 }
 
 static void bound_in_row_ulp(void **state)

@@ -1,7 +1,7 @@
 /* The metrics of every type against exact rationals: answers are drawn as quotients of integers,
  * so that what each figure ought to be is known without a rounding (but for the root in rel_l2). */
 #include "audit_types.h"
-#include "metrics.h"
+#include "metrics/metrics.h"
 
 #include <float.h>
 #include <gmp.h>
@@ -92,7 +92,7 @@ typedef struct drawn {
     double exact[HIDDEN], rest[HIDDEN];
     float gamma[HIDDEN], beta[HIDDEN];
     ln_convention convention;
-    ln_reference_typed answer;
+    ln_reference_result answer;
     metrics_row row;
 } drawn;
 
@@ -169,11 +169,11 @@ static void draw_row(drawn *d, ln_type type)
     }
     mpq_clear(rest);
     d->convention = (ln_convention){0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
-    d->answer = (ln_reference_typed){.rounded = d->rounded,
-                                     .exact = d->exact,
-                                     .rest = type == LN_F64 ? d->rest : NULL,
-                                     .kappa = 2,
-                                     .max_xhat = 1.5};
+    d->answer = (ln_reference_result){.rounded = d->rounded,
+                                      .exact = d->exact,
+                                      .rest = type == LN_F64 ? d->rest : NULL,
+                                      .kappa = 2,
+                                      .max_xhat = 1.5};
     d->row = (metrics_row){type, LN_F32, HIDDEN, &d->convention, d->gamma, d->beta, &d->answer};
 }
 
@@ -378,8 +378,7 @@ static void figures_against_rationals(void **state)
             figures_init(&alone);
             figures_add(&wanted, &d, row);
             figures_add(&alone, &d, row);
-            assert_true(
-                metrics_gather_row_typed(gather, &d.row, row, d.computed, NULL, NULL, &of_row));
+            assert_true(metrics_gather_row(gather, &d.row, row, d.computed, NULL, NULL, &of_row));
             near("a row's row_ulp_max", of_row.row_ulp_max, alone.row_ulp_max, 1, 0x1p-50,
                  open_in_row_ulp((ln_type)type, alone.exact_max));
             near("a row's norm_max", of_row.norm_max, alone.err_max, mpq_get_d(alone.exact_max),
@@ -402,13 +401,13 @@ static void halves_of_an_ulp_of_f64(void **state)
     double computed[] = {1, 1, 1}, exact[] = {1, 1, 1};
     double rest[] = {0x1p-54, 0x1.8p-54, -0x1p-55}; /* 1/4, 3/8 above; 1/4 of the ulp below 1 */
     ln_convention plain = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE};
-    ln_reference_typed answer = {
+    ln_reference_result answer = {
         .rounded = computed, .exact = exact, .rest = rest, .kappa = 1, .max_xhat = 1};
     metrics_row row = {LN_F64, LN_F64, 3, &plain, NULL, NULL, &answer};
     metrics_gather *gather = metrics_gather_create();
     ln_metrics m;
     assert_non_null(gather);
-    assert_true(metrics_gather_row_typed(gather, &row, 0, computed, NULL, NULL, NULL));
+    assert_true(metrics_gather_row(gather, &row, 0, computed, NULL, NULL, NULL));
     metrics_gather_finish(gather, &m);
     assert_true(m.ulp_max == 0.375);
     assert_true(m.ulp_mean == (0.25 + 0.375 + 0.25) / 3);
@@ -417,7 +416,7 @@ static void halves_of_an_ulp_of_f64(void **state)
     metrics_gather_destroy(gather);
     gather = metrics_gather_create();
     assert_non_null(gather);
-    assert_true(metrics_gather_row_typed(gather, &row, 0, computed, NULL, NULL, NULL));
+    assert_true(metrics_gather_row(gather, &row, 0, computed, NULL, NULL, NULL));
     metrics_gather_finish(gather, &m);
     assert_true(m.ulp_max == 0);
     metrics_gather_destroy(gather);
@@ -499,7 +498,7 @@ static void bounds_against_rationals(void **state)
             }
             double worst;
             if (!close) {
-                assert_int_equal(ln_bound_holds_typed(&bound, &d.row, d.computed, &worst), holds);
+                assert_int_equal(ln_bound_holds(&bound, &d.row, d.computed, &worst), holds);
                 assert_int_equal(worst <= 1, holds);
                 held += holds;
                 broken += !holds;
@@ -518,23 +517,23 @@ static void bounds_at_the_end_of_the_range(void **state)
     const uint16_t infinite = 0x7c00, largest = 0x7bff, one = 0x3c00, minus = 0xfc00, nan = 0x7e00;
     ln_convention plain = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE};
     double exact = 65519, worst;
-    ln_reference_typed answer = {
+    ln_reference_result answer = {
         .rounded = (void *)(uintptr_t)&largest, .exact = &exact, .kappa = 1, .max_xhat = 65519};
     metrics_row row = {LN_F16, LN_F16, 1, &plain, NULL, NULL, &answer};
     ln_bound bound = {16, 0};
-    assert_true(ln_bound_holds_typed(&bound, &row, &largest, &worst));
-    assert_true(ln_bound_holds_typed(&bound, &row, &infinite, &worst));
-    assert_false(ln_bound_holds_typed(&bound, &row, &minus, &worst));
-    assert_false(ln_bound_holds_typed(&bound, &row, &nan, &worst));
+    assert_true(ln_bound_holds(&bound, &row, &largest, &worst));
+    assert_true(ln_bound_holds(&bound, &row, &infinite, &worst));
+    assert_false(ln_bound_holds(&bound, &row, &minus, &worst));
+    assert_false(ln_bound_holds(&bound, &row, &nan, &worst));
     bound.xhat_abs = 0.5;
-    assert_false(ln_bound_holds_typed(&bound, &row, &infinite, &worst));
+    assert_false(ln_bound_holds(&bound, &row, &infinite, &worst));
     exact = 65521;
     answer.rounded = (void *)(uintptr_t)&infinite;
-    assert_true(ln_bound_holds_typed(&bound, &row, &infinite, &worst));
-    assert_false(ln_bound_holds_typed(&bound, &row, &largest, &worst)); /* 17 off */
+    assert_true(ln_bound_holds(&bound, &row, &infinite, &worst));
+    assert_false(ln_bound_holds(&bound, &row, &largest, &worst)); /* 17 off */
     bound.xhat_abs = 17;
-    assert_true(ln_bound_holds_typed(&bound, &row, &largest, &worst));
-    assert_false(ln_bound_holds_typed(&bound, &row, &one, &worst));
+    assert_true(ln_bound_holds(&bound, &row, &largest, &worst));
+    assert_false(ln_bound_holds(&bound, &row, &one, &worst));
     assert_true(isinf(worst));
 }
 

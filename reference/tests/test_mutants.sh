@@ -26,8 +26,14 @@ complain() {
 lay_out() {
     rm -rf "$work/judge" && mkdir "$work/judge" || exit 1
     for source in $sources; do
-        cp "$source"/*.[ch] "$work/judge" || exit 1
+        mkdir "$work/judge/${source##*/}" || exit 1
+        cp "$source"/*.[ch] "$work/judge/${source##*/}" || exit 1
     done
+}
+
+# The path of the source or header $1 there.
+find_source() {
+    find "$work/judge" -name "$1"
 }
 
 # Replaces the line $from of the file $1 by $to.
@@ -37,7 +43,7 @@ mutate() {
         line == ENVIRON["from"] { found++; print ENVIRON["to"]; next }
         { print }
         END { exit found != 1 }
-    ' "$work/judge/$1" >"$work/mutated" && mv "$work/mutated" "$work/judge/$1"
+    ' "$(find_source "$1")" >"$work/mutated" && mv "$work/mutated" "$(find_source "$1")"
 }
 
 # Links the test $1 with the sources $2... of the work directory.
@@ -50,7 +56,7 @@ build() {
     done
     [ -n "$own" ] || return 1
     for source in "$@"; do
-        $compile -I "$work/judge" -c "$work/judge/$source" -o "$work/$source.o" || return 1
+        $compile -I "$work/judge" -I "$work/judge/tests" -c "$(find_source "$source")" -o "$work/$source.o" || return 1
         own="$work/$source.o $own"
     done
     # shellcheck disable=SC2086 # lists of words

@@ -1,5 +1,5 @@
 /* Known answers: rows whose results follow by hand from the formulas in layernorm.h. */
-#include "reference.h"
+#include "certify/reference.h"
 
 #include <float.h>
 #include <math.h>
@@ -41,8 +41,8 @@ static answers ask(ln_convention convention, size_t hidden, const float *x, cons
     answers a;
     memset(&a, 0x55, sizeof a);
     ln_reference_result result = {.rounded = a.rounded, .exact = a.exact};
-    assert_true(
-        ln_reference_row(reference, &convention, hidden, x, residual, gamma, beta, &result));
+    assert_true(ln_reference_row(reference, &convention, LN_F32, LN_F32, hidden, x, residual, gamma,
+                                 beta, &result));
     a.result = result;
     return a;
 }
@@ -243,7 +243,8 @@ static void zeros_of_every_length(void **state)
         beta[i] = -3 * x[i];
     }
     for (size_t hidden = 2; hidden <= LONGEST; hidden += 2) {
-        assert_true(ln_reference_row(reference, &c, hidden, x, NULL, gamma, beta, &result));
+        assert_true(
+            ln_reference_row(reference, &c, LN_F32, LN_F32, hidden, x, NULL, gamma, beta, &result));
         for (size_t i = 0; i < 2; i++) {
             same_float(rounded[i], 0.0f);
             same_double(exact[i], 0.0);
@@ -271,7 +272,8 @@ static void subnormal_results(void **state)
     }
     ln_reference_result result = {.rounded = rounded, .exact = exact};
     const ln_convention hair = {0, LN_EPS_VAR, 0x1p-290, LN_AFFINE_GAMMA};
-    assert_true(ln_reference_row(reference, &hair, 16, x, NULL, gamma, NULL, &result));
+    assert_true(
+        ln_reference_row(reference, &hair, LN_F32, LN_F32, 16, x, NULL, gamma, NULL, &result));
     same_double(exact[1], 1.5 * 0x1p-149);
     same_float(rounded[1], 0x1p-149f);
     same_float(rounded[0], -0x1p-149f);
@@ -450,15 +452,19 @@ static void refuses_what_is_missing(void **state)
     double exact[2];
     ln_reference_result result = {.rounded = rounded, .exact = exact};
     ln_convention c = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
-    assert_false(
-        ln_reference_row(reference, &c, 0, one_apart, NULL, one_apart, one_apart, &result));
-    assert_false(ln_reference_row(reference, &c, 2, NULL, NULL, one_apart, one_apart, &result));
-    assert_false(ln_reference_row(reference, &c, 2, one_apart, NULL, NULL, one_apart, &result));
-    assert_false(ln_reference_row(reference, &c, 2, one_apart, NULL, one_apart, NULL, &result));
-    assert_false(ln_reference_row(reference, &c, SIZE_MAX, one_apart, one_apart, one_apart,
-                                  one_apart, &result)); /* no room for the sums */
+    assert_false(ln_reference_row(reference, &c, LN_F32, LN_F32, 0, one_apart, NULL, one_apart,
+                                  one_apart, &result));
+    assert_false(ln_reference_row(reference, &c, LN_F32, LN_F32, 2, NULL, NULL, one_apart,
+                                  one_apart, &result));
+    assert_false(ln_reference_row(reference, &c, LN_F32, LN_F32, 2, one_apart, NULL, NULL,
+                                  one_apart, &result));
+    assert_false(ln_reference_row(reference, &c, LN_F32, LN_F32, 2, one_apart, NULL, one_apart,
+                                  NULL, &result));
+    assert_false(ln_reference_row(reference, &c, LN_F32, LN_F32, SIZE_MAX, one_apart, one_apart,
+                                  one_apart, one_apart, &result)); /* no room for the sums */
     c.affine = LN_AFFINE_NONE;
-    assert_true(ln_reference_row(reference, &c, 2, one_apart, NULL, NULL, NULL, &result));
+    assert_true(
+        ln_reference_row(reference, &c, LN_F32, LN_F32, 2, one_apart, NULL, NULL, NULL, &result));
 }
 
 /* Sums beyond one block: 2^17 elements, all FLT_MAX but one that is -FLT_MAX. */
@@ -475,7 +481,8 @@ static void long_rows(void **state)
     x[70000] = -FLT_MAX;
     ln_reference_result result = {.rounded = rounded, .exact = exact};
     const ln_convention c = {0, LN_EPS_VAR, 0, LN_AFFINE_NONE};
-    assert_true(ln_reference_row(reference, &c, hidden, x, NULL, NULL, NULL, &result));
+    assert_true(
+        ln_reference_row(reference, &c, LN_F32, LN_F32, hidden, x, NULL, NULL, NULL, &result));
     const double m = (double)FLT_MAX; /* mean m (1 - 2^-16), var m^2 (1 - (1 - 2^-16)^2) */
     same_double(result.facts.mean, m - m * 0x1p-16);
     same_double(result.facts.mean_abs, m);

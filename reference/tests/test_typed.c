@@ -1,7 +1,7 @@
 /* Rows of every type: known answers, and the 16-bit types exhaustively. */
 #include "audit_types.h"
-#include "reference.h"
-#include "storage.h"
+#include "certify/reference.h"
+#include "metrics/storage.h"
 
 #include <float.h>
 #include <math.h>
@@ -32,7 +32,7 @@ static int tear_down(void **state)
 /* The answers of one row: rounded and exact as doubles. */
 typedef struct answers {
     double rounded[MOST], exact[MOST], rest[MOST];
-    ln_reference_typed result;
+    ln_reference_result result;
 } answers;
 
 typedef struct question {
@@ -54,10 +54,9 @@ static answers ask(const question *q)
         audit_store(q->param, gamma, i, q->gamma[i]);
         audit_store(q->param, beta, i, q->beta[i]);
     }
-    a.result = (ln_reference_typed){.rounded = rounded, .exact = a.exact, .rest = a.rest};
-    assert_true(ln_reference_row_typed(reference, &q->convention, q->storage, q->param, q->hidden,
-                                       x, q->has_residual ? residual : NULL, gamma, beta,
-                                       &a.result));
+    a.result = (ln_reference_result){.rounded = rounded, .exact = a.exact, .rest = a.rest};
+    assert_true(ln_reference_row(reference, &q->convention, q->storage, q->param, q->hidden, x,
+                                 q->has_residual ? residual : NULL, gamma, beta, &a.result));
     for (size_t i = 0; i < q->hidden; i++) {
         a.rounded[i] = audit_load(q->storage, rounded, i);
     }
@@ -301,13 +300,11 @@ static void refuses_what_is_missing(void **state)
 {
     (void)state;
     double rounded[2], exact[2], x[2] = {-1, 1};
-    ln_reference_typed result = {.rounded = rounded, .exact = exact};
+    ln_reference_result result = {.rounded = rounded, .exact = exact};
     ln_convention c = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
-    assert_false(
-        ln_reference_row_typed(reference, &c, LN_F64, LN_F64, 2, x, NULL, NULL, x, &result));
-    assert_false(
-        ln_reference_row_typed(reference, &c, LN_F64, LN_F64, SIZE_MAX, x, x, x, x, &result));
-    assert_true(ln_reference_row_typed(reference, &c, LN_F64, LN_F64, 2, x, NULL, x, x, &result));
+    assert_false(ln_reference_row(reference, &c, LN_F64, LN_F64, 2, x, NULL, NULL, x, &result));
+    assert_false(ln_reference_row(reference, &c, LN_F64, LN_F64, SIZE_MAX, x, x, x, x, &result));
+    assert_true(ln_reference_row(reference, &c, LN_F64, LN_F64, 2, x, NULL, x, x, &result));
     same(exact[0], rounded[0]); /* and no rest was wanted */
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fixture, arguments and counters: copying blocks of several sizes, by one and by two threads. */
 #include <hayai.h>
 #include <stdlib.h>
@@ -41,9 +42,10 @@ HAYAI_BENCHMARK_F_WITH(blocks, copy, hayai_benchmark_arg_name(benchmark, "bytes"
         }
     const int64_t iterations = hayai_state_iterations(state);
     hayai_state_set_bytes_processed(state, iterations * (int64_t)fixture->size);
-    hayai_state_set_counter(state, "copies", (double)iterations, HAYAI_COUNTER_IS_RATE, HAYAI_1000);
+    hayai_state_set_counter(state, "copies", (double)iterations, HAYAI_COUNTER_IS_RATE,
+                            HAYAI_ONE_K_1000);
     hayai_state_set_counter(state, "seconds_per_copy", (double)iterations,
-                            HAYAI_COUNTER_IS_RATE | HAYAI_COUNTER_INVERT, HAYAI_1000);
+                            HAYAI_COUNTER_IS_RATE | HAYAI_COUNTER_INVERT, HAYAI_ONE_K_1000);
 }
 
 HAYAI_MAIN()

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The plain way: a benchmark, the loop, main. Try --help, and
  *
  *     plain --benchmark_repetitions=5 -o console -o json:plain.json -o junit:plain.xml

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A reporter of one's own, without macros and without a command line: prints the fastest of the
  * repetitions of each benchmark, and how much slower the slowest was. */
 #include <hayai.h>
 #include <math.h>
 #include <stdio.h>
 
-static void square_root(hayai_state *state, void *context)
+static void square_root(hayai_state *state, void *user)
 {
-    double value = *(const double *)context;
+    double value = *(const double *)user;
     while (hayai_state_keep_running(state)) {
         hayai_do_not_optimize_in_out(value);
         const double root = sqrt(value);
@@ -14,9 +15,9 @@ static void square_root(hayai_state *state, void *context)
     }
 }
 
-static void cube_root(hayai_state *state, void *context)
+static void cube_root(hayai_state *state, void *user)
 {
-    double value = *(const double *)context;
+    double value = *(const double *)user;
     while (hayai_state_keep_running(state)) {
         hayai_do_not_optimize_in_out(value);
         const double root = cbrt(value);
@@ -39,15 +40,15 @@ static hayai_status begin(const hayai_context *machine, void *user)
 /* All repetitions of one benchmark come in one call; its aggregates in a second one. */
 static hayai_status report(const hayai_run *runs, size_t count, void *user)
 {
-    table *table = user;
-    if (runs[0].type == HAYAI_RUN_AGGREGATE)
+    table *counted = user;
+    if (runs[0].type == HAYAI_RUN_TYPE_AGGREGATE)
         return HAYAI_OK;
     double fastest = INFINITY, slowest = 0;
     for (size_t i = 0; i < count; i++) {
         fastest = fmin(fastest, runs[i].real_time);
         slowest = fmax(slowest, runs[i].real_time);
     }
-    table->lines++;
+    counted->lines++;
     return printf("%-20s %8.2f %s +%.0f %%\n", runs[0].run_name, fastest,
                   hayai_unit_string(runs[0].unit), 100 * (slowest / fastest - 1)) < 0
                ? HAYAI_ERROR_IO
@@ -56,16 +57,16 @@ static hayai_status report(const hayai_run *runs, size_t count, void *user)
 
 static hayai_status end(void *user)
 {
-    const table *table = user;
-    return printf("%u benchmarks\n", table->lines) < 0 ? HAYAI_ERROR_IO : HAYAI_OK;
+    const table *counted = user;
+    return printf("%u benchmarks\n", counted->lines) < 0 ? HAYAI_ERROR_IO : HAYAI_OK;
 }
 
 int main(void)
 {
     double value = 2;
-    table table = {0};
+    table counted = {0};
     const hayai_reporter reporter = {
-        .context = begin, .report = report, .finalize = end, .user = &table};
+        .context = begin, .report = report, .finalize = end, .user = &counted};
     const hayai_options options = {
         .repetitions = 5, .min_seconds = 0.01, .reporters = &reporter, .reporter_count = 1};
     hayai_suite *suite = hayai_suite_create();

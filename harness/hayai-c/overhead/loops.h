@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The same loops, once in C over hayai (loops_c.c), once in C++ over benchmark::State itself
  * (loops_cpp.cpp). */
 #ifndef HAYAI_OVERHEAD_LOOPS_H

@@ -1,18 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "loops.h"
 
 /* Nothing but the loop. */
-void c_empty(hayai_state *state, void *context)
+void c_empty(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     for (int64_t n; (n = hayai_state_batch(state)) > 0;)
         for (int64_t i = 0; i < n; i++)
             hayai_clobber();
 }
 
 /* A chain of dependent operations: what stands beside it in the loop is hidden by its latency. */
-void c_chain(hayai_state *state, void *context)
+void c_chain(hayai_state *state, void *user)
 {
-    const loop_data *data = context;
+    const loop_data *data = user;
     const double factor = data->factor, addend = data->addend;
     double value = 1;
     for (int64_t n; (n = hayai_state_batch(state)) > 0;)
@@ -22,9 +23,9 @@ void c_chain(hayai_state *state, void *context)
 }
 
 /* A small piece of work with a result in each iteration. */
-void c_sum(hayai_state *state, void *context)
+void c_sum(hayai_state *state, void *user)
 {
-    const loop_data *data = context;
+    const loop_data *data = user;
     for (int64_t n; (n = hayai_state_batch(state)) > 0;)
         for (int64_t i = 0; i < n; i++) {
             float sum = 0;
@@ -35,9 +36,9 @@ void c_sum(hayai_state *state, void *context)
 }
 
 /* The other form: a call an iteration. */
-void c_keep_running(hayai_state *state, void *context)
+void c_keep_running(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     while (hayai_state_keep_running(state))
         hayai_clobber();
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <benchmark/benchmark.h>
 #include "loops.h"
 
@@ -6,15 +7,17 @@ static benchmark::State &native(hayai_state *state)
     return *static_cast<benchmark::State *>(hayai_state_native(state));
 }
 
+/* The same barrier as in C: benchmark::ClobberMemory() is a fence without an instruction, and clang
+ * removes a loop that has nothing else. */
 void cpp_empty(hayai_state *state, void *)
 {
     for (auto _ : native(state))
-        benchmark::ClobberMemory();
+        hayai_clobber();
 }
 
-void cpp_chain(hayai_state *state, void *context)
+void cpp_chain(hayai_state *state, void *user)
 {
-    const auto *data = static_cast<const loop_data *>(context);
+    const auto *data = static_cast<const loop_data *>(user);
     const double factor = data->factor, addend = data->addend;
     double value = 1;
     for (auto _ : native(state))
@@ -22,9 +25,9 @@ void cpp_chain(hayai_state *state, void *context)
     benchmark::DoNotOptimize(value);
 }
 
-void cpp_sum(hayai_state *state, void *context)
+void cpp_sum(hayai_state *state, void *user)
 {
-    const auto *data = static_cast<const loop_data *>(context);
+    const auto *data = static_cast<const loop_data *>(user);
     for (auto _ : native(state)) {
         float sum = 0;
         for (int j = 0; j < LOOP_VALUES; j++)
@@ -37,5 +40,5 @@ void cpp_keep_running(hayai_state *state, void *)
 {
     benchmark::State &library = native(state);
     while (library.KeepRunning())
-        benchmark::ClobberMemory();
+        hayai_clobber();
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Does the loop cost more in C than in C++? Each round of hayai's interleaving runs both forms of
  * each loop once, in random order, for the same iterations; the ratio of their CPU times an
  * iteration is one pair. The median of the pairs is reported with an interval that holds the true
@@ -31,14 +32,14 @@ typedef struct samples {
 
 static samples taken;
 
-static int keep(const hayai_repetition *repetition, void *context)
+static int keep(const hayai_repetition *repetition, void *user)
 {
-    samples *samples = context;
+    samples *all = user;
     if (repetition->error) {
-        samples->error = "a loop failed";
+        all->error = "a loop failed";
         return 1;
     }
-    samples->seconds[repetition->benchmark][repetition->repetition] = repetition->cpu_seconds;
+    all->seconds[repetition->benchmark][repetition->repetition] = repetition->cpu_seconds;
     return 0;
 }
 
@@ -97,7 +98,7 @@ static hayai_status measure(hayai_suite *suite, loop_data *data, unsigned pairs,
                                          .repetitions = pairs,
                                          .min_seconds = seconds,
                                          .on_repetition = keep,
-                                         .context = &taken};
+                                         .user = &taken};
     return status == HAYAI_OK ? hayai_suite_run_interleaved(suite, &interleave) : status;
 }
 

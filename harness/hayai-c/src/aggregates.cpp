@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "aggregates.hpp"
 #include <algorithm>
 #include <cmath>
@@ -58,7 +59,7 @@ double third_quartile(const double *values, size_t count, void *)
 bool good(const run &run)
 {
     std::string ignored;
-    return version::skip_of(run, ignored, 0) == skip::none;
+    return version::skip_of(run, ignored) == skip::none;
 }
 
 std::vector<run> good_ones(const std::vector<run> &runs)
@@ -101,7 +102,7 @@ std::string common_label(const std::vector<run> &runs)
 
 double compute(const statistic &statistic, const std::vector<double> &values)
 {
-    return statistic.function(values.data(), values.size(), statistic.context);
+    return statistic.function(values.data(), values.size(), statistic.user);
 }
 
 void aggregate_counters(run &result, const std::vector<run> &runs, const statistic &statistic)
@@ -123,25 +124,25 @@ double curve(const hayai_benchmark &family, hayai_complexity complexity, int64_t
 {
     const double x = static_cast<double>(n);
     switch (complexity) {
-    case HAYAI_O_N:
+    case HAYAI_COMPLEXITY_N:
         return x;
-    case HAYAI_O_N_SQUARED:
+    case HAYAI_COMPLEXITY_N_SQUARED:
         return x * x;
-    case HAYAI_O_N_CUBED:
+    case HAYAI_COMPLEXITY_N_CUBED:
         return x * x * x;
-    case HAYAI_O_LOG_N:
+    case HAYAI_COMPLEXITY_LOG_N:
         return std::log2(x);
-    case HAYAI_O_N_LOG_N:
+    case HAYAI_COMPLEXITY_N_LOG_N:
         return x * std::log2(x);
-    case HAYAI_O_FUNCTION:
-        return family.complexity_function(n, family.complexity_context);
+    case HAYAI_COMPLEXITY_FUNCTION:
+        return family.complexity_function(n, family.complexity_user);
     default:
         return 1;
     }
 }
 
 struct fit {
-    hayai_complexity complexity = HAYAI_O_1;
+    hayai_complexity complexity = HAYAI_COMPLEXITY_1;
     double coefficient = 0, rms = 0;
 };
 
@@ -172,11 +173,12 @@ fit least_squares(const hayai_benchmark &family, hayai_complexity complexity,
 fit best_fit(const hayai_benchmark &family, hayai_complexity complexity,
              const std::vector<run> &runs, const std::vector<double> &seconds)
 {
-    if (complexity != HAYAI_O_AUTO)
+    if (complexity != HAYAI_COMPLEXITY_AUTO)
         return least_squares(family, complexity, runs, seconds);
-    fit best = least_squares(family, HAYAI_O_1, runs, seconds);
+    fit best = least_squares(family, HAYAI_COMPLEXITY_1, runs, seconds);
     for (const hayai_complexity other :
-         {HAYAI_O_LOG_N, HAYAI_O_N, HAYAI_O_N_LOG_N, HAYAI_O_N_SQUARED, HAYAI_O_N_CUBED}) {
+         {HAYAI_COMPLEXITY_LOG_N, HAYAI_COMPLEXITY_N, HAYAI_COMPLEXITY_N_LOG_N,
+          HAYAI_COMPLEXITY_N_SQUARED, HAYAI_COMPLEXITY_N_CUBED}) {
         const fit next = least_squares(family, other, runs, seconds);
         if (next.rms < best.rms)
             best = next;
@@ -187,17 +189,17 @@ fit best_fit(const hayai_benchmark &family, hayai_complexity complexity,
 benchmark::BigO library_complexity(hayai_complexity complexity)
 {
     switch (complexity) {
-    case HAYAI_O_N:
+    case HAYAI_COMPLEXITY_N:
         return benchmark::oN;
-    case HAYAI_O_N_SQUARED:
+    case HAYAI_COMPLEXITY_N_SQUARED:
         return benchmark::oNSquared;
-    case HAYAI_O_N_CUBED:
+    case HAYAI_COMPLEXITY_N_CUBED:
         return benchmark::oNCubed;
-    case HAYAI_O_LOG_N:
+    case HAYAI_COMPLEXITY_LOG_N:
         return benchmark::oLogN;
-    case HAYAI_O_N_LOG_N:
+    case HAYAI_COMPLEXITY_N_LOG_N:
         return benchmark::oNLogN;
-    case HAYAI_O_FUNCTION:
+    case HAYAI_COMPLEXITY_FUNCTION:
         return benchmark::oLambda;
     default:
         return benchmark::o1;
@@ -208,10 +210,11 @@ benchmark::BigO library_complexity(hayai_complexity complexity)
 
 const std::vector<statistic> &hayai::standard_statistics()
 {
-    static const std::vector<statistic> all = {{"mean", mean, nullptr, HAYAI_TIME},
-                                               {"median", median, nullptr, HAYAI_TIME},
-                                               {"stddev", stddev, nullptr, HAYAI_TIME},
-                                               {"cv", cv, nullptr, HAYAI_PERCENTAGE}};
+    static const std::vector<statistic> all = {
+        {"mean", mean, nullptr, HAYAI_STATISTIC_UNIT_TIME},
+        {"median", median, nullptr, HAYAI_STATISTIC_UNIT_TIME},
+        {"stddev", stddev, nullptr, HAYAI_STATISTIC_UNIT_TIME},
+        {"cv", cv, nullptr, HAYAI_STATISTIC_UNIT_PERCENTAGE}};
     return all;
 }
 
@@ -219,8 +222,8 @@ std::vector<statistic> hayai::own_statistics(const hayai_benchmark &family, bool
 {
     std::vector<statistic> all;
     if (quartiles || family.quartiles)
-        all = {{"q1", first_quartile, nullptr, HAYAI_TIME},
-               {"q3", third_quartile, nullptr, HAYAI_TIME}};
+        all = {{"q1", first_quartile, nullptr, HAYAI_STATISTIC_UNIT_TIME},
+               {"q3", third_quartile, nullptr, HAYAI_STATISTIC_UNIT_TIME}};
     all.insert(all.end(), family.statistics.begin(), family.statistics.end());
     return all;
 }
@@ -238,7 +241,7 @@ std::vector<run> hayai::aggregate(const std::vector<run> &repetitions,
         cpu.push_back(per_iteration(run.cpu_accumulated_time, run));
     }
     for (const statistic &statistic : statistics) {
-        const bool time = statistic.unit == HAYAI_TIME;
+        const bool time = statistic.unit == HAYAI_STATISTIC_UNIT_TIME;
         run result = blank_aggregate(runs.front(), statistic.name.c_str(),
                                      time ? benchmark::kTime : benchmark::kPercentage);
         result.report_label = common_label(runs);

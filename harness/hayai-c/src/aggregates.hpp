@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics over repetitions and the complexity fit, for what Google Benchmark does not compute
  * itself: statistics with a context, and what is interleaved by hayai. The complexity is fitted
  * here too, since the library calls plain function pointers, aborts where N was not set, and reads

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments and thread counts: lists are resolved at once, so that Google Benchmark only ever gets
  * single sets. */
 #include "internal.hpp"
+#include <algorithm>
 #include <limits>
 
 namespace
@@ -33,36 +35,41 @@ hayai_status too_many(const hayai_benchmark &benchmark)
                 most_instances);
 }
 
-hayai_status check_range(int64_t low, int64_t high, int64_t step, int64_t least_step)
+/* `who` is a benchmark, or the function that was called. */
+hayai_status check_range(const char *who, int64_t low, int64_t high, int64_t step,
+                         int64_t least_step)
 {
     /* The library negates the lower end. */
     if (low > high || step < least_step || low == std::numeric_limits<int64_t>::min())
         return fail(HAYAI_ERROR_ARGUMENT,
-                    "range %lld ... %lld by %lld: expected low <= high, low > INT64_MIN, and a "
+                    "%s: range %lld ... %lld by %lld: expected low <= high, low > INT64_MIN, and a "
                     "step or multiplier of at least %lld",
-                    static_cast<long long>(low), static_cast<long long>(high),
+                    who, static_cast<long long>(low), static_cast<long long>(high),
                     static_cast<long long>(step), static_cast<long long>(least_step));
     return HAYAI_OK;
 }
 
-hayai_status dense(int64_t low, int64_t high, int64_t step, std::vector<int64_t> &list)
+hayai_status dense(const char *who, int64_t low, int64_t high, int64_t step,
+                   std::vector<int64_t> &list)
 {
-    const hayai_status status = check_range(low, high, step, 1);
+    const hayai_status status = check_range(who, low, high, step, 1);
     if (status != HAYAI_OK)
         return status;
     const uint64_t steps =
         (static_cast<uint64_t>(high) - static_cast<uint64_t>(low)) / static_cast<uint64_t>(step);
     if (steps >= most_instances)
-        return fail(HAYAI_ERROR_LIMIT, "a dense range of more than %zu values", most_instances);
+        return fail(HAYAI_ERROR_LIMIT, "%s: a dense range of more than %zu values", who,
+                    most_instances);
     for (uint64_t i = 0; i <= steps; i++)
         list.push_back(
             static_cast<int64_t>(static_cast<uint64_t>(low) + i * static_cast<uint64_t>(step)));
     return HAYAI_OK;
 }
 
-hayai_status sparse(int64_t low, int64_t high, int multiplier, std::vector<int64_t> &list)
+hayai_status sparse(const char *who, int64_t low, int64_t high, int multiplier,
+                    std::vector<int64_t> &list)
 {
-    const hayai_status status = check_range(low, high, multiplier, 2);
+    const hayai_status status = check_range(who, low, high, multiplier, 2);
     if (status == HAYAI_OK)
         list = benchmark::CreateRange(low, high, multiplier);
     return status;
@@ -73,7 +80,8 @@ hayai_status add_set(hayai_benchmark &benchmark, std::vector<int64_t> values)
     const hayai_status status = check_arity(benchmark, values.size());
     if (status != HAYAI_OK)
         return status;
-    if (benchmark.arguments.size() >= most_instances)
+    if ((benchmark.arguments.size() + 1) * std::max<size_t>(benchmark.threads.size(), 1) >
+        most_instances)
         return too_many(benchmark);
     benchmark.arguments.push_back(std::move(values));
     return HAYAI_OK;
@@ -129,6 +137,10 @@ hayai_status hand_out(const std::vector<int64_t> &list, int64_t *values, size_t 
 
 hayai_status add_threads(hayai_benchmark &benchmark, const std::vector<int64_t> &counts)
 {
+    if ((benchmark.threads.size() + counts.size()) *
+            std::max<size_t>(benchmark.arguments.size(), 1) >
+        most_instances)
+        return too_many(benchmark);
     for (const int64_t threads : counts)
         benchmark.threads.push_back(static_cast<int>(threads));
     return HAYAI_OK;
@@ -139,6 +151,9 @@ hayai_status check_threads(const hayai_benchmark &benchmark, int least, int grea
     if (least < 1 || greatest < least)
         return fail(HAYAI_ERROR_ARGUMENT, "%s: threads %d ... %d, expected 1 <= least <= greatest",
                     benchmark.name.c_str(), least, greatest);
+    if (greatest > HAYAI_MAX_THREADS)
+        return fail(HAYAI_ERROR_LIMIT, "%s: %d threads, at most %d", benchmark.name.c_str(),
+                    greatest, HAYAI_MAX_THREADS);
     return HAYAI_OK;
 }
 
@@ -164,7 +179,8 @@ hayai_status hayai_benchmark_range(hayai_benchmark *benchmark, int64_t low, int6
 {
     return build(benchmark, [&] {
         std::vector<int64_t> list;
-        const hayai_status status = sparse(low, high, benchmark->range_multiplier, list);
+        const hayai_status status =
+            sparse(benchmark->name.c_str(), low, high, benchmark->range_multiplier, list);
         return status == HAYAI_OK ? add_singles(*benchmark, list) : status;
     });
 }
@@ -178,7 +194,8 @@ hayai_status hayai_benchmark_ranges(hayai_benchmark *benchmark, const hayai_rang
         std::vector<std::vector<int64_t>> lists(count);
         for (size_t i = 0; i < count; i++) {
             const hayai_status status =
-                sparse(ranges[i].low, ranges[i].high, benchmark->range_multiplier, lists[i]);
+                sparse(benchmark->name.c_str(), ranges[i].low, ranges[i].high,
+                       benchmark->range_multiplier, lists[i]);
             if (status != HAYAI_OK)
                 return status;
         }
@@ -191,7 +208,7 @@ hayai_status hayai_benchmark_dense_range(hayai_benchmark *benchmark, int64_t low
 {
     return build(benchmark, [&] {
         std::vector<int64_t> list;
-        const hayai_status status = dense(low, high, step, list);
+        const hayai_status status = dense(benchmark->name.c_str(), low, high, step, list);
         return status == HAYAI_OK ? add_singles(*benchmark, list) : status;
     });
 }
@@ -230,10 +247,17 @@ hayai_status hayai_benchmark_arg_names(hayai_benchmark *benchmark, const char *c
     });
 }
 
+const char *hayai_benchmark_get_arg_name(const hayai_benchmark *benchmark, size_t index)
+{
+    return benchmark && index < benchmark->argument_names.size()
+               ? benchmark->argument_names[index].c_str()
+               : nullptr;
+}
+
 hayai_status hayai_benchmark_range_multiplier(hayai_benchmark *benchmark, int multiplier)
 {
     return build(benchmark, [&] {
-        const hayai_status status = check_range(0, 0, multiplier, 2);
+        const hayai_status status = check_range(benchmark->name.c_str(), 0, 0, multiplier, 2);
         if (status == HAYAI_OK)
             benchmark->range_multiplier = multiplier;
         return status;
@@ -245,7 +269,7 @@ hayai_status hayai_create_range(int64_t low, int64_t high, int multiplier, int64
 {
     return guard([&] {
         std::vector<int64_t> list;
-        const hayai_status status = sparse(low, high, multiplier, list);
+        const hayai_status status = sparse("hayai_create_range", low, high, multiplier, list);
         return status == HAYAI_OK ? hand_out(list, values, capacity, count) : status;
     });
 }
@@ -255,7 +279,7 @@ hayai_status hayai_create_dense_range(int64_t low, int64_t high, int64_t step, i
 {
     return guard([&] {
         std::vector<int64_t> list;
-        const hayai_status status = dense(low, high, step, list);
+        const hayai_status status = dense("hayai_create_dense_range", low, high, step, list);
         return status == HAYAI_OK ? hand_out(list, values, capacity, count) : status;
     });
 }
@@ -283,7 +307,7 @@ hayai_status hayai_benchmark_dense_thread_range(hayai_benchmark *benchmark, int 
         if (status != HAYAI_OK)
             return status;
         std::vector<int64_t> counts;
-        status = dense(least, greatest, step, counts);
+        status = dense(benchmark->name.c_str(), least, greatest, step, counts);
         if (status == HAYAI_OK && counts.back() != greatest)
             counts.push_back(greatest);
         return status == HAYAI_OK ? add_threads(*benchmark, counts) : status;
@@ -293,8 +317,8 @@ hayai_status hayai_benchmark_dense_thread_range(hayai_benchmark *benchmark, int 
 hayai_status hayai_benchmark_thread_per_cpu(hayai_benchmark *benchmark)
 {
     return build(benchmark, [&] {
-        benchmark->threads.push_back(benchmark::CPUInfo::Get().num_cpus);
-        return HAYAI_OK;
+        const int processors = benchmark::CPUInfo::Get().num_cpus;
+        return add_threads(*benchmark, {processors < 1 ? 1 : processors});
     });
 }
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The builder calls: everything that Google Benchmark would abort on is refused here. */
 #include "internal.hpp"
 #include <cmath>
@@ -19,13 +20,13 @@ extern "C" {
 const char *hayai_unit_string(hayai_unit unit)
 {
     switch (unit) {
-    case HAYAI_NANOSECOND:
+    case HAYAI_UNIT_NANOSECOND:
         return "ns";
-    case HAYAI_MICROSECOND:
+    case HAYAI_UNIT_MICROSECOND:
         return "us";
-    case HAYAI_MILLISECOND:
+    case HAYAI_UNIT_MILLISECOND:
         return "ms";
-    case HAYAI_SECOND:
+    case HAYAI_UNIT_SECOND:
         return "s";
     }
     return "?";
@@ -34,13 +35,13 @@ const char *hayai_unit_string(hayai_unit unit)
 double hayai_unit_multiplier(hayai_unit unit)
 {
     switch (unit) {
-    case HAYAI_NANOSECOND:
+    case HAYAI_UNIT_NANOSECOND:
         return 1e9;
-    case HAYAI_MICROSECOND:
+    case HAYAI_UNIT_MICROSECOND:
         return 1e6;
-    case HAYAI_MILLISECOND:
+    case HAYAI_UNIT_MILLISECOND:
         return 1e3;
-    case HAYAI_SECOND:
+    case HAYAI_UNIT_SECOND:
         return 1;
     }
     return NAN;
@@ -56,13 +57,18 @@ hayai_status hayai_benchmark_name(hayai_benchmark *benchmark, const char *name)
     });
 }
 
+const char *hayai_benchmark_get_name(const hayai_benchmark *benchmark)
+{
+    return benchmark ? benchmark->name.c_str() : "";
+}
+
 hayai_status hayai_benchmark_apply(hayai_benchmark *benchmark, hayai_apply_function *function,
-                                   void *context)
+                                   void *user)
 {
     return build(benchmark, [&] {
         if (!function)
             return refuse(benchmark, "apply without a function");
-        function(benchmark, context);
+        function(benchmark, user);
         return HAYAI_OK;
     });
 }
@@ -70,7 +76,7 @@ hayai_status hayai_benchmark_apply(hayai_benchmark *benchmark, hayai_apply_funct
 hayai_status hayai_benchmark_unit(hayai_benchmark *benchmark, hayai_unit unit)
 {
     return build(benchmark, [&] {
-        if (unit < HAYAI_NANOSECOND || unit > HAYAI_SECOND)
+        if (unit < HAYAI_UNIT_NANOSECOND || unit > HAYAI_UNIT_SECOND)
             return refuse(benchmark, "unknown unit");
         benchmark->unit = unit;
         return HAYAI_OK;
@@ -171,7 +177,7 @@ hayai_status hayai_benchmark_use_manual_time(hayai_benchmark *benchmark)
 hayai_status hayai_benchmark_complexity(hayai_benchmark *benchmark, hayai_complexity complexity)
 {
     return build(benchmark, [&] {
-        if (complexity < HAYAI_O_NONE || complexity > HAYAI_O_AUTO)
+        if (complexity < HAYAI_COMPLEXITY_NONE || complexity > HAYAI_COMPLEXITY_AUTO)
             return refuse(benchmark, "unknown complexity");
         benchmark->complexity = complexity;
         return HAYAI_OK;
@@ -179,26 +185,26 @@ hayai_status hayai_benchmark_complexity(hayai_benchmark *benchmark, hayai_comple
 }
 
 hayai_status hayai_benchmark_complexity_function(hayai_benchmark *benchmark,
-                                                 hayai_complexity_function *function, void *context)
+                                                 hayai_complexity_function *function, void *user)
 {
     return build(benchmark, [&] {
         if (!function)
             return refuse(benchmark, "a complexity function that is NULL");
-        benchmark->complexity = HAYAI_O_FUNCTION;
+        benchmark->complexity = HAYAI_COMPLEXITY_FUNCTION;
         benchmark->complexity_function = function;
-        benchmark->complexity_context = context;
+        benchmark->complexity_user = user;
         return HAYAI_OK;
     });
 }
 
 hayai_status hayai_benchmark_compute_statistic(hayai_benchmark *benchmark, const char *name,
-                                               hayai_statistic_function *function, void *context,
+                                               hayai_statistic_function *function, void *user,
                                                hayai_statistic_unit unit)
 {
     return build(benchmark, [&] {
         if (!name || !*name || !function)
             return refuse(benchmark, "a statistic without a name or a function");
-        if (unit != HAYAI_TIME && unit != HAYAI_PERCENTAGE)
+        if (unit != HAYAI_STATISTIC_UNIT_TIME && unit != HAYAI_STATISTIC_UNIT_PERCENTAGE)
             return refuse(benchmark, "unknown unit of a statistic");
         for (const char *taken : {"mean", "median", "stddev", "cv", "BigO", "RMS"})
             if (std::string(taken) == name)
@@ -206,7 +212,7 @@ hayai_status hayai_benchmark_compute_statistic(hayai_benchmark *benchmark, const
         for (const statistic &other : benchmark->statistics)
             if (other.name == name)
                 return refuse(benchmark, "a statistic of this name is there already");
-        benchmark->statistics.push_back({name, function, context, unit});
+        benchmark->statistics.push_back({name, function, user, unit});
         return HAYAI_OK;
     });
 }
@@ -219,24 +225,39 @@ hayai_status hayai_benchmark_quartiles(hayai_benchmark *benchmark)
     });
 }
 
+hayai_status hayai_benchmark_thread_runner(hayai_benchmark *benchmark, hayai_thread_runner *runner,
+                                           void *user)
+{
+    return build(benchmark, [&] {
+        if (!runner)
+            return refuse(benchmark, "a thread runner that is NULL");
+        if (!version::has_thread_runner<registered>::value)
+            return fail(HAYAI_ERROR_UNSUPPORTED,
+                        "%s: thread runners need Google Benchmark 1.9.4, this is %s",
+                        benchmark->name.c_str(), hayai_google_benchmark_version());
+        benchmark->thread_runner = {runner, user};
+        return HAYAI_OK;
+    });
+}
+
 hayai_status hayai_benchmark_set_up(hayai_benchmark *benchmark, hayai_set_up_function *function,
-                                    void *context)
+                                    void *user)
 {
     return build(benchmark, [&] {
         if (!function)
             return refuse(benchmark, "a set-up function that is NULL");
-        benchmark->set_up = {function, context};
+        benchmark->set_up = {function, user};
         return HAYAI_OK;
     });
 }
 
 hayai_status hayai_benchmark_tear_down(hayai_benchmark *benchmark, hayai_set_up_function *function,
-                                       void *context)
+                                       void *user)
 {
     return build(benchmark, [&] {
         if (!function)
             return refuse(benchmark, "a tear-down function that is NULL");
-        benchmark->tear_down = {function, context};
+        benchmark->tear_down = {function, user};
         return HAYAI_OK;
     });
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "error.hpp"
 #include "formats.h"
 #include <cstdarg>
@@ -9,6 +10,11 @@ namespace
 thread_local char last_message[1024];
 } // namespace
 
+void hayai::clear_message()
+{
+    last_message[0] = '\0';
+}
+
 hayai_status hayai::fail(hayai_status status, const char *format, ...)
 {
     va_list arguments;
@@ -18,7 +24,12 @@ hayai_status hayai::fail(hayai_status status, const char *format, ...)
     return status;
 }
 
-extern "C" hayai_status hayai_fail(hayai_status status, const char *format, ...)
+extern "C" hayai_status hayai_fail(hayai_status status, const char *message)
+{
+    return hayai::fail(status, "%s", message ? message : "");
+}
+
+extern "C" hayai_status hayai_fail_format(hayai_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -52,7 +63,7 @@ extern "C" const char *hayai_status_string(hayai_status status)
     case HAYAI_ERROR_IO:
         return "input or output failed";
     case HAYAI_ERROR_UNSUPPORTED:
-        return "not supported by this version of Google Benchmark";
+        return "not supported by this version";
     case HAYAI_ERROR_NO_MATCH:
         return "no match";
     }

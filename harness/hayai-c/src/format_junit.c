@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JUnit XML: one test case a repetition, named after its instance, with its measures as properties;
  * an error is a failure, a skip with a message is skipped. Aggregates are left out: they are no
  * tests.
@@ -34,30 +35,30 @@ static void add_escaped(hayai_text *text, const char *string)
 }
 
 /* The counts stand in the head, so it is written anew with each test case. */
-static void write_head(hayai_output *output, const totals *totals)
+static void write_head(hayai_output *output, const totals *sum)
 {
     hayai_text *head = &output->head;
     hayai_text_clear(head);
     hayai_text_add(head, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
                          "  <testsuite name=\"");
-    hayai_text_add(head, totals->suite.data ? totals->suite.data : "");
+    hayai_text_add(head, sum->suite.data ? sum->suite.data : "");
     hayai_text_format(head,
                       "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"",
-                      totals->tests, totals->failures, totals->skipped);
-    hayai_text_number(head, totals->seconds, "0");
+                      sum->tests, sum->failures, sum->skipped);
+    hayai_text_number(head, sum->seconds, "0");
     hayai_text_add(head, "\" timestamp=\"");
-    hayai_text_add(head, totals->date.data ? totals->date.data : "");
+    hayai_text_add(head, sum->date.data ? sum->date.data : "");
     hayai_text_add(head, "\">\n");
-    if (totals->suite.failed || totals->date.failed)
+    if (sum->suite.failed || sum->date.failed)
         head->failed = true;
 }
 
 static void junit_context(hayai_output *output, const hayai_context *machine, void *memory)
 {
-    totals *totals = memory;
-    add_escaped(&totals->suite, machine->executable);
-    add_escaped(&totals->date, machine->date);
-    write_head(output, totals);
+    totals *sum = memory;
+    add_escaped(&sum->suite, machine->executable);
+    add_escaped(&sum->date, machine->date);
+    write_head(output, sum);
     hayai_text_add(&output->tail, "  </testsuite>\n</testsuites>\n");
 }
 
@@ -66,7 +67,7 @@ static void add_property(hayai_text *text, const char *name, double value)
     hayai_text_add(text, "        <property name=\"");
     add_escaped(text, name);
     hayai_text_add(text, "\" value=\"");
-    hayai_text_number(text, value, "NaN");
+    hayai_text_any_number(text, value);
     hayai_text_add(text, "\"/>\n");
 }
 
@@ -84,11 +85,11 @@ static void add_properties(hayai_text *text, const hayai_run *run)
 
 static void add_outcome(hayai_text *text, const hayai_run *run)
 {
-    if (run->skipped == HAYAI_NOT_SKIPPED) {
+    if (run->skipped == HAYAI_SKIP_NONE) {
         add_properties(text, run);
         return;
     }
-    const bool error = run->skipped == HAYAI_SKIPPED_WITH_ERROR;
+    const bool error = run->skipped == HAYAI_SKIP_ERROR;
     hayai_text_format(text, "      <%s message=\"", error ? "failure" : "skipped");
     add_escaped(text, run->message);
     hayai_text_add(text, "\"/>\n");
@@ -111,22 +112,22 @@ static void add_test_case(hayai_text *text, const hayai_run *run)
 
 static void junit_run(hayai_output *output, const hayai_run *run, void *memory)
 {
-    if (run->type == HAYAI_RUN_AGGREGATE)
+    if (run->type == HAYAI_RUN_TYPE_AGGREGATE)
         return;
-    totals *totals = memory;
-    totals->tests++;
-    totals->failures += run->skipped == HAYAI_SKIPPED_WITH_ERROR;
-    totals->skipped += run->skipped == HAYAI_SKIPPED_WITH_MESSAGE;
-    totals->seconds += run->real_seconds;
+    totals *sum = memory;
+    sum->tests++;
+    sum->failures += run->skipped == HAYAI_SKIP_ERROR;
+    sum->skipped += run->skipped == HAYAI_SKIP_MESSAGE;
+    sum->seconds += run->real_seconds;
     add_test_case(&output->body, run);
-    write_head(output, totals);
+    write_head(output, sum);
 }
 
 static void junit_release(void *memory)
 {
-    totals *totals = memory;
-    hayai_text_release(&totals->suite);
-    hayai_text_release(&totals->date);
+    totals *sum = memory;
+    hayai_text_release(&sum->suite);
+    hayai_text_release(&sum->date);
 }
 
 const hayai_format hayai_format_junit = {.name = "junit",

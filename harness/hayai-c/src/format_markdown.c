@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A Markdown table, growing line by line. */
 #include "formats.h"
 #include <math.h>
@@ -34,8 +35,8 @@ static void markdown_context(hayai_output *output, const hayai_context *machine,
 static void add_time(hayai_text *text, const hayai_run *run, double time)
 {
     if (!isfinite(time))
-        hayai_text_add(text, "–");
-    else if (run->rms || run->aggregate_unit == HAYAI_PERCENTAGE)
+        hayai_text_any_number(text, time);
+    else if (run->rms || run->aggregate_unit == HAYAI_STATISTIC_UNIT_PERCENTAGE)
         hayai_text_format(text, "%.2f %%", time * 100);
     else
         hayai_text_format(text, "%.*f %s",
@@ -55,11 +56,16 @@ static void add_counter(hayai_text *text, const hayai_counter_value *counter)
     double value = counter->value;
     const double k = (int)counter->one_k;
     size_t unit = 0;
+    add_cell(text, counter->name);
+    if (!isfinite(value)) {
+        hayai_text_add(text, " ");
+        hayai_text_any_number(text, value);
+        return;
+    }
     for (; unit < 5 && fabs(value) >= k; unit++)
         value /= k;
-    add_cell(text, counter->name);
     hayai_text_format(text, " %.4g%s%s", value, units[unit],
-                      unit > 0 && counter->one_k == HAYAI_1024 ? "i" : "");
+                      unit > 0 && counter->one_k == HAYAI_ONE_K_1024 ? "i" : "");
     if (counter->flags & HAYAI_COUNTER_IS_RATE)
         hayai_text_add(text, counter->flags & HAYAI_COUNTER_INVERT ? " s" : "/s");
 }
@@ -71,8 +77,8 @@ static void markdown_run(hayai_output *output, const hayai_run *run, void *memor
     hayai_text_add(text, "| ");
     add_cell(text, run->name);
     hayai_text_add(text, " | ");
-    if (run->skipped != HAYAI_NOT_SKIPPED) {
-        const bool error = run->skipped == HAYAI_SKIPPED_WITH_ERROR;
+    if (run->skipped != HAYAI_SKIP_NONE) {
+        const bool error = run->skipped == HAYAI_SKIP_ERROR;
         hayai_text_format(text, "– | – | – | %s: ", error ? "error" : "skipped");
         add_cell(text, run->message);
         hayai_text_add(text, " |\n");

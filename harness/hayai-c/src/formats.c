@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The formats by name, and the reporter around each. */
 #include "formats.h"
 #include <stdlib.h>
@@ -16,23 +17,36 @@ typedef struct writer {
 
 static hayai_status on_context(const hayai_context *machine, void *user)
 {
-    writer *writer = user;
-    writer->format->context(&writer->output, machine, writer->memory);
-    return hayai_output_commit(&writer->output, false);
+    writer *self = user;
+    self->format->context(&self->output, machine, self->memory);
+    return hayai_output_commit(&self->output, false);
 }
 
 static hayai_status on_report(const hayai_run *runs, size_t count, void *user)
 {
-    writer *writer = user;
+    writer *self = user;
     for (size_t i = 0; i < count; i++)
-        writer->format->run(&writer->output, &runs[i], writer->memory);
-    return hayai_output_commit(&writer->output, false);
+        self->format->run(&self->output, &runs[i], self->memory);
+    return hayai_output_commit(&self->output, false);
+}
+
+static hayai_status on_list(const char *const *names, size_t count, void *user)
+{
+    writer *self = user;
+    hayai_output *output = &self->output;
+    if (self->format->list)
+        self->format->list(output, names, count);
+    for (size_t i = 0; i < count && !self->format->list; i++) {
+        hayai_text_add(&output->body, names[i]);
+        hayai_text_add(&output->body, "\n");
+    }
+    return hayai_output_commit(output, true);
 }
 
 static hayai_status on_finalize(void *user)
 {
-    writer *writer = user;
-    return hayai_output_commit(&writer->output, true);
+    writer *self = user;
+    return hayai_output_commit(&self->output, true);
 }
 
 static const hayai_format *find(const char *name)
@@ -47,40 +61,42 @@ hayai_status hayai_format_open(const char *name, const char *path, hayai_reporte
 {
     const hayai_format *format = find(name);
     if (!format)
-        return hayai_fail(HAYAI_ERROR_ARGUMENT,
-                          "output format %s: expected console, json, jsonl, tsv, junit, markdown, "
-                          "csv, google-json or none",
-                          name);
-    writer *writer = calloc(1, sizeof *writer);
+        return hayai_fail_format(
+            HAYAI_ERROR_ARGUMENT,
+            "output format %s: expected console, json, jsonl, tsv, junit, markdown, "
+            "csv, google-json or none",
+            name);
+    writer *self = calloc(1, sizeof *self);
     void *memory = calloc(1, format->memory + 1);
-    if (!writer || !memory) {
-        free(writer);
+    if (!self || !memory) {
+        free(self);
         free(memory);
-        return hayai_fail(HAYAI_ERROR_MEMORY, "out of memory (report)");
+        return hayai_fail_format(HAYAI_ERROR_MEMORY, "out of memory (report)");
     }
-    writer->format = format;
-    writer->memory = memory;
-    const hayai_status status = hayai_output_open(&writer->output, format->kind, path);
+    self->format = format;
+    self->memory = memory;
+    const hayai_status status = hayai_output_open(&self->output, format->kind, path);
     if (status != HAYAI_OK) {
-        hayai_format_close(writer);
+        hayai_format_close(self);
         return status;
     }
     *reporter = (hayai_reporter){.context = on_context,
                                  .report = on_report,
                                  .finalize = on_finalize,
-                                 .user = writer,
+                                 .list = on_list,
+                                 .user = self,
                                  .file = path != NULL};
     return HAYAI_OK;
 }
 
 void hayai_format_close(void *user)
 {
-    writer *writer = user;
-    if (!writer)
+    writer *self = user;
+    if (!self)
         return;
-    hayai_output_close(&writer->output);
-    if (writer->format->release)
-        writer->format->release(writer->memory);
-    free(writer->memory);
-    free(writer);
+    hayai_output_close(&self->output);
+    if (self->format->release)
+        self->format->release(self->memory);
+    free(self->memory);
+    free(self);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The report formats that are written in C, and what they are written with. */
 #ifndef HAYAI_FORMATS_H
 #define HAYAI_FORMATS_H
@@ -10,7 +11,7 @@ extern "C" {
 #endif
 
 /* fail() of error.hpp, for C. */
-hayai_status hayai_fail(hayai_status status, const char *format, ...)
+hayai_status hayai_fail_format(hayai_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Makes the reporter of a format that writes to path, or to standard output where that is NULL. The
@@ -38,6 +39,9 @@ void hayai_text_release(hayai_text *text);
 /* A finite number so that it reads back as the same number, with a point whatever the locale is;
  * anything else as `otherwise`. */
 void hayai_text_number(hayai_text *text, double value, const char *otherwise);
+
+/* The same, with NaN, Infinity and -Infinity for people and for XML. */
+void hayai_text_any_number(hayai_text *text, double value);
 
 /* Code points of a string that need not be valid UTF-8: what is not comes as U+FFFD. Moves *string
  * on; 0 at its end. */
@@ -76,6 +80,7 @@ typedef struct hayai_format {
     hayai_output_kind kind;
     void (*context)(hayai_output *output, const hayai_context *machine, void *memory);
     void (*run)(hayai_output *output, const hayai_run *run, void *memory);
+    void (*list)(hayai_output *output, const char *const *names, size_t count); /* or NULL: lines */
     size_t memory;                 /* zeroed bytes that the format keeps between its calls */
     void (*release)(void *memory); /* what they own; or NULL */
 } hayai_format;

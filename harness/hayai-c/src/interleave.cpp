@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "interleave.hpp"
 #include <algorithm>
 #include <cmath>
@@ -46,9 +47,17 @@ struct calibrated {
 run run_once(instance &instance, const fixed &fixed)
 {
     silent_reporter reporter;
+    roster roster(*instance.family);
+    roster.add(instance);
     clear_registry();
-    enroll(instance, fixed);
+    enroll(roster,
+           instance.arguments.empty() ? std::vector<std::vector<int64_t>>()
+                                      : std::vector<std::vector<int64_t>>{instance.arguments},
+           instance.family->threads.empty() ? std::vector<int>()
+                                            : std::vector<int>{instance.threads},
+           fixed);
     benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, "all");
+    clear_registry();
     if (reporter.runs.empty())
         throw std::runtime_error(instance.name + ": Google Benchmark reported no run");
     return reporter.runs.front();
@@ -64,7 +73,7 @@ calibrated search(instance &instance, const plan &plan)
     result.last = run_once(instance, fixed);
     result.iterations = result.last.iterations / instance.threads;
     std::string message;
-    if (version::skip_of(result.last, message, 0) == skip::none)
+    if (version::skip_of(result.last, message) == skip::none)
         return result;
     if (message == limit_message)
         result.iterations = plan.max_iterations;
@@ -113,7 +122,7 @@ int describe(const instance &instance, const run &run, unsigned repetition, unsi
              const hayai_interleave &interleave)
 {
     std::string message;
-    const bool skipped = version::skip_of(run, message, 0) != skip::none;
+    const bool skipped = version::skip_of(run, message) != skip::none;
     const std::vector<hayai_counter_value> counters = counters_of(run);
     hayai_repetition result = {};
     result.name = instance.name.c_str();
@@ -133,31 +142,35 @@ int describe(const instance &instance, const run &run, unsigned repetition, unsi
     result.counters = counters.data();
     result.counter_count = counters.size();
     result.label = run.report_label.c_str();
-    return interleave.on_repetition(&result, interleave.context);
+    return interleave.on_repetition(&result, interleave.user);
 }
 
-hayai_status check(const hayai_suite *suite, const hayai_interleave *interleave)
+hayai_status check(const hayai_suite *suite, const hayai_interleave *given,
+                   hayai_interleave &interleave)
 {
-    if (!suite || !interleave || !interleave->on_repetition)
+    if (!suite || !given || !given->on_repetition)
         return fail(HAYAI_ERROR_ARGUMENT, "hayai_suite_run_interleaved: no %s",
-                    !suite        ? "suite"
-                    : !interleave ? "settings"
-                                  : "callback");
-    if (interleave->repetitions == 0 || interleave->max_iterations < 0 ||
-        !std::isfinite(interleave->min_seconds) || interleave->min_seconds < 0)
+                    !suite   ? "suite"
+                    : !given ? "settings"
+                             : "callback");
+    const hayai_status status = adopt("hayai_interleave", *given, interleave);
+    if (status != HAYAI_OK)
+        return status;
+    if (interleave.repetitions == 0 || interleave.max_iterations < 0 ||
+        !std::isfinite(interleave.min_seconds) || interleave.min_seconds < 0)
         return fail(HAYAI_ERROR_ARGUMENT,
                     "hayai_suite_run_interleaved: repetitions %u, expected > 0; max_iterations "
                     "%lld, expected >= 0; min_seconds %g, expected finite, >= 0",
-                    interleave->repetitions, static_cast<long long>(interleave->max_iterations),
-                    interleave->min_seconds);
+                    interleave.repetitions, static_cast<long long>(interleave.max_iterations),
+                    interleave.min_seconds);
     return HAYAI_OK;
 }
 
 hayai_status run_suite(hayai_suite &suite, const hayai_interleave &interleave)
 {
-    const session session;
+    const session session(suite);
     if (!session.owned)
-        return fail(HAYAI_ERROR_STATE, "another run is under way");
+        return another_run();
     instances all;
     const hayai_status matched = match(suite, interleave.filter, all);
     if (matched != HAYAI_OK)
@@ -200,6 +213,7 @@ bool hayai::interleave(const instances &all, const plan &plan, const repetition_
 extern "C" hayai_status hayai_suite_run_interleaved(hayai_suite *suite,
                                                     const hayai_interleave *interleave)
 {
-    const hayai_status status = check(suite, interleave);
-    return status == HAYAI_OK ? guard([&] { return run_suite(*suite, *interleave); }) : status;
+    hayai_interleave own = {};
+    const hayai_status status = check(suite, interleave, own);
+    return status == HAYAI_OK ? guard([&] { return run_suite(*suite, own); }) : status;
 }

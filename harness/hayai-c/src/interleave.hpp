@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Interleaved repetitions: iterations found once, then every repetition a run of its own, in rounds
  * of random permutations. */
 #ifndef HAYAI_INTERLEAVE_HPP

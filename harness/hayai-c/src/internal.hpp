@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the C++ files share: benchmarks as they were described, instances as they are run. */
 #ifndef HAYAI_INTERNAL_HPP
 #define HAYAI_INTERNAL_HPP
@@ -5,7 +6,7 @@
 #include "error.hpp"
 #include "version.hpp"
 #include <atomic>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,13 +26,18 @@ struct aggregates_only {
 struct statistic {
     std::string name;
     hayai_statistic_function *function;
-    void *context;
+    void *user;
     hayai_statistic_unit unit;
 };
 
 struct set_up_call {
     hayai_set_up_function *function = nullptr;
-    void *context = nullptr;
+    void *user = nullptr;
+};
+
+struct thread_call {
+    hayai_thread_runner *function = nullptr;
+    void *user = nullptr;
 };
 
 } // namespace hayai
@@ -41,7 +47,7 @@ struct set_up_call {
 struct hayai_benchmark {
     std::string name;
     hayai_function *function = nullptr;
-    void *context = nullptr;
+    void *user = nullptr;
     size_t index = 0;
 
     std::vector<std::vector<int64_t>> arguments;
@@ -56,12 +62,14 @@ struct hayai_benchmark {
     bool process_cpu_time = false, real_time = false, manual_time = false;
     std::optional<hayai::aggregates_only> aggregates;
 
-    hayai_complexity complexity = HAYAI_O_NONE;
+    hayai_complexity complexity = HAYAI_COMPLEXITY_NONE;
     hayai_complexity_function *complexity_function = nullptr;
-    void *complexity_context = nullptr;
+    void *complexity_user = nullptr;
     std::vector<hayai::statistic> statistics;
     bool quartiles = false;
     hayai::set_up_call set_up, tear_down;
+    hayai::thread_call thread_runner;
+    const hayai_suite *suite = nullptr;
 
     hayai_status status = HAYAI_OK; /* of the first builder call that failed */
     char message[512] = "";
@@ -69,16 +77,42 @@ struct hayai_benchmark {
 
 struct hayai_suite {
     std::vector<std::unique_ptr<hayai_benchmark>> benchmarks;
+    bool doomed = false; /* destroyed while it ran: goes when the run ends */
 };
 
 namespace hayai
 {
+
+/* Deletes a suite, or empties the default one (suite.cpp). */
+void discard(hayai_suite &suite);
+
+/* The suite that is running, or NULL. */
+const hayai_suite *running_suite();
+
+/* Copies a struct that the caller filled; see "The ABI" in hayai.h. What is missing stays 0. */
+template <class Struct> hayai_status adopt(const char *name, const Struct &given, Struct &own)
+{
+    constexpr size_t base = sizeof(Struct); /* in 0.2, the first version with this rule */
+    const size_t size = given.struct_size ? given.struct_size : base;
+    if (size < base)
+        return fail(HAYAI_ERROR_ARGUMENT, "%s: struct_size %zu, expected 0 or at least %zu", name,
+                    size, base);
+    const char *bytes = reinterpret_cast<const char *>(&given);
+    for (size_t i = sizeof(Struct); i < size; i++)
+        if (bytes[i])
+            return fail(HAYAI_ERROR_UNSUPPORTED,
+                        "%s: has members that hayai " HAYAI_VERSION_STRING " does not know", name);
+    own = given;
+    return HAYAI_OK;
+}
 
 /* Runs a builder call; the first failure stays with the benchmark. */
 template <class Body> hayai_status build(hayai_benchmark *benchmark, Body body)
 {
     if (!benchmark)
         return fail(HAYAI_ERROR_ARGUMENT, "a benchmark that is NULL");
+    if (benchmark->suite == running_suite())
+        return fail(HAYAI_ERROR_STATE, "%s: its suite is running", benchmark->name.c_str());
     const hayai_status status = guard(body);
     if (status != HAYAI_OK && benchmark->status == HAYAI_OK) {
         benchmark->status = status;
@@ -92,19 +126,41 @@ struct instance {
     hayai_benchmark *family = nullptr;
     std::vector<int64_t> arguments;
     int threads = 1;
-    unsigned number = 0;        /* within the family */
-    int64_t family_number = 0;  /* among the families that match, as reported */
-    int64_t number_matched = 0; /* among the family's instances that match, as reported */
-    std::string name;           /* as Google Benchmark composes it */
-    std::string min_time_name, min_warm_up_name; /* those parts of it */
-    int64_t iteration_limit = 0;                 /* never run more at once; 0: no limit */
+    unsigned number = 0;         /* within the family */
+    int64_t family_number = 0;   /* among the families that match, as reported */
+    int64_t number_matched = 0;  /* among the family's instances that match, as reported */
+    std::string name;            /* as Google Benchmark composes it */
+    int64_t iteration_limit = 0; /* never run more at once; 0: no limit */
 
-    std::mutex mutex; /* of what follows: threads set counters at the same time */
+    /* Instances of a family with the same arguments and threads can't be told apart in their calls:
+     * the first one keeps what follows for all of them. */
+    instance *keeper = this;
+    std::mutex mutex; /* of the flags: threads set counters at the same time */
     std::map<std::string, hayai_counter_flags> counter_flags;
-    std::deque<benchmark::MemoryManager::Result> memory; /* one a repetition */
+    std::list<benchmark::MemoryManager::Result> memory; /* one a repetition */
 };
 
 using instances = std::vector<std::unique_ptr<instance>>;
+
+/* The instances of one family that are registered together. A state tells which one was called by
+ * its arguments and its threads. */
+class roster
+{
+  public:
+    explicit roster(hayai_benchmark &described) : family(described)
+    {
+    }
+    void add(instance &instance);
+    instance &find(const benchmark::State &state) const;
+    bool empty() const
+    {
+        return by_arguments_.empty();
+    }
+    hayai_benchmark &family;
+
+  private:
+    std::map<std::pair<std::vector<int64_t>, int>, instance *> by_arguments_;
+};
 
 /* How an instance's registration departs from its description, for one run of it. */
 struct fixed {
@@ -131,12 +187,24 @@ struct hayai_state {
 namespace hayai
 {
 
+/* Whether there is a state; leaves a message where there is none (state.cpp). */
+bool has(const hayai_state *state);
+
 /* Calls the user's function with a state around the library's (state.cpp). */
 void call(instance &instance, benchmark::State &state);
 
-/* Registers one instance with Google Benchmark (runner.cpp). */
-void enroll(instance &instance, const fixed &fixed);
+/* Registers a family with these arguments and threads with Google Benchmark; its instances are
+ * those of the roster, which must stay until the registry is cleared (runner.cpp). */
+void enroll(const roster &roster, const std::vector<std::vector<int64_t>> &arguments,
+            const std::vector<int> &threads, const fixed &fixed);
+void enroll(const roster &roster, const fixed &fixed); /* with all that the family has */
 void clear_registry();
+
+/* Throws limit_exceeded where the system has not that many threads now (threads.cpp). */
+void require_threads(int threads);
+
+/* A runner in C as the library's (threads.cpp). */
+version::thread_runner runner_of(const thread_call &call);
 
 /* Google Benchmark's flags, which are global. All of them are set before each run: what the
  * environment or an earlier run left there never leaks in. */
@@ -154,17 +222,22 @@ void set_flags(const flags &flags);
 /* All instances of a suite that match the filter, with their names, in order. */
 hayai_status match(hayai_suite &suite, const char *filter, instances &matched);
 
-/* Owns Google Benchmark for the length of a run; `owned` is false when a run is already under
- * way. */
+/* Owns Google Benchmark for the length of a run of the suite; `owned` is false when a run is already
+ * under way. */
 class session
 {
   public:
-    session();
+    explicit session(hayai_suite &suite);
     ~session();
     session(const session &) = delete;
     session &operator=(const session &) = delete;
     const bool owned;
+
+  private:
+    hayai_suite &suite_;
 };
+
+hayai_status another_run(); /* fails with what says so */
 
 /* A run's counters as C sees them; valid as long as the run (views.cpp). */
 std::vector<hayai_counter_value> counters_of(const run &run);

@@ -1,17 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The main of a benchmark program. */
 #include "hayai.h"
 #include <stdio.h>
 
 static int complain(const char *program, hayai_status status, int code)
 {
-    fprintf(stderr, "%s: %s: %s\n", program, hayai_status_string(status), hayai_last_message());
+    const char *message = hayai_last_message();
+    fprintf(stderr, "%s: %s%s%s\n", program, hayai_status_string(status), *message ? ": " : "",
+            message);
     return code;
-}
-
-static int print_name(const char *name, void *context)
-{
-    (void)context;
-    return puts(name) < 0;
 }
 
 static int run(const char *program, const hayai_options *options, hayai_command command)
@@ -20,7 +17,7 @@ static int run(const char *program, const hayai_options *options, hayai_command 
     if (!suite)
         return complain(program, HAYAI_ERROR_MEMORY, 1);
     if (command == HAYAI_COMMAND_LIST) {
-        const hayai_status status = hayai_suite_list(suite, options->filter, print_name, NULL);
+        const hayai_status status = hayai_suite_report_list(suite, options);
         return status == HAYAI_OK ? 0 : complain(program, status, 1);
     }
     hayai_summary summary;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is around all runs: custom context, memory manager, profiler. */
 #include "internal.hpp"
 
@@ -48,24 +49,7 @@ class memory_manager : public benchmark::MemoryManager
 
 memory_manager the_memory_manager;
 
-#ifdef HAYAI_HAS_PROFILER
-class profiler_manager : public benchmark::ProfilerManager
-{
-  public:
-    hayai_profiler_manager manager = {};
-
-    void AfterSetupStart() override
-    {
-        manager.after_set_up_start(manager.user);
-    }
-    void BeforeTeardownStop() override
-    {
-        manager.before_tear_down_stop(manager.user);
-    }
-};
-
-profiler_manager the_profiler_manager;
-#endif
+using profiler = version::profiler<benchmark::ProfilerManager>;
 
 } // namespace
 
@@ -89,35 +73,40 @@ hayai_status hayai_add_context(const char *key, const char *value)
 
 hayai_status hayai_register_memory_manager(const hayai_memory_manager *manager)
 {
-    if (manager && (!manager->start || !manager->stop))
-        return fail(HAYAI_ERROR_ARGUMENT, "a memory manager without start or stop");
-    if (manager)
-        the_memory_manager.manager = *manager;
-    benchmark::RegisterMemoryManager(manager ? &the_memory_manager : nullptr);
-    return HAYAI_OK;
+    return guard([&] {
+        if (manager && (!manager->start || !manager->stop))
+            return fail(HAYAI_ERROR_ARGUMENT, "a memory manager without start or stop");
+        const hayai_status status =
+            manager ? adopt("hayai_memory_manager", *manager, the_memory_manager.manager)
+                    : HAYAI_OK;
+        if (status == HAYAI_OK)
+            benchmark::RegisterMemoryManager(manager ? &the_memory_manager : nullptr);
+        return status;
+    });
 }
 
 hayai_status hayai_register_profiler_manager(const hayai_profiler_manager *manager)
 {
-    if (manager && (!manager->after_set_up_start || !manager->before_tear_down_stop))
-        return fail(HAYAI_ERROR_ARGUMENT, "a profiler manager without one of its calls");
-#ifdef HAYAI_HAS_PROFILER
-    if (manager)
-        the_profiler_manager.manager = *manager;
-    benchmark::RegisterProfilerManager(manager ? &the_profiler_manager : nullptr);
-    return HAYAI_OK;
-#else
-    return fail(HAYAI_ERROR_UNSUPPORTED, "profiler managers need Google Benchmark 1.9, this is %s",
-                hayai_google_benchmark_version());
-#endif
+    return guard([&] {
+        if (manager && (!manager->after_set_up_start || !manager->before_tear_down_stop))
+            return fail(HAYAI_ERROR_ARGUMENT, "a profiler manager without one of its calls");
+        hayai_profiler_manager own = {};
+        const hayai_status status =
+            manager ? adopt("hayai_profiler_manager", *manager, own) : HAYAI_OK;
+        if (status != HAYAI_OK)
+            return status;
+        return profiler::enroll(manager ? &own : nullptr)
+                   ? HAYAI_OK
+                   : fail(HAYAI_ERROR_UNSUPPORTED,
+                          "profiler managers need Google Benchmark 1.8.5, this is %s",
+                          hayai_google_benchmark_version());
+    });
 }
 
 void hayai_shutdown(void)
 {
     benchmark::RegisterMemoryManager(nullptr);
-#ifdef HAYAI_HAS_PROFILER
-    benchmark::RegisterProfilerManager(nullptr);
-#endif
+    profiler::enroll(nullptr);
     /* The library deletes its context and keeps the pointer. */
     benchmark::Shutdown();
     benchmark::internal::GetGlobalContext() = nullptr;

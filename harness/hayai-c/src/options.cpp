@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command line and the environment, as hayai_options. Everything that Google Benchmark would
  * print a usage for, or abort or exit on, is refused here with one line. */
 #include "error.hpp"
@@ -93,7 +94,7 @@ hayai_status read_min_time(command_line &line, const char *flag, const std::stri
 hayai_status read_unit(command_line &line, const char *flag, const std::string &value)
 {
     for (const hayai_unit unit :
-         {HAYAI_NANOSECOND, HAYAI_MICROSECOND, HAYAI_MILLISECOND, HAYAI_SECOND})
+         {HAYAI_UNIT_NANOSECOND, HAYAI_UNIT_MICROSECOND, HAYAI_UNIT_MILLISECOND, HAYAI_UNIT_SECOND})
         if (value == hayai_unit_string(unit)) {
             line.options.unit = unit;
             return HAYAI_OK;
@@ -382,14 +383,14 @@ hayai_status hayai_options_parse(hayai_options *options, hayai_command *command,
         auto kept = std::make_unique<owned>();
         options->owned = kept.get();
         command_line line = {*options, *command, *kept.release()};
-        hayai_status status = read_environment(line);
-        if (status == HAYAI_OK)
-            status = read_arguments(line, argc, argv);
-        if (status == HAYAI_OK)
+        hayai_status read = read_environment(line);
+        if (read == HAYAI_OK)
+            read = read_arguments(line, argc, argv);
+        if (read == HAYAI_OK)
             add_library_outputs(line);
         if (*argc > 0)
             options->executable = argv[0];
-        return status;
+        return read;
     });
     if (status != HAYAI_OK)
         hayai_options_release(options);

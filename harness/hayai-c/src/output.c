@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -8,13 +9,13 @@
 
 static hayai_status io_error(const char *path, const char *what)
 {
-    return hayai_fail(HAYAI_ERROR_IO, "%s: %s: %s", path ? path : "standard output", what,
-                      strerror(errno));
+    return hayai_fail_format(HAYAI_ERROR_IO, "%s: %s: %s", path ? path : "standard output", what,
+                             strerror(errno));
 }
 
 static hayai_status no_memory(void)
 {
-    return hayai_fail(HAYAI_ERROR_MEMORY, "out of memory (report)");
+    return hayai_fail_format(HAYAI_ERROR_MEMORY, "out of memory (report)");
 }
 
 static double now(void)

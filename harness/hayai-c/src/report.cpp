@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "report.hpp"
 #include "aggregates.hpp"
 #include <algorithm>
@@ -60,24 +61,34 @@ machine::machine(const benchmark::BenchmarkReporter::Context &context)
     view.name_width = context.name_field_width;
 }
 
+/* A part of a name, as the library composes it; "" of 0. */
+std::string part_name(const char *part, double seconds)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s:%0.3f", part, seconds);
+    return seconds > 0 ? text : "";
+}
+
 size_t good_runs(const std::vector<run> &runs)
 {
     std::string ignored;
     return static_cast<size_t>(std::count_if(runs.begin(), runs.end(), [&](const run &run) {
-        return version::skip_of(run, ignored, 0) == skip::none;
+        return version::skip_of(run, ignored) == skip::none;
     }));
 }
 
 } // namespace
 
-hayai::reporter::reporter(const instances &all, const hayai_options &options,
-                          std::vector<std::unique_ptr<sink>> &sinks)
+hayai::reporter::reporter(const instances &all, const hayai_options &options, hayai::sinks &sinks)
     : all_(all), options_(options), sinks_(sinks)
 {
     SetOutputStream(&out_);
     SetErrorStream(&err_);
-    for (const auto &one : all)
-        families_[one->family].left++;
+    for (size_t i = 0; i < all.size(); i++) {
+        families_[all[i]->family].left++;
+        if (all[i]->number_matched == 0)
+            first_.push_back(i);
+    }
     summary_.instances = all.size();
 }
 
@@ -88,18 +99,23 @@ bool hayai::reporter::ReportContext(const Context &context)
         begun_++;
         const hayai_status status = sink->begin(context, machine.view);
         if (status != HAYAI_OK)
-            throw stop{status};
+            throw stop{status, hayai_last_message()};
     }
     return true;
 }
 
-/* Each instance is a family of its own to the library, in our order: so the family's index tells
- * which one this is, and is then replaced by what it is to users. */
+/* The library numbers what matches as we do. */
+const hayai::instance &hayai::reporter::reported(const Run &run) const
+{
+    return *all_.at(first_.at(static_cast<size_t>(run.family_index)) +
+                    static_cast<size_t>(run.per_family_instance_index));
+}
+
 void hayai::reporter::ReportRuns(const std::vector<Run> &reports)
 {
     if (reports.empty())
         return;
-    const instance &instance = *all_.at(static_cast<size_t>(reports.front().family_index));
+    const instance &instance = reported(reports.front());
     if (reports.front().run_type == Run::RT_Iteration) {
         repetitions(instance, reports);
         if (good_runs(last_) < 2)
@@ -145,30 +161,31 @@ void hayai::reporter::mend(const instance &instance, Run &run) const
         family.iterations > 0 ? "iterations:" + std::to_string(family.iterations) : "";
     run.run_name.repetitions =
         family.repetitions > 0 ? "repeats:" + std::to_string(family.repetitions) : "";
-    run.run_name.min_time = family.min_time > 0 ? instance.min_time_name : "";
-    run.run_name.min_warmup_time = family.min_warm_up_time > 0 ? instance.min_warm_up_name : "";
+    run.run_name.min_time = part_name("min_time", family.min_time);
+    run.run_name.min_warmup_time = part_name("min_warmup_time", family.min_warm_up_time);
     run.statistics = nullptr;
-    /* The library keeps these results in a vector that moves as it grows. */
-    if (run.memory_result)
-        run.memory_result = instance.memory.empty() ? nullptr : &instance.memory.back();
+    const auto &memory = instance.keeper->memory;
+    if (version::memory_of(run))
+        version::replace_memory(run, memory.empty() ? nullptr : &memory.back());
 }
 
 void hayai::reporter::repetitions(const instance &instance, std::vector<Run> runs)
 {
-    const size_t first_memory =
-        instance.memory.size() >= runs.size() ? instance.memory.size() - runs.size() : 0;
-    for (size_t i = 0; i < runs.size(); i++) {
-        Run &run = runs[i];
+    const auto &memory = instance.keeper->memory;
+    auto measured = memory.size() >= runs.size()
+                        ? std::prev(memory.end(), static_cast<std::ptrdiff_t>(runs.size()))
+                        : memory.end();
+    for (Run &run : runs) {
         mend(instance, run);
-        if (run.memory_result)
-            run.memory_result = &instance.memory[first_memory + i];
+        if (version::memory_of(run) && measured != memory.end())
+            version::replace_memory(run, &*measured++);
         std::string ignored;
-        const skip how = version::skip_of(run, ignored, 0);
+        const skip how = version::skip_of(run, ignored);
         summary_.runs++;
         summary_.errors += how == skip::error;
         summary_.messages += how == skip::message;
     }
-    if (instance.family->complexity != HAYAI_O_NONE) {
+    if (instance.family->complexity != HAYAI_COMPLEXITY_NONE) {
         std::vector<Run> &kept = families_[instance.family].runs;
         kept.insert(kept.end(), runs.begin(), runs.end());
     }
@@ -189,7 +206,7 @@ bool hayai::reporter::only_aggregates(const instance &instance, bool files) cons
 void hayai::reporter::finish_family(const instance &instance)
 {
     family_progress &progress = families_[instance.family];
-    if (--progress.left > 0 || instance.family->complexity == HAYAI_O_NONE)
+    if (--progress.left > 0 || instance.family->complexity == HAYAI_COMPLEXITY_NONE)
         return;
     const std::vector<Run> fit = fit_complexity(progress.runs, *instance.family);
     if (!fit.empty())
@@ -204,7 +221,7 @@ void hayai::reporter::send(const std::vector<Run> &runs, bool display, bool file
             continue;
         const hayai_status status = sink->report(runs, views);
         if (status != HAYAI_OK)
-            throw stop{status};
+            throw stop{status, hayai_last_message()};
     }
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From Google Benchmark's reports to ours: one reporter that the library sees, which mends what it
  * gets, adds what the library does not compute, and hands everything to any number of sinks. */
 #ifndef HAYAI_REPORT_HPP
@@ -28,7 +29,7 @@ class run_views
     std::vector<hayai_run> views_;
 };
 
-/* Where reports go. */
+/* Where reports go. A failure has its message. */
 class sink
 {
   public:
@@ -37,29 +38,24 @@ class sink
                                const hayai_context &machine) = 0;
     virtual hayai_status report(const std::vector<run> &runs, const run_views &views) = 0;
     virtual hayai_status finish() = 0;
+    virtual hayai_status list(const std::vector<const char *> &names) = 0;
     bool file = false; /* or standard output: "display" */
 };
 
-/* A reporter in C (sinks.cpp). */
-std::unique_ptr<sink> make_sink(const hayai_reporter &reporter);
-
-/* An output: "format:path" or "format" (sinks.cpp). */
-hayai_status open_sink(const std::string &output, const hayai_options &options,
-                       std::vector<std::unique_ptr<sink>> &sinks);
-
-/* Whether an output goes to standard output; "none" does, too. */
-bool to_standard_output(const std::string &output);
+/* Outputs and reporters of a run (sinks.cpp). Two outputs never share a place. */
+using sinks = std::vector<std::unique_ptr<sink>>;
+hayai_status open_sinks(const hayai_options &options, sinks &opened, bool to_list);
 
 /* Thrown through the library, which has no other way to be stopped. */
 struct stop {
     hayai_status status;
+    std::string message;
 };
 
 class reporter : public benchmark::BenchmarkReporter
 {
   public:
-    reporter(const instances &all, const hayai_options &options,
-             std::vector<std::unique_ptr<sink>> &sinks);
+    reporter(const instances &all, const hayai_options &options, hayai::sinks &sinks);
 
     bool ReportContext(const Context &context) override;
     void ReportRuns(const std::vector<Run> &reports) override;
@@ -79,12 +75,14 @@ class reporter : public benchmark::BenchmarkReporter
     void mend(const instance &instance, Run &run) const;
     void repetitions(const instance &instance, std::vector<Run> runs);
     void finish_family(const instance &instance);
+    const instance &reported(const Run &run) const;
     void send(const std::vector<Run> &runs, bool display, bool files);
     bool only_aggregates(const instance &instance, bool files) const;
 
     const instances &all_;
+    std::vector<size_t> first_; /* of each family, in all_ */
     const hayai_options &options_;
-    std::vector<std::unique_ptr<sink>> &sinks_;
+    hayai::sinks &sinks_;
     size_t begun_ = 0;
     std::ostringstream out_, err_; /* what the library says besides */
     std::vector<Run> last_;        /* the repetitions whose aggregates come next */

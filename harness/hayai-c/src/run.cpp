@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hayai_suite_run(): checks the settings, opens the outputs, lets the library or the interleaving
  * run, and closes the outputs whatever happened. */
 #include "interleave.hpp"
@@ -22,7 +23,7 @@ hayai_status check(const hayai_options &options)
                     "options: min_seconds, min_warm_up_seconds and iterations must be >= 0, "
                     "repetitions at most %d",
                     INT_MAX);
-    if (options.unit < HAYAI_NANOSECOND || options.unit > HAYAI_SECOND ||
+    if (options.unit < HAYAI_UNIT_NANOSECOND || options.unit > HAYAI_UNIT_SECOND ||
         options.color < HAYAI_COLOR_AUTO || options.color > HAYAI_COLOR_NEVER)
         return fail(HAYAI_ERROR_ARGUMENT, "options: unknown unit or color");
     if ((options.output_count > 0 && !options.outputs) ||
@@ -36,18 +37,14 @@ hayai_status check(const hayai_options &options)
     return HAYAI_OK;
 }
 
-hayai_status open_sinks(const hayai_options &options, std::vector<std::unique_ptr<sink>> &sinks)
+/* What the program is called. */
+const char *program_name()
 {
-    bool display = false;
-    for (size_t i = 0; i < options.output_count; i++) {
-        const hayai_status status = open_sink(options.outputs[i], options, sinks);
-        if (status != HAYAI_OK)
-            return status;
-        display = display || to_standard_output(options.outputs[i]);
-    }
-    for (size_t i = 0; i < options.reporter_count; i++)
-        sinks.push_back(make_sink(options.reporters[i]));
-    return display || options.reporter_count > 0 ? HAYAI_OK : open_sink("console", options, sinks);
+#ifdef __APPLE__
+    return getprogname();
+#else
+    return program_invocation_name;
+#endif
 }
 
 flags flags_of(const hayai_options &options)
@@ -62,22 +59,31 @@ flags flags_of(const hayai_options &options)
     flags.time_unit = hayai_unit_string(options.unit);
     flags.perf_counters = options.perf_counters ? options.perf_counters : "";
     flags.verbosity = options.verbosity;
-    flags.executable = options.executable ? options.executable : program_invocation_name;
+    flags.executable = options.executable ? options.executable : program_name();
     return flags;
 }
 
+/* The library filters by itself: what it chooses is what `all` holds. */
 void run_by_library(const instances &all, const hayai_options &options, reporter &reporter)
 {
     clear_registry();
+    std::list<roster> rosters;
     for (const auto &one : all) {
+        if (rosters.empty() || &rosters.back().family != one->family)
+            rosters.emplace_back(*one->family);
+        rosters.back().add(*one);
+    }
+    for (const roster &roster : rosters) {
         fixed fixed;
         if (options.dry_run)
             fixed = {1, 0, 1};
-        else if (one->family->iterations == 0 && one->family->min_time == 0)
+        else if (roster.family.iterations == 0 && roster.family.min_time == 0)
             fixed.iterations = options.iterations;
-        enroll(*one, fixed);
+        enroll(roster, fixed);
     }
-    benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, "all");
+    const std::string filter = options.filter ? options.filter : "";
+    benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, filter.empty() ? "all" : filter);
+    clear_registry();
 }
 
 void run_interleaved(const instances &all, const hayai_options &options, reporter &reporter)
@@ -112,21 +118,21 @@ hayai_status run_all(const instances &all, const hayai_options &options, reporte
             run_by_library(all, options, reporter);
         return HAYAI_OK;
     } catch (const stop &stop) {
-        return stop.status;
+        return fail(stop.status, "%s", stop.message.c_str());
     }
 }
 
 hayai_status run_suite(hayai_suite &suite, const hayai_options &options, hayai_summary &summary)
 {
-    const session session;
+    const session session(suite);
     if (!session.owned)
-        return fail(HAYAI_ERROR_STATE, "another run is under way");
+        return another_run();
     instances all;
     hayai_status status = match(suite, options.filter, all);
     if (status != HAYAI_OK)
         return status;
-    std::vector<std::unique_ptr<sink>> sinks;
-    status = open_sinks(options, sinks);
+    sinks sinks;
+    status = open_sinks(options, sinks, false);
     if (status != HAYAI_OK)
         return status;
     set_flags(flags_of(options));
@@ -139,21 +145,52 @@ hayai_status run_suite(hayai_suite &suite, const hayai_options &options, hayai_s
     return status == HAYAI_OK ? closed : fail(status, "%s", message);
 }
 
+hayai_status list_suite(hayai_suite &suite, const hayai_options &options)
+{
+    const session session(suite);
+    if (!session.owned)
+        return another_run();
+    instances all;
+    sinks sinks;
+    hayai_status status = match(suite, options.filter, all);
+    if (status == HAYAI_OK)
+        status = open_sinks(options, sinks, true);
+    std::vector<const char *> names;
+    for (const auto &one : all)
+        names.push_back(one->name.c_str());
+    for (size_t i = 0; i < sinks.size() && status == HAYAI_OK; i++)
+        status = sinks[i]->list(names);
+    return status;
+}
+
+/* The settings as they are here: a copy, which may be of another size; NULL: the defaults. */
+hayai_status settle(const char *function, const hayai_suite *suite, const hayai_options *given,
+                    hayai_options &options)
+{
+    if (!suite)
+        return fail(HAYAI_ERROR_ARGUMENT, "%s: no suite", function);
+    const hayai_status status = given ? adopt("hayai_options", *given, options) : HAYAI_OK;
+    return status == HAYAI_OK ? check(options) : status;
+}
+
 } // namespace
 
 extern "C" hayai_status hayai_suite_run(hayai_suite *suite, const hayai_options *options,
                                         hayai_summary *summary)
 {
-    const hayai_options defaults = {};
+    hayai_options own = {};
     hayai_summary result = {};
-    if (!options)
-        options = &defaults;
-    if (!suite)
-        return fail(HAYAI_ERROR_ARGUMENT, "hayai_suite_run: no suite");
-    hayai_status status = check(*options);
+    hayai_status status = settle("hayai_suite_run", suite, options, own);
     if (status == HAYAI_OK)
-        status = guard([&] { return run_suite(*suite, *options, result); });
+        status = guard([&] { return run_suite(*suite, own, result); });
     if (summary)
         *summary = result;
     return status;
+}
+
+extern "C" hayai_status hayai_suite_report_list(hayai_suite *suite, const hayai_options *options)
+{
+    hayai_options own = {};
+    const hayai_status status = settle("hayai_suite_report_list", suite, options, own);
+    return status == HAYAI_OK ? guard([&] { return list_suite(*suite, own); }) : status;
 }

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Between descriptions and Google Benchmark: its flags, its registry, its names. */
 #include "internal.hpp"
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -8,7 +10,7 @@ namespace
 
 using namespace hayai;
 
-std::atomic_flag run_under_way = ATOMIC_FLAG_INIT;
+std::atomic<hayai_suite *> running{nullptr};
 
 /* Initialize() enters what the environment's BENCHMARK_CONTEXT holds once more at every call, and
  * complains on standard error. So it gets an empty context to work on. */
@@ -37,8 +39,8 @@ const char *truth(bool value)
 }
 
 /* Before 1.8 the state does not tell whose set-up is called, and a plain function pointer can't: so
- * each instance of a run that has a set-up or tear-down gets a pair of functions of its own. */
-std::array<instance *, HAYAI_MAX_SET_UPS> slots;
+ * each family of a run that has a set-up or tear-down gets a pair of functions of its own. */
+std::array<const roster *, HAYAI_MAX_SET_UPS> slots;
 size_t slots_used;
 
 void set_up_or_tear_down(instance &instance, const set_up_call &call, const benchmark::State &state)
@@ -47,17 +49,26 @@ void set_up_or_tear_down(instance &instance, const set_up_call &call, const benc
         return;
     hayai_state wrapped{const_cast<benchmark::State &>(state), instance};
     wrapped.set_up = true;
-    call.function(&wrapped, call.context);
+    call.function(&wrapped, call.user);
+}
+
+/* Before each run, where several threads are to come. */
+void try_threads(const benchmark::State &state)
+{
+    require_threads(state.threads());
 }
 
 template <size_t slot> void set_up_slot(const benchmark::State &state)
 {
-    set_up_or_tear_down(*slots[slot], slots[slot]->family->set_up, state);
+    const hayai_benchmark &family = slots[slot]->family;
+    if (!family.thread_runner.function)
+        try_threads(state);
+    set_up_or_tear_down(slots[slot]->find(state), family.set_up, state);
 }
 
 template <size_t slot> void tear_down_slot(const benchmark::State &state)
 {
-    set_up_or_tear_down(*slots[slot], slots[slot]->family->tear_down, state);
+    set_up_or_tear_down(slots[slot]->find(state), slots[slot]->family.tear_down, state);
 }
 
 using plain_function = void (*)(const benchmark::State &);
@@ -73,24 +84,21 @@ constexpr std::array<slot_functions, sizeof...(slot)> make_slots(std::index_sequ
 
 constexpr auto slot_table = make_slots(std::make_index_sequence<HAYAI_MAX_SET_UPS>());
 
-void enroll_set_up(instance &instance, registered &made)
+void enroll_set_up(const roster &roster, registered &made)
 {
-    if (!instance.family->set_up.function && !instance.family->tear_down.function)
+    const hayai_benchmark &family = roster.family;
+    if (!family.set_up.function && !family.tear_down.function) {
+        if (!family.threads.empty() && !family.thread_runner.function)
+            made.Setup(try_threads);
         return;
+    }
     if (slots_used == slots.size())
         throw limit_exceeded("more than " + std::to_string(slots.size()) +
-                             " instances with set-up or tear-down in one run");
-    slots[slots_used] = &instance;
+                             " benchmarks with set-up or tear-down in one run");
+    slots[slots_used] = &roster;
     made.Setup(slot_table[slots_used].set_up);
     made.Teardown(slot_table[slots_used].tear_down);
     slots_used++;
-}
-
-std::string part_name(const char *part, double seconds)
-{
-    char text[64];
-    snprintf(text, sizeof text, "%s:%0.3f", part, seconds);
-    return text;
 }
 
 void add_instances(hayai_benchmark &family, instances &all)
@@ -105,25 +113,65 @@ void add_instances(hayai_benchmark &family, instances &all)
             one->arguments = arguments;
             one->threads = threads;
             one->number = number++;
-            one->min_time_name = part_name("min_time", family.min_time);
-            one->min_warm_up_name = part_name("min_warmup_time", family.min_warm_up_time);
             all.push_back(std::move(one));
         }
 }
 
-/* Whether the library would run this instance; gives it the library's name for it. */
-hayai_status matches(instance &instance, const std::string &filter, bool &match)
+/* The names of all that is registered and that the filter matches, one a line, as the library
+ * prints them. */
+hayai_status list(const std::string &filter, std::string &names)
 {
     silent_reporter reporter;
-    clear_registry();
-    enroll(instance, {});
-    match = benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, filter) > 0;
-    const std::string errors = reporter.errors(), output = reporter.output();
+    benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, filter);
+    const std::string errors = reporter.errors();
     if (errors.find("Could not compile") != std::string::npos)
         return fail(HAYAI_ERROR_ARGUMENT, "filter %s: %s", filter.c_str(),
                     errors.substr(0, errors.find('\n')).c_str());
-    instance.name = output.substr(0, output.find('\n'));
+    names = reporter.output();
     return HAYAI_OK;
+}
+
+/* A name of a benchmark or of an argument may have line ends in it. */
+size_t lines_of(const instance &instance)
+{
+    const auto ends = [](const std::string &text) {
+        return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+    };
+    size_t lines = 1 + ends(instance.family->name);
+    for (size_t i = 0; i < instance.arguments.size(); i++)
+        if (i < instance.family->argument_names.size())
+            lines += ends(instance.family->argument_names[i]);
+    return lines;
+}
+
+/* Gives each instance the library's name for it: all were listed in this order. */
+void name_all(const instances &all, const std::string &names)
+{
+    size_t begin = 0;
+    for (const auto &one : all) {
+        size_t end = begin;
+        for (size_t line = 0; line < lines_of(*one) && end < names.size(); line++)
+            end = names.find('\n', end) + 1;
+        if (end == begin)
+            throw std::runtime_error(
+                "Google Benchmark lists fewer names than there are benchmarks");
+        one->name = names.substr(begin, end - 1 - begin);
+        begin = end;
+    }
+}
+
+/* Registers all families but the disabled ones, which the library leaves out of all lists. The
+ * rosters are empty: nothing is called. */
+void enroll_for_listing(hayai_suite &suite, std::list<roster> &rosters, instances &all)
+{
+    clear_registry();
+    for (const auto &family : suite.benchmarks) {
+        if (family->name.rfind("DISABLED_", 0) == 0)
+            continue;
+        add_instances(*family, all);
+        rosters.emplace_back(*family);
+        enroll(rosters.back(), {});
+    }
 }
 
 } // namespace
@@ -149,9 +197,8 @@ void hayai::set_flags(const flags &flags)
         "--benchmark_perf_counters=" + flags.perf_counters,
         "--benchmark_time_unit=" + flags.time_unit,
         "--v=" + std::to_string(flags.verbosity),
+        "--benchmark_dry_run=false", /* since 1.9.1; older ones leave unknown flags alone */
     };
-    if (version::has_dry_run)
-        words.push_back("--benchmark_dry_run=false");
     std::vector<char *> arguments;
     for (std::string &word : words)
         arguments.push_back(&word[0]);
@@ -168,7 +215,38 @@ void hayai::clear_registry()
     slots_used = 0;
 }
 
-hayai::session::session() : owned(!run_under_way.test_and_set())
+void hayai::roster::add(instance &instance)
+{
+    const auto added =
+        by_arguments_.emplace(std::make_pair(instance.arguments, instance.threads), &instance);
+    instance.keeper = added.first->second;
+}
+
+hayai::instance &hayai::roster::find(const benchmark::State &state) const
+{
+    std::vector<int64_t> arguments;
+    for (size_t i = 0; i < by_arguments_.begin()->first.first.size(); i++)
+        arguments.push_back(state.range(i));
+    return *by_arguments_.at(std::make_pair(std::move(arguments), state.threads()));
+}
+
+const hayai_suite *hayai::running_suite()
+{
+    return running;
+}
+
+hayai_status hayai::another_run()
+{
+    return fail(HAYAI_ERROR_STATE, "another run is under way");
+}
+
+static bool begin_run(hayai_suite &suite)
+{
+    hayai_suite *none = nullptr;
+    return running.compare_exchange_strong(none, &suite);
+}
+
+hayai::session::session(hayai_suite &suite) : owned(begin_run(suite)), suite_(suite)
 {
 }
 
@@ -177,40 +255,72 @@ hayai::session::~session()
     if (!owned)
         return;
     clear_registry();
-    run_under_way.clear();
+    running = nullptr;
+    if (suite_.doomed)
+        discard(suite_);
 }
 
-void hayai::enroll(instance &instance, const fixed &fixed)
+extern "C" hayai_status hayai_reset(void)
 {
-    const hayai_benchmark &family = *instance.family;
-    registered *made = benchmark::RegisterBenchmark(
-        family.name.c_str(), [&instance](benchmark::State &state) { call(instance, state); });
-    if (!instance.arguments.empty()) {
-        made->Args(instance.arguments);
-        if (!family.argument_names.empty())
-            made->ArgNames(family.argument_names);
-    }
+    return guard([] {
+        hayai_suite *left = running;
+        if (!left)
+            return fail(HAYAI_ERROR_STATE, "no run is under way");
+        clear_registry();
+        running = nullptr;
+        if (left->doomed)
+            discard(*left);
+        return HAYAI_OK;
+    });
+}
+
+static void describe(const hayai_benchmark &family, const fixed &fixed, registered &made)
+{
     if (family.unit)
-        made->Unit(static_cast<benchmark::TimeUnit>(*family.unit));
-    if (!family.threads.empty())
-        made->Threads(instance.threads);
+        made.Unit(static_cast<benchmark::TimeUnit>(*family.unit));
     if (fixed.iterations > 0)
-        made->Iterations(fixed.iterations);
+        made.Iterations(fixed.iterations);
     else if (family.iterations > 0)
-        made->Iterations(family.iterations);
+        made.Iterations(family.iterations);
     else if (fixed.min_seconds > 0 || family.min_time > 0)
-        made->MinTime(fixed.min_seconds > 0 ? fixed.min_seconds : family.min_time);
+        made.MinTime(fixed.min_seconds > 0 ? fixed.min_seconds : family.min_time);
     if (family.min_warm_up_time > 0 && fixed.iterations == 0 && family.iterations == 0)
-        made->MinWarmUpTime(family.min_warm_up_time);
+        made.MinWarmUpTime(family.min_warm_up_time);
     if (fixed.repetitions > 0 || family.repetitions > 0)
-        made->Repetitions(fixed.repetitions > 0 ? fixed.repetitions : family.repetitions);
+        made.Repetitions(fixed.repetitions > 0 ? fixed.repetitions : family.repetitions);
     if (family.process_cpu_time)
-        made->MeasureProcessCPUTime();
+        made.MeasureProcessCPUTime();
     if (family.real_time)
-        made->UseRealTime();
+        made.UseRealTime();
     if (family.manual_time)
-        made->UseManualTime();
-    enroll_set_up(instance, *made);
+        made.UseManualTime();
+}
+
+void hayai::enroll(const roster &roster, const std::vector<std::vector<int64_t>> &arguments,
+                   const std::vector<int> &threads, const fixed &fixed)
+{
+    const hayai_benchmark &family = roster.family;
+    registered *made =
+        benchmark::RegisterBenchmark(family.name.c_str(), [&roster](benchmark::State &state) {
+            call(roster.find(state), state);
+        });
+    for (const auto &set : arguments)
+        made->Args(set);
+    if (!arguments.empty() && !family.argument_names.empty())
+        made->ArgNames(family.argument_names);
+    for (const int count : threads)
+        made->Threads(count);
+    describe(family, fixed, *made);
+    if (roster.empty()) /* to be listed, not to be run */
+        return;
+    enroll_set_up(roster, *made);
+    if (family.thread_runner.function)
+        version::set_thread_runner(*made, runner_of(family.thread_runner));
+}
+
+void hayai::enroll(const roster &roster, const fixed &fixed)
+{
+    enroll(roster, roster.family.arguments, roster.family.threads, fixed);
 }
 
 /* Numbers families and instances as the library does: only those that match count. */
@@ -234,19 +344,29 @@ hayai_status hayai::match(hayai_suite &suite, const char *filter, instances &mat
     flags listing;
     listing.list = true;
     set_flags(listing);
-    instances all;
-    for (const auto &family : suite.benchmarks) {
+    for (const auto &family : suite.benchmarks)
         if (family->status != HAYAI_OK)
             return fail(family->status, "%s", family->message);
-        add_instances(*family, all);
-    }
+    instances all;
+    std::list<roster> rosters;
+    std::string names, chosen;
+    enroll_for_listing(suite, rosters, all);
+    hayai_status status = list("", names);
+    if (status == HAYAI_OK && filter && *filter)
+        status = list(filter, chosen);
+    clear_registry();
+    if (status != HAYAI_OK)
+        return status;
+    name_all(all, names);
+    if (!filter || !*filter)
+        chosen = names;
+    /* What was chosen stands in the same order, and equal names are chosen alike. */
+    size_t at = 0;
     for (auto &one : all) {
-        bool match = false;
-        const hayai_status status = matches(*one, filter ? filter : "", match);
-        if (status != HAYAI_OK)
-            return status;
-        if (match)
-            matched.push_back(std::move(one));
+        if (chosen.compare(at, one->name.size() + 1, one->name + "\n") != 0)
+            continue;
+        at += one->name.size() + 1;
+        matched.push_back(std::move(one));
     }
     number(matched);
     return matched.empty() ? fail(HAYAI_ERROR_NO_MATCH, "no benchmark matches %s",
@@ -281,22 +401,22 @@ std::string hayai::silent_reporter::errors() const
 }
 
 extern "C" hayai_status hayai_suite_list(hayai_suite *suite, const char *filter,
-                                         hayai_name_callback *each, void *context)
+                                         hayai_name_callback *each, void *user)
 {
     if (!suite || !each)
         return fail(HAYAI_ERROR_ARGUMENT, "hayai_suite_list: no %s", suite ? "callback" : "suite");
     return guard([&] {
         instances matched;
         {
-            const session session;
+            const session session(*suite);
             if (!session.owned)
-                return fail(HAYAI_ERROR_STATE, "another run is under way");
+                return another_run();
             const hayai_status status = match(*suite, filter, matched);
             if (status != HAYAI_OK)
                 return status;
         }
         for (const auto &one : matched)
-            if (each(one->name.c_str(), context))
+            if (each(one->name.c_str(), user))
                 return fail(HAYAI_STOPPED, "stopped by the callback at %s", one->name.c_str());
         return HAYAI_OK;
     });

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sinks: reporters in C, and Google Benchmark's own reporters. */
 #include "report.hpp"
 #include "formats.h"
@@ -8,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 #include <set>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace
@@ -15,6 +17,17 @@ namespace
 
 using namespace hayai;
 using library_reporter = benchmark::BenchmarkReporter;
+
+/* A callback that fails without a word gets some: which one it was. */
+template <class Call> hayai_status ask(const char *callback, Call call)
+{
+    clear_message();
+    const hayai_status status = call();
+    if (status != HAYAI_OK && !*hayai_last_message())
+        fail(status, "a reporter's callback %s() returned: %s", callback,
+             hayai_status_string(status));
+    return status;
+}
 
 class c_sink : public sink
 {
@@ -26,25 +39,39 @@ class c_sink : public sink
 
     hayai_status begin(const library_reporter::Context &, const hayai_context &machine) override
     {
-        return reporter_.context ? reporter_.context(&machine, reporter_.user) : HAYAI_OK;
+        if (!reporter_.context)
+            return HAYAI_OK;
+        return ask("context", [&] { return reporter_.context(&machine, reporter_.user); });
     }
 
     hayai_status report(const std::vector<run> &, const run_views &views) override
     {
         const std::vector<hayai_run> &runs = views.all();
-        for (const hayai_run &run : runs) {
+        for (size_t i = 0; i < runs.size() && reporter_.run; i++) {
             const hayai_status status =
-                reporter_.run ? reporter_.run(&run, reporter_.user) : HAYAI_OK;
+                ask("run", [&] { return reporter_.run(&runs[i], reporter_.user); });
             if (status != HAYAI_OK)
                 return status;
         }
-        return reporter_.report ? reporter_.report(runs.data(), runs.size(), reporter_.user)
-                                : HAYAI_OK;
+        if (!reporter_.report)
+            return HAYAI_OK;
+        return ask("report",
+                   [&] { return reporter_.report(runs.data(), runs.size(), reporter_.user); });
     }
 
     hayai_status finish() override
     {
-        return reporter_.finalize ? reporter_.finalize(reporter_.user) : HAYAI_OK;
+        if (!reporter_.finalize)
+            return HAYAI_OK;
+        return ask("finalize", [&] { return reporter_.finalize(reporter_.user); });
+    }
+
+    hayai_status list(const std::vector<const char *> &names) override
+    {
+        if (!reporter_.list)
+            return HAYAI_OK;
+        return ask("list",
+                   [&] { return reporter_.list(names.data(), names.size(), reporter_.user); });
     }
 
   private:
@@ -92,14 +119,14 @@ class library_sink : public sink
     hayai_status begin(const library_reporter::Context &context, const hayai_context &) override
     {
         const bool go_on = reporter_->ReportContext(context);
-        return go_on ? check() : fail(HAYAI_STOPPED, "stopped by a reporter");
+        return go_on ? check() : fail(HAYAI_STOPPED, "stopped by Google Benchmark's reporter");
     }
 
     hayai_status report(const std::vector<run> &runs, const run_views &) override
     {
         std::vector<run> plain = runs;
         for (run &run : plain)
-            version::drop_mark(run, 0);
+            version::drop_mark(run);
         if (csv_ && !same_counters(runs))
             return fail(HAYAI_ERROR_ARGUMENT,
                         "%s: CSV needs the same counters in every run; json and tsv do not",
@@ -111,6 +138,21 @@ class library_sink : public sink
     hayai_status finish() override
     {
         reporter_->Finalize();
+        return check();
+    }
+
+    hayai_status list(const std::vector<const char *> &names) override
+    {
+        std::ostream &out = reporter_->GetOutputStream();
+        if (csv_)
+            out << "name\n";
+        for (const char *name : names) {
+            std::string shown = name;
+            for (size_t i = 0; csv_ && i < shown.size(); i++)
+                if (shown[i] == '"')
+                    shown.insert(i++, 1, '"');
+            out << (csv_ ? "\"" + shown + "\"" : shown) << '\n';
+        }
         return check();
     }
 
@@ -175,47 +217,136 @@ std::unique_ptr<library_reporter> library_format(const std::string &format,
 BENCHMARK_RESTORE_DEPRECATED_WARNING
 
 /* "format:path"; no path, or "-", is standard output. */
-void split(const std::string &output, std::string &format, std::string &path)
+struct output {
+    explicit output(const std::string &text)
+    {
+        const size_t colon = text.find(':');
+        format = text.substr(0, colon);
+        path = colon == std::string::npos ? "" : text.substr(colon + 1);
+        if (path == "-")
+            path.clear();
+    }
+    bool standard() const
+    {
+        return path.empty();
+    }
+    bool none() const
+    {
+        return standard() && format == "none";
+    }
+    std::string format, path;
+};
+
+/* The same text for the same file, whatever it is called; "" where several may write. */
+std::string place_of(int found, const struct stat &status, const std::string &otherwise)
 {
-    const size_t colon = output.find(':');
-    format = output.substr(0, colon);
-    path = colon == std::string::npos ? "" : output.substr(colon + 1);
-    if (path == "-")
-        path.clear();
+    struct stat null;
+    if (found != 0)
+        return otherwise;
+    if (stat("/dev/null", &null) == 0 && S_ISCHR(status.st_mode) && status.st_rdev == null.st_rdev)
+        return "";
+    return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
+}
+
+std::string place_of(const std::string &path)
+{
+    struct stat status;
+    const int found = stat(path.c_str(), &status);
+    const size_t slash = path.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    char *resolved = realpath(folder.c_str(), nullptr);
+    const std::string name = (resolved ? resolved : folder) + "/" +
+                             path.substr(slash == std::string::npos ? 0 : slash + 1);
+    free(resolved);
+    return place_of(found, status, name);
+}
+
+/* What an output writes to. A document also has a file for its next version. */
+std::vector<std::string> places_of(const output &output)
+{
+    struct stat status;
+    if (output.none())
+        return {};
+    if (output.standard())
+        return {"standard output", place_of(fstat(STDOUT_FILENO, &status), status, "")};
+    if (output.format == "json" || output.format == "junit")
+        return {place_of(output.path), place_of(output.path + ".part")};
+    return {place_of(output.path)};
+}
+
+/* Each would overwrite what the other one writes. */
+hayai_status check_places(const std::vector<output> &outputs)
+{
+    std::map<std::string, size_t> taken;
+    for (size_t i = 0; i < outputs.size(); i++)
+        for (const std::string &place : places_of(outputs[i])) {
+            const auto added = taken.emplace(place, i);
+            if (place.empty() || added.second || added.first->second == i)
+                continue;
+            const output &other = outputs[added.first->second];
+            return fail(HAYAI_ERROR_ARGUMENT, "outputs %s and %s: both write to %s",
+                        other.format.c_str(), outputs[i].format.c_str(),
+                        outputs[i].standard() ? "standard output" : outputs[i].path.c_str());
+        }
+    return HAYAI_OK;
+}
+
+hayai_status open_sink(const output &output, const hayai_options &options, sinks &opened)
+{
+    if (output.none())
+        return HAYAI_OK;
+    const std::string &path = output.path;
+    if (auto made = library_format(output.format, options, output.standard())) {
+        auto sink = std::make_unique<library_sink>(std::move(made), path, output.format == "csv");
+        const hayai_status status = sink->open();
+        if (status == HAYAI_OK)
+            opened.push_back(std::move(sink));
+        return status;
+    }
+    hayai_reporter reporter = {};
+    const hayai_status status = hayai_format_open(
+        output.format.c_str(), output.standard() ? nullptr : path.c_str(), &reporter);
+    if (status == HAYAI_OK)
+        opened.push_back(std::make_unique<format_sink>(reporter));
+    return status;
+}
+
+/* The caller's structs may be larger than ours. */
+hayai_status add_reporters(const hayai_options &options, sinks &opened)
+{
+    if (options.reporter_count == 0)
+        return HAYAI_OK;
+    const size_t given = options.reporters->struct_size;
+    const size_t size = given ? given : sizeof(hayai_reporter);
+    const char *bytes = reinterpret_cast<const char *>(options.reporters);
+    for (size_t i = 0; i < options.reporter_count; i++) {
+        hayai_reporter own = {};
+        const auto *reporter = reinterpret_cast<const hayai_reporter *>(bytes + i * size);
+        const hayai_status status = adopt("hayai_reporter", *reporter, own);
+        if (status != HAYAI_OK)
+            return status;
+        if (own.struct_size != given)
+            return fail(HAYAI_ERROR_ARGUMENT, "reporters: struct_size %zu and %zu in one array",
+                        given, own.struct_size);
+        opened.push_back(std::make_unique<c_sink>(own));
+    }
+    return HAYAI_OK;
 }
 
 } // namespace
 
-std::unique_ptr<sink> hayai::make_sink(const hayai_reporter &reporter)
+hayai_status hayai::open_sinks(const hayai_options &options, sinks &opened, bool to_list)
 {
-    return std::make_unique<c_sink>(reporter);
-}
-
-bool hayai::to_standard_output(const std::string &output)
-{
-    std::string format, path;
-    split(output, format, path);
-    return path.empty();
-}
-
-hayai_status hayai::open_sink(const std::string &output, const hayai_options &options,
-                              std::vector<std::unique_ptr<sink>> &sinks)
-{
-    std::string format, path;
-    split(output, format, path);
-    if (format == "none" && path.empty())
-        return HAYAI_OK;
-    if (auto made = library_format(format, options, path.empty())) {
-        auto sink = std::make_unique<library_sink>(std::move(made), path, format == "csv");
-        const hayai_status status = sink->open();
-        if (status == HAYAI_OK)
-            sinks.push_back(std::move(sink));
-        return status;
-    }
-    hayai_reporter reporter = {};
-    const hayai_status status =
-        hayai_format_open(format.c_str(), path.empty() ? nullptr : path.c_str(), &reporter);
-    if (status == HAYAI_OK)
-        sinks.push_back(std::make_unique<format_sink>(reporter));
-    return status;
+    std::vector<output> outputs(options.outputs, options.outputs + options.output_count);
+    for (output &one : outputs)
+        if (to_list && one.format == "google-json")
+            one.format = "json";
+    const bool display = std::any_of(outputs.begin(), outputs.end(),
+                                     [](const output &one) { return one.standard(); });
+    if (!display && options.reporter_count == 0)
+        outputs.emplace_back("console");
+    hayai_status status = check_places(outputs);
+    for (size_t i = 0; i < outputs.size() && status == HAYAI_OK; i++)
+        status = open_sink(outputs[i], options, opened);
+    return status == HAYAI_OK ? add_reporters(options, opened) : status;
 }

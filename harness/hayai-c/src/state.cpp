@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The state that a benchmark function gets: forwards to benchmark::State what it can do now, and
  * refuses what it would abort on. */
 #include "internal.hpp"
@@ -12,7 +13,7 @@ std::atomic<instance *> last{nullptr};
 
 bool skipped(const hayai_state &state)
 {
-    return version::skipped(state.library, 0);
+    return version::skipped(state.library);
 }
 
 /* The timer must run when the library ends the loop (it stops it then). */
@@ -47,7 +48,7 @@ hayai_status skip_with(hayai_state *state, const char *message, skip how)
                     state->set_up ? "set-up and tear-down can't skip" : "skipped already");
     return guard([&] {
         if (how == skip::message)
-            version::skip_with_message(state->library, message, 0);
+            version::skip_with_message(state->library, message);
         else
             version::skip_with_error(state->library, message);
         state->how = how;
@@ -79,8 +80,9 @@ void complete(hayai_state &state)
  */
 void require_complexity_n(hayai_state &state)
 {
-    if (state.instance.family->complexity != HAYAI_O_NONE && state.finished && !skipped(state) &&
-        state.library.thread_index() == 0 && state.library.complexity_length_n() <= 0)
+    if (state.instance.family->complexity != HAYAI_COMPLEXITY_NONE && state.finished &&
+        !skipped(state) && state.library.thread_index() == 0 &&
+        state.library.complexity_length_n() <= 0)
         skip_with(&state, "a complexity is asked for, but N was not set", skip::error);
 }
 
@@ -89,7 +91,7 @@ void run_function(hayai_state &state)
 {
     const hayai_benchmark &family = *state.instance.family;
     try {
-        family.function(&state, family.context);
+        family.function(&state, family.user);
     } catch (const std::exception &exception) {
         skip_with(&state, exception.what(), skip::error);
     } catch (...) {
@@ -113,6 +115,14 @@ void hayai::call(instance &instance, benchmark::State &library)
     require_complexity_n(state);
 }
 
+bool hayai::has(const hayai_state *state)
+{
+    if (state)
+        return true;
+    fail(HAYAI_ERROR_ARGUMENT, "a state that is NULL");
+    return false;
+}
+
 hayai::instance *hayai::last_called()
 {
     return last;
@@ -122,17 +132,21 @@ extern "C" {
 
 bool hayai_state_keep_running(hayai_state *state)
 {
-    return step(*state, 1);
+    return has(state) && step(*state, 1);
 }
 
 int64_t hayai_state_batch(hayai_state *state)
 {
+    if (!has(state))
+        return 0;
     const int64_t left = state->library.max_iterations - state->library.iterations();
     return step(*state, left > 0 ? left : 1) ? left : 0;
 }
 
 bool hayai_state_keep_running_batch(hayai_state *state, int64_t n)
 {
+    if (!has(state))
+        return false;
     if (n <= 0) {
         hayai_state_skip_with_error(state, "a batch must have at least one iteration");
         return step(*state, 1);
@@ -142,6 +156,8 @@ bool hayai_state_keep_running_batch(hayai_state *state, int64_t n)
 
 hayai_status hayai_state_pause(hayai_state *state)
 {
+    if (!has(state))
+        return HAYAI_ERROR_ARGUMENT;
     if (!state->started || loop_done(*state) || state->paused || skipped(*state))
         return fail(HAYAI_ERROR_STATE, "%s: pause %s", state->instance.name.c_str(),
                     state->paused ? "while paused" : "outside the loop");
@@ -154,6 +170,9 @@ hayai_status hayai_state_pause(hayai_state *state)
 
 hayai_status hayai_state_resume(hayai_state *state)
 {
+    if (!has(state))
+        return HAYAI_ERROR_ARGUMENT;
+    clear_message();
     if (!state->paused || loop_done(*state) || skipped(*state))
         return fail(HAYAI_ERROR_STATE, "%s: resume without pause", state->instance.name.c_str());
     state->library.ResumeTiming();
@@ -161,8 +180,22 @@ hayai_status hayai_state_resume(hayai_state *state)
     return HAYAI_OK;
 }
 
+hayai_state *hayai_scoped_pause_begin(hayai_state *state)
+{
+    return hayai_state_pause(state) == HAYAI_OK ? state : nullptr;
+}
+
+void hayai_scoped_pause_end(hayai_state **paused)
+{
+    if (paused && *paused && (*paused)->paused)
+        hayai_state_resume(*paused);
+}
+
 hayai_status hayai_state_set_iteration_time(hayai_state *state, double seconds)
 {
+    if (!has(state))
+        return HAYAI_ERROR_ARGUMENT;
+    clear_message();
     if (!std::isfinite(seconds) || seconds < 0)
         return fail(HAYAI_ERROR_ARGUMENT, "%s: an iteration time of %g s, expected finite, >= 0",
                     state->instance.name.c_str(), seconds);
@@ -185,16 +218,18 @@ hayai_status hayai_state_skip_with_message(hayai_state *state, const char *messa
 
 bool hayai_state_skipped(const hayai_state *state)
 {
-    return skipped(*state);
+    return has(state) && skipped(*state);
 }
 
 bool hayai_state_error_occurred(const hayai_state *state)
 {
-    return skipped(*state) && state->how != skip::message;
+    return has(state) && skipped(*state) && state->how != skip::message;
 }
 
 int64_t hayai_state_range(const hayai_state *state, size_t index)
 {
+    if (!has(state))
+        return 0;
     const instance &instance = state->instance;
     if (index < instance.arguments.size())
         return instance.arguments[index];
@@ -209,37 +244,37 @@ int64_t hayai_state_range(const hayai_state *state, size_t index)
 
 size_t hayai_state_range_count(const hayai_state *state)
 {
-    return state->instance.arguments.size();
+    return has(state) ? state->instance.arguments.size() : 0;
 }
 
 const char *hayai_state_name(const hayai_state *state)
 {
-    return state->instance.name.c_str();
+    return has(state) ? state->instance.name.c_str() : "";
 }
 
 int hayai_state_threads(const hayai_state *state)
 {
-    return state->library.threads();
+    return has(state) ? state->library.threads() : 0;
 }
 
 int hayai_state_thread_index(const hayai_state *state)
 {
-    return state->library.thread_index();
+    return has(state) ? state->library.thread_index() : 0;
 }
 
 int64_t hayai_state_iterations(const hayai_state *state)
 {
-    return state->library.iterations();
+    return has(state) ? state->library.iterations() : 0;
 }
 
 int64_t hayai_state_max_iterations(const hayai_state *state)
 {
-    return state->library.max_iterations;
+    return has(state) ? state->library.max_iterations : 0;
 }
 
 void *hayai_state_native(hayai_state *state)
 {
-    if (state->set_up)
+    if (!has(state) || state->set_up)
         return nullptr;
     state->native = true;
     return &state->library;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Suites, and the versions. */
 #include "internal.hpp"
 #include <sstream>
@@ -39,13 +40,28 @@ hayai_status add_node(hayai_suite &suite, const hayai_node &node)
     return status;
 }
 
+hayai_suite &default_suite()
+{
+    static hayai_suite suite;
+    return suite;
+}
+
 } // namespace
+
+void hayai::discard(hayai_suite &suite)
+{
+    suite.doomed = false;
+    if (&suite == &default_suite())
+        suite.benchmarks.clear();
+    else
+        delete &suite;
+}
 
 extern "C" {
 
 const char *hayai_version(void)
 {
-    return HAYAI_VERSION;
+    return HAYAI_VERSION_STRING;
 }
 
 const char *hayai_google_benchmark_version(void)
@@ -70,24 +86,35 @@ const char *hayai_library_build(void)
 
 hayai_suite *hayai_suite_create(void)
 {
-    return new (std::nothrow) hayai_suite;
+    clear_message();
+    hayai_suite *suite = new (std::nothrow) hayai_suite;
+    if (!suite)
+        fail(HAYAI_ERROR_MEMORY, "out of memory (suite)");
+    return suite;
 }
 
 void hayai_suite_destroy(hayai_suite *suite)
 {
-    delete suite;
+    if (!suite)
+        return;
+    if (suite == running_suite())
+        suite->doomed = true;
+    else
+        hayai::discard(*suite);
 }
 
 void hayai_register(hayai_node *node)
 {
+    if (!node || node->next || last_node == &node->next) /* once is enough: twice is a circle */
+        return;
     *last_node = node;
     last_node = &node->next;
 }
 
 hayai_suite *hayai_default_suite(void)
 {
-    static hayai_suite suite;
-    const hayai_status status = guard([] {
+    hayai_suite &suite = default_suite();
+    const hayai_status status = guard([&] {
         for (; first_node; first_node = first_node->next) {
             const hayai_status added = add_node(suite, *first_node);
             if (added != HAYAI_OK)
@@ -100,18 +127,21 @@ hayai_suite *hayai_default_suite(void)
 }
 
 hayai_status hayai_suite_add(hayai_suite *suite, const char *name, hayai_function *function,
-                             void *context, hayai_benchmark **out)
+                             void *user, hayai_benchmark **out)
 {
     if (!suite || !name || !*name || !function)
         return fail(HAYAI_ERROR_ARGUMENT, "hayai_suite_add(%s): no %s", name ? name : "",
                     !suite            ? "suite"
                     : !name || !*name ? "name"
                                       : "function");
+    if (suite == running_suite())
+        return fail(HAYAI_ERROR_STATE, "hayai_suite_add(%s): the suite is running", name);
     return guard([&] {
         auto benchmark = std::make_unique<hayai_benchmark>();
         benchmark->name = name;
         benchmark->function = function;
-        benchmark->context = context;
+        benchmark->user = user;
+        benchmark->suite = suite;
         benchmark->index = suite->benchmarks.size();
         suite->benchmarks.push_back(std::move(benchmark));
         if (out)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats.h"
 #include <locale.h>
 #include <math.h>
@@ -92,6 +93,11 @@ void hayai_text_number(hayai_text *text, double value, const char *otherwise)
     hayai_text_add_bytes(text, digits, (size_t)(found - digits));
     hayai_text_add(text, ".");
     hayai_text_add(text, found + strlen(point));
+}
+
+void hayai_text_any_number(hayai_text *text, double value)
+{
+    hayai_text_number(text, value, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
 }
 
 /* The number of bytes that a sequence has, and its first byte's bits; 0: can't begin one. */

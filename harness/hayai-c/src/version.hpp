@@ -1,31 +1,49 @@
-/* Everything that differs between versions of Google Benchmark, and the only file that may ask
- * which one this is. What can be told from the types is told from the types, so that a development
- * version is treated by what it has, not by what it calls itself.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything that differs between versions of Google Benchmark. It is told from the types, not from
+ * a version number: a development version is treated by what it has, and a copy that was cloned
+ * without tags calls itself 0.0.0.
  *
- *              1.7.1 (Debian 12)                    since
- * Benchmark    benchmark::internal::Benchmark       later benchmark::Benchmark
- * skipping     error_occurred, error_message        1.8: skipped, skip_message; SkipWithMessage
- * min time     --benchmark_min_time=0.5             1.8: 0.5s, or 100x for iterations
- * version      in the CMake package only            1.8: GetBenchmarkVersion()
- * dry run      -                                    1.9: --benchmark_dry_run
- * memory       Stop(Result *)                       1.8.4: Stop(Result &) alone
- * profiler     -                                    1.9: RegisterProfilerManager()
+ *                1.7.1 (Debian 12)                  later
+ * Benchmark      benchmark::internal::Benchmark     1.9.5: benchmark::Benchmark
+ * skipping       error_occurred, error_message      1.8.0: skipped, skip_message; SkipWithMessage
+ * min time       --benchmark_min_time=0.5           1.8.0: 0.5s, or 100x for iterations
+ * memory         Stop(Result *)                     1.8.0: Stop(Result &) alone
+ * version        -                                  1.8.4: GetBenchmarkVersion()
+ * profiler       -                                  1.8.5: RegisterProfilerManager()
+ * memory result  a pointer                          1.9.2: a value
+ * thread runner  -                                  1.9.4: Benchmark::ThreadRunner()
  */
 #ifndef HAYAI_VERSION_HPP
 #define HAYAI_VERSION_HPP
 
+#include "hayai.h"
 #include <benchmark/benchmark.h>
+#include <functional>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #ifndef HAYAI_GOOGLE_BENCHMARK_VERSION
-#error "define HAYAI_GOOGLE_BENCHMARK_VERSION as major * 10000 + minor * 100 + patch"
+#error "define HAYAI_GOOGLE_BENCHMARK_VERSION as a string, such as \"1.7.1\""
 #endif
 
-#if HAYAI_GOOGLE_BENCHMARK_VERSION >= 10900
-#define HAYAI_HAS_PROFILER
-#endif
+/* Where the library has these, the declarations repeat its own; where it does not, the classes stay
+ * incomplete, which tells. */
+namespace benchmark
+{
+class ProfilerManager;
+void RegisterProfilerManager(ProfilerManager *);
+} // namespace benchmark
+
+/* Found by an unqualified call where the library has none: a template is the second choice. */
+namespace hayai_absent
+{
+template <class = void> std::string GetBenchmarkVersion()
+{
+    return "";
+}
+} // namespace hayai_absent
 
 namespace hayai
 {
@@ -41,22 +59,31 @@ enum class skip { none, message, error };
 namespace version
 {
 
-constexpr bool has_skip_message = HAYAI_GOOGLE_BENCHMARK_VERSION >= 10800;
-constexpr bool has_dry_run = HAYAI_GOOGLE_BENCHMARK_VERSION >= 10900;
+template <class T, class = void> struct is_complete : std::false_type {
+};
+
+template <class T> struct is_complete<T, std::void_t<decltype(sizeof(T))>> : std::true_type {
+};
+
+/* ---- Skipping -------------------------------------------------------------------------------- */
+
+template <class State, class = void> struct has_skip_message : std::false_type {
+};
+
+template <class State>
+struct has_skip_message<State, std::void_t<decltype(std::declval<State &>().SkipWithMessage(""))>>
+    : std::true_type {
+};
 
 /* Where there are no skip messages, a message travels as an error that begins like this. */
 constexpr char message_mark[] = "\x1eskip:";
 
-template <class State>
-auto skip_with_message(State &state, const std::string &text, int)
-    -> decltype(state.SkipWithMessage(text))
+template <class State> void skip_with_message(State &state, const std::string &text)
 {
-    state.SkipWithMessage(text);
-}
-
-template <class State> void skip_with_message(State &state, const std::string &text, long)
-{
-    state.SkipWithError((message_mark + text).c_str());
+    if constexpr (has_skip_message<State>::value)
+        state.SkipWithMessage(text);
+    else
+        state.SkipWithError((message_mark + text).c_str());
 }
 
 template <class State> void skip_with_error(State &state, const std::string &text)
@@ -64,74 +91,168 @@ template <class State> void skip_with_error(State &state, const std::string &tex
     state.SkipWithError(text.c_str());
 }
 
-template <class State> auto skipped(const State &state, int) -> decltype(state.skipped())
+template <class State> bool skipped(const State &state)
 {
-    return state.skipped();
-}
-
-template <class State> bool skipped(const State &state, long)
-{
-    return state.error_occurred();
+    if constexpr (has_skip_message<State>::value)
+        return state.skipped();
+    else
+        return state.error_occurred();
 }
 
 /* How a run was skipped and with which words. The message loses its mark. The names of the newer
  * enum's values can't be said where it does not exist: none is 0, with a message 1, with an
- * error 2.
- */
-template <class Run>
-auto skip_of(const Run &run, std::string &text, int) -> decltype(run.skipped, skip())
+ * error 2. */
+template <class Run> skip skip_of(const Run &run, std::string &text)
 {
-    text = run.skip_message;
-    const unsigned how = static_cast<unsigned>(run.skipped);
-    return how == 0 ? skip::none : how == 1 ? skip::message : skip::error;
-}
-
-template <class Run> skip skip_of(const Run &run, std::string &text, long)
-{
-    text = run.error_message;
-    if (!run.error_occurred)
-        return skip::none;
-    const size_t length = sizeof message_mark - 1;
-    if (text.compare(0, length, message_mark) != 0)
-        return skip::error;
-    text.erase(0, length);
-    return skip::message;
+    if constexpr (has_skip_message<benchmark::State>::value) {
+        text = run.skip_message;
+        const unsigned how = static_cast<unsigned>(run.skipped);
+        return how == 0 ? skip::none : how == 1 ? skip::message : skip::error;
+    } else {
+        text = run.error_message;
+        if (!run.error_occurred)
+            return skip::none;
+        const size_t length = sizeof message_mark - 1;
+        if (text.compare(0, length, message_mark) != 0)
+            return skip::error;
+        text.erase(0, length);
+        return skip::message;
+    }
 }
 
 /* Google Benchmark's own reporters print the words without the mark. */
-template <class Run> auto drop_mark(Run &run, int) -> decltype(void(run.skipped))
+template <class Run> void drop_mark(Run &run)
 {
-    (void)run;
+    if constexpr (!has_skip_message<benchmark::State>::value)
+        skip_of(run, run.error_message);
 }
 
-template <class Run> void drop_mark(Run &run, long)
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* What a memory manager measured, or NULL. */
+template <class Run> const benchmark::MemoryManager::Result *memory_of(const Run &run)
 {
-    skip_of(run, run.error_message, 0);
+    if constexpr (std::is_pointer_v<decltype(run.memory_result)>)
+        return run.memory_result;
+    else
+        return run.memory_result.memory_iterations > 0 ? &run.memory_result : nullptr;
 }
+
+/* Where the result is a pointer, it points into a vector that moves as it grows: the copy that was
+ * kept takes its place. */
+template <class Run> void replace_memory(Run &run, const benchmark::MemoryManager::Result *kept)
+{
+    if constexpr (std::is_pointer_v<decltype(run.memory_result)>)
+        run.memory_result = kept;
+}
+
+/* ---- Managers -------------------------------------------------------------------------------- */
+
+template <class Base, bool = is_complete<Base>::value> class profiler;
+
+template <class Base> class profiler<Base, false>
+{
+  public:
+    static bool enroll(const hayai_profiler_manager *)
+    {
+        return false;
+    }
+};
+
+/* False where the library has no profilers. Newer ones abort where one is registered already. */
+template <class Base> class profiler<Base, true> : public Base
+{
+  public:
+    static bool enroll(const hayai_profiler_manager *manager)
+    {
+        static profiler self;
+        benchmark::RegisterProfilerManager(nullptr);
+        if (manager) {
+            self.manager_ = *manager;
+            benchmark::RegisterProfilerManager(&self);
+        }
+        return true;
+    }
+    void AfterSetupStart() override
+    {
+        manager_.after_set_up_start(manager_.user);
+    }
+    void BeforeTeardownStop() override
+    {
+        manager_.before_tear_down_stop(manager_.user);
+    }
+
+  private:
+    hayai_profiler_manager manager_ = {};
+};
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+/* What runs `body` once for each index 0 ... threads - 1, all at the same time. */
+using thread_runner = std::function<void(int threads, const std::function<void(int)> &body)>;
+
+template <class Benchmark, class = void> struct has_thread_runner : std::false_type {
+};
+
+template <class Benchmark>
+struct has_thread_runner<Benchmark,
+                         std::void_t<decltype(std::declval<Benchmark &>().ThreadRunner(nullptr))>>
+    : std::true_type {
+};
+
+template <class Base> class threads_by : public Base
+{
+  public:
+    threads_by(int threads, thread_runner runner) : threads_(threads), runner_(std::move(runner))
+    {
+    }
+    void RunThreads(const std::function<void(int)> &body) final
+    {
+        runner_(threads_, body);
+    }
+
+  private:
+    const int threads_;
+    const thread_runner runner_;
+};
+
+template <class Factory> struct made_by;
+template <class Base> struct made_by<std::function<std::unique_ptr<Base>(int)>> {
+    using type = Base;
+};
+template <class Benchmark, class Factory> Factory factory_of(Benchmark *(Benchmark::*)(Factory &&));
+
+template <class Benchmark> void set_thread_runner(Benchmark &made, const thread_runner &runner)
+{
+    if constexpr (has_thread_runner<Benchmark>::value) {
+        using factory = decltype(factory_of(&Benchmark::ThreadRunner));
+        using base = typename made_by<factory>::type;
+        made.ThreadRunner([runner](int threads) {
+            return std::unique_ptr<base>(new threads_by<base>(threads, runner));
+        });
+    }
+}
+
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 /* The text of --benchmark_min_time for a number of seconds. */
 inline std::string min_time(double seconds)
 {
     char text[64];
     snprintf(text, sizeof text, "%.17g%s", seconds,
-             HAYAI_GOOGLE_BENCHMARK_VERSION >= 10800 ? "s" : "");
+             has_skip_message<benchmark::State>::value ? "s" : "");
     return text;
 }
 
-/* "1.9.1": the library's own word for it, without the v; or, where it has none (before 1.8, and
+/* "1.9.1": the library's own word for it, without the v; or, where it has none (before 1.8.4, and
  * where it was built without its repository), that of the package that this was built with. */
 inline std::string library()
 {
-    std::string text;
-#if HAYAI_GOOGLE_BENCHMARK_VERSION >= 10800
-    text = benchmark::GetBenchmarkVersion();
-    text.erase(0, text.find_first_of("0123456789"));
-#endif
-    if (!text.empty() && text.compare(0, 3, "0.0") != 0)
-        return text;
-    return std::to_string(HAYAI_GOOGLE_BENCHMARK_VERSION / 10000) + "." +
-           std::to_string(HAYAI_GOOGLE_BENCHMARK_VERSION / 100 % 100) + "." +
-           std::to_string(HAYAI_GOOGLE_BENCHMARK_VERSION % 100);
+    using namespace benchmark;
+    using namespace hayai_absent;
+    std::string text = GetBenchmarkVersion();
+    text.erase(0, std::min(text.size(), text.find_first_of("0123456789")));
+    return text.empty() || text.compare(0, 3, "0.0") == 0 ? HAYAI_GOOGLE_BENCHMARK_VERSION : text;
 }
 
 } // namespace version

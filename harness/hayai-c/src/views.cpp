@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* benchmark::BenchmarkReporter::Run as hayai_run. */
 #include "report.hpp"
 #include <cmath>
@@ -34,16 +35,17 @@ hayai_memory memory_of(const benchmark::MemoryManager::Result &result)
 
 void set_times(const hayai::run &run, hayai_run &view)
 {
-    if (view.skipped != HAYAI_NOT_SKIPPED)
+    if (view.skipped != HAYAI_SKIP_NONE)
         return;
-    if (view.type == HAYAI_RUN_AGGREGATE && view.aggregate_unit == HAYAI_PERCENTAGE && !view.rms) {
+    if (view.type == HAYAI_RUN_TYPE_AGGREGATE &&
+        view.aggregate_unit == HAYAI_STATISTIC_UNIT_PERCENTAGE && !view.rms) {
         view.real_time = run.real_accumulated_time;
         view.cpu_time = run.cpu_accumulated_time;
     } else {
         view.real_time = run.GetAdjustedRealTime();
         view.cpu_time = run.GetAdjustedCPUTime();
     }
-    if (view.type == HAYAI_RUN_ITERATION) {
+    if (view.type == HAYAI_RUN_TYPE_ITERATION) {
         view.real_seconds = run.real_accumulated_time;
         view.cpu_seconds = run.cpu_accumulated_time;
     }
@@ -67,7 +69,7 @@ hayai_run hayai::run_views::view(const run &run)
 {
     hayai_run view = {};
     std::string message;
-    const skip how = version::skip_of(run, message, 0);
+    const skip how = version::skip_of(run, message);
     const bool aggregate = run.run_type == run::RT_Aggregate;
     view.name = keep(run.benchmark_name());
     view.run_name = keep(run.run_name.str());
@@ -75,14 +77,15 @@ hayai_run hayai::run_views::view(const run &run)
     view.arguments = keep(run.run_name.args);
     view.family = run.family_index;
     view.instance = run.per_family_instance_index;
-    view.type = aggregate ? HAYAI_RUN_AGGREGATE : HAYAI_RUN_ITERATION;
+    view.type = aggregate ? HAYAI_RUN_TYPE_AGGREGATE : HAYAI_RUN_TYPE_ITERATION;
     view.aggregate_name = keep(run.aggregate_name);
-    view.aggregate_unit =
-        run.aggregate_unit == benchmark::kPercentage ? HAYAI_PERCENTAGE : HAYAI_TIME;
+    view.aggregate_unit = run.aggregate_unit == benchmark::kPercentage
+                              ? HAYAI_STATISTIC_UNIT_PERCENTAGE
+                              : HAYAI_STATISTIC_UNIT_TIME;
     view.label = keep(run.report_label);
-    view.skipped = how == skip::none      ? HAYAI_NOT_SKIPPED
-                   : how == skip::message ? HAYAI_SKIPPED_WITH_MESSAGE
-                                          : HAYAI_SKIPPED_WITH_ERROR;
+    view.skipped = how == skip::none      ? HAYAI_SKIP_NONE
+                   : how == skip::message ? HAYAI_SKIP_MESSAGE
+                                          : HAYAI_SKIP_ERROR;
     view.message = how == skip::none ? "" : keep(std::move(message));
     view.iterations = run.iterations;
     view.threads = run.threads;
@@ -97,8 +100,8 @@ hayai_run hayai::run_views::view(const run &run)
     counters_.push_back(counters_of(run));
     view.counters = counters_.back().data();
     view.counter_count = counters_.back().size();
-    if (run.memory_result) {
-        memories_.push_back(memory_of(*run.memory_result));
+    if (const auto *measured = version::memory_of(run)) {
+        memories_.push_back(memory_of(*measured));
         view.memory = &memories_.back();
     }
     view.allocations_per_iteration = run.allocs_per_iter;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "capture.h"
 #include <math.h>
 #include <stdio.h>
@@ -9,10 +10,10 @@ static void copy(char *to, const char *from)
 
 static hayai_status on_context(const hayai_context *machine, void *user)
 {
-    capture *capture = user;
+    capture *got = user;
     assert_non_null(machine->library_version);
-    capture->contexts++;
-    return capture->context_status;
+    got->contexts++;
+    return got->context_status;
 }
 
 static void keep(captured *kept, const hayai_run *run)
@@ -38,68 +39,68 @@ static void keep(captured *kept, const hayai_run *run)
 
 static hayai_status on_run(const hayai_run *run, void *user)
 {
-    capture *capture = user;
-    assert_true(capture->count < CAPTURE_RUNS);
-    keep(&capture->runs[capture->count++], run);
-    return capture->count == capture->stop_at_run ? HAYAI_STOPPED : HAYAI_OK;
+    capture *got = user;
+    assert_true(got->count < CAPTURE_RUNS);
+    keep(&got->runs[got->count++], run);
+    return got->count == got->stop_at_run ? HAYAI_STOPPED : HAYAI_OK;
 }
 
 static hayai_status on_report(const hayai_run *runs, size_t count, void *user)
 {
-    capture *capture = user;
-    assert_string_equal(capture->runs[capture->count - 1].name, runs[count - 1].name);
-    capture->report_sizes[capture->reports++] = count;
-    return capture->report_status;
+    capture *got = user;
+    assert_string_equal(got->runs[got->count - 1].name, runs[count - 1].name);
+    got->report_sizes[got->reports++] = count;
+    return got->report_status;
 }
 
 static hayai_status on_finalize(void *user)
 {
-    capture *capture = user;
-    capture->finalized++;
-    return capture->finalize_status;
+    capture *got = user;
+    got->finalized++;
+    return got->finalize_status;
 }
 
 capture *capture_create(void)
 {
-    capture *capture = calloc(1, sizeof *capture);
-    assert_non_null(capture);
-    return capture;
+    capture *got = calloc(1, sizeof *got);
+    assert_non_null(got);
+    return got;
 }
 
-hayai_reporter capture_reporter(capture *capture)
+hayai_reporter capture_reporter(capture *got)
 {
     return (hayai_reporter){.context = on_context,
                             .run = on_run,
                             .report = on_report,
                             .finalize = on_finalize,
-                            .user = capture};
+                            .user = got};
 }
 
-hayai_status capture_run(capture *capture, hayai_suite *suite, const hayai_options *options,
+hayai_status capture_run(capture *got, hayai_suite *suite, const hayai_options *options,
                          hayai_summary *summary)
 {
-    const hayai_reporter reporter = capture_reporter(capture);
+    const hayai_reporter reporter = capture_reporter(got);
     hayai_options settings = options ? *options : (hayai_options){.iterations = 1};
     settings.reporters = &reporter;
     settings.reporter_count = 1;
     return hayai_suite_run(suite, &settings, summary);
 }
 
-bool capture_has(const capture *capture, const char *name)
+bool capture_has(const capture *got, const char *name)
 {
-    for (size_t i = 0; i < capture->count; i++)
-        if (strcmp(capture->runs[i].name, name) == 0)
+    for (size_t i = 0; i < got->count; i++)
+        if (strcmp(got->runs[i].name, name) == 0)
             return true;
     return false;
 }
 
-const captured *capture_find(const capture *capture, const char *name)
+const captured *capture_find(const capture *got, const char *name)
 {
-    for (size_t i = 0; i < capture->count; i++)
-        if (strcmp(capture->runs[i].name, name) == 0)
-            return &capture->runs[i];
-    for (size_t i = 0; i < capture->count; i++)
-        print_error("there is %s\n", capture->runs[i].name);
+    for (size_t i = 0; i < got->count; i++)
+        if (strcmp(got->runs[i].name, name) == 0)
+            return &got->runs[i];
+    for (size_t i = 0; i < got->count; i++)
+        print_error("there is %s\n", got->runs[i].name);
     fail_msg("no run %s", name);
     return NULL;
 }
@@ -113,20 +114,20 @@ double capture_counter(const captured *run, const char *name)
     return 0;
 }
 
-hayai_suite *suite_of(const char *name, hayai_function *function, void *context,
+hayai_suite *suite_of(const char *name, hayai_function *function, void *user,
                       hayai_benchmark **benchmark)
 {
     hayai_suite *suite = hayai_suite_create();
     assert_non_null(suite);
-    assert_int_equal(hayai_suite_add(suite, name, function, context, benchmark), HAYAI_OK);
+    assert_int_equal(hayai_suite_add(suite, name, function, user, benchmark), HAYAI_OK);
     return suite;
 }
 
 static char names[8192];
 
-static int add_name(const char *name, void *context)
+static int add_name(const char *name, void *user)
 {
-    (void)context;
+    (void)user;
     const size_t length = strlen(names);
     snprintf(names + length, sizeof names - length, "%s\n", name);
     return 0;
@@ -137,6 +138,21 @@ const char *names_of(hayai_suite *suite, const char *filter)
     names[0] = '\0';
     const hayai_status status = hayai_suite_list(suite, filter, add_name, NULL);
     return status == HAYAI_OK ? names : hayai_status_string(status);
+}
+
+char *make_temporary(char *path, size_t size)
+{
+    const char *place = getenv("TMPDIR");
+    snprintf(path, size, "%s/hayai-XXXXXX", place ? place : "/tmp");
+    return mkdtemp(path);
+}
+
+int library_version(void)
+{
+    int parts[3] = {0};
+    assert_true(
+        sscanf(hayai_google_benchmark_version(), "%d.%d.%d", &parts[0], &parts[1], &parts[2]) >= 2);
+    return parts[0] * 10000 + parts[1] * 100 + parts[2];
 }
 
 void assert_near(double value, double expected, double tolerance)
@@ -151,9 +167,9 @@ void assert_close(double value, double expected)
     assert_near(value, expected, 10 * 1.1102230246251565e-16 * fabs(expected));
 }
 
-void empty_loop(hayai_state *state, void *context)
+void empty_loop(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     while (hayai_state_keep_running(state))
         hayai_clobber();
 }

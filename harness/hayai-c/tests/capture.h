@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For the tests: a reporter that keeps what it is told, and short ways to run a benchmark. */
 #ifndef HAYAI_TESTS_CAPTURE_H
 #define HAYAI_TESTS_CAPTURE_H
@@ -51,17 +52,23 @@ bool capture_has(const capture *capture, const char *name);
 double capture_counter(const captured *run, const char *name);
 
 /* A suite of one benchmark. */
-hayai_suite *suite_of(const char *name, hayai_function *function, void *context,
+hayai_suite *suite_of(const char *name, hayai_function *function, void *user,
                       hayai_benchmark **benchmark);
 
 /* The names of all instances that match, one a line. */
 const char *names_of(hayai_suite *suite, const char *filter);
+
+/* Makes a directory where this machine has such; NULL if not. */
+char *make_temporary(char *path, size_t size);
+
+/* Of Google Benchmark: 1.7.1 is 10701. */
+int library_version(void);
 
 /* Two numbers that went through a few roundings each. */
 void assert_close(double value, double expected);
 void assert_near(double value, double expected, double tolerance);
 
 /* Runs its loop and nothing else. */
-void empty_loop(hayai_state *state, void *context);
+void empty_loop(hayai_state *state, void *user);
 
 #endif

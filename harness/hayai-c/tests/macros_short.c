@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The short names, which a file opts into. */
 #define HAYAI_SHORT_NAMES
 #include "hayai.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Runs the examples with every output, and has Google's compare.py and an XML parser read them.
 # usage: run_examples.sh EXAMPLE_DIRECTORY PYTHON COMPARE_PY   (the last one may not be there)
 set -eu

@@ -1,9 +1,11 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Installs hayai into an empty place and builds the example project against that, by CMake and by
-# pkg-config. usage: run_installed.sh CMAKE BUILD_DIRECTORY EXAMPLE_PROJECT C_COMPILER CXX_COMPILER
-#   BENCHMARK_DIRECTORY (of Google Benchmark's CMake package)
+# pkg-config. usage: run_installed.sh CMAKE BUILD SOURCE C_COMPILER CXX_COMPILER BENCHMARK_DIRECTORY
+#   (of Google Benchmark's CMake package)
 set -eu
-cmake=$1 build=$2 project=$3 cc=$4 cxx=$5 benchmark=$6
+cmake=$1 build=$2 source=$3 cc=$4 cxx=$5 benchmark=$6
+project=$source/examples/installed
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 
@@ -16,16 +18,18 @@ trap 'rm -r "$work"' EXIT
 "$work/build/uses_hayai" --benchmark_min_time=0.001 -o json | grep -q '"name": "sum/integers"'
 
 # The same without CMake.
-libdir=$(dirname "$(find "$work/prefix" -name libhayai.a)")
+libdir=$(dirname "$(find "$work/prefix" -name hayai.pc)")/..
 export PKG_CONFIG_PATH="$libdir/pkgconfig:$benchmark/../../pkgconfig"
-[ -n "$(pkg-config --modversion hayai)" ]
+export LD_LIBRARY_PATH="$libdir:$benchmark/../.."
+[ "$(pkg-config --modversion hayai)" = "$(sed -n 's/.*VERSION_STRING "\(.*\)"/\1/p' "$source/hayai.h")" ]
 # shellcheck disable=SC2046
 "$cc" -std=c17 -o "$work/by-pkg-config" "$project/uses_hayai.c" \
     $(pkg-config --cflags --libs hayai)
 "$work/by-pkg-config" --list | grep -qx sum/integers
 
-for file in hayai.h hayai_benchmark.h hayai_report.h hayai_macros.h; do
-    [ -f "$work/prefix/include/$file" ]
+for file in include/hayai.h include/hayai_benchmark.h include/hayai_report.h include/hayai_macros.h \
+    share/doc/hayai/LICENSE share/doc/hayai/CHANGELOG.md share/doc/hayai/docs/tutorial.md; do
+    [ -f "$work/prefix/$file" ]
 done
 page=$(find "$work/prefix" -name hayai.3)
 [ -n "$page" ]

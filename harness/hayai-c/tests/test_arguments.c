@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments and thread counts, as the names of the instances tell them. */
 #include "capture.h"
 #include <stdio.h>
@@ -85,10 +86,10 @@ static void test_args_product(void **state)
     assert_string_equal(names_of(suite, NULL), "b/1/10\nb/2/10\nb/1/20\nb/2/20\nb/1/30\nb/2/30\n");
 }
 
-static void add_three(hayai_benchmark *applied, void *context)
+static void add_three(hayai_benchmark *applied, void *user)
 {
     for (int64_t i = 0; i < 3; i++)
-        hayai_benchmark_arg(applied, i * *(int64_t *)context);
+        hayai_benchmark_arg(applied, i * *(int64_t *)user);
 }
 
 static void test_apply_with_a_context(void **state)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // The header from C++, callbacks that throw, the native state, and what happens when memory runs
 // out.
 #include <benchmark/benchmark.h>
@@ -99,7 +100,7 @@ static hayai_status keep(const hayai_run *run, void *user)
 {
     auto *kept = static_cast<outcome *>(user);
     kept->runs++;
-    kept->errors += run->skipped == HAYAI_SKIPPED_WITH_ERROR;
+    kept->errors += run->skipped == HAYAI_SKIP_ERROR;
     if (run->message[0])
         kept->message = run->message;
     return HAYAI_OK;
@@ -128,9 +129,9 @@ static void test_macros(void **)
 // ---- Exceptions
 // -----------------------------------------------------------------------------------
 
-static void throw_something(hayai_state *state, void *context)
+static void throw_something(hayai_state *state, void *user)
 {
-    if (context)
+    if (user)
         hayai_state_keep_running(state);
     throw std::runtime_error("thrown by the benchmark");
 }
@@ -185,13 +186,13 @@ static void test_exceptions_of_a_reporter_are_a_status(void **)
 // ---- The native state
 // -----------------------------------------------------------------------------
 
-static void native_loop(hayai_state *state, void *context)
+static void native_loop(hayai_state *state, void *user)
 {
     auto &native = *static_cast<benchmark::State *>(hayai_state_native(state));
     int64_t count = 0;
     for (auto _ : native)
         count++;
-    *static_cast<int64_t *>(context) = count;
+    *static_cast<int64_t *>(user) = count;
 }
 
 static void test_a_native_loop(void **)

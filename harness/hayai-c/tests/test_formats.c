@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The formats: JSON by a strict parser, the others by what they promise; and outputs that fail. */
 #include "capture.h"
 #include <jansson.h>
@@ -6,42 +7,42 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char directory[] = "/tmp/hayai-test-XXXXXX";
+static char directory[96];
 static char path[128];
 static hayai_suite *suite;
 
 /* Everything that could spoil a document: quotes, controls, bytes that are no UTF-8, not finite. */
 static const char nasty[] = "a\"b\\c\n\t\x01\x7f|<&>'\xff\xc0\x80 \xc3\xa9 \xed\xa0\x80";
 
-static void measure_badly(hayai_state *state, void *context)
+static void measure_badly(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     while (hayai_state_keep_running(state))
         hayai_state_set_iteration_time(state, 0.5);
-    hayai_state_set_counter(state, "nan", NAN, 0, HAYAI_1000);
-    hayai_state_set_counter(state, "inf", INFINITY, 0, HAYAI_1000);
-    hayai_state_set_counter(state, "minus", -INFINITY, 0, HAYAI_1000);
-    hayai_state_set_counter(state, "third", 1.0 / 3, 0, HAYAI_1024);
-    hayai_state_set_counter(state, "real_time", 5, 0, HAYAI_1000); /* a name of the schema */
-    hayai_state_set_counter(state, nasty, 1, 0, HAYAI_1000);
+    hayai_state_set_counter(state, "nan", NAN, 0, HAYAI_ONE_K_1000);
+    hayai_state_set_counter(state, "inf", INFINITY, 0, HAYAI_ONE_K_1000);
+    hayai_state_set_counter(state, "minus", -INFINITY, 0, HAYAI_ONE_K_1000);
+    hayai_state_set_counter(state, "third", 1.0 / 3, 0, HAYAI_ONE_K_1024);
+    hayai_state_set_counter(state, "real_time", 5, 0, HAYAI_ONE_K_1000); /* a name of the schema */
+    hayai_state_set_counter(state, nasty, 1, 0, HAYAI_ONE_K_1000);
     hayai_state_set_label(state, nasty);
 }
 
-static void fail_nastily(hayai_state *state, void *context)
+static void fail_nastily(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     hayai_state_skip_with_error(state, nasty);
 }
 
-static void leave_out(hayai_state *state, void *context)
+static void leave_out(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     hayai_state_skip_with_message(state, "not on this machine");
 }
 
-static void scale(hayai_state *state, void *context)
+static void scale(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     while (hayai_state_keep_running(state))
         hayai_state_set_iteration_time(state, 0.001 * (double)hayai_state_range(state, 0));
     hayai_state_set_complexity_n(state, hayai_state_range(state, 0));
@@ -58,7 +59,7 @@ static int set_up(void **state)
     hayai_suite_add(suite, "scale", scale, NULL, &benchmark);
     hayai_benchmark_use_manual_time(benchmark);
     hayai_benchmark_range(benchmark, 1, 8);
-    hayai_benchmark_complexity(benchmark, HAYAI_O_N);
+    hayai_benchmark_complexity(benchmark, HAYAI_COMPLEXITY_N);
     return 0;
 }
 
@@ -249,6 +250,9 @@ static void test_junit(void **state)
     assert_int_equal(occurrences(text, "<skipped message=\"not on this machine\"/>"), 2);
     assert_non_null(strstr(text, "name=\"measure/manual_time repetition 1\" time=\"0.5\""));
     assert_non_null(strstr(text, "<property name=\"real_seconds_per_iteration\" value=\"0.5\"/>"));
+    assert_non_null(strstr(text, "<property name=\"inf\" value=\"Infinity\"/>"));
+    assert_non_null(strstr(text, "<property name=\"minus\" value=\"-Infinity\"/>"));
+    assert_non_null(strstr(text, "<property name=\"nan\" value=\"NaN\"/>"));
     assert_int_equal(occurrences(text, "\x01"), 0);
     assert_string_equal(text + strlen(text) - 14, "</testsuites>\n");
     free(text);
@@ -261,6 +265,7 @@ static void test_markdown(void **state)
     char *text = read_all("table.md");
     assert_non_null(strstr(text, "\n| benchmark | time | CPU | iterations | counters |\n|:--|"));
     assert_non_null(strstr(text, "\n| measure/manual\\_time | 500000000 ns | "));
+    assert_non_null(strstr(text, "inf Infinity, minus -Infinity, nan NaN, "));
     assert_non_null(strstr(text, "\n| fail | – | – | – | error: a\"b\\\\c  "));
     assert_non_null(strstr(text, "\n| left/out | – | – | – | skipped: not on this machine |\n"));
     assert_non_null(strstr(text, "\n| scale/manual\\_time\\_BigO | 1000000 ns N | "));
@@ -291,11 +296,11 @@ static void test_google_benchmarks_own(void **state)
     hayai_suite_destroy(plain);
 }
 
-static void count_once(hayai_state *state, void *context)
+static void count_once(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     empty_loop(state, NULL);
-    hayai_state_set_counter(state, "late", 1, 0, HAYAI_1000);
+    hayai_state_set_counter(state, "late", 1, 0, HAYAI_ONE_K_1000);
 }
 
 /* Google Benchmark aborts on this. */
@@ -311,11 +316,11 @@ static void test_csv_with_new_counters_is_refused(void **state)
     hayai_suite_destroy(uneven);
 }
 
-static void count_two(hayai_state *state, void *context)
+static void count_two(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     empty_loop(state, NULL);
-    hayai_state_set_counter(state, "first_counter", 1, 0, HAYAI_1000);
+    hayai_state_set_counter(state, "first_counter", 1, 0, HAYAI_ONE_K_1000);
 }
 
 /* What a run prints to standard output. */
@@ -397,17 +402,18 @@ static void test_several_outputs_at_once(void **state)
 static void test_outputs_that_fail(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"json:/nonexistent/x.json",
-                                      "tsv:/nonexistent/x.tsv",
-                                      "console:/nonexistent/x",
-                                      "yaml:x",
-                                      "",
-                                      "json:/proc/x.json"};
+    char missing[3][160];
+    static const char *const formats[] = {"json", "tsv", "console"};
+    for (int i = 0; i < 3; i++)
+        snprintf(missing[i], sizeof missing[i], "%s:%s/missing/x", formats[i], directory);
+    const char *const bad[] = {missing[0], missing[1], missing[2], "yaml:x", ""};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         const hayai_options options = {.iterations = 1, .outputs = &bad[i], .output_count = 1};
         const hayai_status status = hayai_suite_run(suite, &options, NULL);
-        assert_int_equal(status, i == 3 || i == 4 ? HAYAI_ERROR_ARGUMENT : HAYAI_ERROR_IO);
+        assert_int_equal(status, i < 3 ? HAYAI_ERROR_IO : HAYAI_ERROR_ARGUMENT);
     }
+    if (access("/dev/full", W_OK) != 0)
+        return;
     static const char *const full[] = {"jsonl:/dev/full", "json:/dev/full", "console:/dev/full",
                                        "junit:/dev/full"};
     for (size_t i = 0; i < 4; i++) {
@@ -438,7 +444,7 @@ static void test_a_link_stays_a_link(void **state)
 static int make_directory(void **state)
 {
     (void)state;
-    return mkdtemp(directory) ? 0 : -1;
+    return make_temporary(directory, sizeof directory) ? 0 : -1;
 }
 
 static int remove_directory(void **state)
@@ -447,6 +453,101 @@ static int remove_directory(void **state)
     char command[160];
     snprintf(command, sizeof command, "rm -r %s", directory);
     return system(command);
+}
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+static hayai_status run_to(const char *first, const char *second)
+{
+    const char *const outputs[] = {first, second, "none"};
+    const hayai_options options = {
+        .iterations = 1, .outputs = outputs, .output_count = 3, .filter = "left"};
+    return hayai_suite_run(suite, &options, NULL);
+}
+
+static const char *in(const char *format, const char *name)
+{
+    static char texts[8][192];
+    static int next;
+    char *text = texts[next++ % 8];
+    snprintf(text, sizeof texts[0], "%s:%s/%s", format, directory, name);
+    return text;
+}
+
+static void test_two_outputs_never_share_a_place(void **state)
+{
+    (void)state;
+    char linked[160], plain[160];
+    assert_int_equal(run_to("json", "tsv"), HAYAI_ERROR_ARGUMENT);
+    assert_string_equal(hayai_last_message(),
+                        "outputs json and tsv: both write to standard output");
+    assert_int_equal(run_to("console:-", "csv"), HAYAI_ERROR_ARGUMENT);
+    assert_int_equal(run_to(in("json", "new"), in("tsv", "new")), HAYAI_ERROR_ARGUMENT);
+    assert_int_equal(run_to(in("json", "new"), in("tsv", "./new")), HAYAI_ERROR_ARGUMENT);
+    assert_int_equal(run_to(in("json", "new"), in("tsv", "new.part")), HAYAI_ERROR_ARGUMENT);
+    snprintf(plain, sizeof plain, "%s/new", directory);
+    assert_int_not_equal(access(plain, F_OK), 0); /* refused before anything is opened */
+    assert_int_equal(run_to(in("json", "new"), in("tsv", "other")), HAYAI_OK);
+    snprintf(linked, sizeof linked, "%s/linked", directory);
+    assert_int_equal(symlink(plain, linked), 0);
+    assert_int_equal(run_to(in("jsonl", "new"), in("tsv", "linked")), HAYAI_ERROR_ARGUMENT);
+    assert_int_equal(run_to("json:/dev/null", "tsv:/dev/null"), HAYAI_OK);
+    remove(linked);
+    remove(plain);
+    snprintf(plain, sizeof plain, "%s/other", directory);
+    remove(plain);
+}
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+static const char *listed(const char *format)
+{
+    static char text[1024];
+    const char *const output = in(format, "list"), *const listed_to = strchr(output, ':') + 1;
+    const hayai_reporter quiet = {0};
+    const hayai_options options = {.filter = "left|scale/1",
+                                   .outputs = &output,
+                                   .output_count = 1,
+                                   .reporters = &quiet,
+                                   .reporter_count = 1};
+    assert_int_equal(hayai_suite_report_list(suite, &options), HAYAI_OK);
+    FILE *file = fopen(listed_to, "rb");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    remove(listed_to);
+    return text;
+}
+
+static hayai_status on_list(const char *const *names, size_t count, void *user)
+{
+    snprintf(user, 64, "%zu:%s,%s", count, names[0], names[1]);
+    return HAYAI_OK;
+}
+
+static void test_lists(void **state)
+{
+    (void)state;
+    assert_string_equal(listed("console"), "left/out\nscale/1/manual_time\n");
+    assert_string_equal(listed("markdown"), "left/out\nscale/1/manual_time\n");
+    assert_string_equal(listed("tsv"), "name\nleft/out\nscale/1/manual_time\n");
+    assert_string_equal(listed("csv"), "name\n\"left/out\"\n\"scale/1/manual_time\"\n");
+    assert_string_equal(listed("jsonl"),
+                        "{\"name\":\"left/out\"}\n{\"name\":\"scale/1/manual_time\"}\n");
+    for (int i = 0; i < 2; i++) {
+        json_t *document = json_loads(listed(i ? "json" : "google-json"), 0, NULL);
+        json_t *names = json_object_get(document, "benchmarks");
+        assert_int_equal(json_array_size(names), 2);
+        assert_string_equal(json_string_value(json_object_get(json_array_get(names, 1), "name")),
+                            "scale/1/manual_time");
+        json_decref(document);
+    }
+    char seen[64] = "";
+    const hayai_reporter reporter = {.list = on_list, .user = seen};
+    const hayai_options options = {
+        .filter = "left|scale/1", .reporters = &reporter, .reporter_count = 1};
+    assert_int_equal(hayai_suite_report_list(suite, &options), HAYAI_OK);
+    assert_string_equal(seen, "2:left/out,scale/1/manual_time");
 }
 
 #define with_suite(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -468,6 +569,8 @@ int main(void)
         with_suite(test_several_outputs_at_once),
         with_suite(test_outputs_that_fail),
         with_suite(test_a_link_stays_a_link),
+        with_suite(test_two_outputs_never_share_a_place),
+        with_suite(test_lists),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

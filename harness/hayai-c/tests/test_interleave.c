@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hayai's own interleaving. */
 #include "capture.h"
 #include <math.h>
@@ -16,9 +17,9 @@ static seen_repetition seen[MOST];
 static size_t count, stop_at;
 static int64_t calls[BENCHMARKS], most_iterations;
 
-static int note(const hayai_repetition *repetition, void *context)
+static int note(const hayai_repetition *repetition, void *user)
 {
-    assert_ptr_equal(context, seen);
+    assert_ptr_equal(user, seen);
     assert_true(count < MOST);
     seen_repetition *kept = &seen[count++];
     snprintf(kept->name, sizeof kept->name, "%s", repetition->name);
@@ -29,15 +30,15 @@ static int note(const hayai_repetition *repetition, void *context)
     return count == stop_at;
 }
 
-/* A millisecond an iteration, told; the benchmark's number in context. */
-static void tell(hayai_state *state, void *context)
+/* A millisecond an iteration, told; the benchmark's number in user. */
+static void tell(hayai_state *state, void *user)
 {
-    calls[(int64_t *)context - calls]++;
+    calls[(int64_t *)user - calls]++;
     if (hayai_state_max_iterations(state) > most_iterations)
         most_iterations = hayai_state_max_iterations(state);
     while (hayai_state_keep_running(state))
         hayai_state_set_iteration_time(state, 0.001);
-    hayai_state_set_counter(state, "seven", 7, 0, HAYAI_1000);
+    hayai_state_set_counter(state, "seven", 7, 0, HAYAI_ONE_K_1000);
     hayai_state_set_label(state, "told");
 }
 
@@ -73,7 +74,7 @@ static hayai_interleave settings(uint64_t seed)
                               .repetitions = ROUNDS,
                               .min_seconds = 0.01,
                               .on_repetition = note,
-                              .context = seen};
+                              .user = seen};
 }
 
 static void test_each_round_holds_each_benchmark_once(void **state)
@@ -156,9 +157,9 @@ static void test_the_order_is_the_seeds(void **state)
 static size_t orders_seen[256];
 static unsigned round_order, in_round;
 
-static int count_orders(const hayai_repetition *repetition, void *context)
+static int count_orders(const hayai_repetition *repetition, void *user)
 {
-    (void)context;
+    (void)user;
     round_order = (round_order << 2 | (unsigned)repetition->benchmark) & 255;
     if (++in_round % BENCHMARKS == 0)
         orders_seen[round_order]++;
@@ -253,15 +254,15 @@ static void test_arguments_and_threads(void **state)
     hayai_suite_destroy(one);
 }
 
-static void fail_in_search(hayai_state *state, void *context)
+static void fail_in_search(hayai_state *state, void *user)
 {
-    ++*(int *)context;
+    ++*(int *)user;
     hayai_state_skip_with_error(state, "not here");
 }
 
-static void fail_third(hayai_state *state, void *context)
+static void fail_third(hayai_state *state, void *user)
 {
-    if (++*(int *)context == 3)
+    if (++*(int *)user == 3)
         hayai_state_skip_with_error(state, "the third");
     else
         empty_loop(state, NULL);
@@ -332,20 +333,20 @@ static void test_bad_settings(void **state)
 static void test_reporters_get_each_repetition_at_once(void **state)
 {
     (void)state;
-    capture *capture = capture_create();
+    capture *got = capture_create();
     const hayai_options options = {
         .min_seconds = 0.002, .repetitions = 3, .interleave = true, .seed = 3};
-    assert_int_equal(capture_run(capture, suite, &options, NULL), HAYAI_OK);
-    assert_int_equal(capture->count, BENCHMARKS * (3 + 4));
+    assert_int_equal(capture_run(got, suite, &options, NULL), HAYAI_OK);
+    assert_int_equal(got->count, BENCHMARKS * (3 + 4));
     for (size_t i = 0; i < BENCHMARKS * 3; i++) {
-        assert_int_equal(capture->report_sizes[i], 1);
-        assert_int_equal(capture->runs[i].run.repetition, i / BENCHMARKS);
-        assert_int_equal(capture->runs[i].run.repetitions, 3);
-        assert_null(strstr(capture->runs[i].name, "iterations"));
-        assert_null(strstr(capture->runs[i].name, "repeats"));
+        assert_int_equal(got->report_sizes[i], 1);
+        assert_int_equal(got->runs[i].run.repetition, i / BENCHMARKS);
+        assert_int_equal(got->runs[i].run.repetitions, 3);
+        assert_null(strstr(got->runs[i].name, "iterations"));
+        assert_null(strstr(got->runs[i].name, "repeats"));
     }
-    assert_true(capture_has(capture, "b3/manual_time_median"));
-    free(capture);
+    assert_true(capture_has(got, "b3/manual_time_median"));
+    free(got);
 }
 
 /* Nothing of Google Benchmark's own reaches the standard streams, whatever the environment says. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run that is killed at any moment leaves valid documents of what it had. */
 #include "capture.h"
 #include <jansson.h>
@@ -7,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static char directory[] = "/tmp/hayai-killed-XXXXXX";
+static char directory[96];
 static char json_path[128], xml_path[128], jsonl_path[128];
 
 /* Runs for ever, with reports as large as they get and as often as they come. */
@@ -112,7 +113,7 @@ static void test_killed_at_many_moments(void **state)
 static int make_directory(void **state)
 {
     (void)state;
-    if (!mkdtemp(directory))
+    if (!make_temporary(directory, sizeof directory))
         return -1;
     snprintf(json_path, sizeof json_path, "%s/run.json", directory);
     snprintf(xml_path, sizeof xml_path, "%s/run.xml", directory);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The macros, in C; test_cpp.cpp has them in C++, and macros_short.c the short names. */
 #include "capture.h"
 
@@ -66,6 +67,21 @@ HAYAI_BENCHMARK_PF(numbers, both, (int c))
 }
 HAYAI_BENCHMARK_PF_INSTANCE(numbers, both, (1))
 
+HAYAI_BENCHMARK_PF_INSTANCE_WITH(numbers, both, (1), hayai_benchmark_arg(benchmark, 3))
+
+/* Names that are the same when they are joined. */
+HAYAI_BENCHMARK(join_a, b)
+{
+    empty_loop(state, NULL);
+}
+HAYAI_BENCHMARK(join, a_b)
+{
+    empty_loop(state, NULL);
+}
+
+HAYAI_BENCHMARK_NAMED(empty_loop, plain)
+HAYAI_BENCHMARK_NAMED_WITH(empty_loop, ranged, hayai_benchmark_arg(benchmark, 5))
+
 HAYAI_FIXTURE(broken)
 {
     int unused;
@@ -93,7 +109,8 @@ static void test_everything_is_registered_in_order(void **state)
     assert_string_equal(names_of(hayai_default_suite(), "-short"),
                         "group/plain\ngroup/ranged/3/4\nnumbers/add\nnumbers/add_ranged/9\n"
                         "group/multiply(2, 3)\ngroup/multiply(4, 5)/repeats:2\n"
-                        "numbers/both(1)\nbroken/never\n");
+                        "numbers/both(1)\nnumbers/both(1)/3\njoin_a/b\njoin/a_b\nempty_loop/plain\n"
+                        "empty_loop/ranged/5\nbroken/never\n");
 }
 
 static void test_short_names(void **state)
@@ -107,15 +124,15 @@ static void test_short_names(void **state)
 static void test_everything_runs(void **state)
 {
     (void)state;
-    capture *capture = capture_create();
+    capture *got = capture_create();
     hayai_summary summary;
-    assert_int_equal(capture_run(capture, hayai_default_suite(), NULL, &summary), HAYAI_OK);
+    assert_int_equal(capture_run(got, hayai_default_suite(), NULL, &summary), HAYAI_OK);
     assert_int_equal(summary.errors, 0);
     assert_int_equal(summary.messages, 1);
-    const int expected[8] = {1, 1, 3, 3, 2 * 3 + 2 * 4 * 5, 1, 0, 1};
+    const int expected[8] = {1, 1, 4, 4, 2 * 3 + 2 * 4 * 5, 2, 0, 1};
     assert_memory_equal(called, expected, sizeof called);
-    assert_string_equal(capture_find(capture, "broken/never")->message, "no fixture here");
-    free(capture);
+    assert_string_equal(capture_find(got, "broken/never")->message, "no fixture here");
+    free(got);
 }
 
 static void test_the_optimizer_is_held_back(void **state)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command line and the environment. */
 #include "capture.h"
 #include <math.h>
@@ -54,7 +55,7 @@ static void test_google_benchmarks_flags(void **state)
     assert_true(options.random_interleaving && options.report_aggregates_only);
     assert_true(options.display_aggregates_only && options.counters_tabular && options.dry_run);
     assert_string_equal(options.perf_counters, "CYCLES");
-    assert_int_equal(options.unit, HAYAI_MILLISECOND);
+    assert_int_equal(options.unit, HAYAI_UNIT_MILLISECOND);
     assert_int_equal(options.color, HAYAI_COLOR_NEVER);
     assert_int_equal(options.verbosity, 2);
     hayai_options_release(&options);
@@ -212,10 +213,10 @@ static void test_context(void **state)
 
 static int64_t calls;
 
-static void count_calls(hayai_state *state, void *context)
+static void count_calls(hayai_state *state, void *user)
 {
     calls++;
-    empty_loop(state, context);
+    empty_loop(state, user);
 }
 
 /* Only the command line's readers heed the environment; a run by options alone does not. */
@@ -223,11 +224,11 @@ static void test_a_run_without_command_line_ignores_the_environment(void **state
 {
     (void)state;
     hayai_suite *suite = suite_of("b", count_calls, NULL, NULL);
-    capture *capture = capture_create();
-    assert_int_equal(capture_run(capture, suite, NULL, NULL), HAYAI_OK);
+    capture *got = capture_create();
+    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
     assert_int_equal(calls, 1);
-    assert_int_equal(capture->count, 1);
-    free(capture);
+    assert_int_equal(got->count, 1);
+    free(got);
     hayai_suite_destroy(suite);
 }
 
@@ -236,19 +237,19 @@ static void test_verbosity_reaches_the_library(void **state)
 {
     (void)state;
     hayai_suite *suite = suite_of("b", empty_loop, NULL, NULL);
-    capture *capture = capture_create();
+    capture *got = capture_create();
     const hayai_options verbose = {.iterations = 1, .verbosity = 2};
     const int err = dup(2);
     FILE *caught = tmpfile();
     dup2(fileno(caught), 2);
-    const hayai_status status = capture_run(capture, suite, &verbose, NULL);
+    const hayai_status status = capture_run(got, suite, &verbose, NULL);
     dup2(err, 2);
     close(err);
     assert_int_equal(status, HAYAI_OK);
     fseek(caught, 0, SEEK_END);
     assert_true(ftell(caught) > 0);
     fclose(caught);
-    free(capture);
+    free(got);
     hayai_suite_destroy(suite);
 }
 
@@ -257,18 +258,18 @@ static void test_counters_of_the_cpu_do_not_abort(void **state)
     (void)state;
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("b", empty_loop, NULL, &benchmark);
-    capture *capture = capture_create();
+    capture *got = capture_create();
     const hayai_options counting = {.iterations = 1, .perf_counters = "CYCLES"};
     hayai_benchmark_report_aggregates_only(benchmark, true);
     const int err = dup(2);
     FILE *caught = tmpfile();
     dup2(fileno(caught), 2);
-    const hayai_status status = capture_run(capture, suite, &counting, NULL);
+    const hayai_status status = capture_run(got, suite, &counting, NULL);
     dup2(err, 2);
     close(err);
     fclose(caught);
     assert_int_equal(status, HAYAI_OK);
-    free(capture);
+    free(got);
     hayai_suite_destroy(suite);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a benchmark is run: times, repetitions, threads, set-up. Times are manual, so that every
  * figure is known beforehand. */
 #include "capture.h"
@@ -16,9 +17,9 @@ typedef struct clock {
 } clock_told;
 static clock_told told;
 
-static void tell(hayai_state *state, void *context)
+static void tell(hayai_state *state, void *user)
 {
-    clock_told *clock = context;
+    clock_told *clock = user;
     clock->calls++;
     while (hayai_state_keep_running(state)) {
         hayai_state_set_iteration_time(state, clock->seconds);
@@ -153,8 +154,8 @@ static void test_repetitions_of_all(void **state)
 static void test_unit(void **state)
 {
     (void)state;
-    static const hayai_unit units[] = {HAYAI_NANOSECOND, HAYAI_MICROSECOND, HAYAI_MILLISECOND,
-                                       HAYAI_SECOND};
+    static const hayai_unit units[] = {HAYAI_UNIT_NANOSECOND, HAYAI_UNIT_MICROSECOND,
+                                       HAYAI_UNIT_MILLISECOND, HAYAI_UNIT_SECOND};
     static const double factors[] = {1e9, 1e6, 1e3, 1};
     static const char *const texts[] = {"ns", "us", "ms", "s"};
     for (int i = 0; i < 4; i++) {
@@ -171,7 +172,7 @@ static void test_unit(void **state)
 static void test_unit_of_all(void **state)
 {
     (void)state;
-    const hayai_options options = {.iterations = 1, .unit = HAYAI_MICROSECOND};
+    const hayai_options options = {.iterations = 1, .unit = HAYAI_UNIT_MICROSECOND};
     assert_close(run_one(&options)->run.real_time, 1000);
 }
 
@@ -231,28 +232,28 @@ typedef struct fixture {
     int threads;
 } fixture;
 
-static void prepare(const hayai_state *state, void *context)
+static void prepare(const hayai_state *state, void *user)
 {
-    fixture *fixture = context;
-    fixture->set_up++;
-    fixture->inside++;
-    fixture->range = hayai_state_range(state, 0);
-    fixture->threads = hayai_state_threads(state);
+    fixture *own = user;
+    own->set_up++;
+    own->inside++;
+    own->range = hayai_state_range(state, 0);
+    own->threads = hayai_state_threads(state);
     assert_non_null(strstr(hayai_state_name(state), "fixture"));
 }
 
-static void clean_up(const hayai_state *state, void *context)
+static void clean_up(const hayai_state *state, void *user)
 {
     (void)state;
-    fixture *fixture = context;
-    fixture->tear_down++;
-    fixture->inside--;
+    fixture *own = user;
+    own->tear_down++;
+    own->inside--;
 }
 
-static void use_fixture(hayai_state *state, void *context)
+static void use_fixture(hayai_state *state, void *user)
 {
-    const fixture *fixture = context;
-    assert_int_equal(fixture->inside, 1);
+    const fixture *own = user;
+    assert_int_equal(own->inside, 1);
     empty_loop(state, NULL);
 }
 
@@ -278,9 +279,9 @@ static void test_set_up_and_tear_down_with_contexts(void **state)
     }
 }
 
-static void change_in_set_up(const hayai_state *state, void *context)
+static void change_in_set_up(const hayai_state *state, void *user)
 {
-    hayai_state *writable = context ? (hayai_state *)(uintptr_t)state : NULL;
+    hayai_state *writable = user ? (hayai_state *)(uintptr_t)state : NULL;
     assert_int_equal(hayai_state_skip_with_error(writable, "no"), HAYAI_ERROR_STATE);
     assert_int_equal(hayai_state_set_label(writable, "no"), HAYAI_ERROR_STATE);
     assert_int_equal(hayai_state_set_iteration_time(writable, 1), HAYAI_ERROR_STATE);
@@ -297,27 +298,32 @@ static void test_set_up_has_no_clock(void **state)
     run_one(NULL);
 }
 
-static void do_nothing(const hayai_state *state, void *context)
+static void do_nothing(const hayai_state *state, void *user)
 {
     (void)state;
-    (void)context;
+    (void)user;
 }
 
 static void test_more_set_ups_than_there_can_be(void **state)
 {
     (void)state;
     hayai_benchmark *one;
-    hayai_suite_add(suite, "many", empty_loop, NULL, &one);
-    hayai_benchmark_dense_range(one, 1, HAYAI_MAX_SET_UPS, 1);
-    hayai_benchmark_set_up(one, do_nothing, NULL);
+    for (int i = 0; i < HAYAI_MAX_SET_UPS; i++) {
+        hayai_suite_add(suite, "many", empty_loop, NULL, &one);
+        hayai_benchmark_arg(one, 1);
+        hayai_benchmark_set_up(one, do_nothing, NULL);
+    }
     const hayai_options dry = {.dry_run = true, .output_count = 0};
     const hayai_reporter none = {0};
     hayai_options options = dry;
     options.reporters = &none;
     options.reporter_count = 1;
     assert_int_equal(hayai_suite_run(suite, &options, NULL), HAYAI_OK);
-    hayai_benchmark_arg(one, 5000);
+    hayai_suite_add(suite, "one_more", empty_loop, NULL, &one);
+    hayai_benchmark_tear_down(one, do_nothing, NULL);
     assert_int_equal(hayai_suite_run(suite, &options, NULL), HAYAI_ERROR_LIMIT);
+    options.filter = "-one_more";
+    assert_int_equal(hayai_suite_run(suite, &options, NULL), HAYAI_OK);
 }
 
 /* ---- Order ----------------------------------------------------------------------------------- */
@@ -329,9 +335,9 @@ typedef struct sequence {
 
 static sequence order;
 
-static void note_a(hayai_state *state, void *context)
+static void note_a(hayai_state *state, void *user)
 {
-    order.letters[order.length++] = *(const char *)context;
+    order.letters[order.length++] = *(const char *)user;
     empty_loop(state, NULL);
 }
 
@@ -372,6 +378,22 @@ static void expect_refused(hayai_status status)
     set_up(NULL);
 }
 
+static void test_names_are_told(void **state)
+{
+    (void)state;
+    hayai_benchmark *one;
+    static const char *const names[] = {"rows", NULL};
+    hayai_suite_add(suite, "first", empty_loop, NULL, &one);
+    assert_string_equal(hayai_benchmark_get_name(one), "first");
+    assert_null(hayai_benchmark_get_arg_name(one, 0));
+    hayai_benchmark_name(one, "second");
+    hayai_benchmark_arg_names(one, names, 2);
+    assert_string_equal(hayai_benchmark_get_name(one), "second");
+    assert_string_equal(hayai_benchmark_get_arg_name(one, 0), "rows");
+    assert_string_equal(hayai_benchmark_get_arg_name(one, 1), "");
+    assert_null(hayai_benchmark_get_arg_name(one, 2));
+}
+
 static void test_bad_settings(void **state)
 {
     (void)state;
@@ -382,7 +404,7 @@ static void test_bad_settings(void **state)
     expect_refused(hayai_benchmark_repetitions(benchmark, 0));
     expect_refused(hayai_benchmark_unit(benchmark, (hayai_unit)9));
     expect_refused(hayai_benchmark_use_real_time(benchmark));
-    expect_refused(hayai_benchmark_complexity(benchmark, HAYAI_O_FUNCTION));
+    expect_refused(hayai_benchmark_complexity(benchmark, HAYAI_COMPLEXITY_FUNCTION));
     expect_refused(hayai_benchmark_complexity_function(benchmark, NULL, NULL));
     expect_refused(hayai_benchmark_set_up(benchmark, NULL, NULL));
     expect_refused(hayai_benchmark_tear_down(benchmark, NULL, NULL));
@@ -440,6 +462,7 @@ int main(void)
         with_suite(test_set_up_has_no_clock),
         with_suite(test_more_set_ups_than_there_can_be),
         with_suite(test_google_benchmarks_random_interleaving),
+        with_suite(test_names_are_told),
         with_suite(test_bad_settings),
         with_suite(test_bad_options),
     };

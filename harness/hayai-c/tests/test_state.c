@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a benchmark function can do with its state. */
 #include "capture.h"
 #include <math.h>
@@ -9,58 +10,58 @@ typedef struct counts {
     int64_t calls, iterations, batches, max_iterations, before, after;
 } counts;
 
-static void keep_running(hayai_state *state, void *context)
+static void keep_running(hayai_state *state, void *user)
 {
-    counts *counts = context;
-    counts->calls++;
-    counts->before = hayai_state_iterations(state);
-    counts->max_iterations = hayai_state_max_iterations(state);
+    counts *seen = user;
+    seen->calls++;
+    seen->before = hayai_state_iterations(state);
+    seen->max_iterations = hayai_state_max_iterations(state);
     while (hayai_state_keep_running(state))
-        counts->iterations++;
-    counts->after = hayai_state_iterations(state);
+        seen->iterations++;
+    seen->after = hayai_state_iterations(state);
     assert_false(hayai_state_keep_running(state)); /* and stays so */
     assert_int_equal(hayai_state_batch(state), 0);
 }
 
-static void batch(hayai_state *state, void *context)
+static void batch(hayai_state *state, void *user)
 {
-    counts *counts = context;
-    counts->calls++;
+    counts *seen = user;
+    seen->calls++;
     for (int64_t n; (n = hayai_state_batch(state)) > 0;) {
-        counts->iterations += n;
-        counts->batches++;
+        seen->iterations += n;
+        seen->batches++;
     }
-    counts->after = hayai_state_iterations(state);
+    seen->after = hayai_state_iterations(state);
 }
 
-static void batch_after_steps(hayai_state *state, void *context)
+static void batch_after_steps(hayai_state *state, void *user)
 {
-    counts *counts = context;
+    counts *seen = user;
     for (int i = 0; i < 3 && hayai_state_keep_running(state); i++)
-        counts->iterations++;
+        seen->iterations++;
     for (int64_t n; (n = hayai_state_batch(state)) > 0;)
-        counts->iterations += n;
+        seen->iterations += n;
 }
 
-static void batches_of_seven(hayai_state *state, void *context)
+static void batches_of_seven(hayai_state *state, void *user)
 {
-    counts *counts = context;
+    counts *seen = user;
     while (hayai_state_keep_running_batch(state, 7))
-        counts->iterations += 7;
-    counts->after = hayai_state_iterations(state);
+        seen->iterations += 7;
+    seen->after = hayai_state_iterations(state);
 }
 
 /* Runs a function for 100 iterations; the run that was reported. */
-static captured run_loop(hayai_function *function, void *context)
+static captured run_loop(hayai_function *function, void *user)
 {
     hayai_benchmark *benchmark;
-    hayai_suite *suite = suite_of("loop", function, context, &benchmark);
-    capture *capture = capture_create();
+    hayai_suite *suite = suite_of("loop", function, user, &benchmark);
+    capture *got = capture_create();
     hayai_benchmark_iterations(benchmark, 100);
-    assert_int_equal(capture_run(capture, suite, NULL, NULL), HAYAI_OK);
-    assert_int_equal(capture->count, 1);
-    const captured run = capture->runs[0];
-    free(capture);
+    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
+    assert_int_equal(got->count, 1);
+    const captured run = got->runs[0];
+    free(got);
     hayai_suite_destroy(suite);
     return run;
 }
@@ -68,13 +69,13 @@ static captured run_loop(hayai_function *function, void *context)
 static void test_keep_running_runs_each_iteration(void **state)
 {
     (void)state;
-    counts counts = {0};
-    const captured run = run_loop(keep_running, &counts);
-    assert_int_equal(counts.calls, 1);
-    assert_int_equal(counts.iterations, 100);
-    assert_int_equal(counts.before, 0);
-    assert_int_equal(counts.after, 100);
-    assert_int_equal(counts.max_iterations, 100);
+    counts seen = {0};
+    const captured run = run_loop(keep_running, &seen);
+    assert_int_equal(seen.calls, 1);
+    assert_int_equal(seen.iterations, 100);
+    assert_int_equal(seen.before, 0);
+    assert_int_equal(seen.after, 100);
+    assert_int_equal(seen.max_iterations, 100);
     assert_int_equal(run.run.iterations, 100);
     assert_string_equal(run.name, "loop/iterations:100");
     assert_true(run.run.real_time > 0 && run.run.real_seconds > 0);
@@ -83,11 +84,11 @@ static void test_keep_running_runs_each_iteration(void **state)
 static void test_batch_hands_over_the_whole_count_once(void **state)
 {
     (void)state;
-    counts counts = {0};
-    const captured run = run_loop(batch, &counts);
-    assert_int_equal(counts.batches, 1);
-    assert_int_equal(counts.iterations, 100);
-    assert_int_equal(counts.after, 100);
+    counts seen = {0};
+    const captured run = run_loop(batch, &seen);
+    assert_int_equal(seen.batches, 1);
+    assert_int_equal(seen.iterations, 100);
+    assert_int_equal(seen.after, 100);
     assert_int_equal(run.run.iterations, 100);
     assert_true(run.run.real_seconds > 0);
 }
@@ -95,43 +96,43 @@ static void test_batch_hands_over_the_whole_count_once(void **state)
 static void test_batch_takes_what_single_steps_left(void **state)
 {
     (void)state;
-    counts counts = {0};
-    assert_int_equal(run_loop(batch_after_steps, &counts).run.skipped, HAYAI_NOT_SKIPPED);
-    assert_int_equal(counts.iterations, 100);
+    counts seen = {0};
+    assert_int_equal(run_loop(batch_after_steps, &seen).run.skipped, HAYAI_SKIP_NONE);
+    assert_int_equal(seen.iterations, 100);
 }
 
 static void test_keep_running_batch_counts_its_overshoot(void **state)
 {
     (void)state;
-    counts counts = {0};
-    const captured run = run_loop(batches_of_seven, &counts);
-    assert_int_equal(counts.iterations, 105);
-    assert_int_equal(counts.after, 105);
+    counts seen = {0};
+    const captured run = run_loop(batches_of_seven, &seen);
+    assert_int_equal(seen.iterations, 105);
+    assert_int_equal(seen.after, 105);
     assert_int_equal(run.run.iterations, 105);
 }
 
-static void empty_batch(hayai_state *state, void *context)
+static void empty_batch(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     while (hayai_state_keep_running_batch(state, 0))
         fail_msg("a batch of nothing was run");
 }
 
-static void no_loop(hayai_state *state, void *context)
+static void no_loop(hayai_state *state, void *user)
 {
     (void)state;
-    (void)context;
+    (void)user;
 }
 
-static void half_a_loop(hayai_state *state, void *context)
+static void half_a_loop(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     assert_true(hayai_state_keep_running(state));
 }
 
-static void paused_half_a_loop(hayai_state *state, void *context)
+static void paused_half_a_loop(hayai_state *state, void *user)
 {
-    half_a_loop(state, context);
+    half_a_loop(state, user);
     assert_int_equal(hayai_state_pause(state), HAYAI_OK);
 }
 
@@ -142,7 +143,7 @@ static void test_a_wrong_loop_is_an_error_not_an_abort(void **state)
     hayai_function *const wrong[] = {empty_batch, no_loop, half_a_loop, paused_half_a_loop};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const captured run = run_loop(wrong[i], NULL);
-        assert_int_equal(run.run.skipped, HAYAI_SKIPPED_WITH_ERROR);
+        assert_int_equal(run.run.skipped, HAYAI_SKIP_ERROR);
         assert_true(strlen(run.message) > 0);
     }
     assert_non_null(strstr(run_loop(half_a_loop, NULL).message, "before its loop ended"));
@@ -157,9 +158,9 @@ static void sleep_for(long milliseconds)
     nanosleep(&time, NULL);
 }
 
-static void pause_and_sleep(hayai_state *state, void *context)
+static void pause_and_sleep(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     while (hayai_state_keep_running(state)) {
         assert_int_equal(hayai_state_pause(state), HAYAI_OK);
         assert_int_equal(hayai_state_pause(state), HAYAI_ERROR_STATE);
@@ -171,9 +172,9 @@ static void pause_and_sleep(hayai_state *state, void *context)
     assert_int_equal(hayai_state_resume(state), HAYAI_ERROR_STATE);
 }
 
-static void resume_and_sleep(hayai_state *state, void *context)
+static void resume_and_sleep(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     assert_int_equal(hayai_state_pause(state), HAYAI_ERROR_STATE);
     while (hayai_state_keep_running(state)) {
         hayai_state_pause(state);
@@ -182,9 +183,9 @@ static void resume_and_sleep(hayai_state *state, void *context)
     }
 }
 
-static void pause_to_the_end(hayai_state *state, void *context)
+static void pause_to_the_end(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     int left = 3;
     while (hayai_state_keep_running(state))
         if (--left == 0)
@@ -195,11 +196,11 @@ static captured run_iterations(hayai_function *function, int64_t iterations)
 {
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("time", function, NULL, &benchmark);
-    capture *capture = capture_create();
+    capture *got = capture_create();
     hayai_benchmark_iterations(benchmark, iterations);
-    assert_int_equal(capture_run(capture, suite, NULL, NULL), HAYAI_OK);
-    const captured run = capture->runs[0];
-    free(capture);
+    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
+    const captured run = got->runs[0];
+    free(got);
     hayai_suite_destroy(suite);
     return run;
 }
@@ -224,12 +225,12 @@ static void test_resume_starts_the_clock(void **state)
 static void test_a_loop_may_end_paused(void **state)
 {
     (void)state;
-    assert_int_equal(run_iterations(pause_to_the_end, 3).run.skipped, HAYAI_NOT_SKIPPED);
+    assert_int_equal(run_iterations(pause_to_the_end, 3).run.skipped, HAYAI_SKIP_NONE);
 }
 
-static void tell_the_time(hayai_state *state, void *context)
+static void tell_the_time(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     while (hayai_state_keep_running(state))
         assert_int_equal(hayai_state_set_iteration_time(state, 0.25), HAYAI_OK);
     assert_int_equal(hayai_state_set_iteration_time(state, -1), HAYAI_ERROR_ARGUMENT);
@@ -242,14 +243,14 @@ static void test_manual_time_is_what_was_told(void **state)
     (void)state;
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("manual", tell_the_time, NULL, &benchmark);
-    capture *capture = capture_create();
+    capture *got = capture_create();
     hayai_benchmark_use_manual_time(benchmark);
     hayai_benchmark_iterations(benchmark, 4);
-    assert_int_equal(capture_run(capture, suite, NULL, NULL), HAYAI_OK);
-    assert_string_equal(capture->runs[0].name, "manual/iterations:4/manual_time");
-    assert_close(capture->runs[0].run.real_seconds, 1);
-    assert_close(capture->runs[0].run.real_time, 0.25e9);
-    free(capture);
+    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
+    assert_string_equal(got->runs[0].name, "manual/iterations:4/manual_time");
+    assert_close(got->runs[0].run.real_seconds, 1);
+    assert_close(got->runs[0].run.real_time, 0.25e9);
+    free(got);
     hayai_suite_destroy(suite);
 }
 
@@ -262,9 +263,9 @@ typedef struct skip_plan {
     bool error;
 } skip_plan;
 
-static void skip_somewhere(hayai_state *state, void *context)
+static void skip_somewhere(hayai_state *state, void *user)
 {
-    skip_plan *plan = context;
+    skip_plan *plan = user;
     assert_false(hayai_state_skipped(state));
     if (plan->after < 0)
         assert_int_equal(plan->how(state, "why"), HAYAI_OK);
@@ -283,7 +284,7 @@ static void test_skip_with_error(void **state)
     for (int after = -1; after < 2; after++) {
         skip_plan plan = {hayai_state_skip_with_error, after, 0, true};
         const captured run = run_loop(skip_somewhere, &plan);
-        assert_int_equal(run.run.skipped, HAYAI_SKIPPED_WITH_ERROR);
+        assert_int_equal(run.run.skipped, HAYAI_SKIP_ERROR);
         assert_string_equal(run.message, "why");
         assert_int_equal(plan.done, after + 1);
         assert_true(run.run.real_time == 0);
@@ -295,13 +296,13 @@ static void test_skip_with_message(void **state)
     (void)state;
     skip_plan plan = {hayai_state_skip_with_message, 1, 0, false};
     const captured run = run_loop(skip_somewhere, &plan);
-    assert_int_equal(run.run.skipped, HAYAI_SKIPPED_WITH_MESSAGE);
+    assert_int_equal(run.run.skipped, HAYAI_SKIP_MESSAGE);
     assert_string_equal(run.message, "why");
 }
 
-static void skip_the_first_call_only(hayai_state *state, void *context)
+static void skip_the_first_call_only(hayai_state *state, void *user)
 {
-    int *calls = context;
+    int *calls = user;
     if ((*calls)++ == 1)
         hayai_state_skip_with_error(state, "the second");
     else
@@ -316,25 +317,25 @@ static void test_one_failed_repetition_of_several(void **state)
     int calls = 0;
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("some", skip_the_first_call_only, &calls, &benchmark);
-    capture *capture = capture_create();
+    capture *got = capture_create();
     hayai_summary summary;
     hayai_benchmark_repetitions(benchmark, 4);
     hayai_benchmark_iterations(benchmark, 50);
-    assert_int_equal(capture_run(capture, suite, NULL, &summary), HAYAI_OK);
+    assert_int_equal(capture_run(got, suite, NULL, &summary), HAYAI_OK);
     assert_int_equal(summary.runs, 4);
     assert_int_equal(summary.errors, 1);
-    assert_int_equal(capture->runs[1].run.skipped, HAYAI_SKIPPED_WITH_ERROR);
-    assert_int_equal(capture->runs[2].run.skipped, HAYAI_NOT_SKIPPED);
-    assert_true(capture_has(capture, "some/iterations:50/repeats:4_mean"));
-    free(capture);
+    assert_int_equal(got->runs[1].run.skipped, HAYAI_SKIP_ERROR);
+    assert_int_equal(got->runs[2].run.skipped, HAYAI_SKIP_NONE);
+    assert_true(capture_has(got, "some/iterations:50/repeats:4_mean"));
+    free(got);
     hayai_suite_destroy(suite);
 }
 
 /* ---- Ranges, names, threads ------------------------------------------------------------------ */
 
-static void read_ranges(hayai_state *state, void *context)
+static void read_ranges(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     assert_int_equal(hayai_state_range_count(state), 2);
     assert_int_equal(hayai_state_range(state, 0), 7);
     assert_int_equal(hayai_state_range(state, 1), -3);
@@ -342,9 +343,9 @@ static void read_ranges(hayai_state *state, void *context)
     empty_loop(state, NULL);
 }
 
-static void read_beyond(hayai_state *state, void *context)
+static void read_beyond(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     assert_int_equal(hayai_state_range(state, 2), 0);
     empty_loop(state, NULL);
 }
@@ -358,12 +359,12 @@ static void test_ranges_by_index(void **state)
     hayai_suite_add(suite, "beyond", read_beyond, NULL, &bad);
     hayai_benchmark_args(good, values, 2);
     hayai_benchmark_args(bad, values, 2);
-    capture *capture = capture_create();
-    assert_int_equal(capture_run(capture, suite, NULL, NULL), HAYAI_OK);
-    assert_int_equal(capture->runs[0].run.skipped, HAYAI_NOT_SKIPPED);
-    assert_string_equal(capture->runs[0].arguments, "7/-3");
-    assert_string_equal(capture->runs[1].message, "argument 2 asked for, but there are 2");
-    free(capture);
+    capture *got = capture_create();
+    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
+    assert_int_equal(got->runs[0].run.skipped, HAYAI_SKIP_NONE);
+    assert_string_equal(got->runs[0].arguments, "7/-3");
+    assert_string_equal(got->runs[1].message, "argument 2 asked for, but there are 2");
+    free(got);
     hayai_suite_destroy(suite);
 }
 
@@ -373,9 +374,9 @@ typedef struct thread_use {
     int threads;
 } thread_use;
 
-static void note_thread(hayai_state *state, void *context)
+static void note_thread(hayai_state *state, void *user)
 {
-    thread_use *use = context;
+    thread_use *use = user;
     while (hayai_state_keep_running(state))
         continue;
     pthread_mutex_lock(&use->mutex);
@@ -391,22 +392,22 @@ static void test_threads_and_their_index(void **state)
     thread_use use = {.mutex = PTHREAD_MUTEX_INITIALIZER};
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("threads", note_thread, &use, &benchmark);
-    capture *capture = capture_create();
+    capture *got = capture_create();
     hayai_benchmark_threads(benchmark, 3);
     hayai_benchmark_iterations(benchmark, 10);
-    assert_int_equal(capture_run(capture, suite, NULL, NULL), HAYAI_OK);
+    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
     assert_int_equal(use.seen, 7);
     assert_int_equal(use.threads, 3);
-    assert_int_equal(capture->runs[0].run.threads, 3);
-    assert_int_equal(capture->runs[0].run.iterations, 30);
-    assert_string_equal(capture->runs[0].name, "threads/iterations:10/threads:3");
-    free(capture);
+    assert_int_equal(got->runs[0].run.threads, 3);
+    assert_int_equal(got->runs[0].run.iterations, 30);
+    assert_string_equal(got->runs[0].name, "threads/iterations:10/threads:3");
+    free(got);
     hayai_suite_destroy(suite);
 }
 
-static void one_thread_fails(hayai_state *state, void *context)
+static void one_thread_fails(hayai_state *state, void *user)
 {
-    (void)context;
+    (void)user;
     if (hayai_state_thread_index(state) == 1)
         return;
     while (hayai_state_keep_running(state))
@@ -418,17 +419,17 @@ static void test_a_thread_that_returns_does_not_hang_the_others(void **state)
     (void)state;
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("threads", one_thread_fails, NULL, &benchmark);
-    capture *capture = capture_create();
+    capture *got = capture_create();
     hayai_benchmark_threads(benchmark, 2);
-    assert_int_equal(capture_run(capture, suite, NULL, NULL), HAYAI_OK);
-    assert_int_equal(capture->runs[0].run.skipped, HAYAI_SKIPPED_WITH_ERROR);
-    free(capture);
+    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
+    assert_int_equal(got->runs[0].run.skipped, HAYAI_SKIP_ERROR);
+    free(got);
     hayai_suite_destroy(suite);
 }
 
-static void run_inside_a_run(hayai_state *state, void *context)
+static void run_inside_a_run(hayai_state *state, void *user)
 {
-    hayai_suite *suite = context;
+    hayai_suite *suite = user;
     assert_int_equal(hayai_suite_run(suite, NULL, NULL), HAYAI_ERROR_STATE);
     assert_string_equal(hayai_last_message(), "another run is under way");
     empty_loop(state, NULL);
@@ -439,10 +440,53 @@ static void test_a_run_inside_a_run_is_refused(void **state)
     (void)state;
     hayai_suite *suite = hayai_suite_create();
     hayai_suite_add(suite, "nested", run_inside_a_run, suite, NULL);
-    capture *capture = capture_create();
-    assert_int_equal(capture_run(capture, suite, NULL, NULL), HAYAI_OK);
-    assert_int_equal(capture->runs[0].run.skipped, HAYAI_NOT_SKIPPED);
-    free(capture);
+    capture *got = capture_create();
+    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
+    assert_int_equal(got->runs[0].run.skipped, HAYAI_SKIP_NONE);
+    free(got);
+    hayai_suite_destroy(suite);
+}
+
+/* ---- Scoped pause ---------------------------------------------------------------------------- */
+
+static void pause_in_blocks(hayai_state *state, void *user)
+{
+    hayai_status *inner = user;
+    {
+        HAYAI_SCOPED_PAUSE(state); /* outside the loop: nothing to pause, nothing to resume */
+    }
+    while (hayai_state_keep_running(state)) {
+        for (int i = 0; i < 3; i++) {
+            HAYAI_SCOPED_PAUSE(state);
+            {
+                HAYAI_SCOPED_PAUSE(state); /* is not the one that paused */
+            }
+            inner[0] = hayai_state_pause(state); /* still paused */
+            if (i == 1)
+                continue; /* leaves the block like any other way */
+        }
+        inner[1] = hayai_state_resume(state);
+        HAYAI_SCOPED_PAUSE(state);
+        hayai_state_resume(state); /* by hand: the end of the block has nothing to do */
+        inner[2] = hayai_state_pause(state);
+        inner[3] = hayai_state_resume(state);
+    }
+}
+
+static void test_a_scoped_pause(void **state)
+{
+    (void)state;
+    hayai_status inner[4] = {0};
+    capture *got = capture_create();
+    hayai_suite *suite = suite_of("pause", pause_in_blocks, inner, NULL);
+    const hayai_options options = {.iterations = 5};
+    assert_int_equal(capture_run(got, suite, &options, NULL), HAYAI_OK);
+    assert_int_equal(got->runs[0].run.skipped, HAYAI_SKIP_NONE);
+    assert_int_equal(inner[0], HAYAI_ERROR_STATE);
+    assert_int_equal(inner[1], HAYAI_ERROR_STATE);
+    assert_int_equal(inner[2], HAYAI_OK);
+    assert_int_equal(inner[3], HAYAI_OK);
+    free(got);
     hayai_suite_destroy(suite);
 }
 
@@ -465,6 +509,7 @@ int main(void)
         cmocka_unit_test(test_threads_and_their_index),
         cmocka_unit_test(test_a_thread_that_returns_does_not_hang_the_others),
         cmocka_unit_test(test_a_run_inside_a_run_is_refused),
+        cmocka_unit_test(test_a_scoped_pause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

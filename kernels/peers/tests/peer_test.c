@@ -51,21 +51,21 @@ static void takes_what_the_library_can(void **state)
 /* ---- what it computes ---- */
 
 /* Rows with room for gaps, and parameters; `values` are what `elements` hold. */
-typedef struct tensor {
+typedef struct guarded_tensor {
     double values[ROWS * (MOST_HIDDEN + GAP)];
     _Alignas(64) char elements[(ROWS * (MOST_HIDDEN + GAP) + 1) * LARGEST_ELEMENT];
-} tensor;
+} guarded_tensor;
 
-typedef struct scene {
+typedef struct peer_scene {
     const ln_kernel *kernel;
     ln_problem problem;
-    tensor x, gamma, beta;
+    guarded_tensor x, gamma, beta;
     _Alignas(64) char y[(ROWS * (MOST_HIDDEN + GAP) + 1) * LARGEST_ELEMENT];
     double mean[ROWS], rstd[ROWS]; /* room for any accumulator */
     ln_tensors tensors;
-} scene;
+} peer_scene;
 
-static void fill(tensor *tensor, ln_type type, size_t count, double mean, double scale,
+static void fill(guarded_tensor *tensor, ln_type type, size_t count, double mean, double scale,
                  size_t offset, numbers *numbers)
 {
     for (size_t i = 0; i < count; i++)
@@ -73,12 +73,12 @@ static void fill(tensor *tensor, ln_type type, size_t count, double mean, double
     elements_store(type, tensor->elements + offset * element_size(type), tensor->values, count);
 }
 
-typedef enum layout { DENSE, MISALIGNED, STRIDED, IN_PLACE, LAYOUTS } layout;
+typedef enum tensor_layout { DENSE, MISALIGNED, STRIDED, IN_PLACE, LAYOUTS } tensor_layout;
 
 /* Rows of variance near 1e-4, so that eps counts. False where the kernel does not take the layout.
  */
-static bool set(scene *scene, const ln_kernel *kernel, size_t hidden, ln_convention convention,
-                layout layout)
+static bool set(peer_scene *scene, const ln_kernel *kernel, size_t hidden, ln_convention convention,
+                tensor_layout layout)
 {
     numbers numbers = {hidden};
     size_t stride = hidden + (layout == STRIDED ? GAP : 0), offset = layout == MISALIGNED;
@@ -120,7 +120,7 @@ static int run(const ln_kernel *kernel, const ln_problem *problem, const ln_tens
  * than a few N roundings of what was added up (Higham, "Accuracy and Stability of Numerical
  * Algorithms", 2nd ed., 4.2): four here, since an update of Welford's has three. In 16 bits the
  * factors of x and gamma are rounded to the storage type as well. */
-static ln_bound class_bound(const scene *scene, const oracle *oracle)
+static ln_bound class_bound(const peer_scene *scene, const oracle *oracle)
 {
     format sums = element_format(scene->kernel->accumulator);
     format storage = element_format(scene->kernel->storage);
@@ -130,14 +130,14 @@ static ln_bound class_bound(const scene *scene, const oracle *oracle)
     return (ln_bound){.xhat_abs = (of_sums + of_factors) * size, .affine_rel = of_factors};
 }
 
-static double statistic(const scene *scene, const double *statistics, size_t row, double right)
+static double statistic(const peer_scene *scene, const double *statistics, size_t row, double right)
 {
     const char *at = (const char *)statistics + row * element_size(scene->kernel->accumulator);
     double given = element_get(scene->kernel->accumulator, at, 0);
     return isnan(given) ? 0 : fabs(given - right);
 }
 
-static void check_row(const scene *scene, size_t row)
+static void check_row(const peer_scene *scene, size_t row)
 {
     size_t hidden = scene->problem.hidden, stride = scene->problem.x_stride;
     const double *x = scene->x.values + row * stride;
@@ -166,7 +166,7 @@ static void check_row(const scene *scene, size_t row)
                 bound.xhat_abs * oracle.facts.rstd);
 }
 
-static void check_gaps(const scene *scene)
+static void check_gaps(const peer_scene *scene)
 {
     size_t size = element_size(scene->kernel->storage), hidden = scene->problem.hidden;
     const unsigned char *y = scene->tensors.y;
@@ -178,7 +178,7 @@ static void check_gaps(const scene *scene)
 static void is_right(void **state)
 {
     static const size_t sizes[] = {1, 5, 16, 100, 768};
-    static scene scene;
+    static peer_scene scene;
     size_t checked = 0;
     (void)state;
     for (size_t i = 0; i < plugin->count * CONVENTIONS * LAYOUTS; i++) {
@@ -186,7 +186,7 @@ static void is_right(void **state)
         ln_convention convention = convention_number(i / LAYOUTS % CONVENTIONS);
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             if ((sizes[s] == 1 && convention.eps == 0) || /* 0 / 0 */
-                !set(&scene, kernel, sizes[s], convention, (layout)(i % LAYOUTS)))
+                !set(&scene, kernel, sizes[s], convention, (tensor_layout)(i % LAYOUTS)))
                 continue;
             assert_int_equal(run(kernel, &scene.problem, &scene.tensors), 0);
             for (size_t row = 0; row < ROWS; row++)

@@ -1,0 +1,20 @@
+#include "base/error.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+bool fail(error *err, exit_code code, const char *format, ...)
+{
+    if (!err)
+        return false;
+    va_list arguments;
+    va_start(arguments, format);
+    err->code = code;
+    vsnprintf(err->message, sizeof err->message, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool fail_memory(error *err, const char *what)
+{
+    return fail(err, EXIT_CODE_ENVIRONMENT, "out of memory (%s)", what);
+}

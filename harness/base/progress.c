@@ -1,0 +1,52 @@
+#include "base/progress.h"
+#include "base/seconds.h"
+#include <stdio.h>
+#include <unistd.h>
+
+enum { BAR_WIDTH = 24 };
+static const double line_seconds = 10; /* between two lines where there is no terminal */
+
+void progress_begin(progress_bar *progress, double total_seconds)
+{
+    double now = seconds_now();
+    *progress = (struct progress_bar){
+        .shown = true,
+        .terminal = isatty(STDERR_FILENO) == 1,
+        .total = total_seconds,
+        .begun = now,
+        .drawn = now,
+    };
+}
+
+void progress_step(progress_bar *progress, double seconds, const char *what)
+{
+    progress->done += seconds;
+    double time = seconds_now();
+    if (!progress->shown || time - progress->drawn < (progress->terminal ? 0.1 : line_seconds))
+        return;
+    progress->drawn = time;
+    double share = progress->total > 0 ? progress->done / progress->total : 1;
+    if (share > 1)
+        share = 1;
+    double elapsed = time - progress->begun;
+    double left = share > 0.01 ? elapsed / share - elapsed : progress->total - elapsed;
+    if (left < 0)
+        left = 0;
+    if (!progress->terminal) {
+        fprintf(stderr, "lnbench: %.0f %%, %.0f s left: %.70s\n", 100 * share, left, what);
+        return;
+    }
+    char bar[BAR_WIDTH + 1];
+    for (int i = 0; i < BAR_WIDTH; i++)
+        bar[i] = i < (int)(share * BAR_WIDTH) ? '#' : '.';
+    bar[BAR_WIDTH] = '\0';
+    fprintf(stderr, "\r\033[K[%s] %3.0f %%  %3.0f s left  %.70s", bar, 100 * share, left, what);
+    fflush(stderr);
+}
+
+void progress_end(progress_bar *progress)
+{
+    if (progress->shown && progress->terminal)
+        fputs("\r\033[K", stderr);
+    progress->shown = false;
+}

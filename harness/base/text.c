@@ -1,0 +1,175 @@
+#include "base/text.h"
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool reserve(text_buffer *out, size_t more)
+{
+    if (out->failed || more > SIZE_MAX / 2 - out->length - 1) {
+        out->failed = true;
+        return false;
+    }
+    size_t needed = out->length + more + 1;
+    if (needed <= out->capacity)
+        return true;
+    size_t capacity = needed * 2;
+    char *bytes = realloc(out->bytes, capacity);
+    if (!bytes) {
+        out->failed = true;
+        return false;
+    }
+    out->bytes = bytes;
+    out->capacity = capacity;
+    return true;
+}
+
+void text_add_bytes(text_buffer *out, const char *bytes, size_t length)
+{
+    if (!reserve(out, length))
+        return;
+    memcpy(out->bytes + out->length, bytes, length);
+    out->length += length;
+    out->bytes[out->length] = '\0';
+}
+
+void text_add(text_buffer *out, const char *string)
+{
+    text_add_bytes(out, string, strlen(string));
+}
+
+void text_format_list(text_buffer *out, const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    if (length < 0)
+        out->failed = true;
+    else if (reserve(out, (size_t)length)) {
+        vsnprintf(out->bytes + out->length, (size_t)length + 1, format, again);
+        out->length += (size_t)length;
+    }
+    va_end(again);
+}
+
+void text_format(text_buffer *out, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    text_format_list(out, format, arguments);
+    va_end(arguments);
+}
+
+/* Where to begin to look for the fewest digits that read back as the value. A number of at most 15
+ * digits is what "%.14e" prints of the double nearest to it, but for zeros at the end; subnormals
+ * have less to tell. */
+static int least_precision(double value)
+{
+    char digits[40];
+    if (fabs(value) < DBL_MIN)
+        return 1;
+    snprintf(digits, sizeof digits, "%.14e", fabs(value));
+    if (strtod(digits, NULL) != fabs(value))
+        return 16;
+    int last = 15; /* of "d.dddddddddddddd", the place of the last digit that is no zero */
+    while (last > 1 && digits[last] == '0')
+        last--;
+    return last > 1 ? last : 1;
+}
+
+void text_number(text_buffer *out, double value)
+{
+    if (isnan(value)) {
+        text_add(out, "nan");
+        return;
+    }
+    if (isinf(value)) {
+        text_add(out, value > 0 ? "inf" : "-inf");
+        return;
+    }
+    char digits[40];
+    for (int precision = least_precision(value); precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        if (strtod(digits, NULL) == value)
+            break;
+    }
+    text_add(out, digits);
+}
+
+void text_free(text_buffer *out)
+{
+    free(out->bytes);
+    *out = (text_buffer){0};
+}
+
+const char *number_short(double value, char buffer[16])
+{
+    double magnitude = fabs(value);
+    if (isnan(value))
+        snprintf(buffer, 16, "-");
+    else if (isinf(value))
+        snprintf(buffer, 16, value > 0 ? "inf" : "-inf");
+    else if (magnitude == 0)
+        snprintf(buffer, 16, "0");
+    else if (magnitude >= 99950 || magnitude < 0.00995)
+        snprintf(buffer, 16, "%.1e", value);
+    else if (magnitude >= 99.95)
+        snprintf(buffer, 16, "%.0f", value);
+    else if (magnitude >= 9.995)
+        snprintf(buffer, 16, "%.1f", value);
+    else if (magnitude >= 0.9995)
+        snprintf(buffer, 16, "%.2f", value);
+    else
+        snprintf(buffer, 16, "%.3f", value);
+    return buffer;
+}
+
+/* Damerau-Levenshtein distance (optimal string alignment) of words up to 63 bytes. */
+static size_t word_distance(const char *a, const char *b)
+{
+    enum { LIMIT = 64 };
+    size_t rows[3][LIMIT];
+    size_t n = strlen(a), m = strlen(b);
+    if (n >= LIMIT || m >= LIMIT)
+        return LIMIT;
+    size_t *before = rows[0], *last = rows[1], *now = rows[2];
+    for (size_t j = 0; j <= m; j++)
+        last[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        now[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            if (last[j] + 1 < best)
+                best = last[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            now[j] = best;
+        }
+        size_t *oldest = before;
+        before = last;
+        last = now;
+        now = oldest;
+    }
+    return last[m];
+}
+
+const char *nearest_word(const char *given, const char *const *words, size_t count)
+{
+    const char *nearest = NULL;
+    size_t least = strlen(given) / 2 + 1;
+    for (size_t i = 0; i < count; i++) {
+        size_t distance = word_distance(given, words[i]);
+        /* A prefix is near however much is left off. */
+        if (given[0] && strncmp(words[i], given, strlen(given)) == 0)
+            distance = distance ? 1 : 0;
+        if (distance < least) {
+            least = distance;
+            nearest = words[i];
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,70 @@
+/* lnbench: which LayerNorm kernel to use, how fast each one is and how wrong. */
+#include "cli/command.h"
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void help(FILE *file)
+{
+    fputs("lnbench tells how fast each LayerNorm kernel is and how wrong, from the same run.\n\n"
+          "lnbench SUBCOMMAND [OPTION...]     (lnbench SUBCOMMAND --help)\n\n",
+          file);
+    for (size_t i = 0; i < command_count; i++)
+        fprintf(file, "  %-11s %s\n", commands[i]->name, commands[i]->brief);
+    fputs("\nExit codes: 0 fine, 1 regression, 2 usage, 3 inconclusive, 4 not comparable,\n"
+          "5 accuracy violation or a budget that nothing meets, 6 a kernel failed,\n"
+          "7 environment or I/O, 130 interrupted.\n",
+          file);
+}
+
+/* Whether writing failed because nobody reads any more (| head): no news to anyone. */
+static bool reader_is_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return ferror(stdout) && poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+/* What was printed may still wait in the buffer of standard output. A reader that had enough
+ * (| head) is told nothing; the exit code is then what SIGPIPE would have made it. */
+static int finish(exit_code code)
+{
+    enum { PIPE_CLOSED = 128 + SIGPIPE };
+    errno = 0;
+    bool fine = !ferror(stdout);
+    if (fflush(stdout) == 0 && fine)
+        return (int)code;
+    int why = errno ? errno : EIO;
+    if (why == EPIPE || reader_is_gone())
+        return PIPE_CLOSED;
+    if (code == EXIT_CODE_FINE)
+        fprintf(stderr, "lnbench: standard output: cannot write: %s\n", strerror(why));
+    return code == EXIT_CODE_FINE ? EXIT_CODE_ENVIRONMENT : (int)code;
+}
+
+int main(int argc, char **argv)
+{
+    /* A reader that goes away (| head) is an error of writing, not a reason to die unsaid. */
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2) {
+        help(stderr);
+        return EXIT_CODE_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        (strcmp(argv[1], "help") == 0 && argc == 2)) {
+        help(stdout);
+        return finish(EXIT_CODE_FINE);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("lnbench %s\n", LNBENCH_VERSION_STRING);
+        return finish(EXIT_CODE_FINE);
+    }
+    error err = {0};
+    const cli_command *command = command_find(argv[1], &err);
+    exit_code code = command ? command_run_with(command, argc - 1, argv + 1, &err) : err.code;
+    if (err.code != EXIT_CODE_FINE && err.message[0] && !reader_is_gone())
+        fprintf(stderr, "lnbench: %s\n", err.message);
+    return finish(code);
+}

@@ -1,0 +1,414 @@
+/* The decision: who meets the budget, who of them is fastest, and what lies beside it. */
+#include "domain/kernel_json.h"
+#include "commands/choose/class.h"
+#include "domain/reproducible.h"
+#include "base/text.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The figures a budget may limit, as badness: larger is worse. */
+typedef enum error_figure { ROW_ULP, BOUND, ULP, CORRECTLY_ROUNDED, BITS } error_figure;
+
+static double badness(const accuracy_fact *fact, error_figure figure)
+{
+    switch (figure) {
+    case ROW_ULP:
+        return fact->row_ulp;
+    case BOUND: /* no bound and no claim both prove nothing */
+        return isnan(fact->row_ulp) || !isnan(fact->bound) ? fact->bound : INFINITY;
+    case ULP:
+        return fact->ulp;
+    case CORRECTLY_ROUNDED:
+        return -fact->correctly_rounded;
+    case BITS:
+        return -fact->bits;
+    }
+    return NAN;
+}
+
+static bool is_of(const accuracy_fact *fact, const scored_kernel *candidate)
+{
+    return strcmp(fact->kernel, candidate->view.stored->key.kernel) == 0 &&
+           strcmp(fact->object_hash, candidate->object_hash) == 0;
+}
+
+static double spread(size_t a, size_t b)
+{
+    return fabs(log2((double)a / (double)b));
+}
+
+/* The worst of a figure over normal rows (least = most = 0), or over rows of kappa up to the first
+ * one judged that is `least` or more; NaN where there are none. *hidden: where they were judged. */
+static double worst_over(const choose_wanted *wanted, const kernel_evidence *evidence,
+                         const scored_kernel *candidate, error_figure figure, double least,
+                         size_t *hidden, double *reached)
+{
+    const accuracy_fact *end = evidence->facts + evidence->fact_count;
+    double reach = INFINITY, worst = NAN;
+    *hidden = 0;
+    for (const accuracy_fact *fact = evidence->facts; fact < end; fact++) {
+        bool fits = is_of(fact, candidate) && !isnan(badness(fact, figure)) &&
+                    (least > 0 ? fact->kappa >= least : fact->kappa == 0) &&
+                    hidden_is_near(fact->hidden, wanted->hidden);
+        if (!fits)
+            continue;
+        double own = spread(fact->hidden, wanted->hidden);
+        double best = *hidden ? spread(*hidden, wanted->hidden) : INFINITY;
+        if (own < best || (own == best && fact->hidden == *hidden && fact->kappa < reach)) {
+            *hidden = fact->hidden;
+            reach = fact->kappa;
+        }
+    }
+    for (const accuracy_fact *fact = evidence->facts; *hidden && fact < end; fact++) {
+        bool within = least > 0 ? fact->kappa > 0 && fact->kappa <= reach : fact->kappa == 0;
+        double bad = badness(fact, figure);
+        if (is_of(fact, candidate) && fact->hidden == *hidden && within && !(bad <= worst))
+            worst = isnan(bad) ? worst : bad;
+    }
+    *reached = reach;
+    return worst;
+}
+
+/* Over normal rows, and those of the kappas asked for. */
+static double worst_figure(const choose_wanted *wanted, const kernel_evidence *evidence,
+                           scored_kernel *candidate, error_figure figure)
+{
+    size_t hidden;
+    double reached;
+    double worst = worst_over(wanted, evidence, candidate, figure, 0, &hidden, &reached);
+    if (figure == ROW_ULP)
+        candidate->judged_hidden = hidden;
+    if (isnan(wanted->budget.kappa) || isnan(worst))
+        return worst;
+    double shifted =
+        worst_over(wanted, evidence, candidate, figure, wanted->budget.kappa, &hidden, &reached);
+    if (isnan(shifted))
+        return NAN;
+    if (figure == ROW_ULP) {
+        candidate->judged_kappa = reached;
+        if (spread(hidden, wanted->hidden) > spread(candidate->judged_hidden, wanted->hidden))
+            candidate->judged_hidden = hidden;
+    }
+    return fmax(worst, shifted);
+}
+
+static void judge_candidate(const choose_wanted *wanted, const kernel_evidence *evidence,
+                            scored_kernel *candidate)
+{
+    candidate->row_ulp = worst_figure(wanted, evidence, candidate, ROW_ULP);
+    candidate->bound = worst_figure(wanted, evidence, candidate, BOUND);
+    candidate->ulp = worst_figure(wanted, evidence, candidate, ULP);
+    candidate->correctly_rounded = -worst_figure(wanted, evidence, candidate, CORRECTLY_ROUNDED);
+    candidate->bits = -worst_figure(wanted, evidence, candidate, BITS);
+}
+
+static bool set_fate(scored_kernel *candidate, candidate_fate fate, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool set_fate(scored_kernel *candidate, candidate_fate fate, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    candidate->fate = fate;
+    vsnprintf(candidate->reason, sizeof candidate->reason, format, arguments);
+    va_end(arguments);
+    return true;
+}
+
+/* Verdicts and errors that no budget can mend. */
+static bool is_ruled_out(const choose_wanted *wanted, const kernel_evidence *evidence,
+                         scored_kernel *candidate)
+{
+    char described[256];
+    const stored_case *stored = candidate->view.stored;
+    for (size_t i = 0; i < evidence->fact_count; i++) {
+        const accuracy_fact *fact = &evidence->facts[i];
+        bool in_range = fact->kappa == 0 || fact->kappa <= wanted->budget.kappa;
+        if (!is_of(fact, candidate) || !(fact->fault || (fact->without_claim && in_range)))
+            continue;
+        verdict_describe(&fact->verdict, described, sizeof described);
+        return set_fate(candidate, FATE_FAULT, "%.150s on %.60s, hidden %zu (run %lld)", described,
+                        fact->input, fact->hidden, (long long)fact->run);
+    }
+    if (candidate->row_ulp >= dtype_no_digit(stored->key.dtype))
+        return set_fate(candidate, FATE_FAULT, "row ULP %s: no correct digit",
+                        number_short(candidate->row_ulp, described));
+    verdict_describe(&stored->verdict, described, sizeof described);
+    /* Timed under another convention: what went wrong there would go wrong here. */
+    if (stored->judged && !evidence->same_convention &&
+        verdict_exit_code(&stored->verdict) == EXIT_CODE_KERNEL_FAILED)
+        return set_fate(candidate, FATE_FAULT, "%.200s under %.60s", described,
+                        stored->key.convention);
+    if (isnan(candidate->view.speed.time_ns))
+        return set_fate(candidate, FATE_UNTIMED, "%.200s",
+                        stored->judged && stored->verdict.kind >= VERDICT_UNSUPPORTED
+                            ? described
+                            : "not timed");
+    return false;
+}
+
+static const char *kappa_words(const choose_wanted *wanted, char buffer[48])
+{
+    char number[16];
+    if (isnan(wanted->budget.kappa))
+        snprintf(buffer, 48, "on normal rows");
+    else
+        snprintf(buffer, 48, "to kappa %s", number_short(wanted->budget.kappa, number));
+    return buffer;
+}
+
+/* Whether a figure that the budget limits was not judged. */
+static bool is_unjudged(const choose_wanted *wanted, scored_kernel *candidate)
+{
+    const choose_budget *budget = &wanted->budget;
+    const char *missing = isnan(candidate->row_ulp)                      ? "row ULP"
+                          : !isnan(budget->ulp) && isnan(candidate->ulp) ? "max ULP"
+                          : !isnan(budget->correctly_rounded) && isnan(candidate->correctly_rounded)
+                              ? "share correctly rounded"
+                          : !isnan(budget->bits) && isnan(candidate->bits) ? "bits"
+                                                                           : NULL;
+    char words[48];
+    return missing && set_fate(candidate, FATE_UNJUDGED, "%s not judged %s", missing,
+                               kappa_words(wanted, words));
+}
+
+static bool is_out_of_class(const choose_wanted *wanted, const kernel_evidence *evidence,
+                            scored_kernel *candidate, bool *unjudged)
+{
+    char reason[256];
+    if (class_has(wanted->class, evidence, candidate->view.stored->key.kernel,
+                  candidate->object_hash, wanted->hidden, unjudged, reason, sizeof reason))
+        return false;
+    return set_fate(candidate, *unjudged ? FATE_UNJUDGED : FATE_BUDGET, "%s", reason);
+}
+
+static bool is_over_budget(const choose_wanted *wanted, scored_kernel *candidate)
+{
+    const choose_budget *budget = &wanted->budget;
+    char own[16], limit[16];
+    double row_ulp = budget->proven ? candidate->bound : candidate->row_ulp;
+    if (budget->proven && row_ulp >= dtype_no_digit(wanted->dtype))
+        return set_fate(candidate, FATE_BUDGET, "proves nothing for such rows");
+    if (row_ulp > budget->row_ulp)
+        return set_fate(candidate, FATE_BUDGET, "%srow ULP %s, %s allowed",
+                        budget->proven ? "proven " : "", number_short(row_ulp, own),
+                        number_short(budget->row_ulp, limit));
+    if (candidate->ulp > budget->ulp)
+        return set_fate(candidate, FATE_BUDGET, "max ULP %s, %s allowed",
+                        number_short(candidate->ulp, own), number_short(budget->ulp, limit));
+    if (candidate->correctly_rounded < budget->correctly_rounded)
+        return set_fate(candidate, FATE_BUDGET, "%.2f %% correctly rounded, %.2f %% asked for",
+                        100 * candidate->correctly_rounded, 100 * budget->correctly_rounded);
+    if (candidate->bits < budget->bits)
+        return set_fate(candidate, FATE_BUDGET, "%s bits, %s asked for",
+                        number_short(candidate->bits, own), number_short(budget->bits, limit));
+    return false;
+}
+
+static bool add_candidate(const choose_wanted *wanted, const kernel_evidence *evidence,
+                          size_t index, kernel_choice *choice, error *err)
+{
+    const machine_facts *machine = &evidence->machine;
+    const stored_case *stored = &evidence->cases.cases[index];
+    scored_kernel *candidate = &choice->candidates[choice->count];
+    *candidate = (struct scored_kernel){
+        .view = {.stored = stored,
+                 .reproducibility = reproducible_stored(evidence->kernels, stored->key.kernel),
+                 .regime = machine_regime(machine, stored->key.rows, stored->key.hidden,
+                                          stored->key.dtype)},
+        .pair = {NAN, NAN, NAN},
+        .relative = NAN,
+        .fate = FATE_SLOWER,
+    };
+    snprintf(candidate->object_hash, sizeof candidate->object_hash, "%s",
+             descriptor_hash(evidence->kernels, stored->key.kernel));
+    if (!speed_of_case(&evidence->cases, index, &candidate->view.speed, err))
+        return false;
+    judge_candidate(wanted, evidence, candidate);
+    if (!is_ruled_out(wanted, evidence, candidate) && is_unjudged(wanted, candidate))
+        choice->unjudged = true;
+    bool unjudged = false;
+    if (candidate->fate == FATE_SLOWER && !is_out_of_class(wanted, evidence, candidate, &unjudged))
+        is_over_budget(wanted, candidate);
+    choice->unjudged |= unjudged;
+    choice->count++;
+    return true;
+}
+
+/* Ranks are those of paired ratios: absolute times of a group differ by the noise of their rounds.
+ */
+static bool relate(const kernel_evidence *evidence, const scored_kernel *base,
+                   kernel_choice *choice, error *err)
+{
+    size_t base_index = (size_t)(base->view.stored - evidence->cases.cases);
+    double base_time = base->view.speed.time_ns;
+    for (size_t i = 0; i < choice->count; i++) {
+        scored_kernel *own = &choice->candidates[i];
+        size_t index = (size_t)(own->view.stored - evidence->cases.cases);
+        if (!speed_of_pair(&evidence->cases, index, base_index, &own->pair, err))
+            return false;
+        own->relative =
+            isnan(own->pair.ratio) ? own->view.speed.time_ns / base_time : own->pair.ratio;
+    }
+    return true;
+}
+
+static void name_fates(kernel_choice *choice)
+{
+    for (size_t i = 0; i < choice->count; i++) {
+        scored_kernel *own = &choice->candidates[i];
+        if (i == 0)
+            set_fate(own, FATE_BEST, "the fastest within the budget");
+        else if (own->fate == FATE_SLOWER && isnan(own->pair.ratio) &&
+                 own->view.speed.time_lo_ns > choice->candidates[0].view.speed.time_hi_ns)
+            set_fate(own, FATE_SLOWER, "slower, timed in other rounds than the best");
+        else if (own->fate == FATE_SLOWER && isnan(own->pair.ratio))
+            set_fate(own, FATE_TIED, "timed in other rounds than the best");
+        else if (own->fate == FATE_SLOWER && !(own->pair.lo > 1))
+            set_fate(own, FATE_TIED, "not told apart from the best");
+        else if (own->fate == FATE_SLOWER)
+            set_fate(own, FATE_SLOWER, "slower");
+    }
+}
+
+double candidate_error(const choose_wanted *wanted, const scored_kernel *candidate)
+{
+    const choose_budget *budget = &wanted->budget;
+    bool other = isnan(budget->row_ulp) && !budget->proven;
+    double row_error = budget->proven                 ? candidate->bound
+                       : other && !isnan(budget->ulp) ? candidate->ulp
+                       : other && !isnan(budget->correctly_rounded)
+                           ? 1 - candidate->correctly_rounded
+                       : other && !isnan(budget->bits) ? exp2(-candidate->bits)
+                                                       : candidate->row_ulp;
+    return isnan(row_error) ? INFINITY : row_error;
+}
+
+/* The errors are printed to three digits: a larger one by 1 % is told from them. */
+int compare_errors(double a, double b)
+{
+    return a < 0.99 * b ? -1 : b < 0.99 * a ? 1 : 0;
+}
+
+static bool can_be_used(const scored_kernel *candidate)
+{
+    return candidate->fate <= FATE_BUDGET;
+}
+
+static bool dominates(const choose_wanted *wanted, const scored_kernel *a, const scored_kernel *b)
+{
+    double error_a = candidate_error(wanted, a), error_b = candidate_error(wanted, b);
+    return can_be_used(a) && a->relative <= b->relative && error_a <= error_b &&
+           (a->relative < b->relative || error_a < error_b);
+}
+
+static int by_fate_and_time(const void *a, const void *b)
+{
+    const scored_kernel *left = a, *right = b;
+    double time_left = left->relative, time_right = right->relative;
+    /* Whoever meets the budget, by time; then whoever does not. */
+    int class_left = left->fate <= FATE_SLOWER ? 0 : (int)left->fate;
+    int class_right = right->fate <= FATE_SLOWER ? 0 : (int)right->fate;
+    if (class_left != class_right)
+        return class_left - class_right;
+    if (isnan(time_left) || isnan(time_right))
+        return isnan(time_left) - isnan(time_right);
+    if (time_left != time_right)
+        return time_left < time_right ? -1 : 1;
+    return strcmp(left->view.stored->key.kernel, right->view.stored->key.kernel);
+}
+
+/* The front, and the best one's neighbours on it. */
+static void find_front(const choose_wanted *wanted, kernel_choice *choice)
+{
+    const scored_kernel *best = choice->best;
+    for (size_t i = 0; i < choice->count; i++) {
+        scored_kernel *own = &choice->candidates[i];
+        double row_error = candidate_error(wanted, own);
+        own->pareto = can_be_used(own) && isfinite(row_error);
+        for (size_t j = 0; own->pareto && j < choice->count; j++)
+            own->pareto = !dominates(wanted, &choice->candidates[j], own);
+        if (can_be_used(own) && isfinite(row_error) &&
+            (!choice->most_accurate || row_error < candidate_error(wanted, choice->most_accurate)))
+            choice->most_accurate = own;
+    }
+    for (size_t i = 0; best && i < choice->count; i++) {
+        const scored_kernel *own = &choice->candidates[i];
+        int order = compare_errors(candidate_error(wanted, own), candidate_error(wanted, best));
+        if (!own->pareto || own == best)
+            continue;
+        if (order < 0 &&
+            (!choice->more_accurate || own->relative < choice->more_accurate->relative))
+            choice->more_accurate = own;
+        if (order > 0 && own->relative < best->relative &&
+            (!choice->less_accurate || own->relative > choice->less_accurate->relative))
+            choice->less_accurate = own;
+    }
+}
+
+/* First against whoever took the least time, whatever its errors, then against the best. */
+static bool rank(const kernel_evidence *evidence, kernel_choice *choice, error *err)
+{
+    scored_kernel *all = choice->candidates;
+    const scored_kernel *fastest = NULL;
+    for (size_t i = 0; i < choice->count; i++) {
+        double time = all[i].view.speed.time_ns;
+        if (!isnan(time) && (!fastest || time < fastest->view.speed.time_ns))
+            fastest = &all[i];
+    }
+    if (!fastest)
+        return true;
+    if (!relate(evidence, fastest, choice, err))
+        return false;
+    qsort(all, choice->count, sizeof *all, by_fate_and_time);
+    if (all[0].fate != FATE_SLOWER)
+        return true;
+    if (!relate(evidence, &all[0], choice, err))
+        return false;
+    qsort(all + 1, choice->count - 1, sizeof *all, by_fate_and_time);
+    name_fates(choice);
+    choice->best = &all[0];
+    return true;
+}
+
+/* The library, the ISAs and the parameters' type that are wanted. */
+static bool is_of_kind(const choose_wanted *wanted, const json_t *kernels, const char *kernel)
+{
+    if (wanted->callable && strcmp(descriptor_word(kernels, kernel, "source"), "builtin") != 0)
+        return false;
+    bool fits = !wanted->isas;
+    for (size_t i = 0; !fits && wanted->isas[i]; i++)
+        fits = strcmp(wanted->isas[i], descriptor_word(kernels, kernel, "isa")) == 0;
+    return fits && param_is_wanted(wanted, kernels, kernel);
+}
+
+bool choice_make(const choose_wanted *wanted, const kernel_evidence *evidence,
+                 kernel_choice *choice, error *err)
+{
+    *choice = (struct kernel_choice){
+        .candidates = calloc(evidence->cases.count + 1, sizeof *choice->candidates)};
+    if (!choice->candidates)
+        return fail_memory(err, "the kernels to choose from");
+    bool fine = true;
+    for (size_t i = 0; fine && evidence->timed && i < evidence->cases.count; i++) {
+        const case_key *key = &evidence->cases.cases[i].key;
+        if (is_of_group(key, &evidence->group) && kernel_is_wanted(wanted, key->kernel) &&
+            is_of_kind(wanted, evidence->kernels, key->kernel))
+            fine = add_candidate(wanted, evidence, i, choice, err);
+    }
+    fine = fine && rank(evidence, choice, err);
+    if (fine)
+        find_front(wanted, choice);
+    else
+        choice_free(choice);
+    return fine;
+}
+
+void choice_free(kernel_choice *choice)
+{
+    free(choice->candidates);
+    *choice = (struct kernel_choice){0};
+}

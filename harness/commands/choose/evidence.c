@@ -1,0 +1,400 @@
+/* What the store knows of this machine: one group of timed kernels, and errors. */
+#include "domain/kernel_json.h"
+#include "domain/kernel_name.h"
+#include "commands/choose/class.h"
+#include "domain/convention.h"
+#include "inputs/inputs.h"
+#include "inputs/families.h"
+#include "base/number.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *machine_difference(const machine_facts *a, const machine_facts *b)
+{
+    static const char *const facts[] = {"cpu_model", "l1d_bytes", "l2_bytes", "l3_bytes",
+                                        "compiler"};
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        const char *value = machine_fact_value(a, facts[i]);
+        if (strcmp(value, machine_fact_value(b, facts[i])) != 0 ||
+            (i == 0 && strcmp(value, "unknown") == 0))
+            return facts[i];
+    }
+    return NULL;
+}
+
+bool hidden_is_near(size_t a, size_t b)
+{
+    return fabs(log2((double)a / (double)b)) <= 1;
+}
+
+size_t rows_to_time(size_t rows, size_t hidden, ln_type dtype, const machine_facts *machine)
+{
+    size_t row = 2 * hidden * dtype_size(dtype);
+    size_t most = 256u << 20;
+    if (most < 4 * machine->l3_bytes)
+        most = 4 * machine->l3_bytes;
+    size_t limit = most / row ? most / row : 1;
+    return rows < limit ? rows : limit;
+}
+
+bool kernel_is_wanted(const choose_wanted *wanted, const char *kernel)
+{
+    bool any = !wanted->kernels || wanted->kernels->count == 0;
+    for (size_t i = 0; !any && i < wanted->kernels->count; i++)
+        any = kernel_name_matches(wanted->kernels->words[i], kernel);
+    return any;
+}
+
+bool param_is_wanted(const choose_wanted *wanted, const json_t *kernels, const char *kernel)
+{
+    return !wanted->param || strcmp(wanted->param, descriptor_word(kernels, kernel, "param")) == 0;
+}
+
+static bool is_library_now(const choose_wanted *wanted, const char *hash)
+{
+    bool now = !wanted->libraries;
+    for (size_t i = 0; !now && i < wanted->libraries->count; i++)
+        now = strcmp(wanted->libraries->words[i], hash) == 0;
+    return now;
+}
+
+/* How far a timed group is from what is wanted; the smaller, the better, in this order. */
+typedef struct nearest_distance {
+    bool usable;
+    bool other_shape, other_convention, other_library;
+    double shape;
+    size_t missing; /* SIZE_MAX - kernels timed */
+} nearest_distance;
+
+static bool is_closer(const nearest_distance *a, const nearest_distance *b)
+{
+    if (!a->usable || !b->usable)
+        return a->usable && !b->usable;
+    if (a->other_shape != b->other_shape)
+        return !a->other_shape;
+    if (a->shape != b->shape)
+        return a->shape < b->shape;
+    if (a->other_convention != b->other_convention)
+        return !a->other_convention;
+    if (a->other_library != b->other_library)
+        return !a->other_library;
+    return a->missing < b->missing;
+}
+
+/* Divisor and eps enter once a row: where the affine form is the same, so is the time. */
+static bool same_affine(const choose_wanted *wanted, const char *label)
+{
+    ln_convention convention;
+    error ignored;
+    return convention_parse(label, &convention, &ignored) &&
+           convention.affine == wanted->convention.affine;
+}
+
+/* Whether a timed shape may stand for the one wanted: same regime, hidden within a factor of 2,
+ * and in L1, where the call itself counts, rows too. */
+static bool shape_is_near(const choose_wanted *wanted, const case_key *key,
+                          const machine_facts *machine)
+{
+    const char *regime = machine_regime(machine, wanted->rows, wanted->hidden, wanted->dtype);
+    const char *theirs = machine_regime(machine, key->rows, key->hidden, key->dtype);
+    return strcmp(regime, theirs) == 0 && hidden_is_near(key->hidden, wanted->hidden) &&
+           (strcmp(regime, "L1") != 0 || fabs(log2((double)key->rows / (double)wanted->rows)) <= 1);
+}
+
+/* Timed in two processes at least: one alone, such as an interrupted run may leave, has no
+ * interval.
+ */
+static bool is_timed(const stored_case *stored)
+{
+    for (size_t i = 1; !is_roof(stored->key.kernel) && i < stored->repetition_count; i++)
+        if (stored->repetitions[i].process != stored->repetitions[0].process)
+            return true;
+    return false;
+}
+
+bool is_of_group(const case_key *a, const case_key *b)
+{
+    return a->rows == b->rows && a->hidden == b->hidden && a->cache == b->cache &&
+           a->threads == b->threads && a->dtype == b->dtype &&
+           strcmp(a->convention, b->convention) == 0 && strcmp(a->input, b->input) == 0 &&
+           !is_roof(a->kernel);
+}
+
+static nearest_distance distance_of(const choose_wanted *wanted, const stored_cases *cases,
+                                    size_t index, const json_t *kernels,
+                                    const machine_facts *machine)
+{
+    const case_key *key = &cases->cases[index].key;
+    nearest_distance distance = {.missing = SIZE_MAX};
+    if (!is_timed(&cases->cases[index]) || !kernel_is_wanted(wanted, key->kernel) ||
+        key->dtype != wanted->dtype || key->cache != wanted->cache ||
+        key->threads != wanted->threads || strcmp(key->input, "normal") != 0 ||
+        !param_is_wanted(wanted, kernels, key->kernel) || !shape_is_near(wanted, key, machine))
+        return distance;
+    distance.other_convention = strcmp(key->convention, wanted->convention_label) != 0;
+    if (distance.other_convention && !same_affine(wanted, key->convention))
+        return distance;
+    distance.usable = true;
+    distance.other_shape = key->rows != wanted->rows || key->hidden != wanted->hidden;
+    distance.shape = 8 * fabs(log2((double)key->hidden / (double)wanted->hidden)) +
+                     fabs(log2((double)key->rows / (double)wanted->rows));
+    distance.other_library = !is_library_now(wanted, descriptor_hash(kernels, key->kernel));
+    for (size_t i = 0; i < cases->count; i++)
+        distance.missing -= is_timed(&cases->cases[i]) && is_of_group(&cases->cases[i].key, key) &&
+                            kernel_is_wanted(wanted, cases->cases[i].key.kernel);
+    return distance;
+}
+
+bool choose_without_eps(const choose_wanted *wanted, choose_wanted *bare)
+{
+    if (wanted->convention.eps_place == LN_EPS_NONE)
+        return false;
+    *bare = *wanted;
+    bare->convention.eps_place = LN_EPS_NONE;
+    bare->convention.eps = 0;
+    convention_label(&bare->convention, bare->convention_label);
+    return true;
+}
+
+/* The evidence's facts, or those without eps. */
+static accuracy_fact *add_fact(kernel_evidence *evidence, bool bare, error *err)
+{
+    accuracy_fact **facts = bare ? &evidence->bare_facts : &evidence->facts;
+    size_t *end = bare ? &evidence->bare_count : &evidence->fact_count, count = *end;
+    if ((count & (count - 1)) == 0) { /* full at 0 and at powers of two */
+        void *grown = realloc(*facts, (count ? count * 2 : 1) * sizeof **facts);
+        if (!grown) {
+            fail_memory(err, "stored errors");
+            return NULL;
+        }
+        *facts = grown;
+    }
+    accuracy_fact *fact = &(*facts)[(*end)++];
+    *fact = (accuracy_fact){
+        .row_ulp = NAN, .bound = NAN, .ulp = NAN, .correctly_rounded = NAN, .bits = NAN};
+    return fact;
+}
+
+/* A run that was given a limit of its own (run --max-row-ulp) calls a kernel inaccurate that
+ * keeps all its promises. */
+static bool is_of_a_limit(const case_verdict *verdict)
+{
+    return verdict->kind == VERDICT_INACCURATE && strstr(verdict->detail, "above the limit");
+}
+
+static bool is_wrong(const case_verdict *verdict)
+{
+    return (verdict->kind == VERDICT_INACCURATE || verdict->kind == VERDICT_WRONG_CLASS) &&
+           !is_of_a_limit(verdict);
+}
+
+/* kappa of "offset:KAPPA"; 0 for normal rows; NaN for any other input. */
+static double asked_kappa(const char *input)
+{
+    static const char offset[] = "offset:";
+    double kappa;
+    if (strcmp(input, "normal") == 0)
+        return 0;
+    if (strncmp(input, offset, strlen(offset)) == 0 &&
+        number_parse(input + strlen(offset), strlen(input) - strlen(offset), &kappa))
+        return kappa;
+    return NAN;
+}
+
+static bool add_case_fact(const stored_case *stored, const json_t *kernels, int64_t run, bool bare,
+                          kernel_evidence *evidence, error *err)
+{
+    bool fault =
+        verdict_exit_code(&stored->verdict) != EXIT_CODE_FINE && !is_of_a_limit(&stored->verdict);
+    double kappa = asked_kappa(stored->key.input);
+    accuracy_fact *fact = add_fact(evidence, bare, err);
+    if (!fact)
+        return false;
+    const ln_metrics *metrics = &stored->metrics;
+    snprintf(fact->kernel, sizeof fact->kernel, "%s", stored->key.kernel);
+    snprintf(fact->object_hash, sizeof fact->object_hash, "%s",
+             descriptor_hash(kernels, fact->kernel));
+    snprintf(fact->input, sizeof fact->input, "%s", stored->key.input);
+    fact->is_peer = kernel_is_peer(kernels, fact->kernel);
+    fact->hidden = stored->key.hidden;
+    fact->kappa = kappa;
+    fact->verdict = stored->verdict;
+    fact->fault = fault;
+    fact->without_claim = !fault && is_wrong(&stored->verdict);
+    fact->run = run;
+    if (metrics->elements > 0) {
+        fact->row_ulp = metrics->row_ulp_max;
+        fact->bound = stored->bound_row_ulp;
+        fact->ulp = metrics->ulp_max;
+        fact->correctly_rounded = metrics->correctly_rounded;
+        fact->bits = metrics->bits;
+    }
+    return true;
+}
+
+/* Rows of the sweep tell more than their case, which is as bad as its worst row. */
+static bool add_row_fact(const stored_case *stored, const stored_row *row, const json_t *kernels,
+                         int64_t run, kernel_evidence *evidence, error *err)
+{
+    if (strcmp(stored->key.input, "offset") != 0)
+        return true;
+    accuracy_fact *fact = add_fact(evidence, false, err);
+    if (!fact)
+        return false;
+    snprintf(fact->kernel, sizeof fact->kernel, "%s", stored->key.kernel);
+    snprintf(fact->object_hash, sizeof fact->object_hash, "%s",
+             descriptor_hash(kernels, fact->kernel));
+    snprintf(fact->input, sizeof fact->input, "offset");
+    fact->is_peer = kernel_is_peer(kernels, fact->kernel);
+    fact->hidden = stored->key.hidden;
+    fact->kappa = kappa_of_sweep(row->row);
+    fact->row_ulp = row->row_ulp;
+    fact->bound = row->bound_row_ulp;
+    fact->bits = row->norm_max > 0 ? fmin(-log2(row->norm_max), 53) : 53;
+    fact->verdict.kind = VERDICT_OK;
+    fact->run = run;
+    return true;
+}
+
+static bool is_about(const choose_wanted *wanted, const stored_case *stored)
+{
+    return stored->judged && stored->key.dtype == wanted->dtype && !is_roof(stored->key.kernel) &&
+           strcmp(stored->key.convention, wanted->convention_label) == 0 &&
+           kernel_is_wanted(wanted, stored->key.kernel);
+}
+
+static bool gather_facts(const choose_wanted *wanted, const stored_cases *cases,
+                         const stored_rows *rows, const json_t *kernels, int64_t run,
+                         kernel_evidence *evidence, error *err)
+{
+    choose_wanted bare;
+    bool has_bare = choose_without_eps(wanted, &bare);
+    for (size_t i = 0; i < cases->count; i++) {
+        bool is_bare = has_bare && is_about(&bare, &cases->cases[i]);
+        if ((is_bare || is_about(wanted, &cases->cases[i])) &&
+            !add_case_fact(&cases->cases[i], kernels, run, is_bare, evidence, err))
+            return false;
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        const stored_case *stored = &cases->cases[rows->rows[i].case_index];
+        if (is_about(wanted, stored) &&
+            !add_row_fact(stored, &rows->rows[i], kernels, run, evidence, err))
+            return false;
+    }
+    return true;
+}
+
+/* One run while it is looked through. */
+typedef struct looked_at {
+    stored_run run;
+    machine_facts machine;
+    stored_cases cases;
+    stored_rows rows;
+    json_t *kernels;
+} looked_at;
+
+static void looked_at_free(looked_at *seen)
+{
+    machine_free(&seen->machine);
+    stored_cases_free(&seen->cases);
+    stored_rows_free(&seen->rows);
+    json_decref(seen->kernels);
+}
+
+static bool look_at(result_store *store, const stored_run *run, looked_at *seen, error *err)
+{
+    char *text = NULL;
+    seen->run = *run;
+    if (!store_cases(store, run->id, &seen->cases, err) ||
+        !store_rows(store, run->id, &seen->rows, err) ||
+        !store_kernels_json(store, run->id, &text, err))
+        return false;
+    seen->kernels = json_loads(text, 0, NULL);
+    free(text);
+    kernels_json_update(seen->kernels);
+    return seen->kernels || fail(err, EXIT_CODE_ENVIRONMENT,
+                                 "run %lld: a kernel's descriptor cannot be read as JSON: the "
+                                 "database is damaged, or memory ran out",
+                                 (long long)run->id);
+}
+
+/* The run's nearest timed group becomes the evidence's where it is nearer than what there is. */
+static void offer_group(const choose_wanted *wanted, const machine_facts *machine, looked_at *seen,
+                        nearest_distance *nearest, kernel_evidence *evidence)
+{
+    size_t found = seen->cases.count;
+    for (size_t i = 0; i < seen->cases.count; i++) {
+        nearest_distance distance = distance_of(wanted, &seen->cases, i, seen->kernels, machine);
+        if (is_closer(&distance, nearest)) {
+            *nearest = distance;
+            found = i;
+        }
+    }
+    if (found == seen->cases.count)
+        return;
+    looked_at old = {
+        .machine = evidence->machine, .cases = evidence->cases, .kernels = evidence->kernels};
+    evidence->timed = true;
+    evidence->run = seen->run;
+    evidence->machine = seen->machine;
+    evidence->cases = seen->cases;
+    evidence->kernels = seen->kernels;
+    evidence->group = seen->cases.cases[found].key;
+    evidence->same_shape = !nearest->other_shape;
+    evidence->same_convention = !nearest->other_convention;
+    evidence->same_library = !nearest->other_library;
+    seen->machine = old.machine;
+    seen->cases = old.cases;
+    seen->kernels = old.kernels;
+}
+
+static bool gather_run(result_store *store, const choose_wanted *wanted,
+                       const machine_facts *machine, const stored_run *run,
+                       nearest_distance *nearest, kernel_evidence *evidence, error *err)
+{
+    looked_at seen = {0};
+    bool fine = store_machine(store, run->id, &seen.machine, err);
+    bool here = fine && (run->id == wanted->run || !machine_difference(&seen.machine, machine));
+    evidence->runs_here += here;
+    evidence->runs_elsewhere += fine && !here;
+    if (here) {
+        fine = look_at(store, run, &seen, err) &&
+               gather_facts(wanted, &seen.cases, &seen.rows, seen.kernels, run->id, evidence, err);
+        if (fine && (wanted->run == 0 || wanted->run == run->id))
+            offer_group(wanted, machine, &seen, nearest, evidence);
+    }
+    looked_at_free(&seen);
+    return fine;
+}
+
+bool evidence_gather(result_store *store, const choose_wanted *wanted, const machine_facts *machine,
+                     kernel_evidence *evidence, error *err)
+{
+    stored_run *runs;
+    size_t count;
+    nearest_distance nearest = {0};
+    *evidence = (struct kernel_evidence){0};
+    if (!store_runs(store, &runs, &count, err))
+        return false;
+    bool fine = true;
+    /* The latest first: of equals the first one stays. */
+    for (size_t i = count; fine && i-- > 0;)
+        if (runs[i].cases > 0)
+            fine = gather_run(store, wanted, machine, &runs[i], &nearest, evidence, err);
+    free(runs);
+    fine = fine && class_limits(evidence->facts, evidence->fact_count, err);
+    if (!fine)
+        evidence_free(evidence);
+    return fine;
+}
+
+void evidence_free(kernel_evidence *evidence)
+{
+    machine_free(&evidence->machine);
+    stored_cases_free(&evidence->cases);
+    json_decref(evidence->kernels);
+    free(evidence->facts);
+    free(evidence->bare_facts);
+    *evidence = (struct kernel_evidence){0};
+}

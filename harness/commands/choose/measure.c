@@ -1,0 +1,232 @@
+#include "commands/choose/measure.h"
+#include "domain/kernel_name.h"
+#include "base/interrupt.h"
+#include "base/number.h"
+#include "base/paths.h"
+#include "session/setup.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { JUDGED_ROWS = 18 /* two rounds of the kappa sweep, as in every plan */ };
+
+/* Adds "ROWSxHIDDEN", once. */
+static bool add_shape(word_list *shapes, size_t rows, size_t hidden, error *err)
+{
+    char word[64];
+    snprintf(word, sizeof word, "%zux%zu", rows, hidden);
+    for (size_t i = 0; i < shapes->count; i++)
+        if (strcmp(shapes->words[i], word) == 0)
+            return true;
+    return word_list_add(shapes, word, err);
+}
+
+static bool add_shapes(const choose_lack *lacks, size_t count, const machine_facts *machine,
+                       word_list *timed, word_list *judged, error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const choose_wanted *wanted = lacks[i].wanted;
+        size_t rows = rows_to_time(wanted->rows, wanted->hidden, wanted->dtype, machine);
+        if ((lacks[i].speed && !add_shape(timed, rows, wanted->hidden, err)) ||
+            (lacks[i].accuracy && !add_shape(judged, JUDGED_ROWS, wanted->hidden, err)))
+            return false;
+    }
+    return true;
+}
+
+/* Normal rows, and where the budget has a kappa the sweep and rows of just that kappa. */
+static bool add_inputs(const choose_budget *budget, word_list *inputs, error *err)
+{
+    char number[32], offset[64];
+    if (!word_list_add(inputs, "normal", err))
+        return false;
+    if (isnan(budget->kappa))
+        return true;
+    snprintf(offset, sizeof offset, "offset:%s", number_format(budget->kappa, number));
+    return word_list_add(inputs, "offset", err) && word_list_add(inputs, offset, err);
+}
+
+/* The kernels whose parameters are of the type wanted. */
+static bool narrow(const choose_wanted *wanted, const kernel_list *kernels, kernel_list *narrowed,
+                   error *err)
+{
+    *narrowed = (kernel_list){.kernels = calloc(kernels->count + 1, sizeof *narrowed->kernels)};
+    if (!narrowed->kernels)
+        return fail_memory(err, "what to measure");
+    for (size_t i = 0; i < kernels->count; i++)
+        if (!wanted->param ||
+            strcmp(wanted->param, dtype_name(kernels->kernels[i].facts.param)) == 0)
+            narrowed->kernels[narrowed->count++] = kernels->kernels[i];
+    return true;
+}
+
+static bool has_match(const char *glob, const kernel_list *kernels)
+{
+    for (size_t i = 0; i < kernels->count; i++)
+        if (kernel_name_matches(glob, kernels->kernels[i].facts.name))
+            return true;
+    return false;
+}
+
+/* The globs but those that match kernels with other parameters alone. */
+static bool add_globs(const choose_wanted *wanted, const kernel_list *all,
+                      const kernel_list *narrowed, word_list *globs, error *err)
+{
+    size_t count = wanted->kernels ? wanted->kernels->count : 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *glob = wanted->kernels->words[i];
+        if ((has_match(glob, narrowed) || !has_match(glob, all)) &&
+            !word_list_add(globs, glob, err))
+            return false;
+    }
+    return count == 0 || globs->count > 0 ||
+           fail(err, EXIT_CODE_USAGE,
+                "no kernel of --kernels has %s parameters: choose their type with --param",
+                wanted->param);
+}
+
+/* The words that plans are made from, in the lists of one request. */
+static bool make_request(const choose_wanted *wanted, plan_request *request, error *err)
+{
+    char threads[16];
+    snprintf(threads, sizeof threads, "%u", wanted->threads);
+    return word_list_add(&request->conventions, wanted->convention_label, err) &&
+           word_list_add(&request->dtypes, dtype_name(wanted->dtype), err) &&
+           word_list_add(&request->caches, cache_name(wanted->cache), err) &&
+           word_list_add(&request->threads, threads, err) &&
+           (wanted->every_input || add_inputs(&wanted->budget, &request->inputs, err));
+}
+
+static void request_free(plan_request *request)
+{
+    word_list *lists[] = {&request->kernels, &request->conventions, &request->dtypes,
+                          &request->shapes,  &request->inputs,      &request->caches,
+                          &request->threads};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        word_list_free(lists[i]);
+}
+
+/* The plan with the most repetitions that fit into the time. */
+static bool plan_within(const choose_meter *meter, const kernel_list *kernels,
+                        plan_request *request, double seconds, case_plan *plan, bool *short_of_time,
+                        error *err)
+{
+    static const struct {
+        unsigned processes, repetitions;
+    } steps[] = {{9, 5}, {7, 5}, {5, 5}, {5, 3}, {3, 3}, {3, 2}};
+    enum { STEPS = sizeof steps / sizeof *steps };
+    for (size_t i = 0; i < STEPS; i++) {
+        request->processes = steps[i].processes;
+        request->repetitions = steps[i].repetitions;
+        if (!plan_make(request, kernels, meter->machine, plan, err))
+            return false;
+        bool fits = session_plan_seconds(plan) <= seconds;
+        if (fits || i + 1 == STEPS) {
+            *short_of_time = !fits;
+            return true;
+        }
+        plan_free(plan);
+    }
+    return false;
+}
+
+/* Both plans: what is to be timed, and what is to be judged. Either may be empty. */
+typedef struct measure_plans {
+    case_plan speed, accuracy;
+    kernel_list kernels; /* that the plans choose from */
+} measure_plans;
+
+static bool make_plans(const choose_meter *meter, const choose_lack *lacks, size_t count,
+                       measure_plans *plans, bool *short_of_time, error *err)
+{
+    plan_request request = {.name = "default", .seed = meter->seed};
+    word_list timed = {0}, judged = {0};
+    const choose_wanted *first = lacks[0].wanted;
+    kernel_list *narrowed = &plans->kernels;
+    bool fine = narrow(first, meter->kernels, narrowed, err) &&
+                add_globs(first, meter->kernels, narrowed, &request.kernels, err) &&
+                make_request(first, &request, err) &&
+                add_shapes(lacks, count, meter->machine, &timed, &judged, err);
+    double left = meter->seconds;
+    if (fine && judged.count) {
+        request.only = "accuracy";
+        request.shapes = judged;
+        fine = plan_make(&request, narrowed, meter->machine, &plans->accuracy, err);
+        left -= fine ? session_plan_seconds(&plans->accuracy) : 0;
+    }
+    if (fine && timed.count) {
+        request.only = "speed";
+        request.shapes = timed;
+        fine = plan_within(meter, narrowed, &request, left, &plans->speed, short_of_time, err);
+    }
+    request.shapes = (word_list){0};
+    word_list_free(&timed);
+    word_list_free(&judged);
+    request_free(&request);
+    return fine;
+}
+
+static bool begin(run_session *session, const choose_meter *meter, error *err)
+{
+    run_info info = {
+        .command_line = meter->command_line,
+        .plan = "choose",
+        .plan_hash = session->plan.hash,
+        .seed = meter->seed,
+        .machine = meter->machine,
+    };
+    return store_begin_run(session->store, &info, &session->run, err) &&
+           session_store_kernels(session, err);
+}
+
+/* One run, two plans: the session turns from the one to the other. */
+static bool run_both(run_session *session, const measure_plans *plans, const choose_meter *meter,
+                     error *err)
+{
+    session->plan = plans->speed.kernel_count ? plans->speed : plans->accuracy;
+    if (!begin(session, meter, err))
+        return false;
+    progress_begin(&session->progress,
+                   session_plan_seconds(&plans->speed) + session_plan_seconds(&plans->accuracy));
+    bool fine = true;
+    if (plans->accuracy.kernel_count) {
+        session->plan = plans->accuracy;
+        fine = session_accuracy(session, err);
+    }
+    if (fine && plans->speed.kernel_count) {
+        session->plan = plans->speed;
+        fine = session_speed(session, err);
+    }
+    progress_end(&session->progress);
+    struct error ending = {0};
+    bool ended = store_end_run(session->store, session->run, fine ? RUN_COMPLETE : RUN_INTERRUPTED,
+                               fine ? err : &ending);
+    return fine && ended;
+}
+
+bool choose_measure(const choose_meter *meter, const choose_lack *lacks, size_t count, int64_t *run,
+                    bool *short_of_time, error *err)
+{
+    measure_plans plans = {0};
+    judge_settings settings = {
+        .seed = meter->seed, .max_row_ulp = INFINITY, .deadline_seconds = meter->deadline};
+    run_session session = {.worker = meter->worker,
+                           .machine = *meter->machine,
+                           .cpu = session_last_cpu(),
+                           .deadline_seconds = meter->deadline};
+    *short_of_time = false;
+    bool fine = make_plans(meter, lacks, count, &plans, short_of_time, err);
+    if (fine && !(session.judge = judge_create(meter->worker, &settings)))
+        fine = fail_memory(err, "the judge");
+    fine = fine && make_parent_directory(meter->database, err) &&
+           store_open(meter->database, STORE_WRITE, &session.store, err);
+    fine = fine && run_both(&session, &plans, meter, err);
+    *run = session.run;
+    store_close(session.store);
+    judge_destroy(session.judge);
+    plan_free(&plans.speed);
+    plan_free(&plans.accuracy);
+    free(plans.kernels.kernels);
+    return fine;
+}

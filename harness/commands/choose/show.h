@@ -1,0 +1,47 @@
+/* Choices for people (text, Markdown), for programs (TSV, JSON) and for compilers (C). */
+#ifndef LNBENCH_CHOOSE_SHOW_H
+#define LNBENCH_CHOOSE_SHOW_H
+
+#include "commands/choose/choose.h"
+#include "base/output.h"
+#include "base/text.h"
+
+/* One shape's question, what is known, and the answer. */
+typedef struct chosen {
+    choose_wanted wanted;
+    kernel_evidence evidence;
+    kernel_choice choice;
+    bool measured; /* just now */
+} chosen;
+
+typedef struct choose_look {
+    output_format format;
+    bool explain;  /* the whole table, and why each loser lost */
+    bool colour;   /* text: the best in bold */
+    size_t width;  /* text: columns to fit in, 0: as many as it takes */
+    bool no_kappa; /* say that rows far off zero were not asked about */
+} choose_look;
+
+/* False when memory runs out or the file has an error. */
+bool chosen_print(const chosen *all, size_t count, const choose_look *look, FILE *file);
+
+/* One shape: {"schema", ..., "best", "runners_up", "pareto"}; several: {"schema", "choices":
+ * [those]}. NULL when memory runs out. */
+json_t *chosen_json(const chosen *all, size_t count);
+
+/* A C file with the kernel for every shape: each chosen shape stands for those around it, up to the
+ * geometric mean with its neighbour. Shapes without a best kernel are left to their neighbours;
+ * false where there is no best kernel at all, or memory runs out (out->failed). */
+bool chosen_emit_c(const chosen *all, size_t count, text_buffer *out);
+
+/* The filters through which words of the store get into C: a string literal, a comment. */
+void emit_literal(text_buffer *out, const char *string);
+void emit_comment(text_buffer *out, const char *string);
+
+/* "the best there is, NAME, has row ULP 2.66"; for the error where nothing meets the budget. */
+void chosen_best_there_is(const chosen *one, char *buffer, size_t size);
+
+/* "class fast, row ULP at most 4, rows of kappa to 1e4"; "no error budget" */
+void budget_words(const choose_wanted *wanted, text_buffer *out);
+
+#endif

@@ -1,0 +1,222 @@
+/* The table's rows, from one choice for each class, ISA, regime and hidden size. Text that comes
+ * from the store passes the filters of emit.c before it gets into the code. */
+#include "domain/kernel_json.h"
+#include "commands/choose/table.h"
+#include "kernel_table.h"
+#include <math.h>
+#include <string.h>
+
+#define ISA_NAME(name, ...) #name,
+static const char *const isas[] = {LN_ISA_TABLE(ISA_NAME) NULL};
+enum { ISAS = sizeof isas / sizeof *isas - 1 };
+
+void table_shape(const machine_facts *machine, ln_type dtype, size_t index, size_t *rows,
+                 size_t *hidden)
+{
+    static const size_t sizes[TABLE_HIDDEN] = {64, 256, 768, 1024, 4096, 12288};
+    *hidden = sizes[index / REGIMES];
+    *rows = machine_rows(machine, (regime)(index % REGIMES), *hidden, dtype);
+}
+
+bool table_has(const chosen *one, const kernel_entry *kernel, table_pass pass)
+{
+    char hash[20], reason[256];
+    bool unjudged, of_any = pass == PASS_ERRORS;
+    if (pass != PASS_ERRORS && kernel->plugin != 0)
+        return false;
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
+    for (int class = CLASS_FAST; !of_any && class <= CLASS_REPRODUCIBLE; class ++) {
+        if (pass == PASS_BARE && class != CLASS_ACCURATE)
+            continue;
+        of_any =
+            class_has((accuracy_class) class, &one->evidence, kernel->facts.name, hash,
+                      one->wanted.hidden, &unjudged, reason, sizeof reason) ||
+            (class == CLASS_REPRODUCIBLE && strcmp(kernel->facts.statistics, "reproducible") == 0);
+    }
+    return of_any && !kernel->unsupported[0] && kernel->facts.storage == one->wanted.dtype &&
+           kernel_is_wanted(&one->wanted, kernel->facts.name);
+}
+
+size_t table_lacks(const chosen *all, size_t count, const kernel_list *kernels, table_pass pass,
+                   choose_lack *lacks)
+{
+    size_t found = 0;
+    bool speed = pass == PASS_TIMES;
+    for (size_t i = 0; i < count; i++) {
+        const chosen *one = &all[i];
+        bool lacking = speed && (!one->evidence.timed || !one->evidence.same_library ||
+                                 !one->evidence.same_shape);
+        for (size_t k = 0; !lacking && k < kernels->count; k++) {
+            const kernel_entry *kernel = &kernels->kernels[k];
+            char hash[20];
+            snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
+            lacking = !speed && i % REGIMES == 0 && table_has(one, kernel, pass) &&
+                      (pass == PASS_BARE || kernel->facts.unroll == 4 || kernel->version[0]) &&
+                      !class_is_judged(&one->evidence, pass == PASS_BARE, kernel->facts.name, hash,
+                                       one->wanted.hidden);
+        }
+        if (lacking)
+            lacks[found++] = (choose_lack){&one->wanted, speed, !speed};
+    }
+    return found;
+}
+
+/* The ISAs that a CPU with this one has: of one architecture the lesser are earlier in isa.def. */
+static void usable_with(int isa, const char *usable[ISAS + 1])
+{
+    size_t count = 0;
+    bool arm = strcmp(isas[isa], "neon") == 0;
+    for (int i = 0; i <= isa; i++)
+        if (i == 0 || i == isa || (!arm && strcmp(isas[i], "neon") != 0))
+            usable[count++] = isas[i];
+    usable[count] = NULL;
+}
+
+static bool is_timed_for(const chosen *one, const char *isa)
+{
+    for (size_t i = 0; i < one->evidence.cases.count; i++)
+        if (one->evidence.cases.cases[i].key.dtype == one->wanted.dtype &&
+            strcmp(descriptor_word(one->evidence.kernels, one->evidence.cases.cases[i].key.kernel,
+                                   "isa"),
+                   isa) == 0)
+            return true;
+    return false;
+}
+
+/* The kernel for one cell and shape into name, "" where there is none. */
+static bool choose_one(const chosen *one, accuracy_class class, int isa, const char *param,
+                       char name[NAME_MAX_LENGTH], error *err)
+{
+    const char *usable[ISAS + 1];
+    choose_wanted wanted = one->wanted;
+    kernel_choice choice;
+    name[0] = '\0';
+    if (!one->evidence.timed || !is_timed_for(one, isas[isa]))
+        return true;
+    usable_with(isa, usable);
+    wanted.class = class;
+    wanted.isas = usable;
+    wanted.param = param;
+    if (!choice_make(&wanted, &one->evidence, &choice, err))
+        return false;
+    if (choice.best)
+        snprintf(name, NAME_MAX_LENGTH, "%s", choice.best->view.stored->key.kernel);
+    choice_free(&choice);
+    return true;
+}
+
+static size_t border(size_t own, size_t next)
+{
+    return (size_t)sqrt((double)own * (double)next);
+}
+
+/* The rows of one class, ISA, parameter type and regime: neighbours of one kernel are one row. */
+static bool add_cell(const chosen *all, size_t count, accuracy_class class, int isa, ln_type param,
+                     size_t regime, text_buffer *out, error *err)
+{
+    char name[NAME_MAX_LENGTH], last[NAME_MAX_LENGTH] = "";
+    size_t hidden = 0;
+    const char *dtype = dtype_name(all[0].wanted.dtype);
+    for (size_t i = regime;; i += REGIMES) {
+        bool end = i >= count;
+        if (end)
+            name[0] = '\0';
+        else if (!choose_one(&all[i], class, isa, dtype_name(param), name, err))
+            return false;
+        if (!end && !name[0])
+            continue; /* its neighbours stand for it */
+        if (last[0] && strcmp(name, last) != 0) {
+            text_format(out, " \\\n    row(%s, %s, %s, %s, %s, ", class_name(class), dtype,
+                        dtype_name(param), isas[isa], regime_names[regime]);
+            if (end)
+                text_add(out, "SIZE_MAX");
+            else
+                text_format(out, "%zu", border(hidden, all[i].wanted.hidden));
+            text_add(out, ", ");
+            emit_literal(out, last);
+            text_add(out, ")");
+        }
+        if (end)
+            break;
+        snprintf(last, sizeof last, "%s", name);
+        hidden = all[i].wanted.hidden;
+    }
+    return true;
+}
+
+static void add_fact(text_buffer *out, const char *what, const char *value)
+{
+    text_format(out, " * %s", what);
+    emit_comment(out, value);
+    text_add(out, "\n");
+}
+
+/* The run that each element type's times are of. */
+static void add_runs(const chosen *all, size_t count, text_buffer *out)
+{
+    for (size_t i = 0; i < count; i += TABLE_SHAPES) {
+        const stored_run *run = &all[i].evidence.run;
+        char words[96];
+        snprintf(words, sizeof words, "%lld, %.40s, %s", (long long)run->id, run->started,
+                 dtype_name(all[i].wanted.dtype));
+        add_fact(out, "run: ", words);
+    }
+}
+
+static void add_head(const chosen *all, size_t count, const char *command_line, text_buffer *out)
+{
+    const kernel_evidence *evidence = &all[0].evidence;
+    text_add(out, "/* clang-format off */\n"
+                  "/* Which kernel ln_layernorm() takes, as measured. Written by\n *\n *     ");
+    emit_comment(out, command_line);
+    text_add(out, "\n *\n");
+    add_fact(out, "CPU: ", machine_fact_value(&evidence->machine, "cpu_model"));
+    add_fact(out, "compiler: ", machine_fact_value(&evidence->machine, "compiler"));
+    add_fact(out, "commit: ", machine_fact_value(&evidence->machine, "git_commit"));
+    add_runs(all, count, out);
+    for (int class = CLASS_FAST; class <= CLASS_REPRODUCIBLE; class ++) {
+        text_format(out, " * %s: ", class_name((accuracy_class) class));
+        emit_comment(out, class_words((accuracy_class) class));
+        text_add(out, "\n");
+    }
+    text_add(
+        out,
+        " *\n"
+        " * row(class, storage, param, isa, regime, hidden up to, kernel): of the rows for a\n"
+        " * CPU's best ISA and a call's regime (x + y bytes within L1, L2, L3, or beyond) the\n"
+        " * first that is long enough; rows of better ISAs come first. A program may use it\n"
+        " * with a macro of its own for row, and ln_layernorm_with(). */\n"
+        "#ifndef LAYERNORM_DISPATCH\n\n"
+        "/* The caches of the machine that was measured, in bytes. */\n");
+    text_format(out, "#define LAYERNORM_DISPATCH_CACHES %zu, %zu, %zu\n\n",
+                evidence->machine.l1d_bytes, evidence->machine.l2_bytes,
+                evidence->machine.l3_bytes);
+    text_add(out, "#define LAYERNORM_DISPATCH(row)");
+}
+
+/* The rows of one class and element type. */
+static bool add_type(const chosen *all, accuracy_class class, text_buffer *out, error *err)
+{
+    static const ln_type params[] = {LN_F32, LN_F64, LN_BF16, LN_F16};
+    for (size_t param = 0; param < sizeof params / sizeof *params; param++)
+        for (int isa = ISAS - 1; isa >= 0; isa--)
+            for (size_t regime = 0; regime < REGIMES; regime++)
+                if (!add_cell(all, TABLE_SHAPES, class, isa, params[param], regime, out, err))
+                    return false;
+    return true;
+}
+
+bool chosen_emit_table(chosen *all, size_t count, const char *command_line, text_buffer *out,
+                       error *err)
+{
+    add_head(all, count, command_line, out);
+    size_t before = out->length;
+    for (int class = CLASS_FAST; class <= CLASS_REPRODUCIBLE; class ++)
+        for (size_t i = 0; i < count; i += TABLE_SHAPES)
+            if (!add_type(all + i, (accuracy_class) class, out, err))
+                return false;
+    if (out->length == before)
+        return fail(err, EXIT_CODE_ACCURACY, "no kernel is of any class: nothing to write");
+    text_add(out, "\n\n#endif\n");
+    return !out->failed || fail_memory(err, "the dispatch table");
+}

@@ -1,0 +1,112 @@
+/* lnbench compare: two runs, from the store or from exported files. */
+#include "compare/compare.h"
+#include "cli/command.h"
+#include "commands/compare_options.h"
+#include "compare/run_find.h"
+#include "exchange/run_read.h"
+#include "store/calibration.h"
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The noise is that of the machine that both ran on. Google Benchmark's own JSON names the host and
+ * no processor: only on that host itself it is known which machine it was. */
+static bool find_noise(run_comparison *comparison, const run_view *new, const char *database,
+                       error *err)
+{
+    char host[256] = "";
+    machine_facts here;
+    if (!run_is_foreign(new))
+        return load_calibration(database, &comparison->machine, &comparison->calibration, err);
+    gethostname(host, sizeof host - 1);
+    if (strcmp(host, machine_fact_value(&new->machine, "host_name")) != 0)
+        return true;
+    if (!machine_read(&here, err))
+        return false;
+    bool fine = load_calibration(database, &here, &comparison->calibration, err);
+    machine_free(&here);
+    return fine;
+}
+
+/* The views own what the comparison shows of them, but for the machine, which is handed over. */
+static bool compare_views(run_comparison *comparison, run_view *base, run_view *new,
+                          const char *database, error *err)
+{
+    run_describe(base, comparison->identity[BASE], sizeof comparison->identity[BASE]);
+    run_describe(new, comparison->identity[NEW], sizeof comparison->identity[NEW]);
+    bool fine = compare_contexts(comparison, base, new, err);
+    comparison->machine = new->machine;
+    if (fine && comparison->differences.count == 0)
+        fine =
+            find_noise(comparison, new, database, err) && compare_cases(comparison, base, new, err);
+    new->machine = (machine_facts){0};
+    return fine;
+}
+
+static bool compare_runs(run_comparison *comparison, const char *database, error *err)
+{
+    run_view base, new;
+    const char *const *files = comparison->settings.files;
+    if (!run_find(files[BASE], database, &base, err))
+        return false;
+    bool fine = run_find(files[NEW], database, &new, err);
+    if (fine) {
+        fine = compare_views(comparison, &base, &new, database, err);
+        view_free(&new);
+    }
+    view_free(&base);
+    return fine;
+}
+
+typedef struct compare_options {
+    comparison_options shown;
+    const char *database;
+} compare_options;
+
+static exit_code compare(void *context, const cli_call *call, error *err)
+{
+    const compare_options *options = context;
+    run_comparison comparison = {0};
+    comparison_format format;
+    if (call->operands->count != SIDES)
+        return fail(err, EXIT_CODE_USAGE,
+                    "two runs were expected, such as: lnbench compare previous latest"),
+               err->code;
+    comparison.settings = (comparison_settings){
+        .tool = "compare",
+        .files = {call->operands->words[BASE], call->operands->words[NEW]},
+        .seconds = NAN,
+        .seed = 1,
+    };
+    bool fine = comparison_read_options(&options->shown, &comparison.settings, &format, err) &&
+                compare_runs(&comparison, options->database, err) &&
+                comparison_show(&comparison, format, &options->shown.also, err);
+    exit_code code = fine ? comparison_exit_code(&comparison) : err->code;
+    comparison_free(&comparison);
+    return code;
+}
+
+static const cli_option options[] = {
+    COMPARISON_OPTIONS(compare_options, shown),
+    STORE_OPTION(compare_options, database),
+};
+
+const cli_command command_compare = {
+    .name = "compare",
+    .brief = "two stored runs or exported files: what got slower or worse",
+    .usage = "BASE NEW [OPTION...]",
+    .summary = "Two runs: what got slower or less accurate, and how sure that is.",
+    .details =
+        "A run is its number, latest, previous, a commit's first digits, or an exported file "
+        "(json,\n"
+        "jsonl, Google Benchmark's own JSON: FILE,FILE,... are processes of one run). Needs runs "
+        "of\n"
+        "5 processes or more (run --processes 5) and the machine's noise (lnbench calibrate).\n"
+        "Exit code: 0 fine; 1 a kernel is slower; 3 inconclusive; 4 not comparable (another CPU,\n"
+        "compiler, flags or plan); 5 accuracy violation; 6 a kernel of NEW failed; 2 usage; 7 "
+        "files.",
+    OPTIONS(options),
+    .most_operands = SIDES,
+    DEFAULTS(compare_options, .shown = COMPARISON_DEFAULTS),
+    .body = compare,
+};

@@ -1,0 +1,115 @@
+#include "commands/compare_options.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "2%" or "0.02". */
+static bool parse_threshold(const char *given, double *threshold, error *err)
+{
+    char *end;
+    double value = strtod(given, &end);
+    if (end != given && *end == '%') {
+        value /= 100;
+        end++;
+    }
+    if (end == given || *end || !(value > 0) || !(value < 1))
+        return fail(err, EXIT_CODE_USAGE,
+                    "--threshold %.60s: a share above 0 and below 1 was expected, such as 2%%",
+                    given);
+    *threshold = value;
+    return true;
+}
+
+static bool parse_gate(const char *given, accuracy_gate *gate, error *err)
+{
+    for (int i = GATE_NO_WORSE; i <= GATE_BOUND; i++) {
+        *gate = (accuracy_gate)i;
+        if (strcmp(given, accuracy_gate_name(*gate)) == 0)
+            return true;
+    }
+    return fail(err, EXIT_CODE_USAGE, "--accuracy %.60s: exact, no-worse or bound was expected",
+                given);
+}
+
+static bool parse_format(const char *option, const char *given, size_t length,
+                         comparison_format *format, error *err)
+{
+    static const char *const names[] = {"text",   "markdown", "json", "junit",
+                                        "github", "smaller",  "tsv",  "csv"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        *format = (comparison_format)i;
+        if (strlen(names[i]) == length && memcmp(given, names[i], length) == 0)
+            return true;
+    }
+    return fail(err, EXIT_CODE_USAGE,
+                "%s %.60s: text, markdown, tsv, csv, json, junit, github or smaller was expected",
+                option, given);
+}
+
+/* Every --also FORMAT=FILE is looked at before anything is measured. */
+static bool check_also(const word_list *also, error *err)
+{
+    comparison_format format;
+    for (size_t i = 0; i < also->count; i++) {
+        const char *equals = strchr(also->words[i], '=');
+        if (!equals || !equals[1])
+            return fail(err, EXIT_CODE_USAGE, "--also %.60s: FORMAT=FILE was expected",
+                        also->words[i]);
+        if (!parse_format("--also", also->words[i], (size_t)(equals - also->words[i]), &format,
+                          err))
+            return false;
+    }
+    return true;
+}
+
+static bool write_also(const run_comparison *comparison, const word_list *also, error *err)
+{
+    for (size_t i = 0; i < also->count; i++) {
+        const char *equals = strchr(also->words[i], '=');
+        comparison_format format;
+        if (!parse_format("--also", also->words[i], (size_t)(equals - also->words[i]), &format,
+                          err))
+            return false;
+        FILE *file = fopen(equals + 1, "w");
+        bool fine = file && comparison_print(comparison, format, file);
+        if (file && fclose(file) != 0)
+            fine = false;
+        if (!fine)
+            return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot write: %s", equals + 1,
+                        strerror(errno));
+    }
+    return true;
+}
+
+bool comparison_read_options(const comparison_options *options, comparison_settings *settings,
+                             comparison_format *format, error *err)
+{
+    const char *named = options->json ? "json" : options->format;
+    settings->confidence = options->confidence;
+    settings->all = options->all;
+    settings->speed = settings->accuracy = true;
+    if (!(options->confidence >= 0.5 && options->confidence <= 0.9999))
+        return fail(err, EXIT_CODE_USAGE,
+                    "--confidence %g: 0.5 to 0.9999 was expected, such as 0.99",
+                    options->confidence);
+    if (options->only) {
+        settings->speed = strcmp(options->only, "speed") == 0;
+        settings->accuracy = strcmp(options->only, "accuracy") == 0;
+        if (!settings->speed && !settings->accuracy)
+            return fail(err, EXIT_CODE_USAGE, "--only %.60s: speed or accuracy was expected",
+                        options->only);
+    }
+    return parse_threshold(options->threshold, &settings->threshold, err) &&
+           parse_gate(options->gate, &settings->gate, err) &&
+           parse_format("--format", named, strlen(named), format, err) &&
+           check_also(&options->also, err);
+}
+
+bool comparison_show(const run_comparison *comparison, comparison_format format,
+                     const word_list *also, error *err)
+{
+    if (!comparison_print(comparison, format, stdout))
+        return fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
+    return write_also(comparison, also, err);
+}

@@ -1,0 +1,117 @@
+/* lnbench doctor: what makes timings here untrustworthy, and how to mend it. */
+#include "cli/command.h"
+#include "machine/machine.h"
+#include "base/output.h"
+#include "views/views.h"
+
+enum { MOST_FINDINGS = 64 };
+
+static const char *grade_name(finding_grade grade)
+{
+    return grade == FINDING_WARNING ? "warning" : grade == FINDING_NOTE ? "note" : "fine";
+}
+
+static json_t *as_json(const machine_facts *machine, const finding *findings, size_t count)
+{
+    json_t *facts = json_object(), *list = json_array();
+    for (size_t i = 0; i < machine->count; i++)
+        json_object_set_new(facts, machine->facts[i].name, json_text(machine->facts[i].value));
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(
+            list, json_pack("{s:s, s:o, s:o}", "grade", grade_name(findings[i].grade), "what",
+                            json_text(findings[i].what), "remedy", json_text(findings[i].remedy)));
+    return json_pack("{s:s, s:o, s:o}", "schema", "lnbench-doctor-1", "findings", list, "machine",
+                     facts);
+}
+
+static text_table *facts_table(const machine_facts *machine)
+{
+    static const char *const headings[] = {"machine", ""};
+    text_table *table = table_create(headings, 2);
+    for (size_t i = 0; table && i < machine->count; i++) {
+        table_cell(table, machine->facts[i].name);
+        table_cell(table, machine->facts[i].value);
+    }
+    return table;
+}
+
+/* For programs, and for Markdown: findings and facts in one table. */
+static text_table *findings_table(const machine_facts *machine, const finding *findings,
+                                  size_t count)
+{
+    static const char *const headings[] = {"grade", "what", "remedy or value"};
+    text_table *table = table_create(headings, 3);
+    for (size_t i = 0; table && i < count; i++) {
+        table_cell(table, grade_name(findings[i].grade));
+        table_cell(table, findings[i].what);
+        table_cell(table, findings[i].remedy);
+    }
+    for (size_t i = 0; table && i < machine->count; i++) {
+        table_cell(table, "fact");
+        table_cell(table, machine->facts[i].name);
+        table_cell(table, machine->facts[i].value);
+    }
+    return table;
+}
+
+static bool print_text(const output_file *out, const machine_facts *machine,
+                       const finding *findings, size_t count, error *err)
+{
+    if (!output_table(out, facts_table(machine), err))
+        return false;
+    printf("\n");
+    size_t warnings = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool marked = out->colour && findings[i].grade == FINDING_WARNING;
+        warnings += findings[i].grade == FINDING_WARNING;
+        printf("%s%-8s%s %s\n", marked ? "\033[1;33m" : "", grade_name(findings[i].grade),
+               marked ? "\033[0m" : "", findings[i].what);
+        if (findings[i].grade != FINDING_FINE && findings[i].remedy[0])
+            printf("         mend: %s\n", findings[i].remedy);
+    }
+    printf("\n%zu checked, %zu warning%s\n", count, warnings, warnings == 1 ? "" : "s");
+    return true;
+}
+
+static bool print(const output_file *out, const machine_facts *machine, const finding *findings,
+                  size_t count, error *err)
+{
+    if (out->format == OUTPUT_JSON)
+        return output_json(out, as_json(machine, findings, count), err);
+    if (out->format == OUTPUT_TEXT)
+        return print_text(out, machine, findings, count, err);
+    return output_table(out, findings_table(machine, findings, count), err);
+}
+
+typedef struct doctor_options {
+    output_file printed;
+} doctor_options;
+
+static exit_code doctor(void *context, const cli_call *call, error *err)
+{
+    const doctor_options *options = context;
+    machine_facts machine = {0};
+    finding findings[MOST_FINDINGS];
+    (void)call;
+    if (machine_read(&machine, err)) {
+        size_t count = machine_findings(&machine, findings, MOST_FINDINGS);
+        print(&options->printed, &machine, findings, count, err);
+    }
+    machine_free(&machine);
+    return err->code;
+}
+
+static const cli_option options[] = {
+    OUTPUT_OPTIONS(doctor_options, printed),
+};
+
+const cli_command command_doctor = {
+    .name = "doctor",
+    .brief = "what on this machine makes timings untrustworthy",
+    .usage = "[OPTION...]",
+    .summary = "Says what on this machine makes timings untrustworthy, and how to mend it.",
+    .details = "A warning is advice: the exit code is 0 all the same.",
+    OPTIONS(options),
+    .size = sizeof(doctor_options),
+    .body = doctor,
+};

@@ -1,0 +1,104 @@
+/* lnbench duet: two builds of a kernel library in one process, interleaved, judged bit for bit. */
+#include "cli/command.h"
+#include "commands/compare_options.h"
+#include "compare/duet/duet.h"
+#include "base/interrupt.h"
+#include "store/calibration.h"
+
+typedef struct duet_options {
+    plan_request request;
+    comparison_options shown;
+    const char *base, *new, *database;
+    double seconds, deadline;
+} duet_options;
+
+static bool read_settings(const duet_options *options, duet_run *duet, comparison_format *format,
+                          error *err)
+{
+    comparison_settings *settings = &duet->comparison.settings;
+    if (!options->base || !options->new)
+        return fail(err, EXIT_CODE_USAGE, "--%s FILE.so is missing: the %s build",
+                    options->base ? "new" : "base", options->base ? "new" : "old");
+    *settings = (comparison_settings){
+        .tool = "duet",
+        .files = {options->base, options->new},
+        .seconds = options->seconds,
+        .seed = options->request.seed,
+    };
+    duet->deadline = options->deadline;
+    return comparison_read_options(&options->shown, settings, format, err);
+}
+
+/* What was measured is shown even where the rest was not. */
+static bool measure(duet_run *duet, const duet_options *options, error *err)
+{
+    comparison_format format;
+    if (!read_settings(options, duet, &format, err) ||
+        !duet_prepare(duet, &options->request, err) ||
+        !load_calibration(options->database, &duet->comparison.machine,
+                          &duet->comparison.calibration, err))
+        return false;
+    bool measured = duet_measure(duet, &options->request, err);
+    struct error ending = *err;
+    if (!measured && err->code != EXIT_CODE_INTERRUPTED)
+        return false;
+    if (!comparison_show(&duet->comparison, format, &options->shown.also, err))
+        return false;
+    *err = ending;
+    return measured;
+}
+
+static exit_code duet(void *context, const cli_call *call, error *err)
+{
+    struct duet_run duet = {.cpu = -1};
+    (void)call;
+    interrupt_watch();
+    bool fine = measure(&duet, context, err);
+    exit_code code = fine ? comparison_exit_code(&duet.comparison) : err->code;
+    duet_free(&duet);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"base", "OLD.so", "the build to compare with", OPTION_TEXT, offsetof(duet_options, base)},
+    {"new", "NEW.so", "the build in question", OPTION_TEXT, offsetof(duet_options, new)},
+    {"kernels", "GLOB,...", "only these kernels", OPTION_LIST,
+     offsetof(duet_options, request.kernels)},
+    {"conventions", "C,...", "the first is timed; all are judged (default: all presets)",
+     OPTION_RAW, offsetof(duet_options, request.conventions)},
+    {"dtypes", "f32,...", "f32, f64, bf16, f16 (default: f32, and kernels named in full)",
+     OPTION_LIST, offsetof(duet_options, request.dtypes)},
+    {"shapes", "ROWSxHIDDEN,...", "instead of the quick plan's", OPTION_LIST,
+     offsetof(duet_options, request.shapes)},
+    {"inputs", "FAMILY,...", "judge on these only: families or .npy files", OPTION_LIST,
+     offsetof(duet_options, request.inputs)},
+    {"cache", "hot,cold,in-place", "cache states to time in, or y is x (default: hot)", OPTION_LIST,
+     offsetof(duet_options, request.caches)},
+    {"threads", "T,...", "threads of one call (default: 1)", OPTION_LIST,
+     offsetof(duet_options, request.threads)},
+    COMPARISON_OPTIONS(duet_options, shown),
+    {"time", "S", "at most about S seconds for each kernel and shape (default: 30)", OPTION_SECONDS,
+     offsetof(duet_options, seconds)},
+    STORE_OPTION(duet_options, database),
+    {"seed", "N", "of inputs, order and placement (default: 1)", OPTION_COUNT,
+     offsetof(duet_options, request.seed)},
+    DEADLINE_OPTION(duet_options, deadline, 10),
+};
+
+const cli_command command_duet = {
+    .name = "duet",
+    .brief = "two builds of a kernel library, old against new, interleaved",
+    .usage = "--base OLD.so --new NEW.so [OPTION...]",
+    .summary =
+        "Two builds of a kernel library (or plugins) in one process, in alternation: what got\n"
+        "slower or faster, and whether any bit changed.",
+    .details =
+        "Exit code: 0 fine; 1 a kernel is slower, confirmed; 3 inconclusive; 4 nothing that can "
+        "be\n"
+        "compared; 5 accuracy violation; 6 a kernel of NEW failed; 2 usage; 7 files or\n"
+        "environment; 130 interrupted.",
+    OPTIONS(options),
+    DEFAULTS(duet_options, .request = {.name = "quick", .seed = 1}, .shown = COMPARISON_DEFAULTS,
+             .seconds = 30, .deadline = 10),
+    .body = duet,
+};

@@ -1,0 +1,466 @@
+/* lnbench eval: a kernel, or the reference, on the user's own tensors. */
+#include "commands/eval/attribute_show.h"
+#include "domain/kernel_name.h"
+#include "cli/command.h"
+#include "domain/convention.h"
+#include "commands/eval/show.h"
+#include "base/interrupt.h"
+#include "referee/invariance.h"
+#include "inputs/inputs.h"
+#include "referee/referee.h"
+#include "inputs/npy.h"
+#include "base/paths.h"
+#include "domain/reproducible.h"
+#include "base/output.h"
+#include "metrics/storage.h"
+#include "base/text.h"
+#include "views/views.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct eval_options {
+    const char *x, *residual, *gamma, *beta, *convention, *kernel, *y, *out, *dtype;
+    const char *input, *shape, *chart;
+    uint64_t seed;
+    word_list plugins;
+    double max_row_ulp, deadline;
+    output_file printed;
+    bool reference, attribute;
+} eval_options;
+
+typedef struct eval_tensors {
+    npy_array x, residual, gamma, beta, y;
+    ln_type storage, param;
+    size_t rows, hidden;
+} eval_tensors;
+
+static void tensors_free(eval_tensors *tensors)
+{
+    npy_array *all[] = {&tensors->x, &tensors->residual, &tensors->gamma, &tensors->beta,
+                        &tensors->y};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        npy_free(all[i]);
+}
+
+/* The same elements in another type, which must have every one of them: others would be changed
+ * without a word. */
+static bool convert(const char *path, const char *option, ln_type type, npy_array *array,
+                    error *err)
+{
+    char *to = malloc(array->elements * dtype_size(type) + 1);
+    bool fine = to || fail_memory(err, path);
+    for (size_t i = 0; fine && i < array->elements; i++) {
+        double value = storage_load(array->dtype, array->data, i);
+        storage_store(type, to, i, value);
+        if (!isnan(value) && storage_load(type, to, i) != value)
+            fine = fail(err, EXIT_CODE_USAGE,
+                        "%s (--%s): element %zu, %.17g, is no %s: save it as %s and so choose the "
+                        "rounding",
+                        path, option, i, value, dtype_name(type),
+                        type == LN_F32    ? "f4"
+                        : type == LN_F64  ? "f8"
+                        : type == LN_BF16 ? "u2, the bits of bf16,"
+                                          : "f2");
+    }
+    if (!fine) {
+        free(to);
+        return false;
+    }
+    free(array->data);
+    array->data = to;
+    array->dtype = type;
+    return true;
+}
+
+/* Reads a file of the type, or one of f2, f4 or f8 whose every value is a number of it; u2 are the
+ * bits of bf16 where the rows are. */
+static bool read_typed(const char *path, const char *option, const eval_tensors *tensors,
+                       ln_type type, npy_array *array, error *err)
+{
+    if (!npy_read(path, tensors->storage == LN_BF16, array, err))
+        return false;
+    if (array->dtype == type)
+        return true;
+    if (array->dtype == LN_F16 && type == LN_F32 && tensors->storage == LN_F32)
+        return fail(err, EXIT_CODE_USAGE,
+                    "%s (--%s): dtype f16; f4 or f8 was expected, or --dtype f16", path, option);
+    return convert(path, option, type, array, err);
+}
+
+/* Gamma or beta: there where the convention has it, nowhere else, and as long as it must be. */
+static bool read_parameter(const char *path, const char *option, bool wanted, size_t length,
+                           const eval_tensors *tensors, npy_array *array, error *err)
+{
+    if (!wanted && path)
+        return fail(err, EXIT_CODE_USAGE, "--%s %s: this convention has no %s", option, path,
+                    option);
+    if (!wanted)
+        return true;
+    if (!path)
+        return fail(err, EXIT_CODE_USAGE,
+                    "--%s is missing: this convention needs %zu element%s of it", option, length,
+                    length == 1 ? "" : "s");
+    if (!read_typed(path, option, tensors, tensors->param, array, err))
+        return false;
+    return array->elements == length ||
+           fail(err, EXIT_CODE_USAGE, "%s (--%s): %zu elements; %zu were expected", path, option,
+                array->elements, length);
+}
+
+static bool read_all(const eval_options *options, const ln_convention *convention,
+                     eval_tensors *tensors, error *err)
+{
+    if (options->input)
+        return input_check(options->input, err) &&
+               shape_parse(options->shape, &tensors->rows, &tensors->hidden, err);
+    if (!read_typed(options->x, "x", tensors, tensors->storage, &tensors->x, err))
+        return false;
+    npy_array *x = &tensors->x;
+    tensors->hidden = x->dimensions ? x->shape[x->dimensions - 1] : 0;
+    if (x->elements == 0 || tensors->hidden == 0)
+        return fail(err, EXIT_CODE_USAGE,
+                    "%s (--x): no elements; at least one row of at least one was expected",
+                    options->x);
+    tensors->rows = x->elements / tensors->hidden;
+    size_t parameters = ln_parameter_elements(convention->affine, tensors->hidden);
+    if (options->residual &&
+        (!read_typed(options->residual, "residual", tensors, tensors->storage, &tensors->residual,
+                     err) ||
+         !npy_same_shape(x, &tensors->residual, options->residual, "residual", err)))
+        return false;
+    if (options->y && (!read_typed(options->y, "y", tensors, tensors->storage, &tensors->y, err) ||
+                       !npy_same_shape(x, &tensors->y, options->y, "y", err)))
+        return false;
+    return read_parameter(options->gamma, "gamma", ln_has_gamma(convention->affine), parameters,
+                          tensors, &tensors->gamma, err) &&
+           read_parameter(options->beta, "beta", ln_has_beta(convention->affine), parameters,
+                          tensors, &tensors->beta, err);
+}
+
+/* The result as a case of the store, so that it prints like one. */
+static stored_case as_case(const eval_options *options, const ln_convention *convention,
+                           const eval_tensors *tensors, const case_judgement *judgement)
+{
+    stored_case made = {.judged = true};
+    case_key *key = &made.key;
+    snprintf(key->kernel, sizeof key->kernel, "%s",
+             options->reference ? "reference"
+             : options->y       ? "given"
+                                : options->kernel);
+    snprintf(key->input, sizeof key->input, "%.250s", options->input ? options->input : options->x);
+    convention_label(convention, key->convention);
+    key->rows = tensors->rows;
+    key->hidden = tensors->hidden;
+    key->dtype = tensors->storage;
+    key->threads = 1;
+    made.verdict = judgement->verdict;
+    made.metrics = judgement->metrics;
+    made.bound_row_ulp = judgement->bound_row_ulp;
+    return made;
+}
+
+/* The reference's own output is judged too: what rounding alone costs. */
+static bool judge_it(const eval_options *options, row_judge *judge, const judge_block *block,
+                     const eval_tensors *tensors, const kernel_entry *kernel,
+                     case_judgement *judgement, const void **computed, error *err)
+{
+    if (options->reference || options->y) {
+        *computed = options->reference ? block->rounded : tensors->y.data;
+        return judge_output(judge, block, *computed, judgement, err);
+    }
+    bool fine = judge_kernel(judge, block, kernel, judgement, err);
+    *computed = judgement->computed;
+    return fine;
+}
+
+/* The kernel gave nothing to measure: one line says why. */
+static bool no_output(const eval_options *options, const case_verdict *verdict, exit_code code,
+                      error *err)
+{
+    char described[256];
+    return fail(err, code, "%s: %s%s%s%s", options->kernel,
+                verdict_describe(verdict, described, sizeof described), options->out ? "; " : "",
+                options->out ? options->out : "", options->out ? " was not written" : "");
+}
+
+/* The user's tensors, or rows of a family. */
+static bool make_block(const eval_options *options, const ln_convention *convention,
+                       const eval_tensors *tensors, row_judge *judge, judge_block *block,
+                       error *err)
+{
+    if (options->input)
+        return judge_block_generate(judge, block, convention, tensors->storage, tensors->param,
+                                    options->input, 0, tensors->rows, tensors->hidden, err);
+    return judge_block_from(judge, block, convention, tensors->storage, tensors->param,
+                            tensors->rows, tensors->hidden, tensors->x.data, tensors->residual.data,
+                            tensors->gamma.data, tensors->beta.data, err);
+}
+
+static bool show_attribution(const eval_options *options, const ln_convention *convention,
+                             const eval_tensors *tensors, const attributed *all, size_t count,
+                             error *err)
+{
+    char plots[1024], subtitle[320], label[CONVENTION_MAX_LENGTH];
+    const output_file *out = &options->printed;
+    bool fine = out->format == OUTPUT_JSON ? output_json(out, attribution_json(all, count), err)
+                                           : attribution_print(all, count, out, err);
+    if (!fine || !options->chart)
+        return fine;
+    snprintf(subtitle, sizeof subtitle, "%.120s, %zu rows of %zu, %s",
+             options->input ? options->input : options->x, tensors->rows, tensors->hidden,
+             convention_label(convention, label));
+    return path_of_plots(plots, sizeof plots, err) &&
+           attribution_chart(all, count, subtitle, plots, options->chart, err);
+}
+
+/* The class of each, among the ISAs that it has. */
+static bool find_classes(row_judge *judge, const ln_convention *convention,
+                         const kernel_list *kernels, attributed *all, size_t count, error *err)
+{
+    const kernel_entry **own = calloc(count + 1, sizeof *own);
+    invariance_result *found = calloc(count + 1, sizeof *found);
+    bool fine = (own && found) || fail_memory(err, "the kernels' classes");
+    for (size_t i = 0; fine && i < count; i++)
+        own[i] = all[i].kernel;
+    fine = fine && invariance_measure_own(judge, convention, kernels, own, found, count, err);
+    for (size_t i = 0; fine && i < count; i++)
+        all[i].reproducible = reproducible_found(&own[i]->facts, &found[i]);
+    free(own);
+    free(found);
+    return fine;
+}
+
+/* Every kernel that the glob names, on the same rows. */
+static exit_code attribute(const eval_options *options, const ln_convention *convention,
+                           const eval_tensors *tensors, worker_process *worker,
+                           const kernel_list *kernels, error *err)
+{
+    judge_settings settings = {
+        .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
+    row_judge *judge = judge_create(worker, &settings);
+    attributed *all = calloc(kernels->count + 1, sizeof *all);
+    judge_block block = {0};
+    size_t count = 0;
+    exit_code code = EXIT_CODE_FINE;
+    bool fine = (judge && all) || fail_memory(err, "the judge");
+    fine = fine && make_block(options, convention, tensors, judge, &block, err);
+    for (size_t i = 0; fine && i < kernels->count; i++) {
+        const kernel_entry *kernel = &kernels->kernels[i];
+        if (!kernel_name_matches(options->kernel, kernel->facts.name) ||
+            kernel->facts.storage != tensors->storage || kernel->facts.param != tensors->param)
+            continue;
+        all[count].kernel = kernel;
+        fine = attribute_kernel(judge, &block, kernel, &all[count].found, err);
+        code = worse_exit_code(code, verdict_exit_code(&all[count++].found.verdict));
+    }
+    if (fine && count == 0)
+        fine = kernel_find(kernels, options->kernel, err) != NULL;
+    fine = fine && find_classes(judge, convention, kernels, all, count, err) &&
+           show_attribution(options, convention, tensors, all, count, err);
+    judge_block_free(&block);
+    judge_destroy(judge);
+    free(all);
+    return fine ? code : err->code;
+}
+
+/* The class of a kernel that ran, and the result. */
+static bool show(const eval_options *options, const ln_convention *convention,
+                 const eval_tensors *tensors, row_judge *judge, const kernel_list *kernels,
+                 const kernel_entry *kernel, const case_judgement *judgement, error *err)
+{
+    char words[128];
+    invariance_result found = {0};
+    stored_case result = as_case(options, convention, tensors, judgement);
+    eval_shown shown = {.result = &result, .certified = judge_reference_counts(judge)};
+    if (kernel && result.metrics.elements > 0 &&
+        !invariance_measure_own(judge, convention, kernels, &kernel, &found, 1, err))
+        return false;
+    found.varies |= judgement->varies;
+    shown.reproducibility = reproducibility_name(reproducibility_of(&found));
+    shown.reproducible = reproducibility_describe(&found, words, sizeof words);
+    return eval_show(&shown, &options->printed, err);
+}
+
+static exit_code evaluate(const eval_options *options, const ln_convention *convention,
+                          const eval_tensors *tensors, worker_process *worker,
+                          const kernel_list *kernels, const kernel_entry *kernel, error *err)
+{
+    judge_settings settings = {.seed = options->seed,
+                               .max_row_ulp = options->max_row_ulp,
+                               .deadline_seconds = options->deadline};
+    row_judge *judge = judge_create(worker, &settings);
+    judge_block block = {0};
+    case_judgement judgement;
+    const void *computed = NULL;
+    exit_code code = EXIT_CODE_FINE;
+    bool fine = judge || fail_memory(err, "the judge");
+    const size_t dense[] = {tensors->rows, tensors->hidden};
+    fine = fine && make_block(options, convention, tensors, judge, &block, err) &&
+           judge_it(options, judge, &block, tensors, kernel, &judgement, &computed, err);
+    if (fine && options->out && computed)
+        fine = npy_write(options->out, tensors->storage, options->input ? 2 : tensors->x.dimensions,
+                         options->input ? dense : tensors->x.shape, computed, err);
+    if (fine) {
+        fine = show(options, convention, tensors, judge, kernels, kernel, &judgement, err);
+        code = verdict_exit_code(&judgement.verdict);
+        /* One kernel was asked for: that it can't run here is then no side remark. */
+        if (judgement.verdict.kind == VERDICT_UNSUPPORTED)
+            code = EXIT_CODE_ENVIRONMENT;
+        if (fine && judgement.metrics.elements == 0)
+            fine = no_output(options, &judgement.verdict, code, err);
+        else if (fine && options->out)
+            output_line(&options->printed, "\nwritten  %s", options->out);
+    }
+    judge_block_free(&block);
+    judge_destroy(judge);
+    return fine ? code : err->code;
+}
+
+static bool check_options(const eval_options *options, ln_convention *convention, error *err)
+{
+    int ways = (options->kernel != NULL) + options->reference + (options->y != NULL);
+    if (!options->x == !options->input)
+        return fail(err, EXIT_CODE_USAGE, "%s",
+                    options->x ? "--x and --input: one of them was expected, not both"
+                               : "--x FILE.npy is missing, or --input FAMILY");
+    if (options->input && (options->residual || options->gamma || options->beta || options->y))
+        return fail(err, EXIT_CODE_USAGE,
+                    "--inputs: brings its own gamma and beta, and has no residual and no y");
+    if (options->attribute && (!options->kernel || options->out))
+        return fail(err, EXIT_CODE_USAGE, "--attribute: %s",
+                    options->out ? "writes no output: leave out --out" : "needs --kernel");
+    if (options->chart && !options->attribute)
+        return fail(err, EXIT_CODE_USAGE, "--chart: goes with --attribute");
+    if (ways != 1)
+        return fail(err, EXIT_CODE_USAGE,
+                    "one of --kernels NAME, --reference and --y FILE.npy was expected");
+    ln_type type;
+    if (options->dtype && !dtype_from_name(options->dtype, &type))
+        return fail(err, EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
+                    options->dtype);
+    return convention_parse(options->convention, convention, err);
+}
+
+/* With a glob one type is looked at: that of --dtype, else f32 where there is one of it, else the
+ * first. */
+static const kernel_entry *first_attributed(const eval_options *options, const kernel_list *kernels)
+{
+    const kernel_entry *first = NULL;
+    for (size_t i = 0; i < kernels->count; i++) {
+        const kernel_entry *kernel = &kernels->kernels[i];
+        const char *type = dtype_name(kernel->facts.storage);
+        if (!kernel_name_matches(options->kernel, kernel->facts.name) ||
+            (options->dtype && strcmp(options->dtype, type) != 0))
+            continue;
+        if (!first || (first->facts.storage != LN_F32 && kernel->facts.storage == LN_F32))
+            first = kernel;
+    }
+    return first;
+}
+
+/* The kernel's types; without one --dtype's, and gamma and beta are f32 beside 16-bit rows. */
+static bool choose_types(const eval_options *options, const kernel_entry *kernel,
+                         eval_tensors *tensors, error *err)
+{
+    tensors->storage = kernel ? kernel->facts.storage : LN_F32;
+    if (options->dtype && kernel && strcmp(options->dtype, dtype_name(tensors->storage)) != 0)
+        return fail(err, EXIT_CODE_USAGE, "--dtypes %s: kernel %s takes %s", options->dtype,
+                    kernel->facts.name, dtype_name(tensors->storage));
+    if (options->dtype)
+        dtype_from_name(options->dtype, &tensors->storage);
+    tensors->param = kernel ? kernel->facts.param : tensors->storage == LN_F64 ? LN_F64 : LN_F32;
+    return true;
+}
+
+/* The kernel, its types, and the tensors. */
+static bool prepare(const eval_options *options, const ln_convention *convention,
+                    const kernel_list *kernels, const kernel_entry **kernel, eval_tensors *tensors,
+                    error *err)
+{
+    *kernel = NULL;
+    if (options->attribute)
+        *kernel = first_attributed(options, kernels);
+    else if (options->kernel && !(*kernel = kernel_find(kernels, options->kernel, err)))
+        return false;
+    return choose_types(options, *kernel, tensors, err) &&
+           read_all(options, convention, tensors, err);
+}
+
+static exit_code run_eval(void *context, const cli_call *call, error *err)
+{
+    eval_options *options = context;
+    eval_tensors tensors = {0};
+    kernel_list kernels = {0};
+    worker_process *worker = NULL;
+    ln_convention convention;
+    const kernel_entry *kernel;
+    (void)call;
+    interrupt_watch();
+    bool fine =
+        check_options(options, &convention, err) &&
+        worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, err) &&
+        prepare(options, &convention, &kernels, &kernel, &tensors, err);
+    exit_code code = err->code;
+    if (fine && options->attribute)
+        code = attribute(options, &convention, &tensors, worker, &kernels, err);
+    else if (fine)
+        code = evaluate(options, &convention, &tensors, worker, &kernels, kernel, err);
+    worker_stop(worker);
+    kernel_list_free(&kernels);
+    tensors_free(&tensors);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"x", "FILE.npy", "the rows: f4, f8, f2 (bf16: u2); the last axis is hidden", OPTION_TEXT,
+     offsetof(eval_options, x)},
+    {"inputs", "FAMILY", "rows of a family instead, with its gamma and beta", OPTION_TEXT,
+     offsetof(eval_options, input)},
+    {"shapes", "ROWSxHIDDEN", "of such rows (default: 18x768)", OPTION_TEXT,
+     offsetof(eval_options, shape)},
+    {"seed", "N", "of such rows (default: 1)", OPTION_COUNT, offsetof(eval_options, seed)},
+    {"residual", "FILE.npy", "is added to x first, rounded to the element type", OPTION_TEXT,
+     offsetof(eval_options, residual)},
+    {"gamma", "FILE.npy", "as the convention's affine form says", OPTION_TEXT,
+     offsetof(eval_options, gamma)},
+    {"beta", "FILE.npy", "likewise", OPTION_TEXT, offsetof(eval_options, beta)},
+    {"conventions", "C", "preset or list (default: torch)", OPTION_TEXT,
+     offsetof(eval_options, convention)},
+    {"kernels", "NAME", "the kernel to run", OPTION_TEXT, offsetof(eval_options, kernel)},
+    {"reference", NULL, "take the certified reference instead", OPTION_FLAG,
+     offsetof(eval_options, reference)},
+    {"y", "FILE.npy", "judge this output, made elsewhere, instead", OPTION_TEXT,
+     offsetof(eval_options, y)},
+    {"out", "FILE.npy", "write the output, in the shape of x", OPTION_TEXT,
+     offsetof(eval_options, out)},
+    {"attribute", NULL, "what mean, variance, rstd, apply and rounding add to the error",
+     OPTION_FLAG, offsetof(eval_options, attribute)},
+    {"chart", "DIR", "with --attribute: draw attribution.svg and .png there", OPTION_TEXT,
+     offsetof(eval_options, chart)},
+    {"dtypes", "TYPE", "f32, f64, bf16, f16 (default: the kernel's; without one f32)", OPTION_TEXT,
+     offsetof(eval_options, dtype)},
+    PLUGIN_OPTION(eval_options, plugins),
+    {"max-row-ulp", "X", "above it the output is inaccurate", OPTION_REAL,
+     offsetof(eval_options, max_row_ulp)},
+    DEADLINE_OPTION(eval_options, deadline, 60),
+    OUTPUT_OPTIONS(eval_options, printed),
+};
+
+const cli_command command_eval = {
+    .name = "eval",
+    .brief = "a kernel, or the reference, on your own tensors",
+    .usage = "--x FILE.npy | --input FAMILY [OPTION...]",
+    .summary = "Runs a kernel, or the reference, on your tensors and prints every error metric.",
+    .details =
+        "An output of your own (--y) is inaccurate where no order of summation explains its "
+        "error,\n"
+        "or above --max-row-ulp. A plugin without a bound is judged by --max-row-ulp alone. With\n"
+        "--attribute the kernel may be a glob.\n"
+        "Exit code: 0 fine; 5 inaccurate; 3 not judged: nothing can be said; 6 the kernel failed;\n"
+        "2 usage; 7 files or environment, or a kernel that cannot run here.",
+    OPTIONS(options),
+    DEFAULTS(eval_options, .convention = "torch", .shape = "18x768", .seed = 1,
+             .max_row_ulp = INFINITY, .deadline = 60),
+    .body = run_eval,
+};

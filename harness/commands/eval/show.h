@@ -1,0 +1,19 @@
+/* What lnbench eval prints of one kernel, or of the reference. */
+#ifndef LNBENCH_EVAL_SHOW_H
+#define LNBENCH_EVAL_SHOW_H
+
+#include "judge/judge.h"
+#include "base/output.h"
+#include "views/views.h"
+
+typedef struct eval_shown {
+    const stored_case *result;
+    const char *reproducibility;   /* the class */
+    const char *reproducible;      /* and what else the bits depend on, in words */
+    ln_reference_counts certified; /* how the right answers were decided */
+} eval_shown;
+
+/* A table, or JSON; nothing but in JSON where the kernel gave nothing to measure. */
+bool eval_show(const eval_shown *shown, const output_file *out, error *err);
+
+#endif

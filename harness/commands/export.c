@@ -1,0 +1,50 @@
+/* lnbench export: a stored run in the formats that other programs read. */
+#include "cli/command.h"
+#include "exchange/export.h"
+#include "views/stored_run.h"
+
+typedef struct export_options {
+    const char *database, *format, *out;
+    uint64_t run;
+} export_options;
+
+static exit_code export_run(void *context, const cli_call *call, error *err)
+{
+    const export_options *options = context;
+    export_format format;
+    run_view view;
+    (void)call;
+    if (!export_format_from_name(options->format, &format, err))
+        return err->code;
+    bool loaded = format == EXPORT_JSONL
+                      ? load_whole_run(options->database, options->run, &view, err)
+                      : load_stored_run(options->database, options->run, &view, err);
+    if (!loaded)
+        return err->code;
+    if (options->out)
+        export_save(&view, format, options->out, err);
+    else
+        export_write(&view, format, stdout, "standard output", err);
+    view_free(&view);
+    return err->code;
+}
+
+static const cli_option options[] = {
+    {"format", "json|jsonl|tsv|csv|smaller", "json: Google Benchmark's schema (default)",
+     OPTION_TEXT, offsetof(export_options, format)},
+    {"run", "N", "which run (default: the latest; lnbench list runs)", OPTION_COUNT,
+     offsetof(export_options, run)},
+    {"out", "FILE", "write there, not to standard output", OPTION_TEXT,
+     offsetof(export_options, out)},
+    STORE_OPTION(export_options, database),
+};
+
+const cli_command command_export = {
+    .name = "export",
+    .brief = "a stored run as JSON, JSON Lines, TSV or CSV",
+    .usage = "[OPTION...]",
+    .summary = "Writes a stored run in a format that other programs read.",
+    OPTIONS(options),
+    DEFAULTS(export_options, .format = "json"),
+    .body = export_run,
+};

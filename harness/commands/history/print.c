@@ -1,0 +1,257 @@
+/* The history as a table, as TSV and as JSON. */
+#include "commands/history/history.h"
+#include "domain/reproducible.h"
+#include "base/text.h"
+#include "views/views.h"
+#include "views/tsv.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void plain(text_buffer *out, const char *string)
+{
+    for (; *string; string++) {
+        char c = *string >= 0x20 && *string < 0x7f ? *string : '?';
+        text_add_bytes(out, &c, 1);
+    }
+}
+
+/* "run 12, commit 1234567: 0.512 to 0.478, -6.6 %" */
+static void add_change(text_buffer *out, const history_series *series, size_t change)
+{
+    const history_point *point = &series->points[series->changes[change]];
+    double before = series->medians[change], after = series->medians[change + 1];
+    char shown[2][16], commit[13]; /* as much as tells commits apart */
+    text_format(out, "run %lld, commit ", (long long)point->run);
+    snprintf(commit, sizeof commit, "%.12s", point->commit[0] ? point->commit : "unknown");
+    plain(out, commit);
+    text_format(out, ": %s to %s", number_short(before, shown[0]), number_short(after, shown[1]));
+    if (before > 0)
+        text_format(out, ", %+.2g %%", (after / before - 1) * 100);
+}
+
+/* That of the latest run, and what it was before it changed. */
+static const char *class_over_runs(const history_series *series, char buffer[32])
+{
+    const char *latest = series->points[series->count - 1].reproducible, *before = latest;
+    for (size_t p = series->count; p-- > 0 && strcmp(before, latest) == 0;)
+        before = series->points[p].reproducible;
+    return reproducible_both(before, latest, buffer);
+}
+
+static void add_cells(text_table *table, const history_series *series)
+{
+    const case_key *key = &series->key;
+    text_buffer cell = {0};
+    char shown[16], both[32];
+    table_format(table, "%zu", series->machine + 1);
+    plain(&cell, key->kernel);
+    table_cell(table, cell.bytes ? cell.bytes : "");
+    text_free(&cell);
+    plain(&cell, key->convention);
+    if (strcmp(key->input, "normal") != 0) {
+        text_add(&cell, ", ");
+        plain(&cell, key->input);
+    }
+    table_cell(table, cell.bytes ? cell.bytes : "");
+    text_free(&cell);
+    table_format(table, "%zux%zu", key->rows, key->hidden);
+    table_cell(table, cache_name(key->cache));
+    table_format(table, "%zu", series->count);
+    table_cell(table, number_short(series->medians[0], shown));
+    table_cell(table, number_short(series->points[series->count - 1].value, shown));
+    table_cell(table, class_over_runs(series, both));
+    table_format(table, "%zu", series->change_count);
+    if (series->change_count > 0)
+        add_change(&cell, series, series->change_count - 1);
+    else if (series->count < HISTORY_LEAST_RUNS)
+        text_format(&cell, "%d runs are needed to tell", HISTORY_LEAST_RUNS);
+    table_cell(table, cell.bytes ? cell.bytes : "-");
+    text_free(&cell);
+}
+
+enum { MOST_SERIES = 34 };
+
+/* By how much the latest change moved it; 0 where nothing did. */
+static double moved(const history_series *series)
+{
+    size_t last = series->change_count;
+    if (last == 0)
+        return 0;
+    double share = series->medians[last] / series->medians[last - 1];
+    return share > 0 ? 1 + fabs(log(share)) : 1;
+}
+
+static int moved_first(const void *a, const void *b)
+{
+    const history_series *left = *(const history_series *const *)a;
+    const history_series *right = *(const history_series *const *)b;
+    double difference = moved(right) - moved(left);
+    if (difference < 0 || difference > 0)
+        return difference < 0 ? -1 : 1;
+    return (left > right) - (left < right);
+}
+
+/* The answer, then the series that changed, then as many others as there is room for. */
+static bool print_series(const measure_history *history, bool all, const output_file *out,
+                         error *err)
+{
+    static const char *const headings[] = {"machine",      "kernel",  "convention", "shape",
+                                           "cache",        "runs",    "first",      "latest",
+                                           "reproducible", "changes", "last change"};
+    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
+    const history_series **series = calloc(history->count + 1, sizeof *series);
+    size_t changed = 0, shown = all || history->count < MOST_SERIES ? history->count : MOST_SERIES;
+    if (!table || !series) {
+        table_destroy(table);
+        free(series);
+        return fail_memory(err, "the history");
+    }
+    for (size_t i = 0; i < history->count; i++) {
+        series[i] = &history->series[i];
+        changed += series[i]->change_count > 0;
+    }
+    qsort(series, history->count, sizeof *series, moved_first);
+    for (size_t i = 0; i < shown; i++)
+        add_cells(table, series[i]);
+    free(series);
+    output_line(out, "%zu of %zu series changed (%s)", changed, history->count, history->measure);
+    output_line(out, "%s", "");
+    if (!output_table(out, table, err))
+        return false;
+    if (shown < history->count)
+        output_line(out, "%zu more series (--all shows them)", history->count - shown);
+    output_line(out, "%s; first: the median of the first segment", history->measure);
+    for (size_t i = 0; i < history->machine_count; i++) {
+        text_buffer name = {0};
+        plain(&name, history->machines[i]);
+        output_line(out, "machine %zu: %s", i + 1, name.bytes ? name.bytes : "");
+        text_free(&name);
+    }
+    return true;
+}
+
+static bool print_points(const measure_history *history, const output_file *out, error *err)
+{
+    const char *const headings[] = {
+        "machine",        "kernel", "convention", "input",   "rows",           "hidden",
+        "dtype",          "cache",  "threads",    "run",     "started",        "commit",
+        history->measure, "lo",     "hi",         "segment", "segment_median", "reproducible"};
+    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
+    char number[40];
+    for (size_t i = 0; table && i < history->count; i++)
+        for (size_t p = 0; p < history->series[i].count; p++) {
+            const history_series *series = &history->series[i];
+            const history_point *point = &series->points[p];
+            const double values[] = {point->value, point->lo, point->hi};
+            table_cell(table, history->machines[series->machine]);
+            table_cell(table, series->key.kernel);
+            table_cell(table, series->key.convention);
+            table_cell(table, series->key.input);
+            table_format(table, "%zu", series->key.rows);
+            table_format(table, "%zu", series->key.hidden);
+            table_cell(table, dtype_name(series->key.dtype));
+            table_cell(table, cache_name(series->key.cache));
+            table_format(table, "%u", series->key.threads);
+            table_format(table, "%lld", (long long)point->run);
+            table_cell(table, point->started);
+            table_cell(table, point->commit);
+            for (int v = 0; v < 3; v++) {
+                snprintf(number, sizeof number, "%.17g", values[v]);
+                table_cell(table, number);
+            }
+            table_format(table, "%zu", point->segment);
+            table_format(table, "%.17g", series->medians[point->segment]);
+            table_cell(table, point->reproducible);
+        }
+    return output_table(out, table, err);
+}
+
+static bool set(json_t *object, const char *key, json_t *value)
+{
+    return json_object_set_new(object, key, value) == 0;
+}
+
+static json_t *point_json(const history_point *point)
+{
+    json_t *object = json_object();
+    if (object && set(object, "run", json_integer(point->run)) &&
+        set(object, "started", json_text(point->started)) &&
+        set(object, "commit", json_text(point->commit)) &&
+        set(object, "value", json_figure(point->value)) &&
+        set(object, "lo", json_figure(point->lo)) && set(object, "hi", json_figure(point->hi)) &&
+        set(object, "segment", json_integer((json_int_t)point->segment)) &&
+        set(object, "reproducibility", reproducible_json(point->reproducible)))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *change_json(const history_series *series, size_t change)
+{
+    const history_point *point = &series->points[series->changes[change]];
+    json_t *object = json_object();
+    if (object && set(object, "run", json_integer(point->run)) &&
+        set(object, "commit", json_text(point->commit)) &&
+        set(object, "before", json_figure(series->medians[change])) &&
+        set(object, "after", json_figure(series->medians[change + 1])))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static bool set_lists(json_t *object, const history_series *series)
+{
+    json_t *points = json_array(), *changes = json_array();
+    bool fine = points && changes;
+    for (size_t i = 0; fine && i < series->count; i++)
+        fine = json_array_append_new(points, point_json(&series->points[i])) == 0;
+    for (size_t i = 0; fine && i < series->change_count; i++)
+        fine = json_array_append_new(changes, change_json(series, i)) == 0;
+    fine = fine && set(object, "points", json_incref(points)) &&
+           set(object, "changes", json_incref(changes));
+    json_decref(points);
+    json_decref(changes);
+    return fine;
+}
+
+static json_t *series_json(const measure_history *history, const history_series *series)
+{
+    const case_key *key = &series->key;
+    json_t *object = json_object();
+    if (object && set(object, "machine", json_text(history->machines[series->machine])) &&
+        set(object, "kernel", json_text(key->kernel)) &&
+        set(object, "convention", json_text(key->convention)) &&
+        set(object, "rows", json_integer((json_int_t)key->rows)) &&
+        set(object, "hidden", json_integer((json_int_t)key->hidden)) &&
+        set(object, "dtype", json_text(dtype_name(key->dtype))) &&
+        set(object, "input", json_text(key->input)) &&
+        set(object, "cache", json_text(cache_name(key->cache))) &&
+        set(object, "threads", json_integer(key->threads)) && set_lists(object, series))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *history_json(const measure_history *history)
+{
+    json_t *list = json_array(), *whole = json_object();
+    bool fine = list && whole;
+    for (size_t i = 0; fine && i < history->count; i++)
+        fine = json_array_append_new(list, series_json(history, &history->series[i])) == 0;
+    fine = fine && set(whole, "schema", json_string("lnbench-history-1")) &&
+           set(whole, "measure", json_text(history->measure)) &&
+           set(whole, "series", json_incref(list));
+    json_decref(list);
+    if (fine)
+        return whole;
+    json_decref(whole);
+    return NULL;
+}
+
+bool history_print(const measure_history *history, bool all, const output_file *out, error *err)
+{
+    return out->format == OUTPUT_JSON ? output_json(out, history_json(history), err)
+           : output_is_data(out)      ? print_points(history, out, err)
+                                      : print_series(history, all, out, err);
+}

@@ -1,0 +1,241 @@
+/* lnbench hunt: the rows on which a kernel is worst. */
+#include "referee/hunt/hunt.h"
+#include "base/seconds.h"
+#include "cli/command.h"
+#include "domain/convention.h"
+#include "base/interrupt.h"
+#include "base/paths.h"
+#include "commands/hunt/show.h"
+#include "base/progress.h"
+#include "domain/reproducible.h"
+#include "session/setup.h"
+#include "views/views.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct hunt_options {
+    const char *kernel, *convention, *goal, *shard, *out;
+    word_list plugins;
+    uint64_t hidden, restarts, seed, keep;
+    double seconds, max_kappa, deadline;
+    bool unclaimed;
+    output_file printed;
+} hunt_options;
+
+#define NOT_GIVEN UINT64_MAX /* --restarts */
+
+/* "1/4": the second of four. */
+static bool parse_shard(const char *given, hunt_settings *settings, error *err)
+{
+    unsigned long long shard, shards;
+    char end;
+    bool digits = strspn(given, "0123456789/") == strlen(given) && given[0] != '/';
+    if (!digits || sscanf(given, "%llu/%llu%c", &shard, &shards, &end) != 2)
+        return fail(err, EXIT_CODE_USAGE, "--shard %.60s: I/N was expected, as in 0/4", given);
+    if (shards == 0 || shards > 1 << 20)
+        return fail(err, EXIT_CODE_USAGE, "--shard %.60s: 1 to 1048576 shards were expected",
+                    given);
+    if (shard >= shards)
+        return fail(err, EXIT_CODE_USAGE,
+                    "--shard %.60s: there is no such shard: 0/%llu to %llu/%llu are", given, shards,
+                    shards - 1, shards);
+    settings->shard = shard;
+    settings->shards = shards;
+    return true;
+}
+
+static bool check_numbers(const hunt_options *options, error *err)
+{
+    if (options->hidden == 0 || options->hidden > 1 << 20)
+        return fail(err, EXIT_CODE_USAGE, "--hidden %llu: 1 to 1048576 was expected",
+                    (unsigned long long)options->hidden);
+    if (options->restarts != NOT_GIVEN && !isnan(options->seconds))
+        return fail(err, EXIT_CODE_USAGE,
+                    "--restarts and --time: one of them was expected, not both");
+    if (options->restarts == 0)
+        return fail(err, EXIT_CODE_USAGE, "--restarts 0: at least 1 was expected");
+    if (options->keep == 0 || options->keep > 10000)
+        return fail(err, EXIT_CODE_USAGE, "--keep %llu: 1 to 10000 was expected",
+                    (unsigned long long)options->keep);
+    if (!(options->max_kappa >= 1))
+        return fail(err, EXIT_CODE_USAGE, "--max-kappa %g: no row has less than 1",
+                    options->max_kappa);
+    return true;
+}
+
+static bool settings_of(const hunt_options *options, hunt_settings *settings, error *err)
+{
+    ln_convention convention;
+    *settings = (hunt_settings){
+        .hidden = (size_t)options->hidden,
+        .seed = options->seed,
+        .max_kappa = options->max_kappa,
+        .keep = options->keep,
+        .restarts = options->restarts != NOT_GIVEN ? options->restarts : 0,
+        .seconds = isnan(options->seconds) ? 0 : options->seconds,
+        .shards = 1,
+    };
+    if (!options->kernel)
+        return fail(err, EXIT_CODE_USAGE, "--kernels NAME is missing");
+    if (!check_numbers(options, err) || !convention_parse(options->convention, &convention, err) ||
+        (options->shard && !parse_shard(options->shard, settings, err)))
+        return false;
+    if (options->restarts == NOT_GIVEN && isnan(options->seconds))
+        settings->restarts = 54;
+    if (strcmp(options->goal, "bound") == 0)
+        settings->goal = GOAL_BOUND;
+    else if (strcmp(options->goal, "row-ulp") != 0)
+        return fail(err, EXIT_CODE_USAGE, "--goal %.40s: row-ulp or bound was expected",
+                    options->goal);
+    snprintf(settings->kernel, sizeof settings->kernel, "%.63s", options->kernel);
+    convention_label(&convention, settings->convention);
+    return true;
+}
+
+/* results/worst/KERNEL_CONVENTION_HIDDEN_sSEED.txt, with what else makes it another hunt. */
+static void name_file(const hunt_settings *settings, char *path, size_t size)
+{
+    char shard[64] = "", kappa[48] = "";
+    if (settings->shards > 1)
+        snprintf(shard, sizeof shard, "_%lluof%llu", (unsigned long long)settings->shard,
+                 (unsigned long long)settings->shards);
+    if (isfinite(settings->max_kappa))
+        snprintf(kappa, sizeof kappa, "_k%g", settings->max_kappa);
+    snprintf(path, size, "results/worst/%s_%s_%zu%s%s%s_s%llu%s.txt", settings->kernel,
+             settings->convention, settings->hidden, kappa, settings->claimed ? "" : "_unclaimed",
+             settings->goal == GOAL_BOUND ? "_bound" : "", (unsigned long long)settings->seed,
+             shard);
+}
+
+/* Every restart of this shard; after each the file is written anew, so that nothing is lost. */
+static bool search(hunt_state *hunt, const char *path, error *err)
+{
+    const hunt_settings *settings = &hunt->settings;
+    progress_bar progress;
+    double begun = seconds_now(), last = begun;
+    bool timed = settings->restarts == 0, fine = hunt_begin(hunt, err);
+    progress_begin(&progress, timed ? settings->seconds
+                                    : (double)settings->restarts / (double)settings->shards);
+    for (uint64_t k = settings->shard; fine && !hunt->cut && (timed || k < settings->restarts);
+         k += settings->shards) {
+        char what[96];
+        snprintf(what, sizeof what, "restart %llu, worst so far %.4g", (unsigned long long)k,
+                 hunt->find_count ? hunt->finds[0].score : 0.0);
+        progress_step(&progress, timed ? seconds_now() - last : k == settings->shard ? 0 : 1, what);
+        last = seconds_now();
+        fine = hunt_restart(hunt, k, err) && hunt_save(hunt, "running", path, err);
+    }
+    progress_end(&progress);
+    return fine && hunt_save(hunt, hunt->interrupted ? "interrupted" : "complete", path, err);
+}
+
+static exit_code code_of(const hunt_state *hunt)
+{
+    exit_code code = hunt->interrupted ? EXIT_CODE_INTERRUPTED : EXIT_CODE_FINE;
+    for (size_t i = 0; i < hunt->find_count; i++)
+        code = worse_exit_code(code, verdict_exit_code(&hunt->finds[i].verdict));
+    return code;
+}
+
+/* Before the search: what interrupts that takes nothing from its finds. */
+static bool find_class(hunt_state *hunt, const kernel_list *kernels, error *err)
+{
+    ln_convention convention;
+    invariance_result found = {0};
+    if (!convention_parse(hunt->settings.convention, &convention, err) ||
+        !invariance_measure_own(hunt->judge, &convention, kernels, &hunt->kernel, &found, 1, err))
+        return false;
+    hunt->reproducible = reproducible_found(&hunt->kernel->facts, &found);
+    return true;
+}
+
+static exit_code run_hunt(void *context, const cli_call *call, error *err)
+{
+    const hunt_options *options = context;
+    hunt_state hunt = {0};
+    worker_process *worker = NULL;
+    kernel_list kernels = {0};
+    char path[1024];
+    judge_settings judging = {
+        .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
+    double begun = seconds_now();
+    (void)call;
+    interrupt_watch();
+    bool fine =
+        settings_of(options, &hunt.settings, err) &&
+        worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, err);
+    if (fine) {
+        hunt.kernel = kernel_find(&kernels, hunt.settings.kernel, err);
+        hunt.judge = judge_create(worker, &judging);
+        if (hunt.kernel) {
+            hunt.settings.storage = hunt.kernel->facts.storage;
+            hunt.settings.param = hunt.kernel->facts.param;
+        }
+        hunt.settings.claimed = hunt.kernel && hunt.kernel->facts.has_bound && !options->unclaimed;
+        fine = hunt.kernel && (hunt.judge || fail_memory(err, "the judge")) &&
+               find_class(&hunt, &kernels, err);
+    }
+    if (options->out)
+        snprintf(path, sizeof path, "%.1000s", options->out);
+    else
+        name_file(&hunt.settings, path, sizeof path);
+    fine = fine && make_parent_directory(path, err) && search(&hunt, path, err);
+    double seconds = seconds_now() - begun;
+    if (fine)
+        fine = hunt_print(&hunt, path, seconds, &options->printed, err);
+    exit_code code = fine ? code_of(&hunt) : err->code;
+    judge_destroy(hunt.judge);
+    hunt_free(&hunt);
+    worker_stop(worker);
+    kernel_list_free(&kernels);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"kernels", "NAME", "the kernel to hunt", OPTION_TEXT, offsetof(hunt_options, kernel)},
+    {"conventions", "C", "preset or list (default: torch)", OPTION_TEXT,
+     offsetof(hunt_options, convention)},
+    {"hidden", "N", "length of the rows (default: 64)", OPTION_COUNT,
+     offsetof(hunt_options, hidden)},
+    {"restarts", "R", "climbs, each from another start (default: 54)", OPTION_COUNT,
+     offsetof(hunt_options, restarts)},
+    {"time", "S", "instead of restarts: as many as S seconds allow", OPTION_SECONDS,
+     offsetof(hunt_options, seconds)},
+    {"seed", "N", "of starts and steps, gamma and beta (default: 1)", OPTION_COUNT,
+     offsetof(hunt_options, seed)},
+    {"shard", "I/N", "only restarts k with k mod N = I", OPTION_TEXT,
+     offsetof(hunt_options, shard)},
+    {"goal", "row-ulp|bound", "the largest row ULP, or share of the proven bound", OPTION_TEXT,
+     offsetof(hunt_options, goal)},
+    {"max-kappa", "K", "only rows of kappa K or less count", OPTION_REAL,
+     offsetof(hunt_options, max_kappa)},
+    {"unclaimed", NULL, "rows for which the kernel's bound makes no claim count as well",
+     OPTION_FLAG, offsetof(hunt_options, unclaimed)},
+    {"keep", "F", "finds kept (default: 8)", OPTION_COUNT, offsetof(hunt_options, keep)},
+    {"out", "FILE", "where they go (default: a name made from these, in results/worst)",
+     OPTION_TEXT, offsetof(hunt_options, out)},
+    PLUGIN_OPTION(hunt_options, plugins),
+    DEADLINE_OPTION(hunt_options, deadline, 10),
+    OUTPUT_OPTIONS(hunt_options, printed),
+};
+
+const cli_command command_hunt = {
+    .name = "hunt",
+    .brief = "search for the rows on which a kernel is worst",
+    .usage = "--kernels NAME [--conventions C] [--hidden N] [--restarts R | --time S] [OPTION...]",
+    .summary = "Searches for the rows on which a kernel is worst.",
+    .details =
+        "Hill climbing over the bits of a row of the kernel's type, from rows of every input "
+        "family\n"
+        "in turn. The file is written after each restart, and on Ctrl-C. Shards of a hunt with\n"
+        "--restarts are put together by lnbench merge; lnbench replay --from FILE runs the finds\n"
+        "again.\n"
+        "Exit code: 0 fine; 5 a find breaks the kernel's bound or has a wrong class that the "
+        "kernel\n"
+        "does not declare; 6 the kernel failed; 2 usage; 7 files or environment; 130 interrupted.",
+    OPTIONS(options),
+    DEFAULTS(hunt_options, .convention = "torch", .goal = "row-ulp", .hidden = 64, .seed = 1,
+             .keep = 8, .restarts = NOT_GIVEN, .seconds = NAN, .max_kappa = INFINITY,
+             .deadline = 10),
+    .body = run_hunt,
+};

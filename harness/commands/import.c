@@ -1,0 +1,176 @@
+/* lnbench import: exported runs of other machines, or other days, into the one store. */
+#include "cli/command.h"
+#include "compare/run_find.h"
+#include "exchange/run_read.h"
+#include "base/paths.h"
+#include "store/store.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool put_kernels(result_store *store, int64_t run, const run_view *view, error *err)
+{
+    size_t index;
+    json_t *kernel;
+    json_array_foreach(view->kernels, index, kernel)
+    {
+        char *dumped = json_dumps(kernel, JSON_COMPACT);
+        const char *name = json_string_value(json_object_get(kernel, "name"));
+        bool fine = dumped ? store_put_kernel(store, run, name, dumped, err)
+                           : fail_memory(err, "a kernel's descriptor");
+        free(dumped);
+        if (!fine)
+            return false;
+    }
+    return true;
+}
+
+static bool put_case(result_store *store, int64_t run, const stored_case *stored, error *err)
+{
+    const ln_metrics *metrics = stored->metrics.elements ? &stored->metrics : NULL;
+    if (stored->judged && !store_put_accuracy(store, run, &stored->key, &stored->verdict, metrics,
+                                              stored->bound_row_ulp, err))
+        return false;
+    if (stored->judged && stored->hashed &&
+        !store_put_output(store, run, &stored->key, stored->output_hash, err))
+        return false;
+    for (size_t i = 0; i < stored->repetition_count; i++)
+        if (!store_put_repetition(store, run, &stored->key, &stored->repetitions[i], err))
+            return false;
+    return true;
+}
+
+static bool put_run(result_store *store, const run_view *view, const char *origin, int64_t *run,
+                    error *err)
+{
+    run_info info = {.command_line = view->run.command_line,
+                     .plan = view->run.plan,
+                     .plan_hash = view->run.plan_hash,
+                     .seed = view->run.seed,
+                     .machine = &view->machine};
+    if (!store_import_run(store, &info, view->run.started, view->run.state, origin, run, err) ||
+        !put_kernels(store, *run, view, err))
+        return false;
+    for (size_t i = 0; i < view->cases.count; i++)
+        if (!put_case(store, *run, &view->cases.cases[i], err) ||
+            (view_has_worst(view, i) &&
+             !store_put_worst(store, *run, &view->cases.cases[i].key, &view->worst[i], err)))
+            return false;
+    for (size_t i = 0; i < view->rows.count; i++) {
+        const stored_row *row = &view->rows.rows[i];
+        if (!store_put_row(store, *run, &view->cases.cases[row->case_index].key, row, err))
+            return false;
+    }
+    return true;
+}
+
+/* A run that was measured into this very store has no origin, but comes to the same. */
+static bool find_own(result_store *store, const run_view *view, const char *origin, int64_t *found,
+                     error *err)
+{
+    stored_run *runs;
+    size_t count;
+    if (!store_find_origin(store, origin, found, err))
+        return false;
+    if (*found)
+        return true;
+    if (!store_runs(store, &runs, &count, err))
+        return false;
+    bool fine = true;
+    for (size_t i = 0; fine && i < count && *found == 0; i++) {
+        struct run_view own = {0};
+        char its[17];
+        if (strcmp(runs[i].started, view->run.started) != 0 || runs[i].seed != view->run.seed)
+            continue;
+        own.run = runs[i];
+        fine = store_cases(store, runs[i].id, &own.cases, err);
+        run_origin(&own, its);
+        *found = fine && strcmp(its, origin) == 0 ? runs[i].id : 0;
+        stored_cases_free(&own.cases);
+    }
+    free(runs);
+    return fine;
+}
+
+static bool import_view(result_store *store, const char *file, const run_view *view, error *err)
+{
+    char origin[17];
+    int64_t run = 0;
+    run_origin(view, origin);
+    if (view->cases.count == 0)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: a run without any case", file);
+    if (!find_own(store, view, origin, &run, err))
+        return false;
+    if (run) {
+        printf("%s: there already, as run %lld\n", file, (long long)run);
+        return true;
+    }
+    if (!store_together(store, err) ||
+        !store_together_end(store, put_run(store, view, origin, &run, err), err))
+        return false;
+    printf("%s: run %lld, %zu cases, %zu repetitions\n", file, (long long)run, view->cases.count,
+           view->run.repetitions);
+    return true;
+}
+
+/* A file that is no good keeps none of the others out. */
+static bool import_files(const word_list *files, const char *database, error *err)
+{
+    result_store *store;
+    size_t bad = 0;
+    if (files->count == 0)
+        return fail(err, EXIT_CODE_USAGE,
+                    "FILE... is missing: runs exported by lnbench export --format jsonl");
+    if (!make_parent_directory(database, err) || !store_open(database, STORE_WRITE, &store, err))
+        return false;
+    for (size_t i = 0; i < files->count; i++) {
+        run_view view;
+        struct error own = {0};
+        bool fine = run_read(files->words[i], &view, &own);
+        if (fine) {
+            fine = import_view(store, files->words[i], &view, &own);
+            view_free(&view);
+        }
+        if (fine)
+            continue;
+        if (files->count > 1)
+            fprintf(stderr, "lnbench: %s\n", own.message);
+        *err = own;
+        bad++;
+    }
+    store_close(store);
+    if (bad > 0 && files->count > 1) /* each of them was said */
+        snprintf(err->message, sizeof err->message, "%zu of %zu files were not imported", bad,
+                 files->count);
+    return bad == 0;
+}
+
+typedef struct import_options {
+    const char *database;
+} import_options;
+
+static exit_code import(void *context, const cli_call *call, error *err)
+{
+    const import_options *options = context;
+    import_files(call->operands, options->database, err);
+    return err->code;
+}
+
+static const cli_option options[] = {
+    STORE_OPTION(import_options, database),
+};
+
+const cli_command command_import = {
+    .name = "import",
+    .brief = "exported runs of other machines into the store",
+    .usage = "FILE... [--db FILE]",
+    .summary =
+        "Takes exported runs into the store: jsonl has all of a run, json its times and errors,\n"
+        "Google Benchmark's own JSON its times. A run comes in once, however often it is given.",
+    .details =
+        "Exit code: 0 fine, also where all were there already; 2 usage; 7 a file or the store\n"
+        "cannot be used: the other files are imported all the same, and of a bad one nothing is.",
+    OPTIONS(options),
+    .most_operands = 4096,
+    .size = sizeof(import_options),
+    .body = import,
+};

@@ -1,0 +1,379 @@
+/* lnbench replay: a stored worst case or failure, or the finds of a corpus, bit for bit. */
+#include "cli/command.h"
+#include "domain/kernel_name.h"
+#include "base/interrupt.h"
+#include "base/output.h"
+#include "session/replay.h"
+#include "domain/reproducible.h"
+#include "views/stored_run.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct replay_options {
+    const char *from, *kernel, *convention, *input, *database;
+    uint64_t run, id, hidden, find;
+    word_list plugins;
+    double max_row_ulp, deadline;
+    bool all, print;
+    output_file printed;
+} replay_options;
+
+/* What is common to all that is replayed. */
+typedef struct replay_state {
+    const replay_options *options;
+    worker_process *worker;
+    kernel_list kernels;
+    row_judge *judge;
+    uint64_t seed; /* of the judge */
+    text_table *table;
+    json_t *array;
+    json_t *descriptors; /* of the stored run; NULL: a file is replayed */
+    size_t count, reproduced, absent;
+} replay_state;
+
+static bool turn_to_seed(replay_state *replayer, uint64_t seed, error *err)
+{
+    judge_settings settings = {.seed = seed,
+                               .max_row_ulp = replayer->options->max_row_ulp,
+                               .deadline_seconds = replayer->options->deadline};
+    if (replayer->judge && replayer->seed == seed)
+        return true;
+    judge_destroy(replayer->judge);
+    replayer->judge = judge_create(replayer->worker, &settings);
+    replayer->seed = seed;
+    return replayer->judge || fail_memory(err, "the judge");
+}
+
+static const char *yes_no(bool known, bool yes)
+{
+    return !known ? "-" : yes ? "the same" : "differ";
+}
+
+static void add_line(text_table *table, const char *what, const char *class,
+                     const replay_result *result)
+{
+    char number[16], described[256];
+    const replay_side *then = &result->then, *now = &result->now;
+    const worst_row *find = &result->find;
+    table_cell(table, what);
+    table_cell(table, find->kernel);
+    table_cell(table, find->convention);
+    table_format(table, "%zu", find->hidden);
+    table_cell(table, verdict_describe(&then->verdict, described, sizeof described));
+    table_cell(table, number_short(then->row_ulp, number));
+    table_cell(table, verdict_describe(&now->verdict, described, sizeof described));
+    table_cell(table, number_short(now->row_ulp, number));
+    table_cell(table, yes_no(result->hashed, result->same_bits));
+    table_cell(table, result->reproduces ? "yes" : "NO");
+    table_cell(table, class);
+    table_cell(table, result->note[0] ? result->note : "-");
+}
+
+static json_t *side_json(const replay_side *side)
+{
+    char described[256], computed[40], exact[40];
+    bool out = !isnan(side->row_ulp) || !isnan(side->exact);
+    snprintf(computed, sizeof computed, "%a", side->computed);
+    snprintf(exact, sizeof exact, "%a", side->exact);
+    return json_pack("{s:o, s:o, s:I, s:I, s:o, s:o}", "verdict",
+                     json_text(verdict_describe(&side->verdict, described, sizeof described)),
+                     "row_ulp_max", json_figure(side->row_ulp), "row", (json_int_t)side->row,
+                     "column", (json_int_t)side->column, "computed",
+                     out ? json_text(computed) : json_null(), "exact",
+                     out ? json_text(exact) : json_null());
+}
+
+static bool add_json(json_t *array, const char *what, const char *class,
+                     const replay_result *result)
+{
+    const worst_row *find = &result->find;
+    json_t *line = json_pack("{s:o, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:o}",
+                             "what", json_text(what), "kernel", find->kernel, "reproducibility",
+                             reproducible_json(class), "convention", find->convention, "hidden",
+                             (json_int_t)find->hidden, "then", side_json(&result->then), "now",
+                             side_json(&result->now), "same_bits",
+                             result->hashed ? json_boolean(result->same_bits) : json_null(),
+                             "same_error", result->same_error, "same_verdict", result->same_verdict,
+                             "whole", result->whole, "reproduces", result->reproduces, "note",
+                             result->note[0] ? json_text(result->note) : json_null());
+    return line && json_array_append_new(array, line) == 0;
+}
+
+/* Takes what the result owns. */
+static bool note(replay_state *replayer, const kernel_entry *kernel, const char *what,
+                 replay_result *result, error *err)
+{
+    const char *class = replayer->descriptors
+                            ? reproducible_stored(replayer->descriptors, kernel->facts.name)
+                            : reproducible_found(&kernel->facts, NULL);
+    replayer->count++;
+    replayer->reproduced += result->reproduces;
+    replayer->absent += result->now.verdict.kind == VERDICT_UNSUPPORTED;
+    bool fine = true;
+    if (replayer->options->print) {
+        text_buffer out = {0};
+        worst_row_format(&result->find, &out);
+        fine = !out.failed && fwrite(out.bytes, 1, out.length, stdout) == out.length;
+        text_free(&out);
+    } else if (replayer->options->printed.format == OUTPUT_JSON) {
+        fine = add_json(replayer->array, what, class, result);
+    } else {
+        add_line(replayer->table, what, class, result);
+    }
+    replay_result_free(result);
+    return fine || fail_memory(err, "what was replayed");
+}
+
+static const kernel_entry *kernel_then(replay_state *replayer, const char *name, error *err)
+{
+    const kernel_entry *kernel = kernel_find(&replayer->kernels, name, err);
+    if (!kernel)
+        fail(err, EXIT_CODE_NOT_COMPARABLE,
+             "kernel %s is not here: if it came from a plugin, name that with --plugin", name);
+    return kernel;
+}
+
+static bool replay_file(replay_state *replayer, error *err)
+{
+    const replay_options *options = replayer->options;
+    worst_list list;
+    if (!worst_list_read(options->from, &list, err))
+        return false;
+    bool fine = list.count > 0 || fail(err, EXIT_CODE_USAGE, "%s: holds no find", options->from);
+    if (fine && options->find > list.count)
+        fine = fail(err, EXIT_CODE_USAGE, "--find %llu: %s has %zu",
+                    (unsigned long long)options->find, options->from, list.count);
+    fine = fine && turn_to_seed(replayer, 1, err);
+    for (size_t i = 0; fine && i < list.count; i++) {
+        if (options->find && i + 1 != options->find)
+            continue;
+        const kernel_entry *kernel = kernel_then(replayer, list.rows[i].kernel, err);
+        replay_result result;
+        char what[64];
+        snprintf(what, sizeof what, "find %zu", i + 1);
+        fine = kernel && replay_find(replayer->judge, kernel, &list.rows[i], &result, err) &&
+               note(replayer, kernel, what, &result, err);
+        if (fine && interrupted())
+            fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    }
+    worst_list_free(&list);
+    return fine;
+}
+
+static bool matches(const replay_options *options, const stored_case *judged)
+{
+    const case_key *key = &judged->key;
+    return judged->judged && judged->repetition_count == 0 && !is_roof(key->kernel) &&
+           judged->verdict.kind != VERDICT_UNSUPPORTED && judged->verdict.kind != VERDICT_SKIPPED &&
+           (!options->id || (int64_t)options->id == judged->id) &&
+           (!options->kernel || kernel_name_matches(options->kernel, key->kernel)) &&
+           (!options->convention || strcmp(options->convention, key->convention) == 0) &&
+           (!options->input || strcmp(options->input, key->input) == 0) &&
+           (!options->hidden || options->hidden == key->hidden);
+}
+
+/* The graver of two: a failure before a declared one, a wrong class before an error, the larger
+ * error. */
+static bool graver(const stored_case *a, const stored_case *b)
+{
+    if (!b)
+        return true;
+    bool a_fails = verdict_exit_code(&a->verdict) != EXIT_CODE_FINE;
+    bool b_fails = verdict_exit_code(&b->verdict) != EXIT_CODE_FINE;
+    if (a_fails != b_fails)
+        return a_fails;
+    bool a_class = a->metrics.mismatches > 0, b_class = b->metrics.mismatches > 0;
+    if (a_class != b_class)
+        return a_class;
+    return a->metrics.row_ulp_max > b->metrics.row_ulp_max;
+}
+
+static bool replay_stored(replay_state *replayer, result_store *store, const stored_case *judged,
+                          error *err)
+{
+    stored_worst worst;
+    bool has;
+    char what[96];
+    replay_result result;
+    const kernel_entry *kernel = kernel_then(replayer, judged->key.kernel, err);
+    if (!kernel || !store_worst(store, judged->id, &worst, &has, err))
+        return false;
+    snprintf(what, sizeof what, "case %lld: %.60s", (long long)judged->id, judged->key.input);
+    bool fine = replay_case(replayer->judge, kernel, judged, has ? &worst : NULL, &result, err) &&
+                note(replayer, kernel, what, &result, err);
+    stored_worst_free(&worst);
+    if (fine && interrupted())
+        fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    return fine;
+}
+
+/* The cases of the run that match; without --all the gravest of them. */
+static bool replay_cases(replay_state *replayer, result_store *store, const stored_cases *cases,
+                         error *err)
+{
+    const replay_options *options = replayer->options;
+    const stored_case *gravest = NULL;
+    bool fine = true;
+    for (size_t i = 0; fine && i < cases->count; i++) {
+        const stored_case *judged = &cases->cases[i];
+        if (!matches(options, judged))
+            continue;
+        if (options->all)
+            fine = replay_stored(replayer, store, judged, err);
+        else if (graver(judged, gravest))
+            gravest = judged;
+    }
+    if (fine && gravest)
+        fine = replay_stored(replayer, store, gravest, err);
+    return fine && (replayer->count > 0 ||
+                    fail(err, EXIT_CODE_USAGE,
+                         "%s: no judged case matches: a timed case, or one that was skipped, has "
+                         "nothing to replay",
+                         options->database));
+}
+
+/* --case names its run too. */
+static bool run_of_case(result_store *store, const replay_options *options, int64_t *run,
+                        error *err)
+{
+    *run = (int64_t)options->run;
+    if (options->id && !options->run)
+        return store_run_of_case(store, (int64_t)options->id, run, err);
+    if (*run == 0 && !store_latest_run(store, run, err))
+        return false;
+    return *run != 0 || fail(err, EXIT_CODE_ENVIRONMENT,
+                             "%s: holds no run yet: lnbench run makes one", options->database);
+}
+
+static bool replay_store(replay_state *replayer, error *err)
+{
+    result_store *store;
+    stored_run run;
+    stored_cases cases = {0};
+    int64_t id;
+    if (!store_open(replayer->options->database, STORE_READ, &store, err))
+        return false;
+    bool fine = run_of_case(store, replayer->options, &id, err) &&
+                store_run(store, id, &run, err) &&
+                store_descriptors(store, id, &replayer->descriptors, err) &&
+                store_cases(store, id, &cases, err) && turn_to_seed(replayer, run.seed, err) &&
+                replay_cases(replayer, store, &cases, err);
+    stored_cases_free(&cases);
+    store_close(store);
+    return fine;
+}
+
+/* Takes over table and array. */
+static bool show(replay_state *replayer, error *err)
+{
+    const output_file *printed = &replayer->options->printed;
+    text_table *table = replayer->table;
+    json_t *array = replayer->array;
+    if (replayer->options->print)
+        return true;
+    replayer->table = NULL;
+    replayer->array = NULL;
+    if (printed->format == OUTPUT_JSON) {
+        table_destroy(table);
+        return output_json(printed, array, err);
+    }
+    json_decref(array);
+    if (!output_table(printed, table, err))
+        return false;
+    output_line(printed, "\n%zu replayed, %zu the same in bits, error and verdict", replayer->count,
+                replayer->reproduced);
+    return true;
+}
+
+static exit_code code_of(const replay_state *replayer)
+{
+    if (replayer->reproduced == replayer->count)
+        return EXIT_CODE_FINE;
+    return replayer->absent ? EXIT_CODE_NOT_COMPARABLE : EXIT_CODE_REGRESSION;
+}
+
+static bool check_options(const replay_options *options, error *err)
+{
+    bool of_store = options->run || options->id || options->input || options->kernel ||
+                    options->convention || options->hidden || options->all;
+    if (options->from && of_store)
+        return fail(err, EXIT_CODE_USAGE,
+                    "--from %.200s: replays a file, and takes none of --run, --case, --kernel, "
+                    "--convention, --input, --hidden and --all",
+                    options->from);
+    if (options->print && options->printed.chosen)
+        return fail(err, EXIT_CODE_USAGE, "--print writes finds, and takes no --%s",
+                    options->printed.format == OUTPUT_JSON ? "json" : "format");
+    if (options->find && !options->from)
+        return fail(err, EXIT_CODE_USAGE, "--find: goes with --from FILE");
+    return true;
+}
+
+static exit_code replay(void *context, const cli_call *call, error *err)
+{
+    const replay_options *options = context;
+    (void)call;
+    static const char *const headings[] = {"what", "kernel",      "convention",   "hidden",
+                                           "then", "row ULP",     "now",          "row ULP now",
+                                           "bits", "reproduces?", "reproducible", "note"};
+    replay_state replayer = {.options = options};
+    interrupt_watch();
+    replayer.table = table_create(headings, sizeof headings / sizeof *headings);
+    replayer.array = json_array();
+    bool fine = (replayer.table && replayer.array) || fail_memory(err, "a table");
+    fine = fine && check_options(options, err) &&
+           worker_start(options->plugins.words, options->plugins.count, &replayer.worker,
+                        &replayer.kernels, err) &&
+           (options->from ? replay_file(&replayer, err) : replay_store(&replayer, err)) &&
+           show(&replayer, err);
+    exit_code code = fine ? code_of(&replayer) : err->code;
+    table_destroy(replayer.table);
+    json_decref(replayer.array);
+    json_decref(replayer.descriptors);
+    judge_destroy(replayer.judge);
+    worker_stop(replayer.worker);
+    kernel_list_free(&replayer.kernels);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"run", "N", "a stored run (default: the latest)", OPTION_COUNT, offsetof(replay_options, run)},
+    {"case", "ID", "this case, by its number in worst.tsv and in the tables", OPTION_COUNT,
+     offsetof(replay_options, id)},
+    {"kernels", "GLOB", "the gravest case of these kernels", OPTION_TEXT,
+     offsetof(replay_options, kernel)},
+    {"conventions", "C", "under this convention, as the tables name it", OPTION_TEXT,
+     offsetof(replay_options, convention)},
+    {"inputs", "FAMILY", "on this input", OPTION_TEXT, offsetof(replay_options, input)},
+    {"hidden", "N", "at this hidden size", OPTION_COUNT, offsetof(replay_options, hidden)},
+    {"all", NULL, "every case that matches, not the gravest alone", OPTION_FLAG,
+     offsetof(replay_options, all)},
+    {"from", "FILE", "the finds of a corpus file, as in results/worst/", OPTION_TEXT,
+     offsetof(replay_options, from)},
+    {"find", "K", "only its K-th find", OPTION_COUNT, offsetof(replay_options, find)},
+    {"print", NULL, "the worst row as a find of a corpus, in hex floats; no table", OPTION_FLAG,
+     offsetof(replay_options, print)},
+    PLUGIN_OPTION(replay_options, plugins),
+    {"max-row-ulp", "X", "the limit of the run, where it had one", OPTION_REAL,
+     offsetof(replay_options, max_row_ulp)},
+    DEADLINE_OPTION(replay_options, deadline, 60),
+    STORE_OPTION(replay_options, database),
+    OUTPUT_OPTIONS(replay_options, printed),
+};
+
+const cli_command command_replay = {
+    .name = "replay",
+    .brief = "a stored worst case or failure, or a find, bit for bit",
+    .usage = "[--run N] [--case ID | --kernels GLOB ... | --from FILE]",
+    .summary = "Runs a stored worst case or failure again, bit for bit.",
+    .details =
+        "A case is made anew from its seed, with all its rows and in every placement; where its "
+        "input\nis no longer what it was, its worst row alone, which the store keeps.\n"
+        "Exit code: 0 all reproduce (the same bits, error and verdict, whatever the verdict is);\n"
+        "1 something came out otherwise; 4 a kernel is not here or cannot run here; 2 usage;\n"
+        "7 files or environment; 130 interrupted.",
+    OPTIONS(options),
+    DEFAULTS(replay_options, .max_row_ulp = INFINITY, .deadline = 60),
+    .body = replay,
+};

@@ -1,0 +1,77 @@
+/* lnbench report: charts and the page of a stored run, nothing measured again unless --verify asks.
+ */
+#include "cli/command.h"
+#include "report/report.h"
+#include "base/paths.h"
+#include "commands/report/verify.h"
+#include "commands/result_options.h"
+#include "views/stored_run.h"
+
+typedef struct report_options {
+    const char *database, *out;
+    uint64_t run, sample;
+    word_list plugins;
+    result_options shown;
+    output_file printed;
+    bool verify, no_pdf, no_charts;
+} report_options;
+
+static exit_code report(void *context, const cli_call *call, error *err)
+{
+    report_options *options = context;
+    run_view view;
+    exit_code code = EXIT_CODE_FINE;
+    (void)call;
+    if (!load_reported_run(options->database, options->run, &view, err))
+        return err->code;
+    /* A place that cannot be written to is found before anything is shown. */
+    if (!options->verify && !options->no_charts && !make_directories(options->out, err)) {
+        view_free(&view);
+        return err->code;
+    }
+    FILE *paths = options->printed.format == OUTPUT_TEXT ? stdout : stderr;
+    bool fine =
+        options->verify
+            ? report_verify(&view, options->sample, &options->plugins, &options->printed, &code,
+                            err)
+            : result_show(&options->shown, &view, options->database, &options->printed, err) &&
+                  (options->no_charts ||
+                   draw_report(&view, options->out, !options->no_pdf, paths, err));
+    view_free(&view);
+    return fine ? code : err->code;
+}
+
+static const cli_option options[] = {
+    {"run", "N", "which run (default: the latest of lnbench run; lnbench list runs)", OPTION_COUNT,
+     offsetof(report_options, run)},
+    {"out", "DIR", "where charts and page go (default: results/charts)", OPTION_TEXT,
+     offsetof(report_options, out)},
+    {"no-charts", NULL, "the table and the answer only", OPTION_FLAG,
+     offsetof(report_options, no_charts)},
+    {"no-pdf", NULL, "leave out report.pdf", OPTION_FLAG, offsetof(report_options, no_pdf)},
+    {"verify", NULL, "measure a sample of the figures again, and say which hold", OPTION_FLAG,
+     offsetof(report_options, verify)},
+    {"sample", "N", "how many figures --verify takes (default: 8)", OPTION_COUNT,
+     offsetof(report_options, sample)},
+    PLUGIN_OPTION(report_options, plugins),
+    RESULT_OPTIONS(report_options, shown),
+    OUTPUT_OPTIONS(report_options, printed),
+    STORE_OPTION(report_options, database),
+};
+
+const cli_command command_report = {
+    .name = "report",
+    .brief = "charts and page of a stored run, nothing measured again",
+    .usage = "[OPTION...]",
+    .summary = "Draws the charts and the page of a stored run: HTML, Markdown and PDF.",
+    .details =
+        "Nothing is measured again, but for --verify: it runs the commands of a sample of "
+        "figures,\n"
+        "half of them errors, which must agree bit for bit, half of them speeds, whose intervals\n"
+        "must meet; nothing is stored.\n"
+        "Exit code: 0 fine, or all figures hold; 1 a speed does not hold; 4 what was measured is\n"
+        "not there any more; 5 an error does not hold; 2 usage; 7 files or environment.",
+    OPTIONS(options),
+    DEFAULTS(report_options, .out = "results/charts", .sample = 8),
+    .body = report,
+};

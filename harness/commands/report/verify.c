@@ -1,0 +1,381 @@
+#include "commands/report/verify.h"
+#include "base/hash.h"
+#include "base/interrupt.h"
+#include "domain/metric_fields.h"
+#include "domain/reproducible.h"
+#include "views/stored_run.h"
+#include "base/text.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+typedef struct stored_figure {
+    const view_case *stored;
+    bool speed; /* else its error */
+    exit_code code;
+    const char *verdict; /* "holds", "does not hold", "gone" */
+    char was[96], now[96];
+    char reason[256]; /* why it is gone, in the words of lnbench run; "" */
+} stored_figure;
+
+typedef struct verify_state {
+    const run_view *view;
+    const word_list *plugins;
+    char directory[256], database[300], errors[300];
+} verify_state;
+
+/* ---- the sample ---- */
+
+static bool is_figure(const view_case *view, bool speed)
+{
+    const stored_case *stored = view->stored;
+    if (is_roof(stored->key.kernel))
+        return false;
+    /* What was timed was judged on all its rows, which only timing it again would do. */
+    return speed ? isfinite(view->speed.gbps)
+                 : stored->judged && stored->metrics.elements > 0 && stored->repetition_count == 0;
+}
+
+/* Draws without replacement, by a hash of the run and the draw's number: the same sample each time.
+ * Returns how many there are. */
+static size_t draw(const run_view *view, bool speed, size_t wanted, stored_figure *figures)
+{
+    size_t *indices = calloc(view->cases.count + 1, sizeof *indices), count = 0, drawn = 0;
+    for (size_t i = 0; indices && i < view->cases.count; i++)
+        if (is_figure(&view->views[i], speed))
+            indices[count++] = i;
+    for (; indices && drawn < wanted && count > 0; drawn++) {
+        uint64_t hash = hash_bytes(HASH_START, &view->run.id, sizeof view->run.id);
+        hash = hash_bytes(hash, &drawn, sizeof drawn);
+        size_t at = (size_t)(hash % count);
+        figures[drawn] = (stored_figure){.stored = &view->views[indices[at]], .speed = speed};
+        indices[at] = indices[--count];
+    }
+    free(indices);
+    return drawn;
+}
+
+/* ---- measuring again ---- */
+
+static bool is_plan(const char *plan)
+{
+    return strcmp(plan, "quick") == 0 || strcmp(plan, "default") == 0 || strcmp(plan, "full") == 0;
+}
+
+/* What it says of errors is kept; the table is read from the database. */
+static int spawn_with(const verify_state *verifying, const char *const *arguments, pid_t *child)
+{
+    posix_spawn_file_actions_t actions;
+    int problem = posix_spawn_file_actions_init(&actions);
+    if (problem)
+        return problem;
+    bool fine =
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, verifying->errors,
+                                         O_WRONLY | O_CREAT | O_TRUNC, 0600) == 0;
+    problem =
+        fine ? posix_spawn(child, "/proc/self/exe", &actions, NULL, (char **)arguments, environ)
+             : ENOMEM;
+    posix_spawn_file_actions_destroy(&actions);
+    return problem;
+}
+
+static int spawn_run(const verify_state *verifying, const stored_figure *figure, pid_t *child)
+{
+    const stored_run *run = &verifying->view->run;
+    const word_list *plugins = verifying->plugins;
+    const case_key *key = &figure->stored->stored->key;
+    char shape[64], seed[32], threads[16];
+    snprintf(shape, sizeof shape, "%zux%zu", key->rows, key->hidden);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->seed);
+    snprintf(threads, sizeof threads, "%u", key->threads);
+    const char *const fixed[] = {"lnbench",
+                                 "run",
+                                 "--plan",
+                                 is_plan(run->plan) ? run->plan : "quick",
+                                 "--only",
+                                 figure->speed ? "speed" : "accuracy",
+                                 "--kernels",
+                                 key->kernel,
+                                 "--conventions",
+                                 key->convention,
+                                 "--dtypes",
+                                 dtype_name(key->dtype),
+                                 "--shapes",
+                                 shape,
+                                 "--seed",
+                                 seed,
+                                 "--db",
+                                 verifying->database,
+                                 "--no-charts",
+                                 figure->speed ? "--cache" : "--inputs",
+                                 figure->speed ? cache_name(key->cache) : key->input,
+                                 "--threads",
+                                 threads};
+    enum { FIXED = sizeof fixed / sizeof *fixed };
+    const char **arguments = calloc(FIXED + 2 * plugins->count + 1, sizeof *arguments);
+    if (!arguments)
+        return ENOMEM;
+    memcpy(arguments, fixed, sizeof fixed);
+    for (size_t i = 0; i < plugins->count; i++) {
+        arguments[FIXED + 2 * i] = "--plugin";
+        arguments[FIXED + 2 * i + 1] = plugins->words[i];
+    }
+    int problem = spawn_with(verifying, arguments, child);
+    free(arguments);
+    return problem;
+}
+
+/* Where the case stands among those measured again; count where it does not. */
+static size_t find_case(const run_view *view, const case_key *key)
+{
+    size_t i = 0;
+    for (; i < view->cases.count; i++) {
+        const case_key *other = &view->cases.cases[i].key;
+        if (strcmp(other->kernel, key->kernel) == 0 &&
+            strcmp(other->convention, key->convention) == 0 &&
+            strcmp(other->input, key->input) == 0 && other->rows == key->rows &&
+            other->hidden == key->hidden && other->dtype == key->dtype &&
+            other->cache == key->cache && other->threads == key->threads)
+            break;
+    }
+    return i;
+}
+
+/* Runs the figure's command into the database, which must not be there, and loads what it left.
+ * False without an error: it left nothing. */
+static bool measure_again(const verify_state *verifying, const stored_figure *figure,
+                          run_view *again, error *err)
+{
+    pid_t child;
+    int status;
+    struct error none = {0};
+    int problem = spawn_run(verifying, figure, &child);
+    if (problem)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "lnbench run: cannot be started: %s",
+                    strerror(problem));
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return fail(err, EXIT_CODE_ENVIRONMENT, "lnbench run: %s", strerror(errno));
+    if (interrupted())
+        return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    return load_stored_run(verifying->database, 0, again, &none);
+}
+
+static void remove_files(const verify_state *verifying)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    char path[320];
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        snprintf(path, sizeof path, "%s%s", verifying->database, suffixes[i]);
+        unlink(path);
+    }
+    unlink(verifying->errors);
+}
+
+/* The last line that lnbench run wrote to standard error, without its name. */
+static void read_reason(const verify_state *verifying, char reason[256])
+{
+    static const char name[] = "lnbench: ";
+    char line[256];
+    reason[0] = '\0';
+    FILE *file = fopen(verifying->errors, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        bool named = strncmp(line, name, sizeof name - 1) == 0;
+        snprintf(reason, 256, "%s", line + (named ? sizeof name - 1 : 0));
+    }
+    if (file)
+        fclose(file);
+}
+
+/* ---- comparing ---- */
+
+static bool same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+/* Every figure of the error, and the output itself where both runs kept its hash. */
+static bool same_error(const stored_case *a, const stored_case *b)
+{
+    size_t count;
+    const metric_field *fields = metric_fields(&count);
+    for (size_t i = 0; i < count; i++)
+        if (fields[i].kind == METRIC_REAL
+                ? !same_bits(metric_value(&a->metrics, &fields[i]),
+                             metric_value(&b->metrics, &fields[i]))
+                : metric_count(&a->metrics, &fields[i]) != metric_count(&b->metrics, &fields[i]))
+            return false;
+    return a->verdict.kind == b->verdict.kind &&
+           (!a->hashed || !b->hashed || a->output_hash == b->output_hash);
+}
+
+/* The intervals of the share of the roof meet; where there was no roof, those of the time. */
+static bool same_speed(const speed_figures *a, const speed_figures *b)
+{
+    if (isfinite(a->roof_lo) && isfinite(b->roof_lo))
+        return a->roof_lo <= b->roof_hi && b->roof_lo <= a->roof_hi;
+    return a->time_lo_ns <= b->time_hi_ns && b->time_lo_ns <= a->time_hi_ns;
+}
+
+static void show_value(const view_case *view, bool speed, char words[96])
+{
+    char number[16];
+    if (speed && isfinite(view->speed.roof_ratio))
+        snprintf(words, 96, "%.3f [%.3f, %.3f]", view->speed.roof_ratio, view->speed.roof_lo,
+                 view->speed.roof_hi);
+    else if (speed)
+        snprintf(words, 96, "%s ns", number_short(view->speed.time_ns, number));
+    else
+        snprintf(words, 96, "%.9g", view->stored->metrics.row_ulp_max);
+}
+
+static void compare(stored_figure *figure, const run_view *again)
+{
+    const stored_case *stored = figure->stored->stored;
+    size_t at = find_case(again, &stored->key);
+    const view_case *now = at < again->cases.count ? &again->views[at] : NULL;
+    if (now && !is_figure(now, figure->speed))
+        now = NULL;
+    bool holds = now && (figure->speed ? same_speed(&figure->stored->speed, &now->speed)
+                                       : same_error(stored, now->stored));
+    show_value(figure->stored, figure->speed, figure->was);
+    if (now)
+        show_value(now, figure->speed, figure->now);
+    else
+        snprintf(figure->now, sizeof figure->now, "not measured");
+    figure->verdict = holds ? "holds" : now ? "does not hold" : "gone";
+    figure->code = holds           ? EXIT_CODE_FINE
+                   : !now          ? EXIT_CODE_NOT_COMPARABLE
+                   : figure->speed ? EXIT_CODE_REGRESSION
+                                   : EXIT_CODE_ACCURACY;
+}
+
+static bool verify_one(const verify_state *verifying, stored_figure *figure, error *err)
+{
+    run_view again = {0};
+    bool measured = measure_again(verifying, figure, &again, err);
+    bool fine = measured || err->code == EXIT_CODE_FINE;
+    if (fine)
+        compare(figure, &again);
+    if (fine && figure->code == EXIT_CODE_NOT_COMPARABLE)
+        read_reason(verifying, figure->reason);
+    if (measured)
+        view_free(&again);
+    remove_files(verifying);
+    return fine;
+}
+
+/* ---- showing ---- */
+
+static const char *figure_word(const stored_figure *figure)
+{
+    return figure->speed ? "share of roof" : "row ULP";
+}
+
+static bool show_table(const stored_figure *figures, size_t count, const output_file *out,
+                       error *err)
+{
+    static const char *const headings[] = {"figure", "kernel", "reproducible", "case",
+                                           "stored", "now",    "verdict"};
+    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
+    if (!table)
+        return fail_memory(err, "what was verified");
+    for (size_t i = 0; i < count; i++) {
+        const stored_figure *figure = &figures[i];
+        const case_key *key = &figure->stored->stored->key;
+        table_cell(table, figure_word(figure));
+        table_cell(table, key->kernel);
+        table_cell(table, figure->stored->reproducibility);
+        table_format(table, "%zux%zu %s, %s, %s", key->rows, key->hidden, dtype_name(key->dtype),
+                     key->convention, figure->speed ? cache_name(key->cache) : key->input);
+        table_cell(table, figure->was);
+        table_cell(table, figure->now);
+        table_cell(table, figure->verdict);
+    }
+    if (!output_table(out, table, err))
+        return false;
+    for (size_t i = 0; i < count && !output_is_data(out); i++)
+        if (figures[i].reason[0])
+            output_line(out, "gone: %s: %s", figures[i].stored->stored->key.kernel,
+                        figures[i].reason);
+    return true;
+}
+
+static json_t *figure_json(const stored_figure *figure)
+{
+    const case_key *key = &figure->stored->stored->key;
+    return json_pack("{s:s, s:s, s:o, s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:s}",
+                     "figure", figure_word(figure), "kernel", key->kernel, "reproducibility",
+                     reproducible_json(figure->stored->reproducibility), "convention",
+                     key->convention, "rows", (json_int_t)key->rows, "hidden",
+                     (json_int_t)key->hidden, "dtype", dtype_name(key->dtype), "input", key->input,
+                     "cache", cache_name(key->cache), "threads", (int)key->threads, "stored",
+                     figure->was, "now", figure->now, "verdict", figure->verdict, "reason",
+                     figure->reason);
+}
+
+static bool show_json(const verify_state *verifying, const stored_figure *figures, size_t count,
+                      exit_code code, const output_file *out, error *err)
+{
+    json_t *array = json_array();
+    bool fine = array != NULL;
+    for (size_t i = 0; fine && i < count; i++)
+        fine = json_array_append_new(array, figure_json(&figures[i])) == 0;
+    json_t *whole = fine ? json_pack("{s:s, s:I, s:i, s:O}", "schema", "lnbench-verify-2", "run",
+                                     (json_int_t)verifying->view->run.id, "exit_code", (int)code,
+                                     "figures", array)
+                         : NULL;
+    json_decref(array);
+    return whole ? output_json(out, whole, err) : fail_memory(err, "what was verified");
+}
+
+static bool make_directory(verify_state *verifying, error *err)
+{
+    const char *base = getenv("TMPDIR");
+    snprintf(verifying->directory, sizeof verifying->directory, "%.200s/lnbench-verify-XXXXXX",
+             base && *base ? base : "/tmp");
+    if (!mkdtemp(verifying->directory))
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot be made: %s", verifying->directory,
+                    strerror(errno));
+    snprintf(verifying->database, sizeof verifying->database, "%s/again.db", verifying->directory);
+    snprintf(verifying->errors, sizeof verifying->errors, "%s/errors", verifying->directory);
+    return true;
+}
+
+bool report_verify(const run_view *view, size_t sample, const word_list *plugins,
+                   const output_file *out, exit_code *code, error *err)
+{
+    verify_state verifying = {.view = view, .plugins = plugins};
+    if (sample == 0 || sample > 10000)
+        return fail(err, EXIT_CODE_USAGE, "--sample %zu: 1 to 10000 was expected", sample);
+    stored_figure *figures = calloc(sample + 1, sizeof *figures);
+    if (!figures)
+        return fail_memory(err, "what to verify");
+    size_t count = draw(view, false, (sample + 1) / 2, figures);
+    count += draw(view, true, sample - count, figures + count);
+    *code = EXIT_CODE_FINE;
+    bool fine = count > 0 || fail(err, EXIT_CODE_NOT_COMPARABLE,
+                                  "run %lld: has no figure to verify", (long long)view->run.id);
+    fine = fine && make_directory(&verifying, err);
+    interrupt_watch();
+    for (size_t i = 0; fine && i < count; i++) {
+        fine = verify_one(&verifying, &figures[i], err);
+        *code = worse_exit_code(*code, figures[i].code);
+    }
+    if (verifying.database[0])
+        rmdir(verifying.directory);
+    if (fine)
+        fine = out->format == OUTPUT_JSON ? show_json(&verifying, figures, count, *code, out, err)
+                                          : show_table(figures, count, out, err);
+    free(figures);
+    return fine;
+}

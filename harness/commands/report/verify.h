@@ -1,0 +1,16 @@
+/* report --verify: a sample of a run's figures, measured again by the commands that they name. */
+#ifndef LNBENCH_REPORT_VERIFY_H
+#define LNBENCH_REPORT_VERIFY_H
+
+#include "cli/options.h"
+#include "base/output.h"
+#include "views/views.h"
+
+/* Runs `sample` figures of the view again, with these plugins, in a database of their own that is
+ * removed, and prints a table of which still hold: an error when every figure of it and the hash of
+ * the output are the same bits, a speed when the intervals of its share of the roof meet. *code: 0
+ * all hold, 1 a speed does not, 4 a case could not be measured again, 5 an error does not hold. */
+bool report_verify(const run_view *view, size_t sample, const word_list *plugins,
+                   const output_file *out, exit_code *code, error *err);
+
+#endif

@@ -1,0 +1,30 @@
+/* The options of run and report that say how much of a result is shown. */
+#ifndef LNBENCH_RESULT_OPTIONS_H
+#define LNBENCH_RESULT_OPTIONS_H
+
+#include "cli/options.h"
+#include "views/result_table.h"
+
+typedef struct result_options {
+    bool all;
+    uint64_t top;
+    const char *sort, *baseline;
+} result_options;
+
+#define RESULT_OPTIONS(type, member)                                                               \
+    {"all", NULL, "show every kernel and shape", OPTION_FLAG, offsetof(type, member.all)},         \
+        {"top", "N", "show the first N kernels", OPTION_COUNT, offsetof(type, member.top)},        \
+        {"sort", "speed|error|name", "order of the kernels (default: speed)", OPTION_TEXT,         \
+         offsetof(type, member.sort)},                                                             \
+    {                                                                                              \
+        "baseline", "RUN", "show the change since this run: its number, previous, a file",         \
+            OPTION_TEXT, offsetof(type, member.baseline)                                           \
+    }
+
+/* Prints the view as they say. Errors: an order that is none (2), no such run (7). */
+bool result_show(const result_options *options, const run_view *view, const char *database,
+                 const output_file *out, error *err);
+/* Those errors that can be told before anything is measured. */
+bool result_check(const result_options *options, const char *database, error *err);
+
+#endif

@@ -1,0 +1,355 @@
+/* lnbench run: plan, measure, judge, store, table, charts, report. */
+#include "cli/command.h"
+#include "report/report.h"
+#include "base/hash.h"
+#include "base/interrupt.h"
+#include "base/output.h"
+#include "base/paths.h"
+#include "commands/result_options.h"
+#include "session/setup.h"
+#include "base/text.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_NAMES = 8 }; /* of kernels, in --dry-run */
+
+typedef struct run_options {
+    plan_request request;
+    word_list plugins;
+    const char *database, *out;
+    double max_row_ulp, deadline;
+    bool resume, dry_run, huge_pages, no_charts;
+    result_options shown;
+    output_file printed;
+} run_options;
+
+/* How many groups from `first` on differ in their input alone. */
+static size_t alike(const case_plan *plan, size_t first)
+{
+    const accuracy_group *group = &plan->accuracy[first];
+    size_t count = 1;
+    while (first + count < plan->accuracy_count && group[count].rows == group->rows &&
+           group[count].hidden == group->hidden && group[count].dtype == group->dtype &&
+           group[count].param == group->param &&
+           strcmp(group[count].convention_label, group->convention_label) == 0)
+        count++;
+    return count;
+}
+
+/* The cases that would be measured, as run --json prints them once they are. */
+static bool dry_run_json(const case_plan *plan, const output_file *out, error *err)
+{
+    json_t *array = json_array();
+    bool fine = array != NULL;
+    for (size_t i = 0; fine && i < plan->accuracy_count + plan->speed_count; i++)
+        for (size_t kernel = 0; fine && kernel < plan->kernel_count; kernel++) {
+            const kernel_entry *entry = plan->kernels[kernel];
+            const accuracy_group *judged = i < plan->accuracy_count ? &plan->accuracy[i] : NULL;
+            const speed_group *timed = judged ? NULL : &plan->speed[i - plan->accuracy_count];
+            if (judged ? !group_takes(judged, entry)
+                       : !plan_takes(entry, timed->dtype, timed->param))
+                continue;
+            stored_case planned = {.key = judged ? accuracy_key(judged, entry)
+                                                 : speed_key(timed, entry->facts.name)};
+            view_case view = {.stored = &planned, .regime = ""};
+            planned.bound_row_ulp = NAN;
+            fine = json_array_append_new(array, view_case_json(&view)) == 0;
+        }
+    if (!fine) {
+        json_decref(array);
+        return fail_memory(err, "the plan");
+    }
+    return output_json(out, array, err);
+}
+
+static bool dry_run(const case_plan *plan, const output_file *out, error *err)
+{
+    static const char *const headings[] = {
+        "what", "dtype",  "convention", "input",
+        "rows", "hidden", "cache",      "processes x repetitions"};
+    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
+    if (!table)
+        return fail_memory(err, "the plan's table");
+    for (size_t i = 0, count; i < plan->accuracy_count; i += count) {
+        const accuracy_group *group = &plan->accuracy[i];
+        count = alike(plan, i);
+        table_cell(table, "accuracy");
+        table_cell(table, dtype_name(group->dtype));
+        table_cell(table, group->convention_label);
+        if (count == 1)
+            table_cell(table, group->input);
+        else
+            table_format(table, "%s and %zu more", group->input, count - 1);
+        table_format(table, "%zu", group->rows);
+        table_format(table, "%zu", group->hidden);
+        table_cell(table, "-");
+        table_cell(table, "-");
+    }
+    for (size_t i = 0; i < plan->speed_count; i++) {
+        const speed_group *group = &plan->speed[i];
+        table_cell(table, "speed");
+        table_cell(table, dtype_name(group->dtype));
+        table_cell(table, group->convention_label);
+        table_cell(table, "normal");
+        table_format(table, "%zu", group->rows);
+        table_format(table, "%zu", group->hidden);
+        table_cell(table, cache_name(group->cache));
+        table_format(table, "%u x %u", group->processes, group->repetitions);
+    }
+    if (!output_table(out, table, err) || output_is_data(out))
+        return err->code == EXIT_CODE_FINE;
+    printf("\n%zu kernel%s%s", plan->kernel_count, plan->kernel_count == 1 ? "" : "s",
+           plan->kernel_count > MOST_NAMES ? " (lnbench list kernels)" : ":");
+    for (size_t i = 0; plan->kernel_count <= MOST_NAMES && i < plan->kernel_count; i++)
+        printf(" %s", plan->kernels[i]->facts.name);
+    printf("\n%zu judgements, %zu repetitions, about %.0f s\n", plan_judgements(plan),
+           plan_repetitions(plan), session_plan_seconds(plan));
+    return true;
+}
+
+/* A new run in the store, or an unfinished one of the same plan. */
+static bool begin(run_session *session, const run_options *options, const char *command_line,
+                  error *err)
+{
+    if (options->resume) {
+        if (!store_find_unfinished(session->store, session->plan.hash, &session->run, err))
+            return false;
+        session->resumed = session->run != 0;
+        if (!session->resumed)
+            fprintf(stderr, "lnbench: no unfinished run of this plan in %s: a new one begins\n",
+                    options->database);
+        else
+            return store_next_process(session->store, session->run, &session->next_process, err);
+    }
+    run_info info = {
+        .command_line = command_line,
+        .plan = session->plan.name,
+        .plan_hash = session->plan.hash,
+        .seed = session->plan.seed,
+        .machine = &session->machine,
+    };
+    return store_begin_run(session->store, &info, &session->run, err) &&
+           session_store_kernels(session, err);
+}
+
+static bool measure(run_session *session, const kernel_list *kernels, error *err)
+{
+    progress_begin(&session->progress, session_plan_seconds(&session->plan));
+    bool fine = session_invariance(session, kernels, err) && session_accuracy(session, err) &&
+                session_speed(session, err);
+    progress_end(&session->progress);
+    /* Also what an interrupted run has seen. */
+    struct error storing = {0};
+    return session_store_kernels(session, fine ? err : &storing) && fine;
+}
+
+/* How the answers that the kernels were held against came about. */
+static void print_certified(const row_judge *judge)
+{
+    char words[256];
+    ln_reference_counts counts = judge_reference_counts(judge);
+    if (counts.elements > 0)
+        printf("certified  %s\n", judge_describe_counts(&counts, words, sizeof words));
+}
+
+/* How many distinct words there are among those of a plan's accuracy groups. */
+static size_t count_distinct(const case_plan *plan, size_t offset)
+{
+    size_t distinct = 0;
+    for (size_t i = 0; i < plan->accuracy_count; i++) {
+        const char *word = (const char *)&plan->accuracy[i] + offset;
+        size_t before = 0;
+        while (before < i && strcmp((const char *)&plan->accuracy[before] + offset, word) != 0)
+            before++;
+        distinct += before == i;
+    }
+    return distinct;
+}
+
+/* What the judged cases cover. */
+static void print_covered(const case_plan *plan)
+{
+    size_t cases = 0;
+    bool asked = false;
+    for (size_t i = 0; i < plan->accuracy_count; i++) {
+        cases += group_kernels(plan, &plan->accuracy[i]);
+        asked |= plan->accuracy[i].task.check != CHECK_ROWS;
+    }
+    if (cases == 0)
+        return;
+    printf("covered  %zu cases: %zu inputs and checks, %zu conventions%s\n", cases,
+           count_distinct(plan, offsetof(accuracy_group, input)),
+           count_distinct(plan, offsetof(accuracy_group, convention_label)),
+           asked ? "; of kernels without a proof every hidden size to 1100 and a sample to 16385, "
+                   "1 to 1000 rows, 10,000 calls"
+                 : "");
+}
+
+static bool show(run_session *session, const run_options *options, bool finished, error *err)
+{
+    run_view view;
+    if (!view_load(session->store, session->run, &view, err))
+        return false;
+    session->worst = worse_exit_code(session->worst, view_exit_code(&view));
+    bool fine = result_show(&options->shown, &view, options->database, &options->printed, err);
+    bool is_text = options->printed.format == OUTPUT_TEXT;
+    fprintf(is_text ? stdout : stderr, "stored  run %lld in %s\n", (long long)session->run,
+            options->database);
+    if (is_text)
+        print_covered(&session->plan);
+    if (is_text && options->shown.all && session->judge)
+        print_certified(session->judge);
+    if (fine && finished && is_text && !options->no_charts)
+        fine = draw_report(&view, options->out, false, stdout, err);
+    view_free(&view);
+    return fine;
+}
+
+static bool run_plan(run_session *session, const kernel_list *kernels, const run_options *options,
+                     const char *command_line, error *err)
+{
+    /* Places that cannot be written to are found before anything is measured. */
+    bool charts = options->printed.format == OUTPUT_TEXT && !options->no_charts;
+    if ((charts && !make_directories(options->out, err)) ||
+        !make_parent_directory(options->database, err) ||
+        !store_open(options->database, STORE_WRITE, &session->store, err) ||
+        !begin(session, options, command_line, err))
+        return false;
+    bool finished = measure(session, kernels, err);
+    struct error ending = *err;
+    bool was_interrupted = !finished && err->code == EXIT_CODE_INTERRUPTED;
+    if (!store_end_run(session->store, session->run, finished ? RUN_COMPLETE : RUN_INTERRUPTED,
+                       finished ? err : &ending))
+        return false;
+    if (!finished && !was_interrupted)
+        return false;
+    struct error shown = {0};
+    if (!show(session, options, finished, &shown)) {
+        *err = shown;
+        return false;
+    }
+    if (was_interrupted)
+        return fail(err, EXIT_CODE_INTERRUPTED,
+                    "interrupted: what was measured is kept; the same command with --resume "
+                    "goes on");
+    return true;
+}
+
+/* What decides results and is no part of the plan; a deadline only decides when to give up. */
+static uint64_t hash_settings(const run_options *options)
+{
+    uint64_t hash = hash_bytes(HASH_START, &options->max_row_ulp, sizeof options->max_row_ulp);
+    return hash_bytes(hash, &options->huge_pages, sizeof options->huge_pages);
+}
+
+static bool prepare(run_session *session, const run_options *options, kernel_list *kernels,
+                    error *err)
+{
+    if (!result_check(&options->shown, options->database, err) ||
+        !worker_start(options->plugins.words, options->plugins.count, &session->worker, kernels,
+                      err) ||
+        !machine_read(&session->machine, err))
+        return false;
+    if (kernels->left_out[0])
+        fprintf(stderr, "lnbench: a peer is left out: %s\n", kernels->left_out);
+    if (!plan_make(&options->request, kernels, &session->machine, &session->plan, err))
+        return false;
+    judge_settings settings = {
+        .seed = options->request.seed,
+        .max_row_ulp = options->max_row_ulp,
+        .deadline_seconds = options->deadline,
+    };
+    session->judge = judge_create(session->worker, &settings);
+    session->cpu = session_last_cpu();
+    session->huge_pages = options->huge_pages;
+    session->deadline_seconds = options->deadline;
+    return session->judge || fail_memory(err, "the judge");
+}
+
+static exit_code run(void *context, const cli_call *call, error *err)
+{
+    run_options *options = context;
+    kernel_list kernels = {0};
+    run_session session = {.cpu = -1};
+    interrupt_watch();
+    options->request.settings = hash_settings(options);
+    bool fine = prepare(&session, options, &kernels, err);
+    if (fine && options->dry_run)
+        fine = options->printed.format == OUTPUT_JSON
+                   ? dry_run_json(&session.plan, &options->printed, err)
+                   : dry_run(&session.plan, &options->printed, err);
+    else if (fine)
+        fine = run_plan(&session, &kernels, options, call->line, err);
+    exit_code code = fine ? session.worst : err->code;
+    store_close(session.store);
+    judge_destroy(session.judge);
+    worker_stop(session.worker);
+    free(session.invariance);
+    plan_free(&session.plan);
+    machine_free(&session.machine);
+    kernel_list_free(&kernels);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"plan", "quick|default|full", "which cases (default: default)", OPTION_TEXT,
+     offsetof(run_options, request.name)},
+    {"kernels", "GLOB,...", "only these kernels", OPTION_LIST,
+     offsetof(run_options, request.kernels)},
+    {"conventions", "C,...", "only these: presets or lists (lnbench list conventions)", OPTION_RAW,
+     offsetof(run_options, request.conventions)},
+    {"dtypes", "f32,...", "f32, f64, bf16, f16 (default: f32; the full plan: all)", OPTION_LIST,
+     offsetof(run_options, request.dtypes)},
+    {"shapes", "ROWSxHIDDEN,...", "these shapes instead of the plan's", OPTION_LIST,
+     offsetof(run_options, request.shapes)},
+    {"inputs", "FAMILY,...", "judge these inputs: families or .npy files", OPTION_LIST,
+     offsetof(run_options, request.inputs)},
+    {"cache", "hot,cold,in-place", "cache states to time in, or y is x (default: hot)", OPTION_LIST,
+     offsetof(run_options, request.caches)},
+    {"threads", "T,...", "threads of one call (default: 1)", OPTION_LIST,
+     offsetof(run_options, request.threads)},
+    {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT,
+     offsetof(run_options, request.only)},
+    PLUGIN_OPTION(run_options, plugins),
+    {"seed", "N", "of inputs and of the order (default: 1)", OPTION_COUNT,
+     offsetof(run_options, request.seed)},
+    {"processes", "P", "worker processes that time each shape (default: the plan's)", OPTION_COUNT,
+     offsetof(run_options, request.processes)},
+    {"repetitions", "R", "repetitions in each of them (default: the plan's)", OPTION_COUNT,
+     offsetof(run_options, request.repetitions)},
+    {"max-row-ulp", "X", "above it a case is inaccurate, whatever its bound", OPTION_REAL,
+     offsetof(run_options, max_row_ulp)},
+    DEADLINE_OPTION(run_options, deadline, 10),
+    {"huge-pages", NULL, "ask for transparent huge pages for timed buffers", OPTION_FLAG,
+     offsetof(run_options, huge_pages)},
+    STORE_OPTION(run_options, database),
+    {"out", "DIR", "where charts and the report go (default: results/charts)", OPTION_TEXT,
+     offsetof(run_options, out)},
+    {"no-charts", NULL, "table only", OPTION_FLAG, offsetof(run_options, no_charts)},
+    {"resume", NULL, "go on with the unfinished run of the same plan", OPTION_FLAG,
+     offsetof(run_options, resume)},
+    {"dry-run", NULL, "show the plan, measure nothing", OPTION_FLAG,
+     offsetof(run_options, dry_run)},
+    RESULT_OPTIONS(run_options, shown),
+    OUTPUT_OPTIONS(run_options, printed),
+};
+
+const cli_command command_run = {
+    .name = "run",
+    .brief = "measure and judge kernels, store, table, charts, report",
+    .usage = "[OPTION...]",
+    .summary = "Measures and judges kernels, stores every result, draws the charts.",
+    .details =
+        "Speed is timed on normal input, under the first convention; of each shape up to 18 rows "
+        "are\n"
+        "judged, on every input and under every convention. A .npy file is judged at its own "
+        "size.\n"
+        "Exit code: 0 fine; 5 a kernel is inaccurate; 6 a kernel crashed, hung or wrote where it\n"
+        "must not; 2 usage; 7 files or environment; 130 interrupted (go on with --resume).\n"
+        "Peers (docs/peers.md) never decide it.",
+    OPTIONS(options),
+    DEFAULTS(run_options, .request = {.name = "default", .seed = 1, .referee = true},
+             .out = "results/charts", .max_row_ulp = INFINITY, .deadline = 10),
+    .body = run,
+};

@@ -1,0 +1,341 @@
+/* What choices look like: hostile text shown harmlessly, strict JSON, a C table that compiles and
+ * names the right kernel for every shape. */
+#include "choose_sample.h"
+#include "layernorm.h"
+#include "domain/models.h"
+#include <sys/wait.h>
+
+static const char hostile_name[] = "a\"b\\c\033[2J\n?\?/*/<script>|`$(x)`\t=cmd\xff";
+
+static char *slurp(const char *path)
+{
+    text_buffer all = {0};
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text_add(&all, "");
+    for (int c; (c = fgetc(file)) != EOF;)
+        text_add_bytes(&all, &(char){(char)c}, 1);
+    fclose(file);
+    return all.bytes;
+}
+
+static char *printed(void **state, const chosen *all, size_t count, choose_look look)
+{
+    const char *path = scratch_path(state, "printed");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(chosen_print(all, count, &look, file));
+    assert_int_equal(fclose(file), 0);
+    return slurp(path);
+}
+
+static chosen hostile(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    const sample_kernel kernel = {hostile_name, 50, 0, 1, 2, 0};
+    result_store *store = sample_store(state, &run);
+    sample_put(&run, &kernel);
+    sample_verdict(&run, "mid", "spike", (case_verdict){VERDICT_CRASHED, false, "\033]0;x\007"},
+                   NAN, NAN);
+    chosen one = sample_choose(store, sample_wanted(85, 768));
+    store_close(store);
+    return one;
+}
+
+static void test_hostile_text(void **state)
+{
+    chosen one = hostile(state);
+    assert_string_equal(kernel_of(one.choice.best), hostile_name);
+    char *shown = printed(state, &one, 1, (choose_look){.format = OUTPUT_TEXT, .explain = true});
+    for (const char *at = shown; *at; at++)
+        assert_true(*at == '\n' || !((unsigned char)*at < 0x20 || *at == 0x7f));
+    free(shown);
+    shown = printed(state, &one, 1, (choose_look){.format = OUTPUT_MARKDOWN, .explain = true});
+    assert_non_null(strstr(shown, "\\<script\\>\\|\\`"));
+    assert_null(strstr(strstr(shown, "| kernel"), " <script"));
+    free(shown);
+    shown = printed(state, &one, 1, (choose_look){.format = OUTPUT_TSV, .explain = true});
+    size_t lines = 0, tabs = 0;
+    for (const char *at = shown; *at; at++) {
+        lines += *at == '\n';
+        tabs += *at == '\t';
+    }
+    assert_int_equal(lines, 1 + SAMPLE_KERNELS + 1);
+    assert_int_equal(tabs, 18 * lines);
+    assert_non_null(strstr(shown, "\treproducible\n"));
+    free(shown);
+    chosen_free(&one);
+}
+
+static void test_json(void **state)
+{
+    chosen one = hostile(state), two[] = {one, one};
+    json_t *json = chosen_json(&one, 1);
+    assert_non_null(json);
+    char *text = json_dumps(json, 0);
+    assert_non_null(text);
+    json_t *again = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(again);
+    assert_string_equal(json_string_value(json_object_get(again, "schema")), "lnbench-choose-1");
+    const json_t *best = json_object_get(again, "best");
+    assert_true(json_is_string(json_object_get(best, "kernel")));
+    assert_true(json_is_object(json_object_get(best, "metrics")));
+    assert_true(json_is_object(json_object_get(best, "speed")));
+    /* sloppy, twin, exact, slow; mid crashed */
+    assert_int_equal(json_array_size(json_object_get(again, "runners_up")), 4);
+    assert_int_equal(json_array_size(json_object_get(again, "others")), 1);
+    assert_int_equal(json_array_size(json_object_get(again, "pareto")), 2);
+    json_decref(again);
+    json_decref(json);
+    free(text);
+    json = chosen_json(two, 2);
+    assert_int_equal(json_array_size(json_object_get(json, "choices")), 2);
+    json_decref(json);
+    one.choice.best = NULL;
+    json = chosen_json(&one, 1);
+    assert_true(json_is_null(json_object_get(json, "best")));
+    json_decref(json);
+    chosen_free(&one);
+}
+
+/* The line of a table that begins with the word. */
+static char *line_of(char *shown, const char *word)
+{
+    char begin[64];
+    snprintf(begin, sizeof begin, "\n%s ", word);
+    char *line = strstr(shown, begin);
+    assert_non_null(line);
+    line[1 + strcspn(line + 1, "\n")] = '\0';
+    return line;
+}
+
+/* The class of each kernel, in brackets where it was not measured; also where there is no room for
+ * every column. */
+static void test_classes(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    result_store *store = sample_store(state, &run);
+    chosen one = sample_choose(store, sample_wanted(85, 768));
+    static const size_t widths[] = {0, 90};
+    for (size_t i = 0; i < 2; i++) {
+        char *shown =
+            printed(state, &one, 1,
+                    (choose_look){.format = OUTPUT_TEXT, .explain = true, .width = widths[i]});
+        char *again = strdup(shown);
+        assert_non_null(strstr(line_of(shown, "exact"), "  row"));
+        assert_non_null(strstr(line_of(again, "mid"), "  (isa)"));
+        free(shown);
+        free(again);
+    }
+    json_t *json = chosen_json(&one, 1);
+    const json_t *others = json_object_get(json, "runners_up");
+    size_t index, rows = 0;
+    json_t *other;
+    json_array_foreach(others, index, other)
+    {
+        const char *class = json_string_value(json_object_get(other, "reproducibility"));
+        bool exact = strcmp(json_string_value(json_object_get(other, "kernel")), "exact") == 0;
+        assert_int_equal(exact, class && strcmp(class, "row") == 0);
+        rows += exact;
+    }
+    assert_int_equal(rows, 1);
+    json_decref(json);
+    chosen_free(&one);
+    store_close(store);
+}
+
+/* Narrow terminals lose the least needed columns, never the kernel or the ratio. */
+static void test_width(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    result_store *store = sample_store(state, &run);
+    chosen one = sample_choose(store, sample_wanted(85, 768));
+    char *shown = printed(state, &one, 1, (choose_look){.format = OUTPUT_TEXT, .width = 70});
+    char *line = strstr(shown, "\nkernel  ") + 1;
+    assert_non_null(strstr(line, "times the best's"));
+    for (char *end; *line && *line != '\n'; line = end + 1) {
+        end = strchr(line, '\n');
+        assert_true(end - line <= 70);
+    }
+    free(shown);
+    chosen_free(&one);
+    store_close(store);
+}
+
+/* A choice of one known kernel for a shape; the name's storage is the caller's. */
+static chosen made(size_t rows, size_t hidden, const char *kernel)
+{
+    chosen one = {.wanted = sample_wanted(rows, hidden)};
+    stored_case *stored = calloc(1, sizeof *stored);
+    one.choice.candidates = calloc(1, sizeof *one.choice.candidates);
+    assert_non_null(stored);
+    assert_non_null(one.choice.candidates);
+    snprintf(stored->key.kernel, sizeof stored->key.kernel, "%s", kernel);
+    one.choice.candidates[0].view.stored = stored;
+    one.choice.best = kernel[0] ? one.choice.candidates : NULL;
+    one.choice.count = 1;
+    return one;
+}
+
+static void made_free(chosen *all, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free((void *)(uintptr_t)all[i].choice.candidates[0].view.stored);
+        free(all[i].choice.candidates);
+    }
+}
+
+/* Writes the table and a main after it, compiles both with warnings as errors, and runs that. */
+static int compiled(void **state, const chosen *all, size_t count, const char *program)
+{
+    text_buffer code = {0};
+    char command[2048];
+    assert_true(chosen_emit_c(all, count, &code));
+    FILE *file = fopen(scratch_path(state, "table.c"), "w");
+    assert_non_null(file);
+    fprintf(file, "%s%s", code.bytes, program);
+    assert_int_equal(fclose(file), 0);
+    text_free(&code);
+    snprintf(command, sizeof command,
+             "cd %s && %s -std=c17 -Wall -Wextra -Wpedantic -Wconversion -Wmissing-prototypes "
+             "-Werror -I %s -o table table.c %s -Wl,-rpath,%s -lm && ./table",
+             (const char *)*state, C_COMPILER, KERNELS_DIRECTORY, LNBENCH_LIBRARY_PATH,
+             LNBENCH_LIBRARY_DIRECTORY);
+    int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Between 64 and 1024 lies 256, between 1 and 100 lies 10. */
+static void test_emitted_ranges(void **state)
+{
+    chosen all[] = {made(100, 1024, "many"), made(1, 1024, "one"),     made(7, 64, "small"),
+                    made(1, 1024, "again"),  made(5000, 1024, "many"), made(3, 300, "")};
+    static const char program[] =
+        "#include <string.h>\n"
+        "static int is(size_t rows, size_t hidden, const char *kernel)\n"
+        "{ return strcmp(layernorm_kernel_for(rows, hidden), kernel) == 0; }\n"
+        "int main(void)\n{\n"
+        "    if (!is(0, 0, \"small\") || !is(SIZE_MAX, 256, \"small\")) return 1;\n"
+        "    if (!is(1, 257, \"one\") || !is(10, 1024, \"one\")) return 2;\n"
+        "    if (!is(11, 1024, \"many\") || !is(SIZE_MAX, SIZE_MAX, \"many\")) return 3;\n"
+        "    if (layernorm_kernels[1].rows_to + 1 != layernorm_kernels[2].rows_from) return 5;\n"
+        "    return sizeof layernorm_kernels / sizeof *layernorm_kernels == 3 ? 0 : 4;\n}\n";
+    size_t count = sizeof all / sizeof *all;
+    assert_int_equal(compiled(state, all, count, program), 0);
+    text_buffer code = {0};
+    assert_false(chosen_emit_c(&all[5], 1, &code)); /* nothing chosen */
+    assert_null(code.bytes);
+    made_free(all, count);
+}
+
+/* The emitted function's answer runs, and gives what that kernel gives. */
+static void test_emitted_runs(void **state)
+{
+    chosen all[] = {made(4, 8, "two_pass_f32_scalar"), made(4, 512, "naive_f32_scalar")};
+    static const char program[] =
+        "#include <layernorm.h>\n#include <string.h>\n"
+        "int main(void)\n{\n"
+        "    enum { HIDDEN = 600 };\n"
+        "    static float x[HIDDEN], y[HIDDEN], z[HIDDEN];\n"
+        "    for (int i = 0; i < HIDDEN; i++) x[i] = (float)(i * i % 97);\n"
+        "    ln_problem problem = {.rows = 1, .hidden = HIDDEN, .convention = "
+        "{.eps_place = LN_EPS_VAR, .eps = 1e-5}};\n"
+        "    ln_tensors tensors = {.x = x, .y = y};\n"
+        "    if (ln_layernorm_with(layernorm_kernel_for(1, HIDDEN), &problem, &tensors) != LN_OK)\n"
+        "        return 1;\n"
+        "    tensors.y = z;\n"
+        "    if (ln_layernorm_with(\"naive_f32_scalar\", &problem, &tensors) != LN_OK) return 2;\n"
+        "    return y[0] < 0 && memcmp(y, z, sizeof y) == 0 ? 0 : 3;\n}\n";
+    assert_int_equal(compiled(state, all, 2, program), 0);
+    made_free(all, 2);
+}
+
+/* Whatever a name is, the compiled literal is that name and nothing of it is code. */
+static void test_emitted_hostile(void **state)
+{
+    chosen one = hostile(state);
+    char program[1024] = "#include <string.h>\nint main(void)\n{\n    static const char name[] = {";
+    for (const char *at = hostile_name; *at; at++)
+        snprintf(program + strlen(program), 16, "(char)%d, ", (unsigned char)*at);
+    strcat(program, "0};\n    return strcmp(layernorm_kernel_for(1, 1), name) != 0;\n}\n");
+    snprintf(one.wanted.convention_label, sizeof one.wanted.convention_label, "*/ #error \\\n?\?/");
+    snprintf(one.evidence.machine.facts[0].value, 64, "*/\n#error x");
+    assert_int_equal(compiled(state, &one, 1, program), 0);
+    chosen_free(&one);
+}
+
+static void test_what_is_asked_for(void **state)
+{
+    (void)state;
+    text_buffer out = {0};
+    choose_wanted wanted = {.budget = {NAN, NAN, NAN, NAN, NAN, false}};
+    budget_words(&wanted, &out);
+    assert_string_equal(out.bytes, "no error budget");
+    text_free(&out);
+    wanted.class = CLASS_FAST;
+    budget_words(&wanted, &out);
+    assert_string_equal(out.bytes, "class fast");
+    text_free(&out);
+    wanted.budget.row_ulp = 4;
+    wanted.budget.kappa = 100;
+    budget_words(&wanted, &out);
+    assert_string_equal(out.bytes, "class fast, row ULP at most 4, rows of kappa to 100");
+    text_free(&out);
+}
+
+/* What can't end a comment, continue its line or make a trigraph is shown as it is. */
+static void test_comments(void **state)
+{
+    (void)state;
+    text_buffer out = {0};
+    emit_comment(&out, "8 times the best peer's, \"x\" < 100 %");
+    assert_string_equal(out.bytes, "8 times the best peer's, \"x\" < 100 %");
+    text_free(&out);
+    emit_comment(&out, "a*/b\\c?\?/d\n\t\x7f\xc3\xa9");
+    assert_string_equal(out.bytes, "a./b.c../d.....");
+    text_free(&out);
+}
+
+static void test_models(void **state)
+{
+    (void)state;
+    size_t count, rows[3];
+    const model_shape *all = models(&count);
+    assert_true(count >= 40);
+    for (size_t i = 0; i < count; i++) {
+        ln_convention convention;
+        assert_true(all[i].hidden % 64 == 0 && all[i].tokens > 0 && all[i].source[0]);
+        assert_true(convention_parse(all[i].convention, &convention, &problem));
+        assert_ptr_equal(model_find(all[i].name, &problem), &all[i]);
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(all[i].name, all[j].name);
+    }
+    const model_shape *xl = model_find("gpt2-xl", &problem);
+    assert_int_equal(xl->hidden, 1600);
+    model_rows(xl, rows);
+    assert_true(rows[0] == 1 && rows[1] == 512 && rows[2] == 8192);
+    model_rows(model_find("vit-b-16", &problem), rows);
+    assert_true(rows[1] == 197 && rows[2] == 8 * 197);
+    assert_null(model_find("gpt2-lx", &problem));
+    assert_int_equal(problem.code, EXIT_CODE_USAGE);
+    assert_non_null(strstr(problem.message, "'gpt2-xl'"));
+    assert_null(model_find("Llama-3-8B", &problem));
+    assert_non_null(strstr(problem.message, "RMSNorm"));
+    assert_null(model_find("", &problem));
+    char large[10001];
+    memset(large, 'x', 10000);
+    large[10000] = '\0';
+    assert_null(model_find(large, &problem));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCRATCH_TEST(test_hostile_text),    SCRATCH_TEST(test_json),
+        SCRATCH_TEST(test_classes),         SCRATCH_TEST(test_width),
+        SCRATCH_TEST(test_emitted_ranges),  SCRATCH_TEST(test_emitted_runs),
+        SCRATCH_TEST(test_emitted_hostile), cmocka_unit_test(test_models),
+        cmocka_unit_test(test_comments),    cmocka_unit_test(test_what_is_asked_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,552 @@
+/* Choosing on synthetic stores with known answers: budgets, ties, kappa, and whose results count.
+ */
+#include "choose_sample.h"
+
+static void expect_best(result_store *store, choose_wanted wanted, const char *kernel)
+{
+    chosen one = sample_choose(store, wanted);
+    assert_string_equal(kernel_of(one.choice.best), kernel);
+    chosen_free(&one);
+}
+
+/* Whether the text for people contains the words. */
+static void expect_said(void **state, const chosen *one, const char *words, bool said)
+{
+    text_buffer out = {0};
+    FILE *file = fopen(scratch_path(state, "out"), "w+");
+    choose_look look = {.format = OUTPUT_TEXT, .explain = true};
+    assert_non_null(file);
+    assert_true(chosen_print(one, 1, &look, file));
+    rewind(file);
+    for (int c; (c = fgetc(file)) != EOF;)
+        text_add_bytes(&out, &(char){(char)c}, 1);
+    fclose(file);
+    if ((strstr(out.bytes, words) != NULL) != said)
+        fail_msg("'%s' is %s:\n%s", words, said ? "missing" : "there", out.bytes);
+    text_free(&out);
+}
+
+static void test_no_budget(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    result_store *store = sample_store(state, &run);
+    chosen one = sample_choose(store, sample_wanted(85, 768));
+    const char *const order[] = {"sloppy", "mid", "twin", "exact", "slow"};
+    assert_int_equal(one.choice.count, 5);
+    assert_string_equal(kernel_of(one.choice.best), "sloppy");
+    assert_string_equal(kernel_of(&one.choice.candidates[3]), order[3]);
+    assert_string_equal(kernel_of(&one.choice.candidates[4]), order[4]);
+    assert_true(fabs(find(&one, "mid")->pair.ratio - 1.5) < 1e-9);
+    assert_true(fabs(find(&one, "exact")->pair.lo - 3) < 1e-9);
+    assert_true(fabs(find(&one, "exact")->pair.hi - 3) < 1e-9);
+    assert_true(find(&one, "sloppy")->pareto && find(&one, "exact")->pareto);
+    assert_false(find(&one, "slow")->pareto);
+    assert_null(one.choice.less_accurate);
+    assert_string_equal(kernel_of(one.choice.most_accurate), "exact");
+    assert_true(one.evidence.same_shape && one.evidence.same_convention);
+    chosen_free(&one);
+    store_close(store);
+}
+
+static void test_budgets(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    result_store *store = sample_store(state, &run);
+    choose_wanted wanted = sample_wanted(85, 768);
+    wanted.budget.row_ulp = 64;
+    expect_best(store, wanted, "sloppy");
+    wanted.budget.row_ulp = 1;
+    expect_best(store, wanted, "exact");
+    wanted.budget.row_ulp = NAN;
+    wanted.budget.ulp = 5; /* ten times the row ULP */
+    expect_best(store, wanted, "exact");
+    wanted.budget.ulp = NAN;
+    wanted.budget.correctly_rounded = 0.6; /* 1 / (1 + row ULP): exact has 2/3 */
+    expect_best(store, wanted, "exact");
+    wanted.budget.correctly_rounded = NAN;
+    wanted.budget.bits = 24.5; /* exact has 25 */
+    expect_best(store, wanted, "exact");
+    wanted.budget.bits = 25.5;
+    expect_best(store, wanted, "(none)");
+    store_close(store);
+}
+
+/* twin takes 2 % more in one round and 2 % less in the next: nobody can tell it from mid. */
+static void test_ties(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    result_store *store = sample_store(state, &run);
+    choose_wanted wanted = sample_wanted(85, 768);
+    wanted.budget.row_ulp = 5;
+    chosen one = sample_choose(store, wanted);
+    const scored_kernel *mid = find(&one, "mid"), *twin = find(&one, "twin");
+    assert_true(mid->fate == FATE_BEST && twin->fate == FATE_TIED);
+    assert_true(find(&one, "exact")->fate == FATE_SLOWER);
+    assert_true(find(&one, "sloppy")->fate == FATE_BUDGET);
+    assert_string_equal(kernel_of(one.choice.less_accurate), "sloppy");
+    assert_true(twin->pair.lo < 1 && twin->pair.ratio > 1 && twin->pair.hi > 1);
+    expect_said(state, &one, "not told apart from it: twin, 1.0", true);
+    expect_said(state, &one, "less accurate: sloppy: error 64", true);
+    chosen_free(&one);
+    store_close(store);
+}
+
+/* Without a common round the intervals decide: those that overlap are tied, and no ratio is shown.
+ */
+static void test_other_rounds(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    result_store *store = sample_store(state, &run);
+    const sample_kernel near = {"near", 105, 0, 1, 2, 0}, far = {"far", 900, 0, 1, 2, 0};
+    const sample_kernel *const both[] = {&near, &far};
+    for (size_t i = 0; i < 2; i++) {
+        sample_describe(&run, both[i]->name);
+        sample_verdict(&run, both[i]->name, "normal", (case_verdict){.kind = VERDICT_OK}, 1, 2);
+        sample_time_in(&run, both[i]->name, both[i]->time, 0, 100);
+    }
+    chosen one = sample_choose(store, sample_wanted(85, 768));
+    assert_string_equal(kernel_of(one.choice.best), "sloppy");
+    assert_true(isnan(find(&one, "near")->pair.ratio) && isnan(find(&one, "far")->pair.ratio));
+    assert_int_equal(find(&one, "near")->fate, FATE_TIED);
+    assert_int_equal(find(&one, "far")->fate, FATE_SLOWER);
+    expect_said(state, &one, "not told apart from it: near, timed in other rounds, more", true);
+    expect_said(state, &one, "not told apart from it: far", false);
+    expect_said(state, &one, "- of its time", false);
+    chosen_free(&one);
+    store_close(store);
+}
+
+/* Errors that print alike are none to choose by: 0.4999 is no better than 0.5, 0.49 is. */
+static void test_same_error(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    result_store *store = sample_store(state, &run);
+    choose_wanted wanted = sample_wanted(85, 768);
+    const sample_kernel alike = {"alike", 310, 0, 0.4999, 1, 0},
+                        better = {"better", 320, 0, 0.49, 1, 0};
+    wanted.budget.row_ulp = 0.5;
+    sample_put(&run, &alike);
+    chosen one = sample_choose(store, wanted);
+    assert_string_equal(kernel_of(one.choice.best), "exact");
+    assert_true(find(&one, "alike")->pareto);
+    assert_null(one.choice.more_accurate);
+    expect_said(state, &one, "more accurate: alike", false);
+    expect_said(state, &one, "none of them is more accurate", true);
+    chosen_free(&one);
+    sample_put(&run, &better);
+    one = sample_choose(store, wanted);
+    assert_string_equal(kernel_of(one.choice.more_accurate), "better");
+    expect_said(state, &one, "more accurate: better: error 0.490 instead of 0.500", true);
+    chosen_free(&one);
+    store_close(store);
+    /* A tie is as accurate where the errors print alike. */
+    assert_int_equal(compare_errors(0.5, 0.4999), 0);
+    assert_true(compare_errors(0.49, 0.5) < 0 && compare_errors(0.5, 0.49) > 0);
+    assert_int_equal(compare_errors(INFINITY, INFINITY), 0);
+    assert_true(compare_errors(1, INFINITY) < 0);
+}
+
+/* From 2^(p-1) row ULP on a kernel is none, whatever the budget, and no best there is either. */
+static void test_no_correct_digit(void **state)
+{
+    static const struct {
+        ln_type dtype;
+        double limit;
+    } types[] = {{LN_F32, 8388608}, {LN_F64, 4503599627370496}, {LN_F16, 1024}, {LN_BF16, 128}};
+    static const char *globs[] = {"garbage", "digit"};
+    const word_list both = {globs, 2};
+    char words[512];
+    for (size_t i = 0; i < 4; i++) {
+        sample_run run = SAMPLE_RUN;
+        result_store *store = sample_store(state, &run);
+        choose_wanted wanted = sample_wanted(85, 768);
+        wanted.kernels = &both;
+        double limit = types[i].limit;
+        const sample_kernel garbage = {"garbage", 10, 0, limit, NAN, 0};
+        const sample_kernel digit = {"digit", 20, 0, limit * 0.99, limit, 0};
+        run.dtype = wanted.dtype = types[i].dtype;
+        sample_put(&run, &garbage);
+        chosen one = sample_choose(store, wanted);
+        assert_null(one.choice.best);
+        assert_null(one.choice.most_accurate);
+        assert_int_equal(find(&one, "garbage")->fate, FATE_FAULT);
+        assert_non_null(strstr(find(&one, "garbage")->reason, "no correct digit"));
+        assert_false(find(&one, "garbage")->pareto);
+        chosen_best_there_is(&one, words, sizeof words);
+        assert_string_equal(words, "no kernel is right and timed there");
+        chosen_free(&one);
+        sample_put(&run, &digit);
+        expect_best(store, wanted, "digit");
+        wanted.budget.proven = true; /* by a bound that promises no digit */
+        wanted.budget.row_ulp = 2 * limit;
+        one = sample_choose(store, wanted);
+        assert_null(one.choice.best);
+        assert_non_null(strstr(find(&one, "digit")->reason, "proves nothing"));
+        expect_said(state, &one, "none", true);
+        chosen_free(&one);
+        store_close(store);
+        assert_int_equal(remove(scratch_path(state, "sample.db")), 0);
+    }
+}
+
+/* Kernels of other parameters are another question, and their rounds are other rounds. */
+static void test_param(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    result_store *store = sample_store(state, &run);
+    choose_wanted wanted = sample_wanted(85, 768);
+    const sample_kernel narrow = {"narrow", 90, 0, 1, 2, 0}, wide = {"wide", 80, 0, 1, 2, 0};
+    run.dtype = wanted.dtype = LN_BF16;
+    run.param = "f32";
+    sample_put(&run, &wide);
+    wanted.param = "bf16";
+    chosen one = sample_choose(store, wanted);
+    assert_false(one.evidence.timed); /* what is timed is of another kind */
+    chosen_free(&one);
+    run.param = "bf16";
+    sample_put(&run, &narrow);
+    one = sample_choose(store, wanted);
+    assert_int_equal(one.choice.count, 1);
+    assert_string_equal(kernel_of(one.choice.best), "narrow");
+    expect_said(state, &one, "85 x 768 bf16, torch", true);
+    chosen_free(&one);
+    wanted.param = "f32";
+    one = sample_choose(store, wanted);
+    assert_int_equal(one.choice.count, 1);
+    assert_string_equal(kernel_of(one.choice.best), "wide");
+    expect_said(state, &one, "85 x 768 bf16, parameters f32, torch", true);
+    chosen_free(&one);
+    store_close(store);
+}
+
+static void test_proven(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    result_store *store = sample_store(state, &run);
+    choose_wanted wanted = sample_wanted(85, 768);
+    wanted.budget.proven = true;
+    wanted.budget.row_ulp = 10;
+    chosen one = sample_choose(store, wanted);
+    assert_string_equal(kernel_of(one.choice.best), "mid");
+    assert_true(find(&one, "twin")->fate == FATE_BUDGET); /* no bound */
+    assert_non_null(strstr(find(&one, "twin")->reason, "proves nothing"));
+    assert_non_null(strstr(find(&one, "slow")->reason, "proves nothing")); /* no claim */
+    assert_string_equal(kernel_of(one.choice.more_accurate), "exact");
+    chosen_free(&one);
+    store_close(store);
+}
+
+static void test_nothing_meets_it(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    result_store *store = sample_store(state, &run);
+    choose_wanted wanted = sample_wanted(85, 768);
+    char words[512];
+    wanted.budget.row_ulp = 0.25;
+    chosen one = sample_choose(store, wanted);
+    assert_null(one.choice.best);
+    chosen_best_there_is(&one, words, sizeof words);
+    assert_non_null(strstr(words, "the best there is, exact, has row ULP 0.500"));
+    chosen_free(&one);
+    store_close(store);
+}
+
+/* At kappa 100 mid has 4 * 100, sloppy 64 * 1e4; twin and exact don't grow. */
+static void test_kappa(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    result_store *store = sample_store(state, &run);
+    choose_wanted wanted = sample_wanted(85, 768);
+    wanted.budget.kappa = 30; /* between decades: rows of 100 decide */
+    wanted.budget.row_ulp = 399;
+    chosen one = sample_choose(store, wanted);
+    assert_null(one.choice.best);
+    assert_true(one.choice.unjudged && find(&one, "mid")->fate == FATE_UNJUDGED);
+    chosen_free(&one);
+    for (size_t i = 0; i < SAMPLE_KERNELS; i++)
+        sample_sweep(&run, &sample_kernels[i]);
+    expect_best(store, wanted, "twin");
+    wanted.budget.row_ulp = 401;
+    one = sample_choose(store, wanted);
+    assert_false(one.choice.unjudged);
+    assert_true(find(&one, "mid")->fate <= FATE_TIED);
+    assert_true(fabs(find(&one, "mid")->row_ulp - 400) < 1e-9);
+    assert_true(find(&one, "mid")->judged_kappa == 100);
+    chosen_free(&one);
+    /* Without a limit a kernel that has no right digit left is none either: 64 * 1e8^2. */
+    wanted.budget.row_ulp = NAN;
+    wanted.budget.kappa = 1e8;
+    one = sample_choose(store, wanted);
+    assert_true(find(&one, "sloppy")->fate == FATE_FAULT);
+    assert_string_equal(kernel_of(one.choice.best), "twin");
+    /* ULPs are kept by case, not by row: the sweep doesn't tell them. */
+    wanted.budget.ulp = 5;
+    chosen_free(&one);
+    one = sample_choose(store, wanted);
+    assert_true(one.choice.unjudged);
+    chosen_free(&one);
+    wanted.budget.kappa = 1e3;
+    for (size_t i = 0; i < SAMPLE_KERNELS; i++)
+        sample_verdict(&run, sample_kernels[i].name, "offset:1e+03",
+                       (case_verdict){.kind = VERDICT_OK}, sample_kernels[i].row_ulp, 1);
+    expect_best(store, wanted, "exact");
+    store_close(store);
+}
+
+static void test_faults(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    result_store *store = sample_store(state, &run);
+    choose_wanted wanted = sample_wanted(85, 768);
+    case_verdict crashed = {VERDICT_CRASHED, false, "SIGSEGV"};
+    case_verdict limited = {VERDICT_INACCURATE, false, "row_ulp 4 is above the limit 1"};
+    case_verdict declared = {VERDICT_WRONG_CLASS, true, ""};
+    case_verdict unsupported = {VERDICT_UNSUPPORTED, false, "no AVX-512 on this CPU"};
+    /* On another input and shape: it is a crash all the same. */
+    run.hidden = 5;
+    sample_verdict(&run, "sloppy", "spike", crashed, NAN, NAN);
+    run.hidden = 768;
+    sample_verdict(&run, "mid", "uniform", limited, 4, 8);
+    sample_verdict(&run, "twin", "huge", declared, 4, 8);
+    sample_verdict(&run, "absent", "normal", unsupported, NAN, NAN);
+    wanted.budget.row_ulp = 100;
+    chosen one = sample_choose(store, wanted);
+    assert_true(find(&one, "sloppy")->fate == FATE_FAULT);
+    assert_non_null(strstr(find(&one, "sloppy")->reason, "crashed(SIGSEGV) on spike, hidden 5"));
+    assert_true(find(&one, "mid")->fate <= FATE_TIED);
+    assert_true(find(&one, "twin")->fate <= FATE_TIED);
+    assert_true(find(&one, "absent")->fate == FATE_UNTIMED);
+    assert_string_equal(find(&one, "absent")->reason, "unsupported(no AVX-512 on this CPU)");
+    chosen_free(&one);
+    sample_verdict(&run, "mid", "offset:50", declared, 4, 8);
+    wanted.budget.kappa = 49;
+    wanted.budget.row_ulp = NAN;
+    one = sample_choose(store, wanted);
+    assert_true(find(&one, "mid")->fate == FATE_SLOWER || find(&one, "mid")->fate == FATE_BEST);
+    chosen_free(&one);
+    wanted.budget.kappa = 50;
+    one = sample_choose(store, wanted);
+    assert_true(find(&one, "mid")->fate == FATE_FAULT);
+    chosen_free(&one);
+    store_close(store);
+}
+
+/* Another CPU, compiler or cache: nothing is known; a CPU without a name is nobody's. */
+static void test_other_machine(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    run.cpu = "that";
+    result_store *store = sample_store(state, &run);
+    chosen one = sample_choose(store, sample_wanted(85, 768));
+    assert_false(one.evidence.timed);
+    assert_int_equal(one.evidence.runs_elsewhere, 1);
+    assert_int_equal(one.evidence.runs_here, 0);
+    assert_int_equal(one.choice.count, 0);
+    chosen_free(&one);
+    choose_wanted wanted = sample_wanted(85, 768);
+    wanted.run = run.id; /* measured just now: it is of this machine */
+    expect_best(store, wanted, "sloppy");
+    store_close(store);
+    machine_facts a = sample_machine("unknown"), b = a;
+    assert_string_equal(machine_difference(&a, &b), "cpu_model");
+    a = sample_machine("x");
+    assert_null(machine_difference(&a, &a));
+}
+
+static void expect_near(result_store *store, size_t rows, size_t hidden, bool near)
+{
+    chosen one = sample_choose(store, sample_wanted(rows, hidden));
+    if (one.evidence.timed != near || (near && one.evidence.same_shape))
+        fail_msg("%zux%zu: %s", rows, hidden, near ? "not near" : "near");
+    chosen_free(&one);
+}
+
+/* 85 x 768 is L2: 522240 of 1048576 bytes. */
+static void test_near_shapes(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    result_store *store = sample_store(state, &run);
+    expect_near(store, 60, 768, true);
+    expect_near(store, 60, 1536, true);
+    expect_near(store, 60, 1537, false); /* more than twice */
+    expect_near(store, 120, 384, true);
+    expect_near(store, 120, 383, false);
+    expect_near(store, 4, 768, false);   /* L1 */
+    expect_near(store, 200, 768, false); /* L3 */
+    run.rows = 4;
+    sample_put(&run, &sample_kernels[1]);
+    expect_near(store, 2, 768, true); /* L1: rows count */
+    expect_near(store, 1, 768, false);
+    choose_wanted wanted = sample_wanted(84, 768); /* of two in reach the nearer one */
+    run.rows = 70;
+    sample_put(&run, &sample_kernels[3]);
+    expect_best(store, wanted, "sloppy");
+    wanted.rows = 71;
+    expect_best(store, wanted, "exact");
+    wanted = sample_wanted(85, 768);
+    wanted.cache = CACHE_COLD;
+    expect_best(store, wanted, "(none)");
+    wanted.cache = CACHE_HOT;
+    wanted.threads = 2;
+    expect_best(store, wanted, "(none)");
+    store_close(store);
+}
+
+/* Times under bert serve torch (same affine form), errors don't; zscore's serve nobody's. */
+static void test_conventions(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    run.convention = "bert";
+    result_store *store = sample_store(state, &run);
+    chosen one = sample_choose(store, sample_wanted(85, 768));
+    assert_true(one.evidence.timed && !one.evidence.same_convention && one.choice.unjudged);
+    assert_null(one.choice.best);
+    chosen_free(&one);
+    run.convention = "torch";
+    run.rows = 18;
+    for (size_t i = 0; i < SAMPLE_KERNELS; i++)
+        sample_verdict(&run, sample_kernels[i].name, "normal", (case_verdict){.kind = VERDICT_OK},
+                       sample_kernels[i].row_ulp, 1);
+    expect_best(store, sample_wanted(85, 768), "sloppy");
+    choose_wanted wanted = sample_wanted(85, 768);
+    CHECK(convention_parse("zscore", &wanted.convention, &problem));
+    snprintf(wanted.convention_label, sizeof wanted.convention_label, "zscore");
+    one = sample_choose(store, wanted);
+    assert_false(one.evidence.timed);
+    chosen_free(&one);
+    store_close(store);
+}
+
+/* Errors at a hidden size within a factor of 2 stand in, the nearest one's; others don't. */
+static void test_near_errors(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    run.convention = "bert"; /* so that the timed cases have no errors under torch */
+    result_store *store = sample_store(state, &run);
+    const size_t sizes[] = {4096, 1100, 1000};
+    run.convention = "torch";
+    for (size_t i = 0; i < 3; i++) {
+        run.hidden = sizes[i];
+        sample_verdict(&run, "mid", "normal", (case_verdict){.kind = VERDICT_OK}, (double)sizes[i],
+                       1);
+        chosen one = sample_choose(store, sample_wanted(85, 768));
+        const scored_kernel *mid = find(&one, "mid");
+        assert_true((mid->fate == FATE_UNJUDGED) == (i == 0));
+        assert_int_equal(mid->judged_hidden, i ? sizes[i] : 0);
+        assert_true(i == 0 || mid->row_ulp == (double)sizes[i]);
+        chosen_free(&one);
+    }
+    store_close(store);
+}
+
+/* The library there is now before others, more kernels before fewer, the latest of equals; errors
+ * of another library's kernel are not this one's. */
+static void test_which_run(void **state)
+{
+    sample_run old = SAMPLE_RUN, new = SAMPLE_RUN;
+    result_store *store = sample_store(state, &old);
+    choose_wanted wanted = sample_wanted(85, 768);
+    new.store = store;
+    sample_begin(&new);
+    sample_put(&new, &sample_kernels[4]);
+    expect_best(store, wanted, "sloppy"); /* five kernels against one */
+    new.hash = "bbbb";
+    sample_begin(&new);
+    sample_put(&new, &sample_kernels[3]);
+    const char *now[] = {"plug", "bbbb"}, *later[] = {"cccc"};
+    word_list libraries = {now, 2}, later_libraries = {later, 1};
+    wanted.libraries = &libraries;
+    expect_best(store, wanted, "exact");
+    wanted.budget.kappa = 10;
+    for (size_t i = 0; i < SAMPLE_KERNELS; i++)
+        sample_sweep(&old, &sample_kernels[i]);
+    chosen one = sample_choose(store, wanted);
+    assert_true(one.choice.unjudged && one.evidence.same_library);
+    chosen_free(&one);
+    wanted.libraries = &later_libraries;
+    one = sample_choose(store, wanted);
+    assert_false(one.evidence.same_library);
+    chosen_free(&one);
+    wanted = sample_wanted(85, 768);
+    const char *globs[] = {"tw*", "e?act"};
+    word_list list = {globs, 2};
+    wanted.kernels = &list;
+    expect_best(store, wanted, "twin");
+    wanted.run = new.id;
+    expect_best(store, wanted, "exact");
+    store_close(store);
+}
+
+/* One process of an interrupted run has no interval: it is measured again. */
+static void test_one_process(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    result_store *store;
+    CHECK(store_open(scratch_path(state, "one.db"), STORE_WRITE, &store, &problem));
+    run.store = store;
+    sample_begin(&run);
+    case_key key = sample_key(&run, "mid", "normal");
+    for (unsigned i = 0; i < 4; i++) {
+        timed_repetition repetition = {7, i, 0, 100, 150, 150};
+        CHECK(store_put_repetition(store, run.id, &key, &repetition, &problem));
+    }
+    chosen one = sample_choose(store, sample_wanted(85, 768));
+    assert_false(one.evidence.timed);
+    chosen_free(&one);
+    timed_repetition other = {8, 0, 0, 100, 150, 150};
+    CHECK(store_put_repetition(store, run.id, &key, &other, &problem));
+    one = sample_choose(store, sample_wanted(85, 768));
+    assert_true(one.evidence.timed);
+    chosen_free(&one);
+    store_close(store);
+}
+
+static void test_empty_store(void **state)
+{
+    result_store *store;
+    CHECK(store_open(scratch_path(state, "empty.db"), STORE_WRITE, &store, &problem));
+    chosen one = sample_choose(store, sample_wanted(85, 768));
+    assert_false(one.evidence.timed);
+    assert_int_equal(one.choice.count, 0);
+    assert_null(one.choice.best);
+    chosen_free(&one);
+    store_close(store);
+}
+
+static void test_rows_to_time(void **state)
+{
+    (void)state;
+    machine_facts machine = sample_machine("this");
+    assert_int_equal(rows_to_time(512, 768, LN_F32, &machine), 512);
+    /* 256 MiB of x and y */
+    assert_int_equal(rows_to_time(SIZE_MAX / 65536, 8192, LN_F32, &machine), 4096);
+    machine.l3_bytes = 128u << 20;
+    assert_int_equal(rows_to_time(1u << 20, 8192, LN_F32, &machine), 8192);
+    assert_int_equal(rows_to_time(5, (size_t)1 << 30, LN_F32, &machine), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCRATCH_TEST(test_no_budget),
+        SCRATCH_TEST(test_budgets),
+        SCRATCH_TEST(test_ties),
+        SCRATCH_TEST(test_other_rounds),
+        SCRATCH_TEST(test_same_error),
+        SCRATCH_TEST(test_no_correct_digit),
+        SCRATCH_TEST(test_param),
+        SCRATCH_TEST(test_proven),
+        SCRATCH_TEST(test_nothing_meets_it),
+        SCRATCH_TEST(test_kappa),
+        SCRATCH_TEST(test_faults),
+        SCRATCH_TEST(test_other_machine),
+        SCRATCH_TEST(test_near_shapes),
+        SCRATCH_TEST(test_conventions),
+        SCRATCH_TEST(test_near_errors),
+        SCRATCH_TEST(test_which_run),
+        SCRATCH_TEST(test_one_process),
+        SCRATCH_TEST(test_empty_store),
+        cmocka_unit_test(test_rows_to_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,96 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
+# The answer that a run ends with: its size, its columns, and that its sentences say what the table
+# says. The run is a published one, read back: nothing is measured here.
+raw=$(printf '%s\n' "$(dirname "$(readlink -f "$0")")"/../../../results/published/*/run.jsonl.xz |
+    tail -1)
+. "$(dirname "$0")/cli_common.sh" "$@"
+command -v xz >/dev/null || { echo "xz is not installed: not checked"; exit 77; }
+xz -dc "$raw" >run.jsonl
+accepted "the published run" 0 import run.jsonl --db p.db
+
+widest() { LC_ALL=C.UTF-8 wc -L <"$1"; }
+fits() { # FILE LINES COLUMNS
+    if [ "$(wc -l <"$1")" -gt "$2" ] || [ "$(widest "$1")" -gt "$3" ]; then
+        cat "$1"
+        false
+    fi
+}
+answer() { run_it report --no-charts --db p.db "$@"; }
+rows() { sed -n '/ kernel /,/copy, GB/p' out | sed '1d;$d'; }
+
+answer
+cp out short
+check "a pipe: 45 lines of 100 columns" fits short 45 100
+check "at most 12 kernels" is "$(($(rows | wc -l) <= 12))" 1
+for word in fused naive two_pass welford oneDNN PyTorch 'copy, GB/s'; do
+    check "the table has $word" has short "$word"
+done
+check "the key shape is a column" has short ' L2 768 '
+check "what was measured" has short '^[0-9]+ kernels, [0-9]+ shapes timed, [0-9]+ cases judged; '
+
+# The figures of the first sentence are those of the row that it speaks of.
+agrees() { # FILE
+    local row name times worst sentence
+    row=$(grep '^take ' "$1")
+    name=$(echo "$row" | awk '{ print $2 }')
+    # from the right: extremes, worst, ordinary, x oneDNN
+    worst=$(echo "$row" | sed -E 's/ +(ok|[0-9]+ wrong)$//' | awk '{ print $NF }')
+    times=$(echo "$row" | sed -E 's/ +(ok|[0-9]+ wrong)$//' | awk '{ print $(NF - 2) }')
+    sentence=$(sed -n '/^Take /,/^[^ ]*_/p' "$1" | tr -s '\n ' ' ')
+    [[ $sentence == "Take ${name%%_*}"*": $times times as fast as oneDNN"* &&
+        $sentence == *"at most $worst row ULP on all "* ]] ||
+        { echo "'$row' is not '$sentence'"; false; }
+}
+check "sentence and table agree" agrees short
+sed 's/: [0-9.]* times as fast as oneDNN/: 99 times as fast as oneDNN/' short >wrong
+check "another speed would be seen" eval '! agrees wrong'
+sed 's/at most [0-9.]* row ULP on all/at most 99 row ULP on all/' short >wrong
+check "another error would be seen" eval '! agrees wrong'
+
+answer --all
+check "--all: every kernel" is "$(($(rows | wc -l) > 70))" 1
+answer --top 5
+check "--top 5" is "$(rows | wc -l)" 5
+answer --sort name
+check "--sort name" is "$(rows | cut -c11-25)" "$(rows | cut -c11-25 | LC_ALL=C sort)"
+answer --baseline 1
+check "--baseline: a column" has out ' change '
+check "--baseline: a run has not changed since itself" hasnt <(rows) '[+-][0-9]+ %'
+refused "an order that is none" 2 "invalid --sort 'size'" report --no-charts --db p.db --sort size
+refused "no such baseline" 7 "77: no run of this number" report --no-charts --db p.db --baseline 77
+answer --format csv
+check "CSV: a line a case" is "$(($(wc -l <out) > 20000))" 1
+check "CSV: its head" has out '^kernel,convention,input,rows,hidden,'
+
+run_it compare 1 1 --db p.db
+check "compare: 45 lines of 100 columns" fits out 45 100
+check "compare: the rest is one option away" has out ' more pairs \(--all shows them\)$'
+run_it compare 1 1 --db p.db --all
+check "compare --all" is "$(($(wc -l <out) > 100))" 1
+
+# Views: one line of SQL answers a question.
+sql() { "$binaries/run_sql" p.db "$1"; }
+check "the view speeds has every timed case" is "$(sql 'SELECT count(*) FROM speeds')" \
+    "$(sql 'SELECT count(DISTINCT case_id) FROM repetitions')"
+check "the faster copy has all of a copy's speed" is \
+    "$(sql "SELECT max(copy_share) FROM speeds WHERE kernel LIKE 'roof_copy%'")" 1.0
+check "the view errors has every judged case" is "$(sql 'SELECT count(*) FROM errors')" \
+    "$(sql 'SELECT count(*) FROM accuracies')"
+check "the view verdicts counts them" is "$(sql 'SELECT sum(cases) FROM verdicts')" \
+    "$(sql 'SELECT count(*) FROM errors')"
+
+# A terminal: columns are dropped, lines never folded.
+if command -v script >/dev/null; then
+    for columns in 80 100 160; do
+        COLUMNS=$columns LC_ALL=C.UTF-8 script -qec \
+            "$(printf '%q ' "$lnbench" report --no-charts --db p.db)" /dev/null </dev/null 2>&1 |
+            tr -d '\r' >out
+        check "$columns columns" fits out 50 "$columns"
+        check "$columns columns: a kernel is a line" is "$(grep -c '^take ' out)" 1
+        check "$columns columns: its error" has out '^take .* 2\.[0-9]'
+    done
+else
+    echo "not checked: script (util-linux) is not installed"
+fi
+finish

@@ -1,0 +1,119 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets code
+# choose: what is wrong with a request, measuring only what is lacking, budgets nothing meets.
+. "$(dirname "$0")/cli_common.sh" "$@"
+few=(--db c.db --kernels 'naive_f32_scalar,two_pass_f32_scalar' --time 0.1)
+
+refused "for what?" 2 '--shapes ROWSxHIDDEN' choose
+refused "a shape that is none" 2 "shape '7by8'" choose --shape 7by8
+refused "a model with a slip" 2 "unknown model 'gpt2-lx': near it are 'gpt2-xl'" choose --model gpt2-lx
+refused "a model without LayerNorm" 2 'RMSNorm' choose --model llama-3-8b
+refused "tokens without a model" 2 '--tokens goes with --model' choose --shape 1x8 --tokens 3
+refused "tokens that are none" 2 '--tokens -3' choose --model gpt2 --tokens -3
+refused "proven, but how much?" 2 '--max-row-ulp' choose --shape 1x8 --proven
+refused "kappa below 1" 2 '--kappa 0.5' choose --shape 1x8 --kappa 0.5
+refused "a share above 1" 2 'correctly-rounded 99' choose --shape 1x8 --correctly-rounded 99
+refused "stored and fresh" 2 'exclude each other' choose --shape 1x8 --stored --fresh
+refused "another language" 2 '--emit rust' choose --shape 1x8 --emit rust
+refused "another format" 2 '--format xml' choose --shape 1x8 --format xml
+refused "another dtype" 2 '--dtypes f17: f32, f64' choose --shape 1x8 --dtype f17 --db c.db
+refused "another parameter type" 2 '--param f17: f32, f64' choose --shape 1x8 --param f17 --db c.db
+refused "two conventions" 2 'one was expected' choose --shape 1x8 --convention torch,bert
+refused "no database, and none wanted" 7 'nothing like 4x64 f32, torch was timed' \
+    choose --shape 4x64 --db none.db --stored
+check "--stored made no database" test ! -e none.db
+echo "no database" >bad.db
+refused "no database but a text" 7 'bad.db' choose --shape 4x64 --db bad.db
+
+# Nothing is stored: it measures, once; the second time it reads.
+run_it choose --shape 4x64 "${few[@]}"
+check "measured: exit code" is "$code" 0
+check "measured: says so" has out '^measured now: run 1'
+check "measured: an answer" has out '^use (naive|two_pass)_f32_scalar: '
+check "measured: kappa was not asked for" has out '--kappa K'
+accepted "stored" 0 choose --shape 4x64 "${few[@]}"
+check "stored: says so" has out '^from what is stored of this machine: run 1'
+check "stored: the library is the same" has out 'as it is now'
+check "no colour in a file" hasnt out $'\033'
+run_it choose --shape 3x64 "${few[@]}"
+check "a near shape is an estimate" has out '^an estimate: timed at 4 x 64'
+accepted "runs so far" 0 list runs --db c.db
+check "one run" lines out 2
+
+# Rows of kappa 1e4 were not judged: only that is added, and nothing timed again.
+run_it choose --shape 4x64 --kappa 1e4 --max-row-ulp 1e6 --explain "${few[@]}"
+check "kappa: exit code" is "$code" 0
+check "kappa: the better of the two" has out '^use two_pass_f32_scalar'
+check "kappa: why the other lost" has out '^naive_f32_scalar .*(no correct digit|inaccurate|wrong-class)'
+accepted "runs so far" 0 list runs --json --db c.db
+check "the second run timed nothing" is "$(value 1.repetitions out)" 0
+
+# Stored, but of no run at all, or of another machine: what there is, and what would help.
+cp c.db vacant.db
+"$binaries/run_sql" vacant.db 'PRAGMA foreign_keys = ON; DELETE FROM runs'
+refused "no runs" 7 'nothing like 4x64 f32, torch was timed on this machine \(0 runs of it, 0 of others\): without --stored' \
+    choose --shape 4x64 --stored --db vacant.db
+cp c.db other.db
+"$binaries/run_sql" other.db "UPDATE facts SET value = 'another CPU' WHERE name = 'cpu_model'"
+refused "no run of this machine" 7 '\(0 runs of it, 2 of others\)' choose --shape 4x64 --stored --db other.db
+run_it choose --shape 4x64 --db other.db --kernels 'naive_f32_scalar,two_pass_f32_scalar' --time 0.1
+check "no run of this machine: measured" has out '^measured now: run 3'
+refused "a directory that can't be" 7 "no directory '/proc/nowhere'" choose --shape 4x64 \
+    --db /proc/nowhere/c.db --time 0.1
+refused "more threads than CPUs" 7 '--threads 4000: this process may run on [0-9]+ CPU' choose \
+    --shape 4x64 --threads 4000 "${few[@]}"
+refused "a kappa that bf16 can't have" 2 'bf16 can realise kappa from 1 to 1000' choose --shape 4x64 \
+    --dtype bf16 --kappa 1e4 --db b.db --kernels 'two_pass_bf16_scalar' --time 0.1
+refused "kernels that are none" 2 "no kernel matches 'nothing'" choose --shape 4x64 --kernels nothing \
+    --db k.db
+for budget in '--max-ulp 0.4' '--correctly-rounded 1' '--bits 60' '--max-row-ulp 0.4 --proven'; do
+    # shellcheck disable=SC2086
+    refused "nothing meets $budget" 5 'the best there is, (two_pass|naive)_f32_scalar, has' choose \
+        --shape 4x64 --json $budget "${few[@]}"
+    check "nothing meets $budget: best is null" is "$(value best out)" null
+done
+
+# Another type, several shapes at once, a cold cache.
+typed=(--db b.db --dtype bf16 --kernels 'two_pass_bf16_scalar,shifted_two_mean_fused_bf16_scalar' --time 0.1)
+run_it choose --shape 4x64,2x96 --kappa 100 --max-row-ulp 0.51 --json "${typed[@]}"
+check "bf16: exit code" is "$code" 0
+check "bf16: two answers" is "$(value choices out)" 2
+check "bf16: the type" is "$(value choices.0.best.dtype out)" bf16
+accepted "bf16, stored" 0 choose --shape 4x64,2x96 --kappa 100 --max-row-ulp 0.51 --stored "${typed[@]}"
+check "bf16, stored: two answers" is "$(grep -c '^use ' out)" 2
+refused "parameters that no kernel asked for has" 2 'no kernel of --kernels has f32 parameters: choose their type with --param' \
+    choose --shape 4x64 --param f32 "${typed[@]}"
+run_it choose --shape 4x64 --dtype bf16 --param f32 --json --db b.db --time 0.1 \
+    --kernels 'shifted_two_mean_fused_bf16_scalar,shifted_two_mean_fused_bf16_param_f32_scalar'
+check "f32 parameters: exit code" is "$code" 0
+check "f32 parameters: the kernel" is "$(value best.kernel out)" shifted_two_mean_fused_bf16_param_f32_scalar
+check "f32 parameters: no other" is "$(value runners_up out)" 0
+check "f32 parameters: said so" is "$(value param out)" f32
+run_it choose --shape 4x64 --cache cold --json "${few[@]}"
+check "cold: exit code" is "$code" 0
+check "cold: measured so" is "$(value best.cache out)" cold
+
+refused "an impossible budget" 5 'nothing meets the budget: the best there is, [a-z_0-9]+, has row ULP' \
+    choose --shape 4x64 --max-row-ulp 0.01 --json "${few[@]}"
+check "an impossible budget: best is null" is "$(value best out)" null
+refused "an impossible budget as C" 5 'nothing meets' choose --shape 4x64 --max-row-ulp 0.01 --emit c "${few[@]}"
+check "an impossible budget: no C" lines out 0
+
+accepted "JSON" 0 choose --shape 4x64 --json "${few[@]}"
+check "JSON: schema" is "$(value schema out)" lnbench-choose-1
+check "JSON: best has a time" has out '"time_ns": [0-9]'
+check "JSON: runners_up" is "$(value runners_up out)" 1
+accepted "TSV" 0 choose --shape 4x64 --format tsv "${few[@]}"
+check "TSV: headings and two kernels" lines out 3
+accepted "Markdown" 0 choose --shape 4x64 --format markdown "${few[@]}"
+check "Markdown: a table" has out '^\| kernel'
+accepted "C" 0 choose --shape 4x64 --emit c "${few[@]}"
+check "C: the table" has out 'layernorm_kernel_for'
+run_it choose --model gpt2-xl --tokens 2 --format tsv "${few[@]}"
+check "a model: exit code" is "$code" 0
+check "a model: its shape" has out '^2	1600	'
+accepted "models" 0 list models
+check "models: GPT-2 XL" has out '^gpt2-xl .* 1600 +1024  torch'
+accepted "models as JSON" 0 list models --json
+check "models as JSON: a name" is "$(value 0.name out)" gpt2
+finish

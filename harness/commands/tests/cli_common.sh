@@ -1,0 +1,97 @@
+# shellcheck shell=bash disable=SC2034
+# Sourced by the tests of the command line, which CTest starts as
+#     bash cli_NAME_test.sh BINARIES LIBRARIES
+# the directories of lnbench and its test programs, and of its plugins. Every check that fails says
+# which it was and what was seen; the exit status is the number of them, at most 100.
+set -u
+binaries=$(readlink -f -- "${1:?usage: $0 BINARIES LIBRARIES}")
+libraries=$(readlink -f -- "${2:?usage: $0 BINARIES LIBRARIES}")
+lnbench=$binaries/lnbench
+scratch=$(mktemp -d) || exit 1
+checks=0
+failures=0
+code=0
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+unset LN_DISABLE_ISA LNBENCH_WORKER LNBENCH_LIBRARY LNBENCH_PLOTS LNBENCH_WORKER_STDERR
+export LNBENCH_PEERS=0 # what is found on this machine has a test of its own
+
+failed() {
+    failures=$((failures + 1))
+    echo "FAILED: $*"
+    echo "  exit code $code; standard output:"
+    head -c 3000 out | sed 's/^/  | /'
+    echo "  standard error:"
+    head -c 3000 err | sed 's/^/  ! /'
+}
+
+# Long runs tell their progress, a line every ten seconds, in err.
+without_progress() { sed -i '/^lnbench: [0-9]* %, [0-9]* s left: /d' err; }
+
+# run_it ARGUMENT...: lnbench with them; $code, and the files out and err.
+run_it() {
+    timeout 120 "$lnbench" "$@" >out 2>err </dev/null
+    code=$?
+    without_progress
+}
+
+# check LABEL COMMAND...: the command must succeed.
+check() {
+    local label=$1
+    shift
+    checks=$((checks + 1))
+    "$@" >check.out 2>&1 || {
+        failed "$label"
+        sed 's/^/  > /' check.out | head -20
+    }
+}
+
+has() { grep -Eq -- "$2" "$1"; }
+hasnt() { ! grep -Eq -- "$2" "$1"; }
+lines() { [ "$(wc -l <"$1")" -eq "$2" ]; }
+is() { [ "$1" = "$2" ] || { echo "'$1' is not '$2'"; false; }; }
+
+# accepted LABEL CODE ARGUMENT...: ends with that code and without a word on standard error.
+accepted() {
+    local label=$1 wanted=$2
+    shift 2
+    run_it "$@"
+    check "$label: exit code $wanted" is "$code" "$wanted"
+    check "$label: nothing on standard error" lines err 0
+}
+
+# refused LABEL CODE PATTERN ARGUMENT...: ends with that code and one line that has the pattern.
+refused() {
+    local label=$1 wanted=$2 pattern=$3
+    shift 3
+    run_it "$@"
+    check "$label: exit code $wanted" is "$code" "$wanted"
+    check "$label: one line on standard error" lines err 1
+    check "$label: the line says /$pattern/" has err "^lnbench: .*($pattern)"
+}
+
+# json LABEL KIND: `out` is strict JSON with the keys of its kind.
+json() { check "$1: strict JSON with its keys" "$binaries/json_check" "$2" out; }
+
+# value PATH FILE: what stands at a path such as 0.verdict of a JSON file.
+value() { "$binaries/json_check" get "$1" "$2"; }
+
+# formats LABEL ARGUMENT...: the four of --format, left in files of their names.
+formats() {
+    local label=$1 format
+    shift
+    for format in text markdown tsv json; do
+        accepted "$label --format $format" 0 "$@" --format $format
+        cp out $format
+    done
+    check "$label: Markdown has a table" has markdown '^\| ---'
+    check "$label: TSV is all one table" \
+        is "$(awk -F'\t' 'NR == 1 { n = NF } NF != n' tsv | wc -l)" 0
+    check "$label: TSV has lines" is "$(($(wc -l <tsv) > 1))" 1
+    check "$label: JSON" value "" json
+}
+
+finish() {
+    echo "$checks checks, $failures failed"
+    exit $((failures < 100 ? failures : 100))
+}

@@ -1,0 +1,44 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets code, binaries and lnbench
+# The corpus of results/worst: every file reads, names a kernel of the table, and what was found stays
+# within what is proven. A find that comes out otherwise, because its kernel was changed, is told and
+# no failure: the command in the file's head hunts anew.
+corpus=$(readlink -f -- "$(dirname "$0")/../../../results/worst") # before the directory changes
+. "$(dirname "$0")/cli_common.sh" "$@"
+
+changed=0
+absent=0
+finds=0
+for file in "$corpus"/*.txt; do
+    name=${file##*/}
+    run_it replay --from "$file" --json
+    case $code in
+    0) ;;
+    1) changed=$((changed + 1)) && echo "changed: $name: $(sed -n '3s/^# //p' "$file")" ;;
+    4) absent=$((absent + 1)) ;; # its ISA
+    *)
+        failed "$name replays"
+        continue # there is nothing to look at
+        ;;
+    esac
+    count=$(value "" out)
+    [[ $count =~ ^[0-9]+$ ]] || count=0 # what is no JSON is described
+    check "$name: finds" test "$count" -ge 1
+    for ((i = 0; i < count; i++)); do
+        finds=$((finds + 1))
+        check "$name: within what is proven: $(value "$i.now.verdict" out)" \
+            grep -Eq '^(ok|ok \(no bound\)(\(no claim for [0-9]+ of [0-9]+ rows\))?|inaccurate \(declared\)|unsupported.*|skipped.*)$' <(value "$i.now.verdict" out)
+    done
+done
+check "there is a corpus" test "$finds" -gt 20
+check "it is small" test "$(cat "$corpus"/*.txt | wc -c)" -lt 2000000
+# Each kernel of ours has a row of its own, whether this CPU can run it or not.
+accepted "the kernels" 0 list kernels --format tsv
+while read -r kernel; do
+    check "a find of $kernel: results/worst/every.sh makes one" grep -q "^kernel $kernel$" "$corpus"/*.txt
+done < <(awk -F '\t' '$11 == "builtin" { print $1 }' out)
+for type in f32 f64 bf16 f16; do
+    check "rows of $type" grep -q "^dtype $type$" "$corpus"/*.txt
+done
+echo "$finds finds; changed files: $changed; without their ISA here: $absent"
+finish

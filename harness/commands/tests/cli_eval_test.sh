@@ -1,0 +1,303 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
+# eval: a user's tensors in, metrics and a .npy out.
+. "$(dirname "$0")/cli_common.sh" "$@"
+
+npy() { "$binaries/npy_tool" make "$@"; }
+printed() { "$binaries/npy_tool" print "$1" "$2"; }
+
+# Document 003, whose tensor is 1 to 24: it prints -1.1619, -0.3873, 0.3873, 1.1619 for each row.
+npy x.npy '<f4' '(2, 3, 4)' 1:1
+npy one.npy '<f4' '(1,)' 1
+npy zero.npy '<f4' '(1,)' 0
+{
+    echo '<f4 (2, 3, 4)'
+    for _ in 1 2 3 4 5 6; do printf '%s\n' -1.1619 -0.3873 0.3873 1.1619; done
+} >document
+for way in --reference '--kernel two_pass_f32_scalar'; do
+    # shellcheck disable=SC2086
+    accepted "document 003, $way" 0 eval --x x.npy --gamma one.npy --beta zero.npy \
+        --convention scalar-std $way --out y.npy
+    printed y.npy '%.4f' >y.txt
+    check "document 003, $way: its digits and shape" diff document y.txt
+    check "document 003, $way: said where it went" has out '^written +y.npy$'
+done
+# Its NumPy line prints eight digits: -1.161885 -0.38728833 0.38730833 1.161905.
+accepted "document 003, NumPy" 0 eval --x x.npy --gamma one.npy --beta zero.npy \
+    --convention numpy-quotient --reference --out q.npy
+printed q.npy '%.6f' | sed -n 2,5p >q.txt
+check "document 003, NumPy: its digits" diff q.txt <(printf '%s\n' -1.161885 -0.387288 0.387308 1.161905)
+# Under torch's convention the same rows are others: 1.3416, 0.4472 (ddof 0).
+accepted "document 003, tinyllm" 0 eval --x x.npy --convention tinyllm --reference --out t.npy
+printed t.npy '%.4f' >t.txt
+check "document 003, tinyllm: other digits" has t.txt '^1\.3416$'
+
+metrics='ulp_max ulp_mean ulp_rms ulp_p50 ulp_p90 ulp_p99 ulp_bias row_ulp_max row_ulp_mean
+    row_ulp_proven norm_max rel_l2 correctly_rounded bits mean_ulp_max rstd_ulp_max kappa_max
+    mismatches exact_zeros worst verdict'
+npy gamma.npy '<f4' '(4,)' 0.5:0.25
+npy beta.npy '<f8' '(4,)' -1:0.5
+npy tenths4.npy '<f4' '(4,)' 0.1:1
+accepted "a kernel" 0 eval --x x.npy --gamma gamma.npy --beta beta.npy --kernel two_pass_f32_scalar
+for metric in $metrics; do
+    check "a kernel: $metric" has out "^$metric +[^ ]"
+done
+check "a kernel: statistics judged" has out '^rstd_ulp_max +[0-9]'
+check "a kernel: worst element as hex floats" has out 'worst +row [0-9]+, column [0-9]+: -?0x.*exactly -?0x'
+check "a kernel: no nan is shown" hasnt out ' -?nan$'
+
+# f8 whose every value is an f32 gives the same bits; the reference is always correctly rounded.
+npy x8.npy '<f8' '(2, 3, 4)' 1:1
+for input in x x8; do
+    accepted "$input" 0 eval --x $input.npy --convention tinyllm --kernel two_pass_f32_scalar \
+        --out from_$input.npy
+done
+check "f8 as f4: the same bits" cmp from_x.npy from_x8.npy
+accepted "the reference" 0 eval --x x.npy --convention tinyllm --reference --json
+check "the reference: how it decided" is \
+    "$(value certified.fast out) $(value certified.exact out) $(value certified.elements out)" "24 0 24"
+check "the reference: correctly rounded" is "$(value metrics.correctly_rounded out)" 1.0
+
+# Ties are ties in every type: no element but is midway between two numbers, and decided exactly.
+for type in f32 f64 bf16 f16; do
+    accepted "ties in $type" 0 eval --input ties --shape 8x64 --convention eps=0,affine=vector \
+        --kernel two_pass_${type}_scalar --json
+    check "ties in $type: all of them" is \
+        "$(value certified.exact out) $(value certified.elements out)" "512 512"
+    check "ties in $type: half an ulp" is "$(value metrics.ulp_p50 out) $(value metrics.ulp_max out)" "0.5 0.5"
+done
+
+npy row.npy '<f4' '(4,)' 1:1
+accepted "1-D" 0 eval --x row.npy --convention tinyllm --kernel two_pass_f32_scalar --out row_y.npy
+check "1-D: one row" has out ': 1 x 4, tinyllm$'
+printed row_y.npy '%.4f' >row.txt
+check "1-D: the shape" has row.txt '^<f4 \(4,\)$'
+
+# The sum of both is what is normalised.
+npy rest.npy '<f4' '(4,)' 5 0 0 1
+npy sum.npy '<f4' '(4,)' 6 2 3 5
+for way in --reference '--kernel shifted_two_mean_fused_f32_scalar'; do
+    # shellcheck disable=SC2086
+    {
+        accepted "residual, $way" 0 eval --x row.npy --residual rest.npy --convention tinyllm \
+            $way --out with.npy
+        accepted "the sum, $way" 0 eval --x sum.npy --convention tinyllm $way --out of_sum.npy
+    }
+    check "residual, $way: added" cmp with.npy of_sum.npy
+done
+accepted "residual: a kernel" 0 eval --x x.npy --residual x.npy --convention tinyllm \
+    --kernel shifted_two_mean_fused_f32_scalar
+
+# An output made elsewhere.
+accepted "--y: the reference's own" 0 eval --x x.npy --y t.npy --convention tinyllm --max-row-ulp 0.5
+run_it eval --x x.npy --y t.npy --convention ddof=1,eps=1e-5@var,affine=none --max-row-ulp 1000
+check "--y: another convention's: exit code" is "$code" 5
+check "--y: another convention's: verdict" has out "inaccurate\(row 0: nearer to ddof=0"
+npy wrong.npy '<f4' '(2, 3, 4)' nan:0
+run_it eval --x x.npy --y wrong.npy --convention tinyllm --json
+check "--y of NaN: exit code" is "$code" 5
+check "--y of NaN: verdict" is "$(value verdict out)" wrong-class
+
+# An output has no bound of its own, and is held to any order of summation: garbage is inaccurate,
+# what an honest kernel made is not, and where no order keeps a digit nothing is said.
+numbers() { # SEED COUNT: in [-2, 2)
+    awk -v state="$1" -v count="$2" 'BEGIN {
+        for (i = 0; i < count; i++) {
+            state = (state * 16807) % 2147483647
+            printf "%.6f ", state / 2147483647 * 4 - 2
+        }
+    }'
+}
+bits() { numbers "$1" "$2" | awk '{ for (i = 1; i <= NF; i++) printf "%d ", ($i < 0 ? 49152 : 16384) + ($i * 512) % 512 }'; }
+beyond='inaccurate\(row [0-9]+: (beyond any order of summation|nearer to ddof=1)'
+plain=tinyllm
+# shellcheck disable=SC2046
+{
+    npy rows.npy '<f4' '(9, 256)' $(numbers 1 2304)
+    npy random.npy '<f4' '(9, 256)' $(numbers 2 2304)
+    npy rows64.npy '<f8' '(9, 256)' $(numbers 1 2304)
+    npy random64.npy '<f8' '(9, 256)' $(numbers 2 2304)
+    npy rows16.npy '<f2' '(9, 256)' $(bits 1 2304)
+    npy random16.npy '<f2' '(9, 256)' $(bits 2 2304)
+    npy rowsb.npy '<u2' '(9, 256)' $(bits 1 2304)
+    npy randomb.npy '<u2' '(9, 256)' $(bits 2 2304)
+}
+npy zeros.npy '<f4' '(9, 256)' 0:0
+garbage() { # LABEL TYPE X Y CONVENTION
+    run_it eval --dtype "$2" --x "$3" --y "$4" --convention "$5"
+    check "--y, $1: exit code" is "$code" 5
+    check "--y, $1: verdict" has out "$beyond"
+}
+garbage "random numbers" f32 rows.npy random.npy $plain
+garbage "random numbers in f64" f64 rows64.npy random64.npy $plain
+garbage "random numbers in f16" f16 rows16.npy random16.npy $plain
+garbage "random numbers in bf16" bf16 rowsb.npy randomb.npy $plain
+garbage "zeros" f32 rows.npy zeros.npy $plain
+garbage "x itself" f32 rows.npy rows.npy $plain
+accepted "the other divisor" 0 eval --x rows.npy --convention ddof=1,eps=1e-5@var,affine=none --reference \
+    --out other.npy
+garbage "the other divisor" f32 rows.npy other.npy $plain
+accepted "the other eps" 0 eval --x rows.npy --convention eps=1e-3@var,affine=none --reference --out other.npy
+garbage "the other eps" f32 rows.npy other.npy $plain
+accepted "right" 0 eval --x rows.npy --convention $plain --reference --out right.npy
+{
+    printed right.npy '%a' | sed 1d
+} >right.txt
+# shellcheck disable=SC2046
+npy one_row.npy '<f4' '(9, 256)' $(awk 'NR > 1792 && NR <= 2048 { print 42; next } { print }' right.txt)
+garbage "one row of 42" f32 rows.npy one_row.npy $plain
+check "--y, one row of 42: which" has out 'inaccurate\(row 7: '
+for kernel in $("$lnbench" list kernels --format tsv | awk '$1 ~ /_scalar$/ { print $1 }'); do
+    type=${kernel#*_f32_acc_} x=rows.npy
+    case $kernel in
+    *param_f32*) continue ;;
+    *_f64_scalar) [ "$type" != "$kernel" ] || x=rows64.npy ;;
+    *_bf16_*) x=rowsb.npy ;;
+    *_f16_*) x=rows16.npy ;;
+    esac
+    dtype=$(case $x in rows.npy) echo f32 ;; rows64.npy) echo f64 ;; rowsb.npy) echo bf16 ;; *) echo f16 ;; esac)
+    run_it eval --x $x --convention $plain --kernel "$kernel" --out honest.npy
+    accepted "--y, what $kernel made" 0 eval --dtype "$dtype" --x $x --y honest.npy --convention $plain
+    check "--y, what $kernel made: verdict" has out '^verdict +ok'
+done
+npy far.npy '<f4' '(2, 256)' 1000000:0.25
+run_it eval --x far.npy --convention $plain --kernel naive_f32_scalar --out far_y.npy
+run_it eval --x far.npy --y far_y.npy --convention $plain
+check "--y, far from zero: exit code" is "$code" 3
+check "--y, far from zero: verdict" has out '^verdict +not judged\(2 of 2 rows: .*--max-row-ulp'
+accepted "--y, far from zero: JSON" 3 eval --x far.npy --y far_y.npy --convention $plain --json
+check "--y, far from zero: JSON's verdict" is "$(value verdict out)" "not judged"
+accepted "--y, far from zero: a limit" 0 eval --x far.npy --y far_y.npy --convention $plain --max-row-ulp 1e9
+run_it eval --x far.npy --y far_y.npy --convention $plain --max-row-ulp 1
+check "--y, far from zero: beyond a limit" is "$code" 5
+check "--y, far from zero: which limit" has out 'inaccurate\(row_ulp .* is above the limit 1\)'
+accepted "far from zero, right" 0 eval --x far.npy --convention $plain --reference --out far_y.npy
+accepted "--y, far from zero, right" 0 eval --x far.npy --y far_y.npy --convention $plain
+
+# The other types: 1, 2, 3, 4 is -1.3416354199689270, -0.4472118066563089 and the same upwards, here
+# rounded by hand to 11 and to 8 bits.
+typed() { # TYPE DESCR FORMAT X... : X as bits or numbers, and `wanted` what must come out
+    local type=$1 descr=$2 format=$3
+    shift 3
+    npy typed_$type.npy "$descr" '(4,)' "$@"
+    for way in "--reference --dtype $type" "--kernel two_pass_${type}_scalar"; do
+        # shellcheck disable=SC2086
+        accepted "$type, $way" 0 eval --x typed_$type.npy --convention tinyllm $way --out typed_y.npy
+        check "$type, $way: verdict" has out '^verdict +ok'
+        printed typed_y.npy "$format" >typed.txt
+        check "$type, $way: digits and type" diff wanted typed.txt
+        # shellcheck disable=SC2086
+        accepted "$type, $way, JSON" 0 eval --x typed_$type.npy --convention tinyllm $way --json
+        json "$type, $way" case
+        check "$type, $way: the type" is "$(value dtype out)" "$type"
+    done
+    accepted "$type: --y" 0 eval --x typed_$type.npy --y typed_y.npy --convention tinyllm --dtype $type \
+        --max-row-ulp 0.5
+}
+printf '%s\n' '<f8 (4,)' -1.341635419968927 -0.447211806656309 0.447211806656309 1.341635419968927 >wanted
+typed f64 '<f8' '%.15f' 1:1
+printf '%s\n' '<f2 (4,)' 48478 46888 14120 15710 >wanted
+typed f16 '<f2' '%.0f' 15360 16384 16896 17408
+printf '%s\n' '<u2 (4,)' 49068 48869 16101 16300 >wanted
+typed bf16 '<u2' '%.0f' 16256 16384 16448 16512
+# f4 and f8 are taken where each of their numbers is one of the type; gamma and beta too.
+npy gamma2.npy '<u2' '(4,)' 16256 16384 16448 16512
+npy gamma4.npy '<f4' '(4,)' 1:1
+npy beta4.npy '<f4' '(4,)' 0.5:0
+for gamma in gamma2 gamma4; do
+    accepted "bf16 with $gamma" 0 eval --x row.npy --gamma $gamma.npy --beta beta4.npy \
+        --kernel two_pass_bf16_scalar --out with_$gamma.npy
+done
+check "bf16: f4 as bf16: the same bits" cmp with_gamma2.npy with_gamma4.npy
+accepted "bf16 with gamma in f32" 0 eval --x typed_bf16.npy --gamma tenths4.npy --beta beta4.npy \
+    --kernel shifted_two_mean_fused_bf16_param_f32_scalar
+accepted "f16: residual" 0 eval --x typed_f16.npy --residual typed_f16.npy --convention tinyllm \
+    --kernel shifted_two_mean_fused_f16_scalar
+refused "a tenth is no bf16" 2 'tenths4.npy \(--gamma\): element 0, 0\.1.* is no bf16' eval \
+    --x typed_bf16.npy --gamma tenths4.npy --beta beta4.npy --kernel two_pass_bf16_scalar
+refused "f16 for f32" 2 'dtype f16; f4 or f8 was expected, or --dtype f16' eval --x typed_f16.npy \
+    --convention tinyllm --reference
+run_it eval --x typed_f64.npy --y typed_y.npy --convention ddof=1,eps=1e-5@var,affine=none \
+    --dtype f64 --max-row-ulp 1000
+check "f64: --y of another type" is "$code" 2
+run_it eval --input normal --dtype f16 --shape 4x64 --kernel naive.n_for_n_minus_1 --convention torch
+check "no such kernel of f16" is "$code" 2
+
+# Bad input: what, where and what would be right.
+none='--convention tinyllm --reference'
+bad() { # LABEL CODE PATTERN ARGUMENT...
+    local label=$1 wanted=$2 pattern=$3
+    shift 3
+    refused "$label" "$wanted" "$pattern" eval --out bad.npy "$@"
+    check "$label: nothing written" test ! -e bad.npy
+}
+npy whole.npy '<i4' '(2, 3, 4)' 1:1
+npy tenths.npy '<f8' '(2, 3, 4)' 0.1:1
+npy flat.npy '<f4' '(24,)' 1:1
+npy five.npy '<f4' '(5,)' 1:0
+npy none.npy '<f4' '(0, 4)' 1:0
+head -c 200 x.npy >short.npy
+cat x.npy row.npy >long.npy
+sed 's/False/True_/' x.npy >fortran.npy
+echo text >text.npy
+# shellcheck disable=SC2086
+{
+    bad "no --x" 2 '--x FILE.npy is missing' $none
+    bad "neither kernel nor reference" 2 '--kernels NAME, --reference and --y' --x x.npy
+    bad "kernel and reference" 2 '--kernels NAME, --reference and --y' --x x.npy --kernel a $none
+    bad "no such file" 7 'nowhere.npy: No such file' --x nowhere.npy $none
+    bad "a directory" 2 '/: not a regular file' --x / $none
+    bad "text" 2 'text.npy' --x text.npy $none
+    bad "cut off" 2 'short.npy: .*truncated' --x short.npy $none
+    bad "too long" 2 'long.npy' --x long.npy $none
+    bad "a broken header" 2 'fortran.npy' --x fortran.npy $none
+    bad "integers" 2 "whole.npy: dtype '<i4'" --x whole.npy $none
+    bad "no elements" 2 'none.npy.*no elements' --x none.npy $none
+    bad "f8 that is no f32" 2 'tenths.npy \(--x\): element 0, 0\.1.* is no f32' --x tenths.npy $none
+    bad "residual of another shape" 2 'flat.npy \(--residual\): shape \(24,\); \(2, 3, 4\)' \
+        --x x.npy --residual flat.npy $none
+    bad "y of another shape" 2 'flat.npy \(--y\): shape \(24,\)' --x x.npy --y flat.npy \
+        --convention tinyllm
+    bad "gamma missing" 2 '--gamma is missing' --x x.npy --reference
+    bad "gamma of another length" 2 'five.npy \(--gamma\): 5 elements; 4 were expected' --x x.npy \
+        --gamma five.npy --beta beta.npy --reference
+    bad "gamma where there is none" 2 '--gamma gamma.npy: this convention has no gamma' --x x.npy \
+        --gamma gamma.npy $none
+    bad "a vector for a scalar" 2 'gamma.npy \(--gamma\): 4 elements; 1 were expected' --x x.npy \
+        --gamma gamma.npy --beta zero.npy --convention scalar-std --reference
+    bad "a kernel with a slip" 2 "'two_pass_f32_scalr' \(did you mean 'two_pass_f32_scalar'" \
+        --x x.npy --convention tinyllm --kernel two_pass_f32_scalr
+    bad "a convention with a slip" 2 "'tinylm': did you mean 'tinyllm'" --x x.npy --reference \
+        --convention tinylm
+    bad "a dtype" 2 '--dtypes bf17: f32, f64, bf16 or f16' --x x.npy --dtype bf17 $none
+    bad "the kernel's dtype" 2 'takes f32' --x x.npy --dtype bf16 --kernel two_pass_f32_scalar
+    refused "a place that cannot be" 7 '/proc/nowhere' eval --x x.npy $none --out /proc/nowhere/y
+}
+
+# Which stage makes the error: at kappa 1000 it is the mean of a two-pass kernel.
+accepted "attribution" 0 eval --input offset:1e3 --shape 4x64 --kernel two_pass_f32_scalar --attribute \
+    --json
+check "attribution: what the kernel gave" is "$(value 0.statistics out)" given
+check "attribution: the mean" awk "BEGIN { exit !($(value 0.stages.mean.share out) > 0.9) }"
+accepted "attribution in f64" 0 eval --input offset:1e3 --shape 4x64 --kernel two_pass_f64_scalar \
+    --attribute --json
+check "attribution in f64: the mean" awk "BEGIN { exit !($(value 0.stages.mean.share out) > 0.9) }"
+check "attribution in f64: in its own ulp" awk "BEGIN { exit !($(value 0.stages.total.max out) > 5) }"
+for type in bf16 f16; do
+    accepted "attribution in $type" 0 eval --input normal --shape 4x64 --attribute --json \
+        --kernel two_pass_${type}_scalar
+    check "attribution in $type: rounding is all" \
+        awk "BEGIN { exit !($(value 0.stages.rounding.share out) > 0.99) }"
+done
+accepted "attribution of one type" 0 eval --input normal --shape 4x64 --kernel '*_scalar' --dtype f16 \
+    --attribute
+check "attribution of one type: no other" hasnt out '(f32|f64|bf16)_scalar'
+check "attribution of one type: there" has out '^two_pass_f16_scalar +given'
+accepted "attribution of several" 0 eval --input normal --kernel '*_scalar' --attribute
+check "attribution of several: a fitted one" has out 'shifted_two_mean_fused_f32_scalar +fitted'
+refused "attribution of nothing" 2 'needs --kernel' eval --input normal --reference --attribute
+refused "a chart of nothing" 2 'goes with --attribute' eval --input normal --reference --chart d
+refused "x and input" 2 'one of them was expected, not both' eval --x x.npy --input normal --reference
+refused "an input with gamma" 2 'brings its own gamma' eval --input normal --gamma one.npy --reference
+refused "a shape" 2 "shape 'x'" eval --input normal --shape x --reference
+finish

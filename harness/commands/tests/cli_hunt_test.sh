@@ -1,0 +1,158 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
+# hunt and merge: finds are the same however the work is divided, replay, and survive what may happen.
+. "$(dirname "$0")/cli_common.sh" "$@"
+
+kernel=two_pass_two_mean_f32_acc_f64_scalar
+hunt() { accepted "$1" 0 hunt --kernel $kernel --hidden 24 --restarts 6 --keep 4 "${@:2}"; }
+hunt "a hunt" --out whole.txt
+check "a hunt: four finds" is "$(grep -c '^find$' whole.txt)" 4
+check "a hunt: where they are" has out '^finds +whole.txt$'
+hunt "the same again" --out again.txt
+check "the same again: the same bytes" cmp whole.txt again.txt
+hunt "another seed" --seed 2 --out two.txt
+check "another seed: other finds" test "$(grep -c -x -F -f two.txt whole.txt)" -lt "$(wc -l <two.txt)"
+for shard in 0 1 2 3; do hunt "shard $shard" --shard $shard/4 --out shard$shard.txt; done
+accepted "merge" 0 merge shard2.txt shard0.txt shard3.txt shard1.txt --out merged.txt
+check "merged shards are the hunt, byte for byte" cmp whole.txt merged.txt
+accepted "replay" 0 replay --from whole.txt
+check "replay: all of them" has out '4 replayed, 4 the same'
+formats "a hunt" hunt --kernel $kernel --hidden 24 --restarts 2 --out formats.txt
+check "JSON: rows tried" test "$(value rows_tried json)" -gt 1000
+check "JSON: the file" is "$(value file json)" formats.txt
+check "JSON: the type" is "$(value dtype json)" f32
+check "TSV: a line a find" is "$(wc -l <tsv)" 3
+check "Markdown: a row a find" is "$(grep -c '^| ' markdown)" 4
+formats "merge" merge shard2.txt shard0.txt shard3.txt shard1.txt --out merged.txt
+check "merge, JSON: all restarts" is "$(value restarts json)" 6
+check "merge, JSON: what is not known" is "$(value seconds json)" null
+check "merge, TSV: a line a find" is "$(wc -l <tsv)" 5
+check "merge, text: shards" has text '^4 shards$'
+refused "a hunt in no format" 2 'text, markdown, tsv, csv or json' hunt --kernel $kernel --format xml
+
+# Worth the while: worse than the worst row of every family at this size, which has its seeds there.
+accepted "families" 0 run --only accuracy --db f.db --no-charts --kernels $kernel --shapes 18x24 \
+    --conventions torch
+"$binaries/run_sql" f.db "SELECT max(row_ulp_max) FROM accuracies WHERE NOT declared" >family
+check "families: judged" has family '^[0-9]'
+run_it hunt --kernel $kernel --hidden 24 --restarts 27 --json --out far.txt
+found=$(value finds.0.row_ulp_max out)
+check "a hunt finds worse: $found, families $(cat family)" \
+    awk "BEGIN { exit !($found > 1.2 * $(cat family)) }"
+hunt "low kappa only" --max-kappa 2 --out kappa.txt
+check "low kappa only: other finds" test "$(grep -c '^max_kappa 2$' kappa.txt)" -eq 1
+
+# What was found is an input of later runs.
+export LNBENCH_WORST=results/worst
+mkdir -p results/worst && cp whole.txt results/worst/
+accepted "worst as an input" 0 run --only accuracy --db w.db --no-charts --inputs worst \
+    --conventions torch --kernels $kernel,naive_f32_scalar
+"$binaries/run_sql" w.db "SELECT rows || 'x' || hidden FROM cases WHERE input = 'worst'" >shape
+check "worst as an input: every row" is "$(sort -u shape)" 4x24
+ulp=$(sed -n 's/^row_ulp //p' whole.txt | head -1)
+"$binaries/run_sql" w.db "SELECT row_ulp_max = $(printf '%.17g' "$ulp") FROM accuracies
+    JOIN cases ON id = case_id WHERE kernel = '$kernel'" >same
+check "worst as an input: the error of the find" is "$(cat same)" 1
+accepted "worst as an input: replays" 0 replay --db w.db
+refused "no rows of that size" 2 'input worst: no f32 row of hidden 25 in results/worst' run \
+    --only accuracy --db w.db --inputs worst --shapes 4x25
+line=$(grep -n -m 1 '^x ' whole.txt | cut -d: -f1)
+sed "${line}s/^x [^ ]*/x hello/" whole.txt >results/worst/bad.txt
+refused "a bad corpus" 2 "results/worst/bad.txt:$line: 'hello': a hex float" run --only accuracy \
+    --db w.db --inputs worst --kernels $kernel
+rm -r results
+mkdir elsewhere
+export LNBENCH_WORST=elsewhere
+refused "no find elsewhere" 2 'elsewhere holds no find' run --only accuracy \
+    --db w.db --inputs worst --kernels $kernel
+echo 'fnid' >elsewhere/bad.txt
+refused "a file of something else" 2 "elsewhere/bad.txt:1: 'fnid': find was expected" \
+    run --only accuracy --db w.db --inputs worst --kernels $kernel
+unset LNBENCH_WORST
+
+# Every type: the same finds however divided, which replay, in hex floats of the type, and are inputs
+# of runs of that type alone.
+export LNBENCH_WORST=results/worst
+mkdir -p results/worst && cp whole.txt results/worst/
+typed() {
+    local name=$1 type=$2 param=$3
+    accepted "$name" 0 hunt --kernel "$name" --hidden 24 --restarts 4 --keep 3 --out "$name.txt"
+    for shard in 0 1; do
+        accepted "$name, shard $shard" 0 hunt --kernel "$name" --hidden 24 --restarts 4 --keep 3 \
+            --shard $shard/2 --out "part$shard.txt"
+    done
+    accepted "$name: merge" 0 merge part1.txt part0.txt --out both.txt
+    check "$name: merged shards are the hunt, byte for byte" cmp "$name.txt" both.txt
+    check "$name: its type" is "$(sed -n 's/^dtype //p' "$name.txt" | sort | uniq -c | xargs)" "4 $type"
+    check "$name: its parameters" is "$(sed -n 's/^param //p' "$name.txt" | sort -u)" "$param"
+    accepted "$name: replay" 0 replay --from "$name.txt"
+    check "$name: replay: all of them" has out '3 replayed, 3 the same'
+    cp "$name.txt" results/worst/
+    accepted "$name: worst as an input" 0 run --only accuracy --db t.db --no-charts --inputs worst \
+        --conventions torch --kernels "$name" --dtypes "$type"
+    accepted "$name: which replays" 0 replay --db t.db
+    ulp=$(sed -n 's/^row_ulp //p' "$name.txt" | head -1)
+    "$binaries/run_sql" t.db "SELECT count(*) FROM accuracies JOIN cases ON id = case_id WHERE
+        kernel = '$name' AND rows = 3 AND row_ulp_max = $(printf '%.17g' "$ulp")" >same
+    check "$name: the error of the find" is "$(cat same)" 1
+}
+typed two_pass_f64_scalar f64 ""
+typed two_pass_bf16_scalar bf16 ""
+typed shifted_two_mean_fused_f16_param_f32_scalar f16 f32
+rm results/worst/two_pass_f64*
+refused "no find of a type" 2 'results/worst holds no find of f64' run --only accuracy --db t.db \
+    --inputs worst --kernels two_pass_f64_scalar --dtypes f64
+rm -r results
+refused "shards of two types" 2 'not of the hunt of part0.txt: kernel differs' \
+    merge part0.txt two_pass_bf16_scalar.txt --out x.txt
+sed 's/^dtype f16/dtype bf16/' part1.txt >bf16.txt
+refused "a find of another type" 2 'bf16.txt:[0-9]+: .*: a hex float of bf16' merge part0.txt bf16.txt --out x.txt
+
+# Interrupted: the best so far is kept, and replays.
+timeout -s INT 1 "$lnbench" hunt --kernel $kernel --hidden 4096 --restarts 1000 --out int.txt \
+    >out 2>err
+code=$?
+check "interrupted: exit code" test $code -eq 124 -o $code -eq 130
+check "interrupted: says so" has int.txt '^state interrupted$'
+check "interrupted: has a find" has int.txt '^find$'
+accepted "interrupted: replays" 0 replay --from int.txt
+timeout -s KILL 1 "$lnbench" hunt --kernel $kernel --hidden 64 --restarts 10000 --out kill.txt >out 2>err
+check "killed: what was found is there" has kill.txt '^state running$'
+accepted "killed: replays" 0 replay --from kill.txt
+
+# A kernel that fails is itself the find.
+sabotage=$libraries/sabotage_plugin.so
+run_it hunt --kernel naive.crash --plugin "$sabotage" --hidden 16 --restarts 2 --out crash.txt
+check "a crash: exit code" is $code 6
+check "a crash: the find" has crash.txt '^verdict crashed$'
+accepted "a crash: again" 0 replay --from crash.txt --plugin "$sabotage"
+check "a crash: reproduces" has out '2 replayed, 2 the same'
+run_it hunt --kernel naive.nan_output --plugin "$sabotage" --hidden 16 --restarts 1 --out nan.txt
+check "a NaN: exit code" is $code 5
+
+check_usage() { refused "$1" 2 "$2" hunt --kernel $kernel "${@:3}"; }
+refused "no kernel" 2 '--kernels NAME is missing' hunt
+refused "unknown kernel" 2 "did you mean" hunt --kernel two_pass_f32_skalar
+check_usage "no such shard" 'no such shard: 0/3 to 2/3 are' --shard 3/3
+check_usage "no shards" '1 to 1048576 shards were expected' --shard 0/0
+check_usage "no restarts" 'restarts 0: at least 1 was expected' --restarts 0
+check_usage "no time" 'time 0: more than 0 seconds were expected' --time 0
+check_usage "no shard at all" 'I/N was expected' --shard one
+check_usage "restarts and time" 'one of them was expected, not both' --restarts 3 --time 2
+check_usage "hidden 0" '1 to 1048576 was expected' --hidden 0
+check_usage "keep 0" '1 to 10000 was expected' --keep 0
+check_usage "goal" 'row-ulp or bound was expected' --goal luck
+check_usage "kappa" 'no row has less than 1' --max-kappa 0.5
+check_usage "convention" "did you mean 'torch'" --convention torhc
+refused "not writable" 7 '' hunt --kernel $kernel --restarts 1 --out /proc/no/such.txt
+refused "merge nothing" 2 'the files of all shards' merge --out x.txt
+refused "merge to nowhere" 2 'out FILE is missing' merge shard0.txt
+refused "merge twice" 2 'shard1.txt: shard 1 of 4 is there already' merge shard1.txt shard1.txt --out x.txt
+refused "merge three of four" 2 'shard 3 of 4 is missing' merge shard0.txt shard1.txt shard2.txt --out x.txt
+refused "merge others" 2 'not of the hunt of shard0.txt: seed differs' merge shard0.txt two.txt --out x.txt
+echo 'hidden 4' >no.txt
+refused "merge what is no hunt" 2 "no hunt: a line 'kernel" merge no.txt --out x.txt
+sed 's/^shard .*/shard 7\/4/' shard0.txt >impossible.txt
+refused "an impossible shard in a file" 2 "impossible.txt: shard '7/4'" merge impossible.txt --out x.txt
+check "nothing was written" test ! -e x.txt
+finish

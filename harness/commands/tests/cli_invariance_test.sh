@@ -1,0 +1,149 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
+# lnbench invariance: kernels that break one axis each, promises that are kept and broken, and the
+# class in every other table.
+. "$(dirname "$0")/cli_common.sh" "$@"
+plugin=$libraries/invariance_plugin.so
+
+# found KERNEL: class, broken promise or not, and the axes along which the bits differ.
+found() {
+    python3 -c "
+import json
+kernel = [k for k in json.load(open('matrix.json')) if k['kernel'] == '$1'][0]
+varied = [axis for axis, same in kernel['same_bits'].items() if same is False]
+print(kernel['reproducibility'], kernel['promise_broken'], *varied)"
+}
+
+run_it invariance --plugin "$plugin" --kernels 'on_*' --json
+check "all: the gravest is a nondeterministic kernel" is "$code" 6
+cp out matrix.json
+check "nothing" is "$(found on_nothing)" "row False"
+check "call" is "$(found on_call)" "none True call"
+check "rows" is "$(found on_rows)" "run True rows"
+check "position" is "$(found on_position)" "run True position"
+check "threads" is "$(found on_threads)" "run True threads"
+check "alignment" is "$(found on_alignment)" "run True alignment"
+check "stride" is "$(found on_stride)" "run True stride"
+check "in place" is "$(found on_place)" "run True in-place"
+check "isa: promised" is "$(found on_isa.one)" "row True isa"
+check "isa: not promised" is "$(found on_isa.two)" "row False isa"
+check "isa: the same" is "$(found on_same.one)" "isa False"
+check "refused settings are no differences" is "$(found on_choosy)" "row False"
+python3 -c "
+import json
+for kernel in json.load(open('matrix.json')):
+    cells = {(c['hidden'], c['setting']): c for c in kernel['cells']}
+    assert len(cells) == 28, kernel['kernel']
+    if kernel['kernel'] == 'on_rows':
+        assert [s for (h, s), c in cells.items() if c['same'] is False] == ['rows=255'] * 2
+        assert cells[768, 'rows=255']['rows_that_differ'] == 255
+    if kernel['kernel'] == 'on_position': # row 1 comes to place 2, which is not moved
+        assert cells[768, 'moved by 1']['rows_that_differ'] == 257 - 1
+        assert cells[768, 'moved by 100']['rows_that_differ'] == 100 # the others keep their parity
+    if kernel['kernel'] == 'on_choosy':
+        assert cells[768, 'strided']['same'] is None and cells[768, 'in place']['hash'] is None
+plain = {k['kernel']: k['cells'][0]['hash'] for k in json.load(open('matrix.json'))}
+assert plain['on_nothing'] == plain['on_isa.one'] != plain['on_isa.two']
+" || check "cells" false
+
+run_it invariance --plugin "$plugin" --kernels on_threads
+check "a broken promise: exit code" is "$code" 5
+check "a broken promise is said" has out '^on_threads +run \(BROKEN PROMISE\) +row +same +same +same +differ'
+accepted "kept promises" 0 invariance --plugin "$plugin" --kernels 'on_nothing,on_same.*,on_isa.two'
+accepted "markdown" 0 invariance --plugin "$plugin" --kernels on_nothing --format markdown
+check "markdown" has out '^\| on\\_nothing \| row \|'
+accepted "hashes" 0 invariance --plugin "$plugin" --kernels on_nothing --hashes --format tsv
+check "hashes: a line a setting" lines out 29
+check "hashes" has out $'^on_nothing\t771\tin place\tin-place\tsame\t0\t[0-9a-f]{16}$'
+
+# What promises the same bits everywhere keeps that, on the ISAs that are here.
+accepted "reproducible kernels" 0 invariance --kernels 'reproducible_*' --json
+check "reproducible kernels: all promise it" is "$(grep -c '"declared_reproducibility": "isa"' out)" \
+    "$(grep -c '"kernel"' out)"
+
+accepted "our kernels keep what they declare" 0 invariance --kernels '*_f32_*'
+accepted "in 16 bits and f64 too, where rows end with an addend" 0 \
+    invariance --kernels '*_fused_*16_*,two_pass_f64_*' --convention numpy-quotient
+accepted "and with a residual" 0 invariance --residual --kernels '*_fused_f32_*,*pipelined*,*blocked*,*staged*,*transposed*'
+check "with a residual: told" has out 'normal with a residual: 257 rows'
+accepted "a place that counts with a residual alone: without one" 0 \
+    invariance --plugin "$plugin" --kernels on_residual
+run_it invariance --plugin "$plugin" --kernels on_residual --residual
+check "a place that counts with a residual alone: exit code" is "$code" 5
+check "a place that counts with a residual alone" has out '^on_residual +run \(BROKEN PROMISE\) +row +same +same +differ'
+
+refused "no such kernel" 2 "unknown kernel 'nosuch'" invariance --kernels nosuch
+refused "no such input" 2 "nosuch" invariance --kernels two_pass_f32_scalar --input nosuch
+refused "no such convention" 2 "nosuch" invariance --convention nosuch
+refused "no time" 2 'deadline' invariance --deadline 0
+run_it invariance --plugin "$libraries/sabotage_plugin.so" --kernels naive.crash,naive.good
+check "a crash: exit code" is "$code" 6
+check "a crash is said" has out '^naive\.crash: crashed'
+check "a crash: the others" has out '^naive\.good +row '
+
+# The class is in every other table.
+accepted "list" 0 list kernels --plugin "$plugin" --json
+check "list: what is declared" has out '"declared_reproducibility": "row"'
+run_it run --db v.db --no-charts --plugin "$plugin" --shapes 40x64 --conventions torch --inputs normal \
+    --kernels 'on_rows,on_same.one,on_nothing' --processes 1 --repetitions 2
+check "run: fine" is "$code" 0
+check "run: what depends on the batch" has out 'on_rows .* this setting$'
+check "run: what depends on nothing" has out 'on_nothing .* this ISA$'
+check "run: an ISA that was not asked for counts" has out 'on_same\.one .* every CPU$'
+accepted "export" 0 export --db v.db --format tsv
+check "tsv" has out $'^kernel\t.*\treproducibility$'
+check "tsv" has out $'^on_rows\t.*\trun$'
+accepted "export" 0 export --db v.db --format jsonl
+check "jsonl" has out '"varies_with": ?\["rows"\]'
+cp out v.jsonl
+accepted "import" 0 import v.jsonl --db w.db
+accepted "import: export" 0 export --db w.db --format tsv
+check "import keeps the class" has out $'^on_rows\t.*\trun$'
+"$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 1:1
+accepted "eval" 0 eval --x x.npy --convention tinyllm --plugin "$plugin" --kernel on_stride
+check "eval" has out '^reproducible +run \(stride\)$'
+accepted "eval --json" 0 eval --x x.npy --convention tinyllm --plugin "$plugin" --kernel on_stride --json
+check "eval --json" has out '"reproducibility": "run"'
+accepted "list, in brackets" 0 list kernels --plugin "$plugin" --format tsv
+check "list, in brackets" is "$(awk -F'\t' '$1 == "on_rows" { print $10 }' out)" "(row)"
+accepted "attribution" 0 eval --input normal --plugin "$plugin" --kernel 'on_[ins]*' --attribute
+check "attribution: what depends on strides" has out '^on_stride .* run$'
+check "attribution: what depends on nothing" has out '^on_nothing .* row$'
+check "attribution: an ISA" has out '^on_same\.one .* isa$'
+accepted "attribution --json" 0 eval --input normal --plugin "$plugin" --kernel on_stride --attribute --json
+check "attribution --json" is "$(value 0.reproducibility out)" run
+run_it hunt --plugin "$plugin" --kernel on_threads --restarts 1 --hidden 8 --out h.txt
+check "hunt" has out '^on_threads is reproducible: run$'
+run_it hunt --plugin "$plugin" --kernel on_nothing --restarts 1 --hidden 8 --json --out h.txt
+check "hunt --json" is "$(value reproducibility out)" row
+accepted "replay" 0 replay --db v.db --plugin "$plugin" --kernel on_rows
+check "replay" has out ' yes +run +-$'
+accepted "replay --json" 0 replay --db v.db --plugin "$plugin" --kernel on_same.one --json
+check "replay --json" is "$(value 0.reproducibility out)" isa
+accepted "history" 0 history --db v.db --measure row_ulp_max --kernels on_rows --format tsv
+check "history" has out $'\trun$'
+accepted "history --json" 0 history --db v.db --measure row_ulp_max --kernels on_nothing --json
+check "history --json" is "$(value series.0.points.0.reproducibility out)" row
+run_it choose --db c.db --shape 8x64 --fresh --kernels two_pass_f32_scalar
+check "choose: timed here, its class not measured" has out '^two_pass_f32_scalar .* \(row\)'
+accepted "report" 0 report --db v.db --out drawn
+check "report: each table of kernels" is "$(grep -c '>reproducible</button>' drawn/index.html)" \
+    "$(grep -c '>kernel</button>' drawn/index.html)"
+check "report: every kernel" has drawn/index.html '<code>on_rows</code>.*>run</td></tr>'
+check "report, Markdown" has drawn/report.md '^\| `on_rows` .* \| run \|$'
+
+# Two builds, of which the second depends on the number of threads: a class that was lost.
+duet="duet --base $libraries/invariance_kept.so --new $plugin --only accuracy --shapes 5x768"
+# shellcheck disable=SC2086 # words
+{
+    accepted "duet" 0 $duet --kernels on_threads,on_nothing --inputs normal
+    check "duet: lost" has out '^on_threads .*reproducible: run was row'
+    check "duet: kept" hasnt out '^on_nothing .*reproducible:'
+    check "duet: lost, below" has out '^note: on_threads: reproducible: run was row$'
+    check "duet: lost, at the end" has out '1 kernel less reproducible'
+    accepted "duet --accuracy exact" 5 $duet --kernels on_threads --inputs normal --accuracy exact
+    accepted "duet --json" 5 $duet --kernels on_threads --inputs normal --accuracy exact --json
+    check "duet --json: new" is "$(value pairs.0.reproducibility out)" run
+    check "duet --json: base" is "$(value pairs.0.base.reproducibility out)" row
+}
+finish

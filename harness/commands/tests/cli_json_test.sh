@@ -1,0 +1,76 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
+# What is printed with --json, and the tables that stand for it.
+. "$(dirname "$0")/cli_common.sh" "$@"
+
+for what in kernels conventions inputs shapes plugins; do
+    accepted "list $what" 0 list "$what"
+    rows=$(($(sed '/^$/,$d' out | wc -l) - 1)) # the columns are explained below
+    accepted "list $what --json" 0 list "$what" --json
+    json "list $what" "$what"
+    check "list $what: as many in both" is "$(value '' out)" "$rows"
+done
+
+accepted "list conventions" 0 list conventions --json
+for preset in torch torch-nobias tinyllm manual-1e-6 formula-std zscore scalar-std numpy-quotient \
+    annotated-transformer bert keras; do
+    check "list conventions has $preset" has out "\"name\": \"$preset\""
+done
+
+accepted "doctor" 0 doctor
+check "doctor says how many warnings" has out '^[0-9]+ checked, [0-9]+ warnings?$'
+accepted "doctor --json" 0 doctor --json
+json "doctor" doctor
+
+small=(--kernels two_pass_f32_scalar --shapes 4x8 --conventions "torch,zscore" --inputs "normal,nan")
+run_it run --db a.db --json --processes 1 --repetitions 2 "${small[@]}"
+check "run --json: exit code" is "$code" 0
+json "run --json" cases
+check "run --json: where it is stored goes elsewhere" has err '^stored  run 1 in a.db$'
+check "run --json: no charts" test ! -e results
+# Four cases judged, of which the timed one is one (normal, torch), and two roofs.
+check "run --json: the cases" is "$(value '' out)" 6
+check "run --json: a verdict" is "$(value 0.verdict out)" ok
+check "run --json: elements" is "$(value 0.metrics.elements out)" 32
+check "run --json: repetitions" is "$(value 0.speed.repetitions out)" 2
+
+accepted "run --dry-run --json" 0 run --db none.db --dry-run --json "${small[@]}"
+json "run --dry-run --json" cases
+check "run --dry-run: no database" test ! -e none.db
+check "run --dry-run: nothing judged" is "$(value 0.verdict out)" pending
+
+accepted "list runs" 0 list runs --db a.db
+check "list runs: the state" has out ' complete '
+accepted "list runs --json" 0 list runs --db a.db --json
+json "list runs" runs
+check "list runs: the run" is "$(value 0.run out)" 1
+
+"$binaries/npy_tool" make x.npy '<f4' '(2, 3)' 1 2 4 8 16 32
+accepted "eval --json" 0 eval --x x.npy --convention tinyllm --kernel two_pass_f32_scalar --json
+json "eval --json" case
+check "eval --json: no speed" is "$(value speed out)" null
+
+accepted "export json" 0 export --db a.db --format json
+json "export json" benchmark
+accepted "export jsonl" 0 export --db a.db --format jsonl
+json "export jsonl" lines
+accepted "export smaller" 0 export --db a.db --format smaller
+json "export smaller" smaller
+accepted "export tsv" 0 export --db a.db --format tsv
+check "export tsv: as many fields in each line" is "$(awk -F '\t' '{ print NF }' out | uniq | wc -l)" 1
+check "export tsv: a line a case" lines out 7
+cp out printed
+for format in json jsonl smaller csv tsv; do
+    accepted "export $format" 0 export --db a.db --format $format
+    cp out printed
+    accepted "export $format --out" 0 export --db a.db --format $format --out saved
+    check "export $format: the same in a file" cmp printed saved
+done
+mkfifo pipe
+timeout 20 cat pipe >drained &
+accepted "export into a pipe" 0 export --db a.db --format tsv --out pipe
+wait
+check "export into a pipe: what it is" cmp printed drained
+check "export into a pipe leaves it one" test -p pipe
+
+finish

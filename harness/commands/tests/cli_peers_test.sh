@@ -1,0 +1,103 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
+# Other libraries' kernels beside ours. Where none were built, what is left is that they are not
+# needed.
+. "$(dirname "$0")/cli_common.sh" "$@"
+unset LNBENCH_PEERS LNBENCH_PEERS_DIRECTORY
+
+# A peer that can't be loaded is left out, and what stands behind it is not.
+mkdir broken
+echo text >broken/apart.so
+cp "$libraries/example_plugin.so" broken/example.so
+export LNBENCH_PEERS_DIRECTORY=$PWD/broken
+run_it list kernels
+check "a broken peer: exit code" is "$code" 0
+check "a broken peer: is named" has err '^lnbench: a peer is left out: .*/broken/apart\.so: '
+check "a broken peer: in one line" lines err 1
+check "a broken peer: the others are there" has out '^example '
+check "a broken peer: ours are there" has out '^two_pass_f32_scalar '
+run_it run --only accuracy --kernels example --shapes 4x64 --conventions torch --inputs normal \
+    --db b.db --no-charts
+check "a broken peer: a run goes on" is "$code" 0
+check "a broken peer: the run says so" has err 'a peer is left out'
+rm broken/apart.so
+accepted "a peer named as a plugin is loaded once" 0 list kernels --plugin broken/example.so
+LNBENCH_PEERS=0 accepted "peers left out" 0 list kernels
+check "peers left out: not there" hasnt out '^example '
+unset LNBENCH_PEERS_DIRECTORY
+
+if [ ! -e "$libraries/peers" ]; then
+    [ "$failures" -eq 0 ] || finish
+    echo "Skipped: no peers were built (LNBENCH_PEERS; libdnnl-dev, libtorch-dev); $checks checks"
+    exit 77
+fi
+
+accepted "list plugins" 0 list plugins
+peers=()
+patterns=() # of the peers that are there, and their types: what no kernel has is refused
+types=f32,bf16
+if [ -e "$libraries/peers/onednn.so" ]; then
+    peers+=(onednn_f32 onednn_call_f32 onednn_bf16_param_f32)
+    patterns+=('onednn*')
+    check "oneDNN's version" has out '^onednn +3 +oneDNN 2\.[0-9]+\.[0-9]+ '
+fi
+if [ -e "$libraries/peers/pytorch.so" ]; then
+    peers+=(pytorch_f32 pytorch_f64 pytorch_bf16)
+    patterns+=('pytorch*')
+    types=f32,f64,bf16
+    check "PyTorch's version" has out '^pytorch +[0-9]+ +PyTorch [0-9.]+ '
+fi
+check "a peer is there" test "${#peers[@]}" -gt 0
+all=$(IFS=, && echo "${patterns[*]}")
+timed=$(IFS=, && echo "${patterns[*]/%/f32}")
+accepted "list kernels" 0 list kernels --json
+for peer in "${peers[@]}"; do
+    check "$peer is listed" has out "\"name\": \"$peer\""
+done
+
+# What they take is right on probe rows too, and no sum of 64 terms is off by more than 64 roundings
+# of its size; the rest is refused.
+accepted "accuracy" 0 run --only accuracy --kernels "$all" --dtypes $types \
+    --shapes 6x64 --inputs normal,alternating --max-row-ulp 64 --db p.db --no-charts \
+    --conventions torch,torch-nobias,tinyllm,bert,keras,formula-std,zscore,scalar-std,numpy-quotient
+accepted "accuracy: export" 0 export --db p.db --format tsv
+for peer in "${peers[@]}"; do
+    for convention in torch torch-nobias tinyllm bert keras; do
+        check "$peer, $convention: right" has out $'^'"$peer"$'\t'"$convention"$'\t.*\tok \\(no bound\\)\t'
+    done
+    for pair in 'formula-std:eps to the variance alone' 'zscore:divides by N alone' \
+        'scalar-std:divides by N alone' 'numpy-quotient:divides by N alone'; do
+        check "$peer, ${pair%%:*}: refused" has out \
+            $'^'"$peer"$'\t'"${pair%%:*}"$'\t.*\tunsupported\t.*'"${pair#*:}"
+    done
+done
+check "nothing else" hasnt out $'\t(inaccurate|wrong-class|overrun|state-changed|crashed)'
+
+# What is wrong with one is said, and is no fault of the run.
+accepted "limit" 0 run --only accuracy --kernels "${peers[0]}" --shapes 6x64 --inputs normal \
+    --conventions torch --max-row-ulp 0.01 --db q.db --no-charts
+check "limit: the fault is named" has out '^✗ .*: inaccurate.* on 1 of 1 cases '
+
+# A residual would be left out of the answer.
+"$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 1:1
+for peer in "${peers[@]}"; do
+    case $peer in
+    *_f32)
+        [ "${peer#*bf16}" = "$peer" ] || continue
+        refused "$peer: no residual" 7 'it takes no residual' eval --x x.npy --residual x.npy \
+            --convention tinyllm --kernel "$peer"
+        ;;
+    esac
+done
+
+# Timed like ours: the bits are those that were judged, on one thread and on two.
+accepted "speed" 0 run --only speed --kernels "$timed,two_pass_f32_scalar" \
+    --shapes 16x64 --conventions torch --threads 1,2 --processes 1 --repetitions 2 --db p.db \
+    --no-charts
+accepted "speed: export" 0 export --db p.db --format tsv
+for peer in onednn_f32 onednn_call_f32 pytorch_f32; do
+    case " ${peers[*]} " in
+    *" $peer "*) check "$peer is timed twice" is 2 "$(grep -c "^$peer$(printf '\t').*ok (no bound)" out)" ;;
+    esac
+done
+finish

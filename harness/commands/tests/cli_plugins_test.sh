@@ -1,0 +1,96 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
+# Plugins that can't be loaded, kernels that fail, and a CPU without an ISA.
+. "$(dirname "$0")/cli_common.sh" "$@"
+
+# bad NUMBER CODE PATTERN: bad_plugin_NUMBER.so, for every subcommand that loads plugins.
+"$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 1:1
+bad() {
+    local file=$libraries/bad_plugin_$1.so
+    refused "bad plugin $1: list" "$2" "$3" list kernels --plugin "$file"
+    refused "bad plugin $1: run" "$2" "$3" run --db bad.db --plugin "$file" --shapes 4x8
+    refused "bad plugin $1: eval" "$2" "$3" eval --x x.npy --convention tinyllm --kernel fine \
+        --plugin "$file"
+    check "bad plugin $1: no database" test ! -e bad.db
+}
+bad 1 7 'bad_plugin_1.so: it has no symbol ln_plugin_v1'
+bad 2 7 'bad_plugin_2.so: it has another ABI version'
+# Names are refused before anything could read more into them: markup, a shell's quotes, a second
+# line, a spreadsheet's formula, ten thousand characters, and a plugin's own name.
+for number in 3 7 8 9 10; do
+    bad $number 7 "bad_plugin_$number.so: a kernel's name is not of"
+done
+bad 11 7 'bad_plugin_11.so: its name is not of'
+check "no name was run" test ! -e run
+check "a hostile name is not repeated" hasnt err '<script>'
+bad 4 2 'two_pass_f32_scalar stands in both builtin and bad'
+bad 5 6 'bad_plugin_5.so: crashed\(SIGABRT\) at load'
+refused "no such plugin" 7 'nowhere.so: No such file' list plugins --plugin nowhere.so
+echo text >text.so
+refused "no library" 7 'text.so' list plugins --plugin text.so
+refused "a plugin twice" 2 'example stands in both' list plugins \
+    --plugin "$libraries/example_plugin.so" --plugin "$libraries/example_plugin.so"
+
+accepted "the example: list" 0 list plugins --plugin "$libraries/example_plugin.so"
+check "the example is named" has out '^example +1 '
+accepted "the example: run" 0 run --db e.db --no-charts --plugin "$libraries/example_plugin.so" \
+    --kernels example --shapes 4x64 --conventions torch,zscore,torch-nobias --inputs normal \
+    --processes 1 --repetitions 2
+accepted "the example: export" 0 export --db e.db --format tsv
+check "the example: fine where it is at home" has out $'^example\ttorch\t.*\tok \\(no bound\\)\t'
+check "the example: says what it does not take" has out \
+    $'^example\tzscore\t.*\tunsupported\t.*only ddof 0'
+check "the example: likewise" has out $'^example\ttorch-nobias\t.*\tunsupported\t.*only vector'
+
+# With sanitizers the plugin's own check ends the worker before the signal does.
+crashed='crashed\((SIGSEGV|exited with status 1)\)'
+
+# Each kernel's fault is its own. Rows are few, so that a slow machine too calls often enough for
+# what fails after 200 calls.
+run_it run --db s.db --no-charts --all --plugin "$libraries/sabotage_plugin.so" --shapes 8x64 \
+    --conventions torch --inputs normal --kernels \
+    'naive.good,naive.crash_when_timed,naive.wrong_when_timed,naive.crash,naive.nan_output,two_pass_f32_scalar' \
+    --processes 2 --repetitions 2
+check "sabotage: exit code" is "$code" 6
+check "sabotage: nothing on standard error" lines err 0
+check "sabotage: a good kernel of ours" has out '^(fastest|take|textbook) +two_pass'
+check "sabotage: a good kernel of the plugin" has out '^plugin +naive\.good +[0-9]'
+check "sabotage: a crash" has out "^✗ naive\.crash: $crashed on "
+check "sabotage: a crash when timed" has out "^✗ naive\.crash_when_timed: $crashed on "
+check "sabotage: wrong when timed" has out '^✗ naive\.wrong_when_timed: (inaccurate|nondeterministic)'
+check "sabotage: NaN" has out '^✗ naive\.nan_output: wrong-class on '
+check "sabotage: the copy" has out 'copy, GB/s +[0-9.]+ '
+check "sabotage: each with its case" has out '^✗ naive\.crash: .*lnbench replay --case [0-9]+$'
+accepted "sabotage: export" 0 export --db s.db --format json
+json "sabotage: export" benchmark
+accepted "sabotage: report" 0 report --db s.db --out charts
+check "sabotage: report has them" has charts/index.html 'naive\.crash_when_timed'
+
+run_it eval --x x.npy --convention tinyllm --plugin "$libraries/sabotage_plugin.so" \
+    --kernel naive.crash --out y.npy
+check "eval of a crash: exit code" is "$code" 6
+check "eval of a crash: one line" has err "^lnbench: naive\.crash: $crashed; y.npy was not written$"
+check "eval of a crash: no figures" lines out 0
+check "eval of a crash: no file" test ! -e y.npy
+refused "eval of an endless loop" 6 'naive.endless_loop: timeout\(no answer within 0.2 s\)' eval \
+    --x x.npy --convention tinyllm --plugin "$libraries/sabotage_plugin.so" \
+    --kernel naive.endless_loop --deadline 0.2
+
+# A CPU without AVX2: as the library sees one.
+if "$lnbench" list kernels | grep -q '^two_pass_f32_avx2 .* yes$'; then
+    export LN_DISABLE_ISA=avx512,avx2
+    accepted "no AVX2: list" 0 list kernels
+    check "no AVX2: the reason" has out '^two_pass_f32_avx2 .*no AVX2'
+    check "no AVX2: scalar goes on" has out '^two_pass_f32_scalar .* yes$'
+    accepted "no AVX2: list --json" 0 list kernels --json
+    check "no AVX2: marked" has out '"supported": false'
+    accepted "no AVX2: run" 0 run --db isa.db --no-charts --kernels 'two_pass_*' --shapes 4x64 \
+        --conventions torch --inputs normal --processes 1 --repetitions 2
+    check "no AVX2: its verdict" has out '^[0-9]+ kernels? cannot run here: no AVX2'
+    check "no AVX2: others are measured" has out '^(fastest|take|textbook) +two_pass'
+    refused "no AVX2: eval" 7 'two_pass_f32_avx2: unsupported\(no AVX2' eval --x x.npy \
+        --convention tinyllm --kernel two_pass_f32_avx2
+    unset LN_DISABLE_ISA
+fi
+
+finish

@@ -1,0 +1,166 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
+# replay: stored cases and failures again, bit for bit; files of finds and what is wrong with them.
+. "$(dirname "$0")/cli_common.sh" "$@"
+
+sabotage=$libraries/sabotage_plugin.so
+run_it run --only accuracy --db r.db --no-charts --shapes 18x40 --conventions torch,zscore \
+    --inputs normal,kappa,signed-zeros,nan --plugin "$sabotage" --seed 5 --kernels \
+    two_pass_f32_scalar,naive_f32_scalar,naive.crash,naive.writes_one_behind,naive.n_for_n_minus_1,naive.nan_output
+check "a run with failures: exit code" is "$code" 6
+check "a run with failures" has out '^✗ naive.crash: crashed\(SIGSEGV\) on '
+check "its faults are named by case" has out ': lnbench replay --case [0-9]+$'
+
+accepted "everything again" 0 replay --db r.db --all --plugin "$sabotage"
+check "everything reproduces" hasnt out ' NO '
+check "more than one" has out '^[0-9]{2,} replayed'
+check "a failure is among them" has out '(crashed|overrun|wrong-class|inaccurate)'
+accepted "as JSON" 0 replay --db r.db --kernel 'two_pass*' --all --json --plugin "$sabotage"
+check "as JSON: reproduces" is "$(value 0.reproduces out)" true
+check "as JSON: the same bits" is "$(value 0.same_bits out)" true
+formats "replay" replay --db r.db --kernel 'two_pass*' --all --plugin "$sabotage"
+check "replay, TSV: a line a case" is "$(($(wc -l <tsv) - 1))" "$(value "" json)"
+refused "a find in a format" 2 'takes no --format' replay --db r.db --print --format tsv
+refused "a find as JSON" 2 'takes no --json' replay --db r.db --print --json
+refused "a kernel that is not here" 4 'if it came from a plugin' replay --db r.db --all
+refused "nothing that matches" 2 'no judged case matches' replay --db r.db --kernel nothing
+refused "no such case" 7 'no case 999999' replay --db r.db --case 999999
+refused "a file and a case" 2 'takes none of' replay --from x --case 3
+refused "a find without a file" 2 'goes with --from' replay --find 3
+
+# A failure that is no longer one does not reproduce: the stored verdict is changed.
+cp r.db changed.db
+"$binaries/run_sql" changed.db "UPDATE accuracies SET row_ulp_max = 12345.0, verdict = 'inaccurate'
+    WHERE case_id = (SELECT min(id) FROM cases WHERE kernel = 'two_pass_f32_scalar')"
+accepted "another error" 1 replay --db changed.db --kernel two_pass_f32_scalar
+check "another error: said so" has out ' NO '
+
+# A user's rows that are gone or others: the stored row speaks for itself.
+"$binaries/npy_tool" make own.npy '<f4' '(3, 8)' 1:1
+accepted "own rows" 0 run --only accuracy --db own.db --no-charts --conventions torch \
+    --inputs own.npy --kernels two_pass_f32_scalar
+accepted "own rows: again" 0 replay --db own.db
+check "own rows: all of them" hasnt out 'stored row alone'
+"$binaries/npy_tool" make own.npy '<f4' '(3, 8)' 7:3
+accepted "own rows, changed" 0 replay --db own.db
+check "own rows, changed: said so" has out 'the stored row alone: this input has other bits now'
+rm own.npy
+accepted "own rows, gone" 0 replay --db own.db --json
+check "own rows, gone: reproduces" is "$(value 0.reproduces out)" true
+check "own rows, gone: not whole" is "$(value 0.whole out)" false
+
+# Rows of every type: again, and as finds.
+accepted "every type" 0 run --only accuracy --db t.db --no-charts --shapes 4x40 \
+    --dtypes f64,bf16,f16 --conventions torch,scalar-std --inputs normal,kappa,nan --kernels \
+    two_pass_f64_scalar,two_pass_bf16_scalar,shifted_two_mean_fused_bf16_param_f32_scalar,two_pass_f16_scalar
+accepted "every type: again" 0 replay --db t.db --all --json
+check "every type: all rows were made again" hasnt out '"whole": false'
+check "every type: the same bits" is "$(grep -c '"same_bits": true' out)" "$(grep -c '"kernel"' out)"
+check "every type: as many as were judged" test "$(grep -c '"kernel"' out)" -ge 24
+for name in two_pass_f64_scalar two_pass_bf16_scalar shifted_two_mean_fused_bf16_param_f32_scalar two_pass_f16_scalar; do
+    accepted "$name as a find" 0 replay --db t.db --kernel $name --input kappa --print
+    cp out typed.txt
+    accepted "$name: the find" 0 replay --from typed.txt
+    check "$name: the find reproduces" has out '1 replayed, 1 the same'
+done
+# A run that goes elsewhere takes its worst rows and histograms along, to the bit.
+kept() { # DATABASE FILE
+    "$binaries/run_sql" "$1" "SELECT line FROM (SELECT kernel || ' ' || convention || ' ' || input ||
+        ' ' || dtype || ' ' || y_hash || ' ' || hex(x.bits) || ' ' || coalesce(hex(gamma.bits), '-')
+        || ' ' || coalesce(hex(beta.bits), '-') || ' ' || coalesce(ulp_histogram, '-') AS line,
+        cases.id AS number FROM worst_rows AS worst
+        JOIN cases ON cases.id = worst.case_id JOIN accuracies AS errors ON errors.case_id = cases.id
+        LEFT JOIN tensors AS x ON x.id = x LEFT JOIN tensors AS gamma ON gamma.id = gamma
+        LEFT JOIN tensors AS beta ON beta.id = beta ORDER BY number)" >"$2"
+}
+accepted "export" 0 export --db t.db --format jsonl --out t.jsonl
+accepted "import" 0 import t.jsonl --db there.db
+kept t.db here && kept there.db there
+check "import: a worst row a case" test "$(wc -l <here)" -ge 24
+check "import: histograms" has here '\[[0-9]+'
+check "import: the same rows, gamma, beta and histograms" cmp here there
+accepted "export again" 0 export --db there.db --format jsonl --out again.jsonl
+check "export again: the same" diff <(sed 's/"started".*"machine"//' t.jsonl) \
+    <(sed 's/"started".*"machine"//' again.jsonl)
+check "export: tensors are shared" test "$(grep -c '"type":"tensor"' t.jsonl)" -lt \
+    $((2 * $(grep -c '"type":"worst"' t.jsonl)))
+accepted "import: replays" 0 replay --db there.db --all
+# From before there were tensors, and histograms.
+grep -Ev '"type":"(tensor|worst)"' t.jsonl | sed -E 's/,"(tensors|worst)":[0-9]+//g
+    s/,"ulp_counts":\[[0-9,]*\]//' >old.jsonl
+check "an older export: no histogram" hasnt old.jsonl 'ulp_counts":\[[0-9]+,'
+accepted "an older export" 0 import old.jsonl --db old.db
+"$binaries/run_sql" old.db 'SELECT count(*) FROM worst_rows' >count
+check "an older export: no worst rows" is "$(cat count)" 0
+accepted "an older export: replays all the same" 0 replay --db old.db --all
+damaged() { # LABEL PATTERN SED
+    sed -E "$3" t.jsonl >damaged.jsonl
+    refused "$1" 7 "$2" import damaged.jsonl --db damaged.db
+}
+damaged "a tensor cut short" 'x has [0-9]+ bytes; a row of its case has' \
+    's/("bits":"[0-9a-f]{40,})[0-9a-f]{4}"/\1"/'
+damaged "a digit that is none" 'no hex digit' 's/"bits":"./"bits":"g/'
+damaged "an odd number of digits" 'no bytes of numbers' 's/"bits":"./"bits":"/'
+damaged "a tensor that is not there" '"x" is missing or no whole number from 0 to' 's/"x":0,/"x":99999,/'
+damaged "a worst row that is not there" '[0-9]+ of [0-9]+ worst rows: .*cut short' '$d'
+damaged "two of one case" 'has a worst row already' '$p'
+damaged "a case that is not there" '"case" is missing or no whole number' '$s/"case":[0-9]*/"case":99999/'
+damaged "no hash" 'y_hash. is not 16 hex' '$s/"y_hash":"[0-9a-f]*"/"y_hash":"1"/'
+damaged "a histogram of words" 'ulp_counts. has what is no count' 's/("ulp_counts":\[)[0-9]+/\1"a"/'
+damaged "a longer histogram" 'list of 32 counts at most' \
+    's/("ulp_counts":\[)/\11,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,/'
+
+accepted "bf16 with gamma in f32, as a find" 0 replay --db t.db --kernel shifted_two_mean_fused_bf16_param_f32_scalar \
+    --input kappa --convention torch --print
+check "bf16 with gamma in f32: said" has out '^param f32$'
+sed 's/shifted_two_mean_fused_bf16_param_f32_scalar/shifted_two_mean_fused_bf16_scalar/' out >typed.txt
+refused "gamma of another type" 4 'takes bf16 now; its gamma and beta then were f32' replay --from typed.txt
+"$binaries/npy_tool" make own.npy '<f8' '(3, 8)' 1:1
+accepted "own rows of f64" 0 run --only accuracy --db own.db --no-charts --conventions torch \
+    --inputs own.npy --dtypes f64 --kernels two_pass_f64_scalar
+rm own.npy
+accepted "own rows of f64, gone" 0 replay --db own.db --run 2 --json
+check "own rows of f64, gone: reproduces" is "$(value 0.reproduces out)" true
+check "own rows of f64, gone: not whole" is "$(value 0.whole out)" false
+
+# From the store to a file and back.
+accepted "as a find" 0 replay --db r.db --kernel two_pass_f32_scalar --input kappa --print
+cp out find.txt
+check "as a find: hex floats" has find.txt '^x (-?0x[0-9a-f.]+p[+-][0-9]+ ?)+$'
+accepted "the find" 0 replay --from find.txt
+check "the find reproduces" has out '1 replayed, 1 the same'
+accepted "NaN rows keep their bits" 0 replay --db r.db --kernel two_pass_f32_scalar --input nan --print
+sed 's/^y_hash .*/y_hash 0000000000000001/' find.txt >other.txt
+accepted "other bits" 1 replay --from other.txt
+
+# wrong LABEL PATTERN SED: a file that sed spoils.
+wrong() {
+    sed "$3" find.txt >bad.txt
+    refused "$1" 2 "$2" replay --from bad.txt
+}
+line=$(grep -n -m 1 '^x ' find.txt | cut -d: -f1)
+wrong "no hex float" "bad.txt:$line: 'one': a hex float of f32" "${line}s/^x [^ ]*/x one/"
+wrong "decimal" "bad.txt:$line: '0.1': a hex float of f32" "${line}s/^x [^ ]*/x 0.1/"
+wrong "more digits than f32 has" "bad.txt:$line: .*a hex float of f32" \
+    "${line}s/^x [^ ]*/x 0x1.00000000001p+0/"
+wrong "a number lacks" 'x has 39 numbers; rows x hidden is 40' "${line}s/^x [^ ]*/x/"
+wrong "a number too many" 'no more expected' "$ s/^end/x 0x1p+0\nend/"
+wrong "an unknown field" "bad.txt:2: 'colour' is no field" '2s/.*/colour red/'
+wrong "an unknown convention" 'bad.txt:3: .*torhc' '3s/.*/convention torhc/'
+wrong "no type" 'bad.txt:4: dtype f8: f32, f64, bf16 or f16 was expected' '4s/.*/dtype f8/'
+wrong "a type behind its numbers" 'dtype: comes after numbers of it' '$ s/^end/dtype f32\nend/'
+wrong "a shorter type" "bad.txt:$line: .*a hex float of bf16" '4s/.*/dtype bf16/'
+sed '4s/.*/dtype f64/' find.txt >bad.txt
+refused "another type" 4 'two_pass_f32_scalar takes f32 now; its rows then were f64' replay --from bad.txt
+wrong "no rows" "bad.txt:5: rows '0'" '5s/.*/rows 0/'
+wrong "huge" "bad.txt:6: hidden '99999999999'" '6s/.*/hidden 99999999999/'
+wrong "no end" 'the file ends within a find' '$d'
+wrong "an unknown verdict" "unknown verdict 'perfect'" 's/^verdict .*/verdict perfect/'
+wrong "outside" 'the worst element lies outside' 's/^worst 0 [0-9]*/worst 0 40/'
+: >empty.txt
+refused "an empty file" 2 'holds no find' replay --from empty.txt
+refused "no such file" 7 'cannot read it' replay --from nowhere.txt
+refused "no such find" 2 'find.txt has 1' replay --from find.txt --find 2
+run_it replay --help
+check "help" has out 'Exit code: 0 all reproduce'
+finish

@@ -1,0 +1,143 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
+# run: words that are wrong, sizes, files of the user, what is the same each time.
+. "$(dirname "$0")/cli_common.sh" "$@"
+
+bad() { # LABEL PATTERN ARGUMENT...
+    local label=$1 pattern=$2
+    shift 2
+    refused "$label" 2 "$pattern" run --db bad.db --out bad "$@"
+    check "$label: no database" test ! -e bad.db
+    check "$label: no directory" test ! -e bad
+}
+bad "a kernel with a slip" "'two_pas_f32_scalar' \(did you mean 'two_pass_f32_scalar'\?\)" \
+    --kernels two_pas_f32_scalar
+bad "a pattern that matches nothing" "no kernel matches 'zzz\*'" --kernels 'zzz*'
+bad "a convention with a slip" "'trch': did you mean 'torch'" --conventions trch
+bad "a ddof" "ddof '2'" --conventions ddof=2
+bad "a place of eps" "'vr': must be var, std or quotient" --conventions ddof=1,eps=1e-5@vr
+bad "an eps below 0" 'eps.*must not be negative' --conventions eps=-1@var
+bad "an eps that is no number" 'eps' --conventions eps=x@var
+bad "a key" "unknown key 'foo'" --conventions ddof=0,foo=3
+bad "an affine form" 'affine' --conventions affine=matrix
+bad "an empty part of a convention" 'empty part' --conventions ddof=1,,affine=none
+bad "no convention" '.' --conventions ''
+bad "an input with a slip" "'nrmal': did you mean 'normal'" --inputs nrmal
+bad "a kappa" 'kappa' --inputs offset:0
+bad "document 004 as input" 'seed-004' --inputs seed-004
+bad "no input" '--inputs' --inputs ''
+bad "a plan" 'qick: quick, default or full' --plan qick
+bad "a half" 'sped: speed or accuracy' --only sped
+bad "a cache state" 'warm: hot, cold or in-place' --cache warm
+bad "a dtype" 'f31: f32' --dtypes f31
+bad "a dtype without kernels" 'bf16: no kernel of --kernels has it' --dtypes bf16 --kernels 'naive_f32_*'
+bad "a dtype that no chosen kernel has" 'not f32' --kernels '*_bf16_*'
+bad "an input that a type cannot have" 'bf16 can realise kappa from 1 to 1000' --dtypes bf16 \
+    --inputs offset:1e4
+bad "threads 0" 'threads 0: a whole number from 1' --threads 0
+bad "threads that are no number" 'threads x: a whole number from 1' --threads x
+bad "processes" '--processes 99999999999' --processes 99999999999
+bad "repetitions" '--repetitions 1001' --repetitions 1001
+bad "hidden 0" "'4x0': rows and hidden must be at least 1" --shapes 4x0
+bad "rows 0" "'0x4': rows and hidden must be at least 1" --shapes 0x4
+bad "a shape without x" "'4': ROWSxHIDDEN" --shapes 4
+bad "a shape of three" "'4x4x4': ROWSxHIDDEN" --shapes 4x4x4
+bad "a shape below 0" 'ROWSxHIDDEN' --shapes 4x-4
+bad "a product that overflows" 'too large' --shapes 4294967296x4294967296
+bad "a size that overflows" 'too large' --shapes 99999999999999999999x1
+bad "no database name" '--db' --db ''
+refused "more than the memory" 7 'GiB; this machine has' run --db bad.db --shapes 1048576x524288
+check "more than the memory: no database" test ! -e bad.db
+
+npy() { "$binaries/npy_tool" make "$@"; }
+npy x.npy '<f4' '(3, 2, 6)' -1:0.25
+npy whole.npy '<i4' '(2, 6)' 0:1
+npy none.npy '<f4' '(0, 6)' 0:1
+head -c 150 x.npy >short.npy
+refused "a file that is not there" 7 'nowhere.npy: No such file' run --db bad.db --inputs nowhere.npy
+bad "a file of integers" "dtype '<i4'" --inputs whole.npy
+bad "a file that is cut off" 'short.npy.*truncated' --inputs short.npy
+bad "a file without elements" 'none.npy.*no elements' --inputs none.npy
+bad "a file of another length" 'last axis is 6 long: --shapes 4x8' --inputs x.npy --shapes 4x8
+
+small=(--kernels 'two_pass_f32_scalar' --conventions torch --no-charts)
+accepted "a user's file" 0 run --db own.db "${small[@]}" --only accuracy --inputs x.npy
+check "a user's file: table" has out '^(fastest|take|textbook) +two_pass '
+accepted "a user's file: export" 0 export --db own.db --format tsv
+check "a user's file: at its own size" has out $'\ttorch\tx.npy\t6\t6\tf32\t'
+accepted "a user's file and its shape" 0 run --db own.db "${small[@]}" --only accuracy \
+    --inputs x.npy,ramp --shapes 4x6
+
+mkdir dry
+accepted "--dry-run" 0 run --dry-run --db dry/dry.db --out dry-charts --plan quick
+check "--dry-run: no database" test ! -e dry/dry.db
+check "--dry-run: no charts" test ! -e dry-charts
+check "--dry-run says how much there is" has out '^[0-9]+ judgements, [0-9]+ repetitions, about'
+check "--dry-run fits a screen" test "$(wc -l <out)" -lt 40
+
+accepted "shapes of one" 0 run --db one.db "${small[@]}" --shapes 1x1 --processes 1 --repetitions 1
+check "shapes of one: table" has out '^LayerNorm f32, torch, hot cache, 1 thread'
+check "shapes of one: its column" has out ' L1 1 '
+accepted "cold cache" 0 run --db one.db "${small[@]}" --only speed --cache cold,hot --shapes 4x16 \
+    --processes 1 --repetitions 1
+check "cold cache: table" has out ' L1 16 cold '
+check "hot cache: table" has out ' L1 16 '
+accepted "in place" 0 run --db place.db "${small[@]}" --only speed --cache hot,in-place \
+    --shapes 4x16 --processes 1 --repetitions 2
+check "in place: table" has out ' L1 16 in-place '
+accepted "in place: export" 0 export --db place.db --format tsv --out place.tsv
+check "in place: every kernel, and roofs of its own" is "$(cut -f1-9 place.tsv |
+    grep -c "$(printf '\t')in-place")" "$(cut -f1-9 place.tsv | grep -c "$(printf '\t')hot")"
+
+run_it run --db limit.db "${small[@]}" --only accuracy --inputs normal --shapes 4x64 --max-row-ulp 0
+check "--max-row-ulp 0: exit code" is "$code" 5
+check "--max-row-ulp 0: verdict" has out '✗ two_pass_f32_scalar: inaccurate.* on 1 of 1 cases .*replay --case [0-9]+$'
+
+# The same seed makes the same bits; another one does not.
+accurate=(--plan quick --only accuracy --kernels 'naive_f32_scalar,two_pass_*' --no-charts)
+for run in 1 2; do
+    accepted "determinism: run $run" 0 run --db same$run.db "${accurate[@]}" --seed 7
+    accepted "determinism: export $run" 0 export --db same$run.db --format tsv --out same$run.tsv
+done
+check "the same seed: the same figures" cmp same1.tsv same2.tsv
+# Cases are judged on all processors, and stored as on one.
+if command -v taskset >/dev/null && [ "$(nproc)" -gt 1 ]; then
+    cpu=$(taskset -cp $$ | sed 's/.*[:,-] *//')
+    timeout 120 taskset -c "$cpu" "$lnbench" run --db alone.db "${accurate[@]}" --seed 7 >out 2>err
+    code=$?
+    check "one processor: exit code" is "$code" 0
+    accepted "one processor: export" 0 export --db alone.db --format tsv --out alone.tsv
+    check "one processor: the same cases in the same order" cmp same1.tsv alone.tsv
+else
+    echo "not checked: judging in lanes beside judging in one wants taskset and two processors"
+fi
+accepted "another seed: run" 0 run --db other.db "${accurate[@]}" --seed 8
+accepted "another seed: export" 0 export --db other.db --format tsv --out other.tsv
+check "another seed: other figures" test "$(cmp -s same1.tsv other.tsv; echo $?)" -eq 1
+
+# Charts and page; without gnuplot the table, the run and the page all the same.
+accepted "charts" 0 run --db chart.db --out chart/deep --kernels 'two_pass_f32_scalar' \
+    --conventions torch --shapes 4x64 --inputs normal --processes 1 --repetitions 2
+check "charts: stored" has out '^stored  run 1 in chart.db$'
+check "charts: the page is named" has out '^report  chart/deep/index.html \([1-9][0-9]* charts; '
+check "charts: the page is there" test -s chart/deep/index.html
+check "charts: one is there" test -s "$(printf '%s\n' chart/deep/*.svg | head -1)"
+accepted "report" 0 report --db chart.db --out again
+check "report: the page is there" test -s again/index.html
+check "report: the table again" has out '^(fastest|take|textbook) +two_pass '
+PATH=/nowhere "$lnbench" run --db plain.db --out plain --kernels two_pass_f32_scalar --conventions torch \
+    --shapes 4x64 --inputs normal --processes 1 --repetitions 2 >out 2>err
+code=$?
+check "no gnuplot: exit code" is "$code" 0
+check "no gnuplot: said so" has err 'gnuplot'
+check "no gnuplot: one line" lines err 1
+check "no gnuplot: the table" has out '^(fastest|take|textbook) +two_pass '
+check "no gnuplot: stored" has out '^stored  run 1 in plain.db$'
+check "no gnuplot: the page" test -s plain/index.html
+
+
+# How the right answers came about: rows of ties are decided by exact comparison, all of them.
+accepted "certified" 0 run --all --only accuracy --kernels two_pass_f32_scalar --inputs ties --shapes 2x64 \
+    --conventions eps=0,affine=vector --no-charts --db certified.db
+check "certified: by what" has out '^certified  [0-9]+ elements: .*[0-9]+ by exact comparison'
+finish

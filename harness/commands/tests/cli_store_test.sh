@@ -1,0 +1,94 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
+# Databases that are no database, damaged, too new, out of reach, or on a disk that is full.
+. "$(dirname "$0")/cli_common.sh" "$@"
+
+small=(--kernels two_pass_f32_scalar --only accuracy --shapes 2x8 --conventions torch
+    --inputs normal --no-charts)
+accepted "a good run" 0 run --db good.db "${small[@]}"
+
+# unusable LABEL PATTERN FILE: for writing and for reading; the file stays as it was.
+unusable() {
+    local label=$1 pattern=$2 file=$3
+    [ -f "$file" ] && cp "$file" before
+    refused "$label: run" 7 "$pattern" run --db "$file" "${small[@]}"
+    refused "$label: list" 7 "$pattern" list runs --db "$file"
+    refused "$label: export" 7 "$pattern" export --db "$file"
+    refused "$label: report" 7 "$pattern" report --db "$file" --out charts
+    [ -f "$file" ] && check "$label: not touched" cmp before "$file"
+}
+echo "no database, but a letter" >letter.db
+unusable "a text file" 'letter.db: not an SQLite database' letter.db
+cp good.db newer.db
+"$binaries/run_sql" newer.db 'PRAGMA user_version = 99'
+unusable "a newer database" 'newer.db: made by a newer lnbench' newer.db
+head -c 20000 good.db >cut.db
+unusable "a database cut off" 'cut.db: the database is damaged' cut.db
+cp good.db hurt.db
+for page in 2 4 6 8; do
+    head -c 64 /dev/zero | tr '\0' X | dd of=hurt.db bs=4096 seek=$page conv=notrunc status=none
+done
+unusable "a damaged database" 'hurt.db: the database is damaged' hurt.db
+mkdir directory
+unusable "a directory" 'directory: a directory' directory
+refused "a device: run" 7 '/dev/null: not a regular file' run --db /dev/null "${small[@]}"
+check "a device stays one" test -c /dev/null
+check "a device has no journal" test ! -e /dev/null-journal
+
+for command in 'list runs' export 'report --out charts'; do
+    # shellcheck disable=SC2086
+    refused "no database: $command" 7 'nowhere.db: no such file' $command --db nowhere.db
+    check "no database: $command makes none" test ! -e nowhere.db
+done
+: >empty.db
+refused "an empty file: export" 7 'empty.db: empty' export --db empty.db
+refused "no such run" 7 'good.db: no run 77' export --db good.db --run 77
+refused "a file where a directory should be" 7 "no directory 'good.db'" \
+    run --db good.db/x.db "${small[@]}"
+refused "a place that cannot be" 7 '/proc/nowhere' run --db /proc/nowhere/x.db "${small[@]}"
+refused "export to a place that cannot be" 7 '/proc/nowhere' export --db good.db \
+    --out /proc/nowhere/x
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir locked
+    chmod 555 locked
+    refused "no permission" 7 'locked' run --db locked/x.db "${small[@]}"
+fi
+refused "charts that cannot be made" 7 '/proc/nowhere' run --db early.db --out /proc/nowhere \
+    --kernels two_pass_f32_scalar --shapes 2x8 --conventions torch --inputs normal
+check "charts that cannot be made: found before measuring" test ! -e early.db
+refused "report into a file" 7 'good.db: is not a directory' report --db good.db --out good.db
+
+if [ -c /dev/full ]; then
+    "$lnbench" run --db said.db "${small[@]}" >/dev/full 2>err
+    code=$?
+    without_progress
+    : >out
+    check "standard output full: exit code" is "$code" 7
+    check "standard output full: one line" lines err 1
+    accepted "standard output full: kept" 0 list runs --db said.db
+    check "standard output full: complete" has out ' complete +1 '
+fi
+
+# A disk that fills up: files may grow to 2000 KiB (the worker's memory file needs 1600) and no
+# further. What was measured is kept, and with more room the run goes on.
+growing=(--db full.db --kernels "naive_f32_scalar,two_pass_f32_scalar,welford_f32_scalar,shifted_two_mean_fused_f32_scalar" --only accuracy --shapes 4x16 --no-charts)
+(
+    trap '' XFSZ
+    ulimit -f 2000
+    exec "$lnbench" run "${growing[@]}" >out 2>err
+)
+code=$?
+without_progress
+check "full disk: exit code" is "$code" 7
+check "full disk: one line" lines err 1
+check "full disk: which file" has err '^lnbench: full.db: '
+accepted "full disk: the database can be read" 0 list runs --db full.db --json
+kept=$(value 0.cases out)
+check "full disk: something was kept" test "$kept" -gt 0
+accepted "full disk: goes on" 0 run "${growing[@]}" --resume
+accepted "full disk: the whole run" 0 list runs --db full.db --json
+check "full disk: still one run" is "$(value '' out)" 1
+check "full disk: complete" is "$(value 0.state out)" complete
+check "full disk: more than was kept" test "$(value 0.cases out)" -gt "$kept"
+
+finish

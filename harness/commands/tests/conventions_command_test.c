@@ -1,0 +1,179 @@
+/* lnbench fingerprint and distance as commands: what they print, what they refuse, and how. */
+#include "inputs/npy.h"
+#include "scratch.h"
+#include "views/views.h"
+#include <math.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+enum { OUTPUT = 1 << 20 };
+
+static char output[OUTPUT], errors[4096];
+
+static void read_whole(const char *path, char *into, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    into[fread(into, 1, size - 1, file)] = '\0';
+    fclose(file);
+}
+
+/* Runs lnbench in the scratch directory; fills output and errors, returns the exit code. */
+static int run(void **state, const char *arguments)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "cd %s && %s %s >out 2>err", (const char *)*state,
+             LNBENCH_PATH, arguments);
+    int status = system(command);
+    assert_true(WIFEXITED(status));
+    read_whole(scratch_path(state, "out"), output, sizeof output);
+    read_whole(scratch_path(state, "err"), errors, sizeof errors);
+    return WEXITSTATUS(status);
+}
+
+/* One line, and these words in it. */
+static void assert_refused(void **state, const char *arguments, int code, const char *words)
+{
+    int found = run(state, arguments);
+    if (found != code || !strstr(errors, words) || strchr(errors, '\n') != strrchr(errors, '\n'))
+        fail_msg("lnbench %s: exit code %d, '%s'; %d and '%s' in one line were expected", arguments,
+                 found, errors, code, words);
+}
+
+static void write_f8(void **state, const char *name, size_t rows, size_t hidden,
+                     const double *values)
+{
+    const size_t shape[2] = {rows, hidden};
+    error err;
+    if (!npy_write(scratch_path(state, name), LN_F64, 2, shape, values, &err))
+        fail_msg("%s", err.message);
+}
+
+static json_t *parse_output(void)
+{
+    json_error_t where;
+    json_t *parsed = json_loads(output, JSON_REJECT_DUPLICATES, &where);
+    if (!parsed)
+        fail_msg("no JSON: %s", where.text);
+    return parsed;
+}
+
+static const double x_002[6] = {1.5778, 1.6956, -1.9398, -0.6370, 0.3499, 0.9727};
+static const double y_002[6] = {0.8811, 0.9648, -1.6159, -0.6911, 0.0095, 0.4516};
+static const double one[1] = {1};
+
+static int create_files(void **state)
+{
+    if (scratch_create(state) != 0)
+        return -1;
+    write_f8(state, "x.npy", 1, 6, x_002);
+    write_f8(state, "y.npy", 1, 6, y_002);
+    write_f8(state, "y23.npy", 2, 3, y_002);
+    write_f8(state, "two.npy", 1, 2, (const double[2]){1, 2});
+    write_f8(state, "one.npy", 1, 1, one);
+    write_f8(state, "ones.npy", 1, 6, (const double[6]){1, 1, 1, 1, 1, 1});
+    return 0;
+}
+
+/* The first row of document 002, and the keys of the design. */
+static void test_fingerprint_json(void **state)
+{
+    assert_int_equal(run(state, "fingerprint --x x.npy --y y.npy --digits 4 --json"), 0);
+    json_t *all = parse_output();
+    const json_t *ranking = json_object_get(all, "ranking");
+    assert_string_equal(json_string_value(json_object_get(all, "schema")), "lnbench-fingerprint-1");
+    assert_int_equal(json_array_size(ranking), 62); /* 2 divisors x (3 places x 10 eps + none) */
+    const json_t *first = json_array_get(ranking, 0);
+    assert_string_equal(json_string_value(json_object_get(first, "convention")), "zscore");
+    assert_int_equal(json_integer_value(json_object_get(first, "ddof")), 1);
+    assert_true(json_number_value(json_object_get(first, "eps")) == 0);
+    assert_string_equal(json_string_value(json_object_get(first, "eps_place")), "none");
+    assert_string_equal(json_string_value(json_object_get(first, "affine")), "none");
+    assert_true(json_is_real(json_object_get(first, "row_ulp_max")));
+    assert_true(json_is_real(json_object_get(first, "rel_l2")));
+    const json_t *groups = json_object_get(all, "indistinguishable");
+    assert_true(json_array_size(json_array_get(groups, 0)) > 1);
+    assert_string_equal(json_string_value(json_array_get(json_array_get(groups, 0), 0)), "zscore");
+    const json_t *probe = json_array_get(json_object_get(all, "probes"), 0);
+    assert_int_equal(json_array_size(json_object_get(probe, "row")), 6);
+    json_decref(all);
+}
+
+static void test_fingerprint_text(void **state)
+{
+    npy_array probes;
+    assert_int_equal(
+        run(state, "fingerprint --x x.npy --y y.npy --digits 4 --probe probe.npy --all"), 0);
+    assert_non_null(strstr(output, "it may be zscore (ddof=1,eps=0,affine=none)"));
+    assert_non_null(strstr(output, "settled   divisor N-1; affine none;"));
+    assert_true(npy_read(scratch_path(state, "probe.npy"), false, &probes, NULL));
+    assert_true(probes.dimensions == 2 && probes.shape[0] >= 1 && probes.shape[1] == 6);
+    npy_free(&probes);
+}
+
+static void test_fingerprint_refusals(void **state)
+{
+    assert_refused(state, "fingerprint", 2, "--x FILE.npy is missing");
+    assert_refused(state, "fingerprint --x x.npy", 2, "--y FILE.npy is missing");
+    assert_refused(state, "fingerprint --x x.npy --y none.npy", 7, "none.npy");
+    assert_refused(state, "fingerprint --x x.npy --y y23.npy --digits 4", 2,
+                   "y23.npy (--y): shape (2, 3); (1, 6) was expected, as x has");
+    assert_refused(state, "fingerprint --x x.npy --y y.npy --residual two.npy --digits 4", 2,
+                   "two.npy (--residual): shape (1, 2)");
+    assert_refused(state, "fingerprint --x x.npy --y y.npy --gamma two.npy --digits 4", 2,
+                   "two.npy (--gamma): 2 elements; 6 (a vector) or 1 (a scalar) were expected");
+    assert_refused(state,
+                   "fingerprint --x x.npy --y y.npy --gamma ones.npy --beta one.npy "
+                   "--digits 4",
+                   2, "one.npy (--beta): 1 elements; 6 were expected, as gamma has");
+    assert_refused(state, "fingerprint --x ones.npy --y ones.npy --gamma y23.npy", 2, "is no f32");
+    assert_refused(state, "fingerprint --x x.npy --y y.npy", 2, "is no f32");
+    assert_refused(state, "fingerprint --x x.npy --y y.npy --digits 40", 2,
+                   "--digits 40: 0 to 17 decimals were expected");
+    assert_refused(state, "fingerprint --x err --y y.npy", 2, "err");
+    assert_refused(state, "fingerprint --x x.npy --y y.npy --digit 4", 2, "did you mean --digits?");
+}
+
+/* eps 1e-5 in the variance at std 1: relative to the row, 1 - 1 / sqrt(1 + 1e-5). */
+static void test_distance_json(void **state)
+{
+    assert_int_equal(
+        run(state, "distance --hidden 768 --std 1 --json --conventions eps=0 --conventions torch"),
+        0);
+    json_t *all = parse_output();
+    const json_t *pair = json_array_get(json_object_get(all, "pairs"), 0);
+    assert_string_equal(json_string_value(json_object_get(all, "schema")), "lnbench-distance-1");
+    assert_string_equal(json_string_value(json_object_get(pair, "computed")), "torch");
+    double relative = json_number_value(json_object_get(pair, "relative"));
+    double wanted = 1 - 1 / sqrt(1 + 1e-5);
+    assert_true(fabs(relative - wanted) <= 4 * 0x1p-53); /* of the subtraction above */
+    assert_true(fabs(json_number_value(json_object_get(pair, "ulp")) - wanted * 0x1p23) < 1e-6);
+    json_decref(all);
+}
+
+static void test_distance_text(void **state)
+{
+    assert_int_equal(run(state, "distance --hidden 4 --std 2"), 0);
+    assert_non_null(strstr(output, "torch = torch-nobias = tinyllm"));
+    assert_non_null(strstr(output, "neighbours, in ULP of f32"));
+}
+
+static void test_distance_refusals(void **state)
+{
+    assert_refused(state, "distance --hidden 1", 2, "--hidden 1: 2 to 2^40 was expected");
+    assert_refused(state, "distance --std 0", 2, "--std 0: a number above 0");
+    assert_refused(state, "distance --std 1e200", 2, "that f32 can hold");
+    assert_refused(state, "distance --std -1", 2, "--std -1");
+    assert_refused(state, "distance --conventions torhc", 2, "did you mean 'torch'?");
+    assert_refused(state, "distance --chart out/file", 7, "out");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fingerprint_json),     cmocka_unit_test(test_fingerprint_text),
+        cmocka_unit_test(test_fingerprint_refusals), cmocka_unit_test(test_distance_json),
+        cmocka_unit_test(test_distance_text),        cmocka_unit_test(test_distance_refusals),
+    };
+    return cmocka_run_group_tests(tests, create_files, scratch_remove);
+}

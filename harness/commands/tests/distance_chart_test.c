@@ -1,0 +1,118 @@
+/* The chart of how far conventions lie apart. */
+#include "test.h"
+
+#include "domain/convention.h"
+#include "commands/distance/distance.h"
+#include "markup.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const directory = "distance-chart";
+
+static ln_convention parse(const char *list)
+{
+    ln_convention convention;
+    error err;
+    if (!convention_parse(list, &convention, &err))
+        fail_msg("%s", err.message);
+    return convention;
+}
+
+static char *slurp(const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    char *contents = calloc(1, 1 << 21);
+    assert_non_null(contents);
+    assert_true(fread(contents, 1, (1 << 21) - 1, file) > 0);
+    fclose(file);
+    return contents;
+}
+
+static bool draw(const char *own_list, error *err)
+{
+    ln_convention own = parse(own_list);
+    distance_list others;
+    assert_true(distance_list_neighbours(&own, &others, err));
+    bool drew = distance_chart(&own, &others, 768, 1, PLOTS_DIRECTORY, directory, err);
+    distance_list_free(&others);
+    return drew;
+}
+
+/* The y of panel, series and x in the table; NaN where it is not there. */
+static double point_of(const char *table, int panel, int series, double x)
+{
+    for (const char *line = strchr(table, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
+        double found_x, y;
+        int found_panel, found_series;
+        if (sscanf(line + 1, "%d\t%d\t%lg\t%lg", &found_panel, &found_series, &found_x, &y) == 4 &&
+            found_panel == panel && found_series == series && found_x == x)
+            return y;
+    }
+    return NAN;
+}
+
+/* z-scores without eps: 1 - sqrt(1 / 2) at hidden 2 and 1 - sqrt(7 / 8) at hidden 8 off the biased
+ * ones, in ULP of a number from 1 / 2 to 1, and as far at every std. */
+static void test_drawn(void **state)
+{
+    (void)state;
+    error err = {0};
+    if (!draw("zscore", &err))
+        fail_msg("%s", err.message);
+    char *drawing = slurp("distance.svg"), *table = slurp("data/distance.tsv");
+    char *png = slurp("distance.png");
+    assert_true(drawing && table && png);
+    assert_true(is_balanced(drawing));
+    assert_non_null(strstr(drawing, "divisor N"));
+    assert_non_null(strstr(drawing, "1e-05 eps@quotient"));
+    assert_non_null(strstr(drawing, "should be zscore"));
+    assert_true(fabs(point_of(table, 1, 1, 2) - (1 - sqrt(0.5)) * 0x1p24) < 1e-4);
+    assert_true(fabs(point_of(table, 1, 1, 8) - (1 - sqrt(0.875)) * 0x1p24) < 1e-4);
+    assert_true(fabs(point_of(table, 2, 1, 1) - (1 - sqrt(767.0 / 768)) * 0x1p24) < 1e-4);
+    assert_true(fabs(point_of(table, 2, 1, 100) - (1 - sqrt(767.0 / 768)) * 0x1p24) < 1e-4);
+    /* Relative to the z-score itself. */
+    assert_true(fabs(point_of(table, 3, 1, 2) - (sqrt(2) - 1)) < 1e-11);
+    assert_true(fabs(point_of(table, 3, 1, 8) - (sqrt(8.0 / 7) - 1)) < 1e-11);
+    assert_true(fabs(point_of(table, 4, 1, 100) - (sqrt(768.0 / 767) - 1)) < 1e-11);
+    assert_non_null(strstr(drawing, "distance (ULP of f32)"));
+    assert_non_null(strstr(drawing, "distance / largest element"));
+    assert_non_null(strstr(drawing, "hidden (elements), at std 1"));
+    assert_non_null(strstr(drawing, "std of the row, at hidden 768"));
+    assert_non_null(strstr(drawing, "| commit "));
+    free(drawing);
+    free(table);
+    free(png);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    error err = {0};
+    char *path = strdup(getenv("PATH"));
+    assert_int_equal(setenv("PATH", "/nowhere", 1), 0);
+    assert_false(draw("torch", &err));
+    assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);
+    assert_non_null(strstr(err.message, "gnuplot was not found"));
+    setenv("PATH", path, 1);
+    free(path);
+    ln_convention own = parse("torch");
+    distance_list others;
+    assert_true(distance_list_neighbours(&own, &others, &err));
+    assert_false(distance_chart(&own, &others, 768, 1, "/nowhere", directory, &err));
+    assert_non_null(strstr(err.message, "/nowhere/distance.gp"));
+    distance_list_free(&others);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_drawn),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,431 @@
+/* Rank test, geometric mean, two-sample bootstrap and change points: published tables and series,
+ * and data made up so that the answer is known. */
+#include "stats/bootstrap.h"
+#include "commands/calibrate/calibrate.h"
+#include "stats/change_points.h"
+#include "stats/rank_test.h"
+#include "test.h"
+#include <math.h>
+#include <stdio.h>
+
+static error problem;
+
+static double uniform(random_stream *stream)
+{
+    return ((double)(random_stream_bits(stream) >> 11) + 0.5) * 0x1p-53;
+}
+
+/* Box and Muller, 1958. */
+static double normal(random_stream *stream)
+{
+    double u = uniform(stream), v = uniform(stream);
+    return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
+}
+
+static rank_test tested(const double *a, size_t n, const double *b, size_t m)
+{
+    rank_test test;
+    assert_true(mann_whitney(a, n, b, m, &test, &problem));
+    return test;
+}
+
+/* Mann and Whitney's paper of 1947, table I: P(U <= u) to three digits. */
+static void test_probabilities(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n, m, u;
+        double p;
+    } table[] = {
+        {3, 3, 0, 0.050}, {3, 3, 1, 0.100}, {3, 3, 2, 0.200}, {3, 3, 3, 0.350}, {3, 3, 4, 0.500},
+        {4, 4, 0, 0.014}, {4, 4, 1, 0.029}, {4, 4, 2, 0.057}, {4, 4, 3, 0.100}, {4, 4, 4, 0.171},
+        {4, 4, 5, 0.243}, {5, 5, 0, 0.004}, {5, 5, 1, 0.008}, {5, 5, 2, 0.016}, {5, 5, 3, 0.028},
+        {5, 5, 4, 0.048}, {5, 5, 5, 0.075}, {1, 4, 0, 0.200}, {2, 4, 1, 0.133}, {6, 6, 0, 0.001},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        double p = mann_whitney_tail(table[i].n, table[i].m, table[i].u);
+        if (fabs(p - table[i].p) > 0.0005001)
+            fail_msg("%zu, %zu, U %zu: %.6f, the table has %.3f", table[i].n, table[i].m,
+                     table[i].u, p, table[i].p);
+        assert_true(p == mann_whitney_tail(table[i].m, table[i].n, table[i].u));
+    }
+}
+
+/* The critical values that textbooks print (Siegel 1956, table K; Zar, "Biostatistical Analysis",
+ * table B.11): the largest U that is significant, two-sided. */
+static void test_critical_values(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n, m;
+        int at_5, at_1;
+    } table[] = {
+        {5, 5, 2, 0},     {5, 6, 3, 1},       {5, 8, 6, 2},   {6, 6, 5, 2},
+        {7, 7, 8, 4},     {8, 8, 13, 7},      {9, 9, 17, 11}, {10, 10, 23, 16},
+        {15, 15, 64, 51}, {20, 20, 127, 105}, {4, 4, 0, -1},  {10, 20, 55, 42},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const int expected[] = {table[i].at_5, table[i].at_1};
+        const double levels[] = {0.05, 0.01};
+        for (int level = 0; level < 2; level++) {
+            int critical = -1;
+            while (2 * mann_whitney_tail(table[i].n, table[i].m, (size_t)critical + 1) <=
+                   levels[level])
+                critical++;
+            if (critical != expected[level])
+                fail_msg("%zu, %zu at %g: %d, the table has %d", table[i].n, table[i].m,
+                         levels[level], critical, expected[level]);
+        }
+    }
+}
+
+/* Every one of the C(7, 3) orders, counted one by one. */
+static void test_by_counting(void **state)
+{
+    (void)state;
+    unsigned at_most[13] = {0}, orders = 0;
+    for (unsigned set = 0; set < 1u << 7; set++) {
+        if (__builtin_popcount(set) != 3)
+            continue;
+        unsigned u = 0;
+        for (int a = 0; a < 7; a++)
+            for (int b = a + 1; b < 7; b++)
+                u += (set >> a & 1) && !(set >> b & 1);
+        for (unsigned k = u; k < 13; k++)
+            at_most[k]++;
+        orders++;
+    }
+    assert_int_equal(orders, 35);
+    for (unsigned u = 0; u < 13; u++)
+        assert_true(fabs(mann_whitney_tail(3, 4, u) - at_most[u] / 35.0) < 1e-15);
+}
+
+static void test_rank_test(void **state)
+{
+    (void)state;
+    const double males[] = {19, 22, 16, 29, 24}, females[] = {20, 11, 17, 12};
+    rank_test test = tested(females, 4, males, 5);
+    assert_true(test.exact && test.u == 17);
+    assert_true(fabs(test.p - 14.0 / 126) < 1e-15); /* 2 * 7 of the 126 orders reach U = 17 */
+    test = tested(males, 5, females, 4);
+    assert_true(test.u == 3 && fabs(test.p - 14.0 / 126) < 1e-15);
+
+    const double low[] = {1, 2, 3, 4, 5}, high[] = {6, 7, 8, 9, 10};
+    test = tested(low, 5, high, 5);
+    assert_true(test.u == 25 && fabs(test.p - 2.0 / 252) < 1e-15);
+    test = tested(low, 5, low, 5);
+    assert_true(test.u == 12.5 && test.p == 1 && !test.exact);
+    test = tested(low, 5, high, 0);
+    assert_true(isnan(test.p) && isnan(test.u));
+
+    /* Ties, by hand: ranks 1.5 1.5 4 4 | 4 6.5 6.5 8, U = 25 - 10 = 15, t = 2, 3, 2: 6 + 24 + 6,
+     * variance 16/12 * (9 - 36/56), z = (15 - 8 - 0.5) / sqrt(variance). */
+    const double left[] = {1, 1, 2, 2}, right[] = {2, 3, 3, 4};
+    test = tested(left, 4, right, 4);
+    double z = 6.5 / sqrt(16.0 / 12 * (9 - 36.0 / 56));
+    assert_true(test.u == 15 && !test.exact && fabs(test.p - erfc(z / sqrt(2))) < 1e-15);
+    const double same[] = {7, 7, 7, 7};
+    assert_true(tested(same, 4, same, 3).p == 1); /* no variance at all */
+}
+
+/* Where both can be had, the normal approximation is near the exact answer. */
+static void test_normal_approximation(void **state)
+{
+    (void)state;
+    double a[30], b[30];
+    random_stream stream = random_stream_seeded(3);
+    for (int trial = 0; trial < 50; trial++) {
+        for (int i = 0; i < 30; i++) {
+            a[i] = normal(&stream);
+            b[i] = normal(&stream) + 0.5;
+        }
+        double exact = tested(a, 20, b, 20).p;
+        b[0] = a[0]; /* one tie hardly moves it */
+        rank_test near = tested(a, 20, b, 20);
+        b[0] = nextafter(a[0], 10);
+        exact = tested(a, 20, b, 20).p;
+        assert_true(!near.exact && fabs(near.p - exact) < 0.02);
+        assert_true(!tested(a, 30, b, 30).exact);
+    }
+}
+
+static void test_geometric_mean(void **state)
+{
+    (void)state;
+    const double values[] = {1, 2, 4}, none[] = {1, 0}, negative[] = {-1, -1};
+    assert_true(fabs(geometric_mean(values, 3) - 2) < 1e-15);
+    assert_true(isnan(geometric_mean(values, 0)));
+    assert_true(isnan(geometric_mean(none, 2)) && isnan(geometric_mean(negative, 2)));
+}
+
+enum { PROCESSES = 10, ROUNDS = 5 };
+
+static void fill(double *values, size_t *start, double shift, random_stream *stream)
+{
+    start[0] = 0;
+    for (size_t g = 0; g < PROCESSES; g++) {
+        double own = 0.01 * normal(stream);
+        start[g + 1] = (g + 1) * ROUNDS;
+        for (size_t i = 0; i < ROUNDS; i++)
+            values[g * ROUNDS + i] = shift + own + 0.003 * normal(stream);
+    }
+}
+
+/* How often the interval of a difference misses the truth, where the processes' spread is three
+ * times that of rounds: an interval over pooled rounds would miss four times in ten. A median of
+ * ten processes covers 95 % to within its steps: 500 trials with more than 45 misses come by chance
+ * with a probability below 1e-4 if the rate is 5 %. */
+static void test_difference_coverage(void **state)
+{
+    (void)state;
+    double values[2][PROCESSES * ROUNDS], width = 0;
+    size_t start[2][PROCESSES + 1];
+    random_stream stream = random_stream_seeded(17);
+    int misses = 0;
+    for (unsigned trial = 0; trial < 500; trial++) {
+        interval_estimate estimate;
+        fill(values[0], start[0], 1, &stream);
+        fill(values[1], start[1], 1.02, &stream);
+        grouped_values base = {values[0], start[0], PROCESSES},
+                       new = {values[1], start[1], PROCESSES};
+        assert_true(
+            bootstrap_difference(&base, &new, RESAMPLE_GROUPS, 0.95, trial, &estimate, &problem));
+        assert_true(estimate.lo <= estimate.middle && estimate.middle <= estimate.hi);
+        misses += estimate.lo > 0.02 || estimate.hi < 0.02;
+        width += (estimate.hi - estimate.lo) / 500;
+    }
+    /* 2 * 1.96 standard errors of a difference of medians of ten. */
+    double expected = 2 * 1.96 * 1.2533 * 0.0101 * sqrt(2.0 / PROCESSES);
+    printf("%d of 500 intervals of 95 %% miss, mean width %.4f of %.4f\n", misses, width, expected);
+    assert_true(misses <= 45);
+    assert_true(width > 0.6 * expected && width < 1.6 * expected);
+}
+
+static void test_difference_of_nothing(void **state)
+{
+    (void)state;
+    const double values[] = {1, 3};
+    const size_t start[] = {0, 1, 2};
+    grouped_values some = {values, start, 2}, none = {values, start, 0};
+    interval_estimate estimate;
+    assert_true(bootstrap_difference(&some, &none, RESAMPLE_BOTH, 0.95, 1, &estimate, &problem));
+    assert_true(isnan(estimate.middle) && isnan(estimate.lo) && isnan(estimate.hi));
+    assert_true(bootstrap_difference(&some, &some, RESAMPLE_BOTH, 0.95, 1, &estimate, &problem));
+    assert_true(estimate.middle == 0 && estimate.lo < 0 && estimate.hi > 0);
+}
+
+static size_t changes(const double *values, size_t count, size_t least, size_t *places)
+{
+    change_settings settings = change_defaults();
+    size_t found, again[CHANGE_MOST_VALUES], found_again;
+    settings.least_segment = least;
+    assert_true(change_points(values, count, &settings, places, &found, &problem));
+    assert_true(change_points(values, count, &settings, again, &found_again, &problem));
+    assert_int_equal(found, found_again); /* the same series, the same answer */
+    assert_memory_equal(places, again, found * sizeof *places);
+    return found;
+}
+
+/* The annual flow of the Nile at Aswan, 1871 to 1970 (Cobb, "The problem of the Nile", Biometrika
+ * 65, 1978): its one change lies between 1898 and 1899, in all the literature. */
+static void test_nile(void **state)
+{
+    (void)state;
+    static const double nile[100] = {
+        1120, 1160, 963, 1210, 1160, 1160, 813,  1230, 1370, 1140, 995,  935,  1110, 994,  1020,
+        960,  1180, 799, 958,  1140, 1100, 1210, 1150, 1250, 1260, 1220, 1030, 1100, 774,  840,
+        874,  694,  940, 833,  701,  916,  692,  1020, 1050, 969,  831,  726,  456,  824,  702,
+        1120, 1100, 832, 764,  821,  768,  845,  864,  862,  698,  845,  744,  796,  1040, 759,
+        781,  865,  845, 944,  984,  897,  822,  1010, 771,  676,  649,  846,  812,  742,  801,
+        1040, 860,  874, 848,  890,  744,  749,  838,  1050, 918,  986,  797,  923,  975,  815,
+        1020, 906,  901, 1170, 912,  746,  919,  718,  714,  740};
+    double sum = 0;
+    for (int i = 0; i < 100; i++)
+        sum += nile[i];
+    assert_true(sum == 91935); /* the published mean is 919.35 */
+    size_t places[100];
+    assert_int_equal(changes(nile, 100, 10, places), 1);
+    assert_int_equal(1871 + places[0], 1899);
+}
+
+/* Matteson and James, section 4: normal values with a change of the mean, or of the spread alone,
+ * which no test of means can see. */
+static void test_known_changes(void **state)
+{
+    (void)state;
+    double values[240];
+    size_t places[240];
+    random_stream stream = random_stream_seeded(8);
+    for (int i = 0; i < 150; i++)
+        values[i] = normal(&stream) + (i >= 50 && i < 100 ? 3 : 0);
+    assert_int_equal(changes(values, 150, 10, places), 2);
+    assert_in_range(places[0], 48, 52);
+    assert_in_range(places[1], 98, 102);
+    for (int i = 0; i < 240; i++)
+        values[i] = normal(&stream) * (i >= 120 ? 6 : 1);
+    assert_int_equal(changes(values, 240, 30, places), 1);
+    assert_in_range(places[0], 110, 130);
+}
+
+/* A bump that goes away again: against all that follows it the four values hardly show, so that the
+ * far end of what they are compared with must be searched as well. */
+static void test_short_bump(void **state)
+{
+    (void)state;
+    double values[36] = {0};
+    size_t places[36];
+    for (int i = 16; i < 20; i++)
+        values[i] = 9;
+    assert_int_equal(changes(values, 36, 4, places), 2);
+    assert_int_equal(places[0], 16);
+    assert_int_equal(places[1], 20);
+}
+
+/* The order that was seen counts as one of them (Phipson and Smyth): 18 others can make p no
+ * smaller than 1/19, above 5 %, and 19 just 1/20, whatever the series. */
+static void test_fewest_orders(void **state)
+{
+    (void)state;
+    double step[20];
+    size_t places[20], found;
+    change_settings settings = change_defaults();
+    for (int i = 0; i < 20; i++)
+        step[i] = i < 10 ? 0 : 9;
+    settings.orders = 18;
+    assert_true(change_points(step, 20, &settings, places, &found, &problem));
+    assert_int_equal(found, 0);
+    settings.orders = 19;
+    assert_true(change_points(step, 20, &settings, places, &found, &problem));
+    assert_int_equal(found, 1);
+    assert_int_equal(places[0], 10);
+}
+
+/* 2 of the 70 orders of four ones and four nines part them, and with 19 orders a single one that
+ * does speaks against the change: it is found in (34/35)^19 = 57.65 % of all draws. One order more
+ * or less would be 680 of the 40000 off, which is 6.9 standard deviations. */
+static void test_every_order_counts(void **state)
+{
+    (void)state;
+    enum { DRAWS = 40000 };
+    const double step[] = {1, 1, 1, 1, 9, 9, 9, 9}, share = pow(34.0 / 35, 19);
+    size_t places[8], found, all = 0;
+    change_settings settings = change_defaults();
+    settings.orders = 19;
+    for (settings.seed = 1; settings.seed <= DRAWS; settings.seed++) {
+        assert_true(change_points(step, 8, &settings, places, &found, &problem));
+        all += found;
+    }
+    double deviations = ((double)all - DRAWS * share) / sqrt(DRAWS * share * (1 - share));
+    printf("found in %zu of %d draws, %.2f standard deviations off\n", all, DRAWS, deviations);
+    assert_true(fabs(deviations) < 3.4);
+}
+
+/* What CI's history looks like: 2 % slower for good, in noise of 0.5 % with a wild run in ten. */
+static void test_history(void **state)
+{
+    (void)state;
+    double values[40];
+    size_t places[40];
+    random_stream stream = random_stream_seeded(21);
+    for (int i = 0; i < 40; i++)
+        values[i] = (i >= 25 ? 1.02 : 1) * (1 + 0.005 * normal(&stream)) + (i % 10 == 7 ? 0.1 : 0);
+    assert_int_equal(changes(values, 40, 4, places), 1);
+    assert_in_range(places[0], 24, 26);
+}
+
+/* Series without a change: at 5 % more than 19 of 150 come by chance with a probability below
+ * 1e-4. */
+static void test_false_changes(void **state)
+{
+    (void)state;
+    double values[30];
+    size_t places[30];
+    random_stream stream = random_stream_seeded(5);
+    int wrong = 0;
+    for (int trial = 0; trial < 150; trial++) {
+        for (int i = 0; i < 30; i++)
+            values[i] = normal(&stream);
+        wrong += changes(values, 30, 4, places) > 0;
+    }
+    printf("%d of 150 series without a change have one\n", wrong);
+    assert_in_range(wrong, 1, 18);
+}
+
+static void test_few_values(void **state)
+{
+    (void)state;
+    const double step[] = {1, 1, 1, 1, 9, 9, 9, 9}, flat[20] = {0};
+    size_t places[20], found;
+    assert_int_equal(changes(step, 0, 4, places), 0);
+    assert_int_equal(changes(step, 7, 4, places), 0);
+    assert_int_equal(changes(flat, 20, 4, places), 0);
+    /* 2 of the 70 orders of eight values cut them so: 3 %. */
+    assert_int_equal(changes(step, 8, 4, places), 1);
+    assert_int_equal(places[0], 4);
+    static double many[CHANGE_MOST_VALUES + 1];
+    change_settings settings = change_defaults();
+    assert_false(change_points(many, CHANGE_MOST_VALUES + 1, &settings, NULL, &found, &problem));
+    assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
+}
+
+/* The floor is the farthest end of any interval, up or down, and the widest lies above it. */
+static void test_noise_of_duets(void **state)
+{
+    (void)state;
+    const interval_estimate ratios[] = {{1, 0.98, 1.01}, {1.001, 0.999, 1.002}, {NAN, NAN, NAN}};
+    noise_figure noise = {.trials = 9};
+    noise_of_duets(ratios, 3, &noise);
+    assert_int_equal(noise.trials, 2);
+    assert_true(fabs(noise.floor - (1 / 0.98 - 1)) < 1e-12);
+    assert_true(fabs(noise.smallest - (1.01 / 0.98 / 0.98 - 1)) < 1e-12);
+    noise_of_duets(ratios + 2, 1, &noise);
+    assert_int_equal(noise.trials, 0);
+}
+
+/* Three runs whose processes are all alike lie 1, 2 and 3 % apart; one without times is left out.
+ */
+static void test_noise_of_runs(void **state)
+{
+    (void)state;
+    double logs[3][5];
+    size_t start[] = {0, 1, 2, 3, 4, 5};
+    speed_sample runs[4] = {{0}};
+    noise_figure noise;
+    for (int run = 0; run < 3; run++) {
+        for (int i = 0; i < 5; i++)
+            logs[run][i] = 0.01 * (run == 2 ? 3 : run);
+        runs[run] = (speed_sample){logs[run], start, 5, true};
+    }
+    assert_true(noise_of_runs(runs, 4, 0.99, 1, &noise, &problem));
+    assert_int_equal(noise.trials, 3);
+    assert_true(fabs(noise.floor - expm1(0.03)) < 1e-12);
+    assert_true(fabs(noise.smallest - noise.floor) < 1e-12);
+    logs[0][0] = -0.05; /* an interval has a width now, and the median stays */
+    assert_true(noise_of_runs(runs, 3, 0.99, 1, &noise, &problem));
+    assert_true(fabs(noise.floor - expm1(0.03)) < 1e-12 && noise.smallest > noise.floor + 0.02);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_probabilities),
+        cmocka_unit_test(test_critical_values),
+        cmocka_unit_test(test_by_counting),
+        cmocka_unit_test(test_rank_test),
+        cmocka_unit_test(test_normal_approximation),
+        cmocka_unit_test(test_geometric_mean),
+        cmocka_unit_test(test_difference_coverage),
+        cmocka_unit_test(test_difference_of_nothing),
+        cmocka_unit_test(test_nile),
+        cmocka_unit_test(test_known_changes),
+        cmocka_unit_test(test_short_bump),
+        cmocka_unit_test(test_fewest_orders),
+        cmocka_unit_test(test_every_order_counts),
+        cmocka_unit_test(test_history),
+        cmocka_unit_test(test_false_changes),
+        cmocka_unit_test(test_few_values),
+        cmocka_unit_test(test_noise_of_duets),
+        cmocka_unit_test(test_noise_of_runs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

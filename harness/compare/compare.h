@@ -1,0 +1,18 @@
+/* Two runs against each other: `compare`. What came out of the store or of a file decides alone,
+ * nothing is measured. */
+#ifndef LNBENCH_COMPARE_H
+#define LNBENCH_COMPARE_H
+
+#include "compare/comparison.h"
+#include "views/views.h"
+
+/* Whether the two may be compared: what differs of processor, build and plan goes to the
+ * differences, what else differs and may matter to the remarks. */
+bool compare_contexts(run_comparison *comparison, const run_view *base, const run_view *new,
+                      error *err);
+
+/* Adds a pair for each case that both have; the others go to the lonely ones. Error (4): none. */
+bool compare_cases(run_comparison *comparison, const run_view *base, const run_view *new,
+                   error *err);
+
+#endif

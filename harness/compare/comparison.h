@@ -1,0 +1,171 @@
+/* Pairs of measurements, old against new, and what they come to: what `duet` and `compare` share.
+ *
+ * decide.c says what figures mean; text.c shows them to people,
+ * ci.c and json.c to programs.
+ */
+#ifndef LNBENCH_COMPARISON_H
+#define LNBENCH_COMPARISON_H
+
+#include "stats/bootstrap.h"
+#include "domain/calibration.h"
+#include "domain/case.h"
+#include "machine/machine.h"
+#include "base/words.h"
+#include "base/text.h"
+
+enum { BASE, NEW, SIDES };
+
+typedef enum speed_verdict {
+    SPEED_NOT_MEASURED,
+    SPEED_SAME,
+    SPEED_FASTER,
+    SPEED_SLOWER,
+    SPEED_INCONCLUSIVE,
+} speed_verdict;
+
+typedef enum accuracy_verdict {
+    ACCURACY_NOT_JUDGED,
+    ACCURACY_IDENTICAL, /* every bit of every placement */
+    ACCURACY_MORE,
+    ACCURACY_CHANGED,
+    ACCURACY_LESS,
+} accuracy_verdict;
+
+typedef enum accuracy_gate { GATE_NO_WORSE, GATE_EXACT, GATE_BOUND } accuracy_gate;
+
+/* What the judge said of one input on one side. */
+typedef struct judged_side {
+    case_verdict verdict;
+    ln_metrics metrics;
+    uint64_t output_hash; /* of every bit that came out */
+} judged_side;
+
+/* What the two sides made of everything that a pair was judged on. */
+typedef struct accuracy_tally {
+    size_t judged, differing, worse, better;
+    char worst[DETAIL_MAX_LENGTH]; /* the first that is worse, else the first that differs */
+} accuracy_tally;
+
+typedef enum pair_failure { FAILED_NOT, FAILED_BASE, FAILED_NEW, FAILED_BOTH } pair_failure;
+
+/* One kernel, convention and shape. */
+typedef struct comparison_pair {
+    case_key key;
+    case_verdict verdicts[SIDES]; /* the gravest of what was judged */
+    ln_metrics metrics[SIDES];    /* of the timed rows */
+    double bound_row_ulp[SIDES];  /* likewise; NaN: no bound */
+    accuracy_tally tally;
+    accuracy_verdict accuracy;
+    bool unhashed;                   /* equal figures, but nobody hashed the bits */
+    const char *reproducible[SIDES]; /* the kernel's class, as domain/reproducible.h has it */
+    speed_verdict speed;
+    interval_estimate ratio;   /* time of new / time of base */
+    double time_ns[SIDES];     /* median of a call */
+    double roof[SIDES];        /* time of the roof / time of the kernel; NaN: no roof beside it */
+    double p;                  /* of the rank test; NaN where there is none */
+    double noise;              /* what calibrate found for this regime, as a share; NaN: nothing */
+    unsigned searched;         /* worker processes before those that count */
+    unsigned processes[SIDES]; /* worker processes behind the ratio */
+    double seconds;            /* spent on timing it */
+    char detail[DETAIL_MAX_LENGTH]; /* why there is no speed, or what limits it */
+} comparison_pair;
+
+typedef struct comparison_settings {
+    const char *tool;         /* "duet", "compare" */
+    const char *files[SIDES]; /* builds, or runs as they were named */
+    double threshold, confidence;
+    double seconds; /* for each pair; NaN: nothing is measured */
+    accuracy_gate gate;
+    bool speed, accuracy;
+    bool all; /* text and Markdown: every pair, every remark */
+    uint64_t seed;
+} comparison_settings;
+
+typedef struct run_comparison {
+    comparison_settings settings;
+    char identity[SIDES][96]; /* hash of the build, or commit and time of the run */
+    machine_facts machine;
+    noise_calibration calibration; /* of that machine; id 0: none */
+    comparison_pair *pairs;
+    size_t pair_count;
+    word_list lonely;      /* "NAME (only in base)" */
+    word_list differences; /* of the contexts: any makes the sides not comparable */
+    word_list remarks;     /* what differs besides */
+} run_comparison;
+
+void comparison_free(run_comparison *comparison);
+/* False: memory ran out. A new pair with nothing known about it. */
+bool comparison_add(run_comparison *comparison, const case_key *key, comparison_pair **pair,
+                    error *err);
+const char *comparison_regime(const run_comparison *comparison, const case_key *key);
+
+/* What an interval of the ratio says at a threshold: slower where it lies above 1 + threshold,
+ * faster where it lies below 1 / (1 + threshold), same where it lies between, else inconclusive. */
+speed_verdict speed_lean(const interval_estimate *ratio, double threshold);
+
+/* Adds the comparison of one input (or probe) to a pair. */
+void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const char *what);
+void pair_compare_verdicts(comparison_pair *pair, const case_verdict verdicts[SIDES],
+                           const char *what);
+/* A verdict that became graver (ok, inaccurate, wrong class, failed) decides; else less accurate
+ * where something is worse and nothing better, more accurate the other way, changed where bits
+ * differ otherwise. */
+accuracy_verdict pair_accuracy(const comparison_pair *pair);
+/* The kernel's bits depend on more than they did. */
+bool pair_is_less_reproducible(const comparison_pair *pair);
+pair_failure pair_failed(const comparison_pair *pair);
+exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings *settings);
+
+/* Not comparable where the contexts differ; else the first of all pairs' codes. */
+exit_code comparison_exit_code(const run_comparison *comparison);
+/* Of all pairs: the speed that matters most (slower, inconclusive, faster, same), and the accuracy
+ * (less accurate, changed, more accurate, bit-identical). */
+speed_verdict comparison_speed(const run_comparison *comparison);
+accuracy_verdict comparison_accuracy(const run_comparison *comparison);
+/* Kernels whose bits depend on more than they did. */
+size_t comparison_less_reproducible(const run_comparison *comparison);
+/* A remark on each kernel whose class is another one. */
+bool comparison_note_classes(run_comparison *comparison, error *err);
+/* The geometric mean of the ratios; NaN where there is none. False: memory. */
+bool comparison_mean(const run_comparison *comparison, double *mean, error *err);
+
+const char *speed_verdict_name(speed_verdict verdict);       /* NULL: not measured */
+const char *accuracy_verdict_name(accuracy_verdict verdict); /* NULL: not judged */
+const char *accuracy_gate_name(accuracy_gate gate);
+/* "fine", "regression", "inconclusive", "not comparable", "accuracy violation", "kernel failed" */
+const char *outcome_name(exit_code code);
+
+typedef enum comparison_format {
+    COMPARISON_TEXT,
+    COMPARISON_MARKDOWN,
+    COMPARISON_JSON,
+    COMPARISON_JUNIT,
+    COMPARISON_GITHUB,
+    COMPARISON_SMALLER, /* customSmallerIsBetter */
+    COMPARISON_TSV,
+    COMPARISON_CSV,
+} comparison_format;
+
+/* False: memory ran out, or the file has an error. */
+bool comparison_print(const run_comparison *comparison, comparison_format format, FILE *file);
+bool comparison_print_json(const run_comparison *comparison, FILE *file);
+bool comparison_print_smaller(const run_comparison *comparison, FILE *file);
+
+/* ---- what the printers share ---- */
+
+/* Strings that came from outside, as printable ASCII. */
+void add_plain(text_buffer *out, const char *string);
+/* "naive_f32_avx2 torch 512x768 hot" */
+void add_pair_name(text_buffer *out, const case_key *key);
+/* "slower, changed: new/base 1.05 [1.04, 1.06]; 3 of 28 inputs differ, ...": what a pair comes to
+ */
+void add_pair_summary(text_buffer *out, const run_comparison *comparison,
+                      const comparison_pair *pair);
+/* What a pair's line says besides its figures: failures, what got worse, why there is no speed. */
+void add_pair_note(text_buffer *out, const run_comparison *comparison, const comparison_pair *pair);
+/* "fine: same, bit-identical in 12 pairs; threshold 2 %, ..." */
+void add_conclusion(text_buffer *out, const run_comparison *comparison);
+void add_junit(text_buffer *out, const run_comparison *comparison);
+void add_github(text_buffer *out, const run_comparison *comparison);
+
+#endif

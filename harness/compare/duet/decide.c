@@ -1,0 +1,31 @@
+/* How long a duet measures, and what search and confirmation come to together. */
+#include "compare/duet/duet.h"
+#include <math.h>
+
+enum { LEAST_CONFIRMATION = 20 };
+
+speed_verdict duet_conclude(speed_verdict search, speed_verdict confirmation)
+{
+    if (confirmation == search)
+        return confirmation;
+    if (confirmation == SPEED_SAME && search == SPEED_INCONCLUSIVE)
+        return SPEED_SAME;
+    return SPEED_INCONCLUSIVE;
+}
+
+unsigned duet_least_processes(double confidence)
+{
+    return (unsigned)ceil(1 + log2(1 / (1 - confidence)));
+}
+
+unsigned duet_confirmation(unsigned searched, unsigned least, double seconds_left,
+                           double seconds_each)
+{
+    unsigned wanted = 2 * searched > LEAST_CONFIRMATION ? 2 * searched : LEAST_CONFIRMATION;
+    double room = seconds_left / seconds_each;
+    if (wanted < least)
+        wanted = least;
+    if (room < (double)wanted)
+        wanted = room > 0 ? (unsigned)room : 0;
+    return wanted < least ? 0 : wanted;
+}

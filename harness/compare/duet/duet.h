@@ -1,0 +1,79 @@
+/* Two builds of a kernel library against each other: what the files of `duet` share.
+ *
+ * load.c opens both and pairs their kernels; accuracy.c judges both; time.c times
+ * them in alternation; measure.c goes through kernels and shapes; what that means and how it
+ * is shown is compare/comparison.h's.
+ */
+#ifndef LNBENCH_DUET_H
+#define LNBENCH_DUET_H
+
+#include "compare/comparison.h"
+#include "judge/judge.h"
+#include "plan/plan.h"
+#include "base/progress.h"
+
+typedef struct duet_run {
+    run_comparison comparison; /* its settings name the files; its pairs are what was measured */
+    double deadline;
+    bool fixed; /* spend all the time on each pair, look for no answer before */
+    worker_process *worker;
+    kernel_list kernels[SIDES];
+    row_judge *judge;
+    int cpu;
+    progress_bar progress;
+    case_plan plan;                   /* of the shape that runs; its kernels are base's */
+    unsigned next_process;            /* numbers the timing processes */
+    const char **reproducible[SIDES]; /* the class of each of kernels[side]; NULL: not measured */
+} duet_run;
+
+/* A pair, and the kernels that it is of. */
+typedef struct duet_pair {
+    const kernel_entry *kernels[SIDES];
+    comparison_pair *pair;
+} duet_pair;
+
+/* Opens the files of the settings and plans: everything that can be wrong is found here. */
+bool duet_prepare(duet_run *duet, const plan_request *request, error *err);
+/* Judges and times all pairs. Also where it fails the pairs that are done are there. */
+bool duet_measure(duet_run *duet, const plan_request *request, error *err);
+void duet_free(duet_run *duet);
+
+/* Opens both files, checks by the loader that they share no code, and lists their kernels. Errors:
+ * one file given twice (2), code that binds to the other's copy (4), files that cannot be loaded
+ * (7), a crash at load (6). */
+bool duet_load(duet_run *duet, error *err);
+/* Kernels that both have, of the plan's: partners[i] goes with plan.kernels[i], NULL where there is
+ * none. Error (4): no kernel in common. */
+bool duet_partners(duet_run *duet, const kernel_entry **partners, error *err);
+
+/* Finds the reproducibility class of both kernels of each pair: partners[i] goes with
+ * plan.kernels[i]. */
+bool duet_find_classes(duet_run *duet, const kernel_entry *const *partners, error *err);
+const char *duet_class(const duet_run *duet, int side, const kernel_entry *kernel);
+
+/* Judges both sides of the pairs of one shape: pairs[0..count-1] on the two blocks of rows that are
+ * timed (their outputs go to outputs[pair][side][block], to be freed by the caller, NULL where a
+ * kernel failed), then on the input families. */
+typedef void *duet_outputs[SIDES][2];
+bool duet_judge_blocks(duet_run *duet, const judge_block blocks[2], duet_pair *pairs, size_t count,
+                       duet_outputs *outputs, error *err);
+bool duet_judge_families(duet_run *duet, const speed_group *group, duet_pair *pairs, size_t count,
+                         bool with_probes, error *err);
+
+/* Times one pair: searches until the answer is clear, then confirms with fresh processes. Where the
+ * length is fixed there is a ratio and no verdict. */
+bool duet_time(duet_run *duet, const speed_group *group, const judge_block blocks[2],
+               duet_pair *pair, duet_outputs outputs, error *err);
+
+/* Slower and faster only where search and confirmation agree; same where the confirmation says so
+ * and the search did not say otherwise. */
+speed_verdict duet_conclude(speed_verdict search, speed_verdict confirmation);
+/* The fewest processes with which an interval of the median can have this confidence: with n, the
+ * whole range of the sample misses with probability 2^(1 - n). */
+unsigned duet_least_processes(double confidence);
+/* The length of the confirmation, decided before it begins: twice the search, 20 at least, but no
+ * more than the seconds left can hold; 0 where that is fewer than the least. */
+unsigned duet_confirmation(unsigned searched, unsigned least, double seconds_left,
+                           double seconds_each);
+
+#endif

@@ -1,0 +1,132 @@
+/* Opens two builds side by side and pairs their kernels by name. */
+#include "compare/duet/duet.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *const options[SIDES] = {"--base", "--new"};
+
+/* The loader opens one file once: what is given twice is not two builds. */
+static bool check_files(const comparison_settings *settings, error *err)
+{
+    struct stat status[SIDES];
+    for (int side = 0; side < SIDES; side++) {
+        const char *file = settings->files[side];
+        if (stat(file, &status[side]) != 0)
+            return fail(err, EXIT_CODE_ENVIRONMENT, "%s %s: %s", options[side], file,
+                        strerror(errno));
+        if (!S_ISREG(status[side].st_mode))
+            return fail(err, EXIT_CODE_ENVIRONMENT, "%s %s: is not a file", options[side], file);
+    }
+    if (status[BASE].st_dev == status[NEW].st_dev && status[BASE].st_ino == status[NEW].st_ino)
+        return fail(err, EXIT_CODE_USAGE,
+                    "--base %s and --new %s are one file: to compare a build with itself, give a "
+                    "copy of it (cp, no link)",
+                    settings->files[BASE], settings->files[NEW]);
+    return true;
+}
+
+static bool stands_in(const worker_object *objects, size_t count, uint64_t identity)
+{
+    for (size_t i = 0; i < count; i++)
+        if (objects[i].identity == identity)
+            return true;
+    return false;
+}
+
+/* What a build loads when it is alone must be there when both are: else the loader has given it the
+ * other's copy of a library with the same soname, and the two run the same code. */
+static bool check_alone(duet_run *duet, int side, const worker_object *both, size_t both_count,
+                        error *err)
+{
+    worker_process *alone;
+    kernel_list kernels;
+    worker_object *objects = NULL;
+    size_t count = 0;
+    if (!worker_start_builds(&duet->comparison.settings.files[side], 1, &alone, &kernels, err))
+        return false;
+    bool fine = worker_objects(alone, &objects, &count, err);
+    for (size_t i = 0; fine && i < count; i++)
+        if (!stands_in(both, both_count, objects[i].identity))
+            fine = fail(err, EXIT_CODE_NOT_COMPARABLE,
+                        "%s %s: beside the other it does not get its own %.200s: both would run "
+                        "one copy (link it statically, or give its copies different sonames)",
+                        options[side], duet->comparison.settings.files[side], objects[i].path);
+    free(objects);
+    kernel_list_free(&kernels);
+    worker_stop(alone);
+    return fine;
+}
+
+bool duet_load(duet_run *duet, error *err)
+{
+    worker_object *objects = NULL;
+    size_t count = 0;
+    if (!check_files(&duet->comparison.settings, err) ||
+        !worker_start_builds(duet->comparison.settings.files, SIDES, &duet->worker, duet->kernels,
+                             err) ||
+        !worker_objects(duet->worker, &objects, &count, err))
+        return false;
+    bool fine =
+        check_alone(duet, BASE, objects, count, err) && check_alone(duet, NEW, objects, count, err);
+    free(objects);
+    for (int side = 0; fine && side < SIDES; side++)
+        snprintf(duet->comparison.identity[side], sizeof duet->comparison.identity[side], "%016llx",
+                 (unsigned long long)duet->kernels[side].kernels[0].object_hash);
+    return fine;
+}
+
+static const kernel_entry *find(const kernel_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->kernels[i].facts.name, name) == 0)
+            return &list->kernels[i];
+    return NULL;
+}
+
+/* Why two kernels of one name make no pair; NULL if they do. */
+static const char *why_apart(const kernel_entry *base, const kernel_entry *new)
+{
+    if (!new)
+        return "only in base";
+    if (base->facts.storage != new->facts.storage || base->facts.param != new->facts.param)
+        return "other element types in new";
+    if (base->unsupported[0])
+        return base->unsupported;
+    return new->unsupported[0] ? new->unsupported : NULL;
+}
+
+static bool add_lonely(duet_run *duet, const char *name, const char *why, error *err)
+{
+    char line[NAME_MAX_LENGTH + REPLY_TEXT_LENGTH + 8];
+    snprintf(line, sizeof line, "%s (%s)", name, why);
+    return word_list_add(&duet->comparison.lonely, line, err);
+}
+
+bool duet_partners(duet_run *duet, const kernel_entry **partners, error *err)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < duet->plan.kernel_count; i++) {
+        const kernel_entry *base = duet->plan.kernels[i];
+        const kernel_entry *new = find(&duet->kernels[NEW], base->facts.name);
+        const char *apart = why_apart(base, new);
+        partners[i] = apart ? NULL : new;
+        found += !apart;
+        if (apart && !add_lonely(duet, base->facts.name, apart, err))
+            return false;
+    }
+    for (size_t i = 0; i < duet->kernels[NEW].count; i++) {
+        const char *name = duet->kernels[NEW].kernels[i].facts.name;
+        if (!find(&duet->kernels[BASE], name) && !add_lonely(duet, name, "only in new", err))
+            return false;
+    }
+    if (found > 0)
+        return true;
+    return fail(err, EXIT_CODE_NOT_COMPARABLE,
+                "%s and %s: no kernel to compare: none of those chosen is in both, of the same "
+                "types, and supported here%s%.200s",
+                duet->comparison.settings.files[BASE], duet->comparison.settings.files[NEW],
+                duet->comparison.lonely.count ? "; the first: " : "",
+                duet->comparison.lonely.count ? duet->comparison.lonely.words[0] : "");
+}

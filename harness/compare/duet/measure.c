@@ -1,0 +1,220 @@
+/* Goes through the shapes and kernels of a duet. */
+#include "compare/duet/duet.h"
+#include "session/setup.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A shape with a plan of its own, and the types that are timed in it. */
+typedef struct timed_shape {
+    char word[48];
+    unsigned types; /* 1 << ln_type, or-ed */
+} timed_shape;
+
+typedef struct timed_shapes {
+    timed_shape *shapes;
+    size_t count;
+    unsigned probed; /* pairs of types whose probe rows were judged: see bit_of() */
+} timed_shapes;
+
+static bool add_shape(timed_shapes *list, const char *word, unsigned types, error *err)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->shapes[i].word, word) == 0) {
+            list->shapes[i].types |= types;
+            return true;
+        }
+    timed_shape *grown = realloc(list->shapes, (list->count + 1) * sizeof *grown);
+    if (!grown)
+        return fail_memory(err, "the shapes");
+    list->shapes = grown;
+    grown[list->count] = (timed_shape){.types = types};
+    snprintf(grown[list->count++].word, sizeof grown->word, "%.47s", word);
+    return true;
+}
+
+/* The given shapes for all types; or those that the quick plan times, each for its own: a regime
+ * has other rows where elements are shorter. */
+static bool list_shapes(const duet_run *duet, const plan_request *request, timed_shapes *list,
+                        error *err)
+{
+    for (size_t i = 0; i < request->shapes.count; i++)
+        if (!add_shape(list, request->shapes.words[i], ~0u, err))
+            return false;
+    for (size_t i = 0; request->shapes.count == 0 && i < duet->plan.speed_count; i++) {
+        const speed_group *group = &duet->plan.speed[i];
+        char word[48];
+        snprintf(word, sizeof word, "%zux%zu", group->rows, group->hidden);
+        if (!add_shape(list, word, 1u << group->dtype, err))
+            return false;
+    }
+    return true;
+}
+
+/* The pairs of one shape: *count of them, from the comparison's *first on. */
+static bool add_pairs(duet_run *duet, const speed_group *group, const kernel_entry **partners,
+                      duet_pair *pairs, size_t *first, size_t *count, error *err)
+{
+    run_comparison *comparison = &duet->comparison;
+    *first = comparison->pair_count;
+    *count = 0;
+    for (size_t i = 0; i < duet->plan.kernel_count; i++) {
+        comparison_pair *added;
+        case_key key;
+        if (!partners[i] || !plan_takes(partners[i], group->dtype, group->param))
+            continue;
+        key = speed_key(group, partners[i]->facts.name);
+        if (!comparison_add(comparison, &key, &added, err))
+            return false;
+        added->noise = calibration_floor(&comparison->calibration, METHOD_DUET,
+                                         comparison_regime(comparison, &key));
+        pairs[(*count)++].kernels[BASE] = duet->plan.kernels[i];
+        pairs[*count - 1].kernels[NEW] = partners[i];
+        added->reproducible[BASE] = duet_class(duet, BASE, duet->plan.kernels[i]);
+        added->reproducible[NEW] = duet_class(duet, NEW, partners[i]);
+    }
+    for (size_t i = 0; i < *count; i++) /* now that they stay where they are */
+        pairs[i].pair = &comparison->pairs[*first + i];
+    return true;
+}
+
+static void settle(run_comparison *comparison, size_t first)
+{
+    for (size_t i = first; i < comparison->pair_count; i++) {
+        comparison_pair *pair = &comparison->pairs[i];
+        pair->accuracy =
+            pair_failed(pair) == FAILED_BOTH ? ACCURACY_NOT_JUDGED : pair_accuracy(pair);
+    }
+}
+
+static bool time_pairs(duet_run *duet, const speed_group *group, const judge_block blocks[2],
+                       duet_pair *pairs, size_t count, duet_outputs *outputs, size_t *done,
+                       error *err)
+{
+    for (*done = 0; *done < count; (*done)++)
+        if (duet->comparison.settings.speed && pair_failed(pairs[*done].pair) == FAILED_NOT &&
+            !duet_time(duet, group, blocks, &pairs[*done], outputs[*done], err))
+            return false;
+    return true;
+}
+
+static bool measure_pairs(duet_run *duet, const speed_group *group, duet_pair *pairs, size_t count,
+                          bool first_of_shape, bool with_probes, size_t *done, error *err)
+{
+    judge_block blocks[2] = {0};
+    duet_outputs *outputs = calloc(count, sizeof *outputs);
+    bool fine = outputs != NULL || fail_memory(err, "judged outputs");
+    *done = 0;
+    for (size_t i = 0; fine && i < 2; i++)
+        fine = judge_block_generate(duet->judge, &blocks[i], &group->convention, group->dtype,
+                                    group->param, "normal", i * group->block_rows,
+                                    group->block_rows, group->hidden, err);
+    fine = fine && duet_judge_blocks(duet, blocks, pairs, count, outputs, err);
+    if (fine && duet->comparison.settings.accuracy && first_of_shape)
+        fine = duet_judge_families(duet, group, pairs, count, with_probes, err);
+    fine = fine && time_pairs(duet, group, blocks, pairs, count, outputs, done, err);
+    for (size_t i = 0; outputs && i < count; i++)
+        for (int each = 0; each < 2 * SIDES; each++)
+            free(outputs[i][each / 2][each % 2]);
+    free(outputs);
+    judge_block_free(&blocks[0]);
+    judge_block_free(&blocks[1]);
+    return fine;
+}
+
+static bool measure_group(duet_run *duet, const speed_group *group, const kernel_entry **partners,
+                          bool first_of_shape, bool with_probes, error *err)
+{
+    duet_pair *pairs = calloc(duet->plan.kernel_count, sizeof *pairs);
+    size_t first, count, done;
+    bool fine = (pairs || fail_memory(err, "the pairs")) &&
+                add_pairs(duet, group, partners, pairs, &first, &count, err);
+    if (fine) {
+        fine = measure_pairs(duet, group, pairs, count, first_of_shape, with_probes, &done, err);
+        duet->comparison.pair_count = first + done; /* one that was interrupted has no verdict */
+        settle(&duet->comparison, first);
+    }
+    free(pairs);
+    return fine;
+}
+
+/* Groups of the same types stand together: one for each cache state and number of threads. */
+static bool is_first_of_types(const case_plan *plan, size_t i)
+{
+    const speed_group *group = &plan->speed[i];
+    return i == 0 || group[-1].dtype != group->dtype || group[-1].param != group->param;
+}
+
+static unsigned bit_of(const speed_group *group)
+{
+    return 1u << (4 * group->dtype + group->param);
+}
+
+/* Divisor and eps enter once a row, whatever its length: probe rows are judged with the first shape
+ * of each pair of types. */
+static bool measure_shape(duet_run *duet, const plan_request *request, timed_shapes *list,
+                          const timed_shape *shape, const kernel_entry **partners, error *err)
+{
+    plan_request own = *request;
+    const char *word = shape->word;
+    own.shapes = (word_list){&word, 1};
+    plan_free(&duet->plan);
+    bool fine = plan_make(&own, &duet->kernels[BASE], &duet->comparison.machine, &duet->plan, err);
+    for (size_t i = 0; fine && i < duet->plan.speed_count; i++) {
+        const speed_group *group = &duet->plan.speed[i];
+        bool with_probes = !(list->probed & bit_of(group));
+        if (!(shape->types & 1u << group->dtype))
+            continue;
+        list->probed |= bit_of(group);
+        fine = measure_group(duet, group, partners, is_first_of_types(&duet->plan, i), with_probes,
+                             err);
+    }
+    return fine;
+}
+
+bool duet_measure(duet_run *duet, const plan_request *request, error *err)
+{
+    timed_shapes list = {0};
+    const kernel_entry **partners = calloc(duet->plan.kernel_count, sizeof *partners);
+    bool fine = partners || fail_memory(err, "the pairs");
+    fine = fine && duet_partners(duet, partners, err) && duet_find_classes(duet, partners, err) &&
+           list_shapes(duet, request, &list, err);
+    progress_begin(
+        &duet->progress,
+        (double)(list.count * duet->plan.kernel_count) *
+            (duet->comparison.settings.speed ? duet->comparison.settings.seconds / 4 : 1));
+    for (size_t i = 0; fine && i < list.count; i++)
+        fine = measure_shape(duet, request, &list, &list.shapes[i], partners, err);
+    progress_end(&duet->progress);
+    fine = comparison_note_classes(&duet->comparison, fine ? err : NULL) && fine;
+    free(list.shapes);
+    free(partners);
+    return fine;
+}
+
+bool duet_prepare(duet_run *duet, const plan_request *request, error *err)
+{
+    judge_settings settings = {
+        .seed = duet->comparison.settings.seed,
+        .max_row_ulp = INFINITY,
+        .deadline_seconds = duet->deadline,
+    };
+    if (!duet_load(duet, err) || !machine_read(&duet->comparison.machine, err) ||
+        !plan_make(request, &duet->kernels[BASE], &duet->comparison.machine, &duet->plan, err))
+        return false;
+    duet->judge = judge_create(duet->worker, &settings);
+    duet->cpu = session_last_cpu();
+    return duet->judge || fail_memory(err, "the judge");
+}
+
+void duet_free(duet_run *duet)
+{
+    judge_destroy(duet->judge);
+    worker_stop(duet->worker);
+    plan_free(&duet->plan);
+    free(duet->reproducible[BASE]);
+    free(duet->reproducible[NEW]);
+    kernel_list_free(&duet->kernels[BASE]);
+    kernel_list_free(&duet->kernels[NEW]);
+    comparison_free(&duet->comparison);
+}

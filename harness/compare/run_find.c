@@ -1,0 +1,205 @@
+#include "compare/run_find.h"
+#include "base/hash.h"
+#include "base/words.h"
+#include "exchange/run_read.h"
+#include "store/calibration.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum { LEAST_COMMIT = 4, MOST_COMMIT = 40 };
+
+static bool is_commit(const char *word)
+{
+    size_t length = strlen(word);
+    return length >= LEAST_COMMIT && length <= MOST_COMMIT &&
+           strspn(word, "0123456789abcdefABCDEF") == length;
+}
+
+static bool is_number(const char *word)
+{
+    return word[0] && strspn(word, "0123456789") == strlen(word) && strlen(word) < 10;
+}
+
+static bool has_commit(result_store *store, int64_t run, const char *prefix, bool *has, error *err)
+{
+    machine_facts machine;
+    if (!store_machine(store, run, &machine, err))
+        return false;
+    *has = strncasecmp(machine_fact_value(&machine, "git_commit"), prefix, strlen(prefix)) == 0;
+    machine_free(&machine);
+    return true;
+}
+
+/* Of the runs of a commit the latest that has anything in it. */
+static bool find_commit(result_store *store, const stored_run *runs, size_t count,
+                        const char *prefix, int64_t *found, error *err)
+{
+    *found = 0;
+    for (size_t i = count; i-- > 0 && *found == 0;) {
+        bool has;
+        if (runs[i].cases == 0)
+            continue;
+        if (!has_commit(store, runs[i].id, prefix, &has, err))
+            return false;
+        *found = has ? runs[i].id : 0;
+    }
+    return true;
+}
+
+static bool identity_of(result_store *store, int64_t run, char identity[CALIBRATION_MACHINE_LENGTH],
+                        error *err)
+{
+    machine_facts machine;
+    if (!store_machine(store, run, &machine, err))
+        return false;
+    machine_identity(&machine, identity);
+    machine_free(&machine);
+    return true;
+}
+
+static bool find_previous(result_store *store, const stored_run *runs, size_t count, int64_t latest,
+                          int64_t *found, error *err)
+{
+    char own[CALIBRATION_MACHINE_LENGTH], other[CALIBRATION_MACHINE_LENGTH];
+    const stored_run *of = NULL;
+    *found = 0;
+    for (size_t i = 0; i < count; i++)
+        if (runs[i].id == latest)
+            of = &runs[i];
+    if (!of || !identity_of(store, latest, own, err))
+        return of == NULL;
+    for (size_t i = count; i-- > 0 && *found == 0;) {
+        if (runs[i].id >= latest || runs[i].cases == 0 || strcmp(runs[i].plan, of->plan) != 0)
+            continue;
+        if (!identity_of(store, runs[i].id, other, err))
+            return false;
+        *found = strcmp(own, other) == 0 ? runs[i].id : 0;
+    }
+    return true;
+}
+
+static bool find_stored(result_store *store, const char *word, const char *database, int64_t *run,
+                        error *err)
+{
+    stored_run *runs = NULL;
+    size_t count = 0;
+    const char *lacking = NULL;
+    bool fine = store_latest_run(store, run, err) && store_runs(store, &runs, &count, err);
+    if (fine && *run == 0)
+        lacking = "it holds no run yet: lnbench run makes one";
+    else if (fine && strcmp(word, "previous") == 0) {
+        fine = find_previous(store, runs, count, *run, run, err);
+        lacking = *run ? NULL : "there is no run before the latest of the same plan and machine";
+    } else if (fine && is_number(word) && strtoll(word, NULL, 10) <= runs[count - 1].id) {
+        *run = strtoll(word, NULL, 10); /* view_load says it where it is not there */
+    } else if (fine && strcmp(word, "latest") != 0) {
+        fine = find_commit(store, runs, count, word, run, err);
+        lacking = *run ? NULL : "no run of this number or commit: lnbench list runs shows them";
+    }
+    free(runs);
+    if (fine && lacking)
+        fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: %.60s: %s", database, word, lacking);
+    return fine;
+}
+
+static bool from_store(const char *word, const char *database, run_view *view, error *err)
+{
+    result_store *store;
+    int64_t run;
+    if (!store_open(database, STORE_READ, &store, err))
+        return false;
+    bool fine = find_stored(store, word, database, &run, err) && view_load(store, run, view, err);
+    store_close(store);
+    return fine;
+}
+
+/* "a.json,b.json": the first decides what kind it is. */
+static bool from_files(const char *word, run_view *view, error *err)
+{
+    word_list files = {0};
+    bool fine = access(word, F_OK) == 0 ? word_list_add(&files, word, err)
+                                        : word_list_split(&files, word, err);
+    bool read = fine && (fine = run_read(files.words[0], view, err));
+    for (size_t i = 1; fine && i < files.count; i++)
+        fine = run_read_process(files.words[i], view, err);
+    if (read && !fine)
+        view_free(view);
+    word_list_free(&files);
+    return fine;
+}
+
+bool run_find(const char *word, const char *database, run_view *view, error *err)
+{
+    *view = (struct run_view){0};
+    if (strcmp(word, "latest") == 0 || strcmp(word, "previous") == 0 || is_number(word))
+        return from_store(word, database, view, err);
+    if (access(word, F_OK) == 0 || strpbrk(word, "/.,"))
+        return from_files(word, view, err);
+    if (is_commit(word))
+        return from_store(word, database, view, err);
+    return fail(err, EXIT_CODE_USAGE,
+                "%.60s: neither a run's number, 'latest', 'previous', a commit (4 digits or more) "
+                "nor a file",
+                word);
+}
+
+void run_describe(const run_view *view, char *words, size_t size)
+{
+    const char *commit = machine_fact_value(&view->machine, "git_commit");
+    const char *dirty = machine_fact_value(&view->machine, "git_dirty");
+    char number[32] = "";
+    if (view->run.id)
+        snprintf(number, sizeof number, "run %lld, ", (long long)view->run.id);
+    snprintf(words, size, "%scommit %.12s%s, %s", number, commit,
+             strcmp(dirty, "yes") == 0 ? " and more" : "", view->run.started);
+}
+
+static uint64_t hash_word(uint64_t hash, const char *word)
+{
+    return hash_bytes(hash, word, strlen(word) + 1);
+}
+
+static uint64_t hash_number(uint64_t hash, uint64_t number)
+{
+    return hash_bytes(hash, &number, sizeof number);
+}
+
+static uint64_t hash_real(uint64_t hash, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return hash_number(hash, isfinite(value) ? bits : 1);
+}
+
+/* What every format of an export has: the judge's verdict and worst error, and the times. */
+static uint64_t hash_case(uint64_t hash, const stored_case *stored)
+{
+    const case_key *key = &stored->key;
+    hash = hash_word(hash_word(hash_word(hash, key->kernel), key->convention), key->input);
+    hash = hash_number(hash_number(hash, key->rows), key->hidden);
+    hash = hash_number(hash_number(hash, key->dtype), key->cache);
+    hash = hash_word(hash_number(hash, key->threads), verdict_name(stored->verdict.kind));
+    hash = hash_real(hash, stored->metrics.elements ? stored->metrics.row_ulp_max : (double)NAN);
+    for (size_t i = 0; i < stored->repetition_count; i++) {
+        const timed_repetition *repetition = &stored->repetitions[i];
+        if (!(repetition->real_ns > 0) || !isfinite(repetition->real_ns) ||
+            !isfinite(repetition->cpu_ns))
+            continue; /* JSON leaves it out */
+        hash = hash_number(hash_number(hash, repetition->process), repetition->repetition);
+        hash = hash_real(hash, repetition->real_ns);
+    }
+    return hash;
+}
+
+void run_origin(const run_view *view, char origin[17])
+{
+    uint64_t hash = hash_word(hash_word(HASH_START, view->run.started), view->run.command_line);
+    hash = hash_number(hash, view->run.seed);
+    for (size_t i = 0; i < view->cases.count; i++)
+        hash = hash_case(hash, &view->cases.cases[i]);
+    snprintf(origin, 17, "%016llx", (unsigned long long)hash);
+}

@@ -1,0 +1,19 @@
+/* The run that a word on the command line means. */
+#ifndef LNBENCH_RUN_FIND_H
+#define LNBENCH_RUN_FIND_H
+
+#include "views/views.h"
+
+/* A run's number, "latest", "previous" (the one before the latest, of the same plan on the same
+ * machine), the first 4 to 40 digits of a commit (its latest run), or an exported file; several of
+ * Google Benchmark's own, with commas between, are the processes of one run. Errors (7) say what
+ * was looked for and where. */
+bool run_find(const char *word, const char *database, run_view *view, error *err);
+
+/* "run 3, commit 1234567, 2026-01-01T00:00:00Z" */
+void run_describe(const run_view *view, char *words, size_t size);
+
+/* A hash of what a run is and measured: equal for every export of one run. */
+void run_origin(const run_view *view, char origin[17]);
+
+#endif

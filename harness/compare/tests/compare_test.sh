@@ -1,0 +1,394 @@
+#!/bin/sh
+# lnbench compare, import and history from outside: made-up runs with known answers, bad files.
+# usage: compare_test.sh BUILD_DIRECTORY
+# shellcheck disable=SC2086 # options in variables are lists of words
+set -u
+build=$1
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/lnbench-compare-XXXXXX") || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+failures=0
+
+# make NAME [KEY=VALUE...]: a made-up run as NAME.jsonl, see make_run.py. All of it follows from
+# the arguments.
+cat >make_run.py <<'PYTHON'
+import json, random, sys
+name, *given = sys.argv[1:]
+o = dict(seed="1", slow="1", drift="1", processes="6", commit="a" * 40, cpu="made up", plan="quick",
+         started="2024-01-01T00:00:00Z", bits="0", ulp="2", kernel="k", verdict="ok", noise="0.002",
+         compiler="cc 1", load="0", draw="1", hash="yes", elements="100", rows="85", scale="1",
+         dtype="f32", threads="1", declared="", **{"class": ""})
+o.update(g.split("=", 1) for g in given)
+draw = random.Random(int(o["draw"]))
+facts = dict(cpu_model=o["cpu"], l1d_bytes="49152", l2_bytes="1048576", l3_bytes="33554432",
+             cores="2", compiler=o["compiler"], compiler_flags="-O3", build_type="Release",
+             git_commit=o["commit"], load_1m=o["load"])
+lines = [dict(run=1, started=o["started"], plan=o["plan"], plan_hash="0", command_line="lnbench run",
+              seed=o["seed"], state="complete", machine=facts, kernels=1, cases=2, rows=0),
+         dict(type="kernel", name=o["kernel"], isa="scalar", statistics="s",
+              reproducibility=o["class"] or None, declared_reproducibility=o["declared"] or None)]
+layout = [1 + float(o["noise"]) * draw.gauss(0, 1) for p in range(int(o["processes"]))]
+for kernel, ns in ((o["kernel"], 400 * float(o["slow"])), ("roof_copy", 100)):
+    reps = [dict(process=p, repetition=r, order=0, iterations=10, cpu_ns=1.0,
+                 real_ns=ns * float(o["drift"]) * (layout[p] if ns > 100 else 1)
+                 * (1 + 0.0005 * draw.gauss(0, 1)))
+            for p in range(int(o["processes"])) for r in range(3)]
+    roof = kernel == "roof_copy"
+    lines.append(dict(type="case", kernel=kernel, convention="torch", rows=int(o["rows"]), hidden=768,
+        dtype=o["dtype"], input="normal", cache="hot", threads=int(o["threads"]),
+        verdict="pending" if roof else o["verdict"], detail="", declared=False, bound_row_ulp=None,
+        output_hash="%016x" % int(o["bits"]) if o["hash"] == "yes" and not roof else None,
+        metrics=None if roof or o["elements"] == "0" else
+            dict(row_ulp_max=float(o["ulp"]), elements=int(o["elements"]), mismatches=0),
+        measurements=reps))
+lines[0]["type"] = "run"
+with open(name + ".jsonl", "w") as out:
+    for line in lines:
+        out.write(json.dumps(dict(line, schema="lnbench-record-1")) + "\n")
+PYTHON
+make() {
+    python3 make_run.py "$@" || exit 1
+}
+
+failed() {
+    echo "$*, exit code $code:"
+    head -c 2000 output
+    failures=$((failures + 1))
+}
+
+# expect CODE TEXT ARGUMENTS...: the exit code, and a text (basic regular expression) in the output.
+expect() {
+    wanted=$1
+    text=$2
+    shift 2
+    "$build/bin/lnbench" "$@" >output 2>&1
+    code=$?
+    [ "$code" -eq "$wanted" ] && grep -q -e "$text" output && return
+    failed "lnbench $*: expected $wanted with '$text'"
+}
+
+# refused TEXT ARGUMENTS...: exit code 7 and one line.
+refused() {
+    text=$1
+    shift
+    expect 7 "^lnbench: .*$text" "$@"
+    [ "$(wc -l <output)" -eq 1 ] || failed "lnbench $*: more than one line"
+}
+
+# calibrated DATABASE FLOOR: noise of the made-up machine, for compare.
+calibrated() {
+    identity='unknown | made up | 49152 | 1048576 | 33554432 | 2 | unknown'
+    "$build/bin/run_sql" "$1" "INSERT INTO calibrations (made, machine, kernel, rebuilds,
+        confidence) VALUES ('2024-01-01T00:00:00Z', '$identity', 'k', 3, 0.99);
+        INSERT INTO noise SELECT max(id), 'compare', 'L2', 85, 768, $2, $2, 1, 5, 6
+        FROM calibrations" || exit 1
+}
+
+echo "known answers"
+make base
+make same draw=2
+make slow draw=3 slow=1.08 bits=1
+make fast draw=4 slow=0.9
+make slight draw=5 slow=1.03
+make twice draw=6 drift=2
+make one processes=1
+make four processes=4
+expect 0 'run 1' import base.jsonl --db a.db
+calibrated a.db 0.01
+compare="compare --db a.db"
+expect 0 'same .*bit-identical' $compare base.jsonl same.jsonl
+expect 1 'slower .*changed' $compare base.jsonl slow.jsonl
+grep -q '1\.0[78][0-9]* \[' output || failed "the ratio is 1.08"
+expect 0 'faster' $compare base.jsonl fast.jsonl
+expect 1 'slower' $compare base.jsonl slight.jsonl
+expect 0 'same' $compare base.jsonl slight.jsonl --threshold 5%
+expect 0 'same' $compare base.jsonl twice.jsonl # the roof took as much longer
+expect 3 '1 process in a run' $compare base.jsonl one.jsonl
+expect 3 '4 processes in a run' $compare four.jsonl base.jsonl
+expect 3 'not calibrated' compare --db none.db base.jsonl slow.jsonl
+calibrated a.db 0.06
+expect 0 'noise here exceeds' $compare base.jsonl slight.jsonl # never less than the floor
+expect 1 'slower' $compare base.jsonl slow.jsonl
+calibrated a.db 0.2
+expect 0 'same' $compare base.jsonl slow.jsonl
+calibrated a.db 0.01
+
+echo "accuracy"
+make worse ulp=3 bits=2
+make better ulp=1 bits=2
+make moved ulp=2.2 bits=2
+make wrong verdict=inaccurate bits=2 ulp=9
+make crash verdict='crashed' elements=0 hash=no
+make bare hash=no
+only="--only accuracy"
+expect 5 'less accurate' $compare base.jsonl worse.jsonl $only
+expect 0 'more accurate' $compare base.jsonl better.jsonl $only
+expect 0 'changed' $compare base.jsonl moved.jsonl $only
+expect 5 'changed' $compare base.jsonl moved.jsonl $only --accuracy exact
+expect 5 'inaccurate' $compare base.jsonl wrong.jsonl $only --accuracy bound
+expect 0 'less accurate' $compare base.jsonl worse.jsonl $only --accuracy bound
+expect 6 'crashed' $compare base.jsonl crash.jsonl
+expect 4 'crashed' $compare crash.jsonl base.jsonl
+expect 3 'no hash of the bits' $compare base.jsonl bare.jsonl $only --accuracy exact
+expect 0 '' $compare base.jsonl bare.jsonl $only
+
+echo "reproducibility classes"
+make row class=row
+make run class=run declared=row draw=2
+make promised declared=row draw=3
+make strange class="$(printf 'row\033[31m')" draw=4
+expect 0 'same, bit-identical in 1 pair.*, 1 kernel less reproducible' $compare row.jsonl run.jsonl
+grep -q '^k 85x768: reproducible: run was row$' output || failed "the class is told of the pair"
+grep -q '^note: k: reproducible: run was row$' output || failed "the class is told below"
+expect 0 '| run was row |' $compare row.jsonl run.jsonl --format markdown
+expect 5 'accuracy violation' $compare row.jsonl run.jsonl --accuracy exact
+expect 5 '<failure type=.accuracy violation' $compare row.jsonl run.jsonl --accuracy exact --format junit
+expect 0 'reproducible: row was run' $compare run.jsonl row.jsonl --accuracy exact
+grep -q 'less reproducible' output && failed "more is not less"
+expect 0 'reproducible: (row) was row' $compare row.jsonl promised.jsonl --accuracy exact # not measured
+expect 0 'reproducible: - was row' $compare row.jsonl strange.jsonl
+expect 0 'bit-identical' $compare row.jsonl row.jsonl
+
+grep -q ' was row' output && failed "nothing was lost"
+expect 0 '"reproducibility": "run"' $compare row.jsonl run.jsonl --json
+grep -q '"reproducibility": "row"' output || failed "JSON has the class of both"
+
+make both slow=1.2 ulp=9 bits=3
+expect 5 'slower .*less accurate' $compare base.jsonl both.jsonl
+
+echo "types and threads"
+for kind in dtype=bf16 dtype=f16 threads=2; do
+    make typed $kind
+    make typed_same $kind draw=2
+    make typed_slow $kind draw=3 slow=1.08 bits=1
+    expect 0 'same .*bit-identical' $compare typed.jsonl typed_same.jsonl
+    expect 1 'slower .*changed' $compare typed.jsonl typed_slow.jsonl
+    case $kind in
+    dtype=*) grep -q "85x768 ${kind#*=} " output || failed "the type is told" ;;
+    *) grep -q '85x768, 2 threads' output || failed "the number of threads is told" ;;
+    esac
+    expect 4 'no case in common' $compare base.jsonl typed.jsonl
+done
+
+echo "contexts"
+make cpu cpu=other
+make compiler compiler='cc 2'
+make plan plan=full
+make seed seed=2
+make load load=9
+make rows rows=84
+for what in cpu compiler plan seed; do
+    expect 4 "^differs: .*$what" $compare base.jsonl $what.jsonl
+    grep -q 'slower\|same\|bit-identical' output && failed "a verdict of another $what"
+done
+expect 0 'same' $compare base.jsonl load.jsonl
+expect 4 'no case in common' $compare base.jsonl rows.jsonl
+expect 4 '"differences"' $compare base.jsonl cpu.jsonl --json
+
+echo "hostile names, in every format"
+make hostile kernel='</x>&"|`%0A::error::a
+b,:;[31m' slow=1.3 draw=7
+make hostile_base kernel='</x>&"|`%0A::error::a
+b,:;[31m'
+for format in text markdown json junit github smaller; do
+    expect 1 . $compare hostile_base.jsonl hostile.jsonl --format $format
+    mv output "$format"
+    LC_ALL=C grep -q "$(printf '\033')" $format && [ $format != json ] && failed "an escape in $format"
+done
+python3 - <<'PYTHON' || failures=$((failures + 1))
+import json, xml.etree.ElementTree as tree
+whole = json.load(open("json"))
+assert whole["schema"] == "lnbench-compare-1" and whole["exit_code"] == 1, whole
+pair, = whole["pairs"]
+assert pair["kernel"].startswith('</x>&"|`%0A::error::a\nb,:;') and pair["p"] < 0.01, pair
+assert pair["ratio_lo"] <= pair["ratio"] <= pair["ratio_hi"] and pair["noise"] == 0.01, pair
+assert pair["processes"] == pair["processes_base"] == 6 and whole["calibration"]["rebuilds"] == 3
+assert abs(whole["geometric_mean"] - pair["ratio"]) < 1e-12
+suite = tree.parse("junit").getroot()[0]
+assert suite.get("failures") == "1" and suite[0].find("failure") is not None
+lines = open("github").read().splitlines()
+assert len(lines) == 2 and lines[0].startswith("::error title=regression%3A "), lines
+assert lines[0].count("::") == 2 + lines[0].split("::", 2)[2].count("::"), lines
+assert "%250A" in lines[0], lines
+assert lines[1].startswith("::notice title=lnbench compare::"), lines
+table = [line for line in open("markdown") if line.startswith("|")]
+bare = [line.replace("\\|", "") for line in table]
+assert len(table) == 3 and len({line.count("|") for line in bare}) == 1, table
+assert "\\`" in table[2] and "\\<" in table[2]
+PYTHON
+
+echo "stored runs by name"
+expect 0 'run 2' import slow.jsonl --db a.db
+expect 1 'slower' $compare previous latest
+expect 1 'slower' $compare 1 2
+expect 1 'slower' $compare 1 slow.jsonl
+make third commit=bbbbbbb1234 started=2024-01-03T00:00:00Z draw=9
+expect 0 'run 3' import third.jsonl --db a.db
+expect 0 'same' $compare 1 bbbb
+refused 'no run of this number or commit' $compare 1 cccc
+refused 'no run 99\|no run of this number' $compare 1 99
+expect 2 'neither a run' $compare 1 yesterday
+expect 2 'two runs were expected' $compare 1
+refused 'No such file' $compare 1 ./nowhere.json
+
+echo "one run only, none"
+expect 0 'run 1' import base.jsonl --db one.db
+refused 'no run before the latest' compare previous latest --db one.db
+expect 0 '8 runs are needed' history --db one.db
+refused 'no such file' compare 1 2 --db none.db
+refused 'no such file' history --db none.db
+: >empty.db
+refused 'empty' history --db empty.db
+refused 'empty' compare previous latest --db empty.db
+expect 0 . import base.jsonl --db vacant.db
+"$build/bin/run_sql" vacant.db 'PRAGMA foreign_keys = ON; DELETE FROM runs'
+refused 'holds no run' history --db vacant.db
+refused 'holds no run' compare previous latest --db vacant.db
+expect 2 'did you mean .roof_ratio' history --db one.db --measure roof_ratios
+refused 'no stored case' history --db one.db --kernels nothing
+
+echo "files that are no good"
+bad() {
+    why=$1
+    refused "bad.jsonl.*$why" compare bad.jsonl base.jsonl --db a.db
+    refused "bad.jsonl.*$why" import bad.jsonl --db a.db
+}
+head -c 700 base.jsonl >bad.jsonl
+bad 'line 3: not JSON'
+head -n 3 base.jsonl >bad.jsonl
+bad '1 of 2 cases'
+sed '3s/"rows"/"rows": 3, "rows"/' base.jsonl >bad.jsonl
+bad 'line 3: not JSON: duplicate'
+sed '3s/"real_ns": [0-9.]*/"real_ns": NaN/' base.jsonl >bad.jsonl
+bad 'line 3: not JSON'
+sed '3s/"real_ns": [0-9.]*/"real_ns": 1e999/' base.jsonl >bad.jsonl
+bad 'line 3: not JSON: real number overflow'
+sed '3s/"real_ns": [0-9.]*/"real_ns": "fast"/' base.jsonl >bad.jsonl
+bad 'line 3: "real_ns" is no number'
+sed '3s/"process": 1/"process": -1/' base.jsonl >bad.jsonl
+bad '"process" is missing or no whole number'
+sed '3s/"process": 1,/"process": 0,/g' base.jsonl >bad.jsonl
+bad 'a repetition of k, 85x768, stands there twice'
+sed '4s/"roof_copy"/"k"/' base.jsonl >bad.jsonl
+bad 'a case of k, 85x768, stands there twice'
+sed '3s/"hot"/"warm"/' base.jsonl >bad.jsonl
+bad 'unknown cache state'
+sed '3s/"verdict": "ok"/"verdict": "splendid"/' base.jsonl >bad.jsonl
+bad 'unknown verdict'
+sed '3s/"kernel": "k"/"kernel": "'"$(printf 'k%.0s' $(seq 200))"'"/' base.jsonl >bad.jsonl
+bad '"kernel" is longer than 63'
+sed 1d base.jsonl >bad.jsonl
+bad 'before the run'
+cat base.jsonl same.jsonl >bad.jsonl
+bad 'a second run'
+sed 's/lnbench-record-1/lnbench-record-9/' base.jsonl >bad.jsonl
+bad 'lnbench-record-1 was expected'
+: >bad.jsonl
+bad 'an empty file'
+echo '{"context": {}, "benchmarks": 3}' >bad.jsonl
+bad 'it has no "context" and "benchmarks"'
+echo '[1, 2' >bad.jsonl
+bad 'not JSON'
+python3 -c 'print("[" * 100000)' >bad.jsonl
+bad 'not JSON: maximum parsing depth'
+python3 -c 'print("{\"a\":" * 100000)' >bad.jsonl
+bad 'not JSON: maximum parsing depth'
+head -c 5000 /dev/zero >bad.jsonl
+bad 'not JSON'
+printf '{"schema": "lnbench-record-1", "type": "r\\u0000n"}\n' >bad.jsonl
+bad 'not JSON'
+truncate -s 300M bad.jsonl
+bad 'larger than 256 MiB'
+rm bad.jsonl
+before=$("$build/bin/run_sql" a.db 'SELECT count(*) FROM runs')
+sed '4s/"process": 1,/"process": 0,/g' same.jsonl >bad.jsonl
+expect 7 '1 of 2 files were not imported' import bad.jsonl fast.jsonl --db a.db
+after=$("$build/bin/run_sql" a.db 'SELECT count(*) FROM runs')
+[ "$after" -eq $((before + 1)) ] || failed "a bad file among good ones: $before runs, then $after"
+
+echo "import: once, and whole"
+expect 0 'there already, as run 1' import base.jsonl --db a.db
+"$build/bin/lnbench" export --db a.db --run 2 --format jsonl --out again.jsonl
+"$build/bin/lnbench" export --db a.db --run 2 --format json --out again.json
+expect 0 'run 1,' import again.jsonl --db b.db
+expect 0 'there already' import again.json --db b.db
+"$build/bin/lnbench" export --db b.db --run 1 --format jsonl | sed 's/"run":1,/"run":2,/' >back.jsonl
+cmp again.jsonl back.jsonl || failed "what was imported is exported as it was"
+calibrated b.db 0.01
+expect 0 'same' compare --db b.db again.json 1
+
+echo "Google Benchmark's own JSON"
+python3 - <<'PYTHON'
+import json
+for run, slow in (("gb", 1), ("gs", 1.5)):
+    for p in range(5):
+        context = dict(date="2024-01-01T00:00:00+00:00", host_name="there", num_cpus=2, caches=[],
+                       library_build_type="release", load_avg=[p])
+        entries = [dict(name="BM_Norm/512", run_name="BM_Norm/512", run_type="iteration",
+                        iterations=9, real_time=slow * (3 + 0.001 * ((p * 3 + r) % 7)), cpu_time=3,
+                        time_unit="us") for r in range(3)]
+        json.dump(dict(context=context, benchmarks=entries), open(f"{run}{p}.json", "w"))
+PYTHON
+expect 3 'BM_Norm/512 .*1.5' compare --db a.db \
+    gb0.json,gb1.json,gb2.json,gb3.json,gb4.json gs0.json,gs1.json,gs2.json,gs3.json,gs4.json
+expect 3 '1 process in a run' compare --db a.db gb0.json gs0.json
+sed 's/"there"/"elsewhere"/' gs0.json >other.json
+expect 4 'host_name: there (base), elsewhere (new)' compare --db a.db gb0.json other.json
+refused 'another than in the file before' compare --db a.db gb0.json,other.json gb1.json
+expect 4 'kind' compare --db a.db gb0.json base.jsonl
+
+echo "history"
+python3 - <<'PYTHON'
+import subprocess, sys
+for i in range(24):
+    machine = "made up" if i % 4 else "other"
+    slow = 1.05 if i >= 14 else 1
+    subprocess.run([sys.executable, "make_run.py", f"h{i:02}", f"draw={100 + i}", f"cpu={machine}",
+                    f"slow={slow}", f"commit={i:040x}", f"started=2024-02-{i + 1:02}T00:00:00Z",
+                    "ulp=3" if i >= 8 else "ulp=2", "class=run" if i >= 12 else "class=row"],
+                   check=True)
+PYTHON
+# The latest first: the order is that of time.
+for file in $(printf '%s\n' h??.jsonl | sort -r); do
+    expect 0 . import "$file" --db h.db
+done
+expect 0 'machine 2: ' history --db h.db
+grep -q ' run was row ' output || failed "the class of the latest run, and what it was"
+"$build/bin/lnbench" history --db h.db --json >history.json || failed "history --json"
+"$build/bin/lnbench" history --db h.db --json >again.json
+cmp history.json again.json || failed "history is deterministic"
+"$build/bin/lnbench" history --db h.db --format tsv >history.tsv || failed "history --format tsv"
+"$build/bin/lnbench" history --db h.db --measure row_ulp_max --json >errors.json
+"$build/bin/lnbench" history --db h.db --measure time_ns --out charts >drawn 2>&1
+python3 - <<'PYTHON' || failures=$((failures + 1))
+import csv, json
+whole = json.load(open("history.json"))
+assert whole["schema"] == "lnbench-history-1" and whole["measure"] == "roof_ratio"
+series = {s["machine"].split(" | ")[1]: s for s in whole["series"]}
+assert set(series) == {"made up", "other"}, series.keys()
+mine, other = series["made up"], series["other"]
+assert len(mine["points"]) == 18 and len(other["points"]) == 6
+started = [p["started"] for p in mine["points"]]
+assert started == sorted(started)
+change, = mine["changes"]
+assert change["commit"] == f"{14:040x}", change
+assert abs(change["after"] / change["before"] - 1 / 1.05) < 0.002, change
+assert other["changes"] == []
+errors = {s["machine"].split(" | ")[1]: s for s in json.load(open("errors.json"))["series"]}
+change, = errors["made up"]["changes"]
+assert change["commit"] == f"{9:040x}" and (change["before"], change["after"]) == (2, 3), change
+rows = list(csv.DictReader(open("history.tsv"), delimiter="\t"))
+assert len(rows) == 24 and {r["segment"] for r in rows} == {"0", "1"}
+assert [r["reproducible"] for r in rows if "made up" in r["machine"]] == ["row"] * 9 + ["run"] * 9
+assert [p["reproducibility"] for p in mine["points"]] == ["row"] * 9 + ["run"] * 9
+PYTHON
+if command -v gnuplot >/dev/null; then
+    for file in charts/history_1.svg charts/history_1.png charts/history_2.svg; do
+        [ -s $file ] || failed "no $file: $(cat drawn)"
+    done
+else
+    echo "skipped: charts of history (no gnuplot)"
+fi
+
+[ "$failures" -eq 0 ] && echo "compare, import, history: as expected"
+exit "$failures"

@@ -1,0 +1,213 @@
+/* The library with a planted change, for the trials of `duet`: every kernel of it, wrapped. What is
+ * planted stands in a file beside the plugin, "<plugin>.plant", so that copies of one file differ
+ * in nothing but that:
+ *
+ *     slow 0.05        each call computes 5 % of its rows again
+ *     last-bit         one bit of one element is another
+ *     dropped-tail     the statistics miss the last element (kernels of f32)
+ *     eps              eps in the variance, where it should be on the std, and the reverse
+ *     floor            an eps of 1e-30 in the variance, where there should be none: it shows on
+ *                      rows without any spread alone
+ *     crash            SIGSEGV, at each call
+ *     late-crash       likewise, but from the 500th call on: in timing
+ *     ghost            the kernels have other names
+ *     none             nothing (as if there were no such file)
+ */
+/* The library itself, but for the one symbol that is ours here. */
+#define ln_plugin_v1 ln_library_plugin
+#include "registry.c"
+#undef ln_plugin_v1
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+
+/* Rows that are computed again are so many at a time: fewer would cost more than their share. */
+enum { CHUNK = 8 };
+
+typedef void run_function(const void *state, const ln_tensors *tensors);
+
+typedef enum plant {
+    NONE,
+    SLOW,
+    LAST_BIT,
+    DROPPED_TAIL,
+    EPS,
+    FLOOR,
+    CRASH,
+    LATE_CRASH,
+    GHOST
+} plant;
+
+static plant planted;
+static double share;
+static unsigned calls;
+
+static size_t stride_or(size_t stride, size_t hidden)
+{
+    return stride ? stride : hidden;
+}
+
+static size_t size_of(ln_type type)
+{
+    return type == LN_F64 ? 8 : type == LN_F32 ? 4 : 2;
+}
+
+/* The tensors of `count` rows from `first` on, without mean and rstd. */
+static ln_tensors rows_from(const ln_problem *problem, const ln_tensors *tensors, size_t first)
+{
+    ln_tensors part = *tensors;
+    size_t size = size_of(problem->storage), x = stride_or(problem->x_stride, problem->hidden);
+    size_t y = stride_or(problem->y_stride, problem->hidden);
+    part.x = (const char *)tensors->x + x * first * size;
+    part.y = (char *)tensors->y + y * first * size;
+    part.mean = part.rstd = NULL;
+    return part;
+}
+
+/* The share of the rows again, in turn over all of them, so that they are no warmer than others. */
+static void run_slow(run_function *inner, const ln_problem *problem, const ln_tensors *tensors)
+{
+    static double due;
+    static size_t next;
+    inner(problem, tensors);
+    if (tensors->x == tensors->y || tensors->residual)
+        return; /* in place there is nothing to compute again */
+    ln_problem some = *problem;
+    some.rows = CHUNK < problem->rows ? CHUNK : problem->rows;
+    for (due += share * (double)problem->rows; due >= (double)some.rows; due -= (double)some.rows) {
+        if (next + some.rows > problem->rows)
+            next = 0;
+        ln_tensors part = rows_from(problem, tensors, next);
+        inner(&some, &part);
+        next += some.rows;
+    }
+}
+
+static void flip_last_bit(const ln_problem *problem, const ln_tensors *tensors)
+{
+    char *y = tensors->y;
+    y[problem->hidden / 2 * size_of(problem->storage)] ^= 1; /* little-endian */
+}
+
+/* Gamma and beta of one column, as the convention has them. */
+static float apply(const ln_problem *problem, const ln_tensors *tensors, size_t column, float xhat)
+{
+    ln_affine affine = problem->convention.affine;
+    const float *gamma = tensors->gamma, *beta = tensors->beta;
+    size_t at = affine == LN_AFFINE_SCALAR ? 0 : column;
+    if (affine == LN_AFFINE_NONE)
+        return xhat;
+    return xhat * (gamma[at] + (affine == LN_AFFINE_GAMMA1 ? 1.0f : 0.0f)) + (beta ? beta[at] : 0);
+}
+
+static void drop_tail(run_function *inner, const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_problem one = *problem;
+    size_t last = problem->hidden - 1;
+    one.rows = 1;
+    one.hidden = last;
+    for (size_t row = 0; row < problem->rows; row++) {
+        ln_tensors part = rows_from(problem, tensors, row);
+        float mean, rstd, tail = ((const float *)part.x)[last];
+        part.mean = &mean;
+        part.rstd = &rstd;
+        inner(&one, &part);
+        ((float *)part.y)[last] = apply(problem, tensors, last, (tail - mean) * rstd);
+    }
+}
+
+static void move_eps(run_function *inner, const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_problem other = *problem;
+    if (problem->convention.eps_place == LN_EPS_VAR)
+        other.convention.eps_place = LN_EPS_STD;
+    else if (problem->convention.eps_place == LN_EPS_STD)
+        other.convention.eps_place = LN_EPS_VAR;
+    inner(&other, tensors);
+}
+
+static void add_floor(run_function *inner, const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_problem other = *problem;
+    if (problem->convention.eps_place == LN_EPS_NONE) {
+        other.convention.eps_place = LN_EPS_VAR;
+        other.convention.eps = 1e-30;
+    }
+    inner(&other, tensors);
+}
+
+static void run_planted(run_function *inner, const ln_problem *problem, const ln_tensors *tensors)
+{
+    if (planted == SLOW) {
+        run_slow(inner, problem, tensors);
+    } else if (planted == DROPPED_TAIL && problem->hidden > 1 && problem->storage == LN_F32) {
+        drop_tail(inner, problem, tensors);
+    } else if (planted == EPS) {
+        move_eps(inner, problem, tensors);
+    } else if (planted == FLOOR) {
+        add_floor(inner, problem, tensors);
+    } else {
+        inner(problem, tensors);
+        if (planted == LAST_BIT)
+            flip_last_bit(problem, tensors);
+        if (planted == CRASH || (planted == LATE_CRASH && ++calls > 500))
+            raise(SIGSEGV); /* a write to nowhere would be a sanitizer's to report */
+    }
+}
+
+/* run() is not told which kernel it is: a function for each. */
+#define WRAP(name, ...)                                                                            \
+    static void planted_##name(const void *state, const ln_tensors *tensors)                       \
+    {                                                                                              \
+        run_planted(ln_run_##name, state, tensors);                                                \
+    }
+LN_KERNEL_TABLE(WRAP, WRAP)
+
+#define WRAPPED(name, ...) planted_##name,
+static run_function *const wrapped[] = {LN_KERNEL_TABLE(WRAPPED, WRAPPED)};
+
+/* False where the file says something that is not known. */
+static bool read_plant(void)
+{
+    static const char *const words[] = {"none",  "slow",  "last-bit",   "dropped-tail", "eps",
+                                        "floor", "crash", "late-crash", "ghost"};
+    char path[1024], word[32];
+    Dl_info info;
+    if (!dladdr((const void *)wrapped, &info))
+        return false;
+    snprintf(path, sizeof path, "%s.plant", info.dli_fname);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return true;
+    int got = fscanf(file, "%31s %lf", word, &share);
+    fclose(file);
+    for (int i = 0; got >= 1 && i < (int)(sizeof words / sizeof *words); i++) {
+        if (strcmp(word, words[i]) != 0)
+            continue;
+        planted = (plant)i;
+        return planted == SLOW ? got == 2 && share > 0 && share < 1 : got == 1;
+    }
+    return false;
+}
+
+LN_API const ln_plugin *ln_plugin_v1(void)
+{
+    static ln_kernel table[KERNEL_COUNT];
+    static char names[KERNEL_COUNT][80];
+    static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
+                                     .struct_size = sizeof(ln_plugin),
+                                     .name = "duet-sabotage",
+                                     .count = KERNEL_COUNT,
+                                     .kernels = table};
+    if (!read_plant())
+        return NULL;
+    for (size_t i = 0; i < KERNEL_COUNT; i++) {
+        table[i] = kernels[i];
+        table[i].run = wrapped[i];
+        if (planted == GHOST) {
+            snprintf(names[i], sizeof names[i], "ghost_%s", kernels[i].name);
+            table[i].name = names[i];
+        }
+    }
+    return &plugin;
+}

@@ -1,0 +1,224 @@
+#!/bin/sh
+# lnbench duet from outside: what a planted change comes to, whose code is loaded, errors, formats.
+# No timing is asserted. usage: duet_test.sh BUILD_DIRECTORY
+set -u
+build=$1
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/lnbench-duet-XXXXXX") || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+failures=0
+cp "$build/lib/duet_sabotage.so" base.so
+cp base.so new.so
+
+# plant WHAT [FILE]: plants it in the new side, or in FILE.
+plant() {
+    echo "$1" >"${2:-new.so}.plant"
+}
+
+# expect CODE TEXT ARGUMENTS...: the exit code, and a text (basic regular expression) in the output.
+expect() {
+    wanted=$1
+    text=$2
+    shift 2
+    "$build/bin/lnbench" duet "$@" >output 2>&1
+    code=$?
+    [ "$code" -eq "$wanted" ] && grep -q -e "$text" output && return
+    echo "lnbench duet $*: exit code $code, expected $wanted with '$text':"
+    cat output
+    failures=$((failures + 1))
+}
+
+# judged CODE TEXT OPTIONS...: one kernel of base.so against new.so, without timing.
+judged() {
+    code=$1
+    text=$2
+    shift 2
+    expect "$code" "$text" --base ./base.so --new ./new.so --only accuracy --shapes 5x768 \
+        --kernels two_pass_f32_scalar "$@"
+}
+
+echo "accuracy verdicts and gates"
+for gate in exact no-worse bound; do
+    plant none
+    judged 0 'bit-identical' --accuracy $gate
+done
+plant last-bit
+torch='--conventions torch --inputs normal'
+# shellcheck disable=SC2086
+{
+    judged 5 'changed in 1 pair' --accuracy exact $torch
+    grep -q '[1-4] of 4 inputs differ, normal' output || { echo "no input is told:"; cat output; failures=$((failures + 1)); }
+    judged 0 'changed in 1 pair' --accuracy no-worse $torch
+    grep -q '[1-4] of 4 inputs differ, normal' output || { echo "no input is told:"; cat output; failures=$((failures + 1)); }
+    judged 0 'changed in 1 pair' --accuracy bound $torch
+    grep -q '[1-4] of 4 inputs differ, normal' output || { echo "no input is told:"; cat output; failures=$((failures + 1)); }
+}
+plant dropped-tail
+judged 5 'less accurate' --accuracy no-worse
+plant eps
+judged 5 'less accurate' --accuracy no-worse
+judged 5 'inaccurate(' --accuracy bound
+judged 5 'less accurate' --accuracy exact
+plant floor
+judged 5 'inputs differ' --accuracy exact
+judged 0 'bit-identical' --accuracy exact --conventions torch # whose eps hides it
+plant eps base.so
+plant none
+judged 0 'more accurate' --accuracy no-worse
+judged 5 'more accurate' --accuracy exact
+rm base.so.plant
+
+echo "the other types"
+# typed CODE TEXT PLANT TYPE: each kernel of the type, both sides judged in it.
+typed() {
+    plant "$3"
+    expect "$1" "$2" --base ./base.so --new ./new.so --only accuracy --shapes 5x64 --dtypes "$4" \
+        --kernels "two_pass_${4}_scalar,shifted_two_mean_fused_${4}_param_f32_scalar" --conventions torch --inputs normal --accuracy exact
+    grep -q "5x64 $4 " output || { echo "no type is told:"; cat output; failures=$((failures + 1)); }
+}
+for type in f64 bf16 f16; do
+    typed 0 'fine: bit-identical in 2 pairs' none $type
+    typed 5 'inputs differ' last-bit $type
+    typed 5 'inaccurate(.*' eps $type
+    typed 6 'new: crashed(SIGSEGV)' crash $type
+done
+plant none
+expect 2 'f32, f64, bf16 or f16 was expected' --base ./base.so --new ./new.so --dtypes f8
+expect 2 'no kernel of --kernels has it' --base ./base.so --new ./new.so --dtypes f16 \
+    --kernels 'two_pass_f64*'
+# Each shape once, whatever the types: a regime has other rows where elements are shorter.
+expect 0 'bit-identical in 9 pairs' --base ./base.so --new ./new.so --only accuracy --dtypes bf16,f32 \
+    --kernels 'two_pass_f32_scalar,two_pass_bf16_scalar,shifted_two_mean_fused_bf16_param_f32_scalar' \
+    --conventions torch --inputs normal
+[ "$(grep -c '_scalar' output)" -eq 9 ] && [ -z "$(grep _scalar output | sort | uniq -d)" ] &&
+    grep -q '2048x64 bf16' output && ! grep -q '1024x64 bf16' output ||
+    { echo "shapes of the types:"; cat output; failures=$((failures + 1)); }
+
+echo "kernels that fail"
+plant crash
+judged 6 'new: crashed(SIGSEGV)'
+plant crash base.so
+judged 6 'kernel failed'
+plant none
+judged 4 'base: crashed(SIGSEGV)'
+rm base.so.plant
+plant late-crash
+quick="--shapes 5x64 --kernels two_pass_f32_scalar --conventions torch --inputs normal"
+# shellcheck disable=SC2086
+expect 6 'new: crashed(in timing: SIGSEGV)' --base ./base.so --new ./new.so $quick --time 5
+plant ghost
+judged 4 'no kernel to compare'
+
+echo "whose code it is"
+plant none
+mkdir a b
+ln new.so hard.so
+ln -s new.so soft.so
+expect 2 'are one file' --base ./new.so --new ./new.so
+expect 2 'are one file' --base ./new.so --new hard.so
+expect 2 'are one file' --base ./new.so --new soft.so
+for side in a b; do
+    cp "$build/lib/duet_outer.so" "$build/lib/duet_inner.so" $side
+done
+expect 4 'does not get its own .*duet_inner.so' --base a/duet_outer.so --new b/duet_outer.so
+cp "$build/lib/duet_hollow.so" hollow.so
+expect 4 'comes from a library that it loads' --base ./base.so --new hollow.so
+cp "$build/lib/liblayernorm.so" library.so
+expect 0 'bit-identical' --base library.so --new ./base.so --only accuracy --shapes 5x64 \
+    --kernels 'naive_*' --conventions torch --inputs normal
+
+echo "bad input"
+expect 7 'nowhere.so: No such file' --base ./base.so --new nowhere.so
+expect 7 'is not a file' --base ./base.so --new a
+echo "no library" >text.so
+expect 7 'text.so' --base ./base.so --new text.so
+expect 7 'another ABI version' --base ./base.so --new "$build/lib/bad_plugin_2.so"
+plant bogus
+expect 7 'returned NULL' --base ./base.so --new ./new.so
+plant none
+expect 2 'new FILE.so is missing' --base ./base.so
+expect 2 'threshold' --base ./base.so --new ./new.so --threshold 2x
+expect 2 'confidence' --base ./base.so --new ./new.so --confidence 1
+expect 2 'no-worse' --base ./base.so --new ./new.so --accuracy better
+expect 2 'junit' --base ./base.so --new ./new.so --format xml
+expect 2 'FORMAT=FILE' --base ./base.so --new ./new.so --also text
+expect 2 'no kernel matches' --base ./base.so --new ./new.so --kernels nothing
+expect 2 'more than 0 seconds' --base ./base.so --new ./new.so --time 0
+judged 7 'cannot write' --also text=/nowhere/file
+
+echo "formats"
+plant eps
+for format in markdown json junit github smaller; do
+    judged 5 . --format $format
+    mv output "$format"
+done
+judged 5 . --also junit=also --also json=also.json
+cmp -s junit also || { echo "--also writes other than --format"; failures=$((failures + 1)); }
+python3 - <<'PYTHON' || failures=$((failures + 1))
+import json, xml.etree.ElementTree as tree
+duet = json.load(open("json"))
+assert duet["schema"] == "lnbench-duet-1" and duet["verdict"] == "accuracy violation", duet
+assert duet["exit_code"] == 5 and duet["speed_verdict"] is None, duet
+pair, = duet["pairs"]
+for key in ("kernel convention rows hidden dtype input cache threads verdict metrics speed ratio "
+            "ratio_lo ratio_hi speed_verdict accuracy_verdict base").split():
+    assert key in pair, key
+assert pair["accuracy_verdict"] == "less accurate" and pair["ratio"] is None
+assert pair["metrics"]["row_ulp_max"] > pair["base"]["metrics"]["row_ulp_max"]
+suite = tree.parse("junit").getroot()[0]
+assert suite.get("tests") == "1" and suite.get("failures") == "1", suite.attrib
+assert suite[0].find("failure").get("type") == "accuracy violation"
+lines = open("github").read().splitlines()
+assert lines[0].startswith("::error title=accuracy violation%3A two_pass_f32_scalar"), lines
+assert lines[-1].startswith("::notice title=lnbench duet::"), lines
+table = [line for line in open("markdown") if line.startswith("|")]
+assert len(table) == 3 and len({line.replace("\\|", "").count("|") for line in table}) == 1, table
+for entry in json.load(open("smaller")):
+    assert set(entry) == {"name", "unit", "value"} and entry["value"] >= 0
+PYTHON
+
+echo "a timed pair, whatever it comes to"
+plant none
+# shellcheck disable=SC2086
+"$build/bin/lnbench" duet --base ./base.so --new ./new.so $quick --time 8 --json >timed
+code=$?
+python3 - $code <<'PYTHON' || failures=$((failures + 1))
+import json, sys
+code, duet = int(sys.argv[1]), json.load(open("timed"))
+pair, = duet["pairs"]
+assert code == duet["exit_code"] and code in (0, 1, 3), duet
+assert pair["speed_verdict"] in ("same", "slower", "faster", "inconclusive"), pair
+if pair["processes"]:
+    assert pair["processes"] >= 8 and pair["search_processes"] >= 8, pair
+    assert 0 < pair["ratio_lo"] <= pair["ratio"] <= pair["ratio_hi"], pair
+else:
+    assert pair["ratio"] is None and "--time" in pair["note"] and code == 3, pair
+PYTHON
+
+# As many threads as are asked for: a case of its own, whose bits are the same.
+if [ "$(nproc)" -ge 2 ]; then
+    "$build/bin/lnbench" duet --base ./base.so --new ./new.so --shapes 40x768 --threads 1,2 --time 4 \
+        --dtypes bf16 --kernels two_pass_bf16_scalar --conventions torch --inputs normal --json >timed
+    python3 - <<'PYTHON' || failures=$((failures + 1))
+import json
+pairs = json.load(open("timed"))["pairs"]
+assert [pair["threads"] for pair in pairs] == [1, 2], pairs
+for pair in pairs:
+    assert pair["dtype"] == "bf16" and pair["accuracy_verdict"] == "bit-identical", pair
+    assert pair["search_processes"] > 0, pair
+PYTHON
+else
+    echo "skipped: threads: this machine has one CPU"
+fi
+
+# shellcheck disable=SC2086
+"$build/bin/lnbench" duet --base ./base.so --new ./new.so --shapes 5x64 --conventions torch \
+    --only speed --time 60 >output 2>&1 &
+sleep 1
+kill -TERM $!
+wait $!
+code=$?
+[ $code -eq 130 ] || { echo "interrupted: exit code $code"; failures=$((failures + 1)); }
+
+[ "$failures" -eq 0 ] && echo "duet: as expected"
+exit "$failures"

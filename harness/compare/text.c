@@ -1,0 +1,539 @@
+/* A comparison for people: the table as text and as Markdown, and the sentence that sums it up. */
+#include "compare/comparison.h"
+#include "base/terminal.h"
+#include "domain/reproducible.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 26, MOST_UNCHANGED = 10, MOST_NOTES = 4, MOST_REMARKS = 4 };
+
+static const char *or_dash(const char *name)
+{
+    return name ? name : "-";
+}
+
+void add_plain(text_buffer *out, const char *string)
+{
+    for (; *string; string++) {
+        char c = *string >= 0x20 && *string < 0x7f ? *string : '?';
+        text_add_bytes(out, &c, 1);
+    }
+}
+
+/* "base: crashed(SIGSEGV); new: inaccurate" */
+static void add_failures(text_buffer *note, const comparison_pair *pair, const char **separator)
+{
+    static const char *const sides[SIDES] = {"base", "new"};
+    char described[256];
+    for (int side = 0; side < SIDES; side++) {
+        const case_verdict *verdict = &pair->verdicts[side];
+        if (verdict_exit_code(verdict) == EXIT_CODE_FINE)
+            continue;
+        text_format(note, "%s%s: ", *separator, sides[side]);
+        add_plain(note, verdict_describe(verdict, described, sizeof described));
+        *separator = "; ";
+    }
+}
+
+void add_pair_note(text_buffer *note, const run_comparison *comparison, const comparison_pair *pair)
+{
+    const char *separator = "";
+    char both[32];
+    add_failures(note, pair, &separator);
+    if (pair->tally.differing > 0 && pair_failed(pair) == FAILED_NOT) {
+        text_format(note, "%s%zu of %zu inputs differ, ", separator, pair->tally.differing,
+                    pair->tally.judged);
+        add_plain(note, pair->tally.worst);
+        separator = "; ";
+    }
+    if (pair_is_less_reproducible(pair)) {
+        text_format(note, "%sreproducible: %s", separator,
+                    reproducible_both(pair->reproducible[BASE], pair->reproducible[NEW], both));
+        separator = "; ";
+    }
+    if (pair->unhashed) {
+        text_format(note, "%sequal figures, but no hash of the bits", separator);
+        separator = "; ";
+    }
+    if (pair->noise > comparison->settings.threshold && pair->speed != SPEED_NOT_MEASURED) {
+        text_format(note, "%sthe noise here exceeds the threshold", separator);
+        separator = "; ";
+    }
+    if (pair->detail[0]) {
+        text_add(note, separator);
+        add_plain(note, pair->detail);
+    }
+    if (!note->bytes)
+        text_add(note, "");
+}
+
+/* "1.0512 [1.0498, 1.0530]": four digits behind the point, since 0.1 % matters. */
+static void add_ratio(text_buffer *out, const interval_estimate *ratio)
+{
+    if (isnan(ratio->middle))
+        text_add(out, "-");
+    else
+        text_format(out, "%.4f [%.4f, %.4f]", ratio->middle, ratio->lo, ratio->hi);
+}
+
+static void add_time(text_buffer *out, double ns)
+{
+    char shown[16];
+    number_short(ns < 1e3 ? ns : ns < 1e6 ? ns / 1e3 : ns / 1e6, shown);
+    text_add(out, shown);
+    if (!isnan(ns))
+        text_add(out, ns < 1e3 ? " ns" : ns < 1e6 ? " us" : " ms");
+}
+
+/* "0.42 %" */
+static void add_share(text_buffer *out, double share)
+{
+    if (isnan(share))
+        text_add(out, "-");
+    else
+        text_format(out, "%.2g %%", share * 100);
+}
+
+static void add_convention(text_buffer *out, const case_key *key)
+{
+    add_plain(out, key->convention);
+    if (strcmp(key->input, "normal") != 0) {
+        text_add(out, ", ");
+        add_plain(out, key->input);
+    }
+}
+
+/* "512x768", and what is not the usual: "512x768 bf16, 4 threads". */
+static void add_shape(text_buffer *out, const case_key *key)
+{
+    text_format(out, "%zux%zu", key->rows, key->hidden);
+    if (key->dtype != LN_F32)
+        text_format(out, " %s", dtype_name(key->dtype));
+    if (key->threads > 1)
+        text_format(out, ", %u threads", key->threads);
+}
+
+void add_pair_name(text_buffer *out, const case_key *key)
+{
+    add_plain(out, key->kernel);
+    text_add(out, " ");
+    add_convention(out, key);
+    text_add(out, " ");
+    add_shape(out, key);
+    text_format(out, " %s", cache_name(key->cache));
+}
+
+static void add_calibration(text_buffer *out, const run_comparison *comparison)
+{
+    const noise_calibration *known = &comparison->calibration;
+    if (known->id == 0)
+        text_add(out, "; noise not calibrated (lnbench calibrate)");
+    else if (known->rebuilds == 0)
+        text_format(out, "; noise calibrated %s, without code placement", known->made);
+    else
+        text_format(out, "; noise calibrated %s over %u rebuild%s", known->made, known->rebuilds,
+                    known->rebuilds == 1 ? "" : "s");
+}
+
+static void add_outcome(text_buffer *out, const run_comparison *comparison)
+{
+    const char *speed = speed_verdict_name(comparison_speed(comparison));
+    const char *accuracy = accuracy_verdict_name(comparison_accuracy(comparison));
+    text_format(out, "%s: ", outcome_name(comparison_exit_code(comparison)));
+    if (comparison->differences.count > 0) {
+        text_format(out, "the contexts differ in %zu thing%s", comparison->differences.count,
+                    comparison->differences.count == 1 ? "" : "s");
+        return;
+    }
+    size_t less = comparison_less_reproducible(comparison);
+    double mean = NAN;
+    out->failed |= !comparison_mean(comparison, &mean, NULL);
+    text_format(out, "%s%s%s in %zu pair%s", speed ? speed : "", speed && accuracy ? ", " : "",
+                accuracy ? accuracy : "", comparison->pair_count,
+                comparison->pair_count == 1 ? "" : "s");
+    if (!isnan(mean))
+        text_format(out, ", geometric mean %.4f", mean);
+    if (less > 0)
+        text_format(out, ", %zu kernel%s less reproducible", less, less == 1 ? "" : "s");
+}
+
+/* By what it was decided. */
+static void add_settings(text_buffer *out, const run_comparison *comparison)
+{
+    const comparison_settings *settings = &comparison->settings;
+    text_format(out, "threshold %g %%, confidence %g %%, accuracy %s", settings->threshold * 100,
+                settings->confidence * 100,
+                settings->accuracy ? accuracy_gate_name(settings->gate) : "not judged");
+    if (speed_verdict_name(comparison_speed(comparison)))
+        add_calibration(out, comparison);
+}
+
+void add_conclusion(text_buffer *out, const run_comparison *comparison)
+{
+    add_outcome(out, comparison);
+    if (comparison->differences.count > 0)
+        return;
+    text_add(out, "; ");
+    add_settings(out, comparison);
+}
+
+enum column {
+    COLUMN_KERNEL,
+    COLUMN_CONVENTION,
+    COLUMN_SHAPE,
+    COLUMN_CACHE,
+    COLUMN_RATIO,
+    COLUMN_BASE,
+    COLUMN_NEW,
+    COLUMN_ROOF,
+    COLUMN_P,
+    COLUMN_NOISE,
+    COLUMN_SPEED,
+    COLUMN_ACCURACY,
+    COLUMN_ERROR,
+    COLUMN_REPRODUCIBLE,
+    COLUMN_NOTE,
+    COLUMNS
+};
+
+static const char *const headings[COLUMNS] = {
+    "kernel", "convention", "shape", "cache",    "new/base",    "base",         "new", "roof",
+    "p",      "noise",      "speed", "accuracy", "worst error", "reproducible", "note"};
+
+/* What moved, or was timed; the many bit-identical inputs of a stored run are only counted. That a
+ * kernel is less reproducible is said once, below, and not at each of them. */
+static bool is_shown(const run_comparison *comparison, const comparison_pair *pair)
+{
+    return strcmp(comparison->settings.tool, "compare") != 0 || pair->speed != SPEED_NOT_MEASURED ||
+           pair->accuracy > ACCURACY_IDENTICAL ||
+           (pair_exit_code(pair, &comparison->settings) != EXIT_CODE_FINE &&
+            !pair_is_less_reproducible(pair));
+}
+
+/* "0.52 was 0.50", or one of them where people cannot tell the two apart. */
+static void add_both(text_buffer *out, double base, double new)
+{
+    char shown[SIDES][16];
+    number_short(base, shown[BASE]);
+    number_short(new, shown[NEW]);
+    if (strcmp(shown[BASE], shown[NEW]) == 0)
+        text_add(out, shown[NEW]);
+    else
+        text_format(out, "%s was %s", shown[NEW], shown[BASE]);
+}
+
+static double worst_error(const comparison_pair *pair, int side)
+{
+    return pair->metrics[side].elements ? pair->metrics[side].row_ulp_max : NAN;
+}
+
+static void fill_cells(const run_comparison *comparison, const comparison_pair *pair,
+                       text_buffer cells[COLUMNS])
+{
+    char p[16], both[32];
+    add_plain(&cells[COLUMN_KERNEL], pair->key.kernel);
+    add_convention(&cells[COLUMN_CONVENTION], &pair->key);
+    add_shape(&cells[COLUMN_SHAPE], &pair->key);
+    text_add(&cells[COLUMN_CACHE], cache_name(pair->key.cache));
+    add_ratio(&cells[COLUMN_RATIO], &pair->ratio);
+    add_time(&cells[COLUMN_BASE], pair->time_ns[BASE]);
+    add_time(&cells[COLUMN_NEW], pair->time_ns[NEW]);
+    add_both(&cells[COLUMN_ROOF], pair->roof[BASE], pair->roof[NEW]);
+    text_add(&cells[COLUMN_P], number_short(pair->p, p));
+    add_share(&cells[COLUMN_NOISE], pair->noise);
+    text_add(&cells[COLUMN_SPEED], or_dash(speed_verdict_name(pair->speed)));
+    text_add(&cells[COLUMN_ACCURACY], or_dash(accuracy_verdict_name(pair->accuracy)));
+    add_both(&cells[COLUMN_ERROR], worst_error(pair, BASE), worst_error(pair, NEW));
+    text_add(&cells[COLUMN_REPRODUCIBLE],
+             reproducible_both(pair->reproducible[BASE], pair->reproducible[NEW], both));
+    add_pair_note(&cells[COLUMN_NOTE], comparison, pair);
+}
+
+/* What is to be read first: what fails, then what changed, by how much; what did not comes last. */
+static double weight(const run_comparison *comparison, const comparison_pair *pair)
+{
+    double change = isnan(pair->ratio.middle) ? 0 : fabs(log(pair->ratio.middle));
+    exit_code code = pair_exit_code(pair, &comparison->settings);
+    bool fails = code != EXIT_CODE_FINE && code != EXIT_CODE_INCONCLUSIVE;
+    bool moved = pair->speed == SPEED_SLOWER || pair->speed == SPEED_FASTER ||
+                 pair->accuracy > ACCURACY_IDENTICAL;
+    return (fails ? 200 : 0) + (moved ? 100 : 0) + (pair->speed == SPEED_SLOWER ? 50 : 0) +
+           fmin(change, 40);
+}
+
+/* The pairs that are shown, weightiest first; without --all at most MOST_ROWS, and of more than
+ * those only what changed. free() it. */
+static const comparison_pair **shown_pairs(const run_comparison *comparison, size_t *count)
+{
+    const comparison_pair **pairs = calloc(comparison->pair_count + 1, sizeof *pairs);
+    size_t shown = 0;
+    for (size_t i = 0; pairs && i < comparison->pair_count; i++) {
+        const comparison_pair *pair = &comparison->pairs[i];
+        size_t at = shown;
+        if (!is_shown(comparison, pair))
+            continue;
+        for (; at > 0 && weight(comparison, pairs[at - 1]) < weight(comparison, pair); at--)
+            pairs[at] = pairs[at - 1];
+        pairs[at] = pair;
+        shown++;
+    }
+    *count = shown;
+    if (!comparison->settings.all && shown > MOST_ROWS) {
+        *count = MOST_ROWS;
+        while (*count > MOST_UNCHANGED && weight(comparison, pairs[*count - 1]) < 100)
+            --*count;
+    }
+    return pairs;
+}
+
+static text_table *make_table_of(const run_comparison *comparison,
+                                 const comparison_pair *const *pairs, size_t count,
+                                 const bool has[COLUMNS])
+{
+    const char *shown[COLUMNS];
+    size_t columns = 0;
+    for (int column = 0; column < COLUMNS; column++)
+        if (has[column])
+            shown[columns++] = headings[column];
+    text_table *table = table_create(shown, columns);
+    bool fine = table != NULL;
+    for (size_t i = 0; fine && i < count; i++) {
+        text_buffer cells[COLUMNS] = {{0}};
+        fill_cells(comparison, pairs[i], cells);
+        for (int column = 0; column < COLUMNS; column++) {
+            if (has[column])
+                table_cell(table, cells[column].bytes ? cells[column].bytes : "");
+            fine &= !cells[column].failed;
+            text_free(&cells[column]);
+        }
+    }
+    if (!fine) {
+        table_destroy(table);
+        return NULL;
+    }
+    return table;
+}
+
+/* A duet times no roof and tests no ranks. */
+static void choose_columns(const run_comparison *comparison, bool has[COLUMNS])
+{
+    bool ranks = strcmp(comparison->settings.tool, "compare") == 0;
+    for (int column = 0; column < COLUMNS; column++)
+        has[column] = ranks || (column != COLUMN_ROOF && column != COLUMN_P);
+}
+
+/* Every pair and every column, for programs. */
+static text_table *make_table(const run_comparison *comparison)
+{
+    bool has[COLUMNS];
+    size_t count = 0;
+    const comparison_pair **pairs = calloc(comparison->pair_count + 1, sizeof *pairs);
+    for (size_t i = 0; pairs && i < comparison->pair_count; i++)
+        if (is_shown(comparison, &comparison->pairs[i]))
+            pairs[count++] = &comparison->pairs[i];
+    choose_columns(comparison, has);
+    text_table *table = pairs ? make_table_of(comparison, pairs, count, has) : NULL;
+    free(pairs);
+    return table;
+}
+
+/* A pair takes one line: columns go until it does, the least asked for first. */
+static text_table *make_fitting_table(const run_comparison *comparison,
+                                      const comparison_pair *const *pairs, size_t count,
+                                      size_t room)
+{
+    static const int droppable[] = {
+        COLUMN_P,    COLUMN_ROOF,  COLUMN_REPRODUCIBLE, COLUMN_CACHE,      COLUMN_NEW,
+        COLUMN_BASE, COLUMN_NOISE, COLUMN_ERROR,        COLUMN_CONVENTION, COLUMN_SHAPE};
+    bool has[COLUMNS];
+    choose_columns(comparison, has);
+    has[COLUMN_NOTE] = false; /* below the table */
+    text_table *table = make_table_of(comparison, pairs, count, has);
+    for (size_t i = 0;
+         table && table_width(table) > room && i < sizeof droppable / sizeof *droppable; i++) {
+        has[droppable[i]] = false;
+        table_destroy(table);
+        table = make_table_of(comparison, pairs, count, has);
+    }
+    return table;
+}
+
+/* Each note once, with the pair that it is of first and how many more have it. */
+static void add_notes(text_buffer *out, const run_comparison *comparison,
+                      const comparison_pair *const *pairs, size_t count)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < count; i++) {
+        text_buffer note = {0};
+        size_t alike = 0;
+        bool seen = false;
+        add_pair_note(&note, comparison, pairs[i]);
+        for (size_t j = 0; j < count && !seen && !note.failed; j++) {
+            text_buffer other = {0};
+            add_pair_note(&other, comparison, pairs[j]);
+            bool same = other.bytes && strcmp(other.bytes, note.bytes) == 0;
+            seen = same && j < i;
+            alike += same;
+            text_free(&other);
+        }
+        if (!seen && !note.failed && note.bytes[0] &&
+            (lines++ < MOST_NOTES || comparison->settings.all)) {
+            add_plain(out, pairs[i]->key.kernel);
+            text_add(out, " ");
+            add_shape(out, &pairs[i]->key);
+            if (alike > 1)
+                text_format(out, " and %zu more", alike - 1);
+            text_format(out, ": %s\n", note.bytes);
+        }
+        out->failed |= note.failed;
+        text_free(&note);
+    }
+}
+
+/* Each line after its lead; in a Markdown list (where there is a bullet) with nothing left in it
+ * that means something there. */
+static void add_list(text_buffer *out, const char *bullet, const char *lead, const word_list *lines,
+                     bool all)
+{
+    size_t count = all || lines->count <= MOST_REMARKS ? lines->count : MOST_REMARKS;
+    for (size_t i = 0; i < count; i++) {
+        text_buffer plain = {0};
+        add_plain(&plain, lines->words[i]);
+        text_format(out, "%s%s: ", bullet, lead);
+        for (const char *at = plain.bytes ? plain.bytes : ""; *at; at++) {
+            if (*bullet && strchr("\\`*_{}[]<>#|@&", *at))
+                text_add(out, "\\");
+            text_add_bytes(out, at, 1);
+        }
+        text_add(out, "\n");
+        out->failed |= plain.failed;
+        text_free(&plain);
+    }
+    if (count < lines->count)
+        text_format(out, "%s%s: %zu more (--all)\n", bullet, lead, lines->count - count);
+}
+
+/* What stands below the table, of which `listed` pairs are shown. */
+static void add_remarks(text_buffer *out, const run_comparison *comparison, size_t listed,
+                        const char *bullet)
+{
+    bool all = comparison->settings.all;
+    size_t shown = 0;
+    for (size_t i = 0; i < comparison->pair_count; i++)
+        shown += is_shown(comparison, &comparison->pairs[i]);
+    if (shown > listed)
+        text_format(out, "%s%zu more pairs (--all shows them)\n", bullet, shown - listed);
+    if (comparison->pair_count > shown)
+        text_format(out, "%s%zu more judged and not timed, without a change\n", bullet,
+                    comparison->pair_count - shown);
+    add_list(out, bullet, "differs", &comparison->differences, all);
+    add_list(out, bullet, "not compared", &comparison->lonely, all);
+    add_list(out, bullet, "note", &comparison->remarks, all);
+}
+
+static bool print_text(const run_comparison *comparison, FILE *file)
+{
+    text_buffer head = {0}, below = {0};
+    size_t count;
+    const comparison_pair **pairs = shown_pairs(comparison, &count);
+    bool fine = pairs != NULL;
+    add_outcome(&head, comparison);
+    text_add(&head, "\n");
+    if (comparison->differences.count == 0) {
+        add_settings(&head, comparison);
+        text_add(&head, "\n");
+    }
+    fine = fine && !head.failed && fputs(head.bytes, file) >= 0;
+    if (fine && count > 0) {
+        text_table *table = make_fitting_table(comparison, pairs, count, terminal_room(file));
+        fine = table && fputs("\n", file) >= 0 && table_print_within(table, 0, file);
+        table_destroy(table);
+        add_notes(&below, comparison, pairs, count);
+    }
+    add_remarks(&below, comparison, count, "");
+    fine = fine && !below.failed &&
+           (!below.bytes || fprintf(file, "%s%s", count > 0 ? "\n" : "", below.bytes) > 0);
+    free(pairs);
+    text_free(&head);
+    text_free(&below);
+    return fine;
+}
+
+static bool print_data(const run_comparison *comparison, bool commas, FILE *file)
+{
+    text_table *table = make_table(comparison);
+    bool fine = table && table_print_data(table, commas, file);
+    table_destroy(table);
+    return fine;
+}
+
+static bool print_markdown(const run_comparison *comparison, FILE *file)
+{
+    text_buffer above = {0}, below = {0};
+    bool has[COLUMNS];
+    size_t count;
+    const comparison_pair **pairs = shown_pairs(comparison, &count);
+    text_format(&above, "**lnbench %s** ", comparison->settings.tool);
+    add_conclusion(&above, comparison);
+    text_add(&above, "\n\n");
+    add_remarks(&below, comparison, count, "- ");
+    bool fine = pairs && !above.failed && !below.failed && fputs(above.bytes, file) >= 0;
+    choose_columns(comparison, has);
+    if (fine && count > 0) {
+        text_table *table = make_table_of(comparison, pairs, count, has);
+        fine = table && table_print_markdown(table, file) && fputs("\n", file) >= 0;
+        table_destroy(table);
+    }
+    fine = fine && (!below.bytes || fputs(below.bytes, file) >= 0);
+    free(pairs);
+    text_free(&above);
+    text_free(&below);
+    return fine;
+}
+
+void add_pair_summary(text_buffer *out, const run_comparison *comparison,
+                      const comparison_pair *pair)
+{
+    text_buffer note = {0};
+    add_pair_note(&note, comparison, pair);
+    text_format(out, "%s, %s: new/base ", or_dash(speed_verdict_name(pair->speed)),
+                or_dash(accuracy_verdict_name(pair->accuracy)));
+    add_ratio(out, &pair->ratio);
+    if (!isnan(pair->noise)) {
+        text_add(out, ", noise here ");
+        add_share(out, pair->noise);
+    }
+    if (note.bytes && note.bytes[0])
+        text_format(out, "; %s", note.bytes);
+    out->failed |= note.failed;
+    text_free(&note);
+}
+
+bool comparison_print(const run_comparison *comparison, comparison_format format, FILE *file)
+{
+    text_buffer out = {0};
+    switch (format) {
+    case COMPARISON_TEXT:
+        return print_text(comparison, file);
+    case COMPARISON_MARKDOWN:
+        return print_markdown(comparison, file);
+    case COMPARISON_JSON:
+        return comparison_print_json(comparison, file);
+    case COMPARISON_SMALLER:
+        return comparison_print_smaller(comparison, file);
+    case COMPARISON_TSV:
+    case COMPARISON_CSV:
+        return print_data(comparison, format == COMPARISON_CSV, file);
+    case COMPARISON_JUNIT:
+        add_junit(&out, comparison);
+        break;
+    case COMPARISON_GITHUB:
+        add_github(&out, comparison);
+        break;
+    }
+    bool fine = !out.failed && fputs(out.bytes ? out.bytes : "", file) >= 0;
+    text_free(&out);
+    return fine;
+}

@@ -1,0 +1,164 @@
+#include "domain/case.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char *const verdict_names[VERDICT_COUNT] = {
+    [VERDICT_PENDING] = "pending",
+    [VERDICT_OK] = "ok",
+    [VERDICT_OK_NO_BOUND] = "ok (no bound)",
+    [VERDICT_INACCURATE] = "inaccurate",
+    [VERDICT_WRONG_CLASS] = "wrong-class",
+    [VERDICT_OVERRUN] = "overrun",
+    [VERDICT_INPUT_MODIFIED] = "input-modified",
+    [VERDICT_STATE_CHANGED] = "state-changed",
+    [VERDICT_NONDETERMINISTIC] = "nondeterministic",
+    [VERDICT_CRASHED] = "crashed",
+    [VERDICT_TIMEOUT] = "timeout",
+    [VERDICT_UNSUPPORTED] = "unsupported",
+    [VERDICT_SKIPPED] = "skipped",
+    [VERDICT_NOT_JUDGED] = "not judged",
+};
+
+const char *verdict_name(verdict_kind kind)
+{
+    return (unsigned)kind < VERDICT_COUNT ? verdict_names[kind] : "unknown";
+}
+
+bool verdict_from_name(const char *name, verdict_kind *kind)
+{
+    for (int i = 0; i < VERDICT_COUNT; i++) {
+        if (strcmp(name, verdict_names[i]) == 0) {
+            *kind = (verdict_kind)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t size)
+{
+    const char *name = verdict_name(verdict->kind);
+    if (verdict->declared)
+        snprintf(buffer, size, "%s (declared)", name);
+    else if (verdict->detail[0] && verdict->kind != VERDICT_OK)
+        snprintf(buffer, size, "%s(%s)", name, verdict->detail);
+    else
+        snprintf(buffer, size, "%s", name);
+    return buffer;
+}
+
+exit_code verdict_exit_code(const case_verdict *verdict)
+{
+    if (verdict->declared)
+        return EXIT_CODE_FINE;
+    switch (verdict->kind) {
+    case VERDICT_INACCURATE:
+    case VERDICT_WRONG_CLASS:
+        return EXIT_CODE_ACCURACY;
+    case VERDICT_OVERRUN:
+    case VERDICT_INPUT_MODIFIED:
+    case VERDICT_STATE_CHANGED:
+    case VERDICT_NONDETERMINISTIC:
+    case VERDICT_CRASHED:
+    case VERDICT_TIMEOUT:
+        return EXIT_CODE_KERNEL_FAILED;
+    case VERDICT_NOT_JUDGED:
+        return EXIT_CODE_INCONCLUSIVE;
+    default:
+        return EXIT_CODE_FINE;
+    }
+}
+
+exit_code worse_exit_code(exit_code a, exit_code b)
+{
+    static const exit_code order[] = {
+        EXIT_CODE_INTERRUPTED,   EXIT_CODE_USAGE,          EXIT_CODE_ENVIRONMENT,
+        EXIT_CODE_KERNEL_FAILED, EXIT_CODE_NOT_COMPARABLE, EXIT_CODE_ACCURACY,
+        EXIT_CODE_REGRESSION,    EXIT_CODE_INCONCLUSIVE,
+    };
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return EXIT_CODE_FINE;
+}
+
+static const char *const dtype_names[] = {"f32", "f64", "bf16", "f16"};
+
+static const char *const operation_names[OPERATIONS] = {"layernorm"};
+
+const char *operation_name(operation what)
+{
+    return operation_names[what];
+}
+
+bool operation_from_name(const char *name, operation *what)
+{
+    for (int i = 0; i < OPERATIONS; i++) {
+        *what = (operation)i;
+        if (strcmp(name, operation_names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *dtype_name(ln_type type)
+{
+    return dtype_names[type];
+}
+
+bool dtype_from_name(const char *name, ln_type *type)
+{
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(name, dtype_names[i]) == 0) {
+            *type = (ln_type)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t dtype_size(ln_type type)
+{
+    return type == LN_F32 ? 4 : type == LN_F64 ? 8 : 2;
+}
+
+double dtype_no_digit(ln_type type)
+{
+    return type == LN_F32 ? 0x1p23 : type == LN_F64 ? 0x1p52 : type == LN_F16 ? 0x1p10 : 0x1p7;
+}
+
+static const char *const cache_names[CACHE_STATES] = {"hot", "cold", "in-place"};
+
+const char *cache_name(cache_state state)
+{
+    return cache_names[state];
+}
+
+const char *cache_phrase(cache_state state)
+{
+    static const char *const phrases[CACHE_STATES] = {"hot cache", "cold cache", "in place"};
+    return phrases[state];
+}
+
+bool cache_from_name(const char *name, cache_state *state)
+{
+    for (int i = 0; i < CACHE_STATES; i++)
+        if (strcmp(name, cache_names[i]) == 0) {
+            *state = (cache_state)i;
+            return true;
+        }
+    return false;
+}
+
+bool is_roof(const char *kernel)
+{
+    return strncmp(kernel, "roof_", 5) == 0;
+}
+
+bool case_key_equal(const case_key *a, const case_key *b)
+{
+    return a->rows == b->rows && a->hidden == b->hidden && a->dtype == b->dtype &&
+           a->cache == b->cache && a->threads == b->threads && a->operation == b->operation &&
+           strcmp(a->kernel, b->kernel) == 0 && strcmp(a->convention, b->convention) == 0 &&
+           strcmp(a->input, b->input) == 0;
+}

@@ -1,0 +1,105 @@
+/* What a case is and what became of it: the words that plan, worker, judge, store and views share.
+ */
+#ifndef LNBENCH_CASE_H
+#define LNBENCH_CASE_H
+
+#include "base/error.h"
+#include "layernorm.h"
+#include "metrics/metrics.h"
+
+enum {
+    NAME_MAX_LENGTH = 64,
+    CONVENTION_MAX_LENGTH = 96,
+    INPUT_MAX_LENGTH = 256,
+    DETAIL_MAX_LENGTH = 192
+};
+
+/* What a timed call finds: the caches as the call before left them; the caches full of other
+ * things; or, where y is x, copies of x that are put back as soon as all are used up (see
+ * worker/child/time.c). A case that is timed in place has roofs that were too. */
+typedef enum cache_state { CACHE_HOT, CACHE_COLD, CACHE_IN_PLACE, CACHE_STATES } cache_state;
+
+/* What a kernel computes. A stored or exported case that names none is a LayerNorm. */
+typedef enum operation { OPERATION_LAYERNORM, OPERATIONS } operation;
+
+/* operation x kernel x convention x shape x input x cache state x threads. The two roofs are kernels too:
+ * "roof_copy" and "roof_copy_nt" (see is_roof). */
+typedef struct case_key {
+    operation operation;
+    char kernel[NAME_MAX_LENGTH];
+    char convention[CONVENTION_MAX_LENGTH]; /* a preset's name, or the canonical list */
+    char input[INPUT_MAX_LENGTH];           /* a family, or the path of a .npy file */
+    size_t rows, hidden;
+    ln_type dtype;
+    cache_state cache;
+    unsigned threads;
+} case_key;
+
+typedef enum verdict_kind {
+    VERDICT_PENDING, /* not judged yet */
+    VERDICT_OK,
+    VERDICT_OK_NO_BOUND,
+    VERDICT_INACCURATE,
+    VERDICT_WRONG_CLASS,
+    VERDICT_OVERRUN,
+    VERDICT_INPUT_MODIFIED,
+    VERDICT_STATE_CHANGED,
+    VERDICT_NONDETERMINISTIC,
+    VERDICT_CRASHED,
+    VERDICT_TIMEOUT,
+    VERDICT_UNSUPPORTED,
+    VERDICT_SKIPPED,
+    VERDICT_NOT_JUDGED, /* an output of which nothing can be said; never stored */
+    VERDICT_COUNT,
+} verdict_kind;
+
+typedef struct case_verdict {
+    verdict_kind kind;
+    bool declared; /* the kernel's own bound makes no claim for this row: shown, but no violation */
+    char detail[DETAIL_MAX_LENGTH]; /* "SIGSEGV", "1 element behind y", "no AVX-512 on this CPU",
+                                       ... */
+} case_verdict;
+
+/* One repetition of one timed case (or roof), as the worker sent it. */
+typedef struct timed_repetition {
+    unsigned process;    /* number of the worker process within the run */
+    unsigned repetition; /* within that process */
+    unsigned order;      /* place in the drawn order of the process */
+    uint64_t iterations;
+    double real_ns, cpu_ns; /* a call */
+} timed_repetition;
+
+/* A speed, summed up from repetitions. All NaN where it was not measured. */
+typedef struct speed_figures {
+    double time_ns, time_lo_ns, time_hi_ns; /* median of a call and its 95 % bootstrap interval */
+    double gbps;                            /* bytes of x read and y written / median time */
+    double roof_ratio, roof_lo,
+        roof_hi; /* time of the roof / time of the kernel, paired by process */
+    unsigned repetitions, processes;
+} speed_figures;
+
+const char *verdict_name(verdict_kind kind); /* "ok", "ok (no bound)", "wrong-class", ... */
+bool verdict_from_name(const char *name, verdict_kind *kind);
+/* "crashed(SIGSEGV)", "unsupported(no AVX-512)", "wrong-class (declared)", ... */
+const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t size);
+/* The exit code that this verdict alone would ask for. */
+exit_code verdict_exit_code(const case_verdict *verdict);
+/* Of two exit codes the one that wins: the first of 2, 7, 6, 4, 5, 1, 3, 0 (130 beats all). */
+exit_code worse_exit_code(exit_code a, exit_code b);
+
+const char *operation_name(operation what); /* "layernorm" */
+bool operation_from_name(const char *name, operation *what);
+const char *dtype_name(ln_type type); /* "f32", "f64", "bf16", "f16" */
+bool dtype_from_name(const char *name, ln_type *type);
+size_t dtype_size(ln_type type);
+/* Row ULP from which on no digit of an element is right, 2^(p-1) for a type of precision p: f32
+ * 2^23, f64 2^52, f16 2^10, bf16 2^7. */
+double dtype_no_digit(ln_type type);
+const char *cache_name(cache_state state);   /* "hot", "cold", "in-place" */
+const char *cache_phrase(cache_state state); /* "hot cache", "cold cache", "in place" */
+bool cache_from_name(const char *name, cache_state *state);
+bool is_roof(const char *kernel);
+
+bool case_key_equal(const case_key *a, const case_key *b);
+
+#endif

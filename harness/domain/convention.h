@@ -1,0 +1,32 @@
+/* Conventions as text: presets and lists such as "ddof=1,eps=1e-6@std,affine=vector". */
+#ifndef LNBENCH_CONVENTION_H
+#define LNBENCH_CONVENTION_H
+
+#include "domain/case.h"
+
+typedef struct convention_preset {
+    const char *name;
+    ln_convention convention;
+    const char *origin; /* whose it is, in a few words */
+} convention_preset;
+
+/* The presets of the design, in its order: torch, torch-nobias, tinyllm, manual-1e-6, formula-std,
+ * zscore, scalar-std, numpy-quotient, annotated-transformer, bert, keras. */
+const convention_preset *convention_presets(size_t *count);
+
+/* Reads a preset's name or a list. Keys left out of a list default to ddof=0, eps=0, affine=none.
+ * Errors (usage) name the part that is wrong, what was expected and the nearest preset. */
+bool convention_parse(const char *given, ln_convention *convention, error *err);
+
+/* The canonical list: "ddof=0,eps=1e-05@var,affine=vector" with the shortest decimals; parse reads
+ * it back. */
+const char *convention_format(const ln_convention *convention, char buffer[CONVENTION_MAX_LENGTH]);
+
+/* The preset's name where one is equal, else the canonical list: what is stored and printed. */
+const char *convention_label(const ln_convention *convention, char buffer[CONVENTION_MAX_LENGTH]);
+
+/* As they stand in a list: "none", "var", "std", "quotient"; "none", "scalar", "gamma", ... */
+const char *convention_place_name(ln_eps_place place);
+const char *convention_affine_name(ln_affine affine);
+
+#endif

@@ -1,0 +1,37 @@
+/* A kernel as the harness knows it: what its descriptor says, and where it comes from. */
+#ifndef LNBENCH_KERNEL_H
+#define LNBENCH_KERNEL_H
+
+#include "domain/case.h"
+
+enum { REPLY_TEXT_LENGTH = 256 };
+
+typedef struct kernel_facts {
+    char name[NAME_MAX_LENGTH];
+    char statistics[32], apply[32], schedule[32], isa[16];
+    ln_type storage, param, accumulator;
+    unsigned unroll, traits;
+    bool has_bound;
+} kernel_facts;
+
+/* One kernel as the harness knows it. */
+typedef struct kernel_entry {
+    kernel_facts facts;
+    char source[NAME_MAX_LENGTH];        /* "builtin" or the plugin's name */
+    char version[NAME_MAX_LENGTH];       /* of the library behind a plugin, "" if it says none */
+    unsigned plugin, kernel;             /* its place in every worker */
+    uint64_t object_hash;                /* FNV-1a of the file it comes from */
+    char unsupported[REPLY_TEXT_LENGTH]; /* why this CPU can't run it, "" if it can */
+} kernel_entry;
+
+typedef struct kernel_list {
+    kernel_entry *kernels;
+    size_t count;
+    char left_out[512]; /* which peer can't be loaded, and why; "" where all can */
+} kernel_list;
+
+/* NULL and an error (2) that names the nearest where there is none. */
+const kernel_entry *kernel_find(const kernel_list *kernels, const char *name, error *err);
+void kernel_list_free(kernel_list *kernels);
+
+#endif

@@ -1,0 +1,91 @@
+#include "domain/kernel_json.h"
+#include <string.h>
+
+static const struct {
+    unsigned bit;
+    const char *name;
+} trait_names[] = {
+    {LN_TRAIT_FMA, "fma"},
+    {LN_TRAIT_NONTEMPORAL, "nontemporal"},
+    {LN_TRAIT_ALIGNMENT_BITS, "alignment-bits"},
+    {LN_TRAIT_FLUSHES_SUBNORMALS, "flushes-subnormals"},
+    {LN_TRAIT_NOT_IN_PLACE, "not-in-place"},
+    {LN_TRAIT_NO_RESIDUAL, "no-residual"},
+};
+
+enum { TRAITS = sizeof trait_names / sizeof *trait_names };
+
+const char *kernel_traits(const kernel_entry *kernel, char buffer[128])
+{
+    buffer[0] = '\0';
+    for (size_t i = 0; i < TRAITS; i++)
+        if (kernel->facts.traits & trait_names[i].bit)
+            snprintf(buffer + strlen(buffer), 128 - strlen(buffer), "%s%s", buffer[0] ? ", " : "",
+                     trait_names[i].name);
+    return buffer[0] ? buffer : "-";
+}
+
+/* The axes along which the bits were seen to differ. */
+static json_t *varies_json(const invariance_result *found)
+{
+    json_t *array = json_array();
+    for (int axis = 0; axis < AXIS_COUNT; axis++)
+        if (found->varies & 1u << axis)
+            json_array_append_new(array, json_string(axis_name((enum invariance_axis)axis)));
+    return array;
+}
+
+/* null where it is not known. */
+static json_t *class_json(reproducibility class)
+{
+    return class == REPRODUCIBLE_UNKNOWN ? json_null() : json_string(reproducibility_name(class));
+}
+
+json_t *kernel_json(const kernel_entry *kernel, const invariance_result *found)
+{
+    static const invariance_result unknown = {0};
+    const kernel_facts *facts = &kernel->facts;
+    json_t *traits = json_array();
+    for (size_t i = 0; i < TRAITS; i++)
+        if (facts->traits & trait_names[i].bit)
+            json_array_append_new(traits, json_string(trait_names[i].name));
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:s, s:s?, s:s?, s:s, s:b, s:o, "
+        "s:o, s:o}",
+        "name", facts->name, "statistics", facts->statistics, "apply", facts->apply, "schedule",
+        facts->schedule, "io", dtype_name(facts->storage), "param", dtype_name(facts->param), "acc",
+        dtype_name(facts->accumulator), "isa", facts->isa, "unroll", (int)facts->unroll,
+        "supported", kernel->unsupported[0] == '\0', "traits", traits, "source", kernel->source,
+        "version", kernel->version[0] ? kernel->version : NULL, "unsupported_because",
+        kernel->unsupported[0] ? kernel->unsupported : NULL, "object_hash", hash, "bound",
+        facts->has_bound, "reproducibility",
+        class_json(reproducibility_of(found ? found : &unknown)), "declared_reproducibility",
+        class_json(reproducibility_declared(facts)), "varies_with",
+        varies_json(found ? found : &unknown));
+}
+
+const char *descriptor_word(const json_t *kernels, const char *kernel, const char *key)
+{
+    size_t index;
+    json_t *descriptor;
+    json_array_foreach(kernels, index, descriptor)
+    {
+        const char *name = json_string_value(json_object_get(descriptor, "name"));
+        const char *word = json_string_value(json_object_get(descriptor, key));
+        if (name && word && strcmp(name, kernel) == 0)
+            return word;
+    }
+    return "";
+}
+
+bool kernel_is_peer(const json_t *kernels, const char *kernel)
+{
+    return descriptor_word(kernels, kernel, "version")[0] != '\0';
+}
+
+const char *descriptor_hash(const json_t *kernels, const char *kernel)
+{
+    return descriptor_word(kernels, kernel, "object_hash");
+}

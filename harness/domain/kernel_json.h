@@ -1,0 +1,23 @@
+/* A kernel's descriptor as the design's JSON. */
+#ifndef LNBENCH_KERNEL_JSON_H
+#define LNBENCH_KERNEL_JSON_H
+
+#include "domain/invariance.h"
+#include <jansson.h>
+
+/* {"name","statistics","apply","schedule","io","param","acc","isa","unroll","supported","traits","source",
+ * and "unsupported_because", "object_hash", "bound", "reproducibility", "declared_reproducibility",
+ * "varies_with"}; found NULL: its invariance was not measured. NULL when memory runs out. */
+json_t *kernel_json(const kernel_entry *kernel, const invariance_result *found);
+
+/* "fma, nontemporal": the traits, or "-". */
+const char *kernel_traits(const kernel_entry *kernel, char buffer[128]);
+
+/* A word that a run's descriptors tell of a kernel ("isa", "param", ...), "" where they don't. */
+const char *descriptor_word(const json_t *kernels, const char *kernel, const char *key);
+/* Whether it is another library's (worker/peers.h): its descriptor has that library's version. */
+bool kernel_is_peer(const json_t *kernels, const char *kernel);
+/* Its object hash, likewise. */
+const char *descriptor_hash(const json_t *kernels, const char *kernel);
+
+#endif

@@ -1,0 +1,22 @@
+/* Kernels by names that they had in earlier versions (kernels/table/aliases.def): stores, exports,
+ * files of worst rows and the command line may still say them. */
+#ifndef KERNEL_NAME_H
+#define KERNEL_NAME_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The name that this kernel has now: `name` itself where it is no old one. */
+const char *kernel_name_now(const char *name);
+
+/* Whether a glob fits the name of a kernel, or one that it had. */
+bool kernel_name_matches(const char *glob, const char *name);
+
+/* Puts the name of now in place. */
+void kernel_name_update(char *name, size_t size);
+
+/* The same for the "name" of each object of an array. */
+void kernels_json_update(json_t *kernels);
+
+#endif

@@ -1,0 +1,32 @@
+/* LayerNorm shapes of well-known models, so that nobody has to look them up.
+ *
+ *     const model *model = model_find("gpt2-xl", &err);   // hidden 1600, 1024 tokens, torch
+ */
+#ifndef LNBENCH_MODELS_H
+#define LNBENCH_MODELS_H
+
+#include "base/error.h"
+#include <stddef.h>
+
+enum { MODEL_BATCH = 8, MODEL_PROMPT = 512 };
+
+typedef struct model_shape {
+    const char *name;       /* "gpt2-xl" */
+    const char *title;      /* "GPT-2 1.5B (XL)" */
+    size_t hidden;          /* elements of one normalised row */
+    size_t tokens;          /* rows of one full sequence (context, frames or patches) */
+    const char *convention; /* a preset's name, or a list */
+    const char *source;     /* where hidden, tokens and eps are printed */
+} model_shape;
+
+const model_shape *models(size_t *count);
+
+/* NULL for a name that is not there; the error (usage) says the nearest names, or why a model that
+ * is well known cannot be there: those that normalise by RMS have no LayerNorm. */
+const model_shape *model_find(const char *name, error *err);
+
+/* The rows worth choosing for: one token, a prompt of MODEL_PROMPT tokens (one sequence where that
+ * is shorter), and a training batch of MODEL_BATCH sequences. */
+void model_rows(const model_shape *model, size_t rows[3]);
+
+#endif

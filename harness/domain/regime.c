@@ -1,0 +1,22 @@
+#include "domain/regime.h"
+#include "domain/case.h"
+
+const char *const regime_names[REGIMES] = {"L1", "L2", "L3", "DRAM"};
+
+double call_bytes(size_t rows, size_t hidden, ln_type dtype)
+{
+    return 2.0 * (double)rows * (double)hidden * (double)dtype_size(dtype);
+}
+
+regime regime_of(double bytes, size_t l1d, size_t l2, size_t l3)
+{
+    if (!l1d && !l2 && !l3) {
+        l1d = 32u << 10;
+        l2 = 1u << 20;
+        l3 = 32u << 20;
+    }
+    return bytes <= (double)l1d  ? REGIME_L1
+           : bytes <= (double)l2 ? REGIME_L2
+           : bytes <= (double)l3 ? REGIME_L3
+                                 : REGIME_DRAM;
+}

@@ -1,0 +1,211 @@
+/* Conventions as text: what is read, what is refused and with which words. */
+#include "domain/convention.h"
+#include "base/number.h"
+#include "test.h"
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+
+static void assert_same(ln_convention a, ln_convention b)
+{
+    assert_int_equal(a.ddof, b.ddof);
+    assert_int_equal(a.eps_place, b.eps_place);
+    assert_true(a.eps == b.eps);
+    assert_int_equal(a.affine, b.affine);
+}
+
+static ln_convention parsed(const char *given)
+{
+    ln_convention convention = {.ddof = 7};
+    error err = {0};
+    if (!convention_parse(given, &convention, &err))
+        fail_msg("%s: %s", given, err.message);
+    return convention;
+}
+
+/* The table of the design, typed again. */
+static void test_presets(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        ln_convention convention;
+    } expected[] = {
+        {"torch", {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR}},
+        {"torch-nobias", {0, LN_EPS_VAR, 1e-5, LN_AFFINE_GAMMA}},
+        {"tinyllm", {0, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE}},
+        {"manual-1e-6", {0, LN_EPS_VAR, 1e-6, LN_AFFINE_VECTOR}},
+        {"formula-std", {0, LN_EPS_STD, 1e-5, LN_AFFINE_VECTOR}},
+        {"zscore", {1, LN_EPS_NONE, 0, LN_AFFINE_NONE}},
+        {"scalar-std", {1, LN_EPS_STD, 1e-5, LN_AFFINE_SCALAR}},
+        {"numpy-quotient", {1, LN_EPS_QUOTIENT, 1e-5, LN_AFFINE_SCALAR}},
+        {"annotated-transformer", {1, LN_EPS_STD, 1e-6, LN_AFFINE_VECTOR}},
+        {"bert", {0, LN_EPS_VAR, 1e-12, LN_AFFINE_VECTOR}},
+        {"keras", {0, LN_EPS_VAR, 1e-3, LN_AFFINE_VECTOR}},
+    };
+    size_t count;
+    const convention_preset *presets = convention_presets(&count);
+    assert_int_equal(count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < count; i++) {
+        char label[CONVENTION_MAX_LENGTH];
+        assert_string_equal(presets[i].name, expected[i].name);
+        assert_same(presets[i].convention, expected[i].convention);
+        assert_same(parsed(presets[i].name), expected[i].convention);
+        assert_string_equal(convention_label(&expected[i].convention, label), expected[i].name);
+        assert_true(presets[i].origin[0] != '\0');
+    }
+}
+
+static void test_lists(void **state)
+{
+    (void)state;
+    assert_same(parsed("ddof=1,eps=1e-6@std,affine=vector"),
+                (ln_convention){1, LN_EPS_STD, 1e-6, LN_AFFINE_VECTOR});
+    assert_same(parsed("affine=gamma1,eps=.5@quotient"),
+                (ln_convention){0, LN_EPS_QUOTIENT, 0.5, LN_AFFINE_GAMMA1});
+    assert_same(parsed("eps=0"), (ln_convention){0, LN_EPS_NONE, 0, LN_AFFINE_NONE});
+    assert_same(parsed("eps=0@std"), (ln_convention){0, LN_EPS_NONE, 0, LN_AFFINE_NONE});
+    assert_same(parsed("eps=-0@std"), (ln_convention){0, LN_EPS_NONE, 0, LN_AFFINE_NONE});
+    assert_same(parsed("ddof=1"), (ln_convention){1, LN_EPS_NONE, 0, LN_AFFINE_NONE});
+}
+
+/* Every convention of a grid is read back from its canonical list. */
+static void test_round_trip(void **state)
+{
+    (void)state;
+    static const double eps[] = {1e-5,  1e-12,  0.1,  1.0 / 3,  4.9406564584124654e-324,
+                                 1e300, 5e-324, 1e-1, 12345678, 0x1.fffffffffffffp-5};
+    for (int ddof = 0; ddof < 2; ddof++)
+        for (int place = LN_EPS_VAR; place <= LN_EPS_QUOTIENT; place++)
+            for (int affine = LN_AFFINE_NONE; affine <= LN_AFFINE_GAMMA1; affine++)
+                for (size_t i = 0; i < sizeof eps / sizeof *eps; i++) {
+                    char list[CONVENTION_MAX_LENGTH];
+                    ln_convention convention = {ddof, (ln_eps_place)place, eps[i],
+                                                (ln_affine)affine};
+                    assert_same(parsed(convention_format(&convention, list)), convention);
+                    assert_same(parsed(convention_label(&convention, list)), convention);
+                }
+    char list[CONVENTION_MAX_LENGTH];
+    ln_convention torch = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
+    assert_string_equal(convention_format(&torch, list), "ddof=0,eps=1e-05@var,affine=vector");
+    ln_convention bare = {1, LN_EPS_NONE, 0, LN_AFFINE_GAMMA};
+    assert_string_equal(convention_label(&bare, list), "ddof=1,eps=0,affine=gamma");
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *given, *says; /* a piece of the message */
+    } wrong[] = {
+        {"", "empty convention"},
+        {"torhc", "did you mean 'torch'?"},
+        {"kears", "did you mean 'keras'?"},
+        {"annotated", "did you mean 'annotated-transformer'?"},
+        {"qqqqqqqq", "expected a preset"},
+        {"Torch,", "unknown key 'Torch'"},
+        {"ddof=2", "ddof '2': must be 0"},
+        {"ddof=", "ddof '': must be 0"},
+        {"ddof=01", "ddof '01': must be 0"},
+        {"ddof", "unknown convention 'ddof'"},
+        {"ddof,eps=0", "no value for 'ddof'"},
+        {"dof=1", "unknown key 'dof': expected ddof, eps or affine"},
+        {"ddof=1,,affine=none", "empty part"},
+        {"ddof=1,", "empty part"},
+        {",ddof=1", "empty part"},
+        {"ddof=1,ddof=1", "repeated key 'ddof'"},
+        {"eps=1e-5", "does not say where"},
+        {"eps=1e-5@", "place of eps '': must be var, std or quotient"},
+        {"eps=1e-5@none", "place of eps 'none'"},
+        {"eps=1e-5@VAR", "place of eps 'VAR'"},
+        {"eps=1e-5@var@std", "place of eps 'var@std'"},
+        {"eps=-1e-5@var", "must not be negative"},
+        {"eps=nan@var", "finite decimal number"},
+        {"eps=inf@var", "finite decimal number"},
+        {"eps=1e999@var", "finite decimal number"},
+        {"eps=1,5@var", "does not say where"},
+        {"eps=0x1p-5@var", "finite decimal number"},
+        {"eps=1e-@var", "finite decimal number"},
+        {"eps= 1e-5@var", "finite decimal number"},
+        {"eps=@var", "finite decimal number"},
+        {"eps=", "finite decimal number"},
+        {"affine=both", "affine 'both': must be none, scalar, gamma, vector or gamma1"},
+        {"affine=gamma2", "affine 'gamma2'"},
+        {"affine=vec", "affine 'vec'"},
+        {"=1", "unknown key ''"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ln_convention convention = {.ddof = 7};
+        error err = {0};
+        if (convention_parse(wrong[i].given, &convention, &err))
+            fail_msg("'%s' was taken", wrong[i].given);
+        assert_int_equal(err.code, EXIT_CODE_USAGE);
+        if (!strstr(err.message, wrong[i].says))
+            fail_msg("'%s' gave: %s", wrong[i].given, err.message);
+        assert_null(strchr(err.message, '\n'));
+        assert_int_equal(convention.ddof, 7); /* untouched */
+    }
+    assert_false(convention_parse("nothing", &(ln_convention){0}, NULL));
+}
+
+/* A long list neither overruns nor is cut without a word. */
+static void test_long(void **state)
+{
+    (void)state;
+    char list[4096];
+    memset(list, 'x', sizeof list - 1);
+    list[sizeof list - 1] = '\0';
+    error err = {0};
+    ln_convention convention;
+    assert_false(convention_parse(list, &convention, &err));
+    memcpy(list, "eps=", 4);
+    assert_false(convention_parse(list, &convention, &err));
+    memset(list + 4, '1', sizeof list - 5);
+    assert_false(convention_parse(list, &convention, &err));
+    assert_int_equal(err.code, EXIT_CODE_USAGE);
+}
+
+static void test_gamma_beta(void **state)
+{
+    (void)state;
+    static const bool gamma[] = {false, true, true, true, true};
+    static const bool beta[] = {false, true, false, true, true};
+    for (int affine = LN_AFFINE_NONE; affine <= LN_AFFINE_GAMMA1; affine++) {
+        ln_convention convention = {.affine = (ln_affine)affine};
+        assert_int_equal(ln_has_gamma(convention.affine), gamma[affine]);
+        assert_int_equal(ln_has_beta(convention.affine), beta[affine]);
+    }
+}
+
+/* The point is a point under a locale that writes a comma. Debian's base system has none such, so
+ * the test looks for one and says so where there is none. */
+static void test_locale(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
+    bool found = false;
+    for (size_t i = 0; !found && i < sizeof names / sizeof *names; i++)
+        found = setlocale(LC_NUMERIC, names[i]) != NULL;
+    if (!found) {
+        print_message("[  SKIPPED ] no locale with a decimal comma is installed\n");
+        skip();
+    }
+    char list[CONVENTION_MAX_LENGTH];
+    ln_convention read = parsed("eps=2.5e-5@var");
+    ln_convention convention = {0, LN_EPS_STD, 1.25, LN_AFFINE_NONE};
+    convention_format(&convention, list);
+    setlocale(LC_NUMERIC, "C");
+    assert_true(read.eps == 2.5e-5);
+    assert_string_equal(list, "ddof=0,eps=1.25@std,affine=none");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_presets),    cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_long),       cmocka_unit_test(test_gamma_beta),
+        cmocka_unit_test(test_locale),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

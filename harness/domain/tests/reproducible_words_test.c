@@ -1,0 +1,88 @@
+/* The words of reproducibility classes, from descriptors and from what was found. */
+#include "domain/reproducible.h"
+#include "test.h"
+
+static const char descriptors[] =
+    "[{\"name\":\"measured\",\"reproducibility\":\"run\",\"declared_reproducibility\":\"isa\"},"
+    "{\"name\":\"declared\",\"reproducibility\":null,\"declared_reproducibility\":\"isa\"},"
+    "{\"name\":\"neither\",\"reproducibility\":null,\"declared_reproducibility\":null},"
+    "{\"name\":\"older\"},"
+    "{\"name\":\"strange\",\"reproducibility\":\"row\\u001b[31m\",\"declared_reproducibility\":7},"
+    "{\"reproducibility\":\"row\"}]";
+
+static void test_stored(void **state)
+{
+    (void)state;
+    json_t *kernels = json_loads(descriptors, 0, NULL);
+    assert_non_null(kernels);
+    assert_string_equal(reproducible_stored(kernels, "measured"), "run");
+    assert_string_equal(reproducible_stored(kernels, "declared"), "(isa)");
+    assert_string_equal(reproducible_stored(kernels, "neither"), "-");
+    assert_string_equal(reproducible_stored(kernels, "older"), "-");
+    assert_string_equal(reproducible_stored(kernels, "strange"), "-");
+    assert_string_equal(reproducible_stored(kernels, "roof_copy"), "-");
+    assert_string_equal(reproducible_stored(NULL, "measured"), "-");
+    json_decref(kernels);
+}
+
+static void test_found(void **state)
+{
+    (void)state;
+    const unsigned call = 1u << AXIS_CALL, threads = 1u << AXIS_THREADS, isa = 1u << AXIS_ISA;
+    const kernel_facts silent = {0}, row = {.traits = LN_TRAIT_ROW_REPRODUCIBLE},
+                       everywhere = {.traits = LN_TRAIT_ISA_REPRODUCIBLE};
+    const invariance_result by_call = {.tested = call, .varies = call},
+                            by_threads = {.tested = call | threads, .varies = threads},
+                            by_isa = {.tested = call | threads | isa, .varies = isa},
+                            by_nothing = {.tested = call | threads | isa}, not_run = {0};
+    assert_string_equal(reproducible_found(&row, &by_call), "none");
+    assert_string_equal(reproducible_found(&everywhere, &by_threads), "run");
+    assert_string_equal(reproducible_found(&silent, &by_isa), "row");
+    assert_string_equal(reproducible_found(&row, &by_nothing), "isa");
+    assert_string_equal(reproducible_found(&row, &not_run), "(row)");
+    assert_string_equal(reproducible_found(&everywhere, NULL), "(isa)");
+    assert_string_equal(reproducible_found(&silent, NULL), "-");
+}
+
+/* Less than what is not known is nothing, and nothing that is not known is less. */
+static void test_less(void **state)
+{
+    (void)state;
+    static const char *const order[] = {"none", "run", "row", "isa"};
+    for (int before = 0; before < 4; before++)
+        for (int after = 0; after < 4; after++)
+            assert_int_equal(reproducible_is_less(order[before], order[after]), after < before);
+    assert_false(reproducible_is_less("isa", "-"));
+    assert_false(reproducible_is_less("isa", "(row)"));
+    assert_false(reproducible_is_less("(isa)", "run"));
+    assert_false(reproducible_is_less("-", "none"));
+}
+
+static void test_both(void **state)
+{
+    (void)state;
+    char buffer[32];
+    assert_string_equal(reproducible_both("row", "row", buffer), "row");
+    assert_string_equal(reproducible_both("row", "run", buffer), "run was row");
+    assert_string_equal(reproducible_both("-", "(row)", buffer), "(row) was -");
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    json_t *row = reproducible_json("row");
+    assert_string_equal(json_string_value(row), "row");
+    json_decref(row);
+    static const char *const unmeasured[] = {"(row)", "-", "strange", NULL};
+    for (int i = 0; i < 4; i++)
+        assert_true(json_is_null(reproducible_json(unmeasured[i])));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stored), cmocka_unit_test(test_found), cmocka_unit_test(test_less),
+        cmocka_unit_test(test_both),   cmocka_unit_test(test_json),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

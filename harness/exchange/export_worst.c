@@ -1,0 +1,135 @@
+/* Worst rows in JSON Lines: first the bits, each tensor once however many cases share it, then for
+ * each case which of them are its own. */
+#include "exchange/internal.h"
+#include "base/hash.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { PER_CASE = 3 };
+
+/* The slot of these bits: theirs, or the free one where they belong. */
+static size_t slot_of(const tensor_set *set, const void *bits, size_t bytes, uint64_t hash)
+{
+    size_t slot = (size_t)hash & (set->room - 1);
+    for (; set->slots[slot]; slot = (slot + 1) & (set->room - 1)) {
+        size_t number = set->slots[slot] - 1;
+        if (set->hashes[number] == hash && set->bytes[number] == bytes &&
+            memcmp(set->bits[number], bits, bytes) == 0)
+            break;
+    }
+    return slot;
+}
+
+static void add(tensor_set *set, const void *bits, size_t bytes)
+{
+    if (!bits)
+        return;
+    uint64_t hash = hash_bytes(HASH_START, bits, bytes);
+    size_t slot = slot_of(set, bits, bytes, hash);
+    if (set->slots[slot])
+        return;
+    set->bits[set->count] = bits;
+    set->bytes[set->count] = bytes;
+    set->hashes[set->count] = hash;
+    set->slots[slot] = ++set->count;
+}
+
+bool tensor_set_fill(tensor_set *set, const run_view *view)
+{
+    size_t most = view->worst ? PER_CASE * view->cases.count : 0;
+    *set = (tensor_set){.room = 2};
+    while (set->room < 2 * most)
+        set->room *= 2;
+    set->bits = calloc(most + 1, sizeof *set->bits);
+    set->bytes = calloc(most + 1, sizeof *set->bytes);
+    set->hashes = calloc(most + 1, sizeof *set->hashes);
+    set->slots = calloc(set->room, sizeof *set->slots);
+    if (!set->bits || !set->bytes || !set->hashes || !set->slots)
+        return false;
+    for (size_t i = 0; i < most / PER_CASE; i++) {
+        const stored_worst *worst = &view->worst[i];
+        add(set, worst->x, worst->x_bytes);
+        add(set, worst->gamma, worst->gamma_bytes);
+        add(set, worst->beta, worst->beta_bytes);
+    }
+    return true;
+}
+
+void tensor_set_free(tensor_set *set)
+{
+    free(set->bits);
+    free(set->bytes);
+    free(set->hashes);
+    free(set->slots);
+    *set = (tensor_set){0};
+}
+
+size_t export_worst_count(const run_view *view)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < view->cases.count; i++)
+        count += view_has_worst(view, i);
+    return count;
+}
+
+/* Two digits a byte, in the order of memory. */
+static json_t *bits_json(const void *bits, size_t bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    const unsigned char *from = bits;
+    char *hex = malloc(2 * bytes + 1);
+    if (!hex)
+        return NULL;
+    for (size_t i = 0; i < bytes; i++) {
+        hex[2 * i] = digits[from[i] >> 4];
+        hex[2 * i + 1] = digits[from[i] & 15];
+    }
+    hex[2 * bytes] = '\0';
+    json_t *made = json_string(hex);
+    free(hex);
+    return made;
+}
+
+void export_tensors(const tensor_set *set, text_buffer *out)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        json_t *record = json_object();
+        if (record && put(record, "bits", bits_json(set->bits[i], set->bytes[i]))) {
+            export_record(out, "tensor", record);
+        } else {
+            json_decref(record);
+            out->failed = true;
+        }
+    }
+}
+
+/* Its number; null where there is none. */
+static json_t *number_json(const tensor_set *set, const void *bits, size_t bytes)
+{
+    if (!bits)
+        return json_null();
+    size_t slot = slot_of(set, bits, bytes, hash_bytes(HASH_START, bits, bytes));
+    return json_integer((json_int_t)set->slots[slot] - 1);
+}
+
+void export_worst_rows(const tensor_set *set, const run_view *view, text_buffer *out)
+{
+    for (size_t i = 0; !out->failed && i < view->cases.count; i++) {
+        if (!view_has_worst(view, i))
+            continue;
+        const stored_worst *worst = &view->worst[i];
+        char hash[20];
+        json_t *record = json_object();
+        snprintf(hash, sizeof hash, "%016llx", (unsigned long long)worst->y_hash);
+        if (record && put(record, "case", json_integer((json_int_t)i)) &&
+            put(record, "y_hash", json_string(hash)) &&
+            put(record, "x", number_json(set, worst->x, worst->x_bytes)) &&
+            put(record, "gamma", number_json(set, worst->gamma, worst->gamma_bytes)) &&
+            put(record, "beta", number_json(set, worst->beta, worst->beta_bytes))) {
+            export_record(out, "worst", record);
+        } else {
+            json_decref(record);
+            out->failed = true;
+        }
+    }
+}

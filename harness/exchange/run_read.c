@@ -1,0 +1,440 @@
+#include "exchange/run_read_internal.h"
+#include "domain/kernel_name.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The counts that a run's record tells, to be checked at the end; -1: not told. */
+typedef struct promised_sizes {
+    json_int_t kernels, cases, rows, tensors, worst;
+} promised_sizes;
+
+static bool read_facts(const file_reader *reader, json_t *facts)
+{
+    const char *name;
+    json_t *value;
+    if (!json_is_object(facts))
+        return reader_bad(reader, "\"machine\" is missing or no object");
+    json_object_foreach(facts, name, value)
+    {
+        if (!read_fact(reader, name, value))
+            return false;
+    }
+    return true;
+}
+
+static json_int_t promise(json_t *record, const char *key)
+{
+    json_t *value = json_object_get(record, key);
+    return json_is_integer(value) ? json_integer_value(value) : -1;
+}
+
+static bool read_state(const file_reader *reader, json_t *record, run_state *state)
+{
+    char name[16];
+    if (!read_string(reader, record, "state", name, sizeof name))
+        return false;
+    return run_state_from_name(name, state) ||
+           reader_bad(reader, "unknown state of a run '%s'", name);
+}
+
+static bool read_run(const file_reader *reader, json_t *record, promised_sizes *promised)
+{
+    stored_run *run = &reader->view->run;
+    char seed[24], *end = NULL;
+    if (run->started[0])
+        return reader_bad(reader, "a second run: one run a file was expected");
+    if (!read_string(reader, record, "started", run->started, sizeof run->started) ||
+        !read_string(reader, record, "plan", run->plan, sizeof run->plan) ||
+        !read_string(reader, record, "plan_hash", run->plan_hash, sizeof run->plan_hash) ||
+        !read_string(reader, record, "command_line", run->command_line, sizeof run->command_line) ||
+        !read_string(reader, record, "seed", seed, sizeof seed) ||
+        !read_state(reader, record, &run->state) ||
+        !read_facts(reader, json_object_get(record, "machine")))
+        return false;
+    errno = 0;
+    run->seed = strtoull(seed, &end, 10);
+    if (!run->started[0] || seed[0] < '0' || seed[0] > '9' || *end || errno)
+        return reader_bad(reader, "\"started\" or \"seed\" is not what an export has");
+    *promised = (struct promised_sizes){promise(record, "kernels"), promise(record, "cases"),
+                                        promise(record, "rows"), promise(record, "tensors"),
+                                        promise(record, "worst")};
+    return true;
+}
+
+static bool read_kernel(const file_reader *reader, json_t *record)
+{
+    char name[NAME_MAX_LENGTH];
+    run_view *view = reader->view;
+    size_t index;
+    json_t *other;
+    if (!read_string(reader, record, "name", name, sizeof name))
+        return false;
+    kernel_name_update(name, sizeof name);
+    json_array_foreach(view->kernels, index, other)
+    {
+        if (strcmp(json_string_value(json_object_get(other, "name")), name) == 0)
+            return reader_bad(reader, "kernel '%s' stands there twice", name);
+    }
+    json_t *copy = json_copy(record);
+    json_object_del(copy, "schema");
+    json_object_del(copy, "type");
+    json_object_set_new(copy, "name", json_string(name));
+    return json_array_append_new(view->kernels, copy) == 0 ||
+           fail_memory(reader->error, "an exported run");
+}
+
+static bool read_measurements(const file_reader *reader, json_t *list, stored_case *stored)
+{
+    size_t index;
+    json_t *entry;
+    if (!json_is_array(list))
+        return reader_bad(reader, "\"measurements\" is missing or no list");
+    json_array_foreach(list, index, entry)
+    {
+        uint64_t process, number, order, iterations;
+        timed_repetition made;
+        if (!read_count(reader, entry, "process", UINT32_MAX, &process) ||
+            !read_count(reader, entry, "repetition", UINT32_MAX, &number) ||
+            !read_count(reader, entry, "order", UINT32_MAX, &order) ||
+            !read_count(reader, entry, "iterations", INT64_MAX, &iterations) ||
+            !read_real(reader, entry, "real_ns", &made.real_ns) ||
+            !read_real(reader, entry, "cpu_ns", &made.cpu_ns))
+            return false;
+        made.process = (unsigned)process;
+        made.repetition = (unsigned)number;
+        made.order = (unsigned)order;
+        made.iterations = iterations;
+        if (!read_repetition(reader, stored, &made))
+            return false;
+    }
+    return true;
+}
+
+static bool is_infinite(json_t *names, const char *name)
+{
+    size_t index;
+    json_t *entry;
+    json_array_foreach(names, index, entry)
+    {
+        if (json_is_string(entry) && strcmp(json_string_value(entry), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool read_row(const file_reader *reader, json_t *record)
+{
+    stored_rows *rows = &reader->view->rows;
+    json_t *infinite = json_object_get(record, "infinite");
+    uint64_t index, number;
+    stored_row row;
+    const struct {
+        const char *name;
+        double *value;
+        bool later; /* files of older versions have it not */
+    } figures[] = {
+        {"kappa", &row.kappa, false},          {"row_ulp", &row.row_ulp, false},
+        {"norm_max", &row.norm_max, false},    {"bound_row_ulp", &row.bound_row_ulp, false},
+        {"mean_error", &row.mean_error, true}, {"rstd_error", &row.rstd_error, true}};
+    if (reader->view->cases.count == 0)
+        return reader_bad(reader, "a row before any case");
+    if (!read_count(reader, record, "case", reader->view->cases.count - 1, &index) ||
+        !read_count(reader, record, "row", INT64_MAX, &number) ||
+        !read_grow(reader, (void **)&rows->rows, rows->count, sizeof *rows->rows))
+        return false;
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        *figures[i].value = NAN;
+        if (figures[i].later && !json_object_get(record, figures[i].name))
+            continue;
+        if (!read_real(reader, record, figures[i].name, figures[i].value))
+            return false;
+        if (is_infinite(infinite, figures[i].name))
+            *figures[i].value = INFINITY;
+    }
+    row.case_index = (size_t)index;
+    row.row = (size_t)number;
+    rows->rows[rows->count++] = row;
+    return true;
+}
+
+static bool read_record(const file_reader *reader, json_t *record, promised_sizes *promised,
+                        read_tensors *tensors)
+{
+    char schema[32], type[16];
+    stored_case *added;
+    if (!json_is_object(record))
+        return reader_bad(reader, "not an object");
+    if (!read_string(reader, record, "schema", schema, sizeof schema) ||
+        !read_string(reader, record, "type", type, sizeof type))
+        return false;
+    if (strcmp(schema, "lnbench-record-1") != 0)
+        return reader_bad(reader, "schema '%s': lnbench-record-1 was expected", schema);
+    bool first = !reader->view->run.started[0];
+    if (first != (strcmp(type, "run") == 0))
+        return first ? reader_bad(reader, "a %s before the run that it is of", type)
+                     : reader_bad(reader, "a second run: one run a file was expected");
+    if (first)
+        return read_run(reader, record, promised);
+    if (strcmp(type, "kernel") == 0)
+        return read_kernel(reader, record);
+    if (strcmp(type, "tensor") == 0)
+        return read_tensor(reader, record, tensors);
+    if (strcmp(type, "worst") == 0)
+        return read_worst(reader, record, tensors);
+    if (strcmp(type, "case") == 0 && reader->view->worst)
+        return reader_bad(reader, "a case behind a worst row");
+    if (strcmp(type, "case") == 0)
+        return read_case(reader, record, &added) &&
+               read_measurements(reader, json_object_get(record, "measurements"), added);
+    return strcmp(type, "row") == 0 ? read_row(reader, record)
+                                    : reader_bad(reader, "unknown type '%s'", type);
+}
+
+static bool check_promise(const file_reader *reader, json_int_t promised, size_t there,
+                          const char *what)
+{
+    return promised < 0 || (json_int_t)there == promised ||
+           reader_bad(reader, "%zu of %lld %s: the file was cut short, or changed", there,
+                      (long long)promised, what);
+}
+
+static size_t count_worst(const run_view *view)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < view->cases.count; i++)
+        count += view_has_worst(view, i);
+    return count;
+}
+
+static bool keeps_promises(const file_reader *reader, const promised_sizes *promised,
+                           size_t tensors)
+{
+    const run_view *view = reader->view;
+    return check_promise(reader, promised->kernels, json_array_size(view->kernels), "kernels") &&
+           check_promise(reader, promised->cases, view->cases.count, "cases") &&
+           check_promise(reader, promised->rows, view->rows.count, "rows") &&
+           check_promise(reader, promised->tensors, tensors, "tensors") &&
+           check_promise(reader, promised->worst, count_worst(view), "worst rows");
+}
+
+static bool read_lines(file_reader *reader, const char *bytes, size_t size)
+{
+    promised_sizes promised = {-1, -1, -1, -1, -1};
+    read_tensors tensors = {0};
+    bool fine = true;
+    for (const char *at = bytes, *end; fine && at < bytes + size; at = end + 1) {
+        json_error_t where;
+        end = memchr(at, '\n', (size_t)(bytes + size - at));
+        end = end ? end : bytes + size;
+        reader->line++;
+        if (end == at)
+            continue;
+        json_t *record = json_loadb(at, (size_t)(end - at), JSON_REJECT_DUPLICATES, &where);
+        fine = record ? read_record(reader, record, &promised, &tensors)
+                      : reader_bad(reader, "not JSON: %s", where.text);
+        json_decref(record);
+    }
+    reader->line = fine ? 0 : reader->line;
+    fine = fine && keeps_promises(reader, &promised, tensors.count);
+    read_tensors_free(&tensors);
+    return fine;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const case_key *x = &(*(const stored_case *const *)a)->key,
+                   *y = &(*(const stored_case *const *)b)->key;
+    int order = strcmp(x->kernel, y->kernel);
+    order = order ? order : strcmp(x->convention, y->convention);
+    order = order ? order : strcmp(x->input, y->input);
+    order = order ? order : (x->rows > y->rows) - (x->rows < y->rows);
+    order = order ? order : (x->hidden > y->hidden) - (x->hidden < y->hidden);
+    order = order ? order : (x->dtype > y->dtype) - (x->dtype < y->dtype);
+    order = order ? order : (x->cache > y->cache) - (x->cache < y->cache);
+    return order ? order : (x->threads > y->threads) - (x->threads < y->threads);
+}
+
+static int compare_repetitions(const void *a, const void *b)
+{
+    const timed_repetition *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return (x->repetition > y->repetition) - (x->repetition < y->repetition);
+}
+
+/* A case, or a repetition of it, that stands there twice would count twice. */
+static bool check_twice(const file_reader *reader)
+{
+    stored_cases *cases = &reader->view->cases;
+    const stored_case **sorted = malloc((cases->count + 1) * sizeof *sorted);
+    if (!sorted)
+        return fail_memory(reader->error, "an exported run");
+    const stored_case *twice = NULL;
+    for (size_t i = 0; i < cases->count; i++) {
+        stored_case *stored = &cases->cases[i];
+        sorted[i] = stored;
+        if (stored->repetition_count > 0)
+            qsort(stored->repetitions, stored->repetition_count, sizeof *stored->repetitions,
+                  compare_repetitions);
+        for (size_t r = 1; r < stored->repetition_count; r++)
+            if (compare_repetitions(&stored->repetitions[r - 1], &stored->repetitions[r]) == 0)
+                twice = stored;
+    }
+    bool repetition = twice != NULL;
+    qsort(sorted, cases->count, sizeof *sorted, compare_keys);
+    for (size_t i = 1; i < cases->count; i++)
+        if (compare_keys(&sorted[i - 1], &sorted[i]) == 0)
+            twice = sorted[i];
+    free(sorted);
+    return !twice || reader_bad(reader, "a %s of %.60s, %zux%zu, stands there twice",
+                                repetition ? "repetition" : "case", twice->key.kernel,
+                                twice->key.rows, twice->key.hidden);
+}
+
+/* What machine_read() would have filled in, from its facts. */
+static void fill_sizes(machine_facts *machine)
+{
+    machine->l1d_bytes = strtoul(machine_fact_value(machine, "l1d_bytes"), NULL, 10);
+    machine->l2_bytes = strtoul(machine_fact_value(machine, "l2_bytes"), NULL, 10);
+    machine->l3_bytes = strtoul(machine_fact_value(machine, "l3_bytes"), NULL, 10);
+    machine->cores = (unsigned)strtoul(machine_fact_value(machine, "cores"), NULL, 10);
+}
+
+static bool finish(const file_reader *reader)
+{
+    run_view *view = reader->view;
+    if (!view->run.started[0])
+        return reader_bad(reader, "holds no run");
+    view->run.cases = view->cases.count;
+    for (size_t i = 0; i < view->cases.count; i++)
+        view->run.repetitions += view->cases.cases[i].repetition_count;
+    fill_sizes(&view->machine);
+    return check_twice(reader) && view_sum_up(view, reader->error);
+}
+
+/* JSON Lines begin with a whole object in the first line; a document goes on over the lines. */
+static bool is_lines(const char *bytes, size_t size)
+{
+    const char *end = memchr(bytes, '\n', size);
+    size_t length = end ? (size_t)(end - bytes) : size;
+    static const char sign[] = "lnbench-record-";
+    return length > 0 && bytes[0] == '{' && memmem(bytes, length, sign, sizeof sign - 1);
+}
+
+static bool read_document(const file_reader *reader, const char *bytes, size_t size,
+                          unsigned process)
+{
+    json_error_t where;
+    json_t *document = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &where);
+    if (!document)
+        return fail(reader->error, EXIT_CODE_ENVIRONMENT, "%s, line %d, column %d: not JSON: %s",
+                    reader->path, where.line, where.column, where.text);
+    bool fine = read_benchmark(reader, document, process);
+    json_decref(document);
+    return fine;
+}
+
+bool run_read_bytes(const char *path, const char *bytes, size_t size, run_view *view, error *err)
+{
+    file_reader reader = {.path = path, .view = view, .error = err};
+    *view = (struct run_view){.kernels = json_array()};
+    bool fine = view->kernels || fail_memory(err, "an exported run");
+    if (fine && size == 0)
+        fine =
+            reader_bad(&reader, "an empty file: a run exported by 'lnbench export' was expected");
+    fine = fine &&
+           (is_lines(bytes, size) ? read_lines(&reader, bytes, size)
+                                  : read_document(&reader, bytes, size, 0)) &&
+           finish(&reader);
+    if (!fine)
+        view_free(view);
+    return fine;
+}
+
+/* The whole file; free(*bytes). */
+static bool load(const char *path, char **bytes, size_t *size, error *err)
+{
+    FILE *file = fopen(path, "rb");
+    size_t room = 1 << 16;
+    *size = 0;
+    *bytes = NULL;
+    if (!file)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    bool fine = true;
+    for (;;) {
+        char *grown = realloc(*bytes, room);
+        if (!grown) {
+            fine = fail_memory(err, "an exported run");
+            break;
+        }
+        *bytes = grown;
+        *size += fread(*bytes + *size, 1, room - *size, file);
+        if (*size < room)
+            break;
+        room *= 2;
+        if (*size >= RUN_READ_MOST_BYTES) {
+            fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: larger than %zu MiB", path,
+                        RUN_READ_MOST_BYTES >> 20);
+            break;
+        }
+    }
+    if (fine && ferror(file))
+        fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    fclose(file);
+    if (!fine) {
+        free(*bytes);
+        *bytes = NULL;
+    }
+    return fine;
+}
+
+bool run_read(const char *path, run_view *view, error *err)
+{
+    char *bytes;
+    size_t size;
+    *view = (struct run_view){0};
+    if (!load(path, &bytes, &size, err))
+        return false;
+    bool fine = run_read_bytes(path, bytes, size, view, err);
+    free(bytes);
+    return fine;
+}
+
+bool run_is_foreign(const run_view *view)
+{
+    return json_array_size(view->kernels) == 0 && view->cases.count > 0 &&
+           view->cases.cases[0].key.rows == 0;
+}
+
+/* The process after the last. */
+static unsigned next_process(const run_view *view)
+{
+    unsigned next = 0;
+    for (size_t i = 0; i < view->cases.count; i++)
+        for (size_t r = 0; r < view->cases.cases[i].repetition_count; r++)
+            if (view->cases.cases[i].repetitions[r].process >= next)
+                next = view->cases.cases[i].repetitions[r].process + 1;
+    return next;
+}
+
+bool run_read_process(const char *path, run_view *view, error *err)
+{
+    char *bytes;
+    size_t size;
+    file_reader reader = {.path = path, .view = view, .error = err};
+    if (!run_is_foreign(view))
+        return fail(err, EXIT_CODE_USAGE,
+                    "%s: only files of Google Benchmark's own are put together: ours hold all of "
+                    "their processes",
+                    path);
+    if (!load(path, &bytes, &size, err))
+        return false;
+    free(view->views);
+    view->views = NULL;
+    bool fine = read_document(&reader, bytes, size, next_process(view)) && finish(&reader);
+    free(bytes);
+    return fine;
+}

@@ -1,0 +1,30 @@
+/* Exported runs, read back: our JSON Lines and JSON, and Google Benchmark's own JSON.
+ *
+ *     view view;
+ *     if (!run_read("nightly.jsonl", &view, &err)) ...     // run.id is 0
+ *     view_free(&view);
+ *
+ * Nothing in a file is believed: types, ranges, lengths, names, duplicate keys, cases and
+ * repetitions are checked, and the number of records where the file tells it. Depth is limited by
+ * the parser (2048), size to RUN_READ_MOST_BYTES. Errors (7) are one line with the file and the
+ * place in it.
+ */
+#ifndef LNBENCH_RUN_READ_H
+#define LNBENCH_RUN_READ_H
+
+#include "views/views.h"
+
+#define RUN_READ_MOST_BYTES ((size_t)256 << 20)
+
+/* One run. Only JSON Lines have everything: JSON lacks further metrics, judged and worst rows,
+ * Google Benchmark's own has times alone, of one process. */
+bool run_read(const char *path, run_view *view, error *err);
+/* The same, from bytes that `path` only names. */
+bool run_read_bytes(const char *path, const char *bytes, size_t size, run_view *view, error *err);
+/* A further file of Google Benchmark's own as one more process of the run. */
+bool run_read_process(const char *path, run_view *view, error *err);
+
+/* Whether a run is Google Benchmark's own: it has neither kernels nor conventions. */
+bool run_is_foreign(const run_view *view);
+
+#endif

@@ -1,0 +1,53 @@
+/* What the files of run_read share. */
+#ifndef LNBENCH_RUN_READ_INTERNAL_H
+#define LNBENCH_RUN_READ_INTERNAL_H
+
+#include "exchange/run_read.h"
+
+/* Where one is in a file. */
+typedef struct file_reader {
+    const char *path;
+    size_t line; /* of JSON Lines; 0: not one of them */
+    run_view *view;
+    error *error;
+} file_reader;
+
+/* "PATH, line 3: " and the words. Always false. */
+bool reader_bad(const file_reader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The value of a key, of the right kind and in range. What is null or absent is an error, but for
+ * reals: those are then NaN. */
+bool read_string(const file_reader *reader, json_t *object, const char *key, char *buffer,
+                 size_t size);
+bool read_count(const file_reader *reader, json_t *object, const char *key, uint64_t most,
+                uint64_t *count);
+bool read_real(const file_reader *reader, json_t *object, const char *key, double *value);
+bool read_flag(const file_reader *reader, json_t *object, const char *key, bool *flag);
+
+/* A case of the design's JSON, added to the view without its repetitions. */
+bool read_case(const file_reader *reader, json_t *object, stored_case **added);
+bool read_fact(const file_reader *reader, const char *name, json_t *value);
+/* Room for one more, in a list that doubles. */
+bool read_grow(const file_reader *reader, void **list, size_t count, size_t size);
+bool read_repetition(const file_reader *reader, stored_case *stored,
+                     const timed_repetition *repetition);
+
+/* A document with "context" and "benchmarks"; process: of what is Google Benchmark's own. */
+bool read_benchmark(const file_reader *reader, json_t *document, unsigned process);
+
+/* The tensors of a file, by their numbers. */
+typedef struct tensor_file {
+    void *bits;
+    size_t bytes;
+} tensor_file;
+typedef struct read_tensors {
+    tensor_file *tensors;
+    size_t count;
+} read_tensors;
+bool read_tensor(const file_reader *reader, json_t *record, read_tensors *tensors);
+/* The worst row of a case, for which all cases must be there. */
+bool read_worst(const file_reader *reader, json_t *record, const read_tensors *tensors);
+void read_tensors_free(read_tensors *tensors);
+
+#endif

@@ -1,0 +1,152 @@
+/* Memory runs out at every allocation once, on the way from the store to the views and exports:
+ * each time one clear error, nothing half, nothing leaked (under the sanitizers), and no crash. */
+#include "exchange/export.h"
+#include "scratch.h"
+#include "base/text.h"
+#include <math.h>
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static long countdown = -1; /* the allocation that fails; negative: none */
+
+static bool fails(void)
+{
+    return countdown >= 0 && countdown-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails() ? NULL : __real_realloc(old, size);
+}
+
+static case_key key_of(const char *kernel)
+{
+    case_key key = {.convention = "torch", .input = "normal", .rows = 4, .hidden = 8, .threads = 1};
+    snprintf(key.kernel, sizeof key.kernel, "%s", kernel);
+    return key;
+}
+
+static bool measure(const char *path, error *err)
+{
+    result_store *store;
+    int64_t run;
+    machine_facts machine;
+    if (!store_open(path, STORE_WRITE, &store, err))
+        return false;
+    bool fine = machine_read(&machine, err);
+    if (fine) {
+        run_info info = {"x", "quick", "abc", 1, &machine};
+        case_key kernel = key_of("k"), roof = key_of("roof_copy");
+        case_verdict verdict = {VERDICT_OK, false, ""};
+        timed_repetition put = {0, 0, 0, 1, 2, 3};
+        stored_row row = {0, 0, 1, 2, 3, 4, 5, 6};
+        ln_metrics metrics = {.elements = 1, .ulp_max = 2, .ulp_histogram = {1}};
+        float x[8] = {1, 2}, gamma[8] = {3}, beta[8] = {4};
+        stored_worst worst = {7, x, gamma, beta, sizeof x, sizeof gamma, sizeof beta};
+        fine = store_begin_run(store, &info, &run, err) &&
+               store_put_kernel(store, run, "k", "{\"name\":\"k\"}", err) &&
+               store_put_accuracy(store, run, &kernel, &verdict, &metrics, 1, err) &&
+               store_put_worst(store, run, &kernel, &worst, err) &&
+               store_put_repetition(store, run, &kernel, &put, err) &&
+               store_put_repetition(store, run, &roof, &put, err) &&
+               store_put_row(store, run, &kernel, &row, err);
+        machine_free(&machine);
+    }
+    store_close(store);
+    return fine;
+}
+
+static bool show(const char *path, const char *directory, error *err)
+{
+    result_store *store;
+    stored_run *runs;
+    size_t count;
+    run_view view;
+    if (!store_open(path, STORE_READ, &store, err))
+        return false;
+    bool fine = store_runs(store, &runs, &count, err);
+    if (fine) {
+        fine = view_load(store, runs[0].id, &view, err);
+        free(runs);
+        if (fine && !view_load_worst(store, &view, err)) {
+            view_free(&view);
+            fine = false;
+        }
+    }
+    store_close(store);
+    if (!fine)
+        return false;
+    fine = view_write_tsv(&view, directory, err);
+    for (int i = 0; fine && i < EXPORT_FORMAT_COUNT; i++) {
+        char out[512];
+        snprintf(out, sizeof out, "%s/out%d", directory, i);
+        fine = export_save(&view, (export_format)i, out, err);
+    }
+    view_free(&view);
+    return fine;
+}
+
+/* A rename over a file waits for the disk on some file systems: hundreds of times here. */
+static void remove_output(void **state)
+{
+    static const char *const names[] = {"cases.tsv",     "rows.tsv",    "worst.tsv",
+                                        "histogram.tsv", "machine.tsv", "out0",
+                                        "out1",          "out2",        "out3"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        remove(scratch_path(state, names[i]));
+}
+
+/* Fails the first, second, ... allocation until none is left to fail; returns how many there are.
+ */
+static long exhaust(void **state, bool writing)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/a.db", (const char *)*state);
+    for (long n = 0;; n++) {
+        error err = {0};
+        remove_output(state);
+        countdown = n;
+        bool fine = writing ? measure(path, &err) : show(path, *state, &err);
+        bool reached = countdown < 0;
+        countdown = -1;
+        if (!reached) {
+            assert_true(fine);
+            return n;
+        }
+        if (!fine && (err.code != EXIT_CODE_ENVIRONMENT || !err.message[0]))
+            fail_msg("allocation %ld: no error", n);
+        if (!fine && !strstr(err.message, "memory"))
+            fail_msg("allocation %ld: '%s'", n, err.message);
+    }
+}
+
+static void test_exhaustion(void **state)
+{
+    json_set_alloc_funcs(__wrap_malloc, free);
+    long writing = exhaust(state, true), reading = exhaust(state, false);
+    print_message("%ld allocations while measuring, %ld while showing\n", writing, reading);
+    assert_true(writing > 3 && reading > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_exhaustion, scratch_create, scratch_remove),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

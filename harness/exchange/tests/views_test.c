@@ -1,0 +1,498 @@
+/* Views and exports of a stored run: the keys of the design, strictly JSON, nothing lost. */
+#include "exchange/export.h"
+#include "domain/metric_fields.h"
+#include "scratch.h"
+#include <math.h>
+
+#define COMPARE_PY "/usr/share/benchmark/compare.py"
+
+static error problem;
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        if (!(call))                                                                               \
+            fail_msg("%s: %s", #call, problem.message);                                            \
+    } while (0)
+
+static case_key key_of(const char *kernel)
+{
+    case_key key = {.convention = "torch",
+                    .input = "normal",
+                    .rows = 100,
+                    .hidden = 250,
+                    .cache = CACHE_COLD,
+                    .threads = 2};
+    snprintf(key.kernel, sizeof key.kernel, "%s", kernel);
+    return key;
+}
+
+static ln_metrics some_metrics(void)
+{
+    ln_metrics metrics;
+    size_t count;
+    const metric_field *fields = metric_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        metric_set_value(&metrics, &fields[i], 0.1 * (double)(i + 1));
+        metric_set_count(&metrics, &fields[i], i);
+    }
+    memset(metrics.ulp_histogram, 0, sizeof metrics.ulp_histogram);
+    metrics.ulp_histogram[0] = 1;
+    metrics.ulp_histogram[7] = 3;
+    return metrics;
+}
+
+/* Case 0: judged and timed; 1: its roof; 2: wrong, with figures that are undefined; 3: crashed;
+ * 4: unpleasant text. */
+static void fill(result_store *store, int64_t run)
+{
+    case_key fine = key_of("fine"), roof = key_of("roof_copy"), wrong = key_of("wrong"),
+             crashed = key_of("crashed"), odd = key_of("tab\there\\\"quote\nline\xff\xc0\xafü");
+    ln_metrics metrics = some_metrics();
+    case_verdict ok = {VERDICT_OK, false, ""}, bad = {VERDICT_WRONG_CLASS, true, "3 elements"},
+                 dead = {VERDICT_CRASHED, false, "SIGSEGV"};
+    CHECK(store_put_accuracy(store, run, &fine, &ok, &metrics, 12.5, &problem));
+    CHECK(store_put_output(store, run, &fine, 0xfedcba9876543210, &problem));
+    for (unsigned i = 0; i < 6; i++) {
+        timed_repetition kernel = {i / 3, i % 3, i, 100, 1000 + i, 990}, copy = kernel;
+        copy.real_ns = 500;
+        CHECK(store_put_repetition(store, run, &fine, &kernel, &problem));
+        CHECK(store_put_repetition(store, run, &roof, &copy, &problem));
+    }
+    metrics.ulp_max = INFINITY;
+    metrics.bits = NAN;
+    metrics.worst_computed = NAN;
+    CHECK(store_put_accuracy(store, run, &wrong, &bad, &metrics, INFINITY, &problem));
+    CHECK(store_put_accuracy(store, run, &crashed, &dead, NULL, NAN, &problem));
+    CHECK(store_put_accuracy(store, run, &odd, &ok, &metrics, NAN, &problem));
+    stored_row row = {0, 7, 1e8, 0.5, 0.25, INFINITY, -0.125, NAN};
+    CHECK(store_put_row(store, run, &odd, &row, &problem));
+    CHECK(store_put_kernel(store, run, "fine",
+                           "{\"name\":\"fine\",\"unroll\":4,\"reproducibility\":\"row\"}",
+                           &problem));
+}
+
+static void load(void **state, run_view *view)
+{
+    machine_fact facts[] = {{"l1d_bytes", "32768"},   {"l2_bytes", "1048576"},
+                            {"l3_bytes", "33554432"}, {"mhz", "2600.5"},
+                            {"load_1m", "0.25"},      {"note", "tab\there"}};
+    machine_facts machine = {.facts = facts, .count = 6};
+    run_info info = {"lnbench run \xfe", "quick", "abc", UINT64_MAX, &machine};
+    result_store *store;
+    int64_t run;
+    CHECK(store_open(scratch_path(state, "a.db"), STORE_WRITE, &store, &problem));
+    CHECK(store_begin_run(store, &info, &run, &problem));
+    fill(store, run);
+    CHECK(view_load(store, run, view, &problem));
+    store_close(store);
+}
+
+static void assert_keys(json_t *object, const char *const *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!json_object_get(object, keys[i]))
+            fail_msg("no key '%s'", keys[i]);
+    assert_int_equal(json_object_size(object), count);
+}
+
+#define ASSERT_KEYS(object, ...)                                                                   \
+    do {                                                                                           \
+        static const char *const keys[] = {__VA_ARGS__};                                           \
+        assert_keys(object, keys, sizeof keys / sizeof *keys);                                     \
+    } while (0)
+
+static const char *word(json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+static double real(json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+/* The keys as DESIGN.md lists them, typed again. */
+static void test_case_json(void **state)
+{
+    run_view view;
+    load(state, &view);
+    json_t *json = view_case_json(&view.views[0]);
+    ASSERT_KEYS(json, "operation", "kernel", "convention", "rows", "hidden", "dtype", "input",
+                "cache", "threads", "verdict", "metrics", "speed", "detail", "declared",
+                "bound_row_ulp", "regime", "output_hash", "reproducibility");
+    assert_string_equal(word(json, "reproducibility"), "row");
+    assert_string_equal(word(json, "output_hash"), "fedcba9876543210");
+    assert_string_equal(word(json, "kernel"), "fine");
+    assert_string_equal(word(json, "dtype"), "f32");
+    assert_string_equal(word(json, "cache"), "cold");
+    assert_string_equal(word(json, "verdict"), "ok");
+    assert_string_equal(word(json, "regime"), "L2"); /* 200 000 bytes */
+    assert_true(real(json, "rows") == 100 && real(json, "threads") == 2);
+    assert_true(real(json, "bound_row_ulp") == 12.5);
+    json_t *metrics = json_object_get(json, "metrics"), *speed = json_object_get(json, "speed");
+    ASSERT_KEYS(metrics, "ulp_max", "ulp_mean", "ulp_rms", "ulp_p50", "ulp_p90", "ulp_p99",
+                "ulp_bias", "row_ulp_max", "row_ulp_mean", "norm_max", "rel_l2",
+                "correctly_rounded", "bits", "mismatches", "elements", "ulp_histogram");
+    json_t *histogram = json_object_get(metrics, "ulp_histogram");
+    assert_int_equal(json_array_size(histogram), ULP_BINS);
+    assert_true(json_real_value(json_array_get(histogram, 0)) == 0.25);
+    assert_true(json_real_value(json_array_get(histogram, 7)) == 0.75);
+    ASSERT_KEYS(speed, "time_ns", "time_lo_ns", "time_hi_ns", "gbps", "roof_ratio", "roof_lo",
+                "roof_hi", "repetitions");
+    ln_metrics expected = some_metrics();
+    assert_true(real(metrics, "ulp_p99") == expected.ulp_p99);
+    assert_true(real(metrics, "elements") == (double)expected.elements);
+    /* medians of the processes: 1001 and 1004 */
+    assert_true(real(speed, "time_ns") == 1002.5 && real(speed, "repetitions") == 6);
+    assert_true(fabs(real(speed, "roof_ratio") - (500 / 1001.0 + 500 / 1004.0) / 2) < 1e-12);
+    json_decref(json);
+    view_free(&view);
+}
+
+static void test_undefined_is_null(void **state)
+{
+    run_view view;
+    load(state, &view);
+    json_t *wrong = view_case_json(&view.views[2]), *crashed = view_case_json(&view.views[3]);
+    json_t *metrics = json_object_get(wrong, "metrics");
+    assert_true(json_is_null(json_object_get(metrics, "ulp_max")));
+    assert_true(json_is_null(json_object_get(metrics, "bits")));
+    assert_true(json_is_null(json_object_get(wrong, "bound_row_ulp")));
+    assert_true(json_is_null(json_object_get(wrong, "speed")));
+    assert_true(json_is_true(json_object_get(wrong, "declared")));
+    assert_string_equal(word(wrong, "verdict"), "wrong-class");
+    assert_string_equal(word(crashed, "verdict"), "crashed");
+    assert_string_equal(word(crashed, "detail"), "SIGSEGV");
+    assert_true(json_is_null(json_object_get(crashed, "metrics")));
+    json_t *roof = view_case_json(&view.views[1]);
+    assert_string_equal(word(roof, "verdict"), "pending");
+    assert_true(json_is_null(json_object_get(roof, "metrics")));
+    assert_true(json_is_null(json_object_get(roof, "reproducibility")));
+    json_decref(roof);
+    json_decref(wrong);
+    json_decref(crashed);
+    view_free(&view);
+}
+
+static void test_json_text(void **state)
+{
+    (void)state;
+    static const char *const given[][2] = {
+        {"plain ü €", "plain ü €"},
+        {"\xff", "\xef\xbf\xbd"},
+        {"a\xc3", "a\xef\xbf\xbd"},                               /* cut off */
+        {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* a surrogate */
+        {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},                 /* overlong */
+        {"\xf0\x9f\x98\x80\xf5", "\xf0\x9f\x98\x80\xef\xbf\xbd"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        json_t *json = json_text(given[i][0]);
+        assert_string_equal(json_string_value(json), given[i][1]);
+        json_decref(json);
+    }
+    json_t *null = json_figure(NAN);
+    assert_true(json_is_null(null));
+}
+
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    char *bytes = calloc(1, 1 << 20);
+    size_t count = fread(bytes, 1, (1 << 20) - 1, file);
+    assert_true(count < (1 << 20) - 1);
+    fclose(file);
+    return bytes;
+}
+
+/* What a strict reader refuses: NaN and infinities as bare words. (jansson refuses them too; this
+ * looks at every place where a value may begin.) */
+static void assert_strict(const char *bytes)
+{
+    static const char *const words[] = {"nan", "inf", "NaN", "Infinity", "-nan", "-inf"};
+    for (const char *at = bytes; *at; at++) {
+        if (*at != ':' && *at != ',' && *at != '[')
+            continue;
+        const char *value = at + 1 + strspn(at + 1, " \n");
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (strncmp(value, words[i], strlen(words[i])) == 0)
+                fail_msg("a bare %s in the JSON", words[i]);
+    }
+}
+
+static size_t split(char *line, char **cells, size_t most)
+{
+    size_t count = 0;
+    for (char *at = line; at && count < most;) {
+        cells[count++] = at;
+        at = strchr(at, '\t');
+        if (at)
+            *at++ = '\0';
+    }
+    return count;
+}
+
+/* Each line has the heading's number of cells; returns the cell of a column in line `index`. */
+static char *cell_of(const char *path, size_t index, const char *column)
+{
+    static char found[256];
+    char *bytes = read_file(path), *rest = NULL, *headings[128], *cells[128];
+    size_t columns = 0, line_index = 0;
+    found[0] = '\0';
+    for (char *line = strtok_r(bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        if (!columns) {
+            columns = split(line, headings, 128);
+            continue;
+        }
+        assert_int_equal(split(line, cells, 128), columns);
+        for (size_t i = 0; line_index == index && i < columns; i++)
+            if (strcmp(headings[i], column) == 0)
+                snprintf(found, sizeof found, "%s", cells[i]);
+        line_index++;
+    }
+    free(bytes);
+    return found;
+}
+
+static void test_tsv(void **state)
+{
+    run_view view;
+    load(state, &view);
+    CHECK(view_write_tsv(&view, *state, &problem));
+    const char *cases = scratch_path(state, "cases.tsv");
+    assert_string_equal(cell_of(cases, 0, "kernel"), "fine");
+    assert_string_equal(cell_of(cases, 0, "time_ns"), "1002.5");
+    assert_string_equal(cell_of(cases, 0, "regime"), "L2");
+    assert_string_equal(cell_of(cases, 0, "processes"), "2");
+    assert_string_equal(cell_of(cases, 0, "bound_row_ulp"), "12.5");
+    assert_string_equal(cell_of(cases, 2, "ulp_max"), "inf");
+    assert_string_equal(cell_of(cases, 2, "bits"), "nan");
+    assert_string_equal(cell_of(cases, 2, "gbps"), "nan");
+    assert_string_equal(cell_of(cases, 2, "declared"), "1");
+    assert_string_equal(cell_of(cases, 4, "kernel"), "tab\\there\\\\\"quote\\nline\xff\xc0\xafü");
+    assert_string_equal(cell_of(cases, 4, "elements"), "16");
+    const char *rows = scratch_path(state, "rows.tsv");
+    char *bytes = read_file(rows);
+    static const char heading[] =
+        "kernel\tconvention\tinput\thidden\tkappa\trow_ulp\tnorm_max\tbound_row_ulp\t"
+        "mean_error\trstd_error\n";
+    assert_memory_equal(bytes, heading, strlen(heading));
+    free(bytes);
+    assert_string_equal(cell_of(rows, 0, "kappa"), "1e+08");
+    assert_string_equal(cell_of(rows, 0, "bound_row_ulp"), "inf");
+    assert_string_equal(cell_of(rows, 0, "mean_error"), "-0.125");
+    assert_string_equal(cell_of(rows, 0, "rstd_error"), "nan");
+    const char *histogram = scratch_path(state, "histogram.tsv");
+    assert_string_equal(cell_of(histogram, 0, "kernel"), "fine");
+    assert_string_equal(cell_of(histogram, 0, "from_ulp"), "0");
+    assert_string_equal(cell_of(histogram, 0, "elements"), "1");
+    assert_string_equal(cell_of(histogram, 1, "from_ulp"), "1");
+    assert_string_equal(cell_of(histogram, 1, "share"), "0.75");
+    assert_string_equal(cell_of(scratch_path(state, "machine.tsv"), 5, "value"), "tab\\there");
+    assert_false(view_write_tsv(&view, scratch_path(state, "nowhere"), &problem));
+    assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
+    assert_non_null(strstr(problem.message, "nowhere/cases.tsv"));
+    view_free(&view);
+}
+
+static json_t *saved_json(void **state, const run_view *view, export_format format)
+{
+    const char *path = scratch_path(state, "out");
+    CHECK(export_save(view, format, path, &problem));
+    char *bytes = read_file(path);
+    assert_strict(bytes);
+    json_error_t where;
+    json_t *json = json_loads(bytes, JSON_REJECT_DUPLICATES, &where);
+    if (!json)
+        fail_msg("line %d: %s", where.line, where.text);
+    free(bytes);
+    return json;
+}
+
+static json_t *entry_named(json_t *benchmarks, const char *name)
+{
+    size_t i;
+    json_t *entry;
+    json_array_foreach(benchmarks, i, entry)
+    {
+        if (strcmp(word(entry, "name"), name) == 0)
+            return entry;
+    }
+    fail_msg("no entry '%s'", name);
+    return NULL;
+}
+
+static void test_benchmark(void **state)
+{
+    run_view view;
+    load(state, &view);
+    json_t *json = saved_json(state, &view, EXPORT_JSON);
+    assert_string_equal(word(json, "schema"), "lnbench-benchmark-1");
+    json_t *context = json_object_get(json, "context");
+    assert_true(real(context, "mhz_per_cpu") == 2600);
+    assert_string_equal(word(context, "seed"), "18446744073709551615");
+    assert_int_equal(json_array_size(json_object_get(context, "caches")), 3);
+    assert_int_equal(json_array_size(json_object_get(json, "cases")), 5);
+    json_t *benchmarks = json_object_get(json, "benchmarks");
+    /* 2 timed cases of 6 repetitions and 3 aggregates each, and 4 that were judged */
+    assert_int_equal(json_array_size(benchmarks), 2 * 9 + 4);
+    const char *name = "fine/torch/normal/100x250/f32/cold/threads:2";
+    json_t *first = entry_named(benchmarks, name);
+    assert_string_equal(word(first, "run_name"), name);
+    assert_string_equal(word(first, "run_type"), "iteration");
+    assert_string_equal(word(first, "time_unit"), "ns");
+    assert_true(real(first, "real_time") == 1000 && real(first, "cpu_time") == 990);
+    assert_true(real(first, "repetitions") == 6 && real(first, "repetition_index") == 0);
+    assert_true(real(first, "iterations") == 100 && real(first, "threads") == 2);
+    assert_true(fabs(real(first, "bytes_per_second") - 2e11) < 1);
+    json_t *middle = entry_named(benchmarks, "fine/torch/normal/100x250/f32/cold/threads:2_median");
+    assert_string_equal(word(middle, "aggregate_name"), "median");
+    assert_true(real(middle, "real_time") == 1002.5 && real(middle, "iterations") == 6);
+    json_t *spread = entry_named(benchmarks, "fine/torch/normal/100x250/f32/cold/threads:2_stddev");
+    assert_true(fabs(real(spread, "real_time") - sqrt(3.5)) < 1e-12); /* of 0, 1, ... 5 */
+    json_t *accuracy =
+        entry_named(benchmarks, "wrong/torch/normal/100x250/f32/cold/threads:2_accuracy");
+    assert_null(json_object_get(accuracy, "ulp_max")); /* infinite: no number for it */
+    assert_true(real(accuracy, "ulp_mean") == some_metrics().ulp_mean);
+    assert_string_equal(word(accuracy, "label"), "wrong-class");
+    json_decref(json);
+    view_free(&view);
+}
+
+static void test_smaller(void **state)
+{
+    run_view view;
+    load(state, &view);
+    json_t *json = saved_json(state, &view, EXPORT_SMALLER);
+    /* row_ulp_max, ulp_max and mismatches of three cases, less two infinite ulp_max; a time */
+    assert_int_equal(json_array_size(json), 8);
+    size_t i;
+    json_t *entry;
+    json_array_foreach(json, i, entry)
+    {
+        ASSERT_KEYS(entry, "name", "unit", "value", "extra");
+        real(entry, "value");
+    }
+    assert_string_equal(word(json_array_get(json, 0), "name"),
+                        "fine/torch/normal/100x250/f32/cold/threads:2 time");
+    json_decref(json);
+    view_free(&view);
+}
+
+/* Every line is JSON of its own; together they are the run. */
+static void test_lines(void **state)
+{
+    run_view view;
+    load(state, &view);
+    const char *path = scratch_path(state, "out.jsonl");
+    CHECK(export_save(&view, EXPORT_JSONL, path, &problem));
+    char *bytes = read_file(path), *rest = NULL;
+    static const char *const types[] = {"run",  "kernel", "case", "case",
+                                        "case", "case",   "case", "row"};
+    size_t count = 0;
+    assert_strict(bytes);
+    for (char *line = strtok_r(bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        json_t *record = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+        assert_non_null(record);
+        assert_true(count < 8);
+        assert_string_equal(word(record, "type"), types[count]);
+        assert_string_equal(word(record, "schema"), "lnbench-record-1");
+        if (count == 2)
+            assert_int_equal(json_array_size(json_object_get(record, "measurements")), 6);
+        if (count == 4) {
+            json_t *further = json_object_get(record, "further_metrics");
+            assert_string_equal(word(further, "worst_computed"), "nan");
+            assert_true(strtod(word(further, "worst_exact"), NULL) == some_metrics().worst_exact);
+        }
+        json_decref(record);
+        count++;
+    }
+    assert_int_equal(count, 8);
+    free(bytes);
+    view_free(&view);
+}
+
+static void test_export_errors(void **state)
+{
+    run_view view;
+    load(state, &view);
+    export_format format;
+    assert_false(export_format_from_name("jsn", &format, &problem));
+    assert_int_equal(problem.code, EXIT_CODE_USAGE);
+    assert_non_null(strstr(problem.message, "did you mean 'json'"));
+    for (int i = 0; i < EXPORT_FORMAT_COUNT; i++) {
+        CHECK(export_format_from_name(export_format_name((export_format)i), &format, &problem));
+        assert_int_equal(format, i);
+    }
+    /* A disk that is full keeps nothing half. */
+    FILE *full = fopen("/dev/full", "w");
+    if (full) {
+        assert_false(export_write(&view, EXPORT_JSON, full, "out.json", &problem));
+        assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
+        assert_non_null(strstr(problem.message, "out.json: cannot write it: No space left"));
+        /* and what fits into the buffer fails when that is written out */
+        assert_false(export_write(&view, EXPORT_SMALLER, full, "out.json", &problem));
+        fclose(full);
+    }
+    assert_false(export_save(&view, EXPORT_TSV, scratch_path(state, "no/out.tsv"), &problem));
+    view_free(&view);
+}
+
+/* Google Benchmark's own tool reads what we write: Debian's libbenchmark-tools and python3-scipy,
+ * where they are there. */
+static const char *python_with_scipy(void)
+{
+    static const char *const candidates[] = {"python3", "/usr/bin/python3"};
+    if (access(COMPARE_PY, R_OK) != 0)
+        return NULL;
+    for (size_t i = 0; i < 2; i++) {
+        char command[256];
+        snprintf(command, sizeof command, "%s -c 'import scipy, numpy' 2>/dev/null", candidates[i]);
+        if (system(command) == 0)
+            return candidates[i];
+    }
+    return NULL;
+}
+
+static void test_google_compare(void **state)
+{
+    const char *python = python_with_scipy();
+    if (!python)
+        skip();
+    run_view view;
+    load(state, &view);
+    const char *old = scratch_path(state, "old.json"), *new = scratch_path(state, "new.json");
+    CHECK(export_save(&view, EXPORT_JSON, old, &problem));
+    for (size_t i = 0; i < view.cases.cases[0].repetition_count; i++)
+        view.cases.cases[0].repetitions[i].real_ns *= 1.5;
+    CHECK(export_save(&view, EXPORT_JSON, new, &problem));
+    char command[2048], said[8192];
+    snprintf(command, sizeof command, "%s %s --no-color benchmarks %s %s 2>&1", python, COMPARE_PY,
+             old, new);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    said[fread(said, 1, sizeof said - 1, pipe)] = '\0';
+    assert_int_equal(pclose(pipe), 0);
+    const char *line = strstr(said, "fine/torch/normal/100x250/f32/cold/threads:2_median");
+    if (!line || strncmp(line + strcspn(line, "+"), "+0.5000", 7) != 0 ||
+        !strstr(said, "OVERALL_GEOMEAN"))
+        fail_msg("compare.py said: %s", said);
+    view_free(&view);
+}
+
+#define SCRATCH_TEST(test) cmocka_unit_test_setup_teardown(test, scratch_create, scratch_remove)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCRATCH_TEST(test_case_json),      SCRATCH_TEST(test_undefined_is_null),
+        cmocka_unit_test(test_json_text),  SCRATCH_TEST(test_tsv),
+        SCRATCH_TEST(test_benchmark),      SCRATCH_TEST(test_smaller),
+        SCRATCH_TEST(test_lines),          SCRATCH_TEST(test_export_errors),
+        SCRATCH_TEST(test_google_compare),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Compiles and runs every snippet of the documentation: the blocks ```c and ```cpp of the pages, and
+# the lines that are indented by five blanks in the headers' comments. Each benchmark must take at least a
+# fifth of the time of the same with volatile (snippets_volatile.c): else the compiler removed it.
+# usage: run_snippets.sh CMAKE BUILD SOURCE C_COMPILER CXX_COMPILER BENCHMARK_DIRECTORY
+set -eu
+cmake=$1 build=$2 source=$3 cc=$4 cxx=$5 benchmark=$6
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+LC_ALL=C
+export LC_ALL
+
+"$cmake" --install "$build" --component hayai --prefix "$work/prefix" > "$work/log"
+libdir=$(dirname "$(find "$work/prefix" -name hayai.pc)")/..
+export PKG_CONFIG_PATH="$libdir/pkgconfig:$benchmark/../../pkgconfig"
+export LD_LIBRARY_PATH="$libdir:$benchmark/../.."
+flags="$(pkg-config --cflags --libs hayai) -lm"
+cpp_flags="$(pkg-config --cflags --libs benchmark) -lm -pthread"
+cd "$work"
+
+# ---- Extract: NUMBER.c, NUMBER.cpp, NUMBER.lines -------------------------------------------------
+
+for page in "$source"/README.md "$source"/docs/*.md; do
+    awk -v page="$(basename "$page" .md)" '
+        /^```(c|cpp)$/ { kind = substr($0, 4); file = page "-" ++n "." kind; next }
+        /^```/ { file = ""; next }
+        file { print > file }' "$page"
+done
+for header in "$source"/hayai*.h; do
+    awk -v page="$(basename "$header" .h)" '
+        /^ \*     / { if (!file) file = page "-" ++n ".lines"; sub(/ \*\/$/, ""); print blank substr($0, 8) > file; blank = ""; next }
+        /^ \*$/ && file { blank = blank "\n"; next }
+        { file = ""; blank = "" }' "$header"
+done
+for file in *.lines; do
+    if grep -q '^HAYAI_BENCHMARK' "$file"; then mv "$file" "${file%.lines}.c"; fi
+done
+[ "$(ls ./*.c | wc -l)" -ge 9 ] && [ "$(ls ./*.cpp | wc -l)" -ge 4 ] && [ "$(ls ./*.lines | wc -l)" -ge 6 ]
+
+# ---- Compile and run -----------------------------------------------------------------------------
+
+includes='#include <hayai.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>'
+
+# Name and least CPU time of each benchmark, in nanoseconds.
+least_times() {
+    awk -F'\t' '$5 == "iteration" && $9 == "cpu_time" && $10 != "" {
+        time = $10 * ($11 == "us" ? 1e3 : $11 == "ms" ? 1e6 : 1)
+        if (!($1 in least) || time < least[$1]) least[$1] = time }
+        END { for (name in least) print name "\t" least[name] }' "$1"
+}
+
+for file in *.c; do
+    { echo "$includes"; cat "$file"; grep -q 'HAYAI_MAIN()\|int main' "$file" || echo 'HAYAI_MAIN()'; } > program.c
+    # shellcheck disable=SC2086
+    "$cc" -std=c17 -O2 -Wall -Wextra -Werror -o program program.c $flags || { echo "$file"; cat "$file"; exit 1; }
+    if grep -q 'int main' "$file"; then
+        ./program > out 2> errors || { cat errors; exit 1; }
+        awk '$3 == "ns" && $1 !~ /_(mean|median|stddev|cv)$/ { sub("/repeats:.*", "", $1); print $1 "\t" $4 }' out >> measured
+    else
+        ./program --benchmark_min_time=0.005 --benchmark_repetitions=11 -o tsv > out 2> errors || { cat errors; exit 1; }
+        least_times out >> measured
+    fi
+done
+for file in *.lines; do
+    {
+        echo "$includes"
+        cat <<'PRELUDE'
+#define once hayai_clobber()
+static hayai_suite *suite;
+static char buffers[2][64], *buffer = buffers[0];
+static void refill(char *bytes) { bytes[0] = 1; }
+static void copy(hayai_state *state, void *user)
+{
+    (void)user;
+    while (hayai_state_keep_running(state))
+        memcpy(buffers[0], buffers[1], sizeof buffers[0]);
+}
+static hayai_status snippet(hayai_state *state, void *user)
+{
+    (void)state, (void)user, (void)copy, (void)refill, (void)buffer;
+PRELUDE
+        echo '{'
+        cat "$file"
+        cat <<'END'
+}
+    return HAYAI_OK;
+}
+static void call(hayai_state *state, void *user)
+{
+    snippet(state, user);
+}
+int main(void)
+{
+    suite = hayai_suite_create();
+    hayai_suite_add(suite, "call", call, NULL, NULL);
+    return WITHOUT_STATE ? snippet(NULL, NULL) : hayai_suite_run(suite, NULL, NULL);
+}
+END
+    } > program.c
+    without=1
+    if grep -q '(state)' "$file"; then without=0; fi
+    # shellcheck disable=SC2086
+    "$cc" -std=c17 -O2 -Wall -Wextra -DWITHOUT_STATE=$without -o program program.c $flags || { echo "$file"; cat "$file"; exit 1; }
+    code=0
+    BENCHMARK_MIN_TIME=0.01 ./program > out 2>&1 || code=$?
+    # Only the line that returns an error on purpose.
+    if grep -q 'return hayai_fail(HAYAI_ERROR_IO' "$file"; then code=$((code - 7)); fi
+    [ "$code" -eq 0 ] || { echo "$file: $code"; cat "$file" out; exit 1; }
+done
+for file in *.cpp; do
+    { echo '#include <benchmark/benchmark.h>
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>'; cat "$file"; echo 'BENCHMARK_MAIN();'; } > program.cpp
+    # shellcheck disable=SC2086
+    "$cxx" -std=c++17 -O2 -o program program.cpp $cpp_flags || { echo "$file"; cat "$file"; exit 1; }
+    ./program --benchmark_min_time=0.01 > out 2>&1
+done
+
+# ---- Compare -------------------------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+"$cc" -std=c17 -O2 -o program "$source/tests/snippets_volatile.c" $flags
+./program --benchmark_min_time=0.005 --benchmark_repetitions=11 -o tsv > out 2> errors || { cat errors; exit 1; }
+least_times out > expected
+awk -F'\t' 'NR == FNR { expected[$1] = $2; next }
+    !($1 in expected) { print $1 ": not in snippets_volatile.c"; bad = 1; next }
+    $2 < expected[$1] / 5 { print $1 ": " $2 " ns, with volatile " expected[$1] " ns"; bad = 1 }
+    END { if (FNR < 12) print "only " FNR " benchmarks"; exit bad || FNR < 12 }' expected measured

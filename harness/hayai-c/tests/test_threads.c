@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* More threads than there are, and threads of the caller's own. */
+#include "capture.h"
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+static void test_a_count_that_no_system_has(void **state)
+{
+    (void)state;
+    hayai_benchmark *benchmark;
+    hayai_suite *suite = suite_of("many", empty_loop, NULL, &benchmark);
+    assert_int_equal(hayai_benchmark_threads(benchmark, INT_MAX), HAYAI_ERROR_LIMIT);
+    assert_string_equal(hayai_last_message(), "many: 2147483647 threads, at most 8192");
+    assert_int_equal(hayai_benchmark_thread_range(benchmark, 1, INT_MAX), HAYAI_ERROR_LIMIT);
+    assert_int_equal(hayai_benchmark_dense_thread_range(benchmark, 1, INT_MAX, 1),
+                     HAYAI_ERROR_LIMIT);
+    capture *got = capture_create();
+    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_ERROR_LIMIT);
+    free(got);
+    hayai_suite_destroy(suite);
+}
+
+static void test_all_instances_count(void **state)
+{
+    (void)state;
+    hayai_benchmark *benchmark;
+    hayai_suite *suite = suite_of("many", empty_loop, NULL, &benchmark);
+    assert_int_equal(hayai_benchmark_dense_range(benchmark, 1, 200000, 1), HAYAI_OK);
+    assert_int_equal(hayai_benchmark_dense_thread_range(benchmark, 1, 5, 1), HAYAI_OK);
+    assert_int_equal(hayai_benchmark_threads(benchmark, 6), HAYAI_ERROR_LIMIT);
+    assert_int_equal(hayai_benchmark_arg(benchmark, 1), HAYAI_ERROR_LIMIT);
+    hayai_suite_destroy(suite);
+}
+
+static void do_nothing(const hayai_state *state, void *user)
+{
+    (void)state;
+    (void)user;
+}
+
+/* Runs 500 threads with memory for a part of their stacks; the exit status tells what came. Without
+ * a trial the process hangs, or ends by std::terminate(). */
+static int run_with_little_memory(bool with_set_up)
+{
+    hayai_benchmark *benchmark;
+    hayai_suite *suite = suite_of("many", empty_loop, NULL, &benchmark);
+    hayai_benchmark_threads(benchmark, 500);
+    if (with_set_up)
+        hayai_benchmark_set_up(benchmark, do_nothing, NULL);
+    const struct rlimit limit = {(rlim_t)1 << 30, (rlim_t)1 << 30};
+    capture *got = capture_create();
+    alarm(20);
+    if (setrlimit(RLIMIT_AS, &limit) != 0)
+        return 1;
+    if (capture_run(got, suite, NULL, NULL) != HAYAI_ERROR_LIMIT)
+        return 2;
+    return strstr(hayai_last_message(), "the system has no 500 threads now, only ") ? 0 : 3;
+}
+
+static void test_too_little_memory_for_the_threads(void **state)
+{
+    (void)state;
+#ifdef SANITIZED
+    skip(); /* they need more address space than a limit leaves */
+#endif
+    for (int with_set_up = 0; with_set_up < 2; with_set_up++) {
+        const pid_t child = fork();
+        if (child == 0)
+            _exit(run_with_little_memory(with_set_up));
+        int status = -1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+}
+
+/* ---- Threads of one's own -------------------------------------------------------------------- */
+
+typedef struct one_thread {
+    hayai_thread_body *body;
+    void *work;
+    int index;
+} one_thread;
+
+static void *start(void *user)
+{
+    const one_thread *one = user;
+    one->body(one->index, one->work);
+    return NULL;
+}
+
+static void run_threads(int threads, hayai_thread_body *body, void *work, void *user)
+{
+    pthread_t handles[8];
+    one_thread all[8];
+    assert_true(threads <= 8);
+    ++*(int *)user;
+    for (int i = 1; i < threads; i++) {
+        all[i] = (one_thread){body, work, i};
+        assert_int_equal(pthread_create(&handles[i], NULL, start, &all[i]), 0);
+    }
+    body(0, work);
+    body(threads, work); /* there is no such thread: nothing happens */
+    for (int i = 1; i < threads; i++)
+        pthread_join(handles[i], NULL);
+}
+
+static void run_none(int threads, hayai_thread_body *body, void *work, void *user)
+{
+    (void)threads, (void)body, (void)work, (void)user;
+}
+
+static void count_threads(hayai_state *state, void *user)
+{
+    (void)user;
+    empty_loop(state, NULL);
+    hayai_state_set_counter(state, "index", hayai_state_thread_index(state), 0, HAYAI_ONE_K_1000);
+}
+
+static void test_a_thread_runner(void **state)
+{
+    (void)state;
+    int runs = 0;
+    hayai_benchmark *benchmark;
+    hayai_suite *suite = suite_of("own", count_threads, NULL, &benchmark);
+    capture *got = capture_create();
+    hayai_benchmark_threads(benchmark, 4);
+    const hayai_status status = hayai_benchmark_thread_runner(benchmark, run_threads, &runs);
+    assert_int_equal(status, library_version() < 10904 ? HAYAI_ERROR_UNSUPPORTED : HAYAI_OK);
+    if (status == HAYAI_OK) {
+        const hayai_options options = {.iterations = 3, .repetitions = 2};
+        assert_int_equal(capture_run(got, suite, &options, NULL), HAYAI_OK);
+        assert_int_equal(runs, 2);
+        assert_close(capture_counter(&got->runs[0], "index"), 0 + 1 + 2 + 3);
+        assert_int_equal(got->runs[0].run.iterations, 3 * 4);
+        hayai_benchmark_thread_runner(benchmark, run_none, NULL);
+        assert_int_equal(capture_run(got, suite, &options, NULL), HAYAI_ERROR_FAILED);
+        assert_string_equal(hayai_last_message(), "the thread runner called 0 of 4 threads");
+    }
+    free(got);
+    hayai_suite_destroy(suite);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_count_that_no_system_has),
+        cmocka_unit_test(test_all_instances_count),
+        cmocka_unit_test(test_too_little_memory_for_the_threads),
+        cmocka_unit_test(test_a_thread_runner),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+#include "inputs/inputs.h"
+#include "inputs/families.h"
+#include "inputs/typed.h"
+#include "inputs/worst.h"
+#include "inputs/npy.h"
+#include "base/number.h"
+#include "metrics/storage.h"
+#include "base/text.h"
+#include <math.h>
+#include <string.h>
+
+static const char offset_prefix[] = "offset:";
+static const double kappa_most = 1e8;
+
+bool input_is_file(const char *input)
+{
+    size_t length = strlen(input);
+    return length >= 4 && strcmp(input + length - 4, ".npy") == 0;
+}
+
+static bool fail_unknown(const char *input, error *err)
+{
+    size_t count;
+    const input_family *families = input_families(&count);
+    const char *names[64];
+    for (size_t i = 0; i < count; i++)
+        names[i] = families[i].name;
+    if (strcmp(input, "seed-004") == 0)
+        return fail(err, EXIT_CODE_USAGE,
+                    "unknown input 'seed-004': document 004 prints the shape of its tensor only; "
+                    "there are seed-000 to seed-003");
+    const char *nearest = nearest_word(input, names, count);
+    if (nearest)
+        return fail(err, EXIT_CODE_USAGE, "unknown input '%.64s': did you mean '%s'?", input,
+                    nearest);
+    return fail(err, EXIT_CODE_USAGE,
+                "unknown input '%.64s': expected a family (see 'lnbench list inputs'), "
+                "offset:KAPPA, worst or a path ending in .npy",
+                input);
+}
+
+static const input_family *family_named(const char *name)
+{
+    size_t count;
+    const input_family *families = input_families(&count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, families[i].name) == 0)
+            return &families[i];
+    return NULL;
+}
+
+/* The maker of a family's name; *kappa is that of offset:KAPPA, else 0. */
+static bool find_maker(const char *input, input_maker **maker, double *kappa, error *err)
+{
+    const input_family *family = family_named(input);
+    *kappa = 0;
+    if (family) {
+        *maker = family->make;
+        return true;
+    }
+    size_t prefix = strlen(offset_prefix);
+    if (strncmp(input, offset_prefix, prefix) != 0)
+        return fail_unknown(input, err);
+    const char *number = input + prefix;
+    if (!number_parse(number, strlen(number), kappa) || !(*kappa >= 1 && *kappa <= kappa_most))
+        return fail(err, EXIT_CODE_USAGE,
+                    "input '%.64s': kappa must be a number from 1 to 1e8, such as offset:1e4",
+                    input);
+    *maker = make_offset;
+    return true;
+}
+
+bool input_offset_kappa(const char *input, double *kappa)
+{
+    input_maker *maker;
+    return find_maker(input, &maker, kappa, NULL);
+}
+
+void input_parameters_f32(const char *input, const ln_convention *convention, uint64_t seed,
+                          size_t hidden, float *gamma, float *beta)
+{
+    const input_family *family = family_named(input);
+    parameter_maker *make = family && family->parameters ? family->parameters : input_affine;
+    make(convention, seed, hidden, gamma, beta);
+}
+
+bool input_is_extreme(const char *input)
+{
+    static const char *const extreme[] = {"huge", "overflow", "subnormal",   "underflow",
+                                          "nan",  "inf",      "signed-zeros"};
+    for (size_t i = 0; i < sizeof extreme / sizeof *extreme; i++)
+        if (strcmp(input, extreme[i]) == 0)
+            return true;
+    return false;
+}
+
+bool input_check(const char *input, error *err)
+{
+    input_maker *maker;
+    double kappa;
+    if (strlen(input) >= NAME_MAX_LENGTH)
+        return fail(err, EXIT_CODE_USAGE,
+                    "input '%.64s...': longer than %d characters: give a shorter path", input,
+                    NAME_MAX_LENGTH - 1);
+    return input_is_file(input) || strcmp(input, WORST_INPUT) == 0 ||
+           find_maker(input, &maker, &kappa, err);
+}
+
+/* Rounds to the type; what is finite must stay so. */
+static bool take_row(const npy_array *array, const char *path, size_t row, size_t hidden,
+                     ln_type type, void *x, error *err)
+{
+    for (size_t i = 0; i < hidden; i++) {
+        size_t at = row * hidden + i;
+        double value = storage_load(array->dtype, array->data, at);
+        storage_store(type, x, i, value);
+        if (isfinite(value) && !isfinite(storage_load(type, x, i)))
+            return fail(err, EXIT_CODE_USAGE,
+                        "%s: element %zu is %g: beyond %s, whose largest number is %s", path, at,
+                        value, dtype_name(type), type == LN_F16 ? "65504" : "3.4e38");
+    }
+    return true;
+}
+
+/* Two-byte integers are bf16 where that is the type asked for. */
+bool input_rows_of_file(const char *path, ln_type type, size_t first, size_t count, size_t hidden,
+                        void *x, error *err)
+{
+    npy_array array;
+    if (!npy_read(path, type == LN_BF16, &array, err))
+        return false;
+    size_t last = array.dimensions > 0 ? array.shape[array.dimensions - 1] : 1;
+    size_t row_bytes = hidden * dtype_size(type);
+    bool fine = true;
+    if (array.dtype != LN_F32 && array.dtype != LN_F64 && array.dtype != type)
+        fine = fail(err, EXIT_CODE_USAGE, "%s: dtype %s: expected <f4 or <f8", path,
+                    dtype_name(array.dtype));
+    else if (last != hidden)
+        fine = fail(err, EXIT_CODE_USAGE, "%s: last axis is %zu long: expected hidden %zu", path,
+                    last, hidden);
+    else if (array.elements == 0)
+        fine = fail(err, EXIT_CODE_USAGE, "%s: holds no elements: expected at least one row", path);
+    size_t rows = fine ? array.elements / hidden : 1;
+    for (size_t i = 0; fine && i < count; i++) {
+        size_t row = (first + i) % rows;
+        char *to = (char *)x + i * row_bytes;
+        if (array.dtype == type) /* bit for bit */
+            memcpy(to, (const char *)array.data + row * row_bytes, row_bytes);
+        else
+            fine = take_row(&array, path, row, hidden, type, to, err);
+    }
+    npy_free(&array);
+    return fine;
+}
+
+bool input_rows_f32(const char *input, uint64_t seed, size_t first, size_t count, size_t hidden,
+                    float *x, error *err)
+{
+    input_maker *maker;
+    double kappa;
+    if (hidden == 0)
+        return fail(err, EXIT_CODE_USAGE, "input '%.64s': hidden is 0: expected 1 or more", input);
+    if (input_is_file(input))
+        return input_rows_of_file(input, LN_F32, first, count, hidden, x, err);
+    if (strcmp(input, WORST_INPUT) == 0)
+        return worst_input_rows(LN_F32, first, count, hidden, x, err);
+    if (!find_maker(input, &maker, &kappa, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        input_place place = {seed, first + i, hidden, kappa};
+        maker(&place, x + i * hidden);
+    }
+    return true;
+}

@@ -1,0 +1,72 @@
+/* Input families: rows made from (family, seed, row, column) alone, the same bits on every machine.
+ */
+#ifndef LNBENCH_INPUTS_H
+#define LNBENCH_INPUTS_H
+
+#include "domain/case.h"
+
+struct input_place;
+/* Fills a row of place->hidden elements. */
+typedef void input_maker(const struct input_place *place, float *x);
+/* Fills gamma and beta, which both have room for hidden elements. */
+typedef void parameter_maker(const ln_convention *convention, uint64_t seed, size_t hidden,
+                             float *gamma, float *beta);
+
+typedef struct input_family {
+    const char *name;     /* "normal", "offset", ... */
+    const char *purpose;  /* why it hurts, one line */
+    const char *evidence; /* where it is met: an issue ("pytorch#51102"), a paper */
+    bool everywhere;  /* the default plan judges it under every convention, not the first only */
+    bool without_eps; /* and, at every size, under the first one without its eps */
+    input_maker *make;
+    parameter_maker *parameters; /* NULL: input_affine() */
+} input_family;
+
+/* All families, in the order of the plans: `lnbench list inputs` and docs/inputs.md tell what they
+ * are. "offset" also takes a kappa: "offset:1e4" (plain "offset" is a sweep in which row r has
+ * kappa 1, 10, ... 1e8 in turn). */
+const input_family *input_families(size_t *count);
+
+/* Whether its values lie at the ends of the type's range (squares overflow or underflow), or are
+ * none: what an answer tells apart from rows that an ordinary layer meets. */
+bool input_is_extreme(const char *input);
+
+/* Whether such an input exists: a family, "offset:KAPPA", "worst" (see worst.h) or a path
+ * ending in .npy (neither opened here). Errors are usage errors with the nearest name. */
+bool input_check(const char *input, error *err);
+
+/* Fills count rows, beginning with row `first`, of hidden elements each (dense). Element (r, c)
+ * depends only on input, type, seed, hidden, r and c; every family is in the type's own range and
+ * precision, by integer arithmetic and one rounding to nearest even (typed.c tells how; "offset"
+ * sweeps kappa from 1 to 1e8 in f32, 1e3 in bf16, 1e4 in f16, 1e16 in f64). A .npy file gives its
+ * rows in turn, over again when they run out, and must have this hidden; it is read anew at each
+ * call. One of the type is taken bit for bit (<u2 for bf16), one of f4 or f8 is rounded. Documents'
+ * tensors are tiled to hidden the same way. */
+bool input_rows(const char *input, ln_type type, uint64_t seed, size_t first, size_t count,
+                size_t hidden, void *x, error *err);
+
+/* Whether such an input exists in this type, too. */
+bool input_has_type(const char *input, ln_type type, error *err);
+
+/* Gamma and beta for an affine form: gamma around 1, beta around 0, never all equal (gamma1 stores
+ * gamma - 1); one element each under LN_AFFINE_SCALAR. */
+void input_affine(const ln_convention *convention, uint64_t seed, size_t hidden, float *gamma,
+                  float *beta);
+
+/* Gamma and beta that go with an input: those of input_affine(), but where a family hurts by its
+ * own, such as affine-cancellation; rounded to nearest even after they were brought into the type's range by a
+ * power of two where they lie beyond. Either may be NULL. */
+bool input_parameters(const char *input, const ln_convention *convention, ln_type type,
+                      uint64_t seed, size_t hidden, void *gamma, void *beta, error *err);
+
+/* Probe rows of a convention: N <= 16 with var near eps, exact sums where possible, where
+ * neighbouring conventions (other ddof, other place of eps, no eps) lie more than 1000 ULP apart
+ * in f32 (but for eps left out from the quotient: eps * 2^24 ULP at most, on any row); and, for
+ * hidden > 16, rows of +-1 times a power of two at that hidden, whose sums are exact in any order.
+ * Fills x (dense, hidden each) with at most `most` rows, those that are numbers of the type: f16
+ * cannot have the ones whose var is near a small eps. How far apart neighbours lie there is told in
+ * referee/probes.c. */
+bool input_probe_rows(const ln_convention *convention, ln_type type, size_t hidden, size_t most,
+                      void *x, size_t *count, error *err);
+
+#endif

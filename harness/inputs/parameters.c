@@ -1,0 +1,131 @@
+/* Families that hurt by gamma and beta, and the rows that go with them. Integers and + - * / sqrt
+ * only (see draws.c). */
+#include "domain/convention.h"
+#include "inputs/families.h"
+#include "inputs/draws.h"
+#include <math.h>
+
+/* What stands in the gamma tensor for a factor: gamma1 stores one less. */
+static float stored(const ln_convention *convention, double gamma)
+{
+    return (float)(convention->affine == LN_AFFINE_GAMMA1 ? gamma - 1 : gamma);
+}
+
+static size_t length_of(const ln_convention *convention, size_t hidden)
+{
+    return ln_parameter_elements(convention->affine, hidden);
+}
+
+/* A normal draw in multiples of 2^-12: whole numbers up to 2^11 may be added to it in f32 without
+ * rounding. */
+static double coarse_normal(random_row *random, size_t column)
+{
+    double z = random_normal(random, column) * 0x1p12;
+    return (double)(long)z * 0x1p-12;
+}
+
+/* One row at offsets 0, 1, 2, 4, ... 1024: the additions are exact, so that xhat is the same in all
+ * of them. */
+void make_affine_cancellation(const input_place *place, float *x)
+{
+    enum { OFFSETS = 12 };
+    size_t turn = place->row % OFFSETS;
+    double offset = turn == 0 ? 0 : (double)(1U << (turn - 1));
+    random_row random = random_row_begin(place->seed, STREAM_CANCEL, 0);
+    for (size_t i = 0; i < place->hidden; i++)
+        x[i] = (float)(coarse_normal(&random, i) + offset);
+}
+
+/* xhat of those rows in double: sums of multiples of 2^-24 are exact here. */
+static double cancelled_rstd(const ln_convention *convention, random_row *random, size_t hidden,
+                             double *mean)
+{
+    double n = (double)hidden, sum = 0, squares = 0;
+    for (size_t i = 0; i < hidden; i++) {
+        double z = coarse_normal(random, i);
+        sum += z;
+        squares += z * z;
+    }
+    *mean = sum / n;
+    double var = (squares - sum * *mean) / (n - (convention->ddof && hidden > 1 ? 1 : 0));
+    double std = convention->eps_place == LN_EPS_VAR ? sqrt(var + convention->eps) : sqrt(var);
+    if (convention->eps_place == LN_EPS_STD)
+        std += convention->eps;
+    return std > 0 ? 1 / std : 0;
+}
+
+/* beta is -gamma * xhat rounded: what is left of y is the rounding of beta, and the kernel's
+ * errors.
+ */
+void parameters_cancelling(const ln_convention *convention, uint64_t seed, size_t hidden,
+                           float *gamma, float *beta)
+{
+    double mean, added = convention->eps_place == LN_EPS_QUOTIENT ? convention->eps : 0;
+    random_row random = random_row_begin(seed, STREAM_CANCEL, 0);
+    double rstd = cancelled_rstd(convention, &random, hidden, &mean);
+    input_affine(convention, seed, hidden, gamma, beta);
+    if (!ln_has_beta(convention->affine))
+        return;
+    random = random_row_begin(seed, STREAM_CANCEL, 0);
+    for (size_t i = 0; i < length_of(convention, hidden); i++) {
+        double factor = convention->affine == LN_AFFINE_GAMMA1 ? 1 + (double)gamma[i] : gamma[i];
+        beta[i] = (float)-(factor * ((coarse_normal(&random, i) - mean) * rstd + added));
+    }
+}
+
+/* 2^-40 to 2^40, of either sign, drawn for each channel. */
+static double wide(random_row *random, size_t column)
+{
+    uint32_t bits = random_bits(random, column);
+    double size = (1 + (double)(bits >> 9) * 0x1p-23) * (double)(UINT64_C(1) << bits % 81 / 2) *
+                  (double)(UINT64_C(1) << (bits % 81 + 1) / 2) * 0x1p-40;
+    return bits >> 8 & 1 ? size : -size;
+}
+
+void parameters_wide(const ln_convention *convention, uint64_t seed, size_t hidden, float *gamma,
+                     float *beta)
+{
+    random_row gammas = random_row_begin(seed, STREAM_WIDE, 0);
+    random_row betas = random_row_begin(seed, STREAM_WIDE, 1);
+    for (size_t i = 0; i < length_of(convention, hidden); i++) {
+        gamma[i] = stored(convention, wide(&gammas, i));
+        beta[i] = (float)wide(&betas, i);
+    }
+}
+
+/* gamma 2^-131 to 2^-130 and beta smaller still. gamma1 can't hold such factors: 2^-24 it is there.
+ */
+void parameters_subnormal(const ln_convention *convention, uint64_t seed, size_t hidden,
+                          float *gamma, float *beta)
+{
+    random_row random = random_row_begin(seed, STREAM_SCALE, 0);
+    for (size_t i = 0; i < length_of(convention, hidden); i++) {
+        double u = random_uniform(&random, i);
+        bool one = convention->affine == LN_AFFINE_GAMMA1;
+        gamma[i] = one ? -1 + 0x1p-24F : (float)((1 + u) * 0x1p-131);
+        beta[i] = (float)((u - 0.5) * 0x1p-133);
+    }
+}
+
+/* m + s and m - s in turn, s from 1 to 2^17 and m a small multiple of it: mean and deviation are
+ * exact where hidden is even, and xhat is +-1 without eps, and nearer to it than 53 bits tell where
+ * s is large. */
+void make_ties(const input_place *place, float *x)
+{
+    double s = (double)(1U << place->row % 18), m = (double)(place->row % 4) * 3 * s;
+    for (size_t i = 0; i < place->hidden; i++)
+        x[i] = (float)(i % 2 == 0 ? m + s : m - s);
+}
+
+/* 1 + j 2^-23 with j > 0, and half of its last place: their sum and their difference lie midway
+ * between two floats. */
+void parameters_of_ties(const ln_convention *convention, uint64_t seed, size_t hidden, float *gamma,
+                        float *beta)
+{
+    random_row random = random_row_begin(seed, STREAM_WIDE, 0);
+    for (size_t i = 0; i < length_of(convention, hidden); i++) {
+        uint32_t bits = random_bits(&random, i);
+        gamma[i] = stored(convention, 1 + (double)(1 + (bits >> 10)) * 0x1p-23);
+        beta[i] = bits & 1 ? 0x1p-24F : -0x1p-24F;
+    }
+}

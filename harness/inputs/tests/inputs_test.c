@@ -1,0 +1,584 @@
+/* Inputs: the generator against its published vectors, and each family against what it promises. */
+#include "base/random.h"
+#include "domain/convention.h"
+#include "inputs/inputs.h"
+#include "inputs/families.h"
+#include "inputs/draws.h"
+#include "inputs/npy.h"
+#include "test.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MOST_HIDDEN = 4096 };
+
+static void fill(const char *input, uint64_t seed, size_t first, size_t count, size_t hidden,
+                 float *x)
+{
+    error err = {0};
+    if (!input_rows(input, LN_F32, seed, first, count, hidden, x, &err))
+        fail_msg("%s: %s", input, err.message);
+}
+
+/* kat_vectors of Random123 1.14.0, "philox4x32 10": counter, key, result. */
+static void test_philox(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t key, low, high;
+        uint32_t words[4];
+    } known[] = {
+        {0, 0, 0, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+        {UINT64_MAX, UINT64_MAX, UINT64_MAX, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+        {0x299f31d0a4093822,
+         0x85a308d3243f6a88,
+         0x0370734413198a2e,
+         {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        uint32_t words[4];
+        philox4x32(known[i].key, known[i].low, known[i].high, words);
+        assert_memory_equal(words, known[i].words, sizeof words);
+    }
+}
+
+/* The quantile function against libm's erfc: relative error of the tail probability. AS 241 claims
+ * 1e-7 for the quantile z; that changes the tail by z^2 times as much (z^2 < 41), doubled for the
+ * rounding of its published coefficients. */
+static void test_quantile(void **state)
+{
+    (void)state;
+    double before = -7;
+    for (uint64_t i = 0; i <= 4096; i++) {
+        uint32_t bits = (uint32_t)(i == 4096 ? UINT32_MAX : i << 20);
+        double z = normal_from_bits(bits), p = ((double)bits + 0.5) * 0x1p-32;
+        assert_true(z > before);
+        assert_true(normal_from_bits(~bits) == -z);
+        double tail = p < 0.5 ? p : 1 - p;
+        double found = 0.5 * erfc(fabs(z) * sqrt(0.5));
+        assert_true(fabs(found / tail - 1) < 2e-7 * (1 + z * z));
+        before = z;
+    }
+    for (uint32_t bits = 1; bits < 1U << 20; bits *= 2) {
+        double z = normal_from_bits(bits), tail = ((double)bits + 0.5) * 0x1p-32;
+        assert_true(fabs(0.5 * erfc(-z * sqrt(0.5)) / tail - 1) < 2e-7 * (1 + z * z));
+    }
+    assert_true(normal_from_bits(0) > -6.338 && normal_from_bits(0) < -6.337);
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Kolmogorov-Smirnov: the largest distance of the sample's distribution from the promised one is
+ * below 1.95 / sqrt(n), which a true sample passes with probability 0.999 (and this one, being
+ * fixed, always). */
+static void check_distribution(const char *input, double (*cdf)(double))
+{
+    enum { ROWS = 64, HIDDEN = 1000, COUNT = ROWS * HIDDEN };
+    float *x = malloc(COUNT * sizeof *x);
+    assert_non_null(x);
+    fill(input, 11, 0, ROWS, HIDDEN, x);
+    qsort(x, COUNT, sizeof *x, compare_floats);
+    double worst = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        double expected = cdf(x[i]);
+        worst = fmax(worst, fabs(expected - (double)i / COUNT));
+        worst = fmax(worst, fabs(expected - (double)(i + 1) / COUNT));
+    }
+    free(x);
+    if (worst >= 1.95 / sqrt(COUNT))
+        fail_msg("%s: Kolmogorov-Smirnov distance %g", input, worst);
+}
+
+static double normal_cdf(double x)
+{
+    return 0.5 * erfc(-x * sqrt(0.5));
+}
+
+static double uniform_cdf(double x)
+{
+    return (x + 1) / 2;
+}
+
+static void test_distributions(void **state)
+{
+    (void)state;
+    check_distribution("normal", normal_cdf);
+    check_distribution("uniform", uniform_cdf);
+}
+
+/* An element is the same whichever rows it is asked for with, and neighbours in a row, rows and
+ * seeds do not repeat. */
+static void test_place(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 2, 3, 17, 100};
+    static float together[12 * 100], alone[100];
+    size_t count;
+    const input_family *families = input_families(&count);
+    for (size_t f = 0; f < count; f++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            size_t hidden = sizes[s];
+            fill(families[f].name, 5, 3, 12, hidden, together);
+            for (size_t row = 0; row < 12; row++) {
+                fill(families[f].name, 5, 3 + row, 1, hidden, alone);
+                assert_memory_equal(alone, together + row * hidden, hidden * sizeof *alone);
+            }
+        }
+    static const char *const drawn[] = {"normal",
+                                        "uniform",
+                                        "offset",
+                                        "outlier-channels",
+                                        "alternating",
+                                        "subnormal",
+                                        "huge",
+                                        "kappa",
+                                        "two-valued",
+                                        "sorted",
+                                        "positive",
+                                        "alternating-scales",
+                                        "geometric",
+                                        "blocks",
+                                        "quantised",
+                                        "sparse",
+                                        "heavy-tails",
+                                        "overflow",
+                                        "underflow",
+                                        "subnormal-out",
+                                        "near-constant",
+                                        "var-near-eps",
+                                        "massive-activations"};
+    for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++) {
+        fill(drawn[i], 5, 0, 12, 100, together);
+        fill(drawn[i], 6, 0, 1, 100, alone);
+        assert_memory_not_equal(together, alone, sizeof alone);
+        assert_memory_not_equal(together, together + 9 * 100, sizeof alone);
+    }
+}
+
+/* kappa by its definition, in two passes over differences from x[0], which are exact. */
+static double kappa_of(const float *x, size_t hidden)
+{
+    long double sum = 0, squares = 0, n = (long double)hidden;
+    for (size_t i = 0; i < hidden; i++)
+        sum += (long double)x[i] - (long double)x[0];
+    long double mean = sum / n;
+    for (size_t i = 0; i < hidden; i++) {
+        long double difference = (long double)x[i] - (long double)x[0] - mean;
+        squares += difference * difference;
+    }
+    mean += (long double)x[0];
+    return (double)sqrtl(1 + mean * mean / (squares / n));
+}
+
+static void test_offset(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {64, 100, 768, 4096};
+    static float x[18 * MOST_HIDDEN];
+    for (size_t s = 0; s < 4; s++) {
+        size_t hidden = sizes[s], positive = 0;
+        fill("offset", 1, 0, 18, hidden, x);
+        for (size_t row = 0; row < 18; row++) {
+            double wanted = pow(10, (double)(row % 9)), found = kappa_of(x + row * hidden, hidden);
+            double allowed = row % 9 < 8 ? 0.01 : hidden < 768 ? 0.5 : 0.05;
+            if (!(fabs(found / wanted - 1) <= allowed))
+                fail_msg("hidden %zu kappa %g: realised %g", hidden, wanted, found);
+            positive += x[row * hidden] > 0;
+        }
+        assert_in_range(positive, 7, 11);
+    }
+    fill("offset:12345.5", 1, 3, 2, 768, x);
+    assert_true(fabs(kappa_of(x, 768) / 12345.5 - 1) < 0.01);
+    assert_true(fabs(kappa_of(x + 768, 768) / 12345.5 - 1) < 0.01);
+    for (size_t hidden = 1; hidden < 20; hidden++) {
+        fill("offset", 1, 0, 18, hidden, x);
+        for (size_t i = 0; i < 18 * hidden; i++)
+            assert_true(isfinite(x[i]));
+        /* Short rows too have some variance, at any kappa. */
+        for (size_t row = 0; hidden > 1 && row < 18; row++)
+            assert_true(isfinite(kappa_of(x + row * hidden, hidden)));
+    }
+}
+
+/* kappa rises in equal ratios from 1 to the most there can be, the deviation stays near 1. */
+static void test_kappa(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {5, 100, 768, 4096};
+    static float x[KAPPA_ROWS * MOST_HIDDEN];
+    for (size_t s = 0; s < 4; s++) {
+        size_t hidden = sizes[s];
+        double n = (double)hidden, most = 0x1p24 * n / sqrt(n - 1), before = 0;
+        fill("kappa", 1, 0, KAPPA_ROWS, hidden, x);
+        for (size_t row = 0; row < KAPPA_ROWS; row++) {
+            double found = kappa_of(x + row * hidden, hidden);
+            double wanted = pow(most, (double)row / (KAPPA_ROWS - 1));
+            double allowed = wanted < 0x1p20 ? 0.01 : 1; /* few elements are left to move */
+            if (!(found > before && found < wanted * (1 + allowed) &&
+                  found * (1 + allowed) > wanted))
+                fail_msg("hidden %zu row %zu: kappa %g for %g", hidden, row, found, wanted);
+            double mean = fabs((double)x[row * hidden]); /* near enough where kappa is large */
+            if (wanted > 100 && !(mean / found > 0.45 && mean / found < 2.1))
+                fail_msg("hidden %zu row %zu: deviation %g", hidden, row, mean / found);
+            before = found;
+        }
+        /* No row of floats has more: one float apart at the top of a binade. */
+        assert_true(fabs(before / most - 1) < 1e-6);
+    }
+}
+
+static size_t count_if(const float *x, size_t hidden, bool (*holds)(float))
+{
+    size_t count = 0;
+    for (size_t i = 0; i < hidden; i++)
+        count += holds(x[i]);
+    return count;
+}
+
+static bool is_nan(float value)
+{
+    return isnan(value);
+}
+
+static bool is_positive_infinity(float value)
+{
+    return isinf(value) && value > 0;
+}
+
+static bool is_negative_infinity(float value)
+{
+    return isinf(value) && value < 0;
+}
+
+static bool is_subnormal(float value)
+{
+    return fpclassify(value) == FP_SUBNORMAL;
+}
+
+static bool is_huge(float value)
+{
+    return fabsf(value) >= 1e30F && fabsf(value) <= 2e30F;
+}
+
+static bool is_outlier(float value)
+{
+    return fabsf(value) > 6.25F;
+}
+
+static bool is_positive(float value)
+{
+    return value > 0;
+}
+
+static void test_special_values(void **state)
+{
+    (void)state;
+    enum { HIDDEN = 100 };
+    float x[12 * HIDDEN];
+    fill("nan", 3, 0, 12, HIDDEN, x);
+    for (size_t row = 0; row < 12; row++)
+        assert_int_equal(count_if(x + row * HIDDEN, HIDDEN, is_nan), row % 4 == 3 ? 0 : 1);
+    assert_true(isnan(x[0]));
+    assert_true(isnan(x[2 * HIDDEN - 1]));
+    fill("inf", 3, 0, 12, HIDDEN, x);
+    for (size_t row = 0; row < 12; row++) {
+        size_t turn = row % 4;
+        assert_int_equal(count_if(x + row * HIDDEN, HIDDEN, is_positive_infinity),
+                         turn == 0 || turn == 2);
+        assert_int_equal(count_if(x + row * HIDDEN, HIDDEN, is_negative_infinity),
+                         turn == 1 || turn == 2);
+    }
+    fill("subnormal", 3, 0, 12, HIDDEN, x);
+    assert_in_range(count_if(x, 12 * HIDDEN, is_subnormal), 12 * HIDDEN - 1, 12 * HIDDEN);
+    fill("huge", 3, 0, 12, HIDDEN, x);
+    assert_int_equal(count_if(x, 12 * HIDDEN, is_huge), 12 * HIDDEN);
+    assert_in_range(count_if(x, 12 * HIDDEN, is_positive), 500, 700);
+}
+
+static void test_shapes_of_rows(void **state)
+{
+    (void)state;
+    enum { HIDDEN = 64, ROWS = 60 };
+    static float x[ROWS * HIDDEN];
+    fill("constant", 1, 0, ROWS, HIDDEN, x);
+    for (size_t i = 0; i < ROWS * HIDDEN; i++)
+        assert_true(x[i] == x[i / HIDDEN * HIDDEN]);
+    fill("spike", 1, 0, ROWS, HIDDEN, x);
+    for (size_t row = 0; row < ROWS; row++) {
+        const float *at = x + row * HIDDEN;
+        float ground = at[1] == at[2] ? at[1] : at[3];
+        size_t spikes = 0, where = 0;
+        for (size_t i = 0; i < HIDDEN; i++)
+            if (at[i] != ground) {
+                spikes++;
+                where = i;
+            }
+        assert_int_equal(spikes, 1);
+        assert_true(row % 3 == 2 || where == (row % 3 == 0 ? 0 : HIDDEN - 1));
+    }
+    fill("ramp", 1, 0, ROWS, HIDDEN, x);
+    for (size_t i = 1; i < ROWS * HIDDEN; i++)
+        if (i % HIDDEN > 0)
+            assert_true(x[i] - x[i - 1] == (i / HIDDEN % 2 == 0 ? 0.25F : -0.25F));
+    fill("alternating", 1, 0, ROWS, HIDDEN, x);
+    for (size_t i = 0; i < ROWS * HIDDEN; i++)
+        assert_true((x[i] > 0) == ((i % HIDDEN + i / HIDDEN) % 2 == 0));
+}
+
+static bool is_normal_or_zero(float value)
+{
+    return value == 0 || isnormal(value);
+}
+
+/* What each of the families promises that no other test sees. */
+static void test_scales(void **state)
+{
+    (void)state;
+    enum { HIDDEN = 96, ROWS = 36 };
+    static float x[ROWS * HIDDEN];
+    fill("overflow", 1, 0, ROWS, HIDDEN, x);
+    for (size_t i = 0; i < ROWS * HIDDEN; i++) {
+        double size = fabs((double)x[i]), least = ldexp(1, 62 + 4 * (int)(i / HIDDEN % 17));
+        if (i / HIDDEN % 17 < 16)
+            assert_true(size >= least && size < 2 * least);
+        else
+            assert_true(isfinite(x[i]) && size >= 0x1p126);
+    }
+    fill("underflow", 1, 0, ROWS, HIDDEN, x);
+    assert_int_equal(count_if(x, HIDDEN, is_normal_or_zero), HIDDEN);
+    assert_int_equal(count_if(x + 18 * HIDDEN, HIDDEN, is_normal_or_zero), 0);
+    fill("alternating-scales", 1, 0, ROWS, HIDDEN, x);
+    for (size_t i = 0; i < ROWS * HIDDEN; i++) {
+        bool large = i / HIDDEN % 2 == 0 ? i % 2 == 1 : i % HIDDEN >= HIDDEN / 2;
+        assert_true(large ? x[i] >= 1e6F && x[i] < 1.2e6F : x[i] >= 1e-6F && x[i] < 1.2e-6F);
+    }
+    fill("positive", 1, 0, ROWS, HIDDEN, x);
+    for (size_t i = 0; i < ROWS * HIDDEN; i++)
+        assert_true(x[i] >= 1 && x[i] < 2);
+    fill("var-near-eps", 1, 0, ROWS, HIDDEN, x);
+    double squares = 0; /* of row 0: variance 1e-5; chi squared, 96 degrees: 5 sigma is 0.72 */
+    for (size_t i = 0; i < HIDDEN; i++)
+        squares += (double)x[i] * (double)x[i];
+    assert_true(fabs(squares / HIDDEN / 1e-5 - 1) < 0.72);
+}
+
+static void test_orders(void **state)
+{
+    (void)state;
+    enum { HIDDEN = 100, ROWS = 36 };
+    static float x[ROWS * HIDDEN];
+    fill("sorted", 1, 0, ROWS, HIDDEN, x);
+    for (size_t i = 1; i < ROWS * HIDDEN; i++)
+        if (i % HIDDEN > 0)
+            assert_true(i / HIDDEN % 2 == 0 ? x[i] >= x[i - 1] : x[i] <= x[i - 1]);
+    fill("two-valued", 1, 0, ROWS, HIDDEN, x);
+    for (size_t row = 0; row < ROWS; row++) {
+        size_t others = 0;
+        for (size_t i = 0; i < HIDDEN; i++)
+            others += x[row * HIDDEN + i] != x[row * HIDDEN];
+        for (size_t i = 0; others && i < HIDDEN; i++)
+            for (size_t j = 0; j < i; j++)
+                assert_true(x[row * HIDDEN + i] == x[row * HIDDEN] ||
+                            x[row * HIDDEN + j] == x[row * HIDDEN] ||
+                            x[row * HIDDEN + i] == x[row * HIDDEN + j]);
+    }
+    fill("near-constant", 1, 0, ROWS, HIDDEN, x);
+    for (size_t row = 0; row < ROWS; row++) {
+        size_t others = 0;
+        for (size_t i = 0; i < HIDDEN; i++) {
+            others += x[row * HIDDEN + i] != x[row * HIDDEN];
+            assert_true(fabsf(x[row * HIDDEN + i] / x[row * HIDDEN] - 1) <= 4 * 0x1p-23F);
+        }
+        assert_true(others > 0);
+    }
+    fill("signed-zeros", 1, 0, ROWS, HIDDEN, x);
+    assert_true(!signbit(x[0]) && signbit(x[HIDDEN]));
+    for (size_t i = 0; i < 3 * HIDDEN; i++)
+        assert_true(x[i] == 0);
+    assert_true(x[3 * HIDDEN] == 0x1p-149F && x[4 * HIDDEN] == 0x1p-126F && x[5 * HIDDEN] == 1);
+    fill("bad-pivot", 1, 0, ROWS, HIDDEN, x);
+    assert_true(x[0] == 1.5F && x[8 * HIDDEN] == 1.5e8F && x[HIDDEN] == -15);
+}
+
+/* By the definitions, in double: y of the cancelling family is rounding alone, its xhat the same in
+ * every row; a tie lies midway between two floats. */
+static void test_parameters(void **state)
+{
+    (void)state;
+    enum { HIDDEN = 96, ROWS = 12 };
+    static float x[ROWS * HIDDEN], gamma[HIDDEN], beta[HIDDEN];
+    ln_convention convention;
+    assert_true(convention_parse("ddof=0,eps=0,affine=vector", &convention, NULL));
+    fill("affine-cancellation", 1, 0, ROWS, HIDDEN, x);
+    input_parameters_f32("affine-cancellation", &convention, 1, HIDDEN, gamma, beta);
+    for (size_t row = 0; row < ROWS; row++) {
+        const float *at = x + row * HIDDEN;
+        double mean = 0, var = 0;
+        for (size_t i = 0; i < HIDDEN; i++)
+            mean += (double)at[i] / HIDDEN;
+        for (size_t i = 0; i < HIDDEN; i++)
+            var += ((double)at[i] - mean) * ((double)at[i] - mean) / HIDDEN;
+        assert_true(fabs(mean - (row ? ldexp(1, (int)row - 1) : 0)) < 1);
+        for (size_t i = 0; i < HIDDEN; i++)
+            assert_true(fabs(gamma[i] * ((double)at[i] - mean) / sqrt(var) + beta[i]) <=
+                        0x1p-24 * fabs((double)beta[i]) + 1e-12);
+    }
+    input_parameters_f32("ties", &convention, 1, HIDDEN, gamma, beta);
+    size_t ties = 0;
+    for (size_t i = 0; i < HIDDEN; i++) {
+        double exact = (double)gamma[i] + (double)beta[i], up = (double)gamma[i];
+        assert_true(exact != (double)(float)exact);
+        ties += fabs(exact - up) == 0x1p-24;
+    }
+    assert_int_equal(ties, HIDDEN);
+    input_parameters_f32("wide-gamma", &convention, 1, HIDDEN, gamma, beta);
+    for (size_t i = 0; i < HIDDEN; i++)
+        assert_in_range((int)(40 + ilogbf(gamma[i])), 0, 80);
+    input_parameters_f32("subnormal-out", &convention, 1, HIDDEN, gamma, beta);
+    assert_int_equal(count_if(gamma, HIDDEN, is_subnormal), HIDDEN);
+    /* Any other input has the ordinary ones. */
+    float plain[2 * HIDDEN], given[2 * HIDDEN];
+    input_affine(&convention, 7, HIDDEN, plain, plain + HIDDEN);
+    input_parameters_f32("normal", &convention, 7, HIDDEN, given, given + HIDDEN);
+    assert_memory_equal(plain, given, sizeof plain);
+}
+
+/* The same channels in every row; at least one at any hidden. */
+static void test_outlier_channels(void **state)
+{
+    (void)state;
+    static float x[4 * 1024];
+    fill("outlier-channels", 9, 0, 4, 1024, x);
+    size_t outliers = count_if(x, 1024, is_outlier);
+    assert_in_range(outliers, 1, 30);
+    for (size_t i = 0; i < 1024; i++)
+        for (size_t row = 1; row < 4; row++)
+            assert_int_equal(is_outlier(x[i]), is_outlier(x[row * 1024 + i]));
+    for (size_t hidden = 1; hidden < 20; hidden++) {
+        fill("outlier-channels", 9, 0, 1, hidden, x);
+        assert_in_range(count_if(x, hidden, is_outlier), 1, hidden);
+    }
+}
+
+static void test_documents_tile(void **state)
+{
+    (void)state;
+    float x[7 * 6];
+    fill("seed-000", 0, 1, 2, 6, x);
+    const float two[12] = {1.0F, 1.1F, 1.2F, 1.3F, 1.4F, 1.0F, 10, 20, 30, 40, 50, 10};
+    assert_memory_equal(x, two, sizeof two);
+    fill("seed-003", 7, 0, 7, 4, x);
+    for (size_t i = 0; i < 28; i++)
+        assert_true(x[i] == (float)(i % 24 + 1));
+    fill("seed-002", 0, 2, 1, 6, x);
+    assert_true(x[5] == -1.0813F && x[0] == 1.0857F);
+    fill("seed-001", 0, 5, 1, 4, x);
+    assert_true(x[0] == -1.5553F && x[3] == 1.2128F);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *input, *says; /* NULL: taken */
+    } names[] = {
+        {"normal", NULL},
+        {"offset:1", NULL},
+        {"offset:1e8", NULL},
+        {"/somewhere/x.npy", NULL},
+        {"norml", "unknown input 'norml': did you mean 'normal'?"},
+        {"seed-004", "prints the shape of its tensor only"},
+        {"seed-005", "did you mean 'seed-000'?"},
+        {"", "unknown input ''"},
+        {"wwwwwwwwww", "expected a family"},
+        {"offset:", "kappa must be a number from 1 to 1e8"},
+        {"offset:0.5", "kappa must be"},
+        {"offset:1.01e8", "kappa must be"},
+        {"offset:nan", "kappa must be"},
+        {"offset:-3", "kappa must be"},
+        {"offset:1e4x", "kappa must be"},
+        {"normal:3", "did you mean 'normal'?"},
+        {"0123456789012345678901234567890123456789012345678901234567890123.npy", "longer than 63"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        error err = {0};
+        bool taken = input_check(names[i].input, &err);
+        if (taken != !names[i].says)
+            fail_msg("'%s' taken: %d", names[i].input, taken);
+        if (taken)
+            continue;
+        assert_int_equal(err.code, EXIT_CODE_USAGE);
+        if (!strstr(err.message, names[i].says))
+            fail_msg("'%s' gave: %s", names[i].input, err.message);
+    }
+    float x;
+    assert_false(input_rows("norml", LN_F32, 0, 0, 1, 1, &x, NULL));
+    assert_false(input_rows("normal", LN_F32, 0, 0, 1, 0, &x, NULL));
+    size_t count;
+    const input_family *families = input_families(&count);
+    assert_int_equal(count, 37);
+    for (size_t i = 0; i < count; i++)
+        assert_true(input_check(families[i].name, NULL) && families[i].purpose[0] != '\0' &&
+                    families[i].evidence[0] != '\0');
+}
+
+static void test_npy_input(void **state)
+{
+    (void)state;
+    const char *path = "inputs_test.npy";
+    const float singles[6] = {1, 2, 3, 4, 5, 6};
+    const size_t shape[3] = {2, 1, 3};
+    float x[12];
+    error err = {0};
+    assert_true(npy_write(path, LN_F32, 3, shape, singles, &err));
+    fill(path, 0, 1, 4, 3, x);
+    const float expected[12] = {4, 5, 6, 1, 2, 3, 4, 5, 6, 1, 2, 3};
+    assert_memory_equal(x, expected, sizeof x);
+    assert_false(input_rows(path, LN_F32, 0, 0, 1, 2, x, &err));
+    assert_non_null(strstr(err.message, "last axis is 3 long: expected hidden 2"));
+
+    double doubles[3] = {0.1, -1e-60, 0x1.fffffefffffffp+127}; /* the last rounds to FLT_MAX */
+    const size_t row[1] = {3};
+    assert_true(npy_write(path, LN_F64, 1, row, doubles, &err));
+    fill(path, 0, 0, 1, 3, x);
+    assert_true(x[0] == 0.1F && x[1] == 0 && x[2] == 0x1.fffffep+127F);
+    doubles[2] = 0x1.ffffffp+127;
+    assert_true(npy_write(path, LN_F64, 1, row, doubles, &err));
+    assert_false(input_rows(path, LN_F32, 0, 0, 1, 3, x, &err));
+    assert_non_null(strstr(err.message, "element 2 is"));
+    doubles[2] = INFINITY;
+    assert_true(npy_write(path, LN_F64, 1, row, doubles, &err));
+    fill(path, 0, 0, 1, 3, x);
+    assert_true(isinf(x[2]));
+
+    const size_t none[2] = {0, 3};
+    assert_true(npy_write(path, LN_F32, 2, none, singles, &err));
+    assert_false(input_rows(path, LN_F32, 0, 0, 1, 3, x, &err));
+    assert_non_null(strstr(err.message, "holds no elements"));
+    assert_true(npy_write(path, LN_F16, 1, row, singles, &err));
+    assert_false(input_rows(path, LN_F32, 0, 0, 1, 3, x, &err));
+    assert_non_null(strstr(err.message, "expected <f4 or <f8"));
+    unlink(path);
+    assert_false(input_rows(path, LN_F32, 0, 0, 1, 3, x, &err));
+    assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_philox),         cmocka_unit_test(test_quantile),
+        cmocka_unit_test(test_distributions),  cmocka_unit_test(test_place),
+        cmocka_unit_test(test_offset),         cmocka_unit_test(test_special_values),
+        cmocka_unit_test(test_shapes_of_rows), cmocka_unit_test(test_outlier_channels),
+        cmocka_unit_test(test_documents_tile), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_npy_input),      cmocka_unit_test(test_kappa),
+        cmocka_unit_test(test_scales),         cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_parameters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

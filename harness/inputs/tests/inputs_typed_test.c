@@ -1,0 +1,234 @@
+/* Families in the types other than f32: what each promises, and that it is realised in the type. */
+#include "domain/convention.h"
+#include "inputs/inputs.h"
+#include "inputs/families.h"
+#include "inputs/typed.h"
+#include "metrics/storage.h"
+#include "test.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "inputs/npy.h"
+
+enum { HIDDEN = 300, ROWS = 9 };
+static const ln_type types[] = {LN_F64, LN_BF16, LN_F16};
+enum { TYPES = sizeof types / sizeof *types };
+
+static double wide[ROWS * HIDDEN]; /* room for any type */
+static float narrow[ROWS * HIDDEN];
+
+static void fill(const char *input, ln_type type)
+{
+    error err = {0};
+    if (!input_rows(input, type, 5, 0, ROWS, HIDDEN, wide, &err) ||
+        !input_rows(input, LN_F32, 5, 0, ROWS, HIDDEN, narrow, &err))
+        fail_msg("%s: %s", input, err.message);
+}
+
+/* Rounded to f32, a row of f64 is that of f32; the bits below are not all 0, and equal and opposite
+ * elements stay so. */
+static void test_f64_goes_on_where_f32_ends(void **state)
+{
+    (void)state;
+    static const char *const inputs[] = {"normal", "spike", "constant", "alternating"};
+    for (size_t f = 0; f < sizeof inputs / sizeof *inputs; f++) {
+        size_t longer = 0;
+        fill(inputs[f], LN_F64);
+        for (size_t i = 0; i < ROWS * HIDDEN; i++) {
+            assert_true((float)wide[i] == narrow[i]);
+            longer += wide[i] != (double)narrow[i];
+            size_t other = i / HIDDEN * HIDDEN + (i + 1) % HIDDEN;
+            if (narrow[i] == narrow[other])
+                assert_true(wide[i] == wide[other]);
+            if (narrow[i] == -narrow[other])
+                assert_true(wide[i] == -wide[other]);
+        }
+        assert_true(longer > 0);
+    }
+    fill("normal", LN_F64);
+    size_t longer = 0;
+    for (size_t i = 0; i < ROWS * HIDDEN; i++)
+        longer += wide[i] != (double)narrow[i];
+    assert_true(longer > ROWS * HIDDEN * 8 / 10);
+    fill("seed-003", LN_F64);
+    for (size_t i = 0; i < ROWS * HIDDEN; i++)
+        assert_true(wide[i] == (double)narrow[i]);
+}
+
+/* bf16 is the upper half of f32: rounding to nearest even as an addition of integers. */
+static void test_bf16_is_f32_rounded(void **state)
+{
+    (void)state;
+    static const char *const inputs[] = {"normal", "huge", "subnormal", "outlier-channels"};
+    for (size_t f = 0; f < sizeof inputs / sizeof *inputs; f++) {
+        fill(inputs[f], LN_BF16);
+        for (size_t i = 0; i < ROWS * HIDDEN; i++) {
+            uint32_t bits;
+            memcpy(&bits, &narrow[i], sizeof bits);
+            bits += 0x7fffu + (bits >> 16 & 1);
+            assert_int_equal(((uint16_t *)wide)[i], bits >> 16);
+        }
+    }
+}
+
+static bool is_made_anew(const char *input)
+{
+    return strcmp(input, "offset") == 0 || strcmp(input, "kappa") == 0;
+}
+
+/* No finite family leaves the range of the type; huge rows lie at its end, subnormal ones below its
+ * smallest normal number and are not all 0. */
+static void test_every_family_is_realisable(void **state)
+{
+    (void)state;
+    static const double smallest_normal[] = {
+        [LN_F64] = 0x1p-1022, [LN_BF16] = 0x1p-126, [LN_F16] = 0x1p-14};
+    static const double squares_overflow[] = {
+        [LN_F64] = 0x1p+512, [LN_BF16] = 0x1p+64, [LN_F16] = 0x1p+8};
+    size_t count;
+    const input_family *families = input_families(&count);
+    for (size_t t = 0; t < TYPES; t++)
+        for (size_t f = 0; f < count; f++) {
+            fill(families[f].name, types[t]);
+            for (size_t i = 0; i < ROWS * HIDDEN; i++) {
+                double value = storage_load(types[t], wide, i);
+                assert_int_equal(isnan(value) != 0, isnan(narrow[i]) != 0);
+                assert_int_equal(isinf(value) != 0, isinf(narrow[i]) != 0);
+                if (!isnan(value) && !is_made_anew(families[f].name))
+                    assert_true((signbit(value) != 0) == (signbit(narrow[i]) != 0));
+                if (strcmp(families[f].name, "huge") == 0)
+                    assert_true(fabs(value) > squares_overflow[types[t]]);
+                if (strcmp(families[f].name, "subnormal") == 0) /* or rounded up to that */
+                    assert_true(fabs(value) <= smallest_normal[types[t]]);
+            }
+            if (strcmp(families[f].name, "subnormal") == 0)
+                assert_true(storage_load(types[t], wide, 0) != 0 ||
+                            storage_load(types[t], wide, 1) != 0);
+        }
+}
+
+static double kappa_of(ln_type type, size_t row)
+{
+    long double sum = 0, squares = 0, n = HIDDEN;
+    long double first = (long double)storage_load(type, wide, row * HIDDEN);
+    for (size_t i = 0; i < HIDDEN; i++) {
+        long double d = (long double)storage_load(type, wide, row * HIDDEN + i) - first;
+        sum += d;
+        squares += d * d;
+    }
+    long double mean = first + sum / n, var = (squares - sum * sum / n) / n;
+    return (double)sqrtl(mean * mean / var + 1);
+}
+
+/* The sweep reaches from 1 to the type's largest; what is realised is what is asked for as near as
+ * a row of 300 that has few different elements can: within a tenth. */
+static void test_offset_sweeps_the_kappa_of_the_type(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < TYPES; t++) {
+        double most = typed_kappa_most(types[t]);
+        fill("offset", types[t]);
+        for (size_t row = 0; row < ROWS; row++) {
+            double wanted = pow(most, (double)row / 8), found = kappa_of(types[t], row);
+            if (!(found > wanted / 1.1 && found < wanted * 1.1))
+                fail_msg("%s: kappa %g where %g was asked for", dtype_name(types[t]), found,
+                         wanted);
+        }
+    }
+    assert_true(input_rows("offset:700", LN_BF16, 5, 0, 1, HIDDEN, wide, NULL));
+    assert_true(kappa_of(LN_BF16, 0) > 630 && kappa_of(LN_BF16, 0) < 770);
+}
+
+/* The family kappa goes to the very end: no row of the type has more than 2^p N / sqrt(N - 1) (one
+ * number apart at the top of a binade), the deviation being near 1. */
+static void test_kappa_goes_to_the_end(void **state)
+{
+    (void)state;
+    static const int precision[] = {[LN_F64] = 53, [LN_BF16] = 8, [LN_F16] = 11};
+    for (size_t t = 0; t < TYPES; t++) {
+        double before = 0, most = ldexp(HIDDEN / sqrt(HIDDEN - 1.0), precision[types[t]]);
+        for (size_t row = 0; row < KAPPA_ROWS; row++) {
+            assert_true(input_rows("kappa", types[t], 5, row, 1, HIDDEN, wide, NULL));
+            double found = kappa_of(types[t], 0), mean = fabs(storage_load(types[t], wide, 0));
+            if (!(found > before && found <= most * (1 + 1e-9)))
+                fail_msg("%s: kappa %g of row %zu, after %g", dtype_name(types[t]), found, row,
+                         before);
+            if (found > 100 && !(mean / found > 0.45 && mean / found < 2.1))
+                fail_msg("%s: deviation %g of row %zu", dtype_name(types[t]), mean / found, row);
+            before = found;
+        }
+        /* The mean is 1 + 1/N numbers below 2^p; the rest is for rounding here. */
+        assert_true(before > most * (1 - ldexp(4, -precision[types[t]])));
+    }
+}
+
+static void test_what_a_type_cannot_have_is_refused(void **state)
+{
+    (void)state;
+    error err = {0};
+    assert_false(input_has_type("offset:1e5", LN_F16, &err));
+    assert_int_equal(err.code, EXIT_CODE_USAGE);
+    assert_non_null(strstr(err.message, "f16 can realise kappa from 1 to 10000"));
+    assert_false(input_rows("offset:1e5", LN_F16, 5, 0, 1, HIDDEN, wide, &err));
+    assert_true(input_has_type("offset:1e5", LN_F32, &err));
+    assert_true(input_has_type("offset:1e5", LN_F64, &err));
+    assert_false(input_has_type("norml", LN_F64, &err));
+}
+
+/* A file of the type is taken bit for bit, another rounded, and refused beyond the range. */
+static void test_files_of_every_type(void **state)
+{
+    (void)state;
+    static const char path[] = "inputs_typed_test.npy";
+    const size_t shape[] = {2, 2};
+    const uint16_t halves[] = {0x3c01, 0xfe12, 0x0001, 0x8000};
+    uint16_t got[4];
+    error err = {0};
+    assert_true(npy_write(path, LN_F16, 2, shape, halves, &err));
+    assert_true(input_rows(path, LN_F16, 0, 0, 2, 2, got, &err));
+    assert_memory_equal(got, halves, sizeof got);
+    assert_true(npy_write(path, LN_BF16, 2, shape, halves, &err));
+    assert_true(input_rows(path, LN_BF16, 0, 0, 2, 2, got, &err));
+    assert_memory_equal(got, halves, sizeof got);
+    assert_false(input_rows(path, LN_F16, 0, 0, 2, 2, got, &err));
+    const double doubles[] = {1 + 0x1p-11, 1 + 0x1.8p-10, 65519, -65520};
+    assert_true(npy_write(path, LN_F64, 2, shape, doubles, &err));
+    assert_true(input_rows(path, LN_F64, 0, 0, 2, 2, wide, &err));
+    assert_memory_equal(wide, doubles, sizeof doubles);
+    assert_true(input_rows(path, LN_F16, 0, 0, 1, 2, got, &err));
+    assert_int_equal(got[0], 0x3c00); /* ties to even, both ways */
+    assert_int_equal(got[1], 0x3c02);
+    assert_false(input_rows(path, LN_F16, 0, 1, 1, 2, got, &err));
+    assert_non_null(strstr(err.message, "beyond f16"));
+    unlink(path);
+}
+
+static void test_parameters(void **state)
+{
+    (void)state;
+    ln_convention torch;
+    assert_true(convention_parse("torch", &torch, NULL));
+    for (size_t t = 0; t < TYPES; t++)
+        for (uint64_t seed = 0; seed < 300; seed++) {
+            double gamma[2], beta[2];
+            assert_true(input_parameters("normal", &torch, types[t], seed, 2, gamma, beta, NULL));
+            assert_true(storage_load(types[t], gamma, 0) != storage_load(types[t], gamma, 1));
+            assert_true(storage_load(types[t], beta, 0) != storage_load(types[t], beta, 1));
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_f64_goes_on_where_f32_ends),
+        cmocka_unit_test(test_bf16_is_f32_rounded),
+        cmocka_unit_test(test_every_family_is_realisable),
+        cmocka_unit_test(test_offset_sweeps_the_kappa_of_the_type),
+        cmocka_unit_test(test_kappa_goes_to_the_end),
+        cmocka_unit_test(test_what_a_type_cannot_have_is_refused),
+        cmocka_unit_test(test_files_of_every_type),
+        cmocka_unit_test(test_parameters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

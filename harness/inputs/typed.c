@@ -1,0 +1,265 @@
+/* Rows of every type, made from those of f32, so that a family is one thing in all of them:
+ *
+ *   f64         Elements keep their f32 value but for what lies below it: 29 more bits, a hash of
+ * the element (so that equal elements stay equal, and opposite ones opposite). Short numbers, such
+ * as small integers and quarters of them, stay what they are. Rows whose squares leave the range of
+ * f32 are moved to where they leave that of f64. bf16, f16   Elements are rounded to nearest, ties
+ * to even, after the row was brought into the type's range by a power of two: to just below the
+ * type's largest number where it lies beyond, to its subnormals where it lies below all that is
+ * normal.
+ *
+ * Offset rows are made anew in each type (typed_offset.c), since the largest kappa is a
+ * matter of its precision. NaN keep sign and payload as far as there is room. */
+#include "inputs/families.h"
+#include "domain/convention.h"
+#include "inputs/inputs.h"
+#include "inputs/draws.h"
+#include "inputs/typed.h"
+#include "inputs/worst.h"
+#include "metrics/storage.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MORE_BITS = 29,  /* of f64's fraction than of f32's */
+    SHORT_BITS = 4,  /* a float with so many zeros at its end is a short number */
+    F64_UP = 895,    /* 2^128 to 2^1023 */
+    F64_DOWN = -896, /* 2^-126 to 2^-1022 */
+};
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* The finalizer of splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* The double whose sign, exponent and first 23 bits are the float's (rounded to f32 it is that
+ * float again), with bits of its own below. */
+static double with_more_bits(float value)
+{
+    uint32_t size = bits_of(value) & 0x7fffffffu;
+    double wide = (double)value;
+    uint64_t bits;
+    if (size == 0 || size >= 0x7f800000u || (size & ((1u << SHORT_BITS) - 1)) == 0)
+        return wide;
+    memcpy(&bits, &wide, sizeof bits);
+    bits += mix(size) >> (64 - MORE_BITS);  /* 0 to almost one f32 ulp away from zero ... */
+    bits -= UINT64_C(1) << (MORE_BITS - 1); /* ... less half of it */
+    memcpy(&wide, &bits, sizeof wide);
+    return wide;
+}
+
+static double nan_like(float value)
+{
+    uint32_t bits = bits_of(value);
+    uint64_t wide = (uint64_t)(bits >> 31) << 63 | UINT64_C(0x7ff8) << 48 |
+                    (uint64_t)(bits & 0x3fffffu) << MORE_BITS;
+    double made;
+    memcpy(&made, &wide, sizeof made);
+    return made;
+}
+
+/* What has no value to round: a quiet NaN of this sign, with the payload's first bits. */
+static uint16_t short_nan(ln_type type, float value)
+{
+    uint32_t bits = bits_of(value);
+    unsigned sign = bits >> 16 & 0x8000u;
+    return (uint16_t)(type == LN_BF16 ? sign | 0x7fc0u | (bits >> 16 & 0x3fu)
+                                      : sign | 0x7e00u | (bits >> 13 & 0x1ffu));
+}
+
+static double largest_of(const float *x, size_t count)
+{
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(x[i]) && fabs((double)x[i]) > largest)
+            largest = fabs((double)x[i]);
+    return largest;
+}
+
+/* The power of two that brings a row of this largest element into the type's range. */
+static double scale_for(ln_type type, double largest)
+{
+    double scale = 1;
+    if (type == LN_F64)
+        return largest >= 0x1p63 ? ldexp(1, F64_UP) : largest <= 0x1p-63 ? ldexp(1, F64_DOWN) : 1;
+    if (type == LN_BF16)
+        return largest >= 0x1.ffp127 ? 0.5 : 1;
+    while (largest * scale >= 0x1p15)
+        scale *= 0.5;
+    while (largest > 0 && largest * scale < 0x1p-15)
+        scale *= 2;
+    return scale;
+}
+
+static void store_row(ln_type type, const float *from, size_t count, double scale, bool more_bits,
+                      void *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (type == LN_F64)
+            ((double *)to)[i] = isnan(from[i]) ? nan_like(from[i])
+                                : more_bits    ? with_more_bits(from[i]) * scale
+                                               : (double)from[i] * scale;
+        else if (isnan(from[i]))
+            ((uint16_t *)to)[i] = short_nan(type, from[i]);
+        else
+            ((uint16_t *)to)[i] = storage_round(type, (double)from[i] * scale, 0);
+    }
+}
+
+/* A sweep's row, or one kappa: *kappa is 0 for the sweeps. */
+static bool is_offset(const char *input, double *kappa)
+{
+    *kappa = 0;
+    if (strcmp(input, "offset") == 0 || strcmp(input, "kappa") == 0)
+        return true;
+    return strncmp(input, "offset:", 7) == 0 && input_offset_kappa(input, kappa);
+}
+
+bool input_has_type(const char *input, ln_type type, error *err)
+{
+    double kappa;
+    if (!input_check(input, err))
+        return false;
+    if (type == LN_F32 || !is_offset(input, &kappa) || kappa <= typed_kappa_most(type))
+        return true;
+    return fail(err, EXIT_CODE_USAGE,
+                "input '%.64s': %s can realise kappa from 1 to %g: choose less, or another type",
+                input, dtype_name(type), typed_kappa_most(type));
+}
+
+static bool offset_rows(const char *input, ln_type type, uint64_t seed, double kappa, size_t first,
+                        size_t count, size_t hidden, void *x, error *err)
+{
+    bool to_the_end = strcmp(input, "kappa") == 0;
+    double *scratch = malloc(hidden * sizeof *scratch);
+    if (!scratch)
+        return fail_memory(err, "rows of input");
+    for (size_t i = 0; i < count; i++) {
+        typed_place place = {type, seed, first + i, hidden, kappa, to_the_end};
+        typed_offset_row(&place, scratch, (char *)x + i * hidden * dtype_size(type));
+    }
+    free(scratch);
+    return true;
+}
+
+bool input_rows(const char *input, ln_type type, uint64_t seed, size_t first, size_t count,
+                size_t hidden, void *x, error *err)
+{
+    double kappa;
+    if (type == LN_F32)
+        return input_rows_f32(input, seed, first, count, hidden, x, err);
+    if (!input_has_type(input, type, err))
+        return false;
+    if (input_is_file(input))
+        return input_rows_of_file(input, type, first, count, hidden, x, err);
+    if (hidden > 0 && strcmp(input, WORST_INPUT) == 0)
+        return worst_input_rows(type, first, count, hidden, x, err);
+    if (hidden > 0 && is_offset(input, &kappa))
+        return offset_rows(input, type, seed, kappa, first, count, hidden, x, err);
+    float *row = malloc((hidden ? hidden : 1) * sizeof *row);
+    bool fine = row || fail_memory(err, "rows of input");
+    bool printed = strncmp(input, "seed-", 5) == 0; /* are what was printed */
+    for (size_t i = 0; fine && i < count; i++) {
+        fine = input_rows_f32(input, seed, first + i, 1, hidden, row, err);
+        if (fine)
+            store_row(type, row, hidden, scale_for(type, largest_of(row, hidden)), !printed,
+                      (char *)x + i * hidden * dtype_size(type));
+    }
+    free(row);
+    return fine;
+}
+
+/* Never all equal, after rounding too. */
+static void tell_apart(ln_type type, size_t count, void *to)
+{
+    if (count > 1 && storage_load(type, to, 0) == storage_load(type, to, 1))
+        storage_store(type, to, 1, storage_load(type, to, 1) + 0.125);
+}
+
+static void store_parameters(ln_type type, const float *from, size_t count, double scale, void *to)
+{
+    if (!to)
+        return;
+    store_row(type, from, count, scale, true, to);
+    if (count > 1 && from[0] != from[1])
+        tell_apart(type, count, to);
+}
+
+/* As parameters_of_ties() in this type's own precision: 1 + j ulp with j > 0, and half an ulp. */
+static void store_ties(ln_type type, const ln_convention *convention, uint64_t seed, size_t count,
+                       void *gamma, void *beta)
+{
+    int precision = type == LN_F64 ? 53 : type == LN_BF16 ? 8 : 11;
+    double ulp = ldexp(1, 1 - precision), one = convention->affine == LN_AFFINE_GAMMA1 ? 0 : 1;
+    random_row random = random_row_begin(seed, STREAM_WIDE, 0);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits = random_bits(&random, i);
+        uint64_t j = 1 + (mix(bits) >> (66 - precision)); /* up to a quarter of 2^precision */
+        if (gamma)
+            storage_store(type, gamma, i, one + (double)j * ulp);
+        if (beta)
+            storage_store(type, beta, i, bits & 1 ? 0.5 * ulp : -0.5 * ulp);
+    }
+    if (gamma)
+        tell_apart(type, count, gamma);
+}
+
+bool input_parameters(const char *input, const ln_convention *convention, ln_type type,
+                      uint64_t seed, size_t hidden, void *gamma, void *beta, error *err)
+{
+    size_t count = ln_parameter_elements(convention->affine, hidden);
+    if (type != LN_F32 && strcmp(input, "ties") == 0) {
+        store_ties(type, convention, seed, count, gamma, beta);
+        return true;
+    }
+    float *both = calloc(2 * hidden, sizeof *both);
+    if (!both)
+        return fail_memory(err, "gamma and beta");
+    input_parameters_f32(input, convention, seed, hidden, both, both + hidden);
+    if (type == LN_F32) {
+        if (gamma)
+            memcpy(gamma, both, count * sizeof *both);
+        if (beta)
+            memcpy(beta, both + hidden, count * sizeof *both);
+    } else {
+        double scale = scale_for(type, largest_of(both, 2 * hidden));
+        store_parameters(type, both, count, scale, gamma);
+        store_parameters(type, both + hidden, count, scale, beta);
+    }
+    free(both);
+    return true;
+}
+
+bool input_probe_rows(const ln_convention *convention, ln_type type, size_t hidden, size_t most,
+                      void *x, size_t *count, error *err)
+{
+    size_t size = dtype_size(type);
+    float *rows = malloc(most * hidden * sizeof *rows);
+    if (!rows)
+        return fail_memory(err, "probe rows");
+    size_t made = input_probe_rows_f32(convention, hidden, most, rows);
+    *count = 0;
+    for (size_t row = 0; row < made; row++) {
+        const float *from = rows + row * hidden;
+        char *to = (char *)x + *count * hidden * size;
+        bool exact = true;
+        for (size_t i = 0; i < hidden; i++) {
+            storage_store(type, to, i, (double)from[i]);
+            exact = exact && storage_load(type, to, i) == (double)from[i];
+        }
+        *count += exact; /* others lie outside of the type's range */
+    }
+    free(rows);
+    return true;
+}

@@ -1,0 +1,99 @@
+/* A block's rows and what each may be off without a bound: found once, for all kernels that are
+ * judged on the block. */
+#include "judge/internal.h"
+#include "exact/scale.h"
+#include <stdlib.h>
+
+/* By accumulator, since no two types of sums are off alike: f32 and f64, which are the usual ones,
+ * each have a place, and any other takes that of f32. */
+enum { KINDS = 2 };
+
+typedef struct kind_limits {
+    judged_kind kind;
+    row_limits *rows;
+    bool *made;
+} kind_limits;
+
+typedef struct block_limits {
+    kind_limits kinds[KINDS];
+} block_limits;
+
+bool block_limits_create(judge_block *block)
+{
+    block->limits = calloc(1, sizeof *block->limits);
+    return block->limits != NULL;
+}
+
+void block_limits_free(judge_block *block)
+{
+    for (size_t i = 0; block->limits && i < KINDS; i++) {
+        free(block->limits->kinds[i].rows);
+        free(block->limits->kinds[i].made);
+    }
+    free(block->limits);
+}
+
+judged_kind judged_kind_unknown(const judge_block *block)
+{
+    return (judged_kind){.accumulator = block->storage == LN_F64 ? LN_F64 : LN_F32};
+}
+
+/* Two roundings are one here (Figueroa 1995: 53 >= 2 p + 2), and f64 is added as it is. */
+double judge_right_sum(const judge_block *block, size_t i)
+{
+    double sum = load(block->storage, block->x, i) + load(block->storage, block->residual, i);
+    double room;
+    if (isnan(sum))
+        return NAN;
+    storage_store(block->storage, &room, 0, sum);
+    return load(block->storage, &room, 0);
+}
+
+bool judge_load_row(row_judge *judge, const judge_block *block, size_t row)
+{
+    if (block->hidden > judge->hidden) {
+        double *grown = realloc(judge->values, block->hidden * sizeof *grown);
+        if (!grown)
+            return false;
+        judge->values = grown;
+        judge->hidden = block->hidden;
+    }
+    for (size_t i = 0; i < block->hidden; i++)
+        judge->values[i] = block->residual
+                               ? judge_right_sum(block, row * block->hidden + i)
+                               : load(block->storage, block->x, row * block->hidden + i);
+    return true;
+}
+
+static kind_limits *place_of(const judge_block *block, const judged_kind *kind)
+{
+    kind_limits *place = &block->limits->kinds[kind->accumulator == LN_F64];
+    bool same =
+        place->kind.accumulator == kind->accumulator && place->kind.flushes == kind->flushes;
+    if (!place->rows)
+        place->rows = malloc(block->rows * sizeof *place->rows);
+    if (!same || !place->made) {
+        free(place->made);
+        place->made = calloc(block->rows, sizeof *place->made);
+    }
+    place->kind = *kind;
+    return place->rows && place->made ? place : NULL;
+}
+
+const row_limits *judge_limits(row_judge *judge, const judge_block *block, const judged_kind *kind,
+                               size_t row)
+{
+    order_question asked = {.storage = block->storage,
+                            .accumulator = kind->accumulator,
+                            .hidden = block->hidden,
+                            .convention = &block->convention,
+                            .flushes = kind->flushes};
+    metrics_row judged = judge_metrics_row(block, row);
+    kind_limits *place = place_of(block, kind);
+    if (!place || !judge_load_row(judge, block, row))
+        return NULL;
+    if (!place->made[row])
+        place->made[row] =
+            limits_of_row(judge->limits, &asked, &judged, judge->values, &place->rows[row]);
+    return place->made[row] ? &place->rows[row] : NULL;
+}

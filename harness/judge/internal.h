@@ -1,0 +1,110 @@
+/* What the judge's files share. */
+#ifndef LNBENCH_JUDGE_INSIDE_H
+#define LNBENCH_JUDGE_INSIDE_H
+
+#include "judge/judge.h"
+#include "judge/row_limits.h"
+
+struct row_judge {
+    worker_process *worker;
+    judge_settings settings;
+    ln_reference *reference;
+    metrics_gather *gather;
+    /* Grown as needed and kept, since a run judges thousands of cases of few sizes. */
+    char *computed, *other;
+    /* All bits set where the kernel left none: as metrics take them, rounded to f32 but for f64
+     * rows, and as they were given. */
+    double *mean, *rstd, *given_mean, *given_rstd;
+    ln_bound *bounds;
+    judged_row *by_row;
+    size_t bytes, rows;
+    limits_maker *limits;
+    double *values; /* a row */
+    size_t hidden;
+};
+
+/* What is known of a kernel, or of an output that some kernel made. */
+typedef struct judged_kind {
+    bool has_bound;
+    bool flushes;
+    ln_type accumulator;
+} judged_kind;
+
+/* Of an output that nobody knows the kernel of: sums as people have them for the type. */
+judged_kind judged_kind_unknown(const judge_block *block);
+
+/* x + residual of element i, rounded to the storage type. */
+double judge_right_sum(const judge_block *block, size_t i);
+
+/* What row `row` may be off without a bound, from the block's store. NULL: memory ran out. */
+const row_limits *judge_limits(row_judge *judge, const judge_block *block, const judged_kind *kind,
+                               size_t row);
+/* Of an empty block, and its end. */
+bool block_limits_create(judge_block *block);
+void block_limits_free(judge_block *block);
+/* The row that is normalised, as doubles in judge->values. */
+bool judge_load_row(row_judge *judge, const judge_block *block, size_t row);
+
+/* Room for a block's outputs. */
+bool judge_reserve(row_judge *judge, const judge_block *block, error *err);
+
+/* What is known of a block's output while its rows are gone through. */
+typedef struct row_findings {
+    case_verdict verdict;
+    size_t unclaimed; /* rows without a claim */
+    size_t untold;    /* of those, rows off by more than 1 row ULP of which nothing is known */
+    bool no_memory;
+} row_findings;
+
+void judge_find(row_findings *findings, verdict_kind kind, bool declared, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Holds y, which came out as row `row`, against its answer and bound, or, where there is none,
+ * against what any order of summation and the textbook explain. */
+void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t row,
+               const judged_kind *kind, row_findings *findings);
+/* The same for the mean and rstd that the kernel gave. */
+void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
+                      const judged_kind *kind, row_findings *findings);
+/* The metrics of all rows, and each row's part in judge->by_row. */
+bool judge_measure(row_judge *judge, const judge_block *block, const void *computed, bool has_bound,
+                   bool has_statistics, case_judgement *judgement, error *err);
+void judge_conclude(const row_judge *judge, const judge_block *block, bool has_bound,
+                    row_findings *findings, case_judgement *judgement);
+
+/* Whether every element of a row has the class (NaN, +Inf, -Inf, finite) of the exact answer;
+ * *column: the first that does not. */
+bool judge_classes_match(const judge_block *block, size_t row, const void *y, size_t *column);
+
+metrics_row judge_metrics_row(const judge_block *block, size_t row);
+
+/* Bytes of x, and of y. */
+static inline size_t judge_bytes(const judge_block *block)
+{
+    return block->rows * block->hidden * dtype_size(block->storage);
+}
+
+/* Elements of gamma and of beta. */
+static inline size_t judge_parameters(const judge_block *block)
+{
+    return ln_parameter_elements(block->convention.affine, block->hidden);
+}
+
+/* Row `row` of a dense tensor like y. */
+static inline const void *judge_row_of(const judge_block *block, const void *y, size_t row)
+{
+    return (const char *)y + row * block->hidden * dtype_size(block->storage);
+}
+
+/* Whether all bits are set: what stands where nothing was written. */
+static inline bool judge_is_poison(const void *bytes, size_t size)
+{
+    const unsigned char *byte = bytes;
+    while (size > 0 && *byte == 0xff) {
+        byte++;
+        size--;
+    }
+    return size == 0;
+}
+
+#endif

@@ -1,0 +1,136 @@
+#include "judge/internal.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+row_judge *judge_create(worker_process *worker, const judge_settings *settings)
+{
+    row_judge *made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    made->worker = worker;
+    made->settings = *settings;
+    made->reference = ln_reference_create();
+    made->gather = metrics_gather_create();
+    made->limits = limits_maker_create();
+    if (made->reference && made->gather && made->limits)
+        return made;
+    judge_destroy(made);
+    return NULL;
+}
+
+row_judge *judge_create_another(const row_judge *judge, worker_process *worker)
+{
+    return judge_create(worker, &judge->settings);
+}
+
+void judge_destroy(row_judge *judge)
+{
+    if (!judge)
+        return;
+    ln_reference_destroy(judge->reference);
+    metrics_gather_destroy(judge->gather);
+    limits_maker_destroy(judge->limits);
+    free(judge->values);
+    free(judge->computed);
+    free(judge->other);
+    free(judge->mean);
+    free(judge->rstd);
+    free(judge->given_mean);
+    free(judge->given_rstd);
+    free(judge->bounds);
+    free(judge->by_row);
+    free(judge);
+}
+
+ln_reference_counts judge_reference_counts(const row_judge *judge)
+{
+    return ln_reference_count(judge->reference);
+}
+
+const char *judge_describe_counts(const ln_reference_counts *counts, char *buffer, size_t size)
+{
+    const struct {
+        uint64_t count;
+        const char *how;
+    } ways[] = {{counts->fast, "in double-double"},
+                {counts->first_try, "at the first precision"},
+                {counts->raised, "at a raised one"},
+                {counts->exact, "by exact comparison"},
+                {counts->special, "NaN or infinite by definition"}};
+    size_t length =
+        (size_t)snprintf(buffer, size, "%llu elements", (unsigned long long)counts->elements);
+    const char *before = ": ";
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && length < size; i++) {
+        if (ways[i].count == 0)
+            continue;
+        length += (size_t)snprintf(buffer + length, size - length, "%s%llu %s", before,
+                                   (unsigned long long)ways[i].count, ways[i].how);
+        before = ", ";
+    }
+    return buffer;
+}
+
+static bool grow(void *pointer, size_t count, size_t size)
+{
+    void *grown = realloc(*(void **)pointer, count * size);
+    if (!grown)
+        return false;
+    *(void **)pointer = grown;
+    return true;
+}
+
+bool judge_reserve(row_judge *judge, const judge_block *block, error *err)
+{
+    size_t bytes = judge_bytes(block);
+    if (bytes > judge->bytes) {
+        if (!grow(&judge->computed, bytes, 1) || !grow(&judge->other, bytes, 1))
+            return fail_memory(err, "a kernel's output");
+        judge->bytes = bytes;
+    }
+    if (block->rows > judge->rows) {
+        if (!grow(&judge->mean, block->rows, sizeof *judge->mean) ||
+            !grow(&judge->rstd, block->rows, sizeof *judge->rstd) ||
+            !grow(&judge->given_mean, block->rows, sizeof *judge->given_mean) ||
+            !grow(&judge->given_rstd, block->rows, sizeof *judge->given_rstd) ||
+            !grow(&judge->bounds, block->rows, sizeof *judge->bounds) ||
+            !grow(&judge->by_row, block->rows, sizeof *judge->by_row))
+            return fail_memory(err, "a kernel's statistics");
+        judge->rows = block->rows;
+    }
+    return true;
+}
+
+bool judge_output(row_judge *judge, const judge_block *block, const void *computed,
+                  case_judgement *judgement, error *err)
+{
+    judged_kind kind = judged_kind_unknown(block);
+    row_findings findings = {.verdict.kind = VERDICT_OK};
+    *judgement = (struct case_judgement){.bound_row_ulp = NAN};
+    if (!judge_reserve(judge, block, err))
+        return false;
+    for (size_t row = 0; row < block->rows; row++)
+        judge_row(judge, block, judge_row_of(block, computed, row), row, &kind, &findings);
+    if (!judge_measure(judge, block, computed, false, false, judgement, err))
+        return false;
+    if (findings.no_memory)
+        return fail_memory(err, "the limits of a row");
+    judge_conclude(judge, block, false, &findings, judgement);
+    judgement->by_row = judge->by_row;
+    /* There is no kernel that could excuse itself: a wrong class is one, and where not one digit is
+     * right and nothing is known, nothing can be said. */
+    if (judgement->verdict.declared && judgement->verdict.kind == VERDICT_INACCURATE)
+        judgement->verdict = (case_verdict){.kind = VERDICT_OK_NO_BOUND};
+    judgement->verdict.declared = false;
+    /* A limit that was given is an answer where nothing else is known. */
+    if (judgement->verdict.kind == VERDICT_OK_NO_BOUND && findings.untold > 0 &&
+        isinf(judge->settings.max_row_ulp)) {
+        judgement->verdict.kind = VERDICT_NOT_JUDGED;
+        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
+                 "%zu of %zu rows: sums in another order may cost every digit there; "
+                 "--max-row-ulp X sets a limit",
+                 findings.untold, block->rows);
+    }
+    return true;
+}

@@ -1,0 +1,91 @@
+/* The judge: what a kernel made of some rows, against the certified reference.
+ *
+ *     judge *judge = judge_create(worker, &settings);
+ *     judge_block block;
+ *     judge_block_generate(judge, &block, &convention, LN_F32, LN_F32, "normal", rows, hidden, &err);
+ *     judgement judgement;
+ *     judge_kernel(judge, &block, kernel, &judgement, &err);
+ *     judge_block_free(&block);
+ */
+#ifndef LNBENCH_JUDGE_H
+#define LNBENCH_JUDGE_H
+
+#include "domain/case.h"
+#include "inputs/worst_row.h"
+
+/* The process that runs kernels (worker/worker.h); the judge itself never asks it. */
+typedef struct worker_process worker_process;
+
+typedef struct row_judge row_judge;
+
+typedef struct judge_settings {
+    uint64_t seed;
+    double max_row_ulp; /* above it a case is inaccurate, whatever its bound; infinite: no limit */
+    double deadline_seconds; /* for one kernel call sequence in the worker */
+} judge_settings;
+
+/* Rows under one convention with their exact answers, of one storage and parameter type. All
+ * tensors dense. */
+typedef struct judge_block {
+    ln_convention convention;
+    ln_type storage, param;
+    size_t rows, hidden;
+    void *x, *residual, *gamma, *beta; /* residual, gamma and beta may be NULL */
+    void *rounded;                     /* rows x hidden: the correctly rounded answers */
+    double *exact, *rest;              /* rest: of f64 alone, else NULL */
+    ln_reference_result *results;      /* a row each, their arrays pointing into the above */
+    struct block_limits *limits;       /* what each row may be off, once it was asked for */
+} judge_block;
+
+/* One row's part, for curves over kappa. The errors of what the kernel gives are signed, and of
+ * mean and rstd as it gives them, in its accumulator's type: NaN where it gives none, or where
+ * there is no exact value. */
+typedef struct judged_row {
+    double kappa, row_ulp, norm_max, bound_row_ulp;
+    double mean_error; /* (mean' - mean) / sqrt(mean^2 + var): the share of the row's RMS */
+    double rstd_error; /* rstd' / rstd - 1 */
+} judged_row;
+
+typedef struct case_judgement {
+    case_verdict verdict;
+    ln_metrics metrics;
+    double bound_row_ulp; /* largest over the rows; infinite: no claim for one of them; NaN: no
+                             bound */
+    unsigned varies; /* the axes of referee/invariance.h along which the bits were seen to differ */
+    uint64_t output_hash; /* FNV-1a of all that came out: y of every placement, mean and rstd */
+    void *computed;       /* rows x hidden, as in timing; the judge's, good until its next call */
+    judged_row *by_row;   /* likewise, a row each; meaningful where metrics.elements > 0 */
+} case_judgement;
+
+/* NULL when memory runs out. The worker is borrowed. */
+row_judge *judge_create(worker_process *worker, const judge_settings *settings);
+/* One more with the same settings, over another worker. */
+row_judge *judge_create_another(const row_judge *judge, worker_process *worker);
+void judge_destroy(row_judge *judge);
+/* How the right answers were decided since it was made; in words, "1536 elements: 1530 in
+ * double-double, 6 at the first precision", ways that decided none left out. */
+ln_reference_counts judge_reference_counts(const row_judge *judge);
+const char *judge_describe_counts(const ln_reference_counts *counts, char *buffer, size_t size);
+
+/* A block of an input family (or .npy file), with gamma and beta from the seed, and its answers:
+ * of f32, or of any types. `first` is its first row. */
+bool judge_block_generate(row_judge *judge, judge_block *block, const ln_convention *convention,
+                          ln_type storage, ln_type param, const char *input, size_t first,
+                          size_t rows, size_t hidden, error *err);
+/* A block from the caller's rows, which are copied. */
+bool judge_block_from(row_judge *judge, judge_block *block, const ln_convention *convention,
+                      ln_type storage, ln_type param, size_t rows, size_t hidden, const void *x,
+                      const void *residual, const void *gamma, const void *beta, error *err);
+void judge_block_free(judge_block *block);
+
+/* Judges one dense output against a block, without any kernel: ok (no bound); inaccurate (beyond
+ * any order of summation, or max_row_ulp); wrong-class; not judged where neither limit says
+ * anything. */
+bool judge_output(row_judge *judge, const judge_block *block, const void *computed,
+                  case_judgement *judgement, error *err);
+
+/* A copy of row `row` of a block with what the judge found. False: memory. */
+bool worst_row_take(const judge_block *block, size_t row, const case_judgement *judgement,
+                    const char *kernel, const char *convention, worst_row *taken, error *err);
+
+#endif

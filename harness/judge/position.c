@@ -1,0 +1,236 @@
+/* Errors of a row, in row ULP, are e_i = g_i (a xhat_i + b) + s_i: a and b from the errors of rstd and
+ * mean, which all elements share and which any order of summation may make large; g_i = gamma_i in
+ * ulps; s_i what is left, the roundings of element i alone. a and b are fitted (least squares), and
+ * s_i is compared.
+ *
+ * For a place G (a lane, an element counted from the end, an eighth) each row gives one number: the
+ * mean of s over G less the mean over the rest of the row. Were places alike, this number would be
+ * zero on average, and rows are independent. Over n rows, t = mean / (deviation / sqrt(n)) is then
+ * close to normal: |s_i| is a few row ULP at most, and n is 200 or more. The same of |s|, less its
+ * own mean over all. 166 places and two statistics are 332 comparisons; |t| > 7 has a probability
+ * of 2.6e-12 each for a normal variable, 5e-11 for Student's t of 199 degrees of freedom: 1.6e-8 in
+ * all, and less than 1e-6 with room for what is not normal. A fast and a careful rounding of the
+ * tail differ by a row ULP at most (half an ulp each of product and sum): less is no finding. */
+#include "judge/position.h"
+#include "exact/scale.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    LANES = 64,
+    LAST = 32,
+    EIGHTHS = 8,
+    LANE_GROUPS = 2 * LANES - 2, /* 2 + 4 + ... + 64 */
+    GROUPS = LANE_GROUPS + LAST + EIGHTHS,
+    LEAST_HIDDEN = 32,
+    LEAST_ROWS = 200,
+};
+
+static const double beyond_chance = 7;
+
+/* Sums over rows of what a place gives. */
+typedef struct place_sums {
+    double rows, sum, squares;
+} place_sums;
+
+struct position_errors {
+    place_sums signed_sums[GROUPS], absolute_sums[GROUPS];
+    place_sums outward; /* errors away from zero, of 16-bit rows, in ulps of the elements */
+    double *left;       /* s of a row */
+    size_t room;
+};
+
+position_errors *position_create(void)
+{
+    return calloc(1, sizeof(position_errors));
+}
+
+void position_destroy(position_errors *errors)
+{
+    if (errors)
+        free(errors->left);
+    free(errors);
+}
+
+/* gamma as it multiplies. */
+static double factor_of(const metrics_row *row, size_t i)
+{
+    ln_affine affine = row->convention->affine;
+    if (!ln_has_gamma(affine))
+        return 1;
+    double stored = load(row->param, row->gamma, affine == LN_AFFINE_SCALAR ? 0 : i);
+    return affine == LN_AFFINE_GAMMA1 ? 1 + stored : stored;
+}
+
+/* e_i and its two directions, in row ULP. */
+typedef struct element_error {
+    double error, deviation, offset;
+} element_error;
+
+static element_error error_at(const metrics_row *row, const double *x, const void *y, size_t i)
+{
+    const ln_row_facts *facts = &row->answer->facts;
+    double ulp = ulp_in(format_of(row->storage), element_scale(row, i));
+    double gamma = factor_of(row, i) / ulp;
+    return (element_error){error_of(row, i, load(row->storage, y, i)) / ulp,
+                           gamma * (x[i] - facts->mean) * facts->rstd, gamma};
+}
+
+/* Fits a and b and leaves s in errors->left; false: there is nothing to fit. */
+static bool take_out_shared(position_errors *errors, const metrics_row *row, const double *x,
+                            const void *y)
+{
+    double dd = 0, od = 0, oo = 0, ed = 0, eo = 0;
+    for (size_t i = 0; i < row->hidden; i++) {
+        element_error at = error_at(row, x, y, i);
+        dd += at.deviation * at.deviation;
+        od += at.offset * at.deviation;
+        oo += at.offset * at.offset;
+        ed += at.error * at.deviation;
+        eo += at.error * at.offset;
+    }
+    double determinant = dd * oo - od * od;
+    if (!isfinite(ed) || !isfinite(eo) || !(determinant > 1e-9 * dd * oo))
+        return false;
+    double a = (ed * oo - eo * od) / determinant, b = (eo * dd - ed * od) / determinant;
+    for (size_t i = 0; i < row->hidden; i++) {
+        element_error at = error_at(row, x, y, i);
+        errors->left[i] = at.error - a * at.deviation - b * at.offset;
+    }
+    return true;
+}
+
+/* Of one row and one statistic: how many elements a bin has and their sum. */
+typedef struct row_bins {
+    double count[LANES + LAST + EIGHTHS], sum[LANES + LAST + EIGHTHS], all, total;
+} row_bins;
+
+static void fill_bins(const double *left, size_t hidden, bool absolute, row_bins *bins)
+{
+    *bins = (row_bins){.all = (double)hidden};
+    for (size_t i = 0; i < hidden; i++) {
+        double value = absolute ? fabs(left[i]) : left[i];
+        size_t of_row[] = {i % LANES, LANES + LAST + i * EIGHTHS / hidden, LANES + hidden - 1 - i};
+        for (size_t bin = 0; bin < 2 + (hidden - 1 - i < LAST); bin++) {
+            bins->count[of_row[bin]]++;
+            bins->sum[of_row[bin]] += value;
+        }
+        bins->total += value;
+    }
+}
+
+static void add_place(place_sums *place, const row_bins *bins, double count, double sum)
+{
+    if (count == 0 || count == bins->all)
+        return;
+    double difference = sum / count - (bins->total - sum) / (bins->all - count);
+    place->rows++;
+    place->sum += difference;
+    place->squares += difference * difference;
+}
+
+/* Lanes of 2, 4, ... are bins of LANES taken together. */
+static void add_places(place_sums *places, const row_bins *bins)
+{
+    for (size_t lanes = 2; lanes <= LANES; lanes *= 2)
+        for (size_t lane = 0; lane < lanes; lane++) {
+            double count = 0, sum = 0;
+            for (size_t bin = lane; bin < LANES; bin += lanes) {
+                count += bins->count[bin];
+                sum += bins->sum[bin];
+            }
+            add_place(places++, bins, count, sum);
+        }
+    for (size_t bin = LANES; bin < LANES + LAST + EIGHTHS; bin++)
+        add_place(places++, bins, bins->count[bin], bins->sum[bin]);
+}
+
+/* The mean of a row's errors away from zero. Rounded to nearest they are as often inwards as outwards;
+ * a type of 24 bits or more has errors of the sums beside them. */
+static void add_outward(place_sums *outward, const metrics_row *row, const void *y)
+{
+    type_format format = format_of(row->storage);
+    double sum = 0;
+    if (row->storage != LN_BF16 && row->storage != LN_F16)
+        return;
+    for (size_t i = 0; i < row->hidden; i++) {
+        double exact = row->answer->exact[i];
+        sum +=
+            copysign(1, exact) * error_of(row, i, load(row->storage, y, i)) / ulp_in(format, exact);
+    }
+    sum /= (double)row->hidden;
+    outward->rows++;
+    outward->sum += sum;
+    outward->squares += sum * sum;
+}
+
+bool position_add(position_errors *errors, const metrics_row *row, const double *x, const void *y)
+{
+    row_bins bins;
+    if (row->hidden < LEAST_HIDDEN || !isfinite(row->answer->facts.rstd) ||
+        !(row->answer->max_xhat > 0))
+        return true;
+    if (row->hidden > errors->room) {
+        double *grown = realloc(errors->left, row->hidden * sizeof *grown);
+        if (!grown)
+            return false;
+        errors->left = grown;
+        errors->room = row->hidden;
+    }
+    if (!take_out_shared(errors, row, x, y))
+        return true;
+    add_outward(&errors->outward, row, y);
+    fill_bins(errors->left, row->hidden, false, &bins);
+    add_places(errors->signed_sums, &bins);
+    fill_bins(errors->left, row->hidden, true, &bins);
+    add_places(errors->absolute_sums, &bins);
+    return true;
+}
+
+static void name_place(size_t place, char where[40])
+{
+    if (place >= LANE_GROUPS + LAST) {
+        snprintf(where, 40, "eighth %zu of %d", place - LANE_GROUPS - LAST + 1, EIGHTHS);
+        return;
+    }
+    if (place >= LANE_GROUPS) {
+        size_t before = place - LANE_GROUPS;
+        if (before == 0)
+            snprintf(where, 40, "last element");
+        else
+            snprintf(where, 40, "last element but %zu", before);
+        return;
+    }
+    unsigned lanes = 2, lane = (unsigned)place;
+    for (; lane >= lanes; lanes *= 2)
+        lane -= lanes;
+    snprintf(where, 40, "lane %u of %u", lane, lanes);
+}
+
+/* Truncation is off by half an ulp on average; a quarter is told from rounding by steps. */
+bool position_truncates(const position_errors *errors, double *outward)
+{
+    const place_sums *sums = &errors->outward;
+    double n = sums->rows, deviation;
+    *outward = sums->sum / n;
+    deviation = sqrt(fmax(0, sums->squares / n - *outward * *outward) * n / (n - 1));
+    return n >= LEAST_ROWS && fabs(*outward) > 0.25 &&
+           fabs(*outward) * sqrt(n) > beyond_chance * deviation;
+}
+
+bool position_differs(const position_errors *errors, position_finding *found)
+{
+    *found = (position_finding){{0}, 0};
+    for (size_t i = 0; i < 2 * GROUPS; i++) {
+        const place_sums *place =
+            i < GROUPS ? &errors->signed_sums[i] : &errors->absolute_sums[i - GROUPS];
+        double n = place->rows, mean = place->sum / n;
+        double deviation = sqrt(fmax(0, place->squares / n - mean * mean) * n / (n - 1));
+        if (n < LEAST_ROWS || !(fabs(mean) > 1) || !(fabs(mean) > fabs(found->difference)) ||
+            !(fabs(mean) * sqrt(n) > beyond_chance * deviation))
+            continue;
+        found->difference = mean;
+        name_place(i % GROUPS, found->where);
+    }
+    return found->difference != 0;
+}

@@ -1,0 +1,173 @@
+#include "judge/row_limits.h"
+#include "exact/scale.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+struct limits_maker {
+    textbook *book;
+};
+
+limits_maker *limits_maker_create(void)
+{
+    limits_maker *maker = calloc(1, sizeof *maker);
+    if (maker && !(maker->book = textbook_create())) {
+        free(maker);
+        return NULL;
+    }
+    return maker;
+}
+
+void limits_maker_destroy(limits_maker *maker)
+{
+    if (maker)
+        textbook_destroy(maker->book);
+    free(maker);
+}
+
+bool limits_of_row(limits_maker *maker, const order_question *asked, const metrics_row *row,
+                   const double *x, row_limits *limits)
+{
+    static const double rare = 1e-9;
+    const ln_row_facts *facts = &row->answer->facts;
+    order_question probable = *asked, certain = *asked;
+    certain.chance = 0;
+    probable.chance = rare;
+    limits->order = any_order(&certain, facts);
+    order_answer likely = any_order(&probable, facts);
+    limits->order_ulp = ln_bound_row_ulp(&limits->order.bound, row);
+    limits->likely_ulp = ln_bound_row_ulp(&likely.bound, row);
+    if (!textbook_row(maker->book, row, x, asked->accumulator, &limits->textbook))
+        return false;
+    textbook_errors most = textbook_limits(&limits->textbook);
+    /* The ways of the textbook do not flush. */
+    if (asked->flushes)
+        most = (textbook_errors){INFINITY, INFINITY, INFINITY, most.undefined};
+    limits->row_ulp = fmin(limits->order_ulp, most.row_ulp);
+    limits->mean = fmin(limits->order.mean, most.mean);
+    limits->rstd = fmin(limits->order.rstd, most.rstd);
+    return true;
+}
+
+bool limits_tell(const row_limits *limits)
+{
+    return isfinite(limits->row_ulp);
+}
+
+/* ---- the nearest convention ---- */
+
+/* Another way to read the same row: a factor and what is subtracted. */
+typedef struct row_reading {
+    const char *name;
+    double mean, rstd, quotient;
+    bool shifted_gamma; /* gamma1 is read as gamma, or gamma as gamma1 */
+} row_reading;
+
+enum { MOST_READINGS = 8 };
+
+static double rstd_with(double var, ln_eps_place place, double eps)
+{
+    return place == LN_EPS_VAR ? 1 / sqrt(var + eps)
+                               : 1 / (sqrt(var) + (place == LN_EPS_STD ? eps : 0));
+}
+
+static size_t other_readings(const metrics_row *row, row_reading readings[MOST_READINGS])
+{
+    static const char *const places[] = {"no eps", "eps in the variance", "eps on the std",
+                                         "eps on the quotient"};
+    const ln_convention *own = row->convention;
+    const ln_row_facts *facts = &row->answer->facts;
+    double n = (double)row->hidden, mean = facts->mean;
+    double biased = facts->var, var = biased * n / (n - own->ddof);
+    double other = biased * n / (n - (1 - own->ddof));
+    double q = own->eps_place == LN_EPS_QUOTIENT ? own->eps : 0;
+    size_t count = 0;
+    readings[count++] = (row_reading){own->ddof ? "ddof=0" : "ddof=1", mean,
+                                      rstd_with(other, own->eps_place, own->eps), q, false};
+    readings[count++] = (row_reading){
+        "RMSNorm", 0,
+        rstd_with((biased + mean * mean) * n / (n - own->ddof), own->eps_place, own->eps), q,
+        false};
+    for (ln_eps_place place = LN_EPS_NONE; place <= LN_EPS_QUOTIENT; place++)
+        if (place != own->eps_place && own->eps_place != LN_EPS_NONE)
+            readings[count++] = (row_reading){places[place], mean, rstd_with(var, place, own->eps),
+                                              place == LN_EPS_QUOTIENT ? own->eps : 0, false};
+    if (own->affine == LN_AFFINE_VECTOR || own->affine == LN_AFFINE_GAMMA1)
+        readings[count++] =
+            (row_reading){own->affine == LN_AFFINE_VECTOR ? "affine=gamma1" : "affine=vector", mean,
+                          facts->rstd, q, true};
+    return count;
+}
+
+/* How far y lies from a reading, in row ULP. */
+static double distance_to(const row_reading *reading, const metrics_row *row, const double *x,
+                          const void *y)
+{
+    ln_affine affine = row->convention->affine;
+    type_format format = format_of(row->storage);
+    double most = 0;
+    for (size_t i = 0; i < row->hidden; i++) {
+        size_t at = affine == LN_AFFINE_SCALAR ? 0 : i;
+        double gamma = ln_has_gamma(affine) ? load(row->param, row->gamma, at) : 1;
+        double beta = ln_has_beta(affine) ? load(row->param, row->beta, at) : 0;
+        if ((affine == LN_AFFINE_GAMMA1) != reading->shifted_gamma)
+            gamma += 1;
+        double value = gamma * ((x[i] - reading->mean) * reading->rstd + reading->quotient) + beta;
+        most = fmax(most,
+                    fabs(load(row->storage, y, i) - value) / ulp_in(format, element_scale(row, i)));
+    }
+    return most;
+}
+
+/* The reading that a row which is off by more than it may be lies nearest to, four times as near as
+ * to its own; NULL: there is none. */
+static const char *nearest_reading(const metrics_row *row, const double *x, const void *y,
+                                   double own)
+{
+    row_reading readings[MOST_READINGS];
+    size_t count = other_readings(row, readings);
+    const char *name = NULL;
+    double nearest = own / 4;
+    for (size_t i = 0; i < count; i++) {
+        double distance = distance_to(&readings[i], row, x, y);
+        if (distance < nearest) {
+            nearest = distance;
+            name = readings[i].name;
+        }
+    }
+    return name;
+}
+
+/* ---- the verdict ---- */
+
+double limits_error(const metrics_row *row, const void *y)
+{
+    type_format format = format_of(row->storage);
+    double worst = 0;
+    for (size_t i = 0; i < row->hidden; i++) {
+        double value = load(row->storage, y, i);
+        if (isfinite(value) && isfinite(load(row->storage, row->answer->rounded, i)))
+            worst =
+                fmax(worst, fabs(error_of(row, i, value)) / ulp_in(format, element_scale(row, i)));
+    }
+    return worst;
+}
+
+bool limits_hold(const row_limits *limits, const metrics_row *row, const double *x, const void *y,
+                 char why[ROW_FAULT_LENGTH])
+{
+    double own = limits_error(row, y);
+    if (!limits_tell(limits) || own <= limits->row_ulp)
+        return true;
+    const char *nearer = nearest_reading(row, x, y, own);
+    if (nearer)
+        snprintf(why, ROW_FAULT_LENGTH, "nearer to %s", nearer);
+    else if (own > limits->order_ulp)
+        snprintf(why, ROW_FAULT_LENGTH,
+                 "beyond any order of summation: row ULP %.3g, at most %.3g, probably %.3g", own,
+                 limits->order_ulp, limits->likely_ulp);
+    else
+        snprintf(why, ROW_FAULT_LENGTH,
+                 "worse than every textbook kernel: row ULP %.3g, theirs at most %.3g", own,
+                 limits->textbook.row_ulp);
+    return false;
+}

@@ -1,0 +1,491 @@
+/* The five documents as tests of the certified reference, each as far as what it prints allows.
+ * docs/conventions.md tells whose LayerNorm computes what, and what each document gets wrong. */
+#include "domain/convention.h"
+#include "inputs/inputs.h"
+#include "certify/reference.h"
+#include "test.h"
+#include <math.h>
+#include <stdio.h>
+
+enum { MOST_HIDDEN = 16 };
+
+/* Half a unit of the fourth decimal: how far a number may be from its printed form. */
+static const double half_unit = 0.5e-4;
+
+/* What the tests' own double arithmetic may add: fewer than 64 roundings, on numbers near 1 (or
+ * sums of at most 8 of them), behind reference values that are correctly rounded to double. */
+static const double rounding = 64 * 0x1p-53;
+
+/* One row and what the reference says of it, with gamma 1 and beta 0 as every document has them. */
+typedef struct document_answer {
+    float rounded[MOST_HIDDEN];
+    double exact[MOST_HIDDEN];
+    ln_reference_result result;
+} document_answer;
+
+static ln_reference *reference;
+
+static int create_reference(void **state)
+{
+    (void)state;
+    reference = ln_reference_create();
+    return reference ? 0 : -1;
+}
+
+static int destroy_reference(void **state)
+{
+    (void)state;
+    ln_reference_destroy(reference);
+    return 0;
+}
+
+static void answer_convention(const ln_convention *convention, const float *x, size_t hidden,
+                              document_answer *answer)
+{
+    float gamma[MOST_HIDDEN], beta[MOST_HIDDEN] = {0};
+    assert_in_range(hidden, 1, MOST_HIDDEN);
+    for (size_t i = 0; i < hidden; i++)
+        gamma[i] = convention->affine == LN_AFFINE_GAMMA1 ? 0 : 1;
+    answer->result = (ln_reference_result){.rounded = answer->rounded, .exact = answer->exact};
+    assert_true(ln_reference_row(reference, convention, LN_F32, LN_F32, hidden, x, NULL,
+                                 ln_has_gamma(convention->affine) ? gamma : NULL,
+                                 ln_has_beta(convention->affine) ? beta : NULL, &answer->result));
+}
+
+static void answer_row(const char *name, const float *x, size_t hidden, document_answer *answer)
+{
+    ln_convention convention;
+    error err;
+    if (!convention_parse(name, &convention, &err))
+        fail_msg("%s", err.message);
+    answer_convention(&convention, x, hidden, answer);
+}
+
+static void document_row(const char *document, size_t row, size_t hidden, float *x)
+{
+    assert_true(input_rows(document, LN_F32, 0, row, 1, hidden, x, NULL));
+}
+
+static double sum_of(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum;
+}
+
+static double squares_of(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i] * values[i];
+    return sum;
+}
+
+/* ---- 003: exactly, to its printed digits ---- */
+
+/* As torch prints: four decimals. */
+static bool prints_as(const double *values, size_t count, const char *const *printed)
+{
+    char digits[32];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(digits, sizeof digits, "%.4f", values[i]);
+        if (strcmp(digits, printed[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* As NumPy prints: eight decimals without the zeros at their end. */
+static bool numpy_prints_as(const double *values, size_t count, const char *const *printed)
+{
+    char digits[32];
+    for (size_t i = 0; i < count; i++) {
+        int length = snprintf(digits, sizeof digits, "%.8f", values[i]);
+        while (digits[length - 1] == '0')
+            digits[--length] = '\0';
+        if (strcmp(digits, printed[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+static const char *const module_003[4] = {"-1.1619", "-0.3873", "0.3873", "1.1619"};
+/* What torch.nn.LayerNorm would have printed: 3 / sqrt(5) and 1 / sqrt(5), but for eps. */
+static const char *const torch_003[4] = {"-1.3416", "-0.4472", "0.4472", "1.3416"};
+static const char *const numpy_003[4] = {"-1.161885", "-0.38728833", "0.38730833", "1.161905"};
+
+static void test_003_module(void **state)
+{
+    (void)state;
+    static const char *const mean[6] = {"2.5000",  "6.5000",  "10.5000",
+                                        "14.5000", "18.5000", "22.5000"};
+    for (size_t row = 0; row < 6; row++) {
+        float x[4];
+        document_answer answer;
+        char digits[32];
+        document_row("seed-003", row, 4, x);
+        answer_row("scalar-std", x, 4, &answer);
+        assert_true(prints_as(answer.exact, 4, module_003));
+        double rounded[4] = {answer.rounded[0], answer.rounded[1], answer.rounded[2],
+                             answer.rounded[3]};
+        assert_true(prints_as(rounded, 4, module_003));
+        snprintf(digits, sizeof digits, "%.4f", (double)answer.result.mean_rounded);
+        assert_string_equal(digits, mean[row]);
+        answer_row("zscore", x, 4, &answer);
+        snprintf(digits, sizeof digits, "%.4f", 1 / answer.result.facts.rstd);
+        assert_string_equal(digits, "1.2910");
+        answer_row("torch", x, 4, &answer);
+        assert_true(prints_as(answer.exact, 4, torch_003));
+    }
+}
+
+static void test_003_numpy(void **state)
+{
+    (void)state;
+    float x[4];
+    document_answer answer;
+    document_row("seed-003", 0, 4, x);
+    answer_row("numpy-quotient", x, 4, &answer);
+    assert_true(numpy_prints_as(answer.exact, 4, numpy_003));
+    /* Its two standard deviations, printed to the last bit. */
+    answer_row("zscore", x, 4, &answer);
+    assert_true(fabs(1 / answer.result.facts.rstd / 1.2909944487358056 - 1) <= rounding);
+    answer_row("eps=0", x, 4, &answer);
+    assert_true(fabs(1 / answer.result.facts.rstd / 1.118033988749895 - 1) <= rounding);
+}
+
+/* Which conventions print these digits? Of every divisor, place of eps, form of affine and three
+ * sizes of eps, the NumPy line is its own convention's alone. The module's four decimals tell the
+ * divisor, but not where 1e-5 is added: what would be seen of that lies in the fifth. */
+static void test_003_not_others(void **state)
+{
+    (void)state;
+    static const double eps[] = {1e-5, 1e-6, 1e-3};
+    float x[4];
+    document_row("seed-003", 0, 4, x);
+    for (int ddof = 0; ddof < 2; ddof++)
+        for (int place = LN_EPS_NONE; place <= LN_EPS_QUOTIENT; place++)
+            for (int affine = LN_AFFINE_NONE; affine <= LN_AFFINE_GAMMA1; affine++)
+                for (size_t e = 0; e < (place == LN_EPS_NONE ? 1 : 3); e++) {
+                    ln_convention convention = {ddof, (ln_eps_place)place,
+                                                place == LN_EPS_NONE ? 0 : eps[e],
+                                                (ln_affine)affine};
+                    document_answer answer;
+                    answer_convention(&convention, x, 4, &answer);
+                    bool numpy = ddof == 1 && place == LN_EPS_QUOTIENT && eps[e] == 1e-5;
+                    /* 1e-3 is seen in four decimals. */
+                    bool module = ddof == 1 && (place == LN_EPS_NONE || eps[e] != 1e-3);
+                    assert_int_equal(numpy_prints_as(answer.exact, 4, numpy_003), numpy);
+                    assert_int_equal(prints_as(answer.exact, 4, module_003), module);
+                }
+}
+
+/* ---- 002: within the intervals that its printed inputs imply ---- */
+
+static const double mean_002[3] = {0.3365, -0.6630, 0.1777};
+static const double std_002[3] = {1.4087, 0.9236, 0.9019};
+static const double zscore_002[3][6] = {
+    {0.8811, 0.9648, -1.6159, -0.6911, 0.0095, 0.4516},
+    {-0.3314, -0.8956, 1.6359, -0.8417, 0.7686, -0.3357},
+    {1.0067, 0.7017, -0.3407, 0.8594, -0.8313, -1.3959},
+};
+
+typedef struct interval {
+    double low, high;
+} interval;
+
+static interval around(double middle, double radius)
+{
+    return (interval){middle - radius, middle + radius};
+}
+
+static bool meet(interval a, interval b)
+{
+    return a.low <= b.high && b.low <= a.high;
+}
+
+/* The quotient by an interval of positive numbers. */
+static interval divide(interval a, interval b)
+{
+    return (interval){a.low / (a.low < 0 ? b.low : b.high), a.high / (a.high < 0 ? b.high : b.low)};
+}
+
+/* What the row that was printed as x may have been, seen through mean, std and z-scores with this
+ * divisor. With every |delta_i| <= h: the mean moves by h at most; the std, a Euclidean norm of
+ * centred numbers over sqrt(N - ddof), by ||delta|| / sqrt(N - ddof) <= h sqrt(N / (N - ddof)); a
+ * deviation x_i - mean by h (1 - 1/N) + (N - 1) h / N. */
+typedef struct spread {
+    interval mean, std, zscore[6];
+} spread;
+
+static spread spread_of(const char *convention, const float *x)
+{
+    const double n = 6;
+    document_answer answer;
+    spread made;
+    answer_row(convention, x, 6, &answer);
+    double ddof = strcmp(convention, "zscore") == 0 ? 1 : 0;
+    double std = 1 / answer.result.facts.rstd;
+    made.mean = around(answer.result.facts.mean, half_unit);
+    made.std = around(std, half_unit * sqrt(n / (n - ddof)));
+    for (size_t i = 0; i < 6; i++)
+        made.zscore[i] =
+            divide(around(answer.exact[i] * std, 2 * half_unit * (n - 1) / n), made.std);
+    return made;
+}
+
+static void test_002_zscores(void **state)
+{
+    (void)state;
+    for (size_t row = 0; row < 3; row++) {
+        float x[6];
+        document_row("seed-002", row, 6, x);
+        spread unbiased = spread_of("zscore", x), biased = spread_of("eps=0", x);
+        assert_true(meet(unbiased.mean, around(mean_002[row], half_unit)));
+        assert_true(meet(unbiased.std, around(std_002[row], half_unit)));
+        assert_false(meet(biased.std, around(std_002[row], half_unit)));
+        for (size_t i = 0; i < 6; i++) {
+            interval printed = around(zscore_002[row][i], half_unit);
+            assert_true(meet(unbiased.zscore[i], printed));
+            assert_false(meet(biased.zscore[i], printed));
+        }
+        /* The notebook finds std 1 (divisor N - 1) of what it printed: sum z^2 = N - 1, and not N;
+         * and mean 0. */
+        double squares = squares_of(zscore_002[row], 6), sizes = 0;
+        for (size_t i = 0; i < 6; i++)
+            sizes += fabs(zscore_002[row][i]);
+        double radius = 2 * half_unit * sizes + 6 * half_unit * half_unit;
+        assert_true(fabs(squares - 5) <= radius);
+        assert_true(fabs(sum_of(zscore_002[row], 6)) <= 6 * half_unit);
+    }
+}
+
+/* Its module is torch's convention: not what the notebook computed above it, but larger by
+ * sqrt(6/5 var / (var + eps)), var unbiased in the z-scores and biased in the module. */
+static void test_002_module(void **state)
+{
+    (void)state;
+    for (size_t row = 0; row < 3; row++) {
+        float x[6];
+        document_answer module, zscore;
+        document_row("seed-002", row, 6, x);
+        answer_row("torch", x, 6, &module);
+        answer_row("zscore", x, 6, &zscore);
+        double var = module.result.facts.var;
+        double ratio = sqrt(6.0 / 5 * var / (var + 1e-5));
+        for (size_t i = 0; i < 6; i++)
+            assert_true(fabs(module.exact[i] / zscore.exact[i] / ratio - 1) <= rounding);
+        assert_true(fabs(squares_of(module.exact, 6) - 6 * var / (var + 1e-5)) <= rounding);
+        assert_true(fabs(sum_of(module.exact, 6)) <= rounding);
+        assert_true(fabs(module.exact[0] - zscore_002[row][0]) > 1e-2);
+        /* Not "between 0-1", as the notebook has it. */
+        double least = 0, most = 0;
+        for (size_t i = 0; i < 6; i++) {
+            least = fmin(least, module.exact[i]);
+            most = fmax(most, module.exact[i]);
+        }
+        assert_true(least < 0 && most > 1);
+    }
+}
+
+/* ---- 001: invariants of its printed output ---- */
+
+/* What its input's rows (randn, not printed) are taken to vary by at least: then sum y^2 =
+ * N var / (var + eps) is N less 1e-3 at most. The printed digits bear it out. */
+static const double least_var_001 = 0.04;
+
+/* Sum 0, and sum of squares N for the divisor N, as far as four decimals show them. For the divisor
+ * N - 1 it would be 3. */
+static void test_001_invariants(void **state)
+{
+    (void)state;
+    for (size_t row = 0; row < 6; row++) {
+        float x[4];
+        double y[4], sizes = 0;
+        document_row("seed-001", row, 4, x);
+        for (size_t i = 0; i < 4; i++) {
+            y[i] = round((double)x[i] * 1e4) / 1e4; /* the printed decimal, not its float */
+            sizes += fabs(y[i]);
+        }
+        double radius = 2 * half_unit * sizes + 4 * half_unit * half_unit;
+        assert_true(fabs(sum_of(y, 4)) <= 4 * half_unit);
+        interval squares = around(squares_of(y, 4), radius);
+        assert_true(meet(squares, (interval){4 * (1 - 1e-5 / least_var_001), 4}));
+        assert_false(meet(squares, around(3, 0.5)));
+    }
+}
+
+/* A normalised row is normalised to itself under its convention, and not with the divisor N - 1. A
+ * row that is printed with errors up to h has a mean within h of 0 and a std within h of its own,
+ * which is 1 but for the first eps; so (y - mean) / std is off by h + |y| h to first order (1.01
+ * takes in the second), and either eps takes away 0.5e-5 / var of it. */
+static void test_001_again(void **state)
+{
+    (void)state;
+    for (size_t row = 0; row < 6; row++) {
+        float x[4];
+        document_answer biased, unbiased;
+        document_row("seed-001", row, 4, x);
+        answer_row("tinyllm", x, 4, &biased);
+        answer_row("ddof=1,eps=1e-5@var", x, 4, &unbiased);
+        double worst = 0;
+        for (size_t i = 0; i < 4; i++) {
+            double y = (double)x[i], eps = 0.5e-5 + 0.5e-5 / least_var_001;
+            double allowed = half_unit * (1 + fabs(y)) * 1.01 + eps * fabs(y);
+            assert_true(fabs(biased.exact[i] - y) <= allowed);
+            worst = fmax(worst, fabs(unbiased.exact[i] - y) / allowed);
+        }
+        assert_true(worst > 100);
+    }
+}
+
+/* It shows that torch.nn.LayerNorm, freshly made (gamma 1, beta 0), prints the same: so it does, to
+ * the last bit, whatever the input. */
+static void test_001_same_as_torch(void **state)
+{
+    (void)state;
+    for (size_t row = 0; row < 50; row++) {
+        float x[4];
+        document_answer tinyllm, torch;
+        assert_true(input_rows("normal", LN_F32, 1, row, 1, 4, x, NULL));
+        answer_row("tinyllm", x, 4, &tinyllm);
+        answer_row("torch", x, 4, &torch);
+        assert_memory_equal(tinyllm.rounded, torch.rounded, 4 * sizeof(float));
+        assert_memory_equal(tinyllm.exact, torch.exact, 4 * sizeof(double));
+    }
+}
+
+/* ---- 000: the two rows it names, and what it claims of them ---- */
+
+static void test_000(void **state)
+{
+    (void)state;
+    static const double deviation[5] = {-2, -1, 0, 1, 2}; /* times 10, and times about 0.1 */
+    double range[2];
+    for (size_t word = 0; word < 2; word++) {
+        float x[5];
+        document_answer answer, no_bias;
+        document_row("seed-000", word, 5, x);
+        answer_row("torch", x, 5, &answer);
+        double unit = word == 0 ? 10 : 0.1, var = 2 * unit * unit;
+        /* The floats next to 1.1, 1.2, ... are off by 2^-24 at most: deviations by 2 of that, the
+         * std (0.14) by 1, and |y| < 1.42. */
+        double allowed = word == 0 ? rounding : (2 + 1.42) * 0x1p-24 / 0.14;
+        for (size_t i = 0; i < 5; i++)
+            assert_true(fabs(answer.exact[i] - deviation[i] * unit / sqrt(var + 1e-5)) <= allowed);
+        /* "Should be close to 0", and the variance is 1 but for eps. */
+        assert_true(fabs(sum_of(answer.exact, 5)) <= rounding);
+        var = answer.result.facts.var;
+        assert_true(fabs(squares_of(answer.exact, 5) / 5 - var / (var + 1e-5)) <= rounding);
+        range[word] = answer.exact[4] - answer.exact[0];
+        /* bias=False: the same without beta, which is 0. */
+        answer_row("torch-nobias", x, 5, &no_bias);
+        assert_memory_equal(answer.rounded, no_bias.rounded, 5 * sizeof(float));
+    }
+    /* "Scaled to roughly the same range": a factor of 100 before, 0.025 % now; that is what eps
+     * takes from the second word, whose var is 0.02. */
+    double left = range[1] / range[0];
+    double expected = sqrt(0.02 / (0.02 + 1e-5)) / sqrt(200 / (200 + 1e-5));
+    assert_true(fabs(left - expected) < (2 + 1.42) * 0x1p-24 / 0.14);
+    assert_true(1 - left > 2.4e-4 && 1 - left < 2.6e-4);
+}
+
+/* A constant row: with eps 0, as the document says, a division by zero, and no crash. */
+static void test_000_why_eps(void **state)
+{
+    (void)state;
+    const float x[5] = {3, 3, 3, 3, 3};
+    document_answer answer;
+    answer_row("torch", x, 5, &answer);
+    assert_true(answer.rounded[0] == 0 && answer.rounded[4] == 0);
+    answer_row("eps=0,affine=vector", x, 5, &answer);
+    assert_true(isnan(answer.rounded[0]) && isnan(answer.rounded[4]));
+}
+
+/* ---- 004: its shape, its two eps side by side, its tolerance ---- */
+
+enum { BATCH_004 = 5, LENGTH_004 = 10, HIDDEN_004 = 8, ROWS_004 = BATCH_004 * LENGTH_004 };
+
+/* numpy.allclose(a, b, atol=1e-3): |a - b| <= atol + rtol |b|, with rtol 1e-5 by default. */
+static bool all_close(const double *a, const double *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(fabs(a[i] - b[i]) <= 1e-3 + 1e-5 * fabs(b[i])))
+            return false;
+    return true;
+}
+
+/* Whether a (5, 10, 8) tensor of N(0,1) times scale passes for the same under both conventions, row
+ * by row. Its own tensor is torch's manual_seed(0), which it does not print. */
+static size_t rows_close(const char *a, const char *b, float scale)
+{
+    size_t close = 0;
+    for (size_t row = 0; row < ROWS_004; row++) {
+        float x[HIDDEN_004];
+        document_answer answers[2];
+        assert_true(input_rows("normal", LN_F32, 4, row, 1, HIDDEN_004, x, NULL));
+        for (size_t i = 0; i < HIDDEN_004; i++)
+            x[i] *= scale;
+        answer_row(a, x, HIDDEN_004, &answers[0]);
+        answer_row(b, x, HIDDEN_004, &answers[1]);
+        close += all_close(answers[0].exact, answers[1].exact, HIDDEN_004);
+    }
+    return close;
+}
+
+/* Its tolerance cannot tell 1e-5 from 1e-6, nor either from its own formula with eps on the std,
+ * nor from no eps, on rows with var near 1; the divisor alone it would tell. At var 1e-4 it tells
+ * all of them. */
+static void test_004_tolerance(void **state)
+{
+    (void)state;
+    static const char *const alike[] = {"manual-1e-6", "formula-std", "eps=0,affine=vector"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(rows_close("torch", alike[i], 1), ROWS_004);
+        assert_int_equal(rows_close("torch", alike[i], 0.01F), 0);
+    }
+    assert_int_equal(rows_close("torch", "ddof=1,eps=1e-5@var,affine=vector", 1), 0);
+}
+
+/* nn.LayerNorm's 1e-5 beside the manual 1e-6: the ratio of the outputs is known, and so is what the
+ * document checks of the first: mean 0 and (biased) variance 1, to 1e-3. */
+static void test_004_two_eps(void **state)
+{
+    (void)state;
+    for (size_t row = 0; row < ROWS_004; row++) {
+        float x[HIDDEN_004];
+        document_answer torch, manual;
+        assert_true(input_rows("normal", LN_F32, 4, row, 1, HIDDEN_004, x, NULL));
+        answer_row("torch", x, HIDDEN_004, &torch);
+        answer_row("manual-1e-6", x, HIDDEN_004, &manual);
+        double var = torch.result.facts.var;
+        double ratio = sqrt((var + 1e-6) / (var + 1e-5));
+        for (size_t i = 0; i < HIDDEN_004; i++)
+            assert_true(fabs(torch.exact[i] / manual.exact[i] / ratio - 1) <= rounding);
+        assert_true(fabs(sum_of(torch.exact, HIDDEN_004) / HIDDEN_004) <= 1e-3);
+        double found = squares_of(torch.exact, HIDDEN_004) / HIDDEN_004;
+        assert_true(fabs(found - var / (var + 1e-5)) <= rounding);
+        assert_true(fabs(found - 1) <= 1e-3);
+        assert_memory_not_equal(torch.rounded, manual.rounded, sizeof x);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_003_module),
+        cmocka_unit_test(test_003_numpy),
+        cmocka_unit_test(test_003_not_others),
+        cmocka_unit_test(test_002_zscores),
+        cmocka_unit_test(test_002_module),
+        cmocka_unit_test(test_001_invariants),
+        cmocka_unit_test(test_001_again),
+        cmocka_unit_test(test_001_same_as_torch),
+        cmocka_unit_test(test_000),
+        cmocka_unit_test(test_000_why_eps),
+        cmocka_unit_test(test_004_tolerance),
+        cmocka_unit_test(test_004_two_eps),
+    };
+    return cmocka_run_group_tests(tests, create_reference, destroy_reference);
+}

@@ -1,0 +1,255 @@
+/* The audit of the certified reference on everything: every input family of lnbench, what hunts
+ * found, and the audit's own kinds of rows, in all types, under all presets and random conventions.
+ *
+ *     whole_audit [--elements N] [--seed S]      exit 0: every element and row is right
+ *
+ * Kinds take turns, and types within a kind, so that any few thousand rows hold all of them.
+ */
+#include "audit_run.h"
+#include "inputs/inputs.h"
+#include "inputs/worst.h"
+#include "base/seconds.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_WRONG = 5, KINDS_MOST = 96, TYPES = 4 };
+
+/* What hunts found of one type, of the hidden size that most of it has. */
+typedef struct hunt_finds {
+    size_t hidden, rows;
+    void *x;
+} hunt_finds;
+
+typedef struct whole_audit {
+    audit_run *run;
+    const input_family *families;
+    size_t family_count;
+    hunt_finds finds[TYPES];
+    const char *names[KINDS_MOST];
+    char drawn[AUDIT_KINDS][32]; /* the names of the audit's own kinds */
+    unsigned kinds;
+    bool seen[KINDS_MOST][TYPES][AUDIT_PRESETS];
+    unsigned long long state;
+    uint64_t seed;
+} whole_audit;
+
+static bool load_finds(whole_audit *audit, error *err)
+{
+    worst_shapes shapes;
+    if (!worst_input_shapes(&shapes, err))
+        return false;
+    bool fine = true;
+    for (size_t i = 0; i < shapes.count; i++) {
+        const worst_shape *shape = &shapes.shapes[i];
+        hunt_finds *of_type = &audit->finds[shape->type];
+        if (shape->hidden <= AUDIT_MAX_HIDDEN && shape->rows > of_type->rows)
+            *of_type = (hunt_finds){shape->hidden, shape->rows, NULL};
+    }
+    for (unsigned type = 0; fine && type < TYPES; type++) {
+        hunt_finds *of_type = &audit->finds[type];
+        of_type->x = malloc(of_type->rows * of_type->hidden * dtype_size((ln_type)type) + 1);
+        fine = of_type->x != NULL || fail_memory(err, "finds");
+        if (fine && of_type->rows > 0)
+            fine =
+                worst_input_rows((ln_type)type, 0, of_type->rows, of_type->hidden, of_type->x, err);
+    }
+    worst_shapes_free(&shapes);
+    return fine;
+}
+
+/* The families, then the finds, then the audit's own kinds. */
+static bool name_kinds(whole_audit *audit, error *err)
+{
+    audit->families = input_families(&audit->family_count);
+    audit->kinds = (unsigned)audit->family_count + 1 + AUDIT_KINDS;
+    if (audit->kinds > KINDS_MOST)
+        return fail(err, EXIT_CODE_USAGE, "more than %d kinds of rows", KINDS_MOST);
+    for (size_t i = 0; i < audit->family_count; i++)
+        audit->names[i] = audit->families[i].name;
+    audit->names[audit->family_count] = WORST_INPUT;
+    for (size_t i = 0; i < AUDIT_KINDS; i++) {
+        snprintf(audit->drawn[i], sizeof audit->drawn[i], "drawn %s", audit_kind_names[i]);
+        audit->names[audit->family_count + 1 + i] = audit->drawn[i];
+    }
+    return true;
+}
+
+static unsigned below(whole_audit *audit, size_t count)
+{
+    return (unsigned)(audit_random(&audit->state) % count);
+}
+
+/* Families that hurt without eps are audited so half of the time, by which the ties are reached. */
+static void choose_convention(whole_audit *audit, const input_family *family, audit_row *row)
+{
+    row->convention = audit_convention_draw(&audit->state);
+    if (family && family->without_eps && below(audit, 2)) {
+        row->convention.eps_place = LN_EPS_NONE;
+        row->convention.eps = 0;
+    }
+}
+
+static bool take_family(whole_audit *audit, const input_family *family, audit_row *row, error *err)
+{
+    uint64_t seed = audit->seed + below(audit, 8);
+    row->hidden = 2 + below(audit, AUDIT_MAX_HIDDEN - 1);
+    row->hidden -= family->without_eps && row->hidden % 2; /* ties are of even rows */
+    choose_convention(audit, family, row);
+    return input_rows(family->name, row->storage, seed, below(audit, 64), 1, row->hidden, &row->x,
+                      err) &&
+           input_parameters(family->name, &row->convention, row->param, seed, row->hidden,
+                            &row->gamma, &row->beta, err);
+}
+
+/* A find of the type; where there is none, a normal row. */
+static bool take_find(whole_audit *audit, audit_row *row, error *err)
+{
+    const hunt_finds *finds = &audit->finds[row->storage];
+    if (finds->rows == 0)
+        return take_family(audit, &audit->families[0], row, err);
+    size_t bytes = finds->hidden * dtype_size(row->storage);
+    row->hidden = finds->hidden;
+    choose_convention(audit, NULL, row);
+    memcpy(&row->x, (char *)finds->x + below(audit, finds->rows) * bytes, bytes);
+    return input_parameters("normal", &row->convention, row->param, audit->seed, row->hidden,
+                            &row->gamma, &row->beta, err);
+}
+
+static bool is_preset(const ln_convention *convention, size_t preset)
+{
+    const ln_convention *other = &audit_presets[preset];
+    return convention->ddof == other->ddof && convention->eps_place == other->eps_place &&
+           convention->eps == other->eps && convention->affine == other->affine;
+}
+
+static void note_preset(whole_audit *audit, unsigned kind)
+{
+    const audit_row *row = audit_run_row(audit->run);
+    for (size_t i = 0; i < AUDIT_PRESETS; i++)
+        audit->seen[kind][row->storage][i] |= is_preset(&row->convention, i);
+}
+
+static void print_coverage(const whole_audit *audit)
+{
+    size_t seen = 0;
+    for (unsigned kind = 0; kind < audit->kinds; kind++)
+        for (unsigned type = 0; type < TYPES; type++)
+            for (size_t i = 0; i < AUDIT_PRESETS; i++)
+                seen += audit->seen[kind][type][i];
+    printf("of %u kinds of rows (%zu of them input families) in %d types under %d presets: %zu of "
+           "%u combinations\n",
+           audit->kinds, audit->family_count, TYPES, AUDIT_PRESETS, seen,
+           audit->kinds * TYPES * AUDIT_PRESETS);
+}
+
+static bool take_row(whole_audit *audit, uint64_t number, error *err)
+{
+    audit_row *row = audit_run_row(audit->run);
+    unsigned kind = (unsigned)(number % audit->kinds);
+    row->storage = (ln_type)((number / audit->kinds) % TYPES);
+    row->param = below(audit, 3) == 0 ? (ln_type)below(audit, TYPES) : row->storage;
+    row->has_residual = false;
+    bool fine = true;
+    if (kind < audit->family_count)
+        fine = take_family(audit, &audit->families[kind], row, err);
+    else if (kind == audit->family_count)
+        fine = take_find(audit, row, err);
+    else
+        audit_row_draw(row, kind - (unsigned)audit->family_count - 1, &audit->state);
+    note_preset(audit, kind);
+    return fine && (audit_run_take(audit->run, kind) || fail_memory(err, "the audit"));
+}
+
+/* One long sum: of numbers of both signs, and of one. */
+static bool take_long(whole_audit *audit, ln_type type, const char *input, size_t hidden,
+                      error *err)
+{
+    enum { SAMPLES = 2000 };
+    audit_long_row row = {.name = input,
+                          .convention = audit_presets[below(audit, 2)], /* torch's */
+                          .storage = type,
+                          .param = type,
+                          .hidden = hidden};
+    size_t bytes = hidden * dtype_size(type);
+    char *room = malloc(3 * bytes);
+    bool fine = room != NULL || fail_memory(err, "a long row");
+    if (fine) {
+        row.x = room;
+        row.gamma = room + bytes;
+        row.beta = room + 2 * bytes;
+        fine = input_rows(input, type, audit->seed, 0, 1, hidden, room, err) &&
+               input_parameters(input, &row.convention, type, audit->seed, hidden, room + bytes,
+                                room + 2 * bytes, err) &&
+               (audit_run_take_long(audit->run, &row, SAMPLES) || fail_memory(err, "the audit"));
+    }
+    free(room);
+    return fine;
+}
+
+/* Sums of as many elements as are audited, up to 1e7. */
+static bool take_long_rows(whole_audit *audit, uint64_t elements, error *err)
+{
+    size_t hidden = elements < 10000000 ? (size_t)elements + 1 : 10000000;
+    bool fine = true;
+    for (unsigned type = 0; fine && type < TYPES; type++)
+        fine = take_long(audit, (ln_type)type, "normal", hidden, err) &&
+               take_long(audit, (ln_type)type, "positive", hidden, err);
+    return fine;
+}
+
+static bool run_audit(whole_audit *audit, uint64_t elements, error *err)
+{
+    double start = seconds_now();
+    bool fine = name_kinds(audit, err) && load_finds(audit, err);
+    audit->run = fine ? audit_run_create(audit->names, audit->kinds) : NULL;
+    fine = fine && (audit->run || fail_memory(err, "the audit"));
+    fine = fine && take_long_rows(audit, elements, err);
+    for (uint64_t i = 0; fine && audit_run_totals(audit->run).elements < elements; i++)
+        fine = take_row(audit, i, err);
+    if (fine) {
+        printf("seed %" PRIu64 "\n", audit->seed);
+        print_coverage(audit);
+        audit_run_print(audit->run, seconds_now() - start);
+    }
+    return fine;
+}
+
+static bool read_count(const char *text, uint64_t *value)
+{
+    char *end;
+    *value = strtoull(text, &end, 10);
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0';
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t elements = 100000, seed = 1;
+    bool fine = argc % 2 == 1;
+    for (int i = 1; fine && i < argc; i += 2)
+        fine = (strcmp(argv[i], "--elements") == 0 && read_count(argv[i + 1], &elements)) ||
+               (strcmp(argv[i], "--seed") == 0 && read_count(argv[i + 1], &seed));
+    if (!fine) {
+        fprintf(stderr, "usage: whole_audit [--elements N] [--seed S]\n");
+        return EXIT_CODE_USAGE;
+    }
+    whole_audit *audit = calloc(1, sizeof *audit);
+    error err = {0};
+    fine = audit != NULL || fail_memory(&err, "the audit");
+    if (fine) {
+        audit->seed = seed;
+        audit->state = seed;
+        fine = run_audit(audit, elements, &err);
+    }
+    int code = !fine ? (int)err.code : audit_run_totals(audit->run).wrong > 0 ? EXIT_WRONG : 0;
+    if (!fine)
+        fprintf(stderr, "whole_audit: %s\n", err.message);
+    for (unsigned type = 0; audit && type < TYPES; type++)
+        free(audit->finds[type].x);
+    if (audit)
+        audit_run_destroy(audit->run);
+    free(audit);
+    return code;
+}

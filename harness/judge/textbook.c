@@ -1,0 +1,315 @@
+/* The error of a way is that of its mean and rstd, dm and dr, as they come out at element i,
+ *     gamma_i (xhat_i dr - r' dm) / ulp(scale_i),
+ * of which the largest is at most |dr| max_i |gamma_i xhat_i| / ulp_i + |r' dm| max_i |gamma_i| /
+ * ulp_i: so a way costs two sums and no look at each element. What the rest rounds is measured on
+ * one way, with (x - mean) rstd gamma + beta and with both folded into x s + t.
+ *
+ * One order may be right by luck where the next one is not: 0.1 added up in lanes of powers of two,
+ * or sums of squares whose last roundings cancel. So each way is given what N independent roundings
+ * and the last few cost in any order: (4 + sqrt(N)) u |mean| of the mean; of m2,
+ * u N (4 var + (4 + sqrt(N)) mean^2) for the sum of squares less the square of the mean, 4 u N
+ * sqrt(var (var + mean^2)) for running means (Chan, Golub, LeVeque 1983), 4 u N var + N dm^2 for two
+ * passes; and of each square what underflow takes. Where m2 may be negative by that, or squares of
+ * twice the largest element may overflow in a sum (of x less a pivot, say), or var and eps are
+ * subnormal (estimates of a root take that for 0), nothing is known of the row. */
+#include "judge/textbook.h"
+#include "judge/any_order.h"
+#include "exact/scale.h"
+#include <stdlib.h>
+
+struct textbook {
+    double *terms; /* of a sum */
+    size_t room;
+};
+
+textbook *textbook_create(void)
+{
+    return calloc(1, sizeof(textbook));
+}
+
+void textbook_destroy(textbook *book)
+{
+    if (book)
+        free(book->terms);
+    free(book);
+}
+
+/* One operation's result in the accumulator's type. Two roundings are one here: 53 >= 2 p + 2
+ * (Figueroa 1995). */
+static inline double rounded(ln_type type, double value)
+{
+    double room;
+    if (type == LN_F32)
+        return (double)(float)value;
+    if (type == LN_F64 || !isfinite(value))
+        return value;
+    uint16_t bits = storage_round(type, value, 0);
+    memcpy(&room, &bits, sizeof bits);
+    return storage_load(type, &room, 0);
+}
+
+/* ---- orders ---- */
+
+/* terms[0], terms[step], ... below count, in one chain. */
+static double chain(ln_type type, const double *terms, size_t count, size_t step)
+{
+    double sum = 0;
+    if (type == LN_F32) {
+        float single = 0;
+        for (size_t i = 0; i < count; i += step)
+            single += (float)terms[i];
+        return (double)single;
+    }
+    for (size_t i = 0; i < count; i += step)
+        sum = rounded(type, sum + terms[i]);
+    return sum;
+}
+
+static double backwards(ln_type type, const double *terms, size_t count)
+{
+    double sum = 0;
+    for (size_t i = count; i > 0; i--)
+        sum = rounded(type, sum + terms[i - 1]);
+    return sum;
+}
+
+static double in_lanes(ln_type type, const double *terms, size_t count, size_t lanes)
+{
+    double sum = 0;
+    for (size_t lane = 0; lane < lanes && lane < count; lane++)
+        sum = rounded(type, sum + chain(type, terms + lane, count - lane, lanes));
+    return sum;
+}
+
+static double pairwise(ln_type type, const double *terms, size_t count)
+{
+    enum { LEAF = 8 };
+    if (count <= LEAF)
+        return chain(type, terms, count, 1);
+    return rounded(type, pairwise(type, terms, count / 2) +
+                             pairwise(type, terms + count / 2, count - count / 2));
+}
+
+enum { ORDERS = 6 };
+
+static const textbook_errors nothing_known = {INFINITY, INFINITY, INFINITY, false};
+
+static double add_up(ln_type type, const double *terms, size_t count, int order)
+{
+    switch (order) {
+    case 0:
+        return chain(type, terms, count, 1);
+    case 1:
+        return backwards(type, terms, count);
+    case 2:
+        return in_lanes(type, terms, count, 4);
+    case 3:
+        return in_lanes(type, terms, count, 16);
+    case 4:
+        return in_lanes(type, terms, count, 64);
+    default:
+        return pairwise(type, terms, count);
+    }
+}
+
+/* ---- formulas ---- */
+
+/* A row's mean and sum of squared deviations as a way finds them. */
+typedef struct moments {
+    double mean, m2;
+} moments;
+
+static moments running(ln_type type, const double *x, size_t count)
+{
+    moments found = {0, 0};
+    for (size_t i = 0; i < count; i++) {
+        double before = rounded(type, x[i] - found.mean);
+        found.mean =
+            rounded(type, found.mean + rounded(type, before / rounded(type, (double)(i + 1))));
+        double after = rounded(type, x[i] - found.mean);
+        found.m2 = rounded(type, found.m2 + rounded(type, before * after));
+    }
+    return found;
+}
+
+/* The largest power of two of a type. */
+static double largest_power(ln_type type)
+{
+    return type == LN_F64 ? 0x1p1023 : type == LN_F16 ? 0x1p15 : 0x1p127;
+}
+
+static double rstd_of(ln_type type, const metrics_row *row, double m2)
+{
+    const ln_convention *convention = row->convention;
+    double count = rounded(type, (double)row->hidden - convention->ddof);
+    double eps = rounded(type, convention->eps), var = rounded(type, m2 / count);
+    if (convention->eps_place == LN_EPS_VAR)
+        var = rounded(type, var + eps);
+    double std = rounded(type, sqrt(var));
+    if (convention->eps_place == LN_EPS_STD)
+        std = rounded(type, std + eps);
+    return rounded(type, 1 / std);
+}
+
+/* ---- errors ---- */
+
+/* The largest |gamma_i xhat_i| and |gamma_i| in ulps of element i. */
+typedef struct row_leverage {
+    double deviation, offset;
+} row_leverage;
+
+static row_leverage leverage_of(const metrics_row *row, const double *x)
+{
+    const ln_row_facts *facts = &row->answer->facts;
+    type_format format = format_of(row->storage);
+    row_leverage most = {0, 0};
+    for (size_t i = 0; i < row->hidden; i++) {
+        double gamma = gamma_size(row, i) / ulp_in(format, element_scale(row, i));
+        most.deviation = fmax(most.deviation, gamma * fabs(x[i] - facts->mean) * facts->rstd);
+        most.offset = fmax(most.offset, gamma);
+    }
+    return most;
+}
+
+/* A way whose m2 may as well have come out `off` lower or higher, and whose mean is given two ULP
+ * more: an order that happens to be right here says nothing of the next one. */
+static void take_way(ln_type type, const metrics_row *row, const row_leverage *most,
+                     const moments *way, double off, textbook_errors *worst)
+{
+    const ln_row_facts *facts = &row->answer->facts;
+    double low = rstd_of(type, row, way->m2 + off), high = rstd_of(type, row, way->m2 - off);
+    double n = (double)row->hidden;
+    double dm =
+        fabs(way->mean - facts->mean) + (4 + sqrt(n)) * unit_roundoff(type) * fabs(facts->mean);
+    off += n * ln_ulp(type, 0);
+    double dr = fmax(fabs(low / facts->rstd - 1), fabs(high / facts->rstd - 1));
+    double error = dr * most->deviation + high * dm * most->offset;
+    if (!isfinite(error) || !isfinite(low)) {
+        *worst = nothing_known;
+        return;
+    }
+    worst->row_ulp = fmax(worst->row_ulp, error);
+    worst->mean = fmax(worst->mean, dm);
+    worst->rstd = fmax(worst->rstd, dr);
+}
+
+/* What rounding behind the sums costs: mean and rstd as two passes in one chain give them. */
+static double error_of_rest(ln_type type, const metrics_row *row, const double *x,
+                            const moments *way)
+{
+    type_format format = format_of(row->storage);
+    ln_affine affine = row->convention->affine;
+    double rstd = rstd_of(type, row, way->m2), worst = 0;
+    double q = row->convention->eps_place == LN_EPS_QUOTIENT ? row->convention->eps : 0;
+    for (size_t i = 0; i < row->hidden; i++) {
+        size_t at = affine == LN_AFFINE_SCALAR ? 0 : i;
+        double gamma = ln_has_gamma(affine) ? load(row->param, row->gamma, at) : 1;
+        double beta = ln_has_beta(affine) ? load(row->param, row->beta, at) : 0;
+        if (affine == LN_AFFINE_GAMMA1)
+            gamma = rounded(type, 1 + gamma);
+        double xhat = rounded(type, rounded(type, rounded(type, x[i] - way->mean) * rstd) + q);
+        double direct = rounded(type, rounded(type, xhat * gamma) + beta);
+        double s = rounded(type, rstd * gamma);
+        double t = rounded(type, rounded(type, beta + rounded(type, q * gamma)) -
+                                     rounded(type, way->mean * s));
+        double folded = rounded(type, rounded(type, x[i] * s) + t);
+        double most = fmax(fabs(error_of(row, i, direct)), fabs(error_of(row, i, folded)));
+        worst = fmax(worst, most / ulp_in(format, element_scale(row, i)));
+        if (isnan(most) && isfinite(load(row->storage, row->answer->rounded, i)))
+            return INFINITY;
+    }
+    return worst + 0.5; /* the storage type's own rounding */
+}
+
+/* Bits from the first to the last that is set. */
+static int significant_bits(double value)
+{
+    int exponent, bits = 0;
+    double left = frexp(fabs(value), &exponent);
+    for (; left != 0; left = 2 * left - floor(2 * left))
+        bits++;
+    return bits;
+}
+
+/* Whether every way finds equal elements equal, so that 0 / 0 is what comes out: all sums of N
+ * elements and of N squares are exact. */
+static bool is_surely_undefined(ln_type type, double element, size_t hidden)
+{
+    double most = ceil(log2((double)hidden)), precision = -log2(unit_roundoff(type));
+    double square = element * element;
+    return significant_bits(element) + most <= precision &&
+           2 * significant_bits(element) + most <= precision &&
+           (element == 0 || square > ln_ulp(type, 0)) &&
+           16 * square * (double)hidden < largest_power(type);
+}
+
+/* Both formulas with sums in one order; `way` is left as two passes find it. */
+static void take_order(textbook *book, ln_type type, const metrics_row *row, const double *x,
+                       int order, const row_leverage *most, moments *way, textbook_errors *worst)
+{
+    const ln_row_facts *facts = &row->answer->facts;
+    size_t hidden = row->hidden;
+    double unit = unit_roundoff(type), n = (double)hidden, mean = facts->mean;
+    double sum = add_up(type, x, hidden, order);
+    way->mean = rounded(type, sum / rounded(type, (double)hidden));
+    for (size_t i = 0; i < hidden; i++)
+        book->terms[i] = rounded(type, x[i] * x[i]);
+    way->m2 =
+        rounded(type, add_up(type, book->terms, hidden, order) - rounded(type, sum * way->mean));
+    take_way(type, row, most, way, unit * n * (4 * facts->var + (4 + sqrt(n)) * mean * mean),
+             worst);
+    for (size_t i = 0; i < hidden; i++) {
+        double off = rounded(type, x[i] - way->mean);
+        book->terms[i] = rounded(type, off * off);
+    }
+    way->m2 = add_up(type, book->terms, hidden, order);
+    double dm = fabs(way->mean - facts->mean) + (4 + sqrt(n)) * unit * fabs(mean);
+    take_way(type, row, most, way, 4 * unit * n * facts->var + n * dm * dm, worst);
+}
+
+bool textbook_row(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
+                  textbook_errors *worst)
+{
+    *worst = nothing_known;
+    if (!isfinite(row->answer->facts.rstd)) {
+        worst->undefined = isfinite(row->answer->facts.max_abs) && row->answer->facts.var == 0 &&
+                           is_surely_undefined(accumulator, x[0], row->hidden);
+        return true;
+    }
+    if (row->hidden > book->room) {
+        double *grown = realloc(book->terms, row->hidden * sizeof *grown);
+        if (!grown)
+            return false;
+        book->terms = grown;
+        book->room = row->hidden;
+    }
+    const ln_row_facts *facts = &row->answer->facts;
+    double n = (double)row->hidden, unit = unit_roundoff(accumulator), var = facts->var;
+    if (!(16 * n * facts->max_abs * facts->max_abs < largest_power(accumulator)) ||
+        !rstd_is_ordinary(accumulator, row->storage, facts->rstd))
+        return true;
+    row_leverage most = leverage_of(row, x);
+    moments way = running(accumulator, x, row->hidden);
+    *worst = (textbook_errors){0, 0, 0, false};
+    take_way(accumulator, row, &most, &way,
+             4 * unit * n * sqrt(var * (var + facts->mean * facts->mean)), worst);
+    double rest = 0;
+    for (int order = 0; order < ORDERS; order++) {
+        take_order(book, accumulator, row, x, order, &most, &way, worst);
+        if (order == 0)
+            rest = error_of_rest(accumulator, row, x, &way);
+    }
+    worst->row_ulp += rest;
+    /* In ULP of the root mean square and of rstd: less than that is no error. */
+    double two_ulp = 4 * unit_roundoff(accumulator);
+    worst->mean = fmax(worst->mean,
+                       two_ulp * hypot(facts->mean, sqrt(facts->var)) + n * ln_ulp(accumulator, 0));
+    worst->rstd = fmax(worst->rstd, two_ulp);
+    return true;
+}
+
+textbook_errors textbook_limits(const textbook_errors *worst)
+{
+    return (textbook_errors){4 * fmax(worst->row_ulp, 1), 4 * worst->mean, 4 * worst->rstd,
+                             worst->undefined};
+}

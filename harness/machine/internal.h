@@ -1,0 +1,38 @@
+/* What the files that gather machine facts share, and what their tests need. */
+#ifndef LNBENCH_MACHINE_INTERNAL_H
+#define LNBENCH_MACHINE_INTERNAL_H
+
+#include "machine/machine.h"
+#include <stdbool.h>
+
+/* A machine that is being read. Files are looked for under `root`, "" for the real ones. */
+typedef struct fact_gather {
+    machine_facts *machine;
+    size_t capacity;
+    const char *root;
+    unsigned cpu; /* the one we run on */
+    bool failed;  /* memory ran out */
+} fact_gather;
+
+/* As machine_read(), but from the files under a directory and for that CPU. Build and process facts
+ * are the real ones. */
+bool machine_read_under(const char *root, unsigned cpu, machine_facts *machine, error *err);
+
+/* Appends a fact; NULL and "" are "unknown". */
+void add_fact(fact_gather *gather, const char *name, const char *value);
+void add_number(fact_gather *gather, const char *name, unsigned long long value);
+
+/* The first line of a file under the root, trimmed; false where it cannot be read. */
+bool read_line(const fact_gather *gather, const char *path, char *line, size_t size);
+/* A fact that is one line of one file. */
+void add_file(fact_gather *gather, const char *name, const char *path);
+/* The value after "key:" or "key :" in a file of such lines. `of_cpu` looks only behind the line
+ * "processor : N" of the CPU we run on. */
+bool read_keyed(const fact_gather *gather, const char *path, const char *key, bool of_cpu,
+                char *value, size_t size);
+
+void gather_build(fact_gather *gather);     /* build.c: commit, compiler, flags, libraries */
+void gather_processor(fact_gather *gather); /* processor.c: model, caches, cores, frequency */
+void gather_system(fact_gather *gather);    /* system.c: kernel, memory, load, process state */
+
+#endif

@@ -1,0 +1,48 @@
+/* The context of a run: machine, build and environment, as name and value, in a fixed order. */
+#ifndef LNBENCH_MACHINE_H
+#define LNBENCH_MACHINE_H
+
+#include "domain/case.h"
+#include "domain/regime.h"
+#include <stddef.h>
+
+/* Names are snake_case keys ("cpu_model", "microcode", "l1d_bytes", "governor", ...). What cannot
+ * be read is "unknown". */
+typedef struct machine_fact {
+    char name[32];
+    char value[256];
+} machine_fact;
+
+typedef struct machine_facts {
+    machine_fact *facts;
+    size_t count;
+    size_t l1d_bytes, l2_bytes, l3_bytes; /* of the CPU we run on; 0: unknown */
+    unsigned cores;                       /* that this process may use */
+} machine_facts;
+
+bool machine_read(machine_facts *machine, error *err);
+const char *machine_fact_value(const machine_facts *machine,
+                               const char *name); /* "unknown" when absent */
+void machine_free(machine_facts *machine);
+
+/* What makes timings here untrustworthy, and how to mend it. */
+typedef enum finding_grade { FINDING_FINE, FINDING_NOTE, FINDING_WARNING } finding_grade;
+typedef struct finding {
+    finding_grade grade;
+    char what[192];
+    char remedy[256];
+} finding;
+/* Fills at most `most`, returns how many. */
+size_t machine_findings(const machine_facts *machine, finding *findings, size_t most);
+
+/* Over how many bytes timed calls go in turn: cold, at least; in place, at most. Hot: 0. */
+size_t machine_rotated_bytes(const machine_facts *machine, cache_state cache);
+
+/* The regime of a call on that machine: "L1", "L2", "L3" or "DRAM". */
+const char *machine_regime(const machine_facts *machine, size_t rows, size_t hidden, ln_type dtype);
+
+/* How many rows of this hidden make a call typical of a regime: x and y take 24 KiB (L1), half of
+ * L2, a quarter of L3, or four times L3 (DRAM). At least 1. */
+size_t machine_rows(const machine_facts *machine, regime of, size_t hidden, ln_type dtype);
+
+#endif

@@ -1,0 +1,160 @@
+/* Which kernels a plan has, and of which types. */
+#include "plan/plan.h"
+#include "domain/kernel_name.h"
+#include "base/text.h"
+#include <stdlib.h>
+#include <string.h>
+
+bool plan_takes(const kernel_entry *kernel, ln_type dtype, ln_type param)
+{
+    return kernel->facts.storage == dtype && kernel->facts.param == param;
+}
+
+size_t plan_kernels_of(const case_plan *plan, ln_type dtype, ln_type param)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->kernel_count; i++)
+        count += plan_takes(plan->kernels[i], dtype, param);
+    return count;
+}
+
+bool group_takes(const accuracy_group *group, const kernel_entry *kernel)
+{
+    bool asked = group->task.check == CHECK_ROWS || group->for_ours ||
+                 strcmp(kernel->source, "builtin") != 0 ||
+                 strncmp(kernel->facts.name, "library_", strlen("library_")) == 0;
+    return asked && plan_takes(kernel, group->dtype, group->param);
+}
+
+size_t group_kernels(const case_plan *plan, const accuracy_group *group)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->kernel_count; i++)
+        count += group_takes(group, plan->kernels[i]);
+    return count;
+}
+
+size_t group_elements(const accuracy_group *group)
+{
+    /* Each block is a judgement, which costs what some thousand elements do. */
+    return group->task.check == CHECK_ROWS ? group->rows * group->hidden
+                                           : referee_elements(&group->task);
+}
+
+static bool unknown_kernel(const char *glob, const kernel_list *kernels, error *err)
+{
+    const char *names[1024];
+    size_t count = 0;
+    for (; count < kernels->count && count < 1024; count++)
+        names[count] = kernels->kernels[count].facts.name;
+    const char *nearest = nearest_word(glob, names, count);
+    return fail(err, EXIT_CODE_USAGE, "no kernel matches '%.100s'%s%s%s: see lnbench list kernels",
+                glob, nearest ? " (did you mean '" : "", nearest ? nearest : "",
+                nearest ? "'?)" : "");
+}
+
+/* Whether an earlier line of the table stands for this one in the smaller plans: of lines that
+ * differ in unroll alone, the first is the best. */
+static bool has_better_line(const kernel_list *kernels, size_t index)
+{
+    const kernel_facts *own = &kernels->kernels[index].facts;
+    for (size_t i = 0; i < index; i++) {
+        const kernel_facts *other = &kernels->kernels[i].facts;
+        if (kernels->kernels[i].plugin == 0 && kernels->kernels[index].plugin == 0 &&
+            other->storage == own->storage && other->param == own->param &&
+            other->accumulator == own->accumulator &&
+            strcmp(other->statistics, own->statistics) == 0 &&
+            strcmp(other->apply, own->apply) == 0 && strcmp(other->schedule, own->schedule) == 0 &&
+            strcmp(other->isa, own->isa) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the request has this type: those it names; else all in the full plan, and f32 in the
+ * smaller ones, where a kernel that is named in full, or brought in a plugin, is asked for all the
+ * same. */
+static bool is_type_wanted(const plan_request *request, const kernel_entry *kernel)
+{
+    const kernel_facts *facts = &kernel->facts;
+    for (size_t i = 0; i < request->dtypes.count; i++)
+        if (strcmp(request->dtypes.words[i], dtype_name(facts->storage)) == 0)
+            return true;
+    if (request->dtypes.count > 0)
+        return false;
+    for (size_t i = 0; i < request->kernels.count; i++)
+        if (strcmp(kernel_name_now(request->kernels.words[i]), facts->name) == 0)
+            return true;
+    bool brought = strcmp(kernel->source, "builtin") != 0 && kernel->version[0] == '\0';
+    return facts->storage == LN_F32 || brought || strcmp(request->name, "full") == 0;
+}
+
+static bool is_kernel_wanted(const plan_request *request, const kernel_list *kernels, size_t index)
+{
+    const kernel_facts *facts = &kernels->kernels[index].facts;
+    bool named = false;
+    for (size_t glob = 0; glob < request->kernels.count; glob++)
+        named |= kernel_name_matches(request->kernels.words[glob], facts->name);
+    if (request->kernels.count == 0)
+        named = strcmp(request->name, "full") == 0 || !has_better_line(kernels, index);
+    return named && is_type_wanted(request, &kernels->kernels[index]);
+}
+
+/* A type that is asked for must be there, at least among what the globs match. */
+static bool check_types(const plan_request *request, const case_plan *plan, error *err)
+{
+    for (size_t i = 0; i < request->dtypes.count; i++) {
+        bool any = false;
+        for (size_t kernel = 0; kernel < plan->kernel_count; kernel++)
+            any |= strcmp(request->dtypes.words[i],
+                          dtype_name(plan->kernels[kernel]->facts.storage)) == 0;
+        if (!any)
+            return fail(err, EXIT_CODE_USAGE, "--dtypes %s: no kernel of %s has it",
+                        request->dtypes.words[i],
+                        request->kernels.count ? "--kernels" : "this build and its plugins");
+    }
+    return plan->kernel_count > 0 ||
+           fail(err, EXIT_CODE_USAGE,
+                "no kernel is left: the ones chosen are not f32; name their type with --dtypes");
+}
+
+bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels, case_plan *plan,
+                         error *err)
+{
+    plan->kernels = calloc(kernels->count, sizeof *plan->kernels);
+    if (!plan->kernels)
+        return fail_memory(err, "the plan");
+    for (size_t glob = 0; glob < request->kernels.count; glob++) {
+        bool any = false;
+        for (size_t i = 0; i < kernels->count; i++)
+            any |=
+                kernel_name_matches(request->kernels.words[glob], kernels->kernels[i].facts.name);
+        if (!any)
+            return unknown_kernel(request->kernels.words[glob], kernels, err);
+    }
+    for (size_t i = 0; i < kernels->count; i++)
+        if (is_kernel_wanted(request, kernels, i))
+            plan->kernels[plan->kernel_count++] = &kernels->kernels[i];
+    return check_types(request, plan, err);
+}
+
+size_t plan_judgements(const case_plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->accuracy_count; i++)
+        count += group_kernels(plan, &plan->accuracy[i]);
+    for (size_t i = 0; i < plan->speed_count; i++)
+        count += plan_kernels_of(plan, plan->speed[i].dtype, plan->speed[i].param);
+    return count;
+}
+
+size_t plan_repetitions(const case_plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->speed_count; i++) {
+        const speed_group *group = &plan->speed[i];
+        count += (plan_kernels_of(plan, group->dtype, group->param) + 2) * group->processes *
+                 group->repetitions;
+    }
+    return count;
+}

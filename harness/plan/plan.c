@@ -1,0 +1,590 @@
+#include "plan/plan.h"
+#include "domain/convention.h"
+#include "inputs/inputs.h"
+#include "inputs/worst.h"
+#include "inputs/npy.h"
+#include "base/text.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SWEEP_ROWS = 18,          /* two halves, each with the nine kappas of the offset sweep */
+    BLOCK_BYTES = 256 * 1024, /* of a timed group's judged block */
+    MOST_BLOCK_BYTES = 1024 * 1024,
+    MANY_ROWS = 32,
+    FEW_ROWS = 8,
+    MOST_SAMPLES = 1000, /* processes of a shape, repetitions of a process */
+};
+
+bool split_conventions(const word_list *given, word_list *conventions, error *err)
+{
+    for (size_t i = 0; i < given->count; i++) {
+        word_list parts = {0};
+        text_buffer current = {0};
+        bool fine = word_list_split(&parts, given->words[i], err);
+        for (size_t part = 0; fine && part < parts.count; part++) {
+            const char *word = parts.words[part];
+            size_t key = strcspn(word, "=");
+            char wanted[80];
+            snprintf(wanted, sizeof wanted, ",%.*s=", (int)(key < 70 ? key : 70), word);
+            /* The list so far, with a comma before, so that a key is found whole. */
+            bool joins = word[key] == '=' && current.length > 0 && strchr(current.bytes, '=') &&
+                         !strstr(current.bytes, wanted);
+            if (current.length > 0 && !joins) {
+                fine = word_list_add(conventions, current.bytes + 1, err);
+                text_free(&current);
+            }
+            text_add(&current, ",");
+            text_add(&current, word);
+        }
+        fine = fine && (current.length == 0 || word_list_add(conventions, current.bytes + 1, err));
+        text_free(&current);
+        word_list_free(&parts);
+        if (!fine)
+            return false;
+    }
+    return true;
+}
+
+case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel)
+{
+    case_key key;
+    memset(&key, 0, sizeof key); /* padding too: keys are hashed */
+    key.rows = group->rows;
+    key.hidden = group->hidden;
+    key.dtype = group->dtype;
+    key.threads = 1;
+    snprintf(key.kernel, sizeof key.kernel, "%s", kernel->facts.name);
+    snprintf(key.convention, sizeof key.convention, "%s", group->convention_label);
+    snprintf(key.input, sizeof key.input, "%s", group->input);
+    return key;
+}
+
+case_key speed_key(const speed_group *group, const char *kernel)
+{
+    case_key key;
+    memset(&key, 0, sizeof key);
+    key.rows = group->rows;
+    key.hidden = group->hidden;
+    key.dtype = group->dtype;
+    key.cache = group->cache;
+    key.threads = group->threads;
+    snprintf(key.kernel, sizeof key.kernel, "%s", kernel);
+    snprintf(key.convention, sizeof key.convention, "%s", group->convention_label);
+    snprintf(key.input, sizeof key.input, "normal");
+    return key;
+}
+
+/* What the request's words mean, with the plan's own where there are none. */
+typedef struct resolved_plan {
+    ln_convention *conventions;
+    size_t convention_count;
+    const char **inputs;
+    bool *everywhere; /* the default plan has this input under every convention */
+    size_t input_count;
+    bool named_inputs; /* by the user */
+    bool quick, full;
+    bool caches[CACHE_STATES];
+    unsigned threads[PLAN_THREAD_NUMBERS]; /* each a number of threads to time with */
+    size_t thread_count;
+} resolved_plan;
+
+static bool resolve_conventions(const plan_request *request, resolved_plan *resolved, error *err)
+{
+    word_list words = {0};
+    size_t presets;
+    const convention_preset *preset = convention_presets(&presets);
+    bool fine = split_conventions(&request->conventions, &words, err);
+    size_t count = words.count ? words.count : presets;
+    resolved->conventions = fine ? calloc(count, sizeof *resolved->conventions) : NULL;
+    if (fine && !resolved->conventions)
+        fine = fail_memory(err, "the plan");
+    for (size_t i = 0; fine && i < count; i++) {
+        if (words.count)
+            fine = convention_parse(words.words[i], &resolved->conventions[i], err);
+        else
+            resolved->conventions[i] = preset[i].convention;
+    }
+    resolved->convention_count = count;
+    word_list_free(&words);
+    return fine;
+}
+
+static bool resolve_inputs(const plan_request *request, resolved_plan *resolved, error *err)
+{
+    size_t families;
+    const input_family *family = input_families(&families);
+    size_t count = request->inputs.count ? request->inputs.count : families;
+    resolved->inputs = calloc(count, sizeof *resolved->inputs);
+    resolved->everywhere = calloc(count, sizeof *resolved->everywhere);
+    resolved->named_inputs = request->inputs.count > 0;
+    if (!resolved->inputs || !resolved->everywhere)
+        return fail_memory(err, "the plan");
+    for (size_t i = 0; i < count; i++) {
+        resolved->everywhere[i] = resolved->named_inputs || family[i].everywhere;
+        resolved->inputs[i] = request->inputs.count ? request->inputs.words[i] : family[i].name;
+        if (request->inputs.count && !input_check(resolved->inputs[i], err))
+            return false;
+        if (strlen(resolved->inputs[i]) >= INPUT_MAX_LENGTH)
+            return fail(err, EXIT_CODE_USAGE, "--inputs %.60s...: longer than %d characters",
+                        resolved->inputs[i], INPUT_MAX_LENGTH - 1);
+    }
+    resolved->input_count = count;
+    return true;
+}
+
+static bool resolve_rest(const plan_request *request, resolved_plan *resolved, error *err)
+{
+    resolved->quick = strcmp(request->name, "quick") == 0;
+    resolved->full = strcmp(request->name, "full") == 0;
+    if (!resolved->quick && !resolved->full && strcmp(request->name, "default") != 0)
+        return fail(err, EXIT_CODE_USAGE, "--plan %.60s: quick, default or full was expected",
+                    request->name);
+    for (size_t i = 0; i < request->dtypes.count; i++) {
+        ln_type type;
+        if (!dtype_from_name(request->dtypes.words[i], &type))
+            return fail(err, EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
+                        request->dtypes.words[i]);
+    }
+    if (!plan_threads(&request->threads, resolved->threads, &resolved->thread_count, err))
+        return false;
+    if (request->processes > MOST_SAMPLES || request->repetitions > MOST_SAMPLES)
+        return fail(err, EXIT_CODE_USAGE, "--%s %llu: %d is the most",
+                    request->processes > MOST_SAMPLES ? "processes" : "repetitions",
+                    (unsigned long long)(request->processes > MOST_SAMPLES ? request->processes
+                                                                           : request->repetitions),
+                    MOST_SAMPLES);
+    for (size_t i = 0; i < request->caches.count; i++) {
+        cache_state state;
+        if (!cache_from_name(request->caches.words[i], &state))
+            return fail(err, EXIT_CODE_USAGE, "--cache %.60s: hot, cold or in-place was expected",
+                        request->caches.words[i]);
+        resolved->caches[state] = true;
+    }
+    if (request->caches.count == 0)
+        resolved->caches[CACHE_HOT] = true;
+    if (request->only && strcmp(request->only, "speed") != 0 &&
+        strcmp(request->only, "accuracy") != 0)
+        return fail(err, EXIT_CODE_USAGE, "--only %.60s: speed or accuracy was expected",
+                    request->only);
+    return true;
+}
+
+static bool add_accuracy(case_plan *plan, const ln_convention *convention, const char *input,
+                         size_t rows, size_t hidden, error *err)
+{
+    accuracy_group *grown =
+        realloc(plan->accuracy, (plan->accuracy_count + 1) * sizeof *plan->accuracy);
+    if (!grown)
+        return fail_memory(err, "the plan");
+    plan->accuracy = grown;
+    accuracy_group *group = &grown[plan->accuracy_count++];
+    *group = (accuracy_group){.convention = *convention,
+                              .dtype = plan->adding.dtype,
+                              .param = plan->adding.param,
+                              .rows = rows,
+                              .hidden = hidden};
+    convention_label(convention, group->convention_label);
+    snprintf(group->input, sizeof group->input, "%s", input);
+    return true;
+}
+
+/* Rows of the judged block that a timed tensor repeats: multiples of powers of two where they fit,
+ * so that a row lies in each repeat as in the first, modulo cache lines and modulo the groups in
+ * which a kernel may take rows. */
+static size_t rows_of_block(size_t rows, size_t hidden, ln_type dtype)
+{
+    size_t row_bytes = hidden * dtype_size(dtype), block = BLOCK_BYTES / row_bytes;
+    if (block >= MANY_ROWS)
+        block -= block % MANY_ROWS;
+    else if (block >= FEW_ROWS)
+        block -= block % FEW_ROWS;
+    else if (FEW_ROWS * row_bytes <= MOST_BLOCK_BYTES)
+        block = FEW_ROWS;
+    else
+        block = block == 0 ? 1 : block;
+    return block < rows ? block : rows;
+}
+
+static bool add_speed_group(case_plan *plan, const plan_request *request,
+                            const resolved_plan *resolved, size_t rows, size_t hidden,
+                            cache_state cache, unsigned threads, error *err)
+{
+    speed_group *grown = realloc(plan->speed, (plan->speed_count + 1) * sizeof *plan->speed);
+    if (!grown)
+        return fail_memory(err, "the plan");
+    plan->speed = grown;
+    speed_group *group = &grown[plan->speed_count++];
+    *group = (speed_group){
+        .convention = resolved->conventions[0],
+        .dtype = plan->adding.dtype,
+        .param = plan->adding.param,
+        .rows = rows,
+        .hidden = hidden,
+        .block_rows = rows_of_block(rows, hidden, plan->adding.dtype),
+        .cache = cache,
+        .threads = threads,
+        .processes = (unsigned)(request->processes ? request->processes
+                                : resolved->quick  ? 3
+                                                   : 5),
+        .repetitions = (unsigned)(request->repetitions ? request->repetitions
+                                  : resolved->quick    ? 2
+                                  : resolved->full     ? 6
+                                                       : 3),
+        .min_seconds = resolved->quick ? 0.003 : 0.005,
+    };
+    /* The plan's own number is shortened where that costs no precision, the user's never. */
+    group->slow_repetitions =
+        request->repetitions ? group->repetitions : (group->repetitions + 2) / 3;
+    convention_label(&group->convention, group->convention_label);
+    return true;
+}
+
+/* A shape under every cache state and number of threads that is wanted. */
+static bool add_speed(case_plan *plan, const plan_request *request, const resolved_plan *resolved,
+                      size_t rows, size_t hidden, error *err)
+{
+    for (size_t i = 0; i < resolved->thread_count; i++)
+        for (cache_state cache = CACHE_HOT; cache < CACHE_STATES; cache++)
+            if (resolved->caches[cache] && !add_speed_group(plan, request, resolved, rows, hidden,
+                                                            cache, resolved->threads[i], err))
+                return false;
+    return true;
+}
+
+static bool plan_speed(const plan_request *request, const resolved_plan *resolved,
+                       const machine_facts *machine, case_plan *plan, error *err)
+{
+    static const size_t sizes[] = {64, 256, 768, 1024, 4096, 8192, 12288};
+    ln_type dtype = plan->adding.dtype;
+    bool fine = true;
+    for (size_t i = 0; fine && i < sizeof sizes / sizeof *sizes; i++) {
+        size_t hidden = sizes[i];
+        bool few = hidden == 64 || hidden == 768 || hidden == 4096;
+        if (resolved->quick && !few)
+            continue;
+        const bool wanted[REGIMES] = {[REGIME_L1] = resolved->full,
+                                      [REGIME_L2] = true,
+                                      [REGIME_L3] = resolved->full,
+                                      [REGIME_DRAM] =
+                                          resolved->full ||
+                                          (!resolved->quick && (hidden == 768 || hidden == 4096))};
+        static const regime turn[REGIMES] = {REGIME_L2, REGIME_L1, REGIME_L3, REGIME_DRAM};
+        for (size_t r = 0; fine && r < REGIMES; r++)
+            fine = !wanted[turn[r]] ||
+                   add_speed(plan, request, resolved, machine_rows(machine, turn[r], hidden, dtype),
+                             hidden, err);
+    }
+    return fine;
+}
+
+/* The rows of a user's file, so that a bad one is found before anything is measured. A family has
+ * no shape of its own: *hidden is 0. */
+static bool own_shape(const char *input, size_t *rows, size_t *hidden, error *err)
+{
+    size_t length = strlen(input);
+    npy_array array;
+    *rows = SWEEP_ROWS;
+    *hidden = 0;
+    if (length < 4 || strcmp(input + length - 4, ".npy") != 0)
+        return true;
+    if (!npy_read(input, false, &array, err))
+        return false;
+    *hidden = array.dimensions ? array.shape[array.dimensions - 1] : 1;
+    bool fine =
+        array.elements > 0 ||
+        fail(err, EXIT_CODE_USAGE, "%s: holds no elements: expected at least one row", input);
+    if (fine && array.elements / *hidden < SWEEP_ROWS)
+        *rows = array.elements / *hidden;
+    npy_free(&array);
+    return fine;
+}
+
+/* A user's file is judged at its own hidden size, under each convention. */
+static bool add_own(const resolved_plan *resolved, const char *input, case_plan *plan, bool *own,
+                    error *err)
+{
+    size_t rows, hidden;
+    if (!own_shape(input, &rows, &hidden, err))
+        return false;
+    *own = hidden != 0;
+    bool fine = true;
+    for (size_t c = 0; *own && fine && c < resolved->convention_count; c++)
+        fine = add_accuracy(plan, &resolved->conventions[c], input, rows, hidden, err);
+    return fine;
+}
+
+/* Sums so long that their rounding grows: one row each, under the first convention. A row of 1e7 is
+ * judged in about 2 GiB of memory; a machine without them leaves it out. */
+static bool plan_long_sums(const resolved_plan *resolved, const machine_facts *machine,
+                           case_plan *plan, error *err)
+{
+    static const size_t sizes[] = {100000, 1000000, 10000000};
+    static const char *const inputs[] = {"normal", "positive"};
+    static const double bytes_an_element = 200;
+    const char *fact = machine_fact_value(machine, "memory_bytes");
+    double memory = fact ? strtod(fact, NULL) : 0;
+    bool fine = true;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t i = 0; fine && i < sizeof inputs / sizeof *inputs; i++)
+            if (memory <= 0 || bytes_an_element * (double)sizes[s] < memory / 2)
+                fine = add_accuracy(plan, &resolved->conventions[0], inputs[i], 1, sizes[s], err);
+    return fine;
+}
+
+/* Whether the plan has this input under this convention. What the user named is judged under all.
+ */
+static bool has_case(const resolved_plan *resolved, size_t input, size_t convention)
+{
+    if (resolved->quick)
+        return convention == 0 ? resolved->everywhere[input]
+                               : strcmp(resolved->inputs[input], "normal") == 0;
+    return convention == 0 || resolved->full || resolved->everywhere[input];
+}
+
+/* What eps would hide: the kappa sweep's axis is kappa alone, ties are none with it. */
+static bool plan_without_eps(const resolved_plan *resolved, const size_t *sizes, size_t count,
+                             case_plan *plan, error *err)
+{
+    size_t families;
+    const input_family *family = input_families(&families);
+    ln_convention convention = resolved->conventions[0];
+    convention.eps_place = LN_EPS_NONE;
+    convention.eps = 0;
+    for (size_t i = 0; i < count * families; i++)
+        if (family[i % families].without_eps &&
+            !add_accuracy(plan, &convention, family[i % families].name, SWEEP_ROWS,
+                          sizes[i / families], err))
+            return false;
+    return true;
+}
+
+/* The rows that hunts found, of all kernels of the type, for every kernel: under the first
+ * convention, or under all where the user named them. */
+static bool plan_worst(const resolved_plan *resolved, case_plan *plan, error *err)
+{
+    worst_shapes found;
+    bool named = false, of_type = false, fine = true;
+    for (size_t i = 0; resolved->named_inputs && i < resolved->input_count; i++)
+        named |= strcmp(resolved->inputs[i], WORST_INPUT) == 0;
+    if (resolved->quick || (resolved->named_inputs && !named))
+        return true;
+    if (!worst_input_shapes(&found, err))
+        return false;
+    size_t conventions = named || resolved->full ? resolved->convention_count : 1;
+    for (size_t c = 0; c < conventions; c++)
+        for (size_t i = 0; fine && i < found.count; i++) {
+            const worst_shape *shape = &found.shapes[i];
+            of_type |= shape->type == plan->adding.dtype;
+            if (shape->type == plan->adding.dtype)
+                fine = add_accuracy(plan, &resolved->conventions[c], WORST_INPUT, shape->rows,
+                                    shape->hidden, err);
+        }
+    if (fine && named && !of_type)
+        fine = fail(err, EXIT_CODE_USAGE,
+                    "--inputs worst: %s holds no find of %s: lnbench hunt makes some",
+                    worst_directory(), dtype_name(plan->adding.dtype));
+    plan->worst_hash = found.hash;
+    worst_shapes_free(&found);
+    return fine;
+}
+
+static bool plan_accuracy(const resolved_plan *resolved, const machine_facts *machine,
+                          case_plan *plan, error *err)
+{
+    /* Every convention on every family at one size; the first one also where tails, register tiling
+     * and long sums differ. */
+    static const size_t sizes[] = {768, 5, 100, 4096};
+    bool fine = true;
+    bool *own = calloc(resolved->input_count, sizeof *own);
+    if (!own)
+        return fail_memory(err, "the plan");
+    for (size_t i = 0; i < resolved->input_count; i++)
+        own[i] = strcmp(resolved->inputs[i], WORST_INPUT) == 0;
+    for (size_t i = 0; fine && i < resolved->input_count; i++)
+        fine = own[i] || add_own(resolved, resolved->inputs[i], plan, &own[i], err);
+    for (size_t c = 0; c < resolved->convention_count; c++) {
+        bool all_sizes = !resolved->quick && (c == 0 || resolved->full);
+        for (size_t s = 0; s < (all_sizes ? sizeof sizes / sizeof *sizes : 1); s++)
+            for (size_t i = 0; fine && i < resolved->input_count; i++) {
+                const char *input = resolved->inputs[i];
+                if (has_case(resolved, i, c) && !own[i])
+                    fine = add_accuracy(plan, &resolved->conventions[c], input, SWEEP_ROWS,
+                                        sizes[s], err);
+            }
+    }
+    if (fine && !resolved->named_inputs && !resolved->quick)
+        fine = plan_without_eps(resolved, sizes, sizeof sizes / sizeof *sizes, plan, err);
+    fine = fine && plan_worst(resolved, plan, err);
+    if (fine && !resolved->named_inputs && resolved->full)
+        fine = plan_long_sums(resolved, machine, plan, err);
+    free(own);
+    return fine;
+}
+
+/* What the referee asks under one convention. */
+static bool add_task(const resolved_plan *resolved, case_plan *plan,
+                     const ln_convention *convention, referee_check check, size_t pack, error *err)
+{
+    referee_task task = {.check = check,
+                         .convention = *convention,
+                         .storage = plan->adding.dtype,
+                         .param = plan->adding.param};
+    size_t rows, hidden;
+    referee_pack(pack, &task.first, &task.last);
+    referee_shape(&task, &rows, &hidden);
+    if (!add_accuracy(plan, convention, referee_check_name(check), rows, hidden, err))
+        return false;
+    accuracy_group *group = &plan->accuracy[plan->accuracy_count - 1];
+    group->task = task;
+    group->for_ours = resolved->full;
+    return true;
+}
+
+/* Sizes, batches and calls under the first convention, forms under each, and gamma1, which no
+ * preset has. Left out where it would be for no kernel. */
+static bool plan_referee(const plan_request *request, const resolved_plan *resolved,
+                         case_plan *plan, error *err)
+{
+    static const ln_convention gamma1 = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_GAMMA1};
+    const ln_convention *first = &resolved->conventions[0];
+    size_t before = plan->accuracy_count;
+    bool fine = true;
+    for (size_t pack = 0; fine && pack < REFEREE_PACKS; pack++)
+        fine = add_task(resolved, plan, first, CHECK_SIZES, pack, err);
+    fine = fine && add_task(resolved, plan, first, CHECK_BATCHES, 0, err) &&
+           add_task(resolved, plan, first, CHECK_CALLS, 0, err);
+    for (size_t c = 0; fine && c < resolved->convention_count; c++)
+        fine = add_task(resolved, plan, &resolved->conventions[c], CHECK_FORMS, 0, err);
+    if (fine && request->conventions.count == 0)
+        fine = add_task(resolved, plan, &gamma1, CHECK_FORMS, 0, err);
+    if (fine && group_kernels(plan, &plan->accuracy[before]) == 0)
+        plan->accuracy_count = before;
+    return fine;
+}
+
+/* Timing holds x and y, as large as asked for. */
+static bool fits_memory(size_t rows, size_t hidden, ln_type dtype, const machine_facts *machine,
+                        error *err)
+{
+    const char *fact = machine_fact_value(machine, "memory_bytes");
+    double memory = fact ? strtod(fact, NULL) : 0;
+    double needed = 2.0 * (double)dtype_size(dtype) * (double)rows * (double)hidden;
+    if (memory <= 0 || needed < memory)
+        return true;
+    return fail(err, EXIT_CODE_ENVIRONMENT,
+                "shape %zux%zu: x and y need %.1f GiB; this machine has %.1f GiB of memory: choose "
+                "fewer rows, or --only accuracy",
+                rows, hidden, needed / 0x1p30, memory / 0x1p30);
+}
+
+/* How many rows of an input are judged at a shape: of the rows that hunts found all, as in the plan
+ * without shapes. */
+static bool judged_rows(const char *input, size_t rows, size_t hidden, ln_type dtype,
+                        size_t *judged, error *err)
+{
+    worst_shapes found;
+    *judged = rows < SWEEP_ROWS ? rows : SWEEP_ROWS;
+    if (strcmp(input, WORST_INPUT) != 0)
+        return true;
+    if (!worst_input_shapes(&found, err))
+        return false;
+    for (size_t i = 0; i < found.count; i++)
+        if (found.shapes[i].type == dtype && found.shapes[i].hidden == hidden)
+            *judged = found.shapes[i].rows;
+    worst_shapes_free(&found);
+    return true;
+}
+
+static bool plan_shapes(const plan_request *request, const resolved_plan *resolved,
+                        const machine_facts *machine, case_plan *plan, bool speed, bool accuracy,
+                        error *err)
+{
+    for (size_t i = 0; i < request->shapes.count; i++) {
+        size_t rows, hidden, own_rows, own_hidden;
+        if (!shape_parse(request->shapes.words[i], &rows, &hidden, err) ||
+            (speed && !fits_memory(rows, hidden, plan->adding.dtype, machine, err)))
+            return false;
+        for (size_t input = 0; accuracy && input < resolved->input_count; input++) {
+            if (!own_shape(resolved->inputs[input], &own_rows, &own_hidden, err))
+                return false;
+            if (own_hidden && own_hidden != hidden)
+                return fail(err, EXIT_CODE_USAGE,
+                            "%s: last axis is %zu long: --shapes %s asks for %zu",
+                            resolved->inputs[input], own_hidden, request->shapes.words[i], hidden);
+        }
+        if (speed && !add_speed(plan, request, resolved, rows, hidden, err))
+            return false;
+        for (size_t c = 0; accuracy && c < resolved->convention_count; c++)
+            for (size_t input = 0; input < resolved->input_count; input++) {
+                size_t judged;
+                if (!judged_rows(resolved->inputs[input], rows, hidden, plan->adding.dtype, &judged,
+                                 err) ||
+                    !add_accuracy(plan, &resolved->conventions[c], resolved->inputs[input], judged,
+                                  hidden, err))
+                    return false;
+            }
+    }
+    return true;
+}
+
+/* The groups of one pair of types. */
+static bool plan_types(const plan_request *request, const resolved_plan *resolved,
+                       const machine_facts *machine, case_plan *plan, bool speed, bool accuracy,
+                       error *err)
+{
+    for (size_t i = 0; i < resolved->input_count; i++)
+        if (!input_has_type(resolved->inputs[i], plan->adding.dtype, err))
+            return false;
+    if (request->shapes.count)
+        return plan_shapes(request, resolved, machine, plan, speed, accuracy, err);
+    bool asked = accuracy && request->referee && !resolved->named_inputs;
+    return (!asked || plan_referee(request, resolved, plan, err)) &&
+           (!accuracy || plan_accuracy(resolved, machine, plan, err)) &&
+           (!speed || plan_speed(request, resolved, machine, plan, err));
+}
+
+/* Every pair of storage and parameter type that a chosen kernel has, in the order of the types. */
+static bool plan_all_types(const plan_request *request, const resolved_plan *resolved,
+                           const machine_facts *machine, case_plan *plan, bool speed, bool accuracy,
+                           error *err)
+{
+    enum { TYPES = LN_F16 + 1 };
+    for (int each = 0; each < TYPES * TYPES; each++) {
+        plan->adding = (plan_adding){(ln_type)(each / TYPES), (ln_type)(each % TYPES)};
+        if (plan_kernels_of(plan, plan->adding.dtype, plan->adding.param) > 0 &&
+            !plan_types(request, resolved, machine, plan, speed, accuracy, err))
+            return false;
+    }
+    return true;
+}
+
+bool plan_make(const plan_request *request, const kernel_list *kernels,
+               const machine_facts *machine, case_plan *plan, error *err)
+{
+    resolved_plan resolved = {0};
+    bool speed = !request->only || strcmp(request->only, "speed") == 0;
+    bool accuracy = !request->only || strcmp(request->only, "accuracy") == 0;
+    *plan = (struct case_plan){.seed = request->seed};
+    bool fine =
+        resolve_rest(request, &resolved, err) && plan_choose_kernels(request, kernels, plan, err) &&
+        resolve_conventions(request, &resolved, err) && resolve_inputs(request, &resolved, err);
+    snprintf(plan->name, sizeof plan->name, "%s", request->name);
+    fine = fine && plan_all_types(request, &resolved, machine, plan, speed, accuracy, err);
+    free(resolved.conventions);
+    free(resolved.inputs);
+    free(resolved.everywhere);
+    if (fine)
+        plan_identify(plan, request);
+    else
+        plan_free(plan);
+    return fine;
+}
+
+void plan_free(case_plan *plan)
+{
+    free(plan->kernels);
+    free(plan->accuracy);
+    free(plan->speed);
+    *plan = (struct case_plan){0};
+}

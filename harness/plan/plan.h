@@ -1,0 +1,103 @@
+/* Plans: which cases a run has. */
+#ifndef LNBENCH_PLAN_H
+#define LNBENCH_PLAN_H
+
+#include "machine/machine.h"
+#include "base/words.h"
+#include "referee/checks.h"
+#include "worker/worker.h"
+
+/* What narrows a plan; empty lists narrow nothing. */
+typedef struct plan_request {
+    const char *name; /* "quick", "default", "full" */
+    word_list kernels, conventions, dtypes, shapes, inputs, caches, threads;
+    const char *only; /* "speed", "accuracy" or NULL */
+    uint64_t seed;
+    uint64_t processes, repetitions; /* 0: the plan's own */
+    bool referee;                    /* also what the referee asks (referee.h) */
+    uint64_t settings;               /* a hash of what else decides results: limits, pages */
+} plan_request;
+
+/* Rows of one input under one convention, judged for every kernel of these types. */
+typedef struct accuracy_group {
+    ln_convention convention;
+    char convention_label[CONVENTION_MAX_LENGTH];
+    char input[INPUT_MAX_LENGTH];
+    ln_type dtype, param; /* of the kernels that it is for */
+    size_t rows, hidden;
+    referee_task task; /* check CHECK_ROWS: rows of the input; else what the referee asks */
+    bool for_ours;     /* the referee asks it of our own kernels too */
+} accuracy_group;
+
+/* One shape timed for every kernel of these types and the roofs, on a judged block of normal rows.
+ */
+typedef struct speed_group {
+    ln_convention convention;
+    char convention_label[CONVENTION_MAX_LENGTH];
+    ln_type dtype, param;
+    size_t rows, hidden, block_rows;
+    cache_state cache;
+    unsigned threads;
+    unsigned processes, repetitions;
+    unsigned slow_repetitions; /* in processes that know a call to be long */
+    double min_seconds;
+} speed_group;
+
+/* The types of the groups that are being added. */
+typedef struct plan_adding {
+    ln_type dtype, param;
+} plan_adding;
+
+typedef struct case_plan {
+    char name[16];
+    const kernel_entry **kernels; /* chosen ones, borrowed */
+    size_t kernel_count;
+    accuracy_group *accuracy;
+    size_t accuracy_count;
+    speed_group *speed;
+    size_t speed_count;
+    uint64_t seed;
+    uint64_t worst_hash; /* of the rows of the input "worst", where it takes part */
+    char hash[65];
+    plan_adding adding;
+} case_plan;
+
+/* Errors (usage) name the unknown word and the nearest known one. */
+bool plan_make(const plan_request *request, const kernel_list *kernels,
+               const machine_facts *machine, case_plan *plan, error *err);
+void plan_free(case_plan *plan);
+
+/* The distinct numbers of threads asked for, 1 where none was. Errors: no number (2), more threads
+ * than this process has CPUs (7). */
+enum { PLAN_THREAD_NUMBERS = 32 };
+bool plan_threads(const word_list *given, unsigned numbers[], size_t *count, error *err);
+
+/* How many judgements and repetitions there are, and roughly how long they take. */
+size_t plan_judgements(const case_plan *plan);
+size_t plan_repetitions(const case_plan *plan);
+
+/* Whether a group of these types is for this kernel; how many of the plan it is for. */
+bool plan_takes(const kernel_entry *kernel, ln_type dtype, ln_type param);
+size_t plan_kernels_of(const case_plan *plan, ln_type dtype, ln_type param);
+/* The same of an accuracy group: the referee asks those that come without a proof, plugins, peers
+ * and the library's own calls. */
+bool group_takes(const accuracy_group *group, const kernel_entry *kernel);
+size_t group_kernels(const case_plan *plan, const accuracy_group *group);
+size_t group_elements(const accuracy_group *group);
+
+/* The kernels that the request names, of the types that it has. */
+bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels, case_plan *plan,
+                         error *err);
+
+/* Fills the plan's hash, of everything that decides what is measured. */
+void plan_identify(case_plan *plan, const plan_request *request);
+
+/* The key of a case of a group. */
+case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel);
+case_key speed_key(const speed_group *group, const char *kernel);
+
+/* "torch,ddof=1,eps=1e-6@std,affine=vector" is two conventions: a key that comes again, or a name,
+ * begins a new one. */
+bool split_conventions(const word_list *given, word_list *conventions, error *err);
+
+#endif

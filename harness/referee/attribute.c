@@ -1,0 +1,240 @@
+#include "referee/attribute.h"
+#include "exact/double_double.h"
+#include "referee/internal.h"
+#include "exact/scale.h"
+#include "metrics/storage.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *stage_name(error_stage stage)
+{
+    static const char *const names[STAGES] = {"mean",  "variance", "rstd",
+                                              "apply", "rounding", "total"};
+    return names[stage];
+}
+
+/* A row with what is exact about it. */
+typedef struct row_view {
+    const judge_block *block;
+    const ln_reference_result *result;
+    const void *x, *residual, *computed;
+} row_view;
+
+static row_view view_of(const judge_block *block, const void *computed, size_t row)
+{
+    const void *residual = block->residual;
+    return (row_view){block, &block->results[row], judge_row_of(block, block->x, row),
+                      residual ? judge_row_of(block, residual, row) : NULL,
+                      judge_row_of(block, computed, row)};
+}
+
+/* Rounded to the type, a tie of high broken by low. */
+static double round_to(ln_type type, double_double value)
+{
+    uint16_t bits;
+    if (type == LN_F64)
+        return value.hi;
+    if (type == LN_F32)
+        return (double)(float)value.hi;
+    bits = storage_round(type, value.hi, (value.lo > 0) - (value.lo < 0));
+    return storage_load(type, &bits, 0);
+}
+
+/* What was normalised, x + residual rounded first, less the mean. */
+static double stage_result(const row_view *row, size_t i)
+{
+    ln_type type = row->block->storage;
+    double x = storage_load(type, row->x, i);
+    if (row->residual)
+        x = round_to(type, two_sum(x, storage_load(type, row->residual, i)));
+    return (x - row->result->facts.mean) - row->result->mean_rest;
+}
+
+static double computed_of(const row_view *row, size_t i)
+{
+    return storage_load(row->block->storage, row->computed, i);
+}
+
+/* What the exact answer has beyond a double. */
+static double rest_of(const row_view *row, size_t i)
+{
+    return row->result->rest ? row->result->rest[i] : 0;
+}
+
+static double factor(const judge_block *block, size_t i)
+{
+    ln_affine affine = block->convention.affine;
+    if (!ln_has_gamma(affine))
+        return 1;
+    double stored = storage_load(block->param, block->gamma, affine == LN_AFFINE_SCALAR ? 0 : i);
+    return affine == LN_AFFINE_GAMMA1 ? 1 + stored : stored;
+}
+
+static double ulp_of_scale(const row_view *row, size_t i)
+{
+    const judge_block *block = row->block;
+    metrics_row scaled = judge_metrics_row(block, (size_t)(row->result - block->results));
+    return ln_ulp(block->storage, element_scale(&scaled, i));
+}
+
+static bool is_finite_row(const row_view *row)
+{
+    if (!isfinite(row->result->facts.rstd))
+        return false;
+    for (size_t i = 0; i < row->block->hidden; i++)
+        if (!isfinite(computed_of(row, i)) ||
+            !isfinite(storage_load(row->block->storage, row->result->rounded, i)))
+            return false;
+    return true;
+}
+
+/* What the statistics of a kernel are off by: mean' - mean in units of xhat, and the relative
+ * errors of rstd, its own rounding apart. */
+typedef struct statistics_error {
+    double mean, variance, rstd;
+} statistics_error;
+
+static statistics_error given_error(const row_view *row, const row_statistics *given,
+                                    ln_type accumulator)
+{
+    double exact = row->result->facts.rstd;
+    double held = accumulator == LN_F64 ? exact : (double)(float)exact;
+    double mean = (row->result->facts.mean - given->mean) + row->result->mean_rest;
+    return (statistics_error){.mean = mean * given->rstd,
+                              .variance = given->rstd - held,
+                              .rstd = (held - exact) - row->result->rstd_rest};
+}
+
+/* The errors' weighted least squares on gamma * (x - mean) and gamma: a 2 x 2 system, whose two
+ * columns are nearly orthogonal. */
+static statistics_error fitted_error(const row_view *row)
+{
+    double gg = 0, gh = 0, hh = 0, ge = 0, he = 0, rstd = row->result->facts.rstd;
+    for (size_t i = 0; i < row->block->hidden; i++) {
+        double ulp = ulp_of_scale(row, i), gamma = factor(row->block, i) / ulp;
+        double g = gamma * stage_result(row, i) * rstd, h = gamma;
+        double e = ((computed_of(row, i) - row->result->exact[i]) - rest_of(row, i)) / ulp;
+        gg += g * g;
+        gh += g * h;
+        hh += h * h;
+        ge += g * e;
+        he += h * e;
+    }
+    double determinant = gg * hh - gh * gh;
+    if (!(determinant > 1e-12 * gg * hh))
+        return (statistics_error){.mean = hh > 0 ? he / hh : 0};
+    return (statistics_error){.mean = (gg * he - gh * ge) / determinant,
+                              .variance = rstd * (hh * ge - gh * he) / determinant};
+}
+
+/* The five stages of one element, and their sum. */
+static void split_error(const row_view *row, const statistics_error *off, size_t i,
+                        double parts[STAGES])
+{
+    double gamma = factor(row->block, i), from_mean = stage_result(row, i);
+    double exact = row->result->exact[i], ulp = ulp_of_scale(row, i);
+    parts[STAGE_MEAN] = gamma * off->mean;
+    parts[STAGE_VARIANCE] = gamma * from_mean * off->variance;
+    parts[STAGE_RSTD] = gamma * from_mean * off->rstd;
+    double off_by = parts[STAGE_MEAN] + parts[STAGE_VARIANCE] + parts[STAGE_RSTD];
+    double_double unrounded = two_sum(exact, off_by + rest_of(row, i));
+    double rounded = round_to(row->block->storage, unrounded);
+    parts[STAGE_ROUNDING] = (rounded - unrounded.hi) - unrounded.lo;
+    parts[STAGE_APPLY] = computed_of(row, i) - rounded;
+    parts[STAGE_TOTAL] = (computed_of(row, i) - exact) - rest_of(row, i);
+    for (int stage = 0; stage < STAGES; stage++)
+        parts[stage] /= ulp;
+}
+
+static void add_element(attribution *found, const double parts[STAGES], size_t row, size_t column,
+                        bool first)
+{
+    bool worst = first || fabs(parts[STAGE_TOTAL]) > found->stages[STAGE_TOTAL].max;
+    if (worst) {
+        found->worst_row = row;
+        found->worst_column = column;
+    }
+    for (int stage = 0; stage < STAGES; stage++) {
+        stage_error *stage_result = &found->stages[stage];
+        stage_result->max = fmax(stage_result->max, fabs(parts[stage]));
+        stage_result->rms += parts[stage] * parts[stage]; /* the sum, until all are there */
+        if (worst)
+            stage_result->at_worst = parts[stage];
+    }
+}
+
+void attribute_outputs(const judge_block *block, const void *computed,
+                       const row_statistics *statistics, ln_type accumulator, attribution *found)
+{
+    *found = (attribution){.fitted = statistics == NULL, .verdict.kind = VERDICT_OK};
+    for (size_t r = 0; r < block->rows; r++) {
+        row_view row = view_of(block, computed, r);
+        double parts[STAGES];
+        if (!is_finite_row(&row)) {
+            found->left_out++;
+            continue;
+        }
+        statistics_error off =
+            statistics ? given_error(&row, &statistics[r], accumulator) : fitted_error(&row);
+        for (size_t i = 0; i < block->hidden; i++) {
+            split_error(&row, &off, i, parts);
+            add_element(found, parts, r, i, found->rows == 0 && i == 0);
+        }
+        found->rows++;
+    }
+    double count = (double)(found->rows * block->hidden);
+    for (int stage = 0; stage < STAGES; stage++)
+        found->stages[stage].rms = count > 0 ? sqrt(found->stages[stage].rms / count) : NAN;
+}
+
+/* What the kernel wrote for mean and rstd, of its accumulator's type. *there: all of it finite. */
+static bool read_statistics(row_judge *judge, const judge_block *block, ln_type accumulator,
+                            row_statistics *statistics, bool *there, error *err)
+{
+    work_order order = worker_order(ORDER_JUDGE, NULL);
+    int arena = worker_arena(judge->worker);
+    size_t size = accumulator == LN_F64 ? sizeof(double) : sizeof(float);
+    *there = accumulator == LN_F32 || accumulator == LN_F64;
+    if (!judge_place(judge, block, &order, err))
+        return false;
+    for (size_t row = 0; *there && row < block->rows; row++) {
+        off_t at = (off_t)(row * size);
+        float singles[2];
+        double doubles[2];
+        void *mean = size == sizeof(float) ? (void *)&singles[0] : (void *)&doubles[0];
+        void *rstd = size == sizeof(float) ? (void *)&singles[1] : (void *)&doubles[1];
+        if (!arena_read(arena, order.at.mean + at, mean, size) ||
+            !arena_read(arena, order.at.rstd + at, rstd, size))
+            return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: it cannot be read");
+        statistics[row] = size == sizeof(float) ? (row_statistics){singles[0], singles[1]}
+                                                : (row_statistics){doubles[0], doubles[1]};
+        /* Poison is a NaN; so is what a NaN row has, which is left out anyway. */
+        *there = !isnan(statistics[row].mean) || isnan(block->results[row].facts.mean);
+    }
+    return true;
+}
+
+bool attribute_kernel(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                      attribution *found, error *err)
+{
+    case_verdict verdict = {.kind = VERDICT_OK};
+    bool there = false;
+    *found = (attribution){.verdict.kind = VERDICT_OK};
+    if (!judge_reserve(judge, block, err))
+        return false;
+    if (!judge_run(judge, block, kernel, PLACEMENT_BEFORE, judge->other, &verdict, err)) {
+        found->verdict = verdict;
+        return err->code == EXIT_CODE_FINE;
+    }
+    row_statistics *statistics = calloc(block->rows, sizeof *statistics);
+    bool fine = statistics ? read_statistics(judge, block, kernel->facts.accumulator, statistics,
+                                             &there, err)
+                           : fail_memory(err, "mean and rstd");
+    bool applied = there && strcmp(kernel->facts.apply, "direct") == 0;
+    if (fine)
+        attribute_outputs(block, judge->other, applied ? statistics : NULL,
+                          kernel->facts.accumulator, found);
+    free(statistics);
+    return fine;
+}

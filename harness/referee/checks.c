@@ -1,0 +1,158 @@
+/* Runs a kernel through the blocks of a check, and sums up what was found. */
+#include "referee/checks.h"
+#include "base/hash.h"
+#include "base/interrupt.h"
+#include "referee/internal.h"
+#include "judge/position.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CALLS = 10000 };
+
+/* What the blocks said so far. */
+typedef struct findings_so_far {
+    size_t judged, refused;
+    bool over; /* a violation: the rest is not asked */
+} findings_so_far;
+
+static bool is_fine(const case_verdict *verdict)
+{
+    return verdict->kind == VERDICT_OK || verdict->kind == VERDICT_OK_NO_BOUND;
+}
+
+/* One block's judgement into that of the check: the gravest verdict, the metrics of the largest
+ * error. */
+static void add_up(case_judgement *all, const case_judgement *one, const judge_block *block,
+                   findings_so_far *so_far)
+{
+    const case_verdict *verdict = &one->verdict;
+    if (verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED) {
+        if (so_far->judged == 0)
+            all->verdict = *verdict;
+        so_far->refused++;
+        return;
+    }
+    if (so_far->judged++ == 0)
+        all->verdict = (case_verdict){.kind = VERDICT_OK};
+    bool first = is_fine(&all->verdict) && !is_fine(verdict);
+    if (first || (all->verdict.declared && !verdict->declared && !is_fine(verdict))) {
+        all->verdict = *verdict;
+        snprintf(all->verdict.detail, sizeof all->verdict.detail, "%zux%zu%s: %.150s", block->rows,
+                 block->hidden, block->residual ? " with a residual" : "", verdict->detail);
+    } else if (all->verdict.kind == VERDICT_OK) {
+        all->verdict.kind = is_fine(verdict) ? verdict->kind : VERDICT_OK;
+    }
+    so_far->over = !is_fine(&all->verdict) && !all->verdict.declared;
+    if (one->metrics.elements > 0 && !(one->metrics.row_ulp_max <= all->metrics.row_ulp_max))
+        all->metrics = one->metrics;
+    if (!(one->bound_row_ulp <= all->bound_row_ulp))
+        all->bound_row_ulp = one->bound_row_ulp;
+    all->varies |= one->varies;
+    all->output_hash = hash_bytes(all->output_hash, &one->output_hash, sizeof one->output_hash);
+}
+
+/* The first half of a block's rows is about zero and random in every place alike. */
+static bool add_positions(row_judge *judge, const judge_block *block, const void *computed,
+                          position_errors *errors)
+{
+    bool fine = true;
+    for (size_t row = 0; fine && row < block->rows / 2; row++) {
+        metrics_row judged = judge_metrics_row(block, row);
+        fine = judge_load_row(judge, block, row) &&
+               position_add(errors, &judged, judge->values, judge_row_of(block, computed, row));
+    }
+    return fine;
+}
+
+static void judge_positions(const position_errors *errors, case_judgement *judgement)
+{
+    position_finding found;
+    double outward;
+    if (!is_fine(&judgement->verdict))
+        return;
+    if (position_truncates(errors, &outward)) {
+        judgement->verdict = (case_verdict){.kind = VERDICT_INACCURATE};
+        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
+                 "not rounded to nearest: errors away from zero are %.2f ULP on average", outward);
+        return;
+    }
+    if (!position_differs(errors, &found))
+        return;
+    judgement->verdict = (case_verdict){.kind = VERDICT_INACCURATE};
+    snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
+             "%s: errors differ from the others' by %.3g row ULP", found.where, found.difference);
+}
+
+static bool examine_blocks(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
+                           const kernel_entry *kernel, case_judgement *judgement, error *err)
+{
+    findings_so_far so_far = {0};
+    position_errors *errors = position_create();
+    bool fine = errors || fail_memory(err, "errors by position");
+    for (size_t i = 0; fine && !so_far.over && i < blocks->count; i++) {
+        const judge_block *block = &blocks->blocks[i];
+        case_judgement one;
+        fine = (!interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted")) &&
+               judge_kernel(judge, block, kernel, &one, err);
+        if (!fine)
+            break;
+        add_up(judgement, &one, block, &so_far);
+        if (task->check == CHECK_SIZES && one.computed)
+            fine = add_positions(judge, block, one.computed, errors) ||
+                   fail_memory(err, "errors by position");
+    }
+    if (fine)
+        judge_positions(errors, judgement);
+    position_destroy(errors);
+    return fine;
+}
+
+/* The worker makes all calls; what came out of the first is judged here. */
+static bool examine_calls(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                          case_judgement *judgement, error *err)
+{
+    work_order order = worker_order(ORDER_CALL, kernel);
+    row_findings findings = {.verdict.kind = VERDICT_OK};
+    worker_reply answer;
+    bool has_bound;
+    if (!judge_reserve(judge, block, err))
+        return false;
+    if (!judge_bounds(judge, block, kernel, &has_bound, &judgement->verdict, err))
+        return err->code == EXIT_CODE_FINE;
+    if (!judge_place(judge, block, &order, err))
+        return false;
+    order.count = CALLS;
+    if (!worker_ask(judge->worker, &order, judge->settings.deadline_seconds, &answer)) {
+        judgement->verdict.kind = answer.verdict;
+        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
+                 answer.text);
+        return !interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    }
+    if (!arena_read(worker_arena(judge->worker), order.at.y, judge->computed, judge_bytes(block)))
+        return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+    judged_kind kind = judged_kind_of(kernel, has_bound);
+    for (size_t row = 0; row < block->rows; row++)
+        judge_row(judge, block, judge_row_of(block, judge->computed, row), row, &kind, &findings);
+    if (!judge_measure(judge, block, judge->computed, has_bound, false, judgement, err))
+        return false;
+    judge_conclude(judge, block, has_bound, &findings, judgement);
+    judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
+    return true;
+}
+
+bool referee_examine(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
+                     const kernel_entry *kernel, case_judgement *judgement, error *err)
+{
+    *judgement = (case_judgement){.bound_row_ulp = NAN, .output_hash = HASH_START};
+    judgement->metrics.row_ulp_max = NAN;
+    judgement->verdict.kind = VERDICT_OK;
+    err->code = EXIT_CODE_FINE;
+    bool fine = task->check == CHECK_CALLS
+                    ? examine_calls(judge, blocks->blocks, kernel, judgement, err)
+                    : examine_blocks(judge, task, blocks, kernel, judgement, err);
+    judgement->by_row = NULL; /* the judge's, and gone with its next call */
+    judgement->computed = NULL;
+    return fine;
+}

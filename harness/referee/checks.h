@@ -1,0 +1,54 @@
+/* The referee: what is asked of every kernel that comes without a proof. Each check is one case of
+ * a run, over many blocks of rows.
+ *
+ *     referee_blocks blocks;
+ *     referee_prepare(judge, &task, &blocks, &err);          // once for all kernels of the types
+ *     referee_examine(judge, &task, &blocks, kernel, &judgement, &err);
+ *     referee_release(&blocks);
+ */
+#ifndef LNBENCH_CHECKS_H
+#define LNBENCH_CHECKS_H
+
+#include "referee/referee.h"
+
+typedef enum referee_check {
+    CHECK_ROWS,    /* no check of the referee: the rows of one input */
+    CHECK_SIZES,   /* every hidden size from `first` to `last`, or a sample of long ones */
+    CHECK_BATCHES, /* 1 to 40 rows, 100, 257 and 1000 */
+    CHECK_FORMS,   /* residual, tiny and special rows, hidden 1 and 2 under this convention */
+    CHECK_CALLS,   /* 10,000 calls, other threads, another process */
+    CHECK_COUNT,
+} referee_check;
+
+typedef struct referee_task {
+    referee_check check;
+    ln_convention convention;
+    ln_type storage, param;
+    size_t first, last; /* sizes; first 0: the sample */
+} referee_task;
+
+typedef struct referee_blocks {
+    judge_block *blocks;
+    size_t count;
+    bool shared; /* answers and parameters are those of one block more */
+} referee_blocks;
+
+/* "sizes", "batches", ...: in the place of an input's name. */
+const char *referee_check_name(referee_check check);
+
+/* The tasks of the sizes, in packs that keep a run's progress and memory in bounds. */
+enum { REFEREE_PACKS = 6 };
+void referee_pack(size_t pack, size_t *first, size_t *last);
+
+/* The elements of all blocks, for the time left; rows and hidden of the largest block. */
+size_t referee_elements(const referee_task *task);
+void referee_shape(const referee_task *task, size_t *rows, size_t *hidden);
+
+bool referee_prepare(row_judge *judge, const referee_task *task, referee_blocks *blocks,
+                     error *err);
+/* As judge_kernel(); no rows stay in the judgement. Ends with the first violation. */
+bool referee_examine(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
+                     const kernel_entry *kernel, case_judgement *judgement, error *err);
+void referee_release(referee_blocks *blocks);
+
+#endif

@@ -1,0 +1,82 @@
+/* The search for the rows on which a kernel is worst: hill climbing over the bits of a row, with
+ * restarts.
+ *
+ *     hunt hunt = {.settings = settings, .judge = judge, .kernel = kernel};
+ *     for (uint64_t k = 0; k < settings.restarts; k++)
+ *         if (!hunt_restart(&hunt, k, &err)) ...
+ *     hunt_save(&hunt, path, &err);
+ *     hunt_free(&hunt);
+ *
+ * A restart depends on the settings and its number alone, so that shards of a hunt, put together,
+ * are the hunt.
+ */
+#ifndef LNBENCH_HUNT_H
+#define LNBENCH_HUNT_H
+
+#include "referee/referee.h"
+#include "inputs/worst_row.h"
+
+typedef enum hunt_goal {
+    GOAL_ROW_ULP, /* the largest row ULP */
+    GOAL_BOUND,   /* the largest share of the proven bound: above 1 the proof is wrong */
+} hunt_goal;
+
+typedef struct hunt_settings {
+    char kernel[NAME_MAX_LENGTH];
+    char convention[CONVENTION_MAX_LENGTH]; /* its label */
+    ln_type storage, param;                 /* the kernel's */
+    size_t hidden;
+    uint64_t seed;
+    hunt_goal goal;
+    double max_kappa;  /* rows above it do not count; infinite: all do */
+    bool claimed;      /* only rows for which the bound makes a claim; false without one */
+    uint64_t keep;     /* finds */
+    uint64_t restarts; /* 0: as many as `seconds` allow */
+    double seconds;
+    uint64_t shard, shards;
+} hunt_settings;
+
+typedef struct hunt_state {
+    hunt_settings settings;
+    ln_convention convention;
+    row_judge *judge;
+    const kernel_entry *kernel;
+    void *gamma, *beta; /* NULL where the convention has none */
+    worst_row *finds;   /* gravest first, `keep` at most */
+    size_t find_count;
+    uint64_t done;    /* restarts */
+    uint64_t rows;    /* tried */
+    double until;     /* when to stop, on the monotonic clock; 0: never */
+    bool cut;         /* the last restart was stopped before its end */
+    bool interrupted; /* by the user */
+    const char
+        *reproducible; /* the kernel's class, as domain/reproducible.h has it; NULL: not known */
+} hunt_state;
+
+/* Gamma and beta from the seed. False: memory. */
+bool hunt_begin(hunt_state *hunt, error *err);
+/* One climb; its best goes into the finds. Stops early where time is up or the user interrupts
+ * (then `cut` is set). A kernel that fails is a find. False: what is no fault of the kernel; a
+ * kernel that does not take the problem at all (7). */
+bool hunt_restart(hunt_state *hunt, uint64_t number, error *err);
+void hunt_free(hunt_state *hunt);
+
+/* Sorts it in: failures first, then wrong classes, then by score, then by restart. What falls
+ * behind the last is freed, as is what the find owned on failure. */
+bool hunt_keep(hunt_state *hunt, worst_row *find, error *err);
+/* The file: settings, then finds. `state`: "complete", "running" or "interrupted". */
+bool hunt_save(const hunt_state *hunt, const char *state, const char *path, error *err);
+/* Reads it back, without judge and kernel. Errors (usage) name the file and what is wrong. */
+bool hunt_load(const char *path, hunt_state *hunt, bool *complete, error *err);
+
+/* Changes a row of finite numbers of a type in a few small ways, drawn from a counter; it stays
+ * finite. */
+typedef struct hunt_random {
+    uint64_t seed, restart, counter;
+    uint32_t words[4];
+    unsigned left;
+} hunt_random;
+uint32_t hunt_draw(hunt_random *random);
+void hunt_mutate(hunt_random *random, ln_type type, void *x, size_t hidden);
+
+#endif

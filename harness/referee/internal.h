@@ -1,0 +1,28 @@
+/* What the referee's files share. */
+#ifndef LNBENCH_REFEREE_INTERNAL_H
+#define LNBENCH_REFEREE_INTERNAL_H
+
+#include "judge/internal.h"
+#include "referee/referee.h"
+
+/* Writes a block's inputs into the worker's arena and fills the order's problem and offsets. */
+bool judge_place(row_judge *judge, const judge_block *block, work_order *order, error *err);
+
+/* Runs one placement; outputs in `computed`. False with err.code FINE: the kernel failed, see
+ * verdict. */
+bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+               buffer_placement placement, void *computed, case_verdict *verdict, error *err);
+
+/* The same for an order to judge that says more; problem and offsets are filled in. */
+bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                  work_order *order, void *computed, case_verdict *verdict, error *err);
+
+/* The kernel's bounds for the block's rows into judge->bounds; *has tells whether it claims any.
+ * False with err.code FINE: bound() itself failed, see verdict. */
+bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,
+                  case_verdict *verdict, error *err);
+
+/* What the judge needs to know of a kernel. */
+judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound);
+
+#endif

@@ -1,0 +1,245 @@
+/* Probe rows: is it the convention that was asked for?
+ *
+ * A proven bound that holds at large N is too wide to tell one convention from another, and a
+ * kernel without a bound has none at all. So every kernel also runs rows on which neighbouring
+ * conventions lie more than 1000 ULP apart, and fails when its output lies nearer to a neighbour
+ * than to its own convention, or further from its own than half the distance to the nearest
+ * neighbour, or beyond its own bound. */
+#include "domain/convention.h"
+#include "inputs/inputs.h"
+#include "referee/internal.h"
+#include "metrics/storage.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MOST_NEIGHBOURS = 8,
+    MOST_PROBE_ROWS = 16,
+    /* Longer rows cost the reference minutes and gigabytes, and tell no more. */
+    MOST_PROBE_HIDDEN = 1 << 16,
+};
+
+enum { SHORT_ROW = 16 };
+
+/* Below this distance, in row ULP, neighbours are not told apart. On short rows a kernel that is
+ * nearer to a neighbour even 64 ULP away is off by more than 32, which rounding alone does not do
+ * there; an eps left out on the quotient never shows as more than eps * 2^24, 168 for 1e-5.
+ *
+ * 16-bit types have no 1000 ULP to spare (the other divisor at N = 16 is 8 away in bf16), nor need
+ * they: a kernel that computes in f32 and rounds once is off by little more than 1/2 ULP there, and
+ * one that rounds xhat and the product too by 2. So 6 ULP apart is told apart, and more than 3 off
+ * is the fault. */
+static double clear_distance(const judge_block *block)
+{
+    if (block->storage == LN_BF16 || block->storage == LN_F16)
+        return 6;
+    return block->hidden <= SHORT_ROW ? 64 : 1000;
+}
+
+/* From this distance on half of it is the limit of an error. */
+static double limiting_distance(const judge_block *block)
+{
+    return block->storage == LN_BF16 || block->storage == LN_F16 ? 6 : 1000;
+}
+
+/* Conventions that are easily taken for this one: the other divisor, every other place of eps, no
+ * eps, and gamma stored the other way. */
+static size_t neighbours_of(const ln_convention *own, ln_convention neighbours[MOST_NEIGHBOURS])
+{
+    size_t count = 0;
+    ln_convention other = *own;
+    other.ddof = 1 - own->ddof;
+    neighbours[count++] = other;
+    if (own->eps_place != LN_EPS_NONE) {
+        static const ln_eps_place places[] = {LN_EPS_VAR, LN_EPS_STD, LN_EPS_QUOTIENT};
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            other = *own;
+            other.eps_place = places[i];
+            if (places[i] != own->eps_place)
+                neighbours[count++] = other;
+        }
+        other = *own;
+        other.eps_place = LN_EPS_NONE;
+        other.eps = 0;
+        neighbours[count++] = other;
+    }
+    if (own->affine == LN_AFFINE_VECTOR || own->affine == LN_AFFINE_GAMMA1) {
+        other = *own;
+        other.affine = own->affine == LN_AFFINE_VECTOR ? LN_AFFINE_GAMMA1 : LN_AFFINE_VECTOR;
+        neighbours[count++] = other;
+    }
+    return count;
+}
+
+/* The size of what is added up for element i: what row_ulp measures against. */
+static double scale_of(const judge_block *block, size_t row, size_t i)
+{
+    const ln_convention *convention = &block->convention;
+    size_t at = convention->affine == LN_AFFINE_SCALAR ? 0 : i;
+    double gamma = block->gamma ? storage_load(block->param, block->gamma, at) : 1;
+    double beta = block->beta ? storage_load(block->param, block->beta, at) : 0;
+    if (convention->affine == LN_AFFINE_GAMMA1)
+        gamma += 1;
+    return fabs(gamma) * block->results[row].max_xhat + fabs(beta);
+}
+
+/* Largest distance, in row ULP of the own convention, from given values to an exact answer;
+ * infinite where classes differ. `values` or, where that is NULL, the block's own exact answers. */
+static double distance(const judge_block *block, size_t row, const void *values,
+                       const double *exact)
+{
+    double largest = 0;
+    for (size_t i = 0; i < block->hidden; i++) {
+        double value =
+            values ? storage_load(block->storage, values, i) : block->results[row].exact[i];
+        if (isnan(value) && isnan(exact[i]))
+            continue;
+        double ulps = fabs(value - exact[i]) / ln_ulp(block->storage, scale_of(block, row, i));
+        if (!(ulps <= largest))
+            largest = isnan(ulps) ? INFINITY : ulps;
+    }
+    return largest;
+}
+
+static bool blame(case_verdict *verdict, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static bool blame(case_verdict *verdict, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    verdict->kind = VERDICT_INACCURATE;
+    vsnprintf(verdict->detail, sizeof verdict->detail, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* One row of one output: its convention must be the nearest, and near enough. */
+static bool probe_row(const row_judge *judge, const judge_block *block,
+                      const judge_block *neighbours, size_t count, size_t row, const void *y,
+                      bool has_bound, case_verdict *verdict)
+{
+    const ln_reference_result *result = &block->results[row];
+    metrics_row judged = judge_metrics_row(block, row);
+    double own = distance(block, row, y, result->exact), nearest = own, limit = INFINITY, worst;
+    const judge_block *taken = NULL;
+    char label[CONVENTION_MAX_LENGTH];
+    for (size_t i = 0; i < count; i++) {
+        double apart = distance(block, row, NULL, neighbours[i].results[row].exact);
+        if (!(apart > clear_distance(block)))
+            continue;
+        if (apart > limiting_distance(block) && apart / 2 < limit)
+            limit = apart / 2;
+        double other = distance(block, row, y, neighbours[i].results[row].exact);
+        if (other < nearest) {
+            nearest = other;
+            taken = &neighbours[i];
+        }
+    }
+    if (taken)
+        return blame(verdict, "probe rows of %zu: nearer to %s", block->hidden,
+                     convention_label(&taken->convention, label));
+    if (own > limit)
+        return blame(verdict,
+                     "probe rows of %zu: %.4g row ULP off, where conventions are %.4g apart",
+                     block->hidden, own, 2 * limit);
+    if (has_bound && !ln_bound_holds(&judge->bounds[row], &judged, y, &worst))
+        return blame(verdict, "probe rows of %zu: the error is %.3g times the proven bound",
+                     block->hidden, worst);
+    return true;
+}
+
+/* In every placement: a kernel that is right only where y is not x, or rows are dense, shows here
+ * even if it claims no bound. */
+static bool probe_placements(row_judge *judge, const judge_block *block,
+                             const judge_block *neighbours, size_t count,
+                             const kernel_entry *kernel, bool has_bound, case_verdict *verdict,
+                             error *err)
+{
+    for (int where = 0; where < PLACEMENT_COUNT; where++) {
+        if (where == PLACEMENT_IN_PLACE && (kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE))
+            continue;
+        if (!judge_run(judge, block, kernel, (buffer_placement)where, judge->computed, verdict,
+                       err))
+            return false;
+        for (size_t row = 0; row < block->rows; row++)
+            if (!probe_row(judge, block, neighbours, count, row,
+                           judge_row_of(block, judge->computed, row), has_bound, verdict))
+                return true;
+    }
+    return true;
+}
+
+static bool probe_block(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                        case_verdict *verdict, error *err)
+{
+    ln_convention others[MOST_NEIGHBOURS];
+    judge_block neighbours[MOST_NEIGHBOURS];
+    size_t wanted = neighbours_of(&block->convention, others), made = 0;
+    bool has_bound;
+    bool fine = judge_reserve(judge, block, err) &&
+                judge_bounds(judge, block, kernel, &has_bound, verdict, err);
+    for (; fine && made < wanted; made++) {
+        fine = judge_block_from(judge, &neighbours[made], &others[made], block->storage,
+                                block->param, block->rows, block->hidden, block->x, NULL,
+                                block->gamma, block->beta, err);
+        if (!fine)
+            break;
+    }
+    bool ran =
+        fine && probe_placements(judge, block, neighbours, wanted, kernel, has_bound, verdict, err);
+    while (made > 0)
+        judge_block_free(&neighbours[--made]);
+    return ran || err->code == EXIT_CODE_FINE;
+}
+
+/* The probe rows of one hidden size. */
+static bool probe_hidden(row_judge *judge, const kernel_entry *kernel,
+                         const ln_convention *convention, size_t hidden, case_verdict *verdict,
+                         error *err)
+{
+    ln_type storage = kernel->facts.storage, param = kernel->facts.param;
+    size_t most = hidden <= 16 ? MOST_PROBE_ROWS : 4, rows;
+    void *x = malloc(most * hidden * dtype_size(storage));
+    void *gamma = malloc(hidden * dtype_size(param)), *beta = malloc(hidden * dtype_size(param));
+    judge_block block;
+    bool fine = (x && gamma && beta) || fail_memory(err, "probe rows");
+    fine = fine && input_probe_rows(convention, storage, hidden, most, x, &rows, err) &&
+           input_parameters("normal", convention, param, judge->settings.seed, hidden, gamma, beta,
+                            err);
+    if (fine && rows > 0) {
+        fine = judge_block_from(judge, &block, convention, storage, param, rows, hidden, x, NULL,
+                                ln_has_gamma(convention->affine) ? gamma : NULL,
+                                ln_has_beta(convention->affine) ? beta : NULL, err);
+        if (fine) {
+            fine = probe_block(judge, &block, kernel, verdict, err);
+            judge_block_free(&block);
+        }
+    }
+    free(x);
+    free(gamma);
+    free(beta);
+    return fine;
+}
+
+bool judge_probes(row_judge *judge, const kernel_entry *kernel, const ln_convention *convention,
+                  size_t hidden, case_verdict *verdict, error *err)
+{
+    size_t sizes[] = {3, 8, 16, hidden < MOST_PROBE_HIDDEN ? hidden : MOST_PROBE_HIDDEN};
+    size_t count = sizeof sizes / sizeof *sizes - (hidden <= 16);
+    *verdict = (struct case_verdict){.kind = VERDICT_OK};
+    err->code = EXIT_CODE_FINE;
+    for (size_t i = 0; i < count; i++) {
+        if (!probe_hidden(judge, kernel, convention, sizes[i], verdict, err))
+            return err->code == EXIT_CODE_FINE;
+        /* It need not take these sizes: its verdict is about the case's own. */
+        if (verdict->kind == VERDICT_UNSUPPORTED)
+            *verdict = (struct case_verdict){.kind = VERDICT_OK};
+        if (verdict->kind != VERDICT_OK)
+            break;
+    }
+    return true;
+}

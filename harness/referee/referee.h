@@ -1,0 +1,35 @@
+/* What the referee asks of a kernel: it runs the kernel in a worker and has the judge look at what
+ * comes out.
+ *
+ *     case_judgement judgement;
+ *     if (!judge_kernel(judge, &block, kernel, &judgement, &err)) ...
+ */
+#ifndef LNBENCH_REFEREE_H
+#define LNBENCH_REFEREE_H
+
+#include "judge/judge.h"
+#include "worker/worker.h"
+
+/* Runs the kernel in every placement and judges what came back. What the kernel did wrong is in the
+ * judgement; false is only for what is no fault of the kernel (memory, files, an interruption). */
+bool judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                  case_judgement *judgement, error *err);
+
+/* What a search asks of one row. */
+typedef struct row_score {
+    double row_ulp; /* infinite: a class is wrong */
+    double bound_row_ulp, kappa;
+} row_score;
+
+/* One call as timed, and each row's score. `bounds`: the bound too, else NaN. The verdict is ok, or
+ * why the kernel gave nothing. False as above. */
+bool judge_score(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                 bool bounds, row_score *scores, case_verdict *verdict, error *err);
+
+/* The kernel on the probe rows of a convention: N <= 16 and at this hidden. ok, or inaccurate when
+ * it lies nearer to a neighbouring convention than to its own, or beyond half their distance, or
+ * beyond its bound. */
+bool judge_probes(row_judge *judge, const kernel_entry *kernel, const ln_convention *convention,
+                  size_t hidden, case_verdict *verdict, error *err);
+
+#endif

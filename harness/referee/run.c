@@ -1,0 +1,199 @@
+/* One kernel in one placement: its inputs into the arena, its outputs back. */
+#include "referee/internal.h"
+#include "base/interrupt.h"
+#include "metrics/storage.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The next place in the arena, 64-byte aligned; -1 for an absent tensor. */
+static off_t take(off_t *end, bool present, size_t bytes)
+{
+    off_t at = *end;
+    if (!present)
+        return -1;
+    *end += (off_t)((bytes + 63) / 64 * 64);
+    return at;
+}
+
+static bool put(int arena, off_t at, const void *data, size_t bytes)
+{
+    return at < 0 || arena_write(arena, at, data, bytes);
+}
+
+bool judge_place(row_judge *judge, const judge_block *block, work_order *order, error *err)
+{
+    size_t elements = block->rows * block->hidden;
+    size_t tensor = elements * dtype_size(block->storage);
+    size_t parameters = judge_parameters(block) * dtype_size(block->param);
+    arena_map *at = &order->at;
+    off_t end = 0;
+    order->problem = (ln_problem){.rows = block->rows,
+                                  .hidden = block->hidden,
+                                  .x_stride = block->hidden,
+                                  .y_stride = block->hidden,
+                                  .residual_stride = block->hidden,
+                                  .sum_stride = block->hidden,
+                                  .storage = block->storage,
+                                  .param = block->param,
+                                  .convention = block->convention};
+    at->x = take(&end, true, tensor);
+    at->residual = take(&end, block->residual != NULL, tensor);
+    at->gamma = take(&end, block->gamma != NULL, parameters);
+    at->beta = take(&end, block->beta != NULL, parameters);
+    at->y = take(&end, true, tensor);
+    at->sum = take(&end, block->residual != NULL, tensor);
+    at->mean = take(&end, true, block->rows * sizeof(double));
+    at->rstd = take(&end, true, block->rows * sizeof(double));
+    at->facts = take(&end, true, block->rows * sizeof(ln_row_facts));
+    at->bounds = take(&end, true, block->rows * sizeof(ln_bound));
+    if (!worker_arena_reserve(judge->worker, (size_t)end, err))
+        return false;
+    int arena = worker_arena(judge->worker);
+    bool fine = put(arena, at->x, block->x, tensor) &&
+                put(arena, at->residual, block->residual, tensor) &&
+                put(arena, at->gamma, block->gamma, parameters) &&
+                put(arena, at->beta, block->beta, parameters);
+    for (size_t row = 0; fine && block->results && row < block->rows; row++)
+        fine = put(arena, at->facts + (off_t)(row * sizeof(ln_row_facts)),
+                   &block->results[row].facts, sizeof(ln_row_facts));
+    return fine || fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+}
+
+static case_verdict failed_verdict(const worker_reply *reply)
+{
+    case_verdict verdict = {.kind = reply->verdict};
+    snprintf(verdict.detail, sizeof verdict.detail, "%.190s", reply->text);
+    return verdict;
+}
+
+/* Mean or rstd as a kernel left them, of its accumulator's type; in `rounded` rounded to f32 but
+ * for f64 rows. What was not written, and the 16-bit types, stay poison. */
+static bool read_statistics(int arena, off_t at, const judge_block *block,
+                            const kernel_entry *kernel, double *given, double *rounded)
+{
+    ln_type type = kernel->facts.accumulator;
+    char value[sizeof(double)];
+    size_t size = dtype_size(type);
+    memset(given, 0xff, block->rows * sizeof *given);
+    memset(rounded, 0xff, block->rows * sizeof *rounded);
+    if (type != LN_F32 && type != LN_F64)
+        return true;
+    for (size_t row = 0; row < block->rows; row++) {
+        if (!arena_read(arena, at + (off_t)(row * size), value, size))
+            return false;
+        if (judge_is_poison(value, size))
+            continue;
+        given[row] = storage_load(type, value, 0);
+        rounded[row] = block->storage == LN_F64 ? given[row] : (double)(float)given[row];
+    }
+    return true;
+}
+
+/* One rounding, so one right answer. */
+static bool check_sum(int arena, off_t at, const judge_block *block, bool *right,
+                      case_verdict *verdict)
+{
+    enum { PART = 1024 };
+    size_t elements = block->rows * block->hidden, size = dtype_size(block->storage);
+    double part[PART]; /* room for any type */
+    for (size_t i = 0; i < elements && *right; i++) {
+        size_t in_part = i % PART, left = elements - i;
+        if (in_part == 0 &&
+            !arena_read(arena, at + (off_t)(i * size), part, (left < PART ? left : PART) * size))
+            return false;
+        double sum = judge_right_sum(block, i), given = storage_load(block->storage, part, in_part);
+        if (given == sum || (isnan(given) && isnan(sum)))
+            continue;
+        *right = false;
+        verdict->kind = VERDICT_INACCURATE;
+        snprintf(verdict->detail, sizeof verdict->detail,
+                 "row %zu, column %zu: the sum with the residual is %.9g where %.9g is right",
+                 i / block->hidden, i % block->hidden, given, sum);
+    }
+    return true;
+}
+
+bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+               buffer_placement placement, void *computed, case_verdict *verdict, error *err)
+{
+    work_order order = worker_order(ORDER_JUDGE, kernel);
+    order.placement = placement;
+    return judge_run_as(judge, block, kernel, &order, computed, verdict, err);
+}
+
+bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                  work_order *order, void *computed, case_verdict *verdict, error *err)
+{
+    worker_reply reply;
+    err->code = EXIT_CODE_FINE;
+    if (!judge_place(judge, block, order, err))
+        return false;
+    /* Nothing that an earlier kernel left may pass for this one's. */
+    int arena = worker_arena(judge->worker);
+    size_t bytes = judge_bytes(block);
+    memset(computed, 0xff, bytes);
+    if (!arena_write(arena, order->at.y, computed, bytes) ||
+        (block->residual && !arena_write(arena, order->at.sum, computed, bytes)))
+        return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+    if (!worker_ask(judge->worker, order, judge->settings.deadline_seconds, &reply)) {
+        if (interrupted())
+            return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+        *verdict = failed_verdict(&reply);
+        return false;
+    }
+    bool fine = arena_read(arena, order->at.y, computed, bytes);
+    if (fine && order->placement == PLACEMENT_BEFORE)
+        fine =
+            read_statistics(arena, order->at.mean, block, kernel, judge->given_mean, judge->mean) &&
+            read_statistics(arena, order->at.rstd, block, kernel, judge->given_rstd, judge->rstd);
+    bool right = true;
+    if (fine && block->residual)
+        fine = check_sum(arena, order->at.sum, block, &right, verdict);
+    return fine ? right : fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+}
+
+judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound)
+{
+    return (judged_kind){.has_bound = has_bound,
+                         .flushes = kernel->facts.traits & LN_TRAIT_FLUSHES_SUBNORMALS,
+                         .accumulator = kernel->facts.accumulator};
+}
+
+/* A bound that leaves no correct digit is none. A NaN stays: nothing holds against it. */
+static void drop_empty_bounds(row_judge *judge, const judge_block *block)
+{
+    for (size_t row = 0; block->results && row < block->rows; row++) {
+        metrics_row judged = judge_metrics_row(block, row);
+        if (ln_bound_row_ulp(&judge->bounds[row], &judged) >= dtype_no_digit(block->storage))
+            judge->bounds[row] = (ln_bound){INFINITY, 0};
+    }
+}
+
+bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,
+                  case_verdict *verdict, error *err)
+{
+    *has = false;
+    err->code = EXIT_CODE_FINE;
+    if (!kernel || !kernel->facts.has_bound)
+        return true;
+    work_order order = worker_order(ORDER_BOUND, kernel);
+    worker_reply reply;
+    if (!judge_place(judge, block, &order, err))
+        return false;
+    order.count = block->rows;
+    if (!worker_ask(judge->worker, &order, judge->settings.deadline_seconds, &reply)) {
+        if (interrupted())
+            return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+        verdict->kind = reply.verdict;
+        snprintf(verdict->detail, sizeof verdict->detail, "in bound(): %.170s", reply.text);
+        return false;
+    }
+    *has = reply.value == 1;
+    if (!arena_read(worker_arena(judge->worker), order.at.bounds, judge->bounds,
+                    block->rows * sizeof *judge->bounds))
+        return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+    drop_empty_bounds(judge, block);
+    return true;
+}

@@ -1,0 +1,479 @@
+/* A plugin of planted faults (faults.def), their correct twins, and honest kernels (honest.c). */
+#include "faults.h"
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- the element types ---- */
+
+static uint16_t to_f16(double value)
+{
+    double size = fabs(value);
+    uint16_t sign = signbit(value) ? 0x8000 : 0;
+    if (isnan(value))
+        return 0x7e00;
+    if (size >= 65520)
+        return sign | 0x7c00;
+    if (size == 0)
+        return sign;
+    int exponent;
+    frexp(size, &exponent);
+    int e = exponent - 1 < -14 ? -14 : exponent - 1;
+    double units = nearbyint(ldexp(size, 10 - e)); /* 11 bits, or fewer below 2^-14 */
+    return (uint16_t)(sign + (uint16_t)((e + 14) * 1024) + (uint16_t)units);
+}
+
+static double from_f16(uint16_t bits)
+{
+    int e = bits >> 10 & 31, fraction = bits & 1023;
+    double size = e == 31  ? (fraction ? (double)NAN : (double)INFINITY)
+                  : e == 0 ? ldexp(fraction, -24)
+                           : ldexp(1024 + fraction, e - 25);
+    return bits & 0x8000 ? -size : size;
+}
+
+static uint16_t to_bf16(double value)
+{
+    if (isnan(value))
+        return 0x7fc0;
+    float nearest = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &nearest, sizeof bits);
+    double left = value - (double)nearest; /* what the first rounding took, so that it is one */
+    if ((bits & 0xffff) == 0x8000 && left != 0)
+        bits += (left > 0) == (value > 0) ? 1u : -1u;
+    if (isinf(nearest))
+        return (uint16_t)(bits >> 16);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+double load_element(ln_type type, const void *tensor, size_t i)
+{
+    uint16_t half;
+    uint32_t bits;
+    float single;
+    switch (type) {
+    case LN_F32:
+        return (double)((const float *)tensor)[i];
+    case LN_F64:
+        return ((const double *)tensor)[i];
+    case LN_F16:
+        memcpy(&half, (const uint16_t *)tensor + i, sizeof half);
+        return from_f16(half);
+    default:
+        bits = (uint32_t)((const uint16_t *)tensor)[i] << 16;
+        memcpy(&single, &bits, sizeof single);
+        return (double)single;
+    }
+}
+
+void store_element(ln_type type, void *tensor, size_t i, double value)
+{
+    switch (type) {
+    case LN_F32:
+        ((float *)tensor)[i] = (float)value;
+        return;
+    case LN_F64:
+        ((double *)tensor)[i] = value;
+        return;
+    case LN_F16:
+        ((uint16_t *)tensor)[i] = to_f16(value);
+        return;
+    default:
+        ((uint16_t *)tensor)[i] = to_bf16(value);
+    }
+}
+
+double rounded(ln_type type, double value)
+{
+    double room;
+    store_element(type, &room, 0, value);
+    return load_element(type, &room, 0);
+}
+
+/* ---- the kernel that the faults bend: two passes, sums in float ---- */
+
+/* The hook's value in the fault, and the right one in its twin, which evaluates it all the same. */
+static double bend(const planted_call *call, double right, double bent)
+{
+    volatile double both[2] = {right, bent};
+    return both[call->wrong];
+}
+
+#define INDEX(hook, right)                                                                         \
+    (fault->hook ? (size_t)bend(call, (double)(right), (double)fault->hook(call, row, i)) : (right))
+
+static float narrow(const planted_call *call, float right, float bent)
+{
+    return (float)bend(call, (double)right, (double)bent);
+}
+
+static float rstd_of(const ln_convention *convention, float var)
+{
+    float eps = (float)convention->eps, std = sqrtf(var);
+    if (convention->eps_place == LN_EPS_VAR)
+        return 1 / sqrtf(var + eps);
+    return 1 / (convention->eps_place == LN_EPS_STD ? std + eps : std);
+}
+
+/* The sum of the row, or of the squares of what is left of it without *mean, in LANES lanes. */
+static float sum_up(const planted_fault *fault, const planted_call *call, size_t row,
+                    const float *mean)
+{
+    enum { LANES = 8 };
+    float lanes[LANES] = {0};
+    for (size_t i = 0; i < call->problem->hidden; i++) {
+        double weight = fault->weight ? bend(call, 1, fault->weight(call, row, i)) : 1;
+        float x = (float)call->row[i], off = mean ? x - *mean : x;
+        if (weight != 0)
+            lanes[i % LANES] += (float)weight * (mean ? off * off : off);
+    }
+    for (size_t half = LANES / 2; half > 0; half /= 2)
+        for (size_t lane = 0; lane < half; lane++)
+            lanes[lane] += lanes[lane + half];
+    return lanes[0];
+}
+
+static void find_statistics(const planted_fault *fault, const planted_call *call, size_t row,
+                            statistics *s)
+{
+    float count = (float)call->problem->hidden;
+    statistics bent;
+    s->mean = sum_up(fault, call, row, NULL) / count;
+    s->var = sum_up(fault, call, row, &s->mean) / (count - (float)call->problem->convention.ddof);
+    bent = *s;
+    if (fault->moments)
+        fault->moments(call, row, &bent);
+    s->mean = narrow(call, s->mean, bent.mean);
+    s->var = narrow(call, s->var, bent.var);
+    s->rstd = rstd_of(&call->problem->convention, s->var);
+    bent = *s;
+    if (fault->scale)
+        fault->scale(call, row, &bent);
+    s->mean = narrow(call, s->mean, bent.mean);
+    s->rstd = narrow(call, s->rstd, bent.rstd);
+}
+
+static void load_row(const planted_fault *fault, const planted_call *call, size_t row)
+{
+    const ln_problem *problem = call->problem;
+    const ln_tensors *tensors = call->tensors;
+    size_t hidden = problem->hidden;
+    size_t x = row * stride_of(problem->x_stride, hidden);
+    size_t residual = row * stride_of(problem->residual_stride, hidden);
+    size_t out = row * stride_of(problem->sum_stride, hidden);
+    for (size_t i = 0; i < hidden; i++) {
+        double value = load_element(problem->storage, tensors->x, x + i);
+        if (tensors->residual) {
+            double other = load_element(problem->storage, tensors->residual, residual + i);
+            double sum = rounded(problem->storage, value + other);
+            double given = fault->sum_out
+                               ? bend(call, sum, fault->sum_out(call, row, i, value, other, sum))
+                               : sum;
+            if (tensors->sum)
+                store_element(problem->storage, tensors->sum, out + i, given);
+            value = sum;
+        }
+        call->row[i] = value;
+    }
+}
+
+static void apply_row(const planted_fault *fault, const planted_call *call, size_t row,
+                      const statistics *s)
+{
+    const ln_problem *problem = call->problem;
+    const ln_tensors *tensors = call->tensors;
+    ln_affine affine = problem->convention.affine;
+    size_t hidden = problem->hidden, y_at = row * stride_of(problem->y_stride, hidden);
+    float q = problem->convention.eps_place == LN_EPS_QUOTIENT ? (float)problem->convention.eps : 0;
+    for (size_t i = 0; i < hidden; i++) {
+        float xhat = ((float)call->row[INDEX(read, i)] - s->mean) * s->rstd + q, gamma = 1,
+              beta = 0;
+        size_t scalar = affine == LN_AFFINE_SCALAR ? 0 : i;
+        if (tensors->gamma)
+            gamma = (float)(load_element(problem->param, tensors->gamma, INDEX(gamma, scalar)) +
+                            (affine == LN_AFFINE_GAMMA1));
+        if (tensors->beta)
+            beta = (float)load_element(problem->param, tensors->beta, INDEX(beta, scalar));
+        double y = (double)(gamma * xhat + beta);
+        if (fault->element)
+            y = bend(call, y, fault->element(call, row, i, xhat, gamma, beta, y));
+        call->output[i] = y;
+    }
+    for (size_t i = 0; i < hidden; i++) {
+        double y = call->output[i];
+        if (fault->rounding)
+            y = bend(call, y, fault->rounding(call, row, i, y, rounded(problem->storage, y)));
+        store_element(problem->storage, tensors->y, y_at + INDEX(write, i), y);
+    }
+}
+
+static void give_statistics(const planted_fault *fault, const planted_call *call, size_t row,
+                            const statistics *s)
+{
+    const ln_tensors *tensors = call->tensors;
+    double mean = (double)s->mean, rstd = (double)s->rstd;
+    if (tensors->mean)
+        store_element(LN_F32, tensors->mean, row,
+                      fault->mean_out ? bend(call, mean, fault->mean_out(call, row, s, mean))
+                                      : mean);
+    if (tensors->rstd)
+        store_element(LN_F32, tensors->rstd, row,
+                      fault->rstd_out ? bend(call, rstd, fault->rstd_out(call, row, s, rstd))
+                                      : rstd);
+}
+
+/* Calls may come from several threads; each has rows of its own. */
+static void perform(const planted_fault *fault, bool wrong, unsigned long *calls, const void *state,
+                    const ln_tensors *tensors)
+{
+    ln_problem problem = *(const ln_problem *)state;
+    ln_tensors given = *tensors;
+    double *room = malloc(2 * problem.hidden * sizeof *room);
+    planted_call call = {.problem = &problem,
+                         .tensors = &given,
+                         .wrong = wrong,
+                         .count = __atomic_fetch_add(calls, 1, __ATOMIC_RELAXED),
+                         .row = room,
+                         .output = room ? room + problem.hidden : NULL};
+    if (!room)
+        return;
+    if (fault->problem) {
+        ln_problem bent = problem;
+        ln_tensors moved = given;
+        fault->problem(&call, &bent, &moved);
+        if (wrong) {
+            problem = bent;
+            given = moved;
+        }
+    }
+    bool over = fault->before && fault->before(&call);
+    for (size_t row = 0; !over && row < problem.rows; row++) {
+        statistics s;
+        load_row(fault, &call, row);
+        find_statistics(fault, &call, row, &s);
+        apply_row(fault, &call, row, &s);
+        give_statistics(fault, &call, row, &s);
+    }
+    if (fault->after)
+        fault->after(&call);
+    free(room);
+}
+
+/* ---- what the lines of the table use ---- */
+
+/* Element i of row `row` of y, added to; nothing in the twin. */
+static void add(const planted_call *call, size_t row, size_t i, double much)
+{
+    const ln_problem *problem = call->problem;
+    size_t at = row * stride_of(problem->y_stride, problem->hidden) + i;
+    double y = load_element(problem->storage, call->tensors->y, at);
+    store_element(problem->storage, call->tensors->y, at, bend(call, y, y + much));
+}
+
+/* y of the first row, made wrong by as much as a row's scale. */
+static void spoil(const planted_call *call)
+{
+    for (size_t i = 0; i < call->problem->hidden; i++)
+        add(call, 0, i, 1);
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static bool is_prime(size_t n)
+{
+    for (size_t d = 2; d * d <= n; d++)
+        if (n % d == 0)
+            return false;
+    return n > 1;
+}
+
+/* value with so many bits of significand, rounded to nearest, or cut off. */
+static double cut(double value, int bits, bool truncate)
+{
+    int exponent;
+    double fraction = frexp(value, &exponent);
+    fraction = ldexp(fraction, bits);
+    return isfinite(value)
+               ? ldexp(truncate ? trunc(fraction) : nearbyint(fraction), exponent - bits)
+               : value;
+}
+
+static bool is_poison(const void *y, size_t bytes)
+{
+    const unsigned char *byte = y;
+    while (bytes > 0 && *byte == 0xff) {
+        byte++;
+        bytes--;
+    }
+    return bytes == 0;
+}
+
+/* Whether the page behind y's last byte is there: what a kernel sees that looks for the judge. */
+static bool is_guarded(const planted_call *call)
+{
+    const ln_problem *problem = call->problem;
+    size_t elements = problem->rows * stride_of(problem->y_stride, problem->hidden);
+    uintptr_t end = (uintptr_t)call->tensors->y + elements * 4;
+    errno = 0;
+    return access((const char *)((end + 4095) & ~(uintptr_t)4095), F_OK) != 0 && errno == EFAULT;
+}
+
+static pthread_t loading_thread;
+static pid_t loading_process;
+static double loading_time;
+
+__attribute__((constructor)) static void note_loading(void)
+{
+    loading_thread = pthread_self();
+    loading_process = getpid();
+    loading_time = now();
+}
+
+/* ---- the table ---- */
+
+#define N (call->problem->hidden)
+#define M (call->problem->rows)
+#define UNUSED_CALL (void)call
+/* Statements, the last of which is the value. */
+#define VALUE_OF(...) return __extension__({ __VA_ARGS__; });
+#define SIZE_HOOK(hook, name, ...)                                                                 \
+    static size_t hook##_##name(const planted_call *call, size_t row, size_t i)                    \
+    {                                                                                              \
+        UNUSED_CALL, (void)row, (void)i;                                                           \
+        VALUE_OF(__VA_ARGS__)                                                                      \
+    }
+#define HOOK_READ(name, ...) SIZE_HOOK(read, name, __VA_ARGS__)
+#define HOOK_GAMMA(name, ...) SIZE_HOOK(gamma, name, __VA_ARGS__)
+#define HOOK_BETA(name, ...) SIZE_HOOK(beta, name, __VA_ARGS__)
+#define HOOK_WRITE(name, ...) SIZE_HOOK(write, name, __VA_ARGS__)
+#define HOOK_PROBLEM(name, ...)                                                                    \
+    static void problem_##name(const planted_call *call, ln_problem *problem, ln_tensors *tensors) \
+    {                                                                                              \
+        UNUSED_CALL, (void)problem, (void)tensors;                                                 \
+        __VA_ARGS__;                                                                               \
+    }
+#define HOOK_WEIGHT(name, ...)                                                                     \
+    static double weight_##name(const planted_call *call, size_t row, size_t i)                    \
+    {                                                                                              \
+        UNUSED_CALL, (void)row, (void)i;                                                           \
+        VALUE_OF(__VA_ARGS__)                                                                      \
+    }
+#define STATISTICS_HOOK(hook, name, ...)                                                           \
+    static void hook##_##name(const planted_call *call, size_t row, statistics *s)                 \
+    {                                                                                              \
+        UNUSED_CALL, (void)row;                                                                    \
+        __VA_ARGS__;                                                                               \
+    }
+#define HOOK_MOMENTS(name, ...) STATISTICS_HOOK(moments, name, __VA_ARGS__)
+#define HOOK_SCALE(name, ...) STATISTICS_HOOK(scale, name, __VA_ARGS__)
+#define HOOK_ELEMENT(name, ...)                                                                    \
+    static double element_##name(const planted_call *call, size_t row, size_t i, float xhat,       \
+                                 float gamma, float beta, double y)                                \
+    {                                                                                              \
+        UNUSED_CALL, (void)row, (void)i, (void)xhat, (void)gamma, (void)beta, (void)y;             \
+        VALUE_OF(__VA_ARGS__)                                                                      \
+    }
+#define HOOK_ROUNDING(name, ...)                                                                   \
+    static double rounding_##name(const planted_call *call, size_t row, size_t i, double y,        \
+                                  double stored)                                                   \
+    {                                                                                              \
+        UNUSED_CALL, (void)row, (void)i, (void)y, (void)stored;                                    \
+        VALUE_OF(__VA_ARGS__)                                                                      \
+    }
+#define OUTPUT_HOOK(hook, name, ...)                                                               \
+    static double hook##_##name(const planted_call *call, size_t row, const statistics *s,         \
+                                double value)                                                      \
+    {                                                                                              \
+        UNUSED_CALL, (void)row, (void)s, (void)value;                                              \
+        VALUE_OF(__VA_ARGS__)                                                                      \
+    }
+#define HOOK_MEAN_OUT(name, ...) OUTPUT_HOOK(mean_out, name, __VA_ARGS__)
+#define HOOK_RSTD_OUT(name, ...) OUTPUT_HOOK(rstd_out, name, __VA_ARGS__)
+#define HOOK_SUM_OUT(name, ...)                                                                    \
+    static double sum_out_##name(const planted_call *call, size_t row, size_t i, double x,         \
+                                 double residual, double value)                                    \
+    {                                                                                              \
+        UNUSED_CALL, (void)row, (void)i, (void)x, (void)residual, (void)value;                     \
+        VALUE_OF(__VA_ARGS__)                                                                      \
+    }
+#define HOOK_BEFORE(name, ...)                                                                     \
+    static bool before_##name(const planted_call *call)                                            \
+    {                                                                                              \
+        return __extension__({ __VA_ARGS__; }) && call->wrong;                                     \
+    }
+#define HOOK_AFTER(name, ...)                                                                      \
+    static void after_##name(const planted_call *call)                                             \
+    {                                                                                              \
+        __VA_ARGS__;                                                                               \
+    }
+
+#define MEMBER_READ(name) .read = read_##name
+#define MEMBER_GAMMA(name) .gamma = gamma_##name
+#define MEMBER_BETA(name) .beta = beta_##name
+#define MEMBER_WRITE(name) .write = write_##name
+#define MEMBER_PROBLEM(name) .problem = problem_##name
+#define MEMBER_WEIGHT(name) .weight = weight_##name
+#define MEMBER_MOMENTS(name) .moments = moments_##name
+#define MEMBER_SCALE(name) .scale = scale_##name
+#define MEMBER_ELEMENT(name) .element = element_##name
+#define MEMBER_ROUNDING(name) .rounding = rounding_##name
+#define MEMBER_MEAN_OUT(name) .mean_out = mean_out_##name
+#define MEMBER_RSTD_OUT(name) .rstd_out = rstd_out_##name
+#define MEMBER_SUM_OUT(name) .sum_out = sum_out_##name
+#define MEMBER_BEFORE(name) .before = before_##name
+#define MEMBER_AFTER(name) .after = after_##name
+
+#define RUN(kind, wrong_, name)                                                                    \
+    static void run_##kind##_##name(const void *state, const ln_tensors *tensors)                  \
+    {                                                                                              \
+        static unsigned long calls;                                                                \
+        perform(&fault_##name, wrong_, &calls, state, tensors);                                    \
+    }
+#define FAULT_OF(hook, type, group, name, what_, ...)                                              \
+    HOOK_##hook(name, __VA_ARGS__) static const planted_fault fault_##name = {                     \
+        #name, what_, MEMBER_##hook(name)};                                                        \
+    RUN(fault, true, name) RUN(twin, false, name)
+#define FAULT(hook, group, name, what, ...) FAULT_OF(hook, LN_F32, group, name, what, __VA_ARGS__)
+#include "faults.def"
+#undef FAULT_OF
+
+#define KERNEL(kind, type, kernel_name)                                                            \
+    {                                                                                              \
+        .struct_size = sizeof(ln_kernel), .name = #kind "." #kernel_name, .isa = "scalar",         \
+        .storage = type, .param = LN_F32, .accumulator = LN_F32, .unroll = 1,                      \
+        .run = run_##kind##_##kernel_name                                                          \
+    }
+#define FAULT_OF(hook, type, group, name, what, ...)                                               \
+    KERNEL(fault, type, name), KERNEL(twin, type, name),
+static const ln_kernel fault_kernels[] = {
+#include "faults.def"
+};
+
+enum { FAULT_COUNT = sizeof fault_kernels / sizeof *fault_kernels, MOST_HONEST = 100 };
+
+static ln_kernel every_kernel[FAULT_COUNT + MOST_HONEST];
+
+static ln_plugin plugin = {
+    .abi_version = LN_PLUGIN_ABI,
+    .struct_size = sizeof(ln_plugin),
+    .name = "faults",
+    .kernels = every_kernel,
+};
+
+LN_API const ln_plugin *ln_plugin_v1(void)
+{
+    memcpy(every_kernel, fault_kernels, sizeof fault_kernels);
+    memcpy(every_kernel + FAULT_COUNT, honest_kernels, honest_count * sizeof *honest_kernels);
+    plugin.count = FAULT_COUNT + honest_count;
+    return &plugin;
+}

@@ -1,0 +1,72 @@
+/* Planted faults: what a fault may bend of a plain LayerNorm, and where it is asked.
+ *
+ *     FAULT(ELEMENT, lane, lane_13_of_16, "lane 13 of 16 is off by 2^-12", i % 16 == 13 ? y * 1.0002 : y)
+ *
+ * is one line of faults.def and gives two kernels: fault.lane_13_of_16, and twin.lane_13_of_16,
+ * which evaluates the same expression and discards it. */
+#ifndef LNBENCH_FAULTS_H
+#define LNBENCH_FAULTS_H
+
+#include <layernorm_plugin.h>
+#include <stdbool.h>
+
+/* One call of one fault's kernel. */
+typedef struct planted_call {
+    const ln_problem *problem;
+    const ln_tensors *tensors;
+    bool wrong;          /* the fault, not its twin */
+    unsigned long count; /* calls of this kernel before */
+    double *row;         /* the row as it came in: hidden elements */
+    double *output;      /* the same for what goes out */
+} planted_call;
+
+/* What a row is normalised with. */
+typedef struct statistics {
+    float mean, var, rstd;
+} statistics;
+
+/* A hook is given what is right and returns what the fault makes of it. N is hidden, M rows. */
+typedef struct planted_fault {
+    const char *name, *what;
+    /* The problem and the tensors themselves. */
+    void (*problem)(const planted_call *call, ln_problem *problem, ln_tensors *tensors);
+    /* How often element i is counted in both sums. */
+    double (*weight)(const planted_call *call, size_t row, size_t i);
+    /* After mean and var, before rstd; after rstd. */
+    void (*moments)(const planted_call *call, size_t row, statistics *s);
+    void (*scale)(const planted_call *call, size_t row, statistics *s);
+    /* Which element is read for x, gamma and beta, and which is written. */
+    size_t (*read)(const planted_call *call, size_t row, size_t i);
+    size_t (*gamma)(const planted_call *call, size_t row, size_t i);
+    size_t (*beta)(const planted_call *call, size_t row, size_t i);
+    size_t (*write)(const planted_call *call, size_t row, size_t i);
+    /* y, before it is rounded to the storage type, and the rounded value. */
+    double (*element)(const planted_call *call, size_t row, size_t i, float xhat, float gamma,
+                      float beta, double y);
+    double (*rounding)(const planted_call *call, size_t row, size_t i, double y, double stored);
+    /* The outputs beside y. */
+    double (*mean_out)(const planted_call *call, size_t row, const statistics *s, double value);
+    double (*rstd_out)(const planted_call *call, size_t row, const statistics *s, double value);
+    double (*sum_out)(const planted_call *call, size_t row, size_t i, double x, double residual,
+                      double value);
+    /* Before and after all of it. `before` says whether the call is over. */
+    bool (*before)(const planted_call *call);
+    void (*after)(const planted_call *call);
+} planted_fault;
+
+/* Element i of a tensor as a double, and a double rounded to nearest even as element i. */
+double load_element(ln_type type, const void *tensor, size_t i);
+void store_element(ln_type type, void *tensor, size_t i, double value);
+/* value rounded to a type. */
+double rounded(ln_type type, double value);
+
+static inline size_t stride_of(size_t stride, size_t hidden)
+{
+    return stride ? stride : hidden;
+}
+
+/* Kernels that are right: twenty orders of summation in each type (honest.c). */
+extern const ln_kernel honest_kernels[];
+extern const size_t honest_count;
+
+#endif

@@ -1,0 +1,90 @@
+#!/bin/bash
+# Runs planted faults, their correct twins and honest kernels through lnbench, and prints which
+# check finds which fault, as Markdown (docs/referee.md).
+# usage: faults_table.sh LNBENCH FAULTS_PLUGIN FAULTS_DEF [OPTION...]
+#   OPTION...  of lnbench run, such as --plan quick; --kernels narrows the faults
+# Exit code: 0 where at least 97 % of the faults and none of the others are alarmed, else 1.
+set -u
+lnbench=$1 plugin=$2 definitions=$3
+shift 3
+folder=$(mktemp -d) || exit 7
+trap 'rm -rf "$folder"' EXIT
+# Two kernels of a plan differ in their types too: all of them are asked for.
+case " $* " in
+*" --kernels "*) ;;
+*) set -- "$@" --kernels 'fault.*,twin.*,honest.*' ;;
+esac
+"$lnbench" run --plugin "$plugin" --db "$folder/faults.db" --no-charts "$@" >"$folder/out" 2>&1
+code=$?
+case $code in
+0 | 5 | 6) ;;
+*)
+    cat "$folder/out"
+    exit "$code"
+    ;;
+esac
+"$lnbench" export --db "$folder/faults.db" --format tsv >"$folder/cases.tsv" || exit 7
+awk -F'\t' '
+    # FAULT(hook, group, name, "what", ...) or FAULT_OF(hook, type, group, name, "what", ...)
+    FILENAME == ARGV[1] {
+        if ($0 !~ /^FAULT/) next
+        split($0, quoted, "\"")
+        words = split(quoted[1], word, /[(), ]+/)
+        name = word[words - 1]
+        what[name] = quoted[2]
+        group[name] = word[words - 2]
+        order[++defined] = name
+        next
+    }
+    FNR == 1 {
+        for (i = 1; i <= NF; i++) column[$i] = i
+        next
+    }
+    {
+        kernel = $column["kernel"]
+        kind = kernel
+        sub(/\..*/, "", kind)
+        name = substr(kernel, length(kind) + 2)
+        ran[kind, name] = 1
+        verdict = $column["verdict"]
+        if (verdict ~ /^(ok|unsupported|skipped)/ || $column["declared"] == 1) next
+        input = $column["input"]
+        check = input ~ /^(sizes|batches|forms|calls)$/ ? input \
+              : input == "normal" && $column["rows"] > 18 ? "timed" : "inputs"
+        if (kind != "fault") {
+            if (!alarmed[kind, name]++)
+                alarms = alarms kernel ": " check ": " verdict "(" $column["detail"] ")\n"
+            next
+        }
+        found[name, check]++
+        if (!(name in first)) first[name] = verdict "(" $column["detail"] ")"
+    }
+    END {
+        split("sizes batches forms calls inputs timed", checks, " ")
+        print "| group | fault | " "sizes | batches | forms | calls | inputs | timed | first verdict |"
+        print "|---|---|---|---|---|---|---|---|---|"
+        for (i = 1; i <= defined; i++) {
+            name = order[i]
+            if (!(("fault", name) in ran)) continue
+            total++
+            row = "| " group[name] " | " what[name] " (`" name "`) |"
+            for (c = 1; c <= 6; c++) {
+                row = row (found[name, checks[c]] ? " x |" : " |")
+                by[c] += found[name, checks[c]] > 0
+            }
+            print row " " (name in first ? first[name] : "**missed**") " |"
+            caught += name in first
+            if (!(name in first)) missed = missed " " name
+        }
+        printf "| | found by |"
+        for (c = 1; c <= 6; c++) printf " %d |", by[c]
+        print " |"
+        for (pair in ran) {
+            split(pair, part, SUBSEP)
+            right += part[1] == "twin" || part[1] == "honest"
+        }
+        printf "\n%d of %d faults are found (%.1f %%)%s\n", caught, total,
+            total ? 100 * caught / total : 0, missed == "" ? "" : "; missed:" missed
+        printf "%d of %d correct kernels are alarmed\n%s", length(alarmed), right, alarms
+        exit !(caught >= 0.97 * total && length(alarmed) == 0)
+    }' "$definitions" "$folder/cases.tsv"

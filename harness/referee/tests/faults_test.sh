@@ -1,0 +1,18 @@
+#!/bin/bash
+# Each fault is found and its twin is not (docs/referee.md): one or two for each check, and with
+# LNBENCH_FULL one of each kind. All of faults.def takes an hour: faults_table.sh.
+# usage: faults_test.sh LNBENCH FAULTS_PLUGIN FAULTS_DEF
+set -u
+faults="mod_16_13 lane_3_of_4_slight rows_7_to_17 residual_stride_ignored two_at_once after_fork
+    gamma1_as_gamma y_flushed"
+kernels=honest.sequential,honest.one_pass_strided_16_bf16
+if [ -n "${LNBENCH_FULL:-}" ]; then
+    faults+=" first_mean rms_above_16 in_place_last_row rstd_of_shape every_1000th std_for_var
+        sum_is_x mean_low bits_20 nan_to_zero rstd_12_bits"
+    kernels+=,honest.random_tree_1,honest.welford_f64
+fi
+for fault in $faults; do
+    kernels+=,fault.$fault,twin.$fault
+done
+exec bash "$(dirname "$0")/faults_table.sh" "$@" --plan quick --only accuracy \
+    --conventions torch,formula-std,ddof=0,eps=1e-5@var,affine=gamma1 --kernels "$kernels"

@@ -1,0 +1,339 @@
+/* The judge of kernels without a bound on simulated kernels: honest orders of summation are never
+ * alarmed, planted errors are.
+ *
+ * usage: limits_test [RUNS]; a run is a row of each kind and type through all honest kernels. The
+ * figures of docs/referee.md: limits_test 10000. */
+#include "faults/faults.h"
+#include "judge/position.h"
+#include "judge/row_limits.h"
+#include "exact/scale.h"
+#include "test.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned long runs = 150;
+
+/* ---- random numbers (splitmix64) ---- */
+
+static uint64_t random_state;
+
+static uint64_t random_bits(void)
+{
+    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static double random_unit(void)
+{
+    return (double)(random_bits() >> 11) * 0x1p-53;
+}
+
+static double random_normal(void)
+{
+    return sqrt(-2 * log(1 - random_unit())) * cos(6.283185307179586 * random_unit());
+}
+
+/* ---- rows ---- */
+
+enum { MOST_HIDDEN = 1100, KINDS = 8 };
+
+static double element_of(int kind, size_t i, size_t hidden)
+{
+    double normal = random_normal();
+    switch (kind) {
+    case 0:
+        return normal;
+    case 1:
+        return 3 + normal;
+    case 2:
+        return 100 + normal;
+    case 3:
+        return 1 + random_unit();
+    case 4:
+        return (i % 2 ? -1000.0 : 1000.0) + normal;
+    case 5:
+        return i == 0 ? 1e4 : normal;
+    case 6:
+        return 7 * ((double)i / (double)hidden - 0.5) + 0.01 * normal;
+    default:
+        return 0x1p-9 * normal;
+    }
+}
+
+typedef struct test_row {
+    ln_convention convention;
+    ln_type storage, param;
+    size_t hidden;
+    double x[MOST_HIDDEN], room[3][MOST_HIDDEN], rounded[MOST_HIDDEN], exact[MOST_HIDDEN],
+        rest[MOST_HIDDEN];
+    ln_reference_result answer;
+    metrics_row row;
+} test_row;
+
+/* Any convention of the eight that differ most, and any size. */
+static void make_row(ln_reference *reference, test_row *made, ln_type storage, int kind)
+{
+    made->storage = storage;
+    made->param = storage == LN_F64 ? LN_F64 : LN_F32;
+    made->hidden = random_bits() % 4 ? 2 + random_bits() % 100 : 2 + random_bits() % 1000;
+    made->convention = (ln_convention){.ddof = (int)(random_bits() % 2),
+                                       .eps_place = (ln_eps_place)(random_bits() % 4),
+                                       .eps = 1e-5,
+                                       .affine = (ln_affine)(random_bits() % 5)};
+    if (made->convention.eps_place == LN_EPS_NONE)
+        made->convention.eps = 0;
+    for (size_t i = 0; i < made->hidden; i++) {
+        store_element(storage, made->room[0], i, element_of(kind, i, made->hidden));
+        made->x[i] = load(storage, made->room[0], i);
+        store_element(made->param, made->room[1], i, 1 + 0.3 * random_normal());
+        store_element(made->param, made->room[2], i, 0.3 * random_normal());
+    }
+    made->answer =
+        (ln_reference_result){.rounded = made->rounded, .exact = made->exact, .rest = made->rest};
+    ln_affine affine = made->convention.affine;
+    made->row = (metrics_row){storage,
+                              made->param,
+                              made->hidden,
+                              &made->convention,
+                              ln_has_gamma(affine) ? made->room[1] : NULL,
+                              ln_has_beta(affine) ? made->room[2] : NULL,
+                              &made->answer};
+    assert_true(ln_reference_row(reference, &made->convention, storage, made->param, made->hidden,
+                                 made->room[0], NULL, made->row.gamma, made->row.beta,
+                                 &made->answer));
+}
+
+static void run_kernel(const ln_kernel *kernel, const test_row *made, void *y, void *mean,
+                       void *rstd)
+{
+    ln_problem problem = {.rows = 1,
+                          .hidden = made->hidden,
+                          .storage = made->storage,
+                          .param = made->param,
+                          .convention = made->convention};
+    ln_tensors tensors = {.x = made->room[0],
+                          .gamma = made->row.gamma,
+                          .beta = made->row.beta,
+                          .y = y,
+                          .mean = mean,
+                          .rstd = rstd};
+    kernel->run(&problem, &tensors);
+}
+
+static order_question asked_of(const test_row *made)
+{
+    return (order_question){.storage = made->storage,
+                            .accumulator = made->storage == LN_F64 ? LN_F64 : LN_F32,
+                            .hidden = made->hidden,
+                            .convention = &made->convention};
+}
+
+/* ---- honest kernels ---- */
+
+static void no_honest_order_is_alarmed(void **state)
+{
+    (void)state;
+    ln_reference *reference = ln_reference_create();
+    limits_maker *maker = limits_maker_create();
+    test_row *made = malloc(sizeof *made);
+    unsigned long judged = 0, told = 0;
+    double closest = 0, closest_row = 0, closest_order = 0;
+    random_state = 1;
+    for (unsigned long run = 0; run < runs; run++)
+        for (int at = 0; at < KINDS * 4; at++) {
+            row_limits limits;
+            char why[ROW_FAULT_LENGTH];
+            make_row(reference, made, (ln_type)(at % 4), at / 4);
+            order_question asked = asked_of(made);
+            assert_true(limits_of_row(maker, &asked, &made->row, made->x, &limits));
+            for (size_t k = 0; k < honest_count; k++) {
+                double y[MOST_HIDDEN], mean[1], rstd[1], worst;
+                if (honest_kernels[k].storage != made->storage)
+                    continue;
+                run_kernel(&honest_kernels[k], made, y, mean, rstd);
+                judged++;
+                if (!limits_tell(&limits))
+                    continue;
+                told++;
+                if (!limits_hold(&limits, &made->row, made->x, y, why))
+                    fail_msg("%s, kind %d, hidden %zu, ddof %d, eps place %d, affine %d: %s",
+                             honest_kernels[k].name, at / 4, made->hidden, made->convention.ddof,
+                             (int)made->convention.eps_place, (int)made->convention.affine, why);
+                assert_true(ln_bound_holds(&limits.order.bound, &made->row, y, &worst));
+                closest_order = fmax(closest_order, worst);
+                closest_row = fmax(closest_row, limits_error(&made->row, y) / limits.row_ulp);
+                double of_mean = fabs(load(asked.accumulator, mean, 0) - made->answer.facts.mean);
+                double of_rstd =
+                    fabs(load(asked.accumulator, rstd, 0) / made->answer.facts.rstd - 1);
+                if (!(of_mean <= limits.mean && of_rstd <= limits.rstd))
+                    fail_msg("%s, kind %d, hidden %zu: mean %.3g off of %.3g, rstd %.3g of %.3g",
+                             honest_kernels[k].name, at / 4, made->hidden, of_mean, limits.mean,
+                             of_rstd, limits.rstd);
+                closest = fmax(closest, fmax(of_mean / limits.mean, of_rstd / limits.rstd));
+            }
+        }
+    print_message(
+        "%lu rows judged, %lu of them told; of what is allowed at most %.2f by y, %.2f by "
+        "mean or rstd; %.2f of any order\n",
+        judged, told, closest_row, closest, closest_order);
+    assert_true(told > judged / 2);
+    free(made);
+    limits_maker_destroy(maker);
+    ln_reference_destroy(reference);
+}
+
+/* ---- planted errors ---- */
+
+/* The exact row of another convention, rounded. */
+static void other_convention(ln_reference *reference, const test_row *made, ln_convention other,
+                             void *y)
+{
+    double exact[MOST_HIDDEN], rest[MOST_HIDDEN];
+    ln_reference_result answer = {.rounded = y, .exact = exact, .rest = rest};
+    assert_true(ln_reference_row(reference, &other, made->storage, made->param, made->hidden,
+                                 made->room[0], NULL, made->row.gamma, made->row.beta, &answer));
+}
+
+static void the_nearest_convention_is_named(void **state)
+{
+    (void)state;
+    ln_reference *reference = ln_reference_create();
+    limits_maker *maker = limits_maker_create();
+    test_row *made = malloc(sizeof *made);
+    random_state = 2;
+    for (int run = 0; run < 200; run++) {
+        row_limits limits;
+        char why[ROW_FAULT_LENGTH] = "";
+        double y[MOST_HIDDEN];
+        make_row(reference, made, LN_F32, run % 2);
+        order_question asked = asked_of(made);
+        assert_true(limits_of_row(maker, &asked, &made->row, made->x, &limits));
+        ln_convention other = made->convention;
+        other.ddof = 1 - other.ddof;
+        other_convention(reference, made, other, y);
+        if (!limits_tell(&limits))
+            continue;
+        assert_false(limits_hold(&limits, &made->row, made->x, y, why));
+        assert_string_equal(why, other.ddof ? "nearer to ddof=1" : "nearer to ddof=0");
+    }
+    free(made);
+    limits_maker_destroy(maker);
+    ln_reference_destroy(reference);
+}
+
+static void one_wrong_element_fails(void **state)
+{
+    (void)state;
+    ln_reference *reference = ln_reference_create();
+    limits_maker *maker = limits_maker_create();
+    test_row *made = malloc(sizeof *made);
+    random_state = 3;
+    for (int run = 0; run < 400; run++) {
+        row_limits limits;
+        char why[ROW_FAULT_LENGTH];
+        double y[MOST_HIDDEN];
+        make_row(reference, made, (ln_type)(run % 4), 0);
+        order_question asked = asked_of(made);
+        assert_true(limits_of_row(maker, &asked, &made->row, made->x, &limits));
+        assert_true(limits_tell(&limits));
+        memcpy(y, made->rounded, made->hidden * sizeof *y);
+        assert_true(limits_hold(&limits, &made->row, made->x, y, why));
+        size_t i = random_bits() % made->hidden;
+        double ulp = ln_ulp(made->storage, element_scale(&made->row, i));
+        store_element(made->storage, y, i,
+                      load(made->storage, y, i) + 1.5 * limits.row_ulp * ulp + ulp);
+        assert_false(limits_hold(&limits, &made->row, made->x, y, why));
+    }
+    free(made);
+    limits_maker_destroy(maker);
+    ln_reference_destroy(reference);
+}
+
+/* ---- positions ---- */
+
+enum { POSITION_ROWS = 256 };
+
+/* Rows whose errors are simulated: what mean and rstd share, and an element's own roundings, uniform
+ * over two halves of an ulp; `planted` more in one lane. */
+static void add_simulated(position_errors *errors, size_t lane, size_t lanes, double planted)
+{
+    static const ln_convention plain = {.ddof = 0, .eps_place = LN_EPS_NONE};
+    double x[MOST_HIDDEN], y[MOST_HIDDEN], exact[MOST_HIDDEN];
+    float rounded[MOST_HIDDEN];
+    ln_reference_result answer = {.rounded = rounded, .exact = exact, .max_xhat = 2};
+    size_t hidden = 32 + random_bits() % 100;
+    double a = 8 * random_normal(), b = 8 * random_normal();
+    double ulp = ln_ulp(LN_F64, 2);
+    answer.facts = (ln_row_facts){.mean = 0, .rstd = 1, .var = 1};
+    for (size_t i = 0; i < hidden; i++) {
+        double own = random_unit() + random_unit() - 1 + (i % lanes == lane ? planted : 0);
+        x[i] = random_normal() / 2;
+        exact[i] = 0;
+        y[i] = ulp * (a * x[i] + b + own);
+    }
+    metrics_row row = {LN_F64, LN_F64, hidden, &plain, NULL, NULL, &answer};
+    assert_true(position_add(errors, &row, x, y));
+}
+
+static void positions_alike_are_not_alarmed(void **state)
+{
+    (void)state;
+    unsigned long rounds = runs / 10 + 1;
+    random_state = 4;
+    for (unsigned long run = 0; run < rounds; run++) {
+        position_errors *errors = position_create();
+        position_finding found;
+        for (int row = 0; row < POSITION_ROWS; row++)
+            add_simulated(errors, 0, 1, 0);
+        assert_false(position_differs(errors, &found));
+        position_destroy(errors);
+    }
+    print_message("%lu runs of %d rows\n", rounds, POSITION_ROWS);
+}
+
+static void a_lane_that_differs_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t lane, lanes;
+        double planted;
+        const char *name;
+    } plants[] = {{13, 16, 3, "lane 13 of 16"},
+                  {3, 4, -2, "lane 3 of 4"},
+                  {0, 32, 4, "lane 0 of 32"},
+                  {1, 2, 1.5, "lane 0 of 2"}};
+    random_state = 5;
+    for (size_t i = 0; i < sizeof plants / sizeof *plants; i++) {
+        position_errors *errors = position_create();
+        position_finding found;
+        for (int row = 0; row < POSITION_ROWS; row++)
+            add_simulated(errors, plants[i].lane, plants[i].lanes, plants[i].planted);
+        assert_true(position_differs(errors, &found));
+        if (strcmp(found.where, plants[i].name) != 0)
+            assert_string_equal(found.where, i == 3 ? "lane 1 of 2" : plants[i].name);
+        position_destroy(errors);
+    }
+    /* Half an ulp more is what a tail without fused operations has. */
+    position_errors *errors = position_create();
+    position_finding found;
+    for (int row = 0; row < POSITION_ROWS; row++)
+        add_simulated(errors, 1, 2, 0.5);
+    assert_false(position_differs(errors, &found));
+    position_destroy(errors);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        runs = strtoul(argv[1], NULL, 10);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_honest_order_is_alarmed),
+        cmocka_unit_test(the_nearest_convention_is_named),
+        cmocka_unit_test(one_wrong_element_fails),
+        cmocka_unit_test(positions_alike_are_not_alarmed),
+        cmocka_unit_test(a_lane_that_differs_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

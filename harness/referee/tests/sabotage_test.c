@@ -1,0 +1,297 @@
+/* A gate is trusted only after it has been seen to catch planted faults: every broken kernel of
+ * sabotage_plugin.c must get the right verdict, in every family, and every good kernel of the table
+ * a good one on every input. */
+#include "domain/convention.h"
+#include "inputs/inputs.h"
+#include "referee/referee.h"
+#include "test.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static worker_process *the_worker;
+static kernel_list kernels;
+static row_judge *the_judge;
+
+static int set_up(void **state)
+{
+    (void)state;
+    error err = {0};
+    const char *plugins[] = {SABOTAGE_PLUGIN};
+    setenv("LNBENCH_WORKER", LNBENCH_WORKER_PATH, 1);
+    setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
+    judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = 3};
+    if (!worker_start(plugins, 1, &the_worker, &kernels, &err)) {
+        print_error("%s\n", err.message);
+        return -1;
+    }
+    the_judge = judge_create(the_worker, &settings);
+    return the_judge ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    judge_destroy(the_judge);
+    worker_stop(the_worker);
+    kernel_list_free(&kernels);
+    return 0;
+}
+
+static const kernel_entry *kernel_named(const char *name)
+{
+    for (size_t i = 0; i < kernels.count; i++)
+        if (strcmp(kernels.kernels[i].facts.name, name) == 0)
+            return &kernels.kernels[i];
+    fail_msg("no kernel %s", name);
+    return NULL;
+}
+
+/* As a run does it: the rows of the case, then the probe rows of its convention. */
+static case_verdict judge_rows(const judge_block *block, const kernel_entry *kernel)
+{
+    error err = {0};
+    case_judgement judgement;
+    if (!judge_kernel(the_judge, block, kernel, &judgement, &err))
+        fail_msg("%s: %s", kernel->facts.name, err.message);
+    case_verdict verdict = judgement.verdict;
+    if (verdict.kind == VERDICT_OK || verdict.kind == VERDICT_OK_NO_BOUND)
+        assert_true(judge_probes(the_judge, kernel, &block->convention, block->hidden,
+                                 &judgement.verdict, &err));
+    return judgement.verdict.kind == VERDICT_OK ? verdict : judgement.verdict;
+}
+
+static void make_rows(judge_block *block, const char *convention_name, const char *input,
+                      size_t hidden)
+{
+    error err = {0};
+    ln_convention convention;
+    assert_true(convention_parse(convention_name, &convention, &err));
+    assert_true(judge_block_generate(the_judge, block, &convention, LN_F32, LN_F32, input, 0, 8,
+                                     hidden, &err));
+}
+
+static case_verdict judge_case(const kernel_entry *kernel, const char *convention_name,
+                               const char *input, size_t hidden)
+{
+    judge_block block;
+    make_rows(&block, convention_name, input, hidden);
+    case_verdict verdict = judge_rows(&block, kernel);
+    judge_block_free(&block);
+    return verdict;
+}
+
+static const struct plant {
+    const char *fault;
+    const char *convention;
+    size_t hidden;
+    verdict_kind verdict;
+    const char *detail; /* must stand in the verdict's detail */
+} plants[] = {
+    {"good", "torch", 768, VERDICT_OK_NO_BOUND, ""},
+    {"good", "annotated-transformer", 4096, VERDICT_OK_NO_BOUND, ""},
+    {"dropped_tail", "torch", 768, VERDICT_INACCURATE, "row"},
+    {"n_for_n_minus_1", "annotated-transformer", 4096, VERDICT_INACCURATE, "ddof=0"},
+    {"n_for_n_minus_1", "zscore", 4096, VERDICT_INACCURATE, "ddof=0"},
+    {"eps_on_wrong_side", "torch", 768, VERDICT_INACCURATE, "nearer to eps on the std"},
+    {"eps_on_wrong_side", "formula-std", 768, VERDICT_INACCURATE, "nearer to eps in the variance"},
+    {"eps_left_out", "torch", 768, VERDICT_INACCURATE, "row"},
+    {"eps_left_out", "numpy-quotient", 768, VERDICT_INACCURATE, "row"},
+    {"stale_output", "torch", 768, VERDICT_INACCURATE, ""},
+    {"unwritten_output", "torch", 768, VERDICT_WRONG_CLASS, "nothing was written"},
+    {"input_changed", "torch", 768, VERDICT_INPUT_MODIFIED, "x"},
+    {"in_place_twice", "torch", 768, VERDICT_INACCURATE, ""},
+    {"writes_one_behind", "torch", 768, VERDICT_OVERRUN, "y"},
+    {"writes_one_before", "torch", 768, VERDICT_OVERRUN, "y"},
+    {"writes_between_rows", "torch", 768, VERDICT_OVERRUN, "between the rows"},
+    {"reads_one_behind", "torch", 768, VERDICT_OVERRUN, "0 bytes behind the end of x"},
+    {"reads_one_before", "torch", 768, VERDICT_OVERRUN, "4 bytes before x"},
+    {"nan_output", "torch", 768, VERDICT_WRONG_CLASS, "NaN"},
+    {"mxcsr_changed", "torch", 768, VERDICT_STATE_CHANGED, "MXCSR"},
+    {"crash", "torch", 768, VERDICT_CRASHED, "SIGSEGV"},
+    {"aborts", "torch", 768, VERDICT_CRASHED, "SIGABRT"},
+    {"exits", "torch", 768, VERDICT_CRASHED, "exited with status 0"},
+    {"endless_loop", "torch", 768, VERDICT_TIMEOUT, "3 s"},
+    {"random_bit", "torch", 768, VERDICT_NONDETERMINISTIC, ""},
+};
+
+/* Those of no family, by full name. */
+static const struct plant special_plants[] = {
+    {"special.closes_arena", "torch", 768, VERDICT_STATE_CHANGED, "closed"},
+    {"special.hangs_up", "torch", 768, VERDICT_CRASHED, ""},
+    {"special.talks_nonsense", "torch", 768, VERDICT_CRASHED, "no sense"},
+    {"special.unmaps_output", "torch", 768, VERDICT_CRASHED, "SIGSEGV"},
+    {"special.forks", "torch", 768, VERDICT_STATE_CHANGED, "child"},
+    {"special.catches_faults", "torch", 768, VERDICT_STATE_CHANGED, "handlers"},
+    {"special.speaks_german", "torch", 768, VERDICT_STATE_CHANGED, "locale"},
+    {"special.unless_refused", "torch", 768, VERDICT_UNSUPPORTED, "an affine form"},
+    {"special.unless_refused", "zscore", 100, VERDICT_UNSUPPORTED, "no multiple of 64"},
+    {"special.unless_refused", "zscore", 768, VERDICT_OK_NO_BOUND, ""},
+    {"special.wide_statistics", "torch", 768, VERDICT_OK_NO_BOUND, ""},
+    {"special.unprepared", "torch", 768, VERDICT_UNSUPPORTED, "prepare() failed"},
+    {"special.flushing", "torch", 768, VERDICT_STATE_CHANGED, "prepare"},
+    {"special.nan_bound", "torch", 768, VERDICT_INACCURATE, "bound"},
+    {"special.crashing_bound", "torch", 768, VERDICT_CRASHED, "in bound(): SIGABRT"},
+    {"special.wide_parameters", "torch", 768, VERDICT_UNSUPPORTED, "element types"},
+};
+
+static bool gets_its_verdict(const char *name, const struct plant *plant)
+{
+    char described[256];
+    case_verdict verdict =
+        judge_case(kernel_named(name), plant->convention, "normal", plant->hidden);
+    if (verdict.kind == plant->verdict && strstr(verdict.detail, plant->detail) &&
+        !verdict.declared)
+        return true;
+    print_error("%s, %s, %zu: %s; %s with '%s' was expected\n", name, plant->convention,
+                plant->hidden, verdict_describe(&verdict, described, sizeof described),
+                verdict_name(plant->verdict), plant->detail);
+    return false;
+}
+
+static void every_planted_fault_is_named(void **state)
+{
+    (void)state;
+    static const char *const families[] = {"naive", "two_pass", "welford", "fused"};
+    size_t wrong = 0;
+    for (size_t family = 0; family < sizeof families / sizeof *families; family++) {
+        for (size_t i = 0; i < sizeof plants / sizeof *plants; i++) {
+            char name[64];
+            /* One hang is like another, and takes three seconds. */
+            if (plants[i].verdict == VERDICT_TIMEOUT && family > 0)
+                continue;
+            snprintf(name, sizeof name, "%s.%s", families[family], plants[i].fault);
+            wrong += !gets_its_verdict(name, &plants[i]);
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/* And the case after it is judged as if nothing had been. */
+static void what_is_done_to_the_process_is_named(void **state)
+{
+    (void)state;
+    static const struct plant good = {"", "torch", 768, VERDICT_OK_NO_BOUND, ""};
+    size_t wrong = 0;
+    for (size_t i = 0; i < sizeof special_plants / sizeof *special_plants; i++) {
+        wrong += !gets_its_verdict(special_plants[i].fault, &special_plants[i]);
+        wrong += !gets_its_verdict("two_pass.good", &good);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/* A kernel that refuses one convention is not unsupported on this machine. */
+static void support_is_asked_case_by_case(void **state)
+{
+    (void)state;
+    assert_string_equal(kernel_named("special.unless_refused")->unsupported, "");
+    assert_string_equal(kernel_named("special.wide_parameters")->unsupported, "");
+}
+
+static case_judgement judge_residual(judge_block *block, const char *kernel)
+{
+    error err = {0};
+    case_judgement judgement;
+    ln_convention convention;
+    float x[4 * 100], residual[4 * 100];
+    assert_true(input_rows("normal", LN_F32, 1, 0, 4, 100, x, &err));
+    assert_true(input_rows("normal", LN_F32, 2, 0, 4, 100, residual, &err));
+    assert_true(convention_parse("tinyllm", &convention, &err));
+    assert_true(judge_block_from(the_judge, block, &convention, LN_F32, LN_F32, 4, 100, x, residual,
+                                 NULL, NULL, &err));
+    assert_true(judge_kernel(the_judge, block, kernel_named(kernel), &judgement, &err));
+    return judgement;
+}
+
+static void the_sum_with_the_residual_is_judged(void **state)
+{
+    (void)state;
+    judge_block block;
+    case_judgement good = judge_residual(&block, "two_pass.good");
+    judge_block_free(&block);
+    assert_int_equal(good.verdict.kind, VERDICT_OK_NO_BOUND);
+    case_judgement bad = judge_residual(&block, "special.wrong_sum");
+    judge_block_free(&block);
+    assert_int_equal(bad.verdict.kind, VERDICT_INACCURATE);
+    assert_non_null(strstr(bad.verdict.detail, "row 0, column 1: the sum"));
+}
+
+/* Mean and rstd come in the accumulator's type: the same ones give the same errors in each. */
+static void statistics_are_read_in_their_type(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"two_pass_f32_scalar", "special.wide_statistics"};
+    double mean[2], rstd[2];
+    for (size_t i = 0; i < 2; i++) {
+        error err = {0};
+        ln_convention convention;
+        judge_block block;
+        case_judgement judgement;
+        assert_true(convention_parse("torch", &convention, &err));
+        assert_true(judge_block_generate(the_judge, &block, &convention, LN_F32, LN_F32, "normal",
+                                         0, 4, 100, &err));
+        assert_true(judge_kernel(the_judge, &block, kernel_named(names[i]), &judgement, &err));
+        judge_block_free(&block);
+        assert_int_equal(judgement.metrics.elements, 400);
+        mean[i] = judgement.metrics.mean_ulp_max;
+        rstd[i] = judgement.metrics.rstd_ulp_max;
+    }
+    assert_true(mean[0] == mean[1]);
+    assert_true(rstd[0] == rstd[1]);
+}
+
+/* Every kernel of the table on the same rows, which are made once. */
+static size_t count_bad_verdicts(const char *convention, const char *input, size_t hidden,
+                                 size_t number, size_t every)
+{
+    judge_block block;
+    size_t wrong = 0, judged = 0;
+    for (size_t k = 0; k < kernels.count; k++) {
+        const kernel_entry *kernel = &kernels.kernels[k];
+        char described[256];
+        if (strcmp(kernel->source, "builtin") != 0 || (number + k * 3) % every != 0)
+            continue;
+        if (judged++ == 0)
+            make_rows(&block, convention, input, hidden);
+        case_verdict verdict = judge_rows(&block, kernel);
+        if (verdict_exit_code(&verdict) == EXIT_CODE_FINE)
+            continue;
+        wrong++;
+        print_error("%s, %s, %s, %zu: %s\n", kernel->facts.name, convention, input, hidden,
+                    verdict_describe(&verdict, described, sizeof described));
+    }
+    if (judged > 0)
+        judge_block_free(&block);
+    return wrong;
+}
+
+/* Every preset, every input family: nothing that is not declared. A sample that differs from kernel
+ * to kernel; all of it with LNBENCH_FULL. */
+static void no_good_kernel_gets_a_bad_verdict(void **state)
+{
+    (void)state;
+    size_t presets, families, wrong = 0;
+    const convention_preset *preset = convention_presets(&presets);
+    const input_family *family = input_families(&families);
+    size_t every = getenv("LNBENCH_FULL") ? 1 : 24;
+    static const size_t sizes[] = {33, 1, 7, 768, 1025, 4096};
+    for (size_t i = 0; i < families * presets; i++)
+        for (size_t size = 0; size < sizeof sizes / sizeof *sizes; size++)
+            wrong += count_bad_verdicts(preset[i % presets].name, family[i / presets].name,
+                                        sizes[size], i * 7 + size * 5, every);
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_planted_fault_is_named),
+        cmocka_unit_test(what_is_done_to_the_process_is_named),
+        cmocka_unit_test(support_is_asked_case_by_case),
+        cmocka_unit_test(the_sum_with_the_residual_is_judged),
+        cmocka_unit_test(statistics_are_read_in_their_type),
+        cmocka_unit_test(no_good_kernel_gets_a_bad_verdict),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,182 @@
+/* Which charts there are, and how each of them gets its tables and drawings. */
+#include "report/charts/chart.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern const chart_kind field_chart, throughput_chart, speed_error_chart, error_kappa_chart,
+    error_spread_chart, winner_map_chart, conventions_chart, states_chart;
+
+const chart_kind *const chart_kinds[] = {
+    &field_chart,        &throughput_chart,  &speed_error_chart,
+    &error_kappa_chart,  &conventions_chart, &winner_map_chart,
+    &error_spread_chart, &states_chart,      NULL,
+};
+
+void chart_because(chart_output *out, const char *reason)
+{
+    snprintf(out->reason, sizeof out->reason, "%s", reason);
+}
+
+void chart_setting(chart_output *out, const char *key, double value)
+{
+    /* gnuplot leaves out a line with a missing number. */
+    tsv_row(&out->settings, "wnw", key, isfinite(value) ? value : 0.0, "-");
+}
+
+void chart_words(chart_output *out, const char *key, const char *words)
+{
+    tsv_row(&out->settings, "wnw", key, 0.0, words);
+}
+
+void chart_subtitle(chart_output *out, text_buffer *words)
+{
+    chart_words(out, "subtitle", words->bytes ? words->bytes : "-");
+    out->settings.failed = out->settings.failed || words->failed;
+    text_free(words);
+}
+
+static bool save(const report_data *data, chart_output *out, const report_chart *chart,
+                 const char *directory, error *err)
+{
+    text_buffer settings = {0}, footer = {0};
+    report_footer(data->view, &footer);
+    text_add(&settings, "key\tnumber\ttext\n");
+    tsv_row(&settings, "wnw", "title", 0.0, chart->title);
+    tsv_row(&settings, "wns", "footer", 0.0, footer.bytes ? footer.bytes : "");
+    text_add(&settings, out->settings.bytes ? out->settings.bytes : "");
+    settings.failed = settings.failed || footer.failed || out->settings.failed;
+    text_free(&footer);
+    bool more = out->more.length > 0;
+    bool fine = tsv_save(&settings, directory, chart->stem, "_settings.tsv", err);
+    fine = tsv_save(&out->table, directory, chart->stem, ".tsv", fine ? err : NULL) && fine;
+    return (!more ||
+            tsv_save(&out->more, directory, chart->stem, "_more.tsv", fine ? err : NULL)) &&
+           fine;
+}
+
+static bool prepare(const report_data *data, const chart_kind *kind, const char *directory,
+                    report_chart *chart, error *err)
+{
+    chart_output out = {0};
+    text_buffer again = {0};
+    const char *type = data->is_other_type ? dtype_name(data->judged.dtype) : "";
+    *chart = (report_chart){.kind = kind};
+    snprintf(chart->stem, sizeof chart->stem, "%s%s%s", kind->stem, type[0] ? "_" : "", type);
+    snprintf(out.title, sizeof out.title, "%s", kind->title);
+    bool fine = kind->make(data, &out, err);
+    snprintf(chart->title, sizeof chart->title, "%.140s%s%s", out.title, type[0] ? ", " : "", type);
+    snprintf(chart->reason, sizeof chart->reason, "%s", out.reason);
+    kind->command(data, &again);
+    snprintf(chart->again, sizeof chart->again, "%s", again.bytes ? again.bytes : "");
+    if (fine && !out.reason[0])
+        fine = save(data, &out, chart, directory, err);
+    fine = fine && (!again.failed || fail_memory(err, "a chart"));
+    text_free(&again);
+    text_free(&out.table);
+    text_free(&out.more);
+    text_free(&out.settings);
+    return fine;
+}
+
+bool charts_prepare(const report_data *data, const char *directory, report_chart *charts,
+                    size_t *count, error *err)
+{
+    for (size_t i = 0; chart_kinds[i]; i++) {
+        if (!prepare(data, chart_kinds[i], directory, &charts[*count], err))
+            return false;
+        /* What another type lacks is not missed. */
+        *count += !charts[*count].reason[0] || !data->is_other_type;
+    }
+    return true;
+}
+
+/* ---- drawing ---- */
+
+enum { FORMATS = 3 };
+static const char *const formats[FORMATS] = {"svg", "png", "pdf"};
+
+static void remove_drawings(const char *directory, const char *stem)
+{
+    char path[512], suffix[8];
+    for (size_t i = 0; i < FORMATS; i++) {
+        snprintf(suffix, sizeof suffix, ".%s", formats[i]);
+        if (report_path(path, directory, stem, suffix, NULL))
+            unlink(path);
+    }
+}
+
+/* A report written over an older one must not show the older one's charts. */
+static void remove_old(const char *directory)
+{
+    char stem[STEM_LENGTH];
+    for (size_t i = 0; chart_kinds[i]; i++) {
+        remove_drawings(directory, chart_kinds[i]->stem);
+        for (ln_type type = LN_F32; type <= LN_F16; type++) {
+            snprintf(stem, sizeof stem, "%s_%s", chart_kinds[i]->stem, dtype_name(type));
+            remove_drawings(directory, stem);
+        }
+    }
+}
+
+/* As many drawings at once as there are processors, begun in order. Where gnuplot is missing, the
+ * rest is not tried. */
+static void run_jobs(gnuplot_job *jobs, size_t count, const char *plots_directory,
+                     const char *directory)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t at_once = processors < 1 ? 1 : processors < 8 ? (size_t)processors : 8, begun = 0;
+    const gnuplot_job *missing = NULL;
+    for (size_t ended = 0; ended < count; ended++) {
+        while (!missing && begun < count && begun < ended + at_once)
+            gnuplot_start(&jobs[begun++], plots_directory, directory);
+        if (ended < begun)
+            gnuplot_end(&jobs[ended], directory);
+        if (missing) {
+            jobs[ended].result = GNUPLOT_MISSING;
+            memcpy(jobs[ended].note, missing->note, sizeof missing->note);
+        } else if (jobs[ended].result == GNUPLOT_MISSING) {
+            missing = &jobs[ended];
+        }
+    }
+}
+
+/* A chart is there when all of its formats are; else its reason says what went wrong. */
+static bool conclude(report_chart *chart, const gnuplot_job jobs[FORMATS], const char *directory)
+{
+    for (size_t i = 0; i < FORMATS; i++) {
+        if (jobs[i].result == GNUPLOT_DREW)
+            continue;
+        remove_drawings(directory, chart->stem);
+        snprintf(chart->reason, sizeof chart->reason, "%.*s", REASON_LENGTH - 1, jobs[i].note);
+        return false;
+    }
+    return true;
+}
+
+size_t charts_draw(report_chart *charts, size_t count, const char *plots_directory,
+                   const char *directory, error *err)
+{
+    gnuplot_job *jobs = calloc(count * FORMATS + 1, sizeof *jobs);
+    size_t wanted = 0, drawn = 0;
+    if (!jobs) {
+        fail_memory(err, "charts");
+        return 0;
+    }
+    remove_old(directory);
+    for (size_t i = 0; i < count; i++)
+        for (size_t f = 0; f < FORMATS && !charts[i].reason[0]; f++)
+            jobs[wanted++] = (gnuplot_job){.stem = charts[i].stem,
+                                           .script = charts[i].kind->script,
+                                           .format = formats[f],
+                                           .result = GNUPLOT_FAILED};
+    run_jobs(jobs, wanted, plots_directory, directory);
+    for (size_t i = 0, job = 0; i < count; i++)
+        if (!charts[i].reason[0]) {
+            drawn += conclude(&charts[i], &jobs[job], directory);
+            job += FORMATS;
+        }
+    free(jobs);
+    return drawn;
+}

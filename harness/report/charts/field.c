@@ -1,0 +1,132 @@
+/* The field: what people write, what lnbench has, and other libraries, at one shape. */
+#include "report/charts/chart.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct field_state {
+    const report_data *data;
+    chart_output *out;
+    size_t place;
+    double fastest;
+} field_state;
+
+static void add_heading(field_state *field, const char *words)
+{
+    tsv_row(&field->out->table, "znwwwnnnnnw", ++field->place, 1.0, words, "-", "-", 0.0, 0.0, 0.0,
+            0.0, 0.0, "-");
+}
+
+static void add_bar(field_state *field, const char *label, const view_case *at, bool named)
+{
+    const report_kernel *kernel = report_kernel_at(field->data, at);
+    const speed_figures *speed = &at->speed;
+    char words[96], shown[128];
+    report_error_words(&kernel->errors[SCOPE_ANY], field->data->judged.dtype, words);
+    snprintf(shown, sizeof shown, "%s%s", words, kernel->errors[SCOPE_HUGE].unusable ? " *" : "");
+    tsv_row(&field->out->table, "znsssnnnnns", ++field->place, 0.0, label, kernel->name,
+            named ? kernel->label : "-", speed->gbps,
+            speed->gbps * speed->time_ns / speed->time_hi_ns,
+            speed->gbps * speed->time_ns / speed->time_lo_ns,
+            isfinite(speed->roof_ratio) ? speed->roof_ratio : 0.0, (double)kernel->class, shown);
+    field->fastest = fmax(field->fastest, speed->gbps);
+}
+
+/* What people write: every ISA of each form, in the order of the table. */
+static void add_textbook(field_state *field)
+{
+    static const int forms[] = {LOOK_NAIVE, LOOK_TWO_PASS, LOOK_WELFORD, LOOK_FUSED};
+    const report_data *data = field->data;
+    bool begun = false;
+    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+        const report_look *look = report_look_of(data, forms[form]);
+        for (size_t i = 0; look && i < data->kernel_count; i++) {
+            const report_kernel *kernel = &data->kernels[i];
+            const view_case *at =
+                report_in_look(look, kernel) ? report_case_at(data, kernel, &data->shape) : NULL;
+            if (!at)
+                continue;
+            if (!begun)
+                add_heading(field, "What people write");
+            begun = true;
+            add_bar(field, kernel->label, at, false);
+        }
+    }
+}
+
+/* Kernels of a role, each by its own name: the library's calls, the user's. */
+static void add_role(field_state *field, kernel_role role, const char *heading)
+{
+    enum { KERNELS_MOST = 8 };
+    const report_data *data = field->data;
+    size_t count = 0;
+    for (size_t i = 0; i < data->kernel_count && count < KERNELS_MOST; i++) {
+        const view_case *at = data->kernels[i].role == role
+                                  ? report_case_at(data, &data->kernels[i], &data->shape)
+                                  : NULL;
+        if (at && count++ == 0 && heading)
+            add_heading(field, heading);
+        if (at)
+            add_bar(field, data->kernels[i].label, at, false);
+    }
+}
+
+/* The fastest of each look of a kind. */
+static void add_looks(field_state *field, int first, int last, const char *heading)
+{
+    const report_data *data = field->data;
+    bool begun = false;
+    for (size_t i = 0; i < data->look_count; i++) {
+        const report_look *look = &data->looks[i];
+        bool wanted = (int)look->kind >= first && (int)look->kind <= last;
+        const view_case *at = wanted ? report_best(data, look, &data->shape) : NULL;
+        if (at && !begun)
+            add_heading(field, heading);
+        begun = begun || at;
+        if (at)
+            add_bar(field, look->label, at, last == LOOK_ACCURATE);
+    }
+}
+
+static bool make(const report_data *data, chart_output *out, error *err)
+{
+    field_state field = {.data = data, .out = out};
+    text_buffer words = {0};
+    (void)err;
+    if (!data->has_shape) {
+        chart_because(out, "no speed was measured");
+        return true;
+    }
+    tsv_row(&out->table, "wwwwwwwwwww", "place", "heading", "label", "kernel", "inside", "gbps",
+            "lo", "hi", "share", "class", "error");
+    add_textbook(&field);
+    add_looks(&field, LOOK_FASTEST, LOOK_ACCURATE, "lnbench");
+    add_role(&field, ROLE_LIBRARY, NULL);
+    add_role(&field, ROLE_PLUGIN, "Your plugin");
+    add_looks(&field, LOOK_PEER, LOOK_PEER, "Other libraries");
+    snprintf(out->title, sizeof out->title,
+             "LayerNorm of %zu rows × %zu in %s: how fast, how wrong", data->shape.rows,
+             data->shape.hidden, data->shape_regime);
+    report_group_words(&data->group, &words);
+    text_add(&words, "; beside each bar GB/s and share of copy speed.  * also wrong where squares "
+                     "overflow (|x| > 1e19)");
+    chart_subtitle(out, &words);
+    chart_setting(out, "roof", data->shape_roof);
+    chart_setting(out, "fastest", field.fastest);
+    chart_setting(out, "rough", report_usable_limit(data->judged.dtype));
+    if (!field.place)
+        chart_because(out, "no kernel that people name was timed");
+    return true;
+}
+
+const chart_kind field_chart = {
+    "field",
+    "How fast, and how wrong",
+    "Longer is faster. Blue kernels can be used on any row; orange and red ones lose digits, or "
+    "end "
+    "in NaN, on some rows, such as those whose mean is far from zero. The number on the right is "
+    "the "
+    "largest error on all judged rows.",
+    "field.gp",
+    make,
+    chart_both_again,
+};

@@ -1,0 +1,192 @@
+/* Runs gnuplot on a script and the tables of a chart. */
+#include "base/files.h"
+#include "report/charts/chart.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static bool add_actions(posix_spawn_file_actions_t *actions, const char *directory, int errors)
+{
+    return posix_spawn_file_actions_addchdir_np(actions, directory) == 0 &&
+           posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
+           posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) ==
+               0 &&
+           posix_spawn_file_actions_adddup2(actions, errors, STDERR_FILENO) == 0;
+}
+
+/* Names reach gnuplot as arguments and TSV, never as text of a script; -d keeps the user's own
+ * start-up file out. Returns 0, or errno's number. */
+static int spawn_gnuplot(const char *script, const gnuplot_job *job, const char *directory,
+                         int errors, pid_t *child)
+{
+    char *arguments[] = {(char *)"gnuplot", (char *)"-d",        (char *)"-c", (char *)script,
+                         (char *)job->stem, (char *)job->format, NULL};
+    posix_spawn_file_actions_t actions;
+    int problem = posix_spawn_file_actions_init(&actions);
+    if (problem)
+        return problem;
+    problem = add_actions(&actions, directory, errors)
+                  ? posix_spawnp(child, "gnuplot", &actions, NULL, arguments, environ)
+                  : ENOMEM;
+    posix_spawn_file_actions_destroy(&actions);
+    return problem;
+}
+
+/* Reads to the end, so that the child never blocks; keeps the beginning. */
+static void read_errors(int from, char *kept, size_t size)
+{
+    size_t length = 0;
+    char buffer[1024];
+    for (;;) {
+        ssize_t got = read(from, buffer, sizeof buffer);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        for (ssize_t i = 0; i < got && length + 1 < size; i++)
+            kept[length++] = buffer[i];
+    }
+    kept[length] = '\0';
+}
+
+/* gnuplot shows the line of the script, a caret, and then says what is wrong: the last line that
+ * says anything is the one to report. */
+static void last_words(const char *errors, char *words, size_t size)
+{
+    snprintf(words, size, "it gave no reason");
+    for (const char *line = errors; *line;) {
+        size_t length = strcspn(line, "\n");
+        size_t blank = strspn(line, " \t^\r");
+        if (blank < length)
+            snprintf(words, size, "%.*s", (int)(length - blank), line + blank);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static int wait_for(pid_t child)
+{
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return status;
+}
+
+/* gnuplot's tooltips are event handlers for a script that it would fetch; as <title> elements they
+ * need none: a drawing's lines with a handler become "<g><title>TEXT</title>". */
+static bool title_tips(const char *path)
+{
+    static const char mark[] = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'";
+    static const char end[] = "')\" onmouseout=\"gnuplot_svg.hideHypertext()\"><title> </title>";
+    FILE *file = fopen(path, "r");
+    text_buffer out = {0};
+    char *line = NULL;
+    size_t size = 0;
+    struct error ignored = {0};
+    while (file && getline(&line, &size, file) >= 0) {
+        char *tip = strstr(line, mark), *after = tip ? strstr(tip, end) : NULL;
+        if (after) {
+            text_add_bytes(&out, line, (size_t)(tip - line));
+            text_format(&out, "<g><title>%.*s</title>%s",
+                        (int)(after - tip - (long)sizeof mark + 1), tip + sizeof mark - 1,
+                        after + sizeof end - 1);
+        } else {
+            text_add(&out, line);
+        }
+    }
+    bool fine = file && !ferror(file) && write_whole_file(path, &out, &ignored);
+    if (file)
+        fclose(file);
+    free(line);
+    text_free(&out);
+    return fine;
+}
+
+/* The drawing gets its name only when it is whole. */
+static bool finish_drawing(const gnuplot_job *job, const char *directory, bool drew)
+{
+    char whole[600], part[640];
+    struct stat facts;
+    snprintf(whole, sizeof whole, "%s/%s.%s", directory, job->stem, job->format);
+    snprintf(part, sizeof part, "%s.part", whole);
+    if (drew && stat(part, &facts) == 0 && facts.st_size > 0 &&
+        (strcmp(job->format, "svg") != 0 || title_tips(part)) && rename(part, whole) == 0)
+        return true;
+    unlink(part);
+    return false;
+}
+
+/* Fills the note; true: the child runs, and its errors can be read. */
+static bool start_with(const char *script, const char *directory, gnuplot_job *job)
+{
+    int pipe_ends[2];
+    job->result = GNUPLOT_FAILED;
+    if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
+        snprintf(job->note, sizeof job->note, "gnuplot could not be started: %s", strerror(errno));
+        return false;
+    }
+    int problem = spawn_gnuplot(script, job, directory, pipe_ends[1], &job->child);
+    close(pipe_ends[1]);
+    job->errors = pipe_ends[0];
+    if (!problem)
+        return true;
+    close(pipe_ends[0]);
+    if (problem == ENOENT) {
+        snprintf(job->note, sizeof job->note,
+                 "gnuplot was not found: install it (Debian: gnuplot-nox)");
+        job->result = GNUPLOT_MISSING;
+    } else {
+        snprintf(job->note, sizeof job->note, "gnuplot could not be started: %s",
+                 strerror(problem));
+    }
+    return false;
+}
+
+void gnuplot_start(gnuplot_job *job, const char *plots_directory, const char *directory)
+{
+    char named[600];
+    snprintf(named, sizeof named, "%s/%s", plots_directory, job->script);
+    char *script = realpath(named, NULL); /* gnuplot runs in `directory` */
+    job->running = false;
+    if (!script) {
+        job->result = GNUPLOT_FAILED;
+        snprintf(job->note, sizeof job->note, "chart script %.180s: %s", named, strerror(errno));
+        return;
+    }
+    job->running = start_with(script, directory, job);
+    free(script);
+}
+
+gnuplot_result gnuplot_end(gnuplot_job *job, const char *directory)
+{
+    char errors[4096], words[128];
+    if (!job->running)
+        return job->result;
+    job->running = false;
+    read_errors(job->errors, errors, sizeof errors);
+    close(job->errors);
+    int status = wait_for(job->child);
+    if (finish_drawing(job, directory, status == 0))
+        return job->result = GNUPLOT_DREW;
+    last_words(errors, words, sizeof words);
+    snprintf(job->note, sizeof job->note, "gnuplot failed on %s.%s: %s", job->stem, job->format,
+             words);
+    return job->result = GNUPLOT_FAILED;
+}
+
+gnuplot_result gnuplot_draw(const char *stem, const char *script, const char *format,
+                            const char *plots_directory, const char *directory, char note[256])
+{
+    gnuplot_job job = {.stem = stem, .script = script, .format = format};
+    gnuplot_start(&job, plots_directory, directory);
+    gnuplot_result result = gnuplot_end(&job, directory);
+    snprintf(note, 256, "%s", job.note);
+    return result;
+}

@@ -1,0 +1,88 @@
+/* The tables that gnuplot reads. */
+#include "base/files.h"
+#include "report/charts/chart.h"
+#include <math.h>
+#include <string.h>
+
+/* Quotes, backslashes and backquotes mean something to gnuplot's reader, bytes beyond ASCII may be
+ * no UTF-8 at all, and an empty cell would be taken for a missing value. */
+static void add_foreign(text_buffer *out, const char *cell)
+{
+    for (text_add(out, cell[0] ? "" : "-"); *cell; cell++) {
+        unsigned char byte = (unsigned char)*cell;
+        bool plain = byte >= 0x20 && byte < 0x7f && !strchr("\"'\\`", byte);
+        text_add_bytes(out, plain ? cell : "?", 1);
+    }
+}
+
+static void add_number(text_buffer *out, double value)
+{
+    if (!isfinite(value))
+        text_add(out, "NaN");
+    else if (value == rint(value) && fabs(value) < 1e15)
+        text_format(out, "%.0f", value); /* 40, not 4e+01 */
+    else
+        text_number(out, value);
+}
+
+void tsv_row(text_buffer *out, const char *cells, ...)
+{
+    va_list arguments;
+    va_start(arguments, cells);
+    for (const char *cell = cells; *cell; cell++) {
+        text_add(out, cell == cells ? "" : "\t");
+        if (*cell == 'n') {
+            add_number(out, va_arg(arguments, double));
+        } else if (*cell == 'z') {
+            text_format(out, "%zu", va_arg(arguments, size_t));
+        } else {
+            const char *string = va_arg(arguments, const char *);
+            if (*cell == 's')
+                add_foreign(out, string);
+            else
+                text_add(out, string[0] ? string : "-");
+        }
+    }
+    va_end(arguments);
+    text_add(out, "\n");
+}
+
+void tsv_settings_begin(text_buffer *out, const char *title, const char *subtitle,
+                        const char *footer)
+{
+    text_add(out, "key\tnumber\ttext\n");
+    tsv_row(out, "wnw", "title", 0.0, title);
+    tsv_row(out, "wnw", "subtitle", 0.0, subtitle);
+    tsv_row(out, "wns", "footer", 0.0, footer);
+}
+
+void tsv_footer_here(const char *before, char footer[400])
+{
+    machine_facts machine = {0};
+    struct error ignored = {0};
+    bool known = machine_read(&machine, &ignored);
+    snprintf(footer, 400, "%.120s%.200s | commit %.12s", before,
+             known ? machine_fact_value(&machine, "cpu_model") : "unknown",
+             known ? machine_fact_value(&machine, "git_commit") : "unknown");
+    machine_free(&machine);
+}
+
+bool report_path(char path[512], const char *directory, const char *name, const char *suffix,
+                 error *err)
+{
+    int length = snprintf(path, 512, "%s/%s%s", directory, name, suffix);
+    if (length < 0 || length >= 512)
+        return fail(err, EXIT_CODE_ENVIRONMENT,
+                    "%.200s...: the path of a report must be shorter than 500 bytes", directory);
+    return true;
+}
+
+bool tsv_save(text_buffer *out, const char *directory, const char *stem, const char *suffix,
+              error *err)
+{
+    char path[512], name[64];
+    snprintf(name, sizeof name, "data/%s", stem);
+    bool fine = report_path(path, directory, name, suffix, err) && write_whole_file(path, out, err);
+    text_free(out);
+    return fine;
+}

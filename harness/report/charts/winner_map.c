@@ -1,0 +1,88 @@
+/* Which kernel to take: the fastest, and the fastest accurate one, at every size of every regime. */
+#include "report/charts/chart.h"
+#include <math.h>
+#include <string.h>
+
+enum { COLUMNS_MOST = 10, LINE_LENGTH = 15, LINES = 4 };
+
+/* A kernel in four lines of a cell: three of its method, cut where they are too long, then its ISA. */
+static void break_label(const report_kernel *kernel, char lines[LINES][32])
+{
+    char words[96], *saved = NULL;
+    size_t line = 0;
+    memset(lines, 0, LINES * sizeof *lines);
+    snprintf(words, sizeof words, "%s", kernel->label);
+    words[strcspn(words, ",")] = '\0';
+    for (char *word = strtok_r(words, " ", &saved); word; word = strtok_r(NULL, " ", &saved)) {
+        size_t length = strlen(lines[line]);
+        if (length && length + 1 + strlen(word) > LINE_LENGTH && line + 2 < LINES)
+            length = strlen(lines[++line]);
+        snprintf(lines[line] + length, 32 - length, "%s%s", length ? " " : "", word);
+    }
+    for (line = 0; line + 1 < LINES; line++)
+        if (strlen(lines[line]) > LINE_LENGTH + 1)
+            memcpy(lines[line] + LINE_LENGTH - 2, "...", 4);
+    snprintf(lines[LINES - 1], 32, "%.31s", report_isa_words(kernel->isa));
+}
+
+/* At most so many sizes of a regime: the middle ones are left out evenly. */
+static size_t thin_out(size_t *sizes, size_t count)
+{
+    if (count <= COLUMNS_MOST)
+        return count;
+    for (size_t i = 0; i < COLUMNS_MOST; i++)
+        sizes[i] = sizes[i * (count - 1) / (COLUMNS_MOST - 1)];
+    return COLUMNS_MOST;
+}
+
+static bool add_row(const report_data *data, const char *regime, int kind, size_t row,
+                    chart_output *out)
+{
+    enum { SIZES_MOST = 64 };
+    const report_look *look = report_look_of(data, kind);
+    size_t sizes[SIZES_MOST], count = report_hidden_sizes(data, regime, sizes, SIZES_MOST);
+    bool any = false;
+    count = thin_out(sizes, count);
+    for (size_t i = 0; look && i < count; i++) {
+        const view_case *at = report_best_in(data, look, regime, sizes[i]);
+        char lines[LINES][32];
+        if (!at)
+            continue;
+        break_label(report_kernel_at(data, at), lines);
+        tsv_row(&out->table, "zszzssssnn", row, regime, i + 1, sizes[i], lines[0], lines[1],
+                lines[2], lines[3], at->speed.gbps, kind == LOOK_FASTEST ? 1.0 : 2.0);
+        any = true;
+    }
+    return any;
+}
+
+static bool make(const report_data *data, chart_output *out, error *err)
+{
+    size_t row = 0;
+    text_buffer words = {0};
+    (void)err;
+    tsv_row(&out->table, "wwwwwwwwww", "row", "regime", "column", "hidden", "line1", "line2",
+            "line3", "line4", "gbps", "kind");
+    for (size_t i = 0; i < REGIMES; i++) {
+        row += add_row(data, regime_names[i], LOOK_FASTEST, row + 1, out);
+        row += add_row(data, regime_names[i], LOOK_ACCURATE, row + 1, out);
+    }
+    if (row == 0)
+        chart_because(out, "no usable kernel was timed");
+    report_group_words(&data->group, &words);
+    text_add(&words, "; in each cell the kernel and its GB/s");
+    chart_subtitle(out, &words);
+    chart_setting(out, "rows", (double)row);
+    return true;
+}
+
+const chart_kind winner_map_chart = {
+    "winner_map",
+    "Which kernel to take at which hidden size?",
+    "Dark cells name the fastest kernel that can be used on any row, light cells the fastest that "
+    "is "
+    "never more than 2 row ULP off. Only regimes that were measured have rows.",
+    "winner_map.gp",
+    make,
+    chart_speed_again,
+};

@@ -1,0 +1,370 @@
+/* From a view to the kernels, speeds and errors that a report shows. */
+#include "report/data/data.h"
+#include "domain/kernel_json.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool report_is_timed(const view_case *at)
+{
+    return isfinite(at->speed.gbps);
+}
+
+static bool same_judged(const report_group *group, const case_key *key)
+{
+    return group->dtype == key->dtype && strcmp(group->convention, key->convention) == 0;
+}
+
+static bool in_group(const report_group *group, const case_key *key)
+{
+    return group->dtype == key->dtype && group->cache == key->cache &&
+           group->threads == key->threads &&
+           (is_roof(key->kernel) || strcmp(group->convention, key->convention) == 0);
+}
+
+static bool counts(const run_view *view, size_t i, bool timed, const ln_type *type)
+{
+    const stored_case *stored = &view->cases.cases[i];
+    return !is_roof(stored->key.kernel) && (!type || stored->key.dtype == *type) &&
+           (timed ? report_is_timed(&view->views[i]) : stored->judged);
+}
+
+/* The group with most timed (or judged) cases, the first of several. */
+static report_group largest_group(const run_view *view, bool timed, const ln_type *type)
+{
+    report_group best = {0};
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const case_key *key = &view->cases.cases[i].key;
+        bool (*same)(const report_group *, const case_key *) = timed ? in_group : same_judged;
+        if (!counts(view, i, timed, type) || (best.cases && same(&best, key)))
+            continue;
+        report_group group = {key->convention, key->dtype, key->cache, key->threads, 0};
+        for (size_t j = i; j < view->cases.count; j++)
+            group.cases += counts(view, j, timed, type) && same(&group, &view->cases.cases[j].key);
+        if (group.cases > best.cases)
+            best = group;
+    }
+    return best;
+}
+
+static void choose_groups(report_data *data, const ln_type *type)
+{
+    const run_view *view = data->view;
+    data->group = largest_group(view, true, type);
+    if (data->group.cases) {
+        data->judged = data->group;
+        data->judged.cases = 0;
+        for (size_t i = 0; i < view->cases.count; i++)
+            data->judged.cases += counts(view, i, false, type) &&
+                                  same_judged(&data->group, &view->cases.cases[i].key);
+    }
+    if (!data->judged.cases)
+        data->judged = largest_group(view, false, type);
+    if (!data->judged.cases) {
+        data->judged = data->group;
+        data->judged.cases = 0;
+    }
+}
+
+bool report_is_huge(const char *input)
+{
+    return strcmp(input, "huge") == 0 || strcmp(input, "overflow") == 0;
+}
+
+bool report_is_judged(const report_data *data, const stored_case *stored)
+{
+    return stored->judged && data->judged.convention && same_judged(&data->judged, &stored->key);
+}
+
+bool report_is_failure(const case_verdict *verdict)
+{
+    return verdict_exit_code(verdict) != EXIT_CODE_FINE;
+}
+
+static bool is_left_out(const case_verdict *verdict)
+{
+    return verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED ||
+           verdict->kind == VERDICT_PENDING;
+}
+
+void report_add_error(report_error *found, const stored_case *stored)
+{
+    const case_verdict *verdict = &stored->verdict;
+    double row_ulp = stored->metrics.row_ulp_max;
+    if (is_left_out(verdict))
+        return;
+    found->cases++;
+    found->fault = found->fault || report_is_failure(verdict);
+    if (isfinite(row_ulp) && !(found->row_ulp >= row_ulp)) {
+        found->row_ulp = row_ulp;
+        found->worst = stored;
+    }
+    bool figure = verdict->kind == VERDICT_OK || verdict->kind == VERDICT_OK_NO_BOUND ||
+                  verdict->kind == VERDICT_INACCURATE;
+    if (!figure && (!found->unusable || verdict->kind > found->unusable->verdict.kind))
+        found->unusable = stored;
+}
+
+double report_usable_limit(ln_type type)
+{
+    return fmin(1000, dtype_no_digit(type) / 8);
+}
+
+error_class report_class_of(const report_error *found, ln_type type)
+{
+    if (!found->cases)
+        return ERROR_UNKNOWN;
+    return found->unusable                               ? ERROR_NAN
+           : !(found->row_ulp > 1)                       ? ERROR_EXACT
+           : found->row_ulp <= 4                         ? ERROR_GOOD
+           : found->row_ulp <= report_usable_limit(type) ? ERROR_ROUGH
+                                                         : ERROR_LOST;
+}
+
+void report_error_words(const report_error *found, ln_type type, char words[96])
+{
+    char number[16], described[DETAIL_MAX_LENGTH + 64];
+    if (!found->cases)
+        snprintf(words, 96, "not judged");
+    else if (found->unusable && found->unusable->verdict.kind == VERDICT_WRONG_CLASS)
+        snprintf(words, 96, "NaN or infinite");
+    else if (found->unusable)
+        snprintf(words, 96, "%.90s",
+                 verdict_describe(&found->unusable->verdict, described, sizeof described));
+    else if (found->row_ulp >= dtype_no_digit(type))
+        snprintf(words, 96, "no correct digit");
+    else if (found->row_ulp >= 1000)
+        snprintf(words, 96, "%.0e", found->row_ulp);
+    else if (isfinite(found->row_ulp))
+        snprintf(words, 96, "%.2g", found->row_ulp);
+    else
+        snprintf(words, 96, "%s", number_short(found->row_ulp, number));
+}
+
+const char *report_isa_words(const char *isa)
+{
+    static const char *const words[][2] = {
+        {"avx2", "AVX2"}, {"avx512", "AVX-512"}, {"avx512bf16", "AVX512-BF16"}, {"neon", "NEON"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(isa, words[i][0]) == 0)
+            return words[i][1];
+    return isa;
+}
+
+/* What people write, by the parts of the name: sums in the storage type, no schedule of ours but the
+ * fused one. NULL: not one of them. */
+static const char *textbook_words(const json_t *descriptor)
+{
+    static const char *const forms[][4] = {
+        {"naive", "direct", "plain", "naive"},     {"two_pass", "direct", "plain", "two-pass"},
+        {"welford", "direct", "plain", "Welford"}, {"shifted", "split", "fused", "fused"},
+        {"shifted", "two_mean", "fused", "fused"},
+    };
+    const char *keys[] = {"statistics", "apply", "schedule", "acc", "io"}, *parts[5];
+    for (int i = 0; i < 5; i++) {
+        parts[i] = json_string_value(json_object_get(descriptor, keys[i]));
+        if (!parts[i])
+            return NULL;
+    }
+    bool wide = strcmp(parts[3], parts[4]) != 0 &&
+                (strcmp(parts[3], "f64") == 0 || strcmp(parts[4], "f64") == 0);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms && !wide; i++)
+        if (strcmp(parts[0], forms[i][0]) == 0 && strcmp(parts[1], forms[i][1]) == 0 &&
+            strcmp(parts[2], forms[i][2]) == 0)
+            return forms[i][3];
+    return NULL;
+}
+
+/* A name without what every kernel of the chart shares: "mixed guarded, f64 sums, AVX-512". */
+static void label_of(report_kernel *kernel, ln_type type)
+{
+    char rest[NAME_MAX_LENGTH] = "", name[NAME_MAX_LENGTH];
+    bool sums = false, isa = false;
+    snprintf(name, sizeof name, "%s", kernel->name);
+    char *saved = NULL, *part = strtok_r(name, "_", &saved);
+    for (; part; part = strtok_r(NULL, "_", &saved)) {
+        char *next = saved;
+        bool is_sums = strcmp(part, "acc") == 0 && next && strncmp(next, "f64", 3) == 0;
+        if (is_sums) {
+            sums = true;
+            strtok_r(NULL, "_", &saved);
+        } else if (strcmp(part, kernel->isa) == 0) {
+            isa = true;
+        } else if (strcmp(part, dtype_name(type)) != 0) {
+            size_t length = strlen(rest);
+            snprintf(rest + length, sizeof rest - length, "%s%s", length ? " " : "", part);
+        }
+    }
+    snprintf(kernel->label, sizeof kernel->label, "%s%s%s%s", rest[0] ? rest : kernel->name,
+             sums ? ", f64 sums" : "", isa ? ", " : "", isa ? report_isa_words(kernel->isa) : "");
+}
+
+static void describe(report_kernel *kernel, const json_t *descriptor, ln_type type)
+{
+    const char *const keys[] = {"isa", "source", "version"};
+    const char **into[] = {&kernel->isa, &kernel->source, &kernel->version};
+    for (int i = 0; i < 3; i++) {
+        const char *word = json_string_value(json_object_get(descriptor, keys[i]));
+        *into[i] = word ? word : "";
+    }
+    const char *textbook = textbook_words(descriptor);
+    bool builtin = !kernel->source[0] || strcmp(kernel->source, "builtin") == 0;
+    label_of(kernel, type);
+    if (kernel->version[0])
+        kernel->role = ROLE_PEER;
+    else if (!builtin)
+        kernel->role = ROLE_PLUGIN;
+    else if (strncmp(kernel->name, "library_", 8) == 0)
+        kernel->role = ROLE_LIBRARY;
+    else if (textbook)
+        kernel->role = ROLE_TEXTBOOK;
+    if (kernel->role == ROLE_TEXTBOOK)
+        snprintf(kernel->label, sizeof kernel->label, "%s, %s", textbook,
+                 report_isa_words(kernel->isa));
+}
+
+static size_t find_kernel(const report_data *data, const char *name)
+{
+    size_t i = 0;
+    while (i < data->kernel_count && strcmp(data->kernels[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static const json_t *descriptor_of(const json_t *kernels, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(kernels); i++) {
+        const json_t *descriptor = json_array_get(kernels, i);
+        const char *own = json_string_value(json_object_get(descriptor, "name"));
+        if (own && strcmp(own, name) == 0)
+            return descriptor;
+    }
+    return NULL;
+}
+
+/* Kernels in the order of the table (of the descriptors), then those without one. */
+static bool gather_kernels(report_data *data)
+{
+    const run_view *view = data->view;
+    size_t described = json_array_size(view->kernels);
+    ln_type type = data->judged.dtype;
+    data->kernels = calloc(described + view->cases.count + 1, sizeof *data->kernels);
+    data->kernel_of = calloc(view->cases.count + 1, sizeof *data->kernel_of);
+    data->timed = calloc(view->cases.count + 1, sizeof *data->timed);
+    if (!data->kernels || !data->kernel_of || !data->timed)
+        return false;
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const case_key *key = &view->cases.cases[i].key;
+        if (!is_roof(key->kernel) && key->dtype == type &&
+            find_kernel(data, key->kernel) == data->kernel_count) {
+            report_kernel *kernel = &data->kernels[data->kernel_count++];
+            *kernel = (report_kernel){.name = key->kernel,
+                                      .reproducibility = view->views[i].reproducibility};
+            for (int scope = 0; scope < SCOPES; scope++)
+                kernel->errors[scope].row_ulp = NAN;
+            describe(kernel, descriptor_of(view->kernels, key->kernel), type);
+        }
+    }
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const case_key *key = &view->cases.cases[i].key;
+        data->kernel_of[i] =
+            key->dtype == type ? find_kernel(data, key->kernel) : data->kernel_count;
+    }
+    return true;
+}
+
+static void gather_cases(report_data *data)
+{
+    const run_view *view = data->view;
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const stored_case *stored = &view->cases.cases[i];
+        if (data->group.cases && report_is_timed(&view->views[i]) &&
+            in_group(&data->group, &stored->key))
+            data->timed[data->timed_count++] = i;
+        if (data->kernel_of[i] == data->kernel_count || !report_is_judged(data, stored))
+            continue;
+        report_kernel *kernel = &data->kernels[data->kernel_of[i]];
+        bool huge = report_is_huge(stored->key.input);
+        report_add_error(&kernel->errors[huge ? SCOPE_HUGE : SCOPE_ANY], stored);
+        if (!huge && stored->metrics.kappa_max <= 10)
+            report_add_error(&kernel->errors[SCOPE_ORDINARY], stored);
+    }
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        report_kernel *kernel = &data->kernels[i];
+        kernel->class = report_class_of(&kernel->errors[SCOPE_ANY], data->judged.dtype);
+        /* Where nothing at all was judged, speeds still are what they are. */
+        kernel->usable = kernel->class <= ERROR_ROUGH && !kernel->errors[SCOPE_ANY].fault &&
+                         (kernel->class >= ERROR_EXACT || !data->judged.cases);
+    }
+}
+
+const report_kernel *report_kernel_at(const report_data *data, const view_case *at)
+{
+    size_t kernel = data->kernel_of[at - data->view->views];
+    return kernel < data->kernel_count ? &data->kernels[kernel] : NULL;
+}
+
+static bool is_at(const view_case *at, const report_shape *shape)
+{
+    return at->stored->key.rows == shape->rows && at->stored->key.hidden == shape->hidden;
+}
+
+/* How well a shape stands for the run: kernels timed at it, then L2, then near hidden 768. */
+static double score_shape(const report_data *data, const view_case *timed)
+{
+    report_shape shape = {timed->stored->key.rows, timed->stored->key.hidden};
+    double regime = strcmp(timed->regime, "L2") == 0     ? 3
+                    : strcmp(timed->regime, "DRAM") == 0 ? 2
+                    : strcmp(timed->regime, "L3") == 0   ? 1
+                                                         : 0;
+    double kernels = 0;
+    for (size_t i = 0; i < data->timed_count; i++)
+        kernels += is_at(&data->view->views[data->timed[i]], &shape);
+    return 1000 * kernels + 100 * regime - fabs(log2((double)shape.hidden / 768));
+}
+
+static void choose_shape(report_data *data)
+{
+    double best = -INFINITY;
+    data->shape_roof = NAN;
+    for (size_t i = 0; i < data->timed_count; i++) {
+        const view_case *at = &data->view->views[data->timed[i]];
+        if (is_roof(at->stored->key.kernel))
+            continue;
+        double score = score_shape(data, at);
+        if (score > best) {
+            best = score;
+            data->has_shape = true;
+            data->shape = (report_shape){at->stored->key.rows, at->stored->key.hidden};
+            data->shape_regime = at->regime;
+        }
+    }
+    for (size_t i = 0; i < data->timed_count; i++) {
+        const view_case *at = &data->view->views[data->timed[i]];
+        if (is_roof(at->stored->key.kernel) && is_at(at, &data->shape) &&
+            !(data->shape_roof >= at->speed.gbps))
+            data->shape_roof = at->speed.gbps;
+    }
+}
+
+bool report_data_make(const run_view *view, const ln_type *type, report_data *data, error *err)
+{
+    *data = (report_data){.view = view, .is_other_type = type != NULL};
+    choose_groups(data, type);
+    if (!gather_kernels(data)) {
+        report_data_free(data);
+        return fail_memory(err, "the kernels of a report");
+    }
+    gather_cases(data);
+    choose_shape(data);
+    report_looks(data);
+    return true;
+}
+
+void report_data_free(report_data *data)
+{
+    free(data->kernels);
+    free(data->kernel_of);
+    free(data->timed);
+    *data = (report_data){0};
+}

@@ -1,0 +1,149 @@
+/* What of a stored run a report shows: its kernels with their speeds and errors, and which of them
+ * the reader asks for by name (the fastest, the fastest accurate one, two-pass, each peer, ...).
+ *
+ *     report_data data;
+ *     if (report_data_make(&view, NULL, &data, err))
+ *         best = report_best(&data, &data.looks[0], &data.shape);
+ *     report_data_free(&data);
+ */
+#ifndef LNBENCH_REPORT_DATA_H
+#define LNBENCH_REPORT_DATA_H
+
+#include "base/text.h"
+#include "domain/regime.h"
+#include "views/views.h"
+
+typedef enum kernel_role {
+    ROLE_OURS,
+    ROLE_TEXTBOOK, /* what people write: naive, two-pass, Welford, fused */
+    ROLE_LIBRARY,  /* a call of the library with its checks and dispatch */
+    ROLE_PEER,     /* another library's */
+    ROLE_PLUGIN,   /* the user's */
+} kernel_role;
+
+/* How wrong a kernel is at worst. Usable: up to ERROR_ROUGH. */
+typedef enum error_class {
+    ERROR_UNKNOWN, /* not judged */
+    ERROR_EXACT,   /* at most 1 row ULP */
+    ERROR_GOOD,    /* at most 4 */
+    ERROR_ROUGH,   /* at most 1000, or an eighth of no correct digit where that is less */
+    ERROR_LOST,    /* more: digits are lost, maybe all of them */
+    ERROR_NAN,     /* NaN or infinite where a number belongs, or no answer at all */
+} error_class;
+
+/* The judged cases of a kernel in one scope, summed up. */
+typedef struct report_error {
+    size_t cases;
+    double row_ulp;              /* the largest; NaN where no finite figure was measured */
+    const stored_case *worst;    /* the case of row_ulp, or NULL */
+    const stored_case *unusable; /* a case with NaN, a crash, ...: no figure; or NULL */
+    bool fault;                  /* some case breaks what the kernel promises */
+} report_error;
+
+/* Ordinary: kappa at most 10, |mean| below ten standard deviations. Any: every judged row but
+ * those whose squares overflow, which are a scope of their own. */
+typedef enum error_scope { SCOPE_ORDINARY, SCOPE_ANY, SCOPE_HUGE, SCOPES } error_scope;
+
+typedef struct report_kernel {
+    const char *name, *isa, *source, *version; /* of the view; "" where unknown */
+    const char *reproducibility;               /* as a view_case has it */
+    kernel_role role;
+    char label[96]; /* "two-pass, AVX-512"; "onednn" */
+    report_error errors[SCOPES];
+    error_class class; /* of SCOPE_ANY */
+    bool usable;       /* right to some digits on any row, and nothing that it promises is broken */
+} report_kernel;
+
+/* Cases that may be compared with each other. */
+typedef struct report_group {
+    const char *convention;
+    ln_type dtype;
+    cache_state cache;
+    unsigned threads;
+    size_t cases; /* timed, or judged; 0: there are none */
+} report_group;
+
+typedef struct report_shape {
+    size_t rows, hidden;
+} report_shape;
+
+/* A name that the reader asks for, which may stand for several kernels: at each shape the fastest
+ * of them is shown. */
+typedef struct report_look {
+    enum {
+        LOOK_FASTEST = 1, /* usable, no peer */
+        LOOK_ACCURATE,    /* at most 2 row ULP on any row */
+        LOOK_TWO_PASS,
+        LOOK_WELFORD,
+        LOOK_NAIVE,
+        LOOK_FUSED,
+        LOOK_PLUGIN,
+        LOOK_PEER, /* of one library */
+    } kind;
+    int style;          /* of plots/style.gp: the same on every chart */
+    const char *source; /* of a peer or plugin */
+    char label[64];
+} report_look;
+
+enum { LOOKS_MOST = 12 };
+
+typedef struct report_data {
+    const run_view *view;
+    report_kernel *kernels; /* every kernel of the type but the roofs */
+    size_t kernel_count;
+    size_t *kernel_of; /* of each case: its kernel, kernel_count for a roof or another type */
+    size_t *timed;     /* cases of the group with a speed, roofs too */
+    size_t timed_count;
+    report_group group;  /* what was timed most */
+    report_group judged; /* whose errors stand beside it: convention and type count */
+    bool is_other_type;  /* charts have the type in their names */
+    bool has_shape;
+    report_shape shape; /* of the group: the one with most kernels */
+    const char *shape_regime;
+    double shape_roof; /* GB/s of a copy there; NaN: not measured */
+    report_look looks[LOOKS_MOST];
+    size_t look_count;
+} report_data;
+
+/* type NULL: the type that was timed most, or judged most where nothing was. */
+bool report_data_make(const run_view *view, const ln_type *type, report_data *data, error *err);
+void report_data_free(report_data *data);
+
+/* Fills the looks; report_data_make() does. */
+void report_looks(report_data *data);
+bool report_is_timed(const view_case *at); /* a finite GB/s */
+bool report_is_accurate(const report_kernel *kernel);
+const report_kernel *report_kernel_at(const report_data *data, const view_case *at);
+/* The case of a kernel at one shape of the group; NULL: not timed there. */
+const view_case *report_case_at(const report_data *data, const report_kernel *kernel,
+                                const report_shape *shape);
+bool report_in_look(const report_look *look, const report_kernel *kernel);
+/* The fastest case of a look at a shape; NULL: none. And of those at a hidden size in a regime. */
+const view_case *report_best(const report_data *data, const report_look *look,
+                             const report_shape *shape);
+const view_case *report_best_in(const report_data *data, const report_look *look,
+                                const char *regime, size_t hidden);
+const report_look *report_look_of(const report_data *data, int kind); /* NULL: there is none */
+/* The distinct hidden sizes timed in a regime, ascending, at most `most`. */
+size_t report_hidden_sizes(const report_data *data, const char *regime, size_t *sizes, size_t most);
+
+/* Row ULP from which an error is in ERROR_LOST. */
+double report_usable_limit(ln_type type);
+/* Adds one judged case to a sum, which begins with row_ulp NaN. */
+void report_add_error(report_error *found, const stored_case *stored);
+error_class report_class_of(const report_error *found, ln_type type);
+/* "2.4", "7e+04", "no correct digit", "NaN or infinite", "crashed(SIGSEGV)", "not judged". */
+void report_error_words(const report_error *found, ln_type type, char words[96]);
+bool report_is_failure(const case_verdict *verdict);
+/* Whether the scope of a judged case is the group that errors are shown of. */
+bool report_is_judged(const report_data *data, const stored_case *stored);
+bool report_is_huge(const char *input);        /* rows whose squares overflow */
+const char *report_isa_words(const char *isa); /* "AVX-512" */
+/* "f32, torch, hot cache, 1 thread" */
+void report_group_words(const report_group *group, text_buffer *out);
+/* "AMD EPYC, 2 cores, in a virtual machine" */
+void report_machine_words(const run_view *view, text_buffer *out);
+/* "AMD EPYC | commit 1234567 | 2026-01-01T00:00:00Z | run 3, seed 1" */
+void report_footer(const run_view *view, text_buffer *out);
+
+#endif

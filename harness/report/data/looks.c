@@ -1,0 +1,179 @@
+/* The names that a reader asks for, and the words of a run. */
+#include "report/data/data.h"
+#include <math.h>
+#include <string.h>
+
+/* The class `accurate` of the library's promise. */
+static const double accurate_row_ulp = 2;
+
+bool report_is_accurate(const report_kernel *kernel)
+{
+    return kernel->usable && kernel->class >= ERROR_EXACT &&
+           !(kernel->errors[SCOPE_ANY].row_ulp > accurate_row_ulp);
+}
+
+bool report_in_look(const report_look *look, const report_kernel *kernel)
+{
+    static const char *const textbook[] = {[LOOK_TWO_PASS] = "two-pass",
+                                           [LOOK_WELFORD] = "Welford",
+                                           [LOOK_NAIVE] = "naive",
+                                           [LOOK_FUSED] = "fused"};
+    switch (look->kind) {
+    case LOOK_FASTEST:
+        return kernel->role != ROLE_PEER && kernel->usable;
+    case LOOK_ACCURATE:
+        return kernel->role != ROLE_PEER && report_is_accurate(kernel);
+    case LOOK_TWO_PASS:
+    case LOOK_WELFORD:
+    case LOOK_NAIVE:
+    case LOOK_FUSED:
+        return kernel->role == ROLE_TEXTBOOK &&
+               strncmp(kernel->label, textbook[look->kind], strlen(textbook[look->kind])) == 0;
+    case LOOK_PEER:
+        return kernel->role == ROLE_PEER && strcmp(kernel->source, look->source) == 0;
+    case LOOK_PLUGIN:
+        return kernel->role == ROLE_PLUGIN && strcmp(kernel->source, look->source) == 0;
+    }
+    return false;
+}
+
+const report_look *report_look_of(const report_data *data, int kind)
+{
+    for (size_t i = 0; i < data->look_count; i++)
+        if ((int)data->looks[i].kind == kind)
+            return &data->looks[i];
+    return NULL;
+}
+
+static void add_look(report_data *data, report_look look)
+{
+    bool found = false;
+    for (size_t i = 0; i < data->kernel_count; i++)
+        found = found || report_in_look(&look, &data->kernels[i]);
+    if (found && data->look_count < LOOKS_MOST)
+        data->looks[data->look_count++] = look;
+}
+
+static bool has_source(const report_data *data, const char *source)
+{
+    for (size_t i = 0; i < data->look_count; i++)
+        if (data->looks[i].source && strcmp(data->looks[i].source, source) == 0)
+            return true;
+    return false;
+}
+
+void report_looks(report_data *data)
+{
+    static const report_look fixed[] = {
+        {LOOK_FASTEST, 1, NULL, "fastest"},   {LOOK_ACCURATE, 2, NULL, "fastest within 2 ULP"},
+        {LOOK_TWO_PASS, 3, NULL, "two-pass"}, {LOOK_WELFORD, 4, NULL, "Welford"},
+        {LOOK_NAIVE, 5, NULL, "naive"},       {LOOK_FUSED, 6, NULL, "fused"}};
+    enum { FIRST_PEER = 8, PEER_STYLES = 2 };
+    int peers = 0;
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        add_look(data, fixed[i]);
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        const report_kernel *kernel = &data->kernels[i];
+        bool peer = kernel->role == ROLE_PEER;
+        if ((!peer && kernel->role != ROLE_PLUGIN) || has_source(data, kernel->source))
+            continue;
+        report_look look = {.kind = peer ? LOOK_PEER : LOOK_PLUGIN,
+                            .style = peer ? FIRST_PEER + peers++ % PEER_STYLES : FIRST_PEER - 1,
+                            .source = kernel->source};
+        snprintf(look.label, sizeof look.label, "%.63s", peer ? kernel->version : kernel->source);
+        for (char *at = look.label; *at; at++) /* foreign, and drawn as it is */
+            *at = *at >= 0x20 && *at < 0x7f ? *at : '?';
+        add_look(data, look);
+    }
+}
+
+const view_case *report_case_at(const report_data *data, const report_kernel *kernel,
+                                const report_shape *shape)
+{
+    for (size_t i = 0; i < data->timed_count; i++) {
+        const view_case *at = &data->view->views[data->timed[i]];
+        if (report_kernel_at(data, at) == kernel && at->stored->key.rows == shape->rows &&
+            at->stored->key.hidden == shape->hidden)
+            return at;
+    }
+    return NULL;
+}
+
+/* regime NULL: rows count; else rows do not. */
+static const view_case *best_of(const report_data *data, const report_look *look,
+                                const char *regime, size_t rows, size_t hidden)
+{
+    const view_case *best = NULL;
+    for (size_t i = 0; i < data->timed_count; i++) {
+        const view_case *at = &data->view->views[data->timed[i]];
+        const report_kernel *kernel = report_kernel_at(data, at);
+        if (kernel && at->stored->key.hidden == hidden &&
+            (regime ? strcmp(at->regime, regime) == 0 : at->stored->key.rows == rows) &&
+            report_in_look(look, kernel) && (!best || at->speed.gbps > best->speed.gbps))
+            best = at;
+    }
+    return best;
+}
+
+const view_case *report_best(const report_data *data, const report_look *look,
+                             const report_shape *shape)
+{
+    return best_of(data, look, NULL, shape->rows, shape->hidden);
+}
+
+const view_case *report_best_in(const report_data *data, const report_look *look,
+                                const char *regime, size_t hidden)
+{
+    return best_of(data, look, regime, 0, hidden);
+}
+
+size_t report_hidden_sizes(const report_data *data, const char *regime, size_t *sizes, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < data->timed_count; i++) {
+        const view_case *at = &data->view->views[data->timed[i]];
+        size_t hidden = at->stored->key.hidden, place = 0;
+        if (is_roof(at->stored->key.kernel) || strcmp(at->regime, regime) != 0)
+            continue;
+        while (place < count && sizes[place] < hidden)
+            place++;
+        if ((place < count && sizes[place] == hidden) || count == most)
+            continue;
+        memmove(sizes + place + 1, sizes + place, (count - place) * sizeof *sizes);
+        sizes[place] = hidden;
+        count++;
+    }
+    return count;
+}
+
+/* ---- words ---- */
+
+void report_group_words(const report_group *group, text_buffer *out)
+{
+    text_format(out, "%s, %s, %s, %u thread%s", dtype_name(group->dtype),
+                group->convention ? group->convention : "-", cache_phrase(group->cache),
+                group->threads, group->threads == 1 ? "" : "s");
+}
+
+static const char *fact_of(const run_view *view, const char *name)
+{
+    return machine_fact_value(&view->machine, name);
+}
+
+void report_machine_words(const run_view *view, text_buffer *out)
+{
+    const char *hypervisor = fact_of(view, "hypervisor"), *cores = fact_of(view, "cores");
+    text_add(out, fact_of(view, "cpu_model"));
+    if (strcmp(cores, "unknown") != 0)
+        text_format(out, ", %s core%s", cores, strcmp(cores, "1") == 0 ? "" : "s");
+    if (strcmp(hypervisor, "unknown") != 0 && strcmp(hypervisor, "none") != 0)
+        text_add(out, ", in a virtual machine");
+}
+
+void report_footer(const run_view *view, text_buffer *out)
+{
+    text_format(out, "%s | commit %.12s%s | %s | run %lld, seed %llu", fact_of(view, "cpu_model"),
+                fact_of(view, "git_commit"),
+                strcmp(fact_of(view, "git_dirty"), "yes") == 0 ? " (dirty)" : "", view->run.started,
+                (long long)view->run.id, (unsigned long long)view->run.seed);
+}

@@ -1,0 +1,98 @@
+/* A document as blocks, which html.c and markdown.c render; the PDF is made from the HTML.
+ *
+ *     document page = {0};
+ *     document_section(&page, "speed", "Speed");
+ *     document_paragraph(&page, TONE_NONE, "Take `%s`: **%.0f GB/s**.", name, gbps);
+ *     static const document_column columns[] = {{"kernel", false, false}, {"GB/s", true, false}};
+ *     document_table(&page, columns, 2);
+ *     document_cell(&page, TONE_NONE, NAN, "`%s`", name);
+ *     document_cell(&page, TONE_NONE, gbps, "%.0f", gbps);
+ *     document_free(&page);
+ *
+ * Texts are UTF-8 with `code`, **strong** and [link](target); a backslash takes the next character
+ * as it is. What is not ours goes through document_plain().
+ */
+#ifndef LNBENCH_DOCUMENT_H
+#define LNBENCH_DOCUMENT_H
+
+#include "report/charts/chart.h"
+
+typedef enum document_tone {
+    TONE_NONE,
+    TONE_GOOD,
+    TONE_FAULT,
+    TONE_DECLARED,
+    TONE_SOFT
+} document_tone;
+
+typedef enum block_kind {
+    BLOCK_SECTION, /* a heading that the contents list, and what follows it */
+    BLOCK_HEADING, /* below it */
+    BLOCK_PARAGRAPH,
+    BLOCK_ITEM, /* of a list */
+    BLOCK_TABLE,
+    BLOCK_FIGURE,
+    BLOCK_CODE,
+    BLOCK_FOLD, /* what follows is folded up under a line, until BLOCK_FOLD_END; not on paper */
+    BLOCK_FOLD_END,
+} block_kind;
+
+typedef struct document_column {
+    const char *heading;
+    bool is_number, is_optional; /* optional: left out on narrow screens */
+} document_column;
+
+typedef struct document_cell_text {
+    char *text;
+    double value; /* to sort by; NaN: by the text */
+    document_tone tone;
+} document_cell_text;
+
+typedef struct document_block {
+    block_kind kind;
+    document_tone tone;
+    char *text;     /* heading, paragraph, item, code, line of a fold */
+    const char *id; /* of a section; static */
+    const report_chart *chart;
+    const document_column *columns; /* static */
+    size_t column_count;
+    document_cell_text *cells; /* row by row */
+    size_t cell_count, cell_capacity;
+} document_block;
+
+typedef struct document {
+    char title[200], subtitle[400];
+    document_block *blocks;
+    size_t count, capacity;
+    bool failed; /* memory ran out */
+} document;
+
+#define DOCUMENT_FORMAT(at) __attribute__((format(printf, at, at + 1)))
+void document_section(document *page, const char *id, const char *heading);
+void document_heading(document *page, const char *heading);
+void document_paragraph(document *page, document_tone tone, const char *format, ...)
+    DOCUMENT_FORMAT(3);
+void document_item(document *page, document_tone tone, const char *format, ...) DOCUMENT_FORMAT(3);
+void document_code(document *page, const char *foreign);
+void document_figure(document *page, const report_chart *chart);
+void document_fold(document *page, const char *format, ...) DOCUMENT_FORMAT(2);
+void document_fold_end(document *page);
+void document_table(document *page, const document_column *columns, size_t count);
+/* The next cell of the latest table, left to right. */
+void document_cell(document *page, document_tone tone, double value, const char *format, ...)
+    DOCUMENT_FORMAT(4);
+void document_free(document *page);
+
+enum { PLAIN_LENGTH = 1100 };
+/* A foreign string as a text: nothing in it means anything, and it is ASCII. */
+const char *document_plain(const char *foreign, char plain[PLAIN_LENGTH]);
+
+/* The HTML of the page within the frame of plots/page.html; charts are read from the directory.
+ * on_paper: charts as PNG beside it, nothing folded up. */
+bool document_html(const document *page, const char *plots_directory, const char *directory,
+                   bool on_paper, text_buffer *out, error *err);
+bool document_markdown(const document *page, text_buffer *out, error *err);
+/* DIRECTORY/report.pdf from DIRECTORY/data/print.html, which is removed; false: note says why. */
+bool document_pdf(const char *directory, char path[512], char note[256]);
+
+#endif

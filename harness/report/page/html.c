@@ -1,0 +1,295 @@
+/* A document as one HTML file, in the frame of plots/page.html. */
+#include "report/page/document.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_escaped(text_buffer *out, char byte)
+{
+    static const char *const entities[] = {"&&amp;", "<&lt;", ">&gt;", "\"&quot;", "'&#39;"};
+    for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
+        if (entities[i][0] == byte) {
+            text_add(out, entities[i] + 1);
+            return;
+        }
+    text_add_bytes(out, &byte, 1);
+}
+
+/* A text without its marks: for attributes. */
+static void add_bare(text_buffer *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\\' && text[1])
+            add_escaped(out, *++text);
+        else if (*text != '`' && *text != '*')
+            add_escaped(out, *text);
+    }
+}
+
+static void add_text(text_buffer *out, const char *text)
+{
+    bool in_code = false, in_strong = false;
+    const char *target;
+    for (; *text; text++) {
+        if (*text == '\\' && text[1]) {
+            add_escaped(out, *++text);
+        } else if (*text == '`') {
+            text_add(out, in_code ? "</code>" : "<code>");
+            in_code = !in_code;
+        } else if (strncmp(text, "**", 2) == 0) {
+            text_add(out, in_strong ? "</strong>" : "<strong>");
+            in_strong = !in_strong;
+            text++;
+        } else if (*text == '[' && (target = strstr(text, "](")) && strchr(target, ')')) {
+            text_format(out, "<a href=\"%.*s\">", (int)strcspn(target + 2, ")"), target + 2);
+        } else if (strncmp(text, "](", 2) == 0) {
+            text_add(out, "</a>");
+            text += strcspn(text, ")");
+        } else {
+            add_escaped(out, *text);
+        }
+    }
+}
+
+static const char *tone_class(document_tone tone)
+{
+    static const char *const classes[] = {"", "good", "fault", "declared", "soft"};
+    return classes[tone];
+}
+
+static bool read_file(const char *path, char **contents, error *err)
+{
+    FILE *file = fopen(path, "rb");
+    long size = -1;
+    *contents = NULL;
+    if (file && fseek(file, 0, SEEK_END) == 0)
+        size = ftell(file);
+    bool fine = size >= 0 && fseek(file, 0, SEEK_SET) == 0;
+    if (fine)
+        *contents = calloc((size_t)size + 1, 1);
+    fine = fine && *contents && fread(*contents, 1, (size_t)size, file) == (size_t)size;
+    if (file)
+        fclose(file);
+    if (fine)
+        return true;
+    free(*contents);
+    *contents = NULL;
+    return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot be read for the page", path);
+}
+
+/* Identifiers must be unique in the page: those of a drawing get its stem in front. gnuplot writes
+ * them as id='x', id="x" and href='#x'; no text of a drawing has quotes in it (tsv_row). */
+static void add_svg(text_buffer *out, const char *svg, const char *stem)
+{
+    static const char *const marks[] = {"id='", "id=\"", "href='#", "url(#"};
+    const char *at = strstr(svg, "<svg");
+    while (at && *at) {
+        size_t mark = 0;
+        while (mark < 4 && strncmp(at, marks[mark], strlen(marks[mark])) != 0)
+            mark++;
+        if (mark < 4) {
+            text_format(out, "%s%s-", marks[mark], stem);
+            at += strlen(marks[mark]);
+        } else {
+            text_add_bytes(out, at++, 1);
+        }
+    }
+}
+
+static bool add_figure(const report_chart *chart, const char *directory, bool on_paper,
+                       text_buffer *out, error *err)
+{
+    char path[512], *svg;
+    text_format(out, "<figure id=\"%s\">\n", chart->stem);
+    if (on_paper) {
+        text_format(out, "<div><img src=\"../%s.png\" alt=\"\"></div>\n", chart->stem);
+    } else {
+        if (!report_path(path, directory, chart->stem, ".svg", err) || !read_file(path, &svg, err))
+            return false;
+        text_add(out, "<div class=\"chart\" role=\"img\" tabindex=\"0\" aria-label=\"");
+        add_bare(out, chart->title);
+        text_add(out, "\">\n");
+        add_svg(out, svg, chart->stem);
+        text_add(out, "</div>\n");
+        free(svg);
+    }
+    text_add(out, "<figcaption>");
+    add_text(out, chart->kind->help);
+    if (!on_paper)
+        text_add(out, " <details><summary>The command that measures it again</summary>");
+    text_add(out, "<code>");
+    add_bare(out, chart->again);
+    text_add(out, on_paper ? "</code>" : "</code></details>");
+    text_add(out, "</figcaption>\n</figure>\n");
+    return true;
+}
+
+static void add_cell(const document_block *table, const document_cell_text *cell, size_t column,
+                     text_buffer *out)
+{
+    const document_column *of = &table->columns[column];
+    text_format(out, "<td class=\"%s%s%s\"", of->is_number ? "number " : "",
+                of->is_optional ? "optional " : "", tone_class(cell->tone));
+    if (of->is_number) {
+        text_add(out, " data-value=\"");
+        text_number(out, cell->value);
+        text_add(out, "\"");
+    }
+    text_add(out, ">");
+    add_text(out, cell->text ? cell->text : "");
+    text_add(out, "</td>");
+}
+
+/* A heading sorts: its button can be reached by keyboard. */
+static void add_table(const document_block *table, text_buffer *out)
+{
+    text_add(out, "<div class=\"table\" tabindex=\"0\"><table>\n<thead><tr>");
+    for (size_t i = 0; i < table->column_count; i++) {
+        const document_column *column = &table->columns[i];
+        text_format(out, "<th class=\"%s%s\"><button type=\"button\">",
+                    column->is_number ? "number " : "", column->is_optional ? "optional" : "");
+        add_bare(out, column->heading);
+        text_add(out, "</button></th>");
+    }
+    text_add(out, "</tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < table->cell_count; i++) {
+        size_t column = i % table->column_count;
+        text_add(out, column == 0 ? "<tr>" : "");
+        add_cell(table, &table->cells[i], column, out);
+        text_add(out, column + 1 == table->column_count ? "</tr>\n" : "");
+    }
+    text_add(out, "</tbody></table></div>\n");
+}
+
+typedef struct html_state {
+    text_buffer *out;
+    const char *directory;
+    bool on_paper, in_section, in_list;
+    size_t folds; /* open ones */
+} html_state;
+
+static void close_list(html_state *html)
+{
+    text_add(html->out, html->in_list ? "</ul>\n" : "");
+    html->in_list = false;
+}
+
+static void open_section(html_state *html, const document_block *block)
+{
+    text_add(html->out, html->in_section ? "</section>\n" : "");
+    text_format(html->out, "<section id=\"%s\">\n<h2>", block->id);
+    add_text(html->out, block->text);
+    text_add(html->out, "</h2>\n");
+    html->in_section = true;
+}
+
+static void add_element(html_state *html, const char *name, const document_block *block)
+{
+    text_format(html->out, "<%s class=\"%s\">", name, tone_class(block->tone));
+    add_text(html->out, block->text ? block->text : "");
+    text_format(html->out, "</%s>\n", name);
+}
+
+static bool add_block(html_state *html, const document_block *block, error *err)
+{
+    if (block->kind != BLOCK_ITEM)
+        close_list(html);
+    switch (block->kind) {
+    case BLOCK_SECTION:
+        open_section(html, block);
+        break;
+    case BLOCK_HEADING:
+        add_element(html, "h3", block);
+        break;
+    case BLOCK_PARAGRAPH:
+        add_element(html, "p", block);
+        break;
+    case BLOCK_ITEM:
+        text_add(html->out, html->in_list ? "" : "<ul>\n");
+        html->in_list = true;
+        add_element(html, "li", block);
+        break;
+    case BLOCK_TABLE:
+        add_table(block, html->out);
+        break;
+    case BLOCK_FIGURE:
+        return add_figure(block->chart, html->directory, html->on_paper, html->out, err);
+    case BLOCK_CODE:
+        add_element(html, "pre", block);
+        break;
+    case BLOCK_FOLD:
+        text_add(html->out, "<details class=\"fold\">");
+        add_element(html, "summary", block);
+        break;
+    case BLOCK_FOLD_END:
+        text_add(html->out, "</details>\n");
+        break;
+    }
+    return true;
+}
+
+static bool add_body(const document *page, html_state *html, error *err)
+{
+    size_t folds = 0;
+    for (size_t i = 0; i < page->count; i++) {
+        const document_block *block = &page->blocks[i];
+        bool hidden = html->on_paper && (folds || block->kind == BLOCK_FOLD);
+        folds += block->kind == BLOCK_FOLD;
+        folds -= block->kind == BLOCK_FOLD_END;
+        if (!hidden && !add_block(html, block, err))
+            return false;
+    }
+    close_list(html);
+    text_add(html->out, html->in_section ? "</section>\n" : "");
+    return true;
+}
+
+static void add_contents(const document *page, text_buffer *out)
+{
+    for (size_t i = 0; i < page->count; i++)
+        if (page->blocks[i].kind == BLOCK_SECTION) {
+            text_format(out, "<a href=\"#%s\">", page->blocks[i].id);
+            add_text(out, page->blocks[i].text ? page->blocks[i].text : "");
+            text_add(out, "</a>\n");
+        }
+}
+
+/* Puts one of the parts that the frame names with {{part}}; false: it names no such part. */
+static bool add_part(const document *page, const char *part, html_state *html, error *err)
+{
+    if (strncmp(part, "{{title}}", 9) == 0)
+        add_text(html->out, page->title);
+    else if (strncmp(part, "{{subtitle}}", 12) == 0)
+        add_text(html->out, page->subtitle);
+    else if (strncmp(part, "{{contents}}", 12) == 0)
+        add_contents(page, html->out);
+    else if (strncmp(part, "{{body}}", 8) == 0)
+        return add_body(page, html, err);
+    else
+        return fail(err, EXIT_CODE_ENVIRONMENT, "page.html: %.20s: no such part", part);
+    return true;
+}
+
+bool document_html(const document *page, const char *plots_directory, const char *directory,
+                   bool on_paper, text_buffer *out, error *err)
+{
+    char path[512], *frame;
+    html_state html = {.out = out, .directory = directory, .on_paper = on_paper};
+    if (!report_path(path, plots_directory, "page", ".html", err) || !read_file(path, &frame, err))
+        return false;
+    bool fine = true;
+    for (const char *at = frame; *at && fine;) {
+        const char *part = strstr(at, "{{");
+        size_t plain = part ? (size_t)(part - at) : strlen(at);
+        text_add_bytes(out, at, plain);
+        at += plain;
+        if (part && strstr(part, "}}")) {
+            fine = add_part(page, part, &html, err);
+            at = strstr(part, "}}") + 2;
+        } else if (part) {
+            fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: {{ without }}", path);
+        }
+    }
+    free(frame);
+    return fine && ((!out->failed && !page->failed) || fail_memory(err, "index.html"));
+}

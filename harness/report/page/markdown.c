@@ -1,0 +1,97 @@
+/* A document as Markdown, with the charts as PNG beside it. */
+#include "report/page/document.h"
+#include <string.h>
+
+static void add_text(text_buffer *out, const char *text)
+{
+    bool in_code = false;
+    for (; *text; text++) {
+        if (strncmp(text, "](", 2) == 0 && strchr(text, ')')) {
+            size_t length = strcspn(text, ")");
+            text_add_bytes(out, text, length);
+            text += length;
+        }
+        bool literal = *text == '\\' && text[1];
+        text += literal;
+        if (*text == '`' && !literal)
+            in_code = !in_code;
+        else if (!in_code && (literal || strchr("_#|", *text)))
+            text_add(out, "\\");
+        if (*text == '<' && !in_code)
+            text_add(out, "&lt;");
+        else
+            text_add_bytes(out, *text == '|' && in_code ? "/" : text, 1);
+    }
+}
+
+static void add_table(const document_block *table, text_buffer *out)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        text_add(out, "| ");
+        add_text(out, table->columns[i].heading);
+        text_add(out, " ");
+    }
+    text_add(out, "|\n");
+    for (size_t i = 0; i < table->column_count; i++)
+        text_add(out, table->columns[i].is_number ? "| ---: " : "| --- ");
+    text_add(out, "|\n");
+    for (size_t i = 0; i < table->cell_count; i++) {
+        text_add(out, "| ");
+        add_text(out, table->cells[i].text ? table->cells[i].text : "");
+        text_add(out, (i + 1) % table->column_count == 0 ? " |\n" : " ");
+    }
+    text_add(out, "\n");
+}
+
+static void add_figure(const report_chart *chart, text_buffer *out)
+{
+    text_format(out, "![");
+    add_text(out, chart->title);
+    text_format(out, "](%s.png)\n\n", chart->stem);
+    add_text(out, chart->kind->help);
+    text_format(out, " Made again by `%s`.\n\n", chart->again);
+}
+
+static void add_block(const document_block *block, text_buffer *out)
+{
+    static const char *const before[] = {[BLOCK_SECTION] = "## ",
+                                         [BLOCK_HEADING] = "### ",
+                                         [BLOCK_PARAGRAPH] = "",
+                                         [BLOCK_ITEM] = "- ",
+                                         [BLOCK_FOLD] = "### "};
+    switch (block->kind) {
+    case BLOCK_TABLE:
+        add_table(block, out);
+        break;
+    case BLOCK_FIGURE:
+        add_figure(block->chart, out);
+        break;
+    case BLOCK_CODE:
+        text_add(out, "```\n");
+        for (const char *at = block->text; *at; at++)
+            text_add_bytes(out, *at == '\\' && at[1] ? ++at : at, 1);
+        text_add(out, "\n```\n\n");
+        break;
+    case BLOCK_FOLD_END:
+        break;
+    default:
+        text_add(out, before[block->kind]);
+        add_text(out, block->text ? block->text : "");
+        text_add(out, block->kind == BLOCK_ITEM ? "\n" : "\n\n");
+    }
+}
+
+bool document_markdown(const document *page, text_buffer *out, error *err)
+{
+    text_add(out, "# ");
+    add_text(out, page->title);
+    text_add(out, "\n\n");
+    add_text(out, page->subtitle);
+    text_add(out, "\n\n");
+    for (size_t i = 0; i < page->count; i++) {
+        if (i > 0 && page->blocks[i - 1].kind == BLOCK_ITEM && page->blocks[i].kind != BLOCK_ITEM)
+            text_add(out, "\n");
+        add_block(&page->blocks[i], out);
+    }
+    return (!out->failed && !page->failed) || fail_memory(err, "report.md");
+}

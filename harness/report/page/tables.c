@@ -1,0 +1,219 @@
+/* The tables of the page. */
+#include "report/page/page.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static document_tone tone_of(const report_error *found, ln_type type)
+{
+    error_class class = report_class_of(found, type);
+    return found->fault ? TONE_FAULT : class >= ERROR_LOST ? TONE_DECLARED : TONE_NONE;
+}
+
+static void error_cell(const report_error *found, ln_type type, document *page)
+{
+    char words[96], plain[PLAIN_LENGTH];
+    double value = found->unusable ? (double)INFINITY : found->row_ulp;
+    report_error_words(found, type, words);
+    document_cell(page, tone_of(found, type), value, "%s",
+                  found->cases ? document_plain(words, plain) : "-");
+}
+
+static void name_cell(const char *name, document *page)
+{
+    char plain[PLAIN_LENGTH];
+    document_cell(page, TONE_NONE, NAN, "`%s`", document_plain(name, plain));
+}
+
+static void share_cell(const speed_figures *speed, document *page)
+{
+    if (isfinite(speed->roof_lo) && isfinite(speed->roof_hi))
+        document_cell(page, TONE_NONE, speed->roof_ratio, "%.0f %% [%.0f, %.0f]",
+                      100 * speed->roof_ratio, 100 * speed->roof_lo, 100 * speed->roof_hi);
+    else
+        document_cell(page, TONE_NONE, speed->roof_ratio, "-");
+}
+
+/* The fastest peer at the report's shape; NaN: none was timed. */
+static double peer_speed(const report_data *data)
+{
+    double best = NAN;
+    for (size_t i = 0; i < data->look_count; i++) {
+        const view_case *at = data->looks[i].kind == LOOK_PEER
+                                  ? report_best(data, &data->looks[i], &data->shape)
+                                  : NULL;
+        if (at && !(best >= at->speed.gbps))
+            best = at->speed.gbps;
+    }
+    return best;
+}
+
+/* The cells that each table of kernels has; at: timed, or NULL. */
+static void kernel_cells(const report_data *data, const report_kernel *kernel, const view_case *at,
+                         double peer, document *page)
+{
+    static const speed_figures none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
+    const speed_figures *speed = at ? &at->speed : &none;
+    char number[16];
+    document_cell(page, TONE_NONE, speed->gbps, "%s", number_short(speed->gbps, number));
+    share_cell(speed, page);
+    document_cell(page, TONE_NONE, speed->gbps / peer, "%s",
+                  number_short(speed->gbps / peer, number));
+    for (int scope = 0; scope < SCOPES; scope++)
+        error_cell(&kernel->errors[scope], data->judged.dtype, page);
+    document_cell(page, TONE_NONE, NAN, "%s",
+                  kernel->reproducibility ? kernel->reproducibility : "-");
+}
+
+#define KERNEL_COLUMNS                                                                             \
+    {"GB/s", true, false}, {"% of copy [95 %]", true, true}, {"× fastest peer", true, true},       \
+        {"error, ordinary rows", true, true}, {"worst error", true, false},                        \
+        {"error, |x| > 1e19", true, true},                                                         \
+    {                                                                                              \
+        "reproducible", false, true                                                                \
+    }
+
+void page_names_table(const report_data *data, document *page)
+{
+    static const document_column columns[] = {
+        {"what", false, false}, {"kernel", false, true}, KERNEL_COLUMNS};
+    char plain[PLAIN_LENGTH];
+    double peer = peer_speed(data);
+    document_table(page, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < data->look_count && data->has_shape; i++) {
+        const view_case *at = report_best(data, &data->looks[i], &data->shape);
+        if (!at)
+            continue;
+        const report_kernel *kernel = report_kernel_at(data, at);
+        document_cell(page, TONE_NONE, NAN, "%s", document_plain(data->looks[i].label, plain));
+        name_cell(kernel->name, page);
+        kernel_cells(data, kernel, at, peer, page);
+    }
+}
+
+typedef struct timed_kernel {
+    const report_kernel *kernel;
+    const view_case *at;
+} timed_kernel;
+
+static int faster_first(const void *a, const void *b)
+{
+    const timed_kernel *left = a, *right = b;
+    double x = left->at ? left->at->speed.gbps : -1, y = right->at ? right->at->speed.gbps : -1;
+    return x != y ? (x < y) - (x > y) : strcmp(left->kernel->name, right->kernel->name);
+}
+
+void page_kernels_table(const report_data *data, document *page)
+{
+    static const document_column columns[] = {{"kernel", false, false}, KERNEL_COLUMNS};
+    timed_kernel *list = calloc(data->kernel_count + 1, sizeof *list);
+    double peer = peer_speed(data);
+    size_t count = 0;
+    page->failed = page->failed || !list;
+    for (size_t i = 0; i < data->kernel_count && list; i++) {
+        const report_kernel *kernel = &data->kernels[i];
+        const view_case *at = data->has_shape ? report_case_at(data, kernel, &data->shape) : NULL;
+        if (at || kernel->class != ERROR_UNKNOWN)
+            list[count++] = (timed_kernel){kernel, at};
+    }
+    if (list)
+        qsort(list, count, sizeof *list, faster_first);
+    document_table(page, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < count; i++) {
+        name_cell(list[i].kernel->name, page);
+        kernel_cells(data, list[i].kernel, list[i].at, peer, page);
+    }
+    free(list);
+}
+
+/* ---- errors by input ---- */
+
+static report_error error_on(const report_data *data, const report_kernel *kernel,
+                             const char *input)
+{
+    report_error found = {.row_ulp = NAN};
+    for (size_t i = 0; i < data->view->cases.count; i++) {
+        const stored_case *stored = &data->view->cases.cases[i];
+        if (data->kernel_of[i] == (size_t)(kernel - data->kernels) &&
+            report_is_judged(data, stored) && strcmp(stored->key.input, input) == 0)
+            report_add_error(&found, stored);
+    }
+    return found;
+}
+
+static size_t judged_inputs(const report_data *data, const char **inputs, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < data->view->cases.count; i++) {
+        const stored_case *stored = &data->view->cases.cases[i];
+        size_t place = 0;
+        if (data->kernel_of[i] == data->kernel_count || !report_is_judged(data, stored))
+            continue;
+        while (place < count && strcmp(inputs[place], stored->key.input) != 0)
+            place++;
+        if (place == count && count < most)
+            inputs[count++] = stored->key.input;
+    }
+    return count;
+}
+
+void page_inputs_table(const report_data *data, document *page)
+{
+    enum { INPUTS_MOST = 256, KERNELS_MOST = 7 };
+    static document_column columns[1 + KERNELS_MOST];
+    const report_kernel *kernels[KERNELS_MOST];
+    const char *inputs[INPUTS_MOST];
+    char plain[PLAIN_LENGTH];
+    size_t count = judged_inputs(data, inputs, INPUTS_MOST), kernel_count = 0;
+    columns[0] = (document_column){"input", false, false};
+    for (size_t i = 0; i < data->look_count && kernel_count < KERNELS_MOST; i++) {
+        const view_case *at =
+            data->has_shape ? report_best(data, &data->looks[i], &data->shape) : NULL;
+        if (!at)
+            continue;
+        kernels[kernel_count++] = report_kernel_at(data, at);
+        columns[kernel_count] = (document_column){data->looks[i].label, true, kernel_count > 3};
+    }
+    document_table(page, columns, 1 + kernel_count);
+    for (size_t i = 0; i < count; i++) {
+        document_cell(page, TONE_NONE, NAN, "%s", document_plain(inputs[i], plain));
+        for (size_t kernel = 0; kernel < kernel_count; kernel++) {
+            report_error found = error_on(data, kernels[kernel], inputs[i]);
+            error_cell(&found, data->judged.dtype, page);
+        }
+    }
+}
+
+void page_worst_table(const report_data *data, document *page)
+{
+    static const document_column columns[] = {
+        {"kernel", false, false},       {"worst error", true, false},  {"input", false, true},
+        {"rows × hidden", false, true}, {"reproducible", false, true}, {"again", false, true}};
+    char plain[PLAIN_LENGTH];
+    document_table(page, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        const report_error *any = &data->kernels[i].errors[SCOPE_ANY];
+        const stored_case *worst = any->unusable ? any->unusable : any->worst;
+        if (!worst)
+            continue;
+        name_cell(data->kernels[i].name, page);
+        error_cell(any, data->judged.dtype, page);
+        document_cell(page, TONE_NONE, NAN, "%s", document_plain(worst->key.input, plain));
+        document_cell(page, TONE_NONE, NAN, "%zu × %zu", worst->key.rows, worst->key.hidden);
+        document_cell(page, TONE_NONE, NAN, "%s",
+                      data->kernels[i].reproducibility ? data->kernels[i].reproducibility : "-");
+        document_cell(page, TONE_NONE, NAN, "`lnbench replay --case %lld`", (long long)worst->id);
+    }
+}
+
+void page_machine_table(const report_data *data, document *page)
+{
+    static const document_column columns[] = {{"fact", false, false}, {"value", false, false}};
+    const machine_facts *machine = &data->view->machine;
+    char plain[PLAIN_LENGTH];
+    document_table(page, columns, 2);
+    for (size_t i = 0; i < machine->count; i++) {
+        document_cell(page, TONE_NONE, NAN, "%s", document_plain(machine->facts[i].name, plain));
+        document_cell(page, TONE_NONE, NAN, "%s", document_plain(machine->facts[i].value, plain));
+    }
+}

@@ -1,0 +1,119 @@
+/* What went wrong, grouped: kernels that did the same wrong are named together. */
+#include "report/page/page.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_wrong(const stored_case *stored, bool declared)
+{
+    return stored->judged && stored->verdict.declared == declared &&
+           (declared || report_is_failure(&stored->verdict));
+}
+
+/* "crashed(SIGSEGV)", "wrong-class", "inaccurate": what inputs are gathered under. */
+static const char *wrong_words(const stored_case *stored, char *buffer, size_t size)
+{
+    const case_verdict *verdict = &stored->verdict;
+    if (verdict->kind == VERDICT_WRONG_CLASS)
+        return "NaN or infinite";
+    if (verdict->kind == VERDICT_INACCURATE)
+        return "inaccurate";
+    return verdict_describe(verdict, buffer, size);
+}
+
+enum { WORDS_LENGTH = DETAIL_MAX_LENGTH + 64, INPUTS_SHOWN = 8 };
+
+/* A wrong of one kernel: an input is named once, whatever convention or shape. */
+typedef struct wrong_list {
+    const char *inputs[INPUTS_SHOWN];
+    size_t count, cases, left_out;
+    double most;
+} wrong_list;
+
+static void add_input(wrong_list *list, const stored_case *stored)
+{
+    size_t place = 0;
+    list->cases++;
+    if (!(list->most >= stored->metrics.row_ulp_max))
+        list->most = stored->metrics.row_ulp_max;
+    while (place < list->count && strcmp(list->inputs[place], stored->key.input) != 0)
+        place++;
+    if (place < list->count)
+        return;
+    if (list->count < INPUTS_SHOWN)
+        list->inputs[list->count++] = stored->key.input;
+    else
+        list->left_out++;
+}
+
+static void add_words(const wrong_list *list, const char *what, text_buffer *out)
+{
+    char plain[PLAIN_LENGTH], number[16];
+    text_format(out, "%s%s on ", out->length ? "; " : "", document_plain(what, plain));
+    for (size_t i = 0; i < list->count; i++)
+        text_format(out, "%s%s", i ? ", " : "", document_plain(list->inputs[i], plain));
+    text_format(out, "%s (%zu case%s", list->left_out ? ", ..." : "", list->cases,
+                list->cases == 1 ? "" : "s");
+    if (strcmp(what, "inaccurate") == 0 && isfinite(list->most))
+        text_format(out, ", up to %s row ULP", number_short(list->most, number));
+    text_add(out, ")");
+}
+
+/* Every wrong of a kernel in words; nothing where it did none. */
+static void describe(const report_data *data, size_t kernel, bool declared, text_buffer *out)
+{
+    const stored_cases *cases = &data->view->cases;
+    char words[WORDS_LENGTH], others[WORDS_LENGTH];
+    const char *done[VERDICT_COUNT];
+    size_t done_count = 0;
+    for (size_t i = 0; i < cases->count; i++) {
+        if (data->kernel_of[i] != kernel || !is_wrong(&cases->cases[i], declared))
+            continue;
+        const char *what = wrong_words(&cases->cases[i], words, sizeof words);
+        bool said = false;
+        for (size_t j = 0; j < done_count; j++)
+            said = said || strcmp(done[j], what) == 0;
+        if (said || done_count == VERDICT_COUNT)
+            continue;
+        wrong_list list = {.most = NAN};
+        for (size_t j = i; j < cases->count; j++)
+            if (data->kernel_of[j] == kernel && is_wrong(&cases->cases[j], declared) &&
+                strcmp(wrong_words(&cases->cases[j], others, sizeof others), what) == 0)
+                add_input(&list, &cases->cases[j]);
+        add_words(&list, what, out);
+        done[done_count] = strdup(what);
+        out->failed = out->failed || !done[done_count];
+        done_count += done[done_count] != NULL;
+    }
+    for (size_t i = 0; i < done_count; i++)
+        free((char *)done[i]);
+}
+
+size_t page_wrongs(const report_data *data, bool declared, document *page)
+{
+    text_buffer *wrongs = calloc(data->kernel_count + 1, sizeof *wrongs);
+    char plain[PLAIN_LENGTH];
+    size_t kernels = 0;
+    page->failed = page->failed || !wrongs;
+    for (size_t i = 0; i < data->kernel_count && wrongs; i++)
+        describe(data, i, declared, &wrongs[i]);
+    for (size_t i = 0; i < data->kernel_count && wrongs; i++) {
+        text_buffer names = {0};
+        for (size_t j = i; j < data->kernel_count && wrongs[i].length; j++)
+            if (j == i || (wrongs[j].length && strcmp(wrongs[i].bytes, wrongs[j].bytes) == 0)) {
+                text_format(&names, "%s`%s`", names.length ? ", " : "",
+                            document_plain(data->kernels[j].name, plain));
+                kernels++;
+                if (j > i)
+                    text_free(&wrongs[j]);
+            }
+        if (names.length)
+            document_item(page, declared ? TONE_DECLARED : TONE_FAULT, "%s: %s.", names.bytes,
+                          wrongs[i].bytes);
+        page->failed = page->failed || names.failed || wrongs[i].failed;
+        text_free(&names);
+        text_free(&wrongs[i]);
+    }
+    free(wrongs);
+    return kernels;
+}

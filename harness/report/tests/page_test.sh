@@ -1,0 +1,116 @@
+#!/bin/sh
+# The page in a browser: every chart there, nothing fetched, tables sort, nothing overflows on a phone,
+# a wide screen or paper, every text can be read in the light and in the dark.
+#     page_test.sh BINARIES SOURCE
+set -u
+binaries=$1
+probe=$2/page_probe.js
+if ! command -v chromium >/dev/null; then
+    echo "skipped: chromium is not installed"
+    exit 77
+fi
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+failures=0
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+count_lost='window.lost=0;addEventListener("error",function(e){if(e.target!==window)lost++},true)'
+
+# browse FILE WIDTH: $said is what the probe found. The browser may reach no host at all.
+browse() {
+    {
+        sed -e "s@<head>@<head><script>$count_lost</script>@" -e 's,</body>.*,,' "$1"
+        echo '<script>'
+        cat "$probe"
+        echo '</script></body></html>'
+    } | sed 's,&,\&amp;,g; s,",\&quot;,g' >quoted
+    {
+        printf '<!DOCTYPE html><html><body style="margin:0"><iframe width="%s" height="900" ' "$2"
+        printf 'style="border:0" srcdoc="'
+        cat quoted
+        echo '"></iframe></body></html>'
+    } >probed.html
+    said=$(timeout 100 chromium --headless --no-sandbox --disable-gpu --disable-extensions \
+        --user-data-dir="$scratch/profile" --host-resolver-rules='MAP * ~NOTFOUND' \
+        --window-size=1700,1000 --dump-dom "file://$scratch/probed.html" 2>browser.log |
+        grep -o 'data-probe="[^"]*"')
+    [ -n "$said" ] || fail "$1 at $2: the browser said nothing: $(tail -n 3 browser.log)"
+    echo "$1 at $2: $said"
+}
+expect() {
+    case $said in
+    *[\"\ ]"$1"[\"\ ]*) ;;
+    *) fail "$1 was expected: $said" ;;
+    esac
+}
+
+"$binaries/make_sample_store" sample.db >/dev/null || exit 1
+# The fastest kernel with the longest name that there is.
+"$binaries/run_sql" sample.db "UPDATE cases
+    SET kernel = 'lanewise_guarded_fused_nt_f32_acc_f64_avx512' WHERE kernel = 'shifted_two_mean_fused_f32_avx512'" ||
+    exit 1
+"$binaries/run_sql" sample.db \
+    "UPDATE kernels SET descriptor = replace(descriptor, '\"synthetic\"', '\"builtin\"')" || exit 1
+"$binaries/draw_report" sample.db page >drawn || exit 1
+[ "$(wc -c <page/index.html)" -lt 1500000 ] || fail "the page has $(wc -c <page/index.html) bytes"
+charts=$(grep -c 'svg$' drawn)
+[ "$charts" -eq 7 ] || fail "$charts charts were drawn"
+for width in 400 1280 1600; do
+    browse page/index.html $width
+    for fact in "charts=$charts" "width=$width" empty=0 fetched=0 overflow=no unsorted=0 harmed=no \
+        faint=0 wide=0 first=yes; do
+        expect "$fact"
+    done
+    case $said in
+    *tables=0* | *tips=0*) fail "no table, or no tooltip, was tried: $said" ;;
+    esac
+done
+case $said in
+*screens=[1-6]\ *) ;;
+*) fail "more than six screens before the folded details: $said" ;;
+esac
+
+# In the dark, and on paper: A4 less its margins is 680 x 1000 pixels.
+sed 's/@media screen and (prefers-color-scheme:dark)/@media all/' page/index.html >dark.html
+browse dark.html 1600
+expect faint=0
+# With as many families of inputs as a run of the default plan has, which no sheet holds side by side.
+for number in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28; do
+    "$binaries/run_sql" sample.db "
+        INSERT INTO cases (run, kernel, convention, input, rows, hidden, dtype, cache, threads)
+            SELECT run, kernel, convention, 'outlier-channels-$number', rows, hidden, dtype, cache, threads
+            FROM cases WHERE input = 'ramp';
+        CREATE TEMP TABLE more AS SELECT accuracies.* FROM accuracies
+            JOIN cases ON case_id = id WHERE input = 'ramp';
+        UPDATE more SET case_id = (SELECT new.id FROM cases new JOIN cases old USING
+            (run, kernel, convention, rows, hidden, dtype, cache, threads)
+            WHERE old.id = case_id AND new.input = 'outlier-channels-$number');
+        INSERT INTO accuracies SELECT * FROM more;
+        DROP TABLE more" || exit 1
+done
+"$binaries/draw_report" sample.db sheets >drawn || exit 1
+sed 's/@media print/@media all/' sheets/index.html >paper.html
+browse paper.html 680
+for fact in "charts=$charts" overflow=no tall=0 faint=0; do
+    expect "$fact"
+done
+for kind in dark paper; do
+    cmp -s $kind.html page/index.html && fail "no style for $kind"
+done
+
+# What checks the checks: a page that fetches, overflows and does not sort is found out.
+sed -e 's,<main>,<main><img src="missing.png"><div style="width:3000px;color:#ccc">wide</div>,' \
+    -e 's,<main>,<main><figure style="height:2000px"></figure>,' \
+    -e 's,<table>,<table style="width:3000px;max-width:none">,' \
+    -e "s,sort(function,slice().sort(function," page/index.html >broken.html
+browse broken.html 400
+for fact in fetched=0 overflow=no unsorted=0 tall=0 faint=0 wide=0 first=yes; do
+    case $said in
+    *"$fact"*) fail "the probe did not see what was planted: $fact" ;;
+    esac
+done
+exit $failures

@@ -1,0 +1,590 @@
+/* The report as a whole: what is drawn and where its labels stand, whether summary and tables agree,
+ * what is said where nothing can be drawn, and what becomes of names that somebody made up to do
+ * harm. */
+#include "test.h"
+
+#include "markup.h"
+#include "report/page/page.h"
+#include "report/report.h"
+#include "sample_view.h"
+#include "svg_text.h"
+#include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *slurp(const char *directory, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    text_buffer contents = {0};
+    char buffer[4096];
+    size_t got;
+    text_add(&contents, "");
+    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0)
+        text_add_bytes(&contents, buffer, got);
+    fclose(file);
+    return contents.bytes;
+}
+
+static void write_report(const sample_view *sample, const char *directory, report_result *result)
+{
+    error err = {0};
+    if (!report_write(&sample->view, PLOTS_DIRECTORY, directory, false, result, &err))
+        fail_msg("%s", err.message);
+}
+
+static bool was_drawn(const report_result *result, const char *ending)
+{
+    for (size_t i = 0; i < result->chart_count; i++) {
+        size_t length = strlen(result->charts[i]), tail = strlen(ending);
+        if (length >= tail && strcmp(result->charts[i] + length - tail, ending) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* ---- drawings ---- */
+
+static double svg_height(const char *svg)
+{
+    const char *at = strstr(svg, "height=\"");
+    return at ? strtod(at + 8, NULL) : NAN;
+}
+
+static void check_drawings(const char *directory, const report_result *result)
+{
+    char which[300];
+    for (size_t i = 0; i < result->chart_count; i++) {
+        char *svg = slurp(directory, strrchr(result->charts[i], '/') + 1);
+        assert_non_null(svg);
+        assert_true(is_balanced(svg));
+        assert_true(svg_height(svg) <= 1400);
+        if (svg_overlaps(svg, which) > 0)
+            fail_msg("%s: %s", result->charts[i], which);
+        assert_null(strstr(svg, "gnuplot_svg"));
+        free(svg);
+    }
+}
+
+static void test_charts(void **state)
+{
+    (void)state;
+    static const char *const wanted[] = {"/field.svg",       "/throughput.svg",  "/speed_error.svg",
+                                         "/error_kappa.svg", "/conventions.svg", "/winner_map.svg",
+                                         "/error_spread.svg"};
+    sample_view *sample = sample_plain();
+    report_result result;
+    write_report(sample, "plain", &result);
+    assert_string_equal(result.note, "");
+    assert_true(result.charts_drawn);
+    assert_int_equal(result.chart_count, 7);
+    for (size_t i = 0; i < 7; i++)
+        assert_true(was_drawn(&result, wanted[i]));
+    check_drawings("plain", &result);
+    char *svg = slurp("plain", "field.svg"), *png = slurp("plain", "field.png");
+    static const char *const bars[] = {
+        ">naive, AVX2<", ">Welford, scalar<", ">fastest<", ">fastest within 2 ULP<",
+        ">oneDNN 2.6<",  ">NaN or infinite<", ">3e+05<",   ">1.5<"};
+    for (size_t i = 0; i < sizeof bars / sizeof *bars; i++)
+        if (!strstr(svg, bars[i]))
+            fail_msg("the field has no %s", bars[i]);
+    assert_non_null(strstr(svg, "<title>fused_f32_avx512: "));
+    assert_memory_equal(png, "\x89PNG", 4);
+    free(svg);
+    free(png);
+    sample_free(sample);
+}
+
+/* What checks the checks: labels moved onto each other are seen. */
+static void test_overlaps_are_seen(void **state)
+{
+    (void)state;
+    char which[300];
+    static const char apart[] =
+        "<g transform=\"translate(10.00,20.00)\" font-size=\"12.00\"  text-anchor=\"start\">\n"
+        "\t\t<text>two-pass</text></g>"
+        "<g transform=\"translate(10.00,40.00)\" font-size=\"12.00\"  text-anchor=\"start\">\n"
+        "\t\t<text>Welford</text></g>";
+    static const char onto[] =
+        "<g transform=\"translate(10.00,20.00)\" font-size=\"12.00\"  text-anchor=\"start\">\n"
+        "\t\t<text>two-pass</text></g>"
+        "<g transform=\"translate(70.00,24.00)\" font-size=\"12.00\"  text-anchor=\"end\">\n"
+        "\t\t<text>Welford</text></g>";
+    assert_int_equal(svg_overlaps(apart, which), 0);
+    assert_int_equal(svg_overlaps(onto, which), 1);
+    assert_non_null(strstr(which, "two-pass"));
+}
+
+/* As many kernels as a full plan has, some with names as long as names may be. */
+static void test_many_kernels_find_room(void **state)
+{
+    (void)state;
+    enum { KERNELS = 60 };
+    static const char *const statistics[] = {"naive", "two_pass", "welford", "fused", "pairwise"};
+    static const char *const isas[] = {"scalar", "avx2", "avx512", "neon"};
+    sample_view *sample = sample_create();
+    assert_non_null(sample);
+    char name[NAME_MAX_LENGTH];
+    for (int i = 0; i < KERNELS; i++) {
+        snprintf(name, sizeof name, "%s%s_f32_%s", statistics[i % 5],
+                 i < 20   ? ""
+                 : i < 40 ? "_nt"
+                          : "_blocked_pipelined_nontemporal_with_a_name_of",
+                 isas[i / 5 % 4]);
+        sample_kernel(sample, name, i < 20 ? statistics[i % 5] : "shifted", isas[i / 5 % 4]);
+        double gbps = 5 + 80 * ((i * 7) % KERNELS) / (double)KERNELS;
+        for (size_t hidden = 64; hidden <= 16384; hidden *= 4)
+            sample_speed(sample, name, 65536 / hidden, hidden, gbps + (double)(hidden % 7));
+        sample_judged(sample, name, "offset", pow(10, i % 6) * (1 + 0.1 * i), VERDICT_OK);
+        for (double kappa = 1; kappa < 1e8; kappa *= 10)
+            sample_row(sample, kappa, 1 + kappa * 0.001 * i, 50 + kappa);
+    }
+    sample_kernel(sample, "onednn_f32", "onednn", "any");
+    sample_speed(sample, "onednn_f32", 64, 1024, 30);
+    sample_speed(sample, "roof_copy", 64, 1024, 100);
+    report_result result;
+    write_report(sample, "many", &result);
+    assert_true(was_drawn(&result, "/speed_error.svg"));
+    check_drawings("many", &result);
+    sample_free(sample);
+}
+
+static void test_same_data_same_bytes(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"index.html", "report.md", "field.svg", "error_kappa.svg"};
+    sample_view *sample = sample_plain();
+    report_result result;
+    write_report(sample, "once", &result);
+    write_report(sample, "twice", &result);
+    for (size_t i = 0; i < 4; i++) {
+        char *once = slurp("once", names[i]), *twice = slurp("twice", names[i]);
+        assert_non_null(once);
+        assert_string_equal(once, twice);
+        free(once);
+        free(twice);
+    }
+    sample_free(sample);
+}
+
+/* ---- the page ---- */
+
+/* The value of the cell so many columns behind a kernel's name in the table of names. */
+static double cell_value(const char *page, const char *kernel, int column)
+{
+    char mark[128];
+    const char *at = strstr(page, "<section id=\"names\">");
+    snprintf(mark, sizeof mark, "<code>%s</code></td>", kernel);
+    at = at ? strstr(at, mark) : NULL;
+    for (int i = 0; at && i <= column; i++)
+        at = strstr(at + 1, "<td ");
+    at = at ? strstr(at, "data-value=\"") : NULL;
+    return at ? strtod(at + 12, NULL) : NAN;
+}
+
+enum { CELL_SPEED, CELL_SHARE, CELL_GAIN, CELL_ORDINARY, CELL_WORST };
+
+/* Whether what the answer says of the kernel to take is what the table has. */
+static bool agrees(const char *page, const char *kernel)
+{
+    char mark[128];
+    double speed, share, gain, worst;
+    size_t cases;
+    snprintf(mark, sizeof mark, "<code>%s</code>: <strong>", kernel);
+    const char *at = strstr(page, mark);
+    if (!at || sscanf(at + strlen(mark),
+                      "%lf GB/s</strong>, %lf %% of copy speed, <strong>%lf times</strong> as fast "
+                      "as oneDNN 2.6; at most <strong>%lf</strong> row ULP on all %zu judged",
+                      &speed, &share, &gain, &worst, &cases) != 5)
+        return false;
+    return fabs(speed - cell_value(page, kernel, CELL_SPEED)) < 0.5 &&
+           fabs(share - 100 * cell_value(page, kernel, CELL_SHARE)) <= 0.5 &&
+           fabs(gain - cell_value(page, kernel, CELL_GAIN)) <= 0.05 &&
+           fabs(worst - cell_value(page, kernel, CELL_WORST)) < 0.05 && cases == 5;
+}
+
+static void test_answer_and_tables_agree(void **state)
+{
+    (void)state;
+    static const char taken[] = "lanewise_guarded_f32_acc_f64_avx512";
+    sample_view *sample = sample_plain();
+    report_result result;
+    write_report(sample, "answer", &result);
+    char *page = slurp("answer", "index.html");
+    assert_non_null(page);
+    assert_true(is_balanced(page));
+    assert_true(agrees(page, taken));
+    assert_non_null(strstr(page, "<code>fused_f32_avx512</code> is 1.14 times faster still, with "
+                                 "errors up to <strong>6.5</strong> row ULP."));
+    assert_non_null(strstr(page,
+                           "Lose digits where the mean is far from zero: <strong>two-pass"
+                           "</strong>, <strong>Welford</strong>, <strong>oneDNN 2.6</strong>."));
+    assert_non_null(strstr(page, "End in NaN or infinity on some rows: <strong>naive</strong>."));
+    /* A figure changed in either place is seen. */
+    static const char *const plants[][2] = {{"at most <strong>1.5<", "at most <strong>9.5<"},
+                                            {"<strong>2.0 times", "<strong>4.0 times"},
+                                            {"data-value=\"1.5\"", "data-value=\"7.5\""}};
+    for (size_t i = 0; i < 3; i++) {
+        char *planted = strdup(page);
+        for (char *at = planted; (at = strstr(at, plants[i][0])); at++)
+            memcpy(at, plants[i][1], strlen(plants[i][1]));
+        assert_false(agrees(planted, taken));
+        free(planted);
+    }
+    free(page);
+    sample_free(sample);
+}
+
+static void test_page_holds_everything(void **state)
+{
+    (void)state;
+    sample_view *sample = sample_plain();
+    report_result result;
+    write_report(sample, "page", &result);
+    char *page = slurp("page", "index.html");
+    static const char *const parts[] = {
+        "id=\"field\"",
+        "id=\"throughput\"",
+        "Seed 42",
+        "lnbench run --plan quick",
+        "href=\"#names\"",
+        "href=\"cases.tsv\"",
+        "lnbench replay --case",
+        "--only speed --conventions torch --dtypes f32 --cache hot --threads 1 --shapes "
+        "1024x64,256x256,85x768,16x4096 --seed 42",
+        "SYNTHETIC DATA, NOT A MACHINE"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!strstr(page, parts[i]))
+            fail_msg("the page lacks %s", parts[i]);
+    assert_null(strstr(page, "http-equiv"));
+    assert_null(strstr(page, "src="));
+    assert_null(strstr(page, "{{"));
+    size_t ids = 0;
+    for (const char *at = strstr(page, " id="); at; at = strstr(at + 1, " id=")) {
+        char id[128];
+        snprintf(id, sizeof id, "%.*s", (int)strcspn(at + 5, "\"'") + 6, at);
+        assert_null(strstr(at + 1, id));
+        ids++;
+    }
+    assert_true(ids > 40);
+    char *markdown = slurp("page", "report.md");
+    assert_non_null(strstr(markdown, "](field.png)"));
+    assert_non_null(strstr(markdown, "[what kernels do wrong](#wrong)"));
+    assert_non_null(strstr(markdown, "| fastest | `fused_f32_avx512` | 88.0 | 88 % [86, 90] |"));
+    assert_null(strstr(markdown, "<td"));
+    free(markdown);
+    free(page);
+    sample_free(sample);
+}
+
+/* Names that would run a command, end a string, or be markup, if anything took them for that. */
+static const char *const hostile[] = {
+    "<script>alert(1)</script>", "`touch pwned`",
+    "');system('touch pwned')#", "\"|touch pwned",
+    "a&b;c<i>\\n\tx\ny",         "@pwned %s %n ${HOME} \x01\xff",
+};
+enum { HOSTILE = 6 };
+
+static sample_view *hostile_sample(void)
+{
+    sample_view *sample = sample_create();
+    assert_non_null(sample);
+    for (size_t i = 0; i < HOSTILE; i++) {
+        if (i + 1 < HOSTILE) /* bytes that are no UTF-8 cannot be in JSON */
+            sample_kernel(sample, hostile[i], hostile[i], hostile[i]);
+        stored_case *timed = sample_speed(sample, hostile[i], 85, 768, 10.0 + (double)i);
+        snprintf(timed->verdict.detail, sizeof timed->verdict.detail, "%s", hostile[i]);
+        timed->verdict.kind = i % 2 ? VERDICT_INACCURATE : VERDICT_OK;
+        sample_judged(sample, hostile[i], hostile[(i + 1) % HOSTILE], 5, VERDICT_OK);
+        sample_row(sample, 10, 5, 50);
+    }
+    sample_speed(sample, "roof_copy", 85, 768, 100);
+    for (size_t i = 0; i < sample->view.cases.count; i++)
+        snprintf(sample->cases[i].key.convention, sizeof sample->cases[i].key.convention, "%s",
+                 hostile[0]);
+    snprintf(sample->view.run.command_line, sizeof sample->view.run.command_line, "%s", hostile[0]);
+    snprintf(sample->facts[0].value, sizeof sample->facts[0].value, "%s", hostile[0]);
+    snprintf(sample->facts[1].name, sizeof sample->facts[1].name, "%s", hostile[0]);
+    return sample;
+}
+
+static void test_hostile_names_do_nothing(void **state)
+{
+    (void)state;
+    sample_view *sample = hostile_sample();
+    report_result result;
+    unlink("pwned");
+    unlink("hostile/pwned");
+    write_report(sample, "hostile", &result);
+    assert_string_equal(result.note, "");
+    assert_int_not_equal(access("pwned", F_OK), 0);
+    assert_int_not_equal(access("hostile/pwned", F_OK), 0);
+    char *page = slurp("hostile", "index.html");
+    assert_true(is_balanced(page));
+    assert_null(strstr(page, "<script>alert"));
+    assert_null(strstr(page, "<i>"));
+    assert_non_null(strstr(page, "<code>&lt;script&gt;alert(1)&lt;/script&gt;</code>"));
+    free(page);
+    assert_true(result.chart_count >= 4);
+    for (size_t i = 0; i < result.chart_count; i++) {
+        char *svg = slurp("hostile", strchr(result.charts[i], '/') + 1);
+        assert_true(is_balanced(svg));
+        assert_null(strstr(svg, "<script>alert"));
+        free(svg);
+    }
+    sample_free(sample);
+}
+
+/* ---- what cannot be drawn or written ---- */
+
+static void test_without_gnuplot_the_page_is_written(void **state)
+{
+    (void)state;
+    sample_view *sample = sample_plain();
+    report_result result;
+    char *path = strdup(getenv("PATH"));
+    assert_non_null(path);
+    write_report(sample, "bare", &result); /* leaves charts that must not survive */
+    setenv("PATH", "/nonexistent", 1);
+    write_report(sample, "bare", &result);
+    setenv("PATH", path, 1);
+    free(path);
+    assert_false(result.charts_drawn);
+    assert_int_equal(result.chart_count, 0);
+    assert_non_null(strstr(result.note, "gnuplot was not found"));
+    assert_null(slurp("bare", "field.svg"));
+    assert_null(slurp("bare", "field.png"));
+    char *page = slurp("bare", "index.html");
+    assert_true(is_balanced(page));
+    assert_non_null(strstr(page, "gnuplot was not found"));
+    assert_true(agrees(page, "lanewise_guarded_f32_acc_f64_avx512"));
+    free(page);
+    sample_free(sample);
+}
+
+static void write_file(const char *path, const char *contents)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(contents, file);
+    fclose(file);
+}
+
+static void test_a_script_that_fails_is_reported(void **state)
+{
+    (void)state;
+    sample_view *sample = sample_plain();
+    report_result result;
+    error err = {0};
+    mkdir("broken_plots", 0777);
+    write_file("broken_plots/page.html", "<main>{{body}}</main>");
+    /* It fails when it has drawn something already. */
+    write_file("broken_plots/field.gp",
+               "set terminal svg\nset output ARG1.'.'.ARG2.'.part'\nplot x\n"
+               "set output\nplot nonsense nonsense\n");
+    assert_true(report_write(&sample->view, "broken_plots", "broken", false, &result, &err));
+    assert_false(result.charts_drawn);
+    assert_non_null(strstr(result.note, "gnuplot failed on field.svg: "));
+    assert_null(strchr(result.note, '\n'));
+    assert_null(slurp("broken", "field.svg.part"));
+    write_file("broken_plots/page.html", "<main>{{nothing}}</main>");
+    assert_false(report_write(&sample->view, "broken_plots", "broken", false, &result, &err));
+    assert_non_null(strstr(err.message, "{{nothing}}"));
+    sample_free(sample);
+}
+
+static void test_only_what_was_measured_is_drawn(void **state)
+{
+    (void)state;
+    sample_view *sample = sample_create();
+    report_result result;
+    sample_kernel(sample, "two_pass_f32_avx2", "two_pass", "avx2");
+    sample_judged(sample, "two_pass_f32_avx2", "offset", 3, VERDICT_OK);
+    sample_row(sample, 100, 3, 40);
+    write_report(sample, "accuracy", &result);
+    assert_true(was_drawn(&result, "/error_kappa.svg"));
+    assert_false(was_drawn(&result, "/field.svg"));
+    char *page = slurp("accuracy", "index.html");
+    assert_non_null(strstr(page, "Not drawn: no speed was measured."));
+    assert_non_null(strstr(page, "run again with --threads 1,2 or --cache hot,cold"));
+    free(page);
+    sample_free(sample);
+    sample = sample_create();
+    sample_speed(sample, "mystery", 85, 768, 10)->judged = false;
+    write_report(sample, "speed", &result);
+    assert_true(was_drawn(&result, "/field.svg"));
+    assert_false(was_drawn(&result, "/error_kappa.svg"));
+    page = slurp("speed", "index.html");
+    assert_non_null(strstr(page, "<code>mystery</code>: <strong>10 GB/s</strong>"));
+    assert_non_null(strstr(page, "its error was not judged"));
+    free(page);
+    sample_free(sample);
+}
+
+static void test_each_type_has_its_charts(void **state)
+{
+    (void)state;
+    sample_view *sample = sample_plain();
+    report_result result;
+    sample_kernel(sample, "two_pass_bf16_avx2", "two_pass", "avx2");
+    sample_speed(sample, "two_pass_bf16_avx2", 170, 768, 60)->key.dtype = LN_BF16;
+    sample_judged(sample, "two_pass_bf16_avx2", "offset", 0.5, VERDICT_OK)->key.dtype = LN_BF16;
+    sample_row(sample, 10, 0.5, 1);
+    write_report(sample, "types", &result);
+    assert_true(was_drawn(&result, "/field_bf16.svg"));
+    assert_true(was_drawn(&result, "/error_kappa_bf16.svg"));
+    assert_false(was_drawn(&result, "/conventions_bf16.svg"));
+    char *points = slurp("types", "data/error_kappa.tsv");
+    assert_null(strstr(points, "two_pass_bf16_avx2"));
+    free(points);
+    sample->view.cases.count -= 2;
+    sample->view.rows.count--;
+    write_report(sample, "types", &result);
+    assert_null(slurp("types", "error_kappa_bf16.svg"));
+    sample_free(sample);
+}
+
+static void test_threads_and_caches(void **state)
+{
+    (void)state;
+    sample_view *sample = sample_plain();
+    report_result result;
+    sample_speed(sample, "two_pass_f32_avx2", 85, 768, 90)->key.threads = 2;
+    sample_speed(sample, "two_pass_f32_avx2", 85, 768, 20)->key.cache = CACHE_COLD;
+    write_report(sample, "states", &result);
+    assert_true(was_drawn(&result, "/states.svg"));
+    check_drawings("states", &result);
+    char *svg = slurp("states", "states.svg");
+    assert_non_null(strstr(svg, "hot cache, 2 threads"));
+    assert_non_null(strstr(svg, "cold cache, 1 thread"));
+    free(svg);
+    sample_free(sample);
+}
+
+/* The failures of a kernel are named once for each kind, in words. */
+static void test_what_went_wrong_is_said(void **state)
+{
+    (void)state;
+    sample_view *sample = sample_plain();
+    report_result result;
+    sample_judged(sample, "fused_f32_avx512", "ramp", 9, VERDICT_INACCURATE);
+    sample_judged(sample, "fused_f32_avx512", "ramp", 8, VERDICT_INACCURATE);
+    stored_case *crashed =
+        sample_judged(sample, "crasher_f32_scalar", "normal", NAN, VERDICT_CRASHED);
+    snprintf(crashed->verdict.detail, sizeof crashed->verdict.detail, "SIGSEGV");
+    write_report(sample, "wrong", &result);
+    char *page = slurp("wrong", "index.html");
+    assert_non_null(strstr(page,
+                           "<code>fused_f32_avx512</code>: inaccurate on ramp (2 cases, up to "
+                           "9.00 row ULP)."));
+    assert_non_null(
+        strstr(page, "<code>crasher_f32_scalar</code>: crashed(SIGSEGV) on normal (1 case)."));
+    assert_non_null(strstr(page, "2 kernels break what they promise"));
+    /* The fastest kernel is at fault: it is not the one to take. */
+    assert_null(strstr(page, "<code>fused_f32_avx512</code> is 1.14 times faster"));
+    free(page);
+    sample_free(sample);
+}
+
+static void test_error_classes(void **state)
+{
+    (void)state;
+    static const struct {
+        double row_ulp;
+        ln_type type;
+        error_class class;
+        const char *words;
+    } wanted[] = {{1, LN_F32, ERROR_EXACT, "1"},
+                  {1.01, LN_F32, ERROR_GOOD, "1"},
+                  {4.5, LN_F32, ERROR_ROUGH, "4.5"},
+                  {999, LN_F32, ERROR_ROUGH, "1e+03"},
+                  {2e6, LN_F32, ERROR_LOST, "2e+06"},
+                  {0x1p23, LN_F32, ERROR_LOST, "no correct digit"},
+                  {15, LN_BF16, ERROR_ROUGH, "15"},
+                  {17, LN_BF16, ERROR_LOST, "17"},
+                  {128, LN_BF16, ERROR_LOST, "no correct digit"}};
+    char words[96];
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        report_error found = {.cases = 1, .row_ulp = wanted[i].row_ulp};
+        assert_int_equal(report_class_of(&found, wanted[i].type), wanted[i].class);
+        report_error_words(&found, wanted[i].type, words);
+        assert_string_equal(words, wanted[i].words);
+    }
+    stored_case nan = {.verdict = {.kind = VERDICT_WRONG_CLASS}};
+    report_error found = {.cases = 2, .row_ulp = 0.5, .unusable = &nan};
+    assert_int_equal(report_class_of(&found, LN_F32), ERROR_NAN);
+    report_error none = {.row_ulp = NAN};
+    assert_int_equal(report_class_of(&none, LN_F32), ERROR_UNKNOWN);
+}
+
+static void test_places_that_cannot_be_written(void **state)
+{
+    (void)state;
+    sample_view *sample = sample_plain();
+    report_result result;
+    error err = {0};
+    write_file("a_file", "");
+    assert_false(
+        report_write(&sample->view, PLOTS_DIRECTORY, "a_file/report", false, &result, &err));
+    assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);
+    assert_non_null(strstr(err.message, "a_file"));
+    char name[600];
+    memset(name, 'x', sizeof name);
+    name[599] = '\0';
+    assert_false(report_write(&sample->view, PLOTS_DIRECTORY, name, false, &result, &err));
+    assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);
+    sample_free(sample);
+}
+
+/* A full disk, as the limit on a file's size shows it: a write that fails half way. */
+static void test_full_disk(void **state)
+{
+    (void)state;
+    sample_view *sample = sample_plain();
+    report_result result;
+    error err = {0};
+    struct rlimit before, little;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    static const rlim_t limits[] = {100, 9000};
+    for (size_t i = 0; i < 2; i++) {
+        little = before;
+        little.rlim_cur = limits[i];
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+        bool written = report_write(&sample->view, PLOTS_DIRECTORY, "full", false, &result, &err);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        assert_false(written);
+        assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);
+        assert_null(slurp("full", "index.html"));
+    }
+    signal(SIGXFSZ, SIG_DFL);
+    sample_free(sample);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_charts),
+        cmocka_unit_test(test_overlaps_are_seen),
+        cmocka_unit_test(test_many_kernels_find_room),
+        cmocka_unit_test(test_same_data_same_bytes),
+        cmocka_unit_test(test_answer_and_tables_agree),
+        cmocka_unit_test(test_page_holds_everything),
+        cmocka_unit_test(test_hostile_names_do_nothing),
+        cmocka_unit_test(test_without_gnuplot_the_page_is_written),
+        cmocka_unit_test(test_a_script_that_fails_is_reported),
+        cmocka_unit_test(test_only_what_was_measured_is_drawn),
+        cmocka_unit_test(test_each_type_has_its_charts),
+        cmocka_unit_test(test_threads_and_caches),
+        cmocka_unit_test(test_what_went_wrong_is_said),
+        cmocka_unit_test(test_error_classes),
+        cmocka_unit_test(test_places_that_cannot_be_written),
+        cmocka_unit_test(test_full_disk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

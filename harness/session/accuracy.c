@@ -1,0 +1,440 @@
+/* The accuracy half of a run. Judging takes turns between a worker that computes and the judge that
+ * compares, so that one pair of them keeps one processor busy: there are as many lanes, a worker
+ * and a judge each, as there are processors for them. Cases are dealt out in the order of the plan
+ * and stored in that order, so that what is stored does not tell how many lanes there were. */
+#include "referee/referee.h"
+#include "base/interrupt.h"
+#include "session/session.h"
+#include "inputs/worst_row.h"
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LANES_MOST = 4,
+    JUDGEMENTS_A_LANE = 64,  /* fewer are not worth another worker */
+    LONG_ELEMENTS = 1 << 22, /* blocks of more are judged in one lane: they are large */
+};
+
+double session_judgement_seconds(size_t elements)
+{
+    return 0.0005 + 6.5e-8 * (double)elements;
+}
+
+/* What a case shows of a kernel's bits adds to what the matrix showed. */
+static void note_varies(run_session *session, const case_key *key, const case_judgement *judgement)
+{
+    for (size_t i = 0; session->invariance && i < session->plan.kernel_count; i++) {
+        invariance_result *found = &session->invariance[i];
+        if (strcmp(session->plan.kernels[i]->facts.name, key->kernel) != 0)
+            continue;
+        found->varies |= judgement->varies;
+        if (judgement->verdict.kind == VERDICT_NONDETERMINISTIC)
+            found->varies |= 1u << AXIS_CALL;
+    }
+}
+
+/* What is wrong with a peer stands in the table, and does not make the run fail. */
+static bool is_peer(const run_session *session, const char *kernel)
+{
+    for (size_t i = 0; i < session->plan.kernel_count; i++)
+        if (strcmp(session->plan.kernels[i]->facts.name, kernel) == 0)
+            return session->plan.kernels[i]->version[0] != '\0';
+    return false;
+}
+
+bool session_put(run_session *session, const case_key *key, const case_judgement *judgement,
+                 error *err)
+{
+    const ln_metrics *metrics = judgement->metrics.elements ? &judgement->metrics : NULL;
+    if (!is_peer(session, key->kernel))
+        session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
+    note_varies(session, key, judgement);
+    return store_put_accuracy(session->store, session->run, key, &judgement->verdict, metrics,
+                              judgement->bound_row_ulp, err) &&
+           (!metrics ||
+            store_put_output(session->store, session->run, key, judgement->output_hash, err));
+}
+
+/* The verdict of a kernel's probe rows, for one convention and hidden size. */
+typedef struct probe_figures {
+    unsigned epoch;
+    case_verdict verdict; /* VERDICT_PENDING: not probed yet */
+} probe_figures;
+
+/* What the lanes share. All of it is under the lock. */
+typedef struct accuracy_part {
+    run_session *session;
+    pthread_mutex_t lock;
+    pthread_cond_t moved;  /* a case was stored, or the cursor went on, or it is over */
+    size_t group, kernel;  /* the next case to be dealt out */
+    size_t dealt, stored;  /* cases so far */
+    unsigned epoch;        /* how often convention or hidden size changed so far */
+    probe_figures *probes; /* a kernel each */
+    bool over;             /* nothing is left, or there is an error */
+    error error;
+} accuracy_part;
+
+typedef struct judge_lane {
+    accuracy_part *part;
+    size_t number;
+    worker_process *worker; /* NULL: the session's */
+    row_judge *judge;
+    pthread_t thread;
+    /* Its case. */
+    const accuracy_group *group;
+    size_t kernel, turn;
+    unsigned epoch;
+    case_key key;
+    judge_block block;
+    referee_blocks asked;           /* of a check of the referee: instead of the block */
+    const accuracy_group *block_of; /* NULL: no block */
+} judge_lane;
+
+/* What a case has to store; the judge's own rows are gone with its next call. */
+typedef struct judged_case {
+    case_judgement judgement;
+    worst_row worst;
+    judged_row *rows; /* NULL: not kept */
+    bool measured;
+} judged_case;
+
+static bool same_convention(const ln_convention *a, const ln_convention *b)
+{
+    return a->ddof == b->ddof && a->eps_place == b->eps_place && a->eps == b->eps &&
+           a->affine == b->affine;
+}
+
+static bool is_fine_so_far(const case_verdict *verdict)
+{
+    return verdict->kind == VERDICT_OK || verdict->kind == VERDICT_OK_NO_BOUND || verdict->declared;
+}
+
+bool session_probe(run_session *session, const kernel_entry *kernel,
+                   const ln_convention *convention, size_t hidden, case_judgement *judgement,
+                   error *err)
+{
+    case_verdict probed;
+    if (!is_fine_so_far(&judgement->verdict))
+        return true;
+    if (!judge_probes(session->judge, kernel, convention, hidden, &probed, err))
+        return false;
+    if (probed.kind != VERDICT_OK)
+        judgement->verdict = probed;
+    return true;
+}
+
+/* Probes once for each convention and hidden size; every lane sees what one found. */
+static bool apply_probes(judge_lane *lane, case_judgement *judgement, error *err)
+{
+    accuracy_part *part = lane->part;
+    probe_figures *kept = &part->probes[lane->kernel];
+    if (!is_fine_so_far(&judgement->verdict))
+        return true;
+    pthread_mutex_lock(&part->lock);
+    case_verdict found = {.kind =
+                              kept->epoch == lane->epoch ? kept->verdict.kind : VERDICT_PENDING};
+    if (found.kind != VERDICT_PENDING)
+        found = kept->verdict;
+    pthread_mutex_unlock(&part->lock);
+    if (found.kind == VERDICT_PENDING) {
+        if (!judge_probes(lane->judge, part->session->plan.kernels[lane->kernel],
+                          &lane->group->convention, lane->group->hidden, &found, err))
+            return false;
+        pthread_mutex_lock(&part->lock);
+        *kept = (probe_figures){lane->epoch, found};
+        pthread_mutex_unlock(&part->lock);
+    }
+    if (found.kind != VERDICT_OK)
+        judgement->verdict = found;
+    return true;
+}
+
+/* ---- storing a case ---- */
+
+static bool put_rows(run_session *session, const case_key *key, const judged_row *rows,
+                     size_t count, error *err)
+{
+    for (size_t row = 0; rows && row < count; row++) {
+        const judged_row *judged = &rows[row];
+        const stored_row put = {.row = row,
+                                .kappa = judged->kappa,
+                                .row_ulp = judged->row_ulp,
+                                .norm_max = judged->norm_max,
+                                .bound_row_ulp = judged->bound_row_ulp,
+                                .mean_error = judged->mean_error,
+                                .rstd_error = judged->rstd_error};
+        if (!store_put_row(session->store, session->run, key, &put, err))
+            return false;
+    }
+    return true;
+}
+
+/* The worst row with what went with it; a very long one is made anew from its seed when it is
+ * wanted. */
+static bool put_worst(run_session *session, const case_key *key, const worst_row *worst, error *err)
+{
+    enum { MOST_BYTES = 1 << 20 };
+    size_t x_bytes = worst->hidden * dtype_size(worst->storage);
+    size_t parameter_bytes = worst->parameters * dtype_size(worst->param);
+    bool kept = x_bytes <= MOST_BYTES;
+    stored_worst stored = {
+        .y_hash = worst->y_hash,
+        .x = kept ? worst->x : NULL,
+        .gamma = kept ? worst->gamma : NULL,
+        .beta = kept ? worst->beta : NULL,
+        .x_bytes = x_bytes,
+        .gamma_bytes = parameter_bytes,
+        .beta_bytes = parameter_bytes,
+    };
+    return store_put_worst(session->store, session->run, key, &stored, err);
+}
+
+static bool put_case(run_session *session, const case_key *key, const judged_case *found,
+                     size_t rows, error *err)
+{
+    return put_rows(session, key, found->rows, rows, err) &&
+           session_put(session, key, &found->judgement, err) &&
+           (!found->measured || put_worst(session, key, &found->worst, err));
+}
+
+/* ---- judging a case ---- */
+
+static bool is_swept(const char *input)
+{
+    return strncmp(input, "offset", 6) == 0 || strcmp(input, "kappa") == 0;
+}
+
+static bool keep_rows(const judge_lane *lane, judged_case *found, error *err)
+{
+    size_t bytes = lane->block.rows * sizeof *found->rows;
+    if (!is_swept(lane->key.input) || !found->judgement.by_row)
+        return true;
+    found->rows = malloc(bytes);
+    if (!found->rows)
+        return fail_memory(err, "a case's rows");
+    memcpy(found->rows, found->judgement.by_row, bytes);
+    return true;
+}
+
+static void free_block(judge_lane *lane)
+{
+    judge_block_free(&lane->block);
+    referee_release(&lane->asked);
+    lane->block_of = NULL;
+}
+
+static bool make_block(judge_lane *lane, error *err)
+{
+    const accuracy_group *group = lane->group;
+    if (lane->block_of == group)
+        return true;
+    free_block(lane);
+    bool fine =
+        group->task.check == CHECK_ROWS
+            ? judge_block_generate(lane->judge, &lane->block, &group->convention, group->dtype,
+                                   group->param, group->input, 0, group->rows, group->hidden, err)
+            : referee_prepare(lane->judge, &group->task, &lane->asked, err);
+    if (fine)
+        lane->block_of = group;
+    return fine;
+}
+
+/* What the referee asks has no one row to keep: its verdict names the shape, which can be run. */
+static bool ask_referee(judge_lane *lane, judged_case *found, error *err)
+{
+    return make_block(lane, err) &&
+           referee_examine(lane->judge, &lane->group->task, &lane->asked,
+                           lane->part->session->plan.kernels[lane->kernel], &found->judgement, err);
+}
+
+static bool judge_case(judge_lane *lane, judged_case *found, error *err)
+{
+    const kernel_entry *kernel = lane->part->session->plan.kernels[lane->kernel];
+    case_judgement *judgement = &found->judgement;
+    if (lane->group->task.check != CHECK_ROWS)
+        return ask_referee(lane, found, err);
+    if (!make_block(lane, err) || !judge_kernel(lane->judge, &lane->block, kernel, judgement, err))
+        return false;
+    /* The rows are the judge's until its next call, which a probe is. */
+    found->measured = judgement->metrics.elements > 0;
+    return (!found->measured ||
+            worst_row_take(&lane->block, judgement->metrics.worst_row, judgement, lane->key.kernel,
+                           lane->key.convention, &found->worst, err)) &&
+           keep_rows(lane, found, err) && apply_probes(lane, judgement, err);
+}
+
+/* ---- the lanes ---- */
+
+/* Under the lock. */
+static void end_with(accuracy_part *part, const error *err)
+{
+    if (part->error.code == EXIT_CODE_FINE)
+        part->error = *err;
+    part->over = true;
+    pthread_cond_broadcast(&part->moved);
+}
+
+static bool is_long(const accuracy_part *part)
+{
+    const case_plan *plan = &part->session->plan;
+    return part->group < plan->accuracy_count &&
+           plan->accuracy[part->group].rows * plan->accuracy[part->group].hidden > LONG_ELEMENTS;
+}
+
+static void advance(accuracy_part *part)
+{
+    const case_plan *plan = &part->session->plan;
+    if (++part->kernel < plan->kernel_count)
+        return;
+    const accuracy_group *left = &plan->accuracy[part->group++];
+    part->kernel = 0;
+    if (part->group == plan->accuracy_count || left[1].hidden != left->hidden ||
+        !same_convention(&left[1].convention, &left->convention))
+        part->epoch++;
+}
+
+/* Whether the case at the cursor is to be judged; its key. */
+static bool is_wanted(accuracy_part *part, case_key *key, bool *wanted, error *err)
+{
+    run_session *session = part->session;
+    const accuracy_group *group = &session->plan.accuracy[part->group];
+    const kernel_entry *kernel = session->plan.kernels[part->kernel];
+    bool has = false;
+    *wanted = group_takes(group, kernel);
+    if (!*wanted)
+        return true;
+    *key = accuracy_key(group, kernel);
+    char what[160];
+    snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
+             key->input, key->hidden);
+    progress_step(&session->progress, session_judgement_seconds(group_elements(group)), what);
+    if (session->resumed && !store_has_accuracy(session->store, session->run, key, &has, err))
+        return false;
+    *wanted = !has;
+    return true;
+}
+
+/* Under the lock: the next case becomes the lane's. False: there is none left. */
+static bool deal(judge_lane *lane)
+{
+    accuracy_part *part = lane->part;
+    error err = {0};
+    bool wanted = false;
+    while (!part->over && !wanted) {
+        if (part->group == part->session->plan.accuracy_count) {
+            part->over = true;
+        } else if (is_long(part) && lane->number > 0) {
+            free_block(lane);
+            pthread_cond_wait(&part->moved, &part->lock);
+            continue;
+        } else if (interrupted()) {
+            fail(&err, EXIT_CODE_INTERRUPTED, "interrupted");
+            end_with(part, &err);
+        } else if (!is_wanted(part, &lane->key, &wanted, &err)) {
+            end_with(part, &err);
+        } else {
+            lane->group = &part->session->plan.accuracy[part->group];
+            lane->kernel = part->kernel;
+            lane->epoch = part->epoch;
+            advance(part);
+        }
+    }
+    if (wanted)
+        lane->turn = part->dealt++;
+    pthread_cond_broadcast(&part->moved);
+    return wanted;
+}
+
+/* Stores the case when all before it are; where one of them failed, it is lost. */
+static void put_in_turn(judge_lane *lane, const judged_case *found, bool fine, error *err)
+{
+    accuracy_part *part = lane->part;
+    while (part->stored != lane->turn && part->error.code == EXIT_CODE_FINE)
+        pthread_cond_wait(&part->moved, &part->lock);
+    if (part->error.code != EXIT_CODE_FINE)
+        return;
+    fine = fine && put_case(part->session, &lane->key, found, lane->block.rows, err);
+    if (!fine)
+        end_with(part, err);
+    part->stored++;
+    pthread_cond_broadcast(&part->moved);
+}
+
+static void *run_lane(void *context)
+{
+    judge_lane *lane = context;
+    accuracy_part *part = lane->part;
+    pthread_mutex_lock(&part->lock);
+    while (deal(lane)) {
+        judged_case found = {0};
+        error err = {0};
+        pthread_mutex_unlock(&part->lock);
+        bool fine = judge_case(lane, &found, &err);
+        pthread_mutex_lock(&part->lock);
+        put_in_turn(lane, &found, fine, &err);
+        worst_row_free(&found.worst);
+        free(found.rows);
+    }
+    pthread_mutex_unlock(&part->lock);
+    free_block(lane);
+    return NULL;
+}
+
+/* A worker and a judge more. False: it goes without them. */
+static bool open_lane(judge_lane *lane)
+{
+    const run_session *session = lane->part->session;
+    error ignored = {0};
+    if (!worker_start_another(session->worker, &lane->worker, &ignored))
+        return false;
+    lane->judge = judge_create_another(session->judge, lane->worker);
+    if (lane->judge && pthread_create(&lane->thread, NULL, run_lane, lane) == 0)
+        return true;
+    judge_destroy(lane->judge);
+    worker_stop(lane->worker);
+    return false;
+}
+
+size_t session_lanes(const case_plan *plan)
+{
+    size_t lanes = 1, judgements = 0;
+    cpu_set_t set;
+    for (size_t i = 0; i < plan->accuracy_count; i++)
+        judgements += group_kernels(plan, &plan->accuracy[i]);
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        lanes = (size_t)CPU_COUNT(&set);
+    lanes = lanes < LANES_MOST ? lanes : LANES_MOST;
+    size_t worth = judgements / JUDGEMENTS_A_LANE;
+    return lanes < worth ? lanes : worth ? worth : 1;
+}
+
+bool session_accuracy(run_session *session, error *err)
+{
+    judge_lane lanes[LANES_MOST] = {0};
+    accuracy_part part = {.session = session,
+                          .lock = PTHREAD_MUTEX_INITIALIZER,
+                          .moved = PTHREAD_COND_INITIALIZER,
+                          .epoch = 1,
+                          .probes = calloc(session->plan.kernel_count + 1, sizeof *part.probes)};
+    if (!part.probes)
+        return fail_memory(err, "probe verdicts");
+    size_t wanted = session_lanes(&session->plan), opened = 1;
+    for (size_t i = 0; i < LANES_MOST; i++)
+        lanes[i] = (judge_lane){.part = &part, .number = i};
+    lanes[0].judge = session->judge;
+    while (opened < wanted && open_lane(&lanes[opened]))
+        opened++;
+    run_lane(&lanes[0]);
+    for (size_t i = 1; i < opened; i++) {
+        pthread_join(lanes[i].thread, NULL);
+        judge_destroy(lanes[i].judge);
+        worker_stop(lanes[i].worker);
+    }
+    free(part.probes);
+    if (part.error.code != EXIT_CODE_FINE)
+        *err = part.error;
+    return part.error.code == EXIT_CODE_FINE;
+}

@@ -1,0 +1,208 @@
+#include "referee/referee.h"
+#include "session/replay.h"
+#include "domain/convention.h"
+#include "base/hash.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void replay_result_free(replay_result *result)
+{
+    worst_row_free(&result->find);
+}
+
+/* The same double, or no figure on either side. */
+static bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static replay_side side_of(const case_judgement *judgement, uint64_t hash)
+{
+    const ln_metrics *metrics = &judgement->metrics;
+    replay_side side = {
+        .verdict = judgement->verdict, .row_ulp = NAN, .computed = NAN, .exact = NAN};
+    if (metrics->elements == 0)
+        return side;
+    side.row_ulp = metrics->row_ulp_max;
+    side.row = metrics->worst_row;
+    side.column = metrics->worst_column;
+    side.computed = metrics->worst_computed;
+    side.exact = metrics->worst_exact;
+    side.hash = hash;
+    return side;
+}
+
+static void compare(replay_result *result)
+{
+    const replay_side *then = &result->then, *now = &result->now;
+    result->same_bits = then->hash == now->hash;
+    result->same_error = same(then->row_ulp, now->row_ulp) && same(then->computed, now->computed) &&
+                         same(then->exact, now->exact) && then->column == now->column &&
+                         then->row == now->row;
+    result->same_verdict =
+        then->verdict.kind == now->verdict.kind && then->verdict.declared == now->verdict.declared;
+    result->reproduces = (result->same_bits || !result->hashed) && result->same_error &&
+                         (result->same_verdict || result->alone);
+}
+
+static bool is_fine_so_far(const case_verdict *verdict)
+{
+    return verdict->kind == VERDICT_OK || verdict->kind == VERDICT_OK_NO_BOUND || verdict->declared;
+}
+
+/* As a run judges: rows, then probe rows. */
+static bool judge_as_then(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                          const char *convention, bool probes, replay_result *result, error *err)
+{
+    case_judgement judgement;
+    case_verdict probed;
+    if (!judge_kernel(judge, block, kernel, &judgement, err))
+        return false;
+    bool measured = judgement.metrics.elements > 0;
+    size_t row = measured ? judgement.metrics.worst_row : 0;
+    if (!worst_row_take(block, row, &judgement, kernel->facts.name, convention, &result->find, err))
+        return false;
+    result->now = side_of(&judgement, result->whole ? judgement.output_hash : result->find.y_hash);
+    if (!probes || !is_fine_so_far(&judgement.verdict))
+        return true;
+    if (!judge_probes(judge, kernel, &block->convention, block->hidden, &probed, err))
+        return false;
+    if (probed.kind != VERDICT_OK)
+        result->now.verdict = probed;
+    return true;
+}
+
+static bool same_bits(const void *a, const void *b, size_t bytes)
+{
+    return !a || !b || memcmp(a, b, bytes) == 0;
+}
+
+/* Whether what was kept is a row, and gamma and beta, of the kernel's types. */
+static bool fits(const stored_worst *stored, const kernel_entry *kernel,
+                 const ln_convention *convention, size_t hidden)
+{
+    size_t parameters = ln_parameter_elements(convention->affine, hidden);
+    size_t bytes = parameters * dtype_size(kernel->facts.param);
+    return stored->x_bytes == hidden * dtype_size(kernel->facts.storage) &&
+           stored->gamma_bytes == (ln_has_gamma(convention->affine) ? bytes : 0) &&
+           stored->beta_bytes == (ln_has_beta(convention->affine) ? bytes : 0);
+}
+
+/* The block of the case as its input, seed and shape give it today; whether its worst row is still
+ * the one that was kept. */
+static bool regenerate(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
+                       const stored_worst *stored, const ln_convention *convention,
+                       judge_block *block, replay_result *result)
+{
+    const case_key *key = &judged->key;
+    struct error why = {0};
+    if (!judge_block_generate(judge, block, convention, kernel->facts.storage, kernel->facts.param,
+                              key->input, 0, key->rows, key->hidden, &why)) {
+        snprintf(result->note, sizeof result->note, "the stored row alone: %.120s", why.message);
+        return false;
+    }
+    size_t row = judged->metrics.worst_row, row_bytes = key->hidden * dtype_size(block->storage);
+    bool same = !stored || !stored->x || row >= block->rows ||
+                (fits(stored, kernel, convention, key->hidden) &&
+                 same_bits(stored->x, (const char *)block->x + row * row_bytes, stored->x_bytes) &&
+                 same_bits(stored->gamma, block->gamma, stored->gamma_bytes) &&
+                 same_bits(stored->beta, block->beta, stored->beta_bytes));
+    if (same)
+        return true;
+    snprintf(result->note, sizeof result->note,
+             "the stored row alone: this input has other bits now");
+    judge_block_free(block);
+    return false;
+}
+
+/* A plugin's kernel may take another type now. */
+static bool has_type(const char *kernel, ln_type now, ln_type then, const char *what, error *err)
+{
+    return now == then ||
+           fail(err, EXIT_CODE_NOT_COMPARABLE, "kernel %s takes %s now; its %s then were %s",
+                kernel, dtype_name(now), what, dtype_name(then));
+}
+
+static bool takes_rows(const kernel_entry *kernel, ln_type then, error *err)
+{
+    return has_type(kernel->facts.name, kernel->facts.storage, then, "rows", err);
+}
+
+static bool takes_parameters(const kernel_entry *kernel, const worst_row *find, error *err)
+{
+    return find->parameters == 0 ||
+           has_type(kernel->facts.name, kernel->facts.param, find->param, "gamma and beta", err);
+}
+
+static replay_side side_then(const stored_case *judged, uint64_t hash)
+{
+    case_judgement judgement = {.verdict = judged->verdict, .metrics = judged->metrics};
+    return side_of(&judgement, hash);
+}
+
+bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
+                 const stored_worst *stored, replay_result *result, error *err)
+{
+    const case_key *key = &judged->key;
+    ln_convention convention;
+    judge_block block = {0};
+    *result = (replay_result){.whole = true};
+    if (!takes_rows(kernel, key->dtype, err) ||
+        !convention_parse(key->convention, &convention, err))
+        return false;
+    if (!regenerate(judge, kernel, judged, stored, &convention, &block, result)) {
+        if (!stored || !fits(stored, kernel, &convention, key->hidden))
+            return fail(err, EXIT_CODE_NOT_COMPARABLE,
+                        "case %lld: its rows can't be made again, and none was kept (%.100s)",
+                        (long long)judged->id, result->note);
+        result->whole = false;
+        result->alone = true;
+        if (!judge_block_from(judge, &block, &convention, kernel->facts.storage,
+                              kernel->facts.param, 1, key->hidden, stored->x, NULL, stored->gamma,
+                              stored->beta, err))
+            return false;
+    }
+    bool measured = judged->metrics.elements > 0;
+    result->hashed = measured && (result->whole ? judged->hashed : stored->y_hash != 0);
+    result->then = side_then(judged, result->whole ? judged->output_hash : stored->y_hash);
+    bool fine = judge_as_then(judge, &block, kernel, key->convention, true, result, err);
+    if (!result->whole)
+        result->then.row = result->now.row = 0;
+    if (fine)
+        compare(result);
+    judge_block_free(&block);
+    if (fine)
+        snprintf(result->find.origin, sizeof result->find.origin, "case %lld: %.90s",
+                 (long long)judged->id, key->input);
+    else
+        replay_result_free(result);
+    return fine;
+}
+
+bool replay_find(row_judge *judge, const kernel_entry *kernel, const worst_row *find,
+                 replay_result *result, error *err)
+{
+    ln_convention convention;
+    judge_block block = {0};
+    *result = (replay_result){.hashed = find->y_hash != 0};
+    result->then = (replay_side){.verdict = find->verdict,
+                                 .row_ulp = find->row_ulp,
+                                 .row = find->row,
+                                 .column = find->column,
+                                 .computed = find->computed,
+                                 .exact = find->exact,
+                                 .hash = find->y_hash};
+    bool fine =
+        convention_parse(find->convention, &convention, err) &&
+        takes_rows(kernel, find->storage, err) && takes_parameters(kernel, find, err) &&
+        judge_block_from(judge, &block, &convention, find->storage, kernel->facts.param, find->rows,
+                         find->hidden, find->x, NULL, find->gamma, find->beta, err) &&
+        judge_as_then(judge, &block, kernel, find->convention, false, result, err);
+    if (fine)
+        compare(result);
+    else
+        replay_result_free(result);
+    judge_block_free(&block);
+    return fine;
+}

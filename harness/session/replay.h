@@ -1,0 +1,41 @@
+/* Runs a stored worst case or failure again, or a find of a corpus file, and compares bit for bit.
+ *
+ *     replay_result result;
+ *     if (!replay_find(judge, kernel, &find, &result, &err)) ...
+ *     if (result.reproduces) ...
+ */
+#ifndef LNBENCH_REPLAY_H
+#define LNBENCH_REPLAY_H
+
+#include "referee/referee.h"
+#include "store/store.h"
+#include "inputs/worst_row.h"
+
+typedef struct replay_side {
+    case_verdict verdict;
+    double row_ulp;         /* NaN: nothing came out */
+    size_t row, column;     /* the worst element */
+    double computed, exact; /* of it */
+    uint64_t hash;          /* of all that came out, or of the row's y; see whole */
+} replay_side;
+
+typedef struct replay_result {
+    replay_side then, now;
+    bool whole; /* the case was made anew from its seed, all rows; else the stored rows alone ran */
+    bool alone; /* a row without the others of its case: the verdict may have been theirs */
+    bool hashed; /* a hash was stored, so that bits can be compared */
+    bool same_bits, same_error, same_verdict;
+    bool reproduces; /* all three, as far as they were stored */
+    char note[160];  /* why not whole, or "" */
+    worst_row find;  /* what ran worst, for a corpus; owned: replay_result_free() */
+} replay_result;
+
+/* A case of a run with this seed. stored may be NULL: no row was kept. The judge must have been
+ * made with the run's seed. */
+bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
+                 const stored_worst *stored, replay_result *result, error *err);
+bool replay_find(row_judge *judge, const kernel_entry *kernel, const worst_row *find,
+                 replay_result *result, error *err);
+void replay_result_free(replay_result *result);
+
+#endif

@@ -1,0 +1,50 @@
+/* A run while it goes on: what its accuracy and its speed part share. */
+#ifndef LNBENCH_SESSION_H
+#define LNBENCH_SESSION_H
+
+#include "referee/invariance.h"
+#include "plan/plan.h"
+#include "base/progress.h"
+#include "store/store.h"
+
+typedef struct run_session {
+    case_plan plan;
+    worker_process *worker;
+    row_judge *judge;
+    result_store *store;
+    int64_t run;
+    bool resumed;
+    unsigned next_process; /* numbers the timing processes of the run */
+    bool huge_pages;
+    double deadline_seconds;
+    int cpu; /* timed workers are pinned to it; -1: none */
+    machine_facts machine;
+    progress_bar progress;
+    exit_code worst;               /* of all verdicts so far */
+    invariance_result *invariance; /* one a kernel of the plan; NULL: not measured */
+} run_session;
+
+/* Rough costs for the time left: a judgement, a repetition. */
+double session_judgement_seconds(size_t elements);
+double session_repetition_seconds(const speed_group *group);
+
+/* Judges every accuracy group; stores each case as it is known. False: an error that ends the run
+ * (130: interrupted). */
+bool session_accuracy(run_session *session, error *err);
+/* In how many lanes at once. */
+size_t session_lanes(const case_plan *plan);
+/* Judges and times every speed group. */
+bool session_speed(run_session *session, error *err);
+
+/* Gives a judgement that is fine so far the verdict of its kernel's probe rows, if that is not. A
+ * kernel that runs well but computes another convention is inaccurate on every input. The rows of
+ * the judgement are gone after it. */
+bool session_probe(run_session *session, const kernel_entry *kernel,
+                   const ln_convention *convention, size_t hidden, case_judgement *judgement,
+                   error *err);
+
+/* Stores a judgement and remembers its exit code. */
+bool session_put(run_session *session, const case_key *key, const case_judgement *judgement,
+                 error *err);
+
+#endif

@@ -1,0 +1,72 @@
+#include "session/setup.h"
+#include "domain/kernel_json.h"
+#include "base/paths.h"
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+double session_plan_seconds(const case_plan *plan)
+{
+    double seconds = 0, lanes = (double)session_lanes(plan);
+    for (size_t i = 0; i < plan->accuracy_count; i++)
+        seconds += 1 / lanes * (double)group_kernels(plan, &plan->accuracy[i]) *
+                   session_judgement_seconds(group_elements(&plan->accuracy[i]));
+    for (size_t i = 0; i < plan->speed_count; i++) {
+        const speed_group *group = &plan->speed[i];
+        size_t entries = plan_kernels_of(plan, group->dtype, group->param) + 2;
+        seconds += (double)entries * session_judgement_seconds(group->block_rows * group->hidden);
+        seconds += (double)(entries * group->processes * group->repetitions) *
+                   session_repetition_seconds(group);
+    }
+    return seconds;
+}
+
+int session_last_cpu(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return -1;
+    for (int cpu = CPU_SETSIZE; cpu-- > 0;)
+        if (CPU_ISSET((size_t)cpu, &set))
+            return cpu;
+    return -1;
+}
+
+bool session_invariance(run_session *session, const kernel_list *kernels, error *err)
+{
+    const case_plan *plan = &session->plan;
+    const kernel_entry **chosen = malloc((kernels->count + 1) * sizeof *chosen);
+    invariance_request request = {.input = "normal", .progress = &session->progress};
+    session->invariance = calloc(kernels->count + 1, sizeof *session->invariance);
+    if (!chosen || !session->invariance) {
+        free(chosen);
+        return fail_memory(err, "the kernels' invariance");
+    }
+    request.convention =
+        plan->accuracy_count ? plan->accuracy[0].convention : plan->speed[0].convention;
+    bool fine = invariance_measure(
+                    session->judge, &request, chosen, session->invariance,
+
+                    with_families(kernels, plan->kernels, plan->kernel_count, chosen), err) &&
+                session_store_kernels(session, err);
+    free(chosen);
+    return fine;
+}
+
+bool session_store_kernels(run_session *session, error *err)
+{
+    for (size_t i = 0; i < session->plan.kernel_count; i++) {
+        json_t *json = kernel_json(session->plan.kernels[i],
+                                   session->invariance ? &session->invariance[i] : NULL);
+        char *dumped = json ? json_dumps(json, JSON_COMPACT) : NULL;
+        bool fine = dumped ? store_put_kernel(session->store, session->run,
+                                              session->plan.kernels[i]->facts.name, dumped, err)
+                           : fail_memory(err, "a kernel's descriptor");
+        free(dumped);
+        json_decref(json);
+        if (!fine)
+            return false;
+    }
+    return true;
+}

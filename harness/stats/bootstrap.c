@@ -1,0 +1,192 @@
+#include "base/random.h"
+#include "stats/bootstrap.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_DRAWS = 2000, LEAST_TAIL = 10, MOST_DRAWS = 1000000 };
+
+static uint64_t rotate(uint64_t x, int k)
+{
+    return x << k | x >> (64 - k);
+}
+
+uint64_t random_stream_bits(random_stream *stream)
+{
+    uint64_t *s = stream->state;
+    uint64_t result = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = rotate(s[3], 45);
+    return result;
+}
+
+random_stream random_stream_seeded(uint64_t seed)
+{
+    random_stream made;
+    for (int i = 0; i < 4; i++)
+        made.state[i] = splitmix64(&seed);
+    return made;
+}
+
+/* The top of the range that does not fit is redrawn. */
+size_t random_stream_below(random_stream *stream, size_t limit)
+{
+    uint64_t excess = (0 - (uint64_t)limit) % limit; /* 2^64 mod limit */
+    uint64_t bits;
+    do
+        bits = random_stream_bits(stream);
+    while (bits < excess);
+    return (size_t)(bits % limit);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double median(double *values, size_t count)
+{
+    if (count == 0)
+        return NAN;
+    qsort(values, count, sizeof *values, compare_doubles);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+static size_t group_size(const grouped_values *samples, size_t group)
+{
+    return samples->start[group + 1] - samples->start[group];
+}
+
+static double group_median(const grouped_values *samples, size_t group, double *scratch)
+{
+    size_t count = group_size(samples, group);
+    memcpy(scratch, samples->values + samples->start[group], count * sizeof *scratch);
+    return median(scratch, count);
+}
+
+/* The median of one group's samples, drawn with replacement. */
+static double resampled_median(const grouped_values *samples, size_t group, random_stream *stream,
+                               double *scratch)
+{
+    size_t count = group_size(samples, group);
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = samples->values[samples->start[group] + random_stream_below(stream, count)];
+    return median(scratch, count);
+}
+
+/* How many draws lie outside at either end, and how many there are. */
+static size_t tail_of(double confidence, size_t *draws)
+{
+    double share = (1 - confidence) / 2;
+    *draws = LEAST_DRAWS;
+    if (share * LEAST_DRAWS < LEAST_TAIL)
+        *draws = share * MOST_DRAWS < LEAST_TAIL ? MOST_DRAWS : (size_t)ceil(LEAST_TAIL / share);
+    return (size_t)lround(share * (double)*draws);
+}
+
+typedef struct workspace {
+    double *results; /* a median a draw */
+    double *own;     /* each group's median */
+    double *medians, *scratch;
+} workspace;
+
+static bool workspace_create(workspace *space, const grouped_values *samples, size_t draws,
+                             error *err)
+{
+    size_t most = samples->groups;
+    for (size_t g = 0; g < samples->groups; g++)
+        most = group_size(samples, g) > most ? group_size(samples, g) : most;
+    space->results = malloc(draws * sizeof(double));
+    space->own = malloc(samples->groups * sizeof(double));
+    space->medians = malloc(samples->groups * sizeof(double));
+    space->scratch = malloc(most * sizeof(double));
+    return (space->results && space->own && space->medians && space->scratch) ||
+           fail_memory(err, "a bootstrap");
+}
+
+static void workspace_free(workspace *space)
+{
+    free(space->results);
+    free(space->own);
+    free(space->medians);
+    free(space->scratch);
+}
+
+static void draw(const grouped_values *samples, resample_kind resampling, uint64_t seed,
+                 size_t draws, workspace *space)
+{
+    random_stream stream = random_stream_seeded(seed);
+    for (size_t b = 0; b < draws; b++) {
+        for (size_t i = 0; i < samples->groups; i++) {
+            size_t g = random_stream_below(&stream, samples->groups);
+            space->medians[i] = resampling == RESAMPLE_GROUPS
+                                    ? space->own[g]
+                                    : resampled_median(samples, g, &stream, space->scratch);
+        }
+        space->results[b] = median(space->medians, samples->groups);
+    }
+}
+
+/* The median of the samples themselves, and of each of the draws. */
+static bool resample(const grouped_values *samples, resample_kind resampling, uint64_t seed,
+                     size_t draws, workspace *space, double *middle, error *err)
+{
+    if (!workspace_create(space, samples, draws, err))
+        return false;
+    for (size_t g = 0; g < samples->groups; g++)
+        space->own[g] = group_median(samples, g, space->scratch);
+    memcpy(space->medians, space->own, samples->groups * sizeof *space->own);
+    *middle = median(space->medians, samples->groups);
+    draw(samples, resampling, seed, draws, space);
+    return true;
+}
+
+static void percentiles(double *results, size_t draws, size_t tail, interval_estimate *estimate)
+{
+    qsort(results, draws, sizeof *results, compare_doubles);
+    estimate->lo = results[tail];
+    estimate->hi = results[draws - 1 - tail];
+}
+
+bool bootstrap_median(const grouped_values *samples, resample_kind resampling, double confidence,
+                      uint64_t seed, interval_estimate *estimate, error *err)
+{
+    size_t draws, tail = tail_of(confidence, &draws);
+    workspace space = {0};
+    *estimate = (struct interval_estimate){NAN, NAN, NAN};
+    if (samples->groups == 0)
+        return true;
+    bool fine = resample(samples, resampling, seed, draws, &space, &estimate->middle, err);
+    if (fine)
+        percentiles(space.results, draws, tail, estimate);
+    workspace_free(&space);
+    return fine;
+}
+
+bool bootstrap_difference(const grouped_values *base, const grouped_values *new,
+                          resample_kind resampling, double confidence, uint64_t seed,
+                          interval_estimate *estimate, error *err)
+{
+    size_t draws, tail = tail_of(confidence, &draws);
+    workspace before = {0}, after = {0};
+    double old, now;
+    *estimate = (struct interval_estimate){NAN, NAN, NAN};
+    if (base->groups == 0 || new->groups == 0)
+        return true;
+    bool fine = resample(base, resampling, seed, draws, &before, &old, err) &&
+                resample(new, resampling, ~seed, draws, &after, &now, err);
+    if (fine) {
+        for (size_t b = 0; b < draws; b++)
+            after.results[b] -= before.results[b];
+        estimate->middle = now - old;
+        percentiles(after.results, draws, tail, estimate);
+    }
+    workspace_free(&before);
+    workspace_free(&after);
+    return fine;
+}

@@ -1,0 +1,307 @@
+/* Speeds from repetitions.
+ *
+ * The figure of a case is the median over worker processes of the median over each process's
+ * repetitions, its interval the 95 % one of bootstrap.h.
+ *
+ * A ratio to the roof is taken round by round: in each round of a process every kernel and both
+ * roofs run once, in an order drawn anew, so that a burst of noise of a round's length falls on
+ * both sides of the ratio. The ratios are then summed up like times.
+ */
+#include "stats/speed.h"
+#include "base/hash.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Over the key's values, so that a case's interval does not depend on what else was run. */
+static uint64_t hash_number(uint64_t hash, uint64_t number)
+{
+    for (int i = 0; i < 64; i += 8) {
+        unsigned char byte = (unsigned char)(number >> i);
+        hash = hash_bytes(hash, &byte, 1);
+    }
+    return hash;
+}
+
+static uint64_t hash_key(const case_key *key)
+{
+    uint64_t hash = HASH_START;
+    hash = hash_bytes(hash, key->kernel, strlen(key->kernel) + 1);
+    hash = hash_bytes(hash, key->convention, strlen(key->convention) + 1);
+    hash = hash_bytes(hash, key->input, strlen(key->input) + 1);
+    hash = hash_number(hash, key->rows);
+    hash = hash_number(hash, key->hidden);
+    hash = hash_number(hash, key->dtype);
+    hash = hash_number(hash, key->cache);
+    return hash_number(hash, key->threads);
+}
+
+/* Times of a case, or ratios of two, by process: process p has values[start[p]] to values[start[p +
+ * 1] - 1]. */
+typedef struct sample_list {
+    double *values;
+    unsigned *round; /* the repetition each value is of, ascending within a process */
+    size_t *start;
+    unsigned *process; /* their numbers, ascending */
+    size_t processes, count;
+} sample_list;
+
+static void samples_free(sample_list *samples)
+{
+    free(samples->values);
+    free(samples->round);
+    free(samples->start);
+    free(samples->process);
+}
+
+static int compare_repetitions(const void *a, const void *b)
+{
+    const timed_repetition *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return (x->repetition > y->repetition) - (x->repetition < y->repetition);
+}
+
+/* A time that is no time (NaN, infinite, none) is left out. */
+static void fill_samples(sample_list *samples, const timed_repetition *sorted, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!(sorted[i].real_ns > 0) || isinf(sorted[i].real_ns))
+            continue;
+        size_t last = samples->processes;
+        if (last == 0 || samples->process[last - 1] != sorted[i].process) {
+            samples->process[last] = sorted[i].process;
+            samples->start[last] = samples->count;
+            samples->processes++;
+        }
+        samples->round[samples->count] = sorted[i].repetition;
+        samples->values[samples->count++] = sorted[i].real_ns;
+    }
+    samples->start[samples->processes] = samples->count;
+}
+
+static bool samples_allocate(sample_list *samples, size_t count, error *err)
+{
+    *samples = (struct sample_list){
+        .values = malloc((count + 1) * sizeof(double)),
+        .round = malloc((count + 1) * sizeof(unsigned)),
+        .start = malloc((count + 1) * sizeof(size_t)),
+        .process = malloc((count + 1) * sizeof(unsigned)),
+    };
+    if (samples->values && samples->round && samples->start && samples->process)
+        return true;
+    samples_free(samples);
+    return fail_memory(err, "a case's repetitions");
+}
+
+static bool samples_of(const stored_case *stored, sample_list *samples, error *err)
+{
+    size_t count = stored->repetition_count;
+    timed_repetition *sorted = malloc((count + 1) * sizeof *sorted);
+    if (!sorted)
+        return fail_memory(err, "a case's repetitions");
+    bool fine = samples_allocate(samples, count, err);
+    if (fine) {
+        if (count) {
+            memcpy(sorted, stored->repetitions, count * sizeof *sorted);
+            qsort(sorted, count, sizeof *sorted, compare_repetitions);
+        }
+        fill_samples(samples, sorted, count);
+    }
+    free(sorted);
+    return fine;
+}
+
+/* Ratios roof / kernel of the rounds in which both were measured. */
+static void fill_ratios(sample_list *ratios, const sample_list *kernel, const sample_list *roof)
+{
+    size_t r = 0, roof_process = 0;
+    for (size_t p = 0; p < kernel->processes; p++) {
+        while (roof_process < roof->processes && roof->process[roof_process] < kernel->process[p])
+            roof_process++;
+        if (roof_process == roof->processes || roof->process[roof_process] != kernel->process[p])
+            continue;
+        size_t begin = ratios->count;
+        r = roof->start[roof_process];
+        for (size_t k = kernel->start[p]; k < kernel->start[p + 1]; k++) {
+            while (r < roof->start[roof_process + 1] && roof->round[r] < kernel->round[k])
+                r++;
+            if (r < roof->start[roof_process + 1] && roof->round[r] == kernel->round[k])
+                ratios->values[ratios->count++] = roof->values[r] / kernel->values[k];
+        }
+        if (ratios->count == begin)
+            continue;
+        ratios->process[ratios->processes] = kernel->process[p];
+        ratios->start[ratios->processes++] = begin;
+    }
+    ratios->start[ratios->processes] = ratios->count;
+}
+
+static bool estimate_of(const sample_list *samples, uint64_t seed, interval_estimate *estimate,
+                        error *err)
+{
+    grouped_values by_process = {samples->values, samples->start, samples->processes};
+    return bootstrap_median(&by_process, RESAMPLE_BOTH, 0.95, seed, estimate, err);
+}
+
+/* The median over processes of their medians. */
+static bool time_of(const sample_list *samples, double *time, error *err)
+{
+    double *medians = malloc((samples->processes + 1) * sizeof *medians);
+    double *scratch = malloc((samples->count + 1) * sizeof *scratch);
+    bool fine = (medians && scratch) || fail_memory(err, "a case's repetitions");
+    for (size_t p = 0; fine && p < samples->processes; p++) {
+        size_t count = samples->start[p + 1] - samples->start[p];
+        memcpy(scratch, samples->values + samples->start[p], count * sizeof *scratch);
+        medians[p] = median(scratch, count);
+    }
+    *time = fine ? median(medians, samples->processes) : NAN;
+    free(medians);
+    free(scratch);
+    return fine;
+}
+
+static bool same_group(const case_key *a, const case_key *b)
+{
+    return a->rows == b->rows && a->hidden == b->hidden && a->dtype == b->dtype &&
+           a->cache == b->cache && a->threads == b->threads &&
+           strcmp(a->convention, b->convention) == 0 && strcmp(a->input, b->input) == 0;
+}
+
+/* The faster roof of the case's group; roof->processes is 0 where there is none. */
+static bool find_roof(const stored_cases *cases, const case_key *key, sample_list *roof, error *err)
+{
+    double best = INFINITY;
+    *roof = (sample_list){0};
+    for (size_t i = 0; i < cases->count; i++) {
+        const stored_case *stored = &cases->cases[i];
+        if (!stored->repetition_count || !is_roof(stored->key.kernel) ||
+            !same_group(&stored->key, key))
+            continue;
+        sample_list candidate;
+        if (!samples_of(stored, &candidate, err))
+            return false;
+        double time;
+        bool fine = time_of(&candidate, &time, err);
+        bool better = time < best;
+        samples_free(better ? roof : &candidate);
+        if (better) {
+            *roof = candidate;
+            best = time;
+        }
+        if (!fine) {
+            samples_free(roof);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool summarise(const case_key *key, const sample_list *own, const sample_list *roof,
+                      speed_figures *speed, error *err)
+{
+    sample_list ratios;
+    uint64_t seed = hash_key(key);
+    double bytes = 2.0 * (double)key->rows * (double)key->hidden * (double)dtype_size(key->dtype);
+    interval_estimate time, ratio = {NAN, NAN, NAN};
+    if (!samples_allocate(&ratios, own->count, err))
+        return false;
+    bool fine = estimate_of(own, seed, &time, err);
+    fill_ratios(&ratios, own, roof);
+    /* Other draws than the time's. */
+    if (fine && ratios.count > 0)
+        fine = estimate_of(&ratios, seed ^ 0x726f6f66, &ratio, err);
+    samples_free(&ratios);
+    *speed = (struct speed_figures){
+        .time_ns = time.middle,
+        .time_lo_ns = time.lo,
+        .time_hi_ns = time.hi,
+        .gbps = bytes / time.middle,
+        .roof_ratio = ratio.middle,
+        .roof_lo = ratio.lo,
+        .roof_hi = ratio.hi,
+        .repetitions = (unsigned)own->count,
+        .processes = (unsigned)own->processes,
+    };
+    return fine;
+}
+
+bool speed_of_case(const stored_cases *cases, size_t index, speed_figures *speed, error *err)
+{
+    *speed = (struct speed_figures){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
+    sample_list own, roof;
+    if (!samples_of(&cases->cases[index], &own, err))
+        return false;
+    bool fine = true;
+    if (own.count > 0 && (fine = find_roof(cases, &cases->cases[index].key, &roof, err))) {
+        fine = summarise(&cases->cases[index].key, &own, &roof, speed, err);
+        samples_free(&roof);
+    }
+    samples_free(&own);
+    return fine;
+}
+
+static bool summarise_pair(const sample_list *own, const sample_list *base, uint64_t seed,
+                           speed_pair *pair, error *err)
+{
+    sample_list ratios;
+    size_t most = own->count > base->count ? own->count : base->count;
+    interval_estimate ratio = {NAN, NAN, NAN};
+    if (!samples_allocate(&ratios, most, err))
+        return false;
+    /* fill_ratios divides its third by its second. */
+    fill_ratios(&ratios, base, own);
+    bool fine = ratios.count == 0 || estimate_of(&ratios, seed, &ratio, err);
+    *pair = (speed_pair){ratio.middle, ratio.lo, ratio.hi};
+    samples_free(&ratios);
+    return fine;
+}
+
+bool speed_of_pair(const stored_cases *cases, size_t index, size_t base, speed_pair *pair,
+                   error *err)
+{
+    sample_list own, other;
+    uint64_t other_hash = hash_key(&cases->cases[base].key);
+    uint64_t seed = hash_key(&cases->cases[index].key) ^ (other_hash << 1 | other_hash >> 63);
+    *pair = (speed_pair){NAN, NAN, NAN};
+    if (!samples_of(&cases->cases[index], &own, err))
+        return false;
+    bool fine = samples_of(&cases->cases[base], &other, err);
+    if (fine) {
+        fine = summarise_pair(&own, &other, seed, pair, err);
+        samples_free(&other);
+    }
+    samples_free(&own);
+    return fine;
+}
+
+bool speed_sample_of(const stored_cases *cases, size_t index, speed_sample *sample, error *err)
+{
+    sample_list own, roof, ratios;
+    *sample = (speed_sample){0};
+    if (!samples_of(&cases->cases[index], &own, err))
+        return false;
+    bool fine = find_roof(cases, &cases->cases[index].key, &roof, err);
+    if (fine && (fine = samples_allocate(&ratios, own.count, err))) {
+        fill_ratios(&ratios, &own, &roof);
+        bool over_roof = ratios.count > 0;
+        sample_list *taken = over_roof ? &ratios : &own;
+        for (size_t i = 0; i < taken->count; i++)
+            taken->values[i] = over_roof ? -log(taken->values[i]) : log(taken->values[i]);
+        *sample = (speed_sample){taken->values, taken->start, taken->processes, over_roof};
+        taken->values = NULL;
+        taken->start = NULL;
+        samples_free(&ratios);
+    }
+    if (fine)
+        samples_free(&roof);
+    samples_free(&own);
+    return fine;
+}
+
+void speed_sample_free(speed_sample *sample)
+{
+    free(sample->logs);
+    free(sample->start);
+    *sample = (speed_sample){0};
+}

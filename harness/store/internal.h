@@ -1,0 +1,92 @@
+/* What the files of the store share: the connection, its statements, its errors. Nobody else
+ * includes this, but for the store's tests. */
+#ifndef LNBENCH_STORE_INTERNAL_H
+#define LNBENCH_STORE_INTERNAL_H
+
+#include "store/store.h"
+#include <sqlite3.h>
+
+enum {
+    STORE_APPLICATION_ID = 0x6c6e6268, /* "lnbh": tells our files from other SQLite databases */
+    STORE_BUSY_MS = 10000,
+};
+
+typedef enum statement_kind {
+    STATEMENT_BEGIN,
+    STATEMENT_COMMIT,
+    STATEMENT_ROLLBACK,
+    STATEMENT_ADD_RUN,
+    STATEMENT_ADD_FACT,
+    STATEMENT_END_RUN,
+    STATEMENT_FIND_UNFINISHED,
+    STATEMENT_LATEST_RUN,
+    STATEMENT_PUT_KERNEL,
+    STATEMENT_ADD_CASE,
+    STATEMENT_FIND_CASE,
+    STATEMENT_PUT_ACCURACY,
+    STATEMENT_PUT_REPETITION,
+    STATEMENT_PUT_ROW,
+    STATEMENT_ALL_RUNS,
+    STATEMENT_ONE_RUN,
+    STATEMENT_CASES,
+    STATEMENT_REPETITIONS,
+    STATEMENT_ROWS,
+    STATEMENT_FACTS,
+    STATEMENT_KERNELS,
+    STATEMENT_PROCESS_COUNT,
+    STATEMENT_END_PROCESS,
+    STATEMENT_NEXT_PROCESS,
+    STATEMENT_HAS_ACCURACY,
+    STATEMENT_PUT_OUTPUT,
+    STATEMENT_IMPORT_RUN,
+    STATEMENT_FIND_ORIGIN,
+    STATEMENT_ADD_CALIBRATION,
+    STATEMENT_CALIBRATION,
+    STATEMENT_ADD_NOISE,
+    STATEMENT_NOISE,
+    STATEMENT_ADD_TENSOR,
+    STATEMENT_PUT_WORST,
+    STATEMENT_WORST,
+    STATEMENT_RUN_OF_CASE,
+    STATEMENT_COUNT,
+} statement_kind;
+
+struct result_store {
+    sqlite3 *database;
+    char *path;
+    sqlite3_stmt *statements[STATEMENT_COUNT]; /* prepared at first use, kept until the close */
+    /* The case written last: measurements of one case come in a row. */
+    case_key last_key;
+    int64_t last_run, last_case; /* 0: none */
+    bool together;               /* one transaction around what follows: see store_together() */
+};
+
+/* One line for what SQLite says, after "PATH: cannot DOING: ". Always returns false. */
+bool store_fail(const result_store *store, int status, const char *doing, error *err);
+
+/* The statement, reset and with nothing bound; NULL (and an error) where it cannot be prepared. */
+sqlite3_stmt *store_statement(result_store *store, statement_kind kind, error *err);
+
+/* A transaction of its own, unless one is open around it; kept where all went well, else undone. */
+bool store_begin(result_store *store, const char *doing, error *err);
+bool store_finish(result_store *store, bool fine, const char *doing, error *err);
+
+/* Runs a statement that gives no rows. */
+bool store_step(result_store *store, sqlite3_stmt *statement, const char *doing, error *err);
+/* Moves to the next row: *row tells whether there is one. The statement is reset at the end. */
+bool store_next(result_store *store, sqlite3_stmt *statement, bool *row, error *err);
+
+/* Columns 2 to 9 of a case's key, as STATEMENT_ADD_CASE and its kin bind them; 1 is the run. */
+void store_bind_key(sqlite3_stmt *statement, int64_t run, const case_key *key);
+
+/* SQL text made from the list of metrics; free() them. NULL when memory runs out. */
+char *store_put_accuracy_sql(void);
+char *store_cases_sql(void);
+
+/* Fresh file: becomes ours. Ours but older: migrated step by step. Else: an error that says what it
+ * is. steps[i] leads from version i to i + 1. */
+bool store_migrate(result_store *store, const char *const *steps, int count, error *err);
+bool store_check_schema(result_store *store, store_mode mode, bool *outdated, error *err);
+bool store_upgrade(result_store *store, error *err);
+
+#endif

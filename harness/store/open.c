@@ -1,0 +1,183 @@
+/* Opening the store: what kind of file it is, and in which way it can be had. */
+#include "store/internal.h"
+#include "base/text.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Shorter files than a page SQLite takes for empty ones, and would write over them. */
+static bool check_header(const char *path, error *err)
+{
+    static const char expected[16] = "SQLite format 3"; /* sqlite.org/fileformat2.html, 1.3.1 */
+    char header[sizeof expected];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    size_t count = fread(header, 1, sizeof header, file);
+    bool unread = ferror(file);
+    fclose(file);
+    if (unread)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    if (count == 0 || (count == sizeof header && memcmp(header, expected, sizeof header) == 0))
+        return true;
+    return fail(err, EXIT_CODE_ENVIRONMENT,
+                "%s: not an SQLite database: name another file with --db", path);
+}
+
+/* SQLite would only say "unable to open database file". */
+static bool check_place(const char *path, store_mode mode, error *err)
+{
+    struct stat about;
+    if (stat(path, &about) == 0) {
+        if (S_ISDIR(about.st_mode))
+            return fail(err, EXIT_CODE_ENVIRONMENT,
+                        "%s: a directory: name a database file, such as %s/lnbench.db", path, path);
+        if (!S_ISREG(about.st_mode)) /* SQLite would put its journal beside a device */
+            return fail(err, EXIT_CODE_ENVIRONMENT,
+                        "%s: not a regular file: name a database file with --db", path);
+        if (access(path, mode == STORE_READ ? R_OK : R_OK | W_OK) != 0)
+            return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot %s it: %s", path,
+                        mode == STORE_READ ? "read" : "write to", strerror(errno));
+        return check_header(path, err);
+    }
+    if (mode == STORE_READ && errno == ENOENT)
+        return fail(err, EXIT_CODE_ENVIRONMENT,
+                    "%s: no such file: measure something first with 'lnbench run', or name a "
+                    "database with --db",
+                    path);
+    if (errno != ENOENT)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s", path, strerror(errno));
+    const char *slash = strrchr(path, '/');
+    char *directory =
+        slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    if (!directory)
+        return fail_memory(err, "a path");
+    bool fine = access(directory, W_OK | X_OK) == 0 ||
+                fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot create it in %s: %s", path, directory,
+                     strerror(errno));
+    free(directory);
+    return fine;
+}
+
+/* A file: URI with "immutable", for databases on media where SQLite can't keep its -shm file. */
+static char *immutable_uri(const char *path)
+{
+    text_buffer uri = {0};
+    text_add(&uri, "file:");
+    for (const unsigned char *at = (const unsigned char *)path; *at; at++) {
+        if (strchr("%?#", *at))
+            text_format(&uri, "%%%02x", *at);
+        else
+            text_add_bytes(&uri, (const char *)at, 1);
+    }
+    text_add(&uri, "?immutable=1");
+    if (uri.failed)
+        text_free(&uri);
+    return uri.bytes;
+}
+
+/* Whether some of the database is still in its write-ahead log, which "immutable" would pass over.
+ */
+static bool has_log(const char *path)
+{
+    text_buffer name = {0};
+    struct stat about;
+    text_format(&name, "%s-wal", path);
+    bool has = name.failed || (stat(name.bytes, &about) == 0 && about.st_size > 0);
+    text_free(&name);
+    return has;
+}
+
+/* A connection that has statements left is not closed. */
+static void disconnect(result_store *store)
+{
+    for (int i = 0; i < STATEMENT_COUNT; i++) {
+        sqlite3_finalize(store->statements[i]);
+        store->statements[i] = NULL;
+    }
+    sqlite3_close(store->database);
+    store->database = NULL;
+}
+
+static bool connect(result_store *store, const char *name, int flags, error *err)
+{
+    disconnect(store);
+    int status = sqlite3_open_v2(name, &store->database, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (!store->database)
+        return fail_memory(err, "the result store");
+    if (status != SQLITE_OK)
+        return store_fail(store, status, "open it", err);
+    sqlite3_extended_result_codes(store->database, 1);
+    sqlite3_busy_timeout(store->database, STORE_BUSY_MS);
+    status = sqlite3_exec(store->database, "PRAGMA foreign_keys = ON", NULL, NULL, NULL);
+    return status == SQLITE_OK || store_fail(store, status, "open it", err);
+}
+
+static bool open_write(result_store *store, error *err)
+{
+    bool outdated = false;
+    if (!connect(store, store->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err) ||
+        !store_check_schema(store, STORE_WRITE, &outdated, err))
+        return false;
+    /* Only now, when the file is known to be ours or empty. */
+    int status =
+        sqlite3_exec(store->database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
+                     NULL, NULL, NULL);
+    if (status != SQLITE_OK)
+        return store_fail(store, status, "write to it", err);
+    if (outdated && !store_upgrade(store, err))
+        return false;
+    /* Better to learn now than after the first measurement that nothing can be written. */
+    return store_begin(store, "write to it", err) && store_finish(store, true, "write to it", err);
+}
+
+static bool open_read(result_store *store, error *err)
+{
+    bool outdated = false;
+    bool fine = connect(store, store->path, SQLITE_OPEN_READONLY, err) &&
+                store_check_schema(store, STORE_READ, &outdated, err);
+    int status = store->database ? sqlite3_errcode(store->database) & 0xff : SQLITE_NOMEM;
+    if (!fine && (status == SQLITE_CANTOPEN || status == SQLITE_READONLY) &&
+        !has_log(store->path)) {
+        char *uri = immutable_uri(store->path);
+        if (!uri)
+            return fail_memory(err, "a path");
+        fine = connect(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err) &&
+               store_check_schema(store, STORE_READ, &outdated, err);
+        free(uri);
+    }
+    if (!fine || !outdated)
+        return fine;
+    return open_write(store, err) && connect(store, store->path, SQLITE_OPEN_READONLY, err);
+}
+
+bool store_open(const char *path, store_mode mode, result_store **opened, error *err)
+{
+    *opened = NULL;
+    if (!check_place(path, mode, err))
+        return false;
+    result_store *made = calloc(1, sizeof *made);
+    if (made)
+        made->path = strdup(path);
+    if (!made || !made->path) {
+        store_close(made);
+        return fail_memory(err, "the result store");
+    }
+    if (!(mode == STORE_WRITE ? open_write(made, err) : open_read(made, err))) {
+        store_close(made);
+        return false;
+    }
+    *opened = made;
+    return true;
+}
+
+void store_close(result_store *store)
+{
+    if (!store)
+        return;
+    disconnect(store);
+    free(store->path);
+    free(store);
+}

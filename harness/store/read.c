@@ -1,0 +1,462 @@
+/* Reading a stored run back. */
+#include "store/internal.h"
+#include "domain/kernel_name.h"
+#include "domain/metric_fields.h"
+#include "base/text.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void copy_text(char *buffer, size_t size, sqlite3_stmt *statement, int column)
+{
+    const char *string = (const char *)sqlite3_column_text(statement, column);
+    snprintf(buffer, size, "%s", string ? string : "");
+}
+
+/* NULL is how an undefined figure is stored. */
+static double real_column(sqlite3_stmt *statement, int column)
+{
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+        return NAN;
+    return sqlite3_column_double(statement, column);
+}
+
+static bool bad_word(const result_store *store, const char *what, const char *word, error *err)
+{
+    return fail(err, EXIT_CODE_ENVIRONMENT, "%s: unknown %s '%s': the database is damaged",
+                store->path, what, word);
+}
+
+/* Room for one more in a list that doubles. */
+static bool grow(void **list, size_t count, size_t size, error *err)
+{
+    if (count & (count - 1)) /* full only at 0 and at powers of two */
+        return true;
+    void *more = realloc(*list, (count ? count * 2 : 1) * size);
+    if (!more)
+        return fail_memory(err, "stored measurements");
+    *list = more;
+    return true;
+}
+
+/* A number that one statement gives; 0 for NULL and for no row. */
+static bool read_number(result_store *store, sqlite3_stmt *statement, int64_t *number, error *err)
+{
+    bool row;
+    *number = 0;
+    if (!statement || !store_next(store, statement, &row, err))
+        return false;
+    if (row)
+        *number = sqlite3_column_int64(statement, 0);
+    sqlite3_reset(statement);
+    return true;
+}
+
+bool store_find_unfinished(result_store *store, const char *plan_hash, int64_t *run, error *err)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_FIND_UNFINISHED, err);
+    if (statement)
+        sqlite3_bind_text(statement, 1, plan_hash, -1, SQLITE_STATIC);
+    return read_number(store, statement, run, err);
+}
+
+bool store_find_origin(result_store *store, const char *origin, int64_t *run, error *err)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_FIND_ORIGIN, err);
+    if (statement)
+        sqlite3_bind_text(statement, 1, origin, -1, SQLITE_STATIC);
+    return read_number(store, statement, run, err);
+}
+
+bool store_latest_run(result_store *store, int64_t *run, error *err)
+{
+    return read_number(store, store_statement(store, STATEMENT_LATEST_RUN, err), run, err);
+}
+
+bool store_run_of_case(result_store *store, int64_t id, int64_t *run, error *err)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_RUN_OF_CASE, err);
+    if (statement)
+        sqlite3_bind_int64(statement, 1, id);
+    return read_number(store, statement, run, err) &&
+           (*run != 0 ||
+            fail(err, EXIT_CODE_ENVIRONMENT, "%s: no case %lld", store->path, (long long)id));
+}
+
+static bool fill_run(const result_store *store, sqlite3_stmt *statement, stored_run *run,
+                     error *err)
+{
+    char state[16];
+    *run = (stored_run){
+        .id = sqlite3_column_int64(statement, 0),
+        .seed = (uint64_t)sqlite3_column_int64(statement, 5),
+        .cases = (size_t)sqlite3_column_int64(statement, 7),
+        .repetitions = (size_t)sqlite3_column_int64(statement, 8),
+    };
+    copy_text(run->started, sizeof run->started, statement, 1);
+    copy_text(run->plan, sizeof run->plan, statement, 2);
+    copy_text(run->plan_hash, sizeof run->plan_hash, statement, 3);
+    copy_text(run->command_line, sizeof run->command_line, statement, 4);
+    copy_text(state, sizeof state, statement, 6);
+    return run_state_from_name(state, &run->state) || bad_word(store, "state of a run", state, err);
+}
+
+bool store_runs(result_store *store, stored_run **runs, size_t *count, error *err)
+{
+    *runs = NULL;
+    *count = 0;
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_ALL_RUNS, err);
+    bool row = false;
+    bool fine = statement && store_next(store, statement, &row, err);
+    while (fine && row) {
+        fine = grow((void **)runs, *count, sizeof **runs, err) &&
+               fill_run(store, statement, &(*runs)[*count], err);
+        *count += fine;
+        fine = fine && store_next(store, statement, &row, err);
+    }
+    if (!fine) {
+        sqlite3_reset(statement);
+        free(*runs);
+        *runs = NULL;
+        *count = 0;
+    }
+    return fine;
+}
+
+bool store_run(result_store *store, int64_t run, stored_run *info, error *err)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_ONE_RUN, err);
+    bool row;
+    if (!statement)
+        return false;
+    sqlite3_bind_int64(statement, 1, run);
+    if (!store_next(store, statement, &row, err))
+        return false;
+    if (!row)
+        return fail(err, EXIT_CODE_ENVIRONMENT,
+                    "%s: no run %lld: 'lnbench list runs' shows those there are", store->path,
+                    (long long)run);
+    bool fine = fill_run(store, statement, info, err);
+    sqlite3_reset(statement);
+    return fine;
+}
+
+char *store_cases_sql(void)
+{
+    size_t count;
+    const metric_field *fields = metric_fields(&count);
+    text_buffer sql = {0};
+    text_add(&sql, "SELECT id, kernel, convention, input, rows, hidden, dtype, cache, threads, "
+                   "(SELECT count(*) FROM repetitions WHERE case_id = id), "
+                   "verdict, declared, detail, bound_row_ulp");
+    for (size_t i = 0; i < count; i++)
+        text_format(&sql, ", %s", fields[i].name);
+    text_add(
+        &sql,
+        ", output_hash, ulp_histogram, operation FROM cases LEFT JOIN accuracies ON case_id = id "
+        "WHERE run = ?1 ORDER BY id");
+    if (sql.failed)
+        text_free(&sql);
+    return sql.bytes;
+}
+
+static bool fill_key(const result_store *store, sqlite3_stmt *statement, case_key *key, error *err)
+{
+    char dtype[16], cache[16], what[32];
+    copy_text(key->kernel, sizeof key->kernel, statement, 1);
+    kernel_name_update(key->kernel, sizeof key->kernel);
+    copy_text(key->convention, sizeof key->convention, statement, 2);
+    copy_text(key->input, sizeof key->input, statement, 3);
+    key->rows = (size_t)sqlite3_column_int64(statement, 4);
+    key->hidden = (size_t)sqlite3_column_int64(statement, 5);
+    copy_text(dtype, sizeof dtype, statement, 6);
+    copy_text(cache, sizeof cache, statement, 7);
+    key->threads = (unsigned)sqlite3_column_int64(statement, 8);
+    copy_text(what, sizeof what, statement, sqlite3_column_count(statement) - 1);
+    if (!operation_from_name(what, &key->operation))
+        return bad_word(store, "operation", what, err);
+    if (!dtype_from_name(dtype, &key->dtype))
+        return bad_word(store, "dtype", dtype, err);
+    if (!cache_from_name(cache, &key->cache))
+        return bad_word(store, "cache state", cache, err);
+    return true;
+}
+
+static bool fill_accuracy(const result_store *store, sqlite3_stmt *statement, stored_case *filled,
+                          error *err)
+{
+    metrics_undefined(&filled->metrics);
+    filled->bound_row_ulp = NAN;
+    if (sqlite3_column_type(statement, 10) == SQLITE_NULL)
+        return true;
+    char name[64];
+    copy_text(name, sizeof name, statement, 10);
+    if (!verdict_from_name(name, &filled->verdict.kind))
+        return bad_word(store, "verdict", name, err);
+    filled->judged = filled->verdict.kind != VERDICT_PENDING;
+    filled->verdict.declared = sqlite3_column_int(statement, 11) != 0;
+    copy_text(filled->verdict.detail, sizeof filled->verdict.detail, statement, 12);
+    filled->bound_row_ulp = real_column(statement, 13);
+    size_t count;
+    const metric_field *fields = metric_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        int column = 14 + (int)i;
+        metric_set_value(&filled->metrics, &fields[i], real_column(statement, column));
+        metric_set_count(&filled->metrics, &fields[i],
+                         (uint64_t)sqlite3_column_int64(statement, column));
+    }
+    filled->hashed = sqlite3_column_type(statement, 14 + (int)count) != SQLITE_NULL;
+    filled->output_hash = (uint64_t)sqlite3_column_int64(statement, 14 + (int)count);
+    const char *histogram = (const char *)sqlite3_column_text(statement, 15 + (int)count);
+    if (histogram && !metrics_histogram_parse(histogram, &filled->metrics))
+        return bad_word(store, "histogram", histogram, err);
+    return true;
+}
+
+/* The cases without their repetitions, and the number in the database of each. */
+static bool read_cases(result_store *store, sqlite3_stmt *statement, stored_cases *cases,
+                       int64_t **ids, error *err)
+{
+    bool row = false;
+    bool fine = store_next(store, statement, &row, err);
+    while (fine && row) {
+        if (!grow((void **)&cases->cases, cases->count, sizeof *cases->cases, err) ||
+            !grow((void **)ids, cases->count, sizeof **ids, err))
+            return false;
+        stored_case *filled = &cases->cases[cases->count];
+        *filled = (stored_case){0};
+        filled->id = sqlite3_column_int64(statement, 0);
+        (*ids)[cases->count++] = filled->id;
+        size_t repetitions = (size_t)sqlite3_column_int64(statement, 9);
+        if (!fill_key(store, statement, &filled->key, err) ||
+            !fill_accuracy(store, statement, filled, err))
+            return false;
+        filled->repetitions = repetitions ? calloc(repetitions, sizeof(timed_repetition)) : NULL;
+        if (repetitions && !filled->repetitions)
+            return fail_memory(err, "stored repetitions");
+        filled->repetition_count = repetitions;
+        fine = store_next(store, statement, &row, err);
+    }
+    return fine;
+}
+
+/* Both lists are in the order of the cases' numbers, so that one walk brings them together. */
+static bool read_repetitions(result_store *store, sqlite3_stmt *statement, stored_cases *cases,
+                             const int64_t *ids, error *err)
+{
+    size_t index = 0, filled = 0;
+    bool row = false;
+    bool fine = store_next(store, statement, &row, err);
+    while (fine && row) {
+        int64_t id = sqlite3_column_int64(statement, 0);
+        while (index < cases->count && ids[index] != id) {
+            index++;
+            filled = 0;
+        }
+        if (index < cases->count && filled < cases->cases[index].repetition_count)
+            cases->cases[index].repetitions[filled++] = (timed_repetition){
+                .process = (unsigned)sqlite3_column_int64(statement, 1),
+                .repetition = (unsigned)sqlite3_column_int64(statement, 2),
+                .order = (unsigned)sqlite3_column_int64(statement, 3),
+                .iterations = (uint64_t)sqlite3_column_int64(statement, 4),
+                .real_ns = real_column(statement, 5),
+                .cpu_ns = real_column(statement, 6),
+            };
+        fine = store_next(store, statement, &row, err);
+    }
+    return fine;
+}
+
+bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *err)
+{
+    *cases = (stored_cases){0};
+    int64_t *ids = NULL;
+    sqlite3_stmt *first = store_statement(store, STATEMENT_CASES, err);
+    sqlite3_stmt *second = first ? store_statement(store, STATEMENT_REPETITIONS, err) : NULL;
+    if (!second)
+        return false;
+    sqlite3_bind_int64(first, 1, run);
+    sqlite3_bind_int64(second, 1, run);
+    bool fine = read_cases(store, first, cases, &ids, err) &&
+                read_repetitions(store, second, cases, ids, err);
+    sqlite3_reset(first);
+    sqlite3_reset(second);
+    free(ids);
+    if (!fine)
+        stored_cases_free(cases);
+    return fine;
+}
+
+static bool read_rows(result_store *store, sqlite3_stmt *statement, const int64_t *ids,
+                      size_t id_count, stored_rows *rows, error *err)
+{
+    size_t index = 0;
+    bool row = false;
+    bool fine = store_next(store, statement, &row, err);
+    while (fine && row) {
+        int64_t id = sqlite3_column_int64(statement, 0);
+        while (index < id_count && ids[index] < id)
+            index++;
+        if (!grow((void **)&rows->rows, rows->count, sizeof *rows->rows, err))
+            return false;
+        rows->rows[rows->count++] = (stored_row){
+            .case_index = index,
+            .row = (size_t)sqlite3_column_int64(statement, 1),
+            .kappa = real_column(statement, 2),
+            .row_ulp = real_column(statement, 3),
+            .norm_max = real_column(statement, 4),
+            .bound_row_ulp = real_column(statement, 5),
+            .mean_error = real_column(statement, 6),
+            .rstd_error = real_column(statement, 7),
+        };
+        fine = store_next(store, statement, &row, err);
+    }
+    return fine;
+}
+
+static bool read_ids(result_store *store, int64_t run, int64_t **ids, size_t *count, error *err)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_CASES, err);
+    bool row = false;
+    if (!statement)
+        return false;
+    sqlite3_bind_int64(statement, 1, run);
+    bool fine = store_next(store, statement, &row, err);
+    while (fine && row) {
+        fine = grow((void **)ids, *count, sizeof **ids, err);
+        if (fine)
+            (*ids)[(*count)++] = sqlite3_column_int64(statement, 0);
+        fine = fine && store_next(store, statement, &row, err);
+    }
+    sqlite3_reset(statement);
+    return fine;
+}
+
+bool store_rows(result_store *store, int64_t run, stored_rows *rows, error *err)
+{
+    *rows = (stored_rows){0};
+    int64_t *ids = NULL;
+    size_t count = 0;
+    bool fine = read_ids(store, run, &ids, &count, err);
+    sqlite3_stmt *statement = fine ? store_statement(store, STATEMENT_ROWS, err) : NULL;
+    if (statement) {
+        sqlite3_bind_int64(statement, 1, run);
+        fine = read_rows(store, statement, ids, count, rows, err);
+        sqlite3_reset(statement);
+    }
+    fine = fine && statement;
+    free(ids);
+    if (!fine)
+        stored_rows_free(rows);
+    return fine;
+}
+
+/* The sizes that machine_read() would have filled in, from the facts that it wrote. */
+static void fill_sizes(machine_facts *machine)
+{
+    machine->l1d_bytes = strtoul(machine_fact_value(machine, "l1d_bytes"), NULL, 10);
+    machine->l2_bytes = strtoul(machine_fact_value(machine, "l2_bytes"), NULL, 10);
+    machine->l3_bytes = strtoul(machine_fact_value(machine, "l3_bytes"), NULL, 10);
+    machine->cores = (unsigned)strtoul(machine_fact_value(machine, "cores"), NULL, 10);
+}
+
+bool store_machine(result_store *store, int64_t run, machine_facts *machine, error *err)
+{
+    *machine = (struct machine_facts){0};
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_FACTS, err);
+    bool row = false;
+    if (!statement)
+        return false;
+    sqlite3_bind_int64(statement, 1, run);
+    bool fine = store_next(store, statement, &row, err);
+    while (fine && row) {
+        fine = grow((void **)&machine->facts, machine->count, sizeof *machine->facts, err);
+        if (fine) {
+            machine_fact *fact = &machine->facts[machine->count++];
+            copy_text(fact->name, sizeof fact->name, statement, 0);
+            copy_text(fact->value, sizeof fact->value, statement, 1);
+        }
+        fine = fine && store_next(store, statement, &row, err);
+    }
+    sqlite3_reset(statement);
+    if (fine)
+        fill_sizes(machine);
+    else
+        machine_free(machine);
+    return fine;
+}
+
+bool store_kernels_json(result_store *store, int64_t run, char **json, error *err)
+{
+    *json = NULL;
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_KERNELS, err);
+    bool row = false;
+    if (!statement)
+        return false;
+    sqlite3_bind_int64(statement, 1, run);
+    text_buffer out = {0};
+    text_add(&out, "[");
+    bool fine = store_next(store, statement, &row, err);
+    while (fine && row) {
+        text_add(&out, out.length > 1 ? ", " : "");
+        text_add(&out, (const char *)sqlite3_column_text(statement, 0));
+        fine = store_next(store, statement, &row, err);
+    }
+    text_add(&out, "]");
+    sqlite3_reset(statement);
+    if (fine && out.failed)
+        fine = fail_memory(err, "the kernels of a run");
+    if (!fine)
+        text_free(&out);
+    *json = out.bytes;
+    return fine;
+}
+
+void stored_cases_free(stored_cases *cases)
+{
+    for (size_t i = 0; i < cases->count; i++)
+        free(cases->cases[i].repetitions);
+    free(cases->cases);
+    *cases = (stored_cases){0};
+}
+
+void stored_rows_free(stored_rows *rows)
+{
+    free(rows->rows);
+    *rows = (stored_rows){0};
+}
+
+bool store_process_count(result_store *store, int64_t run, const case_key *key, unsigned *processes,
+                         error *err)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_PROCESS_COUNT, err);
+    int64_t number;
+    if (statement)
+        store_bind_key(statement, run, key);
+    bool fine = read_number(store, statement, &number, err);
+    *processes = (unsigned)number;
+    return fine;
+}
+
+bool store_next_process(result_store *store, int64_t run, unsigned *process, error *err)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_NEXT_PROCESS, err);
+    int64_t number;
+    if (statement)
+        sqlite3_bind_int64(statement, 1, run);
+    bool fine = read_number(store, statement, &number, err);
+    *process = (unsigned)number;
+    return fine;
+}
+
+bool store_has_accuracy(result_store *store, int64_t run, const case_key *key, bool *has,
+                        error *err)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_HAS_ACCURACY, err);
+    int64_t number;
+    if (statement)
+        store_bind_key(statement, run, key);
+    bool fine = read_number(store, statement, &number, err);
+    *has = number > 0;
+    return fine;
+}

@@ -1,0 +1,131 @@
+/* What kind of file this is, and how an older one becomes a present one. */
+#include "store/internal.h"
+#include <stdio.h>
+#include <string.h>
+#include "schema_sql.h"   /* results/schema.sql, as bytes */
+#include "schema_2_sql.h" /* results/schema_2.sql */
+#include "schema_3_sql.h" /* results/schema_3.sql */
+#include "schema_4_sql.h" /* results/schema_4.sql */
+#include "schema_5_sql.h" /* results/schema_5.sql */
+#include "schema_6_sql.h" /* results/schema_6.sql */
+#include "schema_7_sql.h" /* results/schema_7.sql */
+
+static const char *const migrations[] = {schema_sql,   schema_2_sql, schema_3_sql, schema_4_sql,
+                                         schema_5_sql, schema_6_sql, schema_7_sql};
+enum { STORE_VERSION = sizeof migrations / sizeof *migrations };
+
+static bool read_integer(const result_store *store, const char *sql, int64_t *value, error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int status = sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL);
+    if (status == SQLITE_OK)
+        status = sqlite3_step(statement);
+    if (status == SQLITE_ROW)
+        *value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return status == SQLITE_ROW || store_fail(store, status, "read it", err);
+}
+
+static bool check_sound(const result_store *store, error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int status = sqlite3_prepare_v2(store->database, "PRAGMA quick_check(1)", -1, &statement, NULL);
+    if (status == SQLITE_OK)
+        status = sqlite3_step(statement);
+    bool fine = false;
+    if (status != SQLITE_ROW) {
+        store_fail(store, status, "check it", err);
+    } else {
+        char found[200];
+        const char *answer = (const char *)sqlite3_column_text(statement, 0);
+        snprintf(found, sizeof found, "%s", answer ? answer : "no answer");
+        for (char *at = found; (at = strchr(at, '\n'));)
+            *at = ' ';
+        fine = strcmp(found, "ok") == 0;
+        if (!fine)
+            fail(err, EXIT_CODE_ENVIRONMENT,
+                 "%s: the database is damaged (%s): save what can be saved with "
+                 "'sqlite3 %s .recover', or name another file with --db",
+                 store->path, found, store->path);
+    }
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+/* A database of somebody else must not get our tables. */
+static bool check_ours(const result_store *store, int64_t version, int64_t application, error *err)
+{
+    int64_t tables = 0;
+    if (!read_integer(store, "SELECT count(*) FROM sqlite_master", &tables, err))
+        return false;
+    bool fresh = version == 0 && application == 0 && tables == 0;
+    if (fresh || application == STORE_APPLICATION_ID)
+        return true;
+    return fail(err, EXIT_CODE_ENVIRONMENT,
+                "%s: an SQLite database, but not one of lnbench: name another file with --db",
+                store->path);
+}
+
+static bool newer(const result_store *store, int64_t version, int known, error *err)
+{
+    return fail(err, EXIT_CODE_ENVIRONMENT,
+                "%s: made by a newer lnbench (its format is %lld, this lnbench knows up to %d): "
+                "update lnbench, or name another file with --db",
+                store->path, (long long)version, known);
+}
+
+static bool execute(const result_store *store, const char *sql, const char *doing, error *err)
+{
+    int status = sqlite3_exec(store->database, sql, NULL, NULL, NULL);
+    return status == SQLITE_OK || store_fail(store, status, doing, err);
+}
+
+static bool run_steps(const result_store *store, const char *const *steps, int count, error *err)
+{
+    int64_t version = 0;
+    /* Read again, now that nobody else can write: somebody may have been faster. */
+    if (!read_integer(store, "PRAGMA user_version", &version, err))
+        return false;
+    if (version > count)
+        return newer(store, version, count, err);
+    for (int64_t step = version; step < count; step++)
+        if (!execute(store, steps[step], "bring its tables up to date", err))
+            return false;
+    char sql[96];
+    sqlite3_snprintf(sizeof sql, sql, "PRAGMA user_version = %d; PRAGMA application_id = %d", count,
+                     STORE_APPLICATION_ID);
+    return execute(store, sql, "mark its version", err) &&
+           execute(store, "COMMIT", "bring its tables up to date", err);
+}
+
+bool store_migrate(result_store *store, const char *const *steps, int count, error *err)
+{
+    /* A step may make a table anew: its rows must not take with them what refers to them. */
+    bool fine = execute(store, "PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE", "write to it", err) &&
+                run_steps(store, steps, count, err);
+    if (!fine && !sqlite3_get_autocommit(store->database))
+        sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+    return execute(store, "PRAGMA foreign_keys = ON", "write to it", fine ? err : NULL) && fine;
+}
+
+bool store_check_schema(result_store *store, store_mode mode, bool *outdated, error *err)
+{
+    int64_t version = 0, application = 0;
+    if (!read_integer(store, "PRAGMA user_version", &version, err) ||
+        !read_integer(store, "PRAGMA application_id", &application, err) ||
+        !check_ours(store, version, application, err))
+        return false;
+    if (version > STORE_VERSION)
+        return newer(store, version, STORE_VERSION, err);
+    if (mode == STORE_READ && version == 0)
+        return fail(err, EXIT_CODE_ENVIRONMENT,
+                    "%s: empty: measure something first with 'lnbench run --db %s'", store->path,
+                    store->path);
+    *outdated = version < STORE_VERSION;
+    return check_sound(store, err);
+}
+
+bool store_upgrade(result_store *store, error *err)
+{
+    return store_migrate(store, migrations, STORE_VERSION, err);
+}

@@ -1,0 +1,153 @@
+/* The result store: one SQLite file. The only place with SQL. Every call below that writes has
+ * committed when it returns, so that an interruption at any moment loses nothing that was measured.
+ *
+ *     store *store;
+ *     if (!store_open("results/lnbench.db", STORE_WRITE, &store, &err)) ...
+ *     store_begin_run(store, &run, &run_id, &err);
+ *     store_put_accuracy(store, run_id, &key, &verdict, &metrics, bound, &err);
+ *     store_put_repetition(store, run_id, &key, &repetition, &err);
+ *     store_end_run(store, run_id, RUN_COMPLETE, &err);
+ */
+#ifndef LNBENCH_STORE_H
+#define LNBENCH_STORE_H
+
+#include "domain/case.h"
+#include "machine/machine.h"
+
+typedef struct result_store result_store;
+
+typedef enum store_mode { STORE_READ, STORE_WRITE } store_mode;
+
+typedef enum run_state { RUN_OPEN, RUN_COMPLETE, RUN_INTERRUPTED } run_state;
+extern const char *const run_state_names[]; /* "open", "complete", "interrupted" */
+bool run_state_from_name(const char *name, run_state *state);
+
+/* What a run is, at its beginning. Strings are copied in. */
+typedef struct run_info {
+    const char *command_line;
+    const char *plan;      /* "quick", "default", "full" */
+    const char *plan_hash; /* hex; equal hashes may be resumed */
+    uint64_t seed;
+    const machine_facts *machine; /* every fact is stored */
+} run_info;
+
+/* What is stored about a kernel that took part. JSON text of its descriptor, as `list kernels
+ * --json` shows it. */
+typedef struct stored_run {
+    int64_t id;
+    char started[32]; /* ISO 8601, UTC */
+    char plan[16];
+    char plan_hash[65];
+    char command_line[512];
+    uint64_t seed;
+    run_state state;
+    size_t cases, repetitions;
+} stored_run;
+
+typedef struct stored_case {
+    int64_t id; /* in the database, over all runs: `lnbench replay --case` */
+    case_key key;
+    bool judged;
+    case_verdict verdict;
+    ln_metrics metrics;   /* NaN where not judged */
+    double bound_row_ulp; /* the largest proven bound over the rows judged; infinite: no claim; NaN:
+                             no bound */
+    bool hashed;
+    uint64_t output_hash;          /* of every bit that came out; meaningful where hashed */
+    timed_repetition *repetitions; /* owned by the list */
+    size_t repetition_count;
+} stored_case;
+
+typedef struct stored_cases {
+    stored_case *cases; /* in the order in which they were first stored */
+    size_t count;
+} stored_cases;
+
+/* Opens or (STORE_WRITE) creates. Errors (7): not a database, corrupt (quick_check), a newer
+ * user_version ("made by a newer lnbench"), not writable. Older versions are migrated. */
+bool store_open(const char *path, store_mode mode, result_store **store, error *err);
+void store_close(result_store *store);
+
+bool store_begin_run(result_store *store, const run_info *info, int64_t *run, error *err);
+bool store_end_run(result_store *store, int64_t run, run_state state, error *err);
+/* Latest run that is not complete and has this plan hash; *run is 0 where there is none. */
+bool store_find_unfinished(result_store *store, const char *plan_hash, int64_t *run, error *err);
+/* Latest run, of any state, with at least one case; 0 where there is none. */
+bool store_latest_run(result_store *store, int64_t *run, error *err);
+
+bool store_put_kernel(result_store *store, int64_t run, const char *name, const char *json,
+                      error *err);
+bool store_put_accuracy(result_store *store, int64_t run, const case_key *key,
+                        const case_verdict *verdict, const ln_metrics *metrics,
+                        double bound_row_ulp, error *err);
+/* A hash of all that came out of a case that was judged: after store_put_accuracy, which forgets
+ * it. */
+bool store_put_output(result_store *store, int64_t run, const case_key *key, uint64_t output_hash,
+                      error *err);
+bool store_put_repetition(result_store *store, int64_t run, const case_key *key,
+                          const timed_repetition *repetition, error *err);
+/* A speed case that could not be timed gets its verdict by store_put_accuracy on the same key. */
+
+/* The bits of a worst row and of what went with it; NULL and 0: not there. */
+typedef struct stored_worst {
+    uint64_t y_hash; /* FNV-1a of the row's y as timed */
+    void *x, *gamma, *beta;
+    size_t x_bytes, gamma_bytes, beta_bytes;
+} stored_worst;
+
+/* Keeps the worst row of a judged case: after store_put_accuracy. Bits that some case has already
+ * are not stored twice. */
+bool store_put_worst(result_store *store, int64_t run, const case_key *key,
+                     const stored_worst *worst, error *err);
+/* That of a case by its id; *has tells whether there is one. stored_worst_free() it. */
+bool store_worst(result_store *store, int64_t id, stored_worst *worst, bool *has, error *err);
+void stored_worst_free(stored_worst *worst);
+
+/* The curve of error over kappa and the like: one point a row judged. */
+typedef struct stored_row {
+    size_t case_index; /* into the cases of the same run, as store_cases gives them */
+    size_t row;
+    double kappa, row_ulp, norm_max, bound_row_ulp;
+    double mean_error, rstd_error; /* as a judged_row's */
+} stored_row;
+bool store_put_row(result_store *store, int64_t run, const case_key *key, const stored_row *row,
+                   error *err); /* case_index is not looked at */
+
+typedef struct stored_rows {
+    stored_row *rows;
+    size_t count;
+} stored_rows;
+
+bool store_runs(result_store *store, stored_run **runs, size_t *count,
+                error *err); /* free(*runs) */
+bool store_run(result_store *store, int64_t run, stored_run *info, error *err);
+bool store_run_of_case(result_store *store, int64_t id, int64_t *run, error *err);
+bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *err);
+bool store_rows(result_store *store, int64_t run, stored_rows *rows, error *err);
+/* The machine facts of a run; machine_free() them. */
+bool store_machine(result_store *store, int64_t run, machine_facts *machine, error *err);
+/* The kernels of a run: a JSON array as text, free() it. */
+bool store_kernels_json(result_store *store, int64_t run, char **json, error *err);
+void stored_cases_free(stored_cases *cases);
+void stored_rows_free(stored_rows *rows);
+
+/* Everything put between the two is kept whole or not at all. */
+bool store_together(result_store *store, error *err);
+bool store_together_end(result_store *store, bool fine, error *err);
+/* A run that was measured elsewhere, with the time and state it has there. `origin` is a hash of
+ * what it came from; a second one with the same is refused by the database. */
+bool store_import_run(result_store *store, const run_info *info, const char *started,
+                      run_state state, const char *origin, int64_t *run, error *err);
+bool store_find_origin(result_store *store, const char *origin, int64_t *run,
+                       error *err); /* 0: none */
+
+/* For --resume: a worker process that left every repetition it was to make is ended; how many such
+ * there are that timed this case; and the first number that no process of the run has. */
+bool store_end_process(result_store *store, int64_t run, unsigned process, error *err);
+bool store_process_count(result_store *store, int64_t run, const case_key *key, unsigned *processes,
+                         error *err);
+bool store_next_process(result_store *store, int64_t run, unsigned *process, error *err);
+bool store_has_accuracy(result_store *store, int64_t run, const case_key *key, bool *has,
+                        error *err);
+
+#endif

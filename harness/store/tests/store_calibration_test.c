@@ -1,0 +1,169 @@
+/* What version 2 of the store brought: hashes of outputs, runs from elsewhere, calibrations. */
+#include "store/calibration.h"
+#include "store_sample.h"
+
+static stored_cases cases_of(result_store *store, int64_t run)
+{
+    stored_cases cases;
+    CHECK(store_cases(store, run, &cases, &problem));
+    return cases;
+}
+
+/* A file of version 1, with a run in it, opened by this version: nothing is lost, and what is new
+ * is unknown. */
+static void test_version_1(void **state)
+{
+    const char *path = scratch_path(state, "old.db");
+    static char schema[1 << 16];
+    sqlite3 *old;
+    FILE *file = fopen(FIRST_SCHEMA, "r");
+    assert_non_null(file);
+    schema[fread(schema, 1, sizeof schema - 1, file)] = '\0';
+    fclose(file);
+    assert_int_equal(sqlite3_open(path, &old), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(old, schema, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(old,
+                     "PRAGMA user_version = 1; PRAGMA application_id = 0x6c6e6268;"
+                     "INSERT INTO runs VALUES (7, '2024-01-01T00:00:00Z', NULL, 'lnbench run',"
+                     " 'quick', 'abc', -2, 'complete');"
+                     "INSERT INTO cases VALUES (3, 7, 'k', 'torch', 'normal', 4, 8, 'f32', 'hot', "
+                     "1);"
+                     "INSERT INTO accuracies (case_id, verdict, declared, detail, mismatches,"
+                     " elements, exact_zeros, sign_of_zero, worst_row, worst_column)"
+                     " VALUES (3, 'ok', 0, '', 0, 32, 0, 0, 0, 0);"
+                     "INSERT INTO judged_rows VALUES (3, 1, 10, 2, 1e-7, NULL)",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
+    sqlite3_close(old);
+    for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
+        result_store *store = opened(path, (store_mode)mode);
+        noise_calibration calibration;
+        machine_facts machine = {0};
+        stored_run run;
+        CHECK(store_run(store, 7, &run, &problem));
+        assert_true(run.seed == UINT64_MAX - 1 && run.cases == 1);
+        stored_cases cases = cases_of(store, 7);
+        assert_true(cases.cases[0].judged && !cases.cases[0].hashed);
+        assert_true(cases.cases[0].key.operation == OPERATION_LAYERNORM);
+        assert_int_equal(cases.cases[0].metrics.elements, 32);
+        stored_cases_free(&cases);
+        stored_rows rows;
+        CHECK(store_rows(store, 7, &rows, &problem));
+        assert_true(rows.count == 1 && rows.rows[0].row_ulp == 2);
+        assert_true(isnan(rows.rows[0].mean_error) && isnan(rows.rows[0].rstd_error));
+        stored_rows_free(&rows);
+        CHECK(store_calibration(store, &machine, &calibration, &problem));
+        assert_true(calibration.id == 0);
+        store_close(store);
+    }
+}
+
+static void test_output(void **state)
+{
+    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    int64_t run = begun(store);
+    case_key key = sample_key();
+    ln_metrics metrics = distinct_metrics();
+    case_verdict verdict = {VERDICT_OK, false, ""};
+    CHECK(store_put_accuracy(store, run, &key, &verdict, &metrics, 1, &problem));
+    stored_cases cases = cases_of(store, run);
+    assert_false(cases.cases[0].hashed);
+    stored_cases_free(&cases);
+    CHECK(store_put_output(store, run, &key, UINT64_MAX - 5, &problem));
+    cases = cases_of(store, run);
+    assert_true(cases.cases[0].hashed && cases.cases[0].output_hash == UINT64_MAX - 5);
+    stored_cases_free(&cases);
+    CHECK(store_put_accuracy(store, run, &key, &verdict, &metrics, 1, &problem));
+    cases = cases_of(store, run);
+    assert_false(cases.cases[0].hashed); /* of another judgement */
+    stored_cases_free(&cases);
+    store_close(store);
+}
+
+static noise_calibration some_calibration(double scale)
+{
+    noise_calibration made = {.kernel = "naive", .rebuilds = 3, .confidence = 0.99};
+    for (int m = 0; m < METHODS; m++)
+        for (int r = 0; r < REGIMES; r++)
+            if (m + r != 2) /* one of each method was not measured */
+                made.noise[m][r] = (noise_figure){.rows = 10 + (size_t)r,
+                                                  .hidden = 768,
+                                                  .floor = scale * (m + 1) * (r + 1),
+                                                  .smallest = scale * 10,
+                                                  .seconds = 2.5,
+                                                  .processes = 8,
+                                                  .trials = 4};
+    return made;
+}
+
+/* The latest of one machine, and of no other. */
+static void test_calibrations(void **state)
+{
+    machine_fact here_facts[] = {{"cpu_model", "x"}, {"l2_bytes", "1"}, {"git_commit", "a"}},
+                 there_facts[] = {{"cpu_model", "x"}, {"l2_bytes", "2"}},
+                 later_facts[] = {{"cpu_model", "x"}, {"l2_bytes", "1"}, {"git_commit", "b"}};
+    machine_facts here = {.facts = here_facts, .count = 3},
+                  there = {.facts = there_facts, .count = 2},
+                  later = {.facts = later_facts, .count = 3};
+    const char *path = scratch_path(state, "a.db");
+    result_store *store = opened(path, STORE_WRITE);
+    noise_calibration first = some_calibration(0.001), second = some_calibration(0.002), found;
+    CHECK(store_put_calibration(store, &here, &first, &problem));
+    assert_true(first.id != 0 && strlen(first.made) == strlen("2024-01-01T00:00:00Z"));
+    CHECK(store_put_calibration(store, &later, &second, &problem));
+    CHECK(store_calibration(store, &there, &found, &problem));
+    assert_true(found.id == 0 && isnan(calibration_floor(&found, METHOD_DUET, "L1")));
+    store_close(store);
+    CHECK(load_calibration(path, &here, &found, &problem));
+    assert_true(found.id == second.id && found.rebuilds == 3 && found.confidence == 0.99);
+    assert_string_equal(found.kernel, "naive");
+    assert_true(calibration_floor(&found, METHOD_DUET, "L1") == 0.002);
+    assert_true(calibration_floor(&found, METHOD_COMPARE, "DRAM") == 0.016);
+    assert_true(isnan(calibration_floor(&found, METHOD_DUET, "L3")));
+    assert_true(isnan(calibration_floor(&found, METHOD_COMPARE, "L2")));
+    const noise_figure *noise = &found.noise[METHOD_COMPARE][3];
+    assert_true(noise->rows == 13 && noise->hidden == 768 && noise->smallest == 0.02);
+    assert_true(noise->seconds == 2.5 && noise->processes == 8 && noise->trials == 4);
+    CHECK(load_calibration(scratch_path(state, "none.db"), &here, &found, &problem));
+    assert_true(found.id == 0);
+}
+
+/* Together or not at all. */
+static void test_together(void **state)
+{
+    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    machine_fact facts[] = {{"cpu_model", "x"}};
+    machine_facts machine = {.facts = facts, .count = 1};
+    run_info info = {.command_line = "c", .plan = "quick", .plan_hash = "h", .machine = &machine};
+    case_key key = sample_key();
+    timed_repetition put = {0, 0, 0, 1, 2, 3};
+    int64_t run, found;
+    for (int fine = 0; fine < 2; fine++) {
+        CHECK(store_together(store, &problem));
+        CHECK(store_import_run(store, &info, "2024-02-03T04:05:06Z", RUN_INTERRUPTED, "o1", &run,
+                               &problem));
+        CHECK(store_put_repetition(store, run, &key, &put, &problem));
+        assert_int_equal(store_together_end(store, fine, &problem), fine);
+        CHECK(store_find_origin(store, "o1", &found, &problem));
+        assert_true(fine ? found == run : found == 0);
+    }
+    stored_run stored;
+    CHECK(store_run(store, run, &stored, &problem));
+    assert_string_equal(stored.started, "2024-02-03T04:05:06Z");
+    assert_true(stored.state == RUN_INTERRUPTED && stored.repetitions == 1);
+    assert_false(store_import_run(store, &info, "x", RUN_COMPLETE, "o1", &run, &problem));
+    CHECK(store_put_repetition(store, begun(store), &key, &put, &problem)); /* and on as before */
+    store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCRATCH_TEST(test_version_1),
+        SCRATCH_TEST(test_output),
+        SCRATCH_TEST(test_calibrations),
+        SCRATCH_TEST(test_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

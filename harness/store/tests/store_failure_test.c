@@ -1,0 +1,359 @@
+/* The store when things go wrong: killed writers, full disks, files that are not ours. */
+#include "store_sample.h"
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static void write_forever(const char *path, int64_t run, int acknowledge)
+{
+    result_store *store;
+    error err;
+    case_key key = sample_key();
+    if (!store_open(path, STORE_WRITE, &store, &err))
+        _exit(1);
+    for (unsigned i = 0;; i++) {
+        timed_repetition put = {i / 100, i % 100, i, i, i + 0.5, i};
+        if (!store_put_repetition(store, run, &key, &put, &err) ||
+            write(acknowledge, &i, sizeof i) != sizeof i)
+            _exit(1);
+    }
+}
+
+/* What the store said it had kept, it has after SIGKILL, and all of it is right. */
+static void kill_a_writer(const char *path, unsigned after)
+{
+    result_store *store = opened(path, STORE_WRITE);
+    int64_t run = begun(store);
+    store_close(store);
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0)
+        write_forever(path, run, ends[1]);
+    close(ends[1]);
+    unsigned last = 0, put = 0;
+    while (read(ends[0], &put, sizeof put) == sizeof put) {
+        last = put;
+        if (last == after)
+            kill(child, SIGKILL);
+    }
+    close(ends[0]);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && last >= after);
+
+    store = opened(path, STORE_READ);
+    stored_cases cases;
+    CHECK(store_cases(store, run, &cases, &problem));
+    size_t count = cases.cases[0].repetition_count;
+    /* One more may be committed that could not be told any more. */
+    assert_true(count == last + 1 || count == last + 2);
+    for (size_t i = 0; i < count; i++)
+        assert_true(cases.cases[0].repetitions[i].real_ns == (double)i + 0.5);
+    stored_cases_free(&cases);
+    store_close(store);
+}
+
+static void test_kill(void **state)
+{
+    static const unsigned after[] = {0, 1, 17, 250, 999};
+    for (size_t i = 0; i < sizeof after / sizeof *after; i++)
+        kill_a_writer(scratch_path(state, "killed.db"), after[i]);
+}
+
+/* Puts until it fails, or `most`; returns how many were kept. */
+static unsigned fill(result_store *store, int64_t run, unsigned most, error *err)
+{
+    case_key key = sample_key();
+    for (unsigned i = 0; i < most; i++) {
+        timed_repetition put = {0, i, i, i, i + 0.5, i};
+        if (!store_put_repetition(store, run, &key, &put, err))
+            return i;
+    }
+    return most;
+}
+
+static void assert_kept(const char *path, int64_t run, unsigned kept)
+{
+    result_store *store = opened(path, STORE_WRITE);
+    stored_cases cases;
+    CHECK(store_cases(store, run, &cases, &problem));
+    assert_int_equal(cases.cases[0].repetition_count, kept);
+    stored_cases_free(&cases);
+    store_close(store);
+}
+
+static void test_full(void **state)
+{
+    const char *path = scratch_path(state, "full.db");
+    result_store *store = opened(path, STORE_WRITE);
+    int64_t run = begun(store);
+    sqlite3_exec(store->database, "PRAGMA max_page_count = 40", NULL, NULL, NULL);
+    unsigned kept = fill(store, run, 1000000, &problem);
+    assert_true(kept > 100 && kept < 1000000);
+    assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
+    assert_non_null(
+        strstr(problem.message, "full.db: cannot store a measurement: the disk is full"));
+    assert_null(strchr(problem.message, '\n'));
+    /* Room again: the same connection goes on. */
+    sqlite3_exec(store->database, "PRAGMA max_page_count = 4000", NULL, NULL, NULL);
+    timed_repetition next = {1, 0, 0, 1, 1, 1};
+    case_key key = sample_key();
+    CHECK(store_put_repetition(store, run, &key, &next, &problem));
+    store_close(store);
+    assert_kept(path, run, kept + 1);
+}
+
+/* A limit of the file's size: writes fail in the middle of a page. */
+static void test_file_size_limit(void **state)
+{
+    const char *path = scratch_path(state, "limited.db");
+    result_store *store = opened(path, STORE_WRITE);
+    int64_t run = begun(store);
+    store_close(store);
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit limit = {300000, 300000};
+        unsigned kept = 0;
+        error err = {0};
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &limit);
+        if (store_open(path, STORE_WRITE, &store, &err))
+            kept = fill(store, run, 1000000, &err);
+        bool told = strstr(err.message, "limited.db: cannot store a measurement") &&
+                    err.code == EXIT_CODE_ENVIRONMENT;
+        _exit(write(ends[1], &kept, sizeof kept) == sizeof kept && told ? 0 : 1);
+    }
+    int status;
+    unsigned kept;
+    assert_int_equal(read(ends[0], &kept, sizeof kept), sizeof kept);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(kept > 10 && kept < 1000000);
+    close(ends[0]);
+    close(ends[1]);
+    assert_kept(path, run, kept);
+}
+
+/* --- files that are not ours ------------------------------------------------------------------ */
+
+static void write_file(const char *path, const char *bytes, size_t count)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, count, file), count);
+    fclose(file);
+}
+
+/* Refused in both modes, with the path and these words in one line, and with the file untouched. */
+static void assert_refused(const char *path, const char *words)
+{
+    for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
+        result_store *store;
+        problem.message[0] = '\0';
+        assert_false(store_open(path, (store_mode)mode, &store, &problem));
+        assert_null(store);
+        assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
+        if (!strstr(problem.message, words) || !strstr(problem.message, path) ||
+            strchr(problem.message, '\n'))
+            fail_msg("'%s' does not say '%s'", problem.message, words);
+    }
+}
+
+static void make_database(const char *path, const char *sql)
+{
+    sqlite3 *database;
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(database);
+}
+
+static void test_not_ours(void **state)
+{
+    char text[2000], back[2001];
+    const char *path = scratch_path(state, "text.db");
+    memset(text, 'x', sizeof text);
+    write_file(path, text, sizeof text);
+    assert_refused(path, "not an SQLite database");
+    FILE *file = fopen(path, "rb");
+    assert_int_equal(fread(back, 1, sizeof back, file), sizeof text);
+    assert_memory_equal(back, text, sizeof text);
+    fclose(file);
+    write_file(path, "x", 1);
+    assert_refused(path, "not an SQLite database");
+
+    path = scratch_path(state, "foreign.db");
+    make_database(path, "CREATE TABLE recipes (name TEXT)");
+    assert_refused(path, "not one of lnbench");
+    path = scratch_path(state, "application.db");
+    make_database(path, "PRAGMA application_id = 1234");
+    assert_refused(path, "not one of lnbench");
+    assert_refused((const char *)*state, "a directory");
+    result_store *store;
+    assert_false(store_open(scratch_path(state, "none.db"), STORE_READ, &store, &problem));
+    assert_non_null(strstr(problem.message, "no such file"));
+    assert_refused(scratch_path(state, "no/such.db"), "no");
+    write_file(scratch_path(state, "empty.db"), "", 0);
+    assert_false(store_open(scratch_path(state, "empty.db"), STORE_READ, &store, &problem));
+    assert_non_null(strstr(problem.message, "empty"));
+    store_close(opened(scratch_path(state, "empty.db"), STORE_WRITE));
+}
+
+static void test_newer(void **state)
+{
+    const char *path = scratch_path(state, "newer.db");
+    store_close(opened(path, STORE_WRITE));
+    make_database(path, "PRAGMA user_version = 1000");
+    assert_refused(path, "made by a newer lnbench");
+}
+
+static void test_corrupt(void **state)
+{
+    const char *path = scratch_path(state, "corrupt.db");
+    result_store *store = opened(path, STORE_WRITE);
+    fill(store, begun(store), 10000, &problem);
+    store_close(store);
+    /* The root pages of tables lie behind the first one. */
+    FILE *file = fopen(path, "r+b");
+    char noise[4096];
+    memset(noise, 0x5a, sizeof noise);
+    for (int page = 1; page < 20; page++) {
+        fseek(file, 4096 * page, SEEK_SET);
+        fwrite(noise, 1, sizeof noise, file);
+    }
+    fclose(file);
+    assert_refused(path, "damaged");
+}
+
+static void test_truncated(void **state)
+{
+    const char *path = scratch_path(state, "short.db");
+    result_store *store = opened(path, STORE_WRITE);
+    begun(store);
+    store_close(store);
+    assert_int_equal(truncate(path, 8192), 0);
+    assert_refused(path, "damaged");
+}
+
+/* As somebody without rights: root may write anywhere. */
+static void check_unwritable(const char *directory)
+{
+    char path[512];
+    result_store *store;
+    error err = {0};
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+        _exit(10);
+    snprintf(path, sizeof path, "%s/new.db", directory);
+    if (store_open(path, STORE_WRITE, &store, &err))
+        _exit(11);
+    if (err.code != EXIT_CODE_ENVIRONMENT || !strstr(err.message, "Permission denied"))
+        _exit(12);
+    snprintf(path, sizeof path, "%s/old.db", directory);
+    if (store_open(path, STORE_WRITE, &store, &err) || err.code != EXIT_CODE_ENVIRONMENT)
+        _exit(13);
+    /* What may be read is read, without the files that SQLite would like to make beside it. */
+    if (!store_open(path, STORE_READ, &store, &err))
+        _exit(14);
+    int64_t run;
+    _exit(store_latest_run(store, &run, &err) && run == 1 ? 0 : 15);
+}
+
+static void test_unwritable(void **state)
+{
+    result_store *store = opened(scratch_path(state, "old.db"), STORE_WRITE);
+    case_key key = sample_key();
+    timed_repetition put = {0, 0, 0, 1, 1, 1};
+    CHECK(store_put_repetition(store, begun(store), &key, &put, &problem));
+    store_close(store);
+    assert_int_equal(chmod(*state, 0555), 0);
+    pid_t child = fork();
+    if (child == 0)
+        check_unwritable(*state);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(chmod(*state, 0755), 0);
+    assert_int_equal(status, 0);
+}
+
+/* --- versions --------------------------------------------------------------------------------- */
+
+static int64_t number(const result_store *store, const char *sql)
+{
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int64_t value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return value;
+}
+
+static void test_migration(void **state)
+{
+    static const char *const steps[] = {
+        "CREATE TABLE a (x); INSERT INTO a VALUES (1)",
+        "ALTER TABLE a ADD COLUMN y; UPDATE a SET y = x + 41",
+        "INSERT INTO a VALUES (2, 0); INSERT INTO nowhere VALUES (1)",
+    };
+    const char *path = scratch_path(state, "old.db");
+    result_store store = {.path = (char *)path};
+    assert_int_equal(sqlite3_open(path, &store.database), SQLITE_OK);
+    CHECK(store_migrate(&store, steps, 1, &problem));
+    assert_int_equal(number(&store, "PRAGMA user_version"), 1);
+    assert_int_equal(number(&store, "PRAGMA application_id"), STORE_APPLICATION_ID);
+    CHECK(
+        store_migrate(&store, steps, 2, &problem)); /* only the second step, or x is there twice */
+    assert_int_equal(number(&store, "PRAGMA user_version"), 2);
+    assert_int_equal(number(&store, "SELECT sum(y) FROM a"), 42);
+    /* A step that fails leaves everything as it was. */
+    assert_false(store_migrate(&store, steps, 3, &problem));
+    assert_int_equal(number(&store, "PRAGMA user_version"), 2);
+    assert_int_equal(number(&store, "SELECT count(*) FROM a"), 1);
+    assert_false(store_migrate(&store, steps, 1, &problem));
+    assert_non_null(strstr(problem.message, "newer"));
+    sqlite3_close(store.database);
+}
+
+/* Two at once: the second waits for the first, nobody loses anything. */
+static void test_two_writers(void **state)
+{
+    const char *path = scratch_path(state, "shared.db");
+    result_store *a = opened(path, STORE_WRITE), *b = opened(path, STORE_WRITE);
+    result_store *reader = opened(path, STORE_READ);
+    int64_t run_a = begun(a), run_b = begun(b);
+    assert_true(run_a != run_b);
+    case_key key = sample_key();
+    for (unsigned i = 0; i < 20; i++) {
+        timed_repetition put = {0, i, 0, 1, i, 1};
+        CHECK(store_put_repetition(a, run_a, &key, &put, &problem));
+        CHECK(store_put_repetition(b, run_b, &key, &put, &problem));
+        stored_run info;
+        CHECK(store_run(reader, run_a, &info, &problem));
+        assert_int_equal(info.repetitions, i + 1);
+    }
+    assert_false(store_end_run(reader, run_a, RUN_COMPLETE, &problem));
+    assert_non_null(strstr(problem.message, "permission"));
+    store_close(a);
+    store_close(b);
+    store_close(reader);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCRATCH_TEST(test_kill),
+        SCRATCH_TEST(test_full),
+        SCRATCH_TEST(test_file_size_limit),
+        SCRATCH_TEST(test_not_ours),
+        SCRATCH_TEST(test_newer),
+        SCRATCH_TEST(test_corrupt),
+        SCRATCH_TEST(test_truncated),
+        SCRATCH_TEST(test_unwritable),
+        SCRATCH_TEST(test_migration),
+        SCRATCH_TEST(test_two_writers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,372 @@
+/* The store: what was put is there again, to the bit. */
+#include "store_sample.h"
+
+static bool same_bits(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0;
+}
+
+static void assert_same_metrics(const ln_metrics *a, const ln_metrics *b)
+{
+    size_t count;
+    const metric_field *fields = metric_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (!same_bits(metric_value(a, &fields[i]), metric_value(b, &fields[i])) ||
+            metric_count(a, &fields[i]) != metric_count(b, &fields[i]))
+            fail_msg("%s differs", fields[i].name);
+    }
+}
+
+/* The list of fields covers the struct: no byte of it is left over. */
+static void test_metric_list(void **state)
+{
+    (void)state;
+    size_t count;
+    metric_fields(&count);
+    assert_int_equal(count * 8 + sizeof((ln_metrics){0}.ulp_histogram), sizeof(ln_metrics));
+    ln_metrics a = distinct_metrics();
+    assert_true(a.worst_row > 1000 && a.worst_column > a.worst_row && a.mismatches > 1000);
+    assert_true(a.ulp_max > 3 && a.kappa_max > a.worst_exact);
+}
+
+static void test_histogram_text(void **state)
+{
+    (void)state;
+    char text[HISTOGRAM_TEXT_LENGTH];
+    ln_metrics metrics, back = {0};
+    metrics_undefined(&metrics);
+    assert_false(metrics_histogram_format(&metrics, text));
+    metrics.ulp_histogram[0] = 12;
+    metrics.ulp_histogram[2] = UINT64_MAX;
+    assert_true(metrics_histogram_format(&metrics, text));
+    assert_string_equal(text, "[12,0,18446744073709551615]");
+    assert_true(metrics_histogram_parse(text, &back));
+    assert_memory_equal(back.ulp_histogram, metrics.ulp_histogram, sizeof back.ulp_histogram);
+    static const char *const wrong[] = {"",     "[",    "[]",   "12",    "[1",
+                                        "[1,]", "[1]2", "[-1]", "[1 ,2]"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(metrics_histogram_parse(wrong[i], &back));
+    for (size_t i = 0; i < ULP_BINS; i++)
+        metrics.ulp_histogram[i] = UINT64_MAX; /* the longest text */
+    assert_true(metrics_histogram_format(&metrics, text) && metrics_histogram_parse(text, &back));
+    assert_memory_equal(back.ulp_histogram, metrics.ulp_histogram, sizeof back.ulp_histogram);
+}
+
+static void test_round_trip(void **state)
+{
+    const char *path = scratch_path(state, "a.db");
+    result_store *store = opened(path, STORE_WRITE);
+    int64_t run = begun(store);
+    case_key key = sample_key();
+    ln_metrics metrics = distinct_metrics();
+    case_verdict verdict = {VERDICT_INACCURATE, true, "row 3, tab\there"};
+    CHECK(store_put_accuracy(store, run, &key, &verdict, &metrics, INFINITY, &problem));
+    timed_repetition put = {2, 1, 7, 123456789012, 1234.5678901234567, 1233.25};
+    CHECK(store_put_repetition(store, run, &key, &put, &problem));
+    CHECK(store_end_run(store, run, RUN_COMPLETE, &problem));
+    store_close(store);
+
+    store = opened(path, STORE_READ);
+    stored_run info;
+    stored_cases cases;
+    CHECK(store_run(store, run, &info, &problem));
+    CHECK(store_cases(store, run, &cases, &problem));
+    assert_true(info.seed == UINT64_MAX - 1 && info.state == RUN_COMPLETE);
+    assert_string_equal(info.plan, "quick");
+    assert_string_equal(info.plan_hash, "abc");
+    assert_string_equal(info.command_line, "lnbench run");
+    assert_int_equal(strlen(info.started), strlen("2024-01-01T00:00:00Z"));
+    assert_int_equal(info.cases, 1);
+    assert_int_equal(info.repetitions, 1);
+    assert_int_equal(cases.count, 1);
+    stored_case *got = &cases.cases[0];
+    assert_string_equal(got->key.kernel, key.kernel);
+    assert_string_equal(got->key.convention, key.convention);
+    assert_string_equal(got->key.input, key.input);
+    assert_true(got->key.rows == 512 && got->key.hidden == 768 && got->key.dtype == LN_F32);
+    assert_true(got->key.cache == CACHE_COLD && got->key.threads == 1);
+    assert_true(got->judged && got->verdict.declared);
+    assert_int_equal(got->verdict.kind, VERDICT_INACCURATE);
+    assert_string_equal(got->verdict.detail, verdict.detail);
+    assert_true(isinf(got->bound_row_ulp) && got->bound_row_ulp > 0);
+    assert_same_metrics(&got->metrics, &metrics);
+    assert_memory_equal(got->metrics.ulp_histogram, metrics.ulp_histogram,
+                        sizeof metrics.ulp_histogram);
+    assert_int_equal(got->repetition_count, 1);
+    const timed_repetition *back = got->repetitions;
+    assert_true(back->process == 2 && back->repetition == 1 && back->order == 7);
+    assert_true(back->iterations == put.iterations && back->real_ns == put.real_ns &&
+                back->cpu_ns == put.cpu_ns);
+    stored_cases_free(&cases);
+    store_close(store);
+}
+
+static void test_machine_and_kernels(void **state)
+{
+    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    int64_t run = begun(store);
+    machine_facts machine;
+    CHECK(store_machine(store, run, &machine, &problem));
+    assert_int_equal(machine.count, 3);
+    assert_string_equal(machine.facts[0].name, "l2_bytes"); /* the order is kept */
+    assert_string_equal(machine_fact_value(&machine, "cpu_model"), "x");
+    assert_true(machine.l2_bytes == 1048576 && machine.l1d_bytes == 0 && machine.cores == 3);
+    machine_free(&machine);
+    char *json;
+    CHECK(store_kernels_json(store, run, &json, &problem));
+    assert_string_equal(json, "[]");
+    free(json);
+    CHECK(store_put_kernel(store, run, "b", "{\"name\":\"b\"}", &problem));
+    CHECK(store_put_kernel(store, run, "a", "{\"name\":\"old\"}", &problem));
+    CHECK(store_put_kernel(store, run, "a", "{\"name\":\"a\"}", &problem));
+    CHECK(store_kernels_json(store, run, &json, &problem));
+    assert_string_equal(json, "[{\"name\":\"b\"}, {\"name\":\"a\"}]");
+    free(json);
+    store_close(store);
+}
+
+/* NaN, infinities and subnormals come back as they went. (SQLite keeps a REAL that is an integer as
+ * one, so that the sign of a zero is lost.) */
+static void test_special_doubles(void **state)
+{
+    static const double special[] = {NAN, INFINITY, -INFINITY, 0x1p-1074, 0x1.fffffffffffffp1023};
+    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    int64_t run = begun(store);
+    case_key key = sample_key();
+    case_verdict verdict = {VERDICT_OK, false, ""};
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        ln_metrics metrics = distinct_metrics();
+        metrics.worst_computed = special[i];
+        metrics.norm_max = special[i];
+        CHECK(store_put_accuracy(store, run, &key, &verdict, &metrics, special[i], &problem));
+        stored_cases cases;
+        CHECK(store_cases(store, run, &cases, &problem));
+        assert_int_equal(cases.count, 1);
+        assert_same_metrics(&cases.cases[0].metrics, &metrics);
+        assert_true(same_bits(cases.cases[0].bound_row_ulp, special[i]));
+        stored_cases_free(&cases);
+    }
+    store_close(store);
+}
+
+static void test_accuracy_updates(void **state)
+{
+    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    int64_t run = begun(store);
+    case_key key = sample_key();
+    ln_metrics metrics = distinct_metrics();
+    bool has;
+    case_verdict verdict = {VERDICT_PENDING, false, ""};
+    CHECK(store_has_accuracy(store, run, &key, &has, &problem));
+    assert_false(has);
+    CHECK(store_put_accuracy(store, run, &key, &verdict, NULL, NAN, &problem));
+    CHECK(store_has_accuracy(store, run, &key, &has, &problem));
+    assert_false(has);
+    verdict = (struct case_verdict){VERDICT_CRASHED, false, "SIGSEGV"};
+    CHECK(store_put_accuracy(store, run, &key, &verdict, &metrics, 3, &problem));
+    CHECK(store_has_accuracy(store, run, &key, &has, &problem));
+    assert_true(has);
+    CHECK(store_has_accuracy(store, run + 1, &key, &has, &problem));
+    assert_false(has);
+    stored_cases cases;
+    CHECK(store_cases(store, run, &cases, &problem));
+    assert_int_equal(cases.count, 1);
+    assert_int_equal(cases.cases[0].verdict.kind, VERDICT_CRASHED);
+    stored_cases_free(&cases);
+    store_close(store);
+}
+
+/* Each part of the key tells cases apart. */
+static void test_keys(void **state)
+{
+    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    int64_t run = begun(store), other = begun(store);
+    case_key keys[9];
+    for (int i = 0; i < 9; i++) {
+        keys[i] = sample_key(); /* each differs in one part from the one put before it */
+        strcpy(keys[i].kernel, i >= 1 ? "other" : "one");
+        strcpy(keys[i].convention, i >= 2 ? "other" : "one");
+        strcpy(keys[i].input, i >= 3 ? "other" : "one");
+        keys[i].rows += i >= 4;
+        keys[i].hidden += i >= 5;
+        keys[i].dtype = i >= 6 ? LN_BF16 : LN_F32;
+        keys[i].cache = i >= 7 ? CACHE_HOT : CACHE_COLD;
+        keys[i].threads += i >= 8;
+    }
+    for (unsigned process = 0; process < 2; process++) {
+        for (int i = 0; i < 9; i++) {
+            timed_repetition put = {process, 0, 0, 1, 10.0 * i + process, 1};
+            CHECK(store_put_repetition(store, run, &keys[i], &put, &problem));
+        }
+    }
+    stored_cases cases;
+    CHECK(store_cases(store, run, &cases, &problem));
+    assert_int_equal(cases.count, 9);
+    for (int i = 0; i < 9; i++) {
+        assert_int_equal(cases.cases[i].repetition_count, 2);
+        assert_true(cases.cases[i].repetitions[1].real_ns == 10.0 * i + 1);
+        assert_false(cases.cases[i].judged);
+        assert_true(isnan(cases.cases[i].metrics.ulp_max));
+        assert_true(isnan(cases.cases[i].bound_row_ulp));
+    }
+    stored_cases_free(&cases);
+    CHECK(store_cases(store, other, &cases, &problem));
+    assert_int_equal(cases.count, 0);
+    stored_cases_free(&cases);
+    /* The same repetition again would hide the first one. */
+    timed_repetition again = {0, 0, 0, 1, 5, 5};
+    assert_false(store_put_repetition(store, run, &keys[0], &again, &problem));
+    assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
+    assert_non_null(strstr(problem.message, "already"));
+    again.repetition = 1;
+    CHECK(store_put_repetition(store, run, &keys[0], &again, &problem));
+    store_close(store);
+}
+
+/* A put that fails leaves nothing, not even the case that it had to add, and the next one works. */
+static void test_undone(void **state)
+{
+    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    int64_t run = begun(store);
+    case_key key = sample_key();
+    timed_repetition put = {0, 0, 0, 1, 1, 1};
+    sqlite3_exec(store->database,
+                 "CREATE TEMP TRIGGER refuse BEFORE INSERT ON main.repetitions "
+                 "BEGIN SELECT raise(ABORT, 'refused'); END",
+                 NULL, NULL, NULL);
+    assert_false(store_put_repetition(store, run, &key, &put, &problem));
+    stored_run info;
+    CHECK(store_run(store, run, &info, &problem));
+    assert_int_equal(info.cases, 0);
+    sqlite3_exec(store->database, "DROP TRIGGER refuse", NULL, NULL, NULL);
+    CHECK(store_put_repetition(store, run, &key, &put, &problem));
+    store_close(store);
+}
+
+static void assert_processes(result_store *store, int64_t run, const case_key *key,
+                             unsigned expected)
+{
+    unsigned processes;
+    CHECK(store_process_count(store, run, key, &processes, &problem));
+    assert_int_equal(processes, expected);
+}
+
+/* A process counts for the cases that it timed, once it is ended. */
+static void test_processes(void **state)
+{
+    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    int64_t run = begun(store), other = begun(store);
+    case_key first = sample_key(), second = sample_key();
+    second.hidden++;
+    unsigned next;
+    CHECK(store_next_process(store, run, &next, &problem));
+    assert_int_equal(next, 0);
+    for (unsigned process = 0; process < 4; process += 3) {
+        timed_repetition put = {process, 0, 0, 1, 1, 1}, more = {process, 1, 1, 1, 1, 1};
+        CHECK(store_put_repetition(store, run, &first, &put, &problem));
+        CHECK(store_put_repetition(store, run, &first, &more, &problem));
+        if (process)
+            CHECK(store_put_repetition(store, run, &second, &put, &problem));
+    }
+    assert_processes(store, run, &first, 0);
+    CHECK(store_end_process(store, run, 0, &problem));
+    CHECK(store_end_process(store, run, 0, &problem)); /* twice is once */
+    assert_processes(store, run, &first, 1);
+    assert_processes(store, run, &second, 0);
+    CHECK(store_end_process(store, other, 3, &problem)); /* another run's process 3 */
+    assert_processes(store, run, &first, 1);
+    CHECK(store_end_process(store, run, 3, &problem));
+    assert_processes(store, run, &first, 2);
+    assert_processes(store, run, &second, 1);
+    assert_processes(store, other, &first, 0);
+    CHECK(store_next_process(store, run, &next, &problem));
+    assert_int_equal(next, 4);
+    CHECK(store_next_process(store, other, &next, &problem));
+    assert_int_equal(next, 0);
+    store_close(store);
+}
+
+static void test_rows(void **state)
+{
+    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    int64_t run = begun(store);
+    case_key first = sample_key(), second = sample_key();
+    strcpy(second.input, "offset");
+    case_verdict verdict = {VERDICT_OK, false, ""};
+    CHECK(store_put_accuracy(store, run, &first, &verdict, NULL, NAN, &problem));
+    const struct {
+        const case_key *key;
+        stored_row row;
+    } puts[] = {
+        {&second, {0, 4, INFINITY, 1.5, 2.5, NAN, NAN, INFINITY}},
+        {&first, {0, 0, 1, 0.5, 0.25, 8, -0x1p-30, 0x1p-25}},
+        {&second, {0, 3, 10, 1, 2, 3, 4, 5}},
+        {&second, {0, 3, 100, 1, 2, 3, 4, 5}}, /* judged again */
+    };
+    for (size_t i = 0; i < sizeof puts / sizeof *puts; i++)
+        CHECK(store_put_row(store, run, puts[i].key, &puts[i].row, &problem));
+    stored_rows rows;
+    CHECK(store_rows(store, run, &rows, &problem));
+    assert_int_equal(rows.count, 3);
+    assert_true(rows.rows[0].case_index == 0 && rows.rows[0].row == 0 &&
+                rows.rows[0].norm_max == 0.25 && rows.rows[0].bound_row_ulp == 8);
+    assert_true(rows.rows[0].mean_error == -0x1p-30 && rows.rows[0].rstd_error == 0x1p-25);
+    assert_true(isnan(rows.rows[2].mean_error) && isinf(rows.rows[2].rstd_error));
+    assert_true(rows.rows[1].case_index == 1 && rows.rows[1].row == 3 && rows.rows[1].kappa == 100);
+    assert_true(rows.rows[2].row == 4 && isinf(rows.rows[2].kappa) && rows.rows[2].row_ulp == 1.5 &&
+                isnan(rows.rows[2].bound_row_ulp));
+    stored_rows_free(&rows);
+    store_close(store);
+}
+
+static void test_runs(void **state)
+{
+    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    int64_t found;
+    CHECK(store_latest_run(store, &found, &problem));
+    assert_int_equal(found, 0);
+    int64_t first = begun(store), second = begun(store), third = begun(store);
+    case_key key = sample_key();
+    timed_repetition put = {0, 0, 0, 1, 1, 1};
+    CHECK(store_put_repetition(store, second, &key, &put, &problem));
+    CHECK(store_latest_run(store, &found, &problem));
+    assert_int_equal(found, second);
+    CHECK(store_end_run(store, third, RUN_COMPLETE, &problem));
+    CHECK(store_end_run(store, second, RUN_INTERRUPTED, &problem));
+    CHECK(store_find_unfinished(store, "abc", &found, &problem));
+    assert_int_equal(found, second);
+    CHECK(store_end_run(store, second, RUN_COMPLETE, &problem));
+    CHECK(store_find_unfinished(store, "abc", &found, &problem));
+    assert_int_equal(found, first);
+    CHECK(store_find_unfinished(store, "other", &found, &problem));
+    assert_int_equal(found, 0);
+    stored_run *runs;
+    size_t count;
+    CHECK(store_runs(store, &runs, &count, &problem));
+    assert_int_equal(count, 3);
+    assert_true(runs[0].id == first && runs[0].state == RUN_OPEN && runs[1].repetitions == 1);
+    free(runs);
+    stored_run info;
+    assert_false(store_run(store, 99, &info, &problem));
+    assert_false(store_end_run(store, 99, RUN_COMPLETE, &problem));
+    assert_false(store_put_repetition(store, 99, &key, &put, &problem)); /* foreign key */
+    store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_metric_list),
+        cmocka_unit_test(test_histogram_text),
+        SCRATCH_TEST(test_round_trip),
+        SCRATCH_TEST(test_machine_and_kernels),
+        SCRATCH_TEST(test_special_doubles),
+        SCRATCH_TEST(test_accuracy_updates),
+        SCRATCH_TEST(test_keys),
+        SCRATCH_TEST(test_undone),
+        SCRATCH_TEST(test_processes),
+        SCRATCH_TEST(test_rows),
+        SCRATCH_TEST(test_runs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,401 @@
+#include "views/answer.h"
+#include "domain/kernel_json.h"
+#include "domain/reproducible.h"
+#include "inputs/inputs.h"
+#include "base/text.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The forms that textbooks print, by the words of their descriptors. */
+static bool is_textbook(const json_t *kernels, const char *kernel)
+{
+    static const char *const forms[][3] = {{"naive", "direct", "plain"},
+                                           {"two_pass", "direct", "plain"},
+                                           {"welford", "direct", "plain"},
+                                           {"shifted", "split", "fused"}};
+    const char *words[] = {descriptor_word(kernels, kernel, "statistics"),
+                           descriptor_word(kernels, kernel, "apply"),
+                           descriptor_word(kernels, kernel, "schedule")};
+    bool own_sums = strcmp(descriptor_word(kernels, kernel, "io"),
+                           descriptor_word(kernels, kernel, "acc")) == 0;
+    for (size_t i = 0; own_sums && i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(words[0], forms[i][0]) == 0 && strcmp(words[1], forms[i][1]) == 0 &&
+            strcmp(words[2], forms[i][2]) == 0)
+            return true;
+    return false;
+}
+
+static answer_role role_of(const run_view *view, const char *kernel)
+{
+    const char *source = descriptor_word(view->kernels, kernel, "source");
+    if (strncmp(kernel, "library_", 8) == 0)
+        return ANSWER_LIBRARY;
+    if (kernel_is_peer(view->kernels, kernel))
+        return ANSWER_PEER;
+    if (source[0] && strcmp(source, "builtin") != 0)
+        return ANSWER_PLUGIN;
+    return is_textbook(view->kernels, kernel) ? ANSWER_TEXTBOOK : ANSWER_OTHER;
+}
+
+/* ---- columns ---- */
+
+static bool same_column(const case_key *a, const case_key *b)
+{
+    return a->rows == b->rows && a->hidden == b->hidden && a->cache == b->cache &&
+           a->threads == b->threads && strcmp(a->convention, b->convention) == 0 &&
+           strcmp(a->input, b->input) == 0;
+}
+
+static size_t find_column(const run_answer *answer, const case_key *key)
+{
+    size_t i = 0;
+    while (i < answer->column_count && !same_column(&answer->columns[i].key, key))
+        i++;
+    return i;
+}
+
+static int regime_rank(const char *regime)
+{
+    static const char *const regimes[] = {"L1", "L2", "L3", "DRAM"};
+    int rank = 0;
+    while (rank < 4 && strcmp(regime, regimes[rank]) != 0)
+        rank++;
+    return rank;
+}
+
+static int column_order(const void *a, const void *b)
+{
+    const answer_column *left = a, *right = b;
+    int by_cache = (int)left->key.cache - (int)right->key.cache;
+    int by_threads = (int)left->key.threads - (int)right->key.threads;
+    int by_regime = regime_rank(left->regime) - regime_rank(right->regime);
+    if (by_cache || by_threads || by_regime)
+        return by_cache ? by_cache : by_threads ? by_threads : by_regime;
+    return (left->key.hidden > right->key.hidden) - (left->key.hidden < right->key.hidden);
+}
+
+/* f32 where it was measured. */
+static ln_type choose_dtype(const run_view *view)
+{
+    for (size_t i = 0; i < view->cases.count; i++)
+        if (view->cases.cases[i].key.dtype == LN_F32)
+            return LN_F32;
+    return view->cases.count ? view->cases.cases[0].key.dtype : LN_F32;
+}
+
+/* The columns, their copies' speeds, and which of them ranks: in L2, near a hidden size of 768. */
+static void make_columns(const run_view *view, run_answer *answer)
+{
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const view_case *own = &view->views[i];
+        const case_key *key = &own->stored->key;
+        if (own->speed.repetitions == 0 || key->dtype != answer->dtype)
+            continue;
+        size_t at = find_column(answer, key);
+        if (at == ANSWER_COLUMNS)
+            continue;
+        answer_column *column = &answer->columns[at];
+        if (at == answer->column_count) {
+            *column = (answer_column){.key = *key, .regime = own->regime, .copy.gbps = NAN};
+            answer->column_count++;
+        }
+        if (is_roof(key->kernel) && !(own->speed.gbps <= column->copy.gbps))
+            column->copy = own->speed;
+    }
+    qsort(answer->columns, answer->column_count, sizeof *answer->columns, column_order);
+    double nearest = INFINITY;
+    for (size_t i = 0; i < answer->column_count; i++) {
+        const answer_column *column = &answer->columns[i];
+        double away = fabs(log((double)column->key.hidden / 768)) +
+                      10 * abs(regime_rank(column->regime) - 1) +
+                      100.0 * (double)column->key.cache + 100.0 * (column->key.threads - 1);
+        if (away < nearest) {
+            nearest = away;
+            answer->key = i;
+        }
+    }
+}
+
+/* ---- rows ---- */
+
+static answer_row *find_row(const run_view *view, run_answer *answer, const char *kernel)
+{
+    for (size_t i = answer->count; i-- > 0;)
+        if (strcmp(answer->rows[i].kernel, kernel) == 0)
+            return &answer->rows[i];
+    answer_row *row = &answer->rows[answer->count++];
+    *row = (answer_row){.kernel = kernel,
+                        .version = descriptor_word(view->kernels, kernel, "version"),
+                        .reproducible = reproducible_stored(view->kernels, kernel),
+                        .role = role_of(view, kernel),
+                        .relative = NAN,
+                        .speedup = NAN,
+                        .ordinary = NAN,
+                        .worst = NAN,
+                        .lost_from = NAN};
+    return row;
+}
+
+static void count_errors(answer_row *row, const stored_case *stored)
+{
+    const case_verdict *verdict = &stored->verdict;
+    const ln_metrics *metrics = &stored->metrics;
+    bool extreme = input_is_extreme(stored->key.input);
+    if (verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED) {
+        row->unsupported++;
+        return;
+    }
+    bool wrong = verdict->kind != VERDICT_OK && verdict->kind != VERDICT_OK_NO_BOUND;
+    double error = metrics->mismatches ? INFINITY : metrics->row_ulp_max;
+    row->judged++;
+    row->wrong += wrong;
+    row->extreme_wrong += wrong && extreme;
+    if (verdict_exit_code(verdict) != EXIT_CODE_FINE) {
+        row->faults++;
+        row->fault = row->fault ? row->fault : stored;
+    }
+    if (strcmp(stored->key.input, "normal") == 0 && !(error <= row->ordinary))
+        row->ordinary = error;
+    if (!extreme && !(error <= row->worst) && !isnan(error))
+        row->worst = error;
+}
+
+/* Where the digits of a kernel are gone. A kappa below 10 tells of something else than the mean. */
+static void find_lost(const run_view *view, run_answer *answer)
+{
+    for (size_t i = 0; i < view->rows.count; i++) {
+        const stored_row *judged = &view->rows.rows[i];
+        const case_key *key = &view->cases.cases[judged->case_index].key;
+        if (key->dtype != answer->dtype || !(judged->kappa >= 10) ||
+            judged->row_ulp < dtype_no_digit(key->dtype) || input_is_extreme(key->input))
+            continue;
+        answer_row *row = find_row(view, answer, key->kernel);
+        if (!(row->lost_from <= judged->kappa))
+            row->lost_from = judged->kappa;
+    }
+}
+
+static bool make_rows(const run_view *view, run_answer *answer, error *err)
+{
+    answer->rows =
+        calloc(json_array_size(view->kernels) + view->cases.count + 1, sizeof *answer->rows);
+    if (!answer->rows)
+        return fail_memory(err, "the kernels of a run");
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const stored_case *stored = &view->cases.cases[i];
+        if (stored->key.dtype != answer->dtype || is_roof(stored->key.kernel))
+            continue;
+        answer_row *row = find_row(view, answer, stored->key.kernel);
+        if (view->views[i].speed.repetitions > 0) {
+            size_t column = find_column(answer, &stored->key);
+            if (column < answer->column_count)
+                row->cells[column] = &view->views[i];
+        }
+        if (stored->judged)
+            count_errors(row, stored);
+    }
+    find_lost(view, answer);
+    for (size_t i = 0; i < answer->count; i++)
+        answer->cases =
+            answer->rows[i].judged > answer->cases ? answer->rows[i].judged : answer->cases;
+    return true;
+}
+
+static double time_of(const run_answer *answer, const answer_row *row)
+{
+    const view_case *cell = row->cells[answer->key];
+    return cell ? cell->speed.time_ns : NAN;
+}
+
+/* time / the other's time at the key column: over the rounds that both were timed in. */
+static bool ratio_to(const run_view *view, const run_answer *answer, const answer_row *row,
+                     const answer_row *base, double *ratio, bool *tied, error *err)
+{
+    speed_pair pair;
+    const view_case *own = row->cells[answer->key], *other = base->cells[answer->key];
+    *ratio = NAN;
+    *tied = false;
+    if (!own || !other)
+        return true;
+    if (!speed_of_pair(&view->cases, (size_t)(own - view->views), (size_t)(other - view->views),
+                       &pair, err))
+        return false;
+    *tied = pair.lo <= 1 && pair.hi >= 1;
+    *ratio = isnan(pair.ratio) ? own->speed.time_ns / other->speed.time_ns : pair.ratio;
+    return true;
+}
+
+static bool compare_speeds(const run_view *view, run_answer *answer, error *err)
+{
+    const answer_row *fastest = NULL, *peer = NULL;
+    for (size_t i = 0; i < answer->count; i++) {
+        const answer_row *row = &answer->rows[i];
+        double time = time_of(answer, row);
+        if (!fastest || time < time_of(answer, fastest) || isnan(time_of(answer, fastest)))
+            fastest = isnan(time) ? fastest : row;
+        if (row->role == ANSWER_PEER && (!peer || time < time_of(answer, peer)) && !isnan(time))
+            peer = row;
+    }
+    for (size_t i = 0; i < answer->count; i++) {
+        answer_row *row = &answer->rows[i];
+        double ratio = NAN;
+        bool near_peer;
+        if ((fastest && !ratio_to(view, answer, row, fastest, &row->relative, &row->tied, err)) ||
+            (peer && !ratio_to(view, answer, row, peer, &ratio, &near_peer, err)))
+            return false;
+        row->speedup = row == peer ? 1 : 1 / ratio;
+    }
+    return true;
+}
+
+static int by_speed(const void *a, const void *b)
+{
+    const answer_row *left = a, *right = b;
+    if (isnan(left->relative) != isnan(right->relative))
+        return isnan(left->relative) - isnan(right->relative);
+    if (isnan(left->relative))
+        return (left->worst > right->worst) - (left->worst < right->worst);
+    return (left->relative > right->relative) - (left->relative < right->relative);
+}
+
+/* "shifted_offset_pipelined" of "shifted_offset_pipelined_f32_avx512"; a peer's version. */
+static void make_label(const run_answer *answer, answer_row *row)
+{
+    const char *name = row->kernel;
+    size_t length = 0;
+    if (row->version[0]) {
+        snprintf(row->label, sizeof row->label, "%.60s", row->version);
+        return;
+    }
+    while (*name && length + 1 < sizeof row->label) {
+        size_t part = 1 + strcspn(name + 1, "_");
+        const char *word = name + (name[0] == '_');
+        size_t word_length = part - (size_t)(word - name);
+        const char *known[] = {dtype_name(answer->dtype), answer->isa};
+        bool left_out = false;
+        for (size_t i = 0; length > 0 && i < 2; i++)
+            left_out |= known[i][0] && strlen(known[i]) == word_length &&
+                        memcmp(known[i], word, word_length) == 0;
+        if (row->role == ANSWER_PLUGIN || !left_out)
+            length += (size_t)snprintf(row->label + length, sizeof row->label - length, "%.*s",
+                                       (int)part, name);
+        name += part;
+    }
+}
+
+static bool is_usable(const answer_row *row)
+{
+    return row->judged > 0 && row->wrong == 0 && row->worst <= ANSWER_ROW_ULP &&
+           row->role != ANSWER_PEER;
+}
+
+/* The short table: the best of each textbook form and of each peer, all of the library and of
+ * plugins, the fastest, and the fastest that can be taken. Rows come fastest first. */
+static void choose_rows(const run_view *view, run_answer *answer)
+{
+    answer->fastest = answer->take = answer->peer = NULL;
+    for (size_t i = 0; i < answer->count; i++) {
+        answer_row *row = &answer->rows[i];
+        bool first = true;
+        const char *kind = row->role == ANSWER_PEER ? "source" : "statistics";
+        for (size_t j = 0; first && j < i; j++)
+            first = answer->rows[j].role != row->role ||
+                    strcmp(descriptor_word(view->kernels, answer->rows[j].kernel, kind),
+                           descriptor_word(view->kernels, row->kernel, kind)) != 0;
+        bool listed = row->role == ANSWER_LIBRARY || row->role == ANSWER_PLUGIN ||
+                      ((row->role == ANSWER_TEXTBOOK || row->role == ANSWER_PEER) && first);
+        row->shown = listed && (row->judged > 0 || !isnan(row->relative));
+        if (row->role == ANSWER_PEER && first && !isnan(row->relative) && !answer->peer)
+            answer->peer = row;
+        if (!answer->fastest && row->role != ANSWER_PEER && !isnan(row->relative))
+            answer->fastest = row;
+        if (!answer->take && is_usable(row) && (!isnan(row->relative) || !answer->column_count))
+            answer->take = row;
+    }
+    for (size_t i = 0; i < answer->count; i++)
+        answer->rows[i].shown |=
+            &answer->rows[i] == answer->fastest || &answer->rows[i] == answer->take;
+}
+
+bool answer_make(const run_view *view, run_answer *answer, error *err)
+{
+    *answer = (run_answer){.dtype = choose_dtype(view), .isa = ""};
+    make_columns(view, answer);
+    if (!make_rows(view, answer, err) || !compare_speeds(view, answer, err)) {
+        answer_free(answer);
+        return false;
+    }
+    qsort(answer->rows, answer->count, sizeof *answer->rows, by_speed);
+    choose_rows(view, answer);
+    const answer_row *named = answer->fastest ? answer->fastest : answer->take;
+    answer->isa = named ? descriptor_word(view->kernels, named->kernel, "isa") : "";
+    for (size_t i = 0; i < answer->count; i++)
+        make_label(answer, &answer->rows[i]);
+    return true;
+}
+
+void answer_free(run_answer *answer)
+{
+    free(answer->rows);
+    *answer = (run_answer){0};
+}
+
+/* Whether rows, too, must be said for the heading to name one column. */
+static bool needs_rows(const run_answer *answer, size_t column)
+{
+    const answer_column *own = &answer->columns[column];
+    size_t alike = 0;
+    for (size_t i = 0; i < answer->column_count; i++) {
+        const answer_column *other = &answer->columns[i];
+        alike += other->key.hidden == own->key.hidden && other->key.cache == own->key.cache &&
+                 other->key.threads == own->key.threads && strcmp(other->regime, own->regime) == 0;
+    }
+    return alike > 1;
+}
+
+const char *answer_column_name(const run_answer *answer, size_t column, char buffer[64])
+{
+    const case_key *key = &answer->columns[column].key;
+    char rows[24] = "", cache[16] = "", threads[16] = "";
+    if (needs_rows(answer, column))
+        snprintf(rows, sizeof rows, "%zux", key->rows);
+    if (key->cache != CACHE_HOT)
+        snprintf(cache, sizeof cache, " %s", cache_name(key->cache));
+    if (key->threads != answer->columns[answer->key].key.threads)
+        snprintf(threads, sizeof threads, " %ut", key->threads);
+    snprintf(buffer, 64, "%s %s%zu%s%s", answer->columns[column].regime, rows, key->hidden, cache,
+             threads);
+    return buffer;
+}
+
+const char *answer_shape(const run_answer *answer, char buffer[64])
+{
+    const answer_column *key = &answer->columns[answer->key];
+    snprintf(buffer, 64, "%zux%zu (%s)", key->key.rows, key->key.hidden, key->regime);
+    return buffer;
+}
+
+const char *answer_times(double ratio, char buffer[16])
+{
+    snprintf(buffer, 16, ratio >= 10 ? "%.0f" : ratio >= 1 ? "%.1f" : "%.2f", ratio);
+    return isnan(ratio) ? "-" : buffer;
+}
+
+double answer_spread(const speed_figures *speed)
+{
+    return (speed->roof_hi - speed->roof_lo) / 2 / speed->roof_ratio;
+}
+
+const char *answer_error(const run_answer *answer, double row_ulp, char buffer[16])
+{
+    if (isinf(row_ulp))
+        return "NaN";
+    if (row_ulp >= dtype_no_digit(answer->dtype))
+        return "no digit";
+    if (row_ulp >= 1000)
+        snprintf(buffer, 16, "%.0e", row_ulp);
+    else
+        snprintf(buffer, 16, row_ulp < 10 ? "%.1f" : "%.0f", row_ulp);
+    return isnan(row_ulp) ? "-" : buffer;
+}

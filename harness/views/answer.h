@@ -1,0 +1,79 @@
+/* What a run comes to: one row a kernel, one column a timed shape, and the few kernels and figures
+ * that the answer is made of. Terminal, page and README take their figures from here.
+ *
+ *     run_answer answer;
+ *     if (!answer_make(&view, &answer, &err)) ...
+ *     const answer_row *take = answer.take;      // NULL: nothing is accurate enough
+ *     answer_free(&answer);
+ */
+#ifndef LNBENCH_ANSWER_H
+#define LNBENCH_ANSWER_H
+
+#include "views/views.h"
+
+enum { ANSWER_COLUMNS = 32 };
+
+/* A kernel that stays below this on every row, and is wrong on none, can be taken. */
+#define ANSWER_ROW_ULP 4.0
+
+/* Why a kernel stands in the short table. */
+typedef enum answer_role {
+    ANSWER_OTHER,
+    ANSWER_LIBRARY,  /* ln_layernorm() itself */
+    ANSWER_TEXTBOOK, /* naive, two-pass, Welford, fused: as they are written down */
+    ANSWER_PEER,     /* another library's */
+    ANSWER_PLUGIN,   /* brought by the user */
+} answer_role;
+
+typedef struct answer_row {
+    const char *kernel;
+    char label[NAME_MAX_LENGTH]; /* short: without the answer's type and ISA */
+    const char *version;         /* of a peer: "oneDNN 2.6.3"; "" */
+    const char *reproducible;    /* as domain/reproducible.h has it */
+    answer_role role;
+    bool shown;                             /* in the short table */
+    const view_case *cells[ANSWER_COLUMNS]; /* NULL: not timed */
+    double relative; /* its time / the fastest's at the key column, paired; NaN: not timed */
+    bool tied;       /* the interval of that ratio holds 1 */
+    double speedup;  /* the fastest peer's time / its own there, paired; NaN */
+    size_t judged, unsupported;
+    size_t wrong;             /* a wrong class, beyond the bound, or a fault */
+    size_t extreme_wrong;     /* of them on extreme inputs (inputs/inputs.h) */
+    size_t faults;            /* of them what the exit code tells of */
+    double ordinary;          /* largest row ULP on normal rows; NaN: not judged */
+    double worst;             /* on every input that is not extreme; infinite: NaN came out */
+    double lost_from;         /* smallest kappa of a row without a correct digit; NaN: none */
+    const stored_case *fault; /* the first */
+} answer_row;
+
+typedef struct answer_column {
+    case_key key; /* of its group; kernel: the roof */
+    const char *regime;
+    speed_figures copy; /* the roof's */
+} answer_column;
+
+typedef struct run_answer {
+    ln_type dtype;
+    const char *isa; /* of the fastest: left out of the labels */
+    answer_column columns[ANSWER_COLUMNS];
+    size_t column_count, key; /* key: the column that ranks */
+    answer_row *rows;         /* fastest first; where nothing was timed, most accurate first */
+    size_t count;
+    size_t cases;                            /* judged of most kernels */
+    const answer_row *fastest, *take, *peer; /* NULL: there is none */
+} run_answer;
+
+bool answer_make(const run_view *view, run_answer *answer, error *err);
+void answer_free(run_answer *answer);
+
+/* "L2 768", and what else tells the columns apart. The key column in full: "85x768 (L2)". */
+const char *answer_column_name(const run_answer *answer, size_t column, char buffer[64]);
+const char *answer_shape(const run_answer *answer, char buffer[64]);
+/* "2.1": a ratio of speeds for people. */
+const char *answer_times(double ratio, char buffer[16]);
+/* Half the interval of a share of the roof, over the share. */
+double answer_spread(const speed_figures *speed);
+/* "1.8", "no digit", "NaN", "-": a row ULP for people. */
+const char *answer_error(const run_answer *answer, double row_ulp, char buffer[16]);
+
+#endif

@@ -1,0 +1,122 @@
+/* The answer in sentences, from the figures of its rows. */
+#include "views/result_table.h"
+#include "base/text.h"
+#include <math.h>
+#include <string.h>
+
+/* "2.4 times as fast as oneDNN 2.6.3 and 8 times PyTorch 1.13.0" */
+static void add_speedups(const run_answer *answer, const answer_row *row, text_buffer *out)
+{
+    size_t peers = 0;
+    for (size_t i = 0; i < answer->count; i++) {
+        const answer_row *peer = &answer->rows[i];
+        char number[16];
+        if (peer->role != ANSWER_PEER || !peer->shown || isnan(peer->speedup) ||
+            isnan(row->speedup))
+            continue;
+        text_format(out, peers ? " and %s times %s" : "%s times as fast as %s",
+                    answer_times(row->speedup / peer->speedup, number), peer->label);
+        peers++;
+    }
+    if (peers == 0 && answer->fastest == row)
+        text_add(out, "the fastest");
+    else if (peers == 0)
+        text_add(out, "the fastest that is accurate");
+}
+
+static void add_take(const run_answer *answer, text_buffer *out)
+{
+    const answer_row *take = answer->take;
+    char number[16], name[64];
+    if (!take && answer->cases > 0) {
+        text_format(out, "No kernel stays within %g row ULP on all cases judged.\n",
+                    ANSWER_ROW_ULP);
+        return;
+    }
+    if (!take) {
+        text_format(out, "%s is ", answer->fastest->kernel);
+        add_speedups(answer, answer->fastest, out);
+        text_format(out, " at %s; errors were not judged.\n", answer_shape(answer, name));
+        return;
+    }
+    text_format(out, "Take %s: ", take->kernel);
+    if (answer->column_count > 0) {
+        add_speedups(answer, take, out);
+        text_format(out, " at %s, ", answer_shape(answer, name));
+    }
+    text_format(out, "at most %s row ULP on all %zu cases.\n",
+                answer_error(answer, take->worst, number), take->judged);
+}
+
+static void add_fastest(const run_answer *answer, text_buffer *out)
+{
+    const answer_row *fastest = answer->fastest, *take = answer->take;
+    char number[16], error[16];
+    if (!fastest || !take || fastest == take)
+        return;
+    if (take->tied)
+        text_format(out, "%s is not told apart from it in speed, and ", fastest->kernel);
+    else
+        text_format(out, "%s is %s times as fast as that, but ", fastest->kernel,
+                    answer_times(take->relative / fastest->relative, number));
+    answer_error(answer, fastest->worst, error);
+    if (fastest->judged == 0)
+        text_add(out, "was not judged.\n");
+    else if (fastest->wrong == 0 || fastest->wrong > fastest->extreme_wrong)
+        text_format(out, "wrong on %zu of %zu cases, with up to %s row ULP.\n", fastest->wrong,
+                    fastest->judged, error);
+    else
+        text_format(out,
+                    "wrong on %zu of %zu cases, with values that overflow or underflow "
+                    "(elsewhere at most %s row ULP).\n",
+                    fastest->wrong, fastest->judged, error);
+}
+
+static int decade(double kappa)
+{
+    return isnan(kappa) ? 99 : (int)ceil(log10(kappa) - 0.05);
+}
+
+/* Where the mean takes the digits: of the kernels in the short table, by powers of ten. A row of
+ * kappa 1e4 has |mean| = 1e4 std. */
+static void add_lost(const run_answer *answer, text_buffer *out)
+{
+    bool begun = false;
+    for (int power = 1; power < 40; power++) {
+        size_t names = 0, of = 0;
+        for (size_t i = 0; i < answer->count; i++)
+            of += answer->rows[i].shown && decade(answer->rows[i].lost_from) == power;
+        for (size_t i = 0; i < answer->count; i++) {
+            const answer_row *row = &answer->rows[i];
+            if (!row->shown || decade(row->lost_from) != power)
+                continue;
+            if (names == 0)
+                text_format(out,
+                            begun ? "; from 1e%d std on, nor " : "Where |mean| exceeds 1e%d std, ",
+                            power);
+            if (names == 0 && begun)
+                text_add(out, of == 1 ? "has " : "have ");
+            text_format(out, "%s%s",
+                        names == 0        ? ""
+                        : names + 1 == of ? " and "
+                                          : ", ",
+                        row->label);
+            names++;
+        }
+        if (names > 0 && !begun)
+            text_format(out, " %s no correct digit", of == 1 ? "has" : "have");
+        begun |= names > 0;
+    }
+    if (begun)
+        text_add(out, ".\n");
+}
+
+void answer_sentences(const run_answer *answer, text_buffer *out)
+{
+    if (!answer->fastest && answer->cases == 0)
+        text_add(out, "Nothing was measured.\n");
+    else
+        add_take(answer, out);
+    add_fastest(answer, out);
+    add_lost(answer, out);
+}

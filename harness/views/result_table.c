@@ -1,0 +1,511 @@
+#include "views/result_table.h"
+#include "base/terminal.h"
+#include "base/text.h"
+#include "domain/kernel_json.h"
+#include "views/tsv.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FIELDS = ANSWER_COLUMNS + 10, MOST_LINES = 6 };
+static const double noisy = 0.05; /* half an interval, as a share */
+
+exit_code view_exit_code(const run_view *view)
+{
+    exit_code worst = EXIT_CODE_FINE;
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const stored_case *stored = &view->cases.cases[i];
+        if (stored->judged && !kernel_is_peer(view->kernels, stored->key.kernel))
+            worst = worse_exit_code(worst, verdict_exit_code(&stored->verdict));
+    }
+    return worst;
+}
+
+bool result_order_from_name(const char *name, result_order *order, error *err)
+{
+    static const char *const names[] = {"speed", "error", "name"};
+    for (size_t i = 0; i < 3; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *order = (result_order)i;
+            return true;
+        }
+    return fail(err, EXIT_CODE_USAGE, "invalid --sort '%.60s' (choose speed, error or name)", name);
+}
+
+/* ---- which columns ---- */
+
+typedef enum field_kind {
+    FIELD_ROLE,
+    FIELD_KERNEL,
+    FIELD_GBPS,
+    FIELD_SHAPE,
+    FIELD_SPEEDUP,
+    FIELD_CHANGE,
+    FIELD_ORDINARY,
+    FIELD_WORST,
+    FIELD_EXTREME,
+    FIELD_SAME,
+} field_kind;
+
+typedef struct result_field {
+    field_kind kind;
+    char heading[64];
+    size_t column; /* of FIELD_SHAPE */
+    int priority;  /* the largest is dropped first where the width is short */
+} result_field;
+
+typedef struct result_fields {
+    result_field fields[MOST_FIELDS];
+    size_t count;
+} result_fields;
+
+static void add_field(result_fields *all, field_kind kind, const char *heading, size_t column,
+                      int priority)
+{
+    result_field *own = &all->fields[all->count++];
+    *own = (result_field){.kind = kind, .column = column, .priority = priority};
+    snprintf(own->heading, sizeof own->heading, "%s", heading);
+}
+
+/* The key shape stays longest; then one of each other regime, then the smallest and the largest
+ * hidden size of the key's. */
+static int shape_priority(const run_answer *answer, size_t column)
+{
+    const answer_column *own = &answer->columns[column], *key = &answer->columns[answer->key];
+    bool last = column + 1 == answer->column_count ||
+                strcmp(answer->columns[column + 1].regime, own->regime) != 0;
+    bool first = column == 0 || strcmp(answer->columns[column - 1].regime, own->regime) != 0;
+    if (column == answer->key)
+        return 1;
+    if (strcmp(own->regime, key->regime) != 0)
+        return last ? 8 : 30;
+    return last ? 9 : first ? 10 : 31;
+}
+
+static void choose_fields(const run_answer *answer, const result_look *look, result_fields *all)
+{
+    char heading[64], name[64];
+    bool timed = answer->column_count > 0;
+    all->count = 0;
+    add_field(all, FIELD_ROLE, "", 0, 6);
+    add_field(all, FIELD_KERNEL, "kernel", 0, 0);
+    for (size_t i = 0; i < answer->column_count; i++)
+        if (look->all || shape_priority(answer, i) < 30)
+            add_field(all, FIELD_SHAPE, answer_column_name(answer, i, name), i,
+                      shape_priority(answer, i));
+    if (timed)
+        add_field(all, FIELD_GBPS, "GB/s", answer->key, 12);
+    if (answer->peer) {
+        snprintf(heading, sizeof heading, "x %.20s", answer->peer->label);
+        heading[2 + strcspn(heading + 2, " ")] = '\0';
+        add_field(all, FIELD_SPEEDUP, heading, 0, 4);
+    }
+    if (timed && look->baseline)
+        add_field(all, FIELD_CHANGE, "change", answer->key, 2);
+    if (answer->cases > 0) {
+        add_field(all, FIELD_ORDINARY, "ordinary", 0, 5);
+        add_field(all, FIELD_WORST, "worst", 0, 3);
+        add_field(all, FIELD_EXTREME, "extremes", 0, 7);
+        add_field(all, FIELD_SAME, "same bits", 0, 13);
+    }
+}
+
+/* ---- cells ---- */
+
+static const char *role_word(const run_answer *answer, const answer_row *row)
+{
+    static const char *const words[] = {"", "library", "textbook", "peer", "plugin"};
+    return row->role == ANSWER_PLUGIN ? words[ANSWER_PLUGIN]
+           : row == answer->take      ? "take"
+           : row == answer->fastest   ? "fastest"
+                                      : words[row->role];
+}
+
+static bool is_noisy(const speed_figures *speed)
+{
+    return answer_spread(speed) > noisy;
+}
+
+static void add_share(text_table *table, const view_case *cell)
+{
+    if (!cell || isnan(cell->speed.roof_ratio)) {
+        table_cell(table, "-");
+        return;
+    }
+    const speed_figures *speed = &cell->speed;
+    table_format(table, "%.0f ±%.0f%s", 100 * speed->roof_ratio,
+                 fmax(1, 50 * (speed->roof_hi - speed->roof_lo)), is_noisy(speed) ? "!" : "");
+}
+
+/* By how much the time over the roof's changed; "=" where the intervals meet. */
+static void add_change(text_table *table, const answer_row *row, size_t column,
+                       const run_view *baseline)
+{
+    const view_case *own = row->cells[column], *base = NULL;
+    for (size_t i = 0; own && i < baseline->cases.count; i++) {
+        const case_key *key = &baseline->cases.cases[i].key, *wanted = &own->stored->key;
+        if (strcmp(key->kernel, wanted->kernel) == 0 && key->rows == wanted->rows &&
+            key->hidden == wanted->hidden && key->cache == wanted->cache &&
+            key->threads == wanted->threads && strcmp(key->convention, wanted->convention) == 0 &&
+            baseline->views[i].speed.repetitions > 0)
+            base = &baseline->views[i];
+    }
+    if (!own || !base)
+        table_cell(table, "-");
+    else if (own->speed.roof_lo <= base->speed.roof_hi && base->speed.roof_lo <= own->speed.roof_hi)
+        table_cell(table, "=");
+    else
+        table_format(table, "%+.0f %%", 100 * (own->speed.roof_ratio / base->speed.roof_ratio - 1));
+}
+
+static void add_extreme(text_table *table, const answer_row *row)
+{
+    if (row->judged == 0)
+        table_cell(table, "-");
+    else if (row->extreme_wrong == 0)
+        table_cell(table, "ok");
+    else
+        table_format(table, "%zu wrong", row->extreme_wrong);
+}
+
+static const char *same_words(const char *reproducible)
+{
+    return strcmp(reproducible, "isa") == 0   ? "every CPU"
+           : strcmp(reproducible, "row") == 0 ? "this ISA"
+           : strcmp(reproducible, "run") == 0 ? "this setting"
+                                              : reproducible;
+}
+
+static void add_cell(text_table *table, const run_answer *answer, const answer_row *row,
+                     const result_field *own, const result_look *look)
+{
+    char number[16];
+    const view_case *cell = answer->column_count ? row->cells[own->column] : NULL;
+    switch (own->kind) {
+    case FIELD_ROLE:
+        table_cell(table, role_word(answer, row));
+        break;
+    case FIELD_KERNEL:
+        table_cell(table, row->label);
+        break;
+    case FIELD_GBPS:
+        table_cell(table, number_short(cell ? cell->speed.gbps : NAN, number));
+        break;
+    case FIELD_SHAPE:
+        add_share(table, cell);
+        break;
+    case FIELD_SPEEDUP:
+        table_cell(table, answer_times(row->speedup, number));
+        break;
+    case FIELD_CHANGE:
+        add_change(table, row, own->column, look->baseline);
+        break;
+    case FIELD_ORDINARY:
+        table_cell(table, answer_error(answer, row->ordinary, number));
+        break;
+    case FIELD_WORST:
+        table_cell(table, answer_error(answer, row->worst, number));
+        break;
+    case FIELD_EXTREME:
+        add_extreme(table, row);
+        break;
+    case FIELD_SAME:
+        table_cell(table, same_words(row->reproducible));
+        break;
+    }
+}
+
+/* What the copy reaches at each shape: 100 %. */
+static void add_copy(text_table *table, const run_answer *answer, const result_fields *fields)
+{
+    char number[16];
+    for (size_t i = 0; i < fields->count; i++) {
+        const result_field *own = &fields->fields[i];
+        bool speed = own->kind == FIELD_SHAPE || own->kind == FIELD_GBPS;
+        table_cell(table, own->kind == FIELD_KERNEL ? "copy, GB/s"
+                          : speed ? number_short(answer->columns[own->column].copy.gbps, number)
+                                  : "");
+    }
+}
+
+static text_table *make_table(const run_answer *answer, const answer_row *const *rows, size_t count,
+                              const result_fields *fields, const result_look *look)
+{
+    const char *headings[MOST_FIELDS];
+    for (size_t i = 0; i < fields->count; i++)
+        headings[i] = fields->fields[i].heading;
+    text_table *table = table_create(headings, fields->count);
+    for (size_t row = 0; table && row < count; row++)
+        for (size_t i = 0; i < fields->count; i++)
+            add_cell(table, answer, rows[row], &fields->fields[i], look);
+    if (table && answer->column_count > 0)
+        add_copy(table, answer, fields);
+    return table;
+}
+
+static void drop_field(result_fields *fields)
+{
+    size_t last = 0;
+    for (size_t i = 0; i < fields->count; i++)
+        if (fields->fields[i].priority > fields->fields[last].priority)
+            last = i;
+    fields->count--;
+    memmove(&fields->fields[last], &fields->fields[last + 1],
+            (fields->count - last) * sizeof *fields->fields);
+}
+
+/* ---- which rows ---- */
+
+static int by_error(const void *a, const void *b)
+{
+    const answer_row *left = *(const answer_row *const *)a, *right = *(const answer_row *const *)b;
+    if (isnan(left->worst) || isnan(right->worst))
+        return isnan(left->worst) - isnan(right->worst);
+    if (left->worst < right->worst || left->worst > right->worst)
+        return left->worst < right->worst ? -1 : 1;
+    return (left->extreme_wrong > right->extreme_wrong) -
+           (left->extreme_wrong < right->extreme_wrong);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(const answer_row *const *)a)->label, (*(const answer_row *const *)b)->label);
+}
+
+static size_t choose_rows(const run_answer *answer, const result_look *look,
+                          const answer_row **rows)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < answer->count; i++) {
+        const answer_row *row = &answer->rows[i];
+        bool measured = row->judged > 0 || !isnan(row->relative);
+        if (measured && (look->all || look->top || row->shown || answer->count <= 12))
+            rows[count++] = row;
+    }
+    if (look->order != ORDER_SPEED)
+        qsort(rows, count, sizeof *rows, look->order == ORDER_ERROR ? by_error : by_name);
+    return look->top && look->top < count && !look->all ? look->top : count;
+}
+
+/* ---- the words around the table ---- */
+
+static void print_wrapped(const output_file *out, const char *text, size_t room)
+{
+    bool first = true;
+    if (out->format != OUTPUT_TEXT) {
+        output_line(out, "%s", text);
+        return;
+    }
+    while (*text) {
+        size_t indent = first ? 0 : 2, length = strlen(text);
+        if (length + indent > room) {
+            length = room - indent;
+            while (length > 0 && text[length] != ' ')
+                length--;
+            length = length ? length : strcspn(text, " ");
+        }
+        fprintf(out->file, "%*s%.*s\n", (int)indent, "", (int)length, text);
+        text += length;
+        text += strspn(text, " ");
+        first = false;
+    }
+}
+
+static void print_lines_of(const output_file *out, text_buffer *lines, size_t room)
+{
+    for (char *line = lines->bytes ? lines->bytes : (char[]){""}, *end; *line; line = end + 1) {
+        end = strchr(line, '\n');
+        if (!end)
+            return;
+        *end = '\0';
+        print_wrapped(out, line, room);
+    }
+}
+
+static void print_head(const run_view *view, const run_answer *answer, const output_file *out)
+{
+    const char *vm = machine_fact_value(&view->machine, "hypervisor");
+    text_buffer line = {0};
+    text_format(&line, "LayerNorm %s", dtype_name(answer->dtype));
+    if (answer->column_count > 0) {
+        const case_key *key = &answer->columns[answer->key].key;
+        text_format(&line, ", %s, %s, %u thread%s", key->convention, cache_phrase(key->cache),
+                    key->threads, key->threads == 1 ? "" : "s");
+    }
+    if (answer->isa[0])
+        text_format(&line, ", %s unless named", answer->isa);
+    output_line(out, "%s", line.bytes ? line.bytes : "");
+    output_line(out, "%zu kernels, %zu shapes timed, %zu cases judged; %s, %s cores%s",
+                answer->count, answer->column_count, answer->cases,
+                machine_fact_value(&view->machine, "cpu_model"),
+                machine_fact_value(&view->machine, "cores"),
+                strcmp(vm, "none") == 0 || strcmp(vm, "unknown") == 0 ? "" : " of a VM");
+    text_free(&line);
+}
+
+static bool has_field(const result_fields *fields, field_kind kind)
+{
+    for (size_t i = 0; i < fields->count; i++)
+        if (fields->fields[i].kind == kind)
+            return true;
+    return false;
+}
+
+/* What the columns that are shown mean. */
+static void print_legend(const run_answer *answer, const result_fields *fields,
+                         const output_file *out, size_t room)
+{
+    text_buffer lines = {0};
+    char name[64];
+    if (answer->column_count > 0)
+        answer_column_name(answer, answer->key, name);
+    if (has_field(fields, FIELD_SHAPE))
+        text_format(
+            &lines, "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval%s%s.\n",
+            name, answer->columns[answer->key].key.hidden, answer->columns[answer->key].regime,
+            has_field(fields, FIELD_SPEEDUP) ? "; x: times as fast at " : "",
+            has_field(fields, FIELD_SPEEDUP) ? name : "");
+    if (has_field(fields, FIELD_GBPS))
+        text_format(&lines, "GB/s: at %s; same bits: what a row's result depends on.\n", name);
+    if (has_field(fields, FIELD_WORST))
+        text_format(&lines, "Errors in row ULP; NaN: where a number is right, or the reverse%s.\n",
+                    has_field(fields, FIELD_EXTREME) ? "; extremes: overflow or underflow" : "");
+    print_lines_of(out, &lines, room);
+    text_free(&lines);
+}
+
+/* "crashed(SIGSEGV)"; what it would say of elements is left to replay. */
+static const char *fault_words(const case_verdict *verdict, char described[256])
+{
+    verdict_describe(verdict, described, 256);
+    return strlen(described) <= 32 ? described : verdict_name(verdict->kind);
+}
+
+/* A line for each kernel that failed. */
+static void add_faults(const run_answer *answer, const result_look *look, text_buffer *out)
+{
+    size_t lines = 0, more = 0;
+    for (size_t i = 0; i < answer->count; i++) {
+        const answer_row *row = &answer->rows[i];
+        char described[256];
+        bool seen = !row->fault;
+        for (size_t j = 0; !seen && row->role == ANSWER_PEER && j < i; j++)
+            seen = strcmp(answer->rows[j].label, row->label) == 0;
+        if (seen)
+            continue;
+        if (lines == MOST_LINES && !look->all) {
+            more++;
+            continue;
+        }
+        lines++;
+        text_format(out, "✗ %s: %s on %zu of %zu cases (%s, %s): lnbench replay --case %lld\n",
+                    row->role == ANSWER_PEER ? row->label : row->kernel,
+                    fault_words(&row->fault->verdict, described), row->faults, row->judged,
+                    row->fault->key.input, row->fault->key.convention, (long long)row->fault->id);
+    }
+    if (more > 0)
+        text_format(out, "✗ and %zu kernels more: --all\n", more);
+}
+
+/* A line for each reason for which kernels did not run at all. */
+static void add_left_out(const run_view *view, const run_answer *answer, text_buffer *out)
+{
+    for (size_t i = 0; i < answer->count; i++) {
+        const answer_row *row = &answer->rows[i];
+        const char *why = descriptor_word(view->kernels, row->kernel, "unsupported_because");
+        size_t alike = 0;
+        bool seen = !why[0];
+        for (size_t j = 0; !seen && j < answer->count; j++) {
+            const char *other =
+                descriptor_word(view->kernels, answer->rows[j].kernel, "unsupported_because");
+            seen = j < i && strcmp(why, other) == 0;
+            alike += strcmp(why, other) == 0;
+        }
+        if (!seen)
+            text_format(out, "%zu kernel%s cannot run here: %s\n", alike, alike == 1 ? "" : "s",
+                        why);
+    }
+}
+
+/* Of the speeds that are shown. */
+static void add_noise(const answer_row *const *rows, size_t count, const result_fields *fields,
+                      text_buffer *out)
+{
+    size_t cells = 0, wide = 0;
+    double widest = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < fields->count; j++) {
+            const view_case *cell = rows[i]->cells[fields->fields[j].column];
+            if (fields->fields[j].kind != FIELD_SHAPE || !cell || isnan(cell->speed.roof_ratio))
+                continue;
+            cells++;
+            wide += is_noisy(&cell->speed);
+            widest = fmax(widest, answer_spread(&cell->speed));
+        }
+    if (wide > 0)
+        text_format(
+            out,
+            "! Noisy: %zu of %zu speeds uncertain by more than %.0f %%: see lnbench doctor, or "
+            "add --processes 5.\n",
+            wide, cells, 100 * noisy);
+    else if (cells > 0)
+        text_format(out, "Quiet: every speed above is known within ±%.1f %%.\n", 100 * widest);
+}
+
+static bool print_text(const run_view *view, const output_file *out, const result_look *look,
+                       error *err)
+{
+    size_t room = terminal_room(out->file);
+    run_answer answer;
+    result_fields fields;
+    text_buffer words = {0}, notes = {0};
+    if (!answer_make(view, &answer, err))
+        return false;
+    const answer_row **rows = calloc(answer.count + 1, sizeof *rows);
+    size_t count = rows ? choose_rows(&answer, look, rows) : 0;
+    choose_fields(&answer, look, &fields);
+    text_table *table = NULL;
+    while (rows && (table = make_table(&answer, rows, count, &fields, look)) &&
+           out->format == OUTPUT_TEXT && table_width(table) > room && fields.count > 2) {
+        drop_field(&fields);
+        table_destroy(table);
+    }
+    print_head(view, &answer, out);
+    output_line(out, "%s", "");
+    bool fine = output_table(out, table, err);
+    print_legend(&answer, &fields, out, room);
+    output_line(out, "%s", "");
+    answer_sentences(&answer, &words);
+    print_lines_of(out, &words, room);
+    add_faults(&answer, look, &notes);
+    add_left_out(view, &answer, &notes);
+    add_noise(rows, count, &fields, &notes);
+    if (notes.length > 0)
+        output_line(out, "%s", "");
+    print_lines_of(out, &notes, room);
+    if (fine && (words.failed || notes.failed))
+        fine = fail_memory(err, "the answer");
+    text_free(&words);
+    text_free(&notes);
+    free(rows);
+    answer_free(&answer);
+    return fine;
+}
+
+bool result_table_print(const run_view *view, const output_file *out, const result_look *look,
+                        error *err)
+{
+    text_buffer lines = {0}, commas = {0};
+    if (out->format == OUTPUT_JSON)
+        return output_json(out, view_run_json(view), err);
+    if (!output_is_data(out))
+        return print_text(view, out, look, err);
+    tsv_cases(view, &lines);
+    if (out->format == OUTPUT_CSV && !lines.failed)
+        csv_of_tsv(lines.bytes, &commas);
+    bool fine = !lines.failed && !commas.failed &&
+                fputs(commas.bytes ? commas.bytes : lines.bytes, out->file) >= 0;
+    text_free(&lines);
+    text_free(&commas);
+    return fine || fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the cases");
+}

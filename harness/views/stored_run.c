@@ -1,0 +1,57 @@
+#include "views/stored_run.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool load(const char *database, uint64_t wanted, bool worst, run_view *view, error *err)
+{
+    result_store *store;
+    int64_t run = (int64_t)wanted;
+    if (!store_open(database, STORE_READ, &store, err))
+        return false;
+    bool fine = run != 0 || store_latest_run(store, &run, err);
+    if (fine && run == 0)
+        fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one",
+                    database);
+    fine = fine && view_load(store, run, view, err);
+    if (fine && worst && !view_load_worst(store, view, err)) {
+        view_free(view);
+        fine = false;
+    }
+    store_close(store);
+    return fine;
+}
+
+bool load_stored_run(const char *database, uint64_t wanted, run_view *view, error *err)
+{
+    return load(database, wanted, false, view, err);
+}
+
+bool load_whole_run(const char *database, uint64_t wanted, run_view *view, error *err)
+{
+    return load(database, wanted, true, view, err);
+}
+
+/* 0: none. */
+static bool latest_survey(const char *database, uint64_t *run, error *err)
+{
+    result_store *store;
+    stored_run *runs;
+    size_t count;
+    if (!store_open(database, STORE_READ, &store, err))
+        return false;
+    bool fine = store_runs(store, &runs, &count, err);
+    store_close(store);
+    if (!fine)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (runs[i].cases > 0 && strcmp(runs[i].plan, "choose") != 0 && (uint64_t)runs[i].id > *run)
+            *run = (uint64_t)runs[i].id;
+    free(runs);
+    return true;
+}
+
+bool load_reported_run(const char *database, uint64_t wanted, run_view *view, error *err)
+{
+    return (wanted != 0 || latest_survey(database, &wanted, err)) &&
+           load_stored_run(database, wanted, view, err);
+}

@@ -1,0 +1,52 @@
+/* Views of one stored run: JSON and tidy TSV. Everything after the store reads only these. */
+#ifndef LNBENCH_VIEWS_H
+#define LNBENCH_VIEWS_H
+
+#include "stats/speed.h"
+#include <jansson.h>
+
+typedef struct view_case {
+    const stored_case *stored;
+    speed_figures speed;
+    const char
+        *reproducibility; /* of its kernel, as domain/reproducible.h has it; NULL: not known */
+    const char *regime;   /* "L1", "L2", "L3", "DRAM" on the machine of the run */
+} view_case;
+
+typedef struct run_view {
+    stored_run run;
+    machine_facts machine;
+    stored_cases cases;
+    stored_rows rows;
+    view_case *views;    /* one a case, same order */
+    json_t *kernels;     /* array of descriptors */
+    stored_worst *worst; /* one a case, same order; NULL: not asked for, or the file has none */
+} run_view;
+
+/* The array of a run's kernel descriptors. */
+bool store_descriptors(result_store *store, int64_t run, json_t **kernels, error *err);
+bool view_load(result_store *store, int64_t run, run_view *view, error *err);
+/* The worst rows of its cases as well, which view_load() leaves in the store. */
+bool view_load_worst(result_store *store, run_view *view, error *err);
+void view_free(run_view *view);
+/* Whether a worst row was kept of a case. */
+bool view_has_worst(const run_view *view, size_t i);
+/* Fills in the views of a view whose other parts are there. */
+bool view_sum_up(run_view *view, error *err);
+
+/* A string as JSON whatever its bytes are: what is not UTF-8 becomes U+FFFD. A number; null where
+ * it is not finite. Both NULL when memory runs out. */
+json_t *json_text(const char *string);
+json_t *json_figure(double value);
+
+/* The case as the design's JSON (undefined is null); NULL when memory runs out. */
+json_t *view_case_json(const view_case *view);
+json_t *view_run_json(const run_view *view); /* array of cases */
+
+/* Writes DIR/cases.tsv (one line a case, every key, metric and speed), DIR/rows.tsv (one line a
+ * judged row: kernel, convention, input, hidden, kappa, row_ulp, norm_max, bound_row_ulp),
+ * DIR/worst.tsv (one line a judged case: its number, verdict, worst element in hex floats, and the
+ * command that replays it), DIR/machine.tsv (name, value). Undefined is NaN. */
+bool view_write_tsv(const run_view *view, const char *directory, error *err);
+
+#endif

@@ -1,0 +1,418 @@
+/* Ten thousand calls of a kernel, as a program makes them: on two shapes in turn and one at a time,
+ * whatever y holds, after a call with a NaN, on another thread, on two at once, in a forked process
+ * and where the caller flushes subnormals. The rows stay the same, so the bits must. */
+#include "worker/child/internal.h"
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+enum {
+    SHAPES = 2,
+    POISON = 0xff,
+    AT_ONCE = 300, /* calls of each of two threads, at least */
+    FORK_SECONDS = 5,
+};
+
+/* One shape with what it needs to be called. */
+typedef struct called_shape {
+    ln_problem problem;
+    ln_tensors tensors;
+    guarded y;
+    void *state;
+    bool prepared;
+    char *first; /* what came out once */
+} called_shape;
+
+typedef struct call_bench {
+    const ln_kernel *kernel;
+    guarded x, other_x, gamma, beta;
+    called_shape shapes[SHAPES + 1]; /* the last: the first on other_x, for a second thread */
+    bool two_shapes;
+    const char *where; /* NULL: the bits are the same */
+} call_bench;
+
+static bool same_bits(const called_shape *shape)
+{
+    return memcmp(shape->tensors.y, shape->first, shape->y.size) == 0;
+}
+
+static void call_shape(const call_bench *bench, called_shape *shape)
+{
+    bench->kernel->run(shape->state, &shape->tensors);
+}
+
+/* One call whose bits must be the known ones. */
+static bool call_again(call_bench *bench, called_shape *shape, const char *where)
+{
+    call_shape(bench, shape);
+    if (!same_bits(shape))
+        bench->where = where;
+    return !bench->where;
+}
+
+/* What y holds before a call: what the last one left, poison, zeros, or another shape's result. */
+static void vary_content(call_bench *bench, called_shape *shape, unsigned call)
+{
+    const called_shape *other = &bench->shapes[shape == bench->shapes];
+    size_t size = shape->y.size < other->y.size ? shape->y.size : other->y.size;
+    switch (call / 2 % 8) {
+    case 1:
+        memset(shape->y.data, POISON, shape->y.size);
+        break;
+    case 3:
+        memset(shape->y.data, 0, shape->y.size);
+        break;
+    case 5:
+        if (other->first)
+            memcpy(shape->y.data, other->first, size);
+        break;
+    default:
+        break;
+    }
+}
+
+/* A quarter in turn, the rest of one shape at a time. */
+static bool call_often(call_bench *bench, unsigned calls)
+{
+    for (unsigned call = 0; call < calls; call++) {
+        bool second = call < calls / 4 ? call & 1 : call > 3 * (calls / 4);
+        called_shape *shape = &bench->shapes[second && bench->two_shapes];
+        if (call < calls / 2)
+            vary_content(bench, shape, call);
+        if (!call_again(bench, shape,
+                        call < calls / 4 ? "with two shapes in turn" : "on the same rows"))
+            return false;
+    }
+    return true;
+}
+
+/* A NaN in the first row, for one call. */
+static bool call_after_nan(call_bench *bench, const work_order *order)
+{
+    called_shape *shape = bench->shapes;
+    size_t size = dtype_size(order->problem.storage);
+    char kept[sizeof(double)], *place = bench->x.data;
+    if (!guard_release(&bench->x))
+        return false;
+    memcpy(kept, place, size);
+    memset(place, POISON, size);
+    call_shape(bench, shape);
+    memcpy(place, kept, size);
+    return guard_protect(&bench->x) && call_again(bench, shape, "after a call with a NaN");
+}
+
+/* The other rows where the first ones lay, and back again: an answer, or a sum, that was kept for an
+ * address is not that of the rows that lie there. */
+static bool call_on_changed_rows(call_bench *bench)
+{
+    called_shape *shape = bench->shapes, *other = &bench->shapes[SHAPES];
+    char *kept = malloc(shape->y.size);
+    bool fine = kept && guard_release(&bench->x);
+    if (fine) {
+        memcpy(kept, bench->x.data, shape->y.size);
+        memcpy(bench->x.data, bench->other_x.data, shape->y.size);
+        call_shape(bench, shape);
+        if (other->first && memcmp(shape->y.data, other->first, shape->y.size) != 0)
+            bench->where = "on other rows at the same address";
+        memcpy(bench->x.data, kept, shape->y.size);
+        fine = guard_protect(&bench->x) && !bench->where &&
+               call_again(bench, shape, "on rows that were changed and put back");
+    }
+    free(kept);
+    return fine;
+}
+
+/* Likewise gamma: with its elements in reverse, at another address and at its own. */
+static bool call_on_changed_gamma(call_bench *bench, const work_order *order)
+{
+    called_shape *shape = bench->shapes;
+    size_t size = dtype_size(order->problem.param), count = bench->gamma.size / size;
+    guarded reversed;
+    if (!bench->gamma.map)
+        return true;
+    char *kept = malloc(bench->gamma.size), *wanted = malloc(shape->y.size);
+    bool fine =
+        kept && wanted && guard_release(&bench->gamma) &&
+        guard_create(&reversed, "gamma", bench->gamma.size, GUARD_TIMED, GUARD_TIMED_READ_OFFSET);
+    if (fine) {
+        memcpy(kept, bench->gamma.data, bench->gamma.size);
+        for (size_t i = 0; i < count; i++)
+            memcpy((char *)reversed.data + i * size, kept + (count - 1 - i) * size, size);
+        shape->tensors.gamma = reversed.data;
+        call_shape(bench, shape);
+        memcpy(wanted, shape->y.data, shape->y.size);
+        shape->tensors.gamma = bench->gamma.data;
+        memcpy(bench->gamma.data, reversed.data, bench->gamma.size);
+        call_shape(bench, shape);
+        if (memcmp(wanted, shape->y.data, shape->y.size) != 0)
+            bench->where = "on another gamma at the same address";
+        memcpy(bench->gamma.data, kept, bench->gamma.size);
+        guard_destroy(&reversed);
+        fine = guard_protect(&bench->gamma) && !bench->where &&
+               call_again(bench, shape, "on a gamma that was changed and put back");
+    }
+    free(kept);
+    free(wanted);
+    return fine;
+}
+
+/* ---- threads ---- */
+
+/* Of each thread's own time: two that share one processor meet only where one is interrupted in a
+ * call, some dozen times in this long. */
+static const double seconds_at_once = 0.05;
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+typedef struct thread_job {
+    call_bench *bench;
+    called_shape *shape;
+    unsigned calls;
+    double seconds;           /* at least */
+    pthread_barrier_t *start; /* NULL: nobody to wait for */
+    bool differs;
+} thread_job;
+
+static void *call_on_thread(void *context)
+{
+    thread_job *job = context;
+    if (job->start)
+        pthread_barrier_wait(job->start);
+    double end = seconds_now() + job->seconds;
+    for (unsigned call = 0; !job->differs && (call < job->calls || seconds_now() < end); call++) {
+        call_shape(job->bench, job->shape);
+        job->differs = !same_bits(job->shape);
+    }
+    return NULL;
+}
+
+static bool call_on_second_thread(call_bench *bench)
+{
+    pthread_t thread;
+    thread_job job = {.bench = bench, .shape = bench->shapes, .calls = 4};
+    if (pthread_create(&thread, NULL, call_on_thread, &job) != 0)
+        return true;
+    pthread_join(thread, NULL);
+    if (job.differs)
+        bench->where = "on a second thread";
+    return !job.differs;
+}
+
+/* Different rows, buffers and states. */
+static bool call_at_once(call_bench *bench)
+{
+    pthread_t threads[2];
+    pthread_barrier_t start;
+    thread_job jobs[2];
+    bool differs = false;
+    if (!bench->shapes[SHAPES].first || pthread_barrier_init(&start, NULL, 2) != 0)
+        return true;
+    for (size_t i = 0; i < 2; i++)
+        jobs[i] = (thread_job){bench, &bench->shapes[i * SHAPES], AT_ONCE, seconds_at_once, &start,
+                               false};
+    if (pthread_create(&threads[0], NULL, call_on_thread, &jobs[0]) == 0) {
+        call_on_thread(&jobs[1]);
+        pthread_join(threads[0], NULL);
+        differs = jobs[0].differs || jobs[1].differs;
+    }
+    pthread_barrier_destroy(&start);
+    if (differs)
+        bench->where = "on two threads at once";
+    return !differs;
+}
+
+/* ---- another process, another floating-point environment ---- */
+
+/* The child says by its exit status whether the bits were the same, and never anything else: a
+ * fault there is not to reach the parent's socket. */
+static void call_in_child(call_bench *bench)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        signal(faults[i], SIG_DFL);
+    call_shape(bench, bench->shapes);
+    _exit(same_bits(bench->shapes) ? 0 : 1);
+}
+
+static bool call_after_fork(call_bench *bench)
+{
+    pid_t child = fork();
+    int status = 0;
+    pid_t ended = 0;
+    if (child < 0)
+        return true;
+    if (child == 0)
+        call_in_child(bench);
+    for (unsigned waited = 0; ended == 0 && waited < FORK_SECONDS * 1000; waited++) {
+        ended = waitpid(child, &status, WNOHANG);
+        if (ended == 0)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    if (ended == 0) {
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+    }
+    if (!(ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0))
+        bench->where = ended == 0          ? "in a forked process: it does not return"
+                       : WIFEXITED(status) ? "in a forked process"
+                                           : "in a forked process: it crashes";
+    return !bench->where;
+}
+
+/* Flush-to-zero, and subnormals as zeros: rows of ordinary numbers have the same bits. */
+static bool call_flushing(call_bench *bench)
+{
+    bool fine = true;
+#if defined(__x86_64__)
+    enum { FLUSH = 0x8040 };
+    unsigned before = _mm_getcsr();
+    _mm_setcsr(before | FLUSH);
+    call_shape(bench, bench->shapes);
+    bool kept = (_mm_getcsr() & FLUSH) == FLUSH;
+    _mm_setcsr(before);
+    fine = kept && same_bits(bench->shapes);
+    if (!fine)
+        bench->where =
+            kept ? "where the caller flushes subnormals" : "the caller's flush-to-zero was undone";
+#else
+    (void)bench;
+#endif
+    return fine;
+}
+
+/* ---- set-up ---- */
+
+static bool make_shape(call_bench *bench, called_shape *shape, const ln_problem *problem, void *x)
+{
+    size_t bytes = problem->rows * problem->hidden * dtype_size(problem->storage);
+    shape->problem = *problem;
+    if (!guard_create(&shape->y, "y", bytes, GUARD_TIMED, GUARD_TIMED_WRITE_OFFSET))
+        return false;
+    memset(shape->y.data, POISON, bytes);
+    shape->tensors = (ln_tensors){
+        .x = x, .gamma = bench->gamma.data, .beta = bench->beta.data, .y = shape->y.data};
+    shape->state = &shape->problem;
+    if (bench->kernel->prepare && bench->kernel->prepare(&shape->problem, &shape->state) != 0)
+        return false;
+    shape->prepared = bench->kernel->prepare != NULL;
+    call_shape(bench, shape);
+    shape->first = malloc(bytes);
+    if (shape->first)
+        memcpy(shape->first, shape->y.data, bytes);
+    return shape->first != NULL;
+}
+
+/* Fewer rows of a hidden size that no vector divides. */
+static ln_problem second_problem(const ln_problem *first)
+{
+    ln_problem second = *first;
+    second.rows = first->rows > 1 ? first->rows - 1 : 1;
+    second.hidden = first->hidden > 16 ? first->hidden - 13 : 1;
+    second.x_stride = second.y_stride = second.hidden;
+    second.residual_stride = second.sum_stride = second.hidden;
+    return second;
+}
+
+static bool make_parameter(guarded *buffer, const char *name, off_t at, const work_order *order)
+{
+    bool scalar = order->problem.convention.affine == LN_AFFINE_SCALAR;
+    size_t size = (scalar ? 1 : order->problem.hidden) * dtype_size(order->problem.param);
+    return at < 0 || (guard_create(buffer, name, size, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) &&
+                      arena_read(WORKER_ARENA_FD, at, buffer->data, size) && guard_protect(buffer));
+}
+
+/* x, and x with its first row last. */
+static bool make_rows(call_bench *bench, const work_order *order)
+{
+    size_t row = order->problem.hidden * dtype_size(order->problem.storage);
+    size_t bytes = order->problem.rows * row;
+    if (!guard_create(&bench->x, "x", bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) ||
+        !guard_create(&bench->other_x, "x", bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) ||
+        !arena_read(WORKER_ARENA_FD, order->at.x, bench->x.data, bytes))
+        return false;
+    char *other = bench->other_x.data;
+    memcpy(other, (char *)bench->x.data + row, bytes - row);
+    memcpy(other + bytes - row, bench->x.data, row);
+    return guard_protect(&bench->x) && guard_protect(&bench->other_x);
+}
+
+static bool make_bench(call_bench *bench, const work_order *order, bool own_threads)
+{
+    ln_problem second = second_problem(&order->problem);
+    bool fine = make_rows(bench, order) &&
+                make_parameter(&bench->gamma, "gamma", order->at.gamma, order) &&
+                make_parameter(&bench->beta, "beta", order->at.beta, order) &&
+                make_shape(bench, &bench->shapes[0], &order->problem, bench->x.data);
+    bench->two_shapes = fine && !kernel_refuses(bench->kernel, &second);
+    if (bench->two_shapes)
+        fine = make_shape(bench, &bench->shapes[1], &second, bench->x.data);
+    if (fine && !own_threads)
+        fine = make_shape(bench, &bench->shapes[SHAPES], &order->problem, bench->other_x.data);
+    return fine;
+}
+
+static void free_bench(call_bench *bench)
+{
+    for (size_t i = 0; i <= SHAPES; i++) {
+        called_shape *shape = &bench->shapes[i];
+        if (shape->prepared)
+            bench->kernel->release(shape->state);
+        guard_destroy(&shape->y);
+        free(shape->first);
+    }
+    guard_destroy(&bench->x);
+    guard_destroy(&bench->other_x);
+    guard_destroy(&bench->gamma);
+    guard_destroy(&bench->beta);
+}
+
+/* A library with threads of its own is called from one thread at a time, and never after a fork:
+ * those threads do not live on in the child. */
+static bool call_everywhere(call_bench *bench, const work_order *order, bool own_threads)
+{
+    bool fine = call_often(bench, (unsigned)order->count) && call_after_nan(bench, order) &&
+                call_on_changed_rows(bench) && call_on_changed_gamma(bench, order) &&
+                call_flushing(bench) && call_on_second_thread(bench);
+    return fine && (own_threads || (call_at_once(bench) && call_after_fork(bench)));
+}
+
+void worker_call(const worker_plugins *plugins, const work_order *order)
+{
+    const ln_kernel *kernel = worker_kernel(plugins, order);
+    const char *refusal = kernel ? kernel_refuses(kernel, &order->problem) : "no such kernel";
+    if (refusal) {
+        worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
+        return;
+    }
+    call_bench bench = {.kernel = kernel};
+    bool own_threads = plugin_has_threads(plugins->plugins[order->plugin]);
+    process_state before;
+    process_state_take(&before);
+    bool fine =
+        make_bench(&bench, order, own_threads) &&
+        arena_write(WORKER_ARENA_FD, order->at.y, bench.shapes[0].first, bench.shapes[0].y.size) &&
+        call_everywhere(&bench, order, own_threads);
+    const char *changed = process_state_compare(&before), *where = bench.where;
+    free_bench(&bench);
+    if (where)
+        worker_send_failed(VERDICT_NONDETERMINISTIC, 0, "other bits %s", where);
+    else if (changed)
+        worker_send_failed(VERDICT_STATE_CHANGED, 0, "%s", changed);
+    else if (!fine)
+        worker_send_failed(VERDICT_SKIPPED, 0, "out of memory in the worker");
+    else
+        worker_send_done("", 0);
+}

@@ -1,0 +1,108 @@
+/* The worker's own parts: what runs in the exec'd process that holds kernels and never the
+ * reference. */
+#ifndef LNBENCH_WORKER_INSIDE_H
+#define LNBENCH_WORKER_INSIDE_H
+
+#include "worker/child/guard.h"
+#include "base/hash_set.h"
+#include "worker/protocol.h"
+#include "worker/roof.h"
+#include <locale.h>
+
+enum { WORKER_MAX_PLUGINS = 64, WORKER_MAX_ENTRIES = 512 };
+
+typedef struct worker_plugins {
+    const ln_plugin *plugins[WORKER_MAX_PLUGINS];
+    unsigned count;
+} worker_plugins;
+
+/* Sends a reply; the process ends when the parent is gone. */
+void worker_send(worker_reply *reply);
+void worker_send_done(const char *text, int64_t value);
+void worker_send_failed(verdict_kind verdict, unsigned entry, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Reports SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT as the verdict of the running case, then
+ * exits. */
+void worker_watch_faults(void);
+/* Names what runs now (an entry of a timed group), for that report. */
+void worker_fault_entry(unsigned entry);
+
+/* What a kernel must leave as it found it. */
+typedef struct process_state {
+    unsigned floating_point; /* control bits of MXCSR or FPCR, without the sticky flags */
+    unsigned x87;
+    uint64_t signals; /* the blocked set, bit number - 1 */
+    bool handlers;    /* the fault handlers are ours */
+    char locale[512];
+    locale_t thread_locale;
+    pid_t process;
+    bool children;
+    ino_t files[2]; /* the socket and the arena */
+} process_state;
+
+void process_state_take(process_state *state);
+/* NULL if nothing changed, else what did; what can be put back is. Does not return in a process
+ * that the kernel forked. */
+const char *process_state_compare(const process_state *before);
+
+const ln_kernel *worker_kernel(const worker_plugins *plugins, const work_order *order);
+/* Why the kernel cannot serve the problem, by its own word, or NULL if it can. */
+const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem);
+
+void worker_load(worker_plugins *plugins, const work_order *order);
+/* NULL if `library` (of dlopen) is the file at `path` and the plugin and all its functions lie in
+ * it, else what does not: two builds that bind to one copy would compare a file with itself. */
+const char *worker_foreign_code(void *library, const char *path, const ln_plugin *plugin);
+void worker_list_objects(void);
+void worker_judge(const worker_plugins *plugins, const work_order *order);
+void worker_call(const worker_plugins *plugins, const work_order *order);
+void worker_bound(const worker_plugins *plugins, const work_order *order);
+
+/* Threads of a timed group: each has a CPU of its own, the first being `cpu` (-1: nobody is
+ * pinned). False where the system has no more threads. */
+bool worker_threads_begin(unsigned threads, int cpu);
+/* Before a call: the calling thread goes to its CPU, or, where a library has threads of its own, to
+ * all CPUs of the group. */
+void worker_threads_pin(bool own_threads);
+bool plugin_has_threads(const ln_plugin *plugin);
+
+/* A kernel with what it prepared for each part of the rows. */
+typedef struct split_kernel {
+    const ln_kernel *kernel;
+    const ln_problem *problem; /* the whole */
+    bool own_threads;
+    unsigned parts, prepared;
+    ln_problem *problems;
+    void **states;
+} split_kernel;
+
+/* NULL, or why it cannot be; split_release() it in either case, or let it live as long as the
+ * process. */
+const char *split_prepare(split_kernel *split, const ln_plugin *plugin, const ln_kernel *kernel,
+                          const ln_problem *problem);
+void split_release(split_kernel *split);
+/* One call, over all threads of the group; returns when the last is done. */
+void split_run(const split_kernel *split, const ln_tensors *tensors);
+void split_copy(roof_function *roof, const void *x, void *y, size_t bytes);
+
+/* Rows of a timed entry whose bits are not the judged ones. */
+typedef struct varied_rows {
+    unsigned entry;
+    off_t at;           /* in the arena: room for `most` of them */
+    size_t most, bytes; /* of a row */
+    size_t waiting;     /* rows that lie there */
+    hash_set seen;      /* all that were ever added */
+} varied_rows;
+
+/* Adds one unless it was there before; false: out of memory. Hands all over where there is no more
+ * room. number: as in arena_map. */
+bool varied_rows_add(varied_rows *rows, uint64_t number, const void *row);
+/* Those that wait, to the parent; returns when it has taken them. */
+void varied_rows_hand_over(varied_rows *rows);
+
+void worker_time_begin(const work_order *order);
+void worker_time_entry(const worker_plugins *plugins, const work_order *order);
+void worker_time_run(const work_order *order);
+
+#endif

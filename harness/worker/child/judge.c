@@ -1,0 +1,405 @@
+/* Runs one kernel in one placement, watched from all sides, and hands its outputs back. */
+#include "worker/child/internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    GAP_X = 3, /* elements between strided rows, filled with NaN: reading them shows */
+    GAP_RESIDUAL = 5,
+    GAP_Y = 7, /* likewise, watched: writing them shows */
+    GAP_SUM = 11,
+    POISON = 0xff,
+    GAP_PATTERN = 0x5a,
+};
+
+/* The buffers of one run. */
+typedef struct judge_bench {
+    guarded x, residual, gamma, beta, y, sum, mean, rstd;
+    ln_problem problem; /* as the kernel sees it */
+    ln_tensors tensors;
+    size_t element, statistic; /* bytes */
+    const split_kernel *split; /* a call over several threads; NULL: one */
+} judge_bench;
+
+static void bench_destroy(judge_bench *bench)
+{
+    guarded *all[] = {&bench->x, &bench->residual, &bench->gamma, &bench->beta,
+                      &bench->y, &bench->sum,      &bench->mean,  &bench->rstd};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        guard_destroy(all[i]);
+}
+
+/* Bytes from the first element of the first row to the last of the last. */
+static size_t span(size_t rows, size_t hidden, size_t stride, size_t element)
+{
+    return rows ? ((rows - 1) * stride + hidden) * element : 0;
+}
+
+static bool make(guarded *buffer, const char *name, size_t size, const work_order *order,
+                 bool written)
+{
+    guard_place place = order->placement == PLACEMENT_BEFORE  ? GUARD_BEFORE
+                        : order->placement == PLACEMENT_TIMED ? GUARD_TIMED
+                        : order->placement == PLACEMENT_TURN  ? GUARD_TIMED
+                                                              : GUARD_BEHIND;
+    return guard_create(buffer, name, size, place,
+                        written ? GUARD_TIMED_WRITE_OFFSET + order->y_offset
+                                : GUARD_TIMED_READ_OFFSET + order->x_offset);
+}
+
+/* Gamma or beta, filled and read-only. */
+static bool make_parameter(guarded *buffer, const char *name, off_t at, const work_order *order)
+{
+    if (at < 0)
+        return true;
+    size_t count = ln_parameter_elements(order->problem.convention.affine, order->problem.hidden);
+    size_t size = count * dtype_size(order->problem.param);
+    return make(buffer, name, size, order, false) &&
+           arena_read(WORKER_ARENA_FD, at, buffer->data, size) && guard_protect(buffer);
+}
+
+/* All buffers for `rows` rows. */
+static bool bench_create(judge_bench *bench, const ln_kernel *kernel, const work_order *order,
+                         size_t rows)
+{
+    const arena_map *at = &order->at;
+    ln_problem *problem = &bench->problem;
+    size_t hidden = order->problem.hidden;
+    *problem = order->problem;
+    problem->rows = rows;
+    problem->x_stride = problem->residual_stride = hidden;
+    problem->y_stride = problem->sum_stride = hidden;
+    if (order->placement == PLACEMENT_BEFORE) {
+        problem->x_stride = hidden + GAP_X;
+        problem->residual_stride = hidden + GAP_RESIDUAL;
+        problem->y_stride = hidden + GAP_Y;
+        problem->sum_stride = hidden + GAP_SUM;
+        if (kernel_refuses(kernel, problem)) /* no strided rows: take dense ones */
+            problem->x_stride = problem->residual_stride = problem->y_stride = problem->sum_stride =
+                hidden;
+    }
+    bench->element = dtype_size(problem->storage);
+    bench->statistic = dtype_size(kernel->accumulator);
+    size_t read = span(rows, hidden, problem->x_stride, bench->element);
+    size_t added = span(rows, hidden, problem->residual_stride, bench->element);
+    size_t written = span(rows, hidden, problem->y_stride, bench->element);
+    size_t summed = span(rows, hidden, problem->sum_stride, bench->element);
+    bool in_place = order->placement == PLACEMENT_IN_PLACE;
+    bool fine = make(&bench->x, "x", read, order, false) &&
+                (at->residual < 0 || make(&bench->residual, "residual", added, order, false)) &&
+                make_parameter(&bench->gamma, "gamma", at->gamma, order) &&
+                make_parameter(&bench->beta, "beta", at->beta, order) &&
+                (in_place || make(&bench->y, "y", written, order, true)) &&
+                (at->sum < 0 || make(&bench->sum, "sum", summed, order, true));
+    if (fine && order->placement == PLACEMENT_BEFORE && at->mean >= 0)
+        fine = make(&bench->mean, "mean", rows * bench->statistic, order, true) &&
+               make(&bench->rstd, "rstd", rows * bench->statistic, order, true);
+    bench->tensors = (ln_tensors){
+        .x = bench->x.data,
+        .residual = bench->residual.data,
+        .gamma = bench->gamma.data,
+        .beta = bench->beta.data,
+        .y = in_place ? bench->x.data : bench->y.data,
+        .sum = bench->sum.data,
+        .mean = bench->mean.data,
+        .rstd = bench->rstd.data,
+    };
+    return fine;
+}
+
+/* Copies rows first.. of a dense arena tensor into a strided buffer, whose gaps become NaN. */
+static bool fill_rows(guarded *buffer, off_t at, size_t first, size_t rows, size_t row_bytes,
+                      size_t stride_bytes)
+{
+    if (!buffer->map)
+        return true;
+    if (!guard_release(buffer))
+        return false;
+    if (stride_bytes == row_bytes)
+        return arena_read(WORKER_ARENA_FD, at + (off_t)(first * row_bytes), buffer->data,
+                          rows * row_bytes);
+    memset(buffer->data, POISON, buffer->size);
+    for (size_t row = 0; row < rows; row++)
+        if (!arena_read(WORKER_ARENA_FD, at + (off_t)((first + row) * row_bytes),
+                        (char *)buffer->data + row * stride_bytes, row_bytes))
+            return false;
+    return true;
+}
+
+static void poison_rows(guarded *buffer, size_t rows, size_t row_bytes, size_t stride_bytes)
+{
+    if (!buffer->map)
+        return;
+    memset(buffer->data, GAP_PATTERN, buffer->size);
+    for (size_t row = 0; row < rows; row++)
+        memset((char *)buffer->data + row * stride_bytes, POISON, row_bytes);
+}
+
+/* Inputs in place, outputs poisoned, inputs read-only. */
+static bool bench_fill(judge_bench *bench, const work_order *order, size_t first)
+{
+    const ln_problem *problem = &bench->problem;
+    size_t row_bytes = problem->hidden * bench->element;
+    size_t x_stride = problem->x_stride * bench->element;
+    size_t y_stride = problem->y_stride * bench->element;
+    if (!fill_rows(&bench->x, order->at.x, first, problem->rows, row_bytes, x_stride) ||
+        !fill_rows(&bench->residual, order->at.residual, first, problem->rows, row_bytes,
+                   problem->residual_stride * bench->element))
+        return false;
+    poison_rows(&bench->y, problem->rows, row_bytes, y_stride);
+    poison_rows(&bench->sum, problem->rows, row_bytes, problem->sum_stride * bench->element);
+    if (bench->mean.map) {
+        memset(bench->mean.data, POISON, bench->mean.size);
+        memset(bench->rstd.data, POISON, bench->rstd.size);
+    }
+    bool in_place = !bench->y.map;
+    return (in_place || guard_protect(&bench->x)) && guard_protect(&bench->residual);
+}
+
+static bool gaps_changed(const guarded *buffer, const judge_bench *bench, size_t elements)
+{
+    const ln_problem *problem = &bench->problem;
+    const unsigned char *data = buffer->data;
+    size_t row_bytes = problem->hidden * bench->element;
+    size_t stride = elements * bench->element;
+    if (!buffer->map)
+        return false;
+    for (size_t row = 0; row + 1 < problem->rows; row++)
+        for (size_t i = row * stride + row_bytes; i < (row + 1) * stride; i++)
+            if (data[i] != GAP_PATTERN)
+                return true;
+    return false;
+}
+
+/* Whether the kernel wrote only where it may; sends the verdict where it did not. */
+static bool bench_is_clean(const judge_bench *bench)
+{
+    const guarded *all[] = {&bench->x, &bench->residual, &bench->gamma, &bench->beta,
+                            &bench->y, &bench->sum,      &bench->mean,  &bench->rstd};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        long distance;
+        if (guard_slack_changed(all[i], &distance)) {
+            worker_send_failed(VERDICT_OVERRUN, 0, "wrote %ld bytes %s %s", labs(distance),
+                               distance < 0 ? "before" : "behind the end of", all[i]->name);
+            return false;
+        }
+    }
+    if (gaps_changed(&bench->y, bench, bench->problem.y_stride) ||
+        gaps_changed(&bench->sum, bench, bench->problem.sum_stride)) {
+        worker_send_failed(VERDICT_OVERRUN, 0, "wrote between the rows of y or sum");
+        return false;
+    }
+    return true;
+}
+
+/* One call with the state watched. */
+static bool run_watched(const ln_kernel *kernel, const void *state, const judge_bench *bench)
+{
+    process_state before;
+    process_state_take(&before);
+    if (bench->split)
+        split_run(bench->split, &bench->tensors);
+    else
+        kernel->run(state, &bench->tensors);
+    const char *changed = process_state_compare(&before);
+    if (changed)
+        worker_send_failed(VERDICT_STATE_CHANGED, 0, "%s", changed);
+    return !changed && bench_is_clean(bench);
+}
+
+static bool no_memory(void)
+{
+    worker_send_failed(VERDICT_SKIPPED, 0, "out of memory in the worker");
+    return false;
+}
+
+/* Strided rows as dense ones. */
+static bool write_rows(const void *data, off_t at, size_t rows, size_t row_bytes,
+                       size_t stride_bytes)
+{
+    bool fine = true;
+    if (stride_bytes == row_bytes)
+        return arena_write(WORKER_ARENA_FD, at, data, rows * row_bytes);
+    for (size_t row = 0; fine && row < rows; row++)
+        fine = arena_write(WORKER_ARENA_FD, at + (off_t)(row * row_bytes),
+                           (const char *)data + row * stride_bytes, row_bytes);
+    return fine;
+}
+
+/* Dense rows of y (and sum, mean, rstd) into the arena, as rows first.. */
+static bool hand_back(const judge_bench *bench, const work_order *order, size_t first)
+{
+    const ln_problem *problem = &bench->problem;
+    size_t row_bytes = problem->hidden * bench->element;
+    off_t at = (off_t)(first * row_bytes);
+    bool fine = write_rows(bench->tensors.y, order->at.y + at, problem->rows, row_bytes,
+                           problem->y_stride * bench->element) &&
+                (!bench->sum.map || write_rows(bench->sum.data, order->at.sum + at, problem->rows,
+                                               row_bytes, problem->sum_stride * bench->element));
+    if (fine && bench->mean.map)
+        fine = arena_write(WORKER_ARENA_FD, order->at.mean, bench->mean.data, bench->mean.size) &&
+               arena_write(WORKER_ARENA_FD, order->at.rstd, bench->rstd.data, bench->rstd.size);
+    return fine || no_memory();
+}
+
+static bool run_part(const ln_kernel *kernel, const void *state, judge_bench *bench,
+                     const work_order *order, size_t first)
+{
+    if (!bench_fill(bench, order, first))
+        return no_memory();
+    return run_watched(kernel, state, bench);
+}
+
+/* The first rows so many times more, with the bits that they came out with once. */
+static bool run_again(const ln_kernel *kernel, const void *state, judge_bench *bench,
+                      const work_order *order, const char *once, unsigned times)
+{
+    for (unsigned again = 0; again < times; again++) {
+        if (!run_part(kernel, state, bench, order, 0))
+            return false;
+        if (memcmp(once, bench->y.data, bench->y.size) != 0) {
+            worker_send_failed(VERDICT_NONDETERMINISTIC, 0, "two calls on the same rows differ");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The first and the second half of the rows in turn in the same buffers, and the first again, whose
+ * bits must be the same: neither an answer kept from an earlier call nor a random one passes. */
+static bool run_in_turn(const ln_kernel *kernel, const void *state, judge_bench *bench,
+                        const work_order *order)
+{
+    size_t second = order->problem.rows - bench->problem.rows;
+    char *once = malloc(bench->y.size ? bench->y.size : 1);
+    if (!once)
+        return no_memory();
+    bool fine = run_part(kernel, state, bench, order, 0) && hand_back(bench, order, 0);
+    if (fine)
+        memcpy(once, bench->y.data, bench->y.size);
+    if (fine && second > 0)
+        fine = run_part(kernel, state, bench, order, second) && hand_back(bench, order, second);
+    /* Twice more: what alternates from call to call must not fall in step with ours. */
+    fine = fine && run_again(kernel, state, bench, order, once, 2);
+    free(once);
+    return fine;
+}
+
+/* All rows at once, and again as often as the order says, with the same bits. In place there is
+ * nothing to compare with. */
+static bool run_at_once(const ln_kernel *kernel, const void *state, judge_bench *bench,
+                        const work_order *order)
+{
+    bool fine = run_part(kernel, state, bench, order, 0) && hand_back(bench, order, 0);
+    char *once = NULL;
+    if (!fine || order->again == 0 || !bench->y.map)
+        return fine;
+    once = malloc(bench->y.size ? bench->y.size : 1);
+    if (!once)
+        return no_memory();
+    memcpy(once, bench->y.data, bench->y.size);
+    fine = run_again(kernel, state, bench, order, once, order->again);
+    free(once);
+    return fine;
+}
+
+/* The same over several threads, each with what was prepared for its rows. */
+static bool run_split(const ln_plugin *plugin, const ln_kernel *kernel, judge_bench *bench,
+                      const work_order *order)
+{
+    split_kernel split;
+    if (!worker_threads_begin(order->threads, -1)) {
+        worker_send_failed(VERDICT_SKIPPED, 0, "the system has no more threads");
+        return false;
+    }
+    const char *refusal = split_prepare(&split, plugin, kernel, &bench->problem);
+    if (refusal)
+        worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
+    bench->split = &split;
+    bool fine = !refusal && run_at_once(kernel, NULL, bench, order);
+    bench->split = NULL;
+    split_release(&split);
+    worker_threads_begin(1, -1);
+    if (plugin_has_threads(plugin))
+        plugin->set_threads(1);
+    return fine;
+}
+
+/* prepare and release must leave the process alone as well. */
+static bool run_placement(const ln_kernel *kernel, judge_bench *bench, const work_order *order)
+{
+    process_state before;
+    void *state = &bench->problem;
+    process_state_take(&before);
+    if (kernel->prepare && kernel->prepare(&bench->problem, &state) != 0) {
+        worker_send_failed(VERDICT_UNSUPPORTED, 0, "its prepare() failed");
+        return false;
+    }
+    const char *changed = process_state_compare(&before);
+    bool fine = !changed;
+    if (fine && order->placement == PLACEMENT_TURN)
+        fine = run_in_turn(kernel, state, bench, order);
+    else if (fine)
+        fine = run_at_once(kernel, state, bench, order);
+    if (kernel->release)
+        kernel->release(state);
+    if (fine)
+        changed = process_state_compare(&before);
+    if (changed)
+        worker_send_failed(VERDICT_STATE_CHANGED, 0, "by prepare or release: %s", changed);
+    return fine && !changed;
+}
+
+/* Half of the rows where they are run in turn, but for a kernel that takes only all of them. */
+static size_t rows_at_once(const ln_kernel *kernel, const work_order *order)
+{
+    ln_problem half = order->problem;
+    half.rows = (half.rows + 1) / 2;
+    bool halves = order->placement == PLACEMENT_TURN && !kernel_refuses(kernel, &half);
+    return halves ? half.rows : order->problem.rows;
+}
+
+void worker_judge(const worker_plugins *plugins, const work_order *order)
+{
+    const ln_kernel *kernel = worker_kernel(plugins, order);
+    if (!kernel) {
+        worker_send_failed(VERDICT_SKIPPED, 0, "no such kernel");
+        return;
+    }
+    const char *refusal = kernel_refuses(kernel, &order->problem);
+    if (!refusal && order->at.residual >= 0 && (kernel->traits & LN_TRAIT_NO_RESIDUAL))
+        refusal = "it takes no residual";
+    if (refusal) {
+        worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
+        return;
+    }
+    judge_bench bench = {0};
+    if (!bench_create(&bench, kernel, order, rows_at_once(kernel, order)))
+        no_memory();
+    else if (order->threads > 1 ? run_split(plugins->plugins[order->plugin], kernel, &bench, order)
+                                : run_placement(kernel, &bench, order))
+        worker_send_done("", 0);
+    bench_destroy(&bench);
+}
+
+void worker_bound(const worker_plugins *plugins, const work_order *order)
+{
+    const ln_kernel *kernel = worker_kernel(plugins, order);
+    if (!kernel || !kernel->bound || kernel_refuses(kernel, &order->problem)) {
+        worker_send_done("", 0);
+        return;
+    }
+    bool fine = true;
+    for (size_t i = 0; fine && i < order->count; i++) {
+        ln_row_facts facts;
+        fine = arena_read(WORKER_ARENA_FD, order->at.facts + (off_t)(i * sizeof facts), &facts,
+                          sizeof facts);
+        ln_bound bound = fine ? kernel->bound(&order->problem, &facts) : (ln_bound){0};
+        fine = fine && arena_write(WORKER_ARENA_FD, order->at.bounds + (off_t)(i * sizeof bound),
+                                   &bound, sizeof bound);
+    }
+    if (fine)
+        worker_send_done("", 1);
+    else
+        no_memory();
+}

@@ -1,0 +1,164 @@
+/* One call over several threads: who runs where, and how rows and bytes are split. A plugin with
+ * threads of its own is told how many; every other kernel is run on parts of the rows over the
+ * library's pool, as ln_layernorm_parallel() does it. */
+#include "part.h"
+#include "pool.h"
+#include "worker/child/internal.h"
+#include <sched.h>
+#include <stdlib.h>
+
+enum { LINE = 64 };
+
+/* Where the threads of the timed group run; all zero where nobody is pinned. */
+static struct {
+    unsigned threads;
+    bool pinned;
+    int cpus[LN_THREADS_MAX];
+    cpu_set_t all, first;
+} crew;
+
+static void pin_part(void *context, unsigned part)
+{
+    (void)context;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)crew.cpus[part], &set);
+    if (part > 0)
+        sched_setaffinity(0, sizeof set, &set);
+}
+
+/* `cpu`, then the others from the last to the first. False where there are too few. */
+static bool find_cpus(unsigned threads, int cpu)
+{
+    cpu_set_t allowed;
+    unsigned found = 0;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return false;
+    CPU_ZERO(&crew.all);
+    CPU_ZERO(&crew.first);
+    CPU_SET((size_t)cpu, &crew.first);
+    crew.cpus[found++] = cpu;
+    for (int other = CPU_SETSIZE; other-- > 0 && found < threads;)
+        if (other != cpu && CPU_ISSET((size_t)other, &allowed))
+            crew.cpus[found++] = other;
+    for (unsigned i = 0; i < found; i++)
+        CPU_SET((size_t)crew.cpus[i], &crew.all);
+    return found == threads;
+}
+
+bool worker_threads_begin(unsigned threads, int cpu)
+{
+    crew.threads = threads;
+    crew.pinned = cpu >= 0 && find_cpus(threads, cpu);
+    if (crew.pinned)
+        sched_setaffinity(0, sizeof crew.all, &crew.all);
+    if (threads > 1) {
+        if (ln_pool_resize(threads) != LN_OK)
+            return false;
+        if (crew.pinned)
+            ln_pool_run(threads, pin_part, NULL);
+    }
+    worker_threads_pin(false);
+    return true;
+}
+
+/* Threads that a library creates may run wherever their creator may. */
+void worker_threads_pin(bool own_threads)
+{
+    if (crew.pinned && crew.threads > 1)
+        sched_setaffinity(0, sizeof crew.all, own_threads ? &crew.all : &crew.first);
+}
+
+bool plugin_has_threads(const ln_plugin *plugin)
+{
+    return LN_PLUGIN_HAS(plugin, set_threads) && plugin->set_threads;
+}
+
+static bool split_allocate(split_kernel *split, const ln_problem *problem, unsigned parts)
+{
+    split->parts = problem->rows < parts ? (unsigned)problem->rows : parts;
+    split->problems = calloc(split->parts, sizeof *split->problems);
+    split->states = calloc(split->parts, sizeof *split->states);
+    const ln_tensors none = {0};
+    for (unsigned i = 0; split->problems && i < split->parts; i++)
+        split->problems[i] = ln_part_of(problem, &none, LN_F32, split->parts, i).problem;
+    return split->problems && split->states;
+}
+
+const char *split_prepare(split_kernel *split, const ln_plugin *plugin, const ln_kernel *kernel,
+                          const ln_problem *problem)
+{
+    *split = (split_kernel){.kernel = kernel, .problem = problem};
+    split->own_threads = plugin_has_threads(plugin);
+    worker_threads_pin(split->own_threads);
+    if (split->own_threads && plugin->set_threads(crew.threads) != 0)
+        return "its set_threads() failed";
+    if (!split_allocate(split, problem, split->own_threads ? 1 : crew.threads))
+        return "out of memory in the worker";
+    for (unsigned i = 0; i < split->parts; i++) {
+        split->states[i] = &split->problems[i];
+        if (kernel->prepare && kernel->prepare(&split->problems[i], &split->states[i]) != 0)
+            return "its prepare() failed";
+        split->prepared++;
+    }
+    return NULL;
+}
+
+void split_release(split_kernel *split)
+{
+    for (unsigned i = 0; split->kernel->release && i < split->prepared; i++)
+        split->kernel->release(split->states[i]);
+    free(split->problems);
+    free(split->states);
+}
+
+typedef struct pool_call {
+    const split_kernel *split;
+    const ln_tensors *tensors;
+} pool_call;
+
+static void run_part(void *context, unsigned part)
+{
+    const pool_call *call = context;
+    const split_kernel *split = call->split;
+    const ln_tensors cut =
+        ln_part_of(split->problem, call->tensors, split->kernel->accumulator, split->parts, part)
+            .tensors;
+    split->kernel->run(split->states[part], &cut);
+}
+
+void split_run(const split_kernel *split, const ln_tensors *tensors)
+{
+    pool_call call = {split, tensors};
+    if (split->parts == 1)
+        split->kernel->run(split->states[0], tensors);
+    else
+        ln_pool_run(split->parts, run_part, &call);
+}
+
+typedef struct copy_job {
+    roof_function *roof;
+    const char *x;
+    char *y;
+    size_t bytes;
+} copy_job;
+
+/* Whole cache lines, but for the last part. */
+static void copy_part(void *context, unsigned part)
+{
+    const copy_job *copy = context;
+    size_t lines = copy->bytes / LINE;
+    size_t from = LINE * ln_part_begin(lines, crew.threads, part);
+    size_t to = LINE * ln_part_begin(lines, crew.threads, part + 1);
+    copy->roof(copy->x + from, copy->y + from,
+               (part + 1 == crew.threads ? copy->bytes : to) - from);
+}
+
+void split_copy(roof_function *roof, const void *x, void *y, size_t bytes)
+{
+    copy_job copy = {roof, x, y, bytes};
+    if (crew.threads <= 1)
+        roof(x, y, bytes);
+    else
+        ln_pool_run(crew.threads, copy_part, &copy);
+}

@@ -1,0 +1,585 @@
+/* Times one group: all kernels of a shape and their roofs, interleaved, on the same buffers. What
+ * is timed is what was judged: before every repetition y is poisoned and one of two judged inputs
+ * is put in place, and after it the output must be bit for bit the judged one. Where a row's bits
+ * depend on its place in the batch, the rows that differ are sent to be judged as well, and from
+ * then on that output is the one that must come. All of that is untimed.
+ *
+ * In place, y being x, a call leaves nothing to do again: calls go over copies of x in turn, and
+ * when all are used up they are put back, untimed. Its roofs copy each copy onto itself: every byte
+ * is read and written once, as by the best kernel. */
+#include "base/random.h"
+#include "worker/child/code_place.h"
+#include "base/hash.h"
+#include "hayai.h"
+#include "hayai_benchmark.h"
+#include "worker/child/internal.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { PAGE = 4096, LINE = 64, POISON = 0xff, MOST_COPIES = 256 };
+
+enum { SEEN_NOTHING, SEEN_JUDGED, SEEN_OTHER };
+
+typedef struct timed_entry {
+    char name[NAME_MAX_LENGTH];
+    unsigned index;
+    const ln_kernel *kernel; /* NULL: a roof */
+    roof_function *roof;
+    split_kernel split;
+    char *expected[2]; /* judged outputs of one block; a roof's is the input itself */
+    uint64_t *seen[2]; /* what came into each slot so far: SEEN_*, or the hash of other bits */
+    varied_rows varied;
+    unsigned rounds;    /* done */
+    double cpu_seconds; /* in place: of one call, without what puts the copies back */
+    bool failed;
+} timed_entry;
+
+/* The group that is being timed; a worker has one at a time. */
+static struct {
+    ln_problem problem;
+    unsigned threads;
+    size_t row_bytes, block_bytes, tensor_bytes, slot_bytes, slots;
+    off_t varied;
+    guarded x, y, gamma, beta;
+    char *block[2];
+    int filled;          /* which input x holds; -1: none */
+    ln_tensors *tensors; /* one a slot, in the order in which they are used */
+    bool in_place;       /* there is no y */
+    char *evictor;       /* cold: read through before each repetition; else NULL */
+    size_t evictor_bytes;
+    timed_entry entries[WORKER_MAX_ENTRIES];
+    unsigned count;
+    uint64_t choice; /* state of the generator that draws */
+    int first;       /* input of the first round */
+    hayai_suite *suite;
+} group;
+
+static bool fail_group(const char *what)
+{
+    worker_send_failed(VERDICT_SKIPPED, 0, "%s", what);
+    return false;
+}
+
+static char *read_block(off_t at)
+{
+    char *block = malloc(group.block_bytes);
+    if (block && !arena_read(WORKER_ARENA_FD, at, block, group.block_bytes)) {
+        free(block);
+        block = NULL;
+    }
+    return block;
+}
+
+static bool make_parameter(guarded *buffer, const char *name, off_t at)
+{
+    if (at < 0)
+        return true;
+    bool scalar = group.problem.convention.affine == LN_AFFINE_SCALAR;
+    size_t size = (scalar ? 1 : group.problem.hidden) * dtype_size(group.problem.param);
+    return guard_create(buffer, name, size, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) &&
+           arena_read(WORKER_ARENA_FD, at, buffer->data, size) && guard_protect(buffer);
+}
+
+/* In an order that is drawn: neighbours one after the other would be fetched ahead of their use. */
+static bool make_tensors(void)
+{
+    group.tensors = calloc(group.slots, sizeof *group.tensors);
+    for (size_t i = 0; group.tensors && i < group.slots; i++) {
+        size_t other = (size_t)(splitmix64(&group.choice) % (i + 1));
+        group.tensors[i] = group.tensors[other];
+        group.tensors[other] = (ln_tensors){
+            .x = (char *)group.x.data + i * group.slot_bytes,
+            .y = (char *)(group.in_place ? group.x : group.y).data + i * group.slot_bytes,
+            .gamma = group.gamma.data,
+            .beta = group.beta.data,
+        };
+    }
+    return group.tensors != NULL;
+}
+
+/* Cold: as many slots as x and y together fill the bytes with (the last-level cache, and more), and
+ * as much again to read between, since poison and comparison leave the caches full of y. */
+static bool make_cold(size_t bytes)
+{
+    group.slots = bytes / (2 * group.slot_bytes) + 2;
+    group.evictor_bytes = bytes;
+    group.evictor = malloc(bytes);
+    if (group.evictor)
+        memset(group.evictor, 1, bytes); /* pages of its own: untouched ones are all the same */
+    return group.evictor != NULL;
+}
+
+static void make_copies(size_t bytes)
+{
+    size_t copies = bytes / group.slot_bytes;
+    group.slots = copies < 1 ? 1 : copies < MOST_COPIES ? copies : MOST_COPIES;
+}
+
+static bool make_buffers(const work_order *order)
+{
+    size_t bytes = group.slots * group.slot_bytes;
+    if (!guard_create(&group.x, "x", bytes, GUARD_TIMED, order->x_offset % PAGE) ||
+        (!group.in_place &&
+         !guard_create(&group.y, "y", bytes, GUARD_TIMED, order->y_offset % PAGE)))
+        return false;
+    if (order->huge_pages) {
+        madvise(group.x.map + PAGE, group.x.map_size - 2 * PAGE, MADV_HUGEPAGE);
+        if (!group.in_place)
+            madvise(group.y.map + PAGE, group.y.map_size - 2 * PAGE, MADV_HUGEPAGE);
+    }
+    return true;
+}
+
+void worker_time_begin(const work_order *order)
+{
+    const ln_problem *problem = &order->problem;
+    size_t row_bytes = problem->hidden * dtype_size(problem->storage);
+    group.problem = *problem;
+    group.row_bytes = row_bytes;
+    group.block_bytes = order->block_rows * row_bytes;
+    group.varied = order->at.varied;
+    group.tensor_bytes = problem->rows * row_bytes;
+    /* By lines, not by pages: of small tensors in pages of their own so few lines would be used
+     * that a cache holds them all. x and y keep their distance modulo 4096 in any slot. */
+    group.slot_bytes = (group.tensor_bytes + LINE - 1) / LINE * LINE;
+    group.slots = 1;
+    group.filled = -1;
+    group.choice = order->seed;
+    group.first = (int)(splitmix64(&group.choice) >> 63);
+    group.threads = order->threads > 1 ? order->threads : 1;
+    if (!worker_threads_begin(group.threads, order->cpu)) {
+        fail_group("the system has no more threads");
+        return;
+    }
+    group.in_place = order->cache == CACHE_IN_PLACE;
+    if (group.in_place)
+        make_copies(order->rotated_bytes);
+    bool room = order->cache != CACHE_COLD || make_cold(order->rotated_bytes);
+    group.suite = hayai_suite_create();
+    group.block[0] = read_block(order->at.x);
+    group.block[1] = read_block(order->at.x_other);
+    bool fine = room && group.suite && group.block[0] && group.block[1] && make_buffers(order) &&
+                make_parameter(&group.gamma, "gamma", order->at.gamma) &&
+                make_parameter(&group.beta, "beta", order->at.beta) && make_tensors();
+    if (!fine) {
+        fail_group("out of memory in the worker");
+        return;
+    }
+    worker_send_done("", 0);
+}
+
+/* The block of this input, over and over. */
+static void fill_slot(char *x, int input)
+{
+    for (size_t at = 0; at < group.tensor_bytes; at += group.block_bytes) {
+        size_t left = group.tensor_bytes - at;
+        memcpy(x + at, group.block[input], left < group.block_bytes ? left : group.block_bytes);
+    }
+}
+
+static void fill_slots(int input)
+{
+    for (size_t slot = 0; slot < group.slots; slot++)
+        fill_slot((char *)group.x.data + slot * group.slot_bytes, input);
+}
+
+/* Every slot of x holds this input; nobody may write to it, but in place. */
+static bool fill_input(int input)
+{
+    if (group.filled == input)
+        return true;
+    if (!group.in_place && !guard_release(&group.x))
+        return false;
+    fill_slots(input);
+    if (group.in_place)
+        return true; /* the next call takes it away */
+    group.filled = input;
+    return guard_protect(&group.x);
+}
+
+/* The timed loops. One slot (hot) keeps the tensors' address constant; cold walks the slots in
+ * turn. */
+static size_t loop_kernel(hayai_state *state, const timed_entry *entry)
+{
+    void (*run)(const void *, const ln_tensors *) = entry->kernel->run;
+    const void *state_of_one = entry->split.states[0];
+    size_t slot = 0, used = 0;
+    for (int64_t n; (n = hayai_state_batch(state)) > 0;) {
+        used += (size_t)n;
+        for (int64_t i = 0; i < n; i++) {
+            run(state_of_one, &group.tensors[slot]);
+            if (++slot == group.slots)
+                slot = 0;
+            hayai_clobber();
+        }
+    }
+    return used;
+}
+
+static size_t loop_roof(hayai_state *state, const timed_entry *entry)
+{
+    size_t slot = 0, used = 0;
+    for (int64_t n; (n = hayai_state_batch(state)) > 0;) {
+        used += (size_t)n;
+        for (int64_t i = 0; i < n; i++) {
+            entry->roof(group.tensors[slot].x, group.tensors[slot].y, group.tensor_bytes);
+            if (++slot == group.slots)
+                slot = 0;
+            hayai_clobber();
+        }
+    }
+    return used;
+}
+
+static void call_once(const timed_entry *entry, const ln_tensors *tensors)
+{
+    if (entry->kernel)
+        split_run(&entry->split, tensors);
+    else
+        split_copy(entry->roof, tensors->x, tensors->y, group.tensor_bytes);
+    hayai_clobber();
+}
+
+/* Several threads: what a call costs beyond its work is what the pool costs. */
+static size_t loop_threads(hayai_state *state, const timed_entry *entry)
+{
+    size_t slot = 0, used = 0;
+    for (int64_t n; (n = hayai_state_batch(state)) > 0;) {
+        used += (size_t)n;
+        for (int64_t i = 0; i < n; i++) {
+            call_once(entry, &group.tensors[slot]);
+            if (++slot == group.slots)
+                slot = 0;
+        }
+    }
+    return used;
+}
+
+static double clock_seconds(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* As many calls as there are copies, then all of them put back; in the end the copies are as the
+ * last calls left them. */
+static size_t loop_in_place(hayai_state *state, timed_entry *entry, int input)
+{
+    double real = 0, cpu = 0;
+    size_t used = 0;
+    int64_t calls = 0;
+    for (int64_t n; (n = hayai_state_batch(state)) > 0;) {
+        calls += n;
+        for (int64_t left = n; left > 0; left -= (int64_t)used) {
+            if (used > 0)
+                fill_slots(input);
+            used = left < (int64_t)group.slots ? (size_t)left : group.slots;
+            double cpu_start = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
+            double start = clock_seconds(CLOCK_MONOTONIC);
+            for (size_t slot = 0; slot < used; slot++)
+                call_once(entry, &group.tensors[slot]);
+            real += clock_seconds(CLOCK_MONOTONIC) - start;
+            cpu += clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu_start;
+        }
+    }
+    hayai_state_set_iteration_time(state, real);
+    entry->cpu_seconds = calls > 0 ? cpu / (double)calls : 0;
+    return used;
+}
+
+static size_t loop(hayai_state *state, timed_entry *entry, int input)
+{
+    if (group.in_place)
+        return loop_in_place(state, entry, input);
+    if (group.threads > 1)
+        return loop_threads(state, entry);
+    return entry->kernel ? loop_kernel(state, entry) : loop_roof(state, entry);
+}
+
+/* Whether y is the judged output, in every repeat of the block. */
+static bool is_judged(const timed_entry *entry, int input, const char *y)
+{
+    for (size_t at = 0; at < group.tensor_bytes; at += group.block_bytes) {
+        size_t left = group.tensor_bytes - at;
+        size_t size = left < group.block_bytes ? left : group.block_bytes;
+        if (memcmp(y + at, entry->expected[input], size) != 0)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t hash_output(const char *y)
+{
+    uint64_t hash = hash_bytes(HASH_START, y, group.tensor_bytes);
+    return hash < SEEN_OTHER ? hash + SEEN_OTHER : hash;
+}
+
+/* The same call on the same buffers: an odd number of times, so that what alternates shows. */
+static bool comes_again(const timed_entry *entry, int input, const ln_tensors *tensors,
+                        uint64_t hash)
+{
+    for (int again = 0; again < 3; again++) {
+        if (group.in_place)
+            fill_slot(tensors->y, input);
+        else
+            memset(tensors->y, POISON, group.tensor_bytes);
+        call_once(entry, tensors);
+        if (hash_output(tensors->y) != hash)
+            return false;
+    }
+    return true;
+}
+
+/* The rows that have other bits than the judged ones, to be judged. */
+static bool send_varied(timed_entry *entry, int input, const char *y)
+{
+    size_t block_rows = group.block_bytes / group.row_bytes;
+    for (size_t row = 0; row < group.problem.rows; row++) {
+        const char *here = y + row * group.row_bytes;
+        size_t number = row % block_rows;
+        if (memcmp(here, entry->expected[input] + number * group.row_bytes, group.row_bytes) == 0)
+            continue;
+        if (!varied_rows_add(&entry->varied, (size_t)input * block_rows + number, here))
+            return fail_group("out of memory in the worker");
+    }
+    varied_rows_hand_over(&entry->varied);
+    return true;
+}
+
+/* What is wrong with the output in the first `slots` that are used, or NULL. A row's bits may
+ * depend on its place (on the rows beside it, on the thread that takes it, on its address), and are
+ * judged then; they may not depend on anything else. */
+static const char *check_output(timed_entry *entry, int input, size_t slots)
+{
+    for (size_t slot = 0; slot < slots; slot++) {
+        const ln_tensors *tensors = &group.tensors[slot];
+        uint64_t *seen = &entry->seen[input][slot];
+        bool judged = is_judged(entry, input, tensors->y);
+        uint64_t found = judged ? SEEN_JUDGED : hash_output(tensors->y);
+        if (*seen == found)
+            continue;
+        if (*seen != SEEN_NOTHING)
+            return "the timed output differs from that of an earlier repetition";
+        *seen = found;
+        if (judged)
+            continue;
+        if (!entry->kernel)
+            return "the copy differs from what was copied";
+        if (!comes_again(entry, input, tensors, found))
+            return "two calls on the same rows in the same place differ";
+        if (!send_varied(entry, input, tensors->y))
+            return NULL;
+    }
+    return NULL;
+}
+
+/* Calls as they are timed, one behind the other into a y that holds the last result, each looked at:
+ * what comes of every tenth call alone does not hide behind the last one of a repetition. They are
+ * so many that they take about a millisecond. */
+static const char *check_calls(timed_entry *entry, int input)
+{
+    enum { MOST_CALLS = 64 };
+    static const double seconds = 1e-3;
+    const ln_tensors *tensors = &group.tensors[0];
+    bool judged = is_judged(entry, input, tensors->y);
+    uint64_t expected = judged ? SEEN_JUDGED : hash_output(tensors->y);
+    double end = clock_seconds(CLOCK_MONOTONIC) + seconds;
+    for (int call = 0; call < MOST_CALLS && clock_seconds(CLOCK_MONOTONIC) < end; call++) {
+        call_once(entry, tensors);
+        if (judged ? !is_judged(entry, input, tensors->y) : hash_output(tensors->y) != expected)
+            return "a call between two timed ones gives other bits";
+    }
+    return NULL;
+}
+
+/* A few bytes of every page: enough to see what is left out. */
+static void poison_sparsely(void)
+{
+    char *y = group.y.data;
+    for (size_t at = 0; at < group.y.size; at += PAGE) {
+        size_t left = group.y.size - at, room = left < PAGE ? left : PAGE;
+        size_t bytes = room < sizeof(float) ? room : sizeof(float);
+        memset(y + at + splitmix64(&group.choice) % (room - bytes + 1), POISON, bytes);
+    }
+}
+
+/* Poison leaves its lines in the caches, waiting to be written back. Where one call takes a whole
+ * repetition, as in DRAM, it would pay for that: a non-temporal copy took 9 % longer. So hot, one
+ * untimed call comes first, and y is poisoned again in so few places that it costs nothing; cold,
+ * everything is evicted. */
+static void settle(const timed_entry *entry, int input)
+{
+    if (group.in_place) {
+        call_once(entry, &group.tensors[0]);
+        fill_slots(input);
+        return;
+    }
+    memset(group.y.data, POISON, group.y.size);
+    if (!group.evictor) {
+        call_once(entry, &group.tensors[0]);
+        poison_sparsely();
+        return;
+    }
+    for (size_t at = 0; at < group.evictor_bytes; at += LINE)
+        hayai_do_not_optimize(((const volatile char *)group.evictor)[at]);
+}
+
+/* From round to round the other one, so that an answer kept from the last call is seen, and for all
+ * entries of a round the same: in DRAM, filling x costs more than a call. */
+static int input_of(const timed_entry *entry)
+{
+    return (int)((unsigned)group.first + entry->rounds) & 1;
+}
+
+static void fail_entry(timed_entry *entry, verdict_kind verdict, const char *what)
+{
+    entry->failed = true;
+    worker_send_failed(verdict, entry->index, "%s", what);
+}
+
+static void time_entry(hayai_state *state, void *context)
+{
+    timed_entry *entry = context;
+    if (entry->failed) {
+        hayai_state_skip_with_error(state, "left out");
+        return;
+    }
+    worker_fault_entry(entry->index);
+    worker_reply started = {.kind = REPLY_STARTED, .count = entry->index};
+    worker_send(&started);
+    int input = input_of(entry);
+    if (!fill_input(input)) {
+        fail_group("the protection of x could not be changed");
+        hayai_state_skip_with_error(state, "left out");
+        return;
+    }
+    process_state before;
+    long distance;
+    process_state_take(&before);
+    worker_threads_pin(entry->split.own_threads);
+    settle(entry, input);
+    size_t used = loop(state, entry, input);
+    const char *changed = process_state_compare(&before), *wrong;
+    if (changed)
+        fail_entry(entry, VERDICT_STATE_CHANGED, changed);
+    else if (guard_slack_changed(group.in_place ? &group.x : &group.y, &distance))
+        fail_entry(entry, VERDICT_OVERRUN, distance < 0 ? "wrote before y" : "wrote behind y");
+    else if ((wrong = check_output(entry, input, used < group.slots ? used : group.slots)) ||
+             (entry->kernel && !group.in_place && (wrong = check_calls(entry, input))))
+        fail_entry(entry, VERDICT_NONDETERMINISTIC, wrong);
+}
+
+/* Asks and prepares the kernel of a timed entry. */
+static bool prepare_entry(timed_entry *entry, const ln_plugin *plugin)
+{
+    process_state before;
+    const char *refusal = kernel_refuses(entry->kernel, &group.problem);
+    if (!refusal && group.in_place && (entry->kernel->traits & LN_TRAIT_NOT_IN_PLACE))
+        refusal = "y must not be x";
+    if (!refusal) {
+        process_state_take(&before);
+        refusal = split_prepare(&entry->split, plugin, entry->kernel, &group.problem);
+        const char *changed = process_state_compare(&before);
+        if (changed) {
+            worker_send_failed(VERDICT_STATE_CHANGED, entry->index, "by prepare: %s", changed);
+            return false;
+        }
+    }
+    if (refusal)
+        worker_send_failed(VERDICT_UNSUPPORTED, entry->index, "%s", refusal);
+    return !refusal;
+}
+
+static bool add_to_suite(timed_entry *entry, const work_order *order)
+{
+    hayai_benchmark *added;
+    bool found = order->iterations > 0 && order->iterations <= INT64_MAX;
+    bool fewer = order->repetitions > 0 && order->repetitions <= INT_MAX;
+    return hayai_suite_add(group.suite, entry->name, time_entry, entry, &added) == HAYAI_OK &&
+           (!group.in_place || hayai_benchmark_use_manual_time(added) == HAYAI_OK) &&
+           (!found || hayai_benchmark_iterations(added, (int64_t)order->iterations) == HAYAI_OK) &&
+           (!fewer || hayai_benchmark_repetitions(added, (int)order->repetitions) == HAYAI_OK);
+}
+
+void worker_time_entry(const worker_plugins *plugins, const work_order *order)
+{
+    if (group.count == WORKER_MAX_ENTRIES || !group.suite) {
+        fail_group("no timed group, or too many entries");
+        return;
+    }
+    timed_entry *entry = &group.entries[group.count];
+    *entry = (struct timed_entry){.index = group.count};
+    memcpy(entry->name, order->text, sizeof entry->name - 1);
+    entry->varied = (varied_rows){.entry = group.count,
+                                  .at = group.varied,
+                                  .most = group.block_bytes / group.row_bytes,
+                                  .bytes = group.row_bytes};
+    entry->seen[0] = calloc(group.slots, sizeof **entry->seen);
+    entry->seen[1] = calloc(group.slots, sizeof **entry->seen);
+    if (!entry->seen[0] || !entry->seen[1]) {
+        fail_group("out of memory in the worker");
+        return;
+    }
+    if (is_roof(entry->name)) {
+        entry->roof = strcmp(entry->name, ROOF_COPY) == 0 ? roof_copy() : roof_copy_nt();
+        entry->expected[0] = group.block[0];
+        entry->expected[1] = group.block[1];
+    } else {
+        entry->kernel = worker_kernel(plugins, order);
+        entry->expected[0] = read_block(order->at.expected);
+        entry->expected[1] = read_block(order->at.expected_other);
+        if (!entry->kernel || !entry->expected[0] || !entry->expected[1]) {
+            fail_group("no such kernel, or out of memory in the worker");
+            return;
+        }
+        if (!prepare_entry(entry, plugins->plugins[order->plugin]))
+            return;
+    }
+    code_place_draw(entry->kernel ? (void (*)(void))entry->kernel->run
+                                  : (void (*)(void))entry->roof,
+                    splitmix64(&group.choice));
+    if (!add_to_suite(entry, order)) {
+        fail_group(hayai_last_message());
+        return;
+    }
+    group.count++;
+    worker_send_done("", 0);
+}
+
+static int send_repetition(const hayai_repetition *done, void *context)
+{
+    (void)context;
+    timed_entry *entry = &group.entries[done->benchmark];
+    entry->rounds = done->repetition + 1;
+    if (done->error || entry->failed)
+        return 0;
+    worker_reply sent = {.kind = REPLY_REPETITION, .count = (uint32_t)done->benchmark};
+    sent.repetition = (timed_repetition){
+        .repetition = done->repetition,
+        .order = done->order,
+        .iterations = (uint64_t)done->iterations,
+        .real_ns = done->real_seconds * 1e9,
+        .cpu_ns = (group.in_place ? entry->cpu_seconds : done->cpu_seconds) * 1e9,
+    };
+    worker_send(&sent);
+    return 0;
+}
+
+void worker_time_run(const work_order *order)
+{
+    hayai_interleave interleave = {
+        .seed = order->seed,
+        .repetitions = order->repetitions,
+        .min_seconds = order->min_seconds,
+        .on_repetition = send_repetition,
+    };
+    hayai_status status = hayai_suite_run_interleaved(group.suite, &interleave);
+    if (status == HAYAI_OK)
+        worker_send_done("", 0);
+    else
+        fail_group(hayai_last_message());
+}

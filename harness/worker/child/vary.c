@@ -1,0 +1,42 @@
+/* Rows of timed outputs whose bits are not the judged ones, on their way to the parent: each once,
+ * by the arena, as many at a time as it has room for. */
+#include "base/hash.h"
+#include "worker/child/internal.h"
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Without the parent there is nobody to go on for. */
+void varied_rows_hand_over(varied_rows *rows)
+{
+    static work_order order;
+    worker_reply reply = {
+        .kind = REPLY_ROWS, .count = rows->entry, .value = (int64_t)rows->waiting};
+    ssize_t got;
+    if (rows->waiting == 0)
+        return;
+    worker_send(&reply);
+    do
+        got = recv(WORKER_SOCKET_FD, &order, sizeof order, 0);
+    while (got < 0 && errno == EINTR);
+    if (got != (ssize_t)sizeof order || order.magic != PROTOCOL_MAGIC || order.kind != ORDER_GO_ON)
+        _exit(1);
+    rows->waiting = 0;
+}
+
+bool varied_rows_add(varied_rows *rows, uint64_t number, const void *row)
+{
+    uint64_t hash = hash_bytes(hash_bytes(HASH_START, &number, sizeof number), row, rows->bytes);
+    off_t at = rows->at + (off_t)(rows->waiting * (sizeof number + rows->bytes));
+    bool added;
+    if (!hash_set_add(&rows->seen, hash, &added))
+        return false;
+    if (!added)
+        return true;
+    if (!arena_write(WORKER_ARENA_FD, at, &number, sizeof number) ||
+        !arena_write(WORKER_ARENA_FD, at + (off_t)sizeof number, row, rows->bytes))
+        return false;
+    if (++rows->waiting == rows->most)
+        varied_rows_hand_over(rows);
+    return true;
+}

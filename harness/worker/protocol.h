@@ -1,0 +1,116 @@
+/* What parent and worker say to each other: fixed-size orders and replies over a SOCK_SEQPACKET
+ * socket; tensors lie in an arena, a memory file that both read and write by pread and pwrite and
+ * neither maps, so that a stray kernel can't reach it.
+ *
+ * The parent believes nothing it is told: see reply_is_sane(). */
+#ifndef LNBENCH_PROTOCOL_H
+#define LNBENCH_PROTOCOL_H
+
+#include "domain/kernel.h"
+#include "layernorm_plugin.h"
+#include <sys/types.h>
+
+enum {
+    WORKER_SOCKET_FD = 3,
+    WORKER_ARENA_FD = 4,
+    PROTOCOL_PATH_LENGTH = 1024,
+};
+
+#define PROTOCOL_MAGIC 0x6c6e6231u
+
+typedef enum order_kind {
+    ORDER_LOAD = 1, /* open a plugin: replies LOADED, then one KERNEL each */
+    ORDER_OBJECTS,  /* what the process has loaded: replies DONE (value: how many), then one OBJECT
+                       each */
+    ORDER_SUPPORTS, /* replies DONE with the reason in text, "" for yes */
+    ORDER_JUDGE,    /* run in one placement: replies DONE or FAILED */
+    ORDER_CALL,  /* `count` calls and more, whose bits must be the same: replies DONE or FAILED */
+    ORDER_BOUND, /* bounds for rows of facts: replies DONE (value: 1 if the kernel has a bound) */
+    ORDER_TIME_BEGIN, /* buffers of one timed group: replies DONE */
+    ORDER_TIME_ENTRY, /* one more kernel (or roof) of the group: replies DONE or FAILED */
+    ORDER_TIME_RUN, /* replies STARTED and REPETITION each time, then DONE; a FAILED one is left out
+                     */
+    ORDER_GO_ON,    /* the answer to ROWS, while TIME_RUN goes on */
+    ORDER_QUIT,
+} order_kind;
+
+typedef enum buffer_placement {
+    PLACEMENT_BEHIND,   /* flush with the page behind */
+    PLACEMENT_BEFORE,   /* flush with the page before, rows strided, gaps watched, mean and rstd out
+                         */
+    PLACEMENT_TIMED,    /* as timed */
+    PLACEMENT_TURN,     /* likewise, but the first and the second half of the rows in turn in the
+                           same buffers, and the first twice more */
+    PLACEMENT_IN_PLACE, /* y is x */
+    PLACEMENT_COUNT,
+} buffer_placement;
+
+/* Offsets into the arena, in bytes; -1: absent. */
+typedef struct arena_map {
+    off_t x, x_other; /* x_other: the second judged input of a timed group */
+    off_t residual, gamma, beta;
+    off_t y, sum, mean, rstd;
+    off_t expected, expected_other; /* judged outputs of one timed entry */
+    off_t facts, bounds;            /* arrays of ln_row_facts, ln_bound */
+    off_t varied; /* timed group: room for block_rows rows, each behind its number: a uint64_t that
+                     counts through both judged blocks */
+} arena_map;
+
+typedef struct work_order {
+    uint32_t magic;
+    order_kind kind;
+    uint32_t plugin, kernel;         /* as loaded; kernel of a roof: see is_roof */
+    char text[PROTOCOL_PATH_LENGTH]; /* path to load; name of a timed entry */
+    ln_problem problem; /* rows are dense here; other strides are the worker's business */
+    buffer_placement placement;
+    arena_map at;
+    size_t block_rows; /* timed group: rows of the judged block */
+    size_t count;      /* bounds wanted */
+    cache_state cache;
+    size_t rotated_bytes; /* cold: x and y fill at least this; in place: copies of x fill no more */
+    bool huge_pages;
+    int cpu;                   /* pin to this CPU, further threads to others; -1: leave */
+    unsigned threads;          /* of one call; 0 is 1 */
+    unsigned again;            /* to judge: so many calls more must give the same bits */
+    size_t x_offset, y_offset; /* where x and y begin in their first page (to judge: further on than
+                                  in timing) */
+    bool own_file; /* load: every function must lie in the file itself, not in what it loads */
+    uint64_t seed;
+    unsigned repetitions; /* of each entry; to an entry: its own, fewer; 0: as the group's */
+    double min_seconds;
+    uint64_t iterations; /* to a timed entry: calls of a repetition; 0: to be found */
+} work_order;
+
+typedef enum reply_kind {
+    REPLY_LOADED = 1,
+    REPLY_KERNEL, /* text: the version of what it comes from, or "" */
+    REPLY_DONE,
+    REPLY_FAILED,
+    REPLY_STARTED,
+    REPLY_REPETITION,
+    REPLY_ROWS,   /* timed rows with other bits than the judged ones lie in the arena (count: the
+                     entry;   value: how many); waits for GO_ON */
+    REPLY_OBJECT, /* value: its identity; text: its path */
+    REPLY_KIND_END,
+} reply_kind;
+
+typedef struct worker_reply {
+    uint32_t magic;
+    reply_kind kind;
+    verdict_kind verdict; /* FAILED: which */
+    uint32_t count; /* LOADED: kernels; KERNEL: its index; STARTED, FAILED in a group: the entry */
+    int64_t value;
+    char text[REPLY_TEXT_LENGTH];
+    kernel_facts kernel;
+    timed_repetition repetition;
+} worker_reply;
+
+/* Whether a reply can be what a worker would send: magic, kind, enums in range, strings terminated.
+ */
+bool reply_is_sane(const worker_reply *reply);
+
+/* Whole reads and writes at an offset. False on any shortfall; errno tells. */
+bool arena_read(int fd, off_t at, void *data, size_t size);
+bool arena_write(int fd, off_t at, const void *data, size_t size);
+
+#endif

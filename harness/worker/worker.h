@@ -1,0 +1,64 @@
+/* The parent's hold on a worker process: start, orders with a deadline, and what its death means.
+ *
+ *     worker *worker;
+ *     if (!worker_start(&settings, &worker, &err)) ...
+ *     order order = worker_order(ORDER_JUDGE, kernel);
+ *     reply reply;
+ *     if (!worker_ask(worker, &order, 10.0, &reply)) ...   // reply then is FAILED: crashed,
+ * timeout, overrun, ...
+ *
+ * After a failure that ended the process the worker is started anew by the next worker_ask, with
+ * the same plugins.
+ */
+#ifndef LNBENCH_WORKER_H
+#define LNBENCH_WORKER_H
+
+#include "worker/protocol.h"
+
+typedef struct worker_process worker_process;
+
+/* Starts a worker, loads liblayernorm, the peers (peers.h) and the plugins, and lists their
+ * kernels. A peer that can't be loaded is left out; one that is among the plugins is loaded once.
+ * Errors: a plugin that can't be loaded (7), that crashes at load (6), the worker or the library
+ * missing (7). Names that two plugins share are an error (2). */
+bool worker_start(const char *const *plugins, size_t plugin_count, worker_process **worker,
+                  kernel_list *kernels, error *err);
+/* The same for builds side by side, and without liblayernorm: the kernels of files[i] go to
+ * lists[i], and names may stand in several. Every function of a build must lie in its own file
+ * (error 4). */
+bool worker_start_builds(const char *const *files, size_t count, worker_process **worker,
+                         kernel_list *lists, error *err);
+/* One more process with the same plugins, in the same order; it starts when it is first asked. */
+bool worker_start_another(const worker_process *worker, struct worker_process **another,
+                          error *err);
+void worker_stop(worker_process *worker);
+
+/* A fresh process with the same plugins, for timing groups. False when it can't be started. */
+bool worker_renew(worker_process *worker, error *err);
+
+/* Room for `bytes` in the arena; contents stay. */
+bool worker_arena_reserve(worker_process *worker, size_t bytes, error *err);
+int worker_arena(const worker_process *worker);
+
+/* A file that the worker's process has mapped as code. */
+typedef struct worker_object {
+    uint64_t identity; /* of device and inode */
+    char path[REPLY_TEXT_LENGTH];
+} worker_object;
+
+/* All of them; the caller frees the array. */
+bool worker_objects(worker_process *worker, worker_object **objects, size_t *count, error *err);
+
+work_order worker_order(order_kind kind, const kernel_entry *kernel);
+
+/* Sends and waits for the answer. True: reply->kind is DONE. False: reply is FAILED with a verdict
+ * and text, also for a crash, an exit, a hang past the deadline or nonsense; the process is then
+ * gone. */
+bool worker_ask(worker_process *worker, const work_order *order, double deadline_seconds,
+                worker_reply *reply);
+
+/* For the stream of ORDER_TIME_RUN: one more reply; false and a FAILED reply as above. */
+bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *reply);
+bool worker_send_order(worker_process *worker, const work_order *order, worker_reply *reply);
+
+#endif

@@ -1,0 +1,194 @@
+/* From a problem to a kernel, by the table that `lnbench choose --emit c` makes from measured
+ * results. The table has rows for each ISA; what this CPU can use of it is picked out once. */
+#include "dispatch.h"
+#include "dispatch_table.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TYPES = LN_F16 + 1, CLASSES = LN_ACCURACY_REPRODUCIBLE + 1, CACHES = 3 };
+enum { L1, L2, L3, DRAM, REGIMES };
+
+#define COUNT_ROW(...) +1
+enum { ROWS = 0 LAYERNORM_DISPATCH(COUNT_ROW) };
+
+typedef struct row {
+    ln_accuracy accuracy;
+    ln_type storage, param;
+    int isa, regime;
+    size_t hidden_to;
+    const char *kernel;
+} row;
+
+#define TYPE_f32 LN_F32
+#define TYPE_f64 LN_F64
+#define TYPE_bf16 LN_BF16
+#define TYPE_f16 LN_F16
+#define CLASS_fast LN_ACCURACY_FAST
+#define CLASS_accurate LN_ACCURACY_ACCURATE
+#define CLASS_reproducible LN_ACCURACY_REPRODUCIBLE
+#define READ_ROW(accuracy, storage, param, isa, regime, hidden_to, kernel)                         \
+    {CLASS_##accuracy, TYPE_##storage, TYPE_##param, ISA_##isa, regime, hidden_to, kernel},
+
+static const row table[] = {LAYERNORM_DISPATCH(READ_ROW)};
+
+/* The rows that this CPU uses, in the table's order, and where those of each cell lie. */
+static struct {
+    const row *row;
+    const ln_kernel *kernel;
+} used[ROWS];
+
+typedef struct cell {
+    int isa;
+    size_t first, count;
+} cell;
+
+static cell cells[CLASSES][TYPES][TYPES][REGIMES];
+static size_t cache_bytes[CACHES];
+
+static const ln_kernel *find_kernel(const row *line)
+{
+    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_problem any = {.rows = 1, .hidden = 1, .storage = line->storage, .param = line->param};
+    for (size_t i = 0; i < plugin->count; i++)
+        if (strcmp(plugin->kernels[i].name, line->kernel) == 0)
+            return plugin->kernels[i].supports(&any) ? NULL : &plugin->kernels[i];
+    return NULL;
+}
+
+/* What the machine does not tell is taken from the one that was measured. */
+static void read_caches(void)
+{
+    static const size_t measured[CACHES] = {LAYERNORM_DISPATCH_CACHES};
+    long told[CACHES] = {0};
+#if defined(_SC_LEVEL1_DCACHE_SIZE)
+    told[L1] = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+    told[L2] = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    told[L3] = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
+    for (int i = 0; i < CACHES; i++)
+        cache_bytes[i] = told[i] > 0 ? (size_t)told[i] : measured[i];
+}
+
+/* Of each cell the rows of the first ISA that there is: the table has the best one first. */
+static void read_table(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        const row *line = &table[i];
+        cell *at = &cells[line->accuracy][line->storage][line->param][line->regime];
+        bool other = at->count > 0 && at->isa != line->isa;
+        const ln_kernel *kernel = find_kernel(line);
+        if (other || !ln_isa_is_usable(line->isa) || !kernel)
+            continue;
+        if (at->count++ == 0) {
+            at->isa = line->isa;
+            at->first = count;
+        }
+        used[count].row = line;
+        used[count++].kernel = kernel;
+    }
+    read_caches();
+}
+
+static int regime_of(const ln_problem *problem)
+{
+    double bytes = ln_bytes_moved(problem);
+    int regime = L1;
+    while (regime < DRAM && bytes > (double)cache_bytes[regime])
+        regime++;
+    return regime;
+}
+
+static const ln_kernel *look_up(const ln_problem *problem, ln_type storage, ln_type param)
+{
+    const cell *found = &cells[problem->accuracy][storage][param][regime_of(problem)];
+    if (found->count == 0)
+        return NULL;
+    size_t at = found->first, last = found->first + found->count - 1;
+    while (at < last && problem->hidden > used[at].row->hidden_to)
+        at++;
+    return used[at].kernel;
+}
+
+static bool is_better(const ln_kernel *kernel, const ln_kernel *than)
+{
+    return !than || ln_parts_of(kernel)->isa > ln_parts_of(than)->isa;
+}
+
+static bool has_its_statistics(const ln_kernel *kernel, const ln_kernel *model)
+{
+    return ln_parts_of(kernel)->statistics == ln_parts_of(model)->statistics;
+}
+
+static bool is_like(const ln_kernel *kernel, const ln_kernel *model)
+{
+    const kernel_parts *its = ln_parts_of(kernel), *wanted = ln_parts_of(model);
+    return has_its_statistics(kernel, model) && its->apply == wanted->apply &&
+           its->schedule == wanted->schedule;
+}
+
+static bool is_corrected(const ln_kernel *kernel, const ln_kernel *model)
+{
+    (void)model;
+    return ln_parts_of(kernel)->statistics == STATISTICS_corrected;
+}
+
+static bool is_shifted(const ln_kernel *kernel, const ln_kernel *model)
+{
+    (void)model;
+    return ln_parts_of(kernel)->statistics == STATISTICS_shifted;
+}
+
+typedef bool relation(const ln_kernel *kernel, const ln_kernel *model);
+
+/* The kernel for these types that is so related to the model, on the best ISA. */
+static const ln_kernel *find_relative(const ln_problem *problem, const ln_kernel *model,
+                                      relation *is_related)
+{
+    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_kernel *found = NULL;
+    for (size_t i = 0; i < plugin->count; i++) {
+        const ln_kernel *kernel = &plugin->kernels[i];
+        if (is_related(kernel, model) && is_better(kernel, found) && !kernel->supports(problem))
+            found = kernel;
+    }
+    return found;
+}
+
+/* Types and ISAs that were not measured go by what was found for f32: the kernel made like it, or
+ * else one of the same statistics under another schedule, or shifted, which all types have. Where
+ * nothing is made like the accurate kernel for f32, a corrected one is as good, and for 16 bits,
+ * which lose more by being stored, the fast one's relative. */
+static const ln_kernel *look_up_relative(const ln_problem *problem)
+{
+    const ln_kernel *model = look_up(problem, LN_F32, LN_F32);
+    const ln_kernel *found = model ? find_relative(problem, model, is_like) : NULL;
+    if (found || !model)
+        return found;
+    if (problem->accuracy != LN_ACCURACY_ACCURATE)
+        found = find_relative(problem, model, has_its_statistics);
+    if (found || problem->accuracy == LN_ACCURACY_REPRODUCIBLE)
+        return found;
+    if (problem->accuracy == LN_ACCURACY_FAST)
+        return find_relative(problem, model, is_shifted);
+    found = find_relative(problem, model, is_corrected);
+    ln_problem fast = *problem;
+    fast.accuracy = LN_ACCURACY_FAST;
+    return found ? found : look_up_relative(&fast);
+}
+
+const ln_kernel *ln_dispatch(const ln_problem *problem)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (problem->hidden == 0 || (unsigned)problem->accuracy >= CLASSES ||
+        (unsigned)problem->storage >= TYPES || (unsigned)problem->param >= TYPES)
+        return NULL;
+    pthread_once(&once, read_table);
+    const ln_kernel *kernel = look_up(problem, problem->storage, problem->param);
+    bool measured = kernel && ln_parts_of(kernel)->isa != ISA_scalar;
+    const ln_kernel *relative = measured ? NULL : look_up_relative(problem);
+    return relative && (!kernel || is_better(relative, kernel)) ? relative : kernel;
+}

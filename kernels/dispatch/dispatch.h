@@ -1,0 +1,39 @@
+/* Which kernel ln_layernorm() takes. */
+#ifndef LN_DISPATCH_H
+#define LN_DISPATCH_H
+
+#include "kernel_table.h"
+#include "layernorm_plugin.h"
+#include <stdbool.h>
+
+#define LN_NAME_ISA(name, ...) ISA_##name,
+enum { LN_ISA_TABLE(LN_NAME_ISA) ISA_COUNT }; /* worst first */
+#define LN_NAME_STATISTICS(name, ...) STATISTICS_##name,
+enum { LN_STATISTICS_TABLE(LN_NAME_STATISTICS) STATISTICS_COUNT };
+#define LN_NAME_APPLY(name, ...) APPLY_##name,
+enum { LN_APPLY_TABLE(LN_NAME_APPLY) APPLY_COUNT };
+#define LN_NAME_SCHEDULE(name, ...) SCHEDULE_##name,
+enum { LN_SCHEDULE_TABLE(LN_NAME_SCHEDULE) SCHEDULE_COUNT };
+
+/* The parts that a kernel is made of, by number. */
+typedef struct kernel_parts {
+    int statistics, apply, schedule, isa;
+} kernel_parts;
+
+/* Of one of ln_plugin_v1()'s kernels. */
+const kernel_parts *ln_parts_of(const ln_kernel *kernel);
+
+/* Whether this CPU has an ISA and LN_DISABLE_ISA leaves it. */
+bool ln_isa_is_usable(int isa);
+
+/* Bytes of x read and y written. */
+static inline double ln_bytes_moved(const ln_problem *problem)
+{
+    static const double sizes[] = {4, 8, 2, 2};
+    return 2 * (double)problem->rows * (double)problem->hidden * sizes[problem->storage];
+}
+
+/* The kernel for a problem of known types and accuracy class, NULL where there is none. */
+const ln_kernel *ln_dispatch(const ln_problem *problem);
+
+#endif

@@ -1,0 +1,264 @@
+/* A job is handed to each thread by opening its gate, and the last thread to finish opens the
+ * caller's. A gate is a counter to spin on, and a condition to sleep on where that takes too long.
+ */
+#if defined(__linux__)
+#define _GNU_SOURCE /* sched_getaffinity */
+#endif
+#include "pool.h"
+
+#include <fenv.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+/* 20 to 50 microseconds of spinning, by the length of the CPU's pause: several times what a wake-up
+ * costs, and little beside a row of work. */
+enum { SPINS = 1000, LINE = 64 };
+
+typedef struct gate {
+    _Alignas(LINE) atomic_uint opened; /* how often */
+    atomic_bool asleep;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+} gate;
+
+typedef struct job {
+    ln_pool_task *task; /* NULL: the thread ends */
+    void *context;
+    unsigned parts, threads;
+    fenv_t environment;
+} job;
+
+static struct {
+    pthread_mutex_t use; /* held by whoever runs a job or changes the threads */
+    atomic_uint wanted;  /* 0: not set */
+    unsigned threads;    /* that there are, with the caller: seats[1] to seats[threads - 1] */
+    atomic_int spins;    /* 0 where threads share CPUs: spinning would keep the other from work */
+    bool watches_forks;
+    job job;
+    atomic_uint left; /* threads still at the job, without the caller */
+    gate done;
+    gate seats[LN_THREADS_MAX];
+    pthread_t ids[LN_THREADS_MAX];
+} pool = {.use = PTHREAD_MUTEX_INITIALIZER,
+          .threads = 1,
+          .done = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER}};
+
+static void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Either the sleeper sees the new count, or whoever opens sees the sleeper: both orders are
+ * sequentially consistent. */
+static void gate_open(gate *barrier)
+{
+    atomic_fetch_add(&barrier->opened, 1);
+    if (!atomic_load(&barrier->asleep))
+        return;
+    pthread_mutex_lock(&barrier->lock);
+    pthread_cond_signal(&barrier->wake);
+    pthread_mutex_unlock(&barrier->lock);
+}
+
+/* Waits until the gate was opened since it stood at `seen`. */
+static void gate_pass(gate *barrier, unsigned seen)
+{
+    for (int i = atomic_load_explicit(&pool.spins, memory_order_relaxed); i > 0; i--) {
+        if (atomic_load_explicit(&barrier->opened, memory_order_acquire) != seen)
+            return;
+        relax();
+    }
+    pthread_mutex_lock(&barrier->lock);
+    atomic_store(&barrier->asleep, true);
+    while (atomic_load(&barrier->opened) == seen)
+        pthread_cond_wait(&barrier->wake, &barrier->lock);
+    atomic_store(&barrier->asleep, false);
+    pthread_mutex_unlock(&barrier->lock);
+}
+
+static void do_parts(const job *work, unsigned thread)
+{
+    for (unsigned part = thread; part < work->parts; part += work->threads)
+        work->task(work->context, part);
+}
+
+static void *serve(void *argument)
+{
+    gate *seat = argument;
+    unsigned thread = (unsigned)(seat - pool.seats);
+    for (unsigned jobs = 0;; jobs++) {
+        gate_pass(seat, jobs);
+        if (!pool.job.task)
+            return NULL;
+        fesetenv(&pool.job.environment);
+        do_parts(&pool.job, thread);
+        if (atomic_fetch_sub(&pool.left, 1) == 1)
+            gate_open(&pool.done);
+    }
+}
+
+static unsigned usable_cpus(void)
+{
+#if defined(__linux__)
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return (unsigned)CPU_COUNT(&set);
+#endif
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online < 1 ? 1 : (unsigned)online;
+}
+
+/* The child of a fork has none of the threads, and locks as they stood: it begins anew, with the
+ * size that was set. */
+static void forget_threads(void)
+{
+    static const pthread_mutex_t fresh_lock = PTHREAD_MUTEX_INITIALIZER;
+    static const pthread_cond_t fresh_condition = PTHREAD_COND_INITIALIZER;
+    pool.use = fresh_lock;
+    pool.done.lock = fresh_lock;
+    pool.done.wake = fresh_condition;
+    atomic_store(&pool.done.asleep, false);
+    pool.threads = 1;
+}
+
+/* Faults stay with the thread that makes them; other signals are for the program's own threads. */
+static int create_quietly(unsigned thread)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&blocked, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    int failed = pthread_create(&pool.ids[thread], NULL, serve, &pool.seats[thread]);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed;
+}
+
+static bool add_thread(void)
+{
+    gate *seat = &pool.seats[pool.threads];
+    atomic_store(&seat->opened, 0);
+    atomic_store(&seat->asleep, false);
+    if (pthread_mutex_init(&seat->lock, NULL) != 0)
+        return false;
+    if (pthread_cond_init(&seat->wake, NULL) == 0) {
+        if (create_quietly(pool.threads) == 0) {
+            pool.threads++;
+            return true;
+        }
+        pthread_cond_destroy(&seat->wake);
+    }
+    pthread_mutex_destroy(&seat->lock);
+    return false;
+}
+
+static void end_thread(void)
+{
+    gate *seat = &pool.seats[--pool.threads];
+    pool.job.task = NULL;
+    gate_open(seat);
+    pthread_join(pool.ids[pool.threads], NULL);
+    pthread_cond_destroy(&seat->wake);
+    pthread_mutex_destroy(&seat->lock);
+}
+
+/* Whether there are as many threads as asked for; if not, there are as many as before. */
+static bool set_threads(unsigned threads)
+{
+    unsigned before = pool.threads;
+    if (!pool.watches_forks && threads > 1) {
+        if (pthread_atfork(NULL, NULL, forget_threads) != 0)
+            return false;
+        pool.watches_forks = true;
+    }
+    while (pool.threads > threads)
+        end_thread();
+    bool fine = true;
+    while (fine && pool.threads < threads)
+        fine = add_thread();
+    while (!fine && pool.threads > before)
+        end_thread();
+    atomic_store(&pool.spins, pool.threads <= usable_cpus() ? SPINS : 0);
+    return fine;
+}
+
+static unsigned threads_wanted(unsigned set)
+{
+    unsigned cpus = usable_cpus();
+    return set ? set : cpus < LN_THREADS_MAX ? cpus : LN_THREADS_MAX;
+}
+
+/* Found out once: it is asked for at every call. */
+unsigned ln_pool_threads(void)
+{
+    unsigned wanted = atomic_load_explicit(&pool.wanted, memory_order_relaxed);
+    if (wanted)
+        return wanted;
+    unsigned found = threads_wanted(0);
+    return atomic_compare_exchange_strong(&pool.wanted, &wanted, found) ? found : wanted;
+}
+
+ln_status ln_pool_resize(unsigned threads)
+{
+    if (threads > LN_THREADS_MAX)
+        return LN_ERROR_ARGUMENT;
+    pthread_mutex_lock(&pool.use);
+    unsigned wanted = threads_wanted(threads);
+    bool fine = set_threads(wanted);
+    if (fine)
+        atomic_store(&pool.wanted, wanted);
+    pthread_mutex_unlock(&pool.use);
+    return fine ? LN_OK : LN_ERROR_THREADS;
+}
+
+/* Threads on demand. What the system refuses is not asked for again at every call. */
+static void get_threads(void)
+{
+    unsigned wanted = ln_pool_threads();
+    while (pool.threads < wanted && !set_threads(wanted))
+        wanted = wanted / 2 > pool.threads ? wanted / 2 : pool.threads;
+    if (wanted < ln_pool_threads())
+        atomic_store(&pool.wanted, wanted);
+}
+
+void ln_pool_run(unsigned parts, ln_pool_task *task, void *context)
+{
+    if (parts <= 1 || pthread_mutex_trylock(&pool.use) != 0) {
+        for (unsigned part = 0; part < parts; part++)
+            task(context, part);
+        return;
+    }
+    get_threads();
+    job *work = &pool.job;
+    *work = (struct job){.task = task, .context = context, .parts = parts};
+    work->threads = parts < pool.threads ? parts : pool.threads;
+    fegetenv(&work->environment);
+    unsigned seen = atomic_load(&pool.done.opened);
+    atomic_store(&pool.left, work->threads - 1);
+    for (unsigned thread = 1; thread < work->threads; thread++)
+        gate_open(&pool.seats[thread]);
+    do_parts(work, 0);
+    if (work->threads > 1)
+        gate_pass(&pool.done, seen);
+    pthread_mutex_unlock(&pool.use);
+}
+
+/* Unloaded, or at the end of the program: no thread may stay behind in code that goes away. Where a
+ * job still runs, as when one of its threads calls exit(), the threads are left to the system. What
+ * is called later than this runs in its caller alone. */
+__attribute__((destructor)) static void end_threads(void)
+{
+    if (pthread_mutex_trylock(&pool.use) != 0)
+        return;
+    while (pool.threads > 1)
+        end_thread();
+}

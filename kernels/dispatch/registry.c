@@ -1,0 +1,351 @@
+/* The library's front: which kernels there are, what this CPU can run, checks, dispatch. */
+#include "alias.h"
+#include "dispatch.h"
+#include "kernel_table.h"
+#include "part.h"
+#include "pool.h"
+
+#include <math.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* kernel_table.h is written by CMake from isa.def and kernels.def. LN_ISA_TABLE(row) holds
+ * row(name, label, cpu, vector bytes) for each ISA, worst first. LN_KERNEL_TABLE(present, absent)
+ * holds, for each kernel in the order of kernels.def, one of the two with (name, role, statistics,
+ * apply, schedule, storage, param, accumulator, isa, unroll, fma, nontemporal, same bits, family,
+ * summation, vector bytes, lanes, chunk, tile, mean parts, pivot); absent are those whose ISA the
+ * compiler's target does not have: they are listed, and unsupported. */
+
+#define NAME_REASON(name, label, ...) "no " label " on this CPU",
+static const char *const no_isa[] = {LN_ISA_TABLE(NAME_REASON)};
+
+/* Whether LN_DISABLE_ISA, a list such as "avx512,avx2", names this ISA, or one that it extends:
+ * such an ISA's name begins with the other's. */
+static bool is_disabled(const char *name)
+{
+    const char *list = getenv("LN_DISABLE_ISA");
+    size_t length = strlen(name);
+    while (list && *list) {
+        size_t part = strcspn(list, ",");
+        if (part > 0 && part <= length && memcmp(list, name, part) == 0)
+            return true;
+        list += part;
+        list += *list == ',';
+    }
+    return false;
+}
+
+#if defined(__x86_64__)
+/* Which clang 14's __builtin_cpu_supports() has no name for. */
+static bool cpu_has_f16c(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
+
+/* One bit for each ISA that this CPU has and LN_DISABLE_ISA leaves. Found out once; threads that
+ * race find the same. */
+static unsigned usable_isas(void)
+{
+    static atomic_uint found;
+    const unsigned known = 1u << ISA_COUNT;
+    unsigned usable = atomic_load_explicit(&found, memory_order_relaxed);
+    if (usable & known)
+        return usable;
+    usable = known;
+#define DETECT_ISA(name, label, cpu, bytes)                                                        \
+    if ((cpu) && !is_disabled(#name))                                                              \
+        usable |= 1u << ISA_##name;
+    LN_ISA_TABLE(DETECT_ISA)
+    atomic_store_explicit(&found, usable, memory_order_relaxed);
+    return usable;
+}
+
+/* The reason why a kernel cannot serve a problem, or NULL. */
+static const char *why_not(const ln_problem *problem, int isa, ln_type storage, ln_type param)
+{
+    if (!(usable_isas() & 1u << isa))
+        return no_isa[isa];
+    if (problem->storage != storage || problem->param != param)
+        return "other element types";
+    if (problem->hidden == 0)
+        return "hidden is 0";
+    return NULL;
+}
+
+#define TYPE_f32 LN_F32
+#define TYPE_f64 LN_F64
+#define TYPE_bf16 LN_BF16
+#define TYPE_f16 LN_F16
+
+#define DECLARE_PRESENT(name, role, statistics, apply, schedule, storage, param, accumulator, isa, \
+                        ...)                                                                       \
+    void ln_run_##name(const void *state, const ln_tensors *tensors);                              \
+    ln_bound ln_bound_##name(const ln_problem *problem, const ln_row_facts *facts);                \
+    static const char *supports_##name(const ln_problem *problem)                                  \
+    {                                                                                              \
+        return why_not(problem, ISA_##isa, TYPE_##storage, TYPE_##param);                          \
+    }
+
+#define DECLARE_ABSENT(name, role, statistics, apply, schedule, storage, param, accumulator, isa,  \
+                       ...)                                                                        \
+    ln_bound ln_bound_##name(const ln_problem *problem, const ln_row_facts *facts);                \
+    static const char *supports_##name(const ln_problem *problem)                                  \
+    {                                                                                              \
+        (void)problem;                                                                             \
+        return no_isa[ISA_##isa];                                                                  \
+    }                                                                                              \
+    static void ln_run_##name(const void *state, const ln_tensors *tensors)                        \
+    {                                                                                              \
+        (void)state, (void)tensors;                                                                \
+    }
+
+LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
+
+#define DESCRIBE(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA,        \
+                 UNROLL, FMA, NONTEMPORAL, SAME_BITS, ...)                                         \
+    {.struct_size = sizeof(ln_kernel),                                                             \
+     .name = #NAME,                                                                                \
+     .statistics = #STATISTICS,                                                                    \
+     .apply = #APPLY,                                                                              \
+     .schedule = #SCHEDULE,                                                                        \
+     .isa = #ISA,                                                                                  \
+     .storage = TYPE_##STORAGE,                                                                    \
+     .param = TYPE_##PARAM,                                                                        \
+     .accumulator = TYPE_##ACCUMULATOR,                                                            \
+     .unroll = UNROLL,                                                                             \
+     .traits = ((FMA) ? LN_TRAIT_FMA : 0u) | ((NONTEMPORAL) ? LN_TRAIT_NONTEMPORAL : 0u) |         \
+               LN_TRAIT_ROW_REPRODUCIBLE | ((SAME_BITS) ? LN_TRAIT_ISA_REPRODUCIBLE : 0u),         \
+     .supports = supports_##NAME,                                                                  \
+     .run = ln_run_##NAME,                                                                         \
+     .bound = ln_bound_##NAME},
+
+static const ln_kernel kernels[] = {LN_KERNEL_TABLE(DESCRIBE, DESCRIBE)};
+enum { KERNEL_COUNT = sizeof(kernels) / sizeof(kernels[0]) };
+
+#define STATE_FACTS(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA,     \
+                    UNROLL, FMA, NONTEMPORAL, SAME_BITS, FAMILY, SUMMATION, VECTOR_BYTES, LANES,   \
+                    CHUNK, TILE, MEAN_PARTS, PIVOT)                                                \
+    {.role = #ROLE,                                                                                \
+     .family = #FAMILY,                                                                            \
+     .summation = #SUMMATION,                                                                      \
+     .vector_bytes = VECTOR_BYTES,                                                                 \
+     .lanes = LANES,                                                                               \
+     .chunk = CHUNK,                                                                               \
+     .tile = TILE,                                                                                 \
+     .mean_parts = MEAN_PARTS,                                                                     \
+     .has_pivot = PIVOT},
+
+static const ln_kernel_facts facts[] = {LN_KERNEL_TABLE(STATE_FACTS, STATE_FACTS)};
+
+#define NAME_PARTS(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA, ...) \
+    {STATISTICS_##STATISTICS, APPLY_##APPLY, SCHEDULE_##SCHEDULE, ISA_##ISA},
+
+static const kernel_parts parts_of_kernels[] = {LN_KERNEL_TABLE(NAME_PARTS, NAME_PARTS)};
+
+const kernel_parts *ln_parts_of(const ln_kernel *kernel)
+{
+    return &parts_of_kernels[kernel - kernels];
+}
+
+bool ln_isa_is_usable(int isa)
+{
+    return usable_isas() & 1u << isa;
+}
+
+const ln_plugin *ln_plugin_v1(void)
+{
+    static const ln_plugin plugin = {
+        .abi_version = LN_PLUGIN_ABI,
+        .struct_size = sizeof(ln_plugin),
+        .name = "layernorm",
+        .count = KERNEL_COUNT,
+        .kernels = kernels,
+        .facts_size = sizeof(facts[0]),
+        .facts = facts,
+    };
+    return &plugin;
+}
+
+static bool is_convention(const ln_convention *convention)
+{
+    if (convention->ddof != 0 && convention->ddof != 1)
+        return false;
+    if ((int)convention->affine < LN_AFFINE_NONE || (int)convention->affine > LN_AFFINE_GAMMA1)
+        return false;
+    if (!(convention->eps >= 0) || !isfinite(convention->eps))
+        return false;
+    switch (convention->eps_place) {
+    case LN_EPS_NONE:
+        return convention->eps == 0;
+    case LN_EPS_VAR:
+    case LN_EPS_STD:
+    case LN_EPS_QUOTIENT:
+        return true;
+    }
+    return false;
+}
+
+/* Whether rows of this stride (0: hidden) do not overlap and fit in the address space. */
+static bool is_stride(const ln_problem *problem, size_t stride)
+{
+    stride = stride ? stride : problem->hidden;
+    size_t most = PTRDIFF_MAX / sizeof(double);
+    return stride >= problem->hidden && stride <= most &&
+           (problem->rows == 0 || problem->rows <= most / stride);
+}
+
+static bool is_type(ln_type type)
+{
+    return (int)type >= LN_F32 && (int)type <= LN_F16;
+}
+
+static ln_status check(const ln_problem *problem, const ln_tensors *tensors)
+{
+    if (!problem || problem->hidden == 0 || !is_convention(&problem->convention) ||
+        (unsigned)problem->accuracy > LN_ACCURACY_REPRODUCIBLE || !is_type(problem->storage) ||
+        !is_type(problem->param) || !is_stride(problem, problem->x_stride) ||
+        !is_stride(problem, problem->y_stride) || !is_stride(problem, problem->residual_stride) ||
+        !is_stride(problem, problem->sum_stride))
+        return LN_ERROR_ARGUMENT;
+    if (problem->rows == 0)
+        return LN_OK;
+    ln_affine affine = problem->convention.affine;
+    if (!tensors || !tensors->x || !tensors->y || (ln_has_gamma(affine) && !tensors->gamma) ||
+        (ln_has_beta(affine) && !tensors->beta) || (tensors->sum && !tensors->residual))
+        return LN_ERROR_ARGUMENT;
+    return LN_OK;
+}
+
+static ln_status run(const ln_kernel *kernel, const ln_problem *problem, const ln_tensors *tensors)
+{
+    if (!kernel || kernel->supports(problem))
+        return LN_ERROR_UNSUPPORTED;
+    if (problem->rows > 0)
+        kernel->run(problem, tensors);
+    return LN_OK;
+}
+
+/* A call that is split among threads. */
+typedef struct split_call {
+    const ln_kernel *kernel;
+    const ln_problem *problem;
+    const ln_tensors *tensors;
+    unsigned parts;
+} split_call;
+
+static void run_part(void *context, unsigned part)
+{
+    const split_call *split = context;
+    const ln_part cut =
+        ln_part_of(split->problem, split->tensors, split->kernel->accumulator, split->parts, part);
+    split->kernel->run(&cut.problem, &cut.tensors);
+}
+
+/* Handing a part over takes a microsecond or two, in which a thread normalises some 32 KiB. */
+enum { PART_BYTES = 64 * 1024 };
+
+static unsigned parts_of(const ln_problem *problem)
+{
+    size_t worth = (size_t)(ln_bytes_moved(problem) / PART_BYTES), threads = ln_pool_threads();
+    size_t parts = worth < threads ? worth : threads;
+    parts = parts < problem->rows ? parts : problem->rows;
+    return parts > 1 ? (unsigned)parts : 1;
+}
+
+static ln_status run_parallel(const ln_kernel *kernel, const ln_problem *problem,
+                              const ln_tensors *tensors)
+{
+    split_call split = {kernel, problem, tensors, 0};
+    if (!kernel || kernel->supports(problem))
+        return LN_ERROR_UNSUPPORTED;
+    split.parts = parts_of(problem);
+    if (split.parts == 1)
+        return run(kernel, problem, tensors);
+    ln_pool_run(split.parts, run_part, &split);
+    return LN_OK;
+}
+
+ln_status ln_layernorm(const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_status status = check(problem, tensors);
+    return status == LN_OK ? run(ln_dispatch(problem), problem, tensors) : status;
+}
+
+ln_status ln_layernorm_parallel(const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_status status = check(problem, tensors);
+    return status == LN_OK ? run_parallel(ln_dispatch(problem), problem, tensors) : status;
+}
+
+const char *ln_layernorm_kernel(const ln_problem *problem)
+{
+    const ln_kernel *kernel = problem ? ln_dispatch(problem) : NULL;
+    return kernel ? kernel->name : NULL;
+}
+
+ln_type ln_layernorm_accumulator(const ln_problem *problem)
+{
+    const ln_kernel *kernel = problem ? ln_dispatch(problem) : NULL;
+    return kernel ? kernel->accumulator : LN_F64;
+}
+
+static const ln_kernel *find_kernel(const char *old_or_new)
+{
+    const char *name = ln_kernel_alias(old_or_new);
+    for (size_t i = 0; i < KERNEL_COUNT; i++)
+        if (strcmp(kernels[i].name, name) == 0)
+            return &kernels[i];
+    return NULL;
+}
+
+ln_status ln_layernorm_with(const char *kernel, const ln_problem *problem,
+                            const ln_tensors *tensors)
+{
+    ln_status status = kernel ? check(problem, tensors) : LN_ERROR_ARGUMENT;
+    return status == LN_OK ? run(find_kernel(kernel), problem, tensors) : status;
+}
+
+ln_status ln_layernorm_parallel_with(const char *kernel, const ln_problem *problem,
+                                     const ln_tensors *tensors)
+{
+    ln_status status = kernel ? check(problem, tensors) : LN_ERROR_ARGUMENT;
+    return status == LN_OK ? run_parallel(find_kernel(kernel), problem, tensors) : status;
+}
+
+ln_status ln_set_threads(unsigned threads)
+{
+    return ln_pool_resize(threads);
+}
+
+unsigned ln_threads(void)
+{
+    return ln_pool_threads();
+}
+
+const char *ln_status_string(ln_status status)
+{
+    switch (status) {
+    case LN_OK:
+        return "fine";
+    case LN_ERROR_ARGUMENT:
+        return "bad argument: a missing tensor, hidden 0, a stride below hidden, sizes that "
+               "overflow, a convention or accuracy class that does not exist, or too many threads";
+    case LN_ERROR_UNSUPPORTED:
+        return "no kernel of this build and CPU takes this problem";
+    case LN_ERROR_THREADS:
+        return "the system has no more threads, or no memory for them";
+    }
+    return "unknown status";
+}
+
+const char *ln_version(void)
+{
+    return LN_VERSION;
+}

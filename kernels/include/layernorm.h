@@ -1,0 +1,203 @@
+/* liblayernorm: Layer Normalization kernels under every convention people use.
+ *
+ *     #include <layernorm.h>
+ *
+ *     ln_convention torch = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
+ *     ln_problem problem = {.rows = 512, .hidden = 768, .storage = LN_F32, .param = LN_F32,
+ *                           .convention = torch};
+ *     ln_tensors tensors = {.x = x, .gamma = gamma, .beta = beta, .y = y};
+ *     if (ln_layernorm(&problem, &tensors) != LN_OK) { ... }
+ *
+ * What is computed (the convention) and how it is computed (the kernel) are two things. For a row x
+ * of N = hidden elements, all in exact arithmetic (Ba, Kiros, Hinton, "Layer Normalization", 2016,
+ * generalised):
+ *
+ *     mean = sum(x) / N                 var = sum((x - mean)^2) / (N - ddof)
+ *     rstd = 1 / sqrt(var + eps)        eps in the variance  (LN_EPS_VAR)
+ *            1 / (sqrt(var) + eps)      eps on the std       (LN_EPS_STD)
+ *            1 / sqrt(var)              otherwise
+ *     xhat = (x - mean) * rstd          plus eps where eps is on the quotient (LN_EPS_QUOTIENT)
+ *     y    = gamma * xhat + beta        as the affine form says
+ *
+ * With a residual, x is first replaced by x + residual rounded to the storage type.
+ * A NaN or an infinity anywhere in a row makes the whole row NaN.
+ */
+#ifndef LAYERNORM_H
+#define LAYERNORM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32)
+#define LN_API
+#else
+#define LN_API __attribute__((visibility("default")))
+#endif
+
+/* What a call came to. */
+typedef enum ln_status {
+    LN_OK = 0,
+    LN_ERROR_ARGUMENT = 1, /* a null tensor, hidden 0, a stride below hidden, sizes that overflow */
+    LN_ERROR_UNSUPPORTED = 2, /* no kernel of this build and CPU takes this problem */
+    LN_ERROR_THREADS = 3,     /* the system has no more threads or memory for them */
+} ln_status;
+
+/* Where eps is added. */
+typedef enum ln_eps_place {
+    LN_EPS_NONE = 0,
+    LN_EPS_VAR = 1,
+    LN_EPS_STD = 2,
+    LN_EPS_QUOTIENT = 3,
+} ln_eps_place;
+
+/* The affine form. Gamma and beta are vectors of hidden elements, but for LN_AFFINE_SCALAR, where
+ * each is one element. */
+typedef enum ln_affine {
+    LN_AFFINE_NONE = 0,   /* y = xhat */
+    LN_AFFINE_SCALAR = 1, /* y = gamma[0] * xhat + beta[0] */
+    LN_AFFINE_GAMMA = 2,  /* y = gamma[i] * xhat */
+    LN_AFFINE_VECTOR = 3, /* y = gamma[i] * xhat + beta[i] */
+    LN_AFFINE_GAMMA1 = 4, /* y = (1 + gamma[i]) * xhat + beta[i]: what is stored is gamma - 1 */
+} ln_affine;
+
+/* Whether an affine form has gamma, and beta; and how many elements each then is: hidden, or 1. */
+static inline int ln_has_gamma(ln_affine affine)
+{
+    return affine != LN_AFFINE_NONE;
+}
+
+static inline int ln_has_beta(ln_affine affine)
+{
+    return affine != LN_AFFINE_NONE && affine != LN_AFFINE_GAMMA;
+}
+
+static inline size_t ln_parameter_elements(ln_affine affine, size_t hidden)
+{
+    return affine == LN_AFFINE_SCALAR ? 1 : hidden;
+}
+
+/* Element types. The 16-bit ones are uint16_t in memory. */
+typedef enum ln_type {
+    LN_F32 = 0,
+    LN_F64 = 1,
+    LN_BF16 = 2,
+    LN_F16 = 3,
+} ln_type;
+
+/* What is computed. eps is a double and taken exactly: a kernel may round it to its accumulator,
+ * the reference does not. eps_place LN_EPS_NONE goes with eps 0. */
+typedef struct ln_convention {
+    int ddof; /* 0: divide by N (biased); 1: by N - 1 (unbiased, Bessel) */
+    ln_eps_place eps_place;
+    double eps;
+    ln_affine affine;
+} ln_convention;
+
+/* Which kernel ln_layernorm() takes: the fastest that was measured to be as right as this. Errors
+ * are in row ULP: units in the last place of the largest sum that stands behind a row's elements,
+ * and were taken at six hidden sizes from 64 to 12288; a call goes by the nearest.
+ * Where rows are as people have them the classes are all good to a few ULP; they differ where the
+ * mean is large beside the deviations from it, and where squares overflow. */
+typedef enum ln_accuracy {
+    /* On every family of inputs that lnbench judges at most 8 times what the best of other
+     * libraries has (oneDNN, PyTorch; one that has less than 1/2 counts as 1/2), and at most 128;
+     * but for rows whose squares overflow in the storage type. */
+    LN_ACCURACY_FAST = 0,
+    /* At most 2 on every family, 1e30 and 1e-30 among them. (Of rows that a search over their bits
+     * found, the worst came out at 4.) */
+    LN_ACCURACY_ACCURATE = 1,
+    /* The same bits on every ISA and number of threads, by a fixed tree of additions. */
+    LN_ACCURACY_REPRODUCIBLE = 2,
+} ln_accuracy;
+
+/* The size and kind of a call. Strides are elements from one row to the next; 0 stands for hidden.
+ */
+typedef struct ln_problem {
+    size_t rows;
+    size_t hidden;
+    size_t x_stride;
+    size_t y_stride;
+    size_t residual_stride;
+    size_t sum_stride;
+    ln_type storage; /* of x, residual, y and sum */
+    ln_type param;   /* of gamma and beta */
+    ln_convention convention;
+    ln_accuracy accuracy; /* for ln_layernorm() and ln_layernorm_parallel(); kernels don't look */
+} ln_problem;
+
+/* The buffers of a call, all owned by the caller. y may be x (in place); sum may be x or residual;
+ * nothing else may overlap. Alignment beyond the element's is never needed. */
+typedef struct ln_tensors {
+    const void *x;        /* rows x hidden */
+    const void *residual; /* rows x hidden, or NULL */
+    const void *gamma;    /* as the affine form says; NULL where it has none */
+    const void *beta;     /* likewise */
+    void *y;              /* rows x hidden */
+    void *sum;            /* x + residual, rows x hidden; NULL where it is not wanted or there is no
+                           * residual */
+    void *mean; /* rows, of the accumulator's type (ln_layernorm_accumulator()), or NULL */
+    void *rstd; /* rows, likewise: the factor that multiplies (x - mean), or NULL */
+} ln_tensors;
+
+/* Normalises every row with the kernel that suits this CPU, shape and accuracy class, by a table of
+ * measured times (dispatch_table.h); ln_layernorm_kernel() names it. Allocates nothing; may be
+ * called from several threads on different rows. Returns LN_OK, or an error with nothing written.
+ */
+LN_API ln_status ln_layernorm(const ln_problem *problem, const ln_tensors *tensors);
+
+/* The same, with the rows split among the library's threads; returns when the last row is done. No
+ * bit of the result depends on the number of threads. Rows too few to be worth a thread get fewer
+ * threads. Where the threads are at work for another call, or the system has none to give, the
+ * caller does the rows itself, so that this fails only as ln_layernorm() does.
+ *
+ * The threads are created by the first call that needs them, or by ln_set_threads(); between calls
+ * they spin for some microseconds and then sleep. They run in the caller's floating-point
+ * environment, block all signals but faults, and are never pinned. The child of a fork() has none
+ * and creates its own at its first call (fork() not from within a call). They end when the library
+ * is unloaded, or the program ends; to unload it during a call is the caller's fault. */
+LN_API ln_status ln_layernorm_parallel(const ln_problem *problem, const ln_tensors *tensors);
+
+enum { LN_THREADS_MAX = 512 };
+
+/* Sets how many threads a parallel call has, the caller's own among them: 1 to LN_THREADS_MAX, or 0
+ * for the number of CPUs that the process may run on, which is what it is before any call. Waits
+ * for the call that runs. LN_ERROR_ARGUMENT beyond LN_THREADS_MAX; LN_ERROR_THREADS where the
+ * system refuses: the number is then as it was. */
+LN_API ln_status ln_set_threads(unsigned threads);
+
+/* How many threads a parallel call has. */
+LN_API unsigned ln_threads(void);
+
+/* The name of the kernel that ln_layernorm() takes for this problem on this CPU, NULL where there
+ * is none. */
+LN_API const char *ln_layernorm_kernel(const ln_problem *problem);
+
+/* The type of mean and rstd that ln_layernorm() writes for this problem on this CPU: that of its
+ * kernel's sums, which may be longer than the storage type. LN_F64 where there is no kernel: room
+ * for doubles always does. */
+LN_API ln_type ln_layernorm_accumulator(const ln_problem *problem);
+
+/* Runs the kernel of this name (see layernorm_plugin.h for their descriptors), with the same
+ * checks. A name that a kernel had in an earlier version will do. */
+LN_API ln_status ln_layernorm_with(const char *kernel, const ln_problem *problem,
+                                   const ln_tensors *tensors);
+
+/* The same over the library's threads. */
+LN_API ln_status ln_layernorm_parallel_with(const char *kernel, const ln_problem *problem,
+                                            const ln_tensors *tensors);
+
+/* A sentence for a status, never NULL. */
+LN_API const char *ln_status_string(ln_status status);
+
+/* The version of the library, "MAJOR.MINOR.PATCH". */
+LN_API const char *ln_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

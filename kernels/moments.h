@@ -1,0 +1,203 @@
+/* What statistics find, the sums that they are made of, and what the proofs of all error bounds
+ * share. */
+#ifndef LN_MOMENTS_H
+#define LN_MOMENTS_H
+
+#include "layernorm_plugin.h"
+#include "row.h"
+#include <float.h>
+#include <math.h>
+
+/* a * b + c: one rounding where the kernel's line gives LN_FMA, else two. */
+LN_INLINE vec multiply_add(vec a, vec b, vec c)
+{
+    return LN_FMA ? lane_multiply_add(a, b, c) : lane_add(lane_multiply(a, b), c);
+}
+
+#include LN_ACCUMULATOR_FILE
+
+enum { UNROLL = LN_UNROLL, BLOCK = LN_LANES * LN_UNROLL };
+_Static_assert((UNROLL & (UNROLL - 1)) == 0 && UNROLL > 0, "unroll must be a power of two");
+
+/* What statistics finds: mean + rest is the row's mean, in two parts where one is not enough (rest
+ * is 0 otherwise), and m2 = scale^2 sum (x - mean)^2, scale being 1, or a power of two that keeps
+ * the squares from overflow and underflow. */
+typedef struct moments {
+    real mean;
+    real rest;
+    real m2;
+    real scale;
+} moments;
+
+LN_INLINE void parts_clear(acc parts[UNROLL])
+{
+    LN_UNROLLED
+    for (unsigned u = 0; u < UNROLL; u++)
+        parts[u] = acc_set(0);
+}
+
+/* The sum of UNROLL vectors by a fixed tree. */
+LN_INLINE acc parts_sum(const acc parts[UNROLL])
+{
+    acc sums[UNROLL];
+    LN_UNROLLED
+    for (unsigned u = 0; u < UNROLL; u++)
+        sums[u] = parts[u];
+    LN_UNROLLED
+    for (unsigned half = UNROLL / 2; half > 0; half /= 2) {
+        LN_UNROLLED
+        for (unsigned u = 0; u < half; u++)
+            sums[u] = acc_add(sums[u], sums[u + half]);
+    }
+    return sums[0];
+}
+
+/* The sum of their lanes: log2(BLOCK) levels. */
+LN_INLINE real sum_of(const acc parts[UNROLL])
+{
+    return acc_sum(parts_sum(parts));
+}
+
+/* The least deviation that matters beside eps, about: statistics that
+ * choose a scale ask. (All else of a convention is in convention.h.) */
+LN_INLINE real convention_floor(const ln_convention *rules)
+{
+    return rules->eps_place == LN_EPS_VAR   ? (real)sqrt(rules->eps)
+           : rules->eps_place == LN_EPS_STD ? (real)rules->eps
+                                            : 0;
+}
+
+/* ---- Bounds: what all proofs share ----
+ *
+ * ITEM_UNIT and the like are those of the items' type, in which apply and affine are computed,
+ * REAL_UNIT those of the accumulator's, in which statistics and rstd are. The model (Higham,
+ * "Accuracy and Stability of Numerical Algorithms", 2nd ed., 2.2 and 3.1): with u = REAL_UNIT, each
+ * operation gives (a op b)(1 + e) + t, |e| <= u; t is 0, but for products and quotients (fused ones
+ * too) that are subnormal, where |t| <= REAL_TINY. k roundings in a row stay within a factor 1 + g,
+ * |g| <= gamma(k) = k u / (1 - k u). This holds while nothing overflows: a bound must see to that,
+ * and make no claim where an intermediate might.
+ *
+ * A sum over a row: each of the BLOCK partial sums takes ceil(N / BLOCK) terms (the first is added
+ * to zero, exactly), and a tree of log2(BLOCK) levels adds them up. So no term goes through more
+ * than bound_depth(N) = ceil(N / BLOCK) + log2(BLOCK) roundings, and that leaves room for the
+ * rounding of its product where a term is a product.
+ *
+ * The bounds are evaluated in double, from facts that were rounded to double: w = DOUBLE_UNIT. An
+ * error is a sum of products without a subtraction, of some hundred roundings at most: a factor 1 +
+ * 1e-12 (9000 w) makes up for those, and widens it by no more. Where an error is taken from or
+ * added to what it is the error of (var, rstd), such a factor would be wider than f64's own errors:
+ * there the roundings are counted, and k w of that number added. */
+
+/* What a statistics file proves about its moments. var_hi infinite: no claim. A var_lo >= 0 says
+ * that m2 cannot come out negative. */
+typedef struct moments_bound {
+    double mean;   /* |mean + rest - exact mean| */
+    double rest;   /* |rest|; 0 where it is exactly 0 */
+    double var_lo; /* var_lo <= m2 / N <= var_hi, N the exact count */
+    double var_hi;
+    double scale; /* the scale of moments */
+} moments_bound;
+
+static const double bound_slack = 1.0 + 1e-12;
+#define DOUBLE_UNIT 0x1p-53
+static const moments_bound bound_none = {INFINITY, INFINITY, -INFINITY, INFINITY, 1};
+
+/* Accumulators are longer than items. */
+#define WIDE (sizeof(real) > sizeof(item))
+
+LN_INLINE double bound_gamma_of(double unit, double roundings)
+{
+    double ku = roundings * unit;
+    return ku < 0.5 ? ku / (1.0 - ku) * bound_slack : INFINITY;
+}
+
+LN_INLINE double bound_gamma(double roundings)
+{
+    return bound_gamma_of(REAL_UNIT, roundings);
+}
+
+LN_INLINE double item_gamma(double roundings)
+{
+    return bound_gamma_of(ITEM_UNIT, roundings);
+}
+
+LN_INLINE double bound_levels(void)
+{
+    return log2((double)BLOCK);
+}
+
+LN_INLINE double bound_depth(size_t hidden)
+{
+    return ceil((double)hidden / BLOCK) + bound_levels();
+}
+
+/* What becomes of xhat, deviations being within `deviation` = D of the exact d, where it is
+ * fl(d' r' + q) and r' is rstd (relative error rho) rounded to an item:
+ *     |xhat - (d r + q)|
+ *         <= r (1 + rho) D + max|d| r rho         what comes in
+ *          + u r (1 + rho)(max|d| + D) + tiny     one rounding, or the product's; and where eps is
+ *          + u eps + tiny                         on the quotient, eps and a sum
+ *          + u (r (1 + rho)(max|d| + D)(1 + u) + eps (1 + u)) + tiny. */
+LN_INLINE double bound_product(const ln_problem *problem, const ln_row_facts *facts,
+                               double deviation, double rho)
+{
+    double r = facts->rstd, eps = problem->convention.eps;
+    if (WIDE)
+        rho += ITEM_UNIT * (1 + rho);
+    double product = r * (1 + rho) * (facts->max_dev + deviation);
+    double error =
+        r * (1 + rho) * deviation + facts->max_dev * r * rho + ITEM_UNIT * product + ITEM_TINY;
+    if (problem->convention.eps_place == LN_EPS_QUOTIENT)
+        error += ITEM_UNIT * (2 + ITEM_UNIT) * eps + ITEM_UNIT * (1 + ITEM_UNIT) * product +
+                 2 * ITEM_TINY;
+    return 2 * (product + eps) < ITEM_MAX ? error * bound_slack : INFINITY;
+}
+
+/* m2 / N lies within `error` of the exact biased variance. var was rounded, and either end is: two
+ * roundings, of numbers up to var + error. */
+LN_INLINE moments_bound bound_around(double var, double error, double mean, double rest)
+{
+    error = error * bound_slack + 3 * DOUBLE_UNIT * var;
+    return (moments_bound){mean * bound_slack, rest * bound_slack, var - error, var + error, 1};
+}
+
+/* m2 / N >= 0 lies in [lo, hi], each a product of var, with what was added to it, and a factor 1 -+
+ * an error, and a little: var, the factor and what is done with them round six times at most. */
+LN_INLINE moments_bound bound_between(const ln_row_facts *facts, double lo, double hi, double mean,
+                                      double rest)
+{
+    return (moments_bound){mean * bound_slack, rest * bound_slack,
+                           fmax(0.0, lo - 8 * DOUBLE_UNIT * facts->var), hi * (1 + 8 * DOUBLE_UNIT),
+                           1};
+}
+
+/* A sweep over x - p, for |mu - p| <= a and sums of `depth` roundings at most:
+ *     d = sum(t) / N      m2 = sum(t^2) - sum(t) * d, or 0 where that is negative      t = x - p
+ * s = x - p is exact, sum s = N a, sum s^2 = N (V + a^2), and sum |s| / N <= R = sqrt(V + a^2).
+ * t = s (1 + e).
+ *   T = fl(sum t):    |T / N - a| <= e_T = gamma(D + 1) R.
+ *   d = fl(T / N), or fl(T fl(1/N)), N too may round: |d - a| <= delta = e_T + gamma(3)(|a| + e_T)
+ *                     + tiny.
+ *   W = fl(sum t^2):  |W / N - R^2| <= gamma(D + 2) R^2 + 2 tiny.
+ *   m2 = fl(W - fl(T d)): |m2 / N - V| <= E + u (V + E), where
+ *     E = gamma(D + 2) R^2 + |a| (e_T + delta) + e_T delta + u (|a| + e_T)(|a| + delta) + 3 tiny.
+ * Setting a negative m2 to 0 only brings it nearer to V >= 0. The mean is p + d, so that `mean` is
+ * delta and `rest` |d|. */
+LN_INLINE moments_bound bound_sweep(double depth, double var, double a)
+{
+    double square = var + a * a;
+    double e_sum = bound_gamma(depth + 1) * sqrt(square);
+    double delta = e_sum + bound_gamma(3) * (a + e_sum) + REAL_TINY;
+    double error = bound_gamma(depth + 2) * square + a * (e_sum + delta) + e_sum * delta +
+                   REAL_UNIT * (a + e_sum) * (a + delta) + 3 * REAL_TINY;
+    error += REAL_UNIT * (var + error);
+    moments_bound bound = bound_around(var, error, delta, a + delta);
+    bound.var_lo = fmax(0.0, bound.var_lo);
+    return bound;
+}
+
+/* What rstd must lie within, generously; an apply may allow more. */
+#define RSTD_MAX ITEM_MAX
+#define RSTD_MIN ITEM_MIN
+
+#endif

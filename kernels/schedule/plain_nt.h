@@ -1,3 +1,0 @@
-/* plain_nt: plain, with y stored around the caches (stream.h). */
-#define LN_NONTEMPORAL
-#include "schedule/plain.h"

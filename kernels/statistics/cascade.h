@@ -1,0 +1,51 @@
+/* Pairwise summation over a row of any length, in one sweep and a fixed order.
+ *
+ * A chunk of LN_CHUNK blocks goes to UNROLL accumulators, which are summed to one vector; vectors are
+ * added up in pairs, pairs of pairs and so on, like the carries of a binary counter (Higham,
+ * "Accuracy and Stability of Numerical Algorithms", 4.2). What is left is added from the shortest
+ * sums to the longest.
+ *
+ * No term goes through more than cascade_depth(N) roundings, that of its product included: at most
+ * LN_CHUNK in its chunk (the first is added to zero, exactly), log2(BLOCK) over accumulators and
+ * lanes, and for C > 1 chunks, floor(log2(C)) + 1: a term at level l has l of those behind it, and
+ * before it are at most the levels above l, and one more. */
+#ifndef LN_CASCADE_H
+#define LN_CASCADE_H
+
+#include "moments.h"
+
+enum { CHUNK_ELEMENTS = LN_CHUNK * BLOCK, CASCADE_LEVELS = 8 * sizeof(size_t) };
+
+/* level[l] is meant where bit l of chunks is set. */
+typedef struct cascade {
+    acc level[CASCADE_LEVELS];
+    size_t chunks;
+} cascade;
+
+/* Adds the sums of the next chunk. */
+LN_INLINE void cascade_add(cascade *levels, const acc parts[UNROLL])
+{
+    acc sum = parts_sum(parts);
+    unsigned level = 0;
+    for (size_t carry = levels->chunks++; carry & 1; carry >>= 1)
+        sum = acc_add(levels->level[level++], sum);
+    levels->level[level] = sum;
+}
+
+LN_INLINE real cascade_sum(const cascade *levels)
+{
+    acc sum = acc_set(0);
+    unsigned level = 0;
+    for (size_t left = levels->chunks; left; left >>= 1, level++)
+        if (left & 1)
+            sum = acc_add(levels->level[level], sum);
+    return acc_sum(sum);
+}
+
+LN_INLINE double cascade_depth(size_t hidden)
+{
+    double steps = ceil((double)hidden / BLOCK), chunks = ceil(steps / LN_CHUNK);
+    return fmin(steps, LN_CHUNK) + bound_levels() + (chunks > 1 ? floor(log2(chunks)) + 1 : 0);
+}
+
+#endif

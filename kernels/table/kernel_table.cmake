@@ -1,0 +1,260 @@
+# Reads isa.def, kernels.def and aliases.def. For each line of kernels.def that is to be built it
+# writes a small C file with the kernel's parts, and one for its error bound; for the library and for
+# lnbench, kernel_table.h and kernel_alias.h; and the rows of docs/kernels.md.
+include(CheckCSourceCompiles)
+
+# The fields of all lines of a file that begin with `macro(`, into ${result}: lists with | between.
+function(read_lines result file macro fields)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(STRINGS ${file} lines REGEX "^${macro}\\(")
+    set(rows)
+    foreach(line IN LISTS lines)
+        string(REGEX REPLACE "^${macro}\\((.*)\\)$" "\\1" row "${line}")
+        string(REPLACE ", " "|" row "${row}")
+        string(REGEX MATCHALL "\\|" commas "${row}")
+        list(LENGTH commas count)
+        math(EXPR count "${count} + 1")
+        if(NOT count EQUAL fields OR NOT row MATCHES "^[a-z0-9_|]+$")
+            message(FATAL_ERROR "${file}: cannot read '${line}': ${macro} has ${fields} fields of "
+                "small letters, digits and _")
+        endif()
+        list(APPEND rows ${row})
+    endforeach()
+    set(${result} "${rows}" PARENT_SCOPE)
+endfunction()
+
+# Sets LN_ISAS, and for each ISA LN_ISA_<name>_{LABEL,BYTES,FMA,UNROLL,FLAGS,CPU,PRESENT}.
+function(read_isa_table file)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(STRINGS ${file} lines REGEX "^LN_ISA\\(")
+    set(names)
+    foreach(line IN LISTS lines)
+        if(NOT line MATCHES "^LN_ISA\\(([a-z0-9_]+), \"([^\"]*)\", ([0-9]+), ([01]), ([0-9]+), \"([^\"]*)\", (.*), ([^,]*)\\)$")
+            message(FATAL_ERROR "${file}: cannot read '${line}'")
+        endif()
+        set(name ${CMAKE_MATCH_1})
+        list(APPEND names ${name})
+        set(LN_ISA_${name}_LABEL "${CMAKE_MATCH_2}" PARENT_SCOPE)
+        set(LN_ISA_${name}_BYTES ${CMAKE_MATCH_3} PARENT_SCOPE)
+        set(LN_ISA_${name}_FMA ${CMAKE_MATCH_4} PARENT_SCOPE)
+        set(LN_ISA_${name}_UNROLL ${CMAKE_MATCH_5} PARENT_SCOPE)
+        set(LN_ISA_${name}_FLAGS "${CMAKE_MATCH_6}" PARENT_SCOPE)
+        set(LN_ISA_${name}_CPU "${CMAKE_MATCH_7}" PARENT_SCOPE)
+        set(target "${CMAKE_MATCH_8}")
+        set(CMAKE_REQUIRED_FLAGS "${CMAKE_MATCH_6}")
+        check_c_source_compiles("
+            #if !(${target})
+            #error not of this architecture
+            #endif
+            int main(void) { return 0; }" LN_TARGET_HAS_${name})
+        set(LN_ISA_${name}_PRESENT ${LN_TARGET_HAS_${name}} PARENT_SCOPE)
+    endforeach()
+    set(LN_ISAS ${names} PARENT_SCOPE)
+endfunction()
+
+# Reads the lines of one kind of part: the fields of part P of kind K go to LN_<K>_<P>, their names
+# to LN_<K>_PARTS, and rows for kernel_table.h to LN_<K>_ROWS.
+macro(read_parts file kind fields)
+    read_lines(part_lines ${file} LN_${kind} ${fields})
+    set(LN_${kind}_PARTS)
+    set(LN_${kind}_ROWS "")
+    foreach(part_line IN LISTS part_lines)
+        string(REPLACE "|" ";" part_fields "${part_line}")
+        list(GET part_fields 0 part)
+        list(APPEND LN_${kind}_PARTS ${part})
+        set(LN_${kind}_${part} ${part_fields})
+        string(REPLACE "|" ", " part_row "${part_line}")
+        string(APPEND LN_${kind}_ROWS " \\\n    row(${part_row})")
+    endforeach()
+endmacro()
+
+# The kernel's name: all parts that are not as usual.
+function(kernel_name result statistics apply schedule storage param accumulator isa unroll)
+    set(parts ${statistics})
+    if(NOT apply STREQUAL "direct")
+        list(APPEND parts ${apply})
+    endif()
+    if(NOT schedule STREQUAL "plain")
+        list(APPEND parts ${schedule})
+    endif()
+    list(APPEND parts ${storage})
+    if(NOT param STREQUAL storage)
+        list(APPEND parts param_${param})
+    endif()
+    set(usual_accumulator ${storage})
+    if(storage MATCHES "16$")
+        set(usual_accumulator f32)
+    endif()
+    if(NOT accumulator STREQUAL usual_accumulator)
+        list(APPEND parts acc_${accumulator})
+    endif()
+    list(APPEND parts ${isa})
+    if(NOT unroll EQUAL LN_ISA_${isa}_UNROLL)
+        list(APPEND parts u${unroll})
+    endif()
+    list(JOIN parts "_" name)
+    set(${result} ${name} PARENT_SCOPE)
+endfunction()
+
+# The lane file that reads and writes a type.
+function(memory_file result type item isa)
+    if(type STREQUAL item)
+        set(${result} ${item}_${isa} PARENT_SCOPE)
+    else()
+        set(${result} ${type}_over_${item}_${isa} PARENT_SCOPE)
+    endif()
+endfunction()
+
+# The lane file of a kernel's accumulators.
+function(accumulator_file result item accumulator isa)
+    if(item STREQUAL accumulator)
+        set(${result} accumulator_same PARENT_SCOPE)
+    else()
+        set(${result} accumulator_${accumulator}_${isa} PARENT_SCOPE)
+    endif()
+endfunction()
+
+# Writes a C file of the kernel whose facts the caller has in variables: `kernel` or `bound`. The
+# bound's file is built over the scalar lanes, whose types are the same, so that it runs on any CPU.
+function(write_kernel_source directory kind)
+    set(lane_isa ${isa})
+    set(first "")
+    if(kind STREQUAL "bound")
+        set(lane_isa scalar)
+        set(first "#define LN_BOUND_ONLY\n")
+    endif()
+    memory_file(storage_file ${storage} ${item} ${lane_isa})
+    memory_file(param_file ${param} ${item} ${lane_isa})
+    accumulator_file(accumulator_file ${item} ${accumulator} ${lane_isa})
+    foreach(part IN ITEMS statistics/${statistics} apply/${apply_file} schedule/${schedule_file}
+            lane/${item}_${lane_isa} lane/${storage_file} lane/${param_file}
+            lane/${accumulator_file})
+        if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${part}.h)
+            message(FATAL_ERROR "kernels.def: ${name}: there is no kernels/${part}.h")
+        endif()
+    endforeach()
+    set(path ${directory}/${name}.${kind}.c)
+    file(CONFIGURE OUTPUT ${path} @ONLY CONTENT "/* From the line of ${name} in kernels.def. */
+${first}#define LN_NAME ${name}
+#define LN_LANE_FILE \"lane/${item}_${lane_isa}.h\"
+#define LN_STORAGE_FILE \"lane/${storage_file}.h\"
+#define LN_PARAM_FILE \"lane/${param_file}.h\"
+#define LN_STORAGE ${storage}
+#define LN_PARAM ${param}
+#define LN_ACCUMULATOR_FILE \"lane/${accumulator_file}.h\"
+#define LN_STATISTICS_FILE \"statistics/${statistics}.h\"
+#define LN_APPLY_FILE \"apply/${apply_file}.h\"
+#define LN_SCHEDULE_FILE \"schedule/${schedule_file}.h\"
+#define LN_LANES ${lanes}
+#define LN_UNROLL ${unroll}
+#define LN_FMA ${fma}
+#define LN_CHUNK ${chunk}
+#define LN_TILE ${tile}
+#define LN_PIVOT ${pivot}
+#define LN_NONTEMPORAL ${nontemporal}
+#include \"kernel.h\"
+")
+    if(kind STREQUAL "kernel")
+        separate_arguments(flags UNIX_COMMAND "${LN_ISA_${isa}_FLAGS}")
+        set_source_files_properties(${path} PROPERTIES COMPILE_OPTIONS "${flags}")
+    endif()
+    set(LN_KERNEL_SOURCES ${LN_KERNEL_SOURCES} ${path} PARENT_SCOPE)
+endfunction()
+
+# Sets LN_KERNEL_SOURCES: of the lines of file, those of role study only where `study` is on.
+function(read_kernel_table file directory study)
+    read_parts(${file} STATISTICS 8)
+    read_parts(${file} APPLY 4)
+    read_parts(${file} SCHEDULE 3)
+    read_lines(kernel_lines ${file} LN_KERNEL 9)
+    set(LN_KERNEL_SOURCES)
+    set(names)
+    set(rows "")
+    set(docs "")
+    foreach(line IN LISTS kernel_lines)
+        string(REPLACE "|" ";" fields "${line}")
+        list(POP_FRONT fields role statistics apply schedule storage param accumulator isa unroll)
+        if(NOT role MATCHES "^(textbook|tuned|study)$")
+            message(FATAL_ERROR "${file}: '${line}': invalid role '${role}' (choose textbook, tuned or study)")
+        endif()
+        if(NOT statistics IN_LIST LN_STATISTICS_PARTS)
+            message(FATAL_ERROR "${file}: '${line}': no LN_STATISTICS line '${statistics}'")
+        elseif(NOT apply IN_LIST LN_APPLY_PARTS)
+            message(FATAL_ERROR "${file}: '${line}': no LN_APPLY line '${apply}'")
+        elseif(NOT schedule IN_LIST LN_SCHEDULE_PARTS)
+            message(FATAL_ERROR "${file}: '${line}': no LN_SCHEDULE line '${schedule}'")
+        elseif(NOT isa IN_LIST LN_ISAS)
+            message(FATAL_ERROR "${file}: '${line}': no ISA '${isa}' in isa.def (${LN_ISAS})")
+        endif()
+        list(SUBLIST LN_STATISTICS_${statistics} 1 7 facts)
+        list(POP_FRONT facts family summation chunk tile pivot fused same_bits)
+        list(SUBLIST LN_APPLY_${apply} 1 3 facts)
+        list(POP_FRONT facts apply_file mean_parts wide)
+        list(SUBLIST LN_SCHEDULE_${schedule} 1 2 facts)
+        list(POP_FRONT facts schedule_file nontemporal)
+        # 16-bit storage is computed with in f32, other storage as it is.
+        set(item ${storage})
+        if(wide)
+            set(item ${accumulator})
+        elseif(storage MATCHES "16$")
+            set(item f32)
+        endif()
+        set(fma 0)
+        if(fused AND LN_ISA_${isa}_FMA)
+            set(fma 1)
+        endif()
+        set(lanes 1)
+        if(LN_ISA_${isa}_BYTES GREATER 0)
+            string(REGEX MATCH "[0-9]+" bits ${item})
+            math(EXPR lanes "${LN_ISA_${isa}_BYTES} * 8 / ${bits}")
+        endif()
+        kernel_name(name ${statistics} ${apply} ${schedule} ${storage} ${param} ${accumulator} ${isa} ${unroll})
+        string(LENGTH ${name} length)
+        if(name IN_LIST names)
+            message(FATAL_ERROR "${file}: two lines make ${name}")
+        elseif(length GREATER 48)
+            message(FATAL_ERROR "${file}: ${name} has ${length} letters; 48 are allowed")
+        endif()
+        list(APPEND names ${name})
+        string(APPEND docs "| `${name}` | ${role} | ${statistics} | ${apply} | ${schedule} | ${storage} | ${param} | ${accumulator} | ${isa} | ${unroll} |\n")
+        if(role STREQUAL "study" AND NOT study)
+            continue()
+        endif()
+        write_kernel_source(${directory} bound)
+        set(kind absent)
+        if(LN_ISA_${isa}_PRESENT)
+            set(kind present)
+            write_kernel_source(${directory} kernel)
+        endif()
+        string(APPEND rows " \\\n    ${kind}(${name}, ${role}, ${statistics}, ${apply}, ${schedule}, ${storage}, ${param}, ${accumulator}, ${isa}, ${unroll}, ${fma}, ${nontemporal}, ${same_bits}, ${family}, ${summation}, ${LN_ISA_${isa}_BYTES}, ${lanes}, ${chunk}, ${tile}, ${mean_parts}, ${pivot})")
+    endforeach()
+    set(isas "")
+    foreach(isa IN LISTS LN_ISAS)
+        set(cpu "${LN_ISA_${isa}_CPU}")
+        if(NOT LN_ISA_${isa}_PRESENT)
+            set(cpu 0)
+        endif()
+        string(APPEND isas " \\\n    row(${isa}, \"${LN_ISA_${isa}_LABEL}\", ${cpu}, ${LN_ISA_${isa}_BYTES})")
+    endforeach()
+    file(CONFIGURE OUTPUT ${directory}/kernel_table.h @ONLY CONTENT "/* From isa.def and kernels.def. */
+#define LN_ISA_TABLE(row)${isas}
+#define LN_STATISTICS_TABLE(row)${LN_STATISTICS_ROWS}
+#define LN_APPLY_TABLE(row)${LN_APPLY_ROWS}
+#define LN_SCHEDULE_TABLE(row)${LN_SCHEDULE_ROWS}
+#define LN_KERNEL_TABLE(present, absent)${rows}
+")
+    set(LN_KERNEL_ROWS "${docs}")
+    configure_file(${CMAKE_CURRENT_SOURCE_DIR}/table/kernels.md.in ${directory}/kernels.md @ONLY)
+    set(LN_KERNEL_SOURCES ${LN_KERNEL_SOURCES} PARENT_SCOPE)
+endfunction()
+
+function(read_alias_table file directory)
+    read_lines(aliases ${file} LN_ALIAS 2)
+    set(rows "")
+    foreach(line IN LISTS aliases)
+        string(REPLACE "|" ", " row "${line}")
+        string(APPEND rows " \\\n    row(${row})")
+    endforeach()
+    file(CONFIGURE OUTPUT ${directory}/kernel_alias.h @ONLY CONTENT
+        "/* From aliases.def. */\n#define LN_ALIAS_TABLE(row)${rows}\n")
+endfunction()

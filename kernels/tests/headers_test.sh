@@ -1,0 +1,67 @@
+#!/bin/sh
+# Every header of the kernels compiles alone, with the flags of the ISA in its name (isa.def) or, where
+# it names none, with those of an ISA that has all words (lane/lane.h selects the lanes); and a reader
+# of one kernel opens MOST files at most, the public headers not counted.
+#   headers_test.sh KERNELS GENERATED CC MOST [CROSS_CC]
+# CROSS_CC compiles NEON, where CC does not.
+kernels=$1 generated=$2 cc=$3 most=$4 cross=$5
+cd "$kernels" || exit 1
+failed=0
+target=$($cc -dumpmachine)
+
+flags_of() # ISA
+{
+    sed -n "s/^LN_ISA($1, \"[^\"]*\", [0-9]*, [01], [0-9]*, \"\([^\"]*\)\".*/\1/p" table/isa.def
+}
+
+check() # header compiler flags...
+{
+    header=$1 && shift
+    if ! messages=$("$@" -std=c17 -fsyntax-only -Werror=implicit-function-declaration \
+        -I. -Iinclude -x c "$header" 2>&1); then
+        printf '%s does not compile alone:\n%s\n' "$header" "$messages" | head -12
+        failed=1
+    fi
+}
+
+count=0
+for header in *.h lane/*.h statistics/*.h apply/*.h schedule/*.h; do
+    isa=${header%.h} && isa=${isa##*_}
+    case $target in
+    x86_64*) known=x86 ;;
+    aarch64*) known=neon ;;
+    *) known= ;;
+    esac
+    case $isa in
+    neon) wanted=neon ;;
+    avx2 | avx512 | avx512bf16) wanted=x86 ;;
+    scalar) wanted=$known ;;
+    *) wanted=x86 isa=avx512 ;;
+    esac
+    count=$((count + 1))
+    if [ "$wanted" = "$known" ]; then
+        # shellcheck disable=SC2046
+        check "$header" "$cc" $(flags_of "$isa")
+    elif [ "$wanted" = neon ] && command -v "${cross:-none}" > /dev/null; then
+        check "$header" "$cross"
+    else
+        count=$((count - 1))
+    fi
+done
+echo "$count headers were compiled alone"
+
+largest=0
+for source in "$generated"/*.kernel.c; do
+    # shellcheck disable=SC2046 # a list of flags
+    files=$("$cc" -MM $(flags_of "$(basename "$source" .kernel.c | grep -o 'avx512bf16\|avx512\|avx2')") \
+        -I. -Iinclude "$source" | tr -s ' \\\n' '\n' | grep -v -e ':$' -e '^include/' | sort -u | grep -c .)
+    if [ "$files" -gt "$largest" ]; then
+        largest=$files && kernel=$(basename "$source" .kernel.c)
+    fi
+done
+echo "at most $largest files a kernel ($kernel)"
+if [ "$largest" -gt "$most" ]; then
+    echo "a reader of $kernel opens $largest files; $most are allowed"
+    failed=1
+fi
+exit $failed

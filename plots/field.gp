@@ -1,0 +1,81 @@
+# The field: a bar a kernel, its length the speed, its colour the worst error.
+# data/STEM.tsv: place heading label kernel inside gbps lo hi share class error
+stem = ARG1
+format = ARG2
+here = ARG0[1:strlen(ARG0) - strlen('field.gp')]
+load here.'style.gp'
+
+stats table skip 1 using (0) nooutput
+rows = int(STATS_records)
+row_height = 26
+top = 122
+bottom = top + row_height * (rows + 0.2)
+height = bottom + 92
+load here.'canvas.gp'
+
+array ROW_LABEL[rows]
+array NAME[rows]
+array HEADING[rows]
+array ERROR[rows]
+array SPEED[rows]
+array SHARE[rows]
+array CLASS_OF[rows]
+stats table skip 1 using (n = int($1), HEADING[n] = $2, ROW_LABEL[n] = strcol(3), NAME[n] = strcol(5), \
+    SPEED[n] = $6, SHARE[n] = $9, CLASS_OF[n] = int($10), ERROR[n] = strcol(11), 0) nooutput
+
+left = 245
+right = 742
+roof = number('roof')
+fastest = number('fastest')
+with_roof = roof > fastest && roof < 2.2 * fastest
+most = with_roof ? roof * 1.02 : fastest * (right - left) / (right - left - 92.0)
+pixels(gbps) = gbps / most * (right - left)
+
+set lmargin at screen across(left)
+set rmargin at screen across(right)
+set tmargin at screen up(top)
+set bmargin at screen up(bottom)
+set xrange [0:most]
+set yrange [rows + 0.7:0.5]
+set border 1
+unset ytics
+set grid xtics noytics
+set xlabel 'GB/s: bytes of x read and y written, by the time of a call'
+
+array KEY_WORDS[5] = ['up to 1', 'up to 4', number('rough') == 1000 ? 'up to 1000' : \
+    sprintf('up to %g', number('rough')), 'digits lost', 'NaN or infinite']
+array KEY_AT[5] = [20 + 168, 20 + 168 + 86, 20 + 168 + 172, 20 + 168 + 284, 20 + 168 + 394]
+set label 1010 'Worst error, row ULP:' at screen across(20), up(86) left font small tc rgb INK
+do for [i = 1:5] {
+    set object 10 + i rectangle from screen across(KEY_AT[i]), up(92) \
+        to screen across(KEY_AT[i] + 13), up(79) fc rgb CLASS[i + 1] fs solid noborder
+    set label 1010 + i ''.KEY_WORDS[i] at screen across(KEY_AT[i] + 19), up(86) left font small tc rgb INK
+}
+centre(i) = top + (bottom - top) * (i - 0.5) / (rows + 0.2)
+set label 1020 'worst error' at screen across(right + 16), up(top - 6) left font small tc rgb SOFT
+do for [i = 1:rows] {
+    if (int(HEADING[i])) {
+        set label 2000 + i ''.ROW_LABEL[i] at screen across(20), up(centre(i) + 2) left tc rgb SOFT
+    } else {
+        set label 2000 + i ''.ROW_LABEL[i] at screen across(left - 8), up(centre(i)) right tc rgb INK
+        set label 3000 + i figure(SPEED[i]). \
+            (SHARE[i] > 0 ? sprintf('   %.0f %%', 100 * SHARE[i]) : '') \
+            at SPEED[i], i left offset first pixels(0) + 0.012 * most, 0 tc rgb INK front
+        set label 4000 + i ''.ERROR[i] at screen across(right + 16), up(centre(i)) left tc rgb INK
+        if (shown(NAME[i]) ne '' && text_width(NAME[i], 12) < pixels(SPEED[i]) - 10) {
+            set label 5000 + i ''.NAME[i] at 0, i left offset first 0.012 * most, 0 font small \
+                tc rgb (CLASS_OF[i] == 3 ? INK : 0xffffff) front
+        }
+    }
+}
+if (with_roof) {
+    set arrow 1 from roof, graph 0 to roof, graph 1 nohead lw 1.5 dt 2 lc rgb SOFT
+    set label 1030 sprintf('a copy of the same bytes: %.0f', roof) at roof, graph 1 right \
+        offset first -0.006 * most, character 0.6 font small tc rgb SOFT
+}
+plot table skip 1 using ($6 / 2):(int($2) ? NaN : $1):($6 / 2):(0.37):(class_colour($10)) \
+        with boxxyerror fs solid noborder lc rgb variable, \
+    table skip 1 using 6:(int($2) ? NaN : $1):7:8 with xerrorbars pt 0 lw 1 lc rgb INK, \
+    for [n = 1:tips] table skip 1 using ($6 / 2):(int($2) ? NaN : $1): \
+        (sprintf('%s: %.1f GB/s [%.1f, %.1f], worst error %s', strcol(4), $6, $7, $8, strcol(11))) \
+        with labels hypertext point pt 5 ps 2 lc rgb 0xff000000

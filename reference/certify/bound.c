@@ -1,0 +1,112 @@
+/* Proven bounds (layernorm_plugin.h) held against certified rows.
+ *
+ * A kernel must not be accused by our own rounding: `allowed` is computed in double with at most
+ * eight roundings and from facts within one ulp, so it may come out low by less than 2^-48 of
+ * itself, and the exact value is known to 2^-53 of itself (f64: to 2^-106, and its error to 2^-51
+ * of itself). All of it is given to the kernel.
+ */
+#include "metrics/metrics.h"
+
+#include "exact/scale.h"
+
+static const double slack_of_allowed = 1 + 0x1p-48;
+
+/* Twice the smallest number of the type. */
+static double least_addend(ln_type storage)
+{
+    return 2 * ln_ulp(storage, 0);
+}
+
+static double allowed_error(const ln_bound *bound, const metrics_row *row, size_t i)
+{
+    ln_affine affine = row->convention->affine;
+    double beta = ln_has_beta(affine)
+                      ? fabs(load(row->param, row->beta, affine == LN_AFFINE_SCALAR ? 0 : i))
+                      : 0;
+    return gamma_size(row, i) * (bound->xhat_abs + bound->affine_rel * row->answer->max_xhat) +
+           bound->affine_rel * beta + least_addend(row->storage);
+}
+
+static bool makes_no_claim(const ln_bound *bound)
+{
+    return isinf(bound->xhat_abs) && bound->xhat_abs > 0;
+}
+
+double ln_bound_row_ulp(const ln_bound *bound, const metrics_row *row)
+{
+    type_format format = format_of(row->storage);
+    if (makes_no_claim(bound)) {
+        return INFINITY;
+    }
+    double largest = 0;
+    for (size_t i = 0; i < row->hidden; i++) {
+        if (!isfinite(load(row->storage, row->answer->rounded, i))) {
+            continue;
+        }
+        double row_ulp = allowed_error(bound, row, i) / ulp_in(format, element_scale(row, i));
+        if (!(row_ulp <= largest)) { /* a NaN stays */
+            largest = row_ulp;
+        }
+    }
+    return largest;
+}
+
+/* The largest finite number and half of its ulp: from there on numbers round to infinity. Of f64
+ * that half is lost, and the largest number stands for it. */
+static double end_of_range(ln_type type)
+{
+    static const double ends[] = {
+        [LN_F32] = 0x1.ffffffp+127, [LN_F64] = DBL_MAX, [LN_BF16] = 0x1.ffp+127, [LN_F16] = 65520};
+    return ends[type];
+}
+
+/* Whether finite and infinite are both right: the exact value lies within the bound of the end of
+ * the range, and what was computed, where it is finite, within the bound of the exact value (of
+ * f64, which may lie beyond double, within that of the end). */
+static bool may_be_infinite(const metrics_row *row, size_t i, double computed, double allowed)
+{
+    double exact = row->answer->exact[i], end = end_of_range(row->storage);
+    if (isnan(computed) || isnan(exact) || signbit(computed) != signbit(exact)) {
+        return false;
+    }
+    double size = isinf(exact) ? end : fabs(exact);
+    double most = allowed * slack_of_allowed;
+    return fabs(size - end) <= most && (isinf(computed) || fabs(fabs(computed) - size) <= most);
+}
+
+/* |err| / allowed of one element, infinite for a wrong class; *holds where it is allowed. */
+static double used_of_bound(const ln_bound *bound, const metrics_row *row, size_t i,
+                            double computed, bool *holds)
+{
+    double rounded = load(row->storage, row->answer->rounded, i);
+    *holds = true;
+    if (!same_class(computed, rounded)) {
+        *holds = may_be_infinite(row, i, computed, allowed_error(bound, row, i));
+        return *holds ? 1 : INFINITY;
+    }
+    if (!isfinite(computed)) {
+        return 0;
+    }
+    double exact = row->answer->exact[i], allowed = allowed_error(bound, row, i);
+    double err = fabs(error_of(row, i, computed));
+    double slack = (row->storage == LN_F64 ? 0x1p-106 : 0x1p-53) * fabs(exact);
+    *holds = err <= allowed * slack_of_allowed + slack; /* so that a NaN does not pass */
+    return isnan(allowed) ? INFINITY : err / allowed;
+}
+
+bool ln_bound_holds(const ln_bound *bound, const metrics_row *row, const void *computed,
+                    double *worst)
+{
+    *worst = 0;
+    if (makes_no_claim(bound)) {
+        return true;
+    }
+    bool all = true;
+    for (size_t i = 0; i < row->hidden; i++) {
+        bool holds;
+        *worst =
+            fmax(*worst, used_of_bound(bound, row, i, load(row->storage, computed, i), &holds));
+        all = all && holds;
+    }
+    return all;
+}

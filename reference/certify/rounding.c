@@ -1,0 +1,186 @@
+/* The rounding test.
+ *
+ * Rounding is monotone, so if both ends of an interval round to the same number, all of it does.
+ * Ends are compared bit for bit: -0 and +0 differ, so that an interval around 0 never decides.
+ *
+ * The float follows from the double where that is not a midpoint of floats: midpoints m are
+ * doubles, so y < m rounds to a double <= m; one that is not m lies on the same side of m as y.
+ * Otherwise the ends are rounded to float themselves.
+ *
+ * With a rest: once both ends round to the same double r, the ends less r, rounded outwards, hold
+ * y - r; they are tested as the ends were. What they hang on is r + (low + high) / 2.
+ */
+#include "certify/rounding.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { WORK_PRECISION = 64 };
+
+static uint64_t double_bits(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Midpoints of floats have 25 bits, the last of them a 1: the last 28 of the 53 bits of a double
+ * are zeros, and the one before is not. Where floats are subnormal they have fewer. */
+bool rounding_is_clear(double value)
+{
+    uint64_t bits = double_bits(value);
+    double size = fabs(value);
+    bool normal_midpoint = (bits & 0x1fffffffu) == 0x10000000u;
+    return size < 0x1p127 && ((bits & 0x0fffffffu) != 0 || (size >= 0x1p-126 && !normal_midpoint));
+}
+
+/* The largest float's neighbour, for the sake of midpoints, is 2^128. */
+static double neighbour(float value)
+{
+    return isinf(value) ? copysign(0x1p128, (double)value) : (double)value;
+}
+
+/* Whether both ends round to one double, which is then *rounded. */
+static bool decides_double(mpfr_srcptr low, mpfr_srcptr high, double base, double *rounded,
+                           critical_number *critical)
+{
+    double low_double = mpfr_get_d(low, MPFR_RNDN);
+    double high_double = mpfr_get_d(high, MPFR_RNDN);
+    *rounded = low_double;
+    if (double_bits(low_double) == double_bits(high_double)) {
+        critical->known = false;
+        return true;
+    }
+    bool has_zero = mpfr_sgn(low) <= 0 && mpfr_sgn(high) >= 0;
+    critical->known = has_zero || high_double == nextafter(low_double, INFINITY);
+    critical->number =
+        (row_target){base, has_zero ? 0.0 : low_double, has_zero ? 0.0 : high_double};
+    return false;
+}
+
+bool rounding_decides(mpfr_srcptr low, mpfr_srcptr high, rounded_pair *rounded,
+                      critical_number *critical)
+{
+    double low_double;
+    if (!decides_double(low, high, 0.0, &low_double, critical)) {
+        return false;
+    }
+    rounded->to_double = low_double;
+    if (rounding_is_clear(low_double)) {
+        rounded->to_float = (float)low_double;
+        return true;
+    }
+    float low_float = mpfr_get_flt(low, MPFR_RNDN);
+    float high_float = mpfr_get_flt(high, MPFR_RNDN);
+    rounded->to_float = low_float;
+    if (low_float == high_float) { /* of one sign, as the doubles are */
+        return true;
+    }
+    *critical = (critical_number){true, {0.0, neighbour(low_float), neighbour(high_float)}};
+    return false;
+}
+
+bool rounding_decides_rest(mpfr_srcptr low, mpfr_srcptr high, rounded_rest *rounded,
+                           critical_number *critical)
+{
+    *rounded = (rounded_rest){0.0, 0.0};
+    if (!decides_double(low, high, 0.0, &rounded->rounded, critical)) {
+        return false;
+    }
+    if (isinf(rounded->rounded)) {
+        return true;
+    }
+    mpfr_t low_rest, high_rest;
+    mpfr_init2(low_rest, mpfr_get_prec(low));
+    mpfr_init2(high_rest, mpfr_get_prec(high));
+    mpfr_sub_d(low_rest, low, rounded->rounded, MPFR_RNDD);
+    mpfr_sub_d(high_rest, high, rounded->rounded, MPFR_RNDU);
+    bool decided = decides_double(low_rest, high_rest, rounded->rounded, &rounded->rest, critical);
+    mpfr_clear(low_rest);
+    mpfr_clear(high_rest);
+    return decided;
+}
+
+static rounded_pair round_both(mpfr_srcptr value)
+{
+    return (rounded_pair){mpfr_get_flt(value, MPFR_RNDN), mpfr_get_d(value, MPFR_RNDN)};
+}
+
+static void set_bound(mpfr_t value, double bound)
+{
+    if (isinf(bound)) {
+        mpfr_set_si_2exp(value, bound > 0 ? 1 : -1, 1024, MPFR_RNDN);
+    } else {
+        mpfr_set_d(value, bound, MPFR_RNDN);
+    }
+}
+
+/* (low + high) / 2 in middle: exact, as they are neighbours. */
+static void set_middle(mpfr_t middle, const critical_number *critical)
+{
+    mpfr_t other;
+    mpfr_init2(other, WORK_PRECISION);
+    set_bound(middle, critical->number.low);
+    set_bound(other, critical->number.high);
+    mpfr_add(middle, middle, other, MPFR_RNDN);
+    mpfr_div_2ui(middle, middle, 1, MPFR_RNDN);
+    mpfr_clear(other);
+}
+
+rounded_pair rounding_of_critical(const critical_number *critical)
+{
+    mpfr_t middle;
+    mpfr_init2(middle, WORK_PRECISION);
+    set_middle(middle, critical);
+    rounded_pair rounded = round_both(middle);
+    mpfr_clear(middle);
+    return rounded;
+}
+
+/* Where base is 0 the number is the middle: a tie of doubles, or 0. Else base is its rounding, and
+ * the middle what is left: a tie of doubles, or 0, in its turn. */
+rounded_rest rounding_rest_of_critical(const critical_number *critical)
+{
+    mpfr_t middle;
+    mpfr_init2(middle, WORK_PRECISION);
+    set_middle(middle, critical);
+    rounded_rest rounded = {.rounded = critical->number.base};
+    if (rounded.rounded == 0) {
+        rounded.rounded = mpfr_get_d(middle, MPFR_RNDN);
+        if (isinf(rounded.rounded)) {
+            mpfr_set_zero(middle, 1);
+        } else {
+            mpfr_sub_d(middle, middle, rounded.rounded, MPFR_RNDN); /* exact */
+        }
+    }
+    rounded.rest = mpfr_get_d(middle, MPFR_RNDN);
+    mpfr_clear(middle);
+    return rounded;
+}
+
+/* The quotient is cut to 64 bits; where something was cut off, a 1 is appended in its place.
+ * Floats, doubles and their midpoints have at most 54 bits, so that none lies strictly between two
+ * neighbouring 64-bit numbers, and what was appended rounds as the quotient does. */
+rounded_pair rounding_of_quotient(mpz_srcptr numerator, mpz_srcptr denominator, long exponent)
+{
+    if (mpz_sgn(numerator) == 0) {
+        return (rounded_pair){0.0f, 0.0};
+    }
+    mpfr_t quotient, exact;
+    mpfr_init2(quotient, WORK_PRECISION);
+    mpfr_init2(exact, (mpfr_prec_t)mpz_sizeinbase(numerator, 2) + 1);
+    mpfr_set_z_2exp(exact, numerator, exponent, MPFR_RNDN);
+    int cut = mpfr_div_z(quotient, exact, denominator, MPFR_RNDZ);
+    if (cut != 0) {
+        mpfr_prec_round(quotient, WORK_PRECISION + 2, MPFR_RNDN);
+        if (mpfr_sgn(quotient) > 0) {
+            mpfr_nextabove(quotient);
+        } else {
+            mpfr_nextbelow(quotient);
+        }
+    }
+    rounded_pair rounded = round_both(quotient);
+    mpfr_clears(quotient, exact, (mpfr_ptr)0);
+    return rounded;
+}

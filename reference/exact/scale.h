@@ -1,0 +1,98 @@
+/* What the metrics and the bounds share: elements of any type as doubles, classes, ulps, and the
+ * size of what was added up. */
+#ifndef LN_SCALE_H
+#define LN_SCALE_H
+
+#include "metrics/metrics.h"
+#include "metrics/storage.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Both NaN, both finite, or the same infinity. */
+static inline bool same_class(double a, double b)
+{
+    if (isfinite(a) || isfinite(b)) {
+        return isfinite(a) && isfinite(b);
+    }
+    return isnan(a) || isnan(b) ? isnan(a) && isnan(b) : signbit(a) == signbit(b);
+}
+
+/* storage_load, without a call for the types that are most judged. */
+static inline double load(ln_type type, const void *values, size_t i)
+{
+    return type == LN_F32   ? (double)((const float *)values)[i]
+           : type == LN_F64 ? ((const double *)values)[i]
+                            : storage_load(type, values, i);
+}
+
+/* A type's precision p and least exponent emin. */
+typedef struct type_format {
+    int precision, least;
+} type_format;
+
+static inline type_format format_of(ln_type type)
+{
+    static const type_format formats[] = {
+        [LN_F32] = {24, -126}, [LN_F64] = {53, -1022}, [LN_BF16] = {8, -126}, [LN_F16] = {11, -14}};
+    return formats[type];
+}
+
+/* 2^exponent, from the smallest subnormal of double on. */
+static inline double power_of_two(int exponent)
+{
+    enum { BIAS = 1023, FRACTION = 52, LEAST_NORMAL = -1022 };
+    uint64_t bits = exponent >= LEAST_NORMAL ? (uint64_t)(exponent + BIAS) << FRACTION
+                                             : 1ull << (exponent - LEAST_NORMAL + FRACTION);
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+/* ulp(v); of an infinite v its size. */
+static inline double ulp_in(type_format format, double v)
+{
+    enum { BIAS = 1023, FRACTION = 52, NOT_FINITE = 2047 };
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    int field = (int)(bits >> FRACTION) & NOT_FINITE;
+    if (field == NOT_FINITE) {
+        return fabs(v);
+    }
+    int exponent = field - BIAS > format.least ? field - BIAS : format.least;
+    return power_of_two(exponent - format.precision + 1);
+}
+
+/* |gamma_i| with 1 + g under gamma1, rounded once to double. */
+static inline double gamma_size(const metrics_row *row, size_t i)
+{
+    ln_affine affine = row->convention->affine;
+    if (!ln_has_gamma(affine)) {
+        return 1.0;
+    }
+    double stored = load(row->param, row->gamma, affine == LN_AFFINE_SCALAR ? 0 : i);
+    return fabs(affine == LN_AFFINE_GAMMA1 ? 1.0 + stored : stored);
+}
+
+/* |gamma_i| max_j |xhat_j| + |beta_i|, within a few parts in 2^53; what lies beyond double is its
+ * largest number. */
+static inline double element_scale(const metrics_row *row, size_t i)
+{
+    ln_affine affine = row->convention->affine;
+    double beta = ln_has_beta(affine)
+                      ? fabs(load(row->param, row->beta, affine == LN_AFFINE_SCALAR ? 0 : i))
+                      : 0.0;
+    double scale = gamma_size(row, i) * row->answer->max_xhat + beta;
+    return isinf(scale) ? DBL_MAX : scale;
+}
+
+/* computed - exact, rounded once or twice: of f64 the exact value is known to twice its bits. */
+static inline double error_of(const metrics_row *row, size_t i, double computed)
+{
+    double deviation = computed - row->answer->exact[i];
+    return row->storage == LN_F64 && row->answer->rest != NULL ? deviation - row->answer->rest[i]
+                                                               : deviation;
+}
+
+#endif
