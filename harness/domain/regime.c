@@ -8,7 +8,7 @@ double call_bytes(size_t rows, size_t hidden, ln_type dtype)
     return 2.0 * (double)rows * (double)hidden * (double)dtype_size(dtype);
 }
 
-regime regime_of(double bytes, size_t l1d, size_t l2, size_t l3)
+cache_regime regime_of(double bytes, size_t l1d, size_t l2, size_t l3)
 {
     if (!l1d && !l2 && !l3) {
         l1d = 32u << 10;

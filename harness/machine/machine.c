@@ -161,7 +161,7 @@ const char *machine_regime(const machine_facts *machine, size_t rows, size_t hid
                                   machine->l2_bytes, machine->l3_bytes)];
 }
 
-size_t machine_rows(const machine_facts *machine, regime of, size_t hidden, ln_type dtype)
+size_t machine_rows(const machine_facts *machine, cache_regime of, size_t hidden, ln_type dtype)
 {
     size_t l2 = machine->l2_bytes ? machine->l2_bytes : 1u << 20;
     size_t l3 = machine->l3_bytes ? machine->l3_bytes : l2 * 8;

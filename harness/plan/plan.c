@@ -269,7 +269,7 @@ static bool plan_speed(const plan_request *request, const resolved_plan *resolve
                                       [REGIME_DRAM] =
                                           resolved->full ||
                                           (!resolved->quick && (hidden == 768 || hidden == 4096))};
-        static const regime turn[REGIMES] = {REGIME_L2, REGIME_L1, REGIME_L3, REGIME_DRAM};
+        static const cache_regime turn[REGIMES] = {REGIME_L2, REGIME_L1, REGIME_L3, REGIME_DRAM};
         for (size_t r = 0; fine && r < REGIMES; r++)
             fine = !wanted[turn[r]] ||
                    add_speed(plan, request, resolved, machine_rows(machine, turn[r], hidden, dtype),

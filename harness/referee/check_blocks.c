@@ -31,14 +31,15 @@ static const size_t batches[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,  12
                                  31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 100, 257, 1000};
 enum { BATCHES = sizeof batches / sizeof *batches };
 
-typedef struct form {
+typedef struct judged_form {
     const char *input;
     bool residual;
-} form;
+} judged_form;
 
-static const form forms[] = {{"normal", true},   {"normal", false},       {"nan", true},
-                             {"inf", false},     {"signed-zeros", false}, {"subnormal-out", false},
-                             {"offset:3", true}, {"wide-gamma", false},   {"constant", false}};
+static const judged_form forms[] = {
+    {"normal", true},   {"normal", false},       {"nan", true},
+    {"inf", false},     {"signed-zeros", false}, {"subnormal-out", false},
+    {"offset:3", true}, {"wide-gamma", false},   {"constant", false}};
 static const size_t form_sizes[] = {1, 2, 3, 13, 64, 117, 1029};
 enum {
     FORMS = sizeof forms / sizeof *forms,
@@ -188,8 +189,8 @@ static bool make_size(row_judge *judge, const referee_task *task, size_t hidden,
     return fine;
 }
 
-static bool make_form(row_judge *judge, const referee_task *task, const form *form, size_t hidden,
-                      judge_block *block, error *err)
+static bool make_form(row_judge *judge, const referee_task *task, const judged_form *form,
+                      size_t hidden, judge_block *block, error *err)
 {
     uint64_t seed = judge->settings.seed;
     raw_rows raw;

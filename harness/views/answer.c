@@ -147,7 +147,7 @@ static void count_errors(answer_row *row, const stored_case *stored)
         return;
     }
     bool wrong = verdict->kind != VERDICT_OK && verdict->kind != VERDICT_OK_NO_BOUND;
-    double error = metrics->mismatches ? INFINITY : metrics->row_ulp_max;
+    double row_error = metrics->mismatches ? INFINITY : metrics->row_ulp_max;
     row->judged++;
     row->wrong += wrong;
     row->extreme_wrong += wrong && extreme;
@@ -155,10 +155,10 @@ static void count_errors(answer_row *row, const stored_case *stored)
         row->faults++;
         row->fault = row->fault ? row->fault : stored;
     }
-    if (strcmp(stored->key.input, "normal") == 0 && !(error <= row->ordinary))
-        row->ordinary = error;
-    if (!extreme && !(error <= row->worst) && !isnan(error))
-        row->worst = error;
+    if (strcmp(stored->key.input, "normal") == 0 && !(row_error <= row->ordinary))
+        row->ordinary = row_error;
+    if (!extreme && !(row_error <= row->worst) && !isnan(row_error))
+        row->worst = row_error;
 }
 
 /* Where the digits of a kernel are gone. A kappa below 10 tells of something else than the mean. */

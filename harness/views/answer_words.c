@@ -51,7 +51,7 @@ static void add_take(const run_answer *answer, text_buffer *out)
 static void add_fastest(const run_answer *answer, text_buffer *out)
 {
     const answer_row *fastest = answer->fastest, *take = answer->take;
-    char number[16], error[16];
+    char number[16], worst[16];
     if (!fastest || !take || fastest == take)
         return;
     if (take->tied)
@@ -59,17 +59,17 @@ static void add_fastest(const run_answer *answer, text_buffer *out)
     else
         text_format(out, "%s is %s times as fast as that, but ", fastest->kernel,
                     answer_times(take->relative / fastest->relative, number));
-    answer_error(answer, fastest->worst, error);
+    answer_error(answer, fastest->worst, worst);
     if (fastest->judged == 0)
         text_add(out, "was not judged.\n");
     else if (fastest->wrong == 0 || fastest->wrong > fastest->extreme_wrong)
         text_format(out, "wrong on %zu of %zu cases, with up to %s row ULP.\n", fastest->wrong,
-                    fastest->judged, error);
+                    fastest->judged, worst);
     else
         text_format(out,
                     "wrong on %zu of %zu cases, with values that overflow or underflow "
                     "(elsewhere at most %s row ULP).\n",
-                    fastest->wrong, fastest->judged, error);
+                    fastest->wrong, fastest->judged, worst);
 }
 
 static int decade(double kappa)

@@ -15,7 +15,7 @@ void table_shape(const machine_facts *machine, ln_type dtype, size_t index, size
 {
     static const size_t sizes[TABLE_HIDDEN] = {64, 256, 768, 1024, 4096, 12288};
     *hidden = sizes[index / REGIMES];
-    *rows = machine_rows(machine, (regime)(index % REGIMES), *hidden, dtype);
+    *rows = machine_rows(machine, (cache_regime)(index % REGIMES), *hidden, dtype);
 }
 
 bool table_has(const chosen *one, const kernel_entry *kernel, table_pass pass)

@@ -406,7 +406,7 @@ static void test_rows_of_a_regime(void **state)
     machine_facts machine = {.l1d_bytes = 48 << 10, .l2_bytes = 1 << 20, .l3_bytes = 32 << 20};
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
         for (int of = hidden[i] > 2000 ? REGIME_L2 : REGIME_L1; of < REGIMES; of++) {
-            size_t rows = machine_rows(&machine, (regime)of, hidden[i], LN_F32);
+            size_t rows = machine_rows(&machine, (cache_regime)of, hidden[i], LN_F32);
             assert_string_equal(machine_regime(&machine, rows, hidden[i], LN_F32),
                                 regime_names[of]);
         }

@@ -34,10 +34,10 @@ static bool gather(const report_data *data, kappa_line *line)
             !(row->kappa <= kappa_most) || bin_of(row->kappa) >= BINS)
             continue;
         /* A row without a figure is as wrong as can be. */
-        double error = isfinite(row->row_ulp) ? fmax(row->row_ulp, 0.1) : (double)INFINITY;
+        double row_error = isfinite(row->row_ulp) ? fmax(row->row_ulp, 0.1) : (double)INFINITY;
         double *most = &line->most[bin_of(row->kappa)];
-        if (!(*most >= error))
-            *most = error;
+        if (!(*most >= row_error))
+            *most = row_error;
         any = true;
     }
     return any;

@@ -66,10 +66,10 @@ typedef struct peer_scene {
 } peer_scene;
 
 static void fill(guarded_tensor *tensor, ln_type type, size_t count, double mean, double scale,
-                 size_t offset, numbers *numbers)
+                 size_t offset, numbers *draws)
 {
     for (size_t i = 0; i < count; i++)
-        tensor->values[i] = mean + scale * numbers_normal(numbers);
+        tensor->values[i] = mean + scale * numbers_normal(draws);
     elements_store(type, tensor->elements + offset * element_size(type), tensor->values, count);
 }
 
@@ -80,7 +80,7 @@ typedef enum tensor_layout { DENSE, MISALIGNED, STRIDED, IN_PLACE, LAYOUTS } ten
 static bool set(peer_scene *scene, const ln_kernel *kernel, size_t hidden, ln_convention convention,
                 tensor_layout layout)
 {
-    numbers numbers = {hidden};
+    numbers draws = {hidden};
     size_t stride = hidden + (layout == STRIDED ? GAP : 0), offset = layout == MISALIGNED;
     size_t at = offset * element_size(kernel->storage);
     scene->kernel = kernel;
@@ -88,9 +88,9 @@ static bool set(peer_scene *scene, const ln_kernel *kernel, size_t hidden, ln_co
     scene->problem.x_stride = scene->problem.y_stride = stride;
     if (kernel->supports(&scene->problem))
         return false;
-    fill(&scene->x, kernel->storage, ROWS * stride, 0.02, 0.01, offset, &numbers);
-    fill(&scene->gamma, kernel->param, hidden, 1, 0.1, 0, &numbers);
-    fill(&scene->beta, kernel->param, hidden, 0, 0.1, 0, &numbers);
+    fill(&scene->x, kernel->storage, ROWS * stride, 0.02, 0.01, offset, &draws);
+    fill(&scene->gamma, kernel->param, hidden, 1, 0.1, 0, &draws);
+    fill(&scene->beta, kernel->param, hidden, 0, 0.1, 0, &draws);
     memset(scene->y, POISON, sizeof scene->y);
     memset(scene->mean, POISON, sizeof scene->mean);
     memset(scene->rstd, POISON, sizeof scene->rstd);
@@ -120,11 +120,11 @@ static int run(const ln_kernel *kernel, const ln_problem *problem, const ln_tens
  * than a few N roundings of what was added up (Higham, "Accuracy and Stability of Numerical
  * Algorithms", 2nd ed., 4.2): four here, since an update of Welford's has three. In 16 bits the
  * factors of x and gamma are rounded to the storage type as well. */
-static ln_bound class_bound(const peer_scene *scene, const oracle *oracle)
+static ln_bound class_bound(const peer_scene *scene, const oracle *answer)
 {
     format sums = element_format(scene->kernel->accumulator);
     format storage = element_format(scene->kernel->storage);
-    double size = oracle->facts.mean_abs * oracle->facts.rstd + oracle->max_xhat;
+    double size = answer->facts.mean_abs * answer->facts.rstd + answer->max_xhat;
     double of_sums = 4 * (double)scene->problem.hidden * ldexp(1, -sums.bits);
     double of_factors = 4 * ldexp(1, -storage.bits);
     return (ln_bound){.xhat_abs = (of_sums + of_factors) * size, .affine_rel = of_factors};
@@ -142,28 +142,28 @@ static void check_row(const peer_scene *scene, size_t row)
     size_t hidden = scene->problem.hidden, stride = scene->problem.x_stride;
     const double *x = scene->x.values + row * stride;
     static quad exact[MOST_HIDDEN];
-    oracle oracle;
+    oracle answer;
     oracle_row(&scene->problem.convention, hidden, x, scene->gamma.values, scene->beta.values,
-               exact, &oracle);
-    ln_bound bound = class_bound(scene, &oracle);
-    const claim claim = {&scene->problem.convention,
-                         scene->kernel->storage,
-                         hidden,
-                         scene->gamma.values,
-                         scene->beta.values,
-                         exact,
-                         &oracle,
-                         bound};
+               exact, &answer);
+    ln_bound bound = class_bound(scene, &answer);
+    const claim made = {&scene->problem.convention,
+                        scene->kernel->storage,
+                        hidden,
+                        scene->gamma.values,
+                        scene->beta.values,
+                        exact,
+                        &answer,
+                        bound};
     const char *y = scene->tensors.y;
     size_t breach =
-        claim_first_breach(&claim, y + row * stride * element_size(scene->kernel->storage));
+        claim_first_breach(&made, y + row * stride * element_size(scene->kernel->storage));
     if (breach < hidden)
         fail_msg("%s, hidden %zu, stride %zu: row %zu, element %zu is wrong", scene->kernel->name,
                  hidden, stride, row, breach);
-    assert_true(statistic(scene, scene->mean, row, oracle.facts.mean) <=
-                bound.xhat_abs / oracle.facts.rstd);
-    assert_true(statistic(scene, scene->rstd, row, oracle.facts.rstd) <=
-                bound.xhat_abs * oracle.facts.rstd);
+    assert_true(statistic(scene, scene->mean, row, answer.facts.mean) <=
+                bound.xhat_abs / answer.facts.rstd);
+    assert_true(statistic(scene, scene->rstd, row, answer.facts.rstd) <=
+                bound.xhat_abs * answer.facts.rstd);
 }
 
 static void check_gaps(const peer_scene *scene)
@@ -238,11 +238,11 @@ static void sets_threads(void **state)
 {
     static char x[MANY_ROWS * HIDDEN * LARGEST_ELEMENT], y[2][sizeof x];
     static double values[MANY_ROWS * HIDDEN];
-    numbers numbers = {1};
+    numbers draws = {1};
     size_t before = count_tasks();
     (void)state;
     for (size_t i = 0; i < MANY_ROWS * HIDDEN; i++)
-        values[i] = numbers_normal(&numbers);
+        values[i] = numbers_normal(&draws);
     for (unsigned threads = 1; threads <= 3; threads++)
         for (size_t i = 0; i < plugin->count; i++) {
             const ln_kernel *kernel = &plugin->kernels[i];
