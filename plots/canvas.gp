@@ -9,8 +9,8 @@ if (format eq 'svg') {
     set terminal pdfcairo size width / 100.0,height / 100.0 noenhanced background 'white' \
         font sprintf('Liberation Sans,%d', font_size) fontscale 0.72 linewidth 0.72 pointscale 0.72
 } else {
-    set terminal pngcairo size 2 * width,2 * height noenhanced background 'white' \
-        font sprintf('Liberation Sans,%d', font_size) fontscale 1.5 linewidth 2 pointscale 2
+    set terminal pngcairo size width,height noenhanced background 'white' \
+        font sprintf('Liberation Sans,%d', font_size) fontscale 0.75
 } }
 # Only SVG has tooltips: plots "for [n = 1:tips]" are left out elsewhere.
 tips = format eq 'svg' ? 1 : 0

@@ -3,7 +3,7 @@
 # the repository.
 #     results/publish.sh [NAME [OPTION OF lnbench run...]]     (default: the date and the processor)
 #     results/publish.sh --check     do the documents say what was published?
-# writes results/published/NAME/ (table.txt, index.html, PNGs, run.jsonl.xz), makes the tables of
+# writes results/published/NAME/ (table.txt, PNGs, contact_sheet.png, run.jsonl.xz), makes the tables of
 # figures in README.md and docs/figures.md anew, and tells which sentences to read again.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 7
@@ -49,17 +49,16 @@ old=$(published)
     stop "lnbench run ended with $?: nothing is published"
 "$lnbench" export --db "$work/run.db" --format tsv --out "$work/cases.tsv" || exit 7
 awk -f "$root/results/table.awk" "$work/cases.tsv" >"$work/table.txt" || exit 7
-"$lnbench" export --db "$work/run.db" --format jsonl --out "$work/run.jsonl" || exit 7
+"$lnbench" export --db "$work/run.db" --format jsonl --no-rows --out "$work/run.jsonl" || exit 7
 xz -9 -T 0 "$work/run.jsonl" || stop "xz failed"
 
 mkdir -p "$to" || exit 7
 cp "$work/table.txt" "$work/run.jsonl.xz" "$to/" || exit 7
-# What is published of the raw data is the run itself.
-sed 's|<p class="">Raw data beside this page: .*|<p>Raw data beside this page: <a href="run.jsonl.xz">run.jsonl.xz</a> (<code>xz -d</code>, then <code>lnbench import</code>).</p>|' \
-    "$work/charts/index.html" >"$to/index.html" || exit 7
 for chart in $charts; do
     [ ! -f "$work/charts/$chart.png" ] || cp "$work/charts/$chart.png" "$to/" || exit 7
 done
+drawn=$(cd "$to" && for chart in $charts; do [ ! -f "$chart.png" ] || printf '%s ' "$chart"; done)
+[ -z "$drawn" ] || (cd "$to" && gnuplot -e "charts = '$drawn'" "$root/results/contact_sheet.gp") || exit 7
 echo "published in results/published/$name"
 
 for document in $documents; do

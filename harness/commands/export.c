@@ -6,6 +6,7 @@
 typedef struct export_options {
     const char *database, *format, *out;
     uint64_t run;
+    bool no_rows;
 } export_options;
 
 static exit_code export_run(void *context, const cli_call *call, error *err)
@@ -16,7 +17,7 @@ static exit_code export_run(void *context, const cli_call *call, error *err)
     (void)call;
     if (!export_format_from_name(options->format, &format, err))
         return err->code;
-    bool loaded = format == EXPORT_JSONL
+    bool loaded = format == EXPORT_JSONL && !options->no_rows
                       ? load_whole_run(options->database, options->run, &view, err)
                       : load_stored_run(options->database, options->run, &view, err);
     if (!loaded)
@@ -36,6 +37,8 @@ static const cli_option options[] = {
      offsetof(export_options, run)},
     {"out", "FILE", "write there, not to standard output", OPTION_TEXT,
      offsetof(export_options, out)},
+    {"no-rows", NULL, "jsonl: leave out the worst rows, which lnbench replay wants", OPTION_FLAG,
+     offsetof(export_options, no_rows)},
     STORE_OPTION(export_options, database),
 };
 

@@ -23,10 +23,13 @@ for document in README.md docs/figures.md; do
 done | tee "$scratch/lost"
 [ ! -s "$scratch/lost" ] || failures=$((failures + 1))
 
+bytes=$(find "$root/results" -name 'lnbench.db*' -prune -o -name charts -prune -o -type f -print0 | xargs -0 cat | wc -c)
+[ "$bytes" -le 6000000 ] || fail "results/ has $bytes bytes; 6000000 are its share of the repository"
+
 # What checks the checks: a figure changed in any column is seen.
 tree=$scratch/tree
 mkdir -p "$tree/docs" "$tree/results" || exit 1
-cp "$root"/results/publish.sh "$root"/results/figures.awk "$root"/results/table.awk "$tree/results/"
+cp "$root"/results/publish.sh "$root"/results/*.awk "$root/results/contact_sheet.gp" "$tree/results/"
 ln -s "$root/results/published" "$tree/results/published"
 plant() {
     document=$1
@@ -64,7 +67,7 @@ publish() {
         --processes 2 --repetitions 2 >"$scratch/out" 2>&1
 }
 publish new 16x768 || fail "publishing: $(cat "$scratch/out")"
-for file in table.txt index.html run.jsonl.xz; do
+for file in table.txt contact_sheet.png run.jsonl.xz; do
     [ -s "$tree/results/published/new/$file" ] || fail "published: no $file"
 done
 grep -q '^16 rows × 768, .*(results/published/new/table.txt)' "$tree/README.md" ||

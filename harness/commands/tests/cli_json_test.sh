@@ -54,6 +54,11 @@ accepted "export json" 0 export --db a.db --format json
 json "export json" benchmark
 accepted "export jsonl" 0 export --db a.db --format jsonl
 json "export jsonl" lines
+check "export jsonl: worst rows" is "$(grep -c '"type":"tensor"' out)" "$(value tensors out)"
+accepted "export jsonl without them" 0 export --db a.db --format jsonl --no-rows
+check "export --no-rows: none" hasnt out '"type":"(tensor|worst)"'
+cp out few.jsonl
+accepted "export --no-rows is read back" 0 import few.jsonl --db few.db
 accepted "export smaller" 0 export --db a.db --format smaller
 json "export smaller" smaller
 accepted "export tsv" 0 export --db a.db --format tsv
