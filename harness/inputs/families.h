@@ -8,14 +8,11 @@
 typedef struct input_place {
     uint64_t seed;
     size_t row, hidden;
-    double kappa; /* offset only; 0: the sweep */
 } input_place;
 
 /* families.c */
 input_maker make_normal, make_uniform, make_ramp, make_constant, make_spike, make_outlier_channels,
     make_alternating, make_huge, make_subnormal, make_nan, make_inf;
-/* offset.c */
-input_maker make_offset, make_kappa;
 /* shapes.c: how elements lie */
 input_maker make_near_constant, make_two_valued, make_sorted, make_positive, make_geometric,
     make_blocks, make_quantised, make_sparse, make_signed_zeros, make_bad_pivot;
@@ -28,17 +25,7 @@ parameter_maker parameters_cancelling, parameters_wide, parameters_subnormal, pa
 /* documents.c */
 input_maker make_document_000, make_document_001, make_document_002, make_document_003;
 
-/* kappa 1, 10, ... 1e8 in turn. */
-enum { KAPPA_SWEEP_LENGTH = 9 };
-double kappa_of_sweep(size_t row);
-
-/* The rows of make_kappa: kappa from 1 to the most that this hidden can have, in equal ratios. */
-enum { KAPPA_ROWS = 18 };
-
-/* q with q^count = product, for product >= 1. */
-double root_of(double product, int count);
-
-/* In f32, from which the other types are made (typed.c). */
+/* In f32, from which the other types are made (typed.c); rows of offset.c are not made here. */
 bool input_rows_f32(const char *input, uint64_t seed, size_t first, size_t count, size_t hidden,
                     float *x, error *err);
 void input_parameters_f32(const char *input, const ln_convention *convention, uint64_t seed,

@@ -49,31 +49,18 @@ static const input_family *family_named(const char *name)
     return NULL;
 }
 
-/* The maker of a family's name; *kappa is that of offset:KAPPA, else 0. */
-static bool find_maker(const char *input, input_maker **maker, double *kappa, error *err)
+bool input_offset(const char *input, double *kappa, error *err)
 {
-    const input_family *family = family_named(input);
-    *kappa = 0;
-    if (family) {
-        *maker = family->make;
-        return true;
-    }
     size_t prefix = strlen(offset_prefix);
+    *kappa = 0;
+    if (strcmp(input, "offset") == 0 || strcmp(input, "kappa") == 0)
+        return true;
     if (strncmp(input, offset_prefix, prefix) != 0)
-        return fail_unknown(input, err);
+        return false;
     const char *number = input + prefix;
-    if (!number_parse(number, strlen(number), kappa) || !(*kappa >= 1 && *kappa <= kappa_most))
-        return fail(err, EXIT_CODE_USAGE,
-                    "input '%.64s': kappa must be a number from 1 to 1e8, such as offset:1e4",
-                    input);
-    *maker = make_offset;
-    return true;
-}
-
-bool input_offset_kappa(const char *input, double *kappa)
-{
-    input_maker *maker;
-    return find_maker(input, &maker, kappa, NULL);
+    return (number_parse(number, strlen(number), kappa) && *kappa >= 1 && *kappa <= kappa_most) ||
+           fail(err, EXIT_CODE_USAGE,
+                "input '%.64s': kappa must be a number from 1 to 1e8, such as offset:1e4", input);
 }
 
 void input_parameters_f32(const char *input, const ln_convention *convention, uint64_t seed,
@@ -96,14 +83,15 @@ bool input_is_extreme(const char *input)
 
 bool input_check(const char *input, error *err)
 {
-    input_maker *maker;
     double kappa;
     if (strlen(input) >= NAME_MAX_LENGTH)
         return fail(err, EXIT_CODE_USAGE,
                     "input '%.64s...': longer than %d characters: give a shorter path", input,
                     NAME_MAX_LENGTH - 1);
-    return input_is_file(input) || strcmp(input, WORST_INPUT) == 0 ||
-           find_maker(input, &maker, &kappa, err);
+    return input_is_file(input) || strcmp(input, WORST_INPUT) == 0 || family_named(input) ||
+           (strncmp(input, offset_prefix, strlen(offset_prefix)) == 0
+                ? input_offset(input, &kappa, err)
+                : fail_unknown(input, err));
 }
 
 /* Rounds to the type; what is finite must stay so. */
@@ -156,19 +144,18 @@ bool input_rows_of_file(const char *path, ln_type type, size_t first, size_t cou
 bool input_rows_f32(const char *input, uint64_t seed, size_t first, size_t count, size_t hidden,
                     float *x, error *err)
 {
-    input_maker *maker;
-    double kappa;
+    const input_family *family = family_named(input);
     if (hidden == 0)
         return fail(err, EXIT_CODE_USAGE, "input '%.64s': hidden is 0: expected 1 or more", input);
     if (input_is_file(input))
         return input_rows_of_file(input, LN_F32, first, count, hidden, x, err);
     if (strcmp(input, WORST_INPUT) == 0)
         return worst_input_rows(LN_F32, first, count, hidden, x, err);
-    if (!find_maker(input, &maker, &kappa, err))
-        return false;
+    if (!family)
+        return fail_unknown(input, err);
     for (size_t i = 0; i < count; i++) {
-        input_place place = {seed, first + i, hidden, kappa};
-        maker(&place, x + i * hidden);
+        input_place place = {seed, first + i, hidden};
+        family->make(&place, x + i * hidden);
     }
     return true;
 }

@@ -1,6 +1,7 @@
 /* Families that hurt by how the elements of a row lie: in which order, at which distances. Integers
  * and + - * / sqrt only (see draws.c). */
 #include "inputs/families.h"
+#include "inputs/offset.h"
 #include "inputs/draws.h"
 #include <stdlib.h>
 #include <string.h>
@@ -142,7 +143,7 @@ void make_signed_zeros(const input_place *place, float *x)
  */
 void make_bad_pivot(const input_place *place, float *x)
 {
-    double scale = kappa_of_sweep(place->row);
+    double scale = offset_sweep_kappa(LN_F32, place->row);
     make_normal(place, x);
     x[0] = (float)(place->row % 2 == 0 ? 1.5 * scale : -1.5 * scale);
 }

@@ -8,12 +8,13 @@
  * type's largest number where it lies beyond, to its subnormals where it lies below all that is
  * normal.
  *
- * Offset rows are made anew in each type (typed_offset.c), since the largest kappa is a
+ * Offset rows are made in each type (offset.c), since the largest kappa is a
  * matter of its precision. NaN keep sign and payload as far as there is room. */
 #include "inputs/families.h"
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "inputs/draws.h"
+#include "inputs/offset.h"
 #include "inputs/typed.h"
 #include "inputs/worst.h"
 #include "metrics/storage.h"
@@ -117,25 +118,16 @@ static void store_row(ln_type type, const float *from, size_t count, double scal
     }
 }
 
-/* A sweep's row, or one kappa: *kappa is 0 for the sweeps. */
-static bool is_offset(const char *input, double *kappa)
-{
-    *kappa = 0;
-    if (strcmp(input, "offset") == 0 || strcmp(input, "kappa") == 0)
-        return true;
-    return strncmp(input, "offset:", 7) == 0 && input_offset_kappa(input, kappa);
-}
-
 bool input_has_type(const char *input, ln_type type, error *err)
 {
     double kappa;
     if (!input_check(input, err))
         return false;
-    if (type == LN_F32 || !is_offset(input, &kappa) || kappa <= typed_kappa_most(type))
+    if (type == LN_F32 || !input_offset(input, &kappa, NULL) || kappa <= offset_kappa_most(type))
         return true;
     return fail(err, EXIT_CODE_USAGE,
                 "input '%.64s': %s can realise kappa from 1 to %g: choose less, or another type",
-                input, dtype_name(type), typed_kappa_most(type));
+                input, dtype_name(type), offset_kappa_most(type));
 }
 
 static bool offset_rows(const char *input, ln_type type, uint64_t seed, double kappa, size_t first,
@@ -146,8 +138,8 @@ static bool offset_rows(const char *input, ln_type type, uint64_t seed, double k
     if (!scratch)
         return fail_memory(err, "rows of input");
     for (size_t i = 0; i < count; i++) {
-        typed_place place = {type, seed, first + i, hidden, kappa, to_the_end};
-        typed_offset_row(&place, scratch, (char *)x + i * hidden * dtype_size(type));
+        offset_place place = {type, seed, first + i, hidden, kappa, to_the_end};
+        offset_row(&place, scratch, (char *)x + i * hidden * dtype_size(type));
     }
     free(scratch);
     return true;
@@ -157,15 +149,16 @@ bool input_rows(const char *input, ln_type type, uint64_t seed, size_t first, si
                 size_t hidden, void *x, error *err)
 {
     double kappa;
-    if (type == LN_F32)
-        return input_rows_f32(input, seed, first, count, hidden, x, err);
+    bool offset = input_offset(input, &kappa, NULL);
     if (!input_has_type(input, type, err))
         return false;
+    if (type == LN_F32 && (!offset || hidden == 0))
+        return input_rows_f32(input, seed, first, count, hidden, x, err);
     if (input_is_file(input))
         return input_rows_of_file(input, type, first, count, hidden, x, err);
     if (hidden > 0 && strcmp(input, WORST_INPUT) == 0)
         return worst_input_rows(type, first, count, hidden, x, err);
-    if (hidden > 0 && is_offset(input, &kappa))
+    if (hidden > 0 && offset)
         return offset_rows(input, type, seed, kappa, first, count, hidden, x, err);
     float *row = malloc((hidden ? hidden : 1) * sizeof *row);
     bool fine = row || fail_memory(err, "rows of input");

@@ -4,7 +4,7 @@
 #include "commands/choose/class.h"
 #include "domain/convention.h"
 #include "inputs/inputs.h"
-#include "inputs/families.h"
+#include "inputs/offset.h"
 #include "base/number.h"
 #include <math.h>
 #include <stdlib.h>
@@ -248,7 +248,7 @@ static bool add_row_fact(const stored_case *stored, const stored_row *row, const
     snprintf(fact->input, sizeof fact->input, "offset");
     fact->is_peer = kernel_is_peer(kernels, fact->kernel);
     fact->hidden = stored->key.hidden;
-    fact->kappa = kappa_of_sweep(row->row);
+    fact->kappa = offset_sweep_kappa(stored->key.dtype, row->row);
     fact->row_ulp = row->row_ulp;
     fact->bound = row->bound_row_ulp;
     fact->bits = row->norm_max > 0 ? fmin(-log2(row->norm_max), 53) : 53;

@@ -3,6 +3,7 @@
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "inputs/families.h"
+#include "inputs/offset.h"
 #include "inputs/draws.h"
 #include "inputs/npy.h"
 #include "test.h"

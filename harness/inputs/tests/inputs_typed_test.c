@@ -2,6 +2,7 @@
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "inputs/families.h"
+#include "inputs/offset.h"
 #include "inputs/typed.h"
 #include "metrics/storage.h"
 #include "test.h"
@@ -127,7 +128,7 @@ static void test_offset_sweeps_the_kappa_of_the_type(void **state)
 {
     (void)state;
     for (size_t t = 0; t < TYPES; t++) {
-        double most = typed_kappa_most(types[t]);
+        double most = offset_kappa_most(types[t]);
         fill("offset", types[t]);
         for (size_t row = 0; row < ROWS; row++) {
             double wanted = pow(most, (double)row / 8), found = kappa_of(types[t], row);
