@@ -2,6 +2,7 @@
  * whatever y holds, after a call with a NaN, on another thread, on two at once, in a forked process
  * and where the caller flushes subnormals. The rows stay the same, so the bits must. */
 #include "worker/child/internal.h"
+#include "worker/child/meet.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,7 +18,6 @@
 enum {
     SHAPES = 2,
     POISON = 0xff,
-    AT_ONCE = 300, /* calls of each of two threads, at least */
     FORK_SECONDS = 5,
 };
 
@@ -166,72 +166,48 @@ static bool call_on_changed_gamma(call_bench *bench, const work_order *order)
 
 /* ---- threads ---- */
 
-/* Of each thread's own time: two that share one processor meet only where one is interrupted in a
- * call, some dozen times in this long. */
-static const double seconds_at_once = 0.05;
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 typedef struct thread_job {
     call_bench *bench;
     called_shape *shape;
-    unsigned calls;
-    double seconds;           /* at least */
-    pthread_barrier_t *start; /* NULL: nobody to wait for */
-    bool differs;
+    bool fine;
 } thread_job;
+
+static bool call_job(void *context)
+{
+    thread_job *job = context;
+    call_shape(job->bench, job->shape);
+    return same_bits(job->shape);
+}
 
 static void *call_on_thread(void *context)
 {
+    enum { CALLS = 4 };
     thread_job *job = context;
-    if (job->start)
-        pthread_barrier_wait(job->start);
-    double end = seconds_now() + job->seconds;
-    for (unsigned call = 0; !job->differs && (call < job->calls || seconds_now() < end); call++) {
-        call_shape(job->bench, job->shape);
-        job->differs = !same_bits(job->shape);
-    }
+    for (unsigned call = 0; job->fine && call < CALLS; call++)
+        job->fine = call_job(job);
     return NULL;
 }
 
 static bool call_on_second_thread(call_bench *bench)
 {
     pthread_t thread;
-    thread_job job = {.bench = bench, .shape = bench->shapes, .calls = 4};
+    thread_job job = {bench, bench->shapes, true};
     if (pthread_create(&thread, NULL, call_on_thread, &job) != 0)
         return true;
     pthread_join(thread, NULL);
-    if (job.differs)
+    if (!job.fine)
         bench->where = "on a second thread";
-    return !job.differs;
+    return job.fine;
 }
 
 /* Different rows, buffers and states. */
 static bool call_at_once(call_bench *bench)
 {
-    pthread_t threads[2];
-    pthread_barrier_t start;
-    thread_job jobs[2];
-    bool differs = false;
-    if (!bench->shapes[SHAPES].first || pthread_barrier_init(&start, NULL, 2) != 0)
-        return true;
-    for (size_t i = 0; i < 2; i++)
-        jobs[i] = (thread_job){bench, &bench->shapes[i * SHAPES], AT_ONCE, seconds_at_once, &start,
-                               false};
-    if (pthread_create(&threads[0], NULL, call_on_thread, &jobs[0]) == 0) {
-        call_on_thread(&jobs[1]);
-        pthread_join(threads[0], NULL);
-        differs = jobs[0].differs || jobs[1].differs;
-    }
-    pthread_barrier_destroy(&start);
-    if (differs)
+    thread_job first = {bench, &bench->shapes[0], true},
+               second = {bench, &bench->shapes[SHAPES], true};
+    if (bench->shapes[SHAPES].first && !worker_meet(call_job, &first, &second))
         bench->where = "on two threads at once";
-    return !differs;
+    return !bench->where;
 }
 
 /* ---- another process, another floating-point environment ---- */
