@@ -1,5 +1,6 @@
 /* A comparison as JSON: the design's form, and customSmallerIsBetter for accuracy. */
 #include "compare/comparison.h"
+#include "domain/regime.h"
 #include "views/views.h"
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static json_t *case_json(const run_comparison *comparison, const comparison_pair
         .metrics = pair->metrics[side],
         .bound_row_ulp = pair->bound_row_ulp[side],
     };
-    double bytes = 2.0 * (double)key->rows * (double)key->hidden * (double)dtype_size(key->dtype);
+    double bytes = call_bytes(key->rows, key->hidden, key->dtype);
     view_case view = {
         .stored = &stored,
         .speed = {.time_ns = pair->time_ns[side],

@@ -1,4 +1,5 @@
 #include "plan/plan.h"
+#include "domain/regime.h"
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
@@ -469,7 +470,7 @@ static bool fits_memory(size_t rows, size_t hidden, ln_type dtype, const machine
 {
     const char *fact = machine_fact_value(machine, "memory_bytes");
     double memory = fact ? strtod(fact, NULL) : 0;
-    double needed = 2.0 * (double)dtype_size(dtype) * (double)rows * (double)hidden;
+    double needed = call_bytes(rows, hidden, dtype);
     if (memory <= 0 || needed < memory)
         return true;
     return fail(err, EXIT_CODE_ENVIRONMENT,

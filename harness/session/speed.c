@@ -1,6 +1,7 @@
 /* Times the speed groups: judges the two blocks, then measures in several fresh worker processes,
  * all kernels and both roofs interleaved. */
 #include "base/interrupt.h"
+#include "domain/regime.h"
 #include "referee/timed_rows.h"
 #include "worker/roof.h"
 #include "session/session.h"
@@ -39,7 +40,7 @@ typedef struct timed_round {
 
 double session_repetition_seconds(const speed_group *group)
 {
-    double bytes = 2.0 * (double)(group->rows * group->hidden * dtype_size(group->dtype));
+    double bytes = call_bytes(group->rows, group->hidden, group->dtype);
     double call = bytes / 16e9; /* of a kernel that is neither fast nor slow */
     /* Besides what is timed: a call that settles the caches, poison, comparison. */
     return (call > group->min_seconds ? call : group->min_seconds) * 1.2 + call + bytes / 8e9;

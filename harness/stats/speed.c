@@ -8,6 +8,7 @@
  * both sides of the ratio. The ratios are then summed up like times.
  */
 #include "stats/speed.h"
+#include "domain/regime.h"
 #include "base/hash.h"
 #include <math.h>
 #include <stdlib.h>
@@ -202,7 +203,7 @@ static bool summarise(const case_key *key, const sample_list *own, const sample_
 {
     sample_list ratios;
     uint64_t seed = hash_key(key);
-    double bytes = 2.0 * (double)key->rows * (double)key->hidden * (double)dtype_size(key->dtype);
+    double bytes = call_bytes(key->rows, key->hidden, key->dtype);
     interval_estimate time, ratio = {NAN, NAN, NAN};
     if (!samples_allocate(&ratios, own->count, err))
         return false;
