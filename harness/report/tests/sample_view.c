@@ -45,8 +45,8 @@ void sample_kernel(sample_view *sample, const char *name, const char *statistics
 {
     /* One kind was measured, the others only promise. */
     bool measured = strcmp(statistics, "two_pass") == 0, fused = strcmp(statistics, "fused") == 0;
-    bool textbook =
-        fused || measured || strcmp(statistics, "naive") == 0 || strcmp(statistics, "welford") == 0;
+    bool textbook = fused || measured || strcmp(statistics, "naive") == 0 ||
+                    strcmp(statistics, "welford") == 0 || strcmp(statistics, "toy") == 0;
     bool peer = strncmp(name, "onednn", 6) == 0;
     json_array_append_new(
         sample->view.kernels,
