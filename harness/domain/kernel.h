@@ -8,6 +8,7 @@ enum { REPLY_TEXT_LENGTH = 256 };
 
 typedef struct kernel_facts {
     char name[NAME_MAX_LENGTH];
+    char role[16]; /* "textbook", "tuned", "study"; "": of a plugin that tells none */
     char statistics[32], apply[32], schedule[32], isa[16];
     ln_type storage, param, accumulator;
     unsigned unroll, traits;

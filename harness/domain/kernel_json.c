@@ -52,15 +52,16 @@ json_t *kernel_json(const kernel_entry *kernel, const invariance_result *found)
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:s, s:s?, s:s?, s:s, s:b, s:o, "
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:s, s:s?, s:s?, s:s, s:b, "
+        "s:o, "
         "s:o, s:o}",
-        "name", facts->name, "statistics", facts->statistics, "apply", facts->apply, "schedule",
-        facts->schedule, "io", dtype_name(facts->storage), "param", dtype_name(facts->param), "acc",
-        dtype_name(facts->accumulator), "isa", facts->isa, "unroll", (int)facts->unroll,
-        "supported", kernel->unsupported[0] == '\0', "traits", traits, "source", kernel->source,
-        "version", kernel->version[0] ? kernel->version : NULL, "unsupported_because",
-        kernel->unsupported[0] ? kernel->unsupported : NULL, "object_hash", hash, "bound",
-        facts->has_bound, "reproducibility",
+        "name", facts->name, "role", facts->role, "statistics", facts->statistics, "apply",
+        facts->apply, "schedule", facts->schedule, "io", dtype_name(facts->storage), "param",
+        dtype_name(facts->param), "acc", dtype_name(facts->accumulator), "isa", facts->isa,
+        "unroll", (int)facts->unroll, "supported", kernel->unsupported[0] == '\0', "traits", traits,
+        "source", kernel->source, "version", kernel->version[0] ? kernel->version : NULL,
+        "unsupported_because", kernel->unsupported[0] ? kernel->unsupported : NULL, "object_hash",
+        hash, "bound", facts->has_bound, "reproducibility",
         class_json(reproducibility_of(found ? found : &unknown)), "declared_reproducibility",
         class_json(reproducibility_declared(facts)), "varies_with",
         varies_json(found ? found : &unknown));

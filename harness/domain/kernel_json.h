@@ -5,7 +5,7 @@
 #include "domain/invariance.h"
 #include <jansson.h>
 
-/* {"name","statistics","apply","schedule","io","param","acc","isa","unroll","supported","traits","source",
+/* {"name","role","statistics","apply","schedule","io","param","acc","isa","unroll","supported","traits","source",
  * and "unsupported_because", "object_hash", "bound", "reproducibility", "declared_reproducibility",
  * "varies_with"}; found NULL: its invariance was not measured. NULL when memory runs out. */
 json_t *kernel_json(const kernel_entry *kernel, const invariance_result *found);

@@ -4,38 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REAL(field, published)                                                                     \
-    {                                                                                              \
-#field, METRIC_REAL, offsetof(ln_metrics, field), published                                \
-    }
-#define COUNT(field, published)                                                                    \
-    {                                                                                              \
-#field, METRIC_COUNT, offsetof(ln_metrics, field), published                               \
-    }
-#define PLACE(field)                                                                               \
-    {                                                                                              \
-#field, METRIC_PLACE, offsetof(ln_metrics, field), false                                   \
-    }
-
-static const metric_field fields[] = {
-    REAL(ulp_max, true),        REAL(ulp_mean, true),
-    REAL(ulp_rms, true),        REAL(ulp_p50, true),
-    REAL(ulp_p90, true),        REAL(ulp_p99, true),
-    REAL(ulp_bias, true),       REAL(row_ulp_max, true),
-    REAL(row_ulp_mean, true),   REAL(norm_max, true),
-    REAL(rel_l2, true),         REAL(correctly_rounded, true),
-    REAL(bits, true),           REAL(mean_ulp_max, false),
-    REAL(rstd_ulp_max, false),  COUNT(mismatches, true),
-    COUNT(elements, true),      COUNT(exact_zeros, false),
-    COUNT(sign_of_zero, false), PLACE(worst_row),
-    PLACE(worst_column),        REAL(worst_computed, false),
-    REAL(worst_exact, false),   REAL(kappa_max, false),
-};
-
 const metric_field *metric_fields(size_t *count)
 {
-    *count = sizeof fields / sizeof *fields;
-    return fields;
+    *count = metric_count_all;
+    return metric_list;
 }
 
 static const char *place_of(const ln_metrics *metrics, const metric_field *field)
@@ -86,8 +58,8 @@ void metric_set_count(ln_metrics *metrics, const metric_field *field, uint64_t c
 void metrics_undefined(ln_metrics *metrics)
 {
     *metrics = (ln_metrics){0};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        metric_set_value(metrics, &fields[i], NAN);
+    for (size_t i = 0; i < metric_count_all; i++)
+        metric_set_value(metrics, &metric_list[i], NAN);
 }
 
 bool metrics_histogram_format(const ln_metrics *metrics, char text[HISTOGRAM_TEXT_LENGTH])

@@ -24,7 +24,9 @@ typedef struct metric_field {
     bool published; /* one of the JSON keys of the design */
 } metric_field;
 
-/* All fields, in the order of the struct. */
+/* The list, in metric_list.c: a store gets a column for each that it lacks. */
+extern const metric_field metric_list[];
+extern const size_t metric_count_all;
 const metric_field *metric_fields(size_t *count);
 
 double metric_value(const ln_metrics *metrics, const metric_field *field);   /* counts as doubles */

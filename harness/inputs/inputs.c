@@ -73,12 +73,8 @@ void input_parameters_f32(const char *input, const ln_convention *convention, ui
 
 bool input_is_extreme(const char *input)
 {
-    static const char *const extreme[] = {"huge", "overflow", "subnormal",   "underflow",
-                                          "nan",  "inf",      "signed-zeros"};
-    for (size_t i = 0; i < sizeof extreme / sizeof *extreme; i++)
-        if (strcmp(input, extreme[i]) == 0)
-            return true;
-    return false;
+    const input_family *family = family_named(input);
+    return family && family->extreme;
 }
 
 bool input_check(const char *input, error *err)

@@ -18,6 +18,8 @@ typedef struct input_family {
     const char *evidence; /* where it is met: an issue ("pytorch#51102"), a paper */
     bool everywhere;  /* the default plan judges it under every convention, not the first only */
     bool without_eps; /* and, at every size, under the first one without its eps */
+    bool extreme; /* its values lie at the ends of the type's range (squares overflow or underflow),
+                     or are none: what an answer tells apart from rows that a layer meets */
     input_maker *make;
     parameter_maker *parameters; /* NULL: input_affine() */
 } input_family;
@@ -27,8 +29,7 @@ typedef struct input_family {
  * kappa 1, 10, ... 1e8 in turn). */
 const input_family *input_families(size_t *count);
 
-/* Whether its values lie at the ends of the type's range (squares overflow or underflow), or are
- * none: what an answer tells apart from rows that an ordinary layer meets. */
+/* The family's column; false where it is none. */
 bool input_is_extreme(const char *input);
 
 /* Whether such an input exists: a family, "offset:KAPPA", "worst" (see worst.h) or a path

@@ -1,5 +1,6 @@
 /* What kind of file this is, and how an older one becomes a present one. */
 #include "store/internal.h"
+#include "domain/metric_fields.h"
 #include <stdio.h>
 #include <string.h>
 #include "schema_sql.h"   /* results/schema.sql, as bytes */
@@ -108,6 +109,44 @@ bool store_migrate(result_store *store, const char *const *steps, int count, err
     return execute(store, "PRAGMA foreign_keys = ON", "write to it", fine ? err : NULL) && fine;
 }
 
+/* Whether accuracies has a column for it; in a file without tables it has none. */
+static bool has_metric(const result_store *store, const char *name, bool *has, error *err)
+{
+    char sql[128];
+    int64_t columns = 0;
+    sqlite3_snprintf(sizeof sql, sql,
+                     "SELECT count(*) FROM pragma_table_info('accuracies') WHERE name = %Q", name);
+    bool fine = read_integer(store, sql, &columns, err);
+    *has = columns > 0;
+    return fine;
+}
+
+static bool has_every_metric(const result_store *store, bool *every, error *err)
+{
+    bool has = true;
+    for (size_t i = 0; i < metric_count_all && has; i++)
+        if (!has_metric(store, metric_list[i].name, &has, err))
+            return false;
+    *every = has;
+    return true;
+}
+
+/* A metric that is new in the list is undefined in the cases that were stored before. */
+static bool add_metrics(const result_store *store, error *err)
+{
+    char sql[128];
+    bool has = true;
+    for (size_t i = 0; i < metric_count_all; i++) {
+        sqlite3_snprintf(sizeof sql, sql, "ALTER TABLE accuracies ADD COLUMN %s %s",
+                         metric_list[i].name,
+                         metric_list[i].kind == METRIC_REAL ? "REAL" : "INTEGER");
+        if (!has_metric(store, metric_list[i].name, &has, err) ||
+            (!has && !execute(store, sql, "add a metric", err)))
+            return false;
+    }
+    return true;
+}
+
 bool store_check_schema(result_store *store, store_mode mode, bool *outdated, error *err)
 {
     int64_t version = 0, application = 0;
@@ -121,11 +160,18 @@ bool store_check_schema(result_store *store, store_mode mode, bool *outdated, er
         return fail(err, EXIT_CODE_ENVIRONMENT,
                     "%s: empty: measure something first with 'lnbench run --db %s'", store->path,
                     store->path);
-    *outdated = version < STORE_VERSION;
+    bool every = true;
+    if (version > 0 && !has_every_metric(store, &every, err))
+        return false;
+    *outdated = version < STORE_VERSION || !every;
     return check_sound(store, err);
 }
 
 bool store_upgrade(result_store *store, error *err)
 {
-    return store_migrate(store, migrations, STORE_VERSION, err);
+    if (!store_migrate(store, migrations, STORE_VERSION, err) ||
+        !execute(store, "BEGIN IMMEDIATE", "write to it", err))
+        return false;
+    bool fine = add_metrics(store, err);
+    return execute(store, fine ? "COMMIT" : "ROLLBACK", "add a metric", fine ? err : NULL) && fine;
 }

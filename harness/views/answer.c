@@ -7,25 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The forms that textbooks print, by the words of their descriptors. */
-static bool is_textbook(const json_t *kernels, const char *kernel)
-{
-    static const char *const forms[][3] = {{"naive", "direct", "plain"},
-                                           {"two_pass", "direct", "plain"},
-                                           {"welford", "direct", "plain"},
-                                           {"shifted", "split", "fused"}};
-    const char *words[] = {descriptor_word(kernels, kernel, "statistics"),
-                           descriptor_word(kernels, kernel, "apply"),
-                           descriptor_word(kernels, kernel, "schedule")};
-    bool own_sums = strcmp(descriptor_word(kernels, kernel, "io"),
-                           descriptor_word(kernels, kernel, "acc")) == 0;
-    for (size_t i = 0; own_sums && i < sizeof forms / sizeof *forms; i++)
-        if (strcmp(words[0], forms[i][0]) == 0 && strcmp(words[1], forms[i][1]) == 0 &&
-            strcmp(words[2], forms[i][2]) == 0)
-            return true;
-    return false;
-}
-
 static answer_role role_of(const run_view *view, const char *kernel)
 {
     const char *source = descriptor_word(view->kernels, kernel, "source");
@@ -35,7 +16,8 @@ static answer_role role_of(const run_view *view, const char *kernel)
         return ANSWER_PEER;
     if (source[0] && strcmp(source, "builtin") != 0)
         return ANSWER_PLUGIN;
-    return is_textbook(view->kernels, kernel) ? ANSWER_TEXTBOOK : ANSWER_OTHER;
+    return strcmp(descriptor_word(view->kernels, kernel, "role"), "textbook") == 0 ? ANSWER_TEXTBOOK
+                                                                                   : ANSWER_OTHER;
 }
 
 /* ---- columns ---- */
@@ -290,32 +272,66 @@ static bool is_usable(const answer_row *row)
            row->role != ANSWER_PEER;
 }
 
-/* The short table: the best of each textbook form and of each peer, all of the library and of
- * plugins, the fastest, and the fastest that can be taken. Rows come fastest first. */
+/* Of a textbook form or of a peer, the one that stands first: rows come fastest first. */
+static bool is_best(const run_view *view, const run_answer *answer, size_t row)
+{
+    const answer_row *own = &answer->rows[row];
+    const char *key = own->role == ANSWER_PEER ? "source" : "statistics";
+    const char *kind = descriptor_word(view->kernels, own->kernel, key);
+    for (size_t i = 0; i < row; i++)
+        if (answer->rows[i].role == own->role &&
+            strcmp(descriptor_word(view->kernels, answer->rows[i].kernel, key), kind) == 0)
+            return false;
+    return own->judged > 0 || !isnan(own->relative);
+}
+
+static size_t count_shown(const run_answer *answer)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < answer->count; i++)
+        count += answer->rows[i].shown && answer->rows[i].role != ANSWER_PLUGIN;
+    return count;
+}
+
+/* The best of each textbook form, in the table's order, for as long as there is room. */
+static void show_textbook(const run_view *view, run_answer *answer)
+{
+    for (size_t form = 0; form < json_array_size(view->kernels); form++) {
+        const char *statistics =
+            json_string_value(json_object_get(json_array_get(view->kernels, form), "statistics"));
+        for (size_t i = 0; statistics && i < answer->count; i++) {
+            answer_row *row = &answer->rows[i];
+            if (row->role == ANSWER_TEXTBOOK && count_shown(answer) < ANSWER_ROWS &&
+                strcmp(descriptor_word(view->kernels, row->kernel, "statistics"), statistics) ==
+                    0 &&
+                is_best(view, answer, i))
+                row->shown = true;
+        }
+    }
+}
+
+/* The short table: the fastest, the fastest that can be taken, all of the library and of plugins,
+ * the best of each peer, and textbook forms. */
 static void choose_rows(const run_view *view, run_answer *answer)
 {
     answer->fastest = answer->take = answer->peer = NULL;
     for (size_t i = 0; i < answer->count; i++) {
         answer_row *row = &answer->rows[i];
-        bool first = true;
-        const char *kind = row->role == ANSWER_PEER ? "source" : "statistics";
-        for (size_t j = 0; first && j < i; j++)
-            first = answer->rows[j].role != row->role ||
-                    strcmp(descriptor_word(view->kernels, answer->rows[j].kernel, kind),
-                           descriptor_word(view->kernels, row->kernel, kind)) != 0;
-        bool listed = row->role == ANSWER_LIBRARY || row->role == ANSWER_PLUGIN ||
-                      ((row->role == ANSWER_TEXTBOOK || row->role == ANSWER_PEER) && first);
-        row->shown = listed && (row->judged > 0 || !isnan(row->relative));
-        if (row->role == ANSWER_PEER && first && !isnan(row->relative) && !answer->peer)
+        bool timed = !isnan(row->relative), peer = row->role == ANSWER_PEER;
+        bool fastest = !answer->fastest && !peer && timed;
+        bool take = !answer->take && is_usable(row) && (timed || !answer->column_count);
+        row->shown = fastest || take ||
+                     ((row->role == ANSWER_LIBRARY || row->role == ANSWER_PLUGIN) &&
+                      (row->judged > 0 || timed)) ||
+                     (peer && is_best(view, answer, i));
+        if (peer && timed && !answer->peer)
             answer->peer = row;
-        if (!answer->fastest && row->role != ANSWER_PEER && !isnan(row->relative))
+        if (fastest)
             answer->fastest = row;
-        if (!answer->take && is_usable(row) && (!isnan(row->relative) || !answer->column_count))
+        if (take)
             answer->take = row;
     }
-    for (size_t i = 0; i < answer->count; i++)
-        answer->rows[i].shown |=
-            &answer->rows[i] == answer->fastest || &answer->rows[i] == answer->take;
+    show_textbook(view, answer);
 }
 
 bool answer_make(const run_view *view, run_answer *answer, error *err)

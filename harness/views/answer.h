@@ -11,16 +11,17 @@
 
 #include "views/views.h"
 
-enum { ANSWER_COLUMNS = 32 };
+enum { ANSWER_COLUMNS = 32, ANSWER_ROWS = 12 }; /* rows of the short table, but for plugins' */
 
-/* A kernel that stays below this on every row, and is wrong on none, can be taken. */
-#define ANSWER_ROW_ULP 4.0
+/* A kernel that stays below this on every row, and is wrong on none, can be taken: the library's
+ * class `accurate`. */
+#define ANSWER_ROW_ULP 2.0
 
 /* Why a kernel stands in the short table. */
 typedef enum answer_role {
     ANSWER_OTHER,
     ANSWER_LIBRARY,  /* ln_layernorm() itself */
-    ANSWER_TEXTBOOK, /* naive, two-pass, Welford, fused: as they are written down */
+    ANSWER_TEXTBOOK, /* what people write: the role of its line in kernels.def */
     ANSWER_PEER,     /* another library's */
     ANSWER_PLUGIN,   /* brought by the user */
 } answer_role;

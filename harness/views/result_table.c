@@ -87,7 +87,7 @@ static void choose_fields(const run_answer *answer, const result_look *look, res
     char heading[64], name[64];
     bool timed = answer->column_count > 0;
     all->count = 0;
-    add_field(all, FIELD_ROLE, "", 0, 6);
+    add_field(all, FIELD_ROLE, "", 0, 5);
     add_field(all, FIELD_KERNEL, "kernel", 0, 0);
     for (size_t i = 0; i < answer->column_count; i++)
         if (look->all || shape_priority(answer, i) < 30)
@@ -103,7 +103,7 @@ static void choose_fields(const run_answer *answer, const result_look *look, res
     if (timed && look->baseline)
         add_field(all, FIELD_CHANGE, "change", answer->key, 2);
     if (answer->cases > 0) {
-        add_field(all, FIELD_ORDINARY, "ordinary", 0, 5);
+        add_field(all, FIELD_ORDINARY, "ordinary", 0, 6);
         add_field(all, FIELD_WORST, "worst", 0, 3);
         add_field(all, FIELD_EXTREME, "extremes", 0, 7);
         add_field(all, FIELD_SAME, "same bits", 0, 13);
@@ -279,7 +279,7 @@ static size_t choose_rows(const run_answer *answer, const result_look *look,
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
         bool measured = row->judged > 0 || !isnan(row->relative);
-        if (measured && (look->all || look->top || row->shown || answer->count <= 12))
+        if (measured && (look->all || look->top || row->shown || answer->count <= ANSWER_ROWS))
             rows[count++] = row;
     }
     if (look->order != ORDER_SPEED)

@@ -20,6 +20,7 @@ bool reply_is_sane(const worker_reply *reply)
            reply->kind < REPLY_KIND_END && (unsigned)reply->verdict < VERDICT_COUNT &&
            is_terminated(reply->text, sizeof reply->text) &&
            is_terminated(kernel->name, sizeof kernel->name) &&
+           is_terminated(kernel->role, sizeof kernel->role) &&
            is_terminated(kernel->statistics, sizeof kernel->statistics) &&
            is_terminated(kernel->apply, sizeof kernel->apply) &&
            is_terminated(kernel->schedule, sizeof kernel->schedule) &&

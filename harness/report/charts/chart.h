@@ -1,4 +1,4 @@
-/* A chart is one file here with a `const chart_kind`, one line in charts.c, and a script of plots/.
+/* A chart is one file here with a `const chart_kind`, one line in kinds.c, and a script of plots/.
  * The file writes tidy tables; the script lays them out.
  *
  *     static bool make(const report_data *data, chart_output *out, error *err)

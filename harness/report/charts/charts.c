@@ -1,18 +1,9 @@
-/* Which charts there are, and how each of them gets its tables and drawings. */
+/* How each chart gets its tables and drawings. */
 #include "report/charts/chart.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-extern const chart_kind field_chart, throughput_chart, speed_error_chart, error_kappa_chart,
-    error_spread_chart, winner_map_chart, conventions_chart, states_chart;
-
-const chart_kind *const chart_kinds[] = {
-    &field_chart,        &throughput_chart,  &speed_error_chart,
-    &error_kappa_chart,  &conventions_chart, &winner_map_chart,
-    &error_spread_chart, &states_chart,      NULL,
-};
 
 void chart_because(chart_output *out, const char *reason)
 {

@@ -1,5 +1,6 @@
 /* How the errors of single elements are spread: the share of them up to a size, on ordinary rows. */
 #include "report/charts/chart.h"
+#include "inputs/inputs.h"
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ static spread_line gather(const report_data *data, const report_kernel *kernel)
     for (size_t i = 0; i < view->cases.count; i++) {
         const stored_case *stored = &view->cases.cases[i];
         if (data->kernel_of[i] != (size_t)(kernel - data->kernels) ||
-            !report_is_judged(data, stored) || report_is_huge(stored->key.input) ||
+            !report_is_judged(data, stored) || input_is_extreme(stored->key.input) ||
             !(stored->metrics.kappa_max <= 10))
             continue;
         for (size_t bin = 0; bin < ULP_BINS; bin++) {

@@ -22,7 +22,8 @@ static void add_bar(field_state *field, const char *label, const view_case *at, 
     const speed_figures *speed = &at->speed;
     char words[96], shown[128];
     report_error_words(&kernel->errors[SCOPE_ANY], field->data->judged.dtype, words);
-    snprintf(shown, sizeof shown, "%s%s", words, kernel->errors[SCOPE_HUGE].unusable ? " *" : "");
+    snprintf(shown, sizeof shown, "%s%s", words,
+             kernel->errors[SCOPE_EXTREME].unusable ? " *" : "");
     tsv_row(&field->out->table, "znsssnnnnns", ++field->place, 0.0, label, kernel->name,
             named ? kernel->label : "-", speed->gbps,
             speed->gbps * speed->time_ns / speed->time_hi_ns,
@@ -31,25 +32,39 @@ static void add_bar(field_state *field, const char *label, const view_case *at, 
     field->fastest = fmax(field->fastest, speed->gbps);
 }
 
-/* What people write: every ISA of each form, in the order of the table. */
+/* Whether no kernel of its form is faster. */
+static bool is_best_of_form(const report_data *data, const report_kernel *kernel,
+                            const view_case *at)
+{
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        const report_kernel *other = &data->kernels[i];
+        const view_case *theirs =
+            other->role == ROLE_TEXTBOOK ? report_case_at(data, other, &data->shape) : NULL;
+        if (theirs && strcmp(other->form, kernel->form) == 0 && theirs->speed.gbps > at->speed.gbps)
+            return false;
+    }
+    return true;
+}
+
+/* What people write, in the order of the table: every ISA of the forms that have a name of their
+ * own on the other charts, the fastest ISA of the others. */
 static void add_textbook(field_state *field)
 {
-    static const int forms[] = {LOOK_NAIVE, LOOK_TWO_PASS, LOOK_WELFORD, LOOK_FUSED};
     const report_data *data = field->data;
     bool begun = false;
-    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
-        const report_look *look = report_look_of(data, forms[form]);
-        for (size_t i = 0; look && i < data->kernel_count; i++) {
-            const report_kernel *kernel = &data->kernels[i];
-            const view_case *at =
-                report_in_look(look, kernel) ? report_case_at(data, kernel, &data->shape) : NULL;
-            if (!at)
-                continue;
-            if (!begun)
-                add_heading(field, "What people write");
-            begun = true;
-            add_bar(field, kernel->label, at, false);
-        }
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        const report_kernel *kernel = &data->kernels[i];
+        const view_case *at =
+            kernel->role == ROLE_TEXTBOOK ? report_case_at(data, kernel, &data->shape) : NULL;
+        bool named = false;
+        for (size_t look = 0; look < data->look_count; look++)
+            named = named || strcmp(data->looks[look].label, kernel->form) == 0;
+        if (!at || (!named && !is_best_of_form(data, kernel, at)))
+            continue;
+        if (!begun)
+            add_heading(field, "What people write");
+        begun = true;
+        add_bar(field, kernel->label, at, false);
     }
 }
 
@@ -107,8 +122,8 @@ static bool make(const report_data *data, chart_output *out, error *err)
              "LayerNorm of %zu rows × %zu in %s: how fast, how wrong", data->shape.rows,
              data->shape.hidden, data->shape_regime);
     report_group_words(&data->group, &words);
-    text_add(&words, "; beside each bar GB/s and share of copy speed.  * also wrong where squares "
-                     "overflow (|x| > 1e19)");
+    text_add(&words, "; beside each bar GB/s and share of copy speed.  * also wrong on extremes "
+                     "(overflow, underflow, NaN)");
     chart_subtitle(out, &words);
     chart_setting(out, "roof", data->shape_roof);
     chart_setting(out, "fastest", field.fastest);

@@ -26,15 +26,20 @@ static bool is_named(const report_look *look)
     return look->kind != LOOK_NAIVE && look->kind != LOOK_FUSED;
 }
 
-static void add_lines(const report_data *data, const regime_panel *panel, chart_output *out)
+/* Returns how many points that are. */
+static size_t add_lines(const report_data *data, const regime_panel *panel, chart_output *out)
 {
+    size_t points = 0;
     for (size_t i = 0; i < data->look_count; i++)
         for (size_t size = 0; size < panel->size_count && is_named(&data->looks[i]); size++) {
             const view_case *at =
                 report_best_in(data, &data->looks[i], panel->regime, panel->sizes[size]);
-            if (at && isfinite(at->speed.roof_ratio))
-                add_point(out, panel, (size_t)data->looks[i].style, at, data->looks[i].label);
+            if (!at || !isfinite(at->speed.roof_ratio))
+                continue;
+            add_point(out, panel, (size_t)data->looks[i].style, at, data->looks[i].label);
+            points++;
         }
+    return points;
 }
 
 /* Every kernel, faint: its series is beyond those of the names. */
@@ -88,6 +93,7 @@ static bool make(const report_data *data, chart_output *out, error *err)
 {
     regime_panel panel = {.number = 0};
     text_buffer words = {0};
+    size_t points = 0;
     (void)err;
     tsv_row(&out->table, "wwwwwwwww", "panel", "series", "label", "kernel", "hidden", "share", "lo",
             "hi", "gbps");
@@ -99,11 +105,13 @@ static bool make(const report_data *data, chart_output *out, error *err)
             continue;
         panel.number++;
         add_faint(data, &panel, out);
-        add_lines(data, &panel, out);
+        points += add_lines(data, &panel, out);
         add_panel_settings(&panel, roof, out);
     }
     if (!panel.number)
         chart_because(out, "no speed was measured beside a copy");
+    else if (!points)
+        chart_because(out, "no kernel that people name was timed");
     report_group_words(&data->group, &words);
     text_add(&words, "; at each size the fastest kernel of that name; faint: every kernel");
     chart_subtitle(out, &words);

@@ -1,6 +1,7 @@
 /* From a view to the kernels, speeds and errors that a report shows. */
 #include "report/data/data.h"
 #include "domain/kernel_json.h"
+#include "inputs/inputs.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,11 +65,6 @@ static void choose_groups(report_data *data, const ln_type *type)
         data->judged = data->group;
         data->judged.cases = 0;
     }
-}
-
-bool report_is_huge(const char *input)
-{
-    return strcmp(input, "huge") == 0 || strcmp(input, "overflow") == 0;
 }
 
 bool report_is_judged(const report_data *data, const stored_case *stored)
@@ -151,28 +147,23 @@ const char *report_isa_words(const char *isa)
     return isa;
 }
 
-/* What people write, by the parts of the name: sums in the storage type, no schedule of ours but the
- * fused one. NULL: not one of them. */
-static const char *textbook_words(const json_t *descriptor)
+static const char *word_of(const json_t *descriptor, const char *key)
 {
-    static const char *const forms[][4] = {
-        {"naive", "direct", "plain", "naive"},     {"two_pass", "direct", "plain", "two-pass"},
-        {"welford", "direct", "plain", "Welford"}, {"shifted", "split", "fused", "fused"},
-        {"shifted", "two_mean", "fused", "fused"},
-    };
-    const char *keys[] = {"statistics", "apply", "schedule", "acc", "io"}, *parts[5];
-    for (int i = 0; i < 5; i++) {
-        parts[i] = json_string_value(json_object_get(descriptor, keys[i]));
-        if (!parts[i])
-            return NULL;
-    }
-    bool wide = strcmp(parts[3], parts[4]) != 0 &&
-                (strcmp(parts[3], "f64") == 0 || strcmp(parts[4], "f64") == 0);
-    for (size_t i = 0; i < sizeof forms / sizeof *forms && !wide; i++)
-        if (strcmp(parts[0], forms[i][0]) == 0 && strcmp(parts[1], forms[i][1]) == 0 &&
-            strcmp(parts[2], forms[i][2]) == 0)
-            return forms[i][3];
-    return NULL;
+    const char *word = json_string_value(json_object_get(descriptor, key));
+    return word ? word : "";
+}
+
+/* What people call it: "two-pass", "fused", "two-pass, f64 sums". */
+static void form_of(report_kernel *kernel, const json_t *descriptor)
+{
+    const char *schedule = word_of(descriptor, "schedule"), *acc = word_of(descriptor, "acc");
+    const char *form =
+        strcmp(schedule, "plain") == 0 ? word_of(descriptor, "statistics") : schedule;
+    bool own_sums = strcmp(acc, "f64") != 0 || strcmp(word_of(descriptor, "io"), "f64") == 0;
+    snprintf(kernel->form, sizeof kernel->form, "%.32s%s",
+             strcmp(form, "welford") == 0 ? "Welford" : form, own_sums ? "" : ", f64 sums");
+    for (char *at = kernel->form; *at; at++)
+        *at = *at == '_' ? '-' : *at;
 }
 
 /* A name without what every kernel of the chart shares: "mixed guarded, f64 sums, AVX-512". */
@@ -201,26 +192,21 @@ static void label_of(report_kernel *kernel, ln_type type)
 
 static void describe(report_kernel *kernel, const json_t *descriptor, ln_type type)
 {
-    const char *const keys[] = {"isa", "source", "version"};
-    const char **into[] = {&kernel->isa, &kernel->source, &kernel->version};
-    for (int i = 0; i < 3; i++) {
-        const char *word = json_string_value(json_object_get(descriptor, keys[i]));
-        *into[i] = word ? word : "";
-    }
-    const char *textbook = textbook_words(descriptor);
+    kernel->isa = word_of(descriptor, "isa");
+    kernel->source = word_of(descriptor, "source");
+    kernel->version = word_of(descriptor, "version");
     bool builtin = !kernel->source[0] || strcmp(kernel->source, "builtin") == 0;
     label_of(kernel, type);
-    if (kernel->version[0])
-        kernel->role = ROLE_PEER;
-    else if (!builtin)
-        kernel->role = ROLE_PLUGIN;
-    else if (strncmp(kernel->name, "library_", 8) == 0)
-        kernel->role = ROLE_LIBRARY;
-    else if (textbook)
-        kernel->role = ROLE_TEXTBOOK;
-    if (kernel->role == ROLE_TEXTBOOK)
-        snprintf(kernel->label, sizeof kernel->label, "%s, %s", textbook,
-                 report_isa_words(kernel->isa));
+    kernel->role = kernel->version[0]                                     ? ROLE_PEER
+                   : !builtin                                             ? ROLE_PLUGIN
+                   : strncmp(kernel->name, "library_", 8) == 0            ? ROLE_LIBRARY
+                   : strcmp(word_of(descriptor, "role"), "textbook") == 0 ? ROLE_TEXTBOOK
+                                                                          : ROLE_OURS;
+    if (kernel->role != ROLE_TEXTBOOK)
+        return;
+    form_of(kernel, descriptor);
+    snprintf(kernel->label, sizeof kernel->label, "%s, %s", kernel->form,
+             report_isa_words(kernel->isa));
 }
 
 static size_t find_kernel(const report_data *data, const char *name)
@@ -284,9 +270,9 @@ static void gather_cases(report_data *data)
         if (data->kernel_of[i] == data->kernel_count || !report_is_judged(data, stored))
             continue;
         report_kernel *kernel = &data->kernels[data->kernel_of[i]];
-        bool huge = report_is_huge(stored->key.input);
-        report_add_error(&kernel->errors[huge ? SCOPE_HUGE : SCOPE_ANY], stored);
-        if (!huge && stored->metrics.kappa_max <= 10)
+        bool extreme = input_is_extreme(stored->key.input);
+        report_add_error(&kernel->errors[extreme ? SCOPE_EXTREME : SCOPE_ANY], stored);
+        if (!extreme && stored->metrics.kappa_max <= 10)
             report_add_error(&kernel->errors[SCOPE_ORDINARY], stored);
     }
     for (size_t i = 0; i < data->kernel_count; i++) {

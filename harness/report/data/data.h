@@ -15,7 +15,7 @@
 
 typedef enum kernel_role {
     ROLE_OURS,
-    ROLE_TEXTBOOK, /* what people write: naive, two-pass, Welford, fused */
+    ROLE_TEXTBOOK, /* what people write: the role of its line in kernels.def */
     ROLE_LIBRARY,  /* a call of the library with its checks and dispatch */
     ROLE_PEER,     /* another library's */
     ROLE_PLUGIN,   /* the user's */
@@ -41,13 +41,14 @@ typedef struct report_error {
 } report_error;
 
 /* Ordinary: kappa at most 10, |mean| below ten standard deviations. Any: every judged row but
- * those whose squares overflow, which are a scope of their own. */
-typedef enum error_scope { SCOPE_ORDINARY, SCOPE_ANY, SCOPE_HUGE, SCOPES } error_scope;
+ * extreme ones (inputs/inputs.h), which are a scope of their own. */
+typedef enum error_scope { SCOPE_ORDINARY, SCOPE_ANY, SCOPE_EXTREME, SCOPES } error_scope;
 
 typedef struct report_kernel {
     const char *name, *isa, *source, *version; /* of the view; "" where unknown */
     const char *reproducibility;               /* as a view_case has it */
     kernel_role role;
+    char form[48];  /* of a textbook kernel: "two-pass"; else "" */
     char label[96]; /* "two-pass, AVX-512"; "onednn" */
     report_error errors[SCOPES];
     error_class class; /* of SCOPE_ANY */
@@ -137,7 +138,6 @@ void report_error_words(const report_error *found, ln_type type, char words[96])
 bool report_is_failure(const case_verdict *verdict);
 /* Whether the scope of a judged case is the group that errors are shown of. */
 bool report_is_judged(const report_data *data, const stored_case *stored);
-bool report_is_huge(const char *input);        /* rows whose squares overflow */
 const char *report_isa_words(const char *isa); /* "AVX-512" */
 /* "f32, torch, hot cache, 1 thread" */
 void report_group_words(const report_group *group, text_buffer *out);

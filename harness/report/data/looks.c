@@ -1,23 +1,18 @@
 /* The names that a reader asks for, and the words of a run. */
 #include "report/data/data.h"
+#include "views/answer.h"
 #include <math.h>
 #include <string.h>
-
-/* The class `accurate` of the library's promise. */
-static const double accurate_row_ulp = 2;
 
 bool report_is_accurate(const report_kernel *kernel)
 {
     return kernel->usable && kernel->class >= ERROR_EXACT &&
-           !(kernel->errors[SCOPE_ANY].row_ulp > accurate_row_ulp);
+           !kernel->errors[SCOPE_EXTREME].unusable &&
+           !(kernel->errors[SCOPE_ANY].row_ulp > ANSWER_ROW_ULP);
 }
 
 bool report_in_look(const report_look *look, const report_kernel *kernel)
 {
-    static const char *const textbook[] = {[LOOK_TWO_PASS] = "two-pass",
-                                           [LOOK_WELFORD] = "Welford",
-                                           [LOOK_NAIVE] = "naive",
-                                           [LOOK_FUSED] = "fused"};
     switch (look->kind) {
     case LOOK_FASTEST:
         return kernel->role != ROLE_PEER && kernel->usable;
@@ -27,8 +22,7 @@ bool report_in_look(const report_look *look, const report_kernel *kernel)
     case LOOK_WELFORD:
     case LOOK_NAIVE:
     case LOOK_FUSED:
-        return kernel->role == ROLE_TEXTBOOK &&
-               strncmp(kernel->label, textbook[look->kind], strlen(textbook[look->kind])) == 0;
+        return kernel->role == ROLE_TEXTBOOK && strcmp(kernel->form, look->label) == 0;
     case LOOK_PEER:
         return kernel->role == ROLE_PEER && strcmp(kernel->source, look->source) == 0;
     case LOOK_PLUGIN:

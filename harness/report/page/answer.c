@@ -89,7 +89,7 @@ static void add_faults(const report_data *data, document *page)
     char plain[PLAIN_LENGTH];
     for (size_t i = 0; i < data->kernel_count; i++) {
         const report_kernel *kernel = &data->kernels[i];
-        bool fault = kernel->errors[SCOPE_ANY].fault || kernel->errors[SCOPE_HUGE].fault;
+        bool fault = kernel->errors[SCOPE_ANY].fault || kernel->errors[SCOPE_EXTREME].fault;
         if (!fault || kernel->role == ROLE_PEER)
             continue;
         if (faults++ < NAMED)

@@ -72,8 +72,8 @@ static void add_how_to_read(document *page)
                     "place of gamma times the largest element plus beta: 1 is as good as f32 gets"},
         {"ordinary rows", "rows with kappa up to 10: the mean below ten standard deviations"},
         {"worst error",
-         "the largest on any judged row but those whose squares overflow (above 1e19 "
-         "in f32), which have a column of their own"},
+         "the largest on any judged row but extreme ones (overflow, underflow, NaN and "
+         "infinity), which have a column of their own"},
         {"kappa", "condition number of a row, sqrt(mean of x² / variance): 1 for a centred row, "
                   "10 000 for a mean ten thousand times the spread"},
         {"reproducible", "what the bits of a row depend on: `row` the row alone, `isa` not even on "

@@ -45,13 +45,16 @@ void sample_kernel(sample_view *sample, const char *name, const char *statistics
 {
     /* One kind was measured, the others only promise. */
     bool measured = strcmp(statistics, "two_pass") == 0, fused = strcmp(statistics, "fused") == 0;
+    bool textbook = fused || measured || strcmp(statistics, "naive") == 0 ||
+                    strcmp(statistics, "welford") == 0 || strcmp(statistics, "toy") == 0;
     bool peer = strncmp(name, "onednn", 6) == 0;
     json_array_append_new(
         sample->view.kernels,
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:s}", "name", name,
-                  "statistics", fused ? "shifted" : statistics, "apply", fused ? "split" : "direct",
-                  "schedule", fused ? "fused" : "plain", "io", "f32", "acc", "f32", "isa", isa,
-                  "source", peer ? "onednn" : "builtin", "version", peer ? "oneDNN 2.6" : NULL,
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:s}", "name", name,
+                  "role", textbook ? "textbook" : "tuned", "statistics",
+                  fused ? "shifted" : statistics, "apply", fused ? "split" : "direct", "schedule",
+                  fused ? "fused" : "plain", "io", "f32", "acc", "f32", "isa", isa, "source",
+                  peer ? "onednn" : "builtin", "version", peer ? "oneDNN 2.6" : NULL,
                   "reproducibility", measured ? "row" : NULL, "declared_reproducibility", "isa"));
 }
 

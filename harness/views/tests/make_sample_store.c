@@ -234,7 +234,8 @@ static bool put_kernel(result_store *store, int64_t run, const char *kernel,
 {
     char json[512];
     snprintf(json, sizeof json,
-             "{\"name\": \"%s\", \"statistics\": \"%s\", \"apply\": \"direct\", \"schedule\": "
+             "{\"name\": \"%s\", \"role\": \"textbook\", \"statistics\": \"%s\", \"apply\": "
+             "\"direct\", \"schedule\": "
              "\"plain\", \"io\": \"f32\", \"param\": \"f32\", \"acc\": \"f32\", \"isa\": \"%s\", "
              "\"unroll\": 4, \"supported\": true, \"traits\": [], \"source\": \"synthetic\"}",
              kernel, algorithm->name, lane->name);

@@ -91,6 +91,17 @@ static void copy_word(char *to, size_t size, const char *from)
     snprintf(to, size, "%s", name_is_fine(from) ? from : "");
 }
 
+/* NULL: the plugin tells none. */
+static const char *role_of(const ln_plugin *plugin, unsigned index)
+{
+    if (!LN_PLUGIN_HAS(plugin, facts) || !plugin->facts ||
+        plugin->facts_size < offsetof(ln_kernel_facts, family))
+        return NULL;
+    const ln_kernel_facts *facts =
+        (const void *)((const char *)plugin->facts + index * plugin->facts_size);
+    return facts->role;
+}
+
 static void send_kernel(const ln_plugin *plugin, unsigned index)
 {
     const ln_kernel *kernel = &plugin->kernels[index];
@@ -99,6 +110,7 @@ static void send_kernel(const ln_plugin *plugin, unsigned index)
         snprintf(described.text, sizeof described.text, "%.63s", plugin->version);
     kernel_facts *facts = &described.kernel;
     copy_word(facts->name, sizeof facts->name, kernel->name);
+    copy_word(facts->role, sizeof facts->role, role_of(plugin, index));
     copy_word(facts->statistics, sizeof facts->statistics, kernel->statistics);
     copy_word(facts->apply, sizeof facts->apply, kernel->apply);
     copy_word(facts->schedule, sizeof facts->schedule, kernel->schedule);

@@ -1,0 +1,147 @@
+/* A new metric and a new chart are a line of their list each, a new textbook kernel a line of the
+ * table: this program has lists of its own with a toy in each, and finds the toys in store, table,
+ * exports, chart and page. (kernels.toy_test adds lines to the table itself.) */
+#include "test.h"
+
+#include "exchange/export.h"
+#include "report/charts/chart.h"
+#include "report/report.h"
+#include "sample_view.h"
+#include "store_sample.h"
+#include "views/answer.h"
+#include "views/tsv.h"
+
+/* What a store always has, and the toy. */
+const metric_field metric_list[] = {
+    {"row_ulp_max", METRIC_REAL, offsetof(ln_metrics, row_ulp_max), true},
+    {"mismatches", METRIC_COUNT, offsetof(ln_metrics, mismatches), true},
+    {"elements", METRIC_COUNT, offsetof(ln_metrics, elements), true},
+    {"exact_zeros", METRIC_COUNT, offsetof(ln_metrics, exact_zeros), false},
+    {"sign_of_zero", METRIC_COUNT, offsetof(ln_metrics, sign_of_zero), false},
+    {"worst_row", METRIC_PLACE, offsetof(ln_metrics, worst_row), false},
+    {"worst_column", METRIC_PLACE, offsetof(ln_metrics, worst_column), false},
+    {"toy_metric", METRIC_REAL, offsetof(ln_metrics, bits), true},
+};
+const size_t metric_count_all = sizeof metric_list / sizeof *metric_list;
+
+static bool make_toy(const report_data *data, chart_output *out, error *err)
+{
+    (void)err;
+    chart_words(out, "subtitle", "a toy");
+    tsv_row(&out->table, "ww", "kernel", "gbps");
+    for (size_t i = 0; i < data->kernel_count; i++)
+        tsv_row(&out->table, "sn", data->kernels[i].name, (double)i);
+    return true;
+}
+
+static const chart_kind toy_chart = {
+    "toy",
+    "What does a toy look like?",
+    "Further right is later.",
+    "toy.gp",
+    make_toy,
+    chart_speed_again,
+};
+extern const chart_kind field_chart; /* a real one */
+const chart_kind *const chart_kinds[] = {&field_chart, &toy_chart, NULL};
+
+static const char toy_script[] = "stem = ARG1\nformat = ARG2\nhere = ARG0[1:strlen(ARG0) - "
+                                 "strlen('toy.gp')]\nload here.'style.gp'\nheight = 300\n"
+                                 "load here.'canvas.gp'\nplot table skip 1 using 2:2 with points\n";
+
+static char *slurp(const char *path)
+{
+    text_buffer text = {0};
+    char bytes[4096];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        fail_msg("%s is not there", path);
+    for (size_t got; (got = fread(bytes, 1, sizeof bytes, file)) > 0;)
+        text_add_bytes(&text, bytes, got);
+    fclose(file);
+    text_add(&text, "");
+    return text.bytes;
+}
+
+static void assert_has(const char *path, const char *words)
+{
+    char *text = slurp(path);
+    if (!strstr(text, words))
+        fail_msg("%s does not have '%s'", path, words);
+    free(text);
+}
+
+/* Stored in a file from before the metric was in the list, and found in each view of it. */
+static void metric(void **state)
+{
+    const char *path = scratch_path(state, "toy.db");
+    result_store *store = opened(path, STORE_WRITE);
+    case_key key = sample_key();
+    int64_t run = begun(store);
+    ln_metrics metrics = {.row_ulp_max = 1.5, .bits = 21.25, .elements = 9};
+    assert_int_equal(sqlite3_exec(store->database, "ALTER TABLE accuracies DROP COLUMN toy_metric",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    store_close(store);
+    store = opened(path, STORE_WRITE);
+    CHECK(store_put_accuracy(store, run, &key, &(case_verdict){.kind = VERDICT_OK}, &metrics, 4,
+                             &problem));
+    run_view view;
+    CHECK(view_load(store, run, &view, &problem));
+    text_buffer table = {0};
+    tsv_cases(&view, &table);
+    assert_non_null(strstr(table.bytes, "\ttoy_metric\t"));
+    assert_non_null(strstr(table.bytes, "\t21.25\t"));
+    text_free(&table);
+    json_t *json = view_run_json(&view);
+    json_t *found =
+        json_object_get(json_object_get(json_array_get(json, 0), "metrics"), "toy_metric");
+    assert_true(json_number_value(found) == 21.25);
+    json_decref(json);
+    view_free(&view);
+    store_close(store);
+}
+
+static void chart_and_kernel(void **state)
+{
+    (void)state;
+    report_result result;
+    error err = {0};
+    sample_view *sample = sample_plain();
+    assert_non_null(sample);
+    sample_kernel(sample, "toy_f32_scalar", "toy", "scalar");
+    for (size_t hidden = 64; hidden <= 4096; hidden *= 4)
+        sample_speed(sample, "toy_f32_scalar", 65536 / hidden, hidden, 20);
+    sample_speed(sample, "toy_f32_scalar", 65536 / 768, 768, 20);
+    assert_int_equal(system("rm -rf plots toy && cp -r " PLOTS_DIRECTORY " plots"), 0);
+    FILE *script = fopen("plots/toy.gp", "w");
+    assert_non_null(script);
+    fputs(toy_script, script);
+    fclose(script);
+    if (!report_write(&sample->view, "plots", "toy", false, &result, &err))
+        fail_msg("%s", err.message);
+    if (result.note[0])
+        fail_msg("%s", result.note);
+    assert_int_equal(result.chart_count, 2);
+    assert_has("toy/index.html", "What does a toy look like?");
+    assert_has("toy/report.md", "![What does a toy look like?](toy.png)");
+    assert_has("toy/field.svg", ">toy, scalar<");
+    assert_has("toy/report.md", "| `toy_f32_scalar` |");
+    run_answer answer;
+    assert_true(answer_make(&sample->view, &answer, &err));
+    bool shown = false;
+    for (size_t i = 0; i < answer.count; i++)
+        shown = shown || (answer.rows[i].shown && strcmp(answer.rows[i].label, "toy_scalar") == 0);
+    assert_true(shown);
+    answer_free(&answer);
+    sample_free(sample);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCRATCH_TEST(metric),
+        cmocka_unit_test(chart_and_kernel),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
