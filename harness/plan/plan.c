@@ -432,7 +432,10 @@ static bool add_task(const resolved_plan *resolved, case_plan *plan,
                          .storage = plan->adding.dtype,
                          .param = plan->adding.param};
     size_t rows, hidden;
-    referee_pack(pack, &task.first, &task.last);
+    if (check == CHECK_LARGE)
+        task.first = pack;
+    else
+        referee_pack(pack, &task.first, &task.last);
     referee_shape(&task, &rows, &hidden);
     if (!add_accuracy(plan, convention, referee_check_name(check), rows, hidden, err))
         return false;
@@ -454,7 +457,9 @@ static bool plan_referee(const plan_request *request, const resolved_plan *resol
     for (size_t pack = 0; fine && pack < REFEREE_PACKS; pack++)
         fine = add_task(resolved, plan, first, CHECK_SIZES, pack, err);
     fine = fine && add_task(resolved, plan, first, CHECK_BATCHES, 0, err) &&
-           add_task(resolved, plan, first, CHECK_CALLS, 0, err);
+           add_task(resolved, plan, first, CHECK_CALLS, 0, err) &&
+           add_task(resolved, plan, first, CHECK_LARGE, 0, err) &&
+           (!resolved->full || add_task(resolved, plan, first, CHECK_LARGE, 1, err));
     for (size_t c = 0; fine && c < resolved->convention_count; c++)
         fine = add_task(resolved, plan, &resolved->conventions[c], CHECK_FORMS, 0, err);
     if (fine && request->conventions.count == 0)

@@ -4,6 +4,7 @@
 #include "inputs/inputs.h"
 #include "referee/internal.h"
 #include "referee/checks.h"
+#include "worker/large_rows.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,12 @@ static const judged_form forms[] = {
     {"inf", false},     {"signed-zeros", false}, {"subnormal-out", false},
     {"offset:3", true}, {"wide-gamma", false},   {"constant", false}};
 static const size_t form_sizes[] = {1, 2, 3, 13, 64, 117, 1029};
+/* Rows beyond 2^23; a stride that takes 1031 rows beyond element 2^32; and both. */
+static const struct large_shape {
+    size_t rows, hidden, step; /* step: the stride in rows */
+} large_shapes[] = {
+    {1031, 513, 8197}, {((size_t)1 << 23) + 7, 3, 1}, {((size_t)1 << 23) + 7, 513, 1}};
+
 enum {
     FORMS = sizeof forms / sizeof *forms,
     FORM_SIZES = sizeof form_sizes / sizeof *form_sizes,
@@ -55,11 +62,17 @@ void referee_pack(size_t pack, size_t *first, size_t *last)
 
 const char *referee_check_name(referee_check check)
 {
-    static const char *const names[CHECK_COUNT] = {"", "sizes", "batches", "forms", "calls"};
+    static const char *const names[CHECK_COUNT] = {"",      "sizes", "batches",
+                                                   "forms", "calls", "large"};
     return names[check];
 }
 
 /* ---- what each block is ---- */
+
+static const struct large_shape *large_shape_of(const referee_task *task, size_t index)
+{
+    return &large_shapes[task->first ? 2 : index];
+}
 
 static size_t count_blocks(const referee_task *task)
 {
@@ -70,6 +83,8 @@ static size_t count_blocks(const referee_task *task)
         return BATCHES;
     case CHECK_FORMS:
         return FORMS * FORM_SIZES;
+    case CHECK_LARGE:
+        return task->first ? 1 : 2;
     default:
         return 1;
     }
@@ -93,6 +108,8 @@ static size_t hidden_of(const referee_task *task, uint64_t seed, size_t index)
         return sample[index] ? sample[index] : drawn_size(seed, index);
     case CHECK_FORMS:
         return form_sizes[index % FORM_SIZES];
+    case CHECK_LARGE:
+        return large_shape_of(task, index)->hidden;
     default:
         return BATCH_HIDDEN;
     }
@@ -107,6 +124,8 @@ static size_t rows_of(const referee_task *task, size_t index)
         return batches[index];
     case CHECK_FORMS:
         return FORM_ROWS;
+    case CHECK_LARGE:
+        return large_shape_of(task, index)->rows;
     default:
         return CALL_ROWS;
     }
@@ -117,7 +136,8 @@ size_t referee_elements(const referee_task *task)
     size_t elements = 0;
     for (size_t i = 0; i < count_blocks(task); i++)
         elements += rows_of(task, i) * hidden_of(task, 0, i);
-    return elements;
+    /* Of large tensors few rows are judged. */
+    return task->check == CHECK_LARGE ? elements / 16 : elements;
 }
 
 void referee_shape(const referee_task *task, size_t *rows, size_t *hidden)
@@ -227,6 +247,40 @@ static bool make_batch(const judge_block *base, size_t rows, judge_block *block,
     return true;
 }
 
+/* The block has the rows that are looked at. */
+static bool make_large(row_judge *judge, const referee_task *task, const struct large_shape *shape,
+                       large_tensors *large, judge_block *block, error *err)
+{
+    size_t hidden = shape->hidden, row_bytes = hidden * dtype_size(task->storage);
+    size_t rows[LARGE_ROWS], count;
+    raw_rows raw;
+    *large = (large_tensors){.problem = {.rows = shape->rows,
+                                         .hidden = hidden,
+                                         .x_stride = shape->step * hidden,
+                                         .y_stride = shape->step * hidden,
+                                         .storage = task->storage,
+                                         .param = task->param,
+                                         .convention = task->convention},
+                             .period = malloc(LARGE_PERIOD * row_bytes),
+                             .seed = judge->settings.seed};
+    count = large_rows(&large->problem, large->seed, rows);
+    bool fine = allocate_raw(task, LARGE_ROWS, hidden, &raw, err) &&
+                (large->period || fail_memory(err, "the referee's rows")) &&
+                input_rows("normal", task->storage, large->seed, 0, LARGE_PERIOD, hidden,
+                           large->period, err) &&
+                input_parameters("normal", &task->convention, task->param, large->seed, hidden,
+                                 raw.gamma, raw.beta, err);
+    for (size_t i = 0; fine && i < count; i++)
+        memcpy(raw.x + i * row_bytes,
+               (char *)large->period + large_row_of_block(&large->problem, rows[i]) * row_bytes,
+               row_bytes);
+    fine = fine && make_block(judge, task, &raw, false, count, hidden, block, err);
+    free_raw(&raw);
+    if (!fine)
+        free(large->period);
+    return fine;
+}
+
 /* The last block is the one whose answers the others use. */
 static bool make_batches(row_judge *judge, const referee_task *task, referee_blocks *blocks,
                          error *err)
@@ -245,19 +299,24 @@ static bool make_batches(row_judge *judge, const referee_task *task, referee_blo
 bool referee_prepare(row_judge *judge, const referee_task *task, referee_blocks *blocks, error *err)
 {
     size_t count = count_blocks(task);
-    *blocks = (referee_blocks){calloc(count + 1, sizeof *blocks->blocks), 0,
-                               task->check == CHECK_BATCHES};
-    bool fine = blocks->blocks || fail_memory(err, "the referee's rows");
+    *blocks = (referee_blocks){.blocks = calloc(count + 1, sizeof *blocks->blocks),
+                               .shared = task->check == CHECK_BATCHES,
+                               .large = calloc(count, sizeof *blocks->large)};
+    bool fine = (blocks->blocks && blocks->large) || fail_memory(err, "the referee's rows");
     if (fine && task->check == CHECK_BATCHES) {
         fine = make_batches(judge, task, blocks, err);
     } else {
         for (; fine && blocks->count < count; blocks->count += fine) {
             judge_block *block = &blocks->blocks[blocks->count];
             size_t hidden = hidden_of(task, judge->settings.seed, blocks->count);
-            fine =
-                task->check == CHECK_FORMS
-                    ? make_form(judge, task, &forms[blocks->count / FORM_SIZES], hidden, block, err)
-                    : make_size(judge, task, hidden, block, err);
+            if (task->check == CHECK_LARGE)
+                fine = make_large(judge, task, large_shape_of(task, blocks->count),
+                                  &blocks->large[blocks->count], block, err);
+            else if (task->check == CHECK_FORMS)
+                fine =
+                    make_form(judge, task, &forms[blocks->count / FORM_SIZES], hidden, block, err);
+            else
+                fine = make_size(judge, task, hidden, block, err);
         }
     }
     if (!fine)
@@ -276,9 +335,11 @@ void referee_release(referee_blocks *blocks)
         } else {
             judge_block_free(block);
         }
+        free(blocks->large[i].period);
     }
     if (blocks->shared && blocks->blocks)
         judge_block_free(&blocks->blocks[BATCHES]);
     free(blocks->blocks);
+    free(blocks->large);
     *blocks = (referee_blocks){0};
 }

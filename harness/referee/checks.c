@@ -4,6 +4,7 @@
 #include "base/interrupt.h"
 #include "referee/internal.h"
 #include "judge/position.h"
+#include "worker/large_rows.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -109,11 +110,28 @@ static bool examine_blocks(row_judge *judge, const referee_task *task, const ref
     return fine;
 }
 
-/* The worker makes all calls; what came out of the first is judged here. */
-static bool examine_calls(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                          case_judgement *judgement, error *err)
+/* x's rows behind all else in the arena, and the shape that the call really has. */
+static bool place_large(row_judge *judge, const judge_block *block, const large_tensors *large,
+                        work_order *order, error *err)
 {
-    work_order order = worker_order(ORDER_CALL, kernel);
+    size_t bytes = LARGE_PERIOD * block->hidden * dtype_size(block->storage);
+    order->problem = large->problem;
+    order->seed = large->seed;
+    order->at.x = order->at.bounds + (off_t)(block->rows * sizeof(ln_bound));
+    return worker_arena_reserve(judge->worker, (size_t)order->at.x + bytes, err) &&
+           (arena_write(worker_arena(judge->worker), order->at.x, large->period, bytes) ||
+            fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno)));
+}
+
+/* Of a call on large tensors: a slow kernel takes this long for an element. */
+static const double slow_element = 50e-9;
+
+/* The worker makes all calls, or the one on large tensors; what came out first is judged here. */
+static bool examine_calls(row_judge *judge, const judge_block *block, const large_tensors *large,
+                          const kernel_entry *kernel, case_judgement *judgement, error *err)
+{
+    work_order order = worker_order(large ? ORDER_CALL_LARGE : ORDER_CALL, kernel);
+    double deadline = judge->settings.deadline_seconds;
     row_findings findings = {.verdict.kind = VERDICT_OK};
     worker_reply answer;
     bool has_bound;
@@ -121,10 +139,13 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const kern
         return false;
     if (!judge_bounds(judge, block, kernel, &has_bound, &judgement->verdict, err))
         return err->code == EXIT_CODE_FINE;
-    if (!judge_place(judge, block, &order, err))
+    if (!judge_place(judge, block, &order, err) ||
+        (large && !place_large(judge, block, large, &order, err)))
         return false;
     order.count = CALLS;
-    if (!worker_ask(judge->worker, &order, judge->settings.deadline_seconds, &answer)) {
+    if (large)
+        deadline += slow_element * (double)large->problem.rows * (double)large->problem.hidden;
+    if (!worker_ask(judge->worker, &order, deadline, &answer)) {
         judgement->verdict.kind = answer.verdict;
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
                  answer.text);
@@ -142,6 +163,36 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const kern
     return true;
 }
 
+/* The row's number in the tensor, for its place among those that are looked at. */
+static void name_row(const large_tensors *large, case_verdict *verdict)
+{
+    size_t rows[LARGE_ROWS], count = large_rows(&large->problem, large->seed, rows), row;
+    int length;
+    char rest[sizeof verdict->detail];
+    if (sscanf(verdict->detail, "row %zu%n", &row, &length) != 1 || row >= count)
+        return;
+    snprintf(rest, sizeof rest, "%s", verdict->detail + length);
+    snprintf(verdict->detail, sizeof verdict->detail, "row %zu%.150s", rows[row], rest);
+}
+
+static bool examine_large(row_judge *judge, const referee_blocks *blocks,
+                          const kernel_entry *kernel, case_judgement *judgement, error *err)
+{
+    findings_so_far so_far = {0};
+    bool fine = true;
+    for (size_t i = 0; fine && !so_far.over && i < blocks->count; i++) {
+        judge_block shown = blocks->blocks[i];
+        case_judgement one = {.bound_row_ulp = NAN, .output_hash = HASH_START};
+        one.metrics.row_ulp_max = NAN;
+        one.verdict.kind = VERDICT_OK;
+        fine = examine_calls(judge, &blocks->blocks[i], &blocks->large[i], kernel, &one, err);
+        shown.rows = blocks->large[i].problem.rows;
+        name_row(&blocks->large[i], &one.verdict);
+        add_up(judgement, &one, &shown, &so_far);
+    }
+    return fine;
+}
+
 bool referee_examine(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
                      const kernel_entry *kernel, case_judgement *judgement, error *err)
 {
@@ -149,8 +200,9 @@ bool referee_examine(row_judge *judge, const referee_task *task, const referee_b
     judgement->metrics.row_ulp_max = NAN;
     judgement->verdict.kind = VERDICT_OK;
     err->code = EXIT_CODE_FINE;
-    bool fine = task->check == CHECK_CALLS
-                    ? examine_calls(judge, blocks->blocks, kernel, judgement, err)
+    bool fine = task->check == CHECK_LARGE ? examine_large(judge, blocks, kernel, judgement, err)
+                : task->check == CHECK_CALLS
+                    ? examine_calls(judge, blocks->blocks, NULL, kernel, judgement, err)
                     : examine_blocks(judge, task, blocks, kernel, judgement, err);
     judgement->by_row = NULL; /* the judge's, and gone with its next call */
     judgement->computed = NULL;

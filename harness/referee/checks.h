@@ -17,6 +17,7 @@ typedef enum referee_check {
     CHECK_BATCHES, /* 1 to 40 rows, 100, 257 and 1000 */
     CHECK_FORMS,   /* residual, tiny and special rows, hidden 1 and 2 under this convention */
     CHECK_CALLS,   /* 10,000 calls, other threads, another process */
+    CHECK_LARGE,   /* rows beyond 2^23, elements beyond 2^32 (worker/large_rows.h) */
     CHECK_COUNT,
 } referee_check;
 
@@ -24,13 +25,22 @@ typedef struct referee_task {
     referee_check check;
     ln_convention convention;
     ln_type storage, param;
-    size_t first, last; /* sizes; first 0: the sample */
+    size_t first, last; /* sizes; first 0: the sample. Large: 0: 2^23 short rows, and long strides;
+                           1: 2^32 elements */
 } referee_task;
+
+/* A tensor of which a block has some rows. */
+typedef struct large_tensors {
+    ln_problem problem;
+    void *period; /* the LARGE_PERIOD rows that x is made of */
+    uint64_t seed;
+} large_tensors;
 
 typedef struct referee_blocks {
     judge_block *blocks;
     size_t count;
-    bool shared; /* answers and parameters are those of one block more */
+    bool shared;          /* answers and parameters are those of one block more */
+    large_tensors *large; /* of CHECK_LARGE: one for each block */
 } referee_blocks;
 
 /* "sizes", "batches", ...: in the place of an input's name. */

@@ -24,7 +24,8 @@ typedef enum order_kind {
                        each */
     ORDER_SUPPORTS, /* replies DONE with the reason in text, "" for yes */
     ORDER_JUDGE,    /* run in one placement: replies DONE or FAILED */
-    ORDER_CALL,  /* `count` calls and more, whose bits must be the same: replies DONE or FAILED */
+    ORDER_CALL, /* `count` calls and more, whose bits must be the same: replies DONE or FAILED */
+    ORDER_CALL_LARGE, /* one call on the problem's rows (x: LARGE_PERIOD rows); y: large_rows() */
     ORDER_BOUND, /* bounds for rows of facts: replies DONE (value: 1 if the kernel has a bound) */
     ORDER_TIME_BEGIN, /* buffers of one timed group: replies DONE */
     ORDER_TIME_ENTRY, /* one more kernel (or roof) of the group: replies DONE or FAILED */

@@ -212,6 +212,9 @@ static void obey(worker_plugins *plugins, const work_order *order)
     case ORDER_CALL:
         worker_call(plugins, order);
         break;
+    case ORDER_CALL_LARGE:
+        worker_call_large(plugins, order);
+        break;
     case ORDER_BOUND:
         worker_bound(plugins, order);
         break;
