@@ -19,7 +19,7 @@
  *     {
  *         while (hayai_state_keep_running(state)) {
  *             memset(fixture->bytes, 1, (size_t)hayai_state_range(state, 0));
- *             hayai_clobber();
+ *             hayai_do_not_optimize(fixture->bytes);
  *         }
  *     }
  *
