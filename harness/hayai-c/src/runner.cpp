@@ -378,8 +378,9 @@ hayai_status hayai::match(hayai_suite &suite, const char *filter, instances &mat
         matched.push_back(std::move(one));
     }
     number(matched);
-    return matched.empty() ? fail(HAYAI_ERROR_NO_MATCH, "no benchmark matches %s",
-                                  filter && *filter ? filter : "(there is none)")
+    if (all.empty())
+        return fail(HAYAI_ERROR_NO_MATCH, "there is no benchmark in the suite");
+    return matched.empty() ? fail(HAYAI_ERROR_NO_MATCH, "no benchmark matches %s", filter)
                            : HAYAI_OK;
 }
 
