@@ -321,7 +321,9 @@ hayai_status hayai_suite_run_interleaved(hayai_suite *suite, const hayai_interle
  * compiler still knows the value: hide inputs by hayai_do_not_optimize_in_out(). */
 #define hayai_do_not_optimize(value) __asm__ volatile("" : : "r,m"(value) : "memory")
 
-/* Everything written to memory until here must have been written. */
+/* Everything written until here must be in memory, and may be changed there. This holds for memory
+ * that other code can reach. It does not hold for what you allocated and passed to nobody: pass its
+ * address to hayai_do_not_optimize(), or clang removes the writes. */
 #define hayai_clobber() __asm__ volatile("" : : : "memory")
 
 /* The same for an lvalue that is read and written: its value may have been changed, so that what is

@@ -200,8 +200,15 @@ void enroll(const roster &roster, const std::vector<std::vector<int64_t>> &argum
 void enroll(const roster &roster, const fixed &fixed); /* with all that the family has */
 void clear_registry();
 
-/* Throws limit_exceeded where the system has not that many threads now (threads.cpp). */
-void require_threads(int threads);
+/* Before a run of several threads: throws limit_exceeded where the system has not that many now
+ * (threads.cpp). */
+void prepare_threads(int threads);
+
+/* First thing in each thread: waits until the library has made all of them (threads.cpp). */
+void wait_for_threads(int index);
+
+/* Between start and stop of the memory manager (managers.cpp). */
+bool memory_is_measured();
 
 /* A runner in C as the library's (threads.cpp). */
 version::thread_runner runner_of(const thread_call &call);

@@ -25,16 +25,19 @@ class memory_manager : public benchmark::MemoryManager
 {
   public:
     hayai_memory_manager manager = {};
+    bool measures = false;
 
     void Start() override
     {
         manager.start(manager.user);
+        measures = true;
     }
     void Stop(Result &result)
     {
         hayai_memory measured = {HAYAI_MEMORY_UNKNOWN, HAYAI_MEMORY_UNKNOWN, HAYAI_MEMORY_UNKNOWN,
                                  HAYAI_MEMORY_UNKNOWN};
         manager.stop(&measured, manager.user);
+        measures = false;
         result.num_allocs = measured.allocations;
         result.max_bytes_used = measured.max_bytes_used;
         result.total_allocated_bytes = measured.total_allocated_bytes;
@@ -52,6 +55,11 @@ memory_manager the_memory_manager;
 using profiler = version::profiler<benchmark::ProfilerManager>;
 
 } // namespace
+
+bool hayai::memory_is_measured()
+{
+    return the_memory_manager.measures;
+}
 
 extern "C" {
 

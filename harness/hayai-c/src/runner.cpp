@@ -52,18 +52,26 @@ void set_up_or_tear_down(instance &instance, const set_up_call &call, const benc
     call.function(&wrapped, call.user);
 }
 
-/* Before each run, where several threads are to come. */
-void try_threads(const benchmark::State &state)
+/* Before each run, where several threads are to come. A run that measures memory has one. */
+void prepare(const benchmark::State &state)
 {
-    require_threads(state.threads());
+    if (!memory_is_measured())
+        prepare_threads(state.threads());
 }
 
 template <size_t slot> void set_up_slot(const benchmark::State &state)
 {
     const hayai_benchmark &family = slots[slot]->family;
-    if (!family.thread_runner.function)
-        try_threads(state);
-    set_up_or_tear_down(slots[slot]->find(state), family.set_up, state);
+    instance &instance = slots[slot]->find(state);
+    set_up_or_tear_down(instance, family.set_up, state);
+    if (family.thread_runner.function)
+        return;
+    try {
+        prepare(state);
+    } catch (...) {
+        set_up_or_tear_down(instance, family.tear_down, state);
+        throw;
+    }
 }
 
 template <size_t slot> void tear_down_slot(const benchmark::State &state)
@@ -89,7 +97,7 @@ void enroll_set_up(const roster &roster, registered &made)
     const hayai_benchmark &family = roster.family;
     if (!family.set_up.function && !family.tear_down.function) {
         if (!family.threads.empty() && !family.thread_runner.function)
-            made.Setup(try_threads);
+            made.Setup(prepare);
         return;
     }
     if (slots_used == slots.size())
@@ -302,6 +310,7 @@ void hayai::enroll(const roster &roster, const std::vector<std::vector<int64_t>>
     const hayai_benchmark &family = roster.family;
     registered *made =
         benchmark::RegisterBenchmark(family.name.c_str(), [&roster](benchmark::State &state) {
+            wait_for_threads(state.thread_index());
             call(roster.find(state), state);
         });
     for (const auto &set : arguments)
@@ -369,8 +378,9 @@ hayai_status hayai::match(hayai_suite &suite, const char *filter, instances &mat
         matched.push_back(std::move(one));
     }
     number(matched);
-    return matched.empty() ? fail(HAYAI_ERROR_NO_MATCH, "no benchmark matches %s",
-                                  filter && *filter ? filter : "(there is none)")
+    if (all.empty())
+        return fail(HAYAI_ERROR_NO_MATCH, "there is no benchmark in the suite");
+    return matched.empty() ? fail(HAYAI_ERROR_NO_MATCH, "no benchmark matches %s", filter)
                            : HAYAI_OK;
 }
 

@@ -3,6 +3,7 @@
 // out.
 #include <benchmark/benchmark.h>
 #include "hayai.h"
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,9 +22,11 @@ extern "C" {
 // -------------------------------------------------
 
 static long allocations_left = -1; // -1: without end
+static std::atomic<int64_t> allocations;
 
 void *operator new(std::size_t size)
 {
+    allocations++;
     if (allocations_left == 0)
         throw std::bad_alloc();
     if (allocations_left > 0)
@@ -249,6 +252,50 @@ static void test_out_of_memory_is_a_status(void **)
     assert_true(n > 20);
 }
 
+// ---- Memory that is measured
+// -----------------------------------------------------------------------
+
+static void start_counting(void *)
+{
+    allocations = 0;
+}
+
+static void stop_counting(hayai_memory *result, void *user)
+{
+    result->allocations = *static_cast<int64_t *>(user) = allocations;
+}
+
+// The run that measures memory has one thread: none of the others is to be seen in it.
+static int64_t allocations_with(int threads)
+{
+    int64_t count = -1;
+    hayai_benchmark *benchmark = nullptr;
+    hayai_suite *suite = hayai_suite_create();
+    hayai_suite_add(suite, "x", plain_loop, nullptr, &benchmark);
+    hayai_benchmark_threads(benchmark, threads);
+    hayai_memory_manager manager = {};
+    manager.start = start_counting;
+    manager.stop = stop_counting;
+    manager.user = &count;
+    hayai_register_memory_manager(&manager);
+    const char *none = "none";
+    hayai_options options = {};
+    options.outputs = &none;
+    options.output_count = 1;
+    options.iterations = 1;
+    assert_int_equal(hayai_suite_run(suite, &options, nullptr), HAYAI_OK);
+    hayai_register_memory_manager(nullptr);
+    hayai_suite_destroy(suite);
+    return count;
+}
+
+static void test_measured_memory_is_not_that_of_threads(void **)
+{
+    const int64_t of_two = allocations_with(2);
+    assert_true(of_two >= 0);
+    assert_int_equal(of_two, allocations_with(9));
+}
+
 int main()
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +303,7 @@ int main()
         cmocka_unit_test(test_exceptions_of_a_benchmark_are_its_error),
         cmocka_unit_test(test_exceptions_of_a_reporter_are_a_status),
         cmocka_unit_test(test_a_native_loop),
+        cmocka_unit_test(test_measured_memory_is_not_that_of_threads),
         cmocka_unit_test(test_out_of_memory_is_a_status),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
