@@ -50,7 +50,7 @@ old=$(published)
 "$lnbench" export --db "$work/run.db" --format tsv --out "$work/cases.tsv" || exit 7
 awk -f "$root/results/table.awk" "$work/cases.tsv" >"$work/table.txt" || exit 7
 "$lnbench" export --db "$work/run.db" --format jsonl --no-rows --out "$work/run.jsonl" || exit 7
-xz -9 -T 0 "$work/run.jsonl" || stop "xz failed"
+xz -9 -T 0 "$work/run.jsonl" || stop "xz failed (Debian: apt-get install xz-utils)"
 
 mkdir -p "$to" || exit 7
 cp "$work/table.txt" "$work/run.jsonl.xz" "$to/" || exit 7
