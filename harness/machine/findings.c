@@ -1,5 +1,6 @@
 /* What on this machine makes timings untrustworthy, judged from its facts. */
 #include "machine/machine.h"
+#include "caches.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +172,37 @@ static void check_cores(const machine_facts *machine, doctor_findings *findings)
         add(findings, FINDING_FINE, "", "cores: %u", machine->cores);
 }
 
+/* What liblayernorm goes by; another source that says much more is the mistake that it avoids. */
+static void check_caches(doctor_findings *findings)
+{
+    const cache_sources here = ln_cache_sources();
+    cache_sizes sizes;
+    char words[160] = "";
+    ln_caches_find(&here, &sizes);
+    for (int level = LN_L1; level < LN_CACHES; level++) {
+        char *end = words + strlen(words);
+        size_t room = sizeof words - strlen(words);
+        if (sizes.bytes[level])
+            snprintf(end, room, "%sL%d %.6g KiB (%s)", level ? ", " : "", level + 1,
+                     (double)sizes.bytes[level] / 1024, sizes.from[level]);
+        else
+            snprintf(end, room, "%sL%d unknown", level ? ", " : "", level + 1);
+    }
+    add(findings, sizes.bytes[LN_L3] ? FINDING_FINE : FINDING_NOTE,
+        sizes.bytes[LN_L3] ? "" : "export LN_CACHE_BYTES=32K,1M,32M (this CPU's L1d, L2, L3)",
+        "caches that ln_layernorm() goes by: %s", words);
+    size_t most = sizes.told[LN_L3][2];
+    if (sizes.bytes[LN_L3] && most > 2 * sizes.bytes[LN_L3])
+        add(findings, FINDING_NOTE, "",
+            "caches: the C library says L3 has %.6g KiB, as a whole package may; the smaller size "
+            "is taken",
+            (double)most / 1024);
+    if (sizes.refused)
+        add(findings, FINDING_WARNING, "export LN_CACHE_BYTES=32K,1M,32M",
+            "caches: LN_CACHE_BYTES=%.60s is not L1,L2,L3 in rising order: not taken",
+            sizes.refused);
+}
+
 static void check_memory(const machine_facts *machine, doctor_findings *findings)
 {
     const char *available = machine_fact_value(machine, "memory_available_bytes");
@@ -231,6 +263,7 @@ size_t machine_findings(const machine_facts *machine, finding *list, size_t most
     check_layout(machine, &findings);
     check_benchmark(machine, &findings);
     check_cores(machine, &findings);
+    check_caches(&findings);
     check_memory(machine, &findings);
     check_surroundings(&findings);
     return findings.count;

@@ -1,14 +1,16 @@
 /* From a problem to a kernel, by the table that `lnbench choose --emit c` makes from measured
  * results. The table has rows for each ISA; what this CPU can use of it is picked out once. */
 #include "dispatch.h"
+#include "caches.h"
 #include "dispatch_table.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { TYPES = LN_F16 + 1, CLASSES = LN_ACCURACY_REPRODUCIBLE + 1, CACHES = 3 };
+enum { TYPES = LN_F16 + 1, CLASSES = LN_ACCURACY_REPRODUCIBLE + 1 };
 enum { L1, L2, L3, DRAM, REGIMES };
 
 #define COUNT_ROW(...) +1
@@ -46,7 +48,7 @@ typedef struct cell {
 } cell;
 
 static cell cells[CLASSES][TYPES][TYPES][REGIMES];
-static size_t cache_bytes[CACHES];
+static atomic_size_t cache_bytes[LN_CACHES];
 
 static const ln_kernel *find_kernel(const row *line)
 {
@@ -61,15 +63,12 @@ static const ln_kernel *find_kernel(const row *line)
 /* What the machine does not tell is taken from the one that was measured. */
 static void read_caches(void)
 {
-    static const size_t measured[CACHES] = {LAYERNORM_DISPATCH_CACHES};
-    long told[CACHES] = {0};
-#if defined(_SC_LEVEL1_DCACHE_SIZE)
-    told[L1] = sysconf(_SC_LEVEL1_DCACHE_SIZE);
-    told[L2] = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    told[L3] = sysconf(_SC_LEVEL3_CACHE_SIZE);
-#endif
-    for (int i = 0; i < CACHES; i++)
-        cache_bytes[i] = told[i] > 0 ? (size_t)told[i] : measured[i];
+    static const size_t measured[LN_CACHES] = {LAYERNORM_DISPATCH_CACHES};
+    cache_sources here = ln_cache_sources();
+    cache_sizes sizes;
+    ln_caches_find(&here, &sizes);
+    for (int i = 0; i < LN_CACHES; i++)
+        atomic_store(&cache_bytes[i], sizes.bytes[i] ? sizes.bytes[i] : measured[i]);
 }
 
 /* Of each cell the rows of the first ISA that there is: the table has the best one first. */
@@ -97,7 +96,8 @@ static int regime_of(const ln_problem *problem)
 {
     double bytes = ln_bytes_moved(problem);
     int regime = L1;
-    while (regime < DRAM && bytes > (double)cache_bytes[regime])
+    while (regime < DRAM &&
+           bytes > (double)atomic_load_explicit(&cache_bytes[regime], memory_order_relaxed))
         regime++;
     return regime;
 }
@@ -180,13 +180,33 @@ static const ln_kernel *look_up_relative(const ln_problem *problem)
     return found ? found : look_up_relative(&fast);
 }
 
-const ln_kernel *ln_dispatch(const ln_problem *problem)
+static void begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_table);
+}
+
+ln_status ln_set_cache_bytes(size_t l1d, size_t l2, size_t l3)
+{
+    const size_t bytes[LN_CACHES] = {l1d, l2, l3};
+    begin();
+    if (l1d == 0 && l2 == 0 && l3 == 0) {
+        read_caches();
+        return LN_OK;
+    }
+    if (l1d == 0 || l2 < l1d || l3 < l2)
+        return LN_ERROR_ARGUMENT;
+    for (int i = 0; i < LN_CACHES; i++)
+        atomic_store(&cache_bytes[i], bytes[i]);
+    return LN_OK;
+}
+
+const ln_kernel *ln_dispatch(const ln_problem *problem)
+{
     if (problem->hidden == 0 || (unsigned)problem->accuracy >= CLASSES ||
         (unsigned)problem->storage >= TYPES || (unsigned)problem->param >= TYPES)
         return NULL;
-    pthread_once(&once, read_table);
+    begin();
     const ln_kernel *kernel = look_up(problem, problem->storage, problem->param);
     bool measured = kernel && ln_parts_of(kernel)->isa != ISA_scalar;
     const ln_kernel *relative = measured ? NULL : look_up_relative(problem);
