@@ -10,12 +10,12 @@
  * Each call returns its status, and the first failure also stays with the benchmark: a run of its
  * suite returns it. So a chain of calls needs no checks of its own. While its suite runs, a
  * benchmark can't be changed: HAYAI_ERROR_STATE. Included by hayai.h. */
-#ifndef HAYAI_BENCHMARK_H
-#define HAYAI_BENCHMARK_H
-
 #ifndef HAYAI_H
 #include "hayai.h"
 #endif
+
+#ifndef HAYAI_BENCHMARK_H
+#define HAYAI_BENCHMARK_H
 
 #ifdef __cplusplus
 extern "C" {

@@ -37,12 +37,12 @@
  *
  * The names in the reports are "number/square_root", "buffer/fill/64", "math/power(1.5, 3)". Define
  * HAYAI_SHORT_NAMES before including hayai.h for the same without HAYAI_. */
-#ifndef HAYAI_MACROS_H
-#define HAYAI_MACROS_H
-
 #ifndef HAYAI_H
 #include "hayai.h"
 #endif
+
+#ifndef HAYAI_MACROS_H
+#define HAYAI_MACROS_H
 
 #ifdef __cplusplus
 extern "C" {

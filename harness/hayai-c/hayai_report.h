@@ -7,12 +7,12 @@
  *     hayai_suite_run(suite, &options, NULL);
  *
  * Included by hayai.h. */
-#ifndef HAYAI_REPORT_H
-#define HAYAI_REPORT_H
-
 #ifndef HAYAI_H
 #include "hayai.h"
 #endif
+
+#ifndef HAYAI_REPORT_H
+#define HAYAI_REPORT_H
 
 #ifdef __cplusplus
 extern "C" {
@@ -158,7 +158,8 @@ typedef struct hayai_options {
     /* "format:path", or "format" for standard output. Formats: "json" (strict), "jsonl", "tsv",
      * "junit", "markdown"; Google Benchmark's own "console", "csv", "google-json"; "none". Where
      * none goes to standard output and there is no reporter of one's own, "console" does. No two of
-     * them can share standard output or a file. */
+     * them can share standard output or a file. A value that is not finite is null in JSON, and
+     * empty in TSV. */
     const char *const *outputs;
     size_t output_count;
     const hayai_reporter *reporters;

@@ -36,6 +36,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hayaiConfig.cmake
 # ("v1.8.0", "0.0.0"), so its word is taken.
 set(HAYAI_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH HAYAI_PC_UP /${HAYAI_PC_DIR} /)
+string(REGEX REPLACE "/$" "" HAYAI_PC_UP "${HAYAI_PC_UP}")
 set(HAYAI_PC_BENCHMARK benchmark)
 find_file(HAYAI_BENCHMARK_PC benchmark.pc HINTS ${benchmark_DIR}/../../pkgconfig
     PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pkgconfig /usr/lib/pkgconfig NO_CACHE)

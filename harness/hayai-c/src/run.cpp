@@ -40,10 +40,10 @@ hayai_status check(const hayai_options &options)
 /* What the program is called. */
 const char *program_name()
 {
-#ifdef __APPLE__
-    return getprogname();
-#else
+#ifdef __linux__
     return program_invocation_name;
+#else
+    return getprogname(); /* macOS, BSD */
 #endif
 }
 

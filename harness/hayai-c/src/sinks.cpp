@@ -274,11 +274,21 @@ std::vector<std::string> places_of(const output &output)
     return {place_of(output.path)};
 }
 
+/* Where it leads can't be compared with other places. */
+bool leads_nowhere(const std::string &path)
+{
+    struct stat status;
+    return lstat(path.c_str(), &status) == 0 && stat(path.c_str(), &status) != 0;
+}
+
 /* Each would overwrite what the other one writes. */
 hayai_status check_places(const std::vector<output> &outputs)
 {
     std::map<std::string, size_t> taken;
-    for (size_t i = 0; i < outputs.size(); i++)
+    for (size_t i = 0; i < outputs.size(); i++) {
+        if (!outputs[i].standard() && leads_nowhere(outputs[i].path))
+            return fail(HAYAI_ERROR_IO, "%s: a link to a file that does not exist",
+                        outputs[i].path.c_str());
         for (const std::string &place : places_of(outputs[i])) {
             const auto added = taken.emplace(place, i);
             if (place.empty() || added.second || added.first->second == i)
@@ -288,6 +298,7 @@ hayai_status check_places(const std::vector<output> &outputs)
                         other.format.c_str(), outputs[i].format.c_str(),
                         outputs[i].standard() ? "standard output" : outputs[i].path.c_str());
         }
+    }
     return HAYAI_OK;
 }
 

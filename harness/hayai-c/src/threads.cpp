@@ -49,8 +49,7 @@ gate all_made;
 class reserve
 {
   public:
-    reserve()
-        : at_(mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))
+    reserve() : at_(mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
     {
     }
     ~reserve()

@@ -14,6 +14,11 @@ tests/list_functions.sh "$1" . > "$work/declared"
 grep '^| `hayai_' docs/reference.md | cut -d'|' -f2 | grep -o 'hayai_[a-z_0-9]*' | sort > "$work/documented"
 diff "$work/declared" "$work/documented"
 
+# Each header compiles alone.
+for header in hayai*.h; do
+    echo "#include <$header>" | "$1" -std=c17 -I. -Wall -Wextra -Wpedantic -Werror -fsyntax-only -xc -
+done
+
 # Names in the documentation exist.
 cat hayai*.h > "$work/headers"
 cat README.md docs/*.md man/hayai.3 | tr -d '\\' | grep -o '\bhayai_[a-z_0-9]*()' | tr -d '()' | sort -u |

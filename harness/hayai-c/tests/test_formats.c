@@ -492,8 +492,11 @@ static void test_two_outputs_never_share_a_place(void **state)
     assert_int_equal(symlink(plain, linked), 0);
     assert_int_equal(run_to(in("jsonl", "new"), in("tsv", "linked")), HAYAI_ERROR_ARGUMENT);
     assert_int_equal(run_to("json:/dev/null", "tsv:/dev/null"), HAYAI_OK);
-    remove(linked);
     remove(plain);
+    assert_int_equal(run_to(in("json", "other"), in("tsv", "linked")), HAYAI_ERROR_IO);
+    assert_non_null(strstr(hayai_last_message(), "/linked: a link to a file that does not exist"));
+    assert_int_not_equal(access(plain, F_OK), 0);
+    remove(linked);
     snprintf(plain, sizeof plain, "%s/other", directory);
     remove(plain);
 }
