@@ -102,7 +102,7 @@ static void test_killed_at_many_moments(void **state)
     (void)state;
     size_t most = 0;
     for (int i = 0; i < 40; i++) {
-        kill_after(i * 400, i * 50L);
+        kill_after(i * 200, i * 50L);
         const size_t runs = check_json();
         check_xml();
         /* The lines are written first, one by one: never fewer than the document has. */
