@@ -59,8 +59,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* A value that is none of an enum's is refused; in C++ it may only exist where the type is fixed.
- */
+/* Unknown values of an enum are refused. The fixed type makes them possible in C++. */
 #ifdef __cplusplus
 #define HAYAI_INT : int
 #else
@@ -72,13 +71,14 @@ extern "C" {
 
 /* ---- Versions --------------------------------------------------------------------------------
  * The ABI: libraries with the same soname (libhayai.so.0.2: major and minor version) are
- * exchangeable. In them no function goes or changes.
- * - A struct that you fill ends, in this version, with `struct_size`: its sizeof, or 0 for the
- *   struct of this version. Later versions add members behind it, which only callers that set
- *   struct_size have. A larger struct than the library knows is refused unless the rest is zero.
- * - A struct that is passed to you by a pointer to one (hayai_context, hayai_repetition) may get
- *   more members at its end.
- * - The size of all others is fixed: they stand in arrays, or in memory of yours. */
+ * compatible: no function is removed or changed.
+ * - Structs that you fill have a member `struct_size`: set it to the sizeof, or leave it 0 for the
+ *   struct of version 0.2.0. Later versions may add members at the end, and read them only where
+ *   struct_size says that they exist. A struct that is larger than the library's is refused unless
+ *   the rest is zero.
+ * - Structs that a callback gets one at a time (hayai_context, hayai_repetition) may get more
+ *   members at their end.
+ * - All other structs keep their size. */
 
 #define HAYAI_VERSION_MAJOR 0
 #define HAYAI_VERSION_MINOR 2
@@ -102,7 +102,7 @@ typedef enum hayai_status HAYAI_INT {
     HAYAI_ERROR_MEMORY,      /* out of memory */
     HAYAI_ERROR_FAILED,      /* Google Benchmark failed in a way of its own */
     HAYAI_STOPPED,           /* a callback asked to stop; not an error */
-    HAYAI_ERROR_STATE,       /* called at a moment when it can't be: pause before the loop began */
+    HAYAI_ERROR_STATE,       /* not possible now: a pause before the loop began */
     HAYAI_ERROR_LIMIT,       /* more than this library, or the system, can hold */
     HAYAI_ERROR_IO,          /* an output could not be opened or written */
     HAYAI_ERROR_UNSUPPORTED, /* not in this version of Google Benchmark, or of hayai */
@@ -143,7 +143,7 @@ typedef void hayai_function(hayai_state *state, void *user);
 bool hayai_state_keep_running(hayai_state *state);
 int64_t hayai_state_batch(hayai_state *state);
 
-/* True: run n more iterations now (n > 0). May overshoot the count by up to n, which is counted. */
+/* True: run n more iterations now (n > 0). The last batch may exceed the count; it counts in full. */
 bool hayai_state_keep_running_batch(hayai_state *state, int64_t n);
 
 /* Stop and go on timing inside the loop, of the calling thread alone. HAYAI_ERROR_STATE outside the
@@ -287,8 +287,8 @@ typedef int hayai_repetition_callback(const hayai_repetition *repetition, void *
 
 typedef struct hayai_interleave {
     uint64_t seed;
-    unsigned repetitions;   /* of each instance, > 0; of one that has a number of its own at most
-                               that many: it leaves out the later rounds */
+    unsigned repetitions;   /* of each instance, > 0; an instance with fewer repetitions of its
+                               own leaves out the later rounds */
     double min_seconds;     /* a repetition's least duration; 0: 0.5 */
     int64_t max_iterations; /* never more in one call of the function; 0: no limit */
     hayai_repetition_callback *on_repetition;

@@ -22,8 +22,8 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* Sets the name, or tells it: "copy"; "" of NULL. What get_name returns is valid until the name
- * changes. */
+/* Sets the name, or returns it ("" for NULL). The returned string is valid until the name changes.
+ */
 hayai_status hayai_benchmark_name(hayai_benchmark *benchmark, const char *name);
 const char *hayai_benchmark_get_name(const hayai_benchmark *benchmark);
 
@@ -68,7 +68,7 @@ hayai_status hayai_benchmark_arg_names(hayai_benchmark *benchmark, const char *c
  * until the names change. */
 const char *hayai_benchmark_get_arg_name(const hayai_benchmark *benchmark, size_t index);
 
-/* Of the ranges that follow; 8 to begin with, > 1. */
+/* The multiplier of the ranges that follow: > 1, at first 8. */
 hayai_status hayai_benchmark_range_multiplier(hayai_benchmark *benchmark, int multiplier);
 
 typedef void hayai_apply_function(hayai_benchmark *benchmark, void *user);
@@ -121,8 +121,8 @@ hayai_status hayai_benchmark_display_aggregates_only(hayai_benchmark *benchmark,
 /* CPU time of the whole process instead of the thread's. */
 hayai_status hayai_benchmark_measure_process_cpu_time(hayai_benchmark *benchmark);
 
-/* Real time, or what hayai_state_set_iteration_time() was told, instead of CPU time decides on the
- * iterations and divides the rates. One of the two. */
+/* Iterations and rates are computed from real time, or from the times that were passed to
+ * hayai_state_set_iteration_time(), instead of CPU time. Not both. */
 hayai_status hayai_benchmark_use_real_time(hayai_benchmark *benchmark);
 hayai_status hayai_benchmark_use_manual_time(hayai_benchmark *benchmark);
 
@@ -177,8 +177,8 @@ hayai_status hayai_benchmark_quartiles(hayai_benchmark *benchmark);
 /* ---- Threads --------------------------------------------------------------------------------- */
 
 /* One instance a thread count, 1 ... HAYAI_MAX_THREADS (HAYAI_ERROR_LIMIT). Ranges double; a dense
- * range goes by steps and ends with the greatest. Before each run of several threads it is tried
- * whether the system has that many: if not, the run of the suite ends with HAYAI_ERROR_LIMIT. */
+ * range goes by steps and ends with the greatest. Before each run with several threads, hayai makes
+ * that many on trial: where the system refuses, the run of the suite ends with HAYAI_ERROR_LIMIT. */
 #define HAYAI_MAX_THREADS 8192
 hayai_status hayai_benchmark_threads(hayai_benchmark *benchmark, int threads);
 hayai_status hayai_benchmark_thread_range(hayai_benchmark *benchmark, int least, int greatest);

@@ -91,7 +91,7 @@ typedef struct hayai_custom {
     const char *key, *value;
 } hayai_custom;
 
-/* Where and by what it was measured. */
+/* The machine and the libraries. */
 typedef struct hayai_context {
     const char *date; /* "2024-02-29T12:00:00+01:00" */
     const char *host_name;
@@ -112,9 +112,10 @@ typedef struct hayai_context {
 
 /* ---- To whom --------------------------------------------------------------------------------- */
 
-/* A reporter of one's own. Any callback may be NULL. What one returns that is not HAYAI_OK stops
- * the run and is returned by it (HAYAI_STOPPED for a wish, an error for a failure), with the message
- * that the callback left by hayai_fail(); `finalize` is called all the same, once, if `context` was.
+/* A reporter of one's own. Any callback may be NULL. A callback that
+ * returns anything but HAYAI_OK stops the run, which returns that status (HAYAI_STOPPED to stop on
+ * purpose, or an error) with the message that the callback left by hayai_fail(). `finalize` is still
+ * called once, if `context` was.
  * Everything passed is valid during the call only. All callbacks run on the thread that runs the
  * suite. */
 typedef struct hayai_reporter {

@@ -59,10 +59,10 @@ void prepare(const benchmark::State &state)
         prepare_threads(state.threads());
 }
 
-template <size_t slot> void set_up_slot(const benchmark::State &state)
+void set_up(const roster &roster, const benchmark::State &state)
 {
-    const hayai_benchmark &family = slots[slot]->family;
-    instance &instance = slots[slot]->find(state);
+    const hayai_benchmark &family = roster.family;
+    instance &instance = roster.find(state);
     set_up_or_tear_down(instance, family.set_up, state);
     if (family.thread_runner.function)
         return;
@@ -74,9 +74,19 @@ template <size_t slot> void set_up_slot(const benchmark::State &state)
     }
 }
 
+void tear_down(const roster &roster, const benchmark::State &state)
+{
+    set_up_or_tear_down(roster.find(state), roster.family.tear_down, state);
+}
+
+template <size_t slot> void set_up_slot(const benchmark::State &state)
+{
+    set_up(*slots[slot], state);
+}
+
 template <size_t slot> void tear_down_slot(const benchmark::State &state)
 {
-    set_up_or_tear_down(slots[slot]->find(state), slots[slot]->family.tear_down, state);
+    tear_down(*slots[slot], state);
 }
 
 using plain_function = void (*)(const benchmark::State &);

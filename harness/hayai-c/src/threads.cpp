@@ -3,7 +3,6 @@
 #include "internal.hpp"
 #include <condition_variable>
 #include <cstdlib>
-#include <new>
 #include <sys/mman.h>
 #include <system_error>
 #include <thread>
@@ -49,8 +48,7 @@ gate all_made;
 class reserve
 {
   public:
-    reserve()
-        : at_(mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+    reserve() : at_(mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
     {
     }
     ~reserve()
@@ -88,7 +86,7 @@ class trial
     void add()
     {
         if (!reserve_.exists())
-            throw std::bad_alloc();
+            throw std::runtime_error("128 MiB of address space must be left");
         allocated_.close();
         threads_.emplace_back([this] {
             void *volatile bytes = malloc(1);

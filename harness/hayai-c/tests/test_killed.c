@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,15 +31,16 @@ static void run_for_ever(void)
     _exit(hayai_suite_run(suite, &options, NULL) == HAYAI_OK ? 0 : 1);
 }
 
-static void wait_for(const char *path)
+static void wait_for(const char *path, off_t size)
 {
     const struct timespec pause = {.tv_nsec = 200000};
-    for (int i = 0; i < 50000 && access(path, F_OK) != 0; i++)
+    for (struct stat file; stat(path, &file) != 0 || file.st_size < size;)
         nanosleep(&pause, NULL);
 }
 
-/* Starts a run, kills it after so many microseconds from the first file on, and waits for it. */
-static void kill_after(long microseconds)
+/* Starts a run and kills it so many microseconds after its document has this size: however slow the
+ * machine is, the later ones have many runs. */
+static void kill_after(off_t size, long microseconds)
 {
     remove(json_path);
     remove(xml_path);
@@ -46,9 +48,9 @@ static void kill_after(long microseconds)
     assert_true(child >= 0);
     if (child == 0)
         run_for_ever();
-    wait_for(xml_path);
-    const struct timespec pause = {.tv_sec = microseconds / 1000000,
-                                   .tv_nsec = microseconds % 1000000 * 1000};
+    wait_for(xml_path, 1);
+    wait_for(json_path, size);
+    const struct timespec pause = {.tv_nsec = microseconds * 1000};
     nanosleep(&pause, NULL);
     kill(child, SIGKILL);
     int status;
@@ -100,7 +102,7 @@ static void test_killed_at_many_moments(void **state)
     (void)state;
     size_t most = 0;
     for (int i = 0; i < 40; i++) {
-        kill_after(i * i * 60L);
+        kill_after(i * 200, i * 50L);
         const size_t runs = check_json();
         check_xml();
         /* The lines are written first, one by one: never fewer than the document has. */
