@@ -167,6 +167,11 @@ static size_t count_distinct(const case_plan *plan, size_t offset)
     return distinct;
 }
 
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /* What the judged cases cover. */
 static void print_covered(const case_plan *plan)
 {
@@ -178,11 +183,12 @@ static void print_covered(const case_plan *plan)
     }
     if (cases == 0)
         return;
-    printf("covered  %zu cases: %zu inputs and checks, %zu conventions%s\n", cases,
-           count_distinct(plan, offsetof(accuracy_group, input)),
-           count_distinct(plan, offsetof(accuracy_group, convention_label)),
+    size_t inputs = count_distinct(plan, offsetof(accuracy_group, input));
+    size_t conventions = count_distinct(plan, offsetof(accuracy_group, convention_label));
+    printf("covered  %zu case%s: %zu input%s and checks, %zu convention%s%s\n", cases,
+           plural(cases), inputs, plural(inputs), conventions, plural(conventions),
            asked ? "; of kernels without a proof every hidden size to 1100 and a sample to 16385, "
-                   "1 to 1000 rows, 10,000 calls"
+                   "1 to 1024 rows, tensors beyond 2^32 elements, 10,000 calls"
                  : "");
 }
 

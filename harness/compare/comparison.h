@@ -43,7 +43,8 @@ typedef struct judged_side {
 /* What the two sides made of everything that a pair was judged on. */
 typedef struct accuracy_tally {
     size_t judged, differing, worse, better;
-    char worst[DETAIL_MAX_LENGTH]; /* the first that is worse, else the first that differs */
+    char worst[DETAIL_MAX_LENGTH];  /* the first that is worse, else the first that differs */
+    char others[DETAIL_MAX_LENGTH]; /* the rest that are worse: "; a; b" */
 } accuracy_tally;
 
 typedef enum pair_failure { FAILED_NOT, FAILED_BASE, FAILED_NEW, FAILED_BOTH } pair_failure;

@@ -107,13 +107,25 @@ static int compare_sides(const judged_side sides[SIDES])
     return now->row_ulp_max + 0.5 < old->row_ulp_max ? -1 : 0;
 }
 
-static void tally(accuracy_tally *tally, bool same, int worse, const char *what)
+/* What no longer fits ends in "...". */
+static void add_other(accuracy_tally *tally, const char *name)
+{
+    size_t room = sizeof tally->others, used = strlen(tally->others);
+    if (used + strlen(name) + sizeof "; ..." < room)
+        snprintf(tally->others + used, room - used, "; %s", name);
+    else if (used + 4 < room && (used < 3 || strcmp(tally->others + used - 3, "...") != 0))
+        snprintf(tally->others + used, room - used, "...");
+}
+
+static void tally(accuracy_tally *tally, bool same, int worse, const char *name, const char *what)
 {
     tally->judged++;
     if (same)
         return;
     if (tally->differing == 0 || (worse > 0 && tally->worse == 0))
         snprintf(tally->worst, sizeof tally->worst, "%s", what);
+    if (worse > 0 && tally->worse > 0)
+        add_other(tally, name);
     tally->differing++;
     tally->worse += worse > 0;
     tally->better += worse < 0;
@@ -125,12 +137,12 @@ void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const c
     char shown[DETAIL_MAX_LENGTH], errors[2][16];
     bool same = base->verdict.kind == new->verdict.kind && base->output_hash == new->output_hash &&
                 !is_failure(&base->verdict);
-    snprintf(shown, sizeof shown, "%.100s: row_ulp %s was %s", what,
-             number_short(new->metrics.row_ulp_max, errors[0]),
+    snprintf(shown, sizeof shown, "%.100s, row %zu: row_ulp %s was %s", what,
+             new->metrics.worst_row, number_short(new->metrics.row_ulp_max, errors[0]),
              number_short(base->metrics.row_ulp_max, errors[1]));
     keep_verdict(&pair->verdicts[BASE], &base->verdict);
     keep_verdict(&pair->verdicts[NEW], &new->verdict);
-    tally(&pair->tally, same, compare_sides(sides), shown);
+    tally(&pair->tally, same, compare_sides(sides), what, shown);
 }
 
 void pair_compare_verdicts(comparison_pair *pair, const case_verdict verdicts[SIDES],
@@ -139,7 +151,7 @@ void pair_compare_verdicts(comparison_pair *pair, const case_verdict verdicts[SI
     int base = gravity(&verdicts[BASE]), new = gravity(&verdicts[NEW]);
     keep_verdict(&pair->verdicts[BASE], &verdicts[BASE]);
     keep_verdict(&pair->verdicts[NEW], &verdicts[NEW]);
-    tally(&pair->tally, base == new, new > base ? 1 : -1, what);
+    tally(&pair->tally, base == new, new > base ? 1 : -1, what, what);
 }
 
 accuracy_verdict pair_accuracy(const comparison_pair *pair)

@@ -46,6 +46,10 @@ void add_pair_note(text_buffer *note, const run_comparison *comparison, const co
         text_format(note, "%s%zu of %zu inputs differ, ", separator, pair->tally.differing,
                     pair->tally.judged);
         add_plain(note, pair->tally.worst);
+        if (pair->tally.worse > 1) {
+            text_format(note, "; %zu are worse, also ", pair->tally.worse);
+            add_plain(note, pair->tally.others + 2);
+        }
         separator = "; ";
     }
     if (pair_is_less_reproducible(pair)) {

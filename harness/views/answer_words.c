@@ -44,7 +44,9 @@ static void add_take(const run_answer *answer, text_buffer *out)
         add_speedups(answer, take, out);
         text_format(out, " at %s, ", answer_shape(answer, name));
     }
-    text_format(out, "at most %s row ULP on all %zu cases.\n",
+    text_format(out,
+                take->judged == 1 ? "at most %s row ULP on the one case judged.\n"
+                                  : "at most %s row ULP on all %zu cases.\n",
                 answer_error(answer, take->worst, number), take->judged);
 }
 
@@ -63,13 +65,13 @@ static void add_fastest(const run_answer *answer, text_buffer *out)
     if (fastest->judged == 0)
         text_add(out, "was not judged.\n");
     else if (fastest->wrong == 0 || fastest->wrong > fastest->extreme_wrong)
-        text_format(out, "wrong on %zu of %zu cases, with up to %s row ULP.\n", fastest->wrong,
-                    fastest->judged, worst);
+        text_format(out, "wrong on %zu of %zu case%s, with up to %s row ULP.\n", fastest->wrong,
+                    fastest->judged, fastest->judged == 1 ? "" : "s", worst);
     else
         text_format(out,
-                    "wrong on %zu of %zu cases, with values that overflow or underflow "
+                    "wrong on %zu of %zu case%s, with values that overflow or underflow "
                     "(elsewhere at most %s row ULP).\n",
-                    fastest->wrong, fastest->judged, worst);
+                    fastest->wrong, fastest->judged, fastest->judged == 1 ? "" : "s", worst);
 }
 
 static int decade(double kappa)

@@ -335,8 +335,9 @@ static void print_head(const run_view *view, const run_answer *answer, const out
     if (answer->isa[0])
         text_format(&line, ", %s unless named", answer->isa);
     output_line(out, "%s", line.bytes ? line.bytes : "");
-    output_line(out, "%zu kernels, %zu shapes timed, %zu cases judged; %s, %s cores%s",
-                answer->count, answer->column_count, answer->cases,
+    output_line(out, "%zu kernel%s, %zu shape%s timed, %zu case%s judged; %s, %s cores%s",
+                answer->count, answer->count == 1 ? "" : "s", answer->column_count,
+                answer->column_count == 1 ? "" : "s", answer->cases, answer->cases == 1 ? "" : "s",
                 machine_fact_value(&view->machine, "cpu_model"),
                 machine_fact_value(&view->machine, "cores"),
                 strcmp(vm, "none") == 0 || strcmp(vm, "unknown") == 0 ? "" : " of a VM");
@@ -398,10 +399,11 @@ static void add_faults(const run_answer *answer, const result_look *look, text_b
             continue;
         }
         lines++;
-        text_format(out, "✗ %s: %s on %zu of %zu cases (%s, %s): lnbench replay --case %lld\n",
+        text_format(out, "✗ %s: %s on %zu of %zu case%s (%s, %s): lnbench replay --case %lld\n",
                     row->role == ANSWER_PEER ? row->label : row->kernel,
                     fault_words(&row->fault->verdict, described), row->faults, row->judged,
-                    row->fault->key.input, row->fault->key.convention, (long long)row->fault->id);
+                    row->judged == 1 ? "" : "s", row->fault->key.input, row->fault->key.convention,
+                    (long long)row->fault->id);
     }
     if (more > 0)
         text_format(out, "✗ and %zu kernels more: --all\n", more);

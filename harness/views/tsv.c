@@ -60,7 +60,7 @@ static void add_case(text_buffer *out, const view_case *view)
     text_format(out, "%zu\t%zu\t%s\t%s\t%u\t%s\t", key->rows, key->hidden, dtype_name(key->dtype),
                 cache_name(key->cache), key->threads, view->regime);
     add_cell(out, verdict_name(stored->verdict.kind));
-    text_format(out, "%d\t", stored->verdict.declared);
+    text_format(out, "%d\t%d\t", stored->verdict.declared, view_is_usable(stored));
     add_cell(out, stored->verdict.detail);
     add_figure(out, stored->bound_row_ulp);
     size_t count;
@@ -85,7 +85,7 @@ static void add_case(text_buffer *out, const view_case *view)
 void tsv_cases(const run_view *view, text_buffer *out)
 {
     text_add(out, "kernel\tconvention\tinput\trows\thidden\tdtype\tcache\tthreads\tregime\t"
-                  "verdict\tdeclared\tdetail\tbound_row_ulp\t");
+                  "verdict\tdeclared\tusable\tdetail\tbound_row_ulp\t");
     size_t count;
     const metric_field *fields = metric_fields(&count);
     for (size_t i = 0; i < count; i++)

@@ -214,11 +214,21 @@ static bool set_key(json_t *object, const case_key *key)
            set(object, "threads", json_integer(key->threads));
 }
 
+bool view_is_usable(const stored_case *stored)
+{
+    verdict_kind kind = stored->verdict.kind;
+    bool ran = kind == VERDICT_OK || kind == VERDICT_OK_NO_BOUND || kind == VERDICT_INACCURATE;
+    return stored->judged && ran && stored->metrics.mismatches == 0 &&
+           !(stored->metrics.row_ulp_max >= dtype_no_digit(stored->key.dtype));
+}
+
 static bool set_verdict(json_t *object, const stored_case *stored)
 {
     return set(object, "verdict", json_text(verdict_name(stored->verdict.kind))) &&
            set(object, "detail", json_text(stored->verdict.detail)) &&
            set(object, "declared", json_boolean(stored->verdict.declared)) &&
+           set(object, "usable",
+               stored->judged ? json_boolean(view_is_usable(stored)) : json_null()) &&
            set(object, "bound_row_ulp", json_figure(stored->bound_row_ulp));
 }
 

@@ -29,6 +29,9 @@ bool view_load(result_store *store, int64_t run, run_view *view, error *err);
 /* The worst rows of its cases as well, which view_load() leaves in the store. */
 bool view_load_worst(result_store *store, run_view *view, error *err);
 void view_free(run_view *view);
+/* Whether an output of this case has a correct digit in each row. Apart from the verdict: a kernel
+ * may keep what it claims where it claims nothing. */
+bool view_is_usable(const stored_case *stored);
 /* Whether a worst row was kept of a case. */
 bool view_has_worst(const run_view *view, size_t i);
 /* Fills in the views of a view whose other parts are there. */

@@ -12,6 +12,7 @@
  *     affine form                 less than convention.h counts
  *     y rounded to an item        u |y|; where there is no affine form, of this bound,
  *                                 u (1 + u)(S r' + eps)
+ *     eps on the quotient is an item      u eps
  * Near a limit either may be computed: the claim is the wider one. */
 #ifndef LN_APPLY_H
 #define LN_APPLY_H
@@ -78,7 +79,7 @@ LN_INLINE double double_bound(const ln_problem *problem, const ln_row_facts *fac
     double s = facts->max_dev + found->rest + delta;
     double error = r * delta + facts->max_dev * facts->rstd * rho;
     error += 0x1p-50 * (s * r + eps) + 0x1p-51 * (fabs(facts->mean) + delta) * r;
-    error += ITEM_UNIT * (1 + 2 * ITEM_UNIT) * (s * r + eps) + ITEM_TINY;
+    error += ITEM_UNIT * (1 + 2 * ITEM_UNIT) * (s * r + 2 * eps) + ITEM_TINY;
     return 2 * (s * r + eps) < ITEM_MAX ? error * bound_slack : INFINITY;
 }
 

@@ -13,7 +13,7 @@
  *     s = (x - mean)(1 + e)                          u S r'
  *     r + l = r' (1 + e), |e| <= u^2, l may be       S (1 + u)(u^2 r' + tiny)
  *     subnormal
- *     a is rounded to an item                        u A (1 + u) + tiny
+ *     eps and a are rounded to items                 u eps + u A (1 + u) + tiny
  *     fl(s l + a), with |s l| <= u (1 + 3 u) S r'    k u (1 + u) B + tiny,
  *                                                    B = 2 u S r' + A (1 + 2 u)
  *     fl(s r + that)                                 k u (1 + u)(S r' (1 + 4 u) + 2 B) + tiny.
@@ -76,7 +76,7 @@ LN_INLINE double two_rstd_bound(const ln_problem *problem, const ln_row_facts *f
     double r = facts->rstd * (1 + rho), s = facts->max_dev + rest + delta;
     double a = rest * r + eps, b = 2 * u * s * r + a * (1 + 2 * u);
     double error = r * delta + facts->max_dev * facts->rstd * rho;
-    error += u * s * r + s * (1 + u) * (u * u * r + ITEM_TINY) + u * a * (1 + u);
+    error += u * s * r + s * (1 + u) * (u * u * r + ITEM_TINY) + u * eps + u * a * (1 + u);
     error += k * u * (1 + u) * (b + s * r * (1 + 4 * u) + 2 * b) + 3 * k * ITEM_TINY;
     if (!(2 * (fabs(facts->mean) + s) < ITEM_MAX && 2 * (s * r + 3 * b) < ITEM_MAX))
         return INFINITY;

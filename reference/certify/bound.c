@@ -74,6 +74,20 @@ static bool may_be_infinite(const metrics_row *row, size_t i, double computed, d
     return fabs(size - end) <= most && (isinf(computed) || fabs(fabs(computed) - size) <= most);
 }
 
+/* gamma xhat beyond the end of the range, which beta brings back: what multiplies and adds with two
+ * roundings overflows. (16-bit floats are computed in longer ones: those of f16 reach further.) */
+static bool product_may_overflow(const metrics_row *row, size_t i, double computed, double allowed)
+{
+    ln_affine affine = row->convention->affine;
+    if (!isinf(computed) || !ln_has_beta(affine) || row->storage == LN_F16) {
+        return false;
+    }
+    double beta = load(row->param, row->beta, affine == LN_AFFINE_SCALAR ? 0 : i);
+    double product = row->answer->exact[i] - beta;
+    return signbit(product) == signbit(computed) &&
+           fabs(product) + allowed * slack_of_allowed >= end_of_range(row->storage);
+}
+
 /* |err| / allowed of one element, infinite for a wrong class; *holds where it is allowed. */
 static double used_of_bound(const ln_bound *bound, const metrics_row *row, size_t i,
                             double computed, bool *holds)
@@ -81,7 +95,9 @@ static double used_of_bound(const ln_bound *bound, const metrics_row *row, size_
     double rounded = load(row->storage, row->answer->rounded, i);
     *holds = true;
     if (!same_class(computed, rounded)) {
-        *holds = may_be_infinite(row, i, computed, allowed_error(bound, row, i));
+        double allowed = allowed_error(bound, row, i);
+        *holds = may_be_infinite(row, i, computed, allowed) ||
+                 product_may_overflow(row, i, computed, allowed);
         return *holds ? 1 : INFINITY;
     }
     if (!isfinite(computed)) {

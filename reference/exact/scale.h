@@ -75,15 +75,27 @@ static inline double gamma_size(const metrics_row *row, size_t i)
     return fabs(affine == LN_AFFINE_GAMMA1 ? 1.0 + stored : stored);
 }
 
-/* |gamma_i| max_j |xhat_j| + |beta_i|, within a few parts in 2^53; what lies beyond double is its
- * largest number. */
+/* Of an element whose exact value is 0 whatever the row holds: |gamma_i| max_j |xhat_j|, gamma_i = 0
+ * standing for 1; and where each xhat is 0, max_j |x_j| rstd in its place. x - mean cannot be had
+ * better than to u max|x| from a rounded mean (Chan, Golub, LeVeque 1983), times rstd. */
+static inline double scale_of_zero(const metrics_row *row, double gamma)
+{
+    const ln_row_facts *facts = &row->answer->facts;
+    double xhat = row->answer->max_xhat;
+    xhat = xhat > 0 ? xhat : facts->max_abs * facts->rstd;
+    return isfinite(xhat) ? xhat * (gamma > 0 ? gamma : 1) : 0;
+}
+
+/* |gamma_i| max_j |xhat_j| + |beta_i|, within a few parts in 2^53, or where that is 0 the above; what
+ * lies beyond double is its largest number. */
 static inline double element_scale(const metrics_row *row, size_t i)
 {
     ln_affine affine = row->convention->affine;
     double beta = ln_has_beta(affine)
                       ? fabs(load(row->param, row->beta, affine == LN_AFFINE_SCALAR ? 0 : i))
                       : 0.0;
-    double scale = gamma_size(row, i) * row->answer->max_xhat + beta;
+    double gamma = gamma_size(row, i), scale = gamma * row->answer->max_xhat + beta;
+    scale = scale > 0 || isnan(scale) ? scale : scale_of_zero(row, gamma);
     return isinf(scale) ? DBL_MAX : scale;
 }
 

@@ -537,6 +537,26 @@ static void bounds_at_the_end_of_the_range(void **state)
     assert_true(isinf(worst));
 }
 
+/* gamma xhat = 2.25 2^127 is beyond f32, beta brings it back: infinite is right, finite too,
+ * and the wrong sign is not. A product within the range is no excuse. */
+static void products_beyond_the_end_of_the_range(void **state)
+{
+    (void)state;
+    const float infinite = INFINITY, minus = -INFINITY, finite = 0x1.4p+127f, gamma = 0x1.2p+127f,
+                beta = -0x1p+127f, small = -0x1p+100f;
+    ln_convention affine = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
+    double exact = 0x1.4p+127, worst;
+    ln_reference_result answer = {
+        .rounded = (void *)(uintptr_t)&finite, .exact = &exact, .kappa = 1, .max_xhat = 2};
+    metrics_row row = {LN_F32, LN_F32, 1, &affine, &gamma, &beta, &answer};
+    ln_bound bound = {0x1p-20, 0x1p-20};
+    assert_true(ln_bound_holds(&bound, &row, &infinite, &worst));
+    assert_true(ln_bound_holds(&bound, &row, &finite, &worst));
+    assert_false(ln_bound_holds(&bound, &row, &minus, &worst));
+    row.beta = &small;
+    assert_false(ln_bound_holds(&bound, &row, &infinite, &worst));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -546,6 +566,7 @@ int main(void)
         cmocka_unit_test(figures_against_rationals),
         cmocka_unit_test(bounds_against_rationals),
         cmocka_unit_test(bounds_at_the_end_of_the_range),
+        cmocka_unit_test(products_beyond_the_end_of_the_range),
     };
     return cmocka_run_group_tests_name("metrics of every type", tests, NULL, NULL);
 }

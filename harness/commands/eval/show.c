@@ -50,6 +50,8 @@ static void add_figures(text_table *table, const stored_case *result)
         table_cell(table, figures[i].name);
         if (isnan(figures[i].value))
             table_cell(table, "-");
+        else if (isinf(figures[i].value) && figures[i].value == result->bound_row_ulp)
+            table_cell(table, "none");
         else
             table_format(table, "%.6g", figures[i].value);
     }

@@ -14,7 +14,8 @@ static bool print_table(const hunt_state *hunt, const char *path, double seconds
         const worst_row *find = &hunt->finds[i];
         char number[16], described[256];
         table_cell(table, number_short(find->row_ulp, number));
-        table_cell(table, number_short(find->bound_row_ulp, number));
+        table_cell(table,
+                   isinf(find->bound_row_ulp) ? "none" : number_short(find->bound_row_ulp, number));
         table_cell(table, verdict_describe(&find->verdict, described, sizeof described));
         table_format(table, "column %zu: %a, exactly %a", find->column, find->computed,
                      find->exact);

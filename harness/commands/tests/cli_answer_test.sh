@@ -28,7 +28,7 @@ for word in fused naive two_pass welford oneDNN PyTorch 'copy, GB/s'; do
     check "the table has $word" has short "$word"
 done
 check "the key shape is a column" has short ' L2 768 '
-check "what was measured" has short '^[0-9]+ kernels, [0-9]+ shapes timed, [0-9]+ cases judged; '
+check "what was measured" has short '^[0-9]+ kernels?, [0-9]+ shapes? timed, [0-9]+ cases? judged; '
 
 # The figures of the first sentence are those of the row that it speaks of.
 agrees() { # FILE

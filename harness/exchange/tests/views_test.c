@@ -120,7 +120,7 @@ static void test_case_json(void **state)
     load(state, &view);
     json_t *json = view_case_json(&view.views[0]);
     ASSERT_KEYS(json, "operation", "kernel", "convention", "rows", "hidden", "dtype", "input",
-                "cache", "threads", "verdict", "metrics", "speed", "detail", "declared",
+                "cache", "threads", "verdict", "metrics", "speed", "detail", "declared", "usable",
                 "bound_row_ulp", "regime", "output_hash", "reproducibility");
     assert_string_equal(word(json, "reproducibility"), "row");
     assert_string_equal(word(json, "output_hash"), "fedcba9876543210");

@@ -29,8 +29,8 @@ static void add_error(const report_data *data, const report_kernel *kernel, text
     if (!any->cases)
         text_add(out, "; its error was not judged");
     else
-        text_format(out, "; at most **%s** row ULP on all %zu judged cases",
-                    document_plain(words, plain), any->cases);
+        text_format(out, "; at most **%s** row ULP on all %zu judged case%s",
+                    document_plain(words, plain), any->cases, any->cases == 1 ? "" : "s");
 }
 
 static void add_choice(const report_data *data, const char *before, const view_case *at,

@@ -291,12 +291,12 @@ static bool make_shape(call_bench *bench, called_shape *shape, const ln_problem 
     return shape->first != NULL;
 }
 
-/* Fewer rows of a hidden size that no vector divides. */
+/* As many elements, in rows half as long, which no vector divides. */
 static ln_problem second_problem(const ln_problem *first)
 {
     ln_problem second = *first;
-    second.rows = first->rows > 1 ? first->rows - 1 : 1;
-    second.hidden = first->hidden > 16 ? first->hidden - 13 : 1;
+    second.rows = 2 * first->rows;
+    second.hidden = first->hidden / 2;
     second.x_stride = second.y_stride = second.hidden;
     second.residual_stride = second.sum_stride = second.hidden;
     return second;

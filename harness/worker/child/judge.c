@@ -186,7 +186,10 @@ static bool bench_is_clean(const judge_bench *bench)
     }
     if (gaps_changed(&bench->y, bench, bench->problem.y_stride) ||
         gaps_changed(&bench->sum, bench, bench->problem.sum_stride)) {
-        worker_send_failed(VERDICT_OVERRUN, 0, "wrote between the rows of y or sum");
+        worker_send_failed(
+            VERDICT_OVERRUN, 0,
+            "wrote between the rows of y or sum: it must heed y_stride and sum_stride, or "
+            "decline them in supports()");
         return false;
     }
     return true;

@@ -1,0 +1,226 @@
+/* Every kernel with a proven bound, on rows drawn to break one: elements, gamma, beta and eps each
+ * at any place of the type's range, so that whatever a proof took for exact, normal or finite and
+ * the kernel only computes (rstd, gamma * rstd, the mean, squares) underflows, overflows or loses
+ * its digits somewhere. Arguments: how many blocks, and where the numbers begin. */
+#include "base/random.h"
+#include "referee/referee.h"
+#include "metrics/storage.h"
+#include "test.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 6, MOST_HIDDEN = 1100, SEED = 1 };
+
+static size_t block_count = 40;
+static worker_process *the_worker;
+static kernel_list kernels;
+static row_judge *the_judge;
+
+static int set_up(void **state)
+{
+    (void)state;
+    error err = {0};
+    setenv("LNBENCH_WORKER", LNBENCH_WORKER_PATH, 1);
+    setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
+    judge_settings settings = {.seed = SEED, .max_row_ulp = INFINITY, .deadline_seconds = 60};
+    if (!worker_start(NULL, 0, &the_worker, &kernels, &err)) {
+        print_error("%s\n", err.message);
+        return -1;
+    }
+    the_judge = judge_create(the_worker, &settings);
+    return the_judge ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    judge_destroy(the_judge);
+    worker_stop(the_worker);
+    kernel_list_free(&kernels);
+    return 0;
+}
+
+/* Numbers from a counter. */
+static uint64_t drawn;
+
+static uint32_t draw(uint32_t below)
+{
+    uint32_t words[4];
+    philox4x32(SEED, drawn++, 0x626f756e6473, words);
+    return (uint32_t)((uint64_t)words[0] * below >> 32);
+}
+
+static double draw_unit(void)
+{
+    return (draw(1u << 30) + 0.5) * 0x1p-30;
+}
+
+typedef struct range {
+    int least, most; /* exponents: from the subnormals to the largest number */
+} range;
+
+static range range_of(ln_type type)
+{
+    static const range ranges[] = {[LN_F32] = {-149, 127},
+                                   [LN_F64] = {-1074, 1023},
+                                   [LN_BF16] = {-133, 127},
+                                   [LN_F16] = {-24, 15}};
+    return ranges[type];
+}
+
+/* An exponent: often a moderate one, else anywhere. */
+static int draw_exponent(ln_type type)
+{
+    range all = range_of(type);
+    static const int moderate = 12;
+    if (draw(2))
+        return (int)draw(2 * (uint32_t)moderate + 1) - moderate;
+    return all.least + (int)draw((uint32_t)(all.most - all.least + 1));
+}
+
+static double sign_of(size_t i, uint32_t kind)
+{
+    return (kind == 0 ? i & 1 : kind == 1 ? draw(2) : kind == 2 ? i % 7 == 0 : 0) ? -1 : 1;
+}
+
+/* A row: size 2^e with signs and mantissas as drawn, perhaps off zero, perhaps one outlier. */
+static void fill_row(ln_type type, size_t hidden, void *row)
+{
+    int scale = draw_exponent(type), offset = draw_exponent(type);
+    uint32_t signs = draw(4), shape = draw(4);
+    double largest = type == LN_F64 ? 0x1.fffffffffffffp1023 : type == LN_F16 ? 65504 : 0x1.fep127;
+    for (size_t i = 0; i < hidden; i++) {
+        double value = sign_of(i, signs) * ldexp(shape & 1 ? 1 : 1 + draw_unit(), scale);
+        if (shape & 2)
+            value += ldexp(1, offset);
+        storage_store(type, row, i, fmax(-largest, fmin(largest, value)));
+    }
+    if (draw(4) == 0)
+        storage_store(type, row, draw((uint32_t)hidden), ldexp(1, draw_exponent(type)));
+}
+
+static void fill_parameter(ln_type type, size_t hidden, void *values)
+{
+    int scale = draw_exponent(type);
+    bool mixed = draw(2);
+    for (size_t i = 0; i < hidden; i++)
+        storage_store(type, values, i,
+                      (draw(2) ? -1 : 1) *
+                          ldexp(1 + 0.99 * draw_unit(), mixed ? draw_exponent(type) : scale));
+}
+
+static ln_convention draw_convention(void)
+{
+    ln_convention made = {
+        .ddof = (int)draw(2), .eps_place = (ln_eps_place)draw(4), .affine = (ln_affine)draw(4)};
+    static const double usual[] = {1e-5, 1e-6, 1e-12, 1e-3};
+    made.eps = made.eps_place == LN_EPS_NONE ? 0
+               : draw(2)                     ? usual[draw(4)]
+                                             : ldexp(1 + draw_unit(), (int)draw(180) - 140);
+    return made;
+}
+
+static size_t draw_hidden(void)
+{
+    static const size_t usual[] = {1, 2, 3, 4, 8, 13, 16, 17, 31, 64, 65, 100, 256, 768, 1030};
+    return usual[draw(sizeof usual / sizeof *usual)];
+}
+
+static void make_block(ln_type storage, ln_type param, judge_block *block)
+{
+    double x[ROWS * MOST_HIDDEN], gamma[MOST_HIDDEN], beta[MOST_HIDDEN]; /* room for any type */
+    ln_convention convention = draw_convention();
+    size_t hidden = draw_hidden();
+    error err = {0};
+    if (hidden <= (size_t)convention.ddof)
+        convention.ddof = 0;
+    for (size_t row = 0; row < ROWS; row++)
+        fill_row(storage, hidden, (char *)x + row * hidden * dtype_size(storage));
+    fill_parameter(param, hidden, gamma);
+    fill_parameter(param, hidden, beta);
+    if (!judge_block_from(the_judge, block, &convention, storage, param, ROWS, hidden, x, NULL,
+                          ln_has_gamma(convention.affine) ? gamma : NULL,
+                          ln_has_beta(convention.affine) ? beta : NULL, &err))
+        fail_msg("%s", err.message);
+}
+
+static void show(const judge_block *block, const kernel_entry *kernel, const case_verdict *verdict)
+{
+    const ln_convention *own = &block->convention;
+    print_error("%s, hidden %zu, ddof %d, eps %a at %d, affine %d: %s\n", kernel->facts.name,
+                block->hidden, own->ddof, own->eps, (int)own->eps_place, (int)own->affine,
+                verdict->detail);
+}
+
+/* Counts kernels that break their bound; where one row looks so, the judge decides. */
+static size_t attack(const judge_block *block, const kernel_entry *kernel, double *claimed)
+{
+    row_score scores[ROWS];
+    case_verdict verdict;
+    case_judgement judgement;
+    error err = {0};
+    bool suspect = false;
+    if (!judge_score(the_judge, block, kernel, true, scores, &verdict, &err))
+        fail_msg("%s: %s", kernel->facts.name, err.message);
+    if (verdict.kind == VERDICT_UNSUPPORTED)
+        return 0;
+    suspect = verdict.kind != VERDICT_OK;
+    for (size_t row = 0; !suspect && row < block->rows; row++) {
+        *claimed += isfinite(scores[row].bound_row_ulp);
+        suspect |= !(scores[row].row_ulp <= scores[row].bound_row_ulp);
+    }
+    if (!suspect)
+        return 0;
+    if (!judge_kernel(the_judge, block, kernel, &judgement, &err))
+        fail_msg("%s: %s", kernel->facts.name, err.message);
+    if (judgement.verdict.kind == VERDICT_OK || judgement.verdict.kind == VERDICT_OK_NO_BOUND ||
+        judgement.verdict.declared)
+        return 0;
+    show(block, kernel, &judgement.verdict);
+    return 1;
+}
+
+static bool is_of(const kernel_entry *kernel, ln_type storage, ln_type param)
+{
+    return kernel->facts.has_bound && kernel->facts.storage == storage &&
+           kernel->facts.param == param;
+}
+
+static void no_bound_is_broken(void **state)
+{
+    static const ln_type types[] = {LN_F32, LN_F64, LN_BF16, LN_F16};
+    size_t broken = 0;
+    double claimed = 0;
+    (void)state;
+    for (size_t block = 0; block < block_count; block++)
+        for (size_t pair = 0; pair < 16; pair++) {
+            ln_type storage = types[pair / 4], param = types[pair % 4];
+            judge_block rows;
+            bool made = false;
+            for (size_t i = 0; i < kernels.count; i++) {
+                if (!is_of(&kernels.kernels[i], storage, param))
+                    continue;
+                if (!made)
+                    make_block(storage, param, &rows);
+                made = true;
+                broken += attack(&rows, &kernels.kernels[i], &claimed);
+            }
+            if (made)
+                judge_block_free(&rows);
+        }
+    print_message("%zu blocks of each type, %g rows with a bound\n", block_count, claimed);
+    assert_true(claimed > 0);
+    assert_int_equal(broken, 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_bound_is_broken)};
+    if (argc > 1)
+        block_count = strtoul(argv[1], NULL, 10);
+    if (argc > 2)
+        drawn = strtoul(argv[2], NULL, 10) << 32;
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
