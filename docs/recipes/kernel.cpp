@@ -5,18 +5,23 @@
 #include <layernorm_plugin.h>
 #include <numeric>
 
-namespace {
+namespace
+{
 
 void run(const void *state, const ln_tensors *t)
 {
     const auto &p = *static_cast<const ln_problem *>(state);
-    const auto *gamma = static_cast<const float *>(t->gamma), *beta = static_cast<const float *>(t->beta);
+    const auto *gamma = static_cast<const float *>(t->gamma),
+               *beta = static_cast<const float *>(t->beta);
     for (size_t row = 0; row < p.rows; row++) {
-        const float *x = static_cast<const float *>(t->x) + row * (p.x_stride ? p.x_stride : p.hidden);
+        const float *x =
+            static_cast<const float *>(t->x) + row * (p.x_stride ? p.x_stride : p.hidden);
         float *y = static_cast<float *>(t->y) + row * (p.y_stride ? p.y_stride : p.hidden);
-        const double n = static_cast<double>(p.hidden), mean = std::accumulate(x, x + p.hidden, 0.0) / n;
-        const double squares = std::accumulate(
-            x, x + p.hidden, 0.0, [=](double sum, double v) { return sum + (v - mean) * (v - mean); });
+        const double n = static_cast<double>(p.hidden),
+                     mean = std::accumulate(x, x + p.hidden, 0.0) / n;
+        const double squares = std::accumulate(x, x + p.hidden, 0.0, [=](double sum, double v) {
+            return sum + (v - mean) * (v - mean);
+        });
         const double rstd = 1 / std::sqrt(squares / n + p.convention.eps);
         for (size_t i = 0; i < p.hidden; i++)
             y[i] = static_cast<float>((x[i] - mean) * rstd * gamma[i] + beta[i]);

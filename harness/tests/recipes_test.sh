@@ -1,4 +1,5 @@
 #!/bin/bash
+# shellcheck disable=SC2317 # check() calls what it is given
 # The recipes of docs/recipes and docs/choosing.md run as they stand: their script lines are taken out
 # of the files and run, on a toy library in a repository of its own. What takes long is asked for less:
 # through the variables that the recipes have for it, and an lnbench that narrows what it is told.
@@ -93,7 +94,7 @@ gate() { # SERVICE STATUS: runs the script; fails unless it ends so
     esac
     bash -e ../script
     local status=$?
-    [ $status = "$2" ] || { echo "$1: $status instead of $2"; false; }
+    [ "$status" = "$2" ] || { echo "$1: $status instead of $2"; false; }
 }
 for service in github gitlab; do
     git checkout -q -B change main
