@@ -16,6 +16,12 @@ static void operand_words(const cli_command *command, char *words, size_t size)
         option_value_words(first, ' ', words, size);
 }
 
+/* What lnbench lists of the operands: runs of BASE NEW; NULL: nothing. */
+static const char *operand_listed(const cli_command *command)
+{
+    return strncmp(command->usage, "BASE ", 5) == 0 ? "runs" : NULL;
+}
+
 static bool takes_list(const cli_option *option)
 {
     return option->kind == OPTION_LIST || option->kind == OPTION_RAW;
@@ -103,6 +109,8 @@ static void bash_command(const cli_command *command, FILE *file)
     fputs("        esac\n        _lnbench_words \"", file);
     operand_words(command, words, sizeof words);
     fputs(words, file);
+    if (operand_listed(command))
+        fprintf(file, "$(_lnbench_listed %s) ", operand_listed(command));
     for (size_t i = 0; i < command->option_count; i++)
         fprintf(file, "%s--%s", i || words[0] ? " " : "", command->options[i].name);
     fputs(" --help\"\n        ;;\n", file);
@@ -139,7 +147,7 @@ static void zsh_begin(command_table commands, size_t count, FILE *file)
           "    local -a values\n"
           "    values=(${(f)\"$(lnbench list $1 --format tsv 2>/dev/null | tail -n +2 | cut -f "
           "1)\"})\n"
-          "    _values -s , $1 $values\n"
+          "    (($#values)) && _values ${@[2,-1]} $1 $values\n"
           "}\n\n"
           "_lnbench() {\n"
           "    local context state state_descr line\n"
@@ -162,10 +170,12 @@ static void zsh_begin(command_table commands, size_t count, FILE *file)
           file);
 }
 
-static void zsh_option(const cli_option *option, FILE *file)
+/* An action that begins with a space is called as it stands, without options of _arguments. */
+static void zsh_option(const cli_option *option, bool singular, FILE *file)
 {
     char words[WORDS_SIZE];
-    fprintf(file, " \\\n                '%s--%s%s[", takes_list(option) ? "*" : "", option->name,
+    fprintf(file, " \\\n                '%s%s--%.*s%s[", singular ? "!" : "",
+            takes_list(option) ? "*" : "", (int)strlen(option->name) - singular, option->name,
             option->argument ? "=" : "");
     zsh_text(option->help, file);
     fputc(']', file);
@@ -183,12 +193,13 @@ static void zsh_option(const cli_option *option, FILE *file)
     case VALUE_WORDS:
         option_value_words(option->argument, ' ', words, sizeof words);
         if (takes_list(option))
-            fprintf(file, "_values -s , value %s", words);
+            fprintf(file, " _values -s , value %s", words);
         else
             fprintf(file, "(%s)", words);
         break;
     case VALUE_LISTED:
-        fprintf(file, "_lnbench_listed %s", option_value_listed(option));
+        fprintf(file, " _lnbench_listed %s%s", option_value_listed(option),
+                takes_list(option) ? " -s ," : "");
         break;
     case VALUE_FILE:
         fputs("_files", file);
@@ -207,8 +218,13 @@ static void zsh_command(const cli_command *command, FILE *file)
     fprintf(file, "        %s)\n            _arguments", command->name);
     if (words[0])
         fprintf(file, " \\\n                '1:what:(%s)'", words);
-    for (size_t i = 0; i < command->option_count; i++)
-        zsh_option(&command->options[i], file);
+    if (operand_listed(command))
+        fprintf(file, " \\\n                '*:run: _lnbench_listed %s'", operand_listed(command));
+    for (size_t i = 0; i < command->option_count; i++) {
+        zsh_option(&command->options[i], false, file);
+        if (option_has_singular(&command->options[i]))
+            zsh_option(&command->options[i], true, file);
+    }
     fputs(" \\\n                '--help[show the options and end]'\n            ;;\n", file);
 }
 
@@ -286,6 +302,11 @@ static void fish_command(const cli_command *command, FILE *file)
     char words[WORDS_SIZE];
     fputc('\n', file);
     operand_words(command, words, sizeof words);
+    if (operand_listed(command))
+        fprintf(file,
+                "complete -c lnbench -n '__fish_seen_subcommand_from %s' -a '(__lnbench_listed "
+                "%s)'\n",
+                command->name, operand_listed(command));
     if (words[0])
         fprintf(file, "complete -c lnbench -n '__fish_seen_subcommand_from %s' -a '%s'\n",
                 command->name, words);

@@ -11,7 +11,7 @@ const char *option_value_listed(const cli_option *option)
     } known[] = {
         {"kernels", "kernels"}, {"conventions", "conventions"},
         {"inputs", "inputs"},   {"model", "models"},
-        {"run", "runs"},
+        {"run", "runs"},        {"baseline", "runs"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(option->name, known[i].option) == 0)

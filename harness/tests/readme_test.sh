@@ -15,13 +15,43 @@ scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
 "$root/results/publish.sh" --check || fail "the documents say other figures than were published"
-for document in README.md docs/figures.md; do
-    grep -o '(\(\.\./\)*results/[^)]*)' "$root/$document" | tr -d '()' | sed 's|^\.\./||' | sort -u |
-        while read -r file; do
-            [ -e "$root/$file" ] || echo "FAILED: $document names $file, which is not there"
+
+# links DOCUMENT: each target that is not there, as a file or as a heading of one.
+links() {
+    grep -v '^    ' "$1" | grep -o '\](#*[^)#: ][^): ]*)' | sed 's/^](//; s/)$//' | sort -u |
+        while read -r link; do
+            file=$(dirname "$1")/${link%%#*}
+            [ "${link%%#*}" ] || file=$1
+            [ -e "$file" ] || echo "FAILED: $1 names $link, which is not there"
+            case $link in
+            *'#'*)
+                sed -n 's/^##* //p' "$file" | tr '[:upper:] ' '[:lower:]-' | sed 's/[^a-z0-9_-]//g' |
+                    grep -qxF -- "${link#*#}" || echo "FAILED: $1 names $link, a heading that is not there"
+                ;;
+            esac
         done
+}
+for document in "$root"/README.md "$root"/docs/*.md "$root"/kernels/README.md "$root"/results/README.md \
+    "$root"/harness/hayai-c/README.md; do
+    links "$document"
 done | tee "$scratch/lost"
 [ ! -s "$scratch/lost" ] || failures=$((failures + 1))
+printf '# A page\n[a](#a-page) [b](nowhere.md) [c](#nowhere)\n' >"$scratch/page.md"
+[ "$(links "$scratch/page.md" | wc -l)" = 2 ] || fail "a lost link was not seen"
+# Every page is in the index.
+for document in "$root"/docs/*.md; do
+    grep -q "($(basename "$document"))" "$root/docs/README.md" ||
+        [ "$(basename "$document")" = README.md ] || fail "$document is not in docs/README.md"
+done
+# The lines of SQL in results/README.md run, and answer.
+"${lnbench%/*}/make_sample_store" "$scratch/sample.db" >/dev/null || fail "no sample store"
+sed -n 's/^| [A-Z].*? | `\(SELECT .*\)` |$/\1/p' "$root/results/README.md" >"$scratch/lines"
+[ "$(wc -l <"$scratch/lines")" = 5 ] || fail "five lines of SQL were expected"
+while read -r line; do
+    line=$(echo "$line" | sed "s/worst <= 4/worst <= 1e9/")
+    [ "$("${lnbench%/*}/run_sql" "$scratch/sample.db" "$line" 2>&1 | wc -c)" -gt 2 ] || fail "no answer: $line"
+    "${lnbench%/*}/run_sql" "$scratch/sample.db" "$line" >/dev/null || fail "does not run: $line"
+done <"$scratch/lines"
 
 bytes=$(find "$root/results" -name 'lnbench.db*' -prune -o -name charts -prune -o -type f -print0 | xargs -0 cat | wc -c)
 [ "$bytes" -le 6000000 ] || fail "results/ has $bytes bytes; 6000000 are its share of the repository"

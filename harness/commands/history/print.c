@@ -39,12 +39,57 @@ static const char *class_over_runs(const history_series *series, char buffer[32]
     return reproducible_both(before, latest, buffer);
 }
 
-static void add_cells(text_table *table, const history_series *series)
+/* The columns that may say the same of every series; bits of `shown`. */
+enum { COLUMN_MACHINE = 1, COLUMN_CONVENTION = 2, COLUMN_CACHE = 4, COLUMN_REPRODUCIBLE = 8 };
+
+static unsigned differing(const history_series *const *series, size_t count)
+{
+    unsigned shown = 0;
+    for (size_t i = 1; i < count; i++) {
+        const case_key *first = &series[0]->key, *own = &series[i]->key;
+        char one[32], other[32];
+        shown |= series[i]->machine != series[0]->machine ? COLUMN_MACHINE : 0;
+        shown |=
+            strcmp(first->convention, own->convention) != 0 || strcmp(first->input, own->input) != 0
+                ? COLUMN_CONVENTION
+                : 0;
+        shown |= first->cache != own->cache ? COLUMN_CACHE : 0;
+        shown |= strcmp(class_over_runs(series[0], one), class_over_runs(series[i], other)) != 0
+                     ? COLUMN_REPRODUCIBLE
+                     : 0;
+    }
+    return shown;
+}
+
+static text_table *series_table(unsigned shown)
+{
+    const char *headings[11];
+    size_t count = 0;
+    if (shown & COLUMN_MACHINE)
+        headings[count++] = "machine";
+    headings[count++] = "kernel";
+    if (shown & COLUMN_CONVENTION)
+        headings[count++] = "convention";
+    headings[count++] = "shape";
+    if (shown & COLUMN_CACHE)
+        headings[count++] = "cache";
+    headings[count++] = "runs";
+    headings[count++] = "first";
+    headings[count++] = "latest";
+    if (shown & COLUMN_REPRODUCIBLE)
+        headings[count++] = "reproducible";
+    headings[count++] = "changes";
+    headings[count++] = "last change";
+    return table_create(headings, count);
+}
+
+static void add_cells(text_table *table, const history_series *series, unsigned shown_columns)
 {
     const case_key *key = &series->key;
     text_buffer cell = {0};
     char shown[16], both[32];
-    table_format(table, "%zu", series->machine + 1);
+    if (shown_columns & COLUMN_MACHINE)
+        table_format(table, "%zu", series->machine + 1);
     plain(&cell, key->kernel);
     table_cell(table, cell.bytes ? cell.bytes : "");
     text_free(&cell);
@@ -53,24 +98,25 @@ static void add_cells(text_table *table, const history_series *series)
         text_add(&cell, ", ");
         plain(&cell, key->input);
     }
-    table_cell(table, cell.bytes ? cell.bytes : "");
+    if (shown_columns & COLUMN_CONVENTION)
+        table_cell(table, cell.bytes ? cell.bytes : "");
     text_free(&cell);
     table_format(table, "%zux%zu", key->rows, key->hidden);
-    table_cell(table, cache_name(key->cache));
+    if (shown_columns & COLUMN_CACHE)
+        table_cell(table, cache_name(key->cache));
     table_format(table, "%zu", series->count);
     table_cell(table, number_short(series->medians[0], shown));
     table_cell(table, number_short(series->points[series->count - 1].value, shown));
-    table_cell(table, class_over_runs(series, both));
+    if (shown_columns & COLUMN_REPRODUCIBLE)
+        table_cell(table, class_over_runs(series, both));
     table_format(table, "%zu", series->change_count);
     if (series->change_count > 0)
         add_change(&cell, series, series->change_count - 1);
-    else if (series->count < HISTORY_LEAST_RUNS)
-        text_format(&cell, "%d runs are needed to tell", HISTORY_LEAST_RUNS);
     table_cell(table, cell.bytes ? cell.bytes : "-");
     text_free(&cell);
 }
 
-enum { MOST_SERIES = 34 };
+enum { MOST_SERIES = 34, LEAST_SERIES = 10 };
 
 /* By how much the latest change moved it; 0 where nothing did. */
 static double moved(const history_series *series)
@@ -92,36 +138,38 @@ static int moved_first(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The answer, then the series that changed, then as many others as there is room for. */
+/* The answer, then the series that changed, or else a few. */
 static bool print_series(const measure_history *history, bool all, const output_file *out,
                          error *err)
 {
-    static const char *const headings[] = {"machine",      "kernel",  "convention", "shape",
-                                           "cache",        "runs",    "first",      "latest",
-                                           "reproducible", "changes", "last change"};
-    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
     const history_series **series = calloc(history->count + 1, sizeof *series);
-    size_t changed = 0, shown = all || history->count < MOST_SERIES ? history->count : MOST_SERIES;
-    if (!table || !series) {
-        table_destroy(table);
-        free(series);
+    size_t changed = 0, few = 0;
+    if (!series)
         return fail_memory(err, "the history");
-    }
     for (size_t i = 0; i < history->count; i++) {
         series[i] = &history->series[i];
         changed += series[i]->change_count > 0;
+        few += series[i]->count < HISTORY_LEAST_RUNS;
     }
     qsort(series, history->count, sizeof *series, moved_first);
-    for (size_t i = 0; i < shown; i++)
-        add_cells(table, series[i]);
+    size_t most = changed < LEAST_SERIES ? LEAST_SERIES : changed;
+    most = most > MOST_SERIES ? MOST_SERIES : most;
+    size_t count = all || history->count < most ? history->count : most;
+    unsigned shown = differing(series, count);
+    text_table *table = series_table(shown);
+    for (size_t i = 0; table && i < count; i++)
+        add_cells(table, series[i], shown);
     free(series);
     output_line(out, "%zu of %zu series changed (%s)", changed, history->count, history->measure);
+    if (few > 0)
+        output_line(out, "%zu of them have fewer than the %d runs that are needed to tell", few,
+                    HISTORY_LEAST_RUNS);
     output_line(out, "%s", "");
     if (!output_table(out, table, err))
         return false;
-    if (shown < history->count)
-        output_line(out, "%zu more series (--all shows them)", history->count - shown);
-    output_line(out, "%s; first: the median of the first segment", history->measure);
+    if (count < history->count)
+        output_line(out, "%zu more series (--all shows them)", history->count - count);
+    output_line(out, "first: the median of the first segment");
     for (size_t i = 0; i < history->machine_count; i++) {
         text_buffer name = {0};
         plain(&name, history->machines[i]);

@@ -82,6 +82,21 @@ else
     echo "not checked: fish is not installed"
 fi
 
+# A zsh in a terminal of its own, asked as a user does: TAB behind a word. It ends when the answer is there.
+zsh_completes() { # LINE ANSWER
+    PATH=$binaries:$PATH timeout 120 zsh -f -c '
+        zmodload zsh/zpty && zpty z zsh -f -i && zpty -w z "
+            PS1=; autoload -Uz compinit; fpath=(${PWD}/tree/zsh/site-functions \$fpath); compinit -u -D; echo rea\"\"dy" &&
+            zpty -r z line "*ready*" && zpty -w -n z "$1"$'"'\\t'"' && zpty -r z line "*$2*"' - "$1" "$2" >out 2>err
+}
+if zsh -f -c 'zmodload zsh/zpty' 2>/dev/null; then
+    check "zsh completes a kernel" zsh_completes 'lnbench run --kernels compensated_f32_s' scalar
+    check "zsh completes the second of a list" zsh_completes 'lnbench run --kernel naive_f32_avx2,compensated_f32_s' scalar
+    check "zsh completes a convention" zsh_completes 'lnbench run --conventions torch-n' nobias
+    check "zsh completes a model" zsh_completes 'lnbench choose --model whisper-b' base
+    check "zsh completes a plan" zsh_completes 'lnbench run --plan qu' quick
+fi
+
 # complete WORD...: what bash proposes for the last of these words, one a line.
 complete_it() {
     PATH=$binaries:$PATH bash --norc -c '

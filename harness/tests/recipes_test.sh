@@ -1,0 +1,157 @@
+#!/bin/bash
+# shellcheck disable=SC2317 # check() calls what it is given
+# The recipes of docs/recipes and docs/choosing.md run as they stand: their script lines are taken out
+# of the files and run, on a toy library in a repository of its own. What takes long is asked for less:
+# through the variables that the recipes have for it, and an lnbench that narrows what it is told.
+#     recipes_test.sh SOURCE BINARIES CC CXX
+set -u
+root=$1 binaries=$2 cc=$3 cxx=$4
+failures=0
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+check() { # LABEL COMMAND...
+    local label=$1
+    shift
+    "$@" >out 2>&1 && return
+    echo "FAILED: $label"
+    sed 's/^/  /' out
+    failures=$((failures + 1))
+}
+
+# script FILE [JOB]: the lines of its blocks, each in a shell of its own as the service runs it.
+script() {
+    awk -v job="${2-}" '
+        /^[a-z]/ { within = job == "" || $1 == job ":" }
+        !within { next }
+        block && (match($0, /^ */) && RLENGTH > indent || /^$/) { print; next }
+        block { print ") || exit"; block = 0 }
+        /(run|-): \|$|- \|$/ { match($0, /^ */); indent = RLENGTH; block = 1; print "(set -e" }
+        END { if (block) print ") || exit" }' "$1"
+}
+
+# ---- what the recipes call ----
+mkdir bin
+for tool in gh curl; do
+    # shellcheck disable=SC2016 # the tool's own arguments
+    printf '#!/bin/sh\necho "%s $*" >>"%s/comments"\n' $tool "$scratch" >bin/$tool
+done
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$cc" >bin/cc
+cat >bin/lnbench <<END
+#!/bin/sh
+case "\$*" in
+"run "*--processes*) set -- "\$@" --kernels 'two_pass_f32_scalar' --shapes 4x64 --repetitions 2 --inputs normal ;;
+"run "*) set -- "\$@" --only accuracy --inputs normal,offset:1e4 ;;
+"choose "*) set -- "\$@" --time 1 --kernels '*bf16*_scalar' ;;
+esac
+exec "$binaries/lnbench" "\$@"
+END
+chmod +x bin/*
+export PATH=$scratch/bin:$PATH GIT_CONFIG_GLOBAL=$scratch/gitconfig LNBENCH=$scratch/bin/lnbench LNBENCH_PEERS=0
+export DUET='--only accuracy --conventions torch --shapes 4x64' RUN='--conventions torch --shapes 4x64'
+export GIT_AUTHOR_NAME=toy GIT_AUTHOR_EMAIL=toy@example.org GIT_COMMITTER_NAME=toy
+export GIT_COMMITTER_EMAIL=toy@example.org GITHUB_BASE_REF=main PULL=7 COMMENT_TOKEN=secret
+export CI_API_V4_URL=https://example.org CI_PROJECT_ID=1 CI_MERGE_REQUEST_IID=7
+
+# ---- a library with a LayerNorm, and two pull requests ----
+mkdir -p mylib/ci && cd mylib || exit 1
+git init -q -b main .
+cp "$root/docs/recipes/adapter.c" ci/
+ln -s "$root" lnbench
+cat >norm.h <<'END'
+#include <stddef.h>
+void layer_norm(float *y, const float *x, const float *weight, const float *bias, size_t rows,
+                size_t hidden, float eps);
+END
+cat >norm.c <<'END'
+#include "norm.h"
+#include <math.h>
+void layer_norm(float *y, const float *x, const float *weight, const float *bias, size_t rows,
+                size_t hidden, float eps)
+{
+    for (; rows--; x += hidden, y += hidden) {
+        float mean = 0, var = 0;
+        for (size_t i = 0; i < hidden; i++)
+            mean += x[i] / (float)hidden;
+        for (size_t i = 0; i < hidden; i++)
+            var += (x[i] - mean) * (x[i] - mean) / (float)hidden;
+        for (size_t i = 0; i < hidden; i++)
+            y[i] = (x[i] - mean) / sqrtf(var + eps) * weight[i] + bias[i];
+    }
+}
+END
+git add norm.[ch] ci && git commit -qm "A LayerNorm"
+git update-ref refs/remotes/origin/main HEAD
+CI_MERGE_REQUEST_DIFF_BASE_SHA=$(git rev-parse HEAD)
+export CI_MERGE_REQUEST_DIFF_BASE_SHA
+
+gate() { # SERVICE STATUS: runs the script; fails unless it ends so
+    rm -rf base report duet.* ../comments
+    git worktree prune
+    case $1 in
+    github) script "$root/docs/recipes/github-gate.yml" >../script ;;
+    gitlab) script "$root/docs/recipes/gitlab-ci.yml" layernorm >../script ;;
+    esac
+    bash -e ../script
+    local status=$?
+    [ "$status" = "$2" ] || { echo "$1: $status instead of $2"; false; }
+}
+for service in github gitlab; do
+    git checkout -q -B change main
+    echo "text" >README && git add README && git commit -qm "A change of text"
+    check "$service: nothing changed" gate $service 0
+    check "$service: and nobody is told" test ! -e ../comments
+    check "$service: the report" grep -q layer_norm report/index.html
+    git checkout -q -B change main
+    sed -i 's/(x\[i\] - mean) \* (x\[i\] - mean) \/ (float)hidden/(x[i] * x[i] - mean * mean) \/ (float)hidden/' norm.c
+    git commit -qam "One pass less"
+    check "$service: digits were lost" gate $service 5
+    check "$service: a comment" grep -Eq '^(gh pr comment 7|curl .*merge_requests/7/notes)' ../comments
+    check "$service: what it says" grep -Eq '(changed|less accurate).*offset, torch: row.*_ulp' duet.md
+done
+cd .. || exit 1
+
+# ---- a page each night ----
+for recipe in github-pages.yml gitlab-ci.yml; do
+    rm -rf night && mkdir night && cd night || exit 1
+    script "$root/docs/recipes/$recipe" "$([ $recipe = gitlab-ci.yml ] && echo pages)" >../script
+    for night in 1 2; do
+        check "$recipe: night $night" bash -e ../script
+        check "$recipe: its page" test "$(ls -- */index.html)"
+        rm -f night.db* night.jsonl
+    done
+    check "$recipe: two nights are kept" test "$(lnbench list runs --db history/lnbench.db --format tsv | wc -l)" = 3
+    cd .. || exit 1
+done
+
+# ---- kernels in C, C++ and Rust ----
+verdict_is_ok() { # FILE KERNEL
+    lnbench run --plugin "$1" --kernels "$2" --conventions torch --shapes 4x64 --db k.db --no-charts --json |
+        grep -q '"verdict": "ok (no bound)"'
+}
+compiled() { # FILE: by the line in its head
+    local file=$1 line
+    line=$(sed -n -E 's@^(//| \*) +((cc|g\+\+|rustc) .*)@\2@p' "$root/$file" | head -1)
+    line=$(sed -E "s@ -o [^ ]+@ -o '$scratch/kernel.so'@" <<<"$line")
+    [ -n "$line" ] && (cd "$root" && eval "$line")
+}
+g++() { command "$cxx" "$@"; }
+check "C: it compiles" compiled kernels/example_plugin.c
+check "C: it is judged" verdict_is_ok ./kernel.so example
+check "C++: it compiles" compiled docs/recipes/kernel.cpp
+check "C++: it is judged" verdict_is_ok ./kernel.so cpp_two_pass
+if command -v rustc >/dev/null; then
+    check "Rust: it compiles" compiled docs/recipes/kernel.rs
+    check "Rust: it is judged" verdict_is_ok ./kernel.so rust_two_pass
+else
+    echo "not checked: Rust (rustc is not installed)"
+fi
+
+# ---- a PyTorch model in bf16 ----
+lines=$(sed -n '/^## A PyTorch model in bf16/,/^## /s@^\./\(lnbench choose.*\)@\1@p' "$root/docs/choosing.md")
+check "the recipe for bf16 is there" test "$(wc -l <<<"$lines")" = 2
+while read -r line; do
+    check "$line" eval "${line%%#*} --db bf16.db && true"
+done <<<"$lines"
+[ $failures = 0 ] && echo "all recipes ran"
+exit $((failures > 0))
