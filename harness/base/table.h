@@ -1,7 +1,7 @@
 /* The one table printer: for terminals, for Markdown, and as values for programs.
  *
  *     const char *const headings[] = {"kernel", "GB/s"};
- *     table *table = table_create(headings, 2);
+ *     text_table *table = table_create(headings, 2);
  *     table_cell(table, "two_pass_f32_avx2");
  *     table_format(table, "%.1f", 60.2);
  *     fine = table && table_print(table, stdout);

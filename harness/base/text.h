@@ -1,6 +1,6 @@
 /* A growing string and the one number formatter.
  *
- *     text out = {0};
+ *     text_buffer out = {0};
  *     text_format(&out, "%s\t", name);
  *     text_number(&out, 1.5);
  *     if (out.failed) ...               // memory ran out somewhere above

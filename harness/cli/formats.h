@@ -17,8 +17,8 @@ completion_writer bash_completion, zsh_completion, fish_completion;
 typedef enum value_kind {
     VALUE_NONE,  /* a flag */
     VALUE_ANY,   /* a number, say: nothing to propose */
-    VALUE_WORDS, /* those in value_words */
-    VALUE_LISTED /* what `lnbench list` shows under value_listed */,
+    VALUE_WORDS, /* those of option_value_words() */
+    VALUE_LISTED /* what `lnbench list` shows under option_value_listed() */,
     VALUE_FILE,
     VALUE_DIRECTORY,
 } value_kind;

@@ -3,13 +3,16 @@
 #include "base/text.h"
 #include <string.h>
 
-const cli_command *const commands[] = {
-    &command_run,       &command_list,   &command_eval,       &command_fingerprint,
-    &command_distance,  &command_choose, &command_duet,       &command_compare,
-    &command_hunt,      &command_merge,  &command_invariance, &command_replay,
-    &command_calibrate, &command_report, &command_export,     &command_history,
-    &command_import,    &command_doctor, &command_help,
-};
+#define COMMANDS(one)                                                                              \
+    one(run) one(list) one(eval) one(fingerprint) one(distance) one(choose) one(duet) one(compare) \
+        one(hunt) one(merge) one(invariance) one(replay) one(calibrate) one(report) one(export)    \
+            one(history) one(import) one(doctor) one(help)
+
+#define DECLARE(name) extern const cli_command command_##name;
+COMMANDS(DECLARE)
+
+#define ADDRESS(name) &command_##name,
+const cli_command *const commands[] = {COMMANDS(ADDRESS)};
 const size_t command_count = sizeof commands / sizeof *commands;
 
 const cli_command *command_find(const char *name, error *err)

@@ -290,10 +290,12 @@ static bool list_what(const char *what, const list_options *options, error *err)
                 nearest ? "'?)" : "");
 }
 
+static const char usage[] = "kernels|conventions|inputs|shapes|models|plugins|runs [OPTION...]";
+
 static exit_code list(void *context, const cli_call *call, error *err)
 {
     if (call->operands->count == 0)
-        fail(err, EXIT_CODE_USAGE, "list what? %s", command_list.usage);
+        fail(err, EXIT_CODE_USAGE, "list what? %s", usage);
     else
         list_what(call->operands->words[0], context, err);
     return err->code;
@@ -308,7 +310,7 @@ static const cli_option options[] = {
 const cli_command command_list = {
     .name = "list",
     .brief = "kernels, conventions, inputs, shapes, models, plugins, runs",
-    .usage = "kernels|conventions|inputs|shapes|models|plugins|runs [OPTION...]",
+    .usage = usage,
     .summary = "Lists what there is to measure, or what was measured.",
     OPTIONS(options),
     .most_operands = 1,

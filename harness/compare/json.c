@@ -1,4 +1,4 @@
-/* A comparison as JSON: the design's form, and customSmallerIsBetter for accuracy. */
+/* A comparison as JSON: the published form, and customSmallerIsBetter for accuracy. */
 #include "compare/comparison.h"
 #include "domain/regime.h"
 #include "views/views.h"

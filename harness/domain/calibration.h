@@ -1,9 +1,7 @@
 /* What this machine's noise lets one see: found by `calibrate`, kept in the store, and shown beside
  * every verdict of `duet` and `compare`.
  *
- *     calibration known;
- *     if (!store_calibration(store, machine_identity(&machine, name), &known, &err)) ...
- *     double least = calibration_noise(&known, METHOD_DUET, "L2");
+ *     double least = calibration_floor(&known, METHOD_DUET, "L2");   // known: store_calibration()
  */
 #ifndef LNBENCH_CALIBRATION_H
 #define LNBENCH_CALIBRATION_H

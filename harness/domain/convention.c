@@ -10,7 +10,7 @@
         .ddof = (divisor), .eps_place = LN_EPS_##place, .eps = (value), .affine = LN_AFFINE_##form \
     }
 
-/* The table of the design, in its order. */
+/* THE table of presets: docs/conventions.md says whose they are. */
 static const convention_preset presets[] = {
     {"torch", CONVENTION(0, VAR, 1e-5, VECTOR), "torch.nn.LayerNorm"},
     {"torch-nobias", CONVENTION(0, VAR, 1e-5, GAMMA), "torch.nn.LayerNorm(bias=False)"},

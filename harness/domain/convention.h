@@ -10,7 +10,7 @@ typedef struct convention_preset {
     const char *origin; /* whose it is, in a few words */
 } convention_preset;
 
-/* The presets of the design, in its order: torch, torch-nobias, tinyllm, manual-1e-6, formula-std,
+/* The presets: torch, torch-nobias, tinyllm, manual-1e-6, formula-std,
  * zscore, scalar-std, numpy-quotient, annotated-transformer, bert, keras. */
 const convention_preset *convention_presets(size_t *count);
 

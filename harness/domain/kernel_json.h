@@ -1,4 +1,4 @@
-/* A kernel's descriptor as the design's JSON. */
+/* A kernel's descriptor as published JSON (lnbench list kernels --json). */
 #ifndef LNBENCH_KERNEL_JSON_H
 #define LNBENCH_KERNEL_JSON_H
 

@@ -21,7 +21,7 @@ typedef struct metric_field {
     const char *name; /* the JSON key, the TSV heading and the database column */
     metric_kind kind;
     size_t offset;  /* in ln_metrics */
-    bool published; /* one of the JSON keys of the design */
+    bool published; /* also in the short JSON of cases, not only in jsonl */
 } metric_field;
 
 /* The list, in metric_list.c: a store gets a column for each that it lacks. */

@@ -1,6 +1,6 @@
 /* LayerNorm shapes of well-known models, so that nobody has to look them up.
  *
- *     const model *model = model_find("gpt2-xl", &err);   // hidden 1600, 1024 tokens, torch
+ *     const model_shape *model = model_find("gpt2-xl", &err);   // hidden 1600, 1024 tokens, torch
  */
 #ifndef LNBENCH_MODELS_H
 #define LNBENCH_MODELS_H

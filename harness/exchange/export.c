@@ -156,7 +156,7 @@ static json_t *infinite_of_row(const stored_row *row)
     return NULL;
 }
 
-/* Counts, as the store has them; the design's JSON has shares. */
+/* Counts, as the store has them; published JSON has shares. */
 static json_t *histogram_json(const ln_metrics *metrics)
 {
     char counts[HISTOGRAM_TEXT_LENGTH];
@@ -164,7 +164,7 @@ static json_t *histogram_json(const ln_metrics *metrics)
     return known ? json_loads(counts, 0, NULL) : json_null();
 }
 
-/* The metrics that the design's JSON leaves out. */
+/* The metrics that published JSON leaves out. */
 static json_t *further_json(const ln_metrics *metrics)
 {
     size_t count;

@@ -1,6 +1,6 @@
 /* Exported runs, read back: our JSON Lines and JSON, and Google Benchmark's own JSON.
  *
- *     view view;
+ *     run_view view;
  *     if (!run_read("nightly.jsonl", &view, &err)) ...     // run.id is 0
  *     view_free(&view);
  *

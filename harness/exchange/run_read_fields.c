@@ -153,7 +153,7 @@ static bool read_histogram(const file_reader *reader, json_t *counts, ln_metrics
     return true;
 }
 
-/* Figures of the design under "metrics", the others, if the file has them, under
+/* Published figures under "metrics", the others, if the file has them, under
  * "further_metrics"; the worst element's are hex floats. */
 static bool read_metrics(const file_reader *reader, json_t *object, ln_metrics *metrics)
 {

@@ -25,7 +25,7 @@ bool read_count(const file_reader *reader, json_t *object, const char *key, uint
 bool read_real(const file_reader *reader, json_t *object, const char *key, double *value);
 bool read_flag(const file_reader *reader, json_t *object, const char *key, bool *flag);
 
-/* A case of the design's JSON, added to the view without its repetitions. */
+/* A case of published JSON, added to the view without its repetitions. */
 bool read_case(const file_reader *reader, json_t *object, stored_case **added);
 bool read_fact(const file_reader *reader, const char *name, json_t *value);
 /* Room for one more, in a list that doubles. */

@@ -1,6 +1,6 @@
-/* Random numbers by place: what the input families draw from. Inside of inputs*.c only. */
-#ifndef LNBENCH_INPUTS_RANDOM_H
-#define LNBENCH_INPUTS_RANDOM_H
+/* Random numbers by place: what the input families draw from. Inside of harness/inputs/ only. */
+#ifndef LNBENCH_INPUTS_DRAWS_H
+#define LNBENCH_INPUTS_DRAWS_H
 
 #include <stddef.h>
 #include <stdint.h>

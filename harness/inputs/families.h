@@ -1,4 +1,4 @@
-/* The families of input rows. Inside of inputs*.c only. */
+/* The families of input rows. Inside of harness/inputs/ only. */
 #ifndef LNBENCH_INPUTS_FAMILIES_H
 #define LNBENCH_INPUTS_FAMILIES_H
 

@@ -1,15 +1,16 @@
 /* Rows of every type, made from those of f32, so that a family is one thing in all of them:
  *
- *   f64         Elements keep their f32 value but for what lies below it: 29 more bits, a hash of
- * the element (so that equal elements stay equal, and opposite ones opposite). Short numbers, such
- * as small integers and quarters of them, stay what they are. Rows whose squares leave the range of
- * f32 are moved to where they leave that of f64. bf16, f16   Elements are rounded to nearest, ties
- * to even, after the row was brought into the type's range by a power of two: to just below the
- * type's largest number where it lies beyond, to its subnormals where it lies below all that is
- * normal.
+ * f64: elements keep their f32 value but for what lies below it: 29 more bits, a hash of the element
+ * (so that equal elements stay equal, and opposite ones opposite). Short numbers, such as small
+ * integers and quarters of them, stay what they are. Rows whose squares leave the range of f32 are
+ * moved to where they leave that of f64.
  *
- * Offset rows are made in each type (offset.c), since the largest kappa is a
- * matter of its precision. NaN keep sign and payload as far as there is room. */
+ * bf16, f16: elements are rounded to nearest, ties to even, after the row was brought into the
+ * type's range by a power of two: to just below the type's largest number where it lies beyond, to
+ * its subnormals where it lies below all that is normal.
+ *
+ * Offset rows are made in each type (offset.c), since the largest kappa is a matter of its
+ * precision. NaN keep sign and payload as far as there is room. */
 #include "inputs/families.h"
 #include "domain/convention.h"
 #include "inputs/inputs.h"

@@ -1,4 +1,4 @@
-/* The proof, in the model of kernels/bound.h: fl(a op b) = (a op b)(1 + e) + t, |e| <= u, and |t| <=
+/* The proof, in the model of kernels/moments.h: fl(a op b) = (a op b)(1 + e) + t, |e| <= u, and |t| <=
  * tiny where the result is subnormal; u is the accumulator's unit, a that of the arithmetic behind
  * the sums (the coarser of the accumulator's and the storage type's, but f32's for 16-bit rows,
  * which nobody computes in). mu, V: exact mean and biased variance; A = sum |x| / N; Q = V + mu^2;
@@ -42,7 +42,7 @@
  * to its least normal number of every x, mean and y: that stands for tiny then, and for v of the
  * results through affine_rel of the smallest scale, added to xhat_abs.
  *
- * Facts are doubles within one ulp; a factor 1 + 1e-12 pays for that, as in kernels/bound.h. */
+ * Facts are doubles within one ulp; a factor 1 + 1e-12 pays for that, as there. */
 #include "judge/any_order.h"
 #include <math.h>
 

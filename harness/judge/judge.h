@@ -1,10 +1,12 @@
-/* The judge: what a kernel made of some rows, against the certified reference.
+/* The judge: an output of some rows, against the certified reference. It runs no kernel; who does is
+ * referee/referee.h.
  *
- *     judge *judge = judge_create(worker, &settings);
+ *     row_judge *judge = judge_create(worker, &settings);
  *     judge_block block;
- *     judge_block_generate(judge, &block, &convention, LN_F32, LN_F32, "normal", rows, hidden, &err);
- *     judgement judgement;
- *     judge_kernel(judge, &block, kernel, &judgement, &err);
+ *     judge_block_generate(judge, &block, &convention, LN_F32, LN_F32, "normal", 0, rows, hidden,
+ *                          &err);
+ *     case_judgement judgement;
+ *     judge_output(judge, &block, y, &judgement, &err);
  *     judge_block_free(&block);
  */
 #ifndef LNBENCH_JUDGE_H
@@ -13,7 +15,7 @@
 #include "domain/case.h"
 #include "inputs/worst_row.h"
 
-/* The process that runs kernels (worker/worker.h); the judge itself never asks it. */
+/* The process that runs kernels (worker/worker.h): kept for the referee, which asks it. */
 typedef struct worker_process worker_process;
 
 typedef struct row_judge row_judge;
@@ -51,7 +53,7 @@ typedef struct case_judgement {
     ln_metrics metrics;
     double bound_row_ulp; /* largest over the rows; infinite: no claim for one of them; NaN: no
                              bound */
-    unsigned varies; /* the axes of referee/invariance.h along which the bits were seen to differ */
+    unsigned varies; /* the axes of domain/invariance.h along which the bits were seen to differ */
     uint64_t output_hash; /* FNV-1a of all that came out: y of every placement, mean and rstd */
     void *computed;       /* rows x hidden, as in timing; the judge's, good until its next call */
     judged_row *by_row;   /* likewise, a row each; meaningful where metrics.elements > 0 */

@@ -1,7 +1,7 @@
 /* On what the bits of a row depend besides the row, gamma, beta and the convention: a kernel runs
  * the same 257 rows in every setting of a matrix, and the outputs' hashes are compared.
  *
- *     invariance *found = calloc(count, sizeof *found);
+ *     invariance_result *found = calloc(count, sizeof *found);
  *     invariance_request request = {.convention = convention, .input = "normal"};
  *     invariance_measure(judge, &request, kernels, found, count, &err);
  *     reproducibility class = reproducibility_of(&found[i]);

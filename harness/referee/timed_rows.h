@@ -4,11 +4,11 @@
  *     timed_rows rows;
  *     timed_rows_begin(&rows, judge, blocks, kernel, judged, &verdict, &err);
  *     ... on REPLY_ROWS: timed_rows_take(&rows, judge, worker, begin, &reply, &err);
- *     if (timed_rows_judge(&rows, judge, &judgement, &err)) ...
+ *     if (timed_rows_judge(&rows, judge, &judgement)) ...
  *     timed_rows_free(&rows);
  */
-#ifndef LNBENCH_JUDGE_TIMED_H
-#define LNBENCH_JUDGE_TIMED_H
+#ifndef LNBENCH_TIMED_ROWS_H
+#define LNBENCH_TIMED_ROWS_H
 
 #include "base/hash_set.h"
 #include "referee/referee.h"

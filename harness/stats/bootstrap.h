@@ -2,8 +2,8 @@
  *
  *     double values[] = {...};
  *     size_t start[] = {0, 10, 20};                  // two processes of ten repetitions
- *     grouped samples = {values, start, 2};
- *     estimate ratio;
+ *     grouped_values samples = {values, start, 2};
+ *     interval_estimate ratio;
  *     if (!bootstrap_median(&samples, RESAMPLE_GROUPS, 0.99, seed, &ratio, &err)) ...
  *
  * The figure is the median over groups (worker processes) of each group's median. Its interval is

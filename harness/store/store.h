@@ -1,7 +1,7 @@
 /* The result store: one SQLite file. The only place with SQL. Every call below that writes has
  * committed when it returns, so that an interruption at any moment loses nothing that was measured.
  *
- *     store *store;
+ *     result_store *store;
  *     if (!store_open("results/lnbench.db", STORE_WRITE, &store, &err)) ...
  *     store_begin_run(store, &run, &run_id, &err);
  *     store_put_accuracy(store, run_id, &key, &verdict, &metrics, bound, &err);

@@ -1,4 +1,4 @@
-/* Views of one stored run: JSON and tidy TSV. Everything after the store reads only these. */
+/* Views of one stored run: JSON and tidy TSV. Report, exchange and the tables read only these. */
 #ifndef LNBENCH_VIEWS_H
 #define LNBENCH_VIEWS_H
 
@@ -42,7 +42,7 @@ bool view_sum_up(run_view *view, error *err);
 json_t *json_text(const char *string);
 json_t *json_figure(double value);
 
-/* The case as the design's JSON (undefined is null); NULL when memory runs out. */
+/* The case as published JSON (results/README.md) (undefined is null); NULL when memory runs out. */
 json_t *view_case_json(const view_case *view);
 json_t *view_run_json(const run_view *view); /* array of cases */
 

@@ -1,11 +1,10 @@
 /* The parent's hold on a worker process: start, orders with a deadline, and what its death means.
  *
- *     worker *worker;
- *     if (!worker_start(&settings, &worker, &err)) ...
- *     order order = worker_order(ORDER_JUDGE, kernel);
- *     reply reply;
- *     if (!worker_ask(worker, &order, 10.0, &reply)) ...   // reply then is FAILED: crashed,
- * timeout, overrun, ...
+ *     worker_process *worker;
+ *     if (!worker_start(plugins, count, &worker, &kernels, &err)) ...
+ *     work_order order = worker_order(ORDER_JUDGE, kernel);
+ *     worker_reply reply;
+ *     if (!worker_ask(worker, &order, 10.0, &reply)) ...   // reply: crashed, timeout, overrun ...
  *
  * After a failure that ended the process the worker is started anew by the next worker_ask, with
  * the same plugins.

@@ -27,7 +27,7 @@ typedef struct audit_row {
 /* A name for each kind of row. */
 extern const char *const audit_kind_names[AUDIT_KINDS];
 
-/* The conventions of the design's presets, in its order. */
+/* The conventions of the presets, in their order. */
 extern const ln_convention audit_presets[AUDIT_PRESETS];
 
 /* SplitMix64 (Steele, Lea, Flood 2014). */

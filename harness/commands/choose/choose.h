@@ -1,7 +1,7 @@
 /* Choosing a kernel: from stored results of this machine to the fastest kernel within a budget.
  *
- *     evidence evidence;
- *     choice choice;
+ *     kernel_evidence evidence;
+ *     kernel_choice choice;
  *     evidence_gather(store, &wanted, &machine, &evidence, &err);
  *     if (evidence.timed && choice_make(&wanted, &evidence, &choice, &err) && choice.best) ...
  *     choice_free(&choice);

@@ -8,6 +8,8 @@
 
 #define ISA_NAME(name, ...) #name,
 static const char *const isas[] = {LN_ISA_TABLE(ISA_NAME) NULL};
+/* Of this architecture: the table has 0 for what others have. */
+#define ISA_IS_HERE(name, label, cpu, ...) strcmp(#cpu, "0") != 0,
 enum { ISAS = sizeof isas / sizeof *isas - 1 };
 
 void table_shape(const machine_facts *machine, ln_type dtype, size_t index, size_t *rows,
@@ -64,10 +66,10 @@ size_t table_lacks(const chosen *all, size_t count, const kernel_list *kernels, 
 /* The ISAs that a CPU with this one has: of one architecture the lesser are earlier in isa.def. */
 static void usable_with(int isa, const char *usable[ISAS + 1])
 {
+    const bool is_here[] = {LN_ISA_TABLE(ISA_IS_HERE)};
     size_t count = 0;
-    bool arm = strcmp(isas[isa], "neon") == 0;
     for (int i = 0; i <= isa; i++)
-        if (i == 0 || i == isa || (!arm && strcmp(isas[i], "neon") != 0))
+        if (i == 0 || i == isa || (is_here[i] && is_here[isa]))
             usable[count++] = isas[i];
     usable[count] = NULL;
 }

@@ -75,7 +75,7 @@ static int create_files(void **state)
     return 0;
 }
 
-/* The first row of document 002, and the keys of the design. */
+/* The first row of document 002, and the published keys. */
 static void test_fingerprint_json(void **state)
 {
     assert_int_equal(run(state, "fingerprint --x x.npy --y y.npy --digits 4 --json"), 0);

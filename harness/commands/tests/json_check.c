@@ -1,5 +1,5 @@
 /* json_check KIND FILE: whether FILE is strict JSON of that kind: every key there, of its type, and
- * (in what the design names) no other type. json_check get PATH FILE: prints what stands at a path
+ * (in what is published) no other type. json_check get PATH FILE: prints what stands at a path
  * such as 0.metrics.ulp_max; arrays and objects as their size. */
 #include <jansson.h>
 #include <stdbool.h>

@@ -23,7 +23,7 @@ static ln_convention parsed(const char *given)
     return convention;
 }
 
-/* The table of the design, typed again. */
+/* The presets, typed again. */
 static void test_presets(void **state)
 {
     (void)state;

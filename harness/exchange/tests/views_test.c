@@ -1,4 +1,4 @@
-/* Views and exports of a stored run: the keys of the design, strictly JSON, nothing lost. */
+/* Views and exports of a stored run: the published keys, strictly JSON, nothing lost. */
 #include "exchange/export.h"
 #include "domain/metric_fields.h"
 #include "scratch.h"
@@ -113,7 +113,7 @@ static double real(json_t *object, const char *key)
     return json_number_value(value);
 }
 
-/* The keys as DESIGN.md lists them, typed again. */
+/* The published keys, typed again. */
 static void test_case_json(void **state)
 {
     run_view view;

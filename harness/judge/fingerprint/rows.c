@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The affine forms that these parameters allow, as the design names them: without any, none; with
+/* The affine forms that these parameters allow, as presets name them: without any, none; with
  * parameters of one element, scalar; else those of vectors. A form that asks for a parameter that
  * was not given takes 1 or 0 for it, where that is not another form already. Parameters may also
  * have been left unused. */

@@ -1,10 +1,11 @@
 /* The search for the rows on which a kernel is worst: hill climbing over the bits of a row, with
  * restarts.
  *
- *     hunt hunt = {.settings = settings, .judge = judge, .kernel = kernel};
+ *     hunt_state hunt = {.settings = settings, .judge = judge, .kernel = kernel};
+ *     if (!hunt_begin(&hunt, &err)) ...
  *     for (uint64_t k = 0; k < settings.restarts; k++)
  *         if (!hunt_restart(&hunt, k, &err)) ...
- *     hunt_save(&hunt, path, &err);
+ *     hunt_save(&hunt, "complete", path, &err);
  *     hunt_free(&hunt);
  *
  * A restart depends on the settings and its number alone, so that shards of a hunt, put together,

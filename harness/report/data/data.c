@@ -1,5 +1,6 @@
 /* From a view to the kernels, speeds and errors that a report shows. */
 #include "report/data/data.h"
+#include "kernel_table.h"
 #include "domain/kernel_json.h"
 #include "inputs/inputs.h"
 #include <math.h>
@@ -139,9 +140,9 @@ void report_error_words(const report_error *found, ln_type type, char words[96])
 
 const char *report_isa_words(const char *isa)
 {
-    static const char *const words[][2] = {
-        {"avx2", "AVX2"}, {"avx512", "AVX-512"}, {"avx512bf16", "AVX512-BF16"}, {"neon", "NEON"}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+#define ISA_WORDS(name, label, ...) {#name, label},
+    static const char *const words[][2] = {LN_ISA_TABLE(ISA_WORDS)};
+    for (size_t i = 1; i < sizeof words / sizeof *words; i++) /* the first, plain C, is "scalar" */
         if (strcmp(isa, words[i][0]) == 0)
             return words[i][1];
     return isa;

@@ -2,11 +2,11 @@
  * once.
  *
  *     guarded buffer;
- *     if (!guard_create(&buffer, "y", size, GUARD_BEHIND)) ...    // memory ran out
+ *     if (!guard_create(&buffer, "y", size, GUARD_BEHIND, 0)) ...    // memory ran out
  *     fill(buffer.data);
  *     guard_protect(&buffer);            // read-only from here
  *     ...
- *     if (guard_slack_changed(&buffer)) ...
+ *     if (guard_slack_changed(&buffer, &distance)) ...
  *     guard_destroy(&buffer);
  */
 #ifndef LNBENCH_GUARD_H
