@@ -130,11 +130,15 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
     }
     double mean = fabs(judge->given_mean[row] - facts->mean);
     double rstd = fabs(judge->given_rstd[row] / facts->rstd - 1);
-    /* A kernel with a proof of y may sum in ways that no textbook has: any order is its measure. */
+    double most_mean = limits->mean, most_rstd = limits->rstd;
     const ln_bound *bound = &judge->bounds[row];
-    bool claims = kind->has_bound && isfinite(bound->xhat_abs) && isfinite(bound->affine_rel);
-    double most_mean = claims ? limits->order.mean : limits->mean;
-    double most_rstd = claims ? limits->order.rstd : limits->rstd;
+    if (kind->has_bound && isfinite(bound->xhat_abs) && isfinite(bound->affine_rel)) {
+        /* A kernel with a proof of y may sum in ways that no textbook has. What it proves of xhat
+         * holds for the mean and rstd that xhat is made of; being given, they round. */
+        double unit = unit_roundoff(as_rows.accumulator), xhat = 2 * bound->xhat_abs;
+        most_mean = fmin(limits->order.mean, xhat / facts->rstd + 4 * unit * fabs(facts->mean));
+        most_rstd = fmin(limits->order.rstd, xhat / block->results[row].max_xhat + 4 * unit);
+    }
     if (isfinite(most_mean) && !(mean <= most_mean))
         judge_find(findings, VERDICT_INACCURATE, false,
                    "row %zu: mean is %.9g where %.9g is right, and may be off by %.3g", row,

@@ -38,14 +38,15 @@ typedef struct judged_form {
     const char *input;
     bool residual;
     bool overflows; /* a third of gamma is near the end of the range, so that results lie beyond */
+    bool zero;      /* the last gamma is 0: NaN and infinity times 0 are NaN */
 } judged_form;
 
 static const judged_form forms[] = {
     {.input = "normal", .residual = true},
     {.input = "normal"},
     {.input = "normal", .overflows = true},
-    {.input = "nan", .residual = true},
-    {.input = "inf"},
+    {.input = "nan", .residual = true, .zero = true},
+    {.input = "inf", .zero = true},
     {.input = "signed-zeros"},
     {.input = "subnormal-out"},
     {.input = "offset:3", .residual = true},
@@ -242,6 +243,8 @@ static bool make_form(row_judge *judge, const referee_task *task, const judged_f
                                  raw.gamma, raw.beta, err);
     if (fine && form->overflows)
         overflow_gamma(task, hidden, raw.gamma);
+    if (fine && form->zero && task->convention.affine != LN_AFFINE_SCALAR)
+        storage_store(task->param, raw.gamma, hidden - 1, 0);
     fine = fine && make_block(judge, task, &raw, form->residual, FORM_ROWS, hidden, block, err);
     free_raw(&raw);
     return fine;

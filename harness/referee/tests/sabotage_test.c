@@ -132,6 +132,8 @@ static const struct plant special_plants[] = {
     {"special.unprepared", "torch", 768, VERDICT_UNSUPPORTED, "prepare() failed"},
     {"special.flushing", "torch", 768, VERDICT_STATE_CHANGED, "prepare"},
     {"special.nan_bound", "torch", 768, VERDICT_INACCURATE, "bound"},
+    {"special.shifts_mean", "torch", 768, VERDICT_INACCURATE, "mean is"},
+    {"special.narrow_bound", "torch", 768, VERDICT_OK, ""},
     {"special.crashing_bound", "torch", 768, VERDICT_CRASHED, "in bound(): SIGABRT"},
     {"special.wide_parameters", "torch", 768, VERDICT_UNSUPPORTED, "element types"},
 };
