@@ -415,3 +415,12 @@ const char *answer_error(const run_answer *answer, double row_ulp, char buffer[1
         snprintf(buffer, 16, row_ulp < 10 ? "%.1f" : "%.0f", row_ulp);
     return isnan(row_ulp) ? "-" : buffer;
 }
+
+const char *answer_role_word(const run_answer *answer, const answer_row *row)
+{
+    static const char *const words[] = {"", "library", "textbook", "peer", "plugin"};
+    return row->role == ANSWER_PLUGIN ? words[ANSWER_PLUGIN]
+           : row == answer->take      ? "take"
+           : row == answer->fastest   ? "fastest"
+                                      : words[row->role];
+}

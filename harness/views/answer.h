@@ -74,6 +74,8 @@ const char *answer_shape(const run_answer *answer, char buffer[64]);
 const char *answer_times(double ratio, char buffer[16]);
 /* Half the interval of a share of the roof, over the share. */
 double answer_spread(const speed_figures *speed);
+/* "take", "fastest", "library", "textbook", "peer", "plugin": why it stands in the short table. */
+const char *answer_role_word(const run_answer *answer, const answer_row *row);
 /* "1.8", "no digit", "NaN", "-": a row ULP for people. */
 const char *answer_error(const run_answer *answer, double row_ulp, char buffer[16]);
 

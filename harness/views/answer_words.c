@@ -62,7 +62,9 @@ static void add_fastest(const run_answer *answer, text_buffer *out)
     answer_error(answer, fastest->worst, error);
     if (fastest->judged == 0)
         text_add(out, "was not judged.\n");
-    else if (fastest->wrong == 0 || fastest->wrong > fastest->extreme_wrong)
+    else if (fastest->wrong == 0)
+        text_format(out, "with errors up to %s row ULP.\n", error);
+    else if (fastest->wrong > fastest->extreme_wrong)
         text_format(out, "wrong on %zu of %zu cases, with up to %s row ULP.\n", fastest->wrong,
                     fastest->judged, error);
     else
