@@ -39,10 +39,11 @@ typedef struct answer_row {
     double speedup;  /* the fastest peer's time / its own there, paired; NaN */
     size_t judged, unsupported;
     size_t wrong;             /* a wrong class, beyond the bound, or a fault */
-    size_t extreme_wrong;     /* of them on extreme inputs (inputs/inputs.h) */
+    size_t extreme_wrong;     /* of them extreme (inputs/inputs.h) */
     size_t faults;            /* of them what the exit code tells of */
     double ordinary;          /* largest row ULP on normal rows; NaN: not judged */
-    double worst;             /* on every input that is not extreme; infinite: NaN came out */
+    double worst;             /* of the cases that are not extreme; infinite: NaN came out */
+    double most;              /* of all */
     double lost_from;         /* smallest kappa of a row without a correct digit; NaN: none */
     const stored_case *fault; /* the first */
 } answer_row;

@@ -45,7 +45,7 @@ static void add_take(const run_answer *answer, text_buffer *out)
         text_format(out, " at %s, ", answer_shape(answer, name));
     }
     text_format(out, "at most %s row ULP on all %zu cases.\n",
-                answer_error(answer, take->worst, number), take->judged);
+                answer_error(answer, take->most, number), take->judged);
 }
 
 static void add_fastest(const run_answer *answer, text_buffer *out)
@@ -68,9 +68,7 @@ static void add_fastest(const run_answer *answer, text_buffer *out)
         text_format(out, "wrong on %zu of %zu cases, with up to %s row ULP.\n", fastest->wrong,
                     fastest->judged, error);
     else
-        text_format(out,
-                    "wrong on %zu of %zu cases, with values that overflow or underflow "
-                    "(elsewhere at most %s row ULP).\n",
+        text_format(out, "wrong on %zu of %zu cases, all extreme (elsewhere at most %s row ULP).\n",
                     fastest->wrong, fastest->judged, error);
 }
 

@@ -360,7 +360,8 @@ static void print_legend(const run_answer *answer, const result_fields *fields,
         text_format(&lines, "GB/s: at %s; same bits: what a row's result depends on.\n", name);
     if (has_field(fields, FIELD_WORST))
         text_format(&lines, "Errors in row ULP; NaN: where a number is right, or the reverse%s.\n",
-                    has_field(fields, FIELD_EXTREME) ? "; extremes: overflow or underflow" : "");
+                    has_field(fields, FIELD_EXTREME) ? "; extremes: overflow, underflow, no eps"
+                                                     : "");
     print_lines_of(out, &lines, room);
     text_free(&lines);
 }
