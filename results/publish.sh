@@ -3,7 +3,7 @@
 # the repository.
 #     results/publish.sh [NAME [OPTION OF lnbench run...]]     (default: the date and the processor)
 #     results/publish.sh --check     do the documents say what was published?
-# writes results/published/NAME/ (table.txt, PNGs, contact_sheet.png, run.jsonl.xz), makes the tables of
+# writes results/published/NAME/ (table.txt, answer.md, PNGs, contact_sheet.png, run.jsonl.xz), makes the tables of
 # figures in README.md and docs/figures.md anew, and tells which sentences to read again.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 7
@@ -19,23 +19,43 @@ stop() {
 # The directory that the README names.
 published() { sed -n 's|.*(\(results/published/[^/)]*\)/.*|\1|p' "$root/README.md" | head -n 1; }
 
-# made_anew TABLE DOCUMENT: as it would be with the table's figures.
+# made_anew DIRECTORY DOCUMENT: as it would be with the figures of that run. The README has the
+# report's answer and first table, in the report's words.
 made_anew() {
-    awk -v aliases="$root/kernels/table/aliases.def" -f "$root/results/figures.awk" "$1" "$2"
+    awk -v answer="$1/answer.md" '
+        /^<!-- end of the answer -->$/ { inside = 0 }
+        !inside { print }
+        /^<!-- the answer of the report -->$/ {
+            while ((getline line < answer) > 0)
+                print line
+            inside = 1
+        }' "$2" >"$work/document" &&
+        awk -v aliases="$root/kernels/table/aliases.def" -f "$root/results/figures.awk" \
+            "$1/table.txt" "$work/document"
 }
 
+# answer_of report.md: what the README shows of it.
+answer_of() {
+    awk 'NR == 3 { print }
+        /^## Speed/ { exit }
+        /^## / { within = 1; print ""; next }
+        /^!\[/ { skip = 3 }
+        skip-- > 0 || !within || /\(#wrong\)/ { next }
+        { print }' "$1" | cat -s
+}
+
+work=$(mktemp -d) || exit 7
+trap 'rm -rf "$work"' EXIT
 if [ "${1-}" = --check ]; then
     wrong=0
     [ -f "$root/$(published)/table.txt" ] || stop "README.md names no published table.txt that is there"
     for document in $documents; do
-        made_anew "$root/$(published)/table.txt" "$root/$document" | diff "$root/$document" - || wrong=1
+        made_anew "$root/$(published)" "$root/$document" | diff "$root/$document" - || wrong=1
     done
-    [ $wrong = 0 ] || echo "publish.sh: the documents say other figures than $(published)/table.txt" >&2
+    [ $wrong = 0 ] || echo "publish.sh: the documents say other figures than $(published)" >&2
     exit $wrong
 fi
 
-work=$(mktemp -d) || exit 7
-trap 'rm -rf "$work"' EXIT
 export LNBENCH_PEERS="${LNBENCH_PEERS-1}"
 name=${1:-$(date +%Y-%m-%d)-$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1 |
     tr '[:upper:] ' '[:lower:]-' | tr -cd 'a-z0-9-' | cut -c 1-24)}
@@ -54,6 +74,7 @@ xz -9 -T 0 "$work/run.jsonl" || stop "xz failed (Debian: apt-get install xz-util
 
 mkdir -p "$to" || exit 7
 cp "$work/table.txt" "$work/run.jsonl.xz" "$to/" || exit 7
+answer_of "$work/charts/report.md" >"$to/answer.md" || exit 7
 for chart in $charts; do
     [ ! -f "$work/charts/$chart.png" ] || cp "$work/charts/$chart.png" "$to/" || exit 7
 done
@@ -65,13 +86,13 @@ for document in $documents; do
     mkdir -p "$work/$(dirname "$document")" || exit 7
     sed "s|${old:-results/published/none}/|results/published/$name/|g" "$root/$document" \
         >"$work/renamed" || exit 7
-    made_anew "$work/table.txt" "$work/renamed" >"$work/$document" ||
+    made_anew "$to" "$work/renamed" >"$work/$document" ||
         stop "$document: the run lacks figures: the documents are left as they were"
 done
 for document in $documents; do
     cat "$work/$document" >"$root/$document" || exit 7
 done
-echo "made anew: the tables of figures in $documents"
+echo "made anew: the answer in README.md, the tables of figures in docs/figures.md"
 [ "$old" = "results/published/$name" ] || [ -z "$old" ] || echo "no longer named: $old"
 echo "to be read again by hand, sentences with figures of the run:"
 for document in $documents; do

@@ -1,3 +1,4 @@
+#include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "inputs/families.h"
 #include "inputs/typed.h"
@@ -71,10 +72,14 @@ void input_parameters_f32(const char *input, const ln_convention *convention, ui
     make(convention, seed, hidden, gamma, beta);
 }
 
-bool input_is_extreme(const char *input)
+bool case_is_extreme(const case_key *key)
 {
-    const input_family *family = family_named(input);
-    return family && family->extreme;
+    const input_family *family = family_named(key->input);
+    ln_convention convention;
+    error ignored = {0};
+    return (family && family->extreme) ||
+           (convention_parse(key->convention, &convention, &ignored) &&
+            (convention.eps_place == LN_EPS_NONE || convention.eps_place == LN_EPS_QUOTIENT));
 }
 
 bool input_check(const char *input, error *err)

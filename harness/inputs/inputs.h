@@ -29,8 +29,9 @@ typedef struct input_family {
  * kappa 1, 10, ... 1e8 in turn). */
 const input_family *input_families(size_t *count);
 
-/* The family's column; false where it is none. */
-bool input_is_extreme(const char *input);
+/* Whether its input is of an extreme family, or its convention adds no eps under the root, so that a
+ * constant row is 0/0. */
+bool case_is_extreme(const case_key *key);
 
 /* Whether such an input exists: a family, "offset:KAPPA", "worst" (see worst.h) or a path
  * ending in .npy (neither opened here). Errors are usage errors with the nearest name. */

@@ -115,6 +115,7 @@ static answer_row *find_row(const run_view *view, run_answer *answer, const char
                         .speedup = NAN,
                         .ordinary = NAN,
                         .worst = NAN,
+                        .most = NAN,
                         .lost_from = NAN};
     return row;
 }
@@ -123,7 +124,7 @@ static void count_errors(answer_row *row, const stored_case *stored)
 {
     const case_verdict *verdict = &stored->verdict;
     const ln_metrics *metrics = &stored->metrics;
-    bool extreme = input_is_extreme(stored->key.input);
+    bool extreme = case_is_extreme(&stored->key);
     if (verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED) {
         row->unsupported++;
         return;
@@ -139,6 +140,8 @@ static void count_errors(answer_row *row, const stored_case *stored)
     }
     if (strcmp(stored->key.input, "normal") == 0 && !(row_error <= row->ordinary))
         row->ordinary = row_error;
+    if (!(row_error <= row->most) && !isnan(row_error))
+        row->most = row_error;
     if (!extreme && !(row_error <= row->worst) && !isnan(row_error))
         row->worst = row_error;
 }
@@ -150,7 +153,7 @@ static void find_lost(const run_view *view, run_answer *answer)
         const stored_row *judged = &view->rows.rows[i];
         const case_key *key = &view->cases.cases[judged->case_index].key;
         if (key->dtype != answer->dtype || !(judged->kappa >= 10) ||
-            judged->row_ulp < dtype_no_digit(key->dtype) || input_is_extreme(key->input))
+            judged->row_ulp < dtype_no_digit(key->dtype) || case_is_extreme(key))
             continue;
         answer_row *row = find_row(view, answer, key->kernel);
         if (!(row->lost_from <= judged->kappa))
@@ -268,7 +271,7 @@ static void make_label(const run_answer *answer, answer_row *row)
 
 static bool is_usable(const answer_row *row)
 {
-    return row->judged > 0 && row->wrong == 0 && row->worst <= ANSWER_ROW_ULP &&
+    return row->judged > 0 && row->wrong == 0 && row->most <= ANSWER_ROW_ULP &&
            row->role != ANSWER_PEER;
 }
 
@@ -414,4 +417,13 @@ const char *answer_error(const run_answer *answer, double row_ulp, char buffer[1
     else
         snprintf(buffer, 16, row_ulp < 10 ? "%.1f" : "%.0f", row_ulp);
     return isnan(row_ulp) ? "-" : buffer;
+}
+
+const char *answer_role_word(const run_answer *answer, const answer_row *row)
+{
+    static const char *const words[] = {"", "library", "textbook", "peer", "plugin"};
+    return row->role == ANSWER_PLUGIN ? words[ANSWER_PLUGIN]
+           : row == answer->take      ? "take"
+           : row == answer->fastest   ? "fastest"
+                                      : words[row->role];
 }

@@ -39,10 +39,11 @@ typedef struct answer_row {
     double speedup;  /* the fastest peer's time / its own there, paired; NaN */
     size_t judged, unsupported;
     size_t wrong;             /* a wrong class, beyond the bound, or a fault */
-    size_t extreme_wrong;     /* of them on extreme inputs (inputs/inputs.h) */
+    size_t extreme_wrong;     /* of them extreme (inputs/inputs.h) */
     size_t faults;            /* of them what the exit code tells of */
     double ordinary;          /* largest row ULP on normal rows; NaN: not judged */
-    double worst;             /* on every input that is not extreme; infinite: NaN came out */
+    double worst;             /* of the cases that are not extreme; infinite: NaN came out */
+    double most;              /* of all */
     double lost_from;         /* smallest kappa of a row without a correct digit; NaN: none */
     const stored_case *fault; /* the first */
 } answer_row;
@@ -74,6 +75,8 @@ const char *answer_shape(const run_answer *answer, char buffer[64]);
 const char *answer_times(double ratio, char buffer[16]);
 /* Half the interval of a share of the roof, over the share. */
 double answer_spread(const speed_figures *speed);
+/* "take", "fastest", "library", "textbook", "peer", "plugin": why it stands in the short table. */
+const char *answer_role_word(const run_answer *answer, const answer_row *row);
 /* "1.8", "no digit", "NaN", "-": a row ULP for people. */
 const char *answer_error(const run_answer *answer, double row_ulp, char buffer[16]);
 

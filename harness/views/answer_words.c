@@ -47,7 +47,7 @@ static void add_take(const run_answer *answer, text_buffer *out)
     text_format(out,
                 take->judged == 1 ? "at most %s row ULP on the one case judged.\n"
                                   : "at most %s row ULP on all %zu cases.\n",
-                answer_error(answer, take->worst, number), take->judged);
+                answer_error(answer, take->most, number), take->judged);
 }
 
 static void add_fastest(const run_answer *answer, text_buffer *out)
@@ -64,13 +64,14 @@ static void add_fastest(const run_answer *answer, text_buffer *out)
     answer_error(answer, fastest->worst, worst);
     if (fastest->judged == 0)
         text_add(out, "was not judged.\n");
-    else if (fastest->wrong == 0 || fastest->wrong > fastest->extreme_wrong)
+    else if (fastest->wrong == 0)
+        text_format(out, "with errors up to %s row ULP.\n", worst);
+    else if (fastest->wrong > fastest->extreme_wrong)
         text_format(out, "wrong on %zu of %zu case%s, with up to %s row ULP.\n", fastest->wrong,
                     fastest->judged, fastest->judged == 1 ? "" : "s", worst);
     else
         text_format(out,
-                    "wrong on %zu of %zu case%s, with values that overflow or underflow "
-                    "(elsewhere at most %s row ULP).\n",
+                    "wrong on %zu of %zu case%s, all extreme (elsewhere at most %s row ULP).\n",
                     fastest->wrong, fastest->judged, fastest->judged == 1 ? "" : "s", worst);
 }
 

@@ -112,15 +112,6 @@ static void choose_fields(const run_answer *answer, const result_look *look, res
 
 /* ---- cells ---- */
 
-static const char *role_word(const run_answer *answer, const answer_row *row)
-{
-    static const char *const words[] = {"", "library", "textbook", "peer", "plugin"};
-    return row->role == ANSWER_PLUGIN ? words[ANSWER_PLUGIN]
-           : row == answer->take      ? "take"
-           : row == answer->fastest   ? "fastest"
-                                      : words[row->role];
-}
-
 static bool is_noisy(const speed_figures *speed)
 {
     return answer_spread(speed) > noisy;
@@ -183,7 +174,7 @@ static void add_cell(text_table *table, const run_answer *answer, const answer_r
     const view_case *cell = answer->column_count ? row->cells[own->column] : NULL;
     switch (own->kind) {
     case FIELD_ROLE:
-        table_cell(table, role_word(answer, row));
+        table_cell(table, answer_role_word(answer, row));
         break;
     case FIELD_KERNEL:
         table_cell(table, row->label);
@@ -370,7 +361,8 @@ static void print_legend(const run_answer *answer, const result_fields *fields,
         text_format(&lines, "GB/s: at %s; same bits: what a row's result depends on.\n", name);
     if (has_field(fields, FIELD_WORST))
         text_format(&lines, "Errors in row ULP; NaN: where a number is right, or the reverse%s.\n",
-                    has_field(fields, FIELD_EXTREME) ? "; extremes: overflow or underflow" : "");
+                    has_field(fields, FIELD_EXTREME) ? "; extremes: overflow, underflow, no eps"
+                                                     : "");
     print_lines_of(out, &lines, room);
     text_free(&lines);
 }

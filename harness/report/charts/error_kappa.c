@@ -31,7 +31,7 @@ static bool gather(const report_data *data, kappa_line *line)
         const stored_row *row = &view->rows.rows[i];
         const stored_case *stored = &view->cases.cases[row->case_index];
         if (strcmp(stored->key.kernel, line->kernel->name) != 0 ||
-            !report_is_judged(data, stored) || input_is_extreme(stored->key.input) ||
+            !report_is_judged(data, stored) || case_is_extreme(&stored->key) ||
             !(row->kappa <= kappa_most) || bin_of(row->kappa) >= BINS)
             continue;
         /* A row without a figure is as wrong as can be. */

@@ -15,7 +15,7 @@ static spread_line gather(const report_data *data, const report_kernel *kernel)
     for (size_t i = 0; i < view->cases.count; i++) {
         const stored_case *stored = &view->cases.cases[i];
         if (data->kernel_of[i] != (size_t)(kernel - data->kernels) ||
-            !report_is_judged(data, stored) || input_is_extreme(stored->key.input) ||
+            !report_is_judged(data, stored) || case_is_extreme(&stored->key) ||
             !(stored->metrics.kappa_max <= 10))
             continue;
         for (size_t bin = 0; bin < ULP_BINS; bin++) {

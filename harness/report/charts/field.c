@@ -123,7 +123,7 @@ static bool make(const report_data *data, chart_output *out, error *err)
              data->shape.hidden, data->shape_regime);
     report_group_words(&data->group, &words);
     text_add(&words, "; beside each bar GB/s and share of copy speed.  * also wrong on extremes "
-                     "(overflow, underflow, NaN)");
+                     "(overflow, underflow, no eps)");
     chart_subtitle(out, &words);
     chart_setting(out, "roof", data->shape_roof);
     chart_setting(out, "fastest", field.fastest);

@@ -268,12 +268,12 @@ static void gather_cases(report_data *data)
         if (data->group.cases && report_is_timed(&view->views[i]) &&
             in_group(&data->group, &stored->key))
             data->timed[data->timed_count++] = i;
-        if (data->kernel_of[i] == data->kernel_count || !report_is_judged(data, stored))
+        if (data->kernel_of[i] == data->kernel_count || !stored->judged)
             continue;
         report_kernel *kernel = &data->kernels[data->kernel_of[i]];
-        bool extreme = input_is_extreme(stored->key.input);
+        bool extreme = case_is_extreme(&stored->key);
         report_add_error(&kernel->errors[extreme ? SCOPE_EXTREME : SCOPE_ANY], stored);
-        if (!extreme && stored->metrics.kappa_max <= 10)
+        if (strcmp(stored->key.input, "normal") == 0)
             report_add_error(&kernel->errors[SCOPE_ORDINARY], stored);
     }
     for (size_t i = 0; i < data->kernel_count; i++) {
@@ -314,6 +314,18 @@ static void choose_shape(report_data *data)
 {
     double best = -INFINITY;
     data->shape_roof = NAN;
+    /* The answer's, where it is of the group. */
+    const case_key *key =
+        data->answer.column_count ? &data->answer.columns[data->answer.key].key : NULL;
+    for (size_t i = 0; i < data->timed_count && key; i++) {
+        const view_case *at = &data->view->views[data->timed[i]];
+        if (at->stored->key.rows == key->rows && at->stored->key.hidden == key->hidden) {
+            data->has_shape = true;
+            data->shape = (report_shape){key->rows, key->hidden};
+            data->shape_regime = at->regime;
+            best = INFINITY;
+        }
+    }
     for (size_t i = 0; i < data->timed_count; i++) {
         const view_case *at = &data->view->views[data->timed[i]];
         if (is_roof(at->stored->key.kernel))
@@ -342,6 +354,10 @@ bool report_data_make(const run_view *view, const ln_type *type, report_data *da
         report_data_free(data);
         return fail_memory(err, "the kernels of a report");
     }
+    if (!type && !answer_make(view, &data->answer, err)) {
+        report_data_free(data);
+        return false;
+    }
     gather_cases(data);
     choose_shape(data);
     report_looks(data);
@@ -350,6 +366,7 @@ bool report_data_make(const run_view *view, const ln_type *type, report_data *da
 
 void report_data_free(report_data *data)
 {
+    answer_free(&data->answer);
     free(data->kernels);
     free(data->kernel_of);
     free(data->timed);

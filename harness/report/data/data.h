@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "domain/regime.h"
-#include "views/views.h"
+#include "views/answer.h"
 
 typedef enum kernel_role {
     ROLE_OURS,
@@ -40,8 +40,8 @@ typedef struct report_error {
     bool fault;                  /* some case breaks what the kernel promises */
 } report_error;
 
-/* Ordinary: kappa at most 10, |mean| below ten standard deviations. Any: every judged row but
- * extreme ones (inputs/inputs.h), which are a scope of their own. */
+/* Over all conventions, as in the answer. Ordinary: normal rows. Any: every judged row but extreme
+ * ones (inputs/inputs.h), which are a scope of their own. */
 typedef enum error_scope { SCOPE_ORDINARY, SCOPE_ANY, SCOPE_EXTREME, SCOPES } error_scope;
 
 typedef struct report_kernel {
@@ -104,6 +104,7 @@ typedef struct report_data {
     double shape_roof; /* GB/s of a copy there; NaN: not measured */
     report_look looks[LOOKS_MOST];
     size_t look_count;
+    run_answer answer; /* what the terminal shows; of another type of the run: nothing */
 } report_data;
 
 /* type NULL: the type that was timed most, or judged most where nothing was. */

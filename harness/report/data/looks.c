@@ -1,6 +1,5 @@
 /* The names that a reader asks for, and the words of a run. */
 #include "report/data/data.h"
-#include "views/answer.h"
 #include <math.h>
 #include <string.h>
 
@@ -93,6 +92,19 @@ const view_case *report_case_at(const report_data *data, const report_kernel *ke
     return NULL;
 }
 
+/* By the paired ratios of the answer where both have one. */
+static bool is_faster(const report_data *data, const view_case *at, const view_case *other)
+{
+    double ratio = NAN, against = NAN;
+    for (size_t i = 0; i < data->answer.count; i++) {
+        const answer_row *row = &data->answer.rows[i];
+        const view_case *key = row->cells[data->answer.key];
+        ratio = key == at ? row->relative : ratio;
+        against = key == other ? row->relative : against;
+    }
+    return isnan(ratio) || isnan(against) ? at->speed.gbps > other->speed.gbps : ratio < against;
+}
+
 /* regime NULL: rows count; else rows do not. */
 static const view_case *best_of(const report_data *data, const report_look *look,
                                 const char *regime, size_t rows, size_t hidden)
@@ -103,7 +115,7 @@ static const view_case *best_of(const report_data *data, const report_look *look
         const report_kernel *kernel = report_kernel_at(data, at);
         if (kernel && at->stored->key.hidden == hidden &&
             (regime ? strcmp(at->regime, regime) == 0 : at->stored->key.rows == rows) &&
-            report_in_look(look, kernel) && (!best || at->speed.gbps > best->speed.gbps))
+            report_in_look(look, kernel) && (!best || is_faster(data, at, best)))
             best = at;
     }
     return best;

@@ -1,68 +1,33 @@
-/* The answer: which kernel to take, what it gains, and what is wrong with the others. Every figure is
- * read from the cells that the tables show. */
+/* The answer, in the terminal's words, then what is wrong with what. */
 #include "report/page/page.h"
+#include "views/result_table.h"
 #include <math.h>
 #include <string.h>
 
-static void add_gain(const report_data *data, const view_case *at, text_buffer *out)
+/* Kernels' names, which have an underscore, as code. */
+static void add_sentence(const char *line, document_tone tone, document *page)
 {
-    bool first = true;
-    for (size_t i = 0; i < data->look_count; i++) {
-        const report_look *look = &data->looks[i];
-        const view_case *peer =
-            look->kind == LOOK_PEER ? report_best(data, look, &data->shape) : NULL;
-        char plain[PLAIN_LENGTH];
-        if (!peer)
-            continue;
-        text_format(out, "%s**%.1f times** %s%s", first ? ", " : " and ",
-                    at->speed.gbps / peer->speed.gbps, first ? "as fast as " : "",
-                    document_plain(look->label, plain));
-        first = false;
+    text_buffer out = {0};
+    while (*line) {
+        size_t length = strcspn(line, " "), name = length;
+        while (name > 0 && strchr(",:.;", line[name - 1]))
+            name--;
+        const char *mark = memchr(line, '_', name) ? "`" : "";
+        char word[PLAIN_LENGTH / 3], plain[PLAIN_LENGTH];
+        snprintf(word, sizeof word, "%.*s", (int)name, line);
+        text_format(&out, "%s%s%s%.*s", mark, document_plain(word, plain), mark,
+                    (int)(length - name), line + name);
+        line += length;
+        text_add(&out, *line ? " " : "");
+        line += *line != '\0';
     }
+    document_paragraph(page, tone, "%s", out.bytes ? out.bytes : "");
+    page->failed = page->failed || out.failed;
+    text_free(&out);
 }
 
-static void add_error(const report_data *data, const report_kernel *kernel, text_buffer *out)
-{
-    const report_error *any = &kernel->errors[SCOPE_ANY];
-    char words[96], plain[PLAIN_LENGTH];
-    report_error_words(any, data->judged.dtype, words);
-    if (!any->cases)
-        text_add(out, "; its error was not judged");
-    else
-        text_format(out, "; at most **%s** row ULP on all %zu judged case%s",
-                    document_plain(words, plain), any->cases, any->cases == 1 ? "" : "s");
-}
-
-static void add_choice(const report_data *data, const char *before, const view_case *at,
-                       document *page)
-{
-    const report_kernel *kernel = report_kernel_at(data, at);
-    text_buffer words = {0};
-    char plain[PLAIN_LENGTH];
-    text_format(&words, "%s `%s`: **%.3g GB/s**", before, document_plain(kernel->name, plain),
-                at->speed.gbps);
-    if (isfinite(at->speed.roof_ratio))
-        text_format(&words, ", %.0f %% of copy speed", 100 * at->speed.roof_ratio);
-    add_gain(data, at, &words);
-    add_error(data, kernel, &words);
-    document_paragraph(page, TONE_GOOD, "%s.", words.bytes ? words.bytes : "");
-    page->failed = page->failed || words.failed;
-    text_free(&words);
-}
-
-static void add_faster(const report_data *data, const view_case *taken, const view_case *fastest,
-                       document *page)
-{
-    const report_kernel *kernel = report_kernel_at(data, fastest);
-    char words[96], plain[PLAIN_LENGTH];
-    report_error_words(&kernel->errors[SCOPE_ANY], data->judged.dtype, words);
-    document_paragraph(
-        page, TONE_NONE, "`%s` is %.2f times faster still, with errors up to **%s** row ULP.",
-        document_plain(kernel->name, plain), fastest->speed.gbps / taken->speed.gbps, words);
-}
-
-/* The names whose fastest kernel is of a class: "two-pass, Welford and oneDNN 2.6.3". */
-static void add_avoid(const report_data *data, error_class class, const char *what, document *page)
+/* The names whose fastest kernel ends in NaN: "two-pass, Welford and oneDNN 2.6.3". */
+static void add_avoid(const report_data *data, document *page)
 {
     text_buffer words = {0};
     size_t count = 0;
@@ -70,13 +35,14 @@ static void add_avoid(const report_data *data, error_class class, const char *wh
         const view_case *at =
             data->has_shape ? report_best(data, &data->looks[i], &data->shape) : NULL;
         char plain[PLAIN_LENGTH];
-        if (!at || report_kernel_at(data, at)->class != class)
+        if (!at || report_kernel_at(data, at)->class != ERROR_NAN)
             continue;
         text_format(&words, "%s**%s**", count++ ? ", " : "",
                     document_plain(data->looks[i].label, plain));
     }
     if (count)
-        document_paragraph(page, TONE_FAULT, "%s: %s.", what, words.bytes ? words.bytes : "");
+        document_paragraph(page, TONE_FAULT, "End in NaN or infinity on some rows: %s.",
+                           words.bytes ? words.bytes : "");
     page->failed = page->failed || words.failed;
     text_free(&words);
 }
@@ -113,28 +79,20 @@ static void add_faults(const report_data *data, document *page)
 void page_answer(const page_contents *contents, document *page)
 {
     const report_data *data = contents->data;
-    const report_look *accurate = report_look_of(data, LOOK_ACCURATE),
-                      *any = report_look_of(data, LOOK_FASTEST);
-    const view_case *taken =
-        accurate && data->has_shape ? report_best(data, accurate, &data->shape) : NULL;
-    const view_case *fastest = any && data->has_shape ? report_best(data, any, &data->shape) : NULL;
+    text_buffer words = {0};
     document_section(page, "answer", "Which kernel to take");
     if (data->view->run.state != RUN_COMPLETE)
         document_paragraph(
             page, TONE_FAULT,
             "This run is not complete: only what was measured before it ended is shown.");
-    if (taken)
-        add_choice(data, "Take", taken, page);
-    else if (fastest)
-        add_choice(data, "The fastest that can be used is", fastest, page);
-    else
-        document_paragraph(page, TONE_SOFT,
-                           data->has_shape ? "No kernel that was timed can be used on every row."
-                                           : "No speed was measured in this run.");
-    if (taken && fastest && taken != fastest)
-        add_faster(data, taken, fastest, page);
-    add_avoid(data, ERROR_LOST, "Lose digits where the mean is far from zero", page);
-    add_avoid(data, ERROR_NAN, "End in NaN or infinity on some rows", page);
+    answer_sentences(&data->answer, &words);
+    for (char *line = words.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        add_sentence(line, line == words.bytes && data->answer.take ? TONE_GOOD : TONE_NONE, page);
+    }
+    page->failed = page->failed || words.failed;
+    text_free(&words);
+    add_avoid(data, page);
     add_faults(data, page);
     if (data->has_shape)
         document_paragraph(page, TONE_SOFT, "%zu rows × %zu in %s; %s, %s, %s, %u thread%s.",

@@ -70,10 +70,10 @@ static void add_how_to_read(document *page)
                       "with its 95 % interval"},
         {"row ULP", "error against the size of what was added up in the row, in units in the last "
                     "place of gamma times the largest element plus beta: 1 is as good as f32 gets"},
-        {"ordinary rows", "rows with kappa up to 10: the mean below ten standard deviations"},
+        {"ordinary rows", "rows of the family normal: N(0,1)"},
         {"worst error",
-         "the largest on any judged row but extreme ones (overflow, underflow, NaN and "
-         "infinity), which have a column of their own"},
+         "the largest on any judged row but extreme ones (overflow, underflow, NaN, no "
+         "eps), which have a column of their own"},
         {"kappa", "condition number of a row, sqrt(mean of x² / variance): 1 for a centred row, "
                   "10 000 for a mean ten thousand times the spread"},
         {"reproducible", "what the bits of a row depend on: `row` the row alone, `isa` not even on "

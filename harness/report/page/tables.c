@@ -73,21 +73,35 @@ static void kernel_cells(const report_data *data, const report_kernel *kernel, c
         "reproducible", false, true                                                                \
     }
 
+/* The rows of the terminal's short table, with the same figures. */
 void page_names_table(const report_data *data, document *page)
 {
     static const document_column columns[] = {
-        {"what", false, false}, {"kernel", false, true}, KERNEL_COLUMNS};
-    char plain[PLAIN_LENGTH];
-    double peer = peer_speed(data);
+        {"", false, true}, {"kernel", false, false}, KERNEL_COLUMNS};
+    static const speed_figures none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
+    const run_answer *answer = &data->answer;
+    char plain[PLAIN_LENGTH], number[16];
     document_table(page, columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < data->look_count && data->has_shape; i++) {
-        const view_case *at = report_best(data, &data->looks[i], &data->shape);
-        if (!at)
+    for (size_t i = 0; i < answer->count; i++) {
+        const answer_row *row = &answer->rows[i];
+        const view_case *cell = answer->column_count ? row->cells[answer->key] : NULL;
+        const speed_figures *speed = cell ? &cell->speed : &none;
+        if (!row->shown)
             continue;
-        const report_kernel *kernel = report_kernel_at(data, at);
-        document_cell(page, TONE_NONE, NAN, "%s", document_plain(data->looks[i].label, plain));
-        name_cell(kernel->name, page);
-        kernel_cells(data, kernel, at, peer, page);
+        document_cell(page, TONE_NONE, NAN, "%s", answer_role_word(answer, row));
+        name_cell(row->kernel, page);
+        document_cell(page, TONE_NONE, speed->gbps, "%s", number_short(speed->gbps, number));
+        share_cell(speed, page);
+        document_cell(page, TONE_NONE, row->speedup, "%s", answer_times(row->speedup, number));
+        document_cell(page, TONE_NONE, row->ordinary, "%s",
+                      answer_error(answer, row->ordinary, number));
+        document_cell(page,
+                      row->worst >= report_usable_limit(answer->dtype) ? TONE_DECLARED : TONE_NONE,
+                      row->worst, "%s", answer_error(answer, row->worst, number));
+        document_cell(page, row->extreme_wrong ? TONE_DECLARED : TONE_NONE,
+                      (double)row->extreme_wrong, row->extreme_wrong ? "%zu wrong" : "ok",
+                      row->extreme_wrong);
+        document_cell(page, TONE_NONE, NAN, "%s", document_plain(row->reproducible, plain));
     }
 }
 
