@@ -3,7 +3,6 @@
 #ifndef KERNEL_NAME_H
 #define KERNEL_NAME_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,8 +14,5 @@ bool kernel_name_matches(const char *glob, const char *name);
 
 /* Puts the name of now in place. */
 void kernel_name_update(char *name, size_t size);
-
-/* The same for the "name" of each object of an array. */
-void kernels_json_update(json_t *kernels);
 
 #endif

@@ -1,6 +1,6 @@
 /* Google Benchmark's JSON: ours, with the cases beside, and its own. */
 #include "exchange/internal.h"
-#include "domain/kernel_name.h"
+#include "domain/kernel_json.h"
 #include "base/hash.h"
 #include "exchange/run_read_internal.h"
 #include <math.h>

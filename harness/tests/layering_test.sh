@@ -1,7 +1,7 @@
 #!/bin/sh
 # The order of the folders, checked against what the compiler reads and what the linker needs.
 #
-#   headers   what `cc -M` lists for each source file of kernels/, reference/ and harness/
+#   headers   what `cc -M` lists for each source file of kernels/, reference/, harness/ and lnjudge/
 #   symbols   what each folder's static library leaves undefined (nm)
 #
 # The order itself stands in harness/CMakeLists.txt (LNBENCH_LAYERS); docs/architecture.md draws it.
@@ -21,7 +21,7 @@ headers() {
         # -MG: a header that only a build makes need not be there.
         "$compiler" -M -MG -D_GNU_SOURCE -std=c17 -I harness -I reference $2 \
             -I "$build/kernels/generated" -I "$build/harness/generated" -I harness/hayai-c/include \
-            -I harness/hayai-c "$file" 2>>"$work/errors" | tr ' \\' '\n\n' |
+            -I harness/hayai-c -I lnjudge/include "$file" 2>>"$work/errors" | tr ' \\' '\n\n' |
             sed -n "s|^$root/||; /^harness\//p; /^reference\//p; /^kernels\//p;
                     /\/\(sqlite3\|mpfr\|gmp\|jansson\|dlfcn\|hayai\)\.h\$/p" |
             sort -u | sed "s|^|$file: |"
@@ -31,7 +31,7 @@ headers() {
 # Include directories of kernels/, whatever its folders are called.
 kernel_folders=$(find kernels -name '*.h' -not -path '*/tests/*' -not -path '*/peers/*' -exec dirname {} + |
     sort -u | sed 's/^/-I /' | tr '\n' ' ')
-for part in kernels reference harness; do
+for part in kernels reference harness lnjudge; do
     headers "$part" "-I kernels $kernel_folders"
 done >"$work/headers"
 if [ -s "$work/errors" ] && grep -q 'error' "$work/errors"; then
@@ -57,6 +57,8 @@ BEGIN {
     if (part == "kernels" && of != "kernels") complain("kernels/ stands alone")
     if (part == "reference" && of == "harness") complain("reference/ comes before the harness")
     if (part == "reference" && header ~ /(sqlite3|jansson)\.h$/) complain("not for the reference")
+    if (part == "lnjudge" && of == "harness" && rank[folder(header)] > rank["referee"])
+        complain("the library has nothing beyond the referee")
     if (part != "harness") next
     here = folder(file)
     if (header ~ /(mpfr|gmp)\.h$/) complain("only reference/ uses MPFR and GMP")

@@ -1,6 +1,6 @@
 /* A stored run in memory, and as JSON. */
 #include "views/views.h"
-#include "domain/kernel_name.h"
+#include "domain/kernel_json.h"
 #include "domain/metric_fields.h"
 #include "domain/reproducible.h"
 #include "base/text.h"

@@ -1,0 +1,225 @@
+/* liblnjudge: is this LayerNorm right? Answers that are certified, and a judge of kernels.
+ *
+ *     #include <lnjudge.h>
+ *
+ *     static int mine(void *user, const ln_problem *problem, const ln_tensors *tensors) { ... }
+ *
+ *     lnjudge_question question = {.struct_size = sizeof question, .kernel = mine};
+ *     lnjudge_report report;
+ *     lnjudge_convention("torch", &question.convention, NULL);
+ *     if (lnjudge_kernel_judge(&question, &report, NULL) == LNJUDGE_OK)
+ *         printf("%s\n", report.passed ? "right" : report.cases[report.worst].detail);
+ *     lnjudge_report_free(&report);
+ *
+ * Problems and tensors are those of layernorm.h: types, strides (0: hidden) and conventions mean the
+ * same. What is computed, and how its rounding is certified, is told in docs/reference.md; what a
+ * kernel may be off, in docs/referee.md.
+ *
+ * No state is shared: every function may be called from several threads at once, on different
+ * objects. Nothing is printed, no signal is handled, nothing exits. A function that fails returns
+ * other than LNJUDGE_OK and leaves nothing to free; `error` (it may be NULL) then has a sentence.
+ */
+#ifndef LNJUDGE_H
+#define LNJUDGE_H
+
+#include <layernorm.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum lnjudge_status {
+    LNJUDGE_OK = 0,
+    LNJUDGE_ERROR_ARGUMENT = 1, /* the message says what was expected */
+    LNJUDGE_ERROR_MEMORY = 2,   /* or a memory file could not be made */
+    LNJUDGE_STOPPED = 3,        /* the kernel returned LNJUDGE_STOP */
+} lnjudge_status;
+
+typedef struct lnjudge_error {
+    lnjudge_status status;
+    char message[1024];
+} lnjudge_error;
+
+/* ---- conventions ---- */
+
+/* Reads a preset ("torch", "bert", ...) or a list ("ddof=1,eps=1e-6@std,affine=vector"). */
+LN_API lnjudge_status lnjudge_convention(const char *text, ln_convention *made,
+                                         lnjudge_error *error);
+
+enum { LNJUDGE_LABEL = 96 };
+/* The preset's name where one is equal, else the list. Returns `label`. */
+LN_API const char *lnjudge_convention_label(const ln_convention *convention,
+                                            char label[LNJUDGE_LABEL]);
+
+/* ---- the certified reference ---- */
+
+/* The exact answers of a problem, each rounded once, to nearest even. Of `tensors` x, residual,
+ * gamma and beta are read; y (of the storage type) is written, and mean and rstd, which here are
+ * doubles whatever the types. exact: y rounded to double, rows x hidden, dense. Outputs that are
+ * NULL are left out. */
+LN_API lnjudge_status lnjudge_reference(const ln_problem *problem, const ln_tensors *tensors,
+                                        double *exact, lnjudge_error *error);
+
+/* The exact gradients of a loss whose gradient by y is dy, each rounded once. dy and dx are of the
+ * storage type and dense; dgamma and dbeta of the parameter type, as long as gamma. x is dense;
+ * residual must be NULL. Gradients that are NULL are left out. */
+typedef struct lnjudge_gradients {
+    void *dx, *dgamma, *dbeta;
+} lnjudge_gradients;
+LN_API lnjudge_status lnjudge_gradients_of(const ln_problem *problem, const ln_tensors *tensors,
+                                           const void *dy, const lnjudge_gradients *made,
+                                           lnjudge_error *error);
+
+/* ---- judgements ---- */
+
+/* Figures have the names that `lnbench eval --format json` gives them; NaN where undefined. */
+enum { LNJUDGE_METRICS = 24, LNJUDGE_BINS = 32 };
+LN_API const char *lnjudge_metric_name(size_t index); /* NULL from LNJUDGE_METRICS on */
+
+/* One row, as the kernel was given it and as it answered; hidden elements each, of the problem's
+ * types. residual, gamma and beta are NULL where there were none. */
+typedef struct lnjudge_row {
+    size_t number;
+    void *x, *residual, *gamma, *beta, *y;
+    double *exact;
+} lnjudge_row;
+
+/* What one check found. */
+typedef struct lnjudge_case {
+    char check[16]; /* "rows", "probes", "positions", "batches", "calls", "sizes", "forms" */
+    char input[32]; /* an input family; "given"; "" for checks with rows of several */
+    char convention[LNJUDGE_LABEL];
+    size_t rows, hidden; /* of the worst block */
+    int passed;
+    int declared;     /* no figure of these types could be right there: docs/referee.md */
+    char verdict[24]; /* "ok", "inaccurate", "wrong-class", "input-modified", ... */
+    char detail[224]; /* where and why, "" for nothing to say */
+    double metrics[LNJUDGE_METRICS]; /* of the block with the largest row_ulp_max */
+    uint64_t
+        ulp_histogram[LNJUDGE_BINS]; /* elements with an error below 2^-6 ULP, below 2^-5, ... */
+    lnjudge_row worst;               /* x is NULL where the kernel gave nothing */
+} lnjudge_case;
+
+/* The figure of this name; NaN for a name that there is not. */
+LN_API double lnjudge_metric(const lnjudge_case *judged, const char *name);
+
+typedef struct lnjudge_report {
+    size_t count;
+    lnjudge_case *cases;
+    size_t worst; /* the first case that did not pass, else that with the largest row_ulp_max
+                  * that is not declared */
+    int passed;
+} lnjudge_report;
+
+LN_API void lnjudge_report_free(lnjudge_report *report);
+
+/* Judges tensors->y, made elsewhere: one case. max_row_ulp: a limit of one's own, 0 for none. */
+LN_API lnjudge_status lnjudge_output_judge(const ln_problem *problem, const ln_tensors *tensors,
+                                           double max_row_ulp, lnjudge_report *report,
+                                           lnjudge_error *error);
+
+/* How far gradients that were made elsewhere are off; those that are NULL are left out. row_ulp is
+ * the error in ulps of the largest exact gradient of its row (dgamma and dbeta: of the vector). */
+typedef struct lnjudge_distance {
+    double ulp_max, row_ulp_max, rel_l2, correctly_rounded;
+    size_t elements, mismatches, worst_row, worst_column;
+} lnjudge_distance;
+LN_API lnjudge_status lnjudge_gradients_judge(const ln_problem *problem, const ln_tensors *tensors,
+                                              const void *dy, const lnjudge_gradients *given,
+                                              lnjudge_distance distance[3], lnjudge_error *error);
+
+/* ---- kernels ---- */
+
+enum { LNJUDGE_STOP = -1 };
+/* A kernel. Returns 0; LN_ERROR_UNSUPPORTED where it does not take this problem; LNJUDGE_STOP to end
+ * the judgement; anything else means that it failed. mean and rstd, where they are not NULL, are of
+ * the accumulator's type and may be left alone. */
+typedef int (*lnjudge_kernel)(void *user, const ln_problem *problem, const ln_tensors *tensors);
+
+enum lnjudge_trait {
+    LNJUDGE_DENSE = 1,        /* takes dense rows alone */
+    LNJUDGE_NOT_IN_PLACE = 2, /* y must not be x */
+    LNJUDGE_NO_RESIDUAL = 4,
+    LNJUDGE_THESE_SIZES = 8, /* takes the sizes of `hidden` alone */
+};
+
+/* Members that are 0 mean: as people have it (f32, seed 1, no limit, hidden 768). */
+typedef struct lnjudge_question {
+    size_t struct_size; /* sizeof(lnjudge_question) as compiled */
+    lnjudge_kernel kernel;
+    void *user;
+    ln_convention convention;
+    ln_type storage, param, accumulator;
+    unsigned traits;
+    const size_t *hidden; /* sizes that every input family is judged at */
+    size_t hidden_count;
+    uint64_t seed;
+    double max_row_ulp; /* of rows whose kappa is at most 2: beyond, summation decides */
+} lnjudge_question;
+
+/* Asks everything, which takes seconds. The kernel runs in this process: one that writes far beyond
+ * its tensors, or never returns, takes the caller with it (lnbench runs kernels in another one). */
+LN_API lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_report *report,
+                                           lnjudge_error *error);
+
+/* The same in steps, each of which takes some milliseconds beside the kernel's own time:
+ *     lnjudge_begin(&question, &session, error);
+ *     while (lnjudge_step(session, &done, &steps, error) == LNJUDGE_OK && done < steps) ...
+ *     lnjudge_end(session, &report);         // always; report: what is known by now, or NULL
+ * question->user must live as long as the session, the rest of the question is copied. */
+typedef struct lnjudge_session lnjudge_session;
+LN_API lnjudge_status lnjudge_begin(const lnjudge_question *question, lnjudge_session **session,
+                                    lnjudge_error *error);
+LN_API lnjudge_status lnjudge_step(lnjudge_session *session, size_t *done, size_t *steps,
+                                   lnjudge_error *error);
+/* Whether a check so far did not pass. */
+LN_API int lnjudge_failed(const lnjudge_session *session);
+LN_API void lnjudge_end(lnjudge_session *session, lnjudge_report *report);
+
+/* ---- which convention made this output? ---- */
+
+enum { LNJUDGE_EXACT = -1 };
+
+typedef struct lnjudge_box {
+    size_t rows, hidden;
+    const float *x, *residual; /* residual may be NULL */
+    const double *y;
+    int y_is_f64;                   /* else every y is an f32 */
+    const float *gamma, *beta;      /* or NULL */
+    size_t gamma_count, beta_count; /* 1 or hidden */
+    int digits, x_digits;           /* decimals that y and x were printed to, or LNJUDGE_EXACT */
+    double noise;                   /* with digits: the box's own rounding, in row ULP of f32 */
+} lnjudge_box;
+
+typedef struct lnjudge_candidate {
+    ln_convention convention;
+    double row_ulp_max, rel_l2;
+    double eps_low, eps_high; /* where eps was fitted: all between do as well; else 0 */
+    size_t mismatches, group; /* candidates of one group cannot be told apart on this data */
+    int possible, estimated;
+} lnjudge_candidate;
+
+typedef struct lnjudge_fingerprint {
+    size_t count, alike; /* candidates, nearest first; how many of them are of the first group */
+    lnjudge_candidate *candidates;
+    int fits; /* whether the nearest explains y */
+    int eps_is_settled;
+    double eps_low, eps_high; /* every eps between explains y as well as the nearest's */
+    float probes[4]; /* rows of +-this in turn (0 at the end of an odd row) tell more apart */
+    size_t probe_pairs[4];
+    double probe_margins[4];
+    size_t probe_count, pairs_left;
+} lnjudge_fingerprint;
+
+LN_API lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_fingerprint *made,
+                                               lnjudge_error *error);
+LN_API void lnjudge_fingerprint_free(lnjudge_fingerprint *made);
+
+/* The version of the library, "MAJOR.MINOR.PATCH". */
+LN_API const char *lnjudge_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

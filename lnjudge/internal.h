@@ -1,0 +1,31 @@
+/* What the files of liblnjudge share. */
+#ifndef LNJUDGE_INTERNAL_H
+#define LNJUDGE_INTERNAL_H
+
+#include "judge/judge.h"
+#include "lnjudge.h"
+#include "worker/worker.h"
+
+/* The harness's errors as the library's; returns the status. */
+lnjudge_status report_error(const error *err, lnjudge_error *given);
+
+/* A problem whose strides are not 0; false and an error for one that cannot be. `wanted` tells
+ * which tensors must be there. */
+bool check_problem(const ln_problem *given, const ln_tensors *tensors, ln_problem *problem,
+                   error *err);
+
+/* Fills a case but for check, input and worst. */
+void fill_case(const judge_block *block, const case_verdict *verdict, const ln_metrics *metrics,
+               lnjudge_case *made);
+/* Row `row` of a block, and of `computed`, into a case that has none. */
+bool keep_row(const judge_block *block, size_t row, const void *computed, lnjudge_row *kept,
+              error *err);
+void free_row(lnjudge_row *row);
+void choose_worst(lnjudge_report *report);
+
+/* The worker that asks a function of this process (in_process.c). Question and stop are borrowed. */
+worker_process *in_process_start(const lnjudge_question *question);
+void in_process_stop(worker_process *worker);
+bool in_process_stopped(const worker_process *worker);
+
+#endif

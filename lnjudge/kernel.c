@@ -1,0 +1,469 @@
+/* A kernel that is a function, through the referee's checks, one step after the other. */
+#include "domain/convention.h"
+#include "inputs/inputs.h"
+#include "internal.h"
+#include "judge/internal.h"
+#include "judge/position.h"
+#include "referee/checks.h"
+#include "referee/internal.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FAMILY_ROWS = 18,
+    FAMILY_ELEMENTS = 18 * 768, /* longer rows: fewer */
+    LEAST_ROWS = 9,             /* the kappas of `offset` */
+    POSITION_ROWS = 256,
+    POSITION_HIDDEN = 32,
+    CALL_ROWS = 5,
+    SIZES_A_STEP = 32,
+    LAST_SIZE = 1100,
+    USUAL_HIDDEN = 768,
+};
+
+/* Rows up to it are held to the limit of the question: a mean rounded to the row's type moves their
+ * results by 2 row ULP at most. */
+static const double plain_kappa = 2;
+
+/* Rows of a batch, where the kernel takes no other sizes than those given. */
+static const size_t batches[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33, 100};
+
+typedef struct judge_step judge_step;
+struct judge_step {
+    bool (*run)(struct lnjudge_session *session, const judge_step *step, error *err);
+    const char *check;
+    size_t hidden; /* 0: of no size given */
+    size_t index;  /* of the family, or of a batch */
+    referee_task task;
+};
+
+struct lnjudge_session {
+    lnjudge_question question;
+    worker_process *worker;
+    row_judge *judge;
+    kernel_entry kernel;
+    judge_step *steps;
+    size_t count, done, room;
+    lnjudge_report report;
+};
+
+/* ---- what was found ---- */
+
+/* The last case, if it is of this check and input, else a new one. */
+static lnjudge_case *case_of(lnjudge_session *session, const judge_step *step, const char *input,
+                             error *err)
+{
+    lnjudge_report *report = &session->report;
+    lnjudge_case *last = report->count ? &report->cases[report->count - 1] : NULL;
+    bool same = last && strcmp(last->check, step->check) == 0 && strcmp(last->input, input) == 0 &&
+                (step->hidden == 0 || last->hidden == step->hidden);
+    if (same)
+        return last;
+    lnjudge_case *grown = realloc(report->cases, (report->count + 1) * sizeof *grown);
+    if (!grown) {
+        fail_memory(err, "a report");
+        return NULL;
+    }
+    report->cases = grown;
+    last = &grown[report->count++];
+    *last = (lnjudge_case){.passed = 1};
+    snprintf(last->check, sizeof last->check, "%s", step->check);
+    snprintf(last->input, sizeof last->input, "%s", input);
+    return last;
+}
+
+static bool says_nothing(const char *verdict)
+{
+    return *verdict == '\0' || strcmp(verdict, verdict_name(VERDICT_UNSUPPORTED)) == 0 ||
+           strcmp(verdict, verdict_name(VERDICT_SKIPPED)) == 0;
+}
+
+/* Whether a judgement is graver than what a case has, or has a larger error. */
+static bool is_worse(const lnjudge_case *held, const case_verdict *verdict, double row_ulp)
+{
+    bool passes = verdict_exit_code(verdict) == EXIT_CODE_FINE;
+    if (says_nothing(held->verdict))
+        return *held->verdict == '\0' || !says_nothing(verdict_name(verdict->kind));
+    if (says_nothing(verdict_name(verdict->kind)) || held->passed != passes)
+        return !passes;
+    return row_ulp > lnjudge_metric(held, "row_ulp_max");
+}
+
+static bool note(lnjudge_session *session, const judge_step *step, const char *input,
+                 const judge_block *block, const case_verdict *verdict, const ln_metrics *metrics,
+                 const void *computed, error *err)
+{
+    lnjudge_case *into = case_of(session, step, input, err);
+    if (!into || !is_worse(into, verdict, metrics->row_ulp_max))
+        return into != NULL;
+    fill_case(block, verdict, metrics, into);
+    free_row(&into->worst);
+    if (step->hidden == 0 && !into->passed)
+        snprintf(into->detail, sizeof into->detail, "%zux%zu%s: %.160s", block->rows, block->hidden,
+                 block->residual ? " with a residual" : "", verdict->detail);
+    return !computed || !block->results || metrics->elements == 0 ||
+           keep_row(block, metrics->worst_row, computed, &into->worst, err);
+}
+
+/* The question's own limit, on rows of which something is known and that lie near zero. */
+static bool hold_to_limit(lnjudge_session *session, const judge_block *block,
+                          case_judgement *judgement, error *err)
+{
+    double limit = session->question.max_row_ulp;
+    judged_kind kind = judged_kind_of(&session->kernel, false);
+    bool fine =
+        judgement->verdict.kind == VERDICT_OK || judgement->verdict.kind == VERDICT_OK_NO_BOUND;
+    for (size_t row = 0; limit > 0 && fine && row < block->rows; row++) {
+        const judged_row *judged = &judgement->by_row[row];
+        if (!(judged->kappa <= plain_kappa && judged->row_ulp > limit))
+            continue;
+        const row_limits *limits = judge_limits(session->judge, block, &kind, row);
+        if (!limits)
+            return fail_memory(err, "the limits of a row");
+        if (!limits_tell(limits))
+            continue;
+        fine = false;
+        judgement->verdict.kind = VERDICT_INACCURATE;
+        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
+                 "row %zu: row_ulp %.4g is above the limit %g", row, judged->row_ulp, limit);
+    }
+    return true;
+}
+
+/* All placements of a block. */
+static bool ask_block(lnjudge_session *session, const judge_step *step, const char *input,
+                      const judge_block *block, case_judgement *judgement, error *err)
+{
+    return judge_kernel(session->judge, block, &session->kernel, judgement, err) &&
+           (judgement->metrics.elements == 0 || hold_to_limit(session, block, judgement, err)) &&
+           note(session, step, input, block, &judgement->verdict, &judgement->metrics,
+                judgement->computed, err);
+}
+
+/* ---- steps ---- */
+
+static bool make_rows(lnjudge_session *session, const judge_step *step, const char *input,
+                      size_t rows, judge_block *block, error *err)
+{
+    const lnjudge_question *question = &session->question;
+    return judge_block_generate(session->judge, block, &question->convention, question->storage,
+                                question->param, input, 0, rows, step->hidden, err);
+}
+
+static bool ask_family(lnjudge_session *session, const judge_step *step, error *err)
+{
+    size_t count, rows = FAMILY_ELEMENTS / step->hidden;
+    const char *input = input_families(&count)[step->index].name;
+    case_judgement judgement;
+    judge_block block;
+    rows = rows > FAMILY_ROWS ? FAMILY_ROWS : rows < LEAST_ROWS ? LEAST_ROWS : rows;
+    bool fine = make_rows(session, step, input, rows, &block, err);
+    if (fine) {
+        fine = ask_block(session, step, input, &block, &judgement, err);
+        judge_block_free(&block);
+    }
+    return fine;
+}
+
+static bool ask_batch(lnjudge_session *session, const judge_step *step, error *err)
+{
+    case_judgement judgement;
+    judge_block block;
+    bool fine = make_rows(session, step, "normal", batches[step->index], &block, err);
+    if (fine) {
+        fine = ask_block(session, step, "", &block, &judgement, err);
+        judge_block_free(&block);
+    }
+    return fine;
+}
+
+static bool ask_probes(lnjudge_session *session, const judge_step *step, error *err)
+{
+    const lnjudge_question *question = &session->question;
+    const judge_block size = {
+        .convention = question->convention, .rows = 1, .hidden = step->hidden};
+    const ln_metrics none = {.row_ulp_max = NAN};
+    case_verdict verdict;
+    return judge_probes(session->judge, &session->kernel, &question->convention, step->hidden,
+                        &verdict, err) &&
+           note(session, step, "", &size, &verdict, &none, NULL, err);
+}
+
+static bool add_positions(row_judge *judge, const judge_block *block, const void *computed,
+                          size_t rows, position_errors *errors)
+{
+    bool fine = true;
+    for (size_t row = 0; fine && row < rows; row++) {
+        metrics_row judged = judge_metrics_row(block, row);
+        fine = judge_load_row(judge, block, row) &&
+               position_add(errors, &judged, judge->values, judge_row_of(block, computed, row));
+    }
+    return fine;
+}
+
+static void judge_positions(const position_errors *errors, case_verdict *verdict)
+{
+    position_finding found;
+    double outward;
+    size_t room = sizeof verdict->detail;
+    if (verdict->kind != VERDICT_OK && verdict->kind != VERDICT_OK_NO_BOUND)
+        return;
+    if (position_truncates(errors, &outward)) {
+        verdict->kind = VERDICT_INACCURATE;
+        snprintf(verdict->detail, room,
+                 "not rounded to nearest: errors away from zero are %.2f ULP on average", outward);
+    } else if (position_differs(errors, &found)) {
+        verdict->kind = VERDICT_INACCURATE;
+        snprintf(verdict->detail, room, "%s: errors differ from the others' by %.3g row ULP",
+                 found.where, found.difference);
+    }
+}
+
+/* Outputs of so many rows are compared by place; one call is enough. */
+static bool ask_positions(lnjudge_session *session, const judge_step *step, error *err)
+{
+    judge_block block;
+    case_judgement judgement = {.bound_row_ulp = NAN};
+    row_judge *judge = session->judge;
+    position_errors *errors = position_create();
+    bool fine = errors || fail_memory(err, "errors by position");
+    if (fine && make_rows(session, step, "normal", POSITION_ROWS, &block, err)) {
+        fine = judge_reserve(judge, &block, err);
+        if (fine && judge_run(judge, &block, &session->kernel, PLACEMENT_TIMED, judge->computed,
+                              &judgement.verdict, err)) {
+            fine = judge_measure(judge, &block, judge->computed, false, false, &judgement, err) &&
+                   (add_positions(judge, &block, judge->computed, POSITION_ROWS, errors) ||
+                    fail_memory(err, "errors by position"));
+            judgement.verdict.kind = VERDICT_OK;
+            judge_positions(errors, &judgement.verdict);
+        } else {
+            fine = fine && err->code == EXIT_CODE_FINE;
+        }
+        fine = fine && note(session, step, "", &block, &judgement.verdict, &judgement.metrics,
+                            judge->computed, err);
+        judge_block_free(&block);
+    } else {
+        fine = false;
+    }
+    position_destroy(errors);
+    return fine;
+}
+
+/* The same rows over and over: the same bits. */
+static bool ask_calls(lnjudge_session *session, const judge_step *step, error *err)
+{
+    judge_block block;
+    case_judgement judgement = {.verdict.kind = VERDICT_OK};
+    work_order order = worker_order(ORDER_CALL, &session->kernel);
+    size_t count = 2000000 / (CALL_ROWS * step->hidden);
+    order.placement = PLACEMENT_TIMED;
+    order.count = count < 100 ? 100 : count > 10000 ? 10000 : count;
+    if (!make_rows(session, step, "normal", CALL_ROWS, &block, err))
+        return false;
+    bool fine = judge_reserve(session->judge, &block, err);
+    if (fine && judge_run_as(session->judge, &block, &session->kernel, &order,
+                             session->judge->computed, &judgement.verdict, err))
+        fine = judge_measure(session->judge, &block, session->judge->computed, false, false,
+                             &judgement, err);
+    else
+        fine = fine && err->code == EXIT_CODE_FINE;
+    fine = fine && note(session, step, "", &block, &judgement.verdict, &judgement.metrics,
+                        session->judge->computed, err);
+    judge_block_free(&block);
+    return fine;
+}
+
+/* The referee's own blocks. */
+static bool ask_referee(lnjudge_session *session, const judge_step *step, error *err)
+{
+    referee_blocks blocks;
+    case_judgement judgement;
+    bool fine = referee_prepare(session->judge, &step->task, &blocks, err);
+    if (!fine)
+        return false;
+    for (size_t i = 0; fine && i < blocks.count && !in_process_stopped(session->worker); i++)
+        fine = ask_block(session, step, "", &blocks.blocks[i], &judgement, err);
+    referee_release(&blocks);
+    return fine;
+}
+
+/* ---- the plan ---- */
+
+static judge_step *add(lnjudge_session *session, judge_step step)
+{
+    if (session->count == session->room) {
+        size_t room = 2 * session->room + 64;
+        judge_step *grown = realloc(session->steps, room * sizeof *grown);
+        if (!grown)
+            return NULL;
+        session->steps = grown;
+        session->room = room;
+    }
+    session->steps[session->count] = step;
+    return &session->steps[session->count++];
+}
+
+static bool plan_hidden(lnjudge_session *session, size_t hidden)
+{
+    size_t count;
+    const input_family *families = input_families(&count);
+    bool these = session->question.traits & LNJUDGE_THESE_SIZES;
+    bool fine = add(session, (judge_step){ask_probes, "probes", .hidden = hidden});
+    for (size_t i = 0; fine && i < count; i++)
+        if (input_has_type(families[i].name, session->question.storage, NULL))
+            fine = add(session, (judge_step){ask_family, "rows", .hidden = hidden, .index = i});
+    if (hidden >= POSITION_HIDDEN)
+        fine = fine && add(session, (judge_step){ask_positions, "positions", .hidden = hidden});
+    for (size_t i = 0; fine && these && i < sizeof batches / sizeof *batches; i++)
+        fine = add(session, (judge_step){ask_batch, "batches", .hidden = hidden, .index = i});
+    return fine && add(session, (judge_step){ask_calls, "calls", .hidden = hidden});
+}
+
+static bool plan_referee(lnjudge_session *session, referee_check check, size_t first, size_t last)
+{
+    const lnjudge_question *question = &session->question;
+    return add(session, (judge_step){ask_referee, referee_check_name(check),
+                                     .task = {check, question->convention, question->storage,
+                                              question->param, first, last}});
+}
+
+static bool plan(lnjudge_session *session, error *err)
+{
+    bool fine = true;
+    for (size_t i = 0; fine && i < session->question.hidden_count; i++)
+        fine = plan_hidden(session, session->question.hidden[i]);
+    if (session->question.traits & LNJUDGE_THESE_SIZES)
+        return fine || fail_memory(err, "the plan");
+    for (size_t first = 1; fine && first <= LAST_SIZE; first += SIZES_A_STEP) {
+        size_t last = first + SIZES_A_STEP - 1;
+        fine = plan_referee(session, CHECK_SIZES, first, last < LAST_SIZE ? last : LAST_SIZE);
+    }
+    return (fine && plan_referee(session, CHECK_SIZES, 0, 0) &&
+            plan_referee(session, CHECK_BATCHES, 0, 0) &&
+            plan_referee(session, CHECK_FORMS, 0, 0)) ||
+           fail_memory(err, "the plan");
+}
+
+static bool take_question(const lnjudge_question *given, lnjudge_session *session, error *err)
+{
+    static const size_t usual[] = {USUAL_HIDDEN};
+    lnjudge_question *question = &session->question;
+    if (!given || given->struct_size != sizeof *given || !given->kernel)
+        return fail(err, EXIT_CODE_USAGE,
+                    "a question with a kernel and struct_size = sizeof(lnjudge_question) was "
+                    "expected");
+    *question = *given;
+    const size_t *hidden = given->hidden ? given->hidden : usual;
+    question->hidden_count = given->hidden ? given->hidden_count : 1;
+    question->seed = given->seed ? given->seed : 1;
+    size_t *copy = malloc((question->hidden_count + 1) * sizeof *copy);
+    if (copy)
+        memcpy(copy, hidden, question->hidden_count * sizeof *copy);
+    question->hidden = copy;
+    if (!copy)
+        return fail_memory(err, "a question");
+    for (size_t i = 0; i < question->hidden_count; i++) {
+        const char any = 0;
+        ln_problem ignored, problem = {.rows = POSITION_ROWS,
+                                       .hidden = copy[i],
+                                       .storage = given->storage,
+                                       .param = given->param,
+                                       .convention = given->convention};
+        ln_affine affine = given->convention.affine;
+        ln_tensors tensors = {.x = &any,
+                              .gamma = ln_has_gamma(affine) ? &any : NULL,
+                              .beta = ln_has_beta(affine) ? &any : NULL};
+        if (!check_problem(&problem, &tensors, &ignored, err))
+            return false;
+    }
+    return question->hidden_count > 0 ||
+           fail(err, EXIT_CODE_USAGE, "at least one hidden size was expected");
+}
+
+static bool begin(const lnjudge_question *question, lnjudge_session *session, error *err)
+{
+    if (!take_question(question, session, err))
+        return false;
+    judge_settings settings = {.seed = session->question.seed, .max_row_ulp = INFINITY};
+    session->worker = in_process_start(&session->question);
+    session->judge = judge_create(session->worker, &settings);
+    session->kernel.facts = (kernel_facts){
+        .name = "given",
+        .storage = question->storage,
+        .param = question->param,
+        .accumulator = question->accumulator,
+        .traits = question->traits & LNJUDGE_NOT_IN_PLACE ? LN_TRAIT_NOT_IN_PLACE : 0};
+    return (session->worker && session->judge && plan(session, err)) ||
+           fail_memory(err, "the judge");
+}
+
+lnjudge_status lnjudge_begin(const lnjudge_question *question, lnjudge_session **session,
+                             lnjudge_error *told)
+{
+    error err = {0};
+    *session = calloc(1, sizeof **session);
+    if (!*session)
+        fail_memory(&err, "a session");
+    else if (!begin(question, *session, &err)) {
+        lnjudge_end(*session, NULL);
+        *session = NULL;
+    }
+    return report_error(&err, told);
+}
+
+lnjudge_status lnjudge_step(lnjudge_session *session, size_t *done, size_t *steps,
+                            lnjudge_error *told)
+{
+    error err = {0};
+    *steps = session->count;
+    if (session->done < session->count) {
+        const judge_step *step = &session->steps[session->done++];
+        bool fine = step->run(session, step, &err);
+        if (fine && in_process_stopped(session->worker))
+            fail(&err, EXIT_CODE_INTERRUPTED, "the kernel ended the judgement");
+    }
+    *done = session->done;
+    return report_error(&err, told);
+}
+
+int lnjudge_failed(const lnjudge_session *session)
+{
+    bool failed = false;
+    for (size_t i = 0; i < session->report.count; i++)
+        failed |= !session->report.cases[i].passed;
+    return failed;
+}
+
+void lnjudge_end(lnjudge_session *session, lnjudge_report *report)
+{
+    if (session && report) {
+        *report = session->report;
+        choose_worst(report);
+    } else if (session) {
+        lnjudge_report_free(&session->report);
+    }
+    if (session) {
+        judge_destroy(session->judge);
+        in_process_stop(session->worker);
+        free((size_t *)session->question.hidden);
+        free(session->steps);
+        free(session);
+    }
+}
+
+lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_report *report,
+                                    lnjudge_error *told)
+{
+    lnjudge_session *session;
+    size_t done = 0, steps = 1;
+    *report = (lnjudge_report){0};
+    lnjudge_status status = lnjudge_begin(question, &session, told);
+    if (status != LNJUDGE_OK)
+        return status;
+    while (status == LNJUDGE_OK && done < steps)
+        status = lnjudge_step(session, &done, &steps, told);
+    lnjudge_end(session, status == LNJUDGE_OK ? report : NULL);
+    return status;
+}

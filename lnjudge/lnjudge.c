@@ -1,0 +1,359 @@
+/* The certified reference, and outputs that were made elsewhere. */
+#include "domain/convention.h"
+#include "domain/metric_fields.h"
+#include "internal.h"
+#include "judge/gradients.h"
+#include "metrics/storage.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *lnjudge_version(void)
+{
+    return LNJUDGE_VERSION;
+}
+
+lnjudge_status report_error(const error *err, lnjudge_error *given)
+{
+    lnjudge_status status = err->code == EXIT_CODE_FINE          ? LNJUDGE_OK
+                            : err->code == EXIT_CODE_INTERRUPTED ? LNJUDGE_STOPPED
+                            : err->code == EXIT_CODE_USAGE       ? LNJUDGE_ERROR_ARGUMENT
+                                                                 : LNJUDGE_ERROR_MEMORY;
+    if (given) {
+        given->status = status;
+        snprintf(given->message, sizeof given->message, "%s",
+                 status == LNJUDGE_OK ? "" : err->message);
+    }
+    return status;
+}
+
+lnjudge_status lnjudge_convention(const char *text, ln_convention *made, lnjudge_error *given)
+{
+    error err = {0};
+    if (!text || !made)
+        fail(&err, EXIT_CODE_USAGE, "a convention's name and a place for it were expected");
+    else
+        convention_parse(text, made, &err);
+    return report_error(&err, given);
+}
+
+const char *lnjudge_convention_label(const ln_convention *convention, char label[LNJUDGE_LABEL])
+{
+    return convention_label(convention, label);
+}
+
+/* ---- arguments ---- */
+
+static bool check_convention(const ln_convention *convention, error *err)
+{
+    bool fine = (convention->ddof == 0 || convention->ddof == 1) &&
+                (unsigned)convention->eps_place <= LN_EPS_QUOTIENT &&
+                (unsigned)convention->affine <= LN_AFFINE_GAMMA1 && convention->eps >= 0 &&
+                isfinite(convention->eps) &&
+                (convention->eps_place == LN_EPS_NONE) == (convention->eps == 0);
+    return fine || fail(err, EXIT_CODE_USAGE,
+                        "the convention is none: ddof 0 or 1, eps >= 0, which is 0 where eps_place "
+                        "is LN_EPS_NONE and only there, and a known affine form were expected");
+}
+
+static bool check_stride(const char *name, size_t hidden, size_t *stride, error *err)
+{
+    if (*stride == 0)
+        *stride = hidden;
+    return *stride >= hidden ||
+           fail(err, EXIT_CODE_USAGE, "%s_stride %zu: at least hidden, %zu", name, *stride, hidden);
+}
+
+bool check_problem(const ln_problem *given, const ln_tensors *tensors, ln_problem *problem,
+                   error *err)
+{
+    size_t elements;
+    if (!given || !tensors)
+        return fail(err, EXIT_CODE_USAGE, "a problem and tensors were expected, not NULL");
+    *problem = *given;
+    ln_affine affine = given->convention.affine;
+    if ((unsigned)given->storage > LN_F16 || (unsigned)given->param > LN_F16)
+        return fail(err, EXIT_CODE_USAGE, "storage and param: LN_F32, LN_F64, LN_BF16 or LN_F16");
+    if (!check_convention(&given->convention, err) ||
+        !check_stride("x", given->hidden, &problem->x_stride, err) ||
+        !check_stride("y", given->hidden, &problem->y_stride, err) ||
+        !check_stride("residual", given->hidden, &problem->residual_stride, err))
+        return false;
+    if (given->rows == 0 || given->hidden == 0)
+        return fail(err, EXIT_CODE_USAGE, "%zu rows of %zu: at least 1 of 1 was expected",
+                    given->rows, given->hidden);
+    if (__builtin_mul_overflow(given->rows, problem->x_stride, &elements) ||
+        elements > SIZE_MAX / 64)
+        return fail(err, EXIT_CODE_USAGE, "%zu rows of %zu are too many", given->rows,
+                    given->hidden);
+    if (!tensors->x)
+        return fail(err, EXIT_CODE_USAGE, "x is NULL");
+    if (ln_has_gamma(affine) != (tensors->gamma != NULL) ||
+        ln_has_beta(affine) != (tensors->beta != NULL))
+        return fail(err, EXIT_CODE_USAGE, "%s: this convention needs gamma%s, and NULL for others",
+                    ln_has_gamma(affine) != (tensors->gamma != NULL) ? "gamma" : "beta",
+                    ln_has_beta(affine)    ? " and beta"
+                    : ln_has_gamma(affine) ? " alone"
+                                           : " and beta to be NULL");
+    return true;
+}
+
+/* ---- the reference ---- */
+
+static const char *row_at(const void *tensor, ln_type type, size_t stride, size_t row)
+{
+    return tensor ? (const char *)tensor + row * stride * dtype_size(type) : NULL;
+}
+
+static bool answer_rows(const ln_problem *problem, const ln_tensors *tensors, double *exact,
+                        error *err)
+{
+    size_t bytes = problem->hidden * dtype_size(problem->storage);
+    ln_reference *reference = ln_reference_create();
+    double *values = malloc(problem->hidden * sizeof *values);
+    void *rounded = malloc(bytes);
+    bool fine = reference && values && rounded;
+    for (size_t row = 0; fine && row < problem->rows; row++) {
+        ln_reference_result result = {.rounded = rounded,
+                                      .exact = exact ? exact + row * problem->hidden : values};
+        fine = ln_reference_row(
+            reference, &problem->convention, problem->storage, problem->param, problem->hidden,
+            row_at(tensors->x, problem->storage, problem->x_stride, row),
+            row_at(tensors->residual, problem->storage, problem->residual_stride, row),
+            tensors->gamma, tensors->beta, &result);
+        if (fine && tensors->y)
+            memcpy((char *)tensors->y + row * problem->y_stride * dtype_size(problem->storage),
+                   rounded, bytes);
+        if (fine && tensors->mean)
+            ((double *)tensors->mean)[row] = result.facts.mean;
+        if (fine && tensors->rstd)
+            ((double *)tensors->rstd)[row] = result.facts.rstd;
+    }
+    ln_reference_destroy(reference);
+    free(values);
+    free(rounded);
+    return fine || fail_memory(err, "the reference");
+}
+
+lnjudge_status lnjudge_reference(const ln_problem *given, const ln_tensors *tensors, double *exact,
+                                 lnjudge_error *told)
+{
+    error err = {0};
+    ln_problem problem;
+    if (check_problem(given, tensors, &problem, &err))
+        answer_rows(&problem, tensors, exact, &err);
+    return report_error(&err, told);
+}
+
+/* ---- figures ---- */
+
+const char *lnjudge_metric_name(size_t index)
+{
+    size_t count;
+    const metric_field *fields = metric_fields(&count);
+    return index < count ? fields[index].name : NULL;
+}
+
+double lnjudge_metric(const lnjudge_case *judged, const char *name)
+{
+    for (size_t i = 0; name && i < LNJUDGE_METRICS && lnjudge_metric_name(i); i++)
+        if (strcmp(name, lnjudge_metric_name(i)) == 0)
+            return judged->metrics[i];
+    return NAN;
+}
+
+void fill_case(const judge_block *block, const case_verdict *verdict, const ln_metrics *metrics,
+               lnjudge_case *made)
+{
+    size_t count;
+    const metric_field *fields = metric_fields(&count);
+    convention_label(&block->convention, made->convention);
+    made->rows = block->rows;
+    made->hidden = block->hidden;
+    made->declared = verdict->declared;
+    made->passed = verdict_exit_code(verdict) == EXIT_CODE_FINE;
+    snprintf(made->verdict, sizeof made->verdict, "%s", verdict_name(verdict->kind));
+    snprintf(made->detail, sizeof made->detail, "%s", verdict->detail);
+    for (size_t i = 0; i < LNJUDGE_METRICS; i++)
+        made->metrics[i] =
+            i < count && metrics->elements > 0 ? metric_value(metrics, &fields[i]) : NAN;
+    _Static_assert(sizeof made->ulp_histogram == sizeof metrics->ulp_histogram, "as many bins");
+    memcpy(made->ulp_histogram, metrics->ulp_histogram, sizeof made->ulp_histogram);
+}
+
+/* ---- a row kept ---- */
+
+static void *copy_of(const void *from, size_t bytes, bool *fine)
+{
+    void *to = from && *fine ? malloc(bytes) : NULL;
+    if (to)
+        memcpy(to, from, bytes);
+    *fine = *fine && !from == !to;
+    return to;
+}
+
+bool keep_row(const judge_block *block, size_t row, const void *computed, lnjudge_row *kept,
+              error *err)
+{
+    size_t stride = block->hidden, bytes = stride * dtype_size(block->storage);
+    size_t parameters =
+        ln_parameter_elements(block->convention.affine, stride) * dtype_size(block->param);
+    bool fine = true;
+    free_row(kept);
+    *kept = (lnjudge_row){
+        .number = row,
+        .x = copy_of(row_at(block->x, block->storage, stride, row), bytes, &fine),
+        .residual = copy_of(row_at(block->residual, block->storage, stride, row), bytes, &fine),
+        .gamma = copy_of(block->gamma, parameters, &fine),
+        .beta = copy_of(block->beta, parameters, &fine),
+        .y = copy_of(row_at(computed, block->storage, stride, row), bytes, &fine),
+        .exact = copy_of(block->results[row].exact, stride * sizeof(double), &fine),
+    };
+    if (!fine)
+        free_row(kept);
+    return fine || fail_memory(err, "the worst row");
+}
+
+void free_row(lnjudge_row *row)
+{
+    void *all[] = {row->x, row->residual, row->gamma, row->beta, row->y, row->exact};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    *row = (lnjudge_row){0};
+}
+
+void lnjudge_report_free(lnjudge_report *report)
+{
+    for (size_t i = 0; report && i < report->count; i++)
+        free_row(&report->cases[i].worst);
+    if (report) {
+        free(report->cases);
+        *report = (lnjudge_report){0};
+    }
+}
+
+void choose_worst(lnjudge_report *report)
+{
+    double largest = -1;
+    bool judged = false;
+    report->passed = 1;
+    report->worst = 0;
+    for (size_t i = 0; i < report->count; i++) {
+        const lnjudge_case *here = &report->cases[i];
+        double row_ulp = lnjudge_metric(here, "row_ulp_max");
+        judged |= here->worst.x != NULL;
+        if (report->passed && (!here->passed || (!here->declared && row_ulp > largest))) {
+            report->worst = i;
+            largest = row_ulp;
+        }
+        report->passed &= here->passed;
+    }
+    report->passed &= judged;
+}
+
+/* ---- outputs made elsewhere ---- */
+
+/* The rows of a tensor of this stride, dense; the tensor itself where it is. */
+static const void *dense(const void *tensor, const ln_problem *problem, size_t stride, void **copy)
+{
+    size_t bytes = problem->hidden * dtype_size(problem->storage);
+    if (!tensor || stride == problem->hidden)
+        return tensor;
+    *copy = malloc(problem->rows * bytes);
+    for (size_t row = 0; *copy && row < problem->rows; row++)
+        memcpy((char *)*copy + row * bytes, row_at(tensor, problem->storage, stride, row), bytes);
+    return *copy;
+}
+
+static bool judge_given(const ln_problem *problem, const ln_tensors *tensors, double max_row_ulp,
+                        lnjudge_case *made, error *err)
+{
+    void *copies[3] = {0};
+    judge_block block = {0};
+    case_judgement judgement;
+    judge_settings settings = {.seed = 1, .max_row_ulp = max_row_ulp > 0 ? max_row_ulp : INFINITY};
+    row_judge *judge = judge_create(NULL, &settings);
+    const void *x = dense(tensors->x, problem, problem->x_stride, &copies[0]);
+    const void *residual = dense(tensors->residual, problem, problem->residual_stride, &copies[1]);
+    const void *y = dense(tensors->y, problem, problem->y_stride, &copies[2]);
+    bool fine = (judge && x && y && !residual == !tensors->residual) || fail_memory(err, "rows");
+    fine = fine &&
+           judge_block_from(judge, &block, &problem->convention, problem->storage, problem->param,
+                            problem->rows, problem->hidden, x, residual, tensors->gamma,
+                            tensors->beta, err) &&
+           judge_output(judge, &block, y, &judgement, err);
+    if (fine) {
+        snprintf(made->check, sizeof made->check, "rows");
+        snprintf(made->input, sizeof made->input, "given");
+        fill_case(&block, &judgement.verdict, &judgement.metrics, made);
+        fine = keep_row(&block, judgement.metrics.worst_row, y, &made->worst, err);
+    }
+    judge_block_free(&block);
+    judge_destroy(judge);
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+        free(copies[i]);
+    return fine;
+}
+
+lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *tensors,
+                                    double max_row_ulp, lnjudge_report *report, lnjudge_error *told)
+{
+    error err = {0};
+    ln_problem problem;
+    lnjudge_case *made = calloc(1, sizeof *made);
+    *report = (lnjudge_report){0};
+    bool fine = made || fail_memory(&err, "a report");
+    fine = fine && check_problem(given, tensors, &problem, &err) &&
+           (tensors->y || fail(&err, EXIT_CODE_USAGE, "y is NULL")) &&
+           judge_given(&problem, tensors, max_row_ulp, made, &err);
+    if (fine) {
+        *report = (lnjudge_report){1, made, 0, made->passed};
+    } else {
+        free(made);
+    }
+    return report_error(&err, told);
+}
+
+/* ---- gradients ---- */
+
+static bool check_gradients(const ln_problem *given, const ln_tensors *tensors, const void *dy,
+                            ln_problem *problem, error *err)
+{
+    return check_problem(given, tensors, problem, err) &&
+           ((dy && !tensors->residual && problem->x_stride == problem->hidden) ||
+            fail(err, EXIT_CODE_USAGE,
+                 "gradients: dy and dense rows without a residual were expected"));
+}
+
+lnjudge_status lnjudge_gradients_of(const ln_problem *given, const ln_tensors *tensors,
+                                    const void *dy, const lnjudge_gradients *made,
+                                    lnjudge_error *told)
+{
+    error err = {0};
+    ln_problem problem;
+    ln_gradients gradients = {{made->dx, NULL}, {made->dgamma, NULL}, {made->dbeta, NULL}};
+    if (check_gradients(given, tensors, dy, &problem, &err) &&
+        !ln_backward(&problem.convention, problem.storage, problem.param, problem.rows,
+                     problem.hidden, tensors->x, dy, tensors->gamma, &gradients))
+        fail_memory(&err, "the gradients");
+    return report_error(&err, told);
+}
+
+lnjudge_status lnjudge_gradients_judge(const ln_problem *given, const ln_tensors *tensors,
+                                       const void *dy, const lnjudge_gradients *judged,
+                                       lnjudge_distance distance[3], lnjudge_error *told)
+{
+    error err = {0};
+    ln_problem problem;
+    gradient_errors found[GRADIENTS];
+    const void *all[GRADIENTS] = {judged->dx, judged->dgamma, judged->dbeta};
+    if (check_gradients(given, tensors, dy, &problem, &err) &&
+        judge_gradients(&problem, tensors, dy, all, found, &err))
+        for (size_t i = 0; i < GRADIENTS; i++)
+            distance[i] = (lnjudge_distance){found[i].ulp_max,   found[i].row_ulp_max,
+                                             found[i].rel_l2,    found[i].correctly_rounded,
+                                             found[i].elements,  found[i].mismatches,
+                                             found[i].worst_row, found[i].worst_column};
+    return report_error(&err, told);
+}

@@ -1,0 +1,328 @@
+/* liblnjudge as its users meet it: arguments, answers, planted faults, threads. */
+#include <lnjudge.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- a kernel, and what may be wrong with it ---- */
+
+typedef enum toy_fault {
+    FAULT_NONE,
+    FAULT_DIVISOR, /* N - 1 */
+    FAULT_STRIDE,  /* takes rows as dense */
+    FAULT_INPUT,   /* writes to x */
+    FAULT_BEHIND,  /* writes one element behind y */
+    FAULT_GAP,     /* writes between the rows */
+    FAULT_BATCH,   /* leaves the last of 7 rows out */
+    FAULT_SELDOM,  /* one call in 500 */
+    FAULT_FAILS,   /* returns 7 */
+    FAULT_LANE,    /* the last element of 16 is off by 8 ULP */
+    FAULT_SLIGHT,  /* all of them off by 2^-20 */
+    FAULT_STOPS,
+    FAULT_UNSUPPORTED,
+} toy_fault;
+
+typedef struct toy {
+    toy_fault fault;
+    unsigned calls;
+} toy;
+
+static void write_row(const toy *kernel, const float *x, const ln_problem *problem,
+                      const ln_tensors *tensors, float *y)
+{
+    double mean = 0, squares = 0, hidden = (double)problem->hidden;
+    const float *gamma = tensors->gamma, *beta = tensors->beta;
+    for (size_t i = 0; i < problem->hidden; i++)
+        mean += (double)x[i] / hidden;
+    for (size_t i = 0; i < problem->hidden; i++)
+        squares += ((double)x[i] - mean) * ((double)x[i] - mean);
+    double divisor = kernel->fault == FAULT_DIVISOR ? hidden - 1 : hidden;
+    double rstd = 1 / sqrt(squares / divisor + 1e-5);
+    if (kernel->fault == FAULT_SELDOM && kernel->calls % 500 == 0)
+        rstd *= 1.25;
+    for (size_t i = 0; i < problem->hidden; i++) {
+        double value = ((double)x[i] - mean) * rstd * (double)gamma[i] + (double)beta[i];
+        if (kernel->fault == FAULT_LANE && i % 16 == 15)
+            value += 0x1p-20;
+        if (kernel->fault == FAULT_SLIGHT)
+            value *= 1 + 0x1p-20;
+        y[i] = (float)value;
+    }
+}
+
+static int run(void *user, const ln_problem *problem, const ln_tensors *tensors)
+{
+    toy *kernel = user;
+    toy_fault fault = kernel->fault;
+    float *x = (float *)tensors->x, *y = tensors->y;
+    size_t rows = problem->rows - (fault == FAULT_BATCH && problem->rows == 7);
+    size_t x_stride = fault == FAULT_STRIDE ? problem->hidden : problem->x_stride;
+    if (fault == FAULT_FAILS)
+        return 7;
+    if (fault == FAULT_STOPS)
+        return LNJUDGE_STOP;
+    if (fault == FAULT_UNSUPPORTED)
+        return LN_ERROR_UNSUPPORTED;
+    kernel->calls++;
+    for (size_t row = 0; row < rows; row++)
+        write_row(kernel, x + row * x_stride, problem, tensors, y + row * problem->y_stride);
+    if (fault == FAULT_INPUT)
+        x[0] += 1;
+    if (fault == FAULT_BEHIND)
+        y[(problem->rows - 1) * problem->y_stride + problem->hidden] = 1;
+    if (fault == FAULT_GAP && problem->y_stride > problem->hidden && rows > 1)
+        y[problem->hidden] = 1;
+    return 0;
+}
+
+static lnjudge_question question_of(toy *kernel)
+{
+    static const size_t hidden[] = {96};
+    lnjudge_question made = {.struct_size = sizeof made,
+                             .kernel = run,
+                             .user = kernel,
+                             .hidden = hidden,
+                             .hidden_count = 1,
+                             .traits =
+                                 LNJUDGE_NO_RESIDUAL | LNJUDGE_NOT_IN_PLACE | LNJUDGE_THESE_SIZES};
+    assert_int_equal(lnjudge_convention("torch", &made.convention, NULL), LNJUDGE_OK);
+    return made;
+}
+
+/* The first case that did not pass, in `found`. */
+static bool passes(toy_fault fault, double max_row_ulp, lnjudge_case *found)
+{
+    toy kernel = {fault, 0};
+    lnjudge_question question = question_of(&kernel);
+    lnjudge_report report;
+    question.max_row_ulp = max_row_ulp;
+    assert_int_equal(lnjudge_kernel_judge(&question, &report, NULL), LNJUDGE_OK);
+    assert_true(report.count > 20);
+    *found = report.cases[report.worst];
+    bool passed = report.passed;
+    lnjudge_report_free(&report);
+    return passed;
+}
+
+static void finds_planted_faults(void **state)
+{
+    static const struct {
+        toy_fault fault;
+        const char *check, *verdict, *detail;
+        double max_row_ulp;
+    } planted[] = {
+        {FAULT_DIVISOR, "probes", "inaccurate", "ddof=1", 0},
+        {FAULT_STRIDE, "probes", "inaccurate", "", 0},
+        {FAULT_INPUT, "probes", "input-modified", "wrote to its input x", 0},
+        {FAULT_BEHIND, "probes", "overrun", "wrote before or behind y", 0},
+        {FAULT_GAP, "probes", "overrun", "wrote between the rows of y", 0},
+        {FAULT_BATCH, "batches", "wrong-class", "nothing was written", 0},
+        {FAULT_FAILS, "probes", "crashed", "returned 7", 0},
+        {FAULT_SLIGHT, "rows", "inaccurate", "above the limit 4", 4},
+    };
+    lnjudge_case found;
+    (void)state;
+    assert_true(passes(FAULT_NONE, 4, &found));
+    for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
+        assert_false(passes(planted[i].fault, planted[i].max_row_ulp, &found));
+        assert_string_equal(found.check, planted[i].check);
+        assert_string_equal(found.verdict, planted[i].verdict);
+        assert_non_null(strstr(found.detail, planted[i].detail));
+    }
+    assert_false(passes(FAULT_SELDOM, 0, &found));
+    assert_false(passes(FAULT_LANE, 0, &found));
+}
+
+static void tells_what_does_not_run(void **state)
+{
+    toy kernel = {FAULT_UNSUPPORTED, 0};
+    lnjudge_question question = question_of(&kernel);
+    lnjudge_report report;
+    lnjudge_error error;
+    (void)state;
+    assert_int_equal(lnjudge_kernel_judge(&question, &report, &error), LNJUDGE_OK);
+    assert_false(report.passed);
+    assert_string_equal(report.cases[1].verdict, "unsupported");
+    lnjudge_report_free(&report);
+    kernel.fault = FAULT_STOPS;
+    assert_int_equal(lnjudge_kernel_judge(&question, &report, &error), LNJUDGE_STOPPED);
+    assert_string_equal(error.message, "the kernel ended the judgement");
+    assert_int_equal(report.count, 0);
+}
+
+/* ---- arguments ---- */
+
+static void refuses_what_cannot_be_meant(void **state)
+{
+    const float x[4] = {1, 2, 3, 4}, gamma[4] = {1, 1, 1, 1};
+    float y[4];
+    ln_problem problem = {.rows = 1, .hidden = 4};
+    ln_tensors tensors = {.x = x, .y = y};
+    lnjudge_report report;
+    lnjudge_error error;
+    (void)state;
+    assert_int_equal(lnjudge_reference(&problem, &tensors, NULL, &error), LNJUDGE_OK);
+    assert_string_equal(error.message, "");
+    problem.hidden = 0;
+    assert_int_equal(lnjudge_reference(&problem, &tensors, NULL, &error), LNJUDGE_ERROR_ARGUMENT);
+    assert_string_equal(error.message, "1 rows of 0: at least 1 of 1 was expected");
+    problem.hidden = 4;
+    problem.x_stride = 3;
+    assert_int_equal(lnjudge_reference(&problem, &tensors, NULL, NULL), LNJUDGE_ERROR_ARGUMENT);
+    problem.x_stride = 0;
+    problem.rows = SIZE_MAX / 8;
+    assert_int_equal(lnjudge_reference(&problem, &tensors, NULL, NULL), LNJUDGE_ERROR_ARGUMENT);
+    problem.rows = 1;
+    tensors.gamma = gamma;
+    assert_int_equal(lnjudge_reference(&problem, &tensors, NULL, &error), LNJUDGE_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "gamma"));
+    tensors.gamma = NULL;
+    problem.storage = (ln_type)9;
+    assert_int_equal(lnjudge_reference(&problem, &tensors, NULL, NULL), LNJUDGE_ERROR_ARGUMENT);
+    problem.storage = LN_F32;
+    tensors.y = NULL;
+    assert_int_equal(lnjudge_output_judge(&problem, &tensors, 0, &report, &error),
+                     LNJUDGE_ERROR_ARGUMENT);
+    assert_int_equal(lnjudge_convention("trch", &problem.convention, &error),
+                     LNJUDGE_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "torch"));
+    lnjudge_question question = {0};
+    assert_int_equal(lnjudge_kernel_judge(&question, &report, &error), LNJUDGE_ERROR_ARGUMENT);
+}
+
+/* ---- answers ---- */
+
+static void answers_are_exact(void **state)
+{
+    /* var 1.25 without eps: (i - 2.5) / sqrt(1.25), of strided rows. */
+    const float x[2 * 5] = {1, 2, 3, 4, NAN, 2, 4, 6, 8, NAN};
+    float y[2 * 4];
+    double mean[2], rstd[2], exact[2 * 4];
+    ln_problem problem = {.rows = 2, .hidden = 4, .x_stride = 5};
+    ln_tensors tensors = {.x = x, .y = y, .mean = mean, .rstd = rstd};
+    (void)state;
+    assert_int_equal(lnjudge_reference(&problem, &tensors, exact, NULL), LNJUDGE_OK);
+    for (size_t i = 0; i < 8; i++) {
+        assert_true(fabs(exact[i] - ((double)(i % 4) - 1.5) / sqrt(1.25)) < 1e-15);
+        assert_true(y[i] == (float)exact[i]);
+    }
+    assert_true(mean[0] == 2.5 && mean[1] == 5 && fabs(rstd[0] * sqrt(1.25) - 1) < 1e-15);
+    lnjudge_report report;
+    assert_int_equal(lnjudge_output_judge(&problem, &tensors, 0, &report, NULL), LNJUDGE_OK);
+    assert_true(report.passed && lnjudge_metric(report.cases, "correctly_rounded") == 1);
+    assert_true(isnan(lnjudge_metric(report.cases, "no such")));
+    lnjudge_report_free(&report);
+    y[5] = 0;
+    assert_int_equal(lnjudge_output_judge(&problem, &tensors, 0, &report, NULL), LNJUDGE_OK);
+    assert_false(report.passed);
+    assert_int_equal(report.cases->worst.number, 1);
+    assert_true(((float *)report.cases->worst.x)[1] == 4);
+    lnjudge_report_free(&report);
+    assert_non_null(lnjudge_metric_name(LNJUDGE_METRICS - 1));
+    assert_null(lnjudge_metric_name(LNJUDGE_METRICS));
+}
+
+static void gradients_are_exact(void **state)
+{
+    const float x[3] = {-1, 0, 1}, dy[3] = {1, 0, 0}, gamma[3] = {1, 1, 1}, beta[3] = {0};
+    float dx[3], dgamma[3], dbeta[3];
+    ln_problem problem = {.rows = 1, .hidden = 3};
+    ln_tensors tensors = {.x = x, .gamma = gamma, .beta = beta};
+    lnjudge_gradients made = {dx, dgamma, dbeta};
+    lnjudge_distance off[3];
+    (void)state;
+    problem.convention.affine = LN_AFFINE_VECTOR;
+    assert_int_equal(lnjudge_gradients_of(&problem, &tensors, dy, &made, NULL), LNJUDGE_OK);
+    /* rstd = sqrt(3/2), xhat = x rstd; dx = rstd (dy - mean(dy) - xhat mean(dy xhat)). */
+    double rstd = sqrt(1.5);
+    for (int i = 0; i < 3; i++) {
+        double right = rstd * (dy[i] - 1.0 / 3 + x[i] * 1.5 / 3);
+        assert_true(fabs(dx[i] - right) < 1e-7 && dbeta[i] == dy[i]);
+    }
+    assert_true(dgamma[0] == (float)-rstd && dgamma[1] == 0);
+    assert_int_equal(lnjudge_gradients_judge(&problem, &tensors, dy, &made, off, NULL), LNJUDGE_OK);
+    assert_true(off[0].correctly_rounded == 1 && off[1].elements == 3 && off[2].rel_l2 == 0);
+    dx[2] += 0x1p-10F;
+    made.dbeta = NULL;
+    assert_int_equal(lnjudge_gradients_judge(&problem, &tensors, dy, &made, off, NULL), LNJUDGE_OK);
+    assert_true(off[0].row_ulp_max > 1000 && off[0].worst_column == 2 && off[2].elements == 0);
+    assert_int_equal(lnjudge_gradients_of(&problem, &tensors, NULL, &made, NULL),
+                     LNJUDGE_ERROR_ARGUMENT);
+}
+
+static void names_a_convention(void **state)
+{
+    const float x[2 * 4] = {1, 2, 3, 5, 0.001F, 0.002F, 0, 0.004F};
+    float rounded[8];
+    double y[8];
+    ln_problem problem = {.rows = 2, .hidden = 4};
+    ln_tensors tensors = {.x = x, .y = rounded};
+    lnjudge_box box = {.rows = 2, .hidden = 4, .x = x, .y = y, .digits = -1, .x_digits = -1};
+    lnjudge_fingerprint found;
+    char label[LNJUDGE_LABEL];
+    (void)state;
+    assert_int_equal(lnjudge_convention("ddof=1,eps=1e-6@std", &problem.convention, NULL), 0);
+    assert_int_equal(lnjudge_reference(&problem, &tensors, NULL, NULL), LNJUDGE_OK);
+    for (size_t i = 0; i < 8; i++)
+        y[i] = (double)rounded[i];
+    assert_int_equal(lnjudge_fingerprint_make(&box, &found, NULL), LNJUDGE_OK);
+    assert_true(found.fits && found.alike >= 1);
+    assert_string_equal(lnjudge_convention_label(&found.candidates->convention, label),
+                        "ddof=1,eps=1e-06@std,affine=none");
+    lnjudge_fingerprint_free(&found);
+    box.hidden = 0;
+    assert_int_equal(lnjudge_fingerprint_make(&box, &found, NULL), LNJUDGE_ERROR_ARGUMENT);
+}
+
+/* ---- threads ---- */
+
+enum { THREADS = 4 };
+
+static void *judge_in_thread(void *context)
+{
+    double *row_ulp = context;
+    toy kernel = {FAULT_NONE, 0};
+    lnjudge_question question = question_of(&kernel);
+    lnjudge_report report;
+    if (lnjudge_kernel_judge(&question, &report, NULL) == LNJUDGE_OK) {
+        for (size_t i = 0; i < report.count; i++) {
+            double here = lnjudge_metric(&report.cases[i], "ulp_mean");
+            *row_ulp += isfinite(here) ? here : 0;
+        }
+        *row_ulp = report.passed ? *row_ulp : NAN;
+    }
+    lnjudge_report_free(&report);
+    return NULL;
+}
+
+static void threads_find_the_same(void **state)
+{
+    pthread_t threads[THREADS];
+    double row_ulp[THREADS] = {0};
+    (void)state;
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, judge_in_thread, &row_ulp[i]), 0);
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < THREADS; i++)
+        assert_true(row_ulp[i] > 0 && row_ulp[i] == row_ulp[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_planted_faults),  cmocka_unit_test(tells_what_does_not_run),
+        cmocka_unit_test(answers_are_exact),     cmocka_unit_test(gradients_are_exact),
+        cmocka_unit_test(names_a_convention),    cmocka_unit_test(refuses_what_cannot_be_meant),
+        cmocka_unit_test(threads_find_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

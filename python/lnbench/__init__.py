@@ -1,0 +1,17 @@
+"""Is this LayerNorm right? lnbench's certified reference and judge for Python.
+
+    import lnbench
+    print(lnbench.judge(my_layernorm))                      # a table, the verdict, the worst row
+    lnbench.reference(x, gamma, beta, convention="bert")    # every element correctly rounded
+    lnbench.fingerprint(x, y)                               # which convention made y?
+    lnbench.assert_layernorm(my_layernorm, max_row_ulp=4)   # in a test
+"""
+from ._exact import fingerprint, gradients, judge_gradients, judge_output, reference
+from ._judge import assert_layernorm, judge
+from . import _library
+from ._library import ArgumentError
+from ._report import Case, FingerprintReport, Report, WorstRow
+
+__version__ = _library.library.lnjudge_version().decode()
+__all__ = ["ArgumentError", "Case", "FingerprintReport", "Report", "WorstRow", "assert_layernorm",
+           "fingerprint", "gradients", "judge", "judge_gradients", "judge_output", "reference"]

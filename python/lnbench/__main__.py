@@ -1,0 +1,24 @@
+"""python3 -m lnbench: the C program, with all its subcommands."""
+import os
+import shutil
+import sys
+
+
+def program():
+    """The path of the C program: what LNBENCH_PROGRAM names, this package's, the installed one;
+    None where there is none."""
+    own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_native", "bin", "lnbench")
+    return os.environ.get("LNBENCH_PROGRAM") or (own if os.path.exists(own)
+                                                 else shutil.which("lnbench"))
+
+
+def main():
+    path = program()
+    if not path:
+        sys.exit("lnbench: the program is not there: install the package, or name the program in "
+                 "LNBENCH_PROGRAM")
+    os.execv(path, ["lnbench", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

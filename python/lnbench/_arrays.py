@@ -1,0 +1,135 @@
+"""Arrays of any library as NumPy's, in the four element types, and back."""
+import numpy as np
+
+from ._library import ArgumentError
+
+TYPES = ("f32", "f64", "bf16", "f16")  # in the order of ln_type
+_STORED = {"f32": np.dtype("f4"), "f64": np.dtype("f8"), "bf16": np.dtype("u2"),
+           "f16": np.dtype("f2")}
+_ALIASES = {"float32": "f32", "float64": "f64", "bfloat16": "bf16", "float16": "f16"}
+
+
+def type_name(given):
+    """"f32", "float32", np.float32, torch.bfloat16, ... as one of TYPES."""
+    if isinstance(given, str):
+        text = given
+    elif str(given).startswith("torch."):
+        text = str(given)[len("torch."):]
+    else:
+        try:
+            text = np.dtype(given).name
+        except TypeError:
+            text = str(given)
+    text = _ALIASES.get(text, text)
+    if text not in TYPES:
+        raise ArgumentError(f"dtype {text}: f32, f64, bf16 or f16 was expected")
+    return text
+
+
+def stored(type_):
+    """The NumPy dtype whose bytes a type's elements are (bf16: uint16)."""
+    return _STORED[type_]
+
+
+def _bfloat16():
+    try:
+        import ml_dtypes
+    except ImportError:
+        return None
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+def is_torch(value):
+    return type(value).__module__.split(".")[0] == "torch"
+
+
+def _from_torch(value):
+    value = value.detach().cpu()
+    if str(value.dtype) == "torch.bfloat16":
+        import torch
+        return value.contiguous().view(torch.int16).numpy().view(np.uint16), "bf16"
+    return value.numpy(), None
+
+
+def take(value, name="x", type_=None):
+    """(array of the stored dtype, type): NumPy's own arrays, torch's tensors, and whatever has
+    DLPack or the buffer protocol. type_ "bf16" takes uint16 as its bits. Nothing is rounded."""
+    if is_torch(value) and hasattr(value, "detach"):
+        array, own = _from_torch(value)
+    else:
+        own = None
+        try:
+            if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack__"):
+                array = np.asarray(value)
+            else:
+                array = np.from_dlpack(value)
+        except Exception as failed:  # of another library
+            raise ArgumentError(f"{name}: no array ({failed})") from None
+    if own is None and array.dtype.name == "bfloat16":
+        array, own = array.view(np.uint16), "bf16"
+    if own is None and type_ == "bf16" and array.dtype == np.uint16:
+        own = "bf16"
+    if own is None and array.dtype.name not in _ALIASES:
+        raise ArgumentError(f"{name}: dtype {array.dtype}; float32, float64, float16 or bfloat16 "
+                            "was expected")
+    return array, own or _ALIASES[array.dtype.name]
+
+
+def rows_of(value, name="x", type_=None):
+    """The same as contiguous rows: (array, type, shape). The last axis is hidden."""
+    array, own = take(value, name, type_)
+    if array.ndim == 0 or array.size == 0:
+        raise ArgumentError(f"{name}: shape {array.shape}; at least one row of at least one "
+                            "element was expected")
+    shape = array.shape
+    return np.ascontiguousarray(array).reshape(-1, shape[-1]), own, shape
+
+
+def like(value, name, other_name, shape, type_):
+    """Another tensor of the same shape and type."""
+    array, own = take(value, name, type_)
+    if array.shape != shape:
+        raise ArgumentError(f"{name}: shape {array.shape}; {shape} was expected, as {other_name} "
+                            "has")
+    if own != type_:
+        raise ArgumentError(f"{name}: dtype {own}; {type_} was expected, as {other_name} has")
+    return np.ascontiguousarray(array).reshape(-1, shape[-1])
+
+
+def parameter(value, name, count, type_=None):
+    """Gamma or beta: (array, type)."""
+    array, own = take(value, name, type_)
+    if array.size != count:
+        raise ArgumentError(f"{name}: {array.size} elements; {count} were expected")
+    if type_ and own != type_:
+        raise ArgumentError(f"{name}: dtype {own}; {type_} was expected")
+    return np.ascontiguousarray(array).reshape(-1), own
+
+
+def give(array, type_, framework="numpy"):
+    """An array of stored elements as one of the type, for a user: NumPy (bf16 where ml_dtypes is)
+    or torch."""
+    if framework == "torch":
+        import torch
+        if type_ == "bf16":
+            return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+        return torch.from_numpy(array)
+    if type_ == "bf16":
+        dtype = _bfloat16()
+        if dtype is None:
+            raise ArgumentError("bf16 in NumPy needs ml_dtypes; or framework=\"torch\"")
+        return array.view(dtype)
+    return array
+
+
+def give_or_bits(array, type_, framework="numpy"):
+    """The same; the bits of bf16 where nothing here can show them otherwise."""
+    if type_ == "bf16" and framework == "numpy" and _bfloat16() is None:
+        return array
+    return give(array, type_, framework)
+
+
+def as_double(array, type_):
+    if type_ == "bf16":
+        return (array.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    return array.astype(np.float64)

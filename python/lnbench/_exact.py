@@ -1,0 +1,281 @@
+"""The certified reference, and outputs that were made elsewhere."""
+import ctypes as c
+import threading
+
+import numpy as np
+
+from . import _arrays as arrays
+from . import _library as lib
+from ._report import Candidate, Case, FingerprintReport, Report, WorstRow
+
+_PART = 1 << 16  # elements of one call of the reference: about 10 ms
+
+
+def patiently(work):
+    """work() in a thread, since a signal reaches Python only between two of its own steps. Its
+    arrays live as long as it runs, so that it may be left alone."""
+    result = []
+
+    def run():
+        try:
+            result.append((work(), None))
+        except BaseException as raised:  # handed over, whatever it is
+            result.append((None, raised))
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.05)
+    value, raised = result[0]
+    if raised is not None:
+        raise raised
+    return value
+
+
+def _address(array):
+    return None if array is None else array.ctypes.data
+
+
+def fit_affine(convention, gamma, beta):
+    """The convention with the form that these parameters have; forms with gamma1 and scalar stay.
+    Neither: no affine form, since gamma 1 and beta 0 change nothing."""
+    made = lib.Convention.from_buffer_copy(convention)
+    form = lib.AFFINE[made.affine]
+    if gamma is None and beta is None:
+        made.affine = lib.AFFINE.index("none")
+    elif gamma is not None and beta is None and form == "vector":
+        made.affine = lib.AFFINE.index("gamma")
+    elif gamma is None or (beta is None and form != "gamma") or form == "none":
+        raise lib.ArgumentError(f"affine form {form}: gamma{' and beta' * (form != 'gamma')} was "
+                                "expected" if form != "none" else
+                                "affine=none takes no gamma and no beta")
+    elif form == "gamma":
+        made.affine = lib.AFFINE.index("vector")
+    return made
+
+
+class Given:
+    """Rows, parameters and a convention, checked: what problems and tensors are made of."""
+
+    def __init__(self, x, gamma, beta, residual, convention, dtype=None):
+        self.framework = "torch" if arrays.is_torch(x) else "numpy"
+        self.x, self.type, self.shape = arrays.rows_of(x, "x", dtype and arrays.type_name(dtype))
+        self.convention = fit_affine(lib.convention_of(convention), gamma, beta)
+        form = lib.AFFINE[self.convention.affine]
+        hidden = self.shape[-1]
+        count = 1 if form == "scalar" else hidden
+        self.residual = None if residual is None else arrays.like(residual, "residual", "x",
+                                                                  self.shape, self.type)
+        self.gamma = self.beta = None
+        self.param = self.type if self.type in ("f32", "f64") else "f32"
+        if gamma is not None:
+            self.gamma, self.param = arrays.parameter(gamma, "gamma", count, None)
+        if beta is not None:
+            self.beta, _ = arrays.parameter(beta, "beta", count, self.param)
+        self.rows, self.hidden, self.parameters = len(self.x), hidden, count
+
+    def problem(self, rows=None):
+        return lib.Problem(rows=rows or self.rows, hidden=self.hidden,
+                           storage=arrays.TYPES.index(self.type),
+                           param=arrays.TYPES.index(self.param), convention=self.convention)
+
+    def tensors(self, first=0, y=None):
+        return lib.Tensors(x=_address(self.x[first:]), gamma=_address(self.gamma),
+                           beta=_address(self.beta), y=_address(y),
+                           residual=None if self.residual is None
+                           else _address(self.residual[first:]))
+
+
+def reference(x, gamma=None, beta=None, *, convention="torch", residual=None, dtype=None):
+    """LayerNorm of the rows of x (the last axis), every element correctly rounded to x's type.
+
+    convention: a preset ("torch", "bert", ...) or a list ("ddof=1,eps=1e-6@std,affine=vector").
+    Without gamma and beta there is no affine form. residual is added to x first, rounded to its
+    type. dtype "bf16" takes x of uint16 as bits. Returns an array of x's shape, type and library.
+    """
+    given = Given(x, gamma, beta, residual, convention, dtype)
+    y = np.empty_like(given.x)
+    stop = threading.Event()
+    part = max(1, _PART // given.hidden)
+
+    def work():
+        for first in range(0, given.rows, part):
+            if stop.is_set():
+                return
+            rows = min(part, given.rows - first)
+            lib.call("lnjudge_reference", c.byref(given.problem(rows)),
+                     c.byref(given.tensors(first, y[first:])), None)
+    try:
+        patiently(work)
+    finally:
+        stop.set()
+    return arrays.give_or_bits(y.reshape(given.shape), given.type, given.framework)
+
+
+def gradients(x, dy, gamma=None, beta=None, *, convention="torch", dtype=None):
+    """(dx, dgamma, dbeta) of a loss whose gradient by y is dy, every element correctly rounded;
+    None for parameters that there are not. beta counts only as there or not there."""
+    given = Given(x, gamma, beta, None, convention, dtype)
+    dy = arrays.like(dy, "dy", "x", given.shape, given.type)
+    dx = np.empty_like(given.x)
+    made = [dx] + [None if a is None else np.empty_like(a) for a in (given.gamma, given.beta)]
+    patiently(lambda: lib.call("lnjudge_gradients_of", c.byref(given.problem()),
+                               c.byref(given.tensors()), _address(dy),
+                               c.byref(lib.Gradients(*map(_address, made)))))
+    made[0] = dx.reshape(given.shape)
+    types = (given.type, given.param, given.param)
+    return tuple(None if a is None else arrays.give_or_bits(a, t, given.framework)
+                 for a, t in zip(made, types))
+
+
+def judge_gradients(x, dy, dx=None, dgamma=None, dbeta=None, *, gamma=None, beta=None,
+                    convention="torch", dtype=None):
+    """How far gradients are off the exact ones: {"dx": {"ulp_max": ...}, ...}."""
+    given = Given(x, gamma, beta, None, convention, dtype)
+    dy = arrays.like(dy, "dy", "x", given.shape, given.type)
+    if dx is not None:
+        dx = arrays.like(dx, "dx", "x", given.shape, given.type)
+    sums = [None if a is None else arrays.parameter(a, name, given.parameters, given.param)[0]
+            for name, a in (("dgamma", dgamma), ("dbeta", dbeta))]
+    all_ = dict(zip(("dx", "dgamma", "dbeta"), (dx, *sums)))
+    found = (lib.Distance * 3)()
+    patiently(lambda: lib.call("lnjudge_gradients_judge", c.byref(given.problem()),
+                               c.byref(given.tensors()), _address(dy),
+                               c.byref(lib.Gradients(*map(_address, all_.values()))), found))
+    return {name: {field: getattr(one, field) for field, _ in lib.Distance._fields_}
+            for (name, array), one in zip(all_.items(), found) if array is not None}
+
+
+# ---- reports of the library as Python's ----
+
+def _vector(address, count, dtype):
+    if not address:
+        return None
+    size = count * dtype.itemsize
+    return np.frombuffer(c.string_at(address, size), dtype).copy()
+
+
+def _row(row, case, type_, param, framework):
+    if not row.x:
+        return None
+    hidden, affine = case.hidden, lib.AFFINE[lib.convention_of(case.convention.decode()).affine]
+    count = 1 if affine == "scalar" else hidden
+
+    def array(address, count, type_):
+        made = _vector(address, count, arrays.stored(type_))
+        return None if made is None else arrays.give_or_bits(made, type_, framework)
+    return WorstRow(row.number, array(row.x, hidden, type_), array(row.y, hidden, type_),
+                    _vector(row.exact, hidden, np.dtype("f8")),
+                    array(row.residual, hidden, type_), array(row.gamma, count, param),
+                    array(row.beta, count, param))
+
+
+def report_of(report, subject, repeat, type_, param, framework, put_right=lambda case: None):
+    """Takes a report of the library over and frees it; put_right may change its cases."""
+    made = []
+    for case in report.cases[:report.count]:
+        metrics = dict(zip(lib.metric_names, case.metrics))
+        made.append(Case(case.check.decode(), case.input.decode(), case.convention.decode(), type_,
+                         case.rows, case.hidden, case.verdict.decode(),
+                         case.detail.decode("utf-8", "replace"), bool(case.declared),
+                         bool(case.passed), metrics,
+                         _row(case.worst, case, type_, param, framework),
+                         list(case.ulp_histogram)))
+        put_right(made[-1])
+    worst = made[report.worst] if made else None
+    result = Report(made, bool(report.passed), subject, repeat, worst)
+    lib.library.lnjudge_report_free(c.byref(report))
+    return result
+
+
+def judge_output(x, y, gamma=None, beta=None, *, convention="torch", residual=None, max_row_ulp=0,
+                 dtype=None) -> Report:
+    """Judges an output y of x that was made elsewhere, as `lnbench eval --y` does."""
+    given = Given(x, gamma, beta, residual, convention, dtype)
+    y = arrays.like(y, "y", "x", given.shape, given.type)
+    report = lib.Report()
+    patiently(lambda: lib.call("lnjudge_output_judge", c.byref(given.problem()),
+                               c.byref(given.tensors(y=y)), float(max_row_ulp), c.byref(report)))
+    return report_of(report, "given", "", given.type, given.param, given.framework)
+
+
+# ---- fingerprint ----
+
+def _as_f32(array, name, rounded):
+    made = array.astype(np.float32)
+    if not rounded and not np.array_equal(made.astype(np.float64), array.astype(np.float64),
+                                          equal_nan=True):
+        raise lib.ArgumentError(f"{name} has elements that are no f32: give it as the black box "
+                                "had it, or x_digits where it was printed")
+    return made
+
+
+def _has_decimals(array, digits):
+    """Whether every element is, as far as its type can tell, a decimal with so many places."""
+    scaled = array.astype(np.float64) * 10.0 ** digits
+    scaled = scaled[np.isfinite(scaled)]
+    slack = np.abs(scaled) * 2 * (2.0 ** -24 if array.dtype == np.float32 else 2.0 ** -53)
+    return not np.any((slack > 0.125) | (np.abs(scaled - np.rint(scaled)) > slack))
+
+
+def _rows(value, name):
+    array, type_, shape = arrays.rows_of(value, name)
+    if type_ not in ("f32", "f64"):
+        array = arrays.as_double(array, type_)
+    return array, shape
+
+
+def fingerprint(x, y, gamma=None, beta=None, *, residual=None, digits=None, x_digits=None,
+                noise=2.0) -> FingerprintReport:
+    """Which convention made y of x? As `lnbench fingerprint`.
+
+    digits: y was printed to so many decimals; x_digits: so was x (default: as y, where it looks
+    so); noise: with digits, what the black box's own rounding may add, in row ULP.
+    """
+    x, shape = _rows(x, "x")
+    y, y_shape = _rows(y, "y")
+    if shape != y_shape:
+        raise lib.ArgumentError(f"y: shape {y_shape}; {shape} was expected, as x has")
+    if x_digits is None and digits and _has_decimals(x, digits) \
+            and not _has_decimals(x, digits - 1):
+        x_digits = digits
+    rounded = x_digits is not None
+    x = _as_f32(x, "x", rounded)
+    if residual is not None:
+        residual, residual_shape = _rows(residual, "residual")
+        if residual_shape != shape:
+            raise lib.ArgumentError(f"residual: shape {residual_shape}; {shape} was expected")
+        residual = _as_f32(residual, "residual", rounded)
+    gamma, beta = (None if value is None else _as_f32(_rows(value, name)[0].reshape(-1), name,
+                                                      False)
+                   for name, value in (("gamma", gamma), ("beta", beta)))
+    y = np.ascontiguousarray(y, np.float64)
+    in_f64 = not np.array_equal(y.astype(np.float32).astype(np.float64), y, equal_nan=True)
+    exact = lib.EXACT
+    box = lib.Box(len(x), shape[-1], _address(x), _address(residual), _address(y), in_f64,
+                  _address(gamma), _address(beta), 0 if gamma is None else gamma.size,
+                  0 if beta is None else beta.size, exact if digits is None else int(digits),
+                  exact if x_digits is None else int(x_digits), float(noise))
+    found = lib.Fingerprint()
+    patiently(lambda: lib.call("lnjudge_fingerprint_make", c.byref(box), c.byref(found)))
+    try:
+        return _fingerprint_of(found, len(x), shape[-1])
+    finally:
+        lib.library.lnjudge_fingerprint_free(c.byref(found))
+
+
+def _fingerprint_of(found, rows, hidden):
+    ranking = [Candidate(lib.label_of(one.convention), one.convention.ddof, one.convention.eps,
+                         lib.PLACES[one.convention.eps_place], lib.AFFINE[one.convention.affine],
+                         one.row_ulp_max, one.rel_l2, bool(one.possible), one.mismatches,
+                         bool(one.estimated), one.group)
+               for one in found.candidates[:found.count]]
+
+    def probe(i):
+        scale = found.probes[i]
+        row = [0.0 if j + 1 == hidden and hidden % 2 else scale * (1 - 2 * (j % 2))
+               for j in range(hidden)]
+        return {"row": row, "pairs": found.probe_pairs[i], "least_margin": found.probe_margins[i]}
+    return FingerprintReport(rows, hidden, bool(found.fits), ranking,
+                             [one.convention for one in ranking[:found.alike]],
+                             [probe(i) for i in range(found.probe_count)], found.pairs_left,
+                             (found.eps_low, found.eps_high))

@@ -1,0 +1,280 @@
+"""A callable through the referee's checks."""
+import ctypes as c
+import inspect
+import re
+import warnings
+
+import numpy as np
+
+from . import _arrays as arrays
+from . import _library as lib
+from ._exact import report_of
+from ._report import Report
+
+_FAULTS = 1000  # the codes from here on stand for what the callable did, in `Callable.faults`
+
+
+class Callable:
+    """A user's function as the kernel of a question: one array in, one out."""
+
+    def __init__(self, fn, framework, type_, param, on_call=None):
+        self.fn, self.framework, self.type, self.param = fn, framework, type_, param
+        self.faults, self.raised, self.on_call = [], None, on_call
+        self.dtypes = (arrays.stored(type_), arrays.stored(param))
+        self.kernel = lib.KERNEL(self._called)
+
+    def _fault(self, verdict, sentence):
+        if (verdict, sentence) not in self.faults:
+            self.faults.append((verdict, sentence))
+        return _FAULTS + self.faults.index((verdict, sentence))
+
+    def _called(self, _user, problem, tensors):
+        try:
+            return self._call(problem[0], tensors[0])
+        except Exception as raised:  # the verdict is on the function, whatever it raises
+            text = " ".join(str(raised).split())[:120]
+            return self._fault("raised", f"{type(raised).__name__}: {text}")
+        except BaseException as raised:  # Ctrl-C and the like end the judgement
+            self.raised = raised
+            return lib.STOP
+
+    def _input(self, address, rows, hidden, stride, dtype):
+        """A copy that is Python's own, as far off a multiple of 64 bytes and as strided: the
+        function may keep it for ever."""
+        size, item = (rows - 1) * stride + hidden, dtype.itemsize
+        ahead = address % 64 // item
+        room = np.empty(ahead + size, dtype)[ahead:]
+        c.memmove(room.ctypes.data, address, size * item)
+        return room, np.ndarray((rows, hidden), dtype, room, 0, (stride * item, item))
+
+    def _call(self, problem, tensors):
+        if self.on_call:
+            self.on_call(problem.rows, problem.hidden)
+        rows, hidden = problem.rows, problem.hidden
+        dtype, param = self.dtypes
+        count = 1 if problem.convention.affine == 1 else hidden
+        inputs = [(tensors.x, *self._input(tensors.x, rows, hidden, problem.x_stride, dtype))]
+        for address in (tensors.gamma, tensors.beta):
+            if address:
+                room, view = self._input(address, 1, count, count, param)
+                inputs.append((address, room, view.reshape(-1)))
+        types = (self.type, self.param, self.param)
+        given = [arrays.give(view, type_, self.framework)
+                 for (_, _, view), type_ in zip(inputs, types)]
+        answer = self.fn(*given)
+        for address, room, _ in inputs:  # the judge looks whether they are what they were
+            c.memmove(address, room.ctypes.data, room.nbytes)
+        return self._take(answer, problem, tensors)
+
+    def _take(self, answer, problem, tensors):
+        try:
+            y, type_ = arrays.take(answer, "what it returned", self.type)
+        except lib.ArgumentError as wrong:
+            return self._fault("wrong-type", str(wrong))
+        rows, hidden = problem.rows, problem.hidden
+        if y.shape != (rows, hidden):
+            wanted = "a result of the input's shape was expected"
+            shape = "another number of rows or columns" if y.ndim == 2 else f"{y.ndim} dimensions"
+            return self._fault("wrong-shape", f"it returned {shape}: {wanted}")
+        if type_ != self.type:
+            return self._fault("wrong-dtype", f"it returned {type_} where {self.type} was given")
+        item = y.dtype.itemsize
+        size = ((rows - 1) * problem.y_stride + hidden) * item
+        room = (c.c_char * size).from_address(tensors.y)
+        np.ndarray((rows, hidden), y.dtype, room, 0, (problem.y_stride * item, item))[...] = y
+        return lib.OK
+
+    def put_right(self, case):
+        """Puts what the callable did in the place of its code."""
+        code = re.search(r"returned (\d+)$", case.detail)
+        if case.verdict == "crashed" and code and int(code[1]) >= _FAULTS:
+            case.verdict, sentence = self.faults[int(code[1]) - _FAULTS]
+            case.detail = case.detail[:code.start()] + sentence
+
+
+def is_module(fn):
+    """A torch.nn.LayerNorm, or a module that has its weight, bias and eps."""
+    return arrays.is_torch(fn) or any(base.__module__.startswith("torch.nn")
+                                      for base in type(fn).__mro__)
+
+
+class _Module:
+    """A torch module as a function of x, gamma and beta. Its own parameters are put back."""
+
+    def __init__(self, module):
+        self.module = module
+        self.weight, self.bias = (getattr(module, name, None) for name in ("weight", "bias"))
+        shape = getattr(module, "normalized_shape", None)
+        self.hidden = tuple(shape) if shape else None
+        self.kept = [p.data for p in (self.weight, self.bias) if p is not None]
+
+    def affine(self):
+        return "none" if self.weight is None else "gamma" if self.bias is None else "vector"
+
+    def __call__(self, x, gamma=None, beta=None):
+        import torch
+        for parameter, value in ((self.weight, gamma), (self.bias, beta)):
+            if parameter is not None:
+                parameter.data = value
+        with torch.no_grad():
+            return self.module(x)
+
+    def restore(self):
+        for parameter, data in zip([p for p in (self.weight, self.bias) if p is not None],
+                                   self.kept):
+            parameter.data = data
+
+
+def _positional(fn):
+    """How many positional arguments it can take; None where nobody knows."""
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return None
+    return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+
+
+def _fit_form(fn, convention):
+    """The convention with the affine form that the function's arguments allow."""
+    made = lib.Convention.from_buffer_copy(convention)
+    count = _positional(fn)
+    if count == 0:
+        raise lib.ArgumentError("fn takes no argument: fn(x), fn(x, gamma) or fn(x, gamma, beta) "
+                                "was expected")
+    if count == 1:
+        made.affine = lib.AFFINE.index("none")
+    elif count == 2 and lib.AFFINE[made.affine] == "vector":
+        made.affine = lib.AFFINE.index("gamma")
+    return made
+
+
+def _sizes(hidden):
+    hidden = (hidden,) if isinstance(hidden, (int, np.integer)) else tuple(hidden)
+    if not hidden or any(not isinstance(h, (int, np.integer)) or h < 1 for h in hidden):
+        raise lib.ArgumentError(f"hidden {hidden}: sizes of at least 1 were expected")
+    return hidden
+
+
+def _progress(wanted):
+    """tqdm's bar, where there is one and it is wanted (default: on a terminal)."""
+    import sys
+    if wanted is None:
+        wanted = sys.stderr.isatty()
+    if not wanted:
+        return None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm(desc="lnbench", unit="check", leave=False)
+
+
+def _ask(question, callable_, bar, first_only):
+    """Runs a session; the report so far, whatever happens, belongs to nobody else."""
+    session, done, steps = c.c_void_p(), c.c_size_t(0), c.c_size_t(1)
+    lib.call("lnjudge_begin", c.byref(question), c.byref(session))
+    report, fine = lib.Report(), False
+    try:
+        while done.value < steps.value:
+            status = lib.call("lnjudge_step", session, c.byref(done), c.byref(steps))
+            if bar is not None:
+                bar.total = steps.value
+                bar.update(done.value - bar.n)
+            if status == lib.STOPPED:
+                raise callable_.raised or KeyboardInterrupt
+            if first_only and lib.library.lnjudge_failed(session):
+                break
+        fine = True
+    finally:
+        lib.library.lnjudge_end(session, c.byref(report) if fine else None)
+    return report
+
+
+def _name_of(fn):
+    name = getattr(fn, "__qualname__", None) or type(fn).__name__
+    return name if inspect.isroutine(fn) or is_module(fn) else repr(fn)[:60]
+
+
+def judge(fn, *, convention="torch", hidden=None, dtype="f32", param_dtype=None, seed=1,
+          max_row_ulp=0, framework=None, only=False, strided=True, isolate=False, deadline=60.0,
+          progress=None, first_only=False, on_call=None) -> Report:
+    """Judges a LayerNorm: fn(x, gamma, beta), fn(x, gamma), fn(x), or a torch module.
+
+    fn gets arrays of rows x hidden of `dtype` and returns one like x; so do gamma and beta, of
+    `param_dtype` (default: dtype). hidden: sizes at which every input family is asked (default:
+    768, or a module's own); a plain function is asked every size from 1 to 1100 besides, but for only=True.
+    max_row_ulp: a limit of one's own on rows of kappa <= 2 (about zero). framework "torch" hands tensors over.
+    strided=False: dense rows alone. isolate=True runs fn in a child process; a call that takes
+    longer than `deadline` seconds is a timeout there. first_only: ends with the first check that
+    fails. on_call(rows, hidden) is called before each call.
+
+    A wrong fn never raises: the report says what is wrong. Wrong arguments raise ArgumentError.
+    """
+    if not callable(fn):
+        raise lib.ArgumentError(f"fn: a callable was expected, not {type(fn).__name__}")
+    type_ = arrays.type_name(dtype)
+    param = arrays.type_name(param_dtype) if param_dtype else type_
+    wanted = lib.convention_of(convention)
+    module = _Module(fn) if is_module(fn) else None
+    framework = framework or ("torch" if module else "numpy")
+    traits = lib.NOT_IN_PLACE | lib.NO_RESIDUAL | (0 if strided else lib.DENSE)
+    traits |= lib.THESE_SIZES if only else 0
+    if module and module.hidden:
+        wanted = lib.Convention.from_buffer_copy(wanted)
+        wanted.affine = lib.AFFINE.index(module.affine())
+        if len(module.hidden) != 1:
+            raise lib.ArgumentError(f"normalized_shape {module.hidden}: one axis was expected")
+        hidden, traits = module.hidden if hidden is None else hidden, traits | lib.THESE_SIZES
+    else:
+        wanted = _fit_form(fn, wanted)
+    sizes = _sizes(768 if hidden is None else hidden)
+    arrays.give(np.zeros((1, 1), arrays.stored(type_)), type_, framework)  # can it be made here?
+    repeat = (f"lnbench.judge({_name_of(fn)}, convention={lib.label_of(wanted)!r}, "
+              f"hidden={sizes}, dtype={type_!r}, seed={seed})")
+    options = {"wanted": wanted, "sizes": sizes, "type_": type_, "param": param, "traits": traits,
+               "seed": seed, "max_row_ulp": max_row_ulp, "framework": framework,
+               "subject": _name_of(fn), "repeat": repeat, "progress": progress,
+               "first_only": first_only}
+    if isolate:
+        from ._isolate import in_child
+        return in_child(lambda called: _judge(module or fn, on_call=called, **options), deadline,
+                        options)
+    return _judge(module or fn, on_call=on_call, **options)
+
+
+def _judge(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framework, subject,
+           repeat, progress, first_only, on_call):
+    called = Callable(fn, framework, type_, param, on_call)
+    index = arrays.TYPES.index
+    question = lib.Question(
+        struct_size=c.sizeof(lib.Question), kernel=called.kernel, convention=wanted,
+        storage=index(type_), param=index(param), accumulator=index("f64" if type_ == "f64"
+                                                                    else "f32"),
+        traits=traits, hidden=(c.c_size_t * len(sizes))(*sizes), hidden_count=len(sizes),
+        seed=seed, max_row_ulp=max_row_ulp)
+    bar = _progress(progress)
+    try:
+        with warnings.catch_warnings():  # rows that overflow are asked on purpose
+            warnings.simplefilter("ignore", RuntimeWarning)
+            report = _ask(question, called, bar, first_only)
+    finally:
+        if bar is not None:
+            bar.close()
+        if isinstance(fn, _Module):
+            fn.restore()
+    return report_of(report, subject, repeat, type_, param, framework, called.put_right)
+
+
+def assert_layernorm(fn, max_row_ulp=4, **options) -> None:
+    """Raises AssertionError where fn is not the LayerNorm that `convention` names: it says what is
+    wrong, with the row, and how to repeat it. Options are those of judge()."""
+    report = judge(fn, max_row_ulp=max_row_ulp, first_only=True, **options)
+    if report.passed:
+        return
+    case = report.worst_case
+    where = f"{case.name} at {case.rows} x {case.hidden}: " if case else ""
+    raise AssertionError(f"{report.subject} is not {case.convention if case else 'a LayerNorm'}: "
+                         f"{where}{report.verdict}\nrepeat: {report.repeat}"
+                         + "\n".join(report._worst_lines()))

@@ -1,0 +1,171 @@
+"""liblnjudge through ctypes: its structs and functions (lnjudge.h), and its errors as exceptions."""
+import ctypes as c
+import os
+
+OK, ERROR_ARGUMENT, ERROR_MEMORY, STOPPED = range(4)
+UNSUPPORTED, STOP = 2, -1
+DENSE, NOT_IN_PLACE, NO_RESIDUAL, THESE_SIZES = 1, 2, 4, 8
+EXACT = -1
+METRICS, BINS = 24, 32
+AFFINE = ("none", "scalar", "gamma", "vector", "gamma1")
+PLACES = ("none", "var", "std", "quotient")
+
+
+class ArgumentError(ValueError):
+    """An argument that cannot be meant: the message says what was expected."""
+
+
+class Convention(c.Structure):
+    _fields_ = [("ddof", c.c_int), ("eps_place", c.c_int), ("eps", c.c_double),
+                ("affine", c.c_int)]
+
+
+class Problem(c.Structure):
+    _fields_ = [(name, c.c_size_t) for name in ("rows", "hidden", "x_stride", "y_stride",
+                                                "residual_stride", "sum_stride")]
+    _fields_ += [("storage", c.c_int), ("param", c.c_int), ("convention", Convention),
+                 ("accuracy", c.c_int)]
+
+
+class Tensors(c.Structure):
+    _fields_ = [(name, c.c_void_p) for name in ("x", "residual", "gamma", "beta", "y", "sum",
+                                                "mean", "rstd")]
+
+
+class Error(c.Structure):
+    _fields_ = [("status", c.c_int), ("message", c.c_char * 1024)]
+
+
+class Row(c.Structure):
+    _fields_ = [("number", c.c_size_t)]
+    _fields_ += [(name, c.c_void_p) for name in ("x", "residual", "gamma", "beta", "y", "exact")]
+
+
+class Case(c.Structure):
+    _fields_ = [("check", c.c_char * 16), ("input", c.c_char * 32), ("convention", c.c_char * 96),
+                ("rows", c.c_size_t), ("hidden", c.c_size_t), ("passed", c.c_int),
+                ("declared", c.c_int), ("verdict", c.c_char * 24), ("detail", c.c_char * 224),
+                ("metrics", c.c_double * METRICS), ("ulp_histogram", c.c_uint64 * BINS),
+                ("worst", Row)]
+
+
+class Report(c.Structure):
+    _fields_ = [("count", c.c_size_t), ("cases", c.POINTER(Case)), ("worst", c.c_size_t),
+                ("passed", c.c_int)]
+
+
+class Gradients(c.Structure):
+    _fields_ = [(name, c.c_void_p) for name in ("dx", "dgamma", "dbeta")]
+
+
+class Distance(c.Structure):
+    _fields_ = [(name, c.c_double) for name in ("ulp_max", "row_ulp_max", "rel_l2",
+                                                "correctly_rounded")]
+    _fields_ += [(name, c.c_size_t) for name in ("elements", "mismatches", "worst_row",
+                                                 "worst_column")]
+
+
+KERNEL = c.CFUNCTYPE(c.c_int, c.c_void_p, c.POINTER(Problem), c.POINTER(Tensors))
+
+
+class Question(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("kernel", KERNEL), ("user", c.c_void_p),
+                ("convention", Convention), ("storage", c.c_int), ("param", c.c_int),
+                ("accumulator", c.c_int), ("traits", c.c_uint),
+                ("hidden", c.POINTER(c.c_size_t)), ("hidden_count", c.c_size_t),
+                ("seed", c.c_uint64), ("max_row_ulp", c.c_double)]
+
+
+class Box(c.Structure):
+    _fields_ = [("rows", c.c_size_t), ("hidden", c.c_size_t), ("x", c.c_void_p),
+                ("residual", c.c_void_p), ("y", c.c_void_p), ("y_is_f64", c.c_int),
+                ("gamma", c.c_void_p), ("beta", c.c_void_p), ("gamma_count", c.c_size_t),
+                ("beta_count", c.c_size_t), ("digits", c.c_int), ("x_digits", c.c_int),
+                ("noise", c.c_double)]
+
+
+class Candidate(c.Structure):
+    _fields_ = [("convention", Convention), ("row_ulp_max", c.c_double), ("rel_l2", c.c_double),
+                ("eps_low", c.c_double), ("eps_high", c.c_double), ("mismatches", c.c_size_t),
+                ("group", c.c_size_t), ("possible", c.c_int), ("estimated", c.c_int)]
+
+
+class Fingerprint(c.Structure):
+    _fields_ = [("count", c.c_size_t), ("alike", c.c_size_t), ("candidates", c.POINTER(Candidate)),
+                ("fits", c.c_int), ("eps_is_settled", c.c_int), ("eps_low", c.c_double),
+                ("eps_high", c.c_double), ("probes", c.c_float * 4),
+                ("probe_pairs", c.c_size_t * 4), ("probe_margins", c.c_double * 4),
+                ("probe_count", c.c_size_t), ("pairs_left", c.c_size_t)]
+
+
+def _open():
+    """LNBENCH_LNJUDGE names the file; else the one of this package, else the installed one."""
+    own = os.path.join(os.path.dirname(__file__), "_native", "lib", "liblnjudge.so.0")
+    path = os.environ.get("LNBENCH_LNJUDGE") or (own if os.path.exists(own) else "liblnjudge.so.0")
+    try:
+        return c.CDLL(path)
+    except OSError as failed:
+        raise ImportError(f"liblnjudge cannot be loaded ({failed}): install it with "
+                          "`pip install ./python`, or name the file in LNBENCH_LNJUDGE") from None
+
+
+library = _open()
+_P = c.POINTER
+_signatures = {
+    "lnjudge_convention": [c.c_char_p, _P(Convention), _P(Error)],
+    "lnjudge_reference": [_P(Problem), _P(Tensors), c.c_void_p, _P(Error)],
+    "lnjudge_gradients_of": [_P(Problem), _P(Tensors), c.c_void_p, _P(Gradients), _P(Error)],
+    "lnjudge_gradients_judge": [_P(Problem), _P(Tensors), c.c_void_p, _P(Gradients), _P(Distance),
+                                _P(Error)],
+    "lnjudge_output_judge": [_P(Problem), _P(Tensors), c.c_double, _P(Report), _P(Error)],
+    "lnjudge_begin": [_P(Question), _P(c.c_void_p), _P(Error)],
+    "lnjudge_step": [c.c_void_p, _P(c.c_size_t), _P(c.c_size_t), _P(Error)],
+    "lnjudge_failed": [c.c_void_p],
+    "lnjudge_end": [c.c_void_p, _P(Report)],
+    "lnjudge_report_free": [_P(Report)],
+    "lnjudge_fingerprint_make": [_P(Box), _P(Fingerprint), _P(Error)],
+    "lnjudge_fingerprint_free": [_P(Fingerprint)],
+    "lnjudge_convention_label": [_P(Convention), c.c_char_p],
+    "lnjudge_metric_name": [c.c_size_t],
+    "lnjudge_version": [],
+}
+for _name, _arguments in _signatures.items():
+    _function = getattr(library, _name)
+    _function.argtypes = _arguments
+    _function.restype = c.c_int
+library.lnjudge_convention_label.restype = c.c_char_p
+library.lnjudge_metric_name.restype = c.c_char_p
+library.lnjudge_version.restype = c.c_char_p
+for _name in ("lnjudge_end", "lnjudge_report_free", "lnjudge_fingerprint_free"):
+    getattr(library, _name).restype = None
+
+metric_names = tuple(library.lnjudge_metric_name(i).decode() for i in range(METRICS))
+counted = {"mismatches", "elements", "exact_zeros", "sign_of_zero", "worst_row", "worst_column"}
+
+
+def call(name, *arguments):
+    """Calls a function whose last parameter is its error; raises what it reports. The GIL is
+    released meanwhile."""
+    error = Error()
+    status = getattr(library, name)(*arguments, c.byref(error))
+    if status == ERROR_ARGUMENT:
+        raise ArgumentError(error.message.decode())
+    if status == ERROR_MEMORY:
+        raise MemoryError(error.message.decode())
+    return status
+
+
+def convention_of(given):
+    """A preset's name, a list such as "ddof=1,eps=1e-6@std,affine=vector", or a Convention."""
+    if isinstance(given, Convention):
+        return given
+    if not isinstance(given, str):
+        raise ArgumentError(f"convention: a name or a list was expected, not {given!r}")
+    made = Convention()
+    call("lnjudge_convention", given.encode(), c.byref(made))
+    return made
+
+
+def label_of(convention):
+    buffer = c.create_string_buffer(96)
+    return library.lnjudge_convention_label(c.byref(convention), buffer).decode()

@@ -1,0 +1,226 @@
+"""What a judgement found, as Python objects that print well."""
+import html
+import json
+import math
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Optional
+
+from ._library import counted
+
+
+def _figure(name, value):
+    """As the C program's JSON has it: counts are integers, what is not finite is null."""
+    if not math.isfinite(value):
+        return None
+    return int(value) if name in counted else value
+
+
+@dataclass
+class WorstRow:
+    """One row, as the function was given it and as it answered."""
+    number: int
+    x: Any
+    y: Any
+    exact: Any  # float64
+    residual: Any = None
+    gamma: Any = None
+    beta: Any = None
+
+
+@dataclass
+class Case:
+    """What one check found. `metrics` has the names of `lnbench eval --format json`."""
+    check: str
+    input: str
+    convention: str
+    dtype: str
+    rows: int
+    hidden: int
+    verdict: str
+    detail: str
+    declared: bool
+    passed: bool
+    metrics: Dict[str, float] = field(default_factory=dict)
+    worst: Optional[WorstRow] = None
+    ulp_histogram: List[int] = field(default_factory=list)
+
+    def to_dict(self) -> dict:
+        metrics = {name: _figure(name, value) for name, value in self.metrics.items()}
+        all_ = sum(self.ulp_histogram)
+        metrics["ulp_histogram"] = [count / all_ for count in self.ulp_histogram] if all_ else []
+        return {"operation": "layernorm", "kernel": "given", "check": self.check,
+                "convention": self.convention, "rows": self.rows, "hidden": self.hidden,
+                "dtype": self.dtype, "input": self.input, "verdict": self.verdict,
+                "detail": self.detail, "declared": self.declared, "metrics": metrics}
+
+    @property
+    def name(self) -> str:
+        return f"{self.check}: {self.input}" if self.input else self.check
+
+    def says(self) -> str:
+        """The verdict with its reason."""
+        if self.declared:
+            return f"{self.verdict} (declared)"
+        return f"{self.verdict}({self.detail})" if self.detail else self.verdict
+
+
+def _short(value):
+    return "-" if value is None or math.isnan(value) else f"{value:.3g}"
+
+
+@dataclass
+class Report:
+    """The verdict on a function, or on an output: `passed`, `cases`, `worst`."""
+    cases: List[Case]
+    passed: bool
+    subject: str
+    repeat: str = ""
+    worst_case: Optional[Case] = None
+
+    @property
+    def worst(self) -> Optional[WorstRow]:
+        """A row of the first check that failed and has one, else the one with the largest error."""
+        case = self._case_of_worst()
+        return case.worst if case else None
+
+    def _case_of_worst(self):
+        failed = [case for case in self.cases if not case.passed and case.worst]
+        return self.worst_case if self.passed or not failed else failed[0]
+
+    @property
+    def verdict(self) -> str:
+        return "ok" if self.passed else self.worst_case.says() if self.worst_case else "not judged"
+
+    def to_dict(self) -> dict:
+        return {"schema": "lnbench-judge-1", "subject": self.subject, "passed": self.passed,
+                "verdict": self.verdict, "repeat": self.repeat,
+                "cases": [case.to_dict() for case in self.cases]}
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
+
+    def _lines(self):
+        """A line a check and size; families that pass stand in one line."""
+        quiet = [case for case in self.cases if case.check == "rows" and case.passed
+                 and len(self.cases) > 1]
+        for case in self.cases:
+            if case not in quiet:
+                yield (case.name, f"{case.rows} x {case.hidden}",
+                       _short(case.metrics.get("row_ulp_max")), case.says())
+        for hidden in sorted({case.hidden for case in quiet}):
+            here = [case for case in quiet if case.hidden == hidden]
+            errors = [case.metrics["row_ulp_max"] for case in here if not case.declared
+                      and not math.isnan(case.metrics.get("row_ulp_max", math.nan))]
+            declared = sum(case.declared for case in here)
+            yield (f"{len(here)} families of rows", f"{here[0].rows} x {hidden}",
+                   _short(max(errors, default=math.nan)),
+                   "ok" + (f", {declared} declared: no kernel could be right" if declared else ""))
+
+    _headings = ("check", "rows x hidden", "worst row ULP", "verdict")
+
+    def __str__(self) -> str:
+        lines = [self._headings, *self._lines()]
+        width = [max(len(line[i]) for line in lines) for i in range(3)]
+        table = ["  ".join([line[0].ljust(width[0]), line[1].rjust(width[1]),
+                            line[2].rjust(width[2]), line[3]]) for line in lines]
+        head = f"{self.subject}: {'right' if self.passed else self.verdict}"
+        return "\n".join([head, "", *table, *self._worst_lines(),
+                          *([f"repeat  {self.repeat}"] if self.repeat else [])])
+
+    __repr__ = __str__
+
+    def _worst_lines(self):
+        case = self._case_of_worst()
+        row = case.worst if case else None
+        if row is None:
+            return [""]
+        column = int(case.metrics["worst_column"])
+        return ["", f"worst   {case.name}, row {row.number} of {case.rows} x {case.hidden}, column "
+                f"{column}: {case.metrics['worst_computed']!r}, exactly "
+                f"{case.metrics['worst_exact']!r}"]
+
+    def _repr_html_(self) -> str:
+        def cells(tag, line):
+            return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in line)
+        rows = "".join(f"<tr>{cells('td', line)}</tr>" for line in self._lines())
+        colour = "green" if self.passed else "crimson"
+        verdict = html.escape("right" if self.passed else self.verdict)
+        return (f"<b>{html.escape(self.subject)}</b>: <b style='color:{colour}'>{verdict}</b>"
+                f"<table><tr>{cells('th', self._headings)}</tr>{rows}</table>"
+                f"<pre>{html.escape(chr(10).join(self._worst_lines()))}</pre>")
+
+
+@dataclass
+class Candidate:
+    """A convention, and how far y is from its exact answers."""
+    convention: str
+    ddof: int
+    eps: float
+    eps_place: str
+    affine: str
+    row_ulp_max: float
+    rel_l2: float
+    possible: bool
+    mismatches: int
+    eps_estimated: bool
+    group: int = 0
+
+    def to_dict(self) -> dict:
+        made = {name: getattr(self, name) for name in
+                ("convention", "ddof", "eps", "eps_place", "affine", "row_ulp_max", "rel_l2",
+                 "possible", "mismatches", "eps_estimated")}
+        for name in ("row_ulp_max", "rel_l2"):
+            made[name] = _figure(name, made[name])
+        return made
+
+
+@dataclass
+class FingerprintReport:
+    """Which convention made an output: `convention` is the nearest, `alike` those that this data
+    cannot tell from it, `probes` rows that would."""
+    rows: int
+    hidden: int
+    fits: bool
+    ranking: List[Candidate]
+    alike: List[str]
+    probes: List[dict]
+    pairs_left: int
+    eps_range: tuple
+
+    @property
+    def convention(self) -> str:
+        return self.ranking[0].convention
+
+    def to_dict(self) -> dict:
+        groups: Dict[int, list] = {}
+        for candidate in self.ranking:
+            groups.setdefault(candidate.group, []).append(candidate.convention)
+        return {"schema": "lnbench-fingerprint-1", "fits": self.fits,
+                "ranking": [candidate.to_dict() for candidate in self.ranking],
+                "indistinguishable": [group for group in groups.values() if len(group) > 1],
+                "probes": [{**probe, "least_margin": _figure("", probe["least_margin"])}
+                           for probe in self.probes], "pairs_left": self.pairs_left}
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
+
+    def __str__(self) -> str:
+        best, more = self.ranking[0], len(self.alike) - 1
+        how = "it is" if not more else "it may be"
+        lines = [f"{how if self.fits else 'none fits; nearest:'} {best.convention} "
+                 f"({best.row_ulp_max:.3g} row ULP off)"]
+        if more:
+            shown = [name for name in self.alike if "=" not in name] or self.alike[:4]
+            lines.append(f"{more} more cannot be told from it on {self.rows} x {self.hidden}"
+                         f": {', '.join(shown)}")
+        if self.probes:
+            lines.append(f"rows of +-{self.probes[0]['row'][0]:g} in turn would tell more apart")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td>{html.escape(c.convention)}</td><td>{c.row_ulp_max:.3g}</td></tr>"
+                       for c in self.ranking[:12])
+        return (f"<pre>{html.escape(str(self))}</pre><table><tr><th>convention</th>"
+                f"<th>row ULP</th></tr>{rows}</table>")

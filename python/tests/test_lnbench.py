@@ -1,0 +1,333 @@
+"""The package against the C program bit for bit; what it says of wrong functions and arguments.
+
+usage: test_lnbench.py [TEST...], with LNBENCH_LNJUDGE and LNBENCH_PROGRAM naming what is tested
+"""
+import json
+import os
+import pickle
+import runpy
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.dirname(HERE), HERE]
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: NumPy for Python 3 is not there (python3-numpy)")
+    sys.exit(77)
+import lnbench
+from published_bugs import BUGS, layernorm
+from seed_programs import PROGRAMS
+
+PROGRAM = os.environ["LNBENCH_PROGRAM"]
+os.environ["LNBENCH_PEERS"] = "0"
+
+
+def tensors(rows=9, hidden=40, dtype="f4", scale=1.0):
+    draw = np.random.default_rng(5).standard_normal
+    return tuple((draw(shape) * size).astype(dtype) for shape, size in
+                 (((rows, hidden), scale), (hidden, 1), (hidden, 1)))
+
+
+class WithProgram(unittest.TestCase):
+    """Numbers equal the C program's."""
+
+    def run_program(self, command, expected=(0,), **options):
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = [PROGRAM, command]
+            for name, value in options.items():
+                if isinstance(value, np.ndarray):
+                    path = os.path.join(folder, name + ".npy")
+                    np.save(path, value)
+                    value = path
+                arguments += ["--" + name.replace("_", "-")] + ([] if value is True
+                                                               else [str(value)])
+            out = os.path.join(folder, "out.npy")
+            if options.get("reference"):
+                arguments += ["--out", out]
+            done = subprocess.run(arguments + ["--format", "json"], capture_output=True, text=True)
+            self.assertIn(done.returncode, expected, done.stderr)
+            made = np.load(out) if os.path.exists(out) else None
+            return json.loads(done.stdout), made
+
+    def test_reference(self):
+        for type_, dtype, scale in (("f32", "f4", 1), ("f64", "f8", 1e-3), ("f16", "f2", 1),
+                                    ("bf16", "u2", 1)):
+            x, gamma, beta = tensors(dtype="f4" if type_ == "bf16" else dtype, scale=scale)
+            if type_ == "bf16":
+                x = (x.view(np.uint32) >> 16).astype(np.uint16)
+            parameters = [p.astype("f8" if type_ == "f64" else "f4") for p in (gamma, beta)]
+            for convention in ("torch", "ddof=1,eps=1e-3@std,affine=vector"):
+                _, wanted = self.run_program("eval", x=x, gamma=parameters[0], beta=parameters[1],
+                                             reference=True, dtype=type_, conventions=convention)
+                made = lnbench.reference(x, *parameters, convention=convention,
+                                         dtype=type_).view(wanted.dtype)
+                np.testing.assert_array_equal(made, wanted)
+
+    def test_residual_and_no_parameters(self):
+        x, residual = tensors()[0], tensors(scale=3.0)[0]
+        _, wanted = self.run_program("eval", x=x, residual=residual, reference=True,
+                                     conventions="tinyllm")
+        np.testing.assert_array_equal(lnbench.reference(x, residual=residual), wanted)
+
+    def test_metrics_and_verdict(self):
+        x, gamma, beta = tensors(30, 300)
+        right = layernorm(x, gamma, beta)
+        wrong = right.copy()
+        wrong[7, 11] += 1
+        for y in (right, wrong):
+            wanted, _ = self.run_program("eval", expected=(0, 5), x=x, gamma=gamma, beta=beta, y=y)
+            report = lnbench.judge_output(x, y, gamma, beta)
+            made = report.cases[0].to_dict()
+            for key in ("operation", "kernel", "convention", "rows", "hidden", "dtype", "verdict",
+                        "detail", "declared"):
+                self.assertEqual(made[key], wanted[key], key)
+            for key, value in wanted["metrics"].items():
+                self.assertEqual(made["metrics"][key], value, key)
+            self.assertGreater(len(wanted["metrics"]), 15)
+        self.assertFalse(report.passed)
+        self.assertEqual(report.worst.number, 7)
+        np.testing.assert_array_equal(report.worst.x, x[7])
+        self.assertEqual(json.loads(report.to_json())["passed"], False)
+
+    def test_fingerprint(self):
+        x, gamma, beta = tensors(6, 9, scale=0.01)
+        cases = [({"gamma": gamma, "beta": beta}, layernorm(x, gamma, beta), {}),
+                 ({}, np.round(layernorm(np.round(x, 4)).astype("f8"), 4), {"digits": 4})]
+        for parameters, y, options in cases:
+            given = np.round(x, 4) if options else x
+            wanted, _ = self.run_program("fingerprint", x=given, y=y, **parameters, **options)
+            made = json.loads(lnbench.fingerprint(given, y, **parameters, **options).to_json())
+            self.assertEqual(made, wanted)
+
+    def test_program_through_python(self):
+        done = subprocess.run([sys.executable, "-m", "lnbench", "--version"], capture_output=True,
+                              text=True, env={**os.environ, "PYTHONPATH": os.path.dirname(HERE)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(lnbench.__version__, done.stdout)
+
+
+class Gradients(unittest.TestCase):
+    def test_against_differences(self):
+        x, gamma, beta = (a.astype("f8") for a in tensors(3, 7))
+        dy = np.random.default_rng(9).standard_normal(x.shape)
+        dx, dgamma, dbeta = lnbench.gradients(x, dy, gamma, beta)
+
+        def loss(*given):
+            return float((layernorm(*given, eps=1e-5) * dy).sum())
+        step = 1e-6
+        for i in np.ndindex(x.shape):
+            moved = x.copy()
+            moved[i] += step
+            back = x.copy()
+            back[i] -= step
+            slope = (loss(moved, gamma, beta) - loss(back, gamma, beta)) / (2 * step)
+            self.assertAlmostEqual(dx[i], slope, places=6)
+        np.testing.assert_allclose(dbeta, dy.sum(0), rtol=1e-14)
+        found = lnbench.judge_gradients(x, dy, dx, dgamma, dbeta, gamma=gamma, beta=beta)
+        self.assertEqual([found[name]["correctly_rounded"] for name in ("dx", "dgamma", "dbeta")],
+                         [1, 1, 1])
+        found = lnbench.judge_gradients(x, dy, dx * (1 + 2e-16), gamma=gamma, beta=beta)
+        self.assertGreater(found["dx"]["ulp_max"], 0.5)
+        self.assertEqual(set(found), {"dx"})
+
+
+def wrong_shape(x, gamma, beta):
+    return x[:, :1]
+
+
+def wrong_dtype(x, gamma, beta):
+    return layernorm(x, gamma, beta).astype("f8")
+
+
+def writes_input(x, gamma, beta):
+    x -= x.mean(-1, keepdims=True)
+    return layernorm(x, gamma, beta)
+
+
+def raises(x, gamma, beta):
+    raise RuntimeError("no such kernel")
+
+
+def nothing(x, gamma, beta):
+    return None
+
+
+def random(x, gamma, beta):
+    return layernorm(x, gamma, beta) + np.random.random(x.shape).astype("f4")
+
+
+def crashes(x, gamma, beta):
+    os.abort()
+
+
+def hangs(x, gamma, beta):
+    time.sleep(3600)
+
+
+kept = []
+
+
+def keeps(x, gamma, beta):
+    kept.append(x)
+    return layernorm(x, gamma, beta)
+
+
+class Verdicts(unittest.TestCase):
+    def test_right(self):
+        report = lnbench.judge(layernorm_2d, hidden=64, only=True)
+        self.assertTrue(report.passed, str(report))
+        self.assertIn("layernorm_2d: right", str(report))
+        self.assertIn("<table>", report._repr_html_())
+        self.assertEqual(report.to_dict()["verdict"], "ok")
+        self.assertEqual(pickle.loads(pickle.dumps(report)).verdict, "ok")
+
+    def test_wrong(self):
+        for fn, verdict, sentence in (
+                (wrong_shape, "wrong-shape", "a result of the input's shape was expected"),
+                (wrong_dtype, "wrong-dtype", "it returned f64 where f32 was given"),
+                (writes_input, "input-modified", "wrote to its input x"),
+                (raises, "raised", "RuntimeError: no such kernel"),
+                (nothing, "wrong-type", "dtype object"),
+                (random, "inaccurate", "")):
+            report = lnbench.judge(fn, hidden=64, first_only=True)
+            self.assertFalse(report.passed, fn.__name__)
+            self.assertTrue(report.verdict.startswith(verdict), report.verdict)
+            self.assertIn(sentence, report.verdict)
+
+    def test_isolated(self):
+        for fn, verdict in ((crashes, "crashed(SIGABRT)"), (hangs, "timeout(")):
+            report = lnbench.judge(fn, hidden=64, isolate=True, deadline=0.5)
+            self.assertTrue(report.verdict.startswith(verdict), report.verdict)
+        self.assertIn("inaccurate", lnbench.judge(random, hidden=64, isolate=True,
+                                                  first_only=True).verdict)
+
+    def test_what_it_keeps_stays_its_own(self):
+        lnbench.judge(keeps, hidden=8, only=True)
+        first = lnbench.judge(keeps, hidden=8, only=True).worst.x
+        self.assertTrue(any(np.array_equal(row, first) for x in kept for row in x))
+
+    def test_other_forms(self):
+        self.assertTrue(lnbench.judge(lambda x: layernorm(x), hidden=33, only=True).passed)
+        report = lnbench.judge(lambda x, g: layernorm(x, g), hidden=33, dtype="f64", only=True,
+                               convention="eps=1e-5@var,affine=gamma")
+        # 1e-5 as f32 is another eps: in f64 that shows.
+        self.assertFalse(report.passed)
+        self.assertTrue(lnbench.judge(lambda x, g: layernorm(x, g, 0, 1e-5), hidden=33,
+                                      dtype="f64", only=True).passed)
+
+    def test_interrupt(self):
+        calls = []
+
+        def fn(x, gamma, beta):
+            calls.append(1)
+            if len(calls) == 50:
+                signal.raise_signal(signal.SIGINT)
+            return layernorm(x, gamma, beta)
+        with self.assertRaises(KeyboardInterrupt):
+            lnbench.judge(fn, hidden=64)
+        self.assertEqual(len(calls), 50)
+
+    def test_interrupt_of_the_reference(self):
+        x = np.ones((1 << 10, 1024), "f4") * np.arange(1024, dtype="f4")
+        before = threading.active_count()
+        threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
+        with self.assertRaises(KeyboardInterrupt):
+            while True:  # whatever the machine's speed
+                lnbench.reference(x)
+        while threading.active_count() > before:
+            time.sleep(0.01)
+
+
+def layernorm_2d(x, gamma, beta):
+    return layernorm(x, gamma, beta)
+
+
+class Arguments(unittest.TestCase):
+    def refused(self, pattern, fn, *arguments, **options):
+        with self.assertRaisesRegex(lnbench.ArgumentError, pattern):
+            fn(*arguments, **options)
+
+    def test_refused(self):
+        x, gamma, beta = tensors(3, 4)
+        self.refused("dtype int64; float32", lnbench.reference, x.astype(int))
+        self.refused(r"shape \(0, 4\); at least one row", lnbench.reference, x[:0])
+        self.refused(r"shape \(\); at least one row", lnbench.reference, x[0, 0])
+        self.refused("gamma: 3 elements; 4 were", lnbench.reference, x, gamma[:3], beta)
+        self.refused("beta: dtype f64; f32 was", lnbench.reference, x, gamma, beta.astype("f8"))
+        self.refused(r"y: shape \(2, 4\); \(3, 4\)", lnbench.judge_output, x, x[:2])
+        self.refused("y: dtype f64; f32", lnbench.judge_output, x, x.astype("f8"))
+        self.refused("unknown convention 'trch'", lnbench.reference, x, convention="trch")
+        self.refused("affine=none takes no gamma", lnbench.reference, x, gamma, beta,
+                     convention="tinyllm")
+        self.refused("a callable was expected", lnbench.judge, 3)
+        self.refused("sizes of at least 1", lnbench.judge, layernorm_2d, hidden=0)
+        self.refused("dtype i4", lnbench.judge, layernorm_2d, dtype="i4")
+        self.refused("takes no argument", lnbench.judge, lambda: 0)
+        self.refused("0 to 17 decimals", lnbench.fingerprint, x, x, digits=99)
+
+    def test_any_layout(self):
+        x, gamma, beta = tensors(6, 8)
+        wanted = lnbench.reference(np.ascontiguousarray(x[::2, ::-1]), gamma, beta)
+        frozen = x.copy()
+        frozen.flags.writeable = False
+        np.testing.assert_array_equal(lnbench.reference(frozen[::2, ::-1], gamma, beta), wanted)
+        np.testing.assert_array_equal(lnbench.reference(np.asfortranarray(x)[::2, ::-1], gamma,
+                                                        beta), wanted)
+        self.assertEqual(lnbench.reference(memoryview(x.reshape(2, 3, 8))).shape, (2, 3, 8))
+
+    def test_nan(self):
+        x, gamma, beta = tensors(2, 4)
+        x[1, 2] = np.nan
+        y = lnbench.reference(x, gamma, beta)
+        self.assertTrue(np.isfinite(y[0]).all() and np.isnan(y[1]).all())
+
+    def test_other_types(self):
+        try:
+            import ml_dtypes
+        except ImportError:
+            self.refused("bf16 in NumPy needs ml_dtypes", lnbench.judge, layernorm_2d,
+                         dtype="bf16")
+        else:
+            x = tensors()[0].astype(ml_dtypes.bfloat16)
+            self.assertEqual(lnbench.reference(x).dtype, ml_dtypes.bfloat16)
+
+    def test_torch(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("torch is not there")
+        self.assertTrue(lnbench.judge(torch.nn.LayerNorm(96)).passed)
+        x = torch.from_numpy(tensors()[0])
+        self.assertEqual(lnbench.reference(x.bfloat16()).dtype, torch.bfloat16)
+
+
+class Published(unittest.TestCase):
+    def test_bugs(self):
+        for name, (bug, own_test_passes, options, words) in BUGS.items():
+            with self.subTest(name):
+                self.assertTrue(own_test_passes(bug), "its own test would have found it")
+                with self.assertRaisesRegex(AssertionError, words) as caught:
+                    lnbench.assert_layernorm(bug, max_row_ulp=4, hidden=64, **options)
+                self.assertIn("repeat: lnbench.judge(", str(caught.exception))
+
+    def test_seeds(self):
+        x, gamma, beta = tensors(8, 16, scale=0.003)
+        parameters = {"": (), "vector": (gamma, beta), "scalar": (gamma[:1], beta[:1])}
+        for program, form, convention in PROGRAMS:
+            found = lnbench.fingerprint(x, program(x, *parameters[form]), *parameters[form])
+            self.assertTrue(found.fits)
+            self.assertEqual(found.convention, convention, program.__name__)
+
+    def test_tutorial(self):
+        runpy.run_path(os.path.join(os.path.dirname(HERE), "tutorial.py"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
