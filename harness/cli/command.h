@@ -8,7 +8,8 @@
 extern const cli_command command_run, command_list, command_eval, command_choose,
     command_fingerprint, command_distance, command_hunt, command_merge, command_replay,
     command_report, command_export, command_doctor, command_duet, command_calibrate,
-    command_compare, command_import, command_history, command_help, command_invariance;
+    command_compare, command_import, command_history, command_help, command_invariance,
+    command_verify_exact;
 
 /* All of them, in the order of --help. */
 extern const cli_command *const commands[];

@@ -4,11 +4,11 @@
 #include <string.h>
 
 const cli_command *const commands[] = {
-    &command_run,       &command_list,   &command_eval,       &command_fingerprint,
-    &command_distance,  &command_choose, &command_duet,       &command_compare,
-    &command_hunt,      &command_merge,  &command_invariance, &command_replay,
-    &command_calibrate, &command_report, &command_export,     &command_history,
-    &command_import,    &command_doctor, &command_help,
+    &command_run,      &command_list,      &command_eval,       &command_fingerprint,
+    &command_distance, &command_choose,    &command_duet,       &command_compare,
+    &command_hunt,     &command_merge,     &command_invariance, &command_verify_exact,
+    &command_replay,   &command_calibrate, &command_report,     &command_export,
+    &command_history,  &command_import,    &command_doctor,     &command_help,
 };
 const size_t command_count = sizeof commands / sizeof *commands;
 
