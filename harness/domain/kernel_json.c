@@ -12,6 +12,7 @@ static const struct {
     {LN_TRAIT_FLUSHES_SUBNORMALS, "flushes-subnormals"},
     {LN_TRAIT_NOT_IN_PLACE, "not-in-place"},
     {LN_TRAIT_NO_RESIDUAL, "no-residual"},
+    {LN_TRAIT_CORRECTLY_ROUNDED, "correctly-rounded"},
 };
 
 enum { TRAITS = sizeof trait_names / sizeof *trait_names };

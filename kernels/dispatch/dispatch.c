@@ -180,6 +180,12 @@ static const ln_kernel *look_up_relative(const ln_problem *problem)
     return found ? found : look_up_relative(&fast);
 }
 
+static bool is_exact(const ln_kernel *kernel, const ln_kernel *model)
+{
+    (void)model;
+    return kernel->traits & LN_TRAIT_CORRECTLY_ROUNDED;
+}
+
 static void begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -203,6 +209,8 @@ ln_status ln_set_cache_bytes(size_t l1d, size_t l2, size_t l3)
 
 const ln_kernel *ln_dispatch(const ln_problem *problem)
 {
+    if (problem->accuracy == LN_ACCURACY_EXACT)
+        return find_relative(problem, NULL, is_exact);
     if (problem->hidden == 0 || (unsigned)problem->accuracy >= CLASSES ||
         (unsigned)problem->storage >= TYPES || (unsigned)problem->param >= TYPES)
         return NULL;

@@ -121,7 +121,8 @@ LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
      .accumulator = TYPE_##ACCUMULATOR,                                                            \
      .unroll = UNROLL,                                                                             \
      .traits = ((FMA) ? LN_TRAIT_FMA : 0u) | ((NONTEMPORAL) ? LN_TRAIT_NONTEMPORAL : 0u) |         \
-               LN_TRAIT_ROW_REPRODUCIBLE | ((SAME_BITS) ? LN_TRAIT_ISA_REPRODUCIBLE : 0u),         \
+               LN_TRAIT_ROW_REPRODUCIBLE | ((SAME_BITS) ? LN_TRAIT_ISA_REPRODUCIBLE : 0u) |        \
+               ((SAME_BITS) == 2 ? LN_TRAIT_CORRECTLY_ROUNDED : 0u),                               \
      .supports = supports_##NAME,                                                                  \
      .run = ln_run_##NAME,                                                                         \
      .bound = ln_bound_##NAME},
@@ -209,7 +210,7 @@ static bool is_type(ln_type type)
 static ln_status check(const ln_problem *problem, const ln_tensors *tensors)
 {
     if (!problem || problem->hidden == 0 || !is_convention(&problem->convention) ||
-        (unsigned)problem->accuracy > LN_ACCURACY_REPRODUCIBLE || !is_type(problem->storage) ||
+        (unsigned)problem->accuracy > LN_ACCURACY_EXACT || !is_type(problem->storage) ||
         !is_type(problem->param) || !is_stride(problem, problem->x_stride) ||
         !is_stride(problem, problem->y_stride) || !is_stride(problem, problem->residual_stride) ||
         !is_stride(problem, problem->sum_stride))

@@ -112,6 +112,13 @@ typedef enum ln_accuracy {
     LN_ACCURACY_ACCURATE = 1,
     /* The same bits on every ISA and number of threads, by a fixed tree of additions. */
     LN_ACCURACY_REPRODUCIBLE = 2,
+    /* Each output is the exact real value rounded once, to nearest even, for f32, bf16 and f16
+     * storage under every convention, with a residual too; mean and rstd likewise, in f32. So the
+     * bits are the same on every machine, ISA, compiler, number of threads and batch. A NaN is the
+     * canonical quiet one, an exact zero is +0, and what underflows keeps its sign. Proven, not
+     * measured (docs/exact.md). f64 storage: LN_ERROR_UNSUPPORTED. It needs the floating-point
+     * environment that C starts with: rounding to nearest, subnormals kept. */
+    LN_ACCURACY_EXACT = 3,
 } ln_accuracy;
 
 /* The size and kind of a call. Strides are elements from one row to the next; 0 stands for hidden.

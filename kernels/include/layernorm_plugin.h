@@ -40,7 +40,10 @@ typedef enum ln_trait {
      * lies; and are the same on every ISA that has a kernel of this name. */
     LN_TRAIT_ROW_REPRODUCIBLE = 1u << 5,
     LN_TRAIT_ISA_REPRODUCIBLE = 1u << 6,
-    LN_TRAIT_NO_RESIDUAL = 1u << 7 /* x is taken as it is: residual must be NULL */
+    LN_TRAIT_NO_RESIDUAL = 1u << 7, /* x is taken as it is: residual must be NULL */
+    /* Each output is the exact value rounded once, mean and rstd to f32 (LN_ACCURACY_EXACT in
+     * layernorm.h): a claim that `lnbench verify-exact` checks. */
+    LN_TRAIT_CORRECTLY_ROUNDED = 1u << 8
 } ln_trait;
 
 /* Facts of one row, computed exactly and rounded to double, from which a kernel states its error

@@ -1,4 +1,8 @@
-/* The types and constants that all f64 lanes share. */
+/* The types and constants that all f64 lanes share.
+ *
+ * 16-bit storage over these items (<type>_over_f64_<isa>.h) is rounded to f32 first. That changes
+ * nothing where items are sums of two elements (Figueroa, row.h), or lie further than 2^-24 of
+ * themselves from the midpoints of storage numbers (apply/certified.h). */
 #ifndef LN_LANE_F64_H
 #define LN_LANE_F64_H
 

@@ -98,4 +98,20 @@ LN_INLINE item lane_sum(vec a)
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
+LN_INLINE unsigned lane_doubtful(vec y, vec least, int dropped, int64_t margin)
+{
+    const int64_t half = (int64_t)1 << (dropped - 1);
+    __m256i rest = _mm256_and_si256(_mm256_castpd_si256(y), _mm256_set1_epi64x(2 * half - 1));
+    __m256i fine = _mm256_or_si256(_mm256_cmpgt_epi64(rest, _mm256_set1_epi64x(half + margin - 1)),
+                                   _mm256_cmpgt_epi64(_mm256_set1_epi64x(half - margin + 1), rest));
+    vec large = _mm256_cmp_pd(lane_absolute(y), least, _CMP_GE_OQ);
+    return 15u & ~(unsigned)_mm256_movemask_pd(_mm256_and_pd(large, _mm256_castsi256_pd(fine)));
+}
+
+LN_INLINE unsigned lane_unequal(vec a, vec b)
+{
+    vec zero = _mm256_cmp_pd(a, lane_set(0), _CMP_EQ_OQ);
+    return (unsigned)_mm256_movemask_pd(_mm256_or_pd(zero, _mm256_cmp_pd(a, b, _CMP_NEQ_UQ)));
+}
+
 #endif

@@ -97,4 +97,43 @@ LN_INLINE item lane_sum(vec a)
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
+/* The bits that are dropped, put to the top, are a signed number whose size is largest at midpoints.
+ */
+LN_INLINE __m512i lane_dropped(vec y, int dropped)
+{
+    return _mm512_abs_epi64(_mm512_slli_epi64(_mm512_castpd_si512(y), (unsigned)(64 - dropped)));
+}
+
+LN_INLINE __mmask8 lane_is_doubtful(__m512i dropped_bits, vec size, vec least, int dropped,
+                                    int64_t margin)
+{
+    const uint64_t limit = ((uint64_t)1 << 63) - ((uint64_t)(margin - 1) << (64 - dropped));
+    return (__mmask8)(_mm512_cmpge_epu64_mask(dropped_bits, _mm512_set1_epi64((int64_t)limit)) |
+                      _mm512_cmp_pd_mask(size, least, _CMP_NGE_UQ));
+}
+
+LN_INLINE unsigned lane_doubtful(vec y, vec least, int dropped, int64_t margin)
+{
+    return lane_is_doubtful(lane_dropped(y, dropped), lane_absolute(y), least, dropped, margin);
+}
+
+/* Whether any lane of four vectors is, of numbers or, where least is NaN, of anything. */
+#define LANE_DOUBTFUL_FOUR
+LN_INLINE int lane_doubtful_four(const vec y[4], vec least, int dropped, int64_t margin)
+{
+    enum { NEAREST_TO_ZERO = 10 };
+    __m512i bits = _mm512_max_epu64(
+        _mm512_max_epu64(lane_dropped(y[0], dropped), lane_dropped(y[1], dropped)),
+        _mm512_max_epu64(lane_dropped(y[2], dropped), lane_dropped(y[3], dropped)));
+    vec small = _mm512_range_pd(_mm512_range_pd(y[0], y[1], NEAREST_TO_ZERO),
+                                _mm512_range_pd(y[2], y[3], NEAREST_TO_ZERO), NEAREST_TO_ZERO);
+    return lane_is_doubtful(bits, small, least, dropped, margin) != 0;
+}
+
+LN_INLINE unsigned lane_unequal(vec a, vec b)
+{
+    return (unsigned)(_mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ) |
+                      _mm512_cmp_pd_mask(a, lane_set(0), _CMP_EQ_OQ));
+}
+
 #endif

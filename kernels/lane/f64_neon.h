@@ -93,4 +93,19 @@ LN_INLINE item lane_sum(vec a)
     return vgetq_lane_f64(a, 0) + vgetq_lane_f64(a, 1);
 }
 
+LN_INLINE unsigned lane_doubtful(vec y, vec least, int dropped, int64_t margin)
+{
+    const int64_t half = (int64_t)1 << (dropped - 1);
+    int64x2_t rest = vandq_s64(vreinterpretq_s64_f64(y), vdupq_n_s64(2 * half - 1));
+    uint64x2_t far = vcgeq_s64(vabsq_s64(vsubq_s64(rest, vdupq_n_s64(half))), vdupq_n_s64(margin));
+    uint64x2_t fine = vandq_u64(far, vcgeq_f64(vabsq_f64(y), least));
+    return (unsigned)((~vgetq_lane_u64(fine, 0) & 1) | (~vgetq_lane_u64(fine, 1) & 2));
+}
+
+LN_INLINE unsigned lane_unequal(vec a, vec b)
+{
+    uint64x2_t fine = vbicq_u64(vceqq_f64(a, b), vceqq_f64(a, vdupq_n_f64(0)));
+    return (unsigned)((~vgetq_lane_u64(fine, 0) & 1) | (~vgetq_lane_u64(fine, 1) & 2));
+}
+
 #endif

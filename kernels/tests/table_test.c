@@ -108,15 +108,18 @@ static void table_and_descriptors_agree(void **state)
         const ln_kernel_facts *facts = facts_of(plugin, count);
         assert_string_equal(facts->role, read.field[ROLE]);
         assert_true(facts->lanes > 0 && facts->family[0] && facts->summation[0]);
-        size_t item = kernel->storage == LN_F64 || strcmp(kernel->apply, "wide") == 0 ? 8 : 4;
+        int exact = strcmp(kernel->statistics, "exact") == 0;
+        int wide = exact || strcmp(kernel->apply, "wide") == 0;
+        size_t item = kernel->storage == LN_F64 || wide ? 8 : 4;
         assert_int_equal(facts->lanes * item, facts->vector_bytes ? facts->vector_bytes : item);
         size_t length = strlen(kernel->schedule);
         int nontemporal = length > 3 && strcmp(kernel->schedule + length - 3, "_nt") == 0;
-        bool everywhere = strcmp(kernel->statistics, "reproducible") == 0;
+        bool everywhere = exact || strcmp(kernel->statistics, "reproducible") == 0;
         assert_int_equal(kernel->traits, (unfused ? 0u : LN_TRAIT_FMA) |
                                              (nontemporal ? LN_TRAIT_NONTEMPORAL : 0u) |
                                              LN_TRAIT_ROW_REPRODUCIBLE |
-                                             (everywhere ? LN_TRAIT_ISA_REPRODUCIBLE : 0u));
+                                             (everywhere ? LN_TRAIT_ISA_REPRODUCIBLE : 0u) |
+                                             (exact ? LN_TRAIT_CORRECTLY_ROUNDED : 0u));
         assert_true(kernel->run && kernel->bound && kernel->supports);
         assert_true(!kernel->prepare && !kernel->release);
         const ln_problem other = {.hidden = 4, .rows = 1, .storage = LN_F16, .param = LN_BF16};

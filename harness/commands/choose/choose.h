@@ -28,6 +28,7 @@ typedef enum accuracy_class {
     CLASS_FAST,
     CLASS_ACCURATE,
     CLASS_REPRODUCIBLE,
+    CLASS_EXACT, /* has no rows in the library's table: what is exact is said by a trait */
 } accuracy_class;
 
 /* What a kernel is chosen for. */

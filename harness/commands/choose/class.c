@@ -39,6 +39,7 @@ static const struct {
                             "the same bits on every ISA and number of threads",
                             INFINITY,
                             {NULL}},
+    [CLASS_EXACT] = {"exact", "correctly rounded", 0.5, {NULL}},
 };
 enum { CLASSES = sizeof classes / sizeof *classes };
 
@@ -49,8 +50,8 @@ bool class_from_name(const char *name, accuracy_class *class, error *err)
             *class = (accuracy_class)i;
             return true;
         }
-    return fail(err, EXIT_CODE_USAGE, "--class %.60s: fast, accurate or reproducible was expected",
-                name);
+    return fail(err, EXIT_CODE_USAGE,
+                "--class %.60s: fast, accurate, reproducible or exact was expected", name);
 }
 
 const char *class_name(accuracy_class class)
@@ -188,6 +189,11 @@ static bool is_reproducible(const json_t *kernels, const char *kernel)
     return strcmp(descriptor_word(kernels, kernel, "statistics"), "reproducible") == 0;
 }
 
+static bool is_exact(const json_t *kernels, const char *kernel)
+{
+    return strcmp(descriptor_word(kernels, kernel, "statistics"), "exact") == 0;
+}
+
 /* Errors grow with the length: what a kernel does to longer rows is not held against it. */
 static bool concerns(const accuracy_fact *fact, size_t hidden)
 {
@@ -219,6 +225,10 @@ bool class_has(accuracy_class class, const kernel_evidence *evidence, const char
         return true;
     if (class == CLASS_REPRODUCIBLE && !is_reproducible(evidence->kernels, kernel)) {
         snprintf(reason, size, "its bits depend on the ISA");
+        return false;
+    }
+    if (class == CLASS_EXACT && !is_exact(evidence->kernels, kernel)) {
+        snprintf(reason, size, "it is not correctly rounded");
         return false;
     }
     if (lacking) {

@@ -23,7 +23,7 @@ typedef struct choose_options {
     uint64_t threads, seed;
     choose_budget budget;
     double time, deadline;
-    bool explain, fresh, stored;
+    bool explain, fresh, stored, exact;
 } choose_options;
 
 typedef struct choose_request {
@@ -115,7 +115,9 @@ static bool check_budget(const choose_budget *budget, error *err)
 static bool set_common(const choose_options *options, const model_shape *model,
                        choose_wanted *wanted, error *err)
 {
-    accuracy_class class = CLASS_ANY;
+    accuracy_class class = options->exact ? CLASS_EXACT : CLASS_ANY;
+    if (options->exact && options->class)
+        return fail(err, EXIT_CODE_USAGE, "--exact and --class exclude each other");
     if (options->class && !class_from_name(options->class, &class, err))
         return false;
     *wanted = (choose_wanted){.budget = options->budget,
@@ -540,8 +542,10 @@ static const cli_option options[] = {
      offsetof(choose_options, budget.kappa)},
     {"proven", NULL, "row ULP: by what is proven, not by what was measured", OPTION_FLAG,
      offsetof(choose_options, budget.proven)},
-    {"class", "CLASS", "fast, accurate, reproducible; or all, with --emit", OPTION_TEXT,
+    {"class", "CLASS", "fast, accurate, reproducible, exact; or all, with --emit", OPTION_TEXT,
      offsetof(choose_options, class)},
+    {"exact", NULL, "correctly rounded: the same as --class exact", OPTION_FLAG,
+     offsetof(choose_options, exact)},
     {"explain", NULL, "the whole table, and why each loser lost", OPTION_FLAG,
      offsetof(choose_options, explain)},
     OUTPUT_OPTIONS(choose_options, printed),

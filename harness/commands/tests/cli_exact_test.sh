@@ -1,0 +1,27 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
+# lnbench verify-exact: kernels that round correctly, one that does not, one hash for all ISAs.
+. "$(dirname "$0")/cli_common.sh" "$@"
+
+accepted "what claims it" 0 verify-exact --elements 30000 --json
+cp out exact.json
+check "as many hashes as pairs of types, all right" python3 -c "
+import json
+found = json.load(open('exact.json'))
+assert found and all(k['correctly_rounded'] and k['claims_exact'] for k in found)
+assert all(k['wrong'] == k['wrong_facts'] == 0 and k['facts'] > 0 for k in found)
+assert all(k['elements'] >= 30000 and k['aimed_at_midpoints'] > 0 for k in found)
+hashes = {}
+for k in found:
+    hashes.setdefault(k['kernel'].rsplit('_', 1)[0], set()).add(k['hash'])
+assert len(hashes) == 5 and all(len(h) == 1 for h in hashes.values()), hashes"
+
+# Within 2 row ULP is not correctly rounded.
+run_it verify-exact --kernel two_pass_two_rstd_f32_acc_f64_scalar --elements 20000
+check "another kernel: exit code" is "$code" 5
+check "another kernel" has out '^two_pass_two_rstd_f32_acc_f64_scalar +no +no '
+check "the first wrong one is told" has out 'is right$'
+run_it verify-exact --plugin "$libraries/example_plugin.so" --kernel example --elements 3000
+check "a plugin: exit code" is "$code" 5
+refused "no such kernel" 2 "exat" verify-exact --kernel exat_certified_grouped_f32_scalar
+finish

@@ -1,0 +1,189 @@
+/* lnbench verify-exact: does a kernel round correctly? */
+#include "base/interrupt.h"
+#include "cli/command.h"
+#include "domain/kernel_name.h"
+#include "referee/exact.h"
+#include "worker/worker.h"
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct verify_options {
+    word_list kernels, plugins;
+    uint64_t seed, elements;
+    double deadline;
+    output_file printed;
+} verify_options;
+
+static bool claims(const kernel_entry *kernel)
+{
+    return kernel->facts.traits & LN_TRAIT_CORRECTLY_ROUNDED;
+}
+
+/* Those that were asked for, or else all that claim it and can run here. */
+static bool is_wanted(const verify_options *options, const kernel_entry *kernel)
+{
+    for (size_t i = 0; i < options->kernels.count; i++)
+        if (kernel_name_matches(options->kernels.words[i], kernel->facts.name))
+            return true;
+    return options->kernels.count == 0 && claims(kernel) && !kernel->unsupported[0];
+}
+
+static bool is_exact(const exact_findings *found)
+{
+    return found->verdict.kind == VERDICT_OK && found->wrong == 0 && found->wrong_facts == 0;
+}
+
+static const char *answer(const exact_findings *found)
+{
+    return found->verdict.kind != VERDICT_OK ? verdict_name(found->verdict.kind)
+           : is_exact(found)                 ? "yes"
+                                             : "no";
+}
+
+static json_t *finding_json(const kernel_entry *kernel, const exact_findings *found)
+{
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)found->hash);
+    return json_pack("{s:s, s:b, s:b, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:s?}", "kernel",
+                     kernel->facts.name, "claims_exact", claims(kernel), "correctly_rounded",
+                     is_exact(found), "verdict", verdict_name(found->verdict.kind), "elements",
+                     (json_int_t)found->elements, "aimed_at_midpoints", (json_int_t)found->aimed,
+                     "wrong", (json_int_t)found->wrong, "facts", (json_int_t)found->facts,
+                     "wrong_facts", (json_int_t)found->wrong_facts, "hash", hash, "first_wrong",
+                     found->first[0] ? found->first : NULL);
+}
+
+static void add_row(text_table *table, const kernel_entry *kernel, const exact_findings *found)
+{
+    table_cell(table, kernel->facts.name);
+    table_cell(table, claims(kernel) ? "yes" : "no");
+    table_cell(table, answer(found));
+    table_format(table, "%llu", (unsigned long long)found->elements);
+    table_format(table, "%llu", (unsigned long long)found->aimed);
+    table_format(table, "%llu", (unsigned long long)found->wrong);
+    table_format(table, "%llu", (unsigned long long)found->facts);
+    table_format(table, "%llu", (unsigned long long)found->wrong_facts);
+    table_format(table, "%016llx", (unsigned long long)found->hash);
+}
+
+static bool print(const output_file *out, const kernel_entry *const *kernels,
+                  const exact_findings *found, size_t count, error *err)
+{
+    static const char *const headings[] = {"kernel",
+                                           "claims it",
+                                           "correctly rounded",
+                                           "elements",
+                                           "aimed at midpoints",
+                                           "wrong",
+                                           "mean, rstd",
+                                           "wrong",
+                                           "hash"};
+    if (out->format == OUTPUT_JSON) {
+        json_t *array = json_array();
+        for (size_t i = 0; i < count; i++)
+            json_array_append_new(array, finding_json(kernels[i], &found[i]));
+        return output_json(out, array, err);
+    }
+    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
+    for (size_t i = 0; table && i < count; i++)
+        add_row(table, kernels[i], &found[i]);
+    if (!output_table(out, table, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        char described[256];
+        if (found[i].first[0])
+            output_line(out, "%s: %s", kernels[i]->facts.name, found[i].first);
+        if (found[i].verdict.kind != VERDICT_OK)
+            output_line(out, "%s: %s", kernels[i]->facts.name,
+                        verdict_describe(&found[i].verdict, described, sizeof described));
+    }
+    return true;
+}
+
+static exit_code exit_code_of(const exact_findings *found, size_t count)
+{
+    exit_code code = EXIT_CODE_FINE;
+    for (size_t i = 0; i < count; i++) {
+        code = worse_exit_code(code, verdict_exit_code(&found[i].verdict));
+        if (found[i].verdict.kind == VERDICT_OK && !is_exact(&found[i]))
+            code = worse_exit_code(code, EXIT_CODE_ACCURACY);
+    }
+    return code;
+}
+
+static exit_code verify(const verify_options *options, worker_process *worker,
+                        const kernel_list *all, error *err)
+{
+    judge_settings settings = {
+        .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
+    progress_bar progress = {0};
+    exact_request request = {options->seed, options->elements, &progress};
+    const kernel_entry **kernels = calloc(all->count + 1, sizeof *kernels);
+    exact_findings *found = calloc(all->count + 1, sizeof *found);
+    row_judge *judge = judge_create(worker, &settings);
+    size_t count = 0;
+    bool fine = (kernels && found && judge) || fail_memory(err, "the judge");
+    for (size_t i = 0; fine && i < all->count; i++)
+        if (is_wanted(options, &all->kernels[i]))
+            kernels[count++] = &all->kernels[i];
+    if (fine && count == 0)
+        fine = options->kernels.count
+                   ? kernel_find(all, options->kernels.words[0], err) != NULL
+                   : fail(err, EXIT_CODE_USAGE, "no kernel claims it: name some with --kernels");
+    progress_begin(&progress, (double)options->elements * (double)count);
+    for (size_t i = 0; fine && i < count; i++)
+        fine = exact_verify(judge, &request, kernels[i], &found[i], err);
+    progress_end(&progress);
+    fine = fine && print(&options->printed, kernels, found, count, err);
+    exit_code code = fine ? exit_code_of(found, count) : err->code;
+    judge_destroy(judge);
+    free(found);
+    free(kernels);
+    return code;
+}
+
+static exit_code start(void *context, const cli_call *call, error *err)
+{
+    verify_options *options = context;
+    worker_process *worker;
+    kernel_list kernels;
+    (void)call;
+    interrupt_watch();
+    if (!worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, err))
+        return err->code;
+    exit_code code = verify(options, worker, &kernels, err);
+    kernel_list_free(&kernels);
+    worker_stop(worker);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"kernels", "GLOB,...", "these kernels (default: all that claim it)", OPTION_LIST,
+     offsetof(verify_options, kernels)},
+    PLUGIN_OPTION(verify_options, plugins),
+    {"elements", "N", "at least so many results of each (default: 1000000)", OPTION_COUNT,
+     offsetof(verify_options, elements)},
+    {"seed", "N", "of the corpus (default: 1)", OPTION_COUNT, offsetof(verify_options, seed)},
+    DEADLINE_OPTION(verify_options, deadline, 10),
+    OUTPUT_OPTIONS(verify_options, printed),
+};
+
+const cli_command command_verify_exact = {
+    .name = "verify-exact",
+    .brief = "does a kernel round correctly?",
+    .usage = "[OPTION...]",
+    .summary = "Compares a kernel's bits with the certified, correctly rounded results.",
+    .details =
+        "The corpus follows from the seed: every convention, every input family, rows whose "
+        "results\n"
+        "are midpoints of two numbers or lie next to one, with and without a residual, in place "
+        "and\n"
+        "not. Kernels of one element type that are correctly rounded print the same hash, on "
+        "every\n"
+        "machine.\n"
+        "Exit code: 0; 5 a result is not the correctly rounded one; 6 a kernel failed; 2 usage;\n"
+        "7 files or environment; 130 interrupted.",
+    OPTIONS(options),
+    DEFAULTS(verify_options, .seed = 1, .elements = 1000000, .deadline = 10),
+    .body = start,
+};

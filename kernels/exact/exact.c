@@ -1,0 +1,435 @@
+/* Rounding once, in integers.
+ *
+ * All elements are multiples of 2^-149 (f32; the other types are f32 values), so that S = sum x, Q =
+ * sum x^2 and V = N Q - S^2 are integers, in units of it and of its square: they are added up
+ * exactly. With a = N x - S, g = gamma (1 + gamma under gamma1), n = N - ddof, u = T - beta:
+ *
+ *     mean = S / N        var = V / (N n)        x - mean = a / N
+ *     eps in the variance, or none: y = g a sqrt(n / (N w)) + beta,  w = V + eps N n
+ *     on the quotient: gamma eps more, which is taken from u
+ *     on the std:      y = g a / (N (sqrt(V / (N n)) + eps)) + beta
+ *
+ * Whether y lies below, on or above T is therefore the sign of a number P + R sqrt(z), z >= 0:
+ *     P = -u                R = g a    z = n / (N w)
+ *     P = g a - u N eps     R = -u N   z = V / (N n)     (on the std: times the positive divisor)
+ * which is the sign of P and R where they agree, and else that of the one whose square is larger, P^2
+ * or R^2 z: a comparison of integers, made after both are multiplied by z's denominator. rstd is
+ * the same with a = N, g = 1, beta = 0 and no eps on the quotient.
+ *
+ * It ends: an estimate leaves an interval of storage numbers, at most all 2^32 of them. Each
+ * comparison with a midpoint T halves their number, or finds y = T, a tie, which goes to the even
+ * neighbour. What rounds to zero takes its sign from a comparison with 0; 0 itself is +0.
+ *
+ * Width. T and beta are multiples of 2^-150 below 2^128, eps is one of 2^-1074 below 2^1024, gamma
+ * of 2^-149 below 2^128 + 1, N and n below 2^61. So in bits, from the highest to the lowest:
+ *     a: 339     g a: 617     u: 280     V: 677     w: 2221, w/o eps 677
+ *     in the variance   u^2 N w: 560 + 61 + 2221 = 2842;  (g a)^2 n: 1295
+ *     on the quotient   u: 2^1154 to 2^-1223, 2377;  u^2 N w: 4754 + 738 = 5492
+ *     on the std        P: 280 + 61 + 2098 = 2439;  P^2 N n: 4878 + 122 = 5000
+ * A limb at either end more is 5556 bits; LIMBS are 6144. */
+#include "exact/exact.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Storage types: bits of the fraction, and the exponent's bias. */
+typedef struct format {
+    int fraction;
+    int bias;
+    int infinity; /* the magnitude of the bits of infinity */
+} format;
+
+static format format_of(ln_type type)
+{
+    static const format formats[] = {[LN_F32] = {23, 127, 0x7f800000},
+                                     [LN_BF16] = {7, 127, 0x7f80},
+                                     [LN_F16] = {10, 15, 0x7c00}};
+    return formats[type];
+}
+
+/* Storage numbers are counted from 0 up and down: ..., -1: minus the smallest, 0, 1, ... */
+typedef int64_t place;
+
+/* Infinity's place stands for the power of two behind the largest number. */
+static double value_at(format kind, place at)
+{
+    int magnitude = (int)(at < 0 ? -at : at), exponent = magnitude >> kind.fraction;
+    int one = 1 << kind.fraction, fraction = magnitude & (one - 1);
+    double value = exponent == 0 ? ldexp(fraction, 1 - kind.bias - kind.fraction)
+                                 : ldexp(one + fraction, exponent - kind.bias - kind.fraction);
+    return at < 0 ? -value : value;
+}
+
+static place place_of(format kind, double value)
+{
+    double size = fabs(value);
+    int exponent, least = 1 - kind.bias - kind.fraction;
+    if (size == 0)
+        return 0;
+    if (size >= ldexp(1, kind.bias + 1))
+        return value < 0 ? -kind.infinity : kind.infinity;
+    (void)frexp(size, &exponent);
+    int unit = exponent - kind.fraction - 1 > least ? exponent - kind.fraction - 1 : least;
+    double places = ldexp(size, -unit), whole = floor(places), rest = places - whole;
+    place at = ((place)(unit - least) << kind.fraction) + (place)whole;
+    at += rest > 0.5 || (rest == 0.5 && at % 2 == 1);
+    return value < 0 ? -at : at;
+}
+
+static double load(ln_type type, const void *values, size_t i)
+{
+    if (type == LN_F32)
+        return (double)((const float *)values)[i];
+    format kind = format_of(type);
+    int bits = ((const uint16_t *)values)[i], magnitude = bits & 0x7fff;
+    double size = magnitude > kind.infinity    ? (double)NAN
+                  : magnitude == kind.infinity ? (double)INFINITY
+                                               : value_at(kind, magnitude);
+    return bits >> 15 ? -size : size;
+}
+
+static uint32_t sign_bit(ln_type type)
+{
+    return type == LN_F32 ? 0x80000000u : 0x8000u;
+}
+
+/* The canonical quiet NaN. */
+static uint32_t nan_bits(ln_type type)
+{
+    format kind = format_of(type);
+    return (uint32_t)(kind.infinity | 1 << (kind.fraction - 1));
+}
+
+void ln_exact_store(ln_type storage, void *y, size_t i, uint32_t bits)
+{
+    if (storage == LN_F32)
+        memcpy((float *)y + i, &bits, sizeof bits);
+    else
+        ((uint16_t *)y)[i] = (uint16_t)bits;
+}
+
+static size_t stride_of(const ln_problem *problem, size_t stride)
+{
+    return stride ? stride : problem->hidden;
+}
+
+void ln_exact_begin(ln_exact_row *row, const ln_problem *problem, const ln_tensors *tensors,
+                    size_t r)
+{
+    size_t size = problem->storage == LN_F32 ? sizeof(float) : sizeof(uint16_t);
+    const char *x = tensors->x, *residual = tensors->residual, *sum = tensors->sum;
+    row->problem = problem;
+    row->tensors = tensors;
+    row->taken = 0;
+    row->residual = NULL;
+    if (sum) {
+        row->x = sum + r * stride_of(problem, problem->sum_stride) * size;
+        return;
+    }
+    row->x = x + r * stride_of(problem, problem->x_stride) * size;
+    if (residual)
+        row->residual = residual + r * stride_of(problem, problem->residual_stride) * size;
+}
+
+/* Element i of the row. */
+static double element(const ln_exact_row *row, size_t i)
+{
+    ln_type type = row->problem->storage;
+    double x = load(type, row->x, i);
+    if (!row->residual)
+        return x;
+    double sum = x + load(type, row->residual, i);
+    if (!isfinite(sum))
+        return sum;
+    format kind = format_of(type);
+    place at = place_of(kind, sum);
+    return at == kind.infinity || at == -kind.infinity ? (double)INFINITY : value_at(kind, at);
+}
+
+/* ---- Sums ---- */
+
+/* Units of 2^-160 and 2^-320: whole limbs, below 2^-149 and 2^-298. */
+enum { UNIT_LIMBS = 5, UNIT_SHIFT = 11, SUM_LIMBS = 16, SQUARE_LIMBS = 26 };
+
+/* Elements that are added up by their exponents before those are put together: squares of 48 bits
+ * then stay below 2^63. Neighbours go to different banks: no addition waits for the one before. */
+enum { CHUNK = 1 << 15, EXPONENTS = 255, BANKS = 4 };
+
+typedef struct bins {
+    int64_t sum[BANKS][EXPONENTS + 1];
+    int64_t square[BANKS][EXPONENTS + 1]; /* the last: what is not finite */
+} bins;
+
+/* digit += a 2^shift. */
+static void add_shifted(int64_t *digit, int64_t a, unsigned shift)
+{
+    int64_t *at = digit + shift / LIMB_BITS;
+    int64_t scale = (int64_t)1 << shift % LIMB_BITS;
+    int64_t low = (a & UINT32_MAX) * scale, high = (a >> LIMB_BITS) * scale;
+    at[0] += low & UINT32_MAX;
+    at[1] += (low >> LIMB_BITS) + (high & UINT32_MAX);
+    at[2] += high >> LIMB_BITS;
+}
+
+/* Leaves digits of 32 bits but for the last. */
+static void carry_over(int64_t *digit, size_t count)
+{
+    for (size_t i = 0; i + 1 < count; i++) {
+        digit[i + 1] += digit[i] >> LIMB_BITS;
+        digit[i] &= UINT32_MAX;
+    }
+}
+
+static void add_to_bin(bins *parts, unsigned bank, float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    uint32_t exponent = bits >> 23 & 0xff;
+    int64_t digits = (int64_t)((bits & 0x7fffff) | (uint32_t)(exponent > 0) << 23);
+    exponent += exponent == 0;
+    parts->sum[bank][exponent] += bits >> 31 ? -digits : digits;
+    parts->square[bank][exponent] += digits * digits;
+}
+
+/* Elements begin ... end - 1. Returns 0 where one is not finite. */
+static int add_chunk(const ln_exact_row *row, size_t begin, size_t end, int64_t *sum,
+                     int64_t *square)
+{
+    bins parts = {0};
+    if (row->problem->storage == LN_F32 && !row->residual)
+        for (size_t i = begin; i < end; i++)
+            add_to_bin(&parts, i % BANKS, ((const float *)row->x)[i]);
+    else
+        for (size_t i = begin; i < end; i++)
+            add_to_bin(&parts, i % BANKS, (float)element(row, i));
+    for (unsigned e = 1; e <= EXPONENTS; e++) {
+        int64_t both[2] = {0};
+        for (unsigned bank = 0; bank < BANKS; bank++) {
+            both[0] += parts.sum[bank][e];
+            both[1] += parts.square[bank][e];
+        }
+        if (both[1] == 0)
+            continue;
+        if (e == EXPONENTS)
+            return 0;
+        add_shifted(sum, both[0], e - 1 + UNIT_SHIFT);
+        add_shifted(square, both[1], 2 * (e - 1 + UNIT_SHIFT));
+    }
+    carry_over(sum, SUM_LIMBS);
+    carry_over(square, SQUARE_LIMBS);
+    return 1;
+}
+
+static double eps_at(const ln_problem *problem, ln_eps_place where)
+{
+    return problem->convention.eps_place == where ? problem->convention.eps : 0;
+}
+
+static void take(ln_exact_row *row)
+{
+    const ln_problem *problem = row->problem;
+    size_t hidden = problem->hidden;
+    int64_t sum[SUM_LIMBS] = {0}, square[SQUARE_LIMBS] = {0};
+    if (row->taken)
+        return;
+    row->taken = row->finite = 1;
+    row->defined = 0;
+    for (size_t i = 0; i < hidden && row->finite; i += CHUNK)
+        row->finite = add_chunk(row, i, hidden - i < CHUNK ? hidden : i + CHUNK, sum, square);
+    if (!row->finite)
+        return;
+    row->sum = big_of_digits(sum, SUM_LIMBS, -UNIT_LIMBS);
+    big squares = big_of_digits(square, SQUARE_LIMBS, -2 * UNIT_LIMBS);
+    big count = big_of_integer(hidden);
+    big divisor = big_of_integer(hidden - (size_t)problem->convention.ddof);
+    big all = big_product(&count, &squares), mean = big_product(&row->sum, &row->sum);
+    mean = big_negative(&mean);
+    row->variance = big_sum(&all, &mean);
+    big eps = big_of_double(eps_at(problem, LN_EPS_VAR));
+    eps = big_product(&eps, &count);
+    eps = big_product(&eps, &divisor);
+    big w = big_sum(&row->variance, &eps);
+    row->radicand = big_product(&w, &count);
+    row->defined = divisor.sign && (w.sign || eps_at(problem, LN_EPS_STD) > 0);
+}
+
+/* ---- Comparison ---- */
+
+/* What is to be rounded: y of an element, or a fact of the row. */
+typedef struct result {
+    enum { IS_Y, IS_MEAN, IS_RSTD } kind;
+    double x, gamma, beta;
+} result;
+
+static const result mean_result = {IS_MEAN, 0, 1, 0}, rstd_result = {IS_RSTD, 0, 1, 0};
+
+static big gamma_of(const ln_exact_row *row, const result *wanted)
+{
+    big gamma = big_of_double(wanted->gamma), one = big_of_integer(1);
+    int plus_one = row->problem->convention.affine == LN_AFFINE_GAMMA1 && wanted->kind == IS_Y;
+    return plus_one ? big_sum(&gamma, &one) : gamma;
+}
+
+/* The sign of p + r sqrt(numerator / denominator), neither negative. */
+static int sign_with_root(const big *p, const big *r, const big *numerator, const big *denominator)
+{
+    int of_r = numerator->sign ? r->sign : 0;
+    if (p->sign == 0 || of_r == 0 || p->sign == of_r)
+        return p->sign ? p->sign : of_r;
+    big of_p = big_product(p, p), square = big_product(r, r);
+    of_p = big_product(&of_p, denominator);
+    square = big_product(&square, numerator);
+    return p->sign * big_compare(&of_p, &square);
+}
+
+/* The sign of the exact result less t. The sums are taken; y and rstd are defined. */
+static int compare(const ln_exact_row *row, const result *wanted, double t)
+{
+    const ln_problem *problem = row->problem;
+    double on_std = eps_at(problem, LN_EPS_STD), on_quotient = eps_at(problem, LN_EPS_QUOTIENT);
+    big count = big_of_integer(problem->hidden);
+    big divisor = big_of_integer(problem->hidden - (size_t)problem->convention.ddof);
+    big u = big_of_double(t);
+    if (wanted->kind == IS_MEAN) {
+        big product = big_product(&u, &count);
+        return big_compare(&row->sum, &product);
+    }
+    big gamma = gamma_of(row, wanted), a = count;
+    if (wanted->kind == IS_Y) {
+        big x = big_of_double(wanted->x), beta = big_of_double(-wanted->beta);
+        big less = big_negative(&row->sum);
+        x = big_product(&x, &count);
+        a = big_sum(&x, &less);
+        u = big_sum(&u, &beta);
+        big eps = big_of_double(-on_quotient);
+        eps = big_product(&eps, &gamma);
+        u = big_sum(&u, &eps);
+    }
+    a = big_product(&gamma, &a);
+    u = big_negative(&u);
+    if (on_std == 0)
+        return sign_with_root(&u, &a, &divisor, &row->radicand);
+    u = big_product(&u, &count);
+    divisor = big_product(&divisor, &count);
+    big eps = big_of_double(on_std);
+    eps = big_product(&eps, &u);
+    a = big_sum(&a, &eps);
+    return sign_with_root(&a, &u, &row->variance, &divisor);
+}
+
+/* ---- Rounding ---- */
+
+/* The bits of the exact result, which lies between low and high, rounded once. */
+static uint32_t round_once(ln_exact_row *row, const result *wanted, ln_type type, double low,
+                           double high)
+{
+    format kind = format_of(type);
+    place from = place_of(kind, low), to = place_of(kind, high);
+    if (from != to)
+        take(row);
+    while (from != to) {
+        place at = from + (to - from) / 2;
+        int side = compare(row, wanted, (value_at(kind, at) + value_at(kind, at + 1)) / 2);
+        if (side == 0)
+            from = to = at % 2 == 0 ? at : at + 1;
+        else if (side < 0)
+            to = at;
+        else
+            from = at + 1;
+    }
+    int negative = from < 0 || (from == 0 && high < 0);
+    if (from == 0 && low < 0 && high >= 0) {
+        take(row);
+        negative = compare(row, wanted, 0) < 0;
+    }
+    return (negative ? sign_bit(type) : 0) | (uint32_t)(from < 0 ? -from : from);
+}
+
+/* Where gamma or beta is not finite: the product of a finite gamma then does not matter, and of an
+ * infinite one only xhat's sign does. */
+static uint32_t y_of_special(ln_exact_row *row, const result *wanted)
+{
+    ln_type type = row->problem->storage;
+    double product = 0;
+    if (!isfinite(wanted->gamma)) {
+        result xhat = {IS_Y, wanted->x, 1, 0};
+        if (row->problem->convention.affine == LN_AFFINE_GAMMA1)
+            xhat.gamma = 0;
+        take(row);
+        product = wanted->gamma * compare(row, &xhat, 0);
+    }
+    double y = product + wanted->beta;
+    if (isnan(y))
+        return nan_bits(type);
+    return (y < 0 ? sign_bit(type) : 0) | (uint32_t)format_of(type).infinity;
+}
+
+static result result_of(const ln_exact_row *row, size_t i)
+{
+    const ln_problem *problem = row->problem;
+    ln_affine affine = problem->convention.affine;
+    size_t at = affine == LN_AFFINE_SCALAR ? 0 : i;
+    result wanted = {IS_Y, element(row, i), 1, 0};
+    if (ln_has_gamma(affine))
+        wanted.gamma = load(problem->param, row->tensors->gamma, at);
+    if (ln_has_beta(affine))
+        wanted.beta = load(problem->param, row->tensors->beta, at);
+    return wanted;
+}
+
+/* Numbers whose products and sums stay finite. */
+#define SAFE 0x1p1000
+
+uint32_t ln_exact_y(ln_exact_row *row, const ln_exact_estimate *near, size_t i)
+{
+    result wanted = result_of(row, i);
+    if (!isfinite(wanted.gamma) || !isfinite(wanted.beta))
+        return y_of_special(row, &wanted);
+    if (row->taken && row->variance.sign == 0) /* xhat is 0 */
+        return round_once(row, &wanted, row->problem->storage, wanted.beta, wanted.beta);
+    double one = row->problem->convention.affine == LN_AFFINE_GAMMA1 ? 1 : 0;
+    double t = (wanted.x - near->pivot) * near->rstd + near->addend;
+    double gamma = one + wanted.gamma, y = t * gamma + wanted.beta;
+    double error = (fabs(y) + fabs(wanted.beta)) * near->relative + fabs(gamma) * near->absolute +
+                   LN_EXACT_UNDERFLOW;
+    int is_near = error < SAFE && fabs(y) < SAFE;
+    return round_once(row, &wanted, row->problem->storage, is_near ? y - error : -INFINITY,
+                      is_near ? y + error : INFINITY);
+}
+
+void ln_exact_fill(ln_exact_row *row, void *y)
+{
+    static const ln_exact_estimate nothing = {.relative = INFINITY};
+    ln_type type = row->problem->storage;
+    take(row);
+    for (size_t i = 0; i < row->problem->hidden; i++)
+        ln_exact_store(type, y, i, row->defined ? ln_exact_y(row, &nothing, i) : nan_bits(type));
+}
+
+static float fact(ln_exact_row *row, const result *wanted, double near, double error)
+{
+    int is_near = error < SAFE && fabs(near) < SAFE;
+    uint32_t bits = round_once(row, wanted, LN_F32, is_near ? near - error : -INFINITY,
+                               is_near ? near + error : INFINITY);
+    float rounded;
+    memcpy(&rounded, &bits, sizeof rounded);
+    return rounded;
+}
+
+float ln_exact_mean(ln_exact_row *row, const ln_exact_estimate *near)
+{
+    if (!(near->relative < INFINITY))
+        take(row);
+    if (row->taken && !row->finite)
+        return NAN;
+    return fact(row, &mean_result, near->mean, near->mean_error);
+}
+
+float ln_exact_rstd(ln_exact_row *row, const ln_exact_estimate *near)
+{
+    if (!(near->relative < INFINITY))
+        take(row);
+    if (row->taken && !row->defined)
+        return NAN;
+    return fact(row, &rstd_result, near->rstd, near->rstd * near->relative);
+}

@@ -1,0 +1,34 @@
+/* bf16 in memory, f64 items, plain C. What is stored is rounded to f32 first (lane/f64.h). */
+#ifndef LN_LANE_BF16_OVER_F64_SCALAR_H
+#define LN_LANE_BF16_OVER_F64_SCALAR_H
+
+#include "lane/bf16.h"
+#include "lane/f64_scalar.h"
+
+LN_INLINE vec lane_load_bf16(const element_bf16 *p)
+{
+    return item_of_bf16(*p);
+}
+
+LN_INLINE vec lane_load_first_bf16(const element_bf16 *p, size_t n)
+{
+    return n ? item_of_bf16(*p) : 0.0f;
+}
+
+LN_INLINE void lane_store_bf16(element_bf16 *p, vec a)
+{
+    *p = bf16_of((float)a);
+}
+
+LN_INLINE void lane_store_first_bf16(element_bf16 *p, vec a, size_t n)
+{
+    if (n)
+        *p = bf16_of((float)a);
+}
+
+LN_INLINE vec lane_stored_bf16(vec a)
+{
+    return item_of_bf16(bf16_of((float)a));
+}
+
+#endif

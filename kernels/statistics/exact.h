@@ -1,0 +1,196 @@
+/* exact: sums of f32 or 16-bit elements in double, and how far they can be off.
+ *
+ *     s = sum(x)    q = sum(x^2)    h = s / N    m2 = q - s h    rstd = 1 / sqrt(m2 / (N - ddof) ...)
+ *
+ * A plain sweep: products of two f32 are exact in double, and 2^-53 leaves enough for a result of 24
+ * digits. Only rows whose mean is large beside their deviations (q > 32 m2) are swept again, about
+ * p = h: x - p in place of x. What remains unknown then (rows whose elements are all the same, eps
+ * beyond 2^+-500, NaN) is left to integers (exact/exact.c).
+ *
+ * Reads the row once, or twice. The error is proven at estimate_of(). */
+#ifndef LN_STATISTICS_H
+#define LN_STATISTICS_H
+
+#ifndef LN_LANE_FILE
+#define LN_LANE_FILE "lane/f64_avx512.h"
+#define LN_STORAGE_FILE "lane/f32_over_f64_avx512.h"
+#define LN_PARAM_FILE LN_STORAGE_FILE
+#define LN_STORAGE f32
+#define LN_PARAM f32
+#define LN_LANES 8
+#define LN_UNROLL 4
+#define LN_CHUNK 16
+#define LN_APPLY_FILE "apply/certified.h"
+#define LN_SCHEDULE_FILE "schedule/grouped.h"
+#endif
+#ifndef LN_STATISTICS_FILE
+#define LN_STATISTICS_FILE "statistics/exact.h"
+#endif
+#include "exact/exact.h"
+#include "moments.h"
+
+#ifdef LN_BOUND_ONLY
+
+/* Not looked at: apply/certified.h has the bound. */
+LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
+{
+    (void)problem, (void)facts;
+    return bound_none;
+}
+
+#else
+
+/* ---- The sweep ---- */
+
+/* Elements i ... of a row, n of them: the first touch, which writes the sum where one is wanted, and
+ * those after it. Where none is wanted x and residual are added up anew: y may be x. */
+LN_INLINE vec exact_first(const row *view, size_t i, size_t n)
+{
+    vec x = row_add_up(view, i, n);
+    if (view->form == RESIDUAL_ADDED && view->sum)
+        row_store(view->sum + i, x, n);
+    return x;
+}
+
+LN_INLINE vec exact_again(const row *view, size_t i, size_t n)
+{
+    return view->form == RESIDUAL_ADDED && view->sum ? row_load(view->sum + i, n)
+                                                     : row_add_up(view, i, n);
+}
+
+typedef struct exact_sums {
+    real sum;
+    real square;
+} exact_sums;
+
+/* Of x, or x - pivot; `first`: the first touch. Each CHUNK blocks are added up by themselves, so that
+ * errors hardly grow with the row. */
+LN_INLINE exact_sums sweep(const row *view, int first, int pivoted, real pivot)
+{
+    acc sums[UNROLL], squares[UNROLL], sum = acc_set(0), square = sum, pivots = acc_set(pivot);
+    size_t i = 0;
+    do {
+        parts_clear(sums);
+        parts_clear(squares);
+        for (size_t block = 0; block < LN_CHUNK && view->hidden - i >= BLOCK; block++, i += BLOCK) {
+            LN_UNROLLED
+            for (size_t u = 0; u < UNROLL; u++) {
+                size_t at = i + u * LANES;
+                vec x = first ? exact_first(view, at, LANES) : exact_again(view, at, LANES);
+                x = pivoted ? acc_subtract(x, pivots) : x;
+                sums[u] = acc_add(sums[u], x);
+                squares[u] = acc_multiply_add(x, x, squares[u]);
+            }
+        }
+        sum = acc_add(sum, parts_sum(sums));
+        square = acc_add(square, parts_sum(squares));
+    } while (view->hidden - i >= BLOCK);
+    for (; i < view->hidden; i += LANES) {
+        size_t n = view->hidden - i < LANES ? view->hidden - i : LANES;
+        vec x = first ? exact_first(view, i, n) : exact_again(view, i, n);
+        x = pivoted ? acc_first(acc_subtract(x, pivots), n) : x;
+        sum = acc_add(sum, x);
+        square = acc_multiply_add(x, x, square);
+    }
+    return (exact_sums){acc_sum(sum), acc_sum(square)};
+}
+
+LN_APART exact_sums sweep_plain(const row *view)
+{
+    row plain = *view;
+    plain.form = RESIDUAL_NONE;
+    return sweep(&plain, 1, 0, 0);
+}
+
+LN_APART exact_sums sweep_residual(const row *view)
+{
+    row added = *view;
+    added.form = RESIDUAL_ADDED;
+    return sweep(&added, 1, 0, 0);
+}
+
+LN_APART exact_sums sweep_again(const row *view, real pivot)
+{
+    return sweep(view, 0, 1, pivot);
+}
+
+/* ---- The estimate ---- */
+
+/* What is the same for all rows. */
+typedef struct statistics {
+    real inverse;         /* 1 / N */
+    real inverse_divisor; /* 1 / (N - ddof); infinite where that is 0 */
+    real growth;          /* g below */
+    real eps_in_variance;
+    real eps_on_std;
+    real quotient;
+} statistics;
+
+LN_INLINE statistics statistics_prepare(const ln_problem *problem)
+{
+    const ln_convention *wanted = &problem->convention;
+    real chunks = (real)(problem->hidden / (BLOCK * LN_CHUNK)) + 1;
+    real blocks = (real)(problem->hidden / BLOCK);
+    real depth = (blocks < LN_CHUNK ? blocks : LN_CHUNK) + chunks + UNROLL + (real)log2(BLOCK);
+    return (statistics){
+        .inverse = 1 / (real)problem->hidden,
+        .inverse_divisor = 1 / (real)(problem->hidden - (size_t)wanted->ddof),
+        .growth = (depth + 6) * (REAL_UNIT * (1 + 0x1p-7)),
+        .eps_in_variance = wanted->eps_place == LN_EPS_VAR ? wanted->eps : 0,
+        .eps_on_std = wanted->eps_place == LN_EPS_STD ? wanted->eps : 0,
+        .quotient = wanted->eps_place == LN_EPS_QUOTIENT ? wanted->eps : 0,
+    };
+}
+
+/* Where a row's results lie (ln_exact_estimate), from its sums about p.
+ *
+ * u = 2^-53; S, Q the exact sums of x - p and its square; R = sqrt(Q / N). A term goes through D
+ * roundings of its partial sum at most: CHUNK blocks, log2(UNROLL) levels, the chunks, a tail of fewer
+ * than UNROLL vectors, log2(LANES) levels. One more of x - p, two of it in the square, and one of a product that is not fused. Nothing underflows:
+ * x - p is a multiple of 2^-270, p being one (N < 2^60), and less than 2^129. g = (D + 6) u (1 + 2^-7)
+ * covers gamma(D + 6) while it is below 2^-8, as it is for rows of up to 2^40 elements: beyond that
+ * e > 2^-8, and there is no estimate.
+ *
+ *     |s - S| <= g N R           |q - Q| <= g Q           (Cauchy: sum |x - p| <= N R)
+ *     h = s fl(1 / N):           |h - S / N| <= g R       (two roundings more)
+ *     m2 = q - s h:              |s h - S^2 / N| <= |s - S| |h| + |S| |h - S / N| <= 2 g |s| R and
+ *                                less than 2^-7 of that; it and m2 round: 2 u q, which g has room for:
+ *     |m2 - M2| <= e m2          e = g (q + 2.25 |s| R) / m2, R from q
+ *     rstd: of m2 / n, two roundings; + eps, a root, + eps, a reciprocal, one each; terms are not
+ *     negative, so that none enlarges the error:
+ *     |rstd / exact - 1| <= e (1 + 2^-6) / 2 + 6 u        for e <= 2^-8
+ *
+ * t = (x - p) rstd + c, c = quotient - h rstd. With z = (x - p) rstd, exact but for x - p and itself:
+ *     three roundings of it: 3.2 u (|t| + |c|);  c's own: u |h rstd| + u |c|
+ *     |z + quotient - h rstd - xhat| <= |xhat - quotient| rho + rstd |h - S / N|
+ * so that |t - xhat| <= |t| (rho + 4 u) + (rho + 8 u) |quotient| + 8 u |h rstd| + rstd g R, and a
+ * factor 1 + 2^-7 for |xhat| in place of |t| and for the roundings of this estimate. 16 u more leave
+ * room for what comes behind it: y = t gamma + beta with 1 + gamma, product and sum rounded, and the
+ * two ends of the interval.
+ * rstd within 2^+-500 keeps all products far from underflow, but for those with gamma and with a
+ * tiny eps, which are less than LN_EXACT_UNDERFLOW off. */
+LN_INLINE ln_exact_estimate estimate_of(const statistics *stats, real pivot, exact_sums found)
+{
+    real h = found.sum * stats->inverse, m2 = found.square - found.sum * h;
+    real size = sqrt(found.square * stats->inverse);
+    real std = sqrt(m2 * stats->inverse_divisor + stats->eps_in_variance) + stats->eps_on_std;
+    real rstd = 1 / std, shift = h * rstd;
+    real error = stats->growth * (found.square + 2.25 * (fabs(found.sum) * size)) / m2;
+    real relative = (error * (0.5 + 0x1p-5) + 24 * REAL_UNIT) * (1 + 0x1p-7);
+    real absolute =
+        relative * stats->quotient + rstd * (stats->growth * size) + 8 * REAL_UNIT * fabs(shift);
+    int known =
+        (found.square <= 32 * m2) & (error <= 0x1p-8) & (rstd >= 0x1p-500) & (rstd <= 0x1p500);
+    return (ln_exact_estimate){
+        .pivot = pivot,
+        .rstd = rstd,
+        .addend = stats->quotient - shift,
+        .relative = known ? relative : (real)INFINITY,
+        .absolute = absolute * (1 + 0x1p-7),
+        .mean = pivot + h,
+        .mean_error = stats->growth * size + 2 * REAL_UNIT * fabs(pivot + h),
+    };
+}
+
+#endif
+#endif
