@@ -114,6 +114,14 @@ void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t
                    "row %zu: the error is %.3g times the proven bound", row, worst);
 }
 
+/* What is as near as its type allows is right, however far that is: a subnormal, or beyond the end. */
+static bool is_nearest(ln_type type, double given, double exact)
+{
+    double room;
+    storage_store(type, &room, 0, exact);
+    return storage_load(type, &room, 0) == given;
+}
+
 void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
                       const judged_kind *kind, row_findings *findings)
 {
@@ -139,11 +147,13 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
         most_mean = fmin(limits->order.mean, xhat / facts->rstd + 4 * unit * fabs(facts->mean));
         most_rstd = fmin(limits->order.rstd, xhat / block->results[row].max_xhat + 4 * unit);
     }
-    if (isfinite(most_mean) && !(mean <= most_mean))
+    if (isfinite(most_mean) && !(mean <= most_mean) &&
+        !is_nearest(kind->accumulator, judge->given_mean[row], facts->mean))
         judge_find(findings, VERDICT_INACCURATE, false,
                    "row %zu: mean is %.9g where %.9g is right, and may be off by %.3g", row,
                    judge->given_mean[row], facts->mean, most_mean);
-    else if (isfinite(most_rstd) && !(rstd <= most_rstd))
+    else if (isfinite(most_rstd) && !(rstd <= most_rstd) &&
+             !is_nearest(kind->accumulator, judge->given_rstd[row], facts->rstd))
         judge_find(findings, VERDICT_INACCURATE, false,
                    "row %zu: rstd is %.9g where %.9g is right, and may be off by %.3g of it", row,
                    judge->given_rstd[row], facts->rstd, most_rstd);

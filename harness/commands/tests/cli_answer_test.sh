@@ -7,7 +7,7 @@ raw=$(printf '%s\n' "$(dirname "$(readlink -f "$0")")"/../../../results/publishe
 . "$(dirname "$0")/cli_common.sh" "$@"
 command -v xz >/dev/null || { echo "xz is not installed: not checked"; exit 77; }
 # (The run of 2026-11-21 tells no roles yet.)
-xz -dc "$raw" | sed -E 's#^\{"name":"(naive|two_pass|welford|fused)_f32_[a-z0-9]*"#&,"role":"textbook"#' >run.jsonl
+xz -dc "$raw" | sed -E 's#^\{"name":"(naive|two_pass|welford|(shifted_two_mean_)?fused)_f32_[a-z0-9]*"#&,"role":"textbook"#' >run.jsonl
 accepted "the published run" 0 import run.jsonl --db p.db
 
 widest() { LC_ALL=C.UTF-8 wc -L <"$1"; }
