@@ -33,11 +33,12 @@ typedef struct convention {
     const param *beta;
     vec gamma_scalar;
     vec beta_scalar;
-    ln_affine affine; /* a constant of always-inline bodies where it is LN_AFFINE_VECTOR */
+    ln_affine affine;   /* a constant of always-inline bodies where it is LN_AFFINE_VECTOR */
+    residual_form form; /* a constant too */
 } convention;
 
 LN_INLINE convention convention_prepare(const ln_problem *problem, const ln_tensors *tensors,
-                                        ln_affine affine)
+                                        ln_affine affine, residual_form form)
 {
     const ln_convention *wanted = &problem->convention;
     factor eps = (factor)wanted->eps;
@@ -49,6 +50,7 @@ LN_INLINE convention convention_prepare(const ln_problem *problem, const ln_tens
         .gamma = tensors->gamma,
         .beta = tensors->beta,
         .affine = affine,
+        .form = form,
     };
     rules.gamma_scalar = rules.beta_scalar = lane_set(0);
     if (affine == LN_AFFINE_SCALAR) {
@@ -103,45 +105,34 @@ LN_INLINE affine_terms convention_terms(const convention *rules, size_t i, size_
     return terms;
 }
 
-/* y from xhat, of `count` vectors: the first begins with column i, each other `step` columns behind
- * the one before (0: they are of several rows). `left` elements from i on count. */
-LN_INLINE void convention_finish_as(ln_affine affine, const convention *rules, vec y[],
-                                    size_t count, size_t i, size_t left, size_t step)
+/* y from xhat of n elements (LANES of them if n is more) from column i on. */
+LN_INLINE vec convention_finish(ln_affine affine, const convention *rules, vec xhat, size_t i,
+                                size_t n)
 {
     if (affine == LN_AFFINE_NONE)
-        return;
-    LN_UNROLLED
-    for (size_t u = 0; u < count; u++) {
-        if (left <= u * step)
-            continue;
-        size_t at = i + u * step, n = left - u * step;
-        vec gamma = rules->gamma_scalar, beta = rules->beta_scalar;
-        if (affine != LN_AFFINE_SCALAR)
-            gamma = param_load(rules->gamma + at, n);
-        if (affine == LN_AFFINE_GAMMA1)
-            gamma = lane_add(lane_set(1), gamma);
-        if (affine == LN_AFFINE_VECTOR || affine == LN_AFFINE_GAMMA1)
-            beta = param_load(rules->beta + at, n);
-        y[u] = affine == LN_AFFINE_GAMMA ? lane_multiply(y[u], gamma)
-                                         : multiply_add(y[u], gamma, beta);
-    }
+        return xhat;
+    vec gamma = rules->gamma_scalar, beta = rules->beta_scalar;
+    if (affine != LN_AFFINE_SCALAR)
+        gamma = param_load(rules->gamma + i, n);
+    if (affine == LN_AFFINE_GAMMA1)
+        gamma = lane_add(lane_set(1), gamma);
+    if (affine == LN_AFFINE_VECTOR || affine == LN_AFFINE_GAMMA1)
+        beta = param_load(rules->beta + i, n);
+    return affine == LN_AFFINE_GAMMA ? lane_multiply(xhat, gamma) : multiply_add(xhat, gamma, beta);
 }
 
-/* function(a form of affine as a constant, ...) for the form that a call has. */
-#define LN_BY_AFFINE(form, function, ...)                                                          \
-    ((form) == LN_AFFINE_VECTOR   ? function(LN_AFFINE_VECTOR, __VA_ARGS__)                        \
-     : (form) == LN_AFFINE_NONE   ? function(LN_AFFINE_NONE, __VA_ARGS__)                          \
-     : (form) == LN_AFFINE_SCALAR ? function(LN_AFFINE_SCALAR, __VA_ARGS__)                        \
-     : (form) == LN_AFFINE_GAMMA  ? function(LN_AFFINE_GAMMA, __VA_ARGS__)                         \
-                                  : function(LN_AFFINE_GAMMA1, __VA_ARGS__))
+/* function(the form of affine as a constant, ...), for whoever walks a row. With a residual, forms
+ * but the usual one share a copy, which looks at each vector: five copies of both would double the
+ * library. */
+#define LN_BY_AFFINE(rules, function, ...)                                                         \
+    ((rules)->affine == LN_AFFINE_VECTOR   ? function(LN_AFFINE_VECTOR, __VA_ARGS__)               \
+     : (rules)->form != RESIDUAL_NONE      ? function((rules)->affine, __VA_ARGS__)                \
+     : (rules)->affine == LN_AFFINE_NONE   ? function(LN_AFFINE_NONE, __VA_ARGS__)                 \
+     : (rules)->affine == LN_AFFINE_SCALAR ? function(LN_AFFINE_SCALAR, __VA_ARGS__)               \
+     : (rules)->affine == LN_AFFINE_GAMMA  ? function(LN_AFFINE_GAMMA, __VA_ARGS__)                \
+                                           : function(LN_AFFINE_GAMMA1, __VA_ARGS__))
 
-LN_INLINE void convention_finish(const convention *rules, vec y[], size_t count, size_t i,
-                                 size_t left, size_t step)
-{
-    LN_BY_AFFINE(rules->affine, convention_finish_as, rules, y, count, i, left, step);
-}
-
-/* The same for any affine form, so that y = xhat * gamma + beta in one operation, to the same bits:
+/* The terms of any affine form, so that y = xhat * gamma + beta in one operation, to the same bits:
  * where there is no gamma it is 1, and -0 where there is no beta. */
 LN_INLINE affine_terms convention_terms_any(const convention *rules, size_t i, size_t n)
 {

@@ -3,12 +3,13 @@
  * without them, which becomes its error bound: a bound can be asked for on any CPU.
  *
  *     #define LN_NAME two_pass_bf16_param_f32_avx512
+ *     #define LN_ITEM f32
+ *     #define LN_ACCUMULATOR f32
  *     #define LN_LANE_FILE "lane/f32_avx512.h"
  *     #define LN_STORAGE_FILE "lane/bf16_over_f32_avx512.h"
  *     #define LN_PARAM_FILE "lane/f32_avx512.h"
  *     #define LN_STORAGE bf16
  *     #define LN_PARAM f32
- *     #define LN_ACCUMULATOR_FILE "lane/accumulator_same.h"
  *     #define LN_STATISTICS_FILE "statistics/two_pass.h"
  *     #define LN_APPLY_FILE "apply/direct.h"
  *     #define LN_SCHEDULE_FILE "schedule/plain.h"
@@ -33,7 +34,8 @@
  *     schedule    schedule_run(problem, tensors, affine, form): all rows. One that stores y around
  *                 the caches says LN_NONTEMPORAL, and the kernel has that trait. One that has
  *                 another way for long rows says SCHEDULE_LONG, and has schedule_is_long(problem)
- *                 and schedule_run_long()
+ *                 and schedule_run_long(). One that gains by it has residual calls with and without
+ *                 a sum apart: SCHEDULE_RESIDUALS
  *     convention  rstd from the moments, the finish of an element, and their bounds
  */
 
@@ -75,6 +77,14 @@ _Static_assert(LANES == LN_LANES, "isa.def's vector bytes and the lane file disa
  * where the schedule says so: short ones would lose up to 5 % to that. */
 typedef void runner(const ln_problem *problem, const ln_tensors *tensors);
 
+LN_INLINE ln_affine affine_not_vector(const ln_problem *problem)
+{
+    ln_affine affine = problem->convention.affine;
+    if (affine == LN_AFFINE_VECTOR)
+        __builtin_unreachable();
+    return affine;
+}
+
 #define LN_RUNNER(name, run, affine, form)                                                         \
     static __attribute__((noinline)) void name(const ln_problem *problem,                          \
                                                const ln_tensors *tensors)                          \
@@ -95,8 +105,17 @@ typedef void runner(const ln_problem *problem, const ln_tensors *tensors);
 #endif
 
 LN_RUNNERS(run_vector, LN_AFFINE_VECTOR, RESIDUAL_NONE)
-LN_RUNNERS(run_any, problem->convention.affine, RESIDUAL_NONE)
+LN_RUNNERS(run_any, affine_not_vector(problem), RESIDUAL_NONE)
+#ifdef SCHEDULE_RESIDUALS
+LN_RUNNERS(run_residual_read, problem->convention.affine, RESIDUAL_READ)
+LN_RUNNERS(run_residual_written, problem->convention.affine, RESIDUAL_WRITTEN)
+LN_INLINE void run_residual(const ln_problem *problem, const ln_tensors *tensors)
+{
+    (tensors->sum ? run_residual_written : run_residual_read)(problem, tensors);
+}
+#else
 LN_RUNNERS(run_residual, problem->convention.affine, RESIDUAL_ADDED)
+#endif
 
 void LN_PASTE(ln_run_, LN_NAME)(const void *state, const ln_tensors *tensors);
 void LN_PASTE(ln_run_, LN_NAME)(const void *state, const ln_tensors *tensors)

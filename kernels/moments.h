@@ -1,12 +1,160 @@
-/* What statistics find, the sums that they are made of, and what the proofs of all error bounds
- * share. */
+/* What a kernel's parts are written over: a row in memory, the sums over it, what statistics find,
+ * and what the proofs of all error bounds share. */
 #ifndef LN_MOMENTS_H
 #define LN_MOMENTS_H
 
 #include "layernorm_plugin.h"
-#include "row.h"
-#include <float.h>
-#include <math.h>
+#include "lane/lane.h"
+#include LN_LANE_FILE
+#include LN_STORAGE_FILE
+#include LN_PARAM_FILE
+
+/* ---- Memory ----
+ *
+ * The words of lanes for what lies there: LN_STORAGE is the type of x, residual, y and sum, LN_PARAM
+ * that of gamma and beta. */
+
+typedef LN_PASTE(element_, LN_STORAGE) storage;
+typedef LN_PASTE(element_, LN_PARAM) param;
+
+/* What rounding to the storage type is off by: 0 where items are stored as they are. */
+#define STORED_AS_COMPUTED (LN_PASTE(UNIT_, LN_STORAGE) == ITEM_UNIT)
+#define STORAGE_UNIT (STORED_AS_COMPUTED ? 0.0 : LN_PASTE(UNIT_, LN_STORAGE))
+
+LN_INLINE vec lane_load(const storage *p)
+{
+    return LN_PASTE(lane_load_, LN_STORAGE)(p);
+}
+
+LN_INLINE vec lane_load_first(const storage *p, size_t n)
+{
+    return LN_PASTE(lane_load_first_, LN_STORAGE)(p, n);
+}
+
+LN_INLINE void lane_store(storage *p, vec a)
+{
+    LN_PASTE(lane_store_, LN_STORAGE)(p, a);
+}
+
+LN_INLINE void lane_store_first(storage *p, vec a, size_t n)
+{
+    LN_PASTE(lane_store_first_, LN_STORAGE)(p, a, n);
+}
+
+LN_INLINE vec lane_stored(vec a)
+{
+    return LN_PASTE(lane_stored_, LN_STORAGE)(a);
+}
+
+/* lane_store(), and around the caches, where no number is subnormal. */
+#ifdef LANE_STORE_REGULAR
+LN_INLINE void lane_store_regular(storage *p, vec a)
+{
+    LN_PASTE(lane_store_regular_, LN_STORAGE)(p, a);
+}
+
+LN_INLINE void lane_stream_regular(storage *p, vec a)
+{
+    LN_PASTE(lane_stream_regular_, LN_STORAGE)(p, a);
+}
+#else
+#define lane_store_regular lane_store
+#define lane_stream_regular LN_PASTE(lane_stream_, LN_STORAGE)
+#endif
+
+#ifdef LANE_DOT
+LN_INLINE void lane_dot(const storage *p, size_t n, int odd, vec *sum, vec *square)
+{
+    LN_PASTE(lane_dot_, LN_STORAGE)(p, n, odd, sum, square);
+}
+#endif
+
+/* The first n parameters (LANES of them if n is more), zeros behind them. */
+LN_INLINE vec param_load(const param *p, size_t n)
+{
+    return n >= LANES ? LN_PASTE(lane_load_, LN_PARAM)(p)
+                      : LN_PASTE(lane_load_first_, LN_PARAM)(p, n);
+}
+
+/* One parameter in every lane. */
+LN_INLINE vec param_set(const param *p)
+{
+    return lane_set(LN_PASTE(item_of_, LN_PARAM)(*p));
+}
+
+/* ---- A row ----
+ *
+ * A row as the algorithms see it: x, or x + residual rounded to the storage type. What a row is, is
+ * what is stored: where items are longer than the storage type, the sum is rounded to it at once.
+ * Items are so much longer that it comes out as if rounded once (Figueroa, "When is Double Rounding
+ * Innocuous?", SIGNUM Newsletter 30, 1995: twice the digits and one more).
+ *
+ * The sum is written by the first touch of an element, where nobody wants it to y; later touches
+ * read it. An element of x and residual is loaded before the same element of sum or y is stored, and
+ * not loaded after, so that sum may be x or residual, and y may be x. Kernels that store y around
+ * the caches add up anew instead of writing to y twice. */
+
+/* A constant of always-inline bodies: no loop tests it. */
+typedef enum residual_form {
+    RESIDUAL_NONE,
+    RESIDUAL_ADDED,   /* the row knows whether the sum is written */
+    RESIDUAL_READ,    /* it is not, but added up again */
+    RESIDUAL_WRITTEN, /* it is */
+} residual_form;
+
+typedef struct row {
+    const storage *x;
+    const storage *residual;
+    storage *sum;
+    storage *y;
+    size_t hidden;
+    residual_form form;
+} row;
+
+/* In all of these n is the number of elements from i on that count: LANES of them, or, where n is
+ * less, n and zeros behind them. */
+LN_INLINE vec row_load(const storage *p, size_t n)
+{
+    return n >= LANES ? lane_load(p) : lane_load_first(p, n);
+}
+
+LN_INLINE void row_store(storage *p, vec a, size_t n)
+{
+    if (n >= LANES)
+        lane_store(p, a);
+    else
+        lane_store_first(p, a, n);
+}
+
+LN_INLINE vec row_add_up(const row *view, size_t i, size_t n)
+{
+    vec x = row_load(view->x + i, n);
+    return view->form == RESIDUAL_NONE ? x
+                                       : lane_stored(lane_add(x, row_load(view->residual + i, n)));
+}
+
+LN_INLINE int row_has_sum(const row *view)
+{
+    return view->form == RESIDUAL_WRITTEN ||
+           (view->form == RESIDUAL_ADDED && (!LN_NONTEMPORAL || view->sum));
+}
+
+/* The first touch of these elements. */
+LN_INLINE vec row_first(const row *view, size_t i, size_t n)
+{
+    vec x = row_add_up(view, i, n);
+    if (row_has_sum(view))
+        row_store(view->sum + i, x, n);
+    return x;
+}
+
+/* A later touch. */
+LN_INLINE vec row_again(const row *view, size_t i, size_t n)
+{
+    return row_has_sum(view) ? row_load(view->sum + i, n) : row_add_up(view, i, n);
+}
+
+/* ---- Sums ---- */
 
 /* a * b + c: one rounding where the kernel's line gives LN_FMA, else two. */
 LN_INLINE vec multiply_add(vec a, vec b, vec c)
@@ -14,7 +162,104 @@ LN_INLINE vec multiply_add(vec a, vec b, vec c)
     return LN_FMA ? lane_multiply_add(a, b, c) : lane_add(lane_multiply(a, b), c);
 }
 
+#ifdef LN_ACCUMULATOR_FILE
 #include LN_ACCUMULATOR_FILE
+#else
+/* The accumulators have the type of the items: the words of statistics are those of the lanes. */
+typedef vec acc;
+
+LN_INLINE acc acc_of(vec a)
+{
+    return a;
+}
+
+LN_INLINE acc acc_set(real a)
+{
+    return lane_set(a);
+}
+
+LN_INLINE void acc_store(real *p, acc a)
+{
+    item_store(p, a);
+}
+
+LN_INLINE acc acc_first(acc a, size_t n)
+{
+    return lane_first(a, n);
+}
+
+LN_INLINE acc acc_add(acc a, acc b)
+{
+    return lane_add(a, b);
+}
+
+LN_INLINE acc acc_subtract(acc a, acc b)
+{
+    return lane_subtract(a, b);
+}
+
+LN_INLINE acc acc_multiply(acc a, acc b)
+{
+    return lane_multiply(a, b);
+}
+
+LN_INLINE acc acc_multiply_add(acc a, acc b, acc c)
+{
+    return multiply_add(a, b, c);
+}
+
+LN_INLINE real acc_sum(acc a)
+{
+    return lane_sum(a);
+}
+
+/* Lanes that have no better way sum one by one: the same tree, hence the same bits. */
+#ifndef LANE_SUM_ROWS
+LN_INLINE void lane_sum_rows(const vec a[4], item sums[4])
+{
+    LN_UNROLLED
+    for (int i = 0; i < 4; i++)
+        sums[i] = lane_sum(a[i]);
+}
+
+LN_INLINE void lane_sum_two(vec a, vec b, item sums[2])
+{
+    sums[0] = lane_sum(a);
+    sums[1] = lane_sum(b);
+}
+#endif
+
+/* The sums of the lanes of four vectors, and of two, each by the tree of acc_sum(). */
+LN_INLINE void acc_sum_rows(const acc a[4], real sums[4])
+{
+    lane_sum_rows(a, sums);
+}
+
+LN_INLINE void acc_sum_two(acc a, acc b, real sums[2])
+{
+    lane_sum_two(a, b, sums);
+}
+
+#ifdef LANE_SUM_SQUARE
+#define ACC_SUM_SQUARE
+typedef acc acc_fold;
+
+LN_INLINE acc_fold acc_fold_one(acc a)
+{
+    return a;
+}
+
+LN_INLINE acc_fold acc_fold_four(const acc_fold a[4])
+{
+    return lane_fold_four(a);
+}
+
+LN_INLINE acc acc_sum_folds(const acc_fold folds[LANES / 4])
+{
+    return lane_sum_folds(folds);
+}
+#endif
+#endif
 
 enum { UNROLL = LN_UNROLL, BLOCK = LN_LANES * LN_UNROLL };
 _Static_assert((UNROLL & (UNROLL - 1)) == 0 && UNROLL > 0, "unroll must be a power of two");
@@ -50,6 +295,20 @@ LN_INLINE acc parts_sum(const acc parts[UNROLL])
             sums[u] = acc_add(sums[u], sums[u + half]);
     }
     return sums[0];
+}
+
+/* The sum of the first `count` vectors by a tree. */
+LN_INLINE acc parts_sum_first(acc parts[UNROLL], size_t count)
+{
+    LN_UNROLLED
+    for (size_t half = UNROLL / 2; half > 0; half /= 2) {
+        LN_UNROLLED
+        for (size_t u = 0; u < half; u++)
+            if (u + half < count)
+                parts[u] = acc_add(parts[u], parts[u + half]);
+        count = count < half ? count : half;
+    }
+    return parts[0];
 }
 
 /* The sum of their lanes: log2(BLOCK) levels. */

@@ -26,10 +26,7 @@
 #define APPLY_CERTIFIED
 
 typedef double factor;
-#define FACTOR_UNIT 0x1p-53
-#define FACTOR_TINY 0x1p-1074
-#define FACTOR_MAX DBL_MAX
-#define FACTOR_MIN DBL_MIN
+#define FACTOR f64
 
 #define DROPPED_f32 29
 #define DROPPED_bf16 45

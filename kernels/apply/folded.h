@@ -16,7 +16,11 @@
 #ifndef LN_APPLY_H
 #define LN_APPLY_H
 
-#include "apply/factor.h"
+#include "moments.h"
+
+/* The type in which rstd is computed. */
+typedef real factor;
+#define FACTOR LN_ACCUMULATOR
 
 typedef struct centre {
     vec mean;

@@ -2,7 +2,10 @@
 #ifndef LN_LANE_ACCUMULATOR_H
 #define LN_LANE_ACCUMULATOR_H
 
-#include "lane/accumulator_f64.h"
+#ifndef LN_ACCUMULATOR
+#define LN_ACCUMULATOR f64
+#endif
+#include "lane/lane.h"
 #include "lane/f32_avx2.h"
 
 typedef struct acc {

@@ -2,8 +2,11 @@
 #ifndef LN_LANE_ACCUMULATOR_H
 #define LN_LANE_ACCUMULATOR_H
 
-#include "lane/accumulator_f64.h"
-#include "lane/f32_scalar.h"
+#ifndef LN_ACCUMULATOR
+#define LN_ACCUMULATOR f64
+#endif
+#include "lane/lane.h"
+#include "lane/scalar.h"
 
 typedef double acc;
 

@@ -2,9 +2,7 @@
 #ifndef LN_LANE_BF16_OVER_F32_AVX2_H
 #define LN_LANE_BF16_OVER_F32_AVX2_H
 
-#include "lane/bf16.h"
 #include "lane/f32_avx2.h"
-#include "lane/halves_avx2.h"
 
 LN_INLINE vec bf16_widened(__m128i a)
 {

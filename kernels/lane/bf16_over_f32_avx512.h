@@ -4,7 +4,6 @@
 #define LN_LANE_BF16_OVER_F32_AVX512_H
 
 #include "lane/f32_avx512.h"
-#include "lane/bf16.h"
 
 /* Word 2 i + 1 of the result is word i of a, its other words are 0. */
 LN_INLINE __m512 bf16_widened(__m256i a)

@@ -2,9 +2,7 @@
 #ifndef LN_LANE_BF16_OVER_F32_NEON_H
 #define LN_LANE_BF16_OVER_F32_NEON_H
 
-#include "lane/bf16.h"
 #include "lane/f32_neon.h"
-#include "lane/halves_neon.h"
 
 LN_INLINE vec bf16_widened(uint16x4_t a)
 {

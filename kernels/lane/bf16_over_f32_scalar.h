@@ -2,8 +2,7 @@
 #ifndef LN_LANE_BF16_OVER_F32_SCALAR_H
 #define LN_LANE_BF16_OVER_F32_SCALAR_H
 
-#include "lane/bf16.h"
-#include "lane/f32_scalar.h"
+#include "lane/scalar.h"
 
 LN_INLINE vec lane_load_bf16(const element_bf16 *p)
 {

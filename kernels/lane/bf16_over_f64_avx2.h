@@ -1,8 +1,7 @@
-/* bf16 in memory, f64 items, AVX2. What is stored is rounded to f32 first (lane/f64.h). */
+/* bf16 in memory, f64 items, AVX2. What is stored is rounded to f32 first (lane/lane.h). */
 #ifndef LN_LANE_BF16_OVER_F64_AVX2_H
 #define LN_LANE_BF16_OVER_F64_AVX2_H
 
-#include "lane/bf16.h"
 #include "lane/f64_avx2.h"
 
 LN_INLINE vec bf16_widened_f64(__m128i a)

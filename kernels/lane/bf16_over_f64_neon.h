@@ -1,8 +1,7 @@
-/* bf16 in memory, f64 items, NEON: one element after the other. What is stored is rounded to f32 first (lane/f64.h). */
+/* bf16 in memory, f64 items, NEON: one element after the other. What is stored is rounded to f32 first (lane/lane.h). */
 #ifndef LN_LANE_BF16_OVER_F64_NEON_H
 #define LN_LANE_BF16_OVER_F64_NEON_H
 
-#include "lane/bf16.h"
 #include "lane/f64_neon.h"
 
 LN_INLINE vec lane_load_bf16(const element_bf16 *p)

@@ -1,9 +1,8 @@
-/* bf16 in memory, f64 items, plain C. What is stored is rounded to f32 first (lane/f64.h). */
+/* bf16 in memory, f64 items, plain C. What is stored is rounded to f32 first (lane/lane.h). */
 #ifndef LN_LANE_BF16_OVER_F64_SCALAR_H
 #define LN_LANE_BF16_OVER_F64_SCALAR_H
 
-#include "lane/bf16.h"
-#include "lane/f64_scalar.h"
+#include "lane/scalar.h"
 
 LN_INLINE vec lane_load_bf16(const element_bf16 *p)
 {

@@ -2,7 +2,6 @@
 #ifndef LN_LANE_F16_OVER_F32_AVX512_H
 #define LN_LANE_F16_OVER_F32_AVX512_H
 
-#include "lane/f16.h"
 #include "lane/f32_avx512.h"
 
 LN_INLINE __m256i f16_rounded(vec a)

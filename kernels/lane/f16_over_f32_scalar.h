@@ -2,8 +2,7 @@
 #ifndef LN_LANE_F16_OVER_F32_SCALAR_H
 #define LN_LANE_F16_OVER_F32_SCALAR_H
 
-#include "lane/f16.h"
-#include "lane/f32_scalar.h"
+#include "lane/scalar.h"
 
 LN_INLINE vec lane_load_f16(const element_f16 *p)
 {

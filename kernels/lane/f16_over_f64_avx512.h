@@ -1,8 +1,7 @@
-/* f16 in memory, f64 items, AVX-512. What is stored is rounded to f32 first (lane/f64.h). */
+/* f16 in memory, f64 items, AVX-512. What is stored is rounded to f32 first (lane/lane.h). */
 #ifndef LN_LANE_F16_OVER_F64_AVX512_H
 #define LN_LANE_F16_OVER_F64_AVX512_H
 
-#include "lane/f16.h"
 #include "lane/f64_avx512.h"
 
 LN_INLINE vec f16_widened_f64(__m128i a)

@@ -1,9 +1,8 @@
-/* f16 in memory, f64 items, plain C. What is stored is rounded to f32 first (lane/f64.h). */
+/* f16 in memory, f64 items, plain C. What is stored is rounded to f32 first (lane/lane.h). */
 #ifndef LN_LANE_F16_OVER_F64_SCALAR_H
 #define LN_LANE_F16_OVER_F64_SCALAR_H
 
-#include "lane/f16.h"
-#include "lane/f64_scalar.h"
+#include "lane/scalar.h"
 
 LN_INLINE vec lane_load_f16(const element_f16 *p)
 {

@@ -1,9 +1,81 @@
 /* f32, AVX-512: sixteen elements. Tails are masked: the lanes left out are neither read nor written
- * and do not fault. */
+ * and do not fault. What is done to one register comes first: lanes of two (f32_avx512bf16.h) take
+ * that alone. */
 #ifndef LN_LANE_F32_AVX512_H
 #define LN_LANE_F32_AVX512_H
 
-#include "lane/register_avx512.h"
+#include "lane/lane.h"
+#include <immintrin.h>
+
+/* ---- One register: sums over its lanes, and rounding to bf16 ---- */
+
+LN_INLINE float sum_16(__m512 a)
+{
+    __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+/* Sixteen rows summed up together, each by the tree of sum_16(): four vectors become one, which has
+ * four partial sums of each, and four of those become the vector of all sixteen sums. */
+LN_INLINE __m512 fold_four_16(__m512 a, __m512 b, __m512 c, __m512 d)
+{
+    __m512 ab = _mm512_add_ps(_mm512_insertf32x8(a, _mm512_castps512_ps256(b), 1),
+                              _mm512_shuffle_f32x4(a, b, 0xee));
+    __m512 cd = _mm512_add_ps(_mm512_insertf32x8(c, _mm512_castps512_ps256(d), 1),
+                              _mm512_shuffle_f32x4(c, d, 0xee));
+    return _mm512_add_ps(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xdd));
+}
+
+/* The first has the rows 0 to 3, the next those behind them. */
+LN_INLINE __m512 sum_folds_16(__m512 first, __m512 second, __m512 third, __m512 fourth)
+{
+    __m512d a = _mm512_castps_pd(first), b = _mm512_castps_pd(second);
+    __m512d c = _mm512_castps_pd(third), d = _mm512_castps_pd(fourth);
+    __m512 ab = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(a, b)),
+                              _mm512_castpd_ps(_mm512_unpackhi_pd(a, b)));
+    __m512 cd = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(c, d)),
+                              _mm512_castpd_ps(_mm512_unpackhi_pd(c, d)));
+    __m512 sums = _mm512_add_ps(_mm512_shuffle_ps(ab, cd, 0x88), _mm512_shuffle_ps(ab, cd, 0xdd));
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    return _mm512_permutexvar_ps(order, sums);
+}
+
+/* The sums of the four rows of one fold. */
+LN_INLINE void sum_fold_16(__m512 fold, float sums[4])
+{
+    __m512 two = _mm512_add_ps(fold, _mm512_permute_ps(fold, 0x4e));
+    __m512 one = _mm512_add_ps(two, _mm512_permute_ps(two, 0xb1));
+    __m512i every_fourth = _mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 8, 4, 0);
+    _mm_storeu_ps(sums, _mm512_castps512_ps128(_mm512_permutexvar_ps(every_fourth, one)));
+}
+
+LN_INLINE void sum_two_16(__m512 a, __m512 b, float sums[2])
+{
+    __m512 eight = _mm512_add_ps(_mm512_insertf32x8(a, _mm512_castps512_ps256(b), 1),
+                                 _mm512_shuffle_f32x4(a, b, 0xee));
+    __m512 four = _mm512_add_ps(eight, _mm512_shuffle_f32x4(eight, eight, 0xb1));
+    __m512 two = _mm512_add_ps(four, _mm512_permute_ps(four, 0x4e));
+    __m512 one = _mm512_add_ps(two, _mm512_permute_ps(two, 0xb1));
+    sums[0] = _mm512_cvtss_f32(one);
+    sums[1] = _mm_cvtss_f32(_mm512_extractf32x4_ps(one, 2));
+}
+
+/* bf16_of() in every lane, before its shift. A NaN that arithmetic made is quiet: cut off, it stays
+ * one. */
+LN_INLINE __m512i bf16_rounded(__m512 a)
+{
+    __m512i bits = _mm512_castps_si512(a);
+    __mmask16 odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
+    __mmask16 number = _mm512_cmp_ps_mask(a, a, _CMP_ORD_Q);
+    __m512i half =
+        _mm512_mask_blend_epi32(odd, _mm512_set1_epi32(0x7fff), _mm512_set1_epi32(0x8000));
+    return _mm512_mask_add_epi32(bits, number, bits, half);
+}
+
+#if LN_LANES == 16
+/* ---- The lanes ---- */
 
 typedef __m512 vec;
 enum { LANES = 16 };
@@ -159,5 +231,6 @@ LN_INLINE void lane_sum_two(vec a, vec b, item sums[2])
 {
     sum_two_16(a, b, sums);
 }
+#endif
 
 #endif

@@ -4,11 +4,6 @@
 
 #include "lane/f64_avx2.h"
 
-LN_INLINE item item_of_f32(element_f32 a)
-{
-    return a;
-}
-
 /* All ones in the first n <= LANES lanes of half a register. */
 LN_INLINE __m128i half_mask(size_t n)
 {

@@ -4,11 +4,6 @@
 
 #include "lane/f64_avx512.h"
 
-LN_INLINE item item_of_f32(element_f32 a)
-{
-    return a;
-}
-
 LN_INLINE vec lane_load_f32(const element_f32 *p)
 {
     return _mm512_cvtps_pd(_mm256_loadu_ps(p));

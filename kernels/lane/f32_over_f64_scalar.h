@@ -2,12 +2,10 @@
 #ifndef LN_LANE_F32_OVER_F64_SCALAR_H
 #define LN_LANE_F32_OVER_F64_SCALAR_H
 
-#include "lane/f64_scalar.h"
-
-LN_INLINE item item_of_f32(element_f32 a)
-{
-    return a;
-}
+#ifndef LN_ITEM
+#define LN_ITEM f64
+#endif
+#include "lane/scalar.h"
 
 LN_INLINE vec lane_load_f32(const element_f32 *p)
 {

@@ -3,7 +3,10 @@
 #ifndef LN_LANE_F64_AVX512_H
 #define LN_LANE_F64_AVX512_H
 
-#include "lane/f64.h"
+#ifndef LN_ITEM
+#define LN_ITEM f64
+#endif
+#include "lane/lane.h"
 #include <immintrin.h>
 
 typedef __m512d vec;

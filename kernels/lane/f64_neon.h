@@ -2,7 +2,10 @@
 #ifndef LN_LANE_F64_NEON_H
 #define LN_LANE_F64_NEON_H
 
-#include "lane/f64.h"
+#ifndef LN_ITEM
+#define LN_ITEM f64
+#endif
+#include "lane/lane.h"
 #include <arm_neon.h>
 
 typedef float64x2_t vec;

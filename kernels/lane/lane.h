@@ -42,6 +42,9 @@
  *                                  that arithmetic made stays one, what is too large is infinite
  *     lane_stored_T(a)             a as it would be read after it was stored
  *     item_of_T(element)           one element as an item
+ * 16-bit storage over f64 items is rounded to f32 first. That changes nothing where items are sums of
+ * two elements (Figueroa, moments.h), or lie further than 2^-24 of themselves from the midpoints of
+ * storage numbers (apply/certified.h).
  *     lane_store_regular_T(p, a), lane_stream_regular_T(p, a)  where LANE_STORE_REGULAR is defined:
  *                                  where no number is subnormal, in less time;
  *     lane_is_regular(a, least)    and whether no lane but those that are 0 is less than that
@@ -53,8 +56,8 @@
  *     lane_stream_T(p, a)          where the ISA can: lane_store_T() around the caches, p being
  *                                  aligned to a vec; lane_fence() makes such stores seen by others
  *
- * lane/memory.h makes of these lane_load() and the like, which speak of storage, the type in
- * memory, and of param, that of gamma and beta: nothing else knows what those are.
+ * moments.h makes of these lane_load() and the like, which speak of storage, the type in memory, and
+ * of param, that of gamma and beta: nothing else knows what those are.
  *
  * Statistics are written over acc_*, the same words of the accumulator's type, real: LANES of those
  * in an acc, and
@@ -64,7 +67,7 @@
  *                                  LANES rows at once; of a row, of four of those, of LANES / 4
  *                                  of those
  *     acc_load_T(p)                where ACC_LOADS is defined: acc_of(lane_load_T(p)), faster
- * They are in accumulator_same.h where real is item, else in accumulator_<type>_<isa>.h.
+ * They are in moments.h where real is item, else in accumulator_<type>_<isa>.h.
  */
 
 /* What a kernel's source selects (kernel.h), and what stands for it where a header is compiled alone:
@@ -80,7 +83,7 @@
 #define LN_LANE_FILE "lane/f32_neon.h"
 #define LN_LANES 4
 #else
-#define LN_LANE_FILE "lane/f32_scalar.h"
+#define LN_LANE_FILE "lane/scalar.h"
 #define LN_LANES 1
 #endif
 #define LN_STORAGE_FILE LN_LANE_FILE
@@ -91,6 +94,12 @@
 #define LN_CHUNK 16
 #define LN_TILE 64
 #endif
+#ifndef LN_ITEM
+#define LN_ITEM f32
+#endif
+#ifndef LN_ACCUMULATOR
+#define LN_ACCUMULATOR LN_ITEM
+#endif
 #ifndef LN_FMA
 #define LN_FMA (LN_LANES > 1)
 #endif
@@ -99,9 +108,6 @@
 #endif
 #ifndef LN_NONTEMPORAL
 #define LN_NONTEMPORAL 0
-#endif
-#ifndef LN_ACCUMULATOR_FILE
-#define LN_ACCUMULATOR_FILE "lane/accumulator_same.h"
 #endif
 #ifndef LN_STATISTICS_FILE
 #define LN_STATISTICS_FILE "statistics/shifted.h"
@@ -113,6 +119,8 @@
 #define LN_SCHEDULE_FILE "schedule/plain.h"
 #endif
 
+#include <float.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -149,11 +157,54 @@
 /* Hides where a pointer comes from: compilers take what follows from it to be known by nobody. */
 #define LN_OPAQUE(pointer) __asm__("" : "+r"(pointer))
 
-/* Elements in memory. */
+#define LN_PASTE_(a, b) a##b
+#define LN_PASTE(a, b) LN_PASTE_(a, b)
+
+/* ---- The types of numbers ---- */
+
 typedef float element_f32;
 typedef double element_f64;
-typedef uint16_t element_bf16;
-typedef uint16_t element_f16;
+typedef uint16_t element_bf16; /* bfloat16: the upper half of an f32, with 8 significant bits */
+typedef uint16_t element_f16;  /* IEEE 754 binary16: 11 significant bits, exponents -14 to 15 */
+
+/* What kernels compute with, and what they add up in. */
+typedef LN_PASTE(element_, LN_ITEM) item;
+typedef LN_PASTE(element_, LN_ACCUMULATOR) real;
+
+/* The relative error of one operation, or of rounding to the type, at most. */
+#define UNIT_f32 0x1p-24
+#define UNIT_f64 0x1p-53
+#define UNIT_bf16 0x1p-8
+#define UNIT_f16 0x1p-11
+/* The absolute error where a result is subnormal: half of the smallest number. */
+#define TINY_f32 0x1p-150
+#define TINY_f64 0x1p-1074 /* half of it is 0 in double, in which bounds are computed */
+#define TINY_bf16 0x1p-134
+#define TINY_f16 0x1p-25
+#define MAX_f32 ((double)FLT_MAX)
+#define MAX_f64 DBL_MAX
+#define MIN_f32 ((double)FLT_MIN)
+#define MIN_f64 DBL_MIN
+#define EXACT_INTEGERS_f32 0x1p24
+#define EXACT_INTEGERS_f64 0x1p53
+#define SCALES_f32 126 /* 2^-126 ... 2^126 are normal */
+#define SCALES_f64 1022
+
+#define ITEM_UNIT LN_PASTE(UNIT_, LN_ITEM)
+#define ITEM_TINY LN_PASTE(TINY_, LN_ITEM)
+#define ITEM_MAX LN_PASTE(MAX_, LN_ITEM)
+#define ITEM_MIN LN_PASTE(MIN_, LN_ITEM)
+#define ITEM_SCALES LN_PASTE(SCALES_, LN_ITEM)
+#define REAL_UNIT LN_PASTE(UNIT_, LN_ACCUMULATOR)
+#define REAL_TINY LN_PASTE(TINY_, LN_ACCUMULATOR)
+#define REAL_MAX LN_PASTE(MAX_, LN_ACCUMULATOR)
+#define REAL_MIN LN_PASTE(MIN_, LN_ACCUMULATOR)
+#define REAL_EXACT_INTEGERS LN_PASTE(EXACT_INTEGERS_, LN_ACCUMULATOR)
+/* Of rstd's type, which apply calls FACTOR. */
+#define FACTOR_UNIT LN_PASTE(UNIT_, FACTOR)
+#define FACTOR_TINY LN_PASTE(TINY_, FACTOR)
+#define FACTOR_MAX LN_PASTE(MAX_, FACTOR)
+#define FACTOR_MIN LN_PASTE(MIN_, FACTOR)
 
 /* The bits of an f32. */
 LN_INLINE uint32_t bits_of(float a)
@@ -168,6 +219,54 @@ LN_INLINE float float_of(uint32_t bits)
     float a;
     memcpy(&a, &bits, sizeof(a));
     return a;
+}
+
+LN_INLINE float item_of_f32(element_f32 a)
+{
+    return a;
+}
+
+LN_INLINE double item_of_f64(element_f64 a)
+{
+    return a;
+}
+
+LN_INLINE float item_of_bf16(element_bf16 a)
+{
+    return float_of((uint32_t)a << 16);
+}
+
+/* To nearest even: adding just under half of the last place that is kept, or half where that place
+ * is odd, carries where it should, into the exponent and to infinity too. */
+LN_INLINE element_bf16 bf16_of(float a)
+{
+    uint32_t bits = bits_of(a), kept = bits >> 16;
+    if ((bits & 0x7fffffffu) > 0x7f800000u)
+        return (element_bf16)(kept | 0x40u); /* a NaN, quiet */
+    return (element_bf16)((bits + 0x7fffu + (kept & 1u)) >> 16);
+}
+
+/* Exponent and fraction, put where f32 has them, are a number 2^112 too small, subnormals as well:
+ * those of f16 lie among those of f32. The product is exact. */
+LN_INLINE float item_of_f16(element_f16 a)
+{
+    uint32_t sign = (a & 0x8000u) << 16;
+    float size = float_of((a & 0x7fffu) << 13) * 0x1p112f;
+    uint32_t special = size >= 0x1p16f ? 0x7f800000u : 0u; /* infinity or NaN */
+    return float_of(bits_of(size) | special | sign);
+}
+
+/* To nearest even. Normal numbers as in bf16_of(). A number below 2^-14 is added to 1/2, whose last
+ * place is f16's smallest number: that rounds it, and its bits are the sum's last. */
+LN_INLINE element_f16 f16_of(float a)
+{
+    uint32_t bits = bits_of(a), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
+    if (size > 0x7f800000u)
+        return (element_f16)(sign | 0x7e00u | (size >> 13 & 0x1ffu)); /* a NaN, quiet */
+    if (size < bits_of(0x1p-14f))
+        return (element_f16)(sign | (bits_of(float_of(size) + 0.5f) - bits_of(0.5f)));
+    uint32_t kept = (size - (112u << 23) + 0xfffu + (size >> 13 & 1u)) >> 13;
+    return (element_f16)(sign | (kept < 0x7c00u ? kept : 0x7c00u));
 }
 
 #endif

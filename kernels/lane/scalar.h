@@ -1,14 +1,10 @@
 /* Plain C: one element at a time. The compiler may put neighbours into one instruction, but each
  * operation rounds by itself and in the order written.
- *
- * f32_scalar.h and f64_scalar.h say what differs: SCALAR(word), the name of a word that is of one
- * element type, and item_absolute(). */
+ */
 #ifndef LN_LANE_SCALAR_H
 #define LN_LANE_SCALAR_H
 
-#ifndef SCALAR
-#include "lane/f32_scalar.h"
-#endif
+#include "lane/lane.h"
 
 typedef item vec;
 enum { LANES = 1 };
@@ -18,23 +14,23 @@ LN_INLINE vec lane_set(item a)
     return a;
 }
 
-LN_INLINE vec SCALAR(lane_load)(const item *p)
+LN_INLINE vec LN_PASTE(lane_load_, LN_ITEM)(const item *p)
 {
     return *p;
 }
 
 /* Fewer than one element is none. */
-LN_INLINE vec SCALAR(lane_load_first)(const item *p, size_t n)
+LN_INLINE vec LN_PASTE(lane_load_first_, LN_ITEM)(const item *p, size_t n)
 {
     return n ? *p : 0;
 }
 
-LN_INLINE void SCALAR(lane_store)(item *p, vec a)
+LN_INLINE void LN_PASTE(lane_store_, LN_ITEM)(item *p, vec a)
 {
     *p = a;
 }
 
-LN_INLINE vec SCALAR(lane_stored)(vec a)
+LN_INLINE vec LN_PASTE(lane_stored_, LN_ITEM)(vec a)
 {
     return a;
 }
@@ -44,7 +40,7 @@ LN_INLINE void item_store(item *p, vec a)
     *p = a;
 }
 
-LN_INLINE void SCALAR(lane_store_first)(item *p, vec a, size_t n)
+LN_INLINE void LN_PASTE(lane_store_first_, LN_ITEM)(item *p, vec a, size_t n)
 {
     if (n)
         *p = a;
@@ -77,7 +73,7 @@ LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)
 
 LN_INLINE vec lane_absolute(vec a)
 {
-    return item_absolute(a);
+    return (item)fabs(a);
 }
 
 LN_INLINE vec lane_maximum(vec a, vec b)
@@ -93,6 +89,20 @@ LN_INLINE vec lane_minimum(vec a, vec b)
 LN_INLINE item lane_sum(vec a)
 {
     return a;
+}
+
+LN_INLINE unsigned lane_doubtful(vec y, vec least, int dropped, int64_t margin)
+{
+    double wide = y;
+    int64_t bits, half = (int64_t)1 << (dropped - 1);
+    memcpy(&bits, &wide, sizeof bits);
+    int64_t from_half = (bits & (2 * half - 1)) - half;
+    return ((from_half < margin) & (from_half > -margin)) | !(fabs(y) >= least);
+}
+
+LN_INLINE unsigned lane_unequal(vec a, vec b)
+{
+    return !(a == b) | (a == 0);
 }
 
 #endif

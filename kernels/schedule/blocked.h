@@ -54,15 +54,15 @@ LN_INLINE void group_sweep(const call *run, group *set)
 }
 
 /* y of columns `begin` to `end` of one row, from the last back. */
-LN_INLINE void apply_columns(const row *view, const convention *rules, centre by, size_t begin,
-                             size_t end)
+LN_INLINE void apply_columns(ln_affine affine, const row *view, const convention *rules, centre by,
+                             size_t begin, size_t end)
 {
     size_t i = begin + (end - begin) / LANES * LANES;
     if (i < end)
-        apply_vector(view, rules, by, i, end - i);
+        apply_stored(affine, view, rules, by, i, end - i);
     while (i > begin) {
         i -= LANES;
-        apply_vector(view, rules, by, i, LANES);
+        apply_stored(affine, view, rules, by, i, LANES);
     }
 }
 
@@ -76,9 +76,8 @@ LN_INLINE void group_apply(const call *run, const group *set)
             const row view = call_row(run, set->first + g);
             if (set->done[g])
                 continue;
-            apply_columns(&view, &run->convention,
-                          centre_of(set->found[g], set->rstds[g], run->convention.quotient), begin,
-                          end);
+            const centre by = centre_of(set->found[g], set->rstds[g], run->convention.quotient);
+            LN_BY_AFFINE(&run->convention, apply_columns, &view, &run->convention, by, begin, end);
         }
     } while (begin > 0);
 }

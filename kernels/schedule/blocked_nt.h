@@ -98,18 +98,19 @@ LN_INLINE size_t block_begin(const row *view, size_t i)
 }
 
 /* y of a block of columns of row number g, and a step of the next group for each step of that. */
-LN_INLINE void group_apply(const call *run, const group *this, group *next, size_t g, size_t i)
+LN_INLINE void group_apply(ln_affine affine, const call *run, const group *this, group *next,
+                           size_t g, size_t i)
 {
     const row view = call_row(run, this->first + g);
     const centre by = centre_of(this->found[g], this->rstds[g], run->convention.quotient);
     size_t begin = block_begin(&view, i), end = block_begin(&view, i + GROUP_COLUMNS);
-    begin = apply_to_line(&view, &run->convention, by, begin, end);
+    begin = apply_to_line(affine, &view, &run->convention, by, begin, end);
     for (; begin < end; begin += BLOCK) {
         group_step(run, next);
         if (end - begin >= BLOCK)
-            stream_block(run->convention.affine, &view, &run->convention, by, begin, BLOCK);
+            stream_block(affine, &view, &run->convention, by, begin, BLOCK);
         else
-            stream_block(run->convention.affine, &view, &run->convention, by, begin, end - begin);
+            stream_block(affine, &view, &run->convention, by, begin, end - begin);
     }
 }
 
@@ -126,7 +127,7 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
         group_begin(&run, next, this->first + this->count);
         for (size_t i = 0; i < problem->hidden; i += GROUP_COLUMNS)
             for (size_t g = 0; g < this->count; g++)
-                group_apply(&run, this, next, g, i);
+                LN_BY_AFFINE(&run.convention, group_apply, &run, this, next, g, i);
     }
 }
 

@@ -6,40 +6,41 @@
 #include "convention.h"
 #include LN_STATISTICS_FILE
 
-/* ---- y of a row ---- */
-
-/* y of `count` neighbouring vectors, of which the first `left` elements from column i on count: the
- * last touch of them. */
-LN_INLINE void apply_vectors(ln_affine affine, const row *view, const convention *rules, centre by,
-                             vec y[], size_t count, size_t i, size_t left)
+#ifdef STATISTICS_UNPIVOTED
+LN_INLINE real statistics_pivot(const statistics *stats, const row *view)
 {
-    LN_UNROLLED
-    for (size_t u = 0; u < count; u++) {
-        y[u] = lane_set(0);
-        if (left > u * LANES)
-            y[u] = centre_normalise(by, row_again(view, i + u * LANES, left - u * LANES));
-    }
-    LN_BY_AFFINE(affine, convention_finish_as, rules, y, count, i, left, LANES);
+    (void)stats, (void)view;
+    return 0;
+}
+#endif
+
+/* ---- y of a row ----
+ *
+ * affine is a constant: whoever walks a row asks for the form once, by LN_BY_AFFINE(). */
+
+/* y of n elements (LANES of them if n is more) from column i on: the last touch of them. */
+LN_INLINE vec apply_vector(ln_affine affine, const row *view, const convention *rules, centre by,
+                           size_t i, size_t n)
+{
+    vec xhat = centre_normalise(by, row_again(view, i, n));
+    return convention_finish(affine, rules, xhat, i, n);
 }
 
-/* The same of n elements (LANES of them if n is more), stored. */
-LN_INLINE void apply_vector(const row *view, const convention *rules, centre by, size_t i, size_t n)
+/* The same, stored. */
+LN_INLINE void apply_stored(ln_affine affine, const row *view, const convention *rules, centre by,
+                            size_t i, size_t n)
 {
-    vec y[1];
-    apply_vectors(rules->affine, view, rules, by, y, 1, i, n);
-    row_store(view->y + i, y[0], n);
+    row_store(view->y + i, apply_vector(affine, view, rules, by, i, n), n);
 }
 
 /* y of the first min(left, BLOCK) elements from i on. */
 LN_INLINE void apply_block(ln_affine affine, const row *view, const convention *rules, centre by,
                            size_t i, size_t left)
 {
-    vec y[UNROLL];
-    apply_vectors(affine, view, rules, by, y, UNROLL, i, left);
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++)
         if (left > u * LANES)
-            row_store(view->y + i + u * LANES, y[u], left - u * LANES);
+            apply_stored(affine, view, rules, by, i + u * LANES, left - u * LANES);
 }
 
 #if LN_NONTEMPORAL
@@ -76,7 +77,7 @@ LN_INLINE void fetch_block(const row *view, size_t i)
     for (size_t u = 0; u < BLOCK; u += LINE) {
         size_t at = (i + u) * sizeof(storage);
         __builtin_prefetch((const void *)((uintptr_t)view->x + at), 0, 3);
-        if (view->form == RESIDUAL_ADDED)
+        if (view->form != RESIDUAL_NONE)
             __builtin_prefetch((const void *)((uintptr_t)view->residual + at), 0, 3);
     }
 }
@@ -92,42 +93,41 @@ LN_INLINE void row_fetch(const row *view)
 LN_INLINE void stream_block(ln_affine affine, const row *view, const convention *rules, centre by,
                             size_t i, size_t left)
 {
-    vec y[UNROLL];
-    apply_vectors(affine, view, rules, by, y, UNROLL, i, left);
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++) {
         if (left <= u * LANES)
             continue;
         size_t at = i + u * LANES, n = left - u * LANES;
+        vec y = apply_vector(affine, view, rules, by, at, n);
         if (n >= LANES)
-            LN_PASTE(lane_stream_, LN_STORAGE)(view->y + at, y[u]);
+            LN_PASTE(lane_stream_, LN_STORAGE)(view->y + at, y);
         else
-            row_store(view->y + at, y[u], n);
+            row_store(view->y + at, y, n);
     }
 }
 
 /* y of the columns from begin to the next line, or to end: returns where that is. */
-LN_INLINE size_t apply_to_line(const row *view, const convention *rules, centre by, size_t begin,
-                               size_t end)
+LN_INLINE size_t apply_to_line(ln_affine affine, const row *view, const convention *rules,
+                               centre by, size_t begin, size_t end)
 {
     size_t to_line = columns_to_line(view, begin);
     if (to_line < end - begin)
         end = begin + to_line;
     for (size_t i = begin; i < end; i += LANES)
-        apply_vector(view, rules, by, i, end - i);
+        apply_stored(affine, view, rules, by, i, end - i);
     return end;
 }
 
-LN_INLINE void apply_row_items(const row *view, const convention *rules, centre by)
+LN_INLINE void apply_items(ln_affine affine, const row *view, const convention *rules, centre by)
 {
-    size_t hidden = view->hidden, i = apply_to_line(view, rules, by, 0, hidden);
+    size_t hidden = view->hidden, i = apply_to_line(affine, view, rules, by, 0, hidden);
     for (; hidden - i >= BLOCK; i += BLOCK) {
         fetch_block(view, i + hidden + FETCH_AHEAD);
-        stream_block(rules->affine, view, rules, by, i, BLOCK);
+        stream_block(affine, view, rules, by, i, BLOCK);
     }
     if (i < hidden) {
         fetch_block(view, i + hidden + FETCH_AHEAD);
-        stream_block(rules->affine, view, rules, by, i, hidden - i);
+        stream_block(affine, view, rules, by, i, hidden - i);
     }
 }
 #else
@@ -137,22 +137,15 @@ LN_INLINE void row_fetch(const row *view)
     (void)view;
 }
 
-/* The whole blocks of a row. Returns how many columns they are. */
-LN_INLINE size_t apply_blocks(ln_affine affine, const row *view, const convention *rules, centre by)
+/* What is left behind whole blocks is a loop: unrolled, it would be most of a kernel's code. */
+LN_INLINE void apply_items(ln_affine affine, const row *view, const convention *rules, centre by)
 {
     size_t i = 0;
     for (; view->hidden - i >= BLOCK; i += BLOCK)
         apply_block(affine, view, rules, by, i, BLOCK);
-    return i;
-}
-
-/* What is left behind whole blocks is a loop: unrolled, it would be most of a kernel's code. */
-LN_INLINE void apply_row_items(const row *view, const convention *rules, centre by)
-{
-    size_t i = LN_BY_AFFINE(rules->affine, apply_blocks, view, rules, by);
     for (; view->hidden > i; i += LANES) {
         size_t n = view->hidden - i < LANES ? view->hidden - i : LANES;
-        apply_vector(view, rules, by, i, n);
+        apply_stored(affine, view, rules, by, i, n);
     }
 }
 #endif
@@ -198,7 +191,7 @@ LN_RARE void apply_in_double(row view, convention rules, centre by)
 
 #endif
 
-LN_INLINE void apply_row(const row *view, const convention *rules, centre by)
+LN_INLINE void apply_row_as(ln_affine affine, const row *view, const convention *rules, centre by)
 {
 #ifdef CENTRE_CHECKED
     if (__builtin_expect(by.strange, 0)) {
@@ -206,7 +199,12 @@ LN_INLINE void apply_row(const row *view, const convention *rules, centre by)
         return;
     }
 #endif
-    apply_row_items(view, rules, by);
+    apply_items(affine, view, rules, by);
+}
+
+LN_INLINE void apply_row(const row *view, const convention *rules, centre by)
+{
+    LN_BY_AFFINE(rules, apply_row_as, view, rules, by);
 }
 
 /* ---- A call ---- */
@@ -252,7 +250,7 @@ LN_INLINE call call_of(const ln_problem *problem, const ln_tensors *tensors, ln_
     run.problem = problem;
     run.tensors = tensors;
     run.statistics = statistics_prepare(problem);
-    run.convention = convention_prepare(problem, tensors, affine);
+    run.convention = convention_prepare(problem, tensors, affine, form);
     run.form = form;
     run.is_long = run.regular = run.streams = 0;
     run.strides = row_strides_of(problem);
@@ -269,11 +267,11 @@ LN_INLINE row call_row(const call *run, size_t r)
     row view = {.hidden = run->problem->hidden, .form = run->form};
     view.x = (const storage *)run->tensors->x + r * strides.x;
     view.y = (storage *)run->tensors->y + r * strides.y;
-    if (run->form == RESIDUAL_ADDED) {
+    if (run->form != RESIDUAL_NONE) {
         view.residual = (const storage *)run->tensors->residual + r * strides.residual;
         if (run->tensors->sum)
             view.sum = (storage *)run->tensors->sum + r * strides.sum;
-        else if (!LN_NONTEMPORAL)
+        else if (!LN_NONTEMPORAL && run->form != RESIDUAL_READ)
             view.sum = view.y;
     }
     return view;
@@ -289,6 +287,15 @@ LN_INLINE void row_advance(row *view, const row_strides *strides)
     view->residual += strides->residual;
     if (view->sum)
         view->sum += strides->sum;
+}
+
+/* The next row. What the pointers are is hidden from compilers, which otherwise keep one for each
+ * row of a turn, in memory: there are more than registers. */
+LN_INLINE void row_next(const call *run, row *view)
+{
+    row_advance(view, &run->strides);
+    LN_OPAQUE(view->x);
+    LN_OPAQUE(view->y);
 }
 
 /* Writes what the caller wants to know of a row. */
@@ -308,6 +315,24 @@ LN_INLINE centre call_centre(const call *run, size_t r, moments found)
     return centre_of(found, rstd, run->convention.quotient);
 }
 
+/* n elements of y (LANES of them if n is more); regular, a constant, as in convention_is_regular(). */
+LN_INLINE void call_store(const call *run, storage *y, vec a, size_t n, int regular)
+{
+    if (n < LANES)
+        lane_store_first(y, a, n);
+#if LN_NONTEMPORAL
+    else if (run->streams && regular)
+        lane_stream_regular(y, a);
+    else if (run->streams)
+        LN_PASTE(lane_stream_, LN_STORAGE)(y, a);
+#endif
+    else if (regular)
+        lane_store_regular(y, a);
+    else
+        lane_store(y, a);
+    (void)run;
+}
+
 /* Row r from beginning to end. */
 LN_INLINE void run_row(const call *run, size_t r)
 {
@@ -324,5 +349,115 @@ LN_INLINE void run_rows(const call *run)
     for (size_t r = 0; r < run->problem->rows; r++)
         run_row(run, r);
 }
+
+#if defined(STATISTICS_ONE_SWEEP) && !defined(LN_ACCUMULATOR_FILE)
+/* ---- Rows one by one, for statistics of one sweep in items ----
+ *
+ * Row r + 2 is swept while y of row r is made, block by block in the same loop; then the sums of row
+ * r + 2 are taken over its lanes, and beside that the rest of row r + 1's chain of latencies is
+ * walked, from these sums to what apply needs of it (pipelined.h says why). */
+
+/* y of the first min(left, BLOCK) elements from i on. */
+LN_INLINE void call_block(ln_affine affine, const call *run, const row *view, centre by, size_t i,
+                          size_t left)
+{
+#if LN_NONTEMPORAL
+    if (run->streams) {
+        stream_block(affine, view, &run->convention, by, i, left);
+        return;
+    }
+#endif
+    apply_block(affine, view, &run->convention, by, i, left);
+}
+
+LN_INLINE void sweep_and_apply_as(ln_affine affine, const call *run, sweep_sums *sums,
+                                  const row *later, acc pivots, const row *this, centre by)
+{
+    size_t hidden = later->hidden, i = 0;
+    for (; hidden - i >= BLOCK; i += BLOCK) {
+        sweep_chunk(sums, run->is_long, i);
+        sweep_add(sums, later, pivots, i, BLOCK, 0);
+        call_block(affine, run, this, by, i, BLOCK);
+    }
+    sweep_chunk(sums, run->is_long, i);
+    sweep_add(sums, later, pivots, i, hidden - i, 0);
+    call_block(affine, run, this, by, i, hidden - i);
+}
+
+/* Sweeps `later` while y of `this` is made. */
+LN_INLINE void sweep_and_apply(const call *run, sweep_sums *sums, const row *later, real pivot,
+                               const row *this, centre by)
+{
+    acc pivots = acc_set(pivot);
+    sweep_clear(sums);
+    LN_BY_AFFINE(&run->convention, sweep_and_apply_as, run, sums, later, pivots, this, by);
+}
+
+/* A row that has been swept. */
+typedef struct swept {
+    real pivot;
+    real sum;
+    real square;
+} swept;
+
+/* Of rows that are not there: 0. */
+LN_INLINE real row_pivot(const call *run, size_t r)
+{
+    if (!LN_PIVOT || r >= run->problem->rows)
+        return 0;
+    const row view = call_row(run, r);
+    row_fetch(&view);
+    return sweep_pivot(&run->statistics, &view, run->is_long);
+}
+
+LN_INLINE swept swept_of(const call *run, const sweep_sums *sums, real pivot)
+{
+    acc x, square;
+    real lanes[2];
+    sweep_sums_of(sums, run->is_long, &x, &square);
+    acc_sum_two(x, square, lanes);
+    return (swept){pivot, lanes[0], lanes[1]};
+}
+
+LN_INLINE swept swept_alone(const call *run, size_t r)
+{
+    sweep_sums sums;
+    const row view = call_row(run, r);
+    real pivot = row_pivot(run, r);
+    sweep_alone(&sums, &view, run->is_long, pivot, 0);
+    return swept_of(run, &sums, pivot);
+}
+
+LN_INLINE centre swept_finish(const call *run, swept total, size_t r)
+{
+    moments found = statistics_found(&run->statistics, total.pivot, total.sum, total.square);
+    return call_centre(run, r, sweep_final(&run->statistics, call_row(run, r), found));
+}
+
+LN_INLINE void run_one_by_one(const call *run)
+{
+    size_t rows = run->problem->rows, r = 0;
+    if (rows == 0)
+        return;
+    swept first = swept_alone(run, 0), between = rows > 1 ? swept_alone(run, 1) : first;
+    centre by = swept_finish(run, first, 0);
+    real pivot = row_pivot(run, 2);
+    for (; r + 2 < rows; r++) {
+        sweep_sums sums;
+        real next_pivot = row_pivot(run, r + 3);
+        const row to_sweep = call_row(run, r + 2), to_apply = call_row(run, r);
+        sweep_and_apply(run, &sums, &to_sweep, pivot, &to_apply, by);
+        by = swept_finish(run, between, r + 1);
+        between = swept_of(run, &sums, pivot);
+        pivot = next_pivot;
+    }
+    for (; r < rows; r++) {
+        const row to_apply = call_row(run, r);
+        apply_row(&to_apply, &run->convention, by);
+        if (r + 1 < rows)
+            by = swept_finish(run, between, r + 1);
+    }
+}
+#endif
 
 #endif

@@ -69,38 +69,35 @@ LN_INLINE void step_sweep(const keep *copies, sweep_sums *sums, const row *view,
     sweep_add_one(sums, u, acc_of(x), acc_set(0), n, 0);
 }
 
-LN_INLINE void step_apply(const call *run, const keep *copies, const row *view, const item *kept,
-                          centre by, size_t i, size_t n)
+LN_INLINE void step_apply(ln_affine affine, const call *run, const keep *copies, const row *view,
+                          const item *kept, centre by, size_t i, size_t n)
 {
-    vec y[1];
+    vec y;
 #ifdef LANE_LOAD_DEAR
     if (copies->keeps) {
-        y[0] = centre_normalise_unshifted(by, item_load(kept + i));
-        y[0] = multiply_add(y[0], item_load(copies->terms + 2 * i),
-                            item_load(copies->terms + 2 * i + LANES));
+        y = centre_normalise_unshifted(by, item_load(kept + i));
+        y = multiply_add(y, item_load(copies->terms + 2 * i),
+                         item_load(copies->terms + 2 * i + LANES));
     } else
 #endif
     {
-        y[0] = centre_normalise_unshifted(by, row_again(view, i, n));
-        convention_finish(&run->convention, y, 1, i, n, LANES);
+        y = centre_normalise_unshifted(by, row_again(view, i, n));
+        y = convention_finish(affine, &run->convention, y, i, n);
     }
-    if (n < LANES)
-        lane_store_first(view->y + i, y[0], n);
-    else
-        lane_store_regular(view->y + i, y[0]);
-    (void)kept, (void)copies;
+    call_store(run, view->y + i, y, n, 1);
+    (void)kept, (void)copies, (void)affine;
 }
 
 /* Sweeps one row while y of another is made, from where it may have been kept to where it is. */
-LN_INLINE void step_both(const call *run, const keep *copies, sweep_sums *sums, const row *later,
-                         const row *this, item *kept, centre by)
+LN_INLINE void step_both(ln_affine affine, const call *run, const keep *copies, sweep_sums *sums,
+                         const row *later, const row *this, item *kept, centre by)
 {
     size_t i = 0, hidden = later->hidden;
     sweep_clear(sums);
     for (; hidden - i >= BLOCK; i += BLOCK) {
         LN_UNROLLED
         for (unsigned u = 0; u < UNROLL; u++) {
-            step_apply(run, copies, this, kept, by, i + u * LANES, LANES);
+            step_apply(affine, run, copies, this, kept, by, i + u * LANES, LANES);
             step_sweep(copies, sums, later, kept, u, i + u * LANES, LANES);
         }
     }
@@ -109,7 +106,7 @@ LN_INLINE void step_both(const call *run, const keep *copies, sweep_sums *sums, 
         size_t at = i + u * LANES;
         if (hidden <= at)
             continue;
-        step_apply(run, copies, this, kept, by, at, hidden - at);
+        step_apply(affine, run, copies, this, kept, by, at, hidden - at);
         step_sweep(copies, sums, later, kept, u, at, hidden - at);
     }
 }
@@ -218,21 +215,30 @@ LN_INLINE void rank_piece(const call *run, rank *four, size_t piece)
 /* ---- Turns ---- */
 
 /* All of a turn, where its ranks are full: rows of `later` are kept where those of `this` were. */
-LN_INLINE void turn_together(const call *run, const keep *copies, rank *later, rank *between,
-                             const rank *this)
+LN_INLINE void turn_together(ln_affine affine, const call *run, const keep *copies, rank *later,
+                             rank *between, const rank *this)
 {
     row to_sweep = call_row(run, later->first), to_apply = call_row(run, this->first);
     item *kept = this->kept;
     for (size_t g = 0; g < RANK; g++) {
         sweep_sums sums;
         rank_piece(run, between, g);
-        step_both(run, copies, &sums, &to_sweep, &to_apply, kept, rank_centre(this, g));
+        step_both(affine, run, copies, &sums, &to_sweep, &to_apply, kept, rank_centre(this, g));
         later->x[g] = parts_sum(sums.x);
         later->square[g] = parts_sum(sums.square);
         row_advance(&to_sweep, &run->strides);
         row_advance(&to_apply, &run->strides);
         kept += copies->keeps ? KEPT_ROOM : 0;
     }
+}
+
+LN_INLINE void turn_by_affine(const call *run, const keep *copies, rank *later, rank *between,
+                              const rank *this)
+{
+    if (copies->keeps) /* gamma and beta in any form are kept */
+        turn_together(LN_AFFINE_VECTOR, run, copies, later, between, this);
+    else
+        LN_BY_AFFINE(&run->convention, turn_together, run, copies, later, between, this);
 }
 
 LN_INLINE void turn_apart(const call *run, const keep *copies, rank *later, rank *between,
@@ -267,7 +273,7 @@ LN_INLINE void run_ranks(const call *run, const keep *copies)
         later->count = rows - t * RANK < RANK ? rows - t * RANK : RANK;
         later->kept = copies->rows + (copies->keeps && t % 2 ? RANK * KEPT_ROOM : 0);
         if (t >= 2 && t < ranks && later->count == RANK && this->regular)
-            turn_together(run, copies, later, between, this);
+            turn_by_affine(run, copies, later, between, this);
         else
             turn_apart(run, copies, t < ranks ? later : NULL, t >= 1 && t <= ranks ? between : NULL,
                        t >= 2 ? this : NULL);
@@ -300,6 +306,7 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
 }
 
 #ifdef LANE_LOAD_DEAR
+#define SCHEDULE_RESIDUALS
 #define SCHEDULE_LONG
 
 LN_INLINE int schedule_is_long(const ln_problem *problem)

@@ -13,6 +13,16 @@
 
 enum { GROUP_ROWS = 8, GROUP_BYTES = LN_NONTEMPORAL ? 2048 : 16384 };
 
+LN_INLINE void fused_apply(ln_affine affine, const call *run, size_t first, size_t count,
+                           const moments found[], const factor rstds[])
+{
+    for (size_t g = 0; g < count; g++) {
+        const row view = call_row(run, first + g);
+        apply_row_as(affine, &view, &run->convention,
+                     centre_of(found[g], rstds[g], run->convention.quotient));
+    }
+}
+
 LN_INLINE void fused_group(const call *run, size_t first, size_t count)
 {
     real pivots[GROUP_ROWS];
@@ -30,10 +40,7 @@ LN_INLINE void fused_group(const call *run, size_t first, size_t count)
         rstds[g] = convention_rstd(&run->convention, found[g]);
         keep_moments(run->tensors, first + g, found[g], rstds[g]);
     }
-    for (size_t g = 0; g < count; g++) {
-        const row view = call_row(run, first + g);
-        apply_row(&view, &run->convention, centre_of(found[g], rstds[g], run->convention.quotient));
-    }
+    LN_BY_AFFINE(&run->convention, fused_apply, run, first, count, found, rstds);
 }
 
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,

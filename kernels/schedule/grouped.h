@@ -199,7 +199,7 @@ LN_INLINE vec y_of(const row *view, const terms_of_row *by, affine_terms terms, 
 }
 
 /* Whether both ends of a lane's interval are stored alike, and not as 0: a bit for each that is not.
- * 16-bit storage is rounded twice (lane/f64.h), which tells nothing here. */
+ * 16-bit storage is rounded twice (lane/lane.h), which tells nothing here. */
 LN_INLINE unsigned unequal_ends(const group *set, size_t g, vec y, affine_terms terms)
 {
     vec error = lane_multiply(lane_add(lane_absolute(y), lane_absolute(terms.beta)),
@@ -415,7 +415,7 @@ LN_APART void schedule_run(const ln_problem *problem, const ln_tensors *tensors,
     size_t fit = GROUP_BYTES / sizeof(storage) / problem->hidden;
     size_t most = fit < QUAD ? QUAD : (fit < GROUP_ROWS ? fit / QUAD * QUAD : GROUP_ROWS);
     run.statistics = statistics_prepare(problem);
-    run.rules = convention_prepare(problem, tensors, affine);
+    run.rules = convention_prepare(problem, tensors, affine, form);
     run.in_place = tensors->y == (tensors->sum ? tensors->sum : tensors->x);
     find_parameters(&run);
     memset(set.sum, 0, sizeof set.sum + sizeof set.square + sizeof set.pivot);

@@ -12,7 +12,11 @@
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
-#include "schedule/one_by_one.h"
+#include "schedule/call.h"
+
+#ifndef STATISTICS_ONE_SWEEP
+#error "this schedule is for statistics of one sweep (statistics/one_sweep.h)"
+#endif
 
 enum {
     GROUP_ROWS = 16,

@@ -75,37 +75,26 @@ LN_INLINE void pair_finish(const call *run, pair *two, size_t first)
     }
 }
 
-LN_INLINE void pair_store(const call *run, storage *p, vec a, size_t n)
-{
-    if (n < LANES)
-        lane_store_first(p, a, n);
-#if LN_NONTEMPORAL
-    else if (run->streams)
-        lane_stream_regular(p, a);
-#endif
-    else
-        lane_store_regular(p, a);
-    (void)run;
-}
-
 /* One vector of y of both rows. Gamma and beta are loaded once: no store comes between. */
-LN_INLINE void pair_vector(const call *run, const row rows[PAIR], const centre centres[PAIR],
-                           size_t i, size_t n)
+LN_INLINE void pair_vector(ln_affine affine, const call *run, const row rows[PAIR],
+                           const centre centres[PAIR], size_t i, size_t n)
 {
     vec y[PAIR];
     LN_UNROLLED
     for (size_t g = 0; g < PAIR; g++)
         y[g] = centre_normalise_unshifted(centres[g], row_again(&rows[g], i, n));
-    convention_finish(&run->convention, y, PAIR, i, n, 0);
     LN_UNROLLED
     for (size_t g = 0; g < PAIR; g++)
-        pair_store(run, rows[g].y + i, y[g], n);
+        y[g] = convention_finish(affine, &run->convention, y[g], i, n);
+    LN_UNROLLED
+    for (size_t g = 0; g < PAIR; g++)
+        call_store(run, rows[g].y + i, y[g], n, 1);
 }
 
 /* The same, and a vector of the rows that are swept, to the sums number u. */
-LN_INLINE void pair_step(const call *run, sweep_sums sums[PAIR], const row to_sweep[PAIR],
-                         const row to_apply[PAIR], const centre centres[PAIR], unsigned u, size_t i,
-                         size_t n)
+LN_INLINE void pair_step(ln_affine affine, const call *run, sweep_sums sums[PAIR],
+                         const row to_sweep[PAIR], const row to_apply[PAIR],
+                         const centre centres[PAIR], unsigned u, size_t i, size_t n)
 {
     LN_UNROLLED
     for (size_t g = 0; g < PAIR; g++) {
@@ -114,12 +103,12 @@ LN_INLINE void pair_step(const call *run, sweep_sums sums[PAIR], const row to_sw
 #endif
         sweep_add_vector(&sums[g], &to_sweep[g], acc_set(0), u, i, n, 0);
     }
-    pair_vector(run, to_apply, centres, i, n);
+    pair_vector(affine, run, to_apply, centres, i, n);
 }
 
 /* Sweeps the rows from number `later` on while y of those from `this` on is made. */
-LN_INLINE void pair_both(const call *run, pair *total, size_t later, const pair *applied,
-                         size_t this)
+LN_INLINE void pair_both(ln_affine affine, const call *run, pair *total, size_t later,
+                         const pair *applied, size_t this)
 {
     sweep_sums sums[PAIR];
     row to_sweep[PAIR], to_apply[PAIR];
@@ -135,12 +124,12 @@ LN_INLINE void pair_both(const call *run, pair *total, size_t later, const pair 
     for (; hidden - i >= BLOCK; i += BLOCK) {
         LN_UNROLLED
         for (unsigned u = 0; u < UNROLL; u++)
-            pair_step(run, sums, to_sweep, to_apply, centres, u, i + u * LANES, LANES);
+            pair_step(affine, run, sums, to_sweep, to_apply, centres, u, i + u * LANES, LANES);
     }
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)
         if (hidden - i > u * LANES)
-            pair_step(run, sums, to_sweep, to_apply, centres, u, i + u * LANES,
+            pair_step(affine, run, sums, to_sweep, to_apply, centres, u, i + u * LANES,
                       hidden - i - u * LANES);
     pair_keep(total, sums);
 }
@@ -163,7 +152,7 @@ LN_INLINE void run_pairs(const call *run, size_t pairs)
         pair *later = &ring[t % RING], *this = &ring[(t - lag) % RING];
         int sweeps = t < pairs, applies = t >= lag;
         if (sweeps && applies && this->regular) {
-            pair_both(run, later, t * PAIR, this, (t - lag) * PAIR);
+            LN_BY_AFFINE(&run->convention, pair_both, run, later, t * PAIR, this, (t - lag) * PAIR);
         } else {
             if (sweeps)
                 pair_sweep(run, later, t * PAIR);

@@ -11,7 +11,8 @@
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
-#ifndef LN_ACCUMULATOR_FILE
+#ifndef LN_ACCUMULATOR
+#define LN_ACCUMULATOR f64
 #define LN_ACCUMULATOR_FILE "lane/accumulator_f64_avx512.h"
 #endif
 #ifndef LN_STATISTICS_FILE
@@ -46,7 +47,8 @@ typedef struct turn {
 } turn;
 
 /* All of it. */
-LN_INLINE void turn_sweep_and_apply(const call *run, const turn *now, sweep_sums *sums)
+LN_INLINE void turn_sweep_and_apply(ln_affine affine, const call *run, const turn *now,
+                                    sweep_sums *sums)
 {
     size_t hidden = now->later.hidden, i = 0;
     while (hidden - i >= BLOCK) {
@@ -54,12 +56,11 @@ LN_INLINE void turn_sweep_and_apply(const call *run, const turn *now, sweep_sums
             sweep_flush(sums);
         for (size_t end = sweep_chunk_end(i, hidden); i < end; i += BLOCK) {
             sweep_add(sums, &now->later, now->origin, i, BLOCK);
-            apply_block(run->convention.affine, &now->this, &run->convention, now->centre, i,
-                        BLOCK);
+            apply_block(affine, &now->this, &run->convention, now->centre, i, BLOCK);
         }
     }
     sweep_add(sums, &now->later, now->origin, i, hidden - i);
-    apply_block(run->convention.affine, &now->this, &run->convention, now->centre, i, hidden - i);
+    apply_block(affine, &now->this, &run->convention, now->centre, i, hidden - i);
 }
 
 /* A row of its own, where there is no other to make y of, or y is not for items: at a call's ends,
@@ -76,7 +77,7 @@ LN_INLINE swept turn_swept(const call *run, const turn *now)
 {
     sweep_sums sums;
     sweep_clear(&sums);
-    turn_sweep_and_apply(run, now, &sums);
+    LN_BY_AFFINE(&run->convention, turn_sweep_and_apply, run, now, &sums);
     return sweep_end(&run->statistics, &sums, now->origin);
 }
 

@@ -15,15 +15,202 @@
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
-#include "schedule/groups.h"
-#ifndef CENTRE_CHECKED
-#include "schedule/one_by_one.h"
+#include "schedule/call.h"
+
+#if !defined(STATISTICS_ONE_SWEEP) || !defined(ACC_SUM_SQUARE)
+#error "transposed is for one_sweep.h, and accumulators that transpose (acc_fold_four())"
 #endif
 
 enum {
     SHORT_ROW = 128,             /* the longest that goes by groups of LANES */
     MOST = SHORT_ROW / LN_LANES, /* vectors of such a row */
+    QUAD = 4,                    /* rows that acc_fold_four() takes */
+    QUADS = LANES / QUAD,
+    PIECES = 4, /* of what is done once a group */
 };
+
+/* Rows without a pivot take fewer operations, and fewer again where no y is subnormal. */
+#ifdef STATISTICS_RETRY
+#define GROUPS_REGULAR 1
+#else
+#define GROUPS_REGULAR 0
+#endif
+
+/* LANES rows, of which `count` are there. */
+typedef struct group {
+    acc_fold pivots[QUADS];
+    acc_fold sums[QUADS];
+    acc_fold squares[QUADS];
+    real pivot[LANES];
+    real mean[LANES];
+    real rest[LANES];
+    real m2[LANES];
+    factor rstd[LANES]; /* before the last pieces, its reciprocal */
+    item parts[CENTRE_PARTS][LANES];
+    size_t first;
+    size_t count;
+    unsigned again; /* some row needs a second look */
+    int regular;    /* all rows, and gamma and beta (convention_is_regular()) */
+#ifdef CENTRE_CHECKED
+    unsigned strange;      /* some row is */
+    centre centres[LANES]; /* if so */
+#endif
+} group;
+
+/* ---- What is done once a group ---- */
+
+LN_INLINE void group_take_pivots(const call *run, group *set)
+{
+    acc_store(set->pivot, acc_sum_folds(set->pivots));
+    LN_VECTORIZED
+    for (size_t g = 0; g < LANES; g++)
+        set->pivot[g] = statistics_pivot_of(&run->statistics, set->pivot[g]);
+}
+
+LN_INLINE void group_keep(const call *run, group *set, size_t g, moments found, factor rstd)
+{
+    item parts[CENTRE_PARTS];
+    centre_parts(found, rstd, run->convention.quotient, parts);
+    LN_UNROLLED
+    for (size_t p = 0; p < CENTRE_PARTS; p++)
+        set->parts[p][g] = parts[p];
+}
+
+LN_INLINE centre group_centre(const group *set, size_t g)
+{
+    item parts[CENTRE_PARTS];
+    LN_UNROLLED
+    for (size_t p = 0; p < CENTRE_PARTS; p++)
+        parts[p] = set->parts[p][g];
+    return centre_of_parts(parts);
+}
+
+LN_INLINE moments group_moments(const group *set, size_t g)
+{
+    return (moments){set->mean[g], set->rest[g], set->m2[g], 1};
+}
+
+/* Whether all rows of the group are regular, of a call that is. */
+LN_INLINE int group_is_regular(const call *run, const group *set)
+{
+    int regular = run->regular;
+#if GROUPS_REGULAR
+    LN_VECTORIZED
+    for (size_t g = 0; g < LANES; g++) {
+        item parts[CENTRE_PARTS];
+        for (size_t p = 0; p < CENTRE_PARTS; p++)
+            parts[p] = set->parts[p][g];
+        regular &= centre_is_regular(parts);
+    }
+#endif
+    (void)set;
+    return regular;
+}
+
+/* Whether a row needs a second look. */
+LN_INLINE unsigned group_doubts(const call *run, const group *set)
+{
+    unsigned again = run->tensors->mean || run->tensors->rstd;
+    LN_VECTORIZED
+    for (size_t g = 0; g < LANES; g++)
+        again |= (unsigned)statistics_is_off(&run->statistics, group_moments(set, g));
+#ifdef CENTRE_CHECKED
+    LN_VECTORIZED
+    for (size_t g = 0; g < LANES; g++)
+        again |= (unsigned)centre_is_strange(group_moments(set, g), set->rstd[g]);
+#endif
+    return again;
+}
+
+/* From sums to what apply needs, in pieces: what waits for one of them must not fill the reorder
+ * buffer. Loops that compilers make vectors of, which they do where each has one thing to do. */
+LN_INLINE void group_piece(const call *run, group *set, size_t piece)
+{
+    if (piece == 0) {
+        real sum[LANES], square[LANES];
+        acc_store(sum, acc_sum_folds(set->sums));
+        acc_store(square, acc_sum_folds(set->squares));
+        statistics_found_all(&run->statistics, set->pivot, sum, square, set->mean, set->rest,
+                             set->m2);
+    } else if (piece == 1) {
+        LN_VECTORIZED
+        for (size_t g = 0; g < LANES; g++)
+            set->rstd[g] = convention_std(&run->convention, group_moments(set, g));
+    } else if (piece == 2) {
+        LN_VECTORIZED
+        for (size_t g = 0; g < LANES; g++)
+            set->rstd[g] = 1 / set->rstd[g];
+    } else if (piece == 3) {
+        LN_VECTORIZED
+        for (size_t g = 0; g < LANES; g++)
+            group_keep(run, set, g, group_moments(set, g), set->rstd[g]);
+        set->again = group_doubts(run, set);
+        set->regular = group_is_regular(run, set);
+#ifdef CENTRE_CHECKED
+        set->strange = 0;
+#endif
+    }
+}
+
+/* Rows that have to be swept again, or are strange, and what the caller wants to know. Rare, and
+ * given a copy of the call: what it is given it might change, for all the compiler knows. */
+LN_RARE void group_look_again(call run, group *set)
+{
+    for (size_t g = 0; g < set->count; g++) {
+        moments found = group_moments(set, g);
+        if (statistics_is_off(&run.statistics, found))
+            found = sweep_again(run.statistics, call_row(&run, set->first + g), found);
+        factor rstd = convention_rstd(&run.convention, found);
+        group_keep(&run, set, g, found, rstd);
+#ifdef CENTRE_CHECKED
+        set->centres[g] = centre_of(found, rstd, run.convention.quotient);
+        set->strange |= (unsigned)set->centres[g].strange;
+#endif
+        keep_moments(run.tensors, set->first + g, found, rstd);
+    }
+    set->regular = group_is_regular(&run, set);
+}
+
+/* ---- Turns ---- */
+
+/* Group t is taken in turn t, then swept, then finished, then applied, in one turn after the other;
+ * at a call's ends some are missing. */
+typedef struct turn {
+    group *this;
+    group *between;
+    group *later;
+    group *next;
+} turn;
+
+LN_INLINE size_t turns_of(const call *run)
+{
+    size_t rows = run->problem->rows;
+    return rows == 0 ? 0 : (rows + LANES - 1) / LANES + 3;
+}
+
+LN_INLINE turn turn_begin(const call *run, group ring[4], size_t t)
+{
+    size_t rows = run->problem->rows, groups = (rows + LANES - 1) / LANES;
+    turn now = {.this = t >= 3 ? &ring[(t + 1) % 4] : NULL,
+                .between = t >= 2 && t < groups + 2 ? &ring[(t + 2) % 4] : NULL,
+                .later = t >= 1 && t < groups + 1 ? &ring[(t + 3) % 4] : NULL,
+                .next = t < groups ? &ring[t % 4] : NULL};
+    if (now.next) {
+        if (!LN_PIVOT)
+            acc_store(now.next->pivot, acc_set(0));
+        now.next->first = t * LANES;
+        now.next->count = rows - t * LANES < LANES ? rows - t * LANES : LANES;
+    }
+    return now;
+}
+
+LN_INLINE void turn_end(const call *run, turn now)
+{
+    if (now.between && __builtin_expect(now.between->again != 0, 0))
+        group_look_again(*run, now.between);
+    if (LN_PIVOT && now.next)
+        group_take_pivots(run, now.next);
+}
 
 /* ---- One row ---- */
 
@@ -35,11 +222,6 @@ typedef struct shape {
     size_t first;
 } shape;
 
-LN_INLINE size_t shape_at(shape cut, size_t u)
-{
-    return u == 0 ? 0 : cut.first + (u - 1) * LANES;
-}
-
 /* Where vector u begins, and a row that begins there: columns of all vectors but the first are then
  * constants. */
 LN_INLINE row shape_rest(const row *view, shape cut)
@@ -49,7 +231,7 @@ LN_INLINE row shape_rest(const row *view, shape cut)
         return rest;
     rest.x += cut.first;
     rest.y += cut.first;
-    if (rest.form == RESIDUAL_ADDED) {
+    if (rest.form != RESIDUAL_NONE) {
         rest.residual += cut.first;
         if (row_has_sum(view))
             rest.sum += cut.first;
@@ -67,22 +249,7 @@ LN_INLINE size_t shape_count(shape cut)
     return cut.vectors == 1 && !cut.whole ? cut.first : LANES;
 }
 
-/* The sum of the first `count` vectors by a tree. */
-LN_INLINE acc parts_sum_first(acc parts[UNROLL], size_t count)
-{
-    LN_UNROLLED
-    for (size_t half = UNROLL / 2; half > 0; half /= 2) {
-        LN_UNROLLED
-        for (size_t u = 0; u < half; u++)
-            if (u + half < count)
-                parts[u] = acc_add(parts[u], parts[u + half]);
-        count = count < half ? count : half;
-    }
-    return parts[0];
-}
-
-/* What a row's pivot is made of. */
-LN_INLINE acc_fold row_take(const row *view, shape cut)
+LN_INLINE acc_fold row_take(const row *view, shape cut) /* what its pivot is made of */
 {
     return acc_fold_one(acc_of(row_add_up(view, 0, shape_count(cut))));
 }
@@ -167,26 +334,6 @@ LN_INLINE void row_sweep(const row *view, shape cut, real pivot, acc_fold *sum, 
     *square = acc_fold_one(parts_sum_first(squares, count));
 }
 
-/* regular, a constant, as in convention_is_regular(). */
-LN_INLINE void row_put(const call *run, storage *y, vec value, size_t n, int regular)
-{
-#if LN_NONTEMPORAL
-    if (run->streams && regular) {
-        lane_stream_regular(y, value);
-        return;
-    }
-    if (run->streams) {
-        LN_PASTE(lane_stream_, LN_STORAGE)(y, value);
-        return;
-    }
-#endif
-    (void)run;
-    if (regular && n >= LANES)
-        lane_store_regular(y, value);
-    else
-        row_store(y, value, n);
-}
-
 LN_INLINE vec row_normalise(centre by, vec x, int regular)
 {
 #ifdef STATISTICS_RETRY
@@ -209,15 +356,16 @@ LN_INLINE void row_apply(const call *run, const affine_terms terms[MOST], const 
         x[u] = u == 0 ? row_again(view, 0, n) : row_again(&rest, (u - 1) * LANES, n);
     LN_UNROLLED
     for (size_t u = 0; u < cut.vectors; u++)
-        row_put(run, u == 0 ? view->y : rest.y + (u - 1) * LANES,
-                convention_finish_any(row_normalise(by, x[u], regular), terms[u]), n, regular);
+        call_store(run, u == 0 ? view->y : rest.y + (u - 1) * LANES,
+                   convention_finish_any(row_normalise(by, x[u], regular), terms[u]), n, regular);
 }
 
 LN_INLINE void shape_terms(const call *run, shape cut, affine_terms terms[MOST])
 {
     LN_UNROLLED
     for (size_t u = 0; u < cut.vectors; u++)
-        terms[u] = convention_terms_any(&run->convention, shape_at(cut, u), shape_count(cut));
+        terms[u] = convention_terms_any(&run->convention, u == 0 ? 0 : cut.first + (u - 1) * LANES,
+                                        shape_count(cut));
 }
 
 /* ---- Groups that go alone: at a call's ends, and where rows are left ---- */
@@ -308,8 +456,8 @@ LN_INLINE void turn_apart(const call *run, turn now, shape cut)
 {
     if (now.this)
         group_apply(run, now.this, cut);
-    if (now.between)
-        group_finish(run, now.between);
+    for (size_t piece = 0; now.between && piece < PIECES; piece++)
+        group_piece(run, now.between, piece);
     if (now.later)
         group_sweep(run, now.later, cut);
     if (LN_PIVOT && now.next)
@@ -379,28 +527,30 @@ LN_SHORTS(run_eight_whole, 8, 1)
 
 LN_INLINE short_runner *const *short_of(size_t hidden)
 {
-    static short_runner *const *const by_vectors[] = {
-        NULL,
-        run_part,
-        run_two,
-        run_three,
-        run_four,
+    int whole = hidden % LANES == 0;
+    switch ((hidden + LANES - 1) / LANES) {
+    case 1:
+        return whole ? run_one : run_part;
+    case 2:
+        return run_two;
+    case 3:
+        return run_three;
 #if LN_LANES <= 16
-        run_five,
-        run_six,
-        run_seven,
-        run_eight,
+    case 4:
+        return whole ? run_four_whole : run_four;
+    case 5:
+        return run_five;
+    case 6:
+        return run_six;
+    case 7:
+        return run_seven;
+    default:
+        return whole ? run_eight_whole : run_eight;
+#else
+    default:
+        return run_four;
 #endif
-    };
-    if (hidden == LANES)
-        return run_one;
-#if LN_LANES <= 16
-    if (hidden == 4 * LANES)
-        return run_four_whole;
-    if (hidden == 8 * LANES)
-        return run_eight_whole;
-#endif
-    return by_vectors[(hidden + LANES - 1) / LANES];
+    }
 }
 
 /* ---- A call ---- */

@@ -6,29 +6,11 @@
  * and with an eps that number is finite: wrong by up to a factor of sqrt(var / eps), where NaN
  * would have been seen. A NaN stays one. Reads the row once for the statistics.
  *
- * Bound: raw_sums.h; 0 is nearer to the variance than what is below it, so the error is naive's. */
-#ifndef LN_STATISTICS_H
-#define LN_STATISTICS_H
+ * Bound: naive.h; 0 is nearer to the variance than what is below it, so the error is naive's. */
+#ifndef LN_STATISTICS_CLAMPED_H
+#define LN_STATISTICS_CLAMPED_H
 
-#include "statistics/raw_sums.h"
-
-LN_INLINE moments statistics_found(const statistics *stats, real pivot, real sum, real square)
-{
-    (void)pivot;
-    moments found = naive_found(stats, sum, square);
-    found.m2 = found.m2 < 0 ? 0 : found.m2;
-    return found;
-}
-
-#define SWEEP_UNSHIFTED
-#include "statistics/one_sweep.h"
-
-LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
-{
-    moments_bound bound = naive_bound(problem, facts);
-    if (isfinite(bound.var_hi))
-        bound.var_lo = fmax(0.0, bound.var_lo);
-    return bound;
-}
+#define NAIVE_CLAMPED
+#include "statistics/naive.h"
 
 #endif

@@ -23,8 +23,18 @@
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
-#include "statistics/count.h"
-#include "statistics/no_pivot.h"
+#include "moments.h"
+
+#define STATISTICS_UNPIVOTED
+
+typedef struct statistics {
+    real count;
+} statistics;
+
+LN_INLINE statistics statistics_prepare(const ln_problem *problem)
+{
+    return (statistics){(real)problem->hidden};
+}
 
 typedef struct compensated_sums {
     acc sum[UNROLL];

@@ -1,5 +1,5 @@
-/* Moments in accumulators that are longer than items, for an apply in items: what lanewise and
- * verified share.
+/* Moments in accumulators that are longer than items, for an apply in items: what lanewise, mixed
+ * and verified share.
  *
  * The mean is given as 0 or an item, and what is left: 0 where it is below half a standard
  * deviation, since x - 0 does not round at all. A row may be done again in two passes, the second
@@ -62,5 +62,34 @@ LN_INLINE moments_bound long_again_bound(const ln_problem *problem, const ln_row
     bound.rest = long_rest_bound(bound.var_hi, fabs(facts->mean) + bound.mean);
     return bound;
 }
+
+/* ---- Items in chunks of LN_CHUNK blocks: what lanewise and mixed share ---- */
+
+#define CHUNK_COLUMNS ((size_t)LN_CHUNK * BLOCK)
+
+/* The sum of UNROLL vectors of items, by the tree of parts_sum(). */
+LN_INLINE vec items_sum(const vec parts[UNROLL])
+{
+    vec sums[UNROLL];
+    LN_UNROLLED
+    for (unsigned u = 0; u < UNROLL; u++)
+        sums[u] = parts[u];
+    LN_UNROLLED
+    for (unsigned half = UNROLL / 2; half > 0; half /= 2) {
+        LN_UNROLLED
+        for (unsigned u = 0; u < half; u++)
+            sums[u] = lane_add(sums[u], sums[u + half]);
+    }
+    return sums[0];
+}
+
+#if LN_CHUNK > 0
+/* Where the whole blocks of the chunk end that column i is of. */
+LN_INLINE size_t sweep_chunk_end(size_t i, size_t hidden)
+{
+    size_t end = (i / CHUNK_COLUMNS + 1) * CHUNK_COLUMNS, whole = hidden / BLOCK * BLOCK;
+    return end < whole ? end : whole;
+}
+#endif
 
 #endif

@@ -21,8 +21,18 @@
 #ifndef LN_FMA
 #define LN_FMA 0
 #endif
-#include "statistics/count.h"
-#include "statistics/no_pivot.h"
+#include "moments.h"
+
+#define STATISTICS_UNPIVOTED
+
+typedef struct statistics {
+    real count;
+} statistics;
+
+LN_INLINE statistics statistics_prepare(const ln_problem *problem)
+{
+    return (statistics){(real)problem->hidden};
+}
 
 /* Sixty-four scalars stay in memory, in loops that the compiler may vectorise. */
 #if LN_LANES > 1

@@ -89,7 +89,7 @@ LN_INLINE void statistics_pivot_fetch(const row *view, int is_long)
     for (int i = 0; is_long && i < 2; i++) {
         size_t at = (i ? pivot_end(view) : pivot_middle(view)) * sizeof(storage);
         __builtin_prefetch((const void *)((uintptr_t)view->x + at), 0, 3);
-        if (view->form == RESIDUAL_ADDED)
+        if (view->form != RESIDUAL_NONE)
             __builtin_prefetch((const void *)((uintptr_t)view->residual + at), 0, 3);
     }
 }

@@ -13,8 +13,18 @@
 #ifndef LN_TWO_SWEEPS_H
 #define LN_TWO_SWEEPS_H
 
-#include "statistics/count.h"
-#include "statistics/no_pivot.h"
+#include "moments.h"
+
+#define STATISTICS_UNPIVOTED
+
+typedef struct statistics {
+    real count;
+} statistics;
+
+LN_INLINE statistics statistics_prepare(const ln_problem *problem)
+{
+    return (statistics){(real)problem->hidden};
+}
 
 LN_INLINE void two_pass_add(acc sums[UNROLL], const row *view, size_t i, size_t left)
 {

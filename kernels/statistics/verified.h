@@ -83,7 +83,7 @@ LN_INLINE void statistics_found_all(const statistics *stats, const real pivot[LA
 
 /* Bound. u the accumulators' unit, D = bound_depth(N) + 1 (short rows have fewer sums, and longer:
  * schedule/transposed.h), V the exact biased variance.
- *  1. One sweep: raw_sums.h, which has the quotient where here is a product with fl(1/N), one
+ *  1. One sweep: naive.h, which has the quotient where here is a product with fl(1/N), one
  *     rounding more: delta and the rounding of the product P are counted with gamma(3). Splitting
  *     the mean rounds twice: 2 u (|mu| + delta).
  *  2. It passed: fl(mean^2) <= fl(2^20 fl(m2 fl(1/N))). With |mean| >= |mu| - delta and m2 / N <=

@@ -96,21 +96,20 @@ function(kernel_name result statistics apply schedule storage param accumulator 
     set(${result} ${name} PARENT_SCOPE)
 endfunction()
 
-# The lane file that reads and writes a type.
-function(memory_file result type item isa)
-    if(type STREQUAL item)
-        set(${result} ${item}_${isa} PARENT_SCOPE)
-    else()
-        set(${result} ${type}_over_${item}_${isa} PARENT_SCOPE)
+# The lanes of an ISA: those of one type, or of all.
+function(lane_file result item isa)
+    set(${result} ${item}_${isa} PARENT_SCOPE)
+    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/lane/${item}_${isa}.h)
+        set(${result} ${isa} PARENT_SCOPE)
     endif()
 endfunction()
 
-# The lane file of a kernel's accumulators.
-function(accumulator_file result item accumulator isa)
-    if(item STREQUAL accumulator)
-        set(${result} accumulator_same PARENT_SCOPE)
-    else()
-        set(${result} accumulator_${accumulator}_${isa} PARENT_SCOPE)
+# The file that reads and writes a type: one of its own, or the lanes themselves.
+function(memory_file result type item isa)
+    lane_file(lanes ${item} ${isa})
+    set(${result} ${lanes} PARENT_SCOPE)
+    if(NOT type STREQUAL item AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/lane/${type}_over_${item}_${isa}.h)
+        set(${result} ${type}_over_${item}_${isa} PARENT_SCOPE)
     endif()
 endfunction()
 
@@ -123,26 +122,52 @@ function(write_kernel_source directory kind)
         set(lane_isa scalar)
         set(first "#define LN_BOUND_ONLY\n")
     endif()
+    lane_file(lanes_file ${item} ${lane_isa})
     memory_file(storage_file ${storage} ${item} ${lane_isa})
     memory_file(param_file ${param} ${item} ${lane_isa})
-    accumulator_file(accumulator_file ${item} ${sums} ${lane_isa})
+    set(accumulator_define "")
+    set(accumulator_file ${lanes_file})
+    if(NOT item STREQUAL sums)
+        set(accumulator_file accumulator_${sums}_${lane_isa})
+        set(accumulator_define "#define LN_ACCUMULATOR_FILE \"lane/${accumulator_file}.h\"\n")
+    endif()
     foreach(part IN ITEMS statistics/${statistics} apply/${apply_file} schedule/${schedule_file}
-            lane/${item}_${lane_isa} lane/${storage_file} lane/${param_file}
+            lane/${lanes_file} lane/${storage_file} lane/${param_file}
             lane/${accumulator_file})
         if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${part}.h)
             message(FATAL_ERROR "kernels.def: ${name}: there is no kernels/${part}.h")
         endif()
     endforeach()
     set(path ${directory}/${name}.${kind}.c)
+    if(kind STREQUAL "bound")
+        # Kernels that differ in schedule, parameters or ISA alone may have one bound.
+        string(JOIN "_" parts ${statistics} ${apply_file} ${storage} ${item} ${accumulator} ${lanes} ${unroll} ${fma})
+        get_property(first_name DIRECTORY PROPERTY LN_BOUND_${parts})
+        if(first_name)
+            file(CONFIGURE OUTPUT ${path} @ONLY CONTENT "/* The bound of ${name} is that of ${first_name}. */
+#include \"layernorm_plugin.h\"
+ln_bound ln_bound_${first_name}(const ln_problem *problem, const ln_row_facts *facts);
+ln_bound ln_bound_${name}(const ln_problem *problem, const ln_row_facts *facts);
+ln_bound ln_bound_${name}(const ln_problem *problem, const ln_row_facts *facts)
+{
+    return ln_bound_${first_name}(problem, facts);
+}
+")
+            set(LN_KERNEL_SOURCES ${LN_KERNEL_SOURCES} ${path} PARENT_SCOPE)
+            return()
+        endif()
+        set_property(DIRECTORY PROPERTY LN_BOUND_${parts} ${name})
+    endif()
     file(CONFIGURE OUTPUT ${path} @ONLY CONTENT "/* From the line of ${name} in kernels.def. */
 ${first}#define LN_NAME ${name}
-#define LN_LANE_FILE \"lane/${item}_${lane_isa}.h\"
+#define LN_ITEM ${item}
+#define LN_ACCUMULATOR ${sums}
+#define LN_LANE_FILE \"lane/${lanes_file}.h\"
 #define LN_STORAGE_FILE \"lane/${storage_file}.h\"
 #define LN_PARAM_FILE \"lane/${param_file}.h\"
 #define LN_STORAGE ${storage}
 #define LN_PARAM ${param}
-#define LN_ACCUMULATOR_FILE \"lane/${accumulator_file}.h\"
-#define LN_STATISTICS_FILE \"statistics/${statistics}.h\"
+${accumulator_define}#define LN_STATISTICS_FILE \"statistics/${statistics}.h\"
 #define LN_APPLY_FILE \"apply/${apply_file}.h\"
 #define LN_SCHEDULE_FILE \"schedule/${schedule_file}.h\"
 #define LN_LANES ${lanes}
@@ -156,7 +181,12 @@ ${first}#define LN_NAME ${name}
 ")
     if(kind STREQUAL "kernel")
         separate_arguments(flags UNIX_COMMAND "${LN_ISA_${isa}_FLAGS}")
+        if(isa STREQUAL "scalar" AND storage MATCHES "16$") # conversions, a hundred times each
+            list(APPEND flags "$<$<CONFIG:Release>:-O2>")
+        endif()
         set_source_files_properties(${path} PROPERTIES COMPILE_OPTIONS "${flags}")
+    else()
+        set_source_files_properties(${path} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os>")
     endif()
     set(LN_KERNEL_SOURCES ${LN_KERNEL_SOURCES} ${path} PARENT_SCOPE)
 endfunction()

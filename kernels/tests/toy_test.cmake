@@ -31,7 +31,7 @@ file(WRITE ${kernels}/table/kernels.def "${table}")
 file(APPEND ${kernels}/table/isa.def "LN_ISA(toy, \"a toy\", 0, 0, 4, \"\", 1, 1)\n")
 configure_file(${kernels}/statistics/two_pass.h ${kernels}/statistics/toy.h COPYONLY)
 configure_file(${kernels}/schedule/plain.h ${kernels}/schedule/toy.h COPYONLY)
-configure_file(${kernels}/lane/f32_scalar.h ${kernels}/lane/f32_toy.h COPYONLY)
+configure_file(${kernels}/lane/scalar.h ${kernels}/lane/toy.h COPYONLY)
 
 run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${WORK}/tree -B ${WORK}/build -DLNBENCH_KERNELS_ONLY=ON
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=${COMPILER})

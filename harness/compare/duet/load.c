@@ -1,5 +1,7 @@
-/* Opens two builds side by side and pairs their kernels by name. */
+/* Opens two builds side by side and pairs their kernels by name: the one that each has now, so that a
+ * kernel that was renamed meets itself. */
 #include "compare/duet/duet.h"
+#include "domain/kernel_name.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +82,7 @@ bool duet_load(duet_run *duet, error *err)
 static const kernel_entry *find(const kernel_list *list, const char *name)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->kernels[i].facts.name, name) == 0)
+        if (strcmp(kernel_name_now(list->kernels[i].facts.name), kernel_name_now(name)) == 0)
             return &list->kernels[i];
     return NULL;
 }

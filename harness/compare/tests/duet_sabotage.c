@@ -11,12 +11,14 @@
  *     crash            SIGSEGV, at each call
  *     late-crash       likewise, but from the 500th call on: in timing
  *     ghost            the kernels have other names
+ *     renamed          kernels that had another name in earlier versions have that
  *     none             nothing (as if there were no such file)
  */
 /* The library itself, but for the one symbol that is ours here. */
 #define ln_plugin_v1 ln_library_plugin
 #include "registry.c"
 #undef ln_plugin_v1
+#include "kernel_alias.h"
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,7 +37,8 @@ typedef enum plant {
     FLOOR,
     CRASH,
     LATE_CRASH,
-    GHOST
+    GHOST,
+    RENAMED
 } plant;
 
 static plant planted;
@@ -170,7 +173,7 @@ static run_function *const wrapped[] = {LN_KERNEL_TABLE(WRAPPED, WRAPPED)};
 static bool read_plant(void)
 {
     static const char *const words[] = {"none",  "slow",  "last-bit",   "dropped-tail", "eps",
-                                        "floor", "crash", "late-crash", "ghost"};
+                                        "floor", "crash", "late-crash", "ghost",        "renamed"};
     char path[1024], word[32];
     Dl_info info;
     if (!dladdr((const void *)wrapped, &info))
@@ -188,6 +191,17 @@ static bool read_plant(void)
         return planted == SLOW ? got == 2 && share > 0 && share < 1 : got == 1;
     }
     return false;
+}
+
+/* The name that a kernel had. */
+static const char *old_name(const char *name)
+{
+#define OLD_AND_NEW(old, new) {#old, #new},
+    static const char *const aliases[][2] = {LN_ALIAS_TABLE(OLD_AND_NEW)};
+    for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
+        if (strcmp(aliases[i][1], name) == 0)
+            return aliases[i][0];
+    return name;
 }
 
 LN_API const ln_plugin *ln_plugin_v1(void)
@@ -208,6 +222,8 @@ LN_API const ln_plugin *ln_plugin_v1(void)
             snprintf(names[i], sizeof names[i], "ghost_%s", kernels[i].name);
             table[i].name = names[i];
         }
+        if (planted == RENAMED)
+            table[i].name = old_name(kernels[i].name);
     }
     return &plugin;
 }

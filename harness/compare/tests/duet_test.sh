@@ -106,6 +106,11 @@ plant late-crash
 quick="--shapes 5x64 --kernels two_pass_f32_scalar --conventions torch --inputs normal"
 # shellcheck disable=SC2086
 expect 6 'new: crashed(in timing: SIGSEGV)' --base ./base.so --new ./new.so $quick --time 5
+plant none
+plant renamed base.so
+expect 0 'bit-identical' --base ./base.so --new ./new.so --only accuracy --shapes 5x768 \
+    --kernels shifted_two_mean_fused_f32_scalar
+rm base.so.plant
 plant ghost
 judged 4 'no kernel to compare'
 
