@@ -42,7 +42,7 @@ typedef enum buffer_placement {
     PLACEMENT_TIMED,    /* as timed */
     PLACEMENT_TURN,     /* likewise, but the first and the second half of the rows in turn in the
                            same buffers, and the first twice more */
-    PLACEMENT_IN_PLACE, /* y is x */
+    PLACEMENT_IN_PLACE, /* y is x, and rows strided where hidden is odd */
     PLACEMENT_COUNT,
 } buffer_placement;
 

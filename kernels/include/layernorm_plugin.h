@@ -5,11 +5,22 @@
  *     static void run(const void *state, const ln_tensors *tensors)
  *     {
  *         const ln_problem *problem = state;  // no prepare(): the state is the problem itself
- *         ...
+ *         const float *x = tensors->x;
+ *         float *y = tensors->y;           // lnbench gives every stride; elsewhere 0 is hidden
+ *         for (size_t row = 0; row < problem->rows; row++)
+ *             normalise(x + row * problem->x_stride, y + row * problem->y_stride, problem->hidden);
+ *     }
+ *     static const char *supports(const ln_problem *problem)
+ *     {
+ *         const ln_convention *convention = &problem->convention;
+ *         bool mine = convention->eps_place == LN_EPS_VAR && convention->eps == 1e-5 &&
+ *                     convention->ddof == 0 && convention->affine == LN_AFFINE_NONE;
+ *         return mine ? NULL : "only eps 1e-5 in the variance, no affine";
  *     }
  *     static const ln_kernel kernels[] = {
  *         {.struct_size = sizeof(ln_kernel), .name = "mine", .isa = "scalar", .storage = LN_F32,
- *          .param = LN_F32, .accumulator = LN_F32, .run = run}};
+ *          .param = LN_F32, .accumulator = LN_F32, .traits = LN_TRAIT_NO_RESIDUAL,
+ *          .supports = supports, .run = run}};
  *     static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
  *         .struct_size = sizeof(ln_plugin), .name = "mine", .count = 1, .kernels = kernels};
  *     LN_API const ln_plugin *ln_plugin_v1(void) { return &plugin; }
@@ -64,7 +75,8 @@ typedef struct ln_row_facts {
  * 2^-132 (bf16) or 2^-23 (f16); gamma_i is 1 and beta_i is 0 where the convention has none, gamma_i
  * is 1 + g_i under gamma1, and xhat includes eps under LN_EPS_QUOTIENT. The rounding of y to the
  * storage type is in it. An element whose exact_i comes nearer than that to where the storage type
- * rounds to infinity may be infinite or finite. An infinite xhat_abs means: no claim for this row
+ * rounds to infinity may be infinite or finite; so may one whose gamma_i xhat_i lies beyond, though
+ * beta_i brings it back. An infinite xhat_abs means: no claim for this row
  * (an intermediate may overflow, or cancellation leaves nothing). */
 typedef struct ln_bound {
     double xhat_abs;

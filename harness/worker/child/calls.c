@@ -1,10 +1,11 @@
 /* Ten thousand calls of a kernel, as a program makes them: on two shapes in turn and one at a time,
- * whatever y holds, after a call with a NaN, on another thread, on two at once, in a forked process
+ * whatever y holds, after a call with a NaN, on other threads, on two at once, in a forked process
  * and where the caller flushes subnormals. The rows stay the same, so the bits must. */
 #include "worker/child/internal.h"
 #include "worker/child/meet.h"
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ enum {
     SHAPES = 2,
     POISON = 0xff,
     FORK_SECONDS = 5,
+    THREADS = 6,
 };
 
 /* One shape with what it needs to be called. */
@@ -169,6 +171,8 @@ static bool call_on_changed_gamma(call_bench *bench, const work_order *order)
 typedef struct thread_job {
     call_bench *bench;
     called_shape *shape;
+    sem_t *called;
+    pthread_mutex_t *leave;
     bool fine;
 } thread_job;
 
@@ -185,26 +189,42 @@ static void *call_on_thread(void *context)
     thread_job *job = context;
     for (unsigned call = 0; job->fine && call < CALLS; call++)
         job->fine = call_job(job);
+    sem_post(job->called);
+    pthread_mutex_lock(job->leave);
+    pthread_mutex_unlock(job->leave);
     return NULL;
 }
 
-static bool call_on_second_thread(call_bench *bench)
+/* One after the other, and none ends before the last has called. */
+static bool call_on_other_threads(call_bench *bench)
 {
-    pthread_t thread;
-    thread_job job = {bench, bench->shapes, true};
-    if (pthread_create(&thread, NULL, call_on_thread, &job) != 0)
-        return true;
-    pthread_join(thread, NULL);
+    pthread_t threads[THREADS];
+    pthread_mutex_t leave = PTHREAD_MUTEX_INITIALIZER;
+    sem_t called;
+    thread_job job = {bench, bench->shapes, &called, &leave, true};
+    size_t started = 0;
+    sem_init(&called, 0, 0);
+    pthread_mutex_lock(&leave);
+    while (started < THREADS &&
+           pthread_create(&threads[started], NULL, call_on_thread, &job) == 0) {
+        started++;
+        while (sem_wait(&called) != 0) /* a signal */
+            ;
+    }
+    pthread_mutex_unlock(&leave);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
+    sem_destroy(&called);
     if (!job.fine)
-        bench->where = "on a second thread";
+        bench->where = "on another thread";
     return job.fine;
 }
 
 /* Different rows, buffers and states. */
 static bool call_at_once(call_bench *bench)
 {
-    thread_job first = {bench, &bench->shapes[0], true},
-               second = {bench, &bench->shapes[SHAPES], true};
+    thread_job first = {.bench = bench, .shape = &bench->shapes[0]},
+               second = {.bench = bench, .shape = &bench->shapes[SHAPES]};
     if (bench->shapes[SHAPES].first && !worker_meet(call_job, &first, &second))
         bench->where = "on two threads at once";
     return !bench->where;
@@ -361,7 +381,7 @@ static bool call_everywhere(call_bench *bench, const work_order *order, bool own
 {
     bool fine = call_often(bench, (unsigned)order->count) && call_after_nan(bench, order) &&
                 call_on_changed_rows(bench) && call_on_changed_gamma(bench, order) &&
-                call_flushing(bench) && call_on_second_thread(bench);
+                call_flushing(bench) && call_on_other_threads(bench);
     return fine && (own_threads || (call_at_once(bench) && call_after_fork(bench)));
 }
 

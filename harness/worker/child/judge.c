@@ -69,10 +69,11 @@ static bool bench_create(judge_bench *bench, const ln_kernel *kernel, const work
     problem->rows = rows;
     problem->x_stride = problem->residual_stride = hidden;
     problem->y_stride = problem->sum_stride = hidden;
-    if (order->placement == PLACEMENT_BEFORE) {
+    bool in_place = order->placement == PLACEMENT_IN_PLACE;
+    if (order->placement == PLACEMENT_BEFORE || (in_place && hidden % 2 == 1)) {
         problem->x_stride = hidden + GAP_X;
         problem->residual_stride = hidden + GAP_RESIDUAL;
-        problem->y_stride = hidden + GAP_Y;
+        problem->y_stride = hidden + (in_place ? GAP_X : GAP_Y);
         problem->sum_stride = hidden + GAP_SUM;
         if (kernel_refuses(kernel, problem)) /* no strided rows: take dense ones */
             problem->x_stride = problem->residual_stride = problem->y_stride = problem->sum_stride =
@@ -84,7 +85,6 @@ static bool bench_create(judge_bench *bench, const ln_kernel *kernel, const work
     size_t added = span(rows, hidden, problem->residual_stride, bench->element);
     size_t written = span(rows, hidden, problem->y_stride, bench->element);
     size_t summed = span(rows, hidden, problem->sum_stride, bench->element);
-    bool in_place = order->placement == PLACEMENT_IN_PLACE;
     bool fine = make(&bench->x, "x", read, order, false) &&
                 (at->residual < 0 || make(&bench->residual, "residual", added, order, false)) &&
                 make_parameter(&bench->gamma, "gamma", at->gamma, order) &&
