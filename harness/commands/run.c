@@ -181,7 +181,7 @@ static void print_covered(const case_plan *plan)
     printf("covered  %zu cases: %zu inputs and checks, %zu conventions%s\n", cases,
            count_distinct(plan, offsetof(accuracy_group, input)),
            count_distinct(plan, offsetof(accuracy_group, convention_label)),
-           asked ? "; of kernels without a proof every hidden size to 1100 and a sample to 16385, "
+           asked ? ";\n  of kernels without a proof every hidden size to 1100, a sample to 16385, "
                    "1 to 1000 rows, 10,000 calls"
                  : "");
 }
