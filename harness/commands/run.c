@@ -104,7 +104,7 @@ static bool dry_run(const case_plan *plan, const output_file *out, error *err)
     for (size_t i = 0; plan->kernel_count <= MOST_NAMES && i < plan->kernel_count; i++)
         printf(" %s", plan->kernels[i]->facts.name);
     printf("\n%zu judgements, %zu repetitions, about %.0f s\n", plan_judgements(plan),
-           plan_repetitions(plan), session_plan_seconds(plan));
+           plan_repetitions(plan), session_run_seconds(plan));
     return true;
 }
 
@@ -135,7 +135,7 @@ static bool begin(run_session *session, const run_options *options, const char *
 
 static bool measure(run_session *session, const kernel_list *kernels, error *err)
 {
-    progress_begin(&session->progress, session_plan_seconds(&session->plan));
+    progress_begin(&session->progress, session_run_seconds(&session->plan));
     bool fine = session_invariance(session, kernels, err) && session_accuracy(session, err) &&
                 session_speed(session, err);
     progress_end(&session->progress);
@@ -187,8 +187,8 @@ static void print_covered(const case_plan *plan)
     size_t conventions = count_distinct(plan, offsetof(accuracy_group, convention_label));
     printf("covered  %zu case%s: %zu input%s and checks, %zu convention%s%s\n", cases,
            plural(cases), inputs, plural(inputs), conventions, plural(conventions),
-           asked ? "; of kernels without a proof every hidden size to 1100 and a sample to 16385, "
-                   "1 to 1024 rows, tensors beyond 2^32 elements, 10,000 calls"
+           asked ? ";\n  of kernels without a proof every hidden size to 1100, a sample to 16385, "
+                   "1 to 1024 rows, 2^32 elements, 10,000 calls"
                  : "");
 }
 

@@ -1,5 +1,6 @@
 /* Which kernels a plan has, and of which types. */
 #include "plan/plan.h"
+#include "domain/invariance.h"
 #include "domain/kernel_name.h"
 #include "base/text.h"
 #include <stdlib.h>
@@ -135,6 +136,11 @@ bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels
     for (size_t i = 0; i < kernels->count; i++)
         if (is_kernel_wanted(request, kernels, i))
             plan->kernels[plan->kernel_count++] = &kernels->kernels[i];
+    const kernel_entry **related = calloc(2 * kernels->count, sizeof *related);
+    if (!related)
+        return fail_memory(err, "the plan");
+    plan->related_count = with_families(kernels, plan->kernels, plan->kernel_count, related);
+    free(related);
     return check_types(request, plan, err);
 }
 

@@ -52,6 +52,7 @@ typedef struct case_plan {
     char name[16];
     const kernel_entry **kernels; /* chosen ones, borrowed */
     size_t kernel_count;
+    size_t related_count; /* with those of the same family on other ISAs */
     accuracy_group *accuracy;
     size_t accuracy_count;
     speed_group *speed;

@@ -21,7 +21,7 @@ typedef struct invariance_request {
 } invariance_request;
 
 /* Roughly what one kernel takes. */
-static const double invariance_seconds = 0.05;
+static const double invariance_seconds = 0.08;
 
 /* Runs every kernel in every setting and compares, the ISAs too: of all kernels that are given
  * together. found[] is all zero before. What a kernel did wrong is in its `verdict`; false is only

@@ -26,6 +26,8 @@ typedef struct run_session {
 
 /* Rough costs for the time left: a judgement, a repetition. */
 double session_judgement_seconds(size_t elements);
+/* Of the blocks that a kernel is timed on. */
+double session_timed_judgement_seconds(const speed_group *group);
 double session_repetition_seconds(const speed_group *group);
 
 /* Judges every accuracy group; stores each case as it is known. False: an error that ends the run

@@ -15,11 +15,16 @@ double session_plan_seconds(const case_plan *plan)
     for (size_t i = 0; i < plan->speed_count; i++) {
         const speed_group *group = &plan->speed[i];
         size_t entries = plan_kernels_of(plan, group->dtype, group->param) + 2;
-        seconds += (double)entries * session_judgement_seconds(group->block_rows * group->hidden);
+        seconds += (double)entries * session_timed_judgement_seconds(group);
         seconds += (double)(entries * group->processes * group->repetitions) *
                    session_repetition_seconds(group);
     }
     return seconds;
+}
+
+double session_run_seconds(const case_plan *plan)
+{
+    return (double)plan->related_count * invariance_seconds + session_plan_seconds(plan);
 }
 
 int session_last_cpu(void)

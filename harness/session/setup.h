@@ -6,6 +6,8 @@
 
 /* Rough seconds that a plan takes. */
 double session_plan_seconds(const case_plan *plan);
+/* And of finding out on what the kernels' bits depend. */
+double session_run_seconds(const case_plan *plan);
 
 /* The last CPU we may use, for timing: the first ones get most interrupts. -1: not known. */
 int session_last_cpu(void);

@@ -46,6 +46,11 @@ double session_repetition_seconds(const speed_group *group)
     return (call > group->min_seconds ? call : group->min_seconds) * 1.2 + call + bytes / 8e9;
 }
 
+double session_timed_judgement_seconds(const speed_group *group)
+{
+    return BLOCKS * session_judgement_seconds(group->block_rows * group->hidden);
+}
+
 static void heat_free(timed_round *heat)
 {
     for (size_t i = 0; i < BLOCKS; i++)
@@ -380,8 +385,7 @@ static bool time_group(run_session *session, const speed_group *group, error *er
         char what[160];
         snprintf(what, sizeof what, "judging %s  %zux%zu", heat.contenders[i].key.kernel,
                  group->rows, group->hidden);
-        progress_step(&session->progress,
-                      session_judgement_seconds(group->block_rows * group->hidden), what);
+        progress_step(&session->progress, session_timed_judgement_seconds(group), what);
         if (interrupted())
             fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
         else if (heat.contenders[i].kernel)

@@ -45,7 +45,7 @@ enum { COLUMN_MACHINE = 1, COLUMN_CONVENTION = 2, COLUMN_CACHE = 4, COLUMN_REPRO
 static unsigned differing(const history_series *const *series, size_t count)
 {
     unsigned shown = 0;
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const case_key *first = &series[0]->key, *own = &series[i]->key;
         char one[32], other[32];
         shown |= series[i]->machine != series[0]->machine ? COLUMN_MACHINE : 0;
@@ -54,7 +54,8 @@ static unsigned differing(const history_series *const *series, size_t count)
                 ? COLUMN_CONVENTION
                 : 0;
         shown |= first->cache != own->cache ? COLUMN_CACHE : 0;
-        shown |= strcmp(class_over_runs(series[0], one), class_over_runs(series[i], other)) != 0
+        const char *class = class_over_runs(series[i], other);
+        shown |= strcmp(class_over_runs(series[0], one), class) != 0 || strstr(class, " was ")
                      ? COLUMN_REPRODUCIBLE
                      : 0;
     }
@@ -162,7 +163,7 @@ static bool print_series(const measure_history *history, bool all, const output_
     free(series);
     output_line(out, "%zu of %zu series changed (%s)", changed, history->count, history->measure);
     if (few > 0)
-        output_line(out, "%zu of them have fewer than the %d runs that are needed to tell", few,
+        output_line(out, "%zu of them have too few: %d runs are needed to tell", few,
                     HISTORY_LEAST_RUNS);
     output_line(out, "%s", "");
     if (!output_table(out, table, err))
