@@ -106,6 +106,18 @@ class WithProgram(unittest.TestCase):
             made = json.loads(lnbench.fingerprint(given, y, **parameters, **options).to_json())
             self.assertEqual(made, wanted)
 
+    def test_gradients(self):
+        x, gamma, beta = tensors(4, 6)
+        dy = tensors(4, 6, scale=2.0)[0][::-1]
+        dx, dgamma, dbeta = (np.float32(1 + 1e-6) * a for a in lnbench.gradients(x, dy, gamma, beta))
+        wanted, _ = self.run_program("eval", x=x, dy=np.ascontiguousarray(dy), gamma=gamma,
+                                     beta=beta, dx=dx, dgamma=dgamma, dbeta=dbeta, max_row_ulp=99)
+        made = lnbench.judge_gradients(x, dy, dx, dgamma, dbeta, gamma=gamma, beta=beta)
+        for name, figures in made.items():
+            for field, value in figures.items():
+                self.assertEqual(value, wanted[name][field], name + "." + field)
+        self.assertGreater(made["dx"]["ulp_max"], 1)
+
     def test_program_through_python(self):
         done = subprocess.run([sys.executable, "-m", "lnbench", "--version"], capture_output=True,
                               text=True, env={**os.environ, "PYTHONPATH": os.path.dirname(HERE)})

@@ -38,7 +38,7 @@ options_of run --plan --kernels --conventions --dtypes --shapes --inputs --cache
     --plugin --seed --processes --repetitions --max-row-ulp --deadline --huge-pages --db --out \
     --no-charts --resume --dry-run --all --top --sort --baseline --format --json
 options_of list --plugin --db --format --json
-options_of eval --x --residual --gamma --beta --conventions --kernels --reference --y --out --inputs \
+options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conventions --kernels --reference --y --out --inputs \
     --shapes --seed --attribute --chart --dtypes \
     --plugin --max-row-ulp --deadline --format --json
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --threads --kernels \
