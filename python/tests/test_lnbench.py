@@ -1,6 +1,7 @@
 """The package against the C program bit for bit; what it says of wrong functions and arguments.
 
-usage: test_lnbench.py [TEST...], with LNBENCH_LNJUDGE and LNBENCH_PROGRAM naming what is tested
+usage: test_lnbench.py [TEST...], with LNBENCH_LNJUDGE, LNBENCH_LIBRARY and LNBENCH_PROGRAM
+naming what is tested
 """
 import json
 import os
@@ -318,6 +319,41 @@ class Arguments(unittest.TestCase):
         self.assertTrue(lnbench.judge(torch.nn.LayerNorm(96)).passed)
         x = torch.from_numpy(tensors()[0])
         self.assertEqual(lnbench.reference(x.bfloat16()).dtype, torch.bfloat16)
+
+
+class Bench(unittest.TestCase):
+    """What is told; no figure, since that is the machine's affair."""
+
+    def test_report(self):
+        report = lnbench.bench(layernorm_2d, lnbench.peer("numpy"), rows=3, hidden=8,
+                               repetitions=3)
+        made = json.loads(report.to_json())["timed"]
+        self.assertEqual({one["name"] for one in made},
+                         {"copy", "liblayernorm", "layernorm_2d", "numpy"})
+        for one in made:
+            self.assertTrue(0 < one["time_lo_ns"] <= one["time_ns"] <= one["time_hi_ns"])
+            self.assertEqual(one["is_overhead"], one["overhead_ns"] > one["time_ns"] / 2)
+        self.assertIn("of the copy", str(report))
+        self.assertIn("<table>", report._repr_html_())
+
+    def test_what_is_wrong(self):
+        with self.assertRaises(lnbench.ArgumentError):
+            lnbench.bench(3)
+        with self.assertRaisesRegex(RuntimeError, "ended its process"):
+            lnbench.bench(crashes, rows=3, hidden=8, repetitions=3)
+        with self.assertRaisesRegex(RuntimeError, "no such kernel"):
+            lnbench.bench(raises, rows=3, hidden=8, repetitions=3)
+
+    def test_peers(self):
+        names = [one.name for one in lnbench.peers()]
+        self.assertEqual(names[0], "numpy")
+        self.assertEqual(lnbench.peer("numpy").version, np.__version__)
+        with self.assertRaisesRegex(lnbench.ArgumentError, "numpy"):
+            lnbench.peer("no such")
+        for name in names:
+            report = lnbench.judge(lnbench.peer(name), hidden=48, only=True)
+            print(name, lnbench.peer(name).version, report.verdict)
+            self.assertTrue(any(case.worst for case in report.cases), str(report))
 
 
 class Published(unittest.TestCase):
