@@ -1,6 +1,5 @@
 """LayerNorms of whatever libraries can be imported, as functions of x, gamma and beta."""
 import importlib
-import importlib.metadata
 import importlib.util
 from dataclasses import dataclass, field
 from typing import Any, Callable, List
@@ -122,9 +121,10 @@ _KNOWN = (("numpy", (), "numpy", _numpy), ("torch", (), "torch", _torch),
 
 
 def _version(module):
+    from importlib import metadata  # slow to import
     try:
-        return importlib.metadata.version(module)
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version(module)
+    except metadata.PackageNotFoundError:
         return getattr(importlib.import_module(module), "__version__", "unknown")
 
 
