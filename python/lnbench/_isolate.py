@@ -79,6 +79,8 @@ def in_child(work, deadline, options):
         os.close(reading)
         _, status = os.waitpid(child, 0)
     _, rows, hidden = _CALL.unpack(shared[:_CALL.size])
+    if not options and (why or os.WIFSIGNALED(status) or not data):
+        raise RuntimeError(f"a function ended its process (status {status})")
     if why:
         return _failed(options, why, f"a call took longer than {deadline:g} s", rows, hidden)
     if os.WIFSIGNALED(status):

@@ -193,7 +193,7 @@ def _ask(question, callable_, bar, first_only):
 
 
 def _name_of(fn):
-    name = getattr(fn, "__qualname__", None) or type(fn).__name__
+    name = getattr(fn, "__qualname__", None) or getattr(fn, "name", None) or type(fn).__name__
     return name if inspect.isroutine(fn) or is_module(fn) else repr(fn)[:60]
 
 
@@ -218,7 +218,7 @@ def judge(fn, *, convention="torch", hidden=None, dtype="f32", param_dtype=None,
     param = arrays.type_name(param_dtype) if param_dtype else type_
     wanted = lib.convention_of(convention)
     module = _Module(fn) if is_module(fn) else None
-    framework = framework or ("torch" if module else "numpy")
+    framework = framework or ("torch" if module else getattr(fn, "framework", "numpy"))
     traits = lib.NOT_IN_PLACE | lib.NO_RESIDUAL | (0 if strided else lib.DENSE)
     traits |= lib.THESE_SIZES if only else 0
     if module and module.hidden:

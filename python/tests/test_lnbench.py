@@ -1,6 +1,7 @@
 """The package against the C program bit for bit; what it says of wrong functions and arguments.
 
-usage: test_lnbench.py [TEST...], with LNBENCH_LNJUDGE and LNBENCH_PROGRAM naming what is tested
+usage: test_lnbench.py [TEST...], with LNBENCH_LNJUDGE, LNBENCH_LIBRARY and LNBENCH_PROGRAM
+naming what is tested
 """
 import json
 import os
@@ -105,6 +106,18 @@ class WithProgram(unittest.TestCase):
             wanted, _ = self.run_program("fingerprint", x=given, y=y, **parameters, **options)
             made = json.loads(lnbench.fingerprint(given, y, **parameters, **options).to_json())
             self.assertEqual(made, wanted)
+
+    def test_gradients(self):
+        x, gamma, beta = tensors(4, 6)
+        dy = tensors(4, 6, scale=2.0)[0][::-1]
+        dx, dgamma, dbeta = (np.float32(1 + 1e-6) * a for a in lnbench.gradients(x, dy, gamma, beta))
+        wanted, _ = self.run_program("eval", x=x, dy=np.ascontiguousarray(dy), gamma=gamma,
+                                     beta=beta, dx=dx, dgamma=dgamma, dbeta=dbeta, max_row_ulp=99)
+        made = lnbench.judge_gradients(x, dy, dx, dgamma, dbeta, gamma=gamma, beta=beta)
+        for name, figures in made.items():
+            for field, value in figures.items():
+                self.assertEqual(value, wanted[name][field], name + "." + field)
+        self.assertGreater(made["dx"]["ulp_max"], 1)
 
     def test_program_through_python(self):
         done = subprocess.run([sys.executable, "-m", "lnbench", "--version"], capture_output=True,
@@ -306,6 +319,41 @@ class Arguments(unittest.TestCase):
         self.assertTrue(lnbench.judge(torch.nn.LayerNorm(96)).passed)
         x = torch.from_numpy(tensors()[0])
         self.assertEqual(lnbench.reference(x.bfloat16()).dtype, torch.bfloat16)
+
+
+class Bench(unittest.TestCase):
+    """What is told; no figure, since that is the machine's affair."""
+
+    def test_report(self):
+        report = lnbench.bench(layernorm_2d, lnbench.peer("numpy"), rows=3, hidden=8,
+                               repetitions=3)
+        made = json.loads(report.to_json())["timed"]
+        self.assertEqual({one["name"] for one in made},
+                         {"copy", "liblayernorm", "layernorm_2d", "numpy"})
+        for one in made:
+            self.assertTrue(0 < one["time_lo_ns"] <= one["time_ns"] <= one["time_hi_ns"])
+            self.assertEqual(one["is_overhead"], one["overhead_ns"] > one["time_ns"] / 2)
+        self.assertIn("of the copy", str(report))
+        self.assertIn("<table>", report._repr_html_())
+
+    def test_what_is_wrong(self):
+        with self.assertRaises(lnbench.ArgumentError):
+            lnbench.bench(3)
+        with self.assertRaisesRegex(RuntimeError, "ended its process"):
+            lnbench.bench(crashes, rows=3, hidden=8, repetitions=3)
+        with self.assertRaisesRegex(RuntimeError, "no such kernel"):
+            lnbench.bench(raises, rows=3, hidden=8, repetitions=3)
+
+    def test_peers(self):
+        names = [one.name for one in lnbench.peers()]
+        self.assertEqual(names[0], "numpy")
+        self.assertEqual(lnbench.peer("numpy").version, np.__version__)
+        with self.assertRaisesRegex(lnbench.ArgumentError, "numpy"):
+            lnbench.peer("no such")
+        for name in names:
+            report = lnbench.judge(lnbench.peer(name), hidden=48, only=True)
+            print(name, lnbench.peer(name).version, report.verdict)
+            self.assertTrue(any(case.worst for case in report.cases), str(report))
 
 
 class Published(unittest.TestCase):

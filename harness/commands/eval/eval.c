@@ -1,5 +1,6 @@
 /* lnbench eval: a kernel, or the reference, on the user's own tensors. */
 #include "commands/eval/attribute_show.h"
+#include "commands/eval/gradients.h"
 #include "domain/kernel_name.h"
 #include "cli/command.h"
 #include "domain/convention.h"
@@ -22,6 +23,7 @@
 typedef struct eval_options {
     const char *x, *residual, *gamma, *beta, *convention, *kernel, *y, *out, *dtype;
     const char *input, *shape, *chart;
+    const char *dy, *gradients[GRADIENTS];
     uint64_t seed;
     word_list plugins;
     double max_row_ulp, deadline;
@@ -30,15 +32,22 @@ typedef struct eval_options {
 } eval_options;
 
 typedef struct eval_tensors {
-    npy_array x, residual, gamma, beta, y;
+    npy_array x, residual, gamma, beta, y, dy, gradients[GRADIENTS];
     ln_type storage, param;
     size_t rows, hidden;
 } eval_tensors;
 
 static void tensors_free(eval_tensors *tensors)
 {
-    npy_array *all[] = {&tensors->x, &tensors->residual, &tensors->gamma, &tensors->beta,
-                        &tensors->y};
+    npy_array *all[] = {&tensors->x,
+                        &tensors->residual,
+                        &tensors->gamma,
+                        &tensors->beta,
+                        &tensors->y,
+                        &tensors->dy,
+                        &tensors->gradients[GRADIENT_DX],
+                        &tensors->gradients[GRADIENT_DGAMMA],
+                        &tensors->gradients[GRADIENT_DBETA]};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         npy_free(all[i]);
 }
@@ -108,6 +117,28 @@ static bool read_parameter(const char *path, const char *option, bool wanted, si
                 array->elements, length);
 }
 
+/* dy and the gradients to be judged. */
+static bool read_gradients(const eval_options *options, const ln_convention *convention,
+                           eval_tensors *tensors, error *err)
+{
+    size_t parameters = ln_parameter_elements(convention->affine, tensors->hidden);
+    const bool wanted[GRADIENTS] = {true, ln_has_gamma(convention->affine),
+                                    ln_has_beta(convention->affine)};
+    if (!options->dy)
+        return true;
+    const char *path = options->gradients[GRADIENT_DX];
+    npy_array *dx = &tensors->gradients[GRADIENT_DX];
+    bool fine = read_typed(options->dy, "dy", tensors, tensors->storage, &tensors->dy, err) &&
+                npy_same_shape(&tensors->x, &tensors->dy, options->dy, "dy", err) &&
+                (!path || (read_typed(path, "dx", tensors, tensors->storage, dx, err) &&
+                           npy_same_shape(&tensors->x, dx, path, "dx", err)));
+    for (size_t i = GRADIENT_DGAMMA; fine && i < GRADIENTS; i++)
+        fine = !options->gradients[i] ||
+               read_parameter(options->gradients[i], gradient_name(i), wanted[i], parameters,
+                              tensors, &tensors->gradients[i], err);
+    return fine;
+}
+
 static bool read_all(const eval_options *options, const ln_convention *convention,
                      eval_tensors *tensors, error *err)
 {
@@ -135,7 +166,8 @@ static bool read_all(const eval_options *options, const ln_convention *conventio
     return read_parameter(options->gamma, "gamma", ln_has_gamma(convention->affine), parameters,
                           tensors, &tensors->gamma, err) &&
            read_parameter(options->beta, "beta", ln_has_beta(convention->affine), parameters,
-                          tensors, &tensors->beta, err);
+                          tensors, &tensors->beta, err) &&
+           read_gradients(options, convention, tensors, err);
 }
 
 /* The result as a case of the store, so that it prints like one. */
@@ -317,9 +349,26 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
     return fine ? code : err->code;
 }
 
+/* --dy goes with at least one gradient, and with no other way. */
+static bool check_gradients(const eval_options *options, int other_ways, error *err)
+{
+    bool any = false;
+    for (size_t i = 0; i < GRADIENTS; i++)
+        any |= options->gradients[i] != NULL;
+    if (any != (options->dy != NULL))
+        return fail(err, EXIT_CODE_USAGE,
+                    "--dy FILE.npy and one of --dx, --dgamma and --dbeta go together");
+    if (any && (other_ways || options->input || options->residual || options->out))
+        return fail(err, EXIT_CODE_USAGE,
+                    "--dy: goes with --x, --gamma and --beta, and judges gradients alone");
+    return true;
+}
+
 static bool check_options(const eval_options *options, ln_convention *convention, error *err)
 {
     int ways = (options->kernel != NULL) + options->reference + (options->y != NULL);
+    if (!check_gradients(options, ways, err))
+        return false;
     if (!options->x == !options->input)
         return fail(err, EXIT_CODE_USAGE, "%s",
                     options->x ? "--x and --input: one of them was expected, not both"
@@ -332,9 +381,10 @@ static bool check_options(const eval_options *options, ln_convention *convention
                     options->out ? "writes no output: leave out --out" : "needs --kernel");
     if (options->chart && !options->attribute)
         return fail(err, EXIT_CODE_USAGE, "--chart: goes with --attribute");
-    if (ways != 1)
-        return fail(err, EXIT_CODE_USAGE,
-                    "one of --kernels NAME, --reference and --y FILE.npy was expected");
+    if (ways != 1 && !options->dy)
+        return fail(
+            err, EXIT_CODE_USAGE,
+            "one of --kernels NAME, --reference, --y FILE.npy and --dy FILE.npy was expected");
     ln_type type;
     if (options->dtype && !dtype_from_name(options->dtype, &type))
         return fail(err, EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
@@ -387,6 +437,23 @@ static bool prepare(const eval_options *options, const ln_convention *convention
            read_all(options, convention, tensors, err);
 }
 
+static exit_code evaluate_gradients(const eval_options *options, const ln_convention *convention,
+                                    const eval_tensors *tensors, error *err)
+{
+    const ln_problem problem = {.rows = tensors->rows,
+                                .hidden = tensors->hidden,
+                                .storage = tensors->storage,
+                                .param = tensors->param,
+                                .convention = *convention};
+    const ln_tensors given = {
+        .x = tensors->x.data, .gamma = tensors->gamma.data, .beta = tensors->beta.data};
+    const void *gradients[GRADIENTS];
+    for (size_t i = 0; i < GRADIENTS; i++)
+        gradients[i] = tensors->gradients[i].data;
+    return eval_gradients(&problem, &given, tensors->dy.data, gradients, options->max_row_ulp,
+                          &options->printed, err);
+}
+
 static exit_code run_eval(void *context, const cli_call *call, error *err)
 {
     eval_options *options = context;
@@ -404,6 +471,8 @@ static exit_code run_eval(void *context, const cli_call *call, error *err)
     exit_code code = err->code;
     if (fine && options->attribute)
         code = attribute(options, &convention, &tensors, worker, &kernels, err);
+    else if (fine && options->dy)
+        code = evaluate_gradients(options, &convention, &tensors, err);
     else if (fine)
         code = evaluate(options, &convention, &tensors, worker, &kernels, kernel, err);
     worker_stop(worker);
@@ -432,6 +501,14 @@ static const cli_option options[] = {
      offsetof(eval_options, reference)},
     {"y", "FILE.npy", "judge this output, made elsewhere, instead", OPTION_TEXT,
      offsetof(eval_options, y)},
+    {"dy", "FILE.npy", "judge the gradients of a loss whose gradient by y this is", OPTION_TEXT,
+     offsetof(eval_options, dy)},
+    {"dx", "FILE.npy", "with --dy: the gradient by x", OPTION_TEXT,
+     offsetof(eval_options, gradients[GRADIENT_DX])},
+    {"dgamma", "FILE.npy", "likewise by gamma", OPTION_TEXT,
+     offsetof(eval_options, gradients[GRADIENT_DGAMMA])},
+    {"dbeta", "FILE.npy", "likewise by beta", OPTION_TEXT,
+     offsetof(eval_options, gradients[GRADIENT_DBETA])},
     {"out", "FILE.npy", "write the output, in the shape of x", OPTION_TEXT,
      offsetof(eval_options, out)},
     {"attribute", NULL, "what mean, variance, rstd, apply and rounding add to the error",

@@ -38,15 +38,15 @@ options_of run --plan --kernels --conventions --dtypes --shapes --inputs --cache
     --plugin --seed --processes --repetitions --max-row-ulp --deadline --huge-pages --db --out \
     --no-charts --resume --dry-run --all --top --sort --baseline --format --json
 options_of list --plugin --db --format --json
-options_of eval --x --residual --gamma --beta --conventions --kernels --reference --y --out --inputs \
+options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conventions --kernels --reference --y --out --inputs \
     --shapes --seed --attribute --chart --dtypes \
     --plugin --max-row-ulp --deadline --format --json
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --threads --kernels \
-    --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --explain --format --json \
+    --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --explain --format --json \
     --emit --class --fresh --stored --time --plugin --seed --deadline --db
 options_of report --run --out --no-pdf --no-charts --verify --sample --plugin --db --all --top --sort \
     --baseline --format --json
-options_of export --format --run --out --db
+options_of export --format --run --out --db --no-rows
 options_of doctor --format --json
 for subcommand in compare history import fingerprint distance help; do
     accepted "$subcommand --help" 0 "$subcommand" --help
