@@ -36,7 +36,8 @@ for tool in gh curl; do
     # shellcheck disable=SC2016 # the tool's own arguments
     printf '#!/bin/sh\necho "%s $*" >>"%s/comments"\n' $tool "$scratch" >bin/$tool
 done
-printf '#!/bin/sh\nexec "%s" "$@"\n' "$cc" >bin/cc
+# The compiler may be ccache, which looks for the next cc on its PATH.
+printf '#!/bin/sh\nPATH="%s" exec "%s" "$@"\n' "$PATH" "$cc" >bin/cc
 cat >bin/lnbench <<END
 #!/bin/sh
 case "\$*" in
