@@ -182,7 +182,7 @@ def _report(found, rows, hidden, type_):
     return BenchReport(rows, hidden, type_, sorted(timed, key=lambda one: one.time_ns))
 
 
-def bench(*functions, hidden=768, rows=512, dtype="f32", param_dtype=None, convention="torch",
+def bench(*functions, hidden=768, rows=512, dtype="f32", param_dtype=None, convention=None,
           framework=None, repetitions=25, isolate=True) -> BenchReport:
     """Times functions (as judge() takes them, or peers()) beside liblayernorm and a copy of x.
 
@@ -194,14 +194,13 @@ def bench(*functions, hidden=768, rows=512, dtype="f32", param_dtype=None, conve
     from ._judge import _Module, _fit_form, _name_of, is_module
     type_ = arrays.type_name(dtype)
     param = arrays.type_name(param_dtype) if param_dtype else type_
-    made, wanted = {}, lib.convention_of(convention)
+    made, wanted = {}, lib.convention_of(convention or "torch")
     for fn in functions:
         if not callable(fn):
             raise lib.ArgumentError(f"a callable was expected, not {type(fn).__name__}")
         if is_module(fn):
             module = _Module(fn)
-            wanted = lib.Convention.from_buffer_copy(wanted)
-            wanted.affine = lib.AFFINE.index(module.affine())
+            wanted = module.convention(convention)
             made[_name_of(fn)] = (module, framework or "torch")
             continue
         wanted = _fit_form(fn, wanted)

@@ -93,9 +93,12 @@ class Callable:
 
 
 def is_module(fn):
-    """A torch.nn.LayerNorm, or a module that has its weight, bias and eps."""
-    return arrays.is_torch(fn) or any(base.__module__.startswith("torch.nn")
-                                      for base in type(fn).__mro__)
+    """A torch.nn.Module."""
+    return any(base.__module__.startswith("torch.nn") for base in type(fn).__mro__)
+
+
+_GAMMAS = ("weight", "scale", "gamma", "alpha", "a_2", "g")
+_BETAS = ("bias", "shift", "beta", "b_2", "b")
 
 
 class _Module:
@@ -103,19 +106,36 @@ class _Module:
 
     def __init__(self, module):
         self.module = module
-        self.weight, self.bias = (getattr(module, name, None) for name in ("weight", "bias"))
+        named = dict(module.named_parameters())
+        self.weight, self.bias = (next((p for name, p in named.items() if name in names), None)
+                                  for names in (_GAMMAS, _BETAS))
+        if len(named) != (self.weight is not None) + (self.bias is not None) or \
+                (self.weight is None and self.bias is not None):
+            raise lib.ArgumentError(f"a module with the parameters {', '.join(named)}: wrap it in a "
+                                    "function of x, gamma and beta")
+        self.scalar = self.weight is not None and self.weight.numel() == 1
         shape = getattr(module, "normalized_shape", None)
-        self.hidden = tuple(shape) if shape else None
+        if shape is None and self.weight is not None and not self.scalar:
+            shape = self.weight.shape
+        self.hidden = None if shape is None else tuple(shape)
+        if self.hidden and len(self.hidden) != 1:
+            raise lib.ArgumentError(f"normalized_shape {self.hidden}: one axis was expected")
         self.kept = [p.data for p in (self.weight, self.bias) if p is not None]
 
-    def affine(self):
-        return "none" if self.weight is None else "gamma" if self.bias is None else "vector"
+    def convention(self, given):
+        """The one given, or torch's with the module's own eps; with the module's affine form."""
+        made = lib.Convention.from_buffer_copy(lib.convention_of(given or "torch"))
+        if given is None and isinstance(getattr(self.module, "eps", None), float):
+            made.eps = self.module.eps
+        made.affine = lib.AFFINE.index("none" if self.weight is None else "scalar" if self.scalar
+                                       else "gamma" if self.bias is None else "vector")
+        return made
 
     def __call__(self, x, gamma=None, beta=None):
         import torch
         for parameter, value in ((self.weight, gamma), (self.bias, beta)):
             if parameter is not None:
-                parameter.data = value
+                parameter.data = value.reshape(parameter.shape)
         with torch.no_grad():
             return self.module(x)
 
@@ -197,11 +217,12 @@ def _name_of(fn):
     return name if inspect.isroutine(fn) or is_module(fn) else repr(fn)[:60]
 
 
-def judge(fn, *, convention="torch", hidden=None, dtype="f32", param_dtype=None, seed=1,
+def judge(fn, *, convention=None, hidden=None, dtype="f32", param_dtype=None, seed=1,
           max_row_ulp=0, framework=None, only=False, strided=True, isolate=False, deadline=60.0,
           progress=None, first_only=False, on_call=None) -> Report:
     """Judges a LayerNorm: fn(x, gamma, beta), fn(x, gamma), fn(x), or a torch module.
 
+    convention: torch by default, with a module's own eps.
     fn gets arrays of rows x hidden of `dtype` and returns one like x; so do gamma and beta, of
     `param_dtype` (default: dtype). hidden: sizes at which every input family is asked (default:
     768, or a module's own); a plain function is asked every size from 1 to 1100 besides, but for only=True.
@@ -216,19 +237,14 @@ def judge(fn, *, convention="torch", hidden=None, dtype="f32", param_dtype=None,
         raise lib.ArgumentError(f"fn: a callable was expected, not {type(fn).__name__}")
     type_ = arrays.type_name(dtype)
     param = arrays.type_name(param_dtype) if param_dtype else type_
-    wanted = lib.convention_of(convention)
     module = _Module(fn) if is_module(fn) else None
     framework = framework or ("torch" if module else getattr(fn, "framework", "numpy"))
     traits = lib.NOT_IN_PLACE | lib.NO_RESIDUAL | (0 if strided else lib.DENSE)
     traits |= lib.THESE_SIZES if only else 0
+    wanted = module.convention(convention) if module else \
+        _fit_form(fn, lib.convention_of(convention or "torch"))
     if module and module.hidden:
-        wanted = lib.Convention.from_buffer_copy(wanted)
-        wanted.affine = lib.AFFINE.index(module.affine())
-        if len(module.hidden) != 1:
-            raise lib.ArgumentError(f"normalized_shape {module.hidden}: one axis was expected")
         hidden, traits = module.hidden if hidden is None else hidden, traits | lib.THESE_SIZES
-    else:
-        wanted = _fit_form(fn, wanted)
     sizes = _sizes(768 if hidden is None else hidden)
     arrays.give(np.zeros((1, 1), arrays.stored(type_)), type_, framework)  # can it be made here?
     repeat = (f"lnbench.judge({_name_of(fn)}, convention={lib.label_of(wanted)!r}, "

@@ -316,7 +316,29 @@ class Arguments(unittest.TestCase):
             import torch
         except ImportError:
             self.skipTest("torch is not there")
-        self.assertTrue(lnbench.judge(torch.nn.LayerNorm(96)).passed)
+        class Scalars(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.alpha = torch.nn.Parameter(torch.ones(1))
+                self.bias = torch.nn.Parameter(torch.zeros(1))
+
+            def forward(self, x):
+                mean, std = x.mean(dim=-1, keepdim=True), x.std(dim=-1, keepdim=True)
+                return self.alpha * (x - mean) / (std + 1e-5) + self.bias
+
+        class Other(Scalars):
+            def __init__(self):
+                super().__init__()
+                self.more = torch.nn.Parameter(torch.ones(1))
+        module = torch.nn.LayerNorm(96, eps=1e-6)
+        weight = module.weight
+        self.assertTrue(lnbench.judge(module).passed)
+        self.assertFalse(lnbench.judge(module, convention="torch", first_only=True).passed)
+        self.assertTrue(module.weight is weight and bool((weight == 1).all()))
+        self.assertTrue(lnbench.judge(torch.nn.LayerNorm(96, elementwise_affine=False)).passed)
+        self.assertTrue(lnbench.judge(Scalars(), convention="scalar-std", hidden=96,
+                                      only=True).passed)
+        self.refused("parameters alpha, bias, more", lnbench.judge, Other())
         x = torch.from_numpy(tensors()[0])
         self.assertEqual(lnbench.reference(x.bfloat16()).dtype, torch.bfloat16)
 
