@@ -232,7 +232,7 @@ static void test_bad(void **state)
                      EXIT_CODE_USAGE);
     assert_non_null(strstr(said, "no --shape"));
     assert_int_equal(choose("--class best --shape 1x8", said, sizeof said), EXIT_CODE_USAGE);
-    assert_non_null(strstr(said, "fast, accurate or reproducible was expected"));
+    assert_non_null(strstr(said, "fast, accurate, reproducible or exact was expected"));
 }
 
 int main(void)

@@ -109,14 +109,26 @@ sed 's/^dtype f16/dtype bf16/' part1.txt >bf16.txt
 refused "a find of another type" 2 'bf16.txt:[0-9]+: .*: a hex float of bf16' merge part0.txt bf16.txt --out x.txt
 
 # Interrupted: the best so far is kept, and replays.
-timeout -s INT 1 "$lnbench" hunt --kernel $kernel --hidden 4096 --restarts 1000 --out int.txt \
-    >out 2>err
-code=$?
-check "interrupted: exit code" test $code -eq 124 -o $code -eq 130
+# begun_then SIGNAL FILE OPTION...: a hunt that gets the signal once its file has a find.
+begun_then() {
+    signal=$1 file=$2
+    shift 2
+    "$lnbench" hunt --kernel $kernel --out "$file" "$@" >out 2>err &
+    hunting=$!
+    for ((turn = 0; turn < 600; turn++)); do
+        grep -qs '^end$' "$file" && break
+        sleep 0.1
+    done
+    kill -s "$signal" $hunting
+    wait $hunting 2>/dev/null
+    code=$?
+}
+begun_then INT int.txt --hidden 4096 --restarts 1000
+check "interrupted: exit code" is $code 130
 check "interrupted: says so" has int.txt '^state interrupted$'
 check "interrupted: has a find" has int.txt '^find$'
 accepted "interrupted: replays" 0 replay --from int.txt
-timeout -s KILL 1 "$lnbench" hunt --kernel $kernel --hidden 64 --restarts 10000 --out kill.txt >out 2>err
+begun_then KILL kill.txt --hidden 64 --restarts 10000
 check "killed: what was found is there" has kill.txt '^state running$'
 accepted "killed: replays" 0 replay --from kill.txt
 

@@ -91,7 +91,7 @@ check "in place: every kernel, and roofs of its own" is "$(cut -f1-9 place.tsv |
 
 run_it run --db limit.db "${small[@]}" --only accuracy --inputs normal --shapes 4x64 --max-row-ulp 0
 check "--max-row-ulp 0: exit code" is "$code" 5
-check "--max-row-ulp 0: verdict" has out '✗ two_pass_f32_scalar: inaccurate.* on 1 of 1 cases .*replay --case [0-9]+$'
+check "--max-row-ulp 0: verdict" has out '✗ two_pass_f32_scalar: inaccurate.* on 1 of 1 case .*replay --case [0-9]+$'
 
 # The same seed makes the same bits; another one does not.
 accurate=(--plan quick --only accuracy --kernels 'naive_f32_scalar,two_pass_*' --no-charts)
