@@ -34,7 +34,7 @@ typedef double factor;
 #define DROPPED_f32 29
 #define DROPPED_bf16 45
 #define DROPPED_f16 42
-#define MARGIN_f32 0x18000
+#define MARGIN_f32 0x20000
 #define MARGIN_bf16 0x40000000
 #define MARGIN_f16 0x40000000
 #define NORMAL_f32 0x1p-126

@@ -117,17 +117,34 @@ LN_INLINE unsigned lane_doubtful(vec y, vec least, int dropped, int64_t margin)
     return lane_is_doubtful(lane_dropped(y, dropped), lane_absolute(y), least, dropped, margin);
 }
 
-/* Whether any lane of four vectors is, of numbers or, where least is NaN, of anything. */
+/* Whether any lane of four vectors is, of numbers or, where least is NaN, of anything. Where no more
+ * than half of a lane is dropped, those halves of two vectors are one, and sizes are looked at as
+ * f32: rounding takes 2^-24 of them at most, and of `least` as much is added. */
 #define LANE_DOUBTFUL_FOUR
 LN_INLINE int lane_doubtful_four(const vec y[4], vec least, int dropped, int64_t margin)
 {
-    enum { NEAREST_TO_ZERO = 10 };
-    __m512i bits = _mm512_max_epu64(
-        _mm512_max_epu64(lane_dropped(y[0], dropped), lane_dropped(y[1], dropped)),
-        _mm512_max_epu64(lane_dropped(y[2], dropped), lane_dropped(y[3], dropped)));
-    vec small = _mm512_range_pd(_mm512_range_pd(y[0], y[1], NEAREST_TO_ZERO),
-                                _mm512_range_pd(y[2], y[3], NEAREST_TO_ZERO), NEAREST_TO_ZERO);
-    return lane_is_doubtful(bits, small, least, dropped, margin) != 0;
+    enum { NEAREST_TO_ZERO = 10, LOW_HALVES = 0x88 };
+    if (dropped > 32) {
+        __mmask8 doubts = 0;
+        for (int r = 0; r < 4; r++)
+            doubts |= (__mmask8)lane_doubtful(y[r], least, dropped, margin);
+        return doubts != 0;
+    }
+    __m512 rest[2];
+    for (int r = 0; r < 2; r++)
+        rest[r] = _mm512_shuffle_ps(_mm512_castpd_ps(y[2 * r]), _mm512_castpd_ps(y[2 * r + 1]),
+                                    LOW_HALVES);
+    const __m512i offset = _mm512_set1_epi32((int)(((int64_t)1 << (dropped - 1)) + margin));
+    const __m512i mask = _mm512_set1_epi32((int)(((int64_t)1 << dropped) - 2 * margin));
+    __mmask16 near =
+        _mm512_testn_epi32_mask(_mm512_add_epi32(_mm512_castps_si512(rest[0]), offset), mask) |
+        _mm512_testn_epi32_mask(_mm512_add_epi32(_mm512_castps_si512(rest[1]), offset), mask);
+    __m256 small = _mm256_range_ps(
+        _mm256_range_ps(_mm512_cvtpd_ps(y[0]), _mm512_cvtpd_ps(y[1]), NEAREST_TO_ZERO),
+        _mm256_range_ps(_mm512_cvtpd_ps(y[2]), _mm512_cvtpd_ps(y[3]), NEAREST_TO_ZERO),
+        NEAREST_TO_ZERO);
+    __m256 most = _mm512_cvtpd_ps(_mm512_mul_pd(least, _mm512_set1_pd(1 + 0x1p-22)));
+    return (near | _mm256_cmp_ps_mask(small, most, _CMP_NGE_UQ)) != 0;
 }
 
 LN_INLINE unsigned lane_unequal(vec a, vec b)

@@ -14,6 +14,15 @@
 #error "the schedule grouped is for the apply certified"
 #endif
 
+/* The bits of a parameter. */
+typedef uint32_t bits_f32;
+typedef uint16_t bits_bf16;
+typedef uint16_t bits_f16;
+typedef LN_PASTE(bits_, LN_PARAM) param_bits;
+
+/* Code is kept short where vectors are. */
+enum { IS_SHORT = LN_LANES < 8 };
+
 enum { GROUP_ROWS = 8, GROUP_BYTES = 16384, QUAD = 4 };
 
 typedef struct job {
@@ -48,32 +57,30 @@ typedef struct group {
 
 /* ---- Preparation ---- */
 
-LN_INLINE real largest_lane(vec a)
+/* The largest |a|, NaN where one is not finite: sizes are ordered as their bits are, as integers. */
+LN_APART real largest_of(const param *a, size_t count)
 {
-    item items[LANES], most = 0;
-    item_store(items, a);
-    for (size_t i = 0; i < LANES; i++)
-        most = items[i] > most || isnan(items[i]) ? items[i] : most;
-    return most;
+    param_bits most = 0;
+    param largest;
+    for (size_t i = 0; i < count; i++) {
+        param_bits bits;
+        memcpy(&bits, a + i, sizeof bits);
+        bits = (param_bits)(bits << 1); /* without the sign */
+        most = bits > most ? bits : most;
+    }
+    most >>= 1;
+    memcpy(&largest, &most, sizeof largest);
+    real size = LN_PASTE(item_of_, LN_PARAM)(largest);
+    return isfinite(size) ? size : (real)NAN;
 }
 
-/* The largest |gamma| and |beta|. 0 times a number is 0 unless that is not finite. */
-LN_APART void find_parameters(job *run)
+LN_INLINE void find_parameters(job *run)
 {
     ln_affine affine = run->rules.affine;
-    size_t count =
-        affine == LN_AFFINE_NONE || affine == LN_AFFINE_SCALAR ? 1 : run->problem->hidden;
-    vec gamma = lane_set(0), beta = gamma, zero = gamma, wrong = gamma;
-    for (size_t i = 0; i < count; i += LANES) {
-        affine_terms terms = convention_terms_any(&run->rules, i, run->problem->hidden - i);
-        gamma = lane_maximum(gamma, lane_absolute(terms.gamma));
-        beta = lane_maximum(beta, lane_absolute(terms.beta));
-        wrong = lane_add(
-            wrong, lane_add(lane_multiply(terms.gamma, zero), lane_multiply(terms.beta, zero)));
-    }
-    real nan = lane_sum(wrong);
-    run->gamma_most = largest_lane(gamma) + nan;
-    run->beta_most = largest_lane(beta) + nan;
+    size_t count = ln_parameter_elements(affine, run->problem->hidden);
+    run->gamma_most = ln_has_gamma(affine) ? largest_of(run->rules.gamma, count) : 1;
+    run->gamma_most += affine == LN_AFFINE_GAMMA1 ? 1 : 0;
+    run->beta_most = ln_has_beta(affine) ? largest_of(run->rules.beta, count) : 0;
 }
 
 LN_INLINE size_t stride_of(const ln_problem *problem, size_t stride)
@@ -114,7 +121,7 @@ LN_INLINE void group_estimate(const job *run, group *set, size_t g)
     set->absolute[g] = near.absolute;
     set->mean[g] = near.mean;
     set->mean_error[g] = near.mean_error;
-    set->least[g] = least < 0x1p1000 ? least : (real)NAN;
+    set->least[g] = least < 0x1p120 ? least : (real)NAN; /* y as f32 may be infinite */
 }
 
 LN_INLINE ln_exact_estimate estimate_at(const group *set, size_t g)
@@ -145,6 +152,24 @@ LN_APART void group_try_constant(const job *run, group *set, size_t g)
     set->least[g] = (real)NAN;
 }
 
+LN_APART void group_estimate_one(const job *run, group *set, size_t g)
+{
+    group_estimate(run, set, g);
+}
+
+/* Of all rows at once, where vectors are long; those that are not there are as they were. */
+LN_INLINE void group_estimate_all(const job *run, group *set)
+{
+    if (IS_SHORT) {
+        for (size_t g = 0; g < set->count; g++)
+            group_estimate_one(run, set, g);
+        return;
+    }
+    LN_VECTORIZED
+    for (size_t g = 0; g < GROUP_ROWS; g++)
+        group_estimate(run, set, g);
+}
+
 /* A row that has to be swept about its mean. */
 LN_APART void group_look_again(const job *run, group *set, size_t g)
 {
@@ -152,7 +177,7 @@ LN_APART void group_look_again(const job *run, group *set, size_t g)
     exact_sums found = sweep_again(&set->views[g], set->pivot[g]);
     set->sum[g] = found.sum;
     set->square[g] = found.square;
-    group_estimate(run, set, g);
+    group_estimate_one(run, set, g);
     if (!is_known(set, g))
         group_try_constant(run, set, g);
 }
@@ -311,6 +336,18 @@ LN_INLINE size_t apply_segment(const convention *rules, const quad *four, size_t
     return count;
 }
 
+/* Vector i of four rows, of which some may be in doubt. */
+LN_RARE void store_doubtful_four(const job *run, group *set, size_t g, size_t i)
+{
+    const affine_terms terms = convention_terms_any(&run->rules, i, LANES);
+    for (size_t r = g; r < g + QUAD; r++) {
+        const terms_of_row by = terms_at(set, r);
+        vec found = y_of(&set->views[r], &by, terms, i, LANES);
+        if (lane_doubtful(found, by.least, DROPPED, MARGIN))
+            store_doubtful(run, set, r, i, LANES, set->views[r].y + i);
+    }
+}
+
 LN_INLINE void apply_four(ln_affine affine, residual_form form, const job *run, group *set,
                           size_t g)
 {
@@ -332,9 +369,7 @@ LN_INLINE void apply_four(ln_affine affine, residual_form form, const job *run, 
         size_t end = whole - i < SEGMENT ? whole : i + SEGMENT;
         size_t count = apply_segment(&rules, &four, i, end, doubtful);
         for (size_t d = 0; d < count; d++)
-            for (size_t r = 0; r < QUAD; r++)
-                store_doubtful(run, set, g + r, doubtful[d], LANES,
-                               set->views[g + r].y + doubtful[d]);
+            store_doubtful_four(run, set, g, doubtful[d]);
     }
     for (size_t r = 0; r < QUAD && whole < hidden; r++)
         store_doubtful(run, set, g + r, whole, hidden - whole, set->views[g + r].y + whole);
@@ -352,9 +387,14 @@ LN_APART void apply_four_any(const job *run, group *set, size_t g)
 
 /* ---- Groups ---- */
 
+LN_INLINE int is_usual(const job *run)
+{
+    return run->rules.affine == LN_AFFINE_VECTOR && run->form == RESIDUAL_NONE;
+}
+
 LN_INLINE int are_plain(const job *run, const group *set, size_t g)
 {
-    int plain = !run->in_place && set->count - g >= QUAD;
+    int plain = !run->in_place && set->count - g >= QUAD && (!IS_SHORT || is_usual(run));
     for (size_t r = g; r < g + QUAD && plain; r++)
         plain = is_known(set, r) && set->pivot[r] == 0 && !(set->constant >> r & 1);
     return plain;
@@ -364,9 +404,8 @@ LN_INLINE void apply_group(const job *run, group *set)
 {
     for (size_t g = 0; g < set->count;) {
         if (are_plain(run, set, g)) {
-            run->rules.affine == LN_AFFINE_VECTOR && run->form == RESIDUAL_NONE
-                ? apply_four_vector(run, set, g)
-                : apply_four_any(run, set, g);
+            IS_SHORT || is_usual(run) ? apply_four_vector(run, set, g)
+                                      : apply_four_any(run, set, g);
             g += QUAD;
             continue;
         }
@@ -394,9 +433,7 @@ LN_INLINE void group_run(const job *run, group *set)
         set->square[g] = found.square;
         set->pivot[g] = 0;
     }
-    LN_VECTORIZED
-    for (size_t g = 0; g < GROUP_ROWS; g++)
-        group_estimate(run, set, g);
+    group_estimate_all(run, set);
     for (size_t g = 0; g < set->count; g++)
         if (!is_known(set, g))
             group_look_again(run, set, g);

@@ -131,7 +131,8 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
     const ln_convention *wanted = &problem->convention;
     real chunks = (real)(problem->hidden / (BLOCK * LN_CHUNK)) + 1;
     real blocks = (real)(problem->hidden / BLOCK);
-    real depth = (blocks < LN_CHUNK ? blocks : LN_CHUNK) + chunks + UNROLL + (real)log2(BLOCK);
+    real tail = problem->hidden % BLOCK == 0 ? 0 : UNROLL;
+    real depth = (blocks < LN_CHUNK ? blocks : LN_CHUNK) + chunks + tail + (real)log2(BLOCK);
     return (statistics){
         .inverse = 1 / (real)problem->hidden,
         .inverse_divisor = 1 / (real)(problem->hidden - (size_t)wanted->ddof),
@@ -145,20 +146,22 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 /* Where a row's results lie (ln_exact_estimate), from its sums about p.
  *
  * u = 2^-53; S, Q the exact sums of x - p and its square; R = sqrt(Q / N). A term goes through D
- * roundings of its partial sum at most: CHUNK blocks, log2(UNROLL) levels, the chunks, a tail of fewer
- * than UNROLL vectors, log2(LANES) levels. One more of x - p, two of it in the square, and one of a product that is not fused. Nothing underflows:
- * x - p is a multiple of 2^-270, p being one (N < 2^60), and less than 2^129. g = (D + 6) u (1 + 2^-7)
- * covers gamma(D + 6) while it is below 2^-8, as it is for rows of up to 2^40 elements: beyond that
- * e > 2^-8, and there is no estimate.
+ * roundings of its partial sum at most: CHUNK blocks, log2(UNROLL) levels, the chunks, a tail of
+ * UNROLL vectors, log2(LANES) levels. One more of x - p, two of it in the square, and one of a product
+ * that is not fused. Nothing underflows: x - p is a multiple of 2^-270, p being one (N < 2^60), and
+ * less than 2^129. g = (D + 6) u (1 + 2^-7) covers gamma(D + 6) and the rounding of R: where there is
+ * an estimate, e below is at most 2^-16, and g is no more than e.
  *
  *     |s - S| <= g N R           |q - Q| <= g Q           (Cauchy: sum |x - p| <= N R)
  *     h = s fl(1 / N):           |h - S / N| <= g R       (two roundings more)
- *     m2 = q - s h:              |s h - S^2 / N| <= |s - S| |h| + |S| |h - S / N| <= 2 g |s| R and
- *                                less than 2^-7 of that; it and m2 round: 2 u q, which g has room for:
- *     |m2 - M2| <= e m2          e = g (q + 2.25 |s| R) / m2, R from q
+ *     m2 = q - s h:              |s h - S^2 / N| <= |s - S| |h| + |S| |h - S / N|
+ *                                                <= 2 g |s| R (1 + 4 u) + g^2 Q
+ *                                both round: 2 u q. q's error needs g only for D + 3 of D + 6, so
+ *                                that g q has room for this and g^2 Q:
+ *     |m2 - M2| <= e m2          e = g (q + 2.25 |s| R) / m2
  *     rstd: of m2 / n, two roundings; + eps, a root, + eps, a reciprocal, one each; terms are not
  *     negative, so that none enlarges the error:
- *     |rstd / exact - 1| <= e (1 + 2^-6) / 2 + 6 u        for e <= 2^-8
+ *     |rstd / exact - 1| <= e (1 + 2^-6) / 2 + 6 u
  *
  * t = (x - p) rstd + c, c = quotient - h rstd. With z = (x - p) rstd, exact but for x - p and itself:
  *     three roundings of it: 3.2 u (|t| + |c|);  c's own: u |h rstd| + u |c|
@@ -180,7 +183,7 @@ LN_INLINE ln_exact_estimate estimate_of(const statistics *stats, real pivot, exa
     real absolute =
         relative * stats->quotient + rstd * (stats->growth * size) + 8 * REAL_UNIT * fabs(shift);
     int known =
-        (found.square <= 32 * m2) & (error <= 0x1p-8) & (rstd >= 0x1p-500) & (rstd <= 0x1p500);
+        (found.square <= 32 * m2) & (error <= 0x1p-16) & (rstd >= 0x1p-500) & (rstd <= 0x1p500);
     return (ln_exact_estimate){
         .pivot = pivot,
         .rstd = rstd,
