@@ -156,6 +156,9 @@ ${first}#define LN_NAME ${name}
 ")
     if(kind STREQUAL "kernel")
         separate_arguments(flags UNIX_COMMAND "${LN_ISA_${isa}_FLAGS}")
+        if(wide EQUAL 2) # as fast, and a tenth shorter
+            list(APPEND flags $<$<CONFIG:Release>:-O2>)
+        endif()
         set_source_files_properties(${path} PROPERTIES COMPILE_OPTIONS "${flags}")
     endif()
     set(LN_KERNEL_SOURCES ${LN_KERNEL_SOURCES} ${path} PARENT_SCOPE)

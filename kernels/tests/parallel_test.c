@@ -137,7 +137,7 @@ static void errors_are_those_of_one_thread(void **state)
     tensors.gamma = gamma_values;
     assert_int_equal(ln_layernorm_parallel_with("nobody", &problem, &tensors),
                      LN_ERROR_UNSUPPORTED);
-    problem.accuracy = (ln_accuracy)3;
+    problem.accuracy = (ln_accuracy)(LN_ACCURACY_EXACT + 1);
     assert_int_equal(ln_layernorm_parallel(&problem, &tensors), LN_ERROR_ARGUMENT);
     assert_null(ln_layernorm_kernel(&problem));
     assert_int_equal(ln_layernorm_accumulator(&problem), LN_F64);
