@@ -181,7 +181,7 @@ ${accumulator_define}#define LN_STATISTICS_FILE \"statistics/${statistics}.h\"
 ")
     if(kind STREQUAL "kernel")
         separate_arguments(flags UNIX_COMMAND "${LN_ISA_${isa}_FLAGS}")
-        if(isa STREQUAL "scalar" AND storage MATCHES "16$") # conversions, a hundred times each
+        if(wide EQUAL 2 OR (isa STREQUAL "scalar" AND storage MATCHES "16$")) # as fast, and shorter
             list(APPEND flags "$<$<CONFIG:Release>:-O2>")
         endif()
         set_source_files_properties(${path} PROPERTIES COMPILE_OPTIONS "${flags}")
