@@ -1,7 +1,10 @@
 """A callable through the referee's checks."""
+import contextlib
 import ctypes as c
 import inspect
 import re
+import signal
+import threading
 import warnings
 
 import numpy as np
@@ -20,6 +23,7 @@ class Callable:
     def __init__(self, fn, framework, type_, param, on_call=None):
         self.fn, self.framework, self.type, self.param = fn, framework, type_, param
         self.faults, self.raised, self.on_call = [], None, on_call
+        self.inside = self.interrupted = False
         self.dtypes = (arrays.stored(type_), arrays.stored(param))
         self.kernel = lib.KERNEL(self._called)
 
@@ -28,8 +32,16 @@ class Callable:
             self.faults.append((verdict, sentence))
         return _FAULTS + self.faults.index((verdict, sentence))
 
+    def on_interrupt(self, number, frame):
+        """Raises in the user's function alone: what is raised at the edge of a callback is lost."""
+        self.interrupted = True
+        if self.inside:
+            raise KeyboardInterrupt
+
     def _called(self, _user, problem, tensors):
         try:
+            if self.interrupted:
+                return lib.STOP
             return self._call(problem[0], tensors[0])
         except Exception as raised:  # the verdict is on the function, whatever it raises
             text = " ".join(str(raised).split())[:120]
@@ -61,7 +73,11 @@ class Callable:
         types = (self.type, self.param, self.param)
         given = [arrays.give(view, type_, self.framework)
                  for (_, _, view), type_ in zip(inputs, types)]
-        answer = self.fn(*given)
+        try:
+            self.inside = True
+            answer = self.fn(*given)
+        finally:
+            self.inside = False
         for address, room, _ in inputs:  # the judge looks whether they are what they were
             c.memmove(address, room.ctypes.data, room.nbytes)
         return self._take(answer, problem, tensors)
@@ -202,7 +218,7 @@ def _ask(question, callable_, bar, first_only):
             if bar is not None:
                 bar.total = steps.value
                 bar.update(done.value - bar.n)
-            if status == lib.STOPPED:
+            if status == lib.STOPPED or callable_.interrupted:
                 raise callable_.raised or KeyboardInterrupt
             if first_only and lib.library.lnjudge_failed(session):
                 break
@@ -260,6 +276,20 @@ def judge(fn, *, convention=None, hidden=None, dtype="f32", param_dtype=None, se
     return _judge(module or fn, on_call=on_call, **options)
 
 
+@contextlib.contextmanager
+def _interrupts_of(callable_):
+    """Ctrl-C goes to the callable, where it would raise KeyboardInterrupt."""
+    usual = threading.current_thread() is threading.main_thread() and \
+        signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if usual:
+        signal.signal(signal.SIGINT, callable_.on_interrupt)
+    try:
+        yield
+    finally:
+        if usual:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def _judge(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framework, subject,
            repeat, progress, first_only, on_call):
     called = Callable(fn, framework, type_, param, on_call)
@@ -272,9 +302,12 @@ def _judge(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framew
         seed=seed, max_row_ulp=max_row_ulp)
     bar = _progress(progress)
     try:
-        with warnings.catch_warnings():  # rows that overflow are asked on purpose
+        with _interrupts_of(called), warnings.catch_warnings():  # rows that overflow are asked on purpose
             warnings.simplefilter("ignore", RuntimeWarning)
             report = _ask(question, called, bar, first_only)
+        if called.interrupted:  # between the last check and here
+            lib.library.lnjudge_report_free(c.byref(report))
+            raise KeyboardInterrupt
     finally:
         if bar is not None:
             bar.close()

@@ -11,9 +11,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import unittest
+from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
@@ -222,7 +222,6 @@ class Verdicts(unittest.TestCase):
                                                   first_only=True).verdict)
 
     def test_what_it_keeps_stays_its_own(self):
-        lnbench.judge(keeps, hidden=8, only=True)
         first = lnbench.judge(keeps, hidden=8, only=True).worst.x
         self.assertTrue(any(np.array_equal(row, first) for x in kept for row in x))
 
@@ -247,15 +246,29 @@ class Verdicts(unittest.TestCase):
             lnbench.judge(fn, hidden=64)
         self.assertEqual(len(calls), 50)
 
-    def test_interrupt_of_the_reference(self):
-        x = np.ones((1 << 10, 1024), "f4") * np.arange(1024, dtype="f4")
-        before = threading.active_count()
-        threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
+    def test_interrupt_outside_of_the_function(self):
+        calls = []
+
+        def called(rows, hidden):
+            calls.append(rows)
+            if len(calls) == 30:
+                signal.raise_signal(signal.SIGINT)
         with self.assertRaises(KeyboardInterrupt):
-            while True:  # whatever the machine's speed
-                lnbench.reference(x)
-        while threading.active_count() > before:
-            time.sleep(0.01)
+            lnbench.judge(layernorm_2d, hidden=64, only=True, on_call=called)
+        self.assertEqual(len(calls), 30)
+        self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+    def test_interrupt_of_the_reference(self):
+        calls, call = [], lnbench._library.call
+
+        def interrupts(*arguments):
+            calls.append(1)
+            if len(calls) == 2:
+                signal.raise_signal(signal.SIGINT)
+            return call(*arguments)
+        with mock.patch.object(lnbench._library, "call", interrupts):
+            with self.assertRaises(KeyboardInterrupt):
+                lnbench.reference(np.ones((1 << 8, 1024), "f4") * np.arange(1024, dtype="f4"))
 
 
 def layernorm_2d(x, gamma, beta):
