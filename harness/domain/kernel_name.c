@@ -9,7 +9,7 @@ const char *kernel_name_now(const char *name)
 
 bool kernel_name_matches(const char *glob, const char *name)
 {
-    return ln_kernel_matches(glob, name) != 0;
+    return ln_kernel_matches(glob, name) || ln_kernel_matches(glob, ln_kernel_alias(name));
 }
 
 void kernel_name_update(char *name, size_t size)

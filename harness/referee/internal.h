@@ -3,6 +3,7 @@
 #define LNBENCH_REFEREE_INTERNAL_H
 
 #include "judge/internal.h"
+#include "domain/invariance.h"
 #include "referee/referee.h"
 
 /* Writes a block's inputs into the worker's arena and fills the order's problem and offsets. */
@@ -24,5 +25,13 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
 
 /* What the judge needs to know of a kernel. */
 judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound);
+
+/* Notes an axis along which bits differ. In place rows lie apart where hidden is odd: a kernel whose
+ * bits depend on the stride differs there for that. */
+static inline void referee_varies(invariance_axis axis, size_t hidden, unsigned *varies)
+{
+    bool stride_again = axis == AXIS_IN_PLACE && hidden % 2 == 1 && (*varies & 1u << AXIS_STRIDE);
+    *varies |= stride_again ? 0 : 1u << axis;
+}
 
 #endif

@@ -198,7 +198,7 @@ static bool run_settings(judged_run *run, invariance_result *found, invariance_c
         cells[i] = compare(run, rows);
         found->tested |= 1u << axis;
         if (cells[i].state == CELL_DIFFERS)
-            found->varies |= 1u << axis;
+            referee_varies(axis, run->block->hidden, &found->varies);
     }
     return true;
 }

@@ -36,7 +36,7 @@ static bool run_placements(row_judge *judge, const judge_block *block, const ker
         judgement->output_hash = hash_bytes(judgement->output_hash, judge->other, bytes);
         if (memcmp(judge->computed, judge->other, bytes) == 0)
             continue;
-        judgement->varies |= 1u << axes[i];
+        referee_varies(axes[i], block->hidden, &judgement->varies);
         row_findings here = {.verdict.kind = VERDICT_OK};
         for (size_t row = 0; row < block->rows; row++)
             judge_row(judge, block, judge_row_of(block, judge->other, row), row, kind, &here);

@@ -243,8 +243,8 @@ echo text >text.npy
 # shellcheck disable=SC2086
 {
     bad "no --x" 2 '--x FILE.npy is missing' $none
-    bad "neither kernel nor reference" 2 '--kernels NAME, --reference and --y' --x x.npy
-    bad "kernel and reference" 2 '--kernels NAME, --reference and --y' --x x.npy --kernel a $none
+    bad "neither kernel nor reference" 2 '--kernels NAME, --reference, --y FILE.npy and --dy' --x x.npy
+    bad "kernel and reference" 2 '--kernels NAME, --reference, --y FILE.npy and --dy' --x x.npy --kernel a $none
     bad "no such file" 7 'nowhere.npy: No such file' --x nowhere.npy $none
     bad "a directory" 2 '/: not a regular file' --x / $none
     bad "text" 2 'text.npy' --x text.npy $none
