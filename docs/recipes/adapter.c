@@ -13,7 +13,8 @@ static const char *supports(const ln_problem *p)
 {
     const ln_convention *c = &p->convention;
     int torch = c->ddof == 0 && c->eps_place == LN_EPS_VAR && c->affine == LN_AFFINE_VECTOR;
-    int dense = p->x_stride % p->hidden == 0 && p->y_stride % p->hidden == 0;
+    int dense = (p->x_stride == 0 || p->x_stride == p->hidden) &&
+                (p->y_stride == 0 || p->y_stride == p->hidden);
     return torch && dense ? NULL : "only dense rows under PyTorch's convention";
 }
 
