@@ -250,8 +250,8 @@ static void test_page_holds_everything(void **state)
         "href=\"#names\"",
         "href=\"cases.tsv\"",
         "lnbench replay --case",
-        "--only speed --conventions torch --dtypes f32 --cache hot --threads 1 --shapes "
-        "1024x64,256x256,85x768,16x4096 --seed 42",
+        ("--only speed --conventions torch --dtypes f32 --cache hot --threads 1 --shapes "
+         "1024x64,256x256,85x768,16x4096 --seed 42"),
         "SYNTHETIC DATA, NOT A MACHINE"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strstr(page, parts[i]))
