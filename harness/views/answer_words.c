@@ -61,18 +61,18 @@ static void add_fastest(const run_answer *answer, text_buffer *out)
     else
         text_format(out, "%s is %s times as fast as that, but ", fastest->kernel,
                     answer_times(take->relative / fastest->relative, number));
-    answer_error(answer, fastest->worst, worst);
+    const char *error_words = answer_error(answer, fastest->worst, worst);
     if (fastest->judged == 0)
         text_add(out, "was not judged.\n");
     else if (fastest->wrong == 0)
-        text_format(out, "with errors up to %s row ULP.\n", worst);
+        text_format(out, "with errors up to %s row ULP.\n", error_words);
     else if (fastest->wrong > fastest->extreme_wrong)
         text_format(out, "wrong on %zu of %zu case%s, with up to %s row ULP.\n", fastest->wrong,
-                    fastest->judged, fastest->judged == 1 ? "" : "s", worst);
+                    fastest->judged, fastest->judged == 1 ? "" : "s", error_words);
     else
         text_format(out,
                     "wrong on %zu of %zu case%s, all extreme (elsewhere at most %s row ULP).\n",
-                    fastest->wrong, fastest->judged, fastest->judged == 1 ? "" : "s", worst);
+                    fastest->wrong, fastest->judged, fastest->judged == 1 ? "" : "s", error_words);
 }
 
 static int decade(double kappa)
