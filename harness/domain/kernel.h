@@ -6,9 +6,12 @@
 
 enum { REPLY_TEXT_LENGTH = 256 };
 
+/* The role of ln_layernorm() itself, which takes one of the other kernels. */
+#define KERNEL_ROLE_CALL "library"
+
 typedef struct kernel_facts {
     char name[NAME_MAX_LENGTH];
-    char role[16]; /* "textbook", "tuned", "study"; "": of a plugin that tells none */
+    char role[16]; /* "textbook", "tuned", "study", "library"; "": of a plugin that tells none */
     char statistics[32], apply[32], schedule[32], isa[16];
     ln_type storage, param, accumulator;
     unsigned unroll, traits;

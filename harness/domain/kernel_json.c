@@ -13,6 +13,7 @@ static const struct {
     {LN_TRAIT_NOT_IN_PLACE, "not-in-place"},
     {LN_TRAIT_NO_RESIDUAL, "no-residual"},
     {LN_TRAIT_CORRECTLY_ROUNDED, "correctly-rounded"},
+    {LN_TRAIT_OWN_THREADS, "own-threads"},
 };
 
 enum { TRAITS = sizeof trait_names / sizeof *trait_names };
@@ -86,6 +87,11 @@ const char *descriptor_word(const json_t *kernels, const char *kernel, const cha
 bool kernel_is_peer(const json_t *kernels, const char *kernel)
 {
     return descriptor_word(kernels, kernel, "version")[0] != '\0';
+}
+
+bool kernel_is_call(const json_t *kernels, const char *kernel)
+{
+    return strcmp(descriptor_word(kernels, kernel, "role"), KERNEL_ROLE_CALL) == 0;
 }
 
 const char *descriptor_hash(const json_t *kernels, const char *kernel)

@@ -23,7 +23,7 @@ bool group_takes(const accuracy_group *group, const kernel_entry *kernel)
 {
     bool asked = group->task.check == CHECK_ROWS || group->for_ours ||
                  strcmp(kernel->source, "builtin") != 0 ||
-                 strncmp(kernel->facts.name, "library_", strlen("library_")) == 0;
+                 strcmp(kernel->facts.role, KERNEL_ROLE_CALL) == 0;
     return asked && plan_takes(kernel, group->dtype, group->param);
 }
 

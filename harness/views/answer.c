@@ -11,7 +11,7 @@
 static answer_role role_of(const run_view *view, const char *kernel)
 {
     const char *source = descriptor_word(view->kernels, kernel, "source");
-    if (strncmp(kernel, "library_", 8) == 0)
+    if (kernel_is_call(view->kernels, kernel))
         return ANSWER_LIBRARY;
     if (kernel_is_peer(view->kernels, kernel))
         return ANSWER_PEER;

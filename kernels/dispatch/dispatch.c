@@ -48,13 +48,14 @@ typedef struct cell {
 } cell;
 
 static cell cells[CLASSES][TYPES][TYPES][REGIMES];
+static const ln_kernel *exact_kernels[TYPES][TYPES];
 static atomic_size_t cache_bytes[LN_CACHES];
 
 static const ln_kernel *find_kernel(const row *line)
 {
     const ln_plugin *plugin = ln_plugin_v1();
     const ln_problem any = {.rows = 1, .hidden = 1, .storage = line->storage, .param = line->param};
-    for (size_t i = 0; i < plugin->count; i++)
+    for (size_t i = 0; i < KERNEL_LINES; i++)
         if (strcmp(plugin->kernels[i].name, line->kernel) == 0)
             return plugin->kernels[i].supports(&any) ? NULL : &plugin->kernels[i];
     return NULL;
@@ -150,7 +151,7 @@ static const ln_kernel *find_relative(const ln_problem *problem, const ln_kernel
 {
     const ln_plugin *plugin = ln_plugin_v1();
     const ln_kernel *found = NULL;
-    for (size_t i = 0; i < plugin->count; i++) {
+    for (size_t i = 0; i < KERNEL_LINES; i++) {
         const ln_kernel *kernel = &plugin->kernels[i];
         if (is_related(kernel, model) && is_better(kernel, found) && !kernel->supports(problem))
             found = kernel;
@@ -186,10 +187,21 @@ static bool is_exact(const ln_kernel *kernel, const ln_kernel *model)
     return kernel->traits & LN_TRAIT_CORRECTLY_ROUNDED;
 }
 
+static void read_all(void)
+{
+    for (int storage = 0; storage < TYPES; storage++)
+        for (int param = 0; param < TYPES; param++) {
+            const ln_problem any = {
+                .rows = 1, .hidden = 1, .storage = (ln_type)storage, .param = (ln_type)param};
+            exact_kernels[storage][param] = find_relative(&any, NULL, is_exact);
+        }
+    read_table();
+}
+
 static void begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, read_table);
+    pthread_once(&once, read_all);
 }
 
 ln_status ln_set_cache_bytes(size_t l1d, size_t l2, size_t l3)
@@ -209,12 +221,13 @@ ln_status ln_set_cache_bytes(size_t l1d, size_t l2, size_t l3)
 
 const ln_kernel *ln_dispatch(const ln_problem *problem)
 {
-    if (problem->accuracy == LN_ACCURACY_EXACT)
-        return find_relative(problem, NULL, is_exact);
-    if (problem->hidden == 0 || (unsigned)problem->accuracy >= CLASSES ||
+    bool exact = problem->accuracy == LN_ACCURACY_EXACT;
+    if (problem->hidden == 0 || (!exact && (unsigned)problem->accuracy >= CLASSES) ||
         (unsigned)problem->storage >= TYPES || (unsigned)problem->param >= TYPES)
         return NULL;
     begin();
+    if (exact)
+        return exact_kernels[problem->storage][problem->param];
     const ln_kernel *kernel = look_up(problem, problem->storage, problem->param);
     bool measured = kernel && ln_parts_of(kernel)->isa != ISA_scalar;
     const ln_kernel *relative = measured ? NULL : look_up_relative(problem);

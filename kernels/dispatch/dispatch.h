@@ -20,7 +20,10 @@ typedef struct kernel_parts {
     int statistics, apply, schedule, isa;
 } kernel_parts;
 
-/* Of one of ln_plugin_v1()'s kernels. */
+#define LN_COUNT_LINE(...) +1
+enum { KERNEL_LINES = 0 LN_KERNEL_TABLE(LN_COUNT_LINE, LN_COUNT_LINE) };
+
+/* Of one of the first KERNEL_LINES of ln_plugin_v1()'s kernels: behind them are the calls. */
 const kernel_parts *ln_parts_of(const ln_kernel *kernel);
 
 /* Whether this CPU has an ISA and LN_DISABLE_ISA leaves it. */

@@ -1,5 +1,6 @@
 /* The library's front: which kernels there are, what this CPU can run, checks, dispatch. */
 #include "alias.h"
+#include "calls.h"
 #include "dispatch.h"
 #include "kernel_table.h"
 #include "part.h"
@@ -127,8 +128,37 @@ LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
      .run = ln_run_##NAME,                                                                         \
      .bound = ln_bound_##NAME},
 
-static const ln_kernel kernels[] = {LN_KERNEL_TABLE(DESCRIBE, DESCRIBE)};
-enum { KERNEL_COUNT = sizeof(kernels) / sizeof(kernels[0]) };
+#define CALL_TRAITS_fast 0u
+#define CALL_TRAITS_accurate 0u
+#define CALL_TRAITS_reproducible LN_TRAIT_ROW_REPRODUCIBLE | LN_TRAIT_ISA_REPRODUCIBLE
+#define CALL_TRAITS_exact CALL_TRAITS_reproducible | LN_TRAIT_CORRECTLY_ROUNDED
+#define CALL_NAME_f32_f32(class) "library_" #class "_f32"
+#define CALL_NAME_f64_f64(class) "library_" #class "_f64"
+#define CALL_NAME_bf16_bf16(class) "library_" #class "_bf16"
+#define CALL_NAME_f16_f16(class) "library_" #class "_f16"
+#define CALL_NAME_f64_f32(class) "library_" #class "_f64_param_f32"
+#define CALL_NAME_bf16_f32(class) "library_" #class "_bf16_param_f32"
+#define CALL_NAME_f16_f32(class) "library_" #class "_f16_param_f32"
+#define DESCRIBE_CALL(CLASS, STORAGE, PARAM, ACCUMULATOR)                                          \
+    {.struct_size = sizeof(ln_kernel),                                                             \
+     .name = CALL_NAME_##STORAGE##_##PARAM(CLASS),                                                 \
+     .statistics = "",                                                                             \
+     .apply = "",                                                                                  \
+     .schedule = "",                                                                               \
+     .isa = "",                                                                                    \
+     .storage = TYPE_##STORAGE,                                                                    \
+     .param = TYPE_##PARAM,                                                                        \
+     .accumulator = TYPE_##ACCUMULATOR,                                                            \
+     .traits = LN_TRAIT_OWN_THREADS | CALL_TRAITS_##CLASS,                                         \
+     .supports = ln_call_supports_##CLASS,                                                         \
+     .prepare = ln_call_prepare_##CLASS,                                                           \
+     .release = ln_call_release,                                                                   \
+     .run = ln_call_run,                                                                           \
+     .bound = ln_call_bound_##CLASS},
+
+/* The table's lines, then the calls. */
+static const ln_kernel kernels[] = {LN_KERNEL_TABLE(DESCRIBE, DESCRIBE)
+                                        LN_CALL_TABLE(DESCRIBE_CALL)};
 
 #define STATE_FACTS(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA,     \
                     UNROLL, FMA, NONTEMPORAL, SAME_BITS, FAMILY, SUMMATION, VECTOR_BYTES, LANES,   \
@@ -143,7 +173,10 @@ enum { KERNEL_COUNT = sizeof(kernels) / sizeof(kernels[0]) };
      .mean_parts = MEAN_PARTS,                                                                     \
      .has_pivot = PIVOT},
 
-static const ln_kernel_facts facts[] = {LN_KERNEL_TABLE(STATE_FACTS, STATE_FACTS)};
+#define STATE_CALL_FACTS(...) {.role = "library", .family = "", .summation = ""},
+
+static const ln_kernel_facts facts[] = {LN_KERNEL_TABLE(STATE_FACTS, STATE_FACTS)
+                                            LN_CALL_TABLE(STATE_CALL_FACTS)};
 
 #define NAME_PARTS(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA, ...) \
     {STATISTICS_##STATISTICS, APPLY_##APPLY, SCHEDULE_##SCHEDULE, ISA_##ISA},
@@ -166,8 +199,9 @@ const ln_plugin *ln_plugin_v1(void)
         .abi_version = LN_PLUGIN_ABI,
         .struct_size = sizeof(ln_plugin),
         .name = "layernorm",
-        .count = KERNEL_COUNT,
+        .count = sizeof kernels / sizeof kernels[0],
         .kernels = kernels,
+        .set_threads = ln_call_set_threads,
         .facts_size = sizeof(facts[0]),
         .facts = facts,
     };
@@ -300,7 +334,7 @@ ln_type ln_layernorm_accumulator(const ln_problem *problem)
 static const ln_kernel *find_kernel(const char *old_or_new)
 {
     const char *name = ln_kernel_alias(old_or_new);
-    for (size_t i = 0; i < KERNEL_COUNT; i++)
+    for (size_t i = 0; i < KERNEL_LINES; i++)
         if (strcmp(kernels[i].name, name) == 0)
             return &kernels[i];
     return NULL;

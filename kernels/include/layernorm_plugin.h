@@ -54,7 +54,10 @@ typedef enum ln_trait {
     LN_TRAIT_NO_RESIDUAL = 1u << 7, /* x is taken as it is: residual must be NULL */
     /* Each output is the exact value rounded once, mean and rstd to f32 (LN_ACCURACY_EXACT in
      * layernorm.h): a claim that `lnbench verify-exact` checks. */
-    LN_TRAIT_CORRECTLY_ROUNDED = 1u << 8
+    LN_TRAIT_CORRECTLY_ROUNDED = 1u << 8,
+    /* Of a plugin with set_threads() whose kernels do not all have threads of their own: this one
+     * has. Where no kernel says so, all have. */
+    LN_TRAIT_OWN_THREADS = 1u << 9
 } ln_trait;
 
 /* Facts of one row, computed exactly and rounded to double, from which a kernel states its error
@@ -113,7 +116,8 @@ typedef struct ln_kernel {
 /* More of a kernel, for those who list it, draw it or compare it. A member may be 0 or NULL: not
  * known. */
 typedef struct ln_kernel_facts {
-    const char *role;      /* "textbook", "tuned" or "study": kernels/table/kernels.def */
+    const char *role;      /* "textbook", "tuned" or "study": kernels/table/kernels.def; "library":
+                              ln_layernorm() itself */
     const char *family;    /* whose errors its statistics have: "two_pass", "shifted", ... */
     const char *summation; /* the order of its sums: "turn", "chunks", "pairwise", ... */
     unsigned vector_bytes; /* of a vector, in the type computed with; 0: one element at a time */

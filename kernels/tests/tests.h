@@ -59,11 +59,20 @@ static inline ln_problem problem_of(types pair, size_t rows, size_t hidden,
                         .convention = convention};
 }
 
+/* Behind the table's lines the plugin has the library's own calls (calls.h). */
+static inline size_t count_lines(const ln_plugin *plugin)
+{
+    size_t count = plugin->count;
+    while (plugin->kernels[count - 1].traits & LN_TRAIT_OWN_THREADS)
+        count--;
+    return count;
+}
+
 /* The kernels that run here. */
 static inline const ln_kernel *kernel_number(size_t number)
 {
     const ln_plugin *plugin = ln_plugin_v1();
-    for (size_t i = 0; i < plugin->count; i++) {
+    for (size_t i = 0; i < count_lines(plugin); i++) {
         const ln_kernel *kernel = &plugin->kernels[i];
         const ln_problem problem = problem_of(types_of(kernel), 1, 1, convention_number(0));
         if (!kernel->supports(&problem) && number-- == 0)

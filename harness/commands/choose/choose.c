@@ -374,9 +374,12 @@ static bool rank(const kernel_evidence *evidence, kernel_choice *choice, error *
     return true;
 }
 
-/* The library, the ISAs and the parameters' type that are wanted. */
+/* The library, the ISAs and the parameters' type that are wanted; never a call of ln_layernorm(),
+ * which takes one of the others. */
 static bool is_of_kind(const choose_wanted *wanted, const json_t *kernels, const char *kernel)
 {
+    if (kernel_is_call(kernels, kernel))
+        return false;
     if (wanted->callable && strcmp(descriptor_word(kernels, kernel, "source"), "builtin") != 0)
         return false;
     bool fits = !wanted->isas;

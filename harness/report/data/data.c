@@ -198,11 +198,11 @@ static void describe(report_kernel *kernel, const json_t *descriptor, ln_type ty
     kernel->version = word_of(descriptor, "version");
     bool builtin = !kernel->source[0] || strcmp(kernel->source, "builtin") == 0;
     label_of(kernel, type);
-    kernel->role = kernel->version[0]                                     ? ROLE_PEER
-                   : !builtin                                             ? ROLE_PLUGIN
-                   : strncmp(kernel->name, "library_", 8) == 0            ? ROLE_LIBRARY
-                   : strcmp(word_of(descriptor, "role"), "textbook") == 0 ? ROLE_TEXTBOOK
-                                                                          : ROLE_OURS;
+    kernel->role = kernel->version[0]                                           ? ROLE_PEER
+                   : !builtin                                                   ? ROLE_PLUGIN
+                   : strcmp(word_of(descriptor, "role"), KERNEL_ROLE_CALL) == 0 ? ROLE_LIBRARY
+                   : strcmp(word_of(descriptor, "role"), "textbook") == 0       ? ROLE_TEXTBOOK
+                                                                                : ROLE_OURS;
     if (kernel->role != ROLE_TEXTBOOK)
         return;
     form_of(kernel, descriptor);

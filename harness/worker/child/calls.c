@@ -394,7 +394,7 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
         return;
     }
     call_bench bench = {.kernel = kernel};
-    bool own_threads = plugin_has_threads(plugins->plugins[order->plugin]);
+    bool own_threads = kernel_has_threads(plugins->plugins[order->plugin], kernel);
     process_state before;
     process_state_take(&before);
     bool fine =

@@ -67,6 +67,7 @@ bool worker_threads_begin(unsigned threads, int cpu);
  * all CPUs of the group. */
 void worker_threads_pin(bool own_threads);
 bool plugin_has_threads(const ln_plugin *plugin);
+bool kernel_has_threads(const ln_plugin *plugin, const ln_kernel *kernel);
 
 /* A kernel with what it prepared for each part of the rows. */
 typedef struct split_kernel {

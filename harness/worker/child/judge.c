@@ -323,7 +323,7 @@ static bool run_split(const ln_plugin *plugin, const ln_kernel *kernel, judge_be
     bench->split = NULL;
     split_release(&split);
     worker_threads_begin(1, -1);
-    if (plugin_has_threads(plugin))
+    if (split.own_threads)
         plugin->set_threads(1);
     return fine;
 }

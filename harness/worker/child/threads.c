@@ -74,6 +74,14 @@ bool plugin_has_threads(const ln_plugin *plugin)
     return LN_PLUGIN_HAS(plugin, set_threads) && plugin->set_threads;
 }
 
+bool kernel_has_threads(const ln_plugin *plugin, const ln_kernel *kernel)
+{
+    bool some = false;
+    for (size_t i = 0; i < plugin->count; i++)
+        some |= plugin->kernels[i].traits & LN_TRAIT_OWN_THREADS;
+    return plugin_has_threads(plugin) && (!some || kernel->traits & LN_TRAIT_OWN_THREADS);
+}
+
 static bool split_allocate(split_kernel *split, const ln_problem *problem, unsigned parts)
 {
     split->parts = problem->rows < parts ? (unsigned)problem->rows : parts;
@@ -89,7 +97,7 @@ const char *split_prepare(split_kernel *split, const ln_plugin *plugin, const ln
                           const ln_problem *problem)
 {
     *split = (split_kernel){.kernel = kernel, .problem = problem};
-    split->own_threads = plugin_has_threads(plugin);
+    split->own_threads = kernel_has_threads(plugin, kernel);
     worker_threads_pin(split->own_threads);
     if (split->own_threads && plugin->set_threads(crew.threads) != 0)
         return "its set_threads() failed";

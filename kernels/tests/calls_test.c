@@ -1,0 +1,156 @@
+/* The library's calls as kernels (calls.h): each is ln_layernorm() of its class to the last bit, on
+ * one thread and on two, with mean and rstd of the type that it says. */
+#include "tests.h"
+
+enum { ROWS = 64, LARGEST = 1030, THREADS = 2 };
+
+static const size_t sizes[] = {1, 16, 255, 768, 1030}; /* by which the table chooses */
+enum { SIZES = sizeof sizes / sizeof sizes[0] };
+#ifdef LN_EMULATED
+enum { STEP = 13 };
+#else
+enum { STEP = 1 };
+#endif
+
+OPERAND(x, ROWS *LARGEST);
+OPERAND(gammas, LARGEST);
+OPERAND(betas, LARGEST);
+static _Alignas(64) unsigned char y[ROWS * LARGEST * LARGEST_ELEMENT];
+static _Alignas(64) unsigned char own_y[ROWS * LARGEST * LARGEST_ELEMENT];
+static statistics_room mean[ROWS], rstd[ROWS], own_mean[ROWS], own_rstd[ROWS];
+
+static const char *const class_names[] = {"library_fast_", "library_accurate_",
+                                          "library_reproducible_", "library_exact_"};
+enum { CLASSES = sizeof class_names / sizeof class_names[0] };
+
+static ln_accuracy class_of(const ln_kernel *call)
+{
+    for (int class = 0; class < CLASSES; class ++)
+        if (strncmp(call->name, class_names[class], strlen(class_names[class])) == 0)
+            return (ln_accuracy) class;
+    fail_msg("%s is of no class", call->name);
+    return LN_ACCURACY_FAST;
+}
+
+static void store(types pair, size_t hidden)
+{
+    numbers draws = {hidden};
+    fill_normal(&draws, x_values, ROWS * hidden, 0.5, 1);
+    fill_normal(&draws, gammas_values, hidden, 1, 0.1);
+    fill_normal(&draws, betas_values, hidden, 0, 1);
+    elements_store(pair.storage, x, x_values, ROWS * hidden);
+    elements_store(pair.param, gammas, gammas_values, hidden);
+    elements_store(pair.param, betas, betas_values, hidden);
+}
+
+/* What the kernel gave, in the type that the descriptor says. */
+static double as_said(const ln_kernel *call, ln_type from, const statistics_room *room, size_t row)
+{
+    double value = from == LN_F64 ? ((const double *)(const void *)room)[row]
+                                  : (double)((const float *)(const void *)room)[row];
+    return call->accumulator == LN_F32 ? (double)(float)value : value;
+}
+
+static bool is_same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static void check_call(const ln_kernel *call, size_t hidden, size_t convention)
+{
+    ln_problem problem = problem_of(types_of(call), ROWS, hidden, convention_number(convention));
+    size_t bytes = ROWS * hidden * element_size(call->storage);
+    ln_tensors own = {
+        .x = x, .gamma = gammas, .beta = betas, .y = own_y, .mean = own_mean, .rstd = own_rstd};
+    ln_tensors tensors = {
+        .x = x, .gamma = gammas, .beta = betas, .y = y, .mean = mean, .rstd = rstd};
+    void *prepared;
+    memset(own_y, 0x55, bytes);
+    if (call->supports(&problem)) /* missing_classes_are_said */
+        return;
+    assert_int_equal(call->prepare(&problem, &prepared), 0);
+    call->run(prepared, &own);
+    problem.accuracy = class_of(call);
+    assert_int_equal(ln_layernorm(&problem, &tensors), LN_OK);
+    assert_memory_equal(own_y, y, bytes);
+    ln_type from = ln_layernorm_accumulator(&problem);
+    for (size_t row = 0; row < ROWS; row++) {
+        assert_true(is_same(statistic_at(call, own_mean, row), as_said(call, from, mean, row)));
+        assert_true(is_same(statistic_at(call, own_rstd, row), as_said(call, from, rstd, row)));
+    }
+    /* Nobody asks for mean and rstd. */
+    memset(own_y, 0x55, bytes);
+    own.mean = own.rstd = NULL;
+    call->run(prepared, &own);
+    call->release(prepared);
+    assert_memory_equal(own_y, y, bytes);
+}
+
+static void calls_are_the_library(void **state)
+{
+    (void)state;
+    const ln_plugin *plugin = ln_plugin_v1();
+    size_t first = count_lines(plugin), found[CLASSES] = {0};
+    for (unsigned threads = THREADS; threads >= 1; threads--) {
+        assert_int_equal(plugin->set_threads(threads), 0);
+        for (size_t i = first; i < plugin->count; i++) {
+            const ln_kernel *call = &plugin->kernels[i];
+            found[class_of(call)]++;
+            for (size_t size = i % STEP; size < SIZES; size += STEP) {
+                store(types_of(call), sizes[size]);
+                check_call(call, sizes[size], (i + size) % CONVENTIONS);
+            }
+        }
+    }
+    for (int class = 0; class < CLASSES; class ++)
+        assert_true(found[class] > 0);
+}
+
+/* A bound is that of the kernel taken. */
+static void bounds_are_the_kernels(void **state)
+{
+    (void)state;
+    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_row_facts facts = {1, 1, 2, 1, 2, 1};
+    for (size_t i = count_lines(plugin); i < plugin->count; i++) {
+        const ln_kernel *call = &plugin->kernels[i];
+        ln_problem problem = problem_of(types_of(call), 512, 768, convention_number(24));
+        if (call->supports(&problem))
+            continue;
+        ln_bound own = call->bound(&problem, &facts);
+        problem.accuracy = class_of(call);
+        const char *taken = ln_layernorm_kernel(&problem);
+        size_t k = 0;
+        while (strcmp(plugin->kernels[k].name, taken) != 0)
+            k++;
+        ln_bound its = plugin->kernels[k].bound(&problem, &facts);
+        assert_true(own.xhat_abs == its.xhat_abs && own.affine_rel == its.affine_rel);
+        /* By name one calls a kernel, not the choice among them. */
+        problem.rows = 0;
+        assert_int_equal(ln_layernorm_with(call->name, &problem, NULL), LN_ERROR_UNSUPPORTED);
+    }
+}
+
+/* No kernel of this class for these types: the reason, and nothing is prepared. */
+static void missing_classes_are_said(void **state)
+{
+    (void)state;
+    const ln_plugin *plugin = ln_plugin_v1();
+    for (size_t i = count_lines(plugin); i < plugin->count; i++) {
+        const ln_kernel *call = &plugin->kernels[i];
+        ln_problem problem = problem_of(types_of(call), 2, 8, convention_number(0));
+        problem.accuracy = class_of(call);
+        const char *reason = call->supports(&problem);
+        assert_int_equal(reason != NULL, ln_layernorm_kernel(&problem) == NULL);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_are_the_library),
+        cmocka_unit_test(bounds_are_the_kernels),
+        cmocka_unit_test(missing_classes_are_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
