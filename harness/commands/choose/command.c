@@ -1,4 +1,5 @@
 /* lnbench choose: the kernel to use. */
+#include "commands/choose/check.h"
 #include "commands/choose/class.h"
 #include "commands/choose/measure.h"
 #include "commands/choose/show.h"
@@ -23,7 +24,7 @@ typedef struct choose_options {
     uint64_t threads, seed;
     choose_budget budget;
     double time, deadline;
-    bool explain, fresh, stored, exact;
+    bool explain, fresh, stored, exact, check_dispatch;
 } choose_options;
 
 typedef struct choose_request {
@@ -480,6 +481,12 @@ static bool choose(const choose_options *options, choose_request *choosing, erro
 {
     if (options->emit && strcmp(options->emit, "c") != 0)
         return fail(err, EXIT_CODE_USAGE, "--emit %.60s: c was expected", options->emit);
+    if (options->check_dispatch && (options->shapes.count || options->model || options->class))
+        return fail(err, EXIT_CODE_USAGE,
+                    "--check-dispatch takes the shapes and classes of the latest run: none of its "
+                    "own");
+    if (options->check_dispatch)
+        return dispatch_check(options->database, options->explain, &options->printed, err);
     if (makes_table(options))
         return make_table(options, choosing, err);
     bool fine = set_wanted(options, choosing, err) && begin(options, choosing, err);
@@ -551,6 +558,8 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(choose_options, printed),
     {"emit", "c", "write a C dispatch table; --class all: the library's own", OPTION_TEXT,
      offsetof(choose_options, emit)},
+    {"check-dispatch", NULL, "of the latest run: is ln_layernorm() as fast as its class allows?",
+     OPTION_FLAG, offsetof(choose_options, check_dispatch)},
     {"fresh", NULL, "measure, whatever is stored", OPTION_FLAG, offsetof(choose_options, fresh)},
     {"stored", NULL, "never measure", OPTION_FLAG, offsetof(choose_options, stored)},
     {"time", "S", "seconds to measure in, roughly (default: 60)", OPTION_SECONDS,
@@ -565,10 +574,13 @@ static const cli_option options[] = {
 const cli_command command_choose = {
     .name = "choose",
     .brief = "the kernel to use for a shape, a model and an error budget",
-    .usage = "--shapes ROWSxHIDDEN | --model NAME [OPTION...]",
+    .usage = "--shapes ROWSxHIDDEN | --model NAME | --check-dispatch [OPTION...]",
     .summary = "The fastest kernel within an error budget, from what was measured on this machine.",
     .details =
-        "What was not measured is measured first, and stored.\n"
+        "What was not measured is measured first, and stored. With --check-dispatch nothing is: "
+        "it\n"
+        "says where ln_layernorm() took longer than the fastest kernel of its class by more than\n"
+        "1.1 at the interval's lower end (exit code 1), or that nothing could be compared (3).\n"
         "Exit code: 0 fine; 5 nothing meets the budget (the best there is is named); 2 usage;\n"
         "7 files or environment; 130 interrupted.",
     OPTIONS(options),

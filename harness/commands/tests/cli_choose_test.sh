@@ -116,4 +116,26 @@ accepted "models" 0 list models
 check "models: GPT-2 XL" has out '^gpt2-xl .* 1600 +1024  torch'
 accepted "models as JSON" 0 list models --json
 check "models as JSON: a name" is "$(value 0.name out)" gpt2
+
+# The call beside the best of its class: as fast, then half as fast again, by hand.
+refused "no call was timed" 7 'no run has timed ln_layernorm' choose --check-dispatch --db c.db
+refused "a check of one shape" 2 'none of its own' choose --check-dispatch --shape 4x64 --db c.db
+run_it run --kernels 'library_fast_f32,shifted_folded_pipelined_f32_scalar' --shapes 4x64 --db d.db
+check "a run with a call: exit code" is "$code" 0
+take() {
+    "$binaries/run_sql" d.db "UPDATE repetitions SET real_ns = $1 * (SELECT other.real_ns
+        FROM repetitions other JOIN cases ON cases.id = other.case_id WHERE kernel LIKE 'shifted%' AND
+        other.process = repetitions.process AND other.repetition = repetitions.repetition)
+        WHERE case_id IN (SELECT id FROM cases WHERE kernel = 'library_fast_f32')"
+}
+take 1
+accepted "as fast" 0 choose --check-dispatch --db d.db
+check "as fast: compared" has out '^1 of 1 calls compared; 0 slower'
+take 1.5
+run_it choose --check-dispatch --db d.db
+check "slower: exit code" is "$code" 1
+check "slower: names call and kernel" has out '^library_fast_f32 +4x64 .* 1\.500 .* shifted_folded_pipelined_f32_scalar'
+check "slower: what to do" has err 'choose --emit c --class all makes the table anew'
+run_it choose --check-dispatch --db d.db --json
+check "slower: JSON" is "$(value calls.0.slower out)" true
 finish

@@ -1,0 +1,239 @@
+#include "commands/choose/check.h"
+#include "commands/choose/class.h"
+#include "domain/convention.h"
+#include "domain/kernel_json.h"
+#include "domain/regime.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a choice from stored times may cost: more than the noise of one run, less than a class. */
+static const double allowed = 1.1;
+
+/* One call beside the best of its class. */
+typedef struct checked_call {
+    case_key key;
+    accuracy_class class;
+    const char *regime;
+    char best[NAME_MAX_LENGTH]; /* "": none is known to be of the class */
+    speed_pair pair;            /* the call's time / the best's */
+} checked_call;
+
+typedef struct checking {
+    result_store *store;
+    stored_run run;
+    machine_facts machine;
+    stored_cases cases;
+    json_t *kernels;
+    checked_call *calls;
+    size_t count, compared, slower;
+} checking;
+
+static bool is_slow(const checked_call *call)
+{
+    return call->pair.lo > allowed;
+}
+
+static accuracy_class class_of(const char *kernel)
+{
+    for (int class = CLASS_FAST; class <= CLASS_EXACT; class ++) {
+        const char *name = class_name((accuracy_class) class);
+        if (strncmp(kernel + strlen("library_"), name, strlen(name)) == 0)
+            return (accuracy_class) class;
+    }
+    return CLASS_ANY;
+}
+
+static bool is_timed_call(const checking *check, size_t i)
+{
+    const stored_case *stored = &check->cases.cases[i];
+    return stored->repetition_count > 0 && strncmp(stored->key.kernel, "library_", 8) == 0 &&
+           kernel_is_call(check->kernels, stored->key.kernel);
+}
+
+static bool has_calls(const checking *check)
+{
+    for (size_t i = 0; i < check->cases.count; i++)
+        if (is_timed_call(check, i))
+            return true;
+    return false;
+}
+
+static void run_free(checking *check)
+{
+    machine_free(&check->machine);
+    stored_cases_free(&check->cases);
+    json_decref(check->kernels);
+    check->machine = (machine_facts){0};
+    check->cases = (stored_cases){0};
+    check->kernels = NULL;
+}
+
+static bool read_run(checking *check, const stored_run *run, error *err)
+{
+    char *text = NULL;
+    check->run = *run;
+    bool fine = store_machine(check->store, run->id, &check->machine, err) &&
+                store_cases(check->store, run->id, &check->cases, err) &&
+                store_kernels_json(check->store, run->id, &text, err);
+    check->kernels = fine ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    return fine && (check->kernels || fail_memory(err, "the kernels of a run"));
+}
+
+/* The latest that timed calls. */
+static bool find_run(checking *check, const char *database, error *err)
+{
+    stored_run *runs;
+    size_t count;
+    bool fine = store_runs(check->store, &runs, &count, err), found = false;
+    for (size_t i = fine ? count : 0; fine && !found && i > 0; i--) {
+        run_free(check);
+        fine = read_run(check, &runs[i - 1], err);
+        found = fine && has_calls(check);
+    }
+    if (fine)
+        free(runs);
+    return found ||
+           (fine && fail(err, EXIT_CODE_ENVIRONMENT,
+                         "%.200s: no run has timed ln_layernorm(): lnbench run first", database));
+}
+
+/* The index of the case with this kernel in the evidence's group. */
+static size_t find_case(const kernel_evidence *evidence, const char *kernel)
+{
+    size_t i = 0;
+    while (i < evidence->cases.count &&
+           !(is_of_group(&evidence->cases.cases[i].key, &evidence->group) &&
+             strcmp(evidence->cases.cases[i].key.kernel, kernel) == 0))
+        i++;
+    return i;
+}
+
+static bool check_call(checking *check, const case_key *key, error *err)
+{
+    checked_call *call = &check->calls[check->count++];
+    kernel_evidence evidence;
+    kernel_choice choice;
+    choose_wanted wanted = {.rows = key->rows,
+                            .hidden = key->hidden,
+                            .dtype = key->dtype,
+                            .cache = key->cache,
+                            .threads = key->threads,
+                            .budget = {NAN, NAN, NAN, NAN, NAN, false},
+                            .class = class_of(key->kernel),
+                            .every_input = true,
+                            .callable = true,
+                            .param = descriptor_word(check->kernels, key->kernel, "param"),
+                            .run = check->run.id};
+    *call = (checked_call){.key = *key,
+                           .class = wanted.class,
+                           .regime =
+                               machine_regime(&check->machine, key->rows, key->hidden, key->dtype),
+                           .pair = {NAN, NAN, NAN}};
+    snprintf(wanted.convention_label, sizeof wanted.convention_label, "%s", key->convention);
+    if (!convention_parse(key->convention, &wanted.convention, err) ||
+        !evidence_gather(check->store, &wanted, &check->machine, &evidence, err))
+        return false;
+    bool fine = choice_make(&wanted, &evidence, &choice, err);
+    if (fine && choice.best) {
+        const stored_case *best = choice.best->view.stored;
+        snprintf(call->best, sizeof call->best, "%s", best->key.kernel);
+        fine = speed_of_pair(&evidence.cases, find_case(&evidence, key->kernel),
+                             (size_t)(best - evidence.cases.cases), &call->pair, err);
+    }
+    if (fine)
+        choice_free(&choice);
+    evidence_free(&evidence);
+    check->compared += isnan(call->pair.ratio) ? 0 : 1;
+    check->slower += is_slow(call) ? 1 : 0;
+    return fine;
+}
+
+static bool check_calls(checking *check, error *err)
+{
+    check->calls = calloc(check->cases.count + 1, sizeof *check->calls);
+    bool fine = check->calls || fail_memory(err, "the library's calls");
+    for (size_t i = 0; fine && i < check->cases.count; i++)
+        if (is_timed_call(check, i))
+            fine = check_call(check, &check->cases.cases[i].key, err);
+    return fine;
+}
+
+static json_t *calls_json(const checking *check)
+{
+    json_t *calls = json_array();
+    for (size_t i = 0; calls && i < check->count; i++) {
+        const checked_call *call = &check->calls[i];
+        json_t *one =
+            json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:s?, s:o, s:o, s:o, s:b}", "call",
+                      call->key.kernel, "rows", (json_int_t)call->key.rows, "hidden",
+                      (json_int_t)call->key.hidden, "regime", call->regime, "convention",
+                      call->key.convention, "cache", cache_name(call->key.cache), "threads",
+                      (int)call->key.threads, "best", call->best[0] ? call->best : NULL, "ratio",
+                      json_figure(call->pair.ratio), "ratio_lo", json_figure(call->pair.lo),
+                      "ratio_hi", json_figure(call->pair.hi), "slower", is_slow(call));
+        if (!one || json_array_append_new(calls, one) != 0) {
+            json_decref(calls);
+            return NULL;
+        }
+    }
+    return json_pack("{s:s, s:I, s:f, s:o}", "schema", "lnbench-dispatch-check-1", "run",
+                     (json_int_t)check->run.id, "allowed", allowed, "calls", calls);
+}
+
+static bool print_calls(const checking *check, bool all, const output_file *out, error *err)
+{
+    static const char *const headings[] = {"call",      "shape",   "regime",           "threads",
+                                           "time/best", "95 % CI", "best of the class"};
+    text_table *table = table_create(headings, 7);
+    for (size_t i = 0; table && i < check->count; i++) {
+        const checked_call *call = &check->calls[i];
+        if (!all && !is_slow(call) && !output_is_data(out))
+            continue;
+        table_cell(table, call->key.kernel);
+        table_format(table, "%zux%zu", call->key.rows, call->key.hidden);
+        table_cell(table, call->regime);
+        table_format(table, "%u", call->key.threads);
+        if (isnan(call->pair.ratio)) {
+            table_cell(table, "-");
+            table_cell(table, "-");
+        } else {
+            table_format(table, "%.3f", call->pair.ratio);
+            table_format(table, "[%.3f, %.3f]", call->pair.lo, call->pair.hi);
+        }
+        table_cell(table, call->best[0] ? call->best : "none is known to be of it");
+    }
+    output_heading(out, "ln_layernorm() beside the fastest kernel of its class, run %lld",
+                   (long long)check->run.id);
+    if (!all && check->slower == 0 && !output_is_data(out)) {
+        table_destroy(table);
+    } else if (!output_table(out, table, err)) {
+        return false;
+    }
+    output_line(out, "%zu of %zu calls compared; %zu slower by more than %.1f.", check->compared,
+                check->count, check->slower, allowed);
+    return true;
+}
+
+bool dispatch_check(const char *database, bool all, const output_file *out, error *err)
+{
+    checking check = {0};
+    bool fine = store_open(database, STORE_READ, &check.store, err) &&
+                find_run(&check, database, err) && check_calls(&check, err) &&
+                (out->format == OUTPUT_JSON ? output_json(out, calls_json(&check), err)
+                                            : print_calls(&check, all, out, err));
+    if (fine && check.compared == 0)
+        fine = fail(err, EXIT_CODE_INCONCLUSIVE,
+                    "run %lld: no call has a kernel of its class beside it: a whole plan has",
+                    (long long)check.run.id);
+    else if (fine && check.slower > 0)
+        fine = fail(err, EXIT_CODE_REGRESSION,
+                    "ln_layernorm() takes a kernel that is slower than the best of its class in "
+                    "%zu of %zu cases: choose --emit c --class all makes the table anew",
+                    check.slower, check.compared);
+    run_free(&check);
+    free(check.calls);
+    store_close(check.store);
+    return fine;
+}
