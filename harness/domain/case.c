@@ -150,6 +150,29 @@ bool cache_from_name(const char *name, cache_state *state)
     return false;
 }
 
+const char *const roof_names[ROOFS] = {"roof_copy", "roof_copy_nt", "roof_copy_rep"};
+
+static int roof_number(const char *roof)
+{
+    int i = 0;
+    while (i < ROOFS - 1 && strcmp(roof, roof_names[i]) != 0)
+        i++;
+    return i;
+}
+
+const char *roof_mark(const char *roof)
+{
+    static const char *const marks[ROOFS] = {"", " nt", " rep"};
+    return marks[roof_number(roof)];
+}
+
+const char *roof_words(const char *roof)
+{
+    static const char *const words[ROOFS] = {"a plain loop", "a loop of non-temporal stores",
+                                             "rep movsb"};
+    return words[roof_number(roof)];
+}
+
 bool is_roof(const char *kernel)
 {
     return strncmp(kernel, "roof_", 5) == 0;

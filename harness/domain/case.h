@@ -22,8 +22,8 @@ typedef enum cache_state { CACHE_HOT, CACHE_COLD, CACHE_IN_PLACE, CACHE_STATES }
 /* What a kernel computes. A stored or exported case that names none is a LayerNorm. */
 typedef enum operation { OPERATION_LAYERNORM, OPERATIONS } operation;
 
-/* operation x kernel x convention x shape x input x cache state x threads. The two roofs are kernels too:
- * "roof_copy" and "roof_copy_nt" (see is_roof). */
+/* operation x kernel x convention x shape x input x cache state x threads. The roofs are kernels too
+ * (roof_names). */
 typedef struct case_key {
     operation operation;
     char kernel[NAME_MAX_LENGTH];
@@ -99,6 +99,12 @@ const char *cache_name(cache_state state);   /* "hot", "cold", "in-place" */
 const char *cache_phrase(cache_state state); /* "hot cache", "cold cache", "in place" */
 bool cache_from_name(const char *name, cache_state *state);
 bool is_roof(const char *kernel);
+/* The roofs, of which the fastest is the roof of a group; and how each is called in tables ("" where
+ * it goes without saying) and in words. */
+enum { ROOF_COPY, ROOF_COPY_NT, ROOF_COPY_REP, ROOFS };
+extern const char *const roof_names[ROOFS];
+const char *roof_mark(const char *roof);
+const char *roof_words(const char *roof);
 
 bool case_key_equal(const case_key *a, const case_key *b);
 

@@ -159,7 +159,7 @@ size_t plan_repetitions(const case_plan *plan)
     size_t count = 0;
     for (size_t i = 0; i < plan->speed_count; i++) {
         const speed_group *group = &plan->speed[i];
-        count += (plan_kernels_of(plan, group->dtype, group->param) + 2) * group->processes *
+        count += (plan_kernels_of(plan, group->dtype, group->param) + ROOFS) * group->processes *
                  group->repetitions;
     }
     return count;

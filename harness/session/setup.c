@@ -14,7 +14,7 @@ double session_plan_seconds(const case_plan *plan)
                    session_judgement_seconds(group_elements(&plan->accuracy[i]));
     for (size_t i = 0; i < plan->speed_count; i++) {
         const speed_group *group = &plan->speed[i];
-        size_t entries = plan_kernels_of(plan, group->dtype, group->param) + 2;
+        size_t entries = plan_kernels_of(plan, group->dtype, group->param) + ROOFS;
         seconds += (double)entries * session_timed_judgement_seconds(group);
         seconds += (double)(entries * group->processes * group->repetitions) *
                    session_repetition_seconds(group);

@@ -13,7 +13,6 @@
 
 enum {
     BLOCKS = 2,
-    ROOFS = 2,
     SLOW_CALL = 2, /* repetitions that one call of a slow kernel is as long as */
 };
 
@@ -80,8 +79,7 @@ static bool heat_create(timed_round *heat, run_session *session, const speed_gro
     for (size_t i = 0; i < heat->count; i++) {
         timed_case *contender = &heat->contenders[i];
         contender->key = speed_key(group, contender->kernel ? contender->kernel->facts.name
-                                          : i == kernels    ? ROOF_COPY
-                                                            : ROOF_COPY_NT);
+                                                            : roof_names[i - kernels]);
         contender->timed = true;
     }
     for (size_t i = 0; i < BLOCKS; i++)

@@ -8,8 +8,8 @@
 
 /* Speed of cases[index]: median time over the processes' medians, 95 % percentile interval by a
  * bootstrap that resamples processes first, then repetitions within each (B = 2000, seeded from the
- * case: the same store gives the same figures), and the ratio to the roof: the faster of roof_copy
- * and roof_copy_nt with the same shape, dtype, cache, threads and convention-independent bytes,
+ * case: the same store gives the same figures), and the ratio to the roof: the fastest of the
+ * roofs with the same shape, dtype, cache, threads and convention-independent bytes,
  * resampled together with it. Everything NaN where there are no repetitions. */
 bool speed_of_case(const stored_cases *cases, size_t index, speed_figures *speed, error *err);
 

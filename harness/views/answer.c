@@ -83,8 +83,10 @@ static void make_columns(const run_view *view, run_answer *answer)
             *column = (answer_column){.key = *key, .regime = own->regime, .copy.gbps = NAN};
             answer->column_count++;
         }
-        if (is_roof(key->kernel) && !(own->speed.gbps <= column->copy.gbps))
+        if (is_roof(key->kernel) && !(own->speed.gbps <= column->copy.gbps)) {
             column->copy = own->speed;
+            memcpy(column->key.kernel, key->kernel, sizeof key->kernel);
+        }
     }
     qsort(answer->columns, answer->column_count, sizeof *answer->columns, column_order);
     double nearest = INFINITY;

@@ -49,7 +49,7 @@ typedef struct answer_row {
 } answer_row;
 
 typedef struct answer_column {
-    case_key key; /* of its group; kernel: the roof */
+    case_key key; /* of its group; kernel: the fastest roof */
     const char *regime;
     speed_figures copy; /* the roof's */
 } answer_column;

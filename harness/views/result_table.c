@@ -212,10 +212,14 @@ static void add_copy(text_table *table, const run_answer *answer, const result_f
     char number[16];
     for (size_t i = 0; i < fields->count; i++) {
         const result_field *own = &fields->fields[i];
-        bool speed = own->kind == FIELD_SHAPE || own->kind == FIELD_GBPS;
-        table_cell(table, own->kind == FIELD_KERNEL ? "copy, GB/s"
-                          : speed ? number_short(answer->columns[own->column].copy.gbps, number)
-                                  : "");
+        const answer_column *column = &answer->columns[own->column];
+        if (own->kind == FIELD_SHAPE)
+            table_format(table, "%s%s", number_short(column->copy.gbps, number),
+                         roof_mark(column->key.kernel));
+        else
+            table_cell(table, own->kind == FIELD_KERNEL ? "copy, GB/s"
+                              : own->kind == FIELD_GBPS ? number_short(column->copy.gbps, number)
+                                                        : "");
     }
 }
 
@@ -357,6 +361,9 @@ static void print_legend(const run_answer *answer, const result_fields *fields,
             name, answer->columns[answer->key].key.hidden, answer->columns[answer->key].regime,
             has_field(fields, FIELD_SPEEDUP) ? "; x: times as fast at " : "",
             has_field(fields, FIELD_SPEEDUP) ? name : "");
+    if (has_field(fields, FIELD_SHAPE))
+        text_format(&lines, "copy: the fastest of a plain loop, non-temporal stores (nt) and rep "
+                            "movsb (rep).\n");
     if (has_field(fields, FIELD_GBPS))
         text_format(&lines, "GB/s: at %s; same bits: what a row's result depends on.\n", name);
     if (has_field(fields, FIELD_WORST))

@@ -38,7 +38,17 @@ static void copy_baseline(const void *x, void *y, size_t bytes)
     memmove(y, x, bytes);
 }
 
-roof_function *roof_copy(void)
+/* The CPU's own copy, in microcode; elsewhere the C library's. */
+static void copy_rep(const void *x, void *y, size_t bytes)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("rep movsb" : "+D"(y), "+S"(x), "+c"(bytes) : : "memory");
+#else
+    memmove(y, x, bytes);
+#endif
+}
+
+static roof_function *plain(void)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f"))
@@ -49,7 +59,7 @@ roof_function *roof_copy(void)
     return copy_baseline;
 }
 
-roof_function *roof_copy_nt(void)
+static roof_function *nontemporal(void)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f"))
@@ -60,4 +70,11 @@ roof_function *roof_copy_nt(void)
 #else
     return copy_baseline; /* no portable way to store around the caches */
 #endif
+}
+
+roof_function *roof_find(const char *name)
+{
+    return strcmp(name, roof_names[ROOF_COPY]) == 0      ? plain()
+           : strcmp(name, roof_names[ROOF_COPY_NT]) == 0 ? nontemporal()
+                                                         : copy_rep;
 }

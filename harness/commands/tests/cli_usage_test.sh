@@ -42,7 +42,7 @@ options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conve
     --shapes --seed --attribute --chart --dtypes \
     --plugin --max-row-ulp --deadline --format --json
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --threads --kernels \
-    --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --explain --format --json \
+    --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --check-dispatch --explain --format --json \
     --emit --class --fresh --stored --time --plugin --seed --deadline --db
 options_of report --run --out --no-pdf --no-charts --verify --sample --plugin --db --all --top --sort \
     --baseline --format --json

@@ -206,16 +206,16 @@ static const char *old_name(const char *name)
 
 LN_API const ln_plugin *ln_plugin_v1(void)
 {
-    static ln_kernel table[KERNEL_COUNT];
-    static char names[KERNEL_COUNT][80];
+    static ln_kernel table[KERNEL_LINES];
+    static char names[KERNEL_LINES][80];
     static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
                                      .struct_size = sizeof(ln_plugin),
                                      .name = "duet-sabotage",
-                                     .count = KERNEL_COUNT,
+                                     .count = KERNEL_LINES,
                                      .kernels = table};
     if (!read_plant())
         return NULL;
-    for (size_t i = 0; i < KERNEL_COUNT; i++) {
+    for (size_t i = 0; i < KERNEL_LINES; i++) {
         table[i] = kernels[i];
         table[i].run = wrapped[i];
         if (planted == GHOST) {

@@ -124,6 +124,8 @@ static bool make(const report_data *data, chart_output *out, error *err)
     report_group_words(&data->group, &words);
     text_add(&words, "; beside each bar GB/s and share of copy speed.  * also wrong on extremes "
                      "(overflow, underflow, no eps)");
+    if (data->shape_roof_name)
+        text_format(&words, "; the copy: %s", roof_words(data->shape_roof_name));
     chart_subtitle(out, &words);
     chart_setting(out, "roof", data->shape_roof);
     chart_setting(out, "fastest", field.fastest);

@@ -3,6 +3,7 @@
 #include "kernel_table.h"
 #include "domain/kernel_json.h"
 #include "inputs/inputs.h"
+#include "inputs/worst.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,8 +79,12 @@ bool report_is_failure(const case_verdict *verdict)
     return verdict_exit_code(verdict) != EXIT_CODE_FINE;
 }
 
-static bool is_left_out(const case_verdict *verdict)
+/* Rows that a search found for one kernel are no measure of the others (views/answer.c). */
+static bool is_left_out(const stored_case *stored)
 {
+    const case_verdict *verdict = &stored->verdict;
+    if (strcmp(stored->key.input, WORST_INPUT) == 0 && !report_is_failure(verdict))
+        return true;
     return verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED ||
            verdict->kind == VERDICT_PENDING;
 }
@@ -88,7 +93,7 @@ void report_add_error(report_error *found, const stored_case *stored)
 {
     const case_verdict *verdict = &stored->verdict;
     double row_ulp = stored->metrics.row_ulp_max;
-    if (is_left_out(verdict))
+    if (is_left_out(stored))
         return;
     found->cases++;
     found->fault = found->fault || report_is_failure(verdict);
@@ -341,8 +346,10 @@ static void choose_shape(report_data *data)
     for (size_t i = 0; i < data->timed_count; i++) {
         const view_case *at = &data->view->views[data->timed[i]];
         if (is_roof(at->stored->key.kernel) && is_at(at, &data->shape) &&
-            !(data->shape_roof >= at->speed.gbps))
+            !(data->shape_roof >= at->speed.gbps)) {
             data->shape_roof = at->speed.gbps;
+            data->shape_roof_name = at->stored->key.kernel;
+        }
     }
 }
 

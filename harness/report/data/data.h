@@ -101,7 +101,8 @@ typedef struct report_data {
     bool has_shape;
     report_shape shape; /* of the group: the one with most kernels */
     const char *shape_regime;
-    double shape_roof; /* GB/s of a copy there; NaN: not measured */
+    double shape_roof; /* GB/s of the fastest copy there; NaN: not measured */
+    const char *shape_roof_name;
     report_look looks[LOOKS_MOST];
     size_t look_count;
     run_answer answer; /* what the terminal shows; of another type of the run: nothing */

@@ -65,8 +65,9 @@ static void add_how_to_read(document *page)
 {
     static const char *const terms[][2] = {
         {"GB/s", "bytes of x read and of y written, by the median time of a call"},
-        {"% of copy", "time of a plain copy of the same bytes (the faster of an ordinary and a "
-                      "non-temporal one, measured in the same minutes) by the time of the kernel, "
+        {"% of copy", "time of a plain copy of the same bytes (the fastest of a plain loop, one of "
+                      "non-temporal stores and rep movsb, measured in the same minutes) by the "
+                      "time of the kernel, "
                       "with its 95 % interval"},
         {"row ULP", "error against the size of what was added up in the row, in units in the last "
                     "place of gamma times the largest element plus beta: 1 is as good as f32 gets"},

@@ -525,7 +525,7 @@ void worker_time_entry(const worker_plugins *plugins, const work_order *order)
         return;
     }
     if (is_roof(entry->name)) {
-        entry->roof = strcmp(entry->name, ROOF_COPY) == 0 ? roof_copy() : roof_copy_nt();
+        entry->roof = roof_find(entry->name);
         entry->expected[0] = group.block[0];
         entry->expected[1] = group.block[1];
     } else {
