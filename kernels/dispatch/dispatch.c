@@ -3,6 +3,7 @@
 #include "dispatch.h"
 #include "caches.h"
 #include "dispatch_table.h"
+#include "part.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -37,9 +38,10 @@ typedef struct row {
 static const row table[] = {LAYERNORM_DISPATCH(READ_ROW)};
 
 /* The rows that this CPU uses, in the table's order, and where those of each cell lie. */
-static struct {
-    const row *row;
+static struct used_row {
+    size_t hidden_to;
     const ln_kernel *kernel;
+    bool is_scalar; /* a relative on a better ISA may be there */
 } used[ROWS];
 
 typedef struct cell {
@@ -87,31 +89,34 @@ static void read_table(void)
             at->isa = line->isa;
             at->first = count;
         }
-        used[count].row = line;
-        used[count++].kernel = kernel;
+        used[count++] =
+            (struct used_row){line->hidden_to, kernel, ln_parts_of(kernel)->isa == ISA_scalar};
     }
     read_caches();
 }
 
 static int regime_of(const ln_problem *problem)
 {
-    double bytes = ln_bytes_moved(problem);
+    size_t bytes;
     int regime = L1;
+    if (__builtin_mul_overflow(problem->rows, problem->hidden, &bytes) ||
+        __builtin_mul_overflow(bytes, 2 * ln_type_size(problem->storage), &bytes))
+        return DRAM;
     while (regime < DRAM &&
-           bytes > (double)atomic_load_explicit(&cache_bytes[regime], memory_order_relaxed))
+           bytes > atomic_load_explicit(&cache_bytes[regime], memory_order_relaxed))
         regime++;
     return regime;
 }
 
-static const ln_kernel *look_up(const ln_problem *problem, ln_type storage, ln_type param)
+static const struct used_row *look_up(const ln_problem *problem, ln_type storage, ln_type param)
 {
     const cell *found = &cells[problem->accuracy][storage][param][regime_of(problem)];
     if (found->count == 0)
         return NULL;
     size_t at = found->first, last = found->first + found->count - 1;
-    while (at < last && problem->hidden > used[at].row->hidden_to)
+    while (at < last && problem->hidden > used[at].hidden_to)
         at++;
-    return used[at].kernel;
+    return &used[at];
 }
 
 static bool is_better(const ln_kernel *kernel, const ln_kernel *than)
@@ -165,7 +170,8 @@ static const ln_kernel *find_relative(const ln_problem *problem, const ln_kernel
  * which lose more by being stored, the fast one's relative. */
 static const ln_kernel *look_up_relative(const ln_problem *problem)
 {
-    const ln_kernel *model = look_up(problem, LN_F32, LN_F32);
+    const struct used_row *taken = look_up(problem, LN_F32, LN_F32);
+    const ln_kernel *model = taken ? taken->kernel : NULL;
     const ln_kernel *found = model ? find_relative(problem, model, is_like) : NULL;
     if (found || !model)
         return found;
@@ -201,7 +207,11 @@ static void read_all(void)
 static void begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static atomic_bool begun;
+    if (atomic_load_explicit(&begun, memory_order_acquire))
+        return;
     pthread_once(&once, read_all);
+    atomic_store_explicit(&begun, true, memory_order_release);
 }
 
 ln_status ln_set_cache_bytes(size_t l1d, size_t l2, size_t l3)
@@ -228,8 +238,10 @@ const ln_kernel *ln_dispatch(const ln_problem *problem)
     begin();
     if (exact)
         return exact_kernels[problem->storage][problem->param];
-    const ln_kernel *kernel = look_up(problem, problem->storage, problem->param);
-    bool measured = kernel && ln_parts_of(kernel)->isa != ISA_scalar;
-    const ln_kernel *relative = measured ? NULL : look_up_relative(problem);
+    const struct used_row *measured = look_up(problem, problem->storage, problem->param);
+    if (measured && !measured->is_scalar)
+        return measured->kernel;
+    const ln_kernel *kernel = measured ? measured->kernel : NULL;
+    const ln_kernel *relative = look_up_relative(problem);
     return relative && (!kernel || is_better(relative, kernel)) ? relative : kernel;
 }

@@ -36,7 +36,7 @@ static inline double ln_bytes_moved(const ln_problem *problem)
     return 2 * (double)problem->rows * (double)problem->hidden * sizes[problem->storage];
 }
 
-/* The kernel for a problem of known types and accuracy class, NULL where there is none. */
+/* The kernel for a problem of known types and accuracy class: one that supports it, or NULL. */
 const ln_kernel *ln_dispatch(const ln_problem *problem);
 
 #endif

@@ -230,10 +230,21 @@ static bool is_convention(const ln_convention *convention)
 /* Whether rows of this stride (0: hidden) do not overlap and fit in the address space. */
 static bool is_stride(const ln_problem *problem, size_t stride)
 {
-    stride = stride ? stride : problem->hidden;
-    size_t most = PTRDIFF_MAX / sizeof(double);
-    return stride >= problem->hidden && stride <= most &&
-           (problem->rows == 0 || problem->rows <= most / stride);
+    size_t elements;
+    return stride == 0 || (stride >= problem->hidden && stride <= PTRDIFF_MAX / sizeof(double) &&
+                           !__builtin_mul_overflow(problem->rows, stride, &elements) &&
+                           elements <= PTRDIFF_MAX / sizeof(double));
+}
+
+static bool are_strides(const ln_problem *problem)
+{
+    bool dense =
+        !(problem->x_stride | problem->y_stride | problem->residual_stride | problem->sum_stride);
+    return is_stride(problem, problem->hidden) &&
+           (dense ||
+            (is_stride(problem, problem->x_stride) && is_stride(problem, problem->y_stride) &&
+             is_stride(problem, problem->residual_stride) &&
+             is_stride(problem, problem->sum_stride)));
 }
 
 static bool is_type(ln_type type)
@@ -245,9 +256,7 @@ static ln_status check(const ln_problem *problem, const ln_tensors *tensors)
 {
     if (!problem || problem->hidden == 0 || !is_convention(&problem->convention) ||
         (unsigned)problem->accuracy > LN_ACCURACY_EXACT || !is_type(problem->storage) ||
-        !is_type(problem->param) || !is_stride(problem, problem->x_stride) ||
-        !is_stride(problem, problem->y_stride) || !is_stride(problem, problem->residual_stride) ||
-        !is_stride(problem, problem->sum_stride))
+        !is_type(problem->param) || !are_strides(problem))
         return LN_ERROR_ARGUMENT;
     if (problem->rows == 0)
         return LN_OK;
@@ -260,7 +269,7 @@ static ln_status check(const ln_problem *problem, const ln_tensors *tensors)
 
 static ln_status run(const ln_kernel *kernel, const ln_problem *problem, const ln_tensors *tensors)
 {
-    if (!kernel || kernel->supports(problem))
+    if (!kernel)
         return LN_ERROR_UNSUPPORTED;
     if (problem->rows > 0)
         kernel->run(problem, tensors);
@@ -298,7 +307,7 @@ static ln_status run_parallel(const ln_kernel *kernel, const ln_problem *problem
                               const ln_tensors *tensors)
 {
     split_call split = {kernel, problem, tensors, 0};
-    if (!kernel || kernel->supports(problem))
+    if (!kernel)
         return LN_ERROR_UNSUPPORTED;
     split.parts = parts_of(problem);
     if (split.parts == 1)
@@ -331,12 +340,13 @@ ln_type ln_layernorm_accumulator(const ln_problem *problem)
     return kernel ? kernel->accumulator : LN_F64;
 }
 
-static const ln_kernel *find_kernel(const char *old_or_new)
+/* NULL: there is none of this name that takes the problem here. */
+static const ln_kernel *find_kernel(const char *old_or_new, const ln_problem *problem)
 {
     const char *name = ln_kernel_alias(old_or_new);
     for (size_t i = 0; i < KERNEL_LINES; i++)
         if (strcmp(kernels[i].name, name) == 0)
-            return &kernels[i];
+            return kernels[i].supports(problem) ? NULL : &kernels[i];
     return NULL;
 }
 
@@ -344,14 +354,14 @@ ln_status ln_layernorm_with(const char *kernel, const ln_problem *problem,
                             const ln_tensors *tensors)
 {
     ln_status status = kernel ? check(problem, tensors) : LN_ERROR_ARGUMENT;
-    return status == LN_OK ? run(find_kernel(kernel), problem, tensors) : status;
+    return status == LN_OK ? run(find_kernel(kernel, problem), problem, tensors) : status;
 }
 
 ln_status ln_layernorm_parallel_with(const char *kernel, const ln_problem *problem,
                                      const ln_tensors *tensors)
 {
     ln_status status = kernel ? check(problem, tensors) : LN_ERROR_ARGUMENT;
-    return status == LN_OK ? run_parallel(find_kernel(kernel), problem, tensors) : status;
+    return status == LN_OK ? run_parallel(find_kernel(kernel, problem), problem, tensors) : status;
 }
 
 ln_status ln_set_threads(unsigned threads)
