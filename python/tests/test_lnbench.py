@@ -409,7 +409,7 @@ class Published(unittest.TestCase):
             self.assertEqual(found.convention, convention, program.__name__)
 
     def test_tutorial(self):
-        runpy.run_path(os.path.join(os.path.dirname(HERE), "tutorial.py"))
+        runpy.run_path(os.path.join(os.path.dirname(HERE), "examples", "tutorial.py"))
 
 
 if __name__ == "__main__":
