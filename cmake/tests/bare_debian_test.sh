@@ -10,7 +10,7 @@ skip() {
 }
 [ -n "${LNBENCH_FULL-}" ] || skip "takes minutes (./run-tests --full)"
 [ "$(id -u)" = 0 ] || skip "needs root, for chroot"
-for program in cpack dpkg-shlibdeps file debootstrap unshare; do
+for program in cpack dpkg-shlibdeps debootstrap unshare; do
     command -v $program >/dev/null || skip "$program is not there"
 done
 unshare --mount true || skip "mounts of one's own are not allowed here"
@@ -64,7 +64,7 @@ cat >"$work/debian/tmp/packages.sh" <<'END'
 set -eux
 cd /tmp
 apt-get update
-apt-get install -y --no-install-recommends ./lnbench_*.deb ./liblnjudge0_*.deb
+apt-get install -y --no-install-recommends ./lnbench_*.deb ./lib*[0-9]_*.deb
 cd /root
 lnbench run --plan quick
 test -s results/charts/index.html
