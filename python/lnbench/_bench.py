@@ -252,7 +252,7 @@ def bench(*functions, hidden=768, rows=512, dtype="f32", param_dtype=None, conve
     made, wanted = {}, lib.convention_of(convention or "torch")
     for fn in functions:
         name, one = _taken(fn, convention, framework)
-        alike = sum(other.split(" (")[0] == name for other in made)
+        alike = sum(other.split(" (")[0] == name for other in ("copy", "liblayernorm", *made))
         made[f"{name} ({alike + 1})" if alike else name] = one
         wanted = one[2]
 
