@@ -51,8 +51,8 @@ static bool find(const char *variable, const char *const *candidates, size_t cou
 
 bool path_of_worker(char *path, size_t size, error *err)
 {
-    static const char *const candidates[] = {"lnbench-worker"};
-    return find("LNBENCH_WORKER", candidates, 1, "lnbench-worker", path, size, err);
+    static const char *const candidates[] = {"lnbench-worker", "../libexec/lnbench/lnbench-worker"};
+    return find("LNBENCH_WORKER", candidates, 2, "lnbench-worker", path, size, err);
 }
 
 bool path_of_library(char *path, size_t size, error *err)

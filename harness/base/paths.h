@@ -6,7 +6,8 @@
 #include "base/error.h"
 #include <stddef.h>
 
-bool path_of_worker(char *path, size_t size, error *err); /* $LNBENCH_WORKER, else beside lnbench */
+/* $LNBENCH_WORKER, else beside lnbench or in ../libexec/lnbench. */
+bool path_of_worker(char *path, size_t size, error *err);
 bool path_of_library(char *path, size_t size,
                      error *err); /* $LNBENCH_LIBRARY, else ../lib/liblayernorm.so */
 /* $LNBENCH_PEERS_DIRECTORY, else ../lib/peers; false where no peers were built. */

@@ -3,7 +3,7 @@
 # usage: format_test.sh SOURCE_ROOT; exit code 77: skipped, clang-format 14 is missing
 set -u
 cd "$1" || exit 1
-files=$(find kernels reference harness plots \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \) | sort)
+files=$(find kernels reference harness lnjudge plots \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \) | sort)
 # shellcheck disable=SC2086
 long=$(wc -l $files | awk '$2 != "total" && $1 > 600')
 if [ -n "$long" ]; then

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs into an empty place and builds the examples against that, by CMake and by pkg-config.
-# usage: run_installed.sh CMAKE BUILD SOURCE C_COMPILER CXX_COMPILER
+# Installs into an empty place and builds the examples against that, by CMake and by pkg-config, and
+# the programs of docs/lnjudge.md. usage: run_installed.sh CMAKE BUILD SOURCE C_COMPILER CXX_COMPILER
 set -eu
 cmake=$1 build=$2 source=$3 cc=$4 cxx=$5
 work=$(mktemp -d)
@@ -13,16 +13,58 @@ trap 'rm -r "$work"' EXIT
 "$work/build/unit_test_c" | grep '^right'
 "$work/build/unit_test_cpp" | grep '^right'
 
-# The same without CMake; and a kernel that is wrong fails.
+# The document's programs without CMake: a framework's only where it is installed. Each passes, and
+# fails with a kernel that is wrong.
 library=$(dirname "$(find "$work/prefix" -name lnjudge.pc)")/..
 export PKG_CONFIG_PATH="$library/pkgconfig" LD_LIBRARY_PATH="$library"
-sed 's/squares \/ hidden + 1e-5F/squares \/ (hidden - 1) + 1e-5F/' "$source/examples/unit_test.c" >"$work/wrong.c"
+awk -v work="$work" '/^```/ { inside = !inside && /^```c/; programs += inside; next }
+    inside { print >(work "/program" programs) }' "$source/../docs/lnjudge.md"
+tail -n +2 "$source/examples/unit_test.c" | cmp - "$work/program1"
+# Compiled once: the kernel is linked to it, the right one and one that fails at once.
+mkdir "$work/toy" "$work/ddof"
+cat >"$work/toy/toy.h" <<'END'
+#include <layernorm.h>
+#ifdef __cplusplus
+extern "C"
+#endif
+int toy(void *user, const ln_problem *problem, const ln_tensors *tensors);
+END
+sed 's/^{/{ return 7;/' "$source/examples/toy.h" >"$work/wrong.c"
+cp "$source/examples/toy.h" "$work/right.c"
+
+# check NUMBER HEADER COMPILER LANGUAGE [MODULE...]
+check() {
+    program=$work/program$1 header=$2 compiler=$3 language=$4
+    shift 4
+    if [ ! -e "/usr/include/$header" ]; then
+        echo "left out: /usr/include/$header is not there"
+        return
+    fi
+    # shellcheck disable=SC2046
+    "$compiler" -I "$work/toy" -x "$language" -c -o "$work/test.o" "$program" $(pkg-config --cflags lnjudge "$@")
+    for toy in right wrong; do
+        # shellcheck disable=SC2046
+        "$compiler" -o "$work/$toy" "$work/test.o" "$work/$toy.o" $(pkg-config --libs lnjudge "$@") -lm
+    done
+    "$work/right" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+    ! "$work/wrong" >"$work/log" 2>&1 || {
+        echo "with $header a kernel that fails passed"
+        exit 1
+    }
+    grep 'returned 7' "$work/log"
+}
 # shellcheck disable=SC2046
-"$cc" -std=c17 -o "$work/wrong" "$work/wrong.c" $(pkg-config --cflags --libs lnjudge) -lm
-if "$work/wrong"; then
-    echo "a kernel with the other divisor passed"
-    exit 1
-fi
+for toy in right wrong; do
+    "$cc" -O2 -Dstatic= -c -o "$work/$toy.o" "$work/$toy.c" $(pkg-config --cflags lnjudge)
+done
+sed 's/squares \/ hidden + 1e-5F/squares \/ (hidden - 1) + 1e-5F/' "$source/examples/toy.h" >"$work/ddof/toy.h"
+# shellcheck disable=SC2046
+"$cc" -std=c17 -I "$work/ddof" -x c -o "$work/test" "$work/program1" -x none $(pkg-config --cflags --libs lnjudge) -lm
+! "$work/test" >"$work/log" || { echo "a kernel with the other divisor passed"; exit 1; }
+grep 'nearer to ddof=1' "$work/log"
+check 2 gtest/gtest.h "$cxx" c++ gtest_main
+check 3 doctest/doctest.h "$cxx" c++
+check 4 cmocka.h "$cc" c cmocka
 
 # Nothing but the API is visible, and the library carries its version.
 strange=$(nm -D --defined-only "$library/liblnjudge.so" | awk '$2 != "A" && $3 !~ /^lnjudge_.*@@LNJUDGE_0$/')

@@ -17,7 +17,7 @@ def type_name(given):
         text = str(given)[len("torch."):]
     else:
         try:
-            text = np.dtype(given).name
+            text = "None" if given is None else np.dtype(given).name
         except TypeError:
             text = str(given)
     text = _ALIASES.get(text, text)
@@ -54,6 +54,8 @@ def _from_torch(value):
 def take(value, name="x", type_=None):
     """(array of the stored dtype, type): NumPy's own arrays, torch's tensors, and whatever has
     DLPack or the buffer protocol. type_ "bf16" takes uint16 as its bits. Nothing is rounded."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ArgumentError(f"{name}: a masked array; fill it, since a row has no gaps")
     if is_torch(value) and hasattr(value, "detach"):
         array, own = _from_torch(value)
     else:
@@ -72,12 +74,16 @@ def take(value, name="x", type_=None):
     if own is None and array.dtype.name not in _ALIASES:
         raise ArgumentError(f"{name}: dtype {array.dtype}; float32, float64, float16 or bfloat16 "
                             "was expected")
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     return array, own or _ALIASES[array.dtype.name]
 
 
 def rows_of(value, name="x", type_=None):
     """The same as contiguous rows: (array, type, shape). The last axis is hidden."""
     array, own = take(value, name, type_)
+    if type_ and own != type_:
+        raise ArgumentError(f"{name}: dtype {own}; {type_} was expected")
     if array.ndim == 0 or array.size == 0:
         raise ArgumentError(f"{name}: shape {array.shape}; at least one row of at least one "
                             "element was expected")
@@ -99,8 +105,8 @@ def like(value, name, other_name, shape, type_):
 def parameter(value, name, count, type_=None):
     """Gamma or beta: (array, type)."""
     array, own = take(value, name, type_)
-    if array.size != count:
-        raise ArgumentError(f"{name}: {array.size} elements; {count} were expected")
+    if array.size != count or array.shape[-1:] not in ((), (count,)):
+        raise ArgumentError(f"{name}: shape {array.shape}; ({count},) was expected")
     if type_ and own != type_:
         raise ArgumentError(f"{name}: dtype {own}; {type_} was expected")
     return np.ascontiguousarray(array).reshape(-1), own
@@ -109,8 +115,13 @@ def parameter(value, name, count, type_=None):
 def give(array, type_, framework="numpy"):
     """An array of stored elements as one of the type, for a user: NumPy (bf16 where ml_dtypes is)
     or torch."""
+    if framework not in ("numpy", "torch"):
+        raise ArgumentError(f"framework {framework!r}: numpy or torch was expected")
     if framework == "torch":
-        import torch
+        try:
+            import torch
+        except ImportError as failed:
+            raise ArgumentError(f"framework torch: it cannot be imported ({failed})") from None
         if type_ == "bf16":
             return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
         return torch.from_numpy(array)

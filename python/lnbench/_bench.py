@@ -12,6 +12,8 @@ import numpy as np
 
 from . import _arrays as arrays
 from . import _library as lib
+from ._exact import judge_output
+from ._report import figure
 
 _LEAST_SECONDS = 2e-3  # of a repetition
 
@@ -27,6 +29,7 @@ class Timed:
     gbps: float         # bytes of x and of y
     roof_ratio: float   # time of the copy / time
     repetitions: int
+    row_ulp_max: float  # the worst error of what was timed; NaN: no right result
 
     @property
     def is_overhead(self) -> bool:
@@ -40,32 +43,41 @@ class BenchReport:
     rows: int
     hidden: int
     dtype: str
+    convention: str
     timed: List[Timed] = field(default_factory=list)
 
     def to_dict(self) -> dict:
         return {"schema": "lnbench-python-bench-1", "rows": self.rows, "hidden": self.hidden,
-                "dtype": self.dtype,
-                "timed": [{**vars(one), "is_overhead": one.is_overhead} for one in self.timed]}
+                "dtype": self.dtype, "convention": self.convention,
+                "timed": [{**vars(one), "row_ulp_max": figure("row_ulp_max", one.row_ulp_max),
+                           "is_overhead": one.is_overhead} for one in self.timed]}
 
     def to_json(self) -> str:
-        return json.dumps(self.to_dict(), indent=1)
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
-    _headings = ("", "us a call", "95 %", "one row, us", "GB/s", "of the copy", "")
+    def chart(self, path) -> None:
+        """Draws it with gnuplot as lnbench draws its own charts: NAME.svg, .png or .pdf."""
+        from ._chart import draw
+        draw(self, os.fspath(path))
+
+    _headings = ("", "us a call", "95 %", "one row, us", "GB/s", "of the copy", "row ULP", "")
 
     def _lines(self):
         for one in self.timed:
             yield (one.name, f"{one.time_ns / 1e3:.4g}",
                    f"{one.time_lo_ns / 1e3:.4g} to {one.time_hi_ns / 1e3:.4g}",
                    f"{one.overhead_ns / 1e3:.3g}", f"{one.gbps:.3g}", f"{one.roof_ratio:.2f}",
+                   "-" if one.name == "copy" else "wrong" if math.isnan(one.row_ulp_max)
+                   else f"{one.row_ulp_max:.2g}",
                    "mostly overhead" if one.is_overhead else "")
 
     def __str__(self) -> str:
         lines = [self._headings, *self._lines()]
-        width = [max(len(line[i]) for line in lines) for i in range(7)]
+        width = [max(len(line[i]) for line in lines) for i in range(8)]
         table = ["  ".join(cell.ljust(width[i]) if i == 0 else cell.rjust(width[i])
                            for i, cell in enumerate(line)).rstrip() for line in lines]
         return "\n".join([f"{self.rows} x {self.hidden}, {self.dtype}, one thread of "
-                          "liblayernorm, hot cache", "", *table])
+                          f"liblayernorm, hot cache, {self.convention}", "", *table])
 
     __repr__ = __str__
 
@@ -87,21 +99,20 @@ def _layernorm():
         return None
 
 
-def _ours(convention, type_, param):
-    """A call of ln_layernorm on arrays, or None."""
-    function = _layernorm()
-    if function is None:
-        return None
+def _ours(function, convention, x, gamma, beta, y, type_, param):
+    """A call of ln_layernorm on these arrays; None where it is not there or does not take them."""
     index = arrays.TYPES.index
+    problem = lib.Problem(rows=x.shape[0], hidden=x.shape[1], storage=index(type_),
+                          param=index(param), convention=convention)
+    tensors = lib.Tensors(x=x.ctypes.data, y=y.ctypes.data,
+                          gamma=None if gamma is None else gamma.ctypes.data,
+                          beta=None if beta is None else beta.ctypes.data)
+    given = c.byref(problem), c.byref(tensors)
+    return (lambda: function(*given)) if function and function(*given) == 0 else None
 
-    def call(x, gamma, beta, y):
-        problem = lib.Problem(rows=x.shape[0], hidden=x.shape[1], storage=index(type_),
-                              param=index(param), convention=convention)
-        tensors = lib.Tensors(x=x.ctypes.data, y=y.ctypes.data,
-                              gamma=None if gamma is None else gamma.ctypes.data,
-                              beta=None if beta is None else beta.ctypes.data)
-        return function(c.byref(problem), c.byref(tensors))
-    return call
+
+def _form(convention):
+    return lib.AFFINE[convention.affine]
 
 
 def _seconds(call, times):
@@ -143,43 +154,87 @@ def _rounds(calls, repetitions):
     return found
 
 
-def _measure(functions, ours, rows, hidden, type_, param, form, repetitions):
-    """Every function on all rows and on one; by name."""
-    draw = np.random.default_rng(2).standard_normal
-    stored = arrays.stored(type_)
+def _error_of(answer, x, parameters, convention, type_):
+    """The worst error of an answer in row ULP; NaN where it is none."""
+    try:
+        y = arrays.take(answer, "y", type_)[0]
+        report = judge_output(x, y, *parameters, convention=convention, dtype=type_)
+    except lib.ArgumentError:
+        return math.nan
+    figures = report.cases[0].metrics
+    return math.nan if figures["mismatches"] else figures["row_ulp_max"]
 
-    def made(shape, type_):
-        values = draw(shape).astype("f4")
+
+class _Data:
+    """What functions are timed on: normal rows, and parameters of each affine form."""
+
+    def __init__(self, hidden, type_, param):
+        self.hidden, self.type, self.param = hidden, type_, param
+        self.draw, self.made = np.random.default_rng(2).standard_normal, {}
+
+    def rows(self, shape, type_):
+        values = self.draw(shape).astype("f4")
         if type_ == "bf16":
             return (values.view(np.uint32) >> 16).astype(np.uint16)
         return values.astype(arrays.stored(type_))
-    parameters = [made(hidden, param) for _ in range({"none": 0, "gamma": 1}.get(form, 2))]
-    calls = {}
+
+    def parameters(self, form):
+        count = {"none": 0, "gamma": 1}.get(form, 2)
+        size = 1 if form == "scalar" else self.hidden
+        return [self.made.setdefault((i, size), self.rows(size, self.param)) for i in range(count)]
+
+
+def _measure(functions, wanted, rows, data, repetitions):
+    """Every function on all rows and on one: times by name, and the errors of what it answers."""
+    calls, errors, library = {}, {"copy": math.nan}, _layernorm()
+
+    def add(name, part, call, answer, x, convention):
+        calls[name, part] = call
+        if part == "all":
+            errors[name] = _error_of(answer(call()), x, data.parameters(_form(convention)),
+                                     convention, data.type)
     for count, part in ((rows, "all"), (1, "one")):
-        x, y = made((count, hidden), type_), np.empty((count, hidden), stored)
+        x = data.rows((count, data.hidden), data.type)
+        y = np.empty_like(x)
         calls["copy", part] = lambda x=x, y=y: np.copyto(y, x)
-        if ours:
-            both = (parameters + [None, None])[:2]
-            if ours(x, *both, y) == 0:
-                calls["liblayernorm", part] = lambda x=x, y=y, p=both: ours(x, *p, y)
-        for name, (fn, framework) in functions.items():
-            given = [arrays.give(x, type_, framework)]
-            given += [arrays.give(p, param, framework) for p in parameters]
-            calls[name, part] = lambda fn=fn, given=given: fn(*given)
+        both = (data.parameters(_form(wanted)) + [None, None])[:2]
+        call = _ours(library, wanted, x, *both, y, data.type, data.param)
+        if call:
+            add("liblayernorm", part, call, lambda status, y=y: y, x, wanted)
+        for name, (fn, framework, convention) in functions.items():
+            given = [arrays.give(x, data.type, framework)]
+            given += [arrays.give(p, data.param, framework)
+                      for p in data.parameters(_form(convention))]
+            add(name, part, lambda fn=fn, given=given: fn(*given), lambda answer: answer, x,
+                convention)
     indexed = dict(enumerate(calls))
     found = _rounds({i: calls[key] for i, key in indexed.items()}, repetitions)
-    return {indexed[i]: values for i, values in found.items()}
+    return {indexed[i]: values for i, values in found.items()}, errors
 
 
-def _report(found, rows, hidden, type_):
+def _report(found, errors, rows, hidden, type_, convention):
     size = 2 * rows * hidden * arrays.stored(type_).itemsize
     roof = _median(found["copy", "all"])[0]
     timed = []
     for name in {name: None for name, _ in found}:
         median, low, high = _median(found[name, "all"])
         timed.append(Timed(name, median, low, high, _median(found[name, "one"])[0],
-                           size / median, roof / median, len(found[name, "all"])))
-    return BenchReport(rows, hidden, type_, sorted(timed, key=lambda one: one.time_ns))
+                           size / median, roof / median, len(found[name, "all"]), errors[name]))
+    return BenchReport(rows, hidden, type_, lib.label_of(convention),
+                       sorted(timed, key=lambda one: one.time_ns))
+
+
+def _taken(fn, convention, framework):
+    """Name and (function, framework, convention) of what bench() was given."""
+    from ._judge import _Module, _fit_form, _name_of, is_module
+    if not callable(fn):
+        raise lib.ArgumentError(f"a callable was expected, not {type(fn).__name__}")
+    if is_module(fn):
+        module = _Module(fn)
+        return _name_of(fn), (module, framework or "torch", module.convention(convention))
+    wanted = _fit_form(fn, lib.convention_of(convention or "torch"))
+    return (getattr(fn, "name", None) or _name_of(fn),
+            (fn, framework or getattr(fn, "framework", "numpy"), wanted))
 
 
 def bench(*functions, hidden=768, rows=512, dtype="f32", param_dtype=None, convention=None,
@@ -187,37 +242,25 @@ def bench(*functions, hidden=768, rows=512, dtype="f32", param_dtype=None, conve
     """Times functions (as judge() takes them, or peers()) beside liblayernorm and a copy of x.
 
     Each is warmed up and timed in a forked process (isolate=False: in this one), in turns of a
-    drawn order. `overhead_ns` is a call with one row: where that is more than half, the figure is
-    of the call and not of the kernel.
+    drawn order, and its answer is judged (`row_ulp_max`). `overhead_ns` is a call with one row:
+    where that is more than half, the figure is of the call and not of the kernel.
     """
     from ._isolate import in_child
-    from ._judge import _Module, _fit_form, _name_of, is_module
     type_ = arrays.type_name(dtype)
-    param = arrays.type_name(param_dtype) if param_dtype else type_
+    rows, repetitions = lib.whole(rows, "rows", 1), lib.whole(repetitions, "repetitions", 1)
+    data = _Data(lib.whole(hidden, "hidden", 1), type_, arrays.type_name(param_dtype or dtype))
     made, wanted = {}, lib.convention_of(convention or "torch")
     for fn in functions:
-        if not callable(fn):
-            raise lib.ArgumentError(f"a callable was expected, not {type(fn).__name__}")
-        if is_module(fn):
-            module = _Module(fn)
-            wanted = module.convention(convention)
-            made[_name_of(fn)] = (module, framework or "torch")
-            continue
-        wanted = _fit_form(fn, wanted)
-        kind = framework or getattr(fn, "framework", "numpy")
-        made[getattr(fn, "name", None) or _name_of(fn)] = (fn, kind)
-    ours = _ours(wanted, type_, param)
+        name, one = _taken(fn, convention, framework)
+        alike = sum(other.split(" (")[0] == name for other in ("copy", "liblayernorm", *made))
+        made[f"{name} ({alike + 1})" if alike else name] = one
+        wanted = one[2]
 
     def work(_called=None):
         try:
-            return _measure(made, ours, rows, hidden, type_, param, lib.AFFINE[wanted.affine],
-                            repetitions)
+            return _measure(made, wanted, rows, data, repetitions)
         finally:
-            for fn, _ in made.values():
-                if isinstance(fn, _Module):
-                    fn.restore()
-    if not isolate:
-        found = work()
-    else:
-        found = in_child(work, math.inf, {})
-    return _report(found, rows, hidden, type_)
+            for fn, _, _ in made.values():
+                getattr(fn, "restore", lambda: None)()
+    found, errors = in_child(work, math.inf, {}) if isolate else work()
+    return _report(found, errors, rows, data.hidden, type_, wanted)

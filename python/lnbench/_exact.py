@@ -45,7 +45,7 @@ def fit_affine(convention, gamma, beta):
     elif gamma is not None and beta is None and form == "vector":
         made.affine = lib.AFFINE.index("gamma")
     elif gamma is None or (beta is None and form != "gamma") or form == "none":
-        raise lib.ArgumentError(f"affine form {form}: gamma{' and beta' * (form != 'gamma')} was "
+        raise lib.ArgumentError(f"affine form {form}: gamma{' with beta' * (form != 'gamma')} was "
                                 "expected" if form != "none" else
                                 "affine=none takes no gamma and no beta")
     elif form == "gamma":
@@ -192,9 +192,9 @@ def judge_output(x, y, gamma=None, beta=None, *, convention="torch", residual=No
     """Judges an output y of x that was made elsewhere, as `lnbench eval --y` does."""
     given = Given(x, gamma, beta, residual, convention, dtype)
     y = arrays.like(y, "y", "x", given.shape, given.type)
-    report = lib.Report()
+    report, limit = lib.Report(), lib.number(max_row_ulp, "max_row_ulp", 0)
     patiently(lambda: lib.call("lnjudge_output_judge", c.byref(given.problem()),
-                               c.byref(given.tensors(y=y)), float(max_row_ulp), c.byref(report)))
+                               c.byref(given.tensors(y=y)), limit, c.byref(report)))
     return report_of(report, "given", "", given.type, given.param, given.framework)
 
 
@@ -231,6 +231,9 @@ def fingerprint(x, y, gamma=None, beta=None, *, residual=None, digits=None, x_di
     digits: y was printed to so many decimals; x_digits: so was x (default: as y, where it looks
     so); noise: with digits, what the black box's own rounding may add, in row ULP.
     """
+    digits, x_digits = (None if value is None else lib.whole(value, name, 0, 17)
+                        for value, name in ((digits, "digits"), (x_digits, "x_digits")))
+    noise = lib.number(noise, "noise", 0)
     x, shape = _rows(x, "x")
     y, y_shape = _rows(y, "y")
     if shape != y_shape:
@@ -253,14 +256,17 @@ def fingerprint(x, y, gamma=None, beta=None, *, residual=None, digits=None, x_di
     exact = lib.EXACT
     box = lib.Box(len(x), shape[-1], _address(x), _address(residual), _address(y), in_f64,
                   _address(gamma), _address(beta), 0 if gamma is None else gamma.size,
-                  0 if beta is None else beta.size, exact if digits is None else int(digits),
-                  exact if x_digits is None else int(x_digits), float(noise))
-    found = lib.Fingerprint()
-    patiently(lambda: lib.call("lnjudge_fingerprint_make", c.byref(box), c.byref(found)))
-    try:
-        return _fingerprint_of(found, len(x), shape[-1])
-    finally:
-        lib.library.lnjudge_fingerprint_free(c.byref(found))
+                  0 if beta is None else beta.size, exact if digits is None else digits,
+                  exact if x_digits is None else x_digits, noise)
+
+    def work(keep=(x, residual, y, gamma, beta)):  # they must live as long as this does
+        found = lib.Fingerprint()
+        lib.call("lnjudge_fingerprint_make", c.byref(box), c.byref(found))
+        try:
+            return _fingerprint_of(found, len(x), shape[-1])
+        finally:
+            lib.library.lnjudge_fingerprint_free(c.byref(found))
+    return patiently(work)
 
 
 def _fingerprint_of(found, rows, hidden):

@@ -43,12 +43,12 @@ class Callable:
             if self.interrupted:
                 return lib.STOP
             return self._call(problem[0], tensors[0])
-        except Exception as raised:  # the verdict is on the function, whatever it raises
-            text = " ".join(str(raised).split())[:120]
-            return self._fault("raised", f"{type(raised).__name__}: {text}")
-        except BaseException as raised:  # Ctrl-C and the like end the judgement
+        except KeyboardInterrupt as raised:  # ends the judgement
             self.raised = raised
             return lib.STOP
+        except BaseException as raised:  # the verdict is on the function, whatever it raises
+            text = " ".join(str(raised).split())[:120]
+            return self._fault("raised", f"{type(raised).__name__}: {text}")
 
     def _input(self, address, rows, hidden, stride, dtype):
         """A copy that is Python's own, as far off a multiple of 64 bytes and as strided: the
@@ -187,10 +187,13 @@ def _fit_form(fn, convention):
 
 
 def _sizes(hidden):
-    hidden = (hidden,) if isinstance(hidden, (int, np.integer)) else tuple(hidden)
-    if not hidden or any(not isinstance(h, (int, np.integer)) or h < 1 for h in hidden):
-        raise lib.ArgumentError(f"hidden {hidden}: sizes of at least 1 were expected")
-    return hidden
+    try:
+        hidden = tuple(hidden)
+    except TypeError:
+        hidden = (hidden,)
+    if not hidden:
+        raise lib.ArgumentError("hidden (): at least one size was expected")
+    return tuple(lib.whole(one, "hidden", 1) for one in hidden)
 
 
 def _progress(wanted):
@@ -262,6 +265,9 @@ def judge(fn, *, convention=None, hidden=None, dtype="f32", param_dtype=None, se
     if module and module.hidden:
         hidden, traits = module.hidden if hidden is None else hidden, traits | lib.THESE_SIZES
     sizes = _sizes(768 if hidden is None else hidden)
+    seed = lib.whole(seed, "seed", 0, (1 << 64) - 1)
+    max_row_ulp = lib.number(max_row_ulp, "max_row_ulp", 0)
+    deadline = lib.number(deadline, "deadline", 0)
     arrays.give(np.zeros((1, 1), arrays.stored(type_)), type_, framework)  # can it be made here?
     repeat = (f"lnbench.judge({_name_of(fn)}, convention={lib.label_of(wanted)!r}, "
               f"hidden={sizes}, dtype={type_!r}, seed={seed})")

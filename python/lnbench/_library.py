@@ -1,5 +1,7 @@
 """liblnjudge through ctypes: its structs and functions (lnjudge.h), and its errors as exceptions."""
 import ctypes as c
+import math
+import operator
 import os
 
 OK, ERROR_ARGUMENT, ERROR_MEMORY, STOPPED = range(4)
@@ -13,6 +15,29 @@ PLACES = ("none", "var", "std", "quotient")
 
 class ArgumentError(ValueError):
     """An argument that cannot be meant: the message says what was expected."""
+
+
+def number(value, name, least=None):
+    """A finite float, of at least `least`."""
+    try:
+        made = float(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name} {value!r}: a number was expected") from None
+    if not math.isfinite(made) or (least is not None and made < least):
+        raise ArgumentError(f"{name} {made:g}: a finite number"
+                            f"{'' if least is None else f' of at least {least}'} was expected")
+    return made
+
+
+def whole(value, name, least, most=1 << 40):
+    """An int from least to most."""
+    try:
+        made = operator.index(value)
+    except TypeError:
+        made = None
+    if made is None or isinstance(value, bool) or not least <= made <= most:
+        raise ArgumentError(f"{name} {value!r}: a whole number from {least} to {most} was expected")
+    return made
 
 
 class Convention(c.Structure):
@@ -162,7 +187,8 @@ def convention_of(given):
     if not isinstance(given, str):
         raise ArgumentError(f"convention: a name or a list was expected, not {given!r}")
     made = Convention()
-    call("lnjudge_convention", given.encode(), c.byref(made))
+    text = given.encode("ascii", "replace").replace(b"\0", b"?")
+    call("lnjudge_convention", text, c.byref(made))
     return made
 
 

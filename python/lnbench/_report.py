@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional
 from ._library import counted
 
 
-def _figure(name, value):
+def figure(name, value):
     """As the C program's JSON has it: counts are integers, what is not finite is null."""
     if not math.isfinite(value):
         return None
@@ -45,7 +45,7 @@ class Case:
     ulp_histogram: List[int] = field(default_factory=list)
 
     def to_dict(self) -> dict:
-        metrics = {name: _figure(name, value) for name, value in self.metrics.items()}
+        metrics = {name: figure(name, value) for name, value in self.metrics.items()}
         all_ = sum(self.ulp_histogram)
         metrics["ulp_histogram"] = [count / all_ for count in self.ulp_histogram] if all_ else []
         return {"operation": "layernorm", "kernel": "given", "check": self.check,
@@ -170,7 +170,7 @@ class Candidate:
                 ("convention", "ddof", "eps", "eps_place", "affine", "row_ulp_max", "rel_l2",
                  "possible", "mismatches", "eps_estimated")}
         for name in ("row_ulp_max", "rel_l2"):
-            made[name] = _figure(name, made[name])
+            made[name] = figure(name, made[name])
         return made
 
 
@@ -198,7 +198,7 @@ class FingerprintReport:
         return {"schema": "lnbench-fingerprint-1", "fits": self.fits,
                 "ranking": [candidate.to_dict() for candidate in self.ranking],
                 "indistinguishable": [group for group in groups.values() if len(group) > 1],
-                "probes": [{**probe, "least_margin": _figure("", probe["least_margin"])}
+                "probes": [{**probe, "least_margin": figure("", probe["least_margin"])}
                            for probe in self.probes], "pairs_left": self.pairs_left}
 
     def to_json(self) -> str:
@@ -208,7 +208,9 @@ class FingerprintReport:
         best, more = self.ranking[0], len(self.alike) - 1
         how = "it is" if not more else "it may be"
         lines = [f"{how if self.fits else 'none fits; nearest:'} {best.convention} "
-                 f"({best.row_ulp_max:.3g} row ULP off)"]
+                 f"({best.row_ulp_max:.3g} row ULP off"
+                 + (f", and {best.mismatches} elements are NaN or infinite where it says otherwise"
+                    if best.mismatches else "") + ")"]
         if more:
             shown = [name for name in self.alike if "=" not in name] or self.alike[:4]
             lines.append(f"{more} more cannot be told from it on {self.rows} x {self.hidden}"

@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import runpy
+import shutil
 import signal
 import subprocess
 import sys
@@ -168,6 +169,10 @@ def raises(x, gamma, beta):
     raise RuntimeError("no such kernel")
 
 
+def leaves(x, gamma, beta):
+    sys.exit(3)
+
+
 def nothing(x, gamma, beta):
     return None
 
@@ -207,6 +212,7 @@ class Verdicts(unittest.TestCase):
                 (wrong_dtype, "wrong-dtype", "it returned f64 where f32 was given"),
                 (writes_input, "input-modified", "wrote to its input x"),
                 (raises, "raised", "RuntimeError: no such kernel"),
+                (leaves, "raised", "SystemExit: 3"),
                 (nothing, "wrong-type", "dtype object"),
                 (random, "inaccurate", "")):
             report = lnbench.judge(fn, hidden=64, first_only=True)
@@ -275,6 +281,10 @@ def layernorm_2d(x, gamma, beta):
     return layernorm(x, gamma, beta)
 
 
+def other_divisor(x, gamma, beta):
+    return layernorm(x, gamma, beta) * np.float32(0.875)
+
+
 class Arguments(unittest.TestCase):
     def refused(self, pattern, fn, *arguments, **options):
         with self.assertRaisesRegex(lnbench.ArgumentError, pattern):
@@ -285,7 +295,7 @@ class Arguments(unittest.TestCase):
         self.refused("dtype int64; float32", lnbench.reference, x.astype(int))
         self.refused(r"shape \(0, 4\); at least one row", lnbench.reference, x[:0])
         self.refused(r"shape \(\); at least one row", lnbench.reference, x[0, 0])
-        self.refused("gamma: 3 elements; 4 were", lnbench.reference, x, gamma[:3], beta)
+        self.refused(r"gamma: shape \(3,\); \(4,\) was", lnbench.reference, x, gamma[:3], beta)
         self.refused("beta: dtype f64; f32 was", lnbench.reference, x, gamma, beta.astype("f8"))
         self.refused(r"y: shape \(2, 4\); \(3, 4\)", lnbench.judge_output, x, x[:2])
         self.refused("y: dtype f64; f32", lnbench.judge_output, x, x.astype("f8"))
@@ -293,10 +303,18 @@ class Arguments(unittest.TestCase):
         self.refused("affine=none takes no gamma", lnbench.reference, x, gamma, beta,
                      convention="tinyllm")
         self.refused("a callable was expected", lnbench.judge, 3)
-        self.refused("sizes of at least 1", lnbench.judge, layernorm_2d, hidden=0)
+        self.refused("hidden 0: a whole number", lnbench.judge, layernorm_2d, hidden=0)
         self.refused("dtype i4", lnbench.judge, layernorm_2d, dtype="i4")
         self.refused("takes no argument", lnbench.judge, lambda: 0)
-        self.refused("0 to 17 decimals", lnbench.fingerprint, x, x, digits=99)
+        self.refused("x: a masked array", lnbench.reference, np.ma.masked_greater(x, 0))
+        self.refused(r"gamma: shape \(2, 2\)", lnbench.reference, x, gamma.reshape(2, 2), beta)
+        self.refused("x: dtype f32; f64 was expected", lnbench.reference, x, dtype="f64")
+        self.refused("dtype None", lnbench.judge, layernorm_2d, dtype=None)
+        for name, wrong in (("hidden", 3.5), ("hidden", 1 << 70), ("hidden", True), ("seed", -1),
+                            ("max_row_ulp", "a"), ("max_row_ulp", np.nan), ("deadline", -1)):
+            self.refused(f"^{name} ", lnbench.judge, layernorm_2d, **{name: wrong})
+        self.refused("framework 'tf'", lnbench.judge, layernorm_2d, framework="tf")
+        self.refused("digits 99: a whole number from 0 to 17", lnbench.fingerprint, x, x, digits=99)
 
     def test_any_layout(self):
         x, gamma, beta = tensors(6, 8)
@@ -306,6 +324,8 @@ class Arguments(unittest.TestCase):
         np.testing.assert_array_equal(lnbench.reference(frozen[::2, ::-1], gamma, beta), wanted)
         np.testing.assert_array_equal(lnbench.reference(np.asfortranarray(x)[::2, ::-1], gamma,
                                                         beta), wanted)
+        swapped = (a.astype(">f4") for a in (np.ascontiguousarray(x[::2, ::-1]), gamma, beta))
+        np.testing.assert_array_equal(lnbench.reference(*swapped), wanted)
         self.assertEqual(lnbench.reference(memoryview(x.reshape(2, 3, 8))).shape, (2, 3, 8))
 
     def test_nan(self):
@@ -360,18 +380,48 @@ class Bench(unittest.TestCase):
     """What is told; no figure, since that is the machine's affair."""
 
     def test_report(self):
-        report = lnbench.bench(layernorm_2d, lnbench.peer("numpy"), rows=3, hidden=8,
-                               repetitions=3)
+        report = lnbench.bench(layernorm_2d, lnbench.peer("numpy"), wrong_shape, other_divisor, rows=3,
+                               hidden=8, repetitions=3)
         made = json.loads(report.to_json())["timed"]
         self.assertEqual({one["name"] for one in made},
-                         {"copy", "liblayernorm", "layernorm_2d", "numpy"})
+                         {"copy", "liblayernorm", "layernorm_2d", "numpy", "wrong_shape",
+                          "other_divisor"})
+        errors = {one["name"]: one["row_ulp_max"] for one in made}
+        self.assertTrue(max(errors["layernorm_2d"], errors["liblayernorm"]) < 9, str(errors))
+        self.assertGreater(errors["other_divisor"], 1000)
+        self.assertIsNone(errors["wrong_shape"])
         for one in made:
             self.assertTrue(0 < one["time_lo_ns"] <= one["time_ns"] <= one["time_hi_ns"])
             self.assertEqual(one["is_overhead"], one["overhead_ns"] > one["time_ns"] / 2)
         self.assertIn("of the copy", str(report))
         self.assertIn("<table>", report._repr_html_())
 
+    def test_forms_of_their_own(self):
+        report = lnbench.bench(lambda x: layernorm(x), layernorm_2d, lambda x: layernorm(x), rows=3,
+                               hidden=8, repetitions=1, isolate=False)
+        self.assertEqual(len(report.timed), 5)
+        self.assertTrue(all(one.row_ulp_max < 9 for one in report.timed if one.name != "copy"))
+
+    def test_chart(self):
+        timed = [lnbench._bench.Timed(name, 2e3, 1e3, 3e3, 1.5e3, 4, 1, 3, error)
+                 for name, error in (("copy", np.nan), ("<i>\tmine", 2.5), ("other", np.nan))]
+        report = lnbench.BenchReport(64, 768, "f32", "torch", timed)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "chart.svg")
+            with self.assertRaisesRegex(lnbench.ArgumentError, "svg"):
+                report.chart(os.path.join(folder, "chart.gif"))
+            if not shutil.which("gnuplot"):
+                self.skipTest("gnuplot is not there")
+            report.chart(path)
+            with open(path, encoding="utf-8") as file:
+                drawn = file.read()
+        for words in ("64 x 768 from Python", "&lt;i> mine (overhead)", "2.5", "no right result"):
+            self.assertIn(words, drawn)
+
     def test_what_is_wrong(self):
+        for name in ("rows", "hidden", "repetitions"):
+            with self.assertRaisesRegex(lnbench.ArgumentError, f"^{name} 0"):
+                lnbench.bench(layernorm_2d, **{name: 0})
         with self.assertRaises(lnbench.ArgumentError):
             lnbench.bench(3)
         with self.assertRaisesRegex(RuntimeError, "ended its process"):
@@ -409,7 +459,7 @@ class Published(unittest.TestCase):
             self.assertEqual(found.convention, convention, program.__name__)
 
     def test_tutorial(self):
-        runpy.run_path(os.path.join(os.path.dirname(HERE), "tutorial.py"))
+        runpy.run_path(os.path.join(os.path.dirname(HERE), "examples", "tutorial.py"))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,14 @@
 # A component of its own; as a part of another project it is installed only when it is asked for by
 # name: cmake --install build --component hayai
 set(HAYAI_COMPONENT COMPONENT hayai)
+if(NOT HAYAI_RUNTIME_COMPONENT)
+    set(HAYAI_RUNTIME_COMPONENT hayai)
+endif()
+# What programs need at run time of the shared library; a packager may name another component.
+set(HAYAI_RUNTIME COMPONENT ${HAYAI_RUNTIME_COMPONENT} NAMELINK_COMPONENT hayai)
 if(NOT HAYAI_ALONE)
     list(APPEND HAYAI_COMPONENT EXCLUDE_FROM_ALL)
+    list(APPEND HAYAI_RUNTIME EXCLUDE_FROM_ALL)
 endif()
 set(HAYAI_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/hayai)
 set(HAYAI_DOC_DIR ${CMAKE_INSTALL_DATADIR}/doc/hayai)
@@ -11,12 +17,12 @@ get_target_property(HAYAI_BENCHMARK_IMPORTED benchmark::benchmark IMPORTED)
 if(HAYAI_BENCHMARK_IMPORTED) # else the outer project installs both, or neither
     install(TARGETS hayai EXPORT hayaiTargets
             ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} ${HAYAI_COMPONENT}
-            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${HAYAI_COMPONENT})
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${HAYAI_RUNTIME})
     install(EXPORT hayaiTargets NAMESPACE hayai:: DESTINATION ${HAYAI_CMAKE_DIR} ${HAYAI_COMPONENT})
 else()
     install(TARGETS hayai
             ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} ${HAYAI_COMPONENT}
-            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${HAYAI_COMPONENT})
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${HAYAI_RUNTIME})
 endif()
 install(FILES hayai.h hayai_benchmark.h hayai_report.h hayai_macros.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${HAYAI_COMPONENT})
