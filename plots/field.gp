@@ -20,15 +20,23 @@ array ERROR[rows]
 array SPEED[rows]
 array SHARE[rows]
 array CLASS_OF[rows]
+array END[rows]
 stats table skip 1 using (n = int($1), HEADING[n] = $2, ROW_LABEL[n] = strcol(3), NAME[n] = strcol(5), \
-    SPEED[n] = $6, SHARE[n] = $9, CLASS_OF[n] = int($10), ERROR[n] = strcol(11), 0) nooutput
+    SPEED[n] = $6, END[n] = $8 > $6 ? $8 : $6, SHARE[n] = $9, CLASS_OF[n] = int($10), \
+    ERROR[n] = strcol(11), 0) nooutput
 
 left = 245
 right = 742
 roof = number('roof')
 fastest = number('fastest')
 with_roof = roof > fastest && roof < 2.2 * fastest
-most = with_roof ? roof * 1.02 : fastest * (right - left) / (right - left - 92.0)
+# The number stands behind the bar's interval, and the axis is long enough for it.
+beside(i) = figure(SPEED[i]).(SHARE[i] > 0 ? sprintf('   %.0f %%', 100 * SHARE[i]) : '')
+most = with_roof ? roof * 1.02 : fastest
+do for [i = 1:rows] {
+    needed = END[i] * (right - left) / (right - left - 10.0 - text_width(beside(i), font_size - 2))
+    most = needed > most ? needed : most
+}
 pixels(gbps) = gbps / most * (right - left)
 
 set lmargin at screen across(left)
@@ -58,9 +66,7 @@ do for [i = 1:rows] {
         set label 2000 + i ''.ROW_LABEL[i] at screen across(20), up(centre(i) + 2) left tc rgb SOFT
     } else {
         set label 2000 + i ''.ROW_LABEL[i] at screen across(left - 8), up(centre(i)) right tc rgb INK
-        set label 3000 + i figure(SPEED[i]). \
-            (SHARE[i] > 0 ? sprintf('   %.0f %%', 100 * SHARE[i]) : '') \
-            at SPEED[i], i left offset first pixels(0) + 0.012 * most, 0 tc rgb INK front
+        set label 3000 + i beside(i) at END[i], i left offset first 0.012 * most, 0 tc rgb INK front
         set label 4000 + i ''.ERROR[i] at screen across(right + 16), up(centre(i)) left tc rgb INK
         if (shown(NAME[i]) ne '' && text_width(NAME[i], 12) < pixels(SPEED[i]) - 10) {
             set label 5000 + i ''.NAME[i] at 0, i left offset first 0.012 * most, 0 font small \
@@ -71,7 +77,7 @@ do for [i = 1:rows] {
 if (with_roof) {
     set arrow 1 from roof, graph 0 to roof, graph 1 nohead lw 1.5 dt 2 lc rgb SOFT
     set label 1030 sprintf('a copy of the same bytes: %.0f', roof) at roof, graph 1 right \
-        offset first -0.006 * most, character 0.6 font small tc rgb SOFT
+        offset first -0.006 * most, character 0.6 font sprintf(',%d', font_size - 1) tc rgb SOFT
 }
 plot table skip 1 using ($6 / 2):(int($2) ? NaN : $1):($6 / 2):(0.37):(class_colour($10)) \
         with boxxyerror fs solid noborder lc rgb variable, \
