@@ -47,13 +47,19 @@ do for [i = 1:count] {
     PLACED[i] = 0
     BOX_W[i] = text_width(NAME[i], 13)
 }
-array DX[16] = [9, 9, 9, -9, -9, -9, 0, 0, 16, 16, -16, -16, 22, 22, 0, 0]
-array DY[16] = [0, -13, 13, 0, -13, 13, -17, 17, -26, 26, -26, 26, -40, 40, -34, 34]
+array DX[22] = [9, 9, 9, -9, -9, -9, 0, 0, 16, 16, -16, -16, 22, 22, 0, 0, -9, -9, 0, 0, -9, -9]
+array DY[22] = [0, -13, 13, 0, -13, 13, -17, 17, -26, 26, -26, 26, -40, 40, -34, 34, -40, 40, -52, 52, -60, 60]
+# Where the front's line comes from, left of each of its points.
+array FROM[count]
+do for [i = 1:count] {
+    FROM[i] = 0
+    do for [j = 1:count] { if (FRONT[j] && X[j] < X[i] && X[j] > FROM[i]) { FROM[i] = X[j] } }
+}
 do for [i = 1:count] {
     if (NAME[i] ne '' && GROUP[i] < 5) {
         best = 1
         best_cost = 1e9
-        do for [k = 1:16] {
+        do for [k = 1:22] {
             l = px(X[i]) + DX[k] - (DX[k] < 0 ? BOX_W[i] : DX[k] == 0 ? BOX_W[i] / 2 : 0)
             t = py(Y[i]) + DY[k] - line_height / 2.0
             cost = k * 0.1 + (l < left + 4 || l + BOX_W[i] > right || t < top || t + line_height > bottom ? 1000 : 0)
@@ -62,6 +68,8 @@ do for [i = 1:count] {
                     t < BOX_T[j] + line_height && t + line_height > BOX_T[j]) { cost = cost + 100 }
                 if (GROUP[j] < 5 && j != i && px(X[j]) > l - 3 && px(X[j]) < l + BOX_W[i] + 3 && \
                     py(Y[j]) > t - 2 && py(Y[j]) < t + line_height + 2) { cost = cost + (NAME[j] ne '' ? 10 : 2) }
+                if (FRONT[j] && py(Y[j]) > t - 1 && py(Y[j]) < t + line_height + 1 && \
+                    px(FROM[j]) < l + BOX_W[i] && px(X[j]) > l) { cost = cost + 4 }
             }
             if (cost < best_cost) {
                 best_cost = cost

@@ -121,7 +121,7 @@ static bool make(const report_data *data, chart_output *out, error *err)
 
 const chart_kind throughput_chart = {
     "throughput",
-    "Who is how near to copy speed, at which hidden size?",
+    "How close to copy speed is each kernel, by hidden size?",
     "Higher is faster; 100 % is as fast as copying the same bytes, measured in the same minutes. "
     "The "
     "word in front of a panel says which cache holds x and y. Fewer than four sizes are points "
