@@ -386,7 +386,8 @@ static bool begin(const lnjudge_question *question, lnjudge_session *session, er
 {
     if (!take_question(question, session, err))
         return false;
-    judge_settings settings = {.seed = session->question.seed, .max_row_ulp = INFINITY};
+    judge_settings settings = {
+        .seed = session->question.seed, .max_row_ulp = INFINITY, .stop = question->stop};
     session->worker = in_process_start(&session->question);
     session->judge = judge_create(session->worker, &settings);
     session->kernel.facts = (kernel_facts){

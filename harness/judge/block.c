@@ -41,6 +41,8 @@ static bool block_answer(row_judge *judge, judge_block *block, error *err)
 {
     for (size_t row = 0; row < block->rows; row++) {
         const void *residual = block->residual ? judge_row_of(block, block->residual, row) : NULL;
+        if (judge->settings.stop && *judge->settings.stop)
+            return fail(err, EXIT_CODE_INTERRUPTED, "stopped");
         if (!ln_reference_row(judge->reference, &block->convention, block->storage, block->param,
                               block->hidden, judge_row_of(block, block->x, row), residual,
                               block->gamma, block->beta, &block->results[row]))

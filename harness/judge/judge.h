@@ -23,7 +23,8 @@ typedef struct row_judge row_judge;
 typedef struct judge_settings {
     uint64_t seed;
     double max_row_ulp; /* above it a case is inaccurate, whatever its bound; infinite: no limit */
-    double deadline_seconds; /* for one kernel call sequence in the worker */
+    double deadline_seconds;  /* for one kernel call sequence in the worker */
+    const volatile int *stop; /* NULL, or: once it is not 0, making answers ends as interrupted */
 } judge_settings;
 
 /* Rows under one convention with their exact answers, of one storage and parameter type. All

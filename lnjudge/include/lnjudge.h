@@ -32,7 +32,7 @@ typedef enum lnjudge_status {
     LNJUDGE_OK = 0,
     LNJUDGE_ERROR_ARGUMENT = 1, /* the message says what was expected */
     LNJUDGE_ERROR_MEMORY = 2,   /* or a memory file could not be made */
-    LNJUDGE_STOPPED = 3,        /* the kernel returned LNJUDGE_STOP */
+    LNJUDGE_STOPPED = 3,        /* the kernel returned LNJUDGE_STOP, or *stop is not 0 */
 } lnjudge_status;
 
 typedef struct lnjudge_error {
@@ -154,7 +154,8 @@ typedef struct lnjudge_question {
     const size_t *hidden; /* sizes that every input family is judged at */
     size_t hidden_count;
     uint64_t seed;
-    double max_row_ulp; /* of rows whose kappa is at most 2: beyond, summation decides */
+    double max_row_ulp;       /* of rows whose kappa is at most 2: beyond, summation decides */
+    const volatile int *stop; /* NULL, or: once it is not 0, a step ends with LNJUDGE_STOPPED */
 } lnjudge_question;
 
 /* Asks everything, which takes seconds. The kernel runs in this process: one that writes far beyond

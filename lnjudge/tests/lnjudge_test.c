@@ -155,6 +155,12 @@ static void tells_what_does_not_run(void **state)
     kernel.fault = FAULT_STOPS;
     assert_int_equal(lnjudge_kernel_judge(&question, &report, &error), LNJUDGE_STOPPED);
     assert_string_equal(error.message, "the kernel ended the judgement");
+    /* Between two rows whose answers are made, too: no call of the kernel is needed. */
+    const int stop = 1;
+    kernel = (toy){FAULT_NONE, 0};
+    question.stop = &stop;
+    assert_int_equal(lnjudge_kernel_judge(&question, &report, &error), LNJUDGE_STOPPED);
+    assert_int_equal(kernel.calls, 0);
     assert_int_equal(report.count, 0);
 }
 

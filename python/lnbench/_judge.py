@@ -2,6 +2,7 @@
 import contextlib
 import ctypes as c
 import inspect
+import os
 import re
 import signal
 import threading
@@ -23,7 +24,8 @@ class Callable:
     def __init__(self, fn, framework, type_, param, on_call=None):
         self.fn, self.framework, self.type, self.param = fn, framework, type_, param
         self.faults, self.raised, self.on_call = [], None, on_call
-        self.inside = self.interrupted = False
+        self.inside = False
+        self.stop = c.c_int(0)  # the library looks at it between two rows
         self.dtypes = (arrays.stored(type_), arrays.stored(param))
         self.kernel = lib.KERNEL(self._called)
 
@@ -34,13 +36,13 @@ class Callable:
 
     def on_interrupt(self, number, frame):
         """Raises in the user's function alone: what is raised at the edge of a callback is lost."""
-        self.interrupted = True
+        self.stop.value = 1
         if self.inside:
             raise KeyboardInterrupt
 
     def _called(self, _user, problem, tensors):
         try:
-            if self.interrupted:
+            if self.stop.value:
                 return lib.STOP
             return self._call(problem[0], tensors[0])
         except KeyboardInterrupt as raised:  # ends the judgement
@@ -221,7 +223,7 @@ def _ask(question, callable_, bar, first_only):
             if bar is not None:
                 bar.total = steps.value
                 bar.update(done.value - bar.n)
-            if status == lib.STOPPED or callable_.interrupted:
+            if status == lib.STOPPED or callable_.stop.value:
                 raise callable_.raised or KeyboardInterrupt
             if first_only and lib.library.lnjudge_failed(session):
                 break
@@ -282,18 +284,34 @@ def judge(fn, *, convention=None, hidden=None, dtype="f32", param_dtype=None, se
     return _judge(module or fn, on_call=on_call, **options)
 
 
+def _watch(pipe, stop, forward):
+    """Sets stop as soon as SIGINT comes: Python's own handler waits for the library to return."""
+    while numbers := os.read(pipe, 64):
+        if signal.SIGINT in numbers:
+            stop.value = 1
+        if forward >= 0:
+            os.write(forward, numbers)
+    os.close(pipe)
+
+
 @contextlib.contextmanager
 def _interrupts_of(callable_):
     """Ctrl-C goes to the callable, where it would raise KeyboardInterrupt."""
-    usual = threading.current_thread() is threading.main_thread() and \
-        signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if usual:
-        signal.signal(signal.SIGINT, callable_.on_interrupt)
+    if threading.current_thread() is not threading.main_thread() or \
+            signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.signal(signal.SIGINT, callable_.on_interrupt)
+    usual = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(reading, callable_.stop, usual), daemon=True).start()
     try:
         yield
     finally:
-        if usual:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.set_wakeup_fd(usual)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.close(writing)
 
 
 def _judge(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framework, subject,
@@ -305,13 +323,13 @@ def _judge(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framew
         storage=index(type_), param=index(param), accumulator=index("f64" if type_ == "f64"
                                                                     else "f32"),
         traits=traits, hidden=(c.c_size_t * len(sizes))(*sizes), hidden_count=len(sizes),
-        seed=seed, max_row_ulp=max_row_ulp)
+        seed=seed, max_row_ulp=max_row_ulp, stop=c.pointer(called.stop))
     bar = _progress(progress)
     try:
         with _interrupts_of(called), warnings.catch_warnings():  # rows that overflow are asked on purpose
             warnings.simplefilter("ignore", RuntimeWarning)
             report = _ask(question, called, bar, first_only)
-        if called.interrupted:  # between the last check and here
+        if called.stop.value:  # between the last check and here
             lib.library.lnjudge_report_free(c.byref(report))
             raise KeyboardInterrupt
     finally:

@@ -98,7 +98,7 @@ class Question(c.Structure):
                 ("convention", Convention), ("storage", c.c_int), ("param", c.c_int),
                 ("accumulator", c.c_int), ("traits", c.c_uint),
                 ("hidden", c.POINTER(c.c_size_t)), ("hidden_count", c.c_size_t),
-                ("seed", c.c_uint64), ("max_row_ulp", c.c_double)]
+                ("seed", c.c_uint64), ("max_row_ulp", c.c_double), ("stop", c.POINTER(c.c_int))]
 
 
 class Box(c.Structure):
