@@ -228,7 +228,7 @@ static bool bench_make(bench *made, const lnjudge_question *question, const work
          tensor_make(&made->y, "y", rows, bytes, problem->y_stride * element, shift, false)) &&
         (at->sum < 0 ||
          tensor_make(&made->sum, "sum", rows, bytes, problem->sum_stride * element, shift, false));
-    if (fine && order->placement == PLACEMENT_BEFORE && at->mean >= 0)
+    if (fine && at->mean >= 0)
         fine = tensor_make(&made->mean, "mean", 1, rows * statistic, 0, 0, false) &&
                tensor_make(&made->rstd, "rstd", 1, rows * statistic, 0, 0, false);
     made->tensors = (ln_tensors){

@@ -70,11 +70,12 @@ static kind_limits *place_of(const judge_block *block, const judged_kind *kind)
     kind_limits *place = &block->limits->kinds[kind->accumulator == LN_F64];
     bool same =
         place->kind.accumulator == kind->accumulator && place->kind.flushes == kind->flushes;
+    size_t rows = block->distinct ? block->distinct : block->rows;
     if (!place->rows)
-        place->rows = malloc(block->rows * sizeof *place->rows);
+        place->rows = malloc(rows * sizeof *place->rows);
     if (!same || !place->made) {
         free(place->made);
-        place->made = calloc(block->rows, sizeof *place->made);
+        place->made = calloc(rows, sizeof *place->made);
     }
     place->kind = *kind;
     return place->rows && place->made ? place : NULL;
@@ -92,6 +93,8 @@ const row_limits *judge_limits(row_judge *judge, const judge_block *block, const
     kind_limits *place = place_of(block, kind);
     if (!place || !judge_load_row(judge, block, row))
         return NULL;
+    if (block->distinct)
+        row %= block->distinct;
     if (!place->made[row])
         place->made[row] =
             limits_of_row(judge->limits, &asked, &judged, judge->values, &place->rows[row]);

@@ -7,6 +7,7 @@
 
 struct row_judge {
     worker_process *worker;
+    const judge_block *placed; /* whose inputs lie in the worker's arena */
     judge_settings settings;
     ln_reference *reference;
     metrics_gather *gather;
@@ -45,7 +46,7 @@ void block_limits_free(judge_block *block);
 /* The row that is normalised, as doubles in judge->values. */
 bool judge_load_row(row_judge *judge, const judge_block *block, size_t row);
 
-/* Room for a block's outputs. */
+/* Room for a block's outputs; each kernel's calls on a block begin with it. */
 bool judge_reserve(row_judge *judge, const judge_block *block, error *err);
 
 /* What is known of a block's output while its rows are gone through. */

@@ -84,6 +84,7 @@ static bool grow(void *pointer, size_t count, size_t size)
 bool judge_reserve(row_judge *judge, const judge_block *block, error *err)
 {
     size_t bytes = judge_bytes(block);
+    judge->placed = NULL;
     if (bytes > judge->bytes) {
         if (!grow(&judge->computed, bytes, 1) || !grow(&judge->other, bytes, 1))
             return fail_memory(err, "a kernel's output");

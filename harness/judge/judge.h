@@ -37,7 +37,8 @@ typedef struct judge_block {
     void *rounded;                     /* rows x hidden: the correctly rounded answers */
     double *exact, *rest;              /* rest: of f64 alone, else NULL */
     ln_reference_result *results;      /* a row each, their arrays pointing into the above */
-    struct block_limits *limits;       /* what each row may be off, once it was asked for */
+    size_t distinct; /* from this row on the first ones come again, and so on; 0: they do not */
+    struct block_limits *limits; /* what each row may be off, once it was asked for */
 } judge_block;
 
 /* One row's part, for curves over kappa. The errors of what the kernel gives are signed, and of

@@ -6,12 +6,14 @@
 #include "referee/internal.h"
 #include "referee/checks.h"
 #include "worker/large_rows.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     ROWS_OF_SIZE = 4, /* two about zero, two three deviations off */
-    BATCH_ROWS = 8,   /* distinct rows of a batch */
+    SIZE_STEP = 7,    /* every so many sizes also with a residual */
+    BATCH_ROWS = 31,  /* distinct rows of a batch: rows a power of two apart differ */
     BATCH_HIDDEN = 68,
     CALL_ROWS = 5,
 };
@@ -19,26 +21,33 @@ enum {
 static const size_t packs[REFEREE_PACKS][2] = {{1, 256},   {257, 512},  {513, 768},
                                                {769, 960}, {961, 1100}, {0, 16385}};
 
-/* 2^k - 1, 2^k, 2^k + 1; primes; multiples of 16, 32 and 64 and 1, 7 or 13 more; and from the seed
- * one in each octave. */
-static const size_t sample[] = {1151,  1201,  1280,  1297,  1415,  1536,  1543, 1613, 1933, 2047,
-                                2048,  2049,  2063,  2311,  2567,  3001,  3072, 3085, 3111, 4093,
-                                4095,  4096,  4097,  4109,  5003,  5120,  5133, 6151, 6157, 7919,
-                                8191,  8192,  8193,  8205,  9973,  10247, 0,    0,    0,    11264,
-                                12288, 12301, 14341, 16381, 16384, 16385};
+/* 2^k - 1, 2^k, 2^k + 1; primes; multiples of 16, 32 and 64 and 1, 7 or 13 more; sizes of models; a
+ * size beyond 2^15; and from the seed one in each octave. */
+static const size_t sample[] = {
+    1151, 1201, 1280, 1297,  1415,  1536,  1543,  1600,  1613,  1792,  1933,  2047, 2048,  2049,
+    2063, 2311, 2560, 2567,  3001,  3072,  3085,  3111,  4093,  4095,  4096,  4097, 4109,  5003,
+    5120, 5133, 6144, 6151,  6157,  7168,  7919,  8191,  8192,  8193,  8205,  9973, 10240, 10247,
+    0,    0,    0,    11264, 12288, 12301, 14336, 14341, 16381, 16384, 16385, 40961};
 enum { SAMPLE = sizeof sample / sizeof *sample };
 
-static const size_t batches[] = {
-    1,  2,  3,  4,  5,  6,  7,  8,  9,   10,  11,  12,  13,  14,  15,  16,  17,  18,   19,
-    20, 21, 22, 23, 24, 25, 26, 27, 28,  29,  30,  31,  32,  33,  34,  35,  36,  37,   38,
-    39, 40, 48, 56, 63, 64, 65, 96, 100, 127, 128, 192, 255, 256, 257, 384, 512, 1000, 1024};
-enum { BATCHES = sizeof batches / sizeof *batches };
+/* All up to SMALL_BATCHES, these, and from the seed DRAWN_BATCHES more; and some with a residual. */
+enum { SMALL_BATCHES = 68, DRAWN_BATCHES = 4, DRAWN_LARGEST = 2048 };
+static const size_t batches[] = {96,  100, 127, 128,  192,  255,  256,
+                                 257, 384, 512, 1000, 1024, 1025, 2047};
+static const size_t residual_batches[] = {6, 7, 8, 9, 12, 17, 31, 33, 40, 100, 257};
+enum {
+    LARGE_BATCHES = sizeof batches / sizeof *batches,
+    RESIDUAL_BATCHES = sizeof residual_batches / sizeof *residual_batches,
+    PLAIN_BATCHES = SMALL_BATCHES + LARGE_BATCHES + DRAWN_BATCHES,
+    BATCHES = PLAIN_BATCHES + RESIDUAL_BATCHES,
+};
 
 typedef struct judged_form {
     const char *input;
     bool residual;
-    bool overflows; /* a third of gamma is near the end of the range, so that results lie beyond */
-    bool zero;      /* the last gamma is 0: NaN and infinity times 0 are NaN */
+    bool overflows;  /* a third of gamma is near the end of the range, so that results lie beyond */
+    bool zero;       /* the last gamma is 0: NaN and infinity times 0 are NaN */
+    bool not_finite; /* a gamma is NaN, a beta infinite */
 } judged_form;
 
 static const judged_form forms[] = {
@@ -52,8 +61,15 @@ static const judged_form forms[] = {
     {.input = "offset:3", .residual = true},
     {.input = "wide-gamma"},
     {.input = "constant"},
+    {.input = "normal", .not_finite = true},
 };
 static const size_t form_sizes[] = {1, 2, 3, 13, 64, 117, 1029};
+/* Every tail of 32 without and with a residual, and longer rows: each convention may have code of
+ * its own for them. */
+enum { FIRST_TAIL = 17, TAILS = 64, TAIL_ROWS = 3 };
+static const size_t long_forms[] = {768, 2049, 4100};
+static const judged_form tail_forms[] = {{.input = "normal"},
+                                         {.input = "normal", .residual = true}};
 /* Rows beyond 2^23; a stride that takes 1031 rows beyond element 2^32; and both. */
 static const struct large_shape {
     size_t rows, hidden, step; /* step: the stride in rows */
@@ -63,6 +79,8 @@ static const struct large_shape {
 enum {
     FORMS = sizeof forms / sizeof *forms,
     FORM_SIZES = sizeof form_sizes / sizeof *form_sizes,
+    FORM_BLOCKS = FORMS * FORM_SIZES,
+    LONG_FORMS = sizeof long_forms / sizeof *long_forms,
     FORM_ROWS = 5,
 };
 
@@ -86,15 +104,28 @@ static const struct large_shape *large_shape_of(const referee_task *task, size_t
     return &large_shapes[task->first ? 2 : index];
 }
 
+/* The sizes that are multiples of SIZE_STEP and 3, which have a residual too: those up to `most`. */
+static size_t sizes_with_residual(size_t most)
+{
+    return (most + SIZE_STEP - 3) / SIZE_STEP;
+}
+
+static size_t plain_sizes(const referee_task *task)
+{
+    return task->first ? task->last - task->first + 1 : SAMPLE;
+}
+
 static size_t count_blocks(const referee_task *task)
 {
     switch (task->check) {
     case CHECK_SIZES:
-        return task->first ? task->last - task->first + 1 : SAMPLE;
+        return plain_sizes(task) +
+               (task->first ? sizes_with_residual(task->last) - sizes_with_residual(task->first - 1)
+                            : sizes_with_residual(SAMPLE));
     case CHECK_BATCHES:
         return BATCHES;
     case CHECK_FORMS:
-        return FORMS * FORM_SIZES;
+        return FORM_BLOCKS + TAILS + LONG_FORMS;
     case CHECK_LARGE:
         return task->first ? 1 : 2;
     default:
@@ -102,24 +133,49 @@ static size_t count_blocks(const referee_task *task)
     }
 }
 
-/* Places of the sample that the seed fills: one size from each octave above 1100. */
-static size_t drawn_size(uint64_t seed, size_t place)
+static bool has_residual(const referee_task *task, size_t index)
+{
+    switch (task->check) {
+    case CHECK_SIZES:
+        return index >= plain_sizes(task);
+    case CHECK_BATCHES:
+        return index >= PLAIN_BATCHES;
+    case CHECK_FORMS:
+        return index < FORM_BLOCKS ? forms[index / FORM_SIZES].residual
+                                   : (index - FORM_BLOCKS + FIRST_TAIL) / 32 % 2 == 1;
+    default:
+        return false;
+    }
+}
+
+/* A size from the octave that begins at `least`. */
+static size_t drawn_size(uint64_t seed, size_t place, size_t least)
 {
     uint32_t words[4];
     philox4x32(seed, place, 0x73697a6573, words);
-    size_t octave = (size_t)2048 << place % 3;
-    return octave + words[0] % octave;
+    return least + words[0] % least;
+}
+
+static size_t size_of(const referee_task *task, uint64_t seed, size_t index)
+{
+    size_t plain = plain_sizes(task);
+    if (task->first)
+        return index < plain
+                   ? task->first + index
+                   : (sizes_with_residual(task->first - 1) + index - plain) * SIZE_STEP + 3;
+    size_t place = index < plain ? index : (index - plain) * SIZE_STEP + 2;
+    return sample[place] ? sample[place] : drawn_size(seed, place, (size_t)2048 << place % 3);
 }
 
 static size_t hidden_of(const referee_task *task, uint64_t seed, size_t index)
 {
     switch (task->check) {
     case CHECK_SIZES:
-        if (task->first)
-            return task->first + index;
-        return sample[index] ? sample[index] : drawn_size(seed, index);
+        return size_of(task, seed, index);
     case CHECK_FORMS:
-        return form_sizes[index % FORM_SIZES];
+        return index < FORM_BLOCKS           ? form_sizes[index % FORM_SIZES]
+               : index < FORM_BLOCKS + TAILS ? index - FORM_BLOCKS + FIRST_TAIL
+                                             : long_forms[index - FORM_BLOCKS - TAILS];
     case CHECK_LARGE:
         return large_shape_of(task, index)->hidden;
     default:
@@ -127,15 +183,26 @@ static size_t hidden_of(const referee_task *task, uint64_t seed, size_t index)
     }
 }
 
-static size_t rows_of(const referee_task *task, size_t index)
+static size_t batch_of(uint64_t seed, size_t index)
+{
+    if (index < SMALL_BATCHES)
+        return index + 1;
+    if (index < SMALL_BATCHES + LARGE_BATCHES)
+        return batches[index - SMALL_BATCHES];
+    if (index < PLAIN_BATCHES)
+        return SMALL_BATCHES + drawn_size(seed, index, DRAWN_LARGEST / 2) - DRAWN_LARGEST / 2;
+    return residual_batches[index - PLAIN_BATCHES];
+}
+
+static size_t rows_of(const referee_task *task, uint64_t seed, size_t index)
 {
     switch (task->check) {
     case CHECK_SIZES:
         return ROWS_OF_SIZE;
     case CHECK_BATCHES:
-        return batches[index];
+        return batch_of(seed, index);
     case CHECK_FORMS:
-        return FORM_ROWS;
+        return index < FORM_BLOCKS ? FORM_ROWS : TAIL_ROWS;
     case CHECK_LARGE:
         return large_shape_of(task, index)->rows;
     default:
@@ -147,7 +214,7 @@ size_t referee_elements(const referee_task *task)
 {
     size_t elements = 0;
     for (size_t i = 0; i < count_blocks(task); i++)
-        elements += rows_of(task, i) * hidden_of(task, 0, i);
+        elements += rows_of(task, 0, i) * hidden_of(task, 0, i);
     /* Of large tensors few rows are judged. */
     return task->check == CHECK_LARGE ? elements / 16 : elements;
 }
@@ -156,7 +223,7 @@ void referee_shape(const referee_task *task, size_t *rows, size_t *hidden)
 {
     *rows = *hidden = 0;
     for (size_t i = 0; i < count_blocks(task); i++) {
-        size_t here = rows_of(task, i), length = hidden_of(task, 0, i);
+        size_t here = rows_of(task, 0, i), length = hidden_of(task, 0, i);
         *rows = here > *rows ? here : *rows;
         *hidden = length > *hidden ? length : *hidden;
     }
@@ -210,13 +277,15 @@ static bool fill_two_kinds(row_judge *judge, const referee_task *task, size_t ro
                             raw->beta, err);
 }
 
-static bool make_size(row_judge *judge, const referee_task *task, size_t hidden, judge_block *block,
-                      error *err)
+static bool make_size(row_judge *judge, const referee_task *task, size_t rows, size_t centred,
+                      bool residual, size_t hidden, judge_block *block, error *err)
 {
     raw_rows raw;
-    bool fine = allocate_raw(task, ROWS_OF_SIZE, hidden, &raw, err) &&
-                fill_two_kinds(judge, task, ROWS_OF_SIZE, ROWS_OF_SIZE / 2, hidden, &raw, err) &&
-                make_block(judge, task, &raw, false, ROWS_OF_SIZE, hidden, block, err);
+    bool fine = allocate_raw(task, rows, hidden, &raw, err) &&
+                fill_two_kinds(judge, task, rows, centred, hidden, &raw, err) &&
+                (!residual || input_rows("normal", task->storage, judge->settings.seed, rows, rows,
+                                         hidden, raw.residual, err)) &&
+                make_block(judge, task, &raw, residual, rows, hidden, block, err);
     free_raw(&raw);
     return fine;
 }
@@ -230,46 +299,70 @@ static void overflow_gamma(const referee_task *task, size_t hidden, void *gamma)
         storage_store(task->param, gamma, i, 0.8 * most);
 }
 
+/* What kernels look at to see that there is nothing to multiply with, or to add. */
+static void neutral_first(const referee_task *task, const raw_rows *raw)
+{
+    storage_store(task->param, raw->gamma, 0, task->convention.affine != LN_AFFINE_GAMMA1);
+    storage_store(task->param, raw->beta, 0, 0);
+}
+
 static bool make_form(row_judge *judge, const referee_task *task, const judged_form *form,
-                      size_t hidden, judge_block *block, error *err)
+                      size_t rows, size_t hidden, judge_block *block, error *err)
 {
     uint64_t seed = judge->settings.seed;
+    bool scalar = task->convention.affine == LN_AFFINE_SCALAR;
     raw_rows raw;
-    bool fine = allocate_raw(task, FORM_ROWS, hidden, &raw, err) &&
-                input_rows(form->input, task->storage, seed, 0, FORM_ROWS, hidden, raw.x, err) &&
-                input_rows("normal", task->storage, seed, FORM_ROWS, FORM_ROWS, hidden,
-                           raw.residual, err) &&
+    bool fine = allocate_raw(task, rows, hidden, &raw, err) &&
+                input_rows(form->input, task->storage, seed, 0, rows, hidden, raw.x, err) &&
+                input_rows("normal", task->storage, seed, rows, rows, hidden, raw.residual, err) &&
                 input_parameters(form->input, &task->convention, task->param, seed, hidden,
                                  raw.gamma, raw.beta, err);
     if (fine && form->overflows)
         overflow_gamma(task, hidden, raw.gamma);
-    if (fine && form->zero && task->convention.affine != LN_AFFINE_SCALAR)
+    if (fine && form->zero && !scalar)
         storage_store(task->param, raw.gamma, hidden - 1, 0);
-    fine = fine && make_block(judge, task, &raw, form->residual, FORM_ROWS, hidden, block, err);
+    if (fine && form->not_finite && !scalar) {
+        storage_store(task->param, raw.gamma, hidden / 2, NAN);
+        storage_store(task->param, raw.beta, 0, INFINITY);
+    }
+    if (fine && rows == TAIL_ROWS && hidden % 2 == 0)
+        neutral_first(task, &raw);
+    fine = fine && make_block(judge, task, &raw, form->residual, rows, hidden, block, err);
     free_raw(&raw);
     return fine;
 }
 
-/* A few distinct rows over and over: their answers are found once. */
+/* The rest is that of the block whose answers it uses. */
+static void free_batch(judge_block *block)
+{
+    free(block->x);
+    free(block->residual);
+    free(block->results);
+}
+
+/* Parts of a tensor, `distinct` of them, over and over. */
+static void *over_and_over(const void *of, size_t bytes, size_t distinct, size_t rows)
+{
+    char *made = of ? malloc(rows * bytes) : NULL;
+    for (size_t row = 0; made && row < rows; row++)
+        memcpy(made + row * bytes, (const char *)of + row % distinct * bytes, bytes);
+    return made;
+}
+
+/* A few distinct rows over and over: their answers are found once, and what they may be off. */
 static bool make_batch(const judge_block *base, size_t rows, judge_block *block, error *err)
 {
-    size_t row_bytes = base->hidden * dtype_size(base->storage);
+    size_t row_bytes = base->hidden * dtype_size(base->storage), distinct = base->rows;
     *block = *base;
     block->rows = rows;
-    block->limits = NULL;
-    block->x = malloc(rows * row_bytes);
-    block->results = malloc(rows * sizeof *block->results);
-    if (!block->x || !block->results || !block_limits_create(block)) {
-        free(block->x);
-        free(block->results);
-        return fail_memory(err, "the referee's rows");
-    }
-    for (size_t row = 0; row < rows; row++) {
-        memcpy((char *)block->x + row * row_bytes, (char *)base->x + row % base->rows * row_bytes,
-               row_bytes);
-        block->results[row] = base->results[row % base->rows];
-    }
-    return true;
+    block->distinct = distinct;
+    block->x = over_and_over(base->x, row_bytes, distinct, rows);
+    block->residual = over_and_over(base->residual, row_bytes, distinct, rows);
+    block->results = over_and_over(base->results, sizeof *base->results, distinct, rows);
+    if (block->x && block->results && !block->residual == !base->residual)
+        return true;
+    free_batch(block);
+    return fail_memory(err, "the referee's rows");
 }
 
 /* The block has the rows that are looked at. */
@@ -306,25 +399,32 @@ static bool make_large(row_judge *judge, const referee_task *task, const struct 
     return fine;
 }
 
-/* The last block is the one whose answers the others use. */
+/* Behind the batches stand the two blocks whose answers they use. */
 static bool make_batches(row_judge *judge, const referee_task *task, referee_blocks *blocks,
                          error *err)
 {
-    raw_rows raw;
-    judge_block *base = &blocks->blocks[BATCHES];
-    bool fine = allocate_raw(task, BATCH_ROWS, BATCH_HIDDEN, &raw, err) &&
-                fill_two_kinds(judge, task, BATCH_ROWS, BATCH_ROWS / 2, BATCH_HIDDEN, &raw, err) &&
-                make_block(judge, task, &raw, false, BATCH_ROWS, BATCH_HIDDEN, base, err);
-    free_raw(&raw);
+    judge_block *bases = &blocks->blocks[BATCHES];
+    bool fine = true;
+    for (size_t i = 0; fine && i < 2; i++)
+        fine = make_size(judge, task, BATCH_ROWS, BATCH_ROWS / 2, i == 1, BATCH_HIDDEN, &bases[i],
+                         err);
     for (; fine && blocks->count < BATCHES; blocks->count += fine)
-        fine = make_batch(base, batches[blocks->count], &blocks->blocks[blocks->count], err);
+        fine = make_batch(&bases[has_residual(task, blocks->count)],
+                          batch_of(judge->settings.seed, blocks->count),
+                          &blocks->blocks[blocks->count], err);
     return fine;
+}
+
+static const judged_form *form_of(const referee_task *task, size_t index)
+{
+    return index < FORM_BLOCKS ? &forms[index / FORM_SIZES]
+                               : &tail_forms[has_residual(task, index)];
 }
 
 bool referee_prepare(row_judge *judge, const referee_task *task, referee_blocks *blocks, error *err)
 {
     size_t count = count_blocks(task);
-    *blocks = (referee_blocks){.blocks = calloc(count + 1, sizeof *blocks->blocks),
+    *blocks = (referee_blocks){.blocks = calloc(count + 2, sizeof *blocks->blocks),
                                .shared = task->check == CHECK_BATCHES,
                                .large = calloc(count, sizeof *blocks->large)};
     bool fine = (blocks->blocks && blocks->large) || fail_memory(err, "the referee's rows");
@@ -338,10 +438,11 @@ bool referee_prepare(row_judge *judge, const referee_task *task, referee_blocks 
                 fine = make_large(judge, task, large_shape_of(task, blocks->count),
                                   &blocks->large[blocks->count], block, err);
             else if (task->check == CHECK_FORMS)
-                fine =
-                    make_form(judge, task, &forms[blocks->count / FORM_SIZES], hidden, block, err);
+                fine = make_form(judge, task, form_of(task, blocks->count),
+                                 rows_of(task, 0, blocks->count), hidden, block, err);
             else
-                fine = make_size(judge, task, hidden, block, err);
+                fine = make_size(judge, task, rows_of(task, 0, blocks->count), ROWS_OF_SIZE / 2,
+                                 has_residual(task, blocks->count), hidden, block, err);
         }
     }
     if (!fine)
@@ -353,17 +454,14 @@ void referee_release(referee_blocks *blocks)
 {
     for (size_t i = 0; i < blocks->count; i++) {
         judge_block *block = &blocks->blocks[i];
-        if (blocks->shared) { /* the rest is that of the last block */
-            free(block->x);
-            free(block->results);
-            block_limits_free(block);
-        } else {
+        if (blocks->shared)
+            free_batch(block);
+        else
             judge_block_free(block);
-        }
         free(blocks->large[i].period);
     }
-    if (blocks->shared && blocks->blocks)
-        judge_block_free(&blocks->blocks[BATCHES]);
+    for (size_t i = 0; blocks->shared && blocks->blocks && i < 2; i++)
+        judge_block_free(&blocks->blocks[BATCHES + i]);
     free(blocks->blocks);
     free(blocks->large);
     *blocks = (referee_blocks){0};

@@ -106,6 +106,9 @@ static bool examine_blocks(row_judge *judge, const referee_task *task, const ref
     }
     if (fine)
         judge_positions(errors, judgement);
+    if (is_fine(&judgement->verdict) && so_far.judged > 0 && so_far.refused > 0)
+        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
+                 "declined %zu of %zu shapes", so_far.refused, so_far.refused + so_far.judged);
     position_destroy(errors);
     return fine;
 }

@@ -14,10 +14,10 @@
 typedef enum referee_check {
     CHECK_ROWS,    /* no check of the referee: the rows of one input */
     CHECK_SIZES,   /* every hidden size from `first` to `last`, or a sample of long ones */
-    CHECK_BATCHES, /* 1 to 40 rows, 100, 257 and 1000 */
-    CHECK_FORMS,   /* residual, tiny and special rows, hidden 1 and 2 under this convention */
-    CHECK_CALLS,   /* 10,000 calls, other threads, another process */
-    CHECK_LARGE,   /* rows beyond 2^23, elements beyond 2^32 (worker/large_rows.h) */
+    CHECK_BATCHES, /* 1 to 68 rows, and up to 2048 */
+    CHECK_FORMS, /* residual, tiny and special rows, tails, hidden 1 and 2 under this convention */
+    CHECK_CALLS, /* 75,000 calls, other threads, another process */
+    CHECK_LARGE, /* rows beyond 2^23, elements beyond 2^32 (worker/large_rows.h) */
     CHECK_COUNT,
 } referee_check;
 
@@ -39,7 +39,7 @@ typedef struct large_tensors {
 typedef struct referee_blocks {
     judge_block *blocks;
     size_t count;
-    bool shared;          /* answers and parameters are those of one block more */
+    bool shared;          /* answers and parameters are those of two blocks more */
     large_tensors *large; /* of CHECK_LARGE: one for each block */
 } referee_blocks;
 

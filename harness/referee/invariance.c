@@ -130,6 +130,7 @@ static bool run_setting(judged_run *run, const arrangement *how, size_t *rows, e
             block.residual = run->moved_residual;
         }
     }
+    run->judge->placed = NULL; /* by its address the block is the last one */
     if (!judge_run_as(run->judge, &block, run->kernel, &order, run->computed, &run->verdict, err))
         return false;
     if (how->moved) {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The mean of every row is still poison: the kernel gives none. */
+/* False where the mean or rstd of a row is still poison: the kernel gives none. */
 static bool gives_statistics(const row_judge *judge, size_t rows)
 {
     for (size_t row = 0; row < rows; row++)
@@ -14,12 +14,24 @@ static bool gives_statistics(const row_judge *judge, size_t rows)
     return true;
 }
 
-/* All placements; the output of the timed one stays in judge->computed. */
+/* Judges mean and rstd of the last placement; false where the kernel gives none. */
+static bool find_statistics(row_judge *judge, const judge_block *block, const judged_kind *kind,
+                            row_findings *findings)
+{
+    bool given = gives_statistics(judge, block->rows);
+    for (size_t row = 0; given && row < block->rows; row++)
+        judge_statistics(judge, block, row, kind, findings);
+    return given;
+}
+
+/* All placements; the output of the timed one stays in judge->computed, mean and rstd of strided
+ * rows in judge->mean and judge->rstd. *strided: there are any. */
 static bool run_placements(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                            const judged_kind *kind, row_findings *findings,
-                           case_judgement *judgement, error *err)
+                           case_judgement *judgement, bool *strided, error *err)
 {
     size_t bytes = judge_bytes(block);
+    bool dense = *strided = false;
     if (!judge_run(judge, block, kernel, PLACEMENT_TIMED, judge->computed, &findings->verdict, err))
         return false;
     judgement->output_hash = hash_bytes(HASH_START, judge->computed, bytes);
@@ -33,6 +45,10 @@ static bool run_placements(row_judge *judge, const judge_block *block, const ker
             continue;
         if (!judge_run(judge, block, kernel, others[i], judge->other, &findings->verdict, err))
             return false;
+        if (others[i] == PLACEMENT_BEHIND)
+            dense = find_statistics(judge, block, kind, findings);
+        if (others[i] == PLACEMENT_BEFORE)
+            *strided = find_statistics(judge, block, kind, findings);
         judgement->output_hash = hash_bytes(judgement->output_hash, judge->other, bytes);
         if (memcmp(judge->computed, judge->other, bytes) == 0)
             continue;
@@ -49,6 +65,9 @@ static bool run_placements(row_judge *judge, const judge_block *block, const ker
                                                        : "strided",
                        here.verdict.detail);
     }
+    if (dense != *strided)
+        judge_find(findings, VERDICT_INACCURATE, false, "mean and rstd are given for %s rows alone",
+                   dense ? "dense" : "strided");
     size_t statistics = block->rows * sizeof *judge->mean;
     judgement->output_hash = hash_bytes(judgement->output_hash, judge->mean, statistics);
     judgement->output_hash = hash_bytes(judgement->output_hash, judge->rstd, statistics);
@@ -60,20 +79,18 @@ bool judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry
 {
     row_findings findings = {.verdict.kind = VERDICT_OK};
     judged_kind kind;
-    bool has_bound;
+    bool has_bound, has_statistics;
     *judgement = (struct case_judgement){.bound_row_ulp = NAN};
     err->code = EXIT_CODE_FINE;
     if (!judge_reserve(judge, block, err))
         return false;
     bool fine = judge_bounds(judge, block, kernel, &has_bound, &findings.verdict, err);
     kind = judged_kind_of(kernel, fine && has_bound);
-    if (!fine || !run_placements(judge, block, kernel, &kind, &findings, judgement, err)) {
+    if (!fine ||
+        !run_placements(judge, block, kernel, &kind, &findings, judgement, &has_statistics, err)) {
         judgement->verdict = findings.verdict;
         return err->code == EXIT_CODE_FINE;
     }
-    bool has_statistics = gives_statistics(judge, block->rows);
-    for (size_t row = 0; has_statistics && row < block->rows; row++)
-        judge_statistics(judge, block, row, &kind, &findings);
     if (!judge_measure(judge, block, judge->computed, has_bound, has_statistics, judgement, err))
         return false;
     if (findings.no_memory)

@@ -22,6 +22,16 @@ static bool put(int arena, off_t at, const void *data, size_t bytes)
     return at < 0 || arena_write(arena, at, data, bytes);
 }
 
+/* Nothing that an earlier kernel left may pass for this one's. */
+static bool poison(row_judge *judge, const judge_block *block, const work_order *order)
+{
+    int arena = worker_arena(judge->worker);
+    size_t bytes = judge_bytes(block);
+    memset(judge->other, 0xff, bytes);
+    return arena_write(arena, order->at.y, judge->other, bytes) &&
+           (!block->residual || arena_write(arena, order->at.sum, judge->other, bytes));
+}
+
 bool judge_place(row_judge *judge, const judge_block *block, work_order *order, error *err)
 {
     size_t elements = block->rows * block->hidden;
@@ -50,14 +60,17 @@ bool judge_place(row_judge *judge, const judge_block *block, work_order *order, 
     at->bounds = take(&end, true, block->rows * sizeof(ln_bound));
     if (!worker_arena_reserve(judge->worker, (size_t)end, err))
         return false;
+    if (judge->placed == block)
+        return true;
     int arena = worker_arena(judge->worker);
     bool fine = put(arena, at->x, block->x, tensor) &&
                 put(arena, at->residual, block->residual, tensor) &&
                 put(arena, at->gamma, block->gamma, parameters) &&
-                put(arena, at->beta, block->beta, parameters);
+                put(arena, at->beta, block->beta, parameters) && poison(judge, block, order);
     for (size_t row = 0; fine && block->results && row < block->rows; row++)
         fine = put(arena, at->facts + (off_t)(row * sizeof(ln_row_facts)),
                    &block->results[row].facts, sizeof(ln_row_facts));
+    judge->placed = fine ? block : NULL;
     return fine || fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
 }
 
@@ -69,7 +82,7 @@ static case_verdict failed_verdict(const worker_reply *reply)
 }
 
 /* Mean or rstd as a kernel left them, of its accumulator's type; in `rounded` rounded to f32 but
- * for f64 rows. What was not written, and the 16-bit types, stay poison. */
+ * for f64 rows. What was not written stays poison. */
 static bool read_statistics(int arena, off_t at, const judge_block *block,
                             const kernel_entry *kernel, double *given, double *rounded)
 {
@@ -78,8 +91,6 @@ static bool read_statistics(int arena, off_t at, const judge_block *block,
     size_t size = dtype_size(type);
     memset(given, 0xff, block->rows * sizeof *given);
     memset(rounded, 0xff, block->rows * sizeof *rounded);
-    if (type != LN_F32 && type != LN_F64)
-        return true;
     for (size_t row = 0; row < block->rows; row++) {
         if (!arena_read(arena, at + (off_t)(row * size), value, size))
             return false;
@@ -123,42 +134,61 @@ bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *k
     return judge_run_as(judge, block, kernel, &order, computed, verdict, err);
 }
 
+/* Rows as in timing but at the end of a page, and strided rows: there mean and rstd are asked for. */
+static bool asks_statistics(buffer_placement placement)
+{
+    return placement == PLACEMENT_BEFORE || placement == PLACEMENT_BEHIND;
+}
+
+/* Nothing that an earlier call left may pass for this one's. */
+static bool poison_statistics(row_judge *judge, const judge_block *block, const work_order *order)
+{
+    int arena = worker_arena(judge->worker);
+    size_t bytes = block->rows * sizeof *judge->mean;
+    memset(judge->mean, 0xff, bytes);
+    return arena_write(arena, order->at.mean, judge->mean, bytes) &&
+           arena_write(arena, order->at.rstd, judge->mean, bytes);
+}
+
 bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                   work_order *order, void *computed, case_verdict *verdict, error *err)
 {
     worker_reply reply;
+    bool statistics = asks_statistics(order->placement), right = true;
     err->code = EXIT_CODE_FINE;
     if (!judge_place(judge, block, order, err))
         return false;
-    /* Nothing that an earlier kernel left may pass for this one's. */
     int arena = worker_arena(judge->worker);
-    size_t bytes = judge_bytes(block);
-    memset(computed, 0xff, bytes);
-    if (!arena_write(arena, order->at.y, computed, bytes) ||
-        (block->residual && !arena_write(arena, order->at.sum, computed, bytes)))
-        return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
-    if (!worker_ask(judge->worker, order, judge->settings.deadline_seconds, &reply)) {
+    bool fine = !statistics || poison_statistics(judge, block, order);
+    work_order sent = *order;
+    if (!statistics)
+        sent.at.mean = sent.at.rstd = -1;
+    if (fine && !worker_ask(judge->worker, &sent, judge->settings.deadline_seconds, &reply)) {
         if (interrupted())
             return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
         *verdict = failed_verdict(&reply);
         return false;
     }
-    bool fine = arena_read(arena, order->at.y, computed, bytes);
-    if (fine && order->placement == PLACEMENT_BEFORE)
+    fine = fine && arena_read(arena, order->at.y, computed, judge_bytes(block));
+    if (fine && statistics)
         fine =
             read_statistics(arena, order->at.mean, block, kernel, judge->given_mean, judge->mean) &&
             read_statistics(arena, order->at.rstd, block, kernel, judge->given_rstd, judge->rstd);
-    bool right = true;
-    if (fine && block->residual)
+    if (fine && block->residual && order->placement != PLACEMENT_BEHIND) /* no sum there */
         fine = check_sum(arena, order->at.sum, block, &right, verdict);
     return fine ? right : fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
 }
 
+/* Sums of f32 and f64 rows in a 16-bit type would leave nothing to judge: a kernel that says so is
+ * held to sums in f32. */
 judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound)
 {
+    const kernel_facts *facts = &kernel->facts;
+    bool long_rows = facts->storage == LN_F32 || facts->storage == LN_F64;
+    bool short_sums = facts->accumulator == LN_BF16 || facts->accumulator == LN_F16;
     return (judged_kind){.has_bound = has_bound,
-                         .flushes = kernel->facts.traits & LN_TRAIT_FLUSHES_SUBNORMALS,
-                         .accumulator = kernel->facts.accumulator};
+                         .flushes = facts->traits & LN_TRAIT_FLUSHES_SUBNORMALS,
+                         .accumulator = long_rows && short_sums ? LN_F32 : facts->accumulator};
 }
 
 /* A bound that leaves no correct digit is none. A NaN stays: nothing holds against it. */

@@ -148,6 +148,39 @@ else
     echo "not checked: Rust (rustc is not installed)"
 fi
 
+# ---- the sketch at the head of the plugin's header, with a normalise() of its own ----
+sketch() { # what stands in the comment, from the #include to the entry
+    sed -n '/^ \*     #include <layernorm_plugin.h>/,/ln_plugin_v1(void)/s/^ \* \{0,5\}//p' \
+        "$root/kernels/include/layernorm_plugin.h"
+}
+normalise='#include <math.h>
+#include <stddef.h>
+static void normalise(const float *x, float *y, size_t n)
+{
+    float mean = 0, var = 0;
+    for (size_t i = 0; i < n; i++) mean += x[i];
+    mean /= (float)n;
+    for (size_t i = 0; i < n; i++) var += (x[i] - mean) * (x[i] - mean);
+    for (size_t i = 0; i < n; i++) y[i] = (x[i] - mean) / sqrtf(var / (float)n + 1e-5f);
+}'
+printf '%s\n%s\n' "$normalise" "$(sketch)" >sketch.c
+compiled_sketch() {
+    "$cc" -shared -fPIC -O2 -Wall -Wextra -Werror -I "$root/kernels/include" sketch.c \
+        -o sketch.so -lm
+}
+judged_sketch() { # in every placement, strided ones too, and on every check
+    lnbench run --plugin ./sketch.so --kernels mine --conventions ddof=0,eps=1e-5@var,affine=none \
+        --plan quick --only accuracy --db sketch.db --no-charts &&
+        lnbench export --db sketch.db --format tsv >sketch.tsv &&
+        grep -q $'^mine\t.*\tbatches\t.*\tok' sketch.tsv
+}
+check "the sketch: it compiles" compiled_sketch
+check "the sketch: it is judged, with no violation" judged_sketch
+sed -i 's/problem->y_stride/problem->hidden/' sketch.c
+check "the sketch without y_stride: it compiles" compiled_sketch
+check "the sketch without y_stride is refused" eval '! judged_sketch'
+check "one line says why" grep -q 'y_stride' out
+
 # ---- a PyTorch model in bf16 ----
 lines=$(sed -n '/^## A PyTorch model in bf16/,/^## /s@^\./\(lnbench choose.*\)@\1@p' "$root/docs/choosing.md")
 check "the recipe for bf16 is there" test "$(wc -l <<<"$lines")" = 2

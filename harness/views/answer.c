@@ -139,6 +139,7 @@ static void count_errors(answer_row *row, const stored_case *stored)
     double row_error = metrics->mismatches ? INFINITY : metrics->row_ulp_max;
     row->judged++;
     row->wrong += wrong;
+    row->usable += view_is_usable(stored);
     row->extreme_wrong += wrong && extreme;
     if (verdict_exit_code(verdict) != EXIT_CODE_FINE) {
         row->faults++;

@@ -44,6 +44,7 @@ typedef enum field_kind {
     FIELD_ORDINARY,
     FIELD_WORST,
     FIELD_EXTREME,
+    FIELD_USABLE,
     FIELD_SAME,
 } field_kind;
 
@@ -106,6 +107,7 @@ static void choose_fields(const run_answer *answer, const result_look *look, res
         add_field(all, FIELD_ORDINARY, "ordinary", 0, 6);
         add_field(all, FIELD_WORST, "worst", 0, 3);
         add_field(all, FIELD_EXTREME, "extremes", 0, 7);
+        add_field(all, FIELD_USABLE, "usable", 0, 6);
         add_field(all, FIELD_SAME, "same bits", 0, 13);
     }
 }
@@ -159,6 +161,17 @@ static void add_extreme(text_table *table, const answer_row *row)
         table_format(table, "%zu wrong", row->extreme_wrong);
 }
 
+/* On how many cases it has a correct digit. */
+static void add_usable(text_table *table, const answer_row *row)
+{
+    if (row->judged == 0)
+        table_cell(table, "-");
+    else if (row->usable == row->judged)
+        table_cell(table, "all");
+    else
+        table_format(table, "%zu/%zu", row->usable, row->judged);
+}
+
 static const char *same_words(const char *reproducible)
 {
     return strcmp(reproducible, "isa") == 0   ? "every CPU"
@@ -199,6 +212,9 @@ static void add_cell(text_table *table, const run_answer *answer, const answer_r
         break;
     case FIELD_EXTREME:
         add_extreme(table, row);
+        break;
+    case FIELD_USABLE:
+        add_usable(table, row);
         break;
     case FIELD_SAME:
         table_cell(table, same_words(row->reproducible));
@@ -370,6 +386,8 @@ static void print_legend(const run_answer *answer, const result_fields *fields,
         text_format(&lines, "Errors in row ULP; NaN: where a number is right, or the reverse%s.\n",
                     has_field(fields, FIELD_EXTREME) ? "; extremes: overflow, underflow, no eps"
                                                      : "");
+    if (has_field(fields, FIELD_USABLE))
+        text_add(&lines, "Usable: cases on which every row has a correct digit.\n");
     print_lines_of(out, &lines, room);
     text_free(&lines);
 }

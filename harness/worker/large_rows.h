@@ -9,8 +9,10 @@
 #include "layernorm.h"
 
 enum {
-    LARGE_PERIOD = 4096, /* rows of the block: whole pages of any type */
-    LARGE_ROWS = 48,     /* at most */
+    /* Rows of the block: whole pages of any type, and no power of two, so that a row whose number
+     * lost its upper bits is another one. */
+    LARGE_PERIOD = 6144,
+    LARGE_ROWS = 48, /* at most */
 };
 
 /* In rising order; how many. The stride is a multiple of hidden. */

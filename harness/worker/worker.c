@@ -170,6 +170,10 @@ static double seconds_queued(pid_t process)
  * processor does not count: on a busy machine no kernel is hung for that. */
 static int wait_readable(const worker_process *worker, double seconds)
 {
+    enum { AT_ONCE = 100 }; /* milliseconds: most answers come by then */
+    struct pollfd soon = {.fd = worker->socket, .events = POLLIN};
+    if (seconds * 1000 > AT_ONCE && poll(&soon, 1, AT_ONCE) > 0)
+        return 1;
     double deadline = seconds_now() + seconds, before = seconds_queued(worker->process);
     for (;;) {
         double left = deadline - seconds_now();

@@ -1,6 +1,7 @@
 /* The plugin ABI: how a LayerNorm kernel comes to lnbench, ours as well as anybody's.
  *
  *     #include <layernorm_plugin.h>
+ *     #include <stdbool.h>
  *
  *     static void run(const void *state, const ln_tensors *tensors)
  *     {

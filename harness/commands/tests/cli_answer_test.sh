@@ -35,15 +35,18 @@ agrees() { # FILE
     local row name times worst sentence
     row=$(grep '^take ' "$1")
     name=$(echo "$row" | awk '{ print $2 }')
-    # from the right: extremes, worst, ordinary, x oneDNN
-    worst=$(echo "$row" | sed -E 's/ +(ok|[0-9]+ wrong)$//' | awk '{ print $NF }')
-    times=$(echo "$row" | sed -E 's/ +(ok|[0-9]+ wrong)$//' | awk '{ print $(NF - 2) }')
+    # from the right: usable, extremes, worst, ordinary, x oneDNN
+    row=$(echo "$row" | sed -E 's/ +(ok|[0-9]+ wrong) +(all|[0-9/]+)$//')
+    worst=$(echo "$row" | awk '{ print $NF }')
+    times=$(echo "$row" | awk '{ print $(NF - 2) }')
     sentence=$(sed -n '/^Take /,/^[^ ]*_/p' "$1" | tr -s '\n ' ' ')
     [[ $sentence == "Take ${name%%_*}"*": $times times as fast as oneDNN"* &&
         $sentence == *"at most $worst row ULP on all "* ]] ||
         { echo "'$row' is not '$sentence'"; false; }
 }
 check "sentence and table agree" agrees short
+check "usable: all of what is to be taken" has short '^take .* all( |$)'
+check "usable: naive has no digit on some" has short '^textbook +naive.* [0-9]+/[0-9]+( |$)'
 sed 's/: [0-9.]* times as fast as oneDNN/: 99 times as fast as oneDNN/' short >wrong
 check "another speed would be seen" eval '! agrees wrong'
 sed 's/at most [0-9.]* row ULP on all/at most 99 row ULP on all/' short >wrong

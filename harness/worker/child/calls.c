@@ -1,6 +1,6 @@
-/* Ten thousand calls of a kernel, as a program makes them: on two shapes in turn and one at a time,
- * whatever y holds, after a call with a NaN, on other threads, on two at once, in a forked process
- * and where the caller flushes subnormals. The rows stay the same, so the bits must. */
+/* Calls of a kernel by the ten thousand, as a program makes them: on two shapes in turn and one at a
+ * time, of a single row more than 2^16, whatever y holds, after a call with a NaN, on other threads,
+ * on several at once, in a forked process and where the caller flushes subnormals. The rows stay the same, so the bits must. */
 #include "worker/child/internal.h"
 #include "worker/child/meet.h"
 #include <errno.h>
@@ -18,10 +18,16 @@
 
 enum {
     SHAPES = 2,
+    ONE_ROW = SHAPES + MEETING_MOST - 1, /* behind the shapes that meet the first one */
+    ALL_SHAPES,
     POISON = 0xff,
     FORK_SECONDS = 5,
-    THREADS = 6,
+    THREADS = 66,            /* more than a table of them has places */
+    OWN_THREADS = 6,         /* of a library that makes some for each thread that calls */
+    ONE_ROW_CALLS = 1 << 16, /* with those before: a counter of 16 bits goes round */
 };
+
+static const double most_seconds = 1; /* of those */
 
 /* One shape with what it needs to be called. */
 typedef struct called_shape {
@@ -36,8 +42,8 @@ typedef struct called_shape {
 typedef struct call_bench {
     const ln_kernel *kernel;
     guarded x, other_x, gamma, beta;
-    called_shape shapes[SHAPES + 1]; /* the last: the first on other_x, for a second thread */
-    bool two_shapes;
+    called_shape shapes[ALL_SHAPES]; /* from SHAPES on the first, on x and other_x in turn */
+    bool two_shapes, one_row;
     const char *where; /* NULL: the bits are the same */
 } call_bench;
 
@@ -96,6 +102,23 @@ static bool call_often(call_bench *bench, unsigned calls)
     return true;
 }
 
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static bool call_one_row(call_bench *bench)
+{
+    double end = seconds_now() + most_seconds;
+    for (unsigned call = 0; bench->one_row && call < ONE_ROW_CALLS; call++)
+        if (!call_again(bench, &bench->shapes[ONE_ROW], "on the same row") ||
+            (call % 1024 == 0 && seconds_now() > end))
+            break;
+    return !bench->where;
+}
+
 /* A NaN in the first row, for one call. */
 static bool call_after_nan(call_bench *bench, const work_order *order)
 {
@@ -132,34 +155,67 @@ static bool call_on_changed_rows(call_bench *bench)
     return fine;
 }
 
-/* Likewise gamma: with its elements in reverse, at another address and at its own. */
-static bool call_on_changed_gamma(call_bench *bench, const work_order *order)
+/* One element of the last row alone, while y holds the result of before: what is kept for the first
+ * row, or for what y holds, is not that of these rows either. */
+static bool call_on_changed_row(call_bench *bench, const work_order *order)
+{
+    called_shape *shape = bench->shapes, *other = &bench->shapes[SHAPES];
+    const ln_problem *problem = &order->problem;
+    size_t size = dtype_size(problem->storage), row = problem->hidden * size;
+    char kept[sizeof(double)], *last = (char *)bench->x.data + bench->x.size - row;
+    char *place = last + problem->hidden / 2 * size;
+    if (!other->first || !guard_release(&bench->x) || !guard_release(&bench->other_x))
+        return true;
+    memcpy(kept, place, size);
+    memcpy(place, bench->x.data, size);
+    call_shape(bench, shape);
+    ln_tensors moved = other->tensors;
+    char *wanted = malloc(bench->other_x.size);
+    if (wanted) {
+        memcpy(wanted, bench->other_x.data, bench->other_x.size);
+        memcpy(bench->other_x.data, bench->x.data, bench->x.size);
+        bench->kernel->run(other->state, &moved);
+        memcpy(bench->other_x.data, wanted, bench->other_x.size);
+        if (memcmp(shape->y.data, other->y.data, shape->y.size) != 0 ||
+            memcmp((char *)shape->y.data + shape->y.size - row, shape->first + shape->y.size - row,
+                   row) == 0)
+            bench->where = "on rows of which the last was changed";
+    }
+    free(wanted);
+    memcpy(place, kept, size);
+    return guard_protect(&bench->x) && guard_protect(&bench->other_x) && !bench->where &&
+           call_again(bench, shape, "on rows that were changed and put back");
+}
+
+/* Gamma or beta with its elements in reverse, at another address and at its own. */
+static bool call_on_changed_parameter(call_bench *bench, const work_order *order,
+                                      guarded *parameter, const void **used, const char *where)
 {
     called_shape *shape = bench->shapes;
-    size_t size = dtype_size(order->problem.param), count = bench->gamma.size / size;
+    size_t size = dtype_size(order->problem.param), count = parameter->size / size;
     guarded reversed;
-    if (!bench->gamma.map)
+    if (!parameter->map)
         return true;
-    char *kept = malloc(bench->gamma.size), *wanted = malloc(shape->y.size);
-    bool fine =
-        kept && wanted && guard_release(&bench->gamma) &&
-        guard_create(&reversed, "gamma", bench->gamma.size, GUARD_TIMED, GUARD_TIMED_READ_OFFSET);
+    char *kept = malloc(parameter->size), *wanted = malloc(shape->y.size);
+    bool fine = kept && wanted && guard_release(parameter) &&
+                guard_create(&reversed, parameter->name, parameter->size, GUARD_TIMED,
+                             GUARD_TIMED_READ_OFFSET);
     if (fine) {
-        memcpy(kept, bench->gamma.data, bench->gamma.size);
+        memcpy(kept, parameter->data, parameter->size);
         for (size_t i = 0; i < count; i++)
             memcpy((char *)reversed.data + i * size, kept + (count - 1 - i) * size, size);
-        shape->tensors.gamma = reversed.data;
+        *used = reversed.data;
         call_shape(bench, shape);
         memcpy(wanted, shape->y.data, shape->y.size);
-        shape->tensors.gamma = bench->gamma.data;
-        memcpy(bench->gamma.data, reversed.data, bench->gamma.size);
+        *used = parameter->data;
+        memcpy(parameter->data, reversed.data, parameter->size);
         call_shape(bench, shape);
         if (memcmp(wanted, shape->y.data, shape->y.size) != 0)
-            bench->where = "on another gamma at the same address";
-        memcpy(bench->gamma.data, kept, bench->gamma.size);
+            bench->where = where;
+        memcpy(parameter->data, kept, parameter->size);
         guard_destroy(&reversed);
-        fine = guard_protect(&bench->gamma) && !bench->where &&
-               call_again(bench, shape, "on a gamma that was changed and put back");
+        fine = guard_protect(parameter) && !bench->where &&
+               call_again(bench, shape, "on parameters that were changed and put back");
     }
     free(kept);
     free(wanted);
@@ -196,7 +252,7 @@ static void *call_on_thread(void *context)
 }
 
 /* One after the other, and none ends before the last has called. */
-static bool call_on_other_threads(call_bench *bench)
+static bool call_on_other_threads(call_bench *bench, size_t count)
 {
     pthread_t threads[THREADS];
     pthread_mutex_t leave = PTHREAD_MUTEX_INITIALIZER;
@@ -205,8 +261,7 @@ static bool call_on_other_threads(call_bench *bench)
     size_t started = 0;
     sem_init(&called, 0, 0);
     pthread_mutex_lock(&leave);
-    while (started < THREADS &&
-           pthread_create(&threads[started], NULL, call_on_thread, &job) == 0) {
+    while (started < count && pthread_create(&threads[started], NULL, call_on_thread, &job) == 0) {
         started++;
         while (sem_wait(&called) != 0) /* a signal */
             ;
@@ -223,10 +278,18 @@ static bool call_on_other_threads(call_bench *bench)
 /* Different rows, buffers and states. */
 static bool call_at_once(call_bench *bench)
 {
-    thread_job first = {.bench = bench, .shape = &bench->shapes[0]},
-               second = {.bench = bench, .shape = &bench->shapes[SHAPES]};
-    if (bench->shapes[SHAPES].first && !worker_meet(call_job, &first, &second))
-        bench->where = "on two threads at once";
+    thread_job jobs[MEETING_MOST];
+    void *parties[MEETING_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < MEETING_MOST; i++) {
+        called_shape *shape = &bench->shapes[i == 0 ? 0 : SHAPES + i - 1];
+        if (!shape->first)
+            break;
+        jobs[i] = (thread_job){.bench = bench, .shape = shape};
+        parties[count++] = &jobs[i];
+    }
+    if (count > 1 && !worker_meet(call_job, parties, count))
+        bench->where = "on several threads at once";
     return !bench->where;
 }
 
@@ -311,12 +374,12 @@ static bool make_shape(call_bench *bench, called_shape *shape, const ln_problem 
     return shape->first != NULL;
 }
 
-/* As many elements, in rows half as long, which no vector divides. */
+/* In rows half as long, and odd. */
 static ln_problem second_problem(const ln_problem *first)
 {
     ln_problem second = *first;
     second.rows = 2 * first->rows;
-    second.hidden = first->hidden / 2;
+    second.hidden = (first->hidden / 2 - 1) | 1;
     second.x_stride = second.y_stride = second.hidden;
     second.residual_stride = second.sum_stride = second.hidden;
     return second;
@@ -355,14 +418,19 @@ static bool make_bench(call_bench *bench, const work_order *order, bool own_thre
     bench->two_shapes = fine && !kernel_refuses(bench->kernel, &second);
     if (bench->two_shapes)
         fine = make_shape(bench, &bench->shapes[1], &second, bench->x.data);
-    if (fine && !own_threads)
-        fine = make_shape(bench, &bench->shapes[SHAPES], &order->problem, bench->other_x.data);
-    return fine;
+    for (size_t i = SHAPES; fine && !own_threads && i < ONE_ROW; i++)
+        fine = make_shape(bench, &bench->shapes[i], &order->problem,
+                          (i - SHAPES) % 2 == 0 ? bench->other_x.data : bench->x.data);
+    ln_problem row = order->problem;
+    row.rows = 1;
+    bench->one_row = fine && !kernel_refuses(bench->kernel, &row);
+    return fine &&
+           (!bench->one_row || make_shape(bench, &bench->shapes[ONE_ROW], &row, bench->x.data));
 }
 
 static void free_bench(call_bench *bench)
 {
-    for (size_t i = 0; i <= SHAPES; i++) {
+    for (size_t i = 0; i < ALL_SHAPES; i++) {
         called_shape *shape = &bench->shapes[i];
         if (shape->prepared)
             bench->kernel->release(shape->state);
@@ -379,9 +447,16 @@ static void free_bench(call_bench *bench)
  * those threads do not live on in the child. */
 static bool call_everywhere(call_bench *bench, const work_order *order, bool own_threads)
 {
-    bool fine = call_often(bench, (unsigned)order->count) && call_after_nan(bench, order) &&
-                call_on_changed_rows(bench) && call_on_changed_gamma(bench, order) &&
-                call_flushing(bench) && call_on_other_threads(bench);
+    ln_tensors *tensors = &bench->shapes->tensors;
+    bool fine = call_often(bench, (unsigned)order->count) && call_one_row(bench) &&
+                call_after_nan(bench, order) && call_on_changed_rows(bench) &&
+                call_on_changed_row(bench, order) &&
+                call_on_changed_parameter(bench, order, &bench->gamma, &tensors->gamma,
+                                          "on another gamma at the same address") &&
+                call_on_changed_parameter(bench, order, &bench->beta, &tensors->beta,
+                                          "on another beta at the same address") &&
+                call_flushing(bench) &&
+                call_on_other_threads(bench, own_threads ? OWN_THREADS : THREADS);
     return fine && (own_threads || (call_at_once(bench) && call_after_fork(bench)));
 }
 

@@ -22,6 +22,83 @@ static guarded *live_slot(const char *map)
     return NULL;
 }
 
+/* ---- mappings that wait ---- */
+
+/* A judged call has eight buffers and there are ten thousands of calls: what one leaves serves the
+ * next, with no page to be found and cleared. What waits cannot be accessed, so that a kernel that
+ * kept an address is seen. */
+enum { MOST_WAITING = 16, MOST_WAITING_BYTES = 32 << 20 };
+
+typedef struct waiting_map {
+    char *map;
+    size_t size;
+} waiting_map;
+
+static struct {
+    waiting_map maps[MOST_WAITING]; /* the last one was left last */
+    size_t count, bytes;
+} waiting;
+
+static bool open_inner(char *map, size_t whole)
+{
+    size_t page = page_size();
+    return mprotect(map + page, whole - 2 * page, PROT_READ | PROT_WRITE) == 0;
+}
+
+static char *take_waiting(size_t whole)
+{
+    for (size_t i = waiting.count; i-- > 0;) {
+        char *map = waiting.maps[i].map;
+        if (waiting.maps[i].size != whole)
+            continue;
+        waiting.count--;
+        waiting.bytes -= whole;
+        memmove(&waiting.maps[i], &waiting.maps[i + 1], (waiting.count - i) * sizeof *waiting.maps);
+        if (open_inner(map, whole))
+            return map;
+        munmap(map, whole);
+        return NULL;
+    }
+    return NULL;
+}
+
+static void drop_oldest(void)
+{
+    munmap(waiting.maps[0].map, waiting.maps[0].size);
+    waiting.bytes -= waiting.maps[0].size;
+    waiting.count--;
+    memmove(waiting.maps, waiting.maps + 1, waiting.count * sizeof *waiting.maps);
+}
+
+static void let_wait(char *map, size_t whole)
+{
+    if (whole > MOST_WAITING_BYTES || mprotect(map, whole, PROT_NONE) != 0) {
+        munmap(map, whole);
+        return;
+    }
+    while (waiting.count == MOST_WAITING || waiting.bytes + whole > MOST_WAITING_BYTES)
+        drop_oldest();
+    waiting.maps[waiting.count++] = (waiting_map){map, whole};
+    waiting.bytes += whole;
+}
+
+void guard_drop_waiting(void)
+{
+    while (waiting.count > 0)
+        drop_oldest();
+}
+
+static char *new_map(size_t whole)
+{
+    char *map = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED)
+        return NULL;
+    if (open_inner(map, whole))
+        return map;
+    munmap(map, whole);
+    return NULL;
+}
+
 bool guard_create(guarded *buffer, const char *name, size_t size, guard_place place, size_t offset)
 {
     size_t page = page_size();
@@ -34,14 +111,12 @@ bool guard_create(guarded *buffer, const char *name, size_t size, guard_place pl
     if (inner == 0)
         inner = page;
     size_t whole = inner + 2 * page;
-    char *map = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (map == MAP_FAILED)
-        return false;
     guarded *slot = live_slot(NULL);
-    if (!slot || mprotect(map + page, inner, PROT_READ | PROT_WRITE) != 0) {
-        munmap(map, whole);
+    char *map = slot ? take_waiting(whole) : NULL;
+    if (slot && !map)
+        map = new_map(whole);
+    if (!map)
         return false;
-    }
     buffer->map = map;
     buffer->map_size = whole;
     buffer->data = map + page + (place == GUARD_BEHIND ? inner - size : offset);
@@ -81,7 +156,7 @@ void guard_destroy(guarded *buffer)
     guarded *slot = live_slot(buffer->map);
     if (slot)
         *slot = (guarded){0};
-    munmap(buffer->map, buffer->map_size);
+    let_wait(buffer->map, buffer->map_size);
     *buffer = (guarded){0};
 }
 

@@ -48,6 +48,9 @@ bool guard_create(guarded *buffer, const char *name, size_t size, guard_place pl
 bool guard_protect(guarded *buffer); /* read-only */
 bool guard_release(guarded *buffer); /* writable again */
 void guard_destroy(guarded *buffer); /* harmless on one that is all zero */
+/* Unmaps what guard_destroy() keeps for the next buffer of that size. Before another kernel runs:
+ * nothing that one may do to mappings is to meet the next. */
+void guard_drop_waiting(void);
 
 /* Whether bytes around the data, within its own pages, were changed; *distance tells how far from
  * it (negative: before). */

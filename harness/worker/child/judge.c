@@ -4,10 +4,6 @@
 #include <string.h>
 
 enum {
-    GAP_X = 3, /* elements between strided rows, filled with NaN: reading them shows */
-    GAP_RESIDUAL = 5,
-    GAP_Y = 7, /* likewise, watched: writing them shows */
-    GAP_SUM = 11,
     POISON = 0xff,
     GAP_PATTERN = 0x5a,
 };
@@ -58,6 +54,29 @@ static bool make_parameter(guarded *buffer, const char *name, off_t at, const wo
            arena_read(WORKER_ARENA_FD, at, buffer->data, size) && guard_protect(buffer);
 }
 
+/* Strided rows, by hidden: a few elements apart, whole vectors long, or more than twice as long. What
+ * lies between is NaN in x and the residual, so that reading it shows, and watched in y and the
+ * sum, so that writing it shows. */
+static void set_strides(ln_problem *problem, bool in_place)
+{
+    size_t hidden = problem->hidden, whole = (hidden / 16 + 1) * 16;
+    const size_t strides[3][4] = {{hidden + 3, hidden + 5, hidden + 7, hidden + 11},
+                                  {whole, whole + 16, whole + 32, whole + 48},
+                                  {2 * hidden, hidden + 1, 2 * hidden + 1, hidden + 2}};
+    const size_t *chosen = strides[hidden % 3];
+    problem->x_stride = chosen[0];
+    problem->residual_stride = chosen[1];
+    problem->y_stride = in_place ? chosen[0] : chosen[2];
+    problem->sum_stride = in_place ? chosen[1] : chosen[3];
+}
+
+/* In place the sum takes the residual's place too; unaligned, nobody wants it. */
+static bool has_own_sum(const work_order *order)
+{
+    return order->at.sum >= 0 && order->placement != PLACEMENT_IN_PLACE &&
+           order->placement != PLACEMENT_BEHIND;
+}
+
 /* All buffers for `rows` rows. */
 static bool bench_create(judge_bench *bench, const ln_kernel *kernel, const work_order *order,
                          size_t rows)
@@ -71,10 +90,7 @@ static bool bench_create(judge_bench *bench, const ln_kernel *kernel, const work
     problem->y_stride = problem->sum_stride = hidden;
     bool in_place = order->placement == PLACEMENT_IN_PLACE;
     if (order->placement == PLACEMENT_BEFORE || (in_place && hidden % 2 == 1)) {
-        problem->x_stride = hidden + GAP_X;
-        problem->residual_stride = hidden + GAP_RESIDUAL;
-        problem->y_stride = hidden + (in_place ? GAP_X : GAP_Y);
-        problem->sum_stride = hidden + GAP_SUM;
+        set_strides(problem, in_place);
         if (kernel_refuses(kernel, problem)) /* no strided rows: take dense ones */
             problem->x_stride = problem->residual_stride = problem->y_stride = problem->sum_stride =
                 hidden;
@@ -90,8 +106,8 @@ static bool bench_create(judge_bench *bench, const ln_kernel *kernel, const work
                 make_parameter(&bench->gamma, "gamma", at->gamma, order) &&
                 make_parameter(&bench->beta, "beta", at->beta, order) &&
                 (in_place || make(&bench->y, "y", written, order, true)) &&
-                (at->sum < 0 || make(&bench->sum, "sum", summed, order, true));
-    if (fine && order->placement == PLACEMENT_BEFORE && at->mean >= 0)
+                (!has_own_sum(order) || make(&bench->sum, "sum", summed, order, true));
+    if (fine && at->mean >= 0)
         fine = make(&bench->mean, "mean", rows * bench->statistic, order, true) &&
                make(&bench->rstd, "rstd", rows * bench->statistic, order, true);
     bench->tensors = (ln_tensors){
@@ -100,7 +116,7 @@ static bool bench_create(judge_bench *bench, const ln_kernel *kernel, const work
         .gamma = bench->gamma.data,
         .beta = bench->beta.data,
         .y = in_place ? bench->x.data : bench->y.data,
-        .sum = bench->sum.data,
+        .sum = in_place && at->sum >= 0 ? bench->residual.data : bench->sum.data,
         .mean = bench->mean.data,
         .rstd = bench->rstd.data,
     };
@@ -153,7 +169,7 @@ static bool bench_fill(judge_bench *bench, const work_order *order, size_t first
         memset(bench->rstd.data, POISON, bench->rstd.size);
     }
     bool in_place = !bench->y.map;
-    return (in_place || guard_protect(&bench->x)) && guard_protect(&bench->residual);
+    return in_place || (guard_protect(&bench->x) && guard_protect(&bench->residual));
 }
 
 static bool gaps_changed(const guarded *buffer, const judge_bench *bench, size_t elements)
@@ -235,10 +251,11 @@ static bool hand_back(const judge_bench *bench, const work_order *order, size_t 
     const ln_problem *problem = &bench->problem;
     size_t row_bytes = problem->hidden * bench->element;
     off_t at = (off_t)(first * row_bytes);
-    bool fine = write_rows(bench->tensors.y, order->at.y + at, problem->rows, row_bytes,
-                           problem->y_stride * bench->element) &&
-                (!bench->sum.map || write_rows(bench->sum.data, order->at.sum + at, problem->rows,
-                                               row_bytes, problem->sum_stride * bench->element));
+    bool fine =
+        write_rows(bench->tensors.y, order->at.y + at, problem->rows, row_bytes,
+                   problem->y_stride * bench->element) &&
+        (!bench->tensors.sum || write_rows(bench->tensors.sum, order->at.sum + at, problem->rows,
+                                           row_bytes, problem->sum_stride * bench->element));
     if (fine && bench->mean.map)
         fine = arena_write(WORKER_ARENA_FD, order->at.mean, bench->mean.data, bench->mean.size) &&
                arena_write(WORKER_ARENA_FD, order->at.rstd, bench->rstd.data, bench->rstd.size);

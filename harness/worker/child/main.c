@@ -194,8 +194,19 @@ static void answer_supports(const worker_plugins *plugins, const work_order *ord
     worker_send_done(reason ? reason : "", reason != NULL);
 }
 
+/* Each kernel has buffers that no other kernel had. */
+static void begin_kernel(const work_order *order)
+{
+    static unsigned plugin, kernel;
+    if (order->plugin != plugin || order->kernel != kernel)
+        guard_drop_waiting();
+    plugin = order->plugin;
+    kernel = order->kernel;
+}
+
 static void obey(worker_plugins *plugins, const work_order *order)
 {
+    begin_kernel(order);
     switch (order->kind) {
     case ORDER_LOAD:
         worker_load(plugins, order);

@@ -3,35 +3,46 @@
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/time.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     FREE_CALLS = 300, /* of each thread */
     MEETINGS = 1000,
-    MOST_LATE = 3,      /* stops in which the second thread made no call */
+    MOST_LATE = 3,      /* stops in which the next thread made no call */
     MOST_CALLS = 10000, /* without a stop: the kernel keeps the signal away */
-    SET_OFF = 20,       /* microseconds */
     LATE_MILLISECONDS = 500,
 };
 
 static const double most_seconds = 1; /* of the first thread's own time */
+static const double set_off = 20e-6;
+
+struct meeting;
+
+typedef struct party {
+    struct meeting *of;
+    void *what;
+    struct party *next; /* NULL: the last one, which is not stopped */
+    int ends[2]; /* sockets to the next one: a byte asks for a call, a byte says it was made */
+    int asked;   /* the other end of the one before; -1: the first */
+    timer_t timer;
+    double one, part, step; /* seconds of a call; where in it the next stop comes */
+    bool fine;
+    /* The signal handler's, which runs in the party's own thread. */
+    volatile sig_atomic_t inside, stopped, met, late;
+} party;
 
 typedef struct meeting {
     meeting_call call;
-    void *first, *second;
-    pthread_barrier_t start;
-    int ends[2]; /* sockets: a byte asks for a call, a byte says that it was made */
-    bool second_fine;
-    /* The signal handler's: it runs in the first thread. */
-    volatile sig_atomic_t inside, stopped, late;
-    volatile sig_atomic_t met;
+    sem_t start;
+    party parties[MEETING_MOST];
 } meeting;
 
-static meeting *here; /* a handler has no other argument */
+static _Thread_local party *self; /* a handler has no other argument */
 
 static double seconds_now(void)
 {
@@ -55,97 +66,153 @@ static bool pass(int end)
     return send(end, "", 1, MSG_NOSIGNAL) == 1;
 }
 
-/* SIGALRM: stays here, in the midst of a call, until the other thread has made one. */
+/* SIGALRM: stays here, in the midst of a call, until the next thread has made one. */
 static void stop(int number)
 {
     int kept = errno;
-    struct pollfd answer = {.fd = here->ends[0], .events = POLLIN};
+    party *own = self;
     (void)number;
-    here->stopped = 1;
-    if (here->inside && pass(here->ends[0])) {
-        if (poll(&answer, 1, LATE_MILLISECONDS) == 1 && receive(here->ends[0]))
-            here->met++;
-        else
-            here->late++;
+    if (own) {
+        struct pollfd answer = {.fd = own->ends[0], .events = POLLIN};
+        own->stopped = 1;
+        if (own->inside && pass(own->ends[0])) {
+            if (poll(&answer, 1, LATE_MILLISECONDS) == 1 && receive(own->ends[0]))
+                own->met++;
+            else
+                own->late++;
+        }
     }
     errno = kept;
 }
 
+static void set_timer(const party *own, double seconds)
+{
+    struct itimerspec timer = {.it_value.tv_sec = (time_t)seconds,
+                               .it_value.tv_nsec = (long)(1e9 * fmod(seconds, 1))};
+    timer_settime(own->timer, 0, &timer, NULL);
+}
+
+static void call_free(party *own)
+{
+    double begun = seconds_now();
+    for (unsigned call = 0; own->fine && call < FREE_CALLS; call++)
+        own->fine = own->of->call(own->what);
+    own->one = fmin((seconds_now() - begun) / FREE_CALLS, 1);
+}
+
+/* Calls until the timer stops one of them at the next instant, or a little later: it is not to go
+ * off before the first call. The instants go on by an irrational part of a call, which leaves no
+ * gap. */
+static void call_until_stopped(party *own)
+{
+    sig_atomic_t late = own->late;
+    own->stopped = 0;
+    own->part = fmod(own->part + own->step, 1);
+    set_timer(own, set_off + own->part * own->one);
+    for (unsigned call = 0; own->fine && !own->stopped && call < MOST_CALLS; call++) {
+        own->inside = 1;
+        own->fine = own->of->call(own->what);
+        own->inside = 0;
+    }
+    set_timer(own, 0);
+    if (own->late != late) /* its call is over by now */
+        receive(own->ends[0]);
+}
+
+static bool make_timer(party *own)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGALRM};
+    event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+    self = own;
+    return timer_create(CLOCK_MONOTONIC, &event, &own->timer) == 0;
+}
+
 static void *be_met(void *context)
 {
-    meeting *of = context;
-    pthread_barrier_wait(&of->start);
-    for (unsigned call = 0; of->second_fine && call < FREE_CALLS; call++)
-        of->second_fine = of->call(of->second);
-    while (receive(of->ends[1])) {
-        of->second_fine = of->second_fine && of->call(of->second);
-        pass(of->ends[1]);
+    party *own = context;
+    while (sem_wait(&own->of->start) != 0) /* a signal */
+        ;
+    bool stops = own->next && make_timer(own);
+    call_free(own);
+    while (receive(own->asked)) {
+        if (stops)
+            call_until_stopped(own);
+        else
+            own->fine = own->fine && own->of->call(own->what);
+        pass(own->asked);
     }
+    if (stops)
+        timer_delete(own->timer);
+    self = NULL;
     return NULL;
 }
 
-/* Calls until the timer stops one of them, `after` seconds from now, or a little later: it is not to
- * go off before the first call. */
-static bool call_until_stopped(meeting *of, double after)
+static void meet(party *first)
 {
-    struct itimerval timer = {.it_value.tv_usec = SET_OFF + (suseconds_t)(1e6 * fmin(after, 0.9))};
-    bool fine = true;
-    sig_atomic_t late = of->late;
-    of->stopped = 0;
-    setitimer(ITIMER_REAL, &timer, NULL);
-    for (unsigned call = 0; fine && !of->stopped && call < MOST_CALLS; call++) {
-        of->inside = 1;
-        fine = of->call(of->first);
-        of->inside = 0;
-    }
-    timer.it_value.tv_usec = 0;
-    setitimer(ITIMER_REAL, &timer, NULL);
-    return fine && (of->late == late || receive(of->ends[0])); /* its call is over by now */
+    bool stops = first->next && make_timer(first);
+    double begun = seconds_now();
+    call_free(first);
+    while (stops && first->fine && first->met < MEETINGS && first->late < MOST_LATE &&
+           seconds_now() - begun < most_seconds)
+        call_until_stopped(first);
+    if (stops)
+        timer_delete(first->timer);
+    self = NULL;
 }
 
-/* The instants of the stops go on by the golden section of a call, which leaves no gap. */
-static bool meet(meeting *of)
+/* Those for whom there is a socket; how many. */
+static size_t seat(meeting *of, meeting_call call, void *const *parties, size_t count)
 {
-    static const double golden = 0.6180339887498949;
-    double begun = seconds_now(), one, part = 0;
-    bool fine = true;
-    pthread_barrier_wait(&of->start);
-    for (unsigned call = 0; fine && call < FREE_CALLS; call++)
-        fine = of->call(of->first);
-    one = (seconds_now() - begun) / FREE_CALLS;
-    while (fine && of->met < MEETINGS && of->late < MOST_LATE &&
-           seconds_now() - begun < most_seconds) {
-        part = fmod(part + golden, 1);
-        fine = call_until_stopped(of, part * one);
+    static const double steps[MEETING_MOST] = {0.6180339887498949, 0.41421356237309515,
+                                               0.7320508075688772, 0.23606797749978969,
+                                               0.6457513110645906};
+    of->call = call;
+    for (size_t i = 0; i < count; i++) {
+        of->parties[i] = (party){.of = of,
+                                 .what = parties[i],
+                                 .ends = {-1, -1},
+                                 .asked = -1,
+                                 .step = steps[i],
+                                 .fine = true};
+        if (i == 0)
+            continue;
+        party *before = &of->parties[i - 1];
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, before->ends) != 0)
+            return i;
+        of->parties[i].asked = before->ends[1];
+        before->next = &of->parties[i];
     }
-    return fine;
+    return count;
 }
 
-bool worker_meet(meeting_call call, void *first, void *second)
+bool worker_meet(meeting_call call, void *const *parties, size_t count)
 {
-    meeting of = {.call = call, .first = first, .second = second, .second_fine = true};
+    static meeting of;
     struct sigaction handler = {.sa_handler = stop, .sa_flags = SA_RESTART}, before;
-    sigset_t alarms, unblocked;
-    pthread_t thread;
+    pthread_t threads[MEETING_MOST];
     bool fine = true;
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, of.ends) != 0)
-        return true;
-    here = &of;
-    pthread_barrier_init(&of.start, NULL, 2);
+    size_t seated = seat(&of, call, parties, count), started = 1;
+    sem_init(&of.start, 0, 0);
     sigaction(SIGALRM, &handler, &before);
-    sigemptyset(&alarms);
-    sigaddset(&alarms, SIGALRM);
-    pthread_sigmask(SIG_BLOCK, &alarms, &unblocked); /* the thread inherits it */
-    bool started = pthread_create(&thread, NULL, be_met, &of) == 0;
-    pthread_sigmask(SIG_SETMASK, &unblocked, NULL);
-    if (started) {
-        fine = meet(&of);
-        shutdown(of.ends[0], SHUT_RDWR);
-        pthread_join(thread, NULL);
+    while (started < seated &&
+           pthread_create(&threads[started], NULL, be_met, &of.parties[started]) == 0)
+        started++;
+    of.parties[started - 1].next = NULL;
+    for (size_t i = 1; i < started; i++)
+        sem_post(&of.start);
+    meet(&of.parties[0]);
+    for (size_t i = 1; i < started; i++) {
+        shutdown(of.parties[i - 1].ends[0], SHUT_RDWR);
+        pthread_join(threads[i], NULL);
     }
     sigaction(SIGALRM, &before, NULL);
-    pthread_barrier_destroy(&of.start);
-    close(of.ends[0]);
-    close(of.ends[1]);
-    return fine && of.second_fine;
+    sem_destroy(&of.start);
+    for (size_t i = 0; i < seated; i++) {
+        fine = fine && of.parties[i].fine;
+        if (of.parties[i].ends[0] >= 0) {
+            close(of.parties[i].ends[0]);
+            close(of.parties[i].ends[1]);
+        }
+    }
+    return fine;
 }

@@ -1,5 +1,5 @@
-/* Two calls that share a variable meet in it, on any machine and under any load; a lock that keeps
- * them apart ends the meetings and hangs nothing. */
+/* Calls that share a variable meet in it, on any machine and under any load, also where two places
+ * keep two of them apart; a lock ends the meetings and hangs nothing. */
 #include "worker/child/meet.h"
 #include "test.h"
 #include <pthread.h>
@@ -22,6 +22,20 @@ static bool call_through_static(void *context)
     return fine;
 }
 
+/* Calls take places in turn: it takes three at once for two of them to have the same. */
+static bool call_through_two_places(void *context)
+{
+    static void *volatile kept[2];
+    static unsigned calls;
+    unsigned place = __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED) % 2;
+    work(100);
+    kept[place] = context;
+    work(9000);
+    bool fine = kept[place] == context;
+    work(900);
+    return fine;
+}
+
 static bool call_through_stack(void *context)
 {
     void *volatile kept = context;
@@ -38,25 +52,29 @@ static bool call_with_lock(void *context)
     return fine;
 }
 
-static void what_two_calls_share_is_found(void **state)
+static int rows[MEETING_MOST];
+static void *const parties[MEETING_MOST] = {&rows[0], &rows[1], &rows[2], &rows[3], &rows[4]};
+
+static void what_calls_share_is_found(void **state)
 {
-    int first, second;
     (void)state;
-    assert_false(worker_meet(call_through_static, &first, &second));
+    assert_false(worker_meet(call_through_static, parties, 2));
+    assert_false(worker_meet(call_through_static, parties, MEETING_MOST));
+    assert_false(worker_meet(call_through_two_places, parties, MEETING_MOST));
 }
 
 static void separate_calls_and_locked_ones_pass(void **state)
 {
-    int first, second;
     (void)state;
-    assert_true(worker_meet(call_through_stack, &first, &second));
-    assert_true(worker_meet(call_with_lock, &first, &second));
+    assert_true(worker_meet(call_through_stack, parties, MEETING_MOST));
+    assert_true(worker_meet(call_with_lock, parties, MEETING_MOST));
+    assert_true(worker_meet(call_through_static, parties, 1));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_two_calls_share_is_found),
+        cmocka_unit_test(what_calls_share_is_found),
         cmocka_unit_test(separate_calls_and_locked_ones_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

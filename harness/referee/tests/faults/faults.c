@@ -1,8 +1,10 @@
 /* A plugin of planted faults (faults.def), their correct twins, and honest kernels (honest.c). */
 #include "faults.h"
 #include <errno.h>
+#include <fenv.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -95,7 +97,7 @@ double rounded(ln_type type, double value)
     return load_element(type, &room, 0);
 }
 
-/* ---- the kernel that the faults bend: two passes, sums in float ---- */
+/* ---- the kernel that the faults bend: two passes, sums in float, of f64 in double ---- */
 
 /* The hook's value in the fault, and the right one in its twin, which evaluates it all the same. */
 static double bend(const planted_call *call, double right, double bent)
@@ -107,66 +109,71 @@ static double bend(const planted_call *call, double right, double bent)
 #define INDEX(hook, right)                                                                         \
     (fault->hook ? (size_t)bend(call, (double)(right), (double)fault->hook(call, row, i)) : (right))
 
-static float narrow(const planted_call *call, float right, float bent)
+/* One operation's result in the accumulator's type: two roundings are one (Figueroa 1995). */
+static double keep(const planted_call *call, double value)
 {
-    return (float)bend(call, (double)right, (double)bent);
+    return call->problem->storage == LN_F64 ? value : (double)(float)value;
 }
 
-static float rstd_of(const ln_convention *convention, float var)
+static double rstd_of(const planted_call *call, double var)
 {
-    float eps = (float)convention->eps, std = sqrtf(var);
+    const ln_convention *convention = &call->problem->convention;
+    double eps = keep(call, convention->eps);
     if (convention->eps_place == LN_EPS_VAR)
-        return 1 / sqrtf(var + eps);
-    return 1 / (convention->eps_place == LN_EPS_STD ? std + eps : std);
+        return keep(call, 1 / keep(call, sqrt(keep(call, var + eps))));
+    double std = keep(call, sqrt(var));
+    return keep(call, 1 / (convention->eps_place == LN_EPS_STD ? keep(call, std + eps) : std));
 }
 
 /* The sum of the row, or of the squares of what is left of it without *mean, in LANES lanes. */
-static float sum_up(const planted_fault *fault, const planted_call *call, size_t row,
-                    const float *mean)
+static double sum_up(const planted_fault *fault, const planted_call *call, size_t row,
+                     const double *mean)
 {
     enum { LANES = 8 };
-    float lanes[LANES] = {0};
+    double lanes[LANES] = {0};
     for (size_t i = 0; i < call->problem->hidden; i++) {
         double weight = fault->weight ? bend(call, 1, fault->weight(call, row, i)) : 1;
-        float x = (float)call->row[i], off = mean ? x - *mean : x;
+        double x = call->row[i], off = mean ? keep(call, x - *mean) : x;
         if (weight != 0)
-            lanes[i % LANES] += (float)weight * (mean ? off * off : off);
+            lanes[i % LANES] =
+                keep(call, lanes[i % LANES] + weight * (mean ? keep(call, off * off) : off));
     }
     for (size_t half = LANES / 2; half > 0; half /= 2)
         for (size_t lane = 0; lane < half; lane++)
-            lanes[lane] += lanes[lane + half];
+            lanes[lane] = keep(call, lanes[lane] + lanes[lane + half]);
     return lanes[0];
 }
 
 static void find_statistics(const planted_fault *fault, const planted_call *call, size_t row,
                             statistics *s)
 {
-    float count = (float)call->problem->hidden;
+    double count = (double)call->problem->hidden;
     statistics bent;
-    s->mean = sum_up(fault, call, row, NULL) / count;
-    s->var = sum_up(fault, call, row, &s->mean) / (count - (float)call->problem->convention.ddof);
+    s->mean = keep(call, sum_up(fault, call, row, NULL) / count);
+    s->var =
+        keep(call, sum_up(fault, call, row, &s->mean) / (count - call->problem->convention.ddof));
     bent = *s;
     if (fault->moments)
         fault->moments(call, row, &bent);
-    s->mean = narrow(call, s->mean, bent.mean);
-    s->var = narrow(call, s->var, bent.var);
-    s->rstd = rstd_of(&call->problem->convention, s->var);
+    s->mean = keep(call, bend(call, s->mean, bent.mean));
+    s->var = keep(call, bend(call, s->var, bent.var));
+    s->rstd = rstd_of(call, s->var);
     bent = *s;
     if (fault->scale)
         fault->scale(call, row, &bent);
-    s->mean = narrow(call, s->mean, bent.mean);
-    s->rstd = narrow(call, s->rstd, bent.rstd);
+    s->mean = keep(call, bend(call, s->mean, bent.mean));
+    s->rstd = keep(call, bend(call, s->rstd, bent.rstd));
 }
 
 static void load_row(const planted_fault *fault, const planted_call *call, size_t row)
 {
     const ln_problem *problem = call->problem;
     const ln_tensors *tensors = call->tensors;
-    size_t hidden = problem->hidden;
-    size_t x = row * stride_of(problem->x_stride, hidden);
+    size_t hidden = problem->hidden, i = 0;
+    size_t x = INDEX(source, row) * stride_of(problem->x_stride, hidden);
     size_t residual = row * stride_of(problem->residual_stride, hidden);
     size_t out = row * stride_of(problem->sum_stride, hidden);
-    for (size_t i = 0; i < hidden; i++) {
+    for (; i < hidden; i++) {
         double value = load_element(problem->storage, tensors->x, x + i);
         if (tensors->residual) {
             double other = load_element(problem->storage, tensors->residual, residual + i);
@@ -189,17 +196,18 @@ static void apply_row(const planted_fault *fault, const planted_call *call, size
     const ln_tensors *tensors = call->tensors;
     ln_affine affine = problem->convention.affine;
     size_t hidden = problem->hidden, y_at = row * stride_of(problem->y_stride, hidden);
-    float q = problem->convention.eps_place == LN_EPS_QUOTIENT ? (float)problem->convention.eps : 0;
+    double q = problem->convention.eps_place == LN_EPS_QUOTIENT ? problem->convention.eps : 0;
     for (size_t i = 0; i < hidden; i++) {
-        float xhat = ((float)call->row[INDEX(read, i)] - s->mean) * s->rstd + q, gamma = 1,
-              beta = 0;
+        double xhat = keep(call, call->row[INDEX(read, i)] - s->mean), gamma = 1, beta = 0;
         size_t scalar = affine == LN_AFFINE_SCALAR ? 0 : i;
+        xhat = keep(call, keep(call, xhat * s->rstd) + keep(call, q));
         if (tensors->gamma)
-            gamma = (float)(load_element(problem->param, tensors->gamma, INDEX(gamma, scalar)) +
-                            (affine == LN_AFFINE_GAMMA1));
+            gamma = load_element(problem->param, tensors->gamma, INDEX(gamma, scalar));
         if (tensors->beta)
-            beta = (float)load_element(problem->param, tensors->beta, INDEX(beta, scalar));
-        double y = (double)(gamma * xhat + beta);
+            beta = load_element(problem->param, tensors->beta, INDEX(beta, scalar));
+        if (affine == LN_AFFINE_GAMMA1)
+            gamma = keep(call, gamma + 1);
+        double y = keep(call, keep(call, gamma * xhat) + beta);
         if (fault->element)
             y = bend(call, y, fault->element(call, row, i, xhat, gamma, beta, y));
         call->output[i] = y;
@@ -216,20 +224,32 @@ static void give_statistics(const planted_fault *fault, const planted_call *call
                             const statistics *s)
 {
     const ln_tensors *tensors = call->tensors;
-    double mean = (double)s->mean, rstd = (double)s->rstd;
+    ln_type type = call->accumulator;
+    double mean = s->mean, rstd = s->rstd;
     if (tensors->mean)
-        store_element(LN_F32, tensors->mean, row,
+        store_element(type, tensors->mean, row,
                       fault->mean_out ? bend(call, mean, fault->mean_out(call, row, s, mean))
                                       : mean);
     if (tensors->rstd)
-        store_element(LN_F32, tensors->rstd, row,
+        store_element(type, tensors->rstd, row,
                       fault->rstd_out ? bend(call, rstd, fault->rstd_out(call, row, s, rstd))
                                       : rstd);
 }
 
+static void perform_rows(const planted_fault *fault, const planted_call *call)
+{
+    for (size_t row = 0; row < call->problem->rows; row++) {
+        statistics s;
+        load_row(fault, call, row);
+        find_statistics(fault, call, row, &s);
+        apply_row(fault, call, row, &s);
+        give_statistics(fault, call, row, &s);
+    }
+}
+
 /* Calls may come from several threads; each has rows of its own. */
-static void perform(const planted_fault *fault, bool wrong, unsigned long *calls, const void *state,
-                    const ln_tensors *tensors)
+static void perform(const planted_fault *fault, bool wrong, ln_type accumulator,
+                    unsigned long *calls, const void *state, const ln_tensors *tensors)
 {
     ln_problem problem = *(const ln_problem *)state;
     ln_tensors given = *tensors;
@@ -237,6 +257,7 @@ static void perform(const planted_fault *fault, bool wrong, unsigned long *calls
     planted_call call = {.problem = &problem,
                          .tensors = &given,
                          .wrong = wrong,
+                         .accumulator = accumulator,
                          .count = __atomic_fetch_add(calls, 1, __ATOMIC_RELAXED),
                          .row = room,
                          .output = room ? room + problem.hidden : NULL};
@@ -251,14 +272,8 @@ static void perform(const planted_fault *fault, bool wrong, unsigned long *calls
             given = moved;
         }
     }
-    bool over = fault->before && fault->before(&call);
-    for (size_t row = 0; !over && row < problem.rows; row++) {
-        statistics s;
-        load_row(fault, &call, row);
-        find_statistics(fault, &call, row, &s);
-        apply_row(fault, &call, row, &s);
-        give_statistics(fault, &call, row, &s);
-    }
+    if (!(fault->before && fault->before(&call)))
+        perform_rows(fault, &call);
     if (fault->after)
         fault->after(&call);
     free(room);
@@ -280,6 +295,37 @@ static void spoil(const planted_call *call)
 {
     for (size_t i = 0; i < call->problem->hidden; i++)
         add(call, 0, i, 1);
+}
+
+/* Two rows of y change places; nothing in the twin. */
+static void swap_rows(const planted_call *call, size_t a, size_t b)
+{
+    size_t stride = stride_of(call->problem->y_stride, call->problem->hidden);
+    for (size_t i = 0; i < call->problem->hidden; i++) {
+        double one = load_element(LN_F32, call->tensors->y, a * stride + i);
+        double other = load_element(LN_F32, call->tensors->y, b * stride + i);
+        store_element(LN_F32, call->tensors->y, a * stride + i, bend(call, one, other));
+        store_element(LN_F32, call->tensors->y, b * stride + i, bend(call, other, one));
+    }
+}
+
+/* What tells a first row of f32 from others. */
+static double first_row(const planted_call *call, const void *tensor)
+{
+    double sum = 0;
+    for (size_t i = 0; i < call->problem->hidden; i++)
+        sum += (double)(i + 1) * load_element(LN_F32, tensor, i);
+    return sum;
+}
+
+/* 1 for the first thread that calls, 2 for the second. */
+static unsigned thread_number(void)
+{
+    static unsigned seen;
+    static _Thread_local unsigned own;
+    if (own == 0)
+        own = __atomic_add_fetch(&seen, 1, __ATOMIC_RELAXED);
+    return own;
 }
 
 static double now(void)
@@ -352,6 +398,7 @@ __attribute__((constructor)) static void note_loading(void)
         UNUSED_CALL, (void)row, (void)i;                                                           \
         VALUE_OF(__VA_ARGS__)                                                                      \
     }
+#define HOOK_SOURCE(name, ...) SIZE_HOOK(source, name, __VA_ARGS__)
 #define HOOK_READ(name, ...) SIZE_HOOK(read, name, __VA_ARGS__)
 #define HOOK_GAMMA(name, ...) SIZE_HOOK(gamma, name, __VA_ARGS__)
 #define HOOK_BETA(name, ...) SIZE_HOOK(beta, name, __VA_ARGS__)
@@ -377,8 +424,8 @@ __attribute__((constructor)) static void note_loading(void)
 #define HOOK_MOMENTS(name, ...) STATISTICS_HOOK(moments, name, __VA_ARGS__)
 #define HOOK_SCALE(name, ...) STATISTICS_HOOK(scale, name, __VA_ARGS__)
 #define HOOK_ELEMENT(name, ...)                                                                    \
-    static double element_##name(const planted_call *call, size_t row, size_t i, float xhat,       \
-                                 float gamma, float beta, double y)                                \
+    static double element_##name(const planted_call *call, size_t row, size_t i, double xhat,      \
+                                 double gamma, double beta, double y)                              \
     {                                                                                              \
         UNUSED_CALL, (void)row, (void)i, (void)xhat, (void)gamma, (void)beta, (void)y;             \
         VALUE_OF(__VA_ARGS__)                                                                      \
@@ -417,6 +464,7 @@ __attribute__((constructor)) static void note_loading(void)
         __VA_ARGS__;                                                                               \
     }
 
+#define MEMBER_SOURCE(name) .source = source_##name
 #define MEMBER_READ(name) .read = read_##name
 #define MEMBER_GAMMA(name) .gamma = gamma_##name
 #define MEMBER_BETA(name) .beta = beta_##name
@@ -433,28 +481,30 @@ __attribute__((constructor)) static void note_loading(void)
 #define MEMBER_BEFORE(name) .before = before_##name
 #define MEMBER_AFTER(name) .after = after_##name
 
-#define RUN(kind, wrong_, name)                                                                    \
+#define RUN(kind, wrong_, accumulator, name)                                                       \
     static void run_##kind##_##name(const void *state, const ln_tensors *tensors)                  \
     {                                                                                              \
         static unsigned long calls;                                                                \
-        perform(&fault_##name, wrong_, &calls, state, tensors);                                    \
+        perform(&fault_##name, wrong_, accumulator, &calls, state, tensors);                       \
     }
-#define FAULT_OF(hook, type, group, name, what_, ...)                                              \
+#define FAULT_AS(accumulator, traits, hook, type, group, name, what_, ...)                         \
     HOOK_##hook(name, __VA_ARGS__) static const planted_fault fault_##name = {                     \
         #name, what_, MEMBER_##hook(name)};                                                        \
-    RUN(fault, true, name) RUN(twin, false, name)
-#define FAULT(hook, group, name, what, ...) FAULT_OF(hook, LN_F32, group, name, what, __VA_ARGS__)
+    RUN(fault, true, accumulator, name) RUN(twin, false, accumulator, name)
+#define FAULT_OF(hook, type, ...)                                                                  \
+    FAULT_AS(type == LN_F64 ? LN_F64 : LN_F32, 0, hook, type, __VA_ARGS__)
+#define FAULT(hook, ...) FAULT_OF(hook, LN_F32, __VA_ARGS__)
 #include "faults.def"
-#undef FAULT_OF
+#undef FAULT_AS
 
-#define KERNEL(kind, type, kernel_name)                                                            \
+#define KERNEL(kind, type, accumulator_, traits_, kernel_name)                                     \
     {                                                                                              \
         .struct_size = sizeof(ln_kernel), .name = #kind "." #kernel_name, .isa = "scalar",         \
-        .storage = type, .param = LN_F32, .accumulator = LN_F32, .unroll = 1,                      \
-        .run = run_##kind##_##kernel_name                                                          \
+        .storage = type, .param = type == LN_F64 ? LN_F64 : LN_F32, .accumulator = accumulator_,   \
+        .unroll = 1, .traits = traits_, .run = run_##kind##_##kernel_name                          \
     }
-#define FAULT_OF(hook, type, group, name, what, ...)                                               \
-    KERNEL(fault, type, name), KERNEL(twin, type, name),
+#define FAULT_AS(accumulator, traits, hook, type, group, name, what, ...)                          \
+    KERNEL(fault, type, accumulator, traits, name), KERNEL(twin, type, accumulator, traits, name),
 static const ln_kernel fault_kernels[] = {
 #include "faults.def"
 };

@@ -15,14 +15,15 @@ typedef struct planted_call {
     const ln_problem *problem;
     const ln_tensors *tensors;
     bool wrong;          /* the fault, not its twin */
+    ln_type accumulator; /* as the kernel declares it: of mean and rstd */
     unsigned long count; /* calls of this kernel before */
     double *row;         /* the row as it came in: hidden elements */
     double *output;      /* the same for what goes out */
 } planted_call;
 
-/* What a row is normalised with. */
+/* What a row is normalised with: numbers of the accumulator's type. */
 typedef struct statistics {
-    float mean, var, rstd;
+    double mean, var, rstd;
 } statistics;
 
 /* A hook is given what is right and returns what the fault makes of it. N is hidden, M rows. */
@@ -35,14 +36,15 @@ typedef struct planted_fault {
     /* After mean and var, before rstd; after rstd. */
     void (*moments)(const planted_call *call, size_t row, statistics *s);
     void (*scale)(const planted_call *call, size_t row, statistics *s);
-    /* Which element is read for x, gamma and beta, and which is written. */
+    /* Which row is read; which element is read for x, gamma and beta, and which is written. */
+    size_t (*source)(const planted_call *call, size_t row, size_t i);
     size_t (*read)(const planted_call *call, size_t row, size_t i);
     size_t (*gamma)(const planted_call *call, size_t row, size_t i);
     size_t (*beta)(const planted_call *call, size_t row, size_t i);
     size_t (*write)(const planted_call *call, size_t row, size_t i);
     /* y, before it is rounded to the storage type, and the rounded value. */
-    double (*element)(const planted_call *call, size_t row, size_t i, float xhat, float gamma,
-                      float beta, double y);
+    double (*element)(const planted_call *call, size_t row, size_t i, double xhat, double gamma,
+                      double beta, double y);
     double (*rounding)(const planted_call *call, size_t row, size_t i, double y, double stored);
     /* The outputs beside y. */
     double (*mean_out)(const planted_call *call, size_t row, const statistics *s, double value);
