@@ -234,6 +234,10 @@ def fingerprint(x, y, gamma=None, beta=None, *, residual=None, digits=None, x_di
     digits, x_digits = (None if value is None else lib.whole(value, name, 0, 17)
                         for value, name in ((digits, "digits"), (x_digits, "x_digits")))
     noise = lib.number(noise, "noise", 0)
+    return patiently(lambda: _fingerprint(x, y, gamma, beta, residual, digits, x_digits, noise))
+
+
+def _fingerprint(x, y, gamma, beta, residual, digits, x_digits, noise):
     x, shape = _rows(x, "x")
     y, y_shape = _rows(y, "y")
     if shape != y_shape:
@@ -258,15 +262,12 @@ def fingerprint(x, y, gamma=None, beta=None, *, residual=None, digits=None, x_di
                   _address(gamma), _address(beta), 0 if gamma is None else gamma.size,
                   0 if beta is None else beta.size, exact if digits is None else digits,
                   exact if x_digits is None else x_digits, noise)
-
-    def work(keep=(x, residual, y, gamma, beta)):  # they must live as long as this does
-        found = lib.Fingerprint()
-        lib.call("lnjudge_fingerprint_make", c.byref(box), c.byref(found))
-        try:
-            return _fingerprint_of(found, len(x), shape[-1])
-        finally:
-            lib.library.lnjudge_fingerprint_free(c.byref(found))
-    return patiently(work)
+    found = lib.Fingerprint()
+    lib.call("lnjudge_fingerprint_make", c.byref(box), c.byref(found))
+    try:
+        return _fingerprint_of(found, len(x), shape[-1])
+    finally:
+        lib.library.lnjudge_fingerprint_free(c.byref(found))
 
 
 def _fingerprint_of(found, rows, hidden):
