@@ -35,7 +35,8 @@ void block_limits_free(judge_block *block)
 
 judged_kind judged_kind_unknown(const judge_block *block)
 {
-    return (judged_kind){.accumulator = block->storage == LN_F64 ? LN_F64 : LN_F32};
+    ln_type sums = block->storage == LN_F64 ? LN_F64 : LN_F32;
+    return (judged_kind){.accumulator = sums, .given = sums};
 }
 
 /* Two roundings are one here (Figueroa 1995: 53 >= 2 p + 2), and f64 is added as it is. */

@@ -28,7 +28,8 @@ struct row_judge {
 typedef struct judged_kind {
     bool has_bound;
     bool flushes;
-    ln_type accumulator;
+    ln_type accumulator; /* what the sums are held to */
+    ln_type given;       /* of mean and rstd as the kernel gives them */
 } judged_kind;
 
 /* Of an output that nobody knows the kernel of: sums as people have them for the type. */

@@ -147,13 +147,17 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
         most_mean = fmin(limits->order.mean, xhat / facts->rstd + 4 * unit * fabs(facts->mean));
         most_rstd = fmin(limits->order.rstd, xhat / block->results[row].max_xhat + 4 * unit);
     }
+    if (kind->given != kind->accumulator) { /* coarser: rounded once more */
+        most_mean += unit_roundoff(kind->given) * fabs(facts->mean);
+        most_rstd += unit_roundoff(kind->given);
+    }
     if (isfinite(most_mean) && !(mean <= most_mean) &&
-        !is_nearest(kind->accumulator, judge->given_mean[row], facts->mean))
+        !is_nearest(kind->given, judge->given_mean[row], facts->mean))
         judge_find(findings, VERDICT_INACCURATE, false,
                    "row %zu: mean is %.9g where %.9g is right, and may be off by %.3g", row,
                    judge->given_mean[row], facts->mean, most_mean);
     else if (isfinite(most_rstd) && !(rstd <= most_rstd) &&
-             !is_nearest(kind->accumulator, judge->given_rstd[row], facts->rstd))
+             !is_nearest(kind->given, judge->given_rstd[row], facts->rstd))
         judge_find(findings, VERDICT_INACCURATE, false,
                    "row %zu: rstd is %.9g where %.9g is right, and may be off by %.3g of it", row,
                    judge->given_rstd[row], facts->rstd, most_rstd);

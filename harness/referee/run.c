@@ -188,7 +188,8 @@ judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound)
     bool short_sums = facts->accumulator == LN_BF16 || facts->accumulator == LN_F16;
     return (judged_kind){.has_bound = has_bound,
                          .flushes = facts->traits & LN_TRAIT_FLUSHES_SUBNORMALS,
-                         .accumulator = long_rows && short_sums ? LN_F32 : facts->accumulator};
+                         .accumulator = long_rows && short_sums ? LN_F32 : facts->accumulator,
+                         .given = facts->accumulator};
 }
 
 /* A bound that leaves no correct digit is none. A NaN stays: nothing holds against it. */

@@ -3,12 +3,15 @@
 # LNBENCH_FULL one of each kind. All of faults.def takes an hour: faults_table.sh.
 # usage: faults_test.sh LNBENCH FAULTS_PLUGIN FAULTS_DEF
 set -u
-faults="mod_16_13 lane_3_of_4_slight rows_7_to_17 residual_stride_ignored two_at_once after_fork
-    gamma1_as_gamma y_flushed infinity_clamped offset_32_bits row_23_bits"
-kernels=honest.sequential,honest.one_pass_strided_16_bf16
+faults="mod_16_13 lane_3_of_4_slight residual_stride_ignored two_slots after_fork gamma1_as_gamma
+    y_flushed infinity_clamped row_index_16_bits row_23_bits mean_of_dense_rows same_first_row
+    flushes_and_40_ulp"
+kernels=honest.sequential,honest.estimated,honest.one_pass_strided_16_bf16
 if [ -n "${LNBENCH_FULL:-}" ]; then
-    faults+=" first_mean rms_above_16 in_place_last_row rstd_of_shape every_1000th std_for_var
-        sum_is_x mean_low offset_31_bits row_16_bits rows_24_bits bits_20 nan_to_zero rstd_12_bits"
+    faults+=" rows_7_to_17 first_mean rms_above_16 in_place_last_row rstd_of_shape every_1000th
+        std_for_var sum_is_x mean_low offset_31_bits offset_32_bits row_16_bits rows_24_bits bits_20
+        nan_to_zero rstd_12_bits two_at_once without_sum multiple_of_16 swapped_by_32 thread_33
+        beta_by_address gamma1_tail says_f16"
     kernels+=,honest.random_tree_1,honest.welford_f64
 fi
 for fault in $faults; do

@@ -280,7 +280,7 @@ static void add_simulated(position_errors *errors, size_t lane, size_t lanes, do
 static void positions_alike_are_not_alarmed(void **state)
 {
     (void)state;
-    unsigned long rounds = runs / 10 + 1;
+    unsigned long rounds = runs;
     random_state = 4;
     for (unsigned long run = 0; run < rounds; run++) {
         position_errors *errors = position_create();

@@ -1,4 +1,5 @@
-/* Kernels that are right, by twenty orders of summation in each type: none of them may be alarmed.
+/* Kernels that are right, by twenty orders of summation and four ways to end in each type: none of
+ * them may be alarmed.
  * Sums of 16-bit rows are in float, as those of f32; sums of f64 in double. */
 #include "faults.h"
 #include <math.h>
@@ -146,18 +147,39 @@ static void find_moments(const double *x, size_t count, int ddof, bool single, o
     *var = narrow(single, squares / (n - ddof));
 }
 
-static double rstd_of(const ln_convention *convention, bool single, double var)
+/* What is done with mean and var: operation by operation; y as x s + t; with fused multiplications
+ * and additions; with 1 / sqrt from an estimate of 12 bits and steps of Newton. */
+typedef enum finish { DIRECT, FOLDED, FUSED, ESTIMATED } finish;
+
+static double estimated(bool single, double var)
+{
+    double right = 1 / sqrt(var), unit;
+    int exponent;
+    if (!(var > 1e-30 && var < 1e30))
+        return narrow(single, right);
+    unit = frexp(right, &exponent);
+    double guess = ldexp(floor(ldexp(unit, 12)), exponent - 12);
+    for (int step = 0; step < (single ? 1 : 3); step++) {
+        double half = narrow(single, narrow(single, 0.5 * var) * guess);
+        guess = narrow(single, guess * narrow(single, 1.5 - narrow(single, half * guess)));
+    }
+    return guess;
+}
+
+static double rstd_of(const ln_convention *convention, bool single, double var, finish end)
 {
     double eps = narrow(single, convention->eps), std = narrow(single, sqrt(var));
     if (convention->eps_place == LN_EPS_VAR)
         std = narrow(single, sqrt(narrow(single, var + eps)));
-    else if (convention->eps_place == LN_EPS_STD)
+    if (end == ESTIMATED && convention->eps_place == LN_EPS_VAR)
+        return estimated(single, narrow(single, var + eps));
+    if (convention->eps_place == LN_EPS_STD)
         std = narrow(single, std + eps);
     return narrow(single, 1 / std);
 }
 
 static void normalise(const ln_problem *problem, const ln_tensors *tensors, order *sum,
-                      unsigned parameter, moment_way formula)
+                      unsigned parameter, moment_way formula, finish end)
 {
     bool single = problem->storage != LN_F64;
     ln_type type = single ? LN_F32 : LN_F64;
@@ -181,7 +203,7 @@ static void normalise(const ln_problem *problem, const ln_tensors *tensors, orde
                 store_element(problem->storage, tensors->sum, sum_at + i, x[i]);
         }
         find_moments(x, hidden, convention->ddof, single, sum, parameter, formula, &mean, &var);
-        double rstd = rstd_of(convention, single, var);
+        double rstd = rstd_of(convention, single, var, end);
         for (size_t i = 0; i < hidden; i++) {
             size_t at = convention->affine == LN_AFFINE_SCALAR ? 0 : i;
             double gamma = tensors->gamma ? load_element(problem->param, tensors->gamma, at) : 1;
@@ -189,8 +211,16 @@ static void normalise(const ln_problem *problem, const ln_tensors *tensors, orde
             if (convention->affine == LN_AFFINE_GAMMA1)
                 gamma = narrow(single, gamma + 1);
             double xhat = narrow(single, narrow(single, narrow(single, x[i] - mean) * rstd) + q);
-            store_element(problem->storage, tensors->y, y_at + i,
-                          narrow(single, narrow(single, gamma * xhat) + beta));
+            double y = narrow(single, narrow(single, gamma * xhat) + beta);
+            if (end == FUSED) {
+                y = narrow(single, fma(gamma, xhat, beta));
+            } else if (end == FOLDED) {
+                double s = narrow(single, gamma * rstd);
+                double t = narrow(single, narrow(single, gamma * q) + beta);
+                y = narrow(single,
+                           narrow(single, x[i] * s) + narrow(single, t - narrow(single, mean * s)));
+            }
+            store_element(problem->storage, tensors->y, y_at + i, y);
         }
         if (tensors->mean)
             store_element(type, tensors->mean, row, mean);
@@ -201,31 +231,34 @@ static void normalise(const ln_problem *problem, const ln_tensors *tensors, orde
 }
 
 #define ORDERS(X)                                                                                  \
-    X(sequential, sequential, 1, TWO_PASS)                                                         \
-    X(reversed, reversed, 0, TWO_PASS)                                                             \
-    X(pairwise_1, pairwise, 1, TWO_PASS)                                                           \
-    X(pairwise_128, pairwise, 128, TWO_PASS)                                                       \
-    X(blocked_64, blocked, 64, TWO_PASS)                                                           \
-    X(blocked_512, blocked, 512, TWO_PASS)                                                         \
-    X(strided_4, strided, 4, TWO_PASS)                                                             \
-    X(strided_8, strided, 8, TWO_PASS)                                                             \
-    X(strided_16, strided, 16, TWO_PASS)                                                           \
-    X(strided_32, strided, 32, TWO_PASS)                                                           \
-    X(strided_64, strided, 64, TWO_PASS)                                                           \
-    X(from_both_ends, from_both_ends, 0, TWO_PASS)                                                 \
-    X(kahan, kahan, 0, TWO_PASS)                                                                   \
-    X(wide, wide, 0, TWO_PASS)                                                                     \
-    X(random_tree_1, random_tree, 1, TWO_PASS)                                                     \
-    X(random_tree_2, random_tree, 2, TWO_PASS)                                                     \
-    X(random_tree_3, random_tree, 3, TWO_PASS)                                                     \
-    X(one_pass, sequential, 1, ONE_PASS)                                                           \
-    X(one_pass_strided_16, strided, 16, ONE_PASS)                                                  \
-    X(welford, NULL, 0, WELFORD)
+    X(sequential, sequential, 1, TWO_PASS, DIRECT)                                                 \
+    X(reversed, reversed, 0, TWO_PASS, DIRECT)                                                     \
+    X(pairwise_1, pairwise, 1, TWO_PASS, DIRECT)                                                   \
+    X(pairwise_128, pairwise, 128, TWO_PASS, DIRECT)                                               \
+    X(blocked_64, blocked, 64, TWO_PASS, DIRECT)                                                   \
+    X(blocked_512, blocked, 512, TWO_PASS, DIRECT)                                                 \
+    X(strided_4, strided, 4, TWO_PASS, DIRECT)                                                     \
+    X(strided_8, strided, 8, TWO_PASS, DIRECT)                                                     \
+    X(strided_16, strided, 16, TWO_PASS, DIRECT)                                                   \
+    X(strided_32, strided, 32, TWO_PASS, DIRECT)                                                   \
+    X(strided_64, strided, 64, TWO_PASS, DIRECT)                                                   \
+    X(from_both_ends, from_both_ends, 0, TWO_PASS, DIRECT)                                         \
+    X(kahan, kahan, 0, TWO_PASS, DIRECT)                                                           \
+    X(wide, wide, 0, TWO_PASS, DIRECT)                                                             \
+    X(random_tree_1, random_tree, 1, TWO_PASS, DIRECT)                                             \
+    X(random_tree_2, random_tree, 2, TWO_PASS, DIRECT)                                             \
+    X(random_tree_3, random_tree, 3, TWO_PASS, DIRECT)                                             \
+    X(one_pass, sequential, 1, ONE_PASS, DIRECT)                                                   \
+    X(one_pass_strided_16, strided, 16, ONE_PASS, DIRECT)                                          \
+    X(welford, NULL, 0, WELFORD, DIRECT)                                                           \
+    X(folded, strided, 8, TWO_PASS, FOLDED)                                                        \
+    X(fused, strided, 16, TWO_PASS, FUSED)                                                         \
+    X(estimated, strided, 16, TWO_PASS, ESTIMATED)
 
-#define RUN(name, order, parameter, formula)                                                       \
+#define RUN(name, order, parameter, formula, end)                                                  \
     static void run_##name(const void *state, const ln_tensors *tensors)                           \
     {                                                                                              \
-        normalise(state, tensors, order, parameter, formula);                                      \
+        normalise(state, tensors, order, parameter, formula, end);                                 \
     }
 ORDERS(RUN)
 
@@ -238,7 +271,7 @@ ORDERS(RUN)
      .accumulator = accumulator_,                                                                  \
      .unroll = 1,                                                                                  \
      .run = run_##kernel_name},
-#define KERNELS(name, order, parameter, formula)                                                   \
+#define KERNELS(name, order, parameter, formula, end)                                              \
     KERNEL(name, LN_F32, "", LN_F32)                                                               \
     KERNEL(name, LN_BF16, "_bf16", LN_F32)                                                         \
     KERNEL(name, LN_F16, "_f16", LN_F32)                                                           \

@@ -1,0 +1,41 @@
+#!/bin/bash
+# Whole accuracy runs of the honest kernels over seeds: none may be alarmed (docs/referee.md).
+# usage: honest_runs.sh LNBENCH FAULTS_PLUGIN RUNS [FIRST_SEED [OPTION...]]
+#   OPTION...  of lnbench run, such as --plan quick or --kernels honest.kahan,honest.fma
+# Exit code: 0 where no run alarmed any kernel, else 1.
+set -u
+lnbench=$1 plugin=$2 runs=$3 first=${4-1}
+shift $(($# < 4 ? 3 : 4))
+folder=$(mktemp -d) || exit 7
+trap 'rm -rf "$folder"' EXIT
+case " $* " in
+*" --kernels "*) ;;
+*) set -- "$@" --kernels 'honest.*' ;;
+esac
+alarms=0
+for ((seed = first; seed < first + runs; seed++)); do
+    "$lnbench" run --plugin "$plugin" --only accuracy --seed "$seed" --db "$folder/$seed.db" --no-charts "$@" \
+        >"$folder/out" 2>&1
+    code=$?
+    case $code in
+    0 | 5 | 6) ;;
+    *)
+        cat "$folder/out"
+        exit "$code"
+        ;;
+    esac
+    "$lnbench" export --db "$folder/$seed.db" --format tsv >"$folder/cases.tsv" || exit 7
+    awk -F'\t' -v seed="$seed" '
+        FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+        { judged += $column["verdict"] !~ /^(unsupported|skipped)/ }
+        $column["verdict"] !~ /^(ok|unsupported|skipped)/ && $column["declared"] != 1 {
+            print "seed " seed ": " $column["kernel"], $column["input"], $column["convention"], \
+                $column["verdict"] "(" $column["detail"] ")"
+            alarms++
+        }
+        END { printf "seed %d: %d cases, %d alarms\n", seed, judged, alarms; exit alarms > 0 }' \
+        "$folder/cases.tsv" || alarms=$((alarms + 1))
+    rm -f "$folder/$seed.db"
+done
+echo "$alarms of $runs runs alarmed an honest kernel"
+exit $((alarms > 0))
