@@ -158,7 +158,7 @@ bool comparison_print_smaller(const run_comparison *comparison, FILE *file);
 void add_plain(text_buffer *out, const char *string);
 /* "naive_f32_avx2 torch 512x768 hot" */
 void add_pair_name(text_buffer *out, const case_key *key);
-/* "slower, changed: new/base 1.05 [1.04, 1.06]; 3 of 28 inputs differ, ...": what a pair comes to
+/* "slower, bits differ: new/base 1.05 [1.04, 1.06]; 3 of 28 inputs differ, ...": what a pair comes to
  */
 void add_pair_summary(text_buffer *out, const run_comparison *comparison,
                       const comparison_pair *pair);

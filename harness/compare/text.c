@@ -22,6 +22,12 @@ void add_plain(text_buffer *out, const char *string)
     }
 }
 
+/* What a reader sees; JSON has accuracy_verdict_name(). NULL: not judged. */
+static const char *accuracy_words(accuracy_verdict verdict)
+{
+    return verdict == ACCURACY_CHANGED ? "bits differ" : accuracy_verdict_name(verdict);
+}
+
 /* "base: crashed(SIGSEGV); new: inaccurate" */
 static void add_failures(text_buffer *note, const comparison_pair *pair, const char **separator)
 {
@@ -47,7 +53,7 @@ void add_pair_note(text_buffer *note, const run_comparison *comparison, const co
                     pair->tally.judged);
         add_plain(note, pair->tally.worst);
         if (pair->tally.worse > 1) {
-            text_format(note, "; %zu are worse, also ", pair->tally.worse);
+            text_format(note, "; %zu are worse: this one and ", pair->tally.worse);
             add_plain(note, pair->tally.others + 2);
         }
         separator = "; ";
@@ -144,7 +150,7 @@ static void add_calibration(text_buffer *out, const run_comparison *comparison)
 static void add_outcome(text_buffer *out, const run_comparison *comparison)
 {
     const char *speed = speed_verdict_name(comparison_speed(comparison));
-    const char *accuracy = accuracy_verdict_name(comparison_accuracy(comparison));
+    const char *accuracy = accuracy_words(comparison_accuracy(comparison));
     text_format(out, "%s: ", outcome_name(comparison_exit_code(comparison)));
     if (comparison->differences.count > 0) {
         text_format(out, "the contexts differ in %zu thing%s", comparison->differences.count,
@@ -248,7 +254,7 @@ static void fill_cells(const run_comparison *comparison, const comparison_pair *
     text_add(&cells[COLUMN_P], number_short(pair->p, p));
     add_share(&cells[COLUMN_NOISE], pair->noise);
     text_add(&cells[COLUMN_SPEED], or_dash(speed_verdict_name(pair->speed)));
-    text_add(&cells[COLUMN_ACCURACY], or_dash(accuracy_verdict_name(pair->accuracy)));
+    text_add(&cells[COLUMN_ACCURACY], or_dash(accuracy_words(pair->accuracy)));
     add_both(&cells[COLUMN_ERROR], worst_error(pair, BASE), worst_error(pair, NEW));
     text_add(&cells[COLUMN_REPRODUCIBLE],
              reproducible_both(pair->reproducible[BASE], pair->reproducible[NEW], both));
@@ -503,7 +509,7 @@ void add_pair_summary(text_buffer *out, const run_comparison *comparison,
     text_buffer note = {0};
     add_pair_note(&note, comparison, pair);
     text_format(out, "%s, %s: new/base ", or_dash(speed_verdict_name(pair->speed)),
-                or_dash(accuracy_verdict_name(pair->accuracy)));
+                or_dash(accuracy_words(pair->accuracy)));
     add_ratio(out, &pair->ratio);
     if (!isnan(pair->noise)) {
         text_add(out, ", noise here ");

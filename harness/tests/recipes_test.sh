@@ -108,7 +108,7 @@ for service in github gitlab; do
     git commit -qam "One pass less"
     check "$service: digits were lost" gate $service 5
     check "$service: a comment" grep -Eq '^(gh pr comment 7|curl .*merge_requests/7/notes)' ../comments
-    check "$service: what it says" grep -Eq '(changed|less accurate).*offset, torch, row [0-9]+: row.*_ulp' duet.md
+    check "$service: what it says" grep -Eq '(bits differ|less accurate).*offset, torch, row [0-9]+: row.*_ulp' duet.md
 done
 cd .. || exit 1
 

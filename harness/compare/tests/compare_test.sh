@@ -97,7 +97,7 @@ expect 0 'run 1' import base.jsonl --db a.db
 calibrated a.db 0.01
 compare="compare --db a.db"
 expect 0 'same .*bit-identical' $compare base.jsonl same.jsonl
-expect 1 'slower .*changed' $compare base.jsonl slow.jsonl
+expect 1 'slower .*bits differ' $compare base.jsonl slow.jsonl
 grep -q '1\.0[78][0-9]* \[' output || failed "the ratio is 1.08"
 expect 0 'faster' $compare base.jsonl fast.jsonl
 expect 1 'slower' $compare base.jsonl slight.jsonl
@@ -123,8 +123,8 @@ make bare hash=no
 only="--only accuracy"
 expect 5 'less accurate' $compare base.jsonl worse.jsonl $only
 expect 0 'more accurate' $compare base.jsonl better.jsonl $only
-expect 0 'changed' $compare base.jsonl moved.jsonl $only
-expect 5 'changed' $compare base.jsonl moved.jsonl $only --accuracy exact
+expect 0 'bits differ' $compare base.jsonl moved.jsonl $only
+expect 5 'bits differ' $compare base.jsonl moved.jsonl $only --accuracy exact
 expect 5 'inaccurate' $compare base.jsonl wrong.jsonl $only --accuracy bound
 expect 0 'less accurate' $compare base.jsonl worse.jsonl $only --accuracy bound
 expect 6 'crashed' $compare base.jsonl crash.jsonl
@@ -162,7 +162,7 @@ for kind in dtype=bf16 dtype=f16 threads=2; do
     make typed_same $kind draw=2
     make typed_slow $kind draw=3 slow=1.08 bits=1
     expect 0 'same .*bit-identical' $compare typed.jsonl typed_same.jsonl
-    expect 1 'slower .*changed' $compare typed.jsonl typed_slow.jsonl
+    expect 1 'slower .*bits differ' $compare typed.jsonl typed_slow.jsonl
     case $kind in
     dtype=*) grep -q "85x768 ${kind#*=} " output || failed "the type is told" ;;
     *) grep -q '85x768, 2 threads' output || failed "the number of threads is told" ;;

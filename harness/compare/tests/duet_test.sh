@@ -46,11 +46,11 @@ plant last-bit
 torch='--conventions torch --inputs normal'
 # shellcheck disable=SC2086
 {
-    judged 5 'changed in 1 pair' --accuracy exact $torch
+    judged 5 'bits differ in 1 pair' --accuracy exact $torch
     grep -q '[1-4] of 4 inputs differ, normal' output || { echo "no input is told:"; cat output; failures=$((failures + 1)); }
-    judged 0 'changed in 1 pair' --accuracy no-worse $torch
+    judged 0 'bits differ in 1 pair' --accuracy no-worse $torch
     grep -q '[1-4] of 4 inputs differ, normal' output || { echo "no input is told:"; cat output; failures=$((failures + 1)); }
-    judged 0 'changed in 1 pair' --accuracy bound $torch
+    judged 0 'bits differ in 1 pair' --accuracy bound $torch
     grep -q '[1-4] of 4 inputs differ, normal' output || { echo "no input is told:"; cat output; failures=$((failures + 1)); }
 }
 plant dropped-tail
