@@ -34,8 +34,7 @@
  *     schedule    schedule_run(problem, tensors, affine, form): all rows. One that stores y around
  *                 the caches says LN_NONTEMPORAL, and the kernel has that trait. One that has
  *                 another way for long rows says SCHEDULE_LONG, and has schedule_is_long(problem)
- *                 and schedule_run_long(). One that gains by it has residual calls with and without
- *                 a sum apart: SCHEDULE_RESIDUALS
+ *                 and schedule_run_long()
  *     convention  rstd from the moments, the finish of an element, and their bounds
  */
 
@@ -106,27 +105,25 @@ LN_INLINE ln_affine affine_not_vector(const ln_problem *problem)
 
 LN_RUNNERS(run_vector, LN_AFFINE_VECTOR, RESIDUAL_NONE)
 LN_RUNNERS(run_any, affine_not_vector(problem), RESIDUAL_NONE)
-#ifdef SCHEDULE_RESIDUALS
-LN_RUNNERS(run_residual_read, problem->convention.affine, RESIDUAL_READ)
-LN_RUNNERS(run_residual_written, problem->convention.affine, RESIDUAL_WRITTEN)
-LN_INLINE void run_residual(const ln_problem *problem, const ln_tensors *tensors)
-{
-    (tensors->sum ? run_residual_written : run_residual_read)(problem, tensors);
-}
-#else
 LN_RUNNERS(run_residual, problem->convention.affine, RESIDUAL_ADDED)
-#endif
+
+static void run_alone(const ln_problem *problem, const ln_tensors *tensors)
+{
+    (problem->convention.affine == LN_AFFINE_VECTOR ? run_vector : run_any)(problem, tensors);
+}
 
 void LN_PASTE(ln_run_, LN_NAME)(const void *state, const ln_tensors *tensors);
 void LN_PASTE(ln_run_, LN_NAME)(const void *state, const ln_tensors *tensors)
 {
     const ln_problem *problem = state;
-    if (tensors->residual)
-        run_residual(problem, tensors);
-    else if (problem->convention.affine == LN_AFFINE_VECTOR)
-        run_vector(problem, tensors);
+    if (!tensors->residual)
+        run_alone(problem, tensors);
+#ifdef LN_SCHEDULE_CALL_H
+    else if (ADDED_UP_BEFORE)
+        run_added_up(problem, tensors, run_alone);
+#endif
     else
-        run_any(problem, tensors);
+        run_residual(problem, tensors);
 #if LN_NONTEMPORAL
     lane_fence();
 #endif

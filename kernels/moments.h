@@ -97,9 +97,7 @@ LN_INLINE vec param_set(const param *p)
 /* A constant of always-inline bodies: no loop tests it. */
 typedef enum residual_form {
     RESIDUAL_NONE,
-    RESIDUAL_ADDED,   /* the row knows whether the sum is written */
-    RESIDUAL_READ,    /* it is not, but added up again */
-    RESIDUAL_WRITTEN, /* it is */
+    RESIDUAL_ADDED, /* the row knows whether the sum is written */
 } residual_form;
 
 typedef struct row {
@@ -135,8 +133,7 @@ LN_INLINE vec row_add_up(const row *view, size_t i, size_t n)
 
 LN_INLINE int row_has_sum(const row *view)
 {
-    return view->form == RESIDUAL_WRITTEN ||
-           (view->form == RESIDUAL_ADDED && (!LN_NONTEMPORAL || view->sum));
+    return view->form != RESIDUAL_NONE && (!LN_NONTEMPORAL || view->sum);
 }
 
 /* The first touch of these elements. */

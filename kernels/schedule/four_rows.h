@@ -306,7 +306,6 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
 }
 
 #ifdef LANE_LOAD_DEAR
-#define SCHEDULE_RESIDUALS
 #define SCHEDULE_LONG
 
 LN_INLINE int schedule_is_long(const ln_problem *problem)
