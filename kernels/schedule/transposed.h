@@ -4,12 +4,11 @@
  *
  * While y of one group is made, row for row the group after the next is swept, and the pivots of
  * the one behind that are prepared; in between, in pieces, the chain of latencies of the group
- * between is walked, whose sums have been known since the last turn. A turn is one stretch of code
- * without a branch, for each number of vectors. A tree takes four rows to one vector with three
- * additions and six permutations, and four of those to all the sums: a quarter of what a row takes
- * alone. A row's last vector ends where the row does and overlaps the one before, so that nothing
- * is masked but one of the terms of the sums. Gamma and beta stay in registers up to 64. The affine
- * forms share the code (convention_terms_any()).
+ * between is walked, whose sums have been known since the last turn. There is code for each number
+ * of vectors. A tree takes four rows to one vector with three additions and six permutations, and
+ * four of those to all the sums: a quarter of what a row takes alone. A row's last vector ends where
+ * the row does and overlaps the one before, so that nothing is masked but one of the terms of the
+ * sums. Gamma and beta stay in registers up to 64. The affine forms share the code.
  *
  * Measured: docs/experiments.md, "transposed". */
 #ifndef LN_SCHEDULE_H
@@ -36,8 +35,7 @@ enum {
 #define GROUPS_REGULAR 0
 #endif
 
-/* LANES rows, of which `count` are there. */
-typedef struct group {
+typedef struct group { /* LANES rows, of which `count` are there */
     acc_fold pivots[QUADS];
     acc_fold sums[QUADS];
     acc_fold squares[QUADS];
@@ -50,7 +48,7 @@ typedef struct group {
     size_t first;
     size_t count;
     unsigned again; /* some row needs a second look */
-    int regular;    /* all rows, and gamma and beta (convention_is_regular()) */
+    int regular;    /* all rows, of a call that is (convention_is_regular()) */
 #ifdef CENTRE_CHECKED
     unsigned strange;      /* some row is */
     centre centres[LANES]; /* if so */
@@ -90,7 +88,6 @@ LN_INLINE moments group_moments(const group *set, size_t g)
     return (moments){set->mean[g], set->rest[g], set->m2[g], 1};
 }
 
-/* Whether all rows of the group are regular, of a call that is. */
 LN_INLINE int group_is_regular(const call *run, const group *set)
 {
     int regular = run->regular;
@@ -107,8 +104,8 @@ LN_INLINE int group_is_regular(const call *run, const group *set)
     return regular;
 }
 
-/* Whether a row needs a second look. */
-LN_INLINE unsigned group_doubts(const call *run, const group *set)
+LN_INLINE unsigned group_doubts(const call *run,
+                                const group *set) /* whether a row needs a second look */
 {
     unsigned again = run->tensors->mean || run->tensors->rstd;
     LN_VECTORIZED
@@ -182,9 +179,8 @@ typedef struct turn {
     group *next;
 } turn;
 
-LN_INLINE size_t turns_of(const call *run)
+LN_INLINE size_t turns_of(size_t rows)
 {
-    size_t rows = run->problem->rows;
     return rows == 0 ? 0 : (rows + LANES - 1) / LANES + 3;
 }
 
@@ -243,8 +239,7 @@ LN_INLINE row shape_rest(const row *view, shape cut)
     return rest;
 }
 
-/* Elements of each vector. */
-LN_INLINE size_t shape_count(shape cut)
+LN_INLINE size_t shape_count(shape cut) /* elements of each vector */
 {
     return cut.vectors == 1 && !cut.whole ? cut.first : LANES;
 }
@@ -421,34 +416,46 @@ LN_INLINE void group_apply(const call *run, const group *set, shape cut)
 
 /* ---- Turns ---- */
 
-/* All of a turn together, where its groups are full. */
+/* A quad of rows of each group of a turn, and a piece of what is done once a group. */
+LN_INLINE void turn_quad(const call *run, turn now, shape cut, const affine_terms terms[MOST],
+                         row *applied, size_t q)
+{
+    acc_fold pivots[QUAD], sums[QUAD], squares[QUAD];
+    size_t swept_ahead = 2 * LANES * run->strides.x, taken_ahead = 3 * LANES * run->strides.x;
+    group_piece(run, now.between, q);
+    LN_UNROLLED
+    for (size_t g = 0; g < QUAD; g++) {
+        size_t at = q * QUAD + g;
+        row to_sweep = *applied, to_take = *applied;
+        to_sweep.x += swept_ahead;
+        to_take.x += taken_ahead;
+        row_fetch(&to_take);
+        row_apply(run, terms, applied, cut, group_centre(now.this, at), GROUPS_REGULAR);
+        row_sweep(&to_sweep, cut, now.later->pivot[at], &sums[g], &squares[g]);
+        if (LN_PIVOT)
+            pivots[g] = row_take(&to_take, cut);
+        row_next(run, applied);
+    }
+    now.later->sums[q] = acc_fold_four(sums);
+    now.later->squares[q] = acc_fold_four(squares);
+    if (LN_PIVOT)
+        now.next->pivots[q] = acc_fold_four(pivots);
+}
+
+/* All of a turn together, where its groups are full. Unrolled, f32 in caches gains 2 to 4 %, in rows of
+ * up to four vectors; 16 bits lose 5 to 20 %. */
 LN_INLINE void turn_together(const call *run, turn now, shape cut)
 {
     affine_terms terms[MOST];
     row applied = call_row(run, now.this->first);
-    size_t swept_ahead = 2 * LANES * run->strides.x, taken_ahead = 3 * LANES * run->strides.x;
     shape_terms(run, cut, terms);
-    LN_UNROLLED
-    for (size_t q = 0; q < QUADS; q++) {
-        acc_fold pivots[QUAD], sums[QUAD], squares[QUAD];
-        group_piece(run, now.between, q);
+    if (cut.vectors <= 4 && !WIDE && !ADDED_UP_BEFORE && !LN_NONTEMPORAL) {
         LN_UNROLLED
-        for (size_t g = 0; g < QUAD; g++) {
-            size_t at = q * QUAD + g;
-            row to_sweep = applied, to_take = applied;
-            to_sweep.x += swept_ahead;
-            to_take.x += taken_ahead;
-            row_fetch(&to_take);
-            row_apply(run, terms, &applied, cut, group_centre(now.this, at), GROUPS_REGULAR);
-            row_sweep(&to_sweep, cut, now.later->pivot[at], &sums[g], &squares[g]);
-            if (LN_PIVOT)
-                pivots[g] = row_take(&to_take, cut);
-            row_next(run, &applied);
-        }
-        now.later->sums[q] = acc_fold_four(sums);
-        now.later->squares[q] = acc_fold_four(squares);
-        if (LN_PIVOT)
-            now.next->pivots[q] = acc_fold_four(pivots);
+        for (size_t q = 0; q < QUADS; q++)
+            turn_quad(run, now, cut, terms, &applied, q);
+    } else {
+        for (size_t q = 0; q < QUADS; q++)
+            turn_quad(run, now, cut, terms, &applied, q);
     }
 }
 
@@ -471,17 +478,15 @@ LN_INLINE int turn_is_full(const call *run, turn now)
         return 0;
 #if defined(CENTRE_CHECKED)
     return !now.this->strange;
-#elif GROUPS_REGULAR
-    return now.this->regular;
 #else
-    return 1;
+    return !GROUPS_REGULAR || now.this->regular;
 #endif
 }
 
 LN_INLINE void run_short(const call *run, shape cut)
 {
     group ring[4];
-    for (size_t t = 0, turns = turns_of(run); t < turns; t++) {
+    for (size_t t = 0, turns = turns_of(run->problem->rows); t < turns; t++) {
         turn now = turn_begin(run, ring, t);
         if (turn_is_full(run, now))
             turn_together(run, now, cut);
@@ -509,7 +514,7 @@ typedef void short_runner(const call *given);
 #define LN_SHORTS(name, vectors, whole)                                                            \
     LN_SHORT(name##_alone, vectors, whole, RESIDUAL_NONE)                                          \
     LN_SHORT(name##_residual, vectors, whole, RESIDUAL_ADDED)                                      \
-    static short_runner *const name[] = {name##_alone, name##_residual};
+    static short_runner *const name[] = {name##_alone, ADDED_UP_BEFORE ? NULL : name##_residual};
 
 LN_SHORTS(run_part, 1, 0)
 LN_SHORTS(run_one, 1, 1)
@@ -517,40 +522,35 @@ LN_SHORTS(run_two, 2, 0)
 LN_SHORTS(run_three, 3, 0)
 LN_SHORTS(run_four, 4, 0)
 #if LN_LANES <= 16
-LN_SHORTS(run_four_whole, 4, 1)
+LN_SHORT(run_four_whole, 4, 1, RESIDUAL_NONE)
 LN_SHORTS(run_five, 5, 0)
 LN_SHORTS(run_six, 6, 0)
 LN_SHORTS(run_seven, 7, 0)
 LN_SHORTS(run_eight, 8, 0)
-LN_SHORTS(run_eight_whole, 8, 1)
+LN_SHORT(run_eight_whole, 8, 1, RESIDUAL_NONE)
 #endif
 
-LN_INLINE short_runner *const *short_of(size_t hidden)
+LN_INLINE short_runner *short_of(size_t hidden, residual_form form)
 {
-    int whole = hidden % LANES == 0;
-    switch ((hidden + LANES - 1) / LANES) {
-    case 1:
-        return whole ? run_one : run_part;
-    case 2:
-        return run_two;
-    case 3:
-        return run_three;
+    static short_runner *const *const by_vectors[] = {
+        run_part,
+        run_two,
+        run_three,
+        run_four,
 #if LN_LANES <= 16
-    case 4:
-        return whole ? run_four_whole : run_four;
-    case 5:
-        return run_five;
-    case 6:
-        return run_six;
-    case 7:
-        return run_seven;
-    default:
-        return whole ? run_eight_whole : run_eight;
-#else
-    default:
-        return run_four;
+        run_five,
+        run_six,
+        run_seven,
+        run_eight,
 #endif
-    }
+    };
+#if LN_LANES <= 16
+    if (hidden == 4 * LANES && form == RESIDUAL_NONE)
+        return run_four_whole;
+    if (hidden == 8 * LANES && form == RESIDUAL_NONE)
+        return run_eight_whole;
+#endif
+    return hidden == LANES ? run_one[form] : by_vectors[(hidden - 1) / LANES][form];
 }
 
 /* ---- A call ---- */
@@ -570,7 +570,7 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
                             residual_form form)
 {
     const call run = transposed_call(problem, tensors, affine, form);
-    short_of(problem->hidden)[form](&run);
+    short_of(problem->hidden, form)(&run);
 }
 
 #define SCHEDULE_LONG
