@@ -2,7 +2,6 @@
  *
  *     #include <layernorm_plugin.h>
  *     #include <stdbool.h>
- *
  *     static void run(const void *state, const ln_tensors *tensors)
  *     {
  *         const ln_problem *problem = state;  // no prepare(): the state is the problem itself

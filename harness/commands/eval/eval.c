@@ -532,7 +532,7 @@ const cli_command command_eval = {
     .details =
         "An output of your own (--y) is inaccurate where no order of summation explains its "
         "error,\n"
-        "or above --max-row-ulp. A plugin without a bound is judged by --max-row-ulp alone. With\n"
+        "or above --max-row-ulp; so is that of a plugin without a bound (docs/referee.md). With\n"
         "--attribute the kernel may be a glob.\n"
         "Exit code: 0 fine; 5 inaccurate; 3 not judged: nothing can be said; 6 the kernel failed;\n"
         "2 usage; 7 files or environment, or a kernel that cannot run here.",

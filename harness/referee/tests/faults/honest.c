@@ -148,7 +148,7 @@ static void find_moments(const double *x, size_t count, int ddof, bool single, o
 }
 
 /* What is done with mean and var: operation by operation; y as x s + t; with fused multiplications
- * and additions; with 1 / sqrt from an estimate of 12 bits and steps of Newton. */
+ * and additions; with 1 / sqrt from an estimate right to 2^-12 and steps of Newton. */
 typedef enum finish { DIRECT, FOLDED, FUSED, ESTIMATED } finish;
 
 static double estimated(bool single, double var)
@@ -158,7 +158,7 @@ static double estimated(bool single, double var)
     if (!(var > 1e-30 && var < 1e30))
         return narrow(single, right);
     unit = frexp(right, &exponent);
-    double guess = ldexp(floor(ldexp(unit, 12)), exponent - 12);
+    double guess = ldexp(nearbyint(ldexp(unit, 12)), exponent - 12);
     for (int step = 0; step < (single ? 1 : 3); step++) {
         double half = narrow(single, narrow(single, 0.5 * var) * guess);
         guess = narrow(single, guess * narrow(single, 1.5 - narrow(single, half * guess)));
