@@ -130,7 +130,9 @@ static const kernel_entry *kernel_then(replay_state *replayer, const char *name,
     const kernel_entry *kernel = kernel_find(&replayer->kernels, name, err);
     if (!kernel)
         fail(err, EXIT_CODE_NOT_COMPARABLE,
-             "kernel %s is not here: if it came from a plugin, name that with --plugin", name);
+             "kernel %s is not here: if it came from a plugin, name it with --plugin; peers need "
+             "LNBENCH_PEERS=1 when lnbench is built",
+             name);
     return kernel;
 }
 
@@ -228,8 +230,8 @@ static bool replay_cases(replay_state *replayer, result_store *store, const stor
         fine = replay_stored(replayer, store, gravest, err);
     return fine && (replayer->count > 0 ||
                     fail(err, EXIT_CODE_USAGE,
-                         "%s: no judged case matches: a timed case, or one that was skipped, has "
-                         "nothing to replay",
+                         "%s: no judged case matches (--kernels takes patterns: 'naive*'); a case "
+                         "that was only timed or skipped has nothing to replay",
                          options->database));
 }
 

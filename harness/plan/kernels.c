@@ -42,12 +42,21 @@ size_t group_elements(const accuracy_group *group)
                                            : referee_elements(&group->task);
 }
 
+/* 'naive' is no kernel: 'naive*' are several. */
 static bool unknown_kernel(const char *glob, const kernel_list *kernels, error *err)
 {
     const char *names[1024];
     size_t count = 0;
-    for (; count < kernels->count && count < 1024; count++)
+    bool begins = false;
+    for (; count < kernels->count && count < 1024; count++) {
         names[count] = kernels->kernels[count].facts.name;
+        begins = begins || strncmp(names[count], glob, strlen(glob)) == 0;
+    }
+    if (begins)
+        return fail(
+            err, EXIT_CODE_USAGE,
+            "no kernel matches '%.100s' (did you mean '%.100s*'?): see lnbench list kernels", glob,
+            glob);
     const char *nearest = nearest_word(glob, names, count);
     return fail(err, EXIT_CODE_USAGE, "no kernel matches '%.100s'%s%s%s: see lnbench list kernels",
                 glob, nearest ? " (did you mean '" : "", nearest ? nearest : "",

@@ -381,9 +381,13 @@ static void print_legend(const run_answer *answer, const result_fields *fields,
         text_format(&lines, "copy: the fastest of a plain loop, non-temporal stores (nt) and rep "
                             "movsb (rep).\n");
     if (has_field(fields, FIELD_GBPS))
-        text_format(&lines, "GB/s: at %s; same bits: what a row's result depends on.\n", name);
+        text_format(&lines,
+                    "GB/s: at %s; same bits: where a row's result stays the same, bit for bit.\n",
+                    name);
     if (has_field(fields, FIELD_WORST))
-        text_format(&lines, "Errors in row ULP; NaN: where a number is right, or the reverse%s.\n",
+        text_format(&lines,
+                    "Errors in row ULP, units in the last place of the row's largest number; NaN: "
+                    "where a number is right, or the reverse%s.\n",
                     has_field(fields, FIELD_EXTREME) ? "; extremes: overflow, underflow, no eps"
                                                      : "");
     if (has_field(fields, FIELD_USABLE))
