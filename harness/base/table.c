@@ -41,8 +41,11 @@ static text_buffer *next_cell(text_table *table)
 void table_cell(text_table *table, const char *value)
 {
     text_buffer *cell = next_cell(table);
-    if (cell)
-        text_add(cell, value);
+    if (!cell)
+        return;
+    text_add(cell, value);
+    if (cell->bytes)
+        text_make_printable(cell->bytes, "\t\n\r");
 }
 
 void table_format(text_table *table, const char *format, ...)
@@ -54,6 +57,8 @@ void table_format(text_table *table, const char *format, ...)
     va_start(arguments, format);
     text_format_list(cell, format, arguments);
     va_end(arguments);
+    if (cell->bytes)
+        text_make_printable(cell->bytes, "\t\n\r");
 }
 
 static const char *cell_string(const text_table *table, size_t row, size_t column)
@@ -335,8 +340,20 @@ bool table_print_markdown(const text_table *table, FILE *file)
     return !table->failed && !ferror(file);
 }
 
+/* A spreadsheet takes text that begins so for a formula; the quote makes it text. */
+static bool is_formula(const char *cell)
+{
+    char *end;
+    if (!*cell || !strchr("=+-@", *cell) || strcmp(cell, "-") == 0)
+        return false;
+    strtod(cell, &end);
+    return *end != '\0';
+}
+
 static void print_tsv_cell(const char *at, FILE *file)
 {
+    if (is_formula(at))
+        fputc('\'', file);
     for (; *at; at++) {
         const char *escape = *at == '\t'   ? "\\t"
                              : *at == '\n' ? "\\n"
@@ -356,6 +373,8 @@ static void print_csv_cell(const char *at, FILE *file)
     bool quoted = strpbrk(at, ",\"\r\n");
     if (quoted)
         fputc('"', file);
+    if (is_formula(at))
+        fputc('\'', file);
     for (; *at; at++) {
         if (*at == '"')
             fputc('"', file);

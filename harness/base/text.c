@@ -173,3 +173,58 @@ const char *nearest_word(const char *given, const char *const *words, size_t cou
     }
     return nearest;
 }
+
+size_t text_utf8_length(const char *string)
+{
+    const unsigned char *at = (const unsigned char *)string;
+    unsigned low = 0x80, high = 0xbf; /* of the second byte */
+    size_t length;
+    if (at[0] < 0x80)
+        return 1;
+    if (at[0] >= 0xc2 && at[0] <= 0xdf)
+        length = 2;
+    else if (at[0] >= 0xe0 && at[0] <= 0xef)
+        length = 3;
+    else if (at[0] >= 0xf0 && at[0] <= 0xf4)
+        length = 4;
+    else
+        return 0;
+    if (at[0] == 0xe0)
+        low = 0xa0;
+    else if (at[0] == 0xed)
+        high = 0x9f; /* surrogates */
+    else if (at[0] == 0xf0)
+        low = 0x90;
+    else if (at[0] == 0xf4)
+        high = 0x8f;
+    if (at[1] < low || at[1] > high)
+        return 0;
+    for (size_t i = 2; i < length; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+/* 0x80 to 0x9f are control characters too: a terminal may take one for ESC [. */
+static bool is_control(const char *at, size_t length)
+{
+    unsigned char first = (unsigned char)at[0];
+    return length == 1 ? first < ' ' || first == 127
+                       : length == 2 && first == 0xc2 && (unsigned char)at[1] < 0xa0;
+}
+
+void text_make_printable(char *line, const char *kept)
+{
+    char *to = line;
+    for (const char *at = line; *at;) {
+        size_t length = text_utf8_length(at);
+        bool keep = length > 0 && (!is_control(at, length) || strchr(kept, *at));
+        if (keep)
+            memmove(to, at, length);
+        else
+            *to = length ? ' ' : '?';
+        to += keep ? length : 1;
+        at += length ? length : 1;
+    }
+    *to = '\0';
+}

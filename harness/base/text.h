@@ -27,6 +27,12 @@ void text_format_list(text_buffer *out, const char *format, va_list arguments);
 void text_number(text_buffer *out, double value);
 void text_free(text_buffer *out);
 
+/* How many bytes the UTF-8 character here has, 0 where there is none (RFC 3629, section 4). */
+size_t text_utf8_length(const char *string);
+/* In place, of text that came from outside: what is no UTF-8 becomes '?', a control character that
+ * is not among `kept` a space, so that nothing reaches a terminal which it would obey. */
+void text_make_printable(char *line, const char *kept);
+
 /* Three significant digits for people: "0.812", "12.3", "4.7e+04"; "-" for NaN. Writes at most 16
  * bytes. */
 const char *number_short(double value, char buffer[16]);

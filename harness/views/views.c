@@ -86,37 +86,6 @@ void view_free(run_view *view)
     *view = (struct run_view){0};
 }
 
-/* How many bytes the UTF-8 character at `at` has, 0 where there is none (RFC 3629, section 4). */
-static size_t utf8_length(const unsigned char *at)
-{
-    unsigned low = 0x80, high = 0xbf; /* of the second byte */
-    size_t length;
-    if (at[0] < 0x80)
-        return 1;
-    if (at[0] >= 0xc2 && at[0] <= 0xdf)
-        length = 2;
-    else if (at[0] >= 0xe0 && at[0] <= 0xef)
-        length = 3;
-    else if (at[0] >= 0xf0 && at[0] <= 0xf4)
-        length = 4;
-    else
-        return 0;
-    if (at[0] == 0xe0)
-        low = 0xa0;
-    else if (at[0] == 0xed)
-        high = 0x9f; /* surrogates */
-    else if (at[0] == 0xf0)
-        low = 0x90;
-    else if (at[0] == 0xf4)
-        high = 0x8f;
-    if (at[1] < low || at[1] > high)
-        return 0;
-    for (size_t i = 2; i < length; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
-}
-
 json_t *json_text(const char *string)
 {
     json_t *made = json_string(string);
@@ -124,10 +93,10 @@ json_t *json_text(const char *string)
         return made;
     text_buffer clean = {0};
     text_add(&clean, "");
-    for (const unsigned char *at = (const unsigned char *)string; *at;) {
-        size_t length = utf8_length(at);
+    for (const char *at = string; *at;) {
+        size_t length = text_utf8_length(at);
         if (length)
-            text_add_bytes(&clean, (const char *)at, length);
+            text_add_bytes(&clean, at, length);
         else
             text_add(&clean, "\xef\xbf\xbd");
         at += length ? length : 1;

@@ -198,15 +198,6 @@ static bool makes_no_sense(worker_process *worker, worker_reply *reply)
     return gone(worker, VERDICT_CRASHED, "the worker's answers make no sense", reply);
 }
 
-/* A reason is a plugin's own words, and is shown on terminals, in tables and pages: one printable
- * line. */
-static void make_printable(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 127)
-            *text = ' ';
-}
-
 bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *reply)
 {
     char text[64];
@@ -225,7 +216,8 @@ bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *
     }
     if (got != (ssize_t)sizeof *reply || !reply_is_sane(reply))
         return makes_no_sense(worker, reply);
-    make_printable(reply->text);
+    /* A plugin's own words, shown on terminals, in tables and pages: one printable line. */
+    text_make_printable(reply->text, "");
     if (reply->kind != REPLY_FAILED)
         return true;
     /* These end the process, or leave it in a state that nothing should be measured in. */
