@@ -1,5 +1,6 @@
 #include "worker/worker.h"
 #include "base/seconds.h"
+#include "base/text.h"
 #include "domain/convention.h"
 #include "worker/child/guard.h"
 #include "base/hash.h"
