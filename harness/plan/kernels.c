@@ -68,7 +68,7 @@ static bool unknown_kernel(const char *glob, const kernel_list *kernels, error *
 static bool has_better_line(const kernel_list *kernels, size_t index)
 {
     const kernel_facts *own = &kernels->kernels[index].facts;
-    for (size_t i = 0; i < index; i++) {
+    for (size_t i = 0; i < index && own->statistics[0]; i++) {
         const kernel_facts *other = &kernels->kernels[i].facts;
         if (kernels->kernels[i].plugin == 0 && kernels->kernels[index].plugin == 0 &&
             other->storage == own->storage && other->param == own->param &&

@@ -138,7 +138,7 @@ void report_error_words(const report_error *found, ln_type type, char words[96])
     else if (found->row_ulp >= 1000)
         snprintf(words, 96, "%.0e", found->row_ulp);
     else if (isfinite(found->row_ulp))
-        snprintf(words, 96, "%.2g", found->row_ulp);
+        snprintf(words, 96, found->row_ulp < 100 ? "%.2g" : "%.0f", found->row_ulp);
     else
         snprintf(words, 96, "%s", number_short(found->row_ulp, number));
 }
