@@ -169,7 +169,7 @@ compiled_sketch() {
         -o sketch.so -lm
 }
 judged_sketch() { # in every placement, strided ones too, and on every check
-    lnbench run --plugin ./sketch.so --kernels mine --conventions ddof=0,eps=1e-5@var,affine=none \
+    "$binaries/lnbench" run --plugin ./sketch.so --kernels mine --conventions ddof=0,eps=1e-5@var,affine=none \
         --plan quick --only accuracy --db sketch.db --no-charts &&
         lnbench export --db sketch.db --format tsv >sketch.tsv &&
         grep -q $'^mine\t.*\tbatches\t.*\tok' sketch.tsv

@@ -29,7 +29,7 @@ json "run --json" cases
 check "run --json: where it is stored goes elsewhere" has err '^stored  run 1 in a.db$'
 check "run --json: no charts" test ! -e results
 # Four cases judged, of which the timed one is one (normal, torch), and two roofs.
-check "run --json: the cases" is "$(value '' out)" 6
+check "run --json: the cases" is "$(value '' out)" 7
 check "run --json: a verdict" is "$(value 0.verdict out)" ok
 check "run --json: elements" is "$(value 0.metrics.elements out)" 32
 check "run --json: repetitions" is "$(value 0.speed.repetitions out)" 2
@@ -63,7 +63,7 @@ accepted "export smaller" 0 export --db a.db --format smaller
 json "export smaller" smaller
 accepted "export tsv" 0 export --db a.db --format tsv
 check "export tsv: as many fields in each line" is "$(awk -F '\t' '{ print NF }' out | uniq | wc -l)" 1
-check "export tsv: a line a case" lines out 7
+check "export tsv: a line a case" lines out 8
 cp out printed
 for format in json jsonl smaller csv tsv; do
     accepted "export $format" 0 export --db a.db --format $format

@@ -63,7 +63,10 @@ accepted "accuracy" 0 run --only accuracy --kernels "$all" --dtypes $types \
 accepted "accuracy: export" 0 export --db p.db --format tsv
 for peer in "${peers[@]}"; do
     for convention in torch torch-nobias tinyllm bert keras; do
-        check "$peer, $convention: right" has out $'^'"$peer"$'\t'"$convention"$'\t.*\tok \\(no bound\\)\t'
+        # PyTorch 1.13 gives the mean of bf16 rows as summed in bf16: docs/peers.md.
+        right=$'ok \\(no bound\\)\t'
+        [ "$peer" != pytorch_bf16 ] || right=$'(ok \\(no bound\\)\t|inaccurate\t.*mean is )'
+        check "$peer, $convention: right" has out $'^'"$peer"$'\t'"$convention"$'\t.*\t'"$right"
     done
     for pair in 'formula-std:eps to the variance alone' 'zscore:divides by N alone' \
         'scalar-std:divides by N alone' 'numpy-quotient:divides by N alone'; do
@@ -71,6 +74,7 @@ for peer in "${peers[@]}"; do
             $'^'"$peer"$'\t'"${pair%%:*}"$'\t.*\tunsupported\t.*'"${pair#*:}"
     done
 done
+sed -i '/^pytorch_bf16/{/mean is /d}' out
 check "nothing else" hasnt out $'\t(inaccurate|wrong-class|overrun|state-changed|crashed)'
 
 # What is wrong with one is said, and is no fault of the run.

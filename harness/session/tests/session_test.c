@@ -247,7 +247,7 @@ static void what_is_timed_in_place_is_what_was_judged(void **state)
                     expected == VERDICT_OK_NO_BOUND || expected == VERDICT_INACCURATE;
         assert_int_equal(timed, fits);
     }
-    assert_int_equal(in_place, 2 * (7 + 2));
+    assert_int_equal(in_place, 2 * (7 + ROOFS));
     trial_end(&trial);
 }
 
