@@ -425,6 +425,9 @@ static void add_faults(const run_answer *answer, const result_look *look, text_b
                     fault_words(&row->fault->verdict, described), row->faults, row->judged,
                     row->judged == 1 ? "" : "s", row->fault->key.input, row->fault->key.convention,
                     (long long)row->fault->id);
+        /* The author of a plugin has to act on it. */
+        if (row->role == ANSWER_PLUGIN && row->fault->verdict.detail[0])
+            text_format(out, "  %s\n", row->fault->verdict.detail);
     }
     if (more > 0)
         text_format(out, "✗ and %zu kernels more: --all\n", more);
