@@ -179,7 +179,8 @@ check "the sketch: it is judged, with no violation" judged_sketch
 sed -i 's/problem->y_stride/problem->hidden/' sketch.c
 check "the sketch without y_stride: it compiles" compiled_sketch
 check "the sketch without y_stride is refused" eval '! judged_sketch'
-check "one line says why" grep -q 'y_stride' out
+mv out refused
+check "one line says why" grep -q 'y_stride' refused
 
 # ---- a PyTorch model in bf16 ----
 lines=$(sed -n '/^## A PyTorch model in bf16/,/^## /s@^\./\(lnbench choose.*\)@\1@p' "$root/docs/choosing.md")
