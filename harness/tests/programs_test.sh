@@ -70,5 +70,14 @@ if [ -n "$foreign" ]; then
 else
     echo "each package here is allowed: the planted call could not be tried"
 fi
+
+# CMake calls make where nobody says another: a test that configures is told the build's own generator.
+unsaid() { # CMAKELISTS SCRIPT...: those scripts that configure, where the list does not say it
+    grep -q 'ENVIRONMENT CMAKE_GENERATOR=' "$1" || grep -lE '"[$]cmake" -S ' "${@:2}"
+}
+for list in $(grep -lE '"[$]cmake" -S ' "${scripts[@]}" | xargs -n 1 dirname | sort -u); do
+    unsaid "$list/CMakeLists.txt" "$list"/*.sh | sed 's/$/ configures, and would call make/' | tee -a "$work/lacks"
+    unsaid /dev/null "$list"/*.sh >/dev/null || { echo "$list: a test without a generator was not seen"; exit 1; }
+done
 echo "${#scripts[@]} scripts, $(wc -l <"$work/allowed") packages"
 [ ! -s "$work/lacks" ]
