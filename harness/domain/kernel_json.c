@@ -91,7 +91,8 @@ bool kernel_is_peer(const json_t *kernels, const char *kernel)
 
 bool kernel_is_call(const json_t *kernels, const char *kernel)
 {
-    return strcmp(descriptor_word(kernels, kernel, "role"), KERNEL_ROLE_CALL) == 0;
+    return strcmp(descriptor_word(kernels, kernel, "role"), KERNEL_ROLE_CALL) == 0 &&
+           strcmp(descriptor_word(kernels, kernel, "source"), "builtin") == 0;
 }
 
 const char *descriptor_hash(const json_t *kernels, const char *kernel)

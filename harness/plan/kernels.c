@@ -68,7 +68,8 @@ static bool unknown_kernel(const char *glob, const kernel_list *kernels, error *
 static bool has_better_line(const kernel_list *kernels, size_t index)
 {
     const kernel_facts *own = &kernels->kernels[index].facts;
-    for (size_t i = 0; i < index && own->statistics[0]; i++) {
+    bool is_call = strcmp(own->role, KERNEL_ROLE_CALL) == 0; /* whose parts are not told */
+    for (size_t i = 0; !is_call && i < index; i++) {
         const kernel_facts *other = &kernels->kernels[i].facts;
         if (kernels->kernels[i].plugin == 0 && kernels->kernels[index].plugin == 0 &&
             other->storage == own->storage && other->param == own->param &&

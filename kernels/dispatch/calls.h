@@ -5,12 +5,14 @@
 
 #include "layernorm_plugin.h"
 
-/* row(class, storage, param, accumulator): each class for each pair of types that people store,
- * with the type in which mean and rstd are given here. */
+/* row(class, storage, param, accumulator, types): each class for each pair of types that people
+ * store; the type in which mean and rstd are given here, and how the pair is called. */
 #define LN_CALL_TYPES(row, class)                                                                  \
-    row(class, f32, f32, f32) row(class, bf16, bf16, f32) row(class, bf16, f32, f32)               \
-        row(class, f16, f16, f32) row(class, f16, f32, f32)
-#define LN_CALL_TYPES_F64(row, class) row(class, f64, f64, f64) row(class, f64, f32, f64)
+    row(class, f32, f32, f32, "f32") row(class, bf16, bf16, f32, "bf16")                           \
+        row(class, bf16, f32, f32, "bf16_param_f32") row(class, f16, f16, f32, "f16")              \
+            row(class, f16, f32, f32, "f16_param_f32")
+#define LN_CALL_TYPES_F64(row, class)                                                              \
+    row(class, f64, f64, f64, "f64") row(class, f64, f32, f64, "f64_param_f32")
 #define LN_CALL_TABLE(row)                                                                         \
     LN_CALL_TYPES(row, fast)                                                                       \
     LN_CALL_TYPES_F64(row, fast)                                                                   \

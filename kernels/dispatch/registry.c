@@ -132,16 +132,9 @@ LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
 #define CALL_TRAITS_accurate 0u
 #define CALL_TRAITS_reproducible LN_TRAIT_ROW_REPRODUCIBLE | LN_TRAIT_ISA_REPRODUCIBLE
 #define CALL_TRAITS_exact CALL_TRAITS_reproducible | LN_TRAIT_CORRECTLY_ROUNDED
-#define CALL_NAME_f32_f32(class) "library_" #class "_f32"
-#define CALL_NAME_f64_f64(class) "library_" #class "_f64"
-#define CALL_NAME_bf16_bf16(class) "library_" #class "_bf16"
-#define CALL_NAME_f16_f16(class) "library_" #class "_f16"
-#define CALL_NAME_f64_f32(class) "library_" #class "_f64_param_f32"
-#define CALL_NAME_bf16_f32(class) "library_" #class "_bf16_param_f32"
-#define CALL_NAME_f16_f32(class) "library_" #class "_f16_param_f32"
-#define DESCRIBE_CALL(CLASS, STORAGE, PARAM, ACCUMULATOR)                                          \
+#define DESCRIBE_CALL(CLASS, STORAGE, PARAM, ACCUMULATOR, TYPES)                                   \
     {.struct_size = sizeof(ln_kernel),                                                             \
-     .name = CALL_NAME_##STORAGE##_##PARAM(CLASS),                                                 \
+     .name = "library_" #CLASS "_" TYPES,                                                          \
      .statistics = "",                                                                             \
      .apply = "",                                                                                  \
      .schedule = "",                                                                               \

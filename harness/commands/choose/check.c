@@ -34,11 +34,13 @@ static bool is_slow(const checked_call *call)
     return call->pair.lo > allowed;
 }
 
+/* Of "library_fast_f32": the second word. */
 static accuracy_class class_of(const char *kernel)
 {
-    for (int class = CLASS_FAST; class <= CLASS_EXACT; class ++) {
+    const char *word = strchr(kernel, '_');
+    for (int class = CLASS_FAST; word && class <= CLASS_EXACT; class ++) {
         const char *name = class_name((accuracy_class) class);
-        if (strncmp(kernel + strlen("library_"), name, strlen(name)) == 0)
+        if (strncmp(word + 1, name, strlen(name)) == 0)
             return (accuracy_class) class;
     }
     return CLASS_ANY;
@@ -47,8 +49,7 @@ static accuracy_class class_of(const char *kernel)
 static bool is_timed_call(const checking *check, size_t i)
 {
     const stored_case *stored = &check->cases.cases[i];
-    return stored->repetition_count > 0 && strncmp(stored->key.kernel, "library_", 8) == 0 &&
-           kernel_is_call(check->kernels, stored->key.kernel);
+    return stored->repetition_count > 0 && kernel_is_call(check->kernels, stored->key.kernel);
 }
 
 static bool has_calls(const checking *check)
@@ -135,14 +136,14 @@ static bool check_call(checking *check, const case_key *key, error *err)
     if (!convention_parse(key->convention, &wanted.convention, err) ||
         !evidence_gather(check->store, &wanted, &check->machine, &evidence, err))
         return false;
-    bool fine = choice_make(&wanted, &evidence, &choice, err);
-    if (fine && choice.best) {
+    bool made = choice_make(&wanted, &evidence, &choice, err), fine = made;
+    if (made && choice.best) {
         const stored_case *best = choice.best->view.stored;
         snprintf(call->best, sizeof call->best, "%s", best->key.kernel);
         fine = speed_of_pair(&evidence.cases, find_case(&evidence, key->kernel),
                              (size_t)(best - evidence.cases.cases), &call->pair, err);
     }
-    if (fine)
+    if (made)
         choice_free(&choice);
     evidence_free(&evidence);
     check->compared += isnan(call->pair.ratio) ? 0 : 1;
