@@ -111,44 +111,74 @@ static size_t find_case(const kernel_evidence *evidence, const char *kernel)
     return i;
 }
 
-static bool check_call(checking *check, const case_key *key, error *err)
+/* Of the same rounds, with parameters of the same type: one look at the store is enough for both. */
+static bool is_beside(const checking *check, size_t a, size_t b)
+{
+    const case_key *left = &check->cases.cases[a].key, *right = &check->cases.cases[b].key;
+    return is_of_group(left, right) &&
+           strcmp(descriptor_word(check->kernels, left->kernel, "param"),
+                  descriptor_word(check->kernels, right->kernel, "param")) == 0;
+}
+
+static bool check_call(checking *check, const kernel_evidence *evidence, choose_wanted *wanted,
+                       const case_key *key, error *err)
 {
     checked_call *call = &check->calls[check->count++];
-    kernel_evidence evidence;
     kernel_choice choice;
+    wanted->class = class_of(key->kernel);
+    *call = (checked_call){.key = *key,
+                           .class = wanted->class,
+                           .regime =
+                               machine_regime(&check->machine, key->rows, key->hidden, key->dtype),
+                           .pair = {NAN, NAN, NAN}};
+    if (!choice_make(wanted, evidence, &choice, err))
+        return false;
+    bool fine = true;
+    if (choice.best) {
+        const stored_case *best = choice.best->view.stored;
+        snprintf(call->best, sizeof call->best, "%s", best->key.kernel);
+        fine = speed_of_pair(&evidence->cases, find_case(evidence, key->kernel),
+                             (size_t)(best - evidence->cases.cases), &call->pair, err);
+    }
+    choice_free(&choice);
+    check->compared += isnan(call->pair.ratio) ? 0 : 1;
+    check->slower += is_slow(call) ? 1 : 0;
+    return fine;
+}
+
+/* All calls beside this one. */
+static bool check_group(checking *check, size_t first, error *err)
+{
+    const case_key *key = &check->cases.cases[first].key;
+    kernel_evidence evidence;
     choose_wanted wanted = {.rows = key->rows,
                             .hidden = key->hidden,
                             .dtype = key->dtype,
                             .cache = key->cache,
                             .threads = key->threads,
                             .budget = {NAN, NAN, NAN, NAN, NAN, false},
-                            .class = class_of(key->kernel),
                             .every_input = true,
                             .callable = true,
                             .param = descriptor_word(check->kernels, key->kernel, "param"),
                             .run = check->run.id};
-    *call = (checked_call){.key = *key,
-                           .class = wanted.class,
-                           .regime =
-                               machine_regime(&check->machine, key->rows, key->hidden, key->dtype),
-                           .pair = {NAN, NAN, NAN}};
     snprintf(wanted.convention_label, sizeof wanted.convention_label, "%s", key->convention);
     if (!convention_parse(key->convention, &wanted.convention, err) ||
         !evidence_gather(check->store, &wanted, &check->machine, &evidence, err))
         return false;
-    bool made = choice_make(&wanted, &evidence, &choice, err), fine = made;
-    if (made && choice.best) {
-        const stored_case *best = choice.best->view.stored;
-        snprintf(call->best, sizeof call->best, "%s", best->key.kernel);
-        fine = speed_of_pair(&evidence.cases, find_case(&evidence, key->kernel),
-                             (size_t)(best - evidence.cases.cases), &call->pair, err);
-    }
-    if (made)
-        choice_free(&choice);
+    bool fine = true;
+    for (size_t i = first; fine && i < check->cases.count; i++)
+        if (is_timed_call(check, i) && is_beside(check, i, first))
+            fine = check_call(check, &evidence, &wanted, &check->cases.cases[i].key, err);
     evidence_free(&evidence);
-    check->compared += isnan(call->pair.ratio) ? 0 : 1;
-    check->slower += is_slow(call) ? 1 : 0;
     return fine;
+}
+
+static bool is_first_of_group(const checking *check, size_t i)
+{
+    for (size_t before = 0; before < i; before++)
+        if (is_timed_call(check, before) && is_beside(check, before, i))
+            return false;
+    return is_timed_call(check, i);
 }
 
 static bool check_calls(checking *check, error *err)
@@ -156,8 +186,8 @@ static bool check_calls(checking *check, error *err)
     check->calls = calloc(check->cases.count + 1, sizeof *check->calls);
     bool fine = check->calls || fail_memory(err, "the library's calls");
     for (size_t i = 0; fine && i < check->cases.count; i++)
-        if (is_timed_call(check, i))
-            fine = check_call(check, &check->cases.cases[i].key, err);
+        if (check->cases.cases[i].repetition_count > 0 && is_first_of_group(check, i))
+            fine = check_group(check, i, err);
     return fine;
 }
 
