@@ -196,7 +196,8 @@ bool judge_measure(row_judge *judge, const judge_block *block, const void *compu
         noted->kappa = block->results[row].kappa;
         noted->row_ulp = here.mismatches ? NAN : here.row_ulp_max;
         noted->norm_max = here.mismatches ? NAN : here.norm_max;
-        noted->bound_row_ulp = has_bound ? ln_bound_row_ulp(&judge->bounds[row], &judged) : NAN;
+        if (!has_bound) /* else measured with the bounds */
+            noted->bound_row_ulp = NAN;
         note_statistics(judge, block, row, has_statistics, noted);
         if (has_bound && !(noted->bound_row_ulp <= judgement->bound_row_ulp))
             judgement->bound_row_ulp = noted->bound_row_ulp;

@@ -39,7 +39,7 @@ typedef struct speed_group {
     cache_state cache;
     unsigned threads;
     unsigned processes, repetitions;
-    unsigned slow_repetitions; /* in processes that know a call to be long */
+    unsigned slow_repetitions; /* the fewest, in processes that know a call to be long */
     double min_seconds;
 } speed_group;
 

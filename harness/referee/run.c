@@ -193,12 +193,16 @@ judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound)
 }
 
 /* A bound that leaves no correct digit is none. A NaN stays: nothing holds against it. */
-static void drop_empty_bounds(row_judge *judge, const judge_block *block)
+static void measure_bounds(row_judge *judge, const judge_block *block)
 {
     for (size_t row = 0; block->results && row < block->rows; row++) {
         metrics_row judged = judge_metrics_row(block, row);
-        if (ln_bound_row_ulp(&judge->bounds[row], &judged) >= dtype_no_digit(block->storage))
+        double row_ulp = ln_bound_row_ulp(&judge->bounds[row], &judged);
+        if (row_ulp >= dtype_no_digit(block->storage)) {
             judge->bounds[row] = (ln_bound){INFINITY, 0};
+            row_ulp = INFINITY;
+        }
+        judge->by_row[row].bound_row_ulp = row_ulp;
     }
 }
 
@@ -225,6 +229,6 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
     if (!arena_read(worker_arena(judge->worker), order.at.bounds, judge->bounds,
                     block->rows * sizeof *judge->bounds))
         return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
-    drop_empty_bounds(judge, block);
+    measure_bounds(judge, block);
     return true;
 }

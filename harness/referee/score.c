@@ -41,7 +41,7 @@ bool judge_score(row_judge *judge, const judge_block *block, const kernel_entry 
         scores[row].row_ulp = row_error(block, row, judge_row_of(block, judge->computed, row));
         scores[row].kappa = scaled.answer->kappa;
         scores[row].bound_row_ulp =
-            has_bound ? ln_bound_row_ulp(&judge->bounds[row], &scaled) : NAN;
+            has_bound ? judge->by_row[row].bound_row_ulp : NAN;
     }
     return true;
 }

@@ -11,10 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    BLOCKS = 2,
-    SLOW_CALL = 2, /* repetitions that one call of a slow kernel is as long as */
-};
+enum { BLOCKS = 2 };
 
 /* One kernel (or roof) of the group that is being timed. */
 typedef struct timed_case {
@@ -177,8 +174,10 @@ static void set_length(work_order *entry, const speed_group *group, double call_
     if (!(call_ns > 0))
         return;
     entry->iterations = calls < 1 ? 1 : calls > 1e9 ? 1000000000 : (uint64_t)calls;
-    if (call_ns > SLOW_CALL * group->min_seconds * 1e9)
-        entry->repetitions = group->slow_repetitions;
+    double enough = ceil(group->repetitions * group->min_seconds * 1e9 / call_ns);
+    if (enough < group->repetitions)
+        entry->repetitions =
+            enough > group->slow_repetitions ? (unsigned)enough : group->slow_repetitions;
 }
 
 /* Begins the group and enters everyone who is still in it. *again: the process was lost, start

@@ -272,10 +272,10 @@ bool metrics_gather_row(metrics_gather *gather, const metrics_row *row, size_t n
 static void finish_ulps(metrics_gather *gather, ln_metrics *metrics)
 {
     double count = (double)gather->ulps.count;
-    metrics->ulp_max = samples_percentile(&gather->ulps, 1.0);
     metrics->ulp_p50 = samples_percentile(&gather->ulps, 0.50);
     metrics->ulp_p90 = samples_percentile(&gather->ulps, 0.90);
     metrics->ulp_p99 = samples_percentile(&gather->ulps, 0.99);
+    metrics->ulp_max = samples_percentile(&gather->ulps, 1.0);
     metrics->ulp_mean = ratio(gather->ulp_sum, count);
     metrics->ulp_rms = sqrt(ratio(gather->ulp_squares, count));
     metrics->ulp_bias = ratio(gather->ulp_signed, count);

@@ -31,18 +31,18 @@ bool samples_reserve(sample_list *samples, size_t more)
 void samples_append(sample_list *samples, double value)
 {
     samples->values[samples->count++] = value;
+    samples->settled = 0;
 }
 
 void samples_release(sample_list *samples)
 {
     free(samples->values);
-    *samples = (struct sample_list){NULL, 0, 0};
+    *samples = (struct sample_list){0};
 }
 
-/* The value of rank k (from 0) once values are sorted. */
-static double select_rank(double *values, size_t count, size_t k)
+/* The value of rank k (from 0) once values are sorted: it is one of left..right. */
+static double select_rank(double *values, size_t left, size_t right, size_t k)
 {
-    size_t left = 0, right = count - 1;
     while (left < right) {
         double pivot = values[left + (right - left) / 2];
         size_t i = left, j = right;
@@ -77,6 +77,8 @@ double samples_percentile(sample_list *samples, double share)
     }
     double rank = ceil(share * (double)samples->count);
     size_t k = rank >= 1 ? (size_t)rank - 1 : 0;
-    return select_rank(samples->values, samples->count,
-                       k < samples->count ? k : samples->count - 1);
+    size_t last = samples->count - 1, before = samples->settled;
+    samples->settled = k = k < last ? k : last;
+    return k < before ? select_rank(samples->values, 0, before, k)
+                      : select_rank(samples->values, before, last, k);
 }

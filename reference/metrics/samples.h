@@ -8,6 +8,7 @@
 typedef struct sample_list {
     double *values;
     size_t count, capacity;
+    size_t settled; /* the rank asked for last: smaller values stand before it, larger ones behind */
 } sample_list;
 
 /* Makes room for more values; false when memory runs out, with the list as it was. */
@@ -20,7 +21,7 @@ void samples_release(sample_list *samples);
 
 /* The smallest value that at least share (0 < share <= 1) of the list does not exceed (the
  * nearest-rank percentile, always a value of the list); NaN for an empty list. Reorders the list.
- */
+ * Ascending shares cost least: each looks behind the last one alone. */
 double samples_percentile(sample_list *samples, double share);
 
 #endif

@@ -373,6 +373,10 @@ static void percentiles_against_sorting(void **state)
             }
             /* any share in ((k - 1) / count, k / count] */
             same(samples_percentile(&list, ((double)k - 0.5) / (double)count), sorted[k - 1]);
+            size_t other = seed % count; /* and another one of the same list, before it or behind */
+            same(samples_percentile(&list, ((double)other + 0.5) / (double)count), sorted[other]);
+            same(samples_percentile(&list, 1), sorted[count - 1]);
+            same(samples_percentile(&list, ((double)k - 0.5) / (double)count), sorted[k - 1]);
             samples_release(&list);
         }
     }

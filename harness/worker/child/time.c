@@ -406,11 +406,13 @@ static const char *check_calls(timed_entry *entry, int input)
     return NULL;
 }
 
-/* A few bytes of every page: enough to see what is left out. */
+/* A few bytes of every page, of a large tensor of a page in eight: enough to see what is left out. */
 static void poison_sparsely(void)
 {
     char *y = group.y.data;
-    for (size_t at = 0; at < group.y.size; at += PAGE) {
+    size_t step = is_large() ? 8 * PAGE : PAGE;
+    for (size_t at = splitmix64(&group.choice) % (step / PAGE) * PAGE; at < group.y.size;
+         at += step) {
         size_t left = group.y.size - at, room = left < PAGE ? left : PAGE;
         size_t bytes = room < sizeof(float) ? room : sizeof(float);
         memset(y + at + splitmix64(&group.choice) % (room - bytes + 1), POISON, bytes);
