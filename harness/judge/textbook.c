@@ -272,7 +272,8 @@ bool textbook_row(textbook *book, const metrics_row *row, const double *x, ln_ty
 {
     *worst = nothing_known;
     if (!isfinite(row->answer->facts.rstd)) {
-        worst->undefined = isfinite(row->answer->facts.max_abs) && row->answer->facts.var == 0 &&
+        worst->undefined = isfinite(row->answer->facts.max_abs) &&
+                           row->answer->facts.max_dev == 0 &&
                            is_surely_undefined(accumulator, x[0], row->hidden);
         return true;
     }

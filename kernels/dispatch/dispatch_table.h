@@ -10,6 +10,7 @@
  * run: 5, 2026-11-21T19:09:14Z, f64
  * run: 7, 2026-11-21T19:11:07Z, bf16
  * run: 10, 2026-11-21T19:13:37Z, f16
+ * reproducible, f64, bf16 and f16: one kernel an ISA, that of the CPU's best
  * fast: row ULP at most 8 times the best peer's, up to 128, on every input family but huge and overflow, not on hunted rows; without peers at most 16, or 8 times that of two_pass_f32_avx2
  * accurate: row ULP at most 2 on every input family, with eps and without, not on hunted rows
  * reproducible: the same bits on every ISA and number of threads
@@ -293,6 +294,78 @@
     row(reproducible, f32, f32, scalar, L1, SIZE_MAX, "reproducible_two_mean_f32_scalar") \
     row(reproducible, f32, f32, scalar, L2, SIZE_MAX, "reproducible_two_mean_f32_scalar") \
     row(reproducible, f32, f32, scalar, L3, SIZE_MAX, "reproducible_two_mean_f32_scalar") \
-    row(reproducible, f32, f32, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_f32_scalar")
+    row(reproducible, f32, f32, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_f32_scalar") \
+    row(reproducible, f64, f32, avx512, L1, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx512") \
+    row(reproducible, f64, f32, avx512, L2, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx512") \
+    row(reproducible, f64, f32, avx512, L3, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx512") \
+    row(reproducible, f64, f32, avx512, DRAM, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx512") \
+    row(reproducible, f64, f32, avx2, L1, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx2") \
+    row(reproducible, f64, f32, avx2, L2, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx2") \
+    row(reproducible, f64, f32, avx2, L3, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx2") \
+    row(reproducible, f64, f32, avx2, DRAM, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx2") \
+    row(reproducible, f64, f32, scalar, L1, SIZE_MAX, "reproducible_two_mean_f64_param_f32_scalar") \
+    row(reproducible, f64, f32, scalar, L2, SIZE_MAX, "reproducible_two_mean_f64_param_f32_scalar") \
+    row(reproducible, f64, f32, scalar, L3, SIZE_MAX, "reproducible_two_mean_f64_param_f32_scalar") \
+    row(reproducible, f64, f32, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_f64_param_f32_scalar") \
+    row(reproducible, f64, f64, avx512, L1, SIZE_MAX, "reproducible_two_mean_f64_avx512") \
+    row(reproducible, f64, f64, avx512, L2, SIZE_MAX, "reproducible_two_mean_f64_avx512") \
+    row(reproducible, f64, f64, avx512, L3, SIZE_MAX, "reproducible_two_mean_f64_avx512") \
+    row(reproducible, f64, f64, avx512, DRAM, SIZE_MAX, "reproducible_two_mean_f64_avx512") \
+    row(reproducible, f64, f64, avx2, L1, SIZE_MAX, "reproducible_two_mean_f64_avx2") \
+    row(reproducible, f64, f64, avx2, L2, SIZE_MAX, "reproducible_two_mean_f64_avx2") \
+    row(reproducible, f64, f64, avx2, L3, SIZE_MAX, "reproducible_two_mean_f64_avx2") \
+    row(reproducible, f64, f64, avx2, DRAM, SIZE_MAX, "reproducible_two_mean_f64_avx2") \
+    row(reproducible, f64, f64, scalar, L1, SIZE_MAX, "reproducible_two_mean_f64_scalar") \
+    row(reproducible, f64, f64, scalar, L2, SIZE_MAX, "reproducible_two_mean_f64_scalar") \
+    row(reproducible, f64, f64, scalar, L3, SIZE_MAX, "reproducible_two_mean_f64_scalar") \
+    row(reproducible, f64, f64, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_f64_scalar") \
+    row(reproducible, bf16, f32, avx512, L1, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx512") \
+    row(reproducible, bf16, f32, avx512, L2, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx512") \
+    row(reproducible, bf16, f32, avx512, L3, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx512") \
+    row(reproducible, bf16, f32, avx512, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx512") \
+    row(reproducible, bf16, f32, avx2, L1, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx2") \
+    row(reproducible, bf16, f32, avx2, L2, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx2") \
+    row(reproducible, bf16, f32, avx2, L3, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx2") \
+    row(reproducible, bf16, f32, avx2, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx2") \
+    row(reproducible, bf16, f32, scalar, L1, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_scalar") \
+    row(reproducible, bf16, f32, scalar, L2, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_scalar") \
+    row(reproducible, bf16, f32, scalar, L3, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_scalar") \
+    row(reproducible, bf16, f32, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_scalar") \
+    row(reproducible, bf16, bf16, avx512, L1, SIZE_MAX, "reproducible_two_mean_bf16_avx512") \
+    row(reproducible, bf16, bf16, avx512, L2, SIZE_MAX, "reproducible_two_mean_bf16_avx512") \
+    row(reproducible, bf16, bf16, avx512, L3, SIZE_MAX, "reproducible_two_mean_bf16_avx512") \
+    row(reproducible, bf16, bf16, avx512, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_avx512") \
+    row(reproducible, bf16, bf16, avx2, L1, SIZE_MAX, "reproducible_two_mean_bf16_avx2") \
+    row(reproducible, bf16, bf16, avx2, L2, SIZE_MAX, "reproducible_two_mean_bf16_avx2") \
+    row(reproducible, bf16, bf16, avx2, L3, SIZE_MAX, "reproducible_two_mean_bf16_avx2") \
+    row(reproducible, bf16, bf16, avx2, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_avx2") \
+    row(reproducible, bf16, bf16, scalar, L1, SIZE_MAX, "reproducible_two_mean_bf16_scalar") \
+    row(reproducible, bf16, bf16, scalar, L2, SIZE_MAX, "reproducible_two_mean_bf16_scalar") \
+    row(reproducible, bf16, bf16, scalar, L3, SIZE_MAX, "reproducible_two_mean_bf16_scalar") \
+    row(reproducible, bf16, bf16, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_scalar") \
+    row(reproducible, f16, f32, avx512, L1, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx512") \
+    row(reproducible, f16, f32, avx512, L2, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx512") \
+    row(reproducible, f16, f32, avx512, L3, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx512") \
+    row(reproducible, f16, f32, avx512, DRAM, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx512") \
+    row(reproducible, f16, f32, avx2, L1, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx2") \
+    row(reproducible, f16, f32, avx2, L2, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx2") \
+    row(reproducible, f16, f32, avx2, L3, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx2") \
+    row(reproducible, f16, f32, avx2, DRAM, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx2") \
+    row(reproducible, f16, f32, scalar, L1, SIZE_MAX, "reproducible_two_mean_f16_param_f32_scalar") \
+    row(reproducible, f16, f32, scalar, L2, SIZE_MAX, "reproducible_two_mean_f16_param_f32_scalar") \
+    row(reproducible, f16, f32, scalar, L3, SIZE_MAX, "reproducible_two_mean_f16_param_f32_scalar") \
+    row(reproducible, f16, f32, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_f16_param_f32_scalar") \
+    row(reproducible, f16, f16, avx512, L1, SIZE_MAX, "reproducible_two_mean_f16_avx512") \
+    row(reproducible, f16, f16, avx512, L2, SIZE_MAX, "reproducible_two_mean_f16_avx512") \
+    row(reproducible, f16, f16, avx512, L3, SIZE_MAX, "reproducible_two_mean_f16_avx512") \
+    row(reproducible, f16, f16, avx512, DRAM, SIZE_MAX, "reproducible_two_mean_f16_avx512") \
+    row(reproducible, f16, f16, avx2, L1, SIZE_MAX, "reproducible_two_mean_f16_avx2") \
+    row(reproducible, f16, f16, avx2, L2, SIZE_MAX, "reproducible_two_mean_f16_avx2") \
+    row(reproducible, f16, f16, avx2, L3, SIZE_MAX, "reproducible_two_mean_f16_avx2") \
+    row(reproducible, f16, f16, avx2, DRAM, SIZE_MAX, "reproducible_two_mean_f16_avx2") \
+    row(reproducible, f16, f16, scalar, L1, SIZE_MAX, "reproducible_two_mean_f16_scalar") \
+    row(reproducible, f16, f16, scalar, L2, SIZE_MAX, "reproducible_two_mean_f16_scalar") \
+    row(reproducible, f16, f16, scalar, L3, SIZE_MAX, "reproducible_two_mean_f16_scalar") \
+    row(reproducible, f16, f16, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_f16_scalar")
 
 #endif

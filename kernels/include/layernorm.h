@@ -106,7 +106,7 @@ typedef struct ln_convention {
  *                   f32         f64                    f16         bf16
  *     fast          yes         yes                    yes         yes
  *     accurate      yes         the most accurate      yes         that of fast
- *     reproducible  yes         unsupported            unsupported unsupported
+ *     reproducible  yes         yes                    yes         yes
  *     exact         yes         unsupported            yes         yes
  *
  * f64 has no kernel within 2 row ULP on every family: `accurate` takes one whose worst there was

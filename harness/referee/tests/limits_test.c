@@ -37,7 +37,7 @@ static double random_normal(void)
 
 /* ---- rows ---- */
 
-enum { MOST_HIDDEN = 1100, KINDS = 8 };
+enum { MOST_HIDDEN = 1100, KINDS = 8, CONSTANT = KINDS, LONELY };
 
 static double element_of(int kind, size_t i, size_t hidden)
 {
@@ -57,6 +57,10 @@ static double element_of(int kind, size_t i, size_t hidden)
         return i == 0 ? 1e4 : normal;
     case 6:
         return 7 * ((double)i / (double)hidden - 0.5) + 0.01 * normal;
+    case CONSTANT:
+        return 1.5;
+    case LONELY: /* its square is 0 in f64, but the row is not constant */
+        return i == hidden / 2 ? 0x1p-1070 : 0;
     default:
         return 0x1p-9 * normal;
     }
@@ -251,6 +255,31 @@ static void one_wrong_element_fails(void **state)
     ln_reference_destroy(reference);
 }
 
+/* Where 0 / 0 is right, a number is not excused; where nothing is left of the variance, it is. */
+static void only_constant_rows_are_undefined(void **state)
+{
+    (void)state;
+    ln_reference *reference = ln_reference_create();
+    limits_maker *maker = limits_maker_create();
+    test_row *made = malloc(sizeof *made);
+    random_state = 4;
+    for (int run = 0, found = 0; found < 40; run++) {
+        row_limits limits;
+        int kind = run % 2 ? LONELY : CONSTANT;
+        make_row(reference, made, LN_F64, kind);
+        if (made->convention.eps_place != LN_EPS_NONE)
+            continue;
+        order_question asked = asked_of(made);
+        assert_true(limits_of_row(maker, &asked, &made->row, made->x, &limits));
+        assert_false(limits_tell(&limits));
+        assert_int_equal(limits.textbook.undefined, kind == CONSTANT);
+        found++;
+    }
+    free(made);
+    limits_maker_destroy(maker);
+    ln_reference_destroy(reference);
+}
+
 /* ---- positions ---- */
 
 enum { POSITION_ROWS = 256 };
@@ -332,6 +361,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(no_honest_order_is_alarmed),
         cmocka_unit_test(the_nearest_convention_is_named),
         cmocka_unit_test(one_wrong_element_fails),
+        cmocka_unit_test(only_constant_rows_are_undefined),
         cmocka_unit_test(positions_alike_are_not_alarmed),
         cmocka_unit_test(a_lane_that_differs_is_named),
     };
