@@ -5,7 +5,8 @@ function(lnbench_peer name)
     add_library(${name} MODULE ${ARGN})
     set_target_properties(${name} PROPERTIES PREFIX ""
         C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden
-        LIBRARY_OUTPUT_DIRECTORY ${peers_directory})
+        LIBRARY_OUTPUT_DIRECTORY ${peers_directory}
+        INSTALL_RPATH_USE_LINK_PATH ON)
     target_link_libraries(${name} PRIVATE layernorm_headers lnbench_flags)
     install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/lnbench/peers)
 endfunction()
@@ -39,14 +40,13 @@ set(dnnl_version 0)
 if(EXISTS "${LNBENCH_DNNL_INCLUDE}/oneapi/dnnl/dnnl_version.h")
     macro_number(dnnl_version ${LNBENCH_DNNL_INCLUDE}/oneapi/dnnl/dnnl_version.h DNNL_VERSION_MAJOR)
 endif()
-# Version 3 has another C API.
-if(EXISTS "${LNBENCH_DNNL_LIBRARY}" AND dnnl_version EQUAL 2)
+if(EXISTS "${LNBENCH_DNNL_LIBRARY}" AND dnnl_version MATCHES "^[23]$")
     lnbench_peer(onednn onednn.c)
     target_include_directories(onednn SYSTEM PRIVATE ${LNBENCH_DNNL_INCLUDE})
     target_link_libraries(onednn PRIVATE ${LNBENCH_DNNL_LIBRARY} gomp)
     message(STATUS "Peer oneDNN: ${LNBENCH_DNNL_LIBRARY}")
 else()
-    lnbench_peer_absent(onednn "oneDNN 2" libdnnl-dev)
+    lnbench_peer_absent(onednn "oneDNN 2 or 3" libdnnl-dev)
 endif()
 
 if(LNBENCH_TORCH_INCLUDE AND LNBENCH_TORCH_API_INCLUDE AND EXISTS "${LNBENCH_TORCH_LIBRARY}"

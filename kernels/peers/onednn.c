@@ -1,4 +1,4 @@
-/* oneDNN's layer normalization as a plugin, by its C API (2.x).
+/* oneDNN's layer normalization as a plugin, by its C API (2.x and 3.x).
  *
  * onednn_f32, onednn_bf16_param_f32: what is timed is dnnl_primitive_execute() alone; the primitive
  * and its memory objects are made by prepare().
@@ -32,33 +32,75 @@ static int begin(void)
     return stream != NULL;
 }
 
-/* The rows as oneDNN sees them; x and y have one description. */
-static int describe_rows(const ln_problem *problem, dnnl_memory_desc_t *rows)
+/* Version 3 keeps the descriptions of tensors to itself, and makes a primitive's in one step. */
+typedef dnnl_memory_desc_t description;
+#if DNNL_VERSION_MAJOR >= 3
+typedef const_dnnl_memory_desc_t description_in;
+#define DESCRIPTION_IN(described) (described)
+
+static dnnl_status_t describe_tensor(description *described, int axes, const dnnl_dims_t sizes,
+                                     dnnl_data_type_t type, dnnl_format_tag_t tag)
 {
-    const dnnl_dims_t sizes = {(dnnl_dim_t)problem->rows, (dnnl_dim_t)problem->hidden};
-    dnnl_data_type_t type = problem->storage == LN_BF16 ? dnnl_bf16 : dnnl_f32;
-    return dnnl_memory_desc_init_by_tag(rows, 2, sizes, type, dnnl_ab) == dnnl_success;
+    return dnnl_memory_desc_create_with_tag(described, axes, sizes, type, tag);
 }
 
-static int describe_parameter(const ln_problem *problem, dnnl_memory_desc_t *parameter)
+static void forget_description(description *described)
 {
-    const dnnl_dims_t sizes = {(dnnl_dim_t)problem->hidden};
-    return dnnl_memory_desc_init_by_tag(parameter, 1, sizes, dnnl_f32, dnnl_a) == dnnl_success;
+    dnnl_memory_desc_destroy(*described);
+}
+
+static dnnl_status_t describe_layer(dnnl_primitive_desc_t *described, description_in rows,
+                                    float eps, unsigned flags)
+{
+    return dnnl_layer_normalization_forward_primitive_desc_create(
+        described, engine, dnnl_forward_inference, rows, rows, NULL, eps, flags, NULL);
+}
+#else
+typedef const dnnl_memory_desc_t *description_in;
+#define DESCRIPTION_IN(described) (&(described))
+
+static dnnl_status_t describe_tensor(description *described, int axes, const dnnl_dims_t sizes,
+                                     dnnl_data_type_t type, dnnl_format_tag_t tag)
+{
+    return dnnl_memory_desc_init_by_tag(described, axes, sizes, type, tag);
+}
+
+static void forget_description(description *described)
+{
+    (void)described;
+}
+
+static dnnl_status_t describe_layer(dnnl_primitive_desc_t *described, description_in rows,
+                                    float eps, unsigned flags)
+{
+    dnnl_layer_normalization_desc_t layer;
+    dnnl_status_t status = dnnl_layer_normalization_forward_desc_init(
+        &layer, dnnl_forward_inference, rows, NULL, eps, flags);
+    return status == dnnl_success
+               ? dnnl_primitive_desc_create(described, &layer, NULL, engine, NULL)
+               : status;
+}
+#endif
+
+/* The rows as oneDNN sees them; x and y have one description. */
+static dnnl_status_t describe_rows(const ln_problem *problem, description *rows)
+{
+    const dnnl_dims_t sizes = {(dnnl_dim_t)problem->rows, (dnnl_dim_t)problem->hidden};
+    return describe_tensor(rows, 2, sizes, problem->storage == LN_BF16 ? dnnl_bf16 : dnnl_f32,
+                           dnnl_ab);
 }
 
 static dnnl_status_t describe(const ln_problem *problem, dnnl_primitive_desc_t *described)
 {
-    dnnl_memory_desc_t rows;
-    dnnl_layer_normalization_desc_t layer;
+    description rows;
     unsigned flags = (peer_has_gamma(problem) ? (unsigned)dnnl_use_scale : 0u) |
                      (peer_has_beta(problem) ? (unsigned)dnnl_use_shift : 0u);
-    if (!begin() || !describe_rows(problem, &rows))
+    if (!begin() || describe_rows(problem, &rows) != dnnl_success)
         return dnnl_runtime_error;
-    dnnl_status_t status = dnnl_layer_normalization_forward_desc_init(
-        &layer, dnnl_forward_inference, &rows, NULL, (float)problem->convention.eps, flags);
-    return status == dnnl_success
-               ? dnnl_primitive_desc_create(described, &layer, NULL, engine, NULL)
-               : status;
+    dnnl_status_t status =
+        describe_layer(described, DESCRIPTION_IN(rows), (float)problem->convention.eps, flags);
+    forget_description(&rows);
+    return status;
 }
 
 /* Of what remains, oneDNN itself is asked; but rows that lie apart it takes and gets wrong (2.6.3:
@@ -97,10 +139,11 @@ static void forget(prepared *ready)
     ready->primitive = NULL;
 }
 
-static int add_tensor(prepared *ready, int argument, const dnnl_memory_desc_t *described)
+static int add_tensor(prepared *ready, int argument, const description *described)
 {
     dnnl_exec_arg_t *added = &ready->arguments[ready->count];
-    if (dnnl_memory_create(&added->memory, described, engine, DNNL_MEMORY_NONE) != dnnl_success)
+    if (dnnl_memory_create(&added->memory, DESCRIPTION_IN(*described), engine, DNNL_MEMORY_NONE) !=
+        dnnl_success)
         return 0;
     added->arg = argument;
     ready->pointers[ready->count++] = NULL;
@@ -122,16 +165,23 @@ static int create_primitive(prepared *ready)
 /* Everything but the tensors' addresses. */
 static int make(prepared *ready, const ln_problem *problem)
 {
-    dnnl_memory_desc_t rows, parameter;
+    const dnnl_dims_t sizes = {(dnnl_dim_t)problem->hidden};
+    description rows, parameter;
     *ready = (struct prepared){.problem = problem};
-    if (describe_rows(problem, &rows) && describe_parameter(problem, &parameter) &&
-        create_primitive(ready) && add_tensor(ready, DNNL_ARG_SRC, &rows) &&
-        add_tensor(ready, DNNL_ARG_DST, &rows) &&
-        (!peer_has_gamma(problem) || add_tensor(ready, DNNL_ARG_SCALE, &parameter)) &&
-        (!peer_has_beta(problem) || add_tensor(ready, DNNL_ARG_SHIFT, &parameter)))
-        return 1;
-    forget(ready);
-    return 0;
+    if (describe_rows(problem, &rows) != dnnl_success)
+        return 0;
+    int made = 0;
+    if (describe_tensor(&parameter, 1, sizes, dnnl_f32, dnnl_a) == dnnl_success) {
+        made = create_primitive(ready) && add_tensor(ready, DNNL_ARG_SRC, &rows) &&
+               add_tensor(ready, DNNL_ARG_DST, &rows) &&
+               (!peer_has_gamma(problem) || add_tensor(ready, DNNL_ARG_SCALE, &parameter)) &&
+               (!peer_has_beta(problem) || add_tensor(ready, DNNL_ARG_SHIFT, &parameter));
+        forget_description(&parameter);
+    }
+    forget_description(&rows);
+    if (!made)
+        forget(ready);
+    return made;
 }
 
 /* oneDNN takes pointers that are not const, and writes to y alone. */
