@@ -107,23 +107,24 @@ static void name_file(const hunt_settings *settings, char *path, size_t size)
              shard);
 }
 
-/* Every restart of this shard; after each the file is written anew, so that nothing is lost. */
+/* Every restart; the file is written anew after those that share their calls, so that nothing is
+ * lost. */
 static bool search(hunt_state *hunt, const char *path, error *err)
 {
     const hunt_settings *settings = &hunt->settings;
     progress_bar progress;
     double begun = seconds_now(), last = begun;
     bool timed = settings->restarts == 0, fine = hunt_begin(hunt, err);
-    progress_begin(&progress, timed ? settings->seconds
-                                    : (double)settings->restarts / (double)settings->shards);
-    for (uint64_t k = settings->shard; fine && !hunt->cut && (timed || k < settings->restarts);
-         k += settings->shards) {
+    size_t most = hunt_restarts_at_once(hunt);
+    progress_begin(&progress, timed ? settings->seconds : (double)settings->restarts);
+    for (uint64_t k = 0; fine && !hunt->cut && (timed || k < settings->restarts); k += most) {
         char what[96];
+        size_t count = timed || settings->restarts - k > most ? most : settings->restarts - k;
+        fine = hunt_restarts(hunt, k, count, err) && hunt_save(hunt, "running", path, err);
         snprintf(what, sizeof what, "restart %llu, worst so far %.4g", (unsigned long long)k,
                  hunt->find_count ? hunt->finds[0].score : 0.0);
-        progress_step(&progress, timed ? seconds_now() - last : k == settings->shard ? 0 : 1, what);
+        progress_step(&progress, timed ? seconds_now() - last : (double)count, what);
         last = seconds_now();
-        fine = hunt_restart(hunt, k, err) && hunt_save(hunt, "running", path, err);
     }
     progress_end(&progress);
     return fine && hunt_save(hunt, hunt->interrupted ? "interrupted" : "complete", path, err);

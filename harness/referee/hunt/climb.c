@@ -1,5 +1,6 @@
-/* One restart of a hunt: from a row of some family, the best of a batch of changed rows again and
- * again, until nothing gets worse for the kernel any more. */
+/* Restarts of a hunt: from a row of some family, the best of a batch of changed rows again and
+ * again, until nothing gets worse for the kernel any more. Where a row's bits do not depend on the
+ * rows beside it, several climbs share each call of the kernel, and each finds what it finds alone. */
 #include "domain/convention.h"
 #include "base/seconds.h"
 #include "referee/hunt/hunt.h"
@@ -10,9 +11,11 @@
 #include <string.h>
 
 enum {
-    BATCH = 64, /* rows of one call */
+    BATCH = 64, /* changed rows of a step */
     MOST_STEPS = 1000,
-    MOST_STALL = 30, /* steps without a gain */
+    MOST_STALL = 30,  /* steps without a gain */
+    MOST_CLIMBS = 16, /* that share a call */
+    MOST_ELEMENTS = 1 << 18,
 };
 
 /* Where climbs begin, in turn: every family whose rows are finite numbers. */
@@ -30,13 +33,23 @@ typedef struct hill_climb {
     hunt_state *hunt;
     uint64_t number;
     hunt_random random;
-    char *row, *batch;
+    char *row;
+    const char *batch; /* of the step that is tried */
     size_t row_bytes;
-    row_score scores[BATCH];
     double score;
-    unsigned steps;
-    bool failed; /* the kernel itself; the find is made */
+    unsigned steps, stall;
+    bool ended, failed; /* the kernel itself: the find is made */
 } hill_climb;
+
+/* Climbs that share their calls. */
+typedef struct climb_group {
+    hunt_state *hunt;
+    hill_climb climbs[MOST_CLIMBS];
+    size_t count;
+    char *rows, *batch;
+    row_score *scores;
+    double *least; /* what a row of the batch must reach */
+} climb_group;
 
 /* The best so far is still judged and kept, for which the worker is needed. */
 static void give_up(hunt_state *hunt)
@@ -137,16 +150,16 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict, error *
 {
     hunt_state *hunt = climb->hunt;
     size_t row_bytes = climb->row_bytes, culprit = BATCH;
-    climb->failed = true;
+    row_score score;
+    climb->failed = climb->ended = true;
     if (verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED)
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s: %s", hunt->settings.kernel,
                     verdict_name(verdict->kind), verdict->detail);
     for (size_t row = 0; culprit == BATCH && row < BATCH; row++) {
         struct case_verdict alone;
         judge_block block;
-        bool fine =
-            block_of(hunt, climb->batch + row * row_bytes, 1, &block, err) &&
-            judge_score(hunt->judge, &block, hunt->kernel, false, climb->scores, &alone, err);
+        bool fine = block_of(hunt, climb->batch + row * row_bytes, 1, &block, err) &&
+                    judge_score(hunt->judge, &block, hunt->kernel, false, &score, &alone, err);
         judge_block_free(&block);
         if (!fine)
             return false;
@@ -157,91 +170,164 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict, error *
                            : make_find(climb, climb->batch, BATCH, INFINITY, err);
 }
 
-/* Scores the batch; *best is its best row. */
-static bool try_batch(hill_climb *climb, size_t *best, double *score, error *err)
+/* Scores the batches of climbs first .. first + count - 1. Of a row that cannot be as bad as its
+ * climb's own the score is not looked for. */
+static bool score_batches(climb_group *group, size_t first, size_t count, case_verdict *verdict,
+                          error *err)
 {
-    hunt_state *hunt = climb->hunt;
+    hunt_state *hunt = group->hunt;
     const hunt_settings *settings = &hunt->settings;
-    judge_block block;
+    bool by_bound = settings->goal == GOAL_BOUND;
+    size_t row = first * BATCH;
+    const judge_block block = {.convention = hunt->convention,
+                               .storage = settings->storage,
+                               .param = settings->param,
+                               .rows = count * BATCH,
+                               .hidden = settings->hidden,
+                               .x = group->batch + row * group->climbs[0].row_bytes,
+                               .gamma = hunt->gamma,
+                               .beta = hunt->beta};
+    return judge_score_above(hunt->judge, &block, hunt->kernel, settings->claimed || by_bound,
+                             group->least + row, settings->max_kappa, group->scores + row, verdict,
+                             err);
+}
+
+/* One step of climbs first .. first + count - 1, whose changed rows are in the batch. Where the
+ * kernel fails on all of them together, each is tried alone. */
+static bool try_step(climb_group *group, size_t first, size_t count, error *err)
+{
     case_verdict verdict;
-    bool bounds = settings->claimed || settings->goal == GOAL_BOUND;
-    if (!block_of(hunt, climb->batch, BATCH, &block, err))
+    if (!score_batches(group, first, count, &verdict, err))
         return false;
-    bool fine =
-        judge_score(hunt->judge, &block, hunt->kernel, bounds, climb->scores, &verdict, err);
-    judge_block_free(&block);
-    hunt->rows += BATCH;
-    if (!fine)
-        return false;
-    if (verdict.kind != VERDICT_OK)
-        return find_failure(climb, &verdict, err);
-    *score = -INFINITY;
-    for (size_t row = 0; row < BATCH; row++) {
-        double here = score_of(settings, &climb->scores[row]);
-        if (here > *score) {
-            *score = here;
-            *best = row;
-        }
-    }
+    if (verdict.kind == VERDICT_OK)
+        return true;
+    if (count == 1)
+        return find_failure(&group->climbs[first], &verdict, err);
+    for (size_t i = 0; i < count; i++)
+        if (!try_step(group, first + i, 1, err))
+            return false;
     return true;
 }
 
-static bool climb_on(hill_climb *climb, error *err)
+/* The changed rows of a climb's next step, at its place in the batch. */
+static void change_rows(climb_group *group, size_t place)
 {
-    const hunt_settings *settings = &climb->hunt->settings;
-    size_t bytes = climb->row_bytes;
-    unsigned stall = 0;
-    while (climb->steps < MOST_STEPS && stall < MOST_STALL && !must_stop(climb->hunt)) {
-        size_t best = 0;
-        double score = -1;
-        for (size_t row = 0; row < BATCH; row++) {
-            char *changed = climb->batch + row * bytes;
-            memcpy(changed, climb->row, bytes);
-            /* The first batch has the start itself in it. */
-            if (row > 0 || climb->steps > 0)
-                hunt_mutate(&climb->random, settings->storage, changed, settings->hidden);
-        }
-        climb->steps++;
-        if (!try_batch(climb, &best, &score, err)) {
-            if (err->code != EXIT_CODE_INTERRUPTED)
-                return false;
-            give_up(climb->hunt);
-            break;
-        }
-        if (climb->failed)
-            return true;
-        stall = score > climb->score ? 0 : stall + 1;
-        /* Along a plateau as well: what was as bad may lead to worse. */
-        if (score >= climb->score) {
-            climb->score = score;
-            memcpy(climb->row, climb->batch + best * bytes, bytes);
-        }
-        if (climb->score == INFINITY)
-            break;
+    hill_climb *climb = &group->climbs[place];
+    const hunt_settings *settings = &group->hunt->settings;
+    char *batch = group->batch + place * BATCH * climb->row_bytes;
+    climb->batch = batch;
+    for (size_t row = 0; row < BATCH; row++) {
+        char *changed = batch + row * climb->row_bytes;
+        memcpy(changed, climb->row, climb->row_bytes);
+        /* The first batch has the start itself in it. */
+        if (row > 0 || climb->steps > 0)
+            hunt_mutate(&climb->random, settings->storage, changed, settings->hidden);
+        group->least[place * BATCH + row] = settings->goal == GOAL_BOUND ? -1 : climb->score;
     }
-    return climb->score < 0 || make_find(climb, climb->row, 1, climb->score, err);
+    climb->steps++;
+    group->hunt->rows += BATCH;
 }
 
-bool hunt_restart(hunt_state *hunt, uint64_t number, error *err)
+/* To the best row of the step, if it is no better for the kernel than the climb's own. */
+static void move_on(const climb_group *group, size_t place, hill_climb *climb)
 {
-    size_t hidden = hunt->settings.hidden;
-    ln_type type = hunt->settings.storage;
-    hill_climb climb = {.hunt = hunt,
-                        .number = number,
-                        .score = -1,
-                        .row_bytes = hidden * dtype_size(type),
-                        .random = {.seed = hunt->settings.seed, .restart = number}};
+    const row_score *scores = group->scores + place * BATCH;
+    size_t best = 0;
+    double score = -INFINITY;
+    for (size_t row = 0; row < BATCH; row++) {
+        double here = score_of(&group->hunt->settings, &scores[row]);
+        if (here > score) {
+            score = here;
+            best = row;
+        }
+    }
+    climb->stall = score > climb->score ? 0 : climb->stall + 1;
+    /* Along a plateau as well: what was as bad may lead to worse. */
+    if (score >= climb->score) {
+        climb->score = score;
+        memcpy(climb->row, climb->batch + best * climb->row_bytes, climb->row_bytes);
+    }
+    climb->ended =
+        climb->score == INFINITY || climb->steps == MOST_STEPS || climb->stall == MOST_STALL;
+}
+
+static bool end_climb(hill_climb *climb, error *err)
+{
+    if (!climb->ended && climb->hunt->whole_restarts)
+        return true;
+    climb->hunt->done += climb->ended;
+    return climb->failed || climb->score < 0 || make_find(climb, climb->row, 1, climb->score, err);
+}
+
+/* Until each climb has ended or the hunt is cut. */
+static bool climb_on(climb_group *group, error *err)
+{
+    while (group->count > 0 && !must_stop(group->hunt)) {
+        for (size_t i = 0; i < group->count; i++)
+            change_rows(group, i);
+        if (!try_step(group, 0, group->count, err)) {
+            if (err->code != EXIT_CODE_INTERRUPTED)
+                return false;
+            give_up(group->hunt);
+            break;
+        }
+        size_t left = 0;
+        for (size_t i = 0; i < group->count; i++) {
+            hill_climb *climb = &group->climbs[i];
+            if (!climb->failed)
+                move_on(group, i, climb);
+            if (climb->ended && !end_climb(climb, err))
+                return false;
+            if (!climb->ended)
+                group->climbs[left++] = *climb;
+        }
+        group->count = left;
+    }
+    for (size_t i = 0; i < group->count; i++)
+        if (!end_climb(&group->climbs[i], err))
+            return false;
+    return true;
+}
+
+size_t hunt_restarts_at_once(const hunt_state *hunt)
+{
+    const char *class = hunt->reproducible;
+    size_t fit = MOST_ELEMENTS / BATCH / hunt->settings.hidden;
+    if (!class || (strcmp(class, "row") != 0 && strcmp(class, "isa") != 0) || fit < 1)
+        return 1;
+    return fit < MOST_CLIMBS ? fit : MOST_CLIMBS;
+}
+
+bool hunt_restarts(hunt_state *hunt, uint64_t first, size_t count, error *err)
+{
+    const hunt_settings *settings = &hunt->settings;
+    size_t row_bytes = settings->hidden * dtype_size(settings->storage);
+    climb_group group = {.hunt = hunt, .count = count};
     if (must_stop(hunt))
         return true;
-    climb.row = malloc(climb.row_bytes);
-    climb.batch = malloc(BATCH * climb.row_bytes);
-    bool fine = (climb.row && climb.batch) || fail_memory(err, "rows to try");
-    fine = fine && input_rows(starts[number % STARTS], type, hunt->settings.seed,
-                              hunt_draw(&climb.random) % 4096, 1, hidden, climb.row, err);
-    fine = fine && climb_on(&climb, err);
-    hunt->done += fine && !hunt->cut;
-    free(climb.row);
-    free(climb.batch);
+    group.rows = malloc(count * row_bytes);
+    group.batch = malloc(count * BATCH * row_bytes);
+    group.scores = malloc(count * BATCH * sizeof *group.scores);
+    group.least = malloc(count * BATCH * sizeof *group.least);
+    bool fine = (group.rows && group.batch && group.scores && group.least) ||
+                fail_memory(err, "rows to try");
+    for (size_t i = 0; fine && i < count; i++) {
+        uint64_t number = first + i;
+        hill_climb *climb = &group.climbs[i];
+        *climb = (hill_climb){.hunt = hunt,
+                              .number = number,
+                              .score = -1,
+                              .row = group.rows + i * row_bytes,
+                              .row_bytes = row_bytes,
+                              .random = {.seed = settings->seed, .restart = number}};
+        fine = input_rows(starts[number % STARTS], settings->storage, settings->seed,
+                          hunt_draw(&climb->random) % 4096, 1, settings->hidden, climb->row, err);
+    }
+    fine = fine && climb_on(&group, err);
+    free(group.rows);
+    free(group.batch);
+    free(group.scores);
+    free(group.least);
     return fine;
 }
 

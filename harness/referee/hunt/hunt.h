@@ -4,7 +4,7 @@
  *     hunt_state hunt = {.settings = settings, .judge = judge, .kernel = kernel};
  *     if (!hunt_begin(&hunt, &err)) ...
  *     for (uint64_t k = 0; k < settings.restarts; k++)
- *         if (!hunt_restart(&hunt, k, &err)) ...
+ *         if (!hunt_restarts(&hunt, k, 1, &err)) ...
  *     hunt_save(&hunt, "complete", path, &err);
  *     hunt_free(&hunt);
  *
@@ -45,21 +45,24 @@ typedef struct hunt_state {
     void *gamma, *beta; /* NULL where the convention has none */
     worst_row *finds;   /* gravest first, `keep` at most */
     size_t find_count;
-    uint64_t done;    /* restarts */
-    uint64_t rows;    /* tried */
-    double until;     /* when to stop, on the monotonic clock; 0: never */
-    bool cut;         /* the last restart was stopped before its end */
-    bool interrupted; /* by the user */
+    uint64_t done;       /* restarts */
+    uint64_t rows;       /* tried */
+    double until;        /* when to stop, on the monotonic clock; 0: never */
+    bool cut;            /* the last restarts were stopped before their end */
+    bool whole_restarts; /* of those that were cut nothing is kept */
+    bool interrupted;    /* by the user */
     const char
         *reproducible; /* the kernel's class, as domain/reproducible.h has it; NULL: not known */
 } hunt_state;
 
 /* Gamma and beta from the seed. False: memory. */
 bool hunt_begin(hunt_state *hunt, error *err);
-/* One climb; its best goes into the finds. Stops early where time is up or the user interrupts
- * (then `cut` is set). A kernel that fails is a find. False: what is no fault of the kernel; a
- * kernel that does not take the problem at all (7). */
-bool hunt_restart(hunt_state *hunt, uint64_t number, error *err);
+/* How many climbs share the kernel's calls: 1 where its rows depend on the rows beside them. */
+size_t hunt_restarts_at_once(const hunt_state *hunt);
+/* Climbs first .. first + count - 1, no more than the above; the best of each goes into the finds. Stops early where time is up or the user interrupts (then `cut` is set). A
+ * kernel that fails is a find. False: what is no fault of the kernel; a kernel that does not take
+ * the problem at all (7). */
+bool hunt_restarts(hunt_state *hunt, uint64_t first, size_t count, error *err);
 void hunt_free(hunt_state *hunt);
 
 /* Sorts it in: failures first, then wrong classes, then by score, then by restart. What falls
