@@ -236,9 +236,9 @@ static bool end_find(file_reader *reader, worst_list *list, error *err)
 /* A setting of the hunt that made the file, with its value. */
 static bool is_setting(const char *line)
 {
-    static const char *const names[] = {"kernel",   "convention", "dtype",     "param",   "hidden",
-                                        "seed",     "goal",       "max_kappa", "claimed", "keep",
-                                        "restarts", "seconds",    "shard",     "state",   "done"};
+    static const char *const names[] = {
+        "kernel",  "convention", "dtype",    "param",   "hidden", "seed",  "goal", "max_kappa",
+        "claimed", "keep",       "restarts", "seconds", "shard",  "state", "done", "rows"};
     size_t length = strcspn(line, " ");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == length && strncmp(line, names[i], length) == 0)
@@ -275,15 +275,12 @@ static bool read_line(file_reader *reader, char *line, worst_list *list, error *
     return set_field(reader, line, value, err);
 }
 
-bool worst_list_read(const char *path, worst_list *list, error *err)
+bool worst_list_read_stream(FILE *file, const char *path, worst_list *list, error *err)
 {
     file_reader reader = {.path = path};
     char *line = NULL;
     size_t room = 0;
     *list = (worst_list){0};
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
     bool fine = true;
     errno = 0;
     while (fine && getline(&line, &room, file) >= 0) {
@@ -297,9 +294,19 @@ bool worst_list_read(const char *path, worst_list *list, error *err)
     if (fine && list->header.failed)
         fine = fail_memory(err, path);
     free(line);
-    fclose(file);
     worst_row_free(&reader.row);
     if (!fine)
         worst_list_free(list);
+    return fine;
+}
+
+bool worst_list_read(const char *path, worst_list *list, error *err)
+{
+    *list = (worst_list){0};
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    bool fine = worst_list_read_stream(file, path, list, err);
+    fclose(file);
     return fine;
 }

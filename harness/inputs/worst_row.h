@@ -50,6 +50,8 @@ void worst_row_format(const worst_row *row, text_buffer *out);
 /* Reads a file; on failure the list is empty. Errors (usage, with file and line): a line that is no
  * field, a number that is no hex float, a find without its end. */
 bool worst_list_read(const char *path, worst_list *list, error *err);
+/* The same of an open file, which stays open; path for its errors. */
+bool worst_list_read_stream(FILE *file, const char *path, worst_list *list, error *err);
 bool worst_list_add(worst_list *list, worst_row *row, error *err); /* takes what row owns */
 void worst_list_free(worst_list *list);
 

@@ -5,6 +5,7 @@
 #include "domain/convention.h"
 #include "base/interrupt.h"
 #include "base/paths.h"
+#include "commands/hunt/shard.h"
 #include "commands/hunt/show.h"
 #include "base/progress.h"
 #include "domain/reproducible.h"
@@ -23,6 +24,7 @@ typedef struct hunt_options {
 } hunt_options;
 
 #define NOT_GIVEN UINT64_MAX /* --restarts */
+#define MOST_RESTARTS (1ULL << 48)
 
 /* "1/4": the second of four. */
 static bool parse_shard(const char *given, hunt_settings *settings, error *err)
@@ -46,6 +48,15 @@ static bool parse_shard(const char *given, hunt_settings *settings, error *err)
 
 static bool check_numbers(const hunt_options *options, error *err)
 {
+    if (options->shard && !isnan(options->seconds))
+        return fail(err, EXIT_CODE_USAGE,
+                    "--shard goes with --restarts: how far --time comes depends on the machine");
+    if (options->shard && !options->out)
+        return fail(err, EXIT_CODE_USAGE,
+                    "--shard: --out DIR is missing, the folder of all shards");
+    if (options->restarts != NOT_GIVEN && options->restarts > MOST_RESTARTS)
+        return fail(err, EXIT_CODE_USAGE, "--restarts %llu: at most %llu were expected",
+                    (unsigned long long)options->restarts, MOST_RESTARTS);
     if (options->hidden == 0 || options->hidden > 1 << 20)
         return fail(err, EXIT_CODE_USAGE, "--hidden %llu: 1 to 1048576 was expected",
                     (unsigned long long)options->hidden);
@@ -95,16 +106,12 @@ static bool settings_of(const hunt_options *options, hunt_settings *settings, er
 /* results/worst/KERNEL_CONVENTION_HIDDEN_sSEED.txt, with what else makes it another hunt. */
 static void name_file(const hunt_settings *settings, char *path, size_t size)
 {
-    char shard[64] = "", kappa[48] = "";
-    if (settings->shards > 1)
-        snprintf(shard, sizeof shard, "_%lluof%llu", (unsigned long long)settings->shard,
-                 (unsigned long long)settings->shards);
+    char kappa[48] = "";
     if (isfinite(settings->max_kappa))
         snprintf(kappa, sizeof kappa, "_k%g", settings->max_kappa);
-    snprintf(path, size, "results/worst/%s_%s_%zu%s%s%s_s%llu%s.txt", settings->kernel,
+    snprintf(path, size, "results/worst/%s_%s_%zu%s%s%s_s%llu.txt", settings->kernel,
              settings->convention, settings->hidden, kappa, settings->claimed ? "" : "_unclaimed",
-             settings->goal == GOAL_BOUND ? "_bound" : "", (unsigned long long)settings->seed,
-             shard);
+             settings->goal == GOAL_BOUND ? "_bound" : "", (unsigned long long)settings->seed);
 }
 
 /* Every restart; the file is written anew after those that share their calls, so that nothing is
@@ -150,43 +157,53 @@ static bool find_class(hunt_state *hunt, const kernel_list *kernels, error *err)
     return true;
 }
 
+/* The kernel and the judge of it. */
+static bool prepare(const hunt_options *options, hunt_state *hunt, worker_process **worker,
+                    kernel_list *kernels, error *err)
+{
+    judge_settings judging = {
+        .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
+    if (!settings_of(options, &hunt->settings, err) ||
+        !worker_start(options->plugins.words, options->plugins.count, worker, kernels, err) ||
+        !(hunt->kernel = kernel_find(kernels, hunt->settings.kernel, err)))
+        return false;
+    if (!(hunt->judge = judge_create(*worker, &judging)))
+        return fail_memory(err, "the judge");
+    hunt->settings.storage = hunt->kernel->facts.storage;
+    hunt->settings.param = hunt->kernel->facts.param;
+    hunt->settings.claimed = hunt->kernel->facts.has_bound && !options->unclaimed;
+    if (hunt->kernel->unsupported[0]) /* before a folder of shards is made */
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot run here: %s", hunt->settings.kernel,
+                    hunt->kernel->unsupported);
+    return find_class(hunt, kernels, err);
+}
+
 static exit_code run_hunt(void *context, const cli_call *call, error *err)
 {
     const hunt_options *options = context;
-    hunt_state hunt = {0};
+    hunt_shard whole = {0};
+    hunt_state *hunt = &whole.hunt;
     worker_process *worker = NULL;
     kernel_list kernels = {0};
-    char path[1024];
-    judge_settings judging = {
-        .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
+    char path[SHARD_PATH] = "";
     double begun = seconds_now();
     (void)call;
     interrupt_watch();
-    bool fine =
-        settings_of(options, &hunt.settings, err) &&
-        worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, err);
-    if (fine) {
-        hunt.kernel = kernel_find(&kernels, hunt.settings.kernel, err);
-        hunt.judge = judge_create(worker, &judging);
-        if (hunt.kernel) {
-            hunt.settings.storage = hunt.kernel->facts.storage;
-            hunt.settings.param = hunt.kernel->facts.param;
-        }
-        hunt.settings.claimed = hunt.kernel && hunt.kernel->facts.has_bound && !options->unclaimed;
-        fine = hunt.kernel && (hunt.judge || fail_memory(err, "the judge")) &&
-               find_class(&hunt, &kernels, err);
+    bool fine = prepare(options, hunt, &worker, &kernels, err);
+    if (fine && options->shard) {
+        fine = hunt_make_shard(&whole, options->out, path, &options->printed, err);
+    } else if (fine) {
+        if (options->out)
+            snprintf(path, sizeof path, "%.1000s", options->out);
+        else
+            name_file(&hunt->settings, path, sizeof path);
+        fine = make_parent_directory(path, err) && search(hunt, path, err);
+        whole.seconds = seconds_now() - begun;
     }
-    if (options->out)
-        snprintf(path, sizeof path, "%.1000s", options->out);
-    else
-        name_file(&hunt.settings, path, sizeof path);
-    fine = fine && make_parent_directory(path, err) && search(&hunt, path, err);
-    double seconds = seconds_now() - begun;
-    if (fine)
-        fine = hunt_print(&hunt, path, seconds, &options->printed, err);
-    exit_code code = fine ? code_of(&hunt) : err->code;
-    judge_destroy(hunt.judge);
-    hunt_free(&hunt);
+    fine = fine && hunt_print(hunt, path, whole.seconds, &options->printed, err);
+    exit_code code = fine ? code_of(hunt) : err->code;
+    judge_destroy(hunt->judge);
+    hunt_shard_free(&whole);
     worker_stop(worker);
     kernel_list_free(&kernels);
     return code;
@@ -204,8 +221,8 @@ static const cli_option options[] = {
      offsetof(hunt_options, seconds)},
     {"seed", "N", "of starts and steps, gamma and beta (default: 1)", OPTION_COUNT,
      offsetof(hunt_options, seed)},
-    {"shard", "I/N", "only restarts k with k mod N = I", OPTION_TEXT,
-     offsetof(hunt_options, shard)},
+    {"shard", "I/N", "only part I of N, into a file of the folder --out (docs/fleet.md)",
+     OPTION_TEXT, offsetof(hunt_options, shard)},
     {"goal", "row-ulp|bound", "the largest row ULP, or share of the proven bound", OPTION_TEXT,
      offsetof(hunt_options, goal)},
     {"max-kappa", "K", "only rows of kappa K or less count", OPTION_REAL,
@@ -213,7 +230,8 @@ static const cli_option options[] = {
     {"unclaimed", NULL, "rows for which the kernel's bound makes no claim count as well",
      OPTION_FLAG, offsetof(hunt_options, unclaimed)},
     {"keep", "F", "finds kept (default: 8)", OPTION_COUNT, offsetof(hunt_options, keep)},
-    {"out", "FILE", "where they go (default: a name made from these, in results/worst)",
+    {"out", "FILE",
+     "where they go (default: a name made from these, in results/worst); with --shard: DIR",
      OPTION_TEXT, offsetof(hunt_options, out)},
     PLUGIN_OPTION(hunt_options, plugins),
     DEADLINE_OPTION(hunt_options, deadline, 10),
@@ -228,9 +246,11 @@ const cli_command command_hunt = {
     .details =
         "Hill climbing over the bits of a row of the kernel's type, from rows of every input "
         "family\n"
-        "in turn. The file is written after each restart, and on Ctrl-C. Shards of a hunt with\n"
-        "--restarts are put together by lnbench merge; lnbench replay --from FILE runs the finds\n"
-        "again.\n"
+        "in turn. The file is written after each few restarts, and on Ctrl-C; lnbench replay "
+        "--from FILE\n"
+        "runs the finds again. With --shard I/N --out DIR it writes DIR/shard-I-of-N.jsonl: run "
+        "twice,\n"
+        "it does nothing; interrupted, it goes on. lnbench merge DIR puts the shards together.\n"
         "Exit code: 0 fine; 5 a find breaks the kernel's bound or has a wrong class that the "
         "kernel\n"
         "does not declare; 6 the kernel failed; 2 usage; 7 files or environment; 130 interrupted.",

@@ -45,7 +45,7 @@ typedef struct hill_climb {
 typedef struct climb_group {
     hunt_state *hunt;
     hill_climb climbs[MOST_CLIMBS];
-    size_t count;
+    size_t count, active; /* of the climbs; those that go on */
     char *rows, *batch;
     row_score *scores;
     double *least; /* what a row of the batch must reach */
@@ -151,7 +151,7 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict, error *
     hunt_state *hunt = climb->hunt;
     size_t row_bytes = climb->row_bytes, culprit = BATCH;
     row_score score;
-    climb->failed = climb->ended = true;
+    climb->failed = climb->ended = hunt->failed = true;
     if (verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED)
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s: %s", hunt->settings.kernel,
                     verdict_name(verdict->kind), verdict->detail);
@@ -251,42 +251,50 @@ static void move_on(const climb_group *group, size_t place, hill_climb *climb)
         climb->score == INFINITY || climb->steps == MOST_STEPS || climb->stall == MOST_STALL;
 }
 
-static bool end_climb(hill_climb *climb, error *err)
+/* The climbs that go on stand first; the rest is in the order in which it ended. */
+static void sort_out(climb_group *group)
 {
-    if (!climb->ended && climb->hunt->whole_restarts)
-        return true;
-    climb->hunt->done += climb->ended;
-    return climb->failed || climb->score < 0 || make_find(climb, climb->row, 1, climb->score, err);
+    for (size_t i = group->active; i-- > 0;) {
+        if (!group->climbs[i].ended)
+            continue;
+        hill_climb ended = group->climbs[i];
+        group->climbs[i] = group->climbs[--group->active];
+        group->climbs[group->active] = ended;
+    }
 }
 
 /* Until each climb has ended or the hunt is cut. */
 static bool climb_on(climb_group *group, error *err)
 {
-    while (group->count > 0 && !must_stop(group->hunt)) {
-        for (size_t i = 0; i < group->count; i++)
+    while (group->active > 0 && !must_stop(group->hunt)) {
+        for (size_t i = 0; i < group->active; i++)
             change_rows(group, i);
-        if (!try_step(group, 0, group->count, err)) {
+        if (!try_step(group, 0, group->active, err)) {
             if (err->code != EXIT_CODE_INTERRUPTED)
                 return false;
             give_up(group->hunt);
             break;
         }
-        size_t left = 0;
-        for (size_t i = 0; i < group->count; i++) {
-            hill_climb *climb = &group->climbs[i];
-            if (!climb->failed)
-                move_on(group, i, climb);
-            if (climb->ended && !end_climb(climb, err))
-                return false;
-            if (!climb->ended)
-                group->climbs[left++] = *climb;
-        }
-        group->count = left;
+        for (size_t i = 0; i < group->active; i++)
+            if (!group->climbs[i].failed)
+                move_on(group, i, &group->climbs[i]);
+        sort_out(group);
     }
-    for (size_t i = 0; i < group->count; i++)
-        if (!end_climb(&group->climbs[i], err))
-            return false;
     return true;
+}
+
+/* What the climbs found, once they have ended or are cut. */
+static bool make_finds(climb_group *group, error *err)
+{
+    hunt_state *hunt = group->hunt;
+    bool fine = true;
+    for (size_t i = 0; fine && i < group->count; i++) {
+        hill_climb *climb = &group->climbs[i];
+        hunt->done += climb->ended;
+        if (!climb->failed && climb->score >= 0)
+            fine = make_find(climb, climb->row, 1, climb->score, err);
+    }
+    return fine;
 }
 
 size_t hunt_restarts_at_once(const hunt_state *hunt)
@@ -302,7 +310,8 @@ bool hunt_restarts(hunt_state *hunt, uint64_t first, size_t count, error *err)
 {
     const hunt_settings *settings = &hunt->settings;
     size_t row_bytes = settings->hidden * dtype_size(settings->storage);
-    climb_group group = {.hunt = hunt, .count = count};
+    climb_group group = {.hunt = hunt, .count = count, .active = count};
+    uint64_t rows = hunt->rows;
     if (must_stop(hunt))
         return true;
     group.rows = malloc(count * row_bytes);
@@ -324,6 +333,10 @@ bool hunt_restarts(hunt_state *hunt, uint64_t first, size_t count, error *err)
                           hunt_draw(&climb->random) % 4096, 1, settings->hidden, climb->row, err);
     }
     fine = fine && climb_on(&group, err);
+    if (hunt->cut && hunt->whole_restarts)
+        hunt->rows = rows;
+    else
+        fine = fine && make_finds(&group, err);
     free(group.rows);
     free(group.batch);
     free(group.scores);

@@ -82,132 +82,13 @@ bool hunt_save(const hunt_state *hunt, const char *state, const char *path, erro
                 isinf(s->max_kappa) ? "inf" : number_format(s->max_kappa, kappa),
                 s->claimed ? "yes" : "no", (unsigned long long)s->keep,
                 (unsigned long long)s->restarts, number_format(s->seconds, seconds));
-    text_format(&out, "shard %llu/%llu\nstate %s\ndone %llu\n", (unsigned long long)s->shard,
-                (unsigned long long)s->shards, state, (unsigned long long)hunt->done);
+    text_format(&out, "state %s\ndone %llu\nrows %llu\n", state, (unsigned long long)hunt->done,
+                (unsigned long long)hunt->rows);
     for (size_t i = 0; i < hunt->find_count; i++) {
         text_add(&out, "\n");
         worst_row_format(&hunt->finds[i], &out);
     }
     bool fine = out.failed ? fail_memory(err, path) : write_whole_file(path, &out, err);
     text_free(&out);
-    return fine;
-}
-
-/* The value of a setting's line, in buffer. */
-static bool setting(const char *path, const char *header, const char *name, char *buffer,
-                    size_t size, error *err)
-{
-    size_t length = strlen(name);
-    for (const char *line = header; line && *line; line = strchr(line, '\n') + 1) {
-        size_t value = strcspn(line, "\n");
-        if (strncmp(line, name, length) != 0 || line[length] != ' ')
-            continue;
-        snprintf(buffer, size, "%.*s", (int)(value - length - 1), line + length + 1);
-        return true;
-    }
-    return fail(err, EXIT_CODE_USAGE, "%s: no hunt: a line '%s ...' was expected", path, name);
-}
-
-static bool read_count(const char *path, const char *header, const char *name, uint64_t *count,
-                       error *err)
-{
-    char value[64], *end;
-    if (!setting(path, header, name, value, sizeof value, err))
-        return false;
-    errno = 0;
-    *count = strtoull(value, &end, 10);
-    return (!errno && *value >= '0' && *value <= '9' && *end == '\0') ||
-           fail(err, EXIT_CODE_USAGE, "%s: %s '%.40s': a whole number was expected", path, name,
-                value);
-}
-
-static bool read_real(const char *path, const char *header, const char *name, double *real,
-                      error *err)
-{
-    char value[64];
-    if (!setting(path, header, name, value, sizeof value, err))
-        return false;
-    *real = INFINITY;
-    return strcmp(value, "inf") == 0 || number_parse(value, strlen(value), real) ||
-           fail(err, EXIT_CODE_USAGE, "%s: %s '%.40s': a number was expected", path, name, value);
-}
-
-static bool read_shard(const char *path, const char *header, hunt_settings *settings, error *err)
-{
-    char value[64], *end, *last;
-    if (!setting(path, header, "shard", value, sizeof value, err))
-        return false;
-    settings->shard = strtoull(value, &end, 10);
-    settings->shards = *end == '/' ? strtoull(end + 1, &last, 10) : 0;
-    return (settings->shards > 0 && settings->shard < settings->shards && *last == '\0') ||
-           fail(err, EXIT_CODE_USAGE, "%s: shard '%.40s': I/N with I below N was expected", path,
-                value);
-}
-
-/* Gamma and beta are of the rows' type where no line says otherwise. */
-static bool read_types(const char *path, const char *header, hunt_settings *settings, error *err)
-{
-    char dtype[32], param[32];
-    if (!setting(path, header, "dtype", dtype, sizeof dtype, err))
-        return false;
-    if (!setting(path, header, "param", param, sizeof param, NULL))
-        snprintf(param, sizeof param, "%s", dtype);
-    return (dtype_from_name(dtype, &settings->storage) &&
-            dtype_from_name(param, &settings->param)) ||
-           fail(err, EXIT_CODE_USAGE, "%s: dtype %s, param %s: f32, f64, bf16 or f16 was expected",
-                path, dtype, param);
-}
-
-static bool read_settings(const char *path, const char *header, hunt_state *hunt, bool *complete,
-                          error *err)
-{
-    hunt_settings *s = &hunt->settings;
-    char goal[32], claimed[8], state[32];
-    uint64_t hidden;
-    if (!setting(path, header, "kernel", s->kernel, sizeof s->kernel, err) ||
-        !setting(path, header, "convention", s->convention, sizeof s->convention, err) ||
-        !convention_parse(s->convention, &hunt->convention, err) ||
-        !read_types(path, header, s, err) || !read_count(path, header, "hidden", &hidden, err) ||
-        !read_count(path, header, "seed", &s->seed, err) ||
-        !setting(path, header, "goal", goal, sizeof goal, err) ||
-        !read_real(path, header, "max_kappa", &s->max_kappa, err) ||
-        !setting(path, header, "claimed", claimed, sizeof claimed, err) ||
-        !read_count(path, header, "keep", &s->keep, err) ||
-        !read_count(path, header, "restarts", &s->restarts, err) ||
-        !read_real(path, header, "seconds", &s->seconds, err) ||
-        !read_shard(path, header, s, err) ||
-        !setting(path, header, "state", state, sizeof state, err) ||
-        !read_count(path, header, "done", &hunt->done, err))
-        return false;
-    s->hidden = (size_t)hidden;
-    s->goal = strcmp(goal, goals[GOAL_BOUND]) == 0 ? GOAL_BOUND : GOAL_ROW_ULP;
-    s->claimed = strcmp(claimed, "yes") == 0;
-    *complete = strcmp(state, "complete") == 0;
-    return s->keep > 0 || fail(err, EXIT_CODE_USAGE, "%s: keep 0: 1 or more was expected", path);
-}
-
-bool hunt_load(const char *path, hunt_state *hunt, bool *complete, error *err)
-{
-    worst_list list;
-    *hunt = (struct hunt_state){0};
-    if (!worst_list_read(path, &list, err))
-        return false;
-    bool fine =
-        read_settings(path, list.header.bytes ? list.header.bytes : "", hunt, complete, err);
-    for (size_t i = 0; fine && i < list.count; i++) {
-        worst_row *row = &list.rows[i];
-        if (!row->hunted || row->hidden != hunt->settings.hidden ||
-            row->storage != hunt->settings.storage || row->param != hunt->settings.param ||
-            strcmp(row->kernel, hunt->settings.kernel) != 0)
-            fine = fail(err, EXIT_CODE_USAGE,
-                        "%s: find %zu is not of this hunt: another kernel, type or hidden, or no "
-                        "restart",
-                        path, i + 1);
-        else
-            fine = hunt_keep(hunt, row, err);
-    }
-    worst_list_free(&list);
-    if (!fine)
-        hunt_free(hunt);
     return fine;
 }

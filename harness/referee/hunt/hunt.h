@@ -45,12 +45,14 @@ typedef struct hunt_state {
     void *gamma, *beta; /* NULL where the convention has none */
     worst_row *finds;   /* gravest first, `keep` at most */
     size_t find_count;
-    uint64_t done;       /* restarts */
-    uint64_t rows;       /* tried */
-    double until;        /* when to stop, on the monotonic clock; 0: never */
-    bool cut;            /* the last restarts were stopped before their end */
-    bool whole_restarts; /* of those that were cut nothing is kept */
-    bool interrupted;    /* by the user */
+    uint64_t done; /* restarts */
+    uint64_t rows; /* tried */
+    double until;  /* when to stop, on the monotonic clock; 0: never */
+    bool cut;      /* the last restarts were stopped before their end */
+    bool
+        whole_restarts; /* of those that were cut nothing is kept, but finds of a kernel's failure */
+    bool failed;        /* the kernel, in some restart */
+    bool interrupted;   /* by the user */
     const char
         *reproducible; /* the kernel's class, as domain/reproducible.h has it; NULL: not known */
 } hunt_state;
@@ -70,8 +72,6 @@ void hunt_free(hunt_state *hunt);
 bool hunt_keep(hunt_state *hunt, worst_row *find, error *err);
 /* The file: settings, then finds. `state`: "complete", "running" or "interrupted". */
 bool hunt_save(const hunt_state *hunt, const char *state, const char *path, error *err);
-/* Reads it back, without judge and kernel. Errors (usage) name the file and what is wrong. */
-bool hunt_load(const char *path, hunt_state *hunt, bool *complete, error *err);
 
 /* Changes a row of finite numbers of a type in a few small ways, drawn from a counter; it stays
  * finite. */
