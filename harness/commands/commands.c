@@ -5,8 +5,8 @@
 
 #define COMMANDS(one)                                                                              \
     one(run) one(list) one(eval) one(fingerprint) one(distance) one(choose) one(duet) one(compare) \
-        one(hunt) one(merge) one(invariance) one(verify_exact) one(replay) one(calibrate)          \
-            one(report) one(export) one(history) one(import) one(doctor) one(help)
+        one(hunt) one(merge) one(fleet) one(invariance) one(verify_exact) one(replay)              \
+            one(calibrate) one(report) one(export) one(history) one(import) one(doctor) one(help)
 
 #define DECLARE(name) extern const cli_command command_##name;
 COMMANDS(DECLARE)
