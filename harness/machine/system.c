@@ -194,8 +194,20 @@ static void gather_arithmetic(fact_gather *gather)
     add_fact(gather, "rounding", rounding_name());
 }
 
+/* Kinds of CPU that are emulated: instruction sets that kernels may not use, and the worker of
+ * another processor. Where nothing is emulated there is no such fact. */
+static void add_emulated(fact_gather *gather)
+{
+    const char *disabled = getenv("LN_DISABLE_ISA"), *worker = getenv("LNBENCH_WORKER");
+    if (disabled && *disabled)
+        add_fact(gather, "isa_disabled", disabled);
+    if (worker && *worker)
+        add_fact(gather, "worker", strrchr(worker, '/') ? strrchr(worker, '/') + 1 : worker);
+}
+
 void gather_system(fact_gather *gather)
 {
+    add_emulated(gather);
     gather_kernel(gather);
     gather_hypervisor(gather);
     gather_layout(gather);

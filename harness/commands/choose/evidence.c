@@ -12,8 +12,8 @@
 
 const char *machine_difference(const machine_facts *a, const machine_facts *b)
 {
-    static const char *const facts[] = {"cpu_model", "l1d_bytes", "l2_bytes", "l3_bytes",
-                                        "compiler"};
+    static const char *const facts[] = {"cpu_model", "l1d_bytes",    "l2_bytes", "l3_bytes",
+                                        "compiler",  "isa_disabled", "worker"};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         const char *value = machine_fact_value(a, facts[i]);
         if (strcmp(value, machine_fact_value(b, facts[i])) != 0 ||

@@ -22,7 +22,7 @@ static exit_code run_fleet(void *context, const cli_call *call, error *err)
         return err->code ? err->code : code;
     }
     bool fine = !options->chart ||
-                fail(err, EXIT_CODE_USAGE, "--chart is of the store's machines, not of a hunt");
+                fail(err, EXIT_CODE_USAGE, "--out is of the store's machines, not of a hunt");
     fine = fine && fleet_progress_read(call->operands, &progress, err) &&
            (options->curve ? fleet_curve_print(&progress, &options->printed, err)
                            : fleet_progress_print(&progress, &options->printed, err));
@@ -33,7 +33,7 @@ static exit_code run_fleet(void *context, const cli_call *call, error *err)
 static const cli_option options[] = {
     {"curve", NULL, "how the worst error grows with the rows, measured and extrapolated",
      OPTION_FLAG, offsetof(fleet_options, curve)},
-    {"chart", "FILE.png", "of the store's machines: who wins where", OPTION_TEXT,
+    {"out", "DIR", "a chart of the machines there: who wins where", OPTION_TEXT,
      offsetof(fleet_options, chart)},
     OUTPUT_OPTIONS(fleet_options, printed),
     STORE_OPTION(fleet_options, database),

@@ -30,7 +30,7 @@ bool fleet_progress_print(const fleet_progress *progress, const output_file *pri
  * from a fitted distribution (curve.c). Errors (2): too few shards. */
 bool fleet_curve_print(const fleet_progress *progress, const output_file *printed, error *err);
 
-/* The machines of a store side by side; `chart`: a PNG of the winners, NULL: none. */
+/* The machines of a store side by side; `chart`: the folder of the chart of winners, NULL: none. */
 bool fleet_machines(const char *database, const char *chart, const output_file *printed,
                     exit_code *code, error *err);
 

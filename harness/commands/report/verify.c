@@ -204,7 +204,7 @@ static bool same_bits(double a, double b)
 }
 
 /* Every figure of the error, and the output itself where both runs kept its hash. */
-static bool same_error(const stored_case *a, const stored_case *b)
+bool verify_same_error(const stored_case *a, const stored_case *b)
 {
     size_t count;
     const metric_field *fields = metric_fields(&count);
@@ -246,7 +246,7 @@ static void compare(stored_figure *figure, const run_view *again)
     if (now && !is_figure(now, figure->speed))
         now = NULL;
     bool holds = now && (figure->speed ? same_speed(&figure->stored->speed, &now->speed)
-                                       : same_error(stored, now->stored));
+                                       : verify_same_error(stored, now->stored));
     show_value(figure->stored, figure->speed, figure->was);
     if (now)
         show_value(now, figure->speed, figure->now);

@@ -1,0 +1,71 @@
+/* The chart of winners: a row a shape, a column a machine, in each cell the kernel and its GB/s. */
+#include "commands/fleet/machines.h"
+#include "base/paths.h"
+#include "base/text.h"
+#include "report/charts/chart.h"
+#include <math.h>
+#include <string.h>
+
+enum { MOST_ROWS = 12 };
+
+static void fill(const fleet_list *fleet, text_buffer *table, text_buffer *settings)
+{
+    size_t rows = 0;
+    char key[32], name[FLEET_NAME];
+    char footer[400];
+    const fleet_machine *first = &fleet->machines[0];
+    tsv_row(table, "wwwwww", "row", "column", "shape", "kernel", "gbps", "same");
+    for (size_t c = 0; c < first->answer.column_count && rows < MOST_ROWS; c++) {
+        const case_key *shape = &first->answer.columns[c].key;
+        const view_case *of_first = fleet_winner(first, c, true);
+        char words[96];
+        if (!of_first)
+            continue;
+        rows++;
+        snprintf(words, sizeof words, "%zux%zu", shape->rows, shape->hidden);
+        for (size_t m = 0; m < fleet->count; m++) {
+            const fleet_machine *machine = &fleet->machines[m];
+            const view_case *winner = fleet_winner(machine, fleet_column(machine, shape), true);
+            bool same =
+                winner && strcmp(winner->stored->key.kernel, of_first->stored->key.kernel) == 0;
+            tsv_row(table, "zzssnn", rows, m + 1, words,
+                    winner ? winner->stored->key.kernel : "not timed",
+                    winner ? winner->speed.gbps : NAN,
+                    m == 0 || same ? 1.0
+                    : winner       ? 2.0
+                                   : 3.0);
+        }
+    }
+    tsv_footer_here("each machine's times are of its own run | drawn on ", footer);
+    tsv_settings_begin(
+        settings, "Which kernel wins on which machine?",
+        "the fastest kernel that is never more than 2 row ULP off, and its GB/s; dark: "
+        "the same as on the first machine",
+        footer);
+    tsv_row(settings, "wnw", "rows", (double)rows, "-");
+    tsv_row(settings, "wnw", "columns", (double)fleet->count, "-");
+    for (size_t m = 0; m < fleet->count; m++) {
+        snprintf(key, sizeof key, "name_%zu", m + 1);
+        tsv_row(settings, "wns", key, 0.0, fleet_machine_name(&fleet->machines[m], name));
+    }
+}
+
+bool fleet_chart(const fleet_list *fleet, const char *directory, error *err)
+{
+    static const char *const formats[] = {"svg", "png"};
+    static const char stem[] = "machines";
+    char plots[1024], data[512], note[256];
+    text_buffer table = {0}, settings = {0};
+    if (!path_of_plots(plots, sizeof plots, err) ||
+        !report_path(data, directory, "data", "", err) || !make_directories(data, err))
+        return false;
+    fill(fleet, &table, &settings);
+    /* Both are freed, saved or not. */
+    bool fine = tsv_save(&table, directory, stem, ".tsv", err);
+    fine = tsv_save(&settings, directory, stem, "_settings.tsv", fine ? err : NULL) && fine;
+    for (size_t i = 0; fine && i < 2; i++)
+        fine =
+            gnuplot_draw(stem, "machines.gp", formats[i], plots, directory, note) == GNUPLOT_DREW ||
+            fail(err, EXIT_CODE_ENVIRONMENT, "%s (the tables are in %s)", note, data);
+    return fine;
+}
