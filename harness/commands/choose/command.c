@@ -24,7 +24,7 @@ typedef struct choose_options {
     uint64_t threads, seed;
     choose_budget budget;
     double time, deadline;
-    bool explain, fresh, stored, exact, check_dispatch;
+    bool explain, fresh, stored, exact, check_dispatch, machines;
 } choose_options;
 
 typedef struct choose_request {
@@ -262,19 +262,18 @@ static bool measure(const choose_options *options, choose_request *choosing, err
     return fine;
 }
 
-static bool print_c(const choose_request *choosing, error *err)
+static bool print_c(const choose_options *options, const choose_request *choosing, error *err)
 {
     text_buffer code = {0};
-    bool fine = chosen_emit_c(choosing->all, choosing->count, &code);
-    if (!fine && code.failed)
+    bool written = options->machines ? choose_machines(options->database, choosing->all,
+                                                       choosing->count, &code, err)
+                                     : chosen_emit_c(choosing->all, choosing->count, &code);
+    if (code.failed)
         fail_memory(err, "the dispatch table");
-    else if (!fine)
-        fine = true; /* nothing to write: no shape has a kernel, which the exit code says */
-    else
-        fine = fputs(code.bytes, stdout) >= 0 ||
-               fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
-    text_free(&code);
-    return fine;
+    else if (written && fputs(code.bytes, stdout) < 0)
+        fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
+    text_free(&code); /* nothing was written: no shape has a kernel, which the exit code says */
+    return err->code == EXIT_CODE_FINE;
 }
 
 static bool show(const choose_options *options, const choose_request *choosing,
@@ -286,7 +285,7 @@ static bool show(const choose_options *options, const choose_request *choosing,
                         .width = terminal_width(out->file),
                         .no_kappa = isnan(options->budget.kappa)};
     if (options->emit)
-        return print_c(choosing, err);
+        return print_c(options, choosing, err);
     if (out->format != OUTPUT_JSON)
         return chosen_print(choosing->all, choosing->count, &look, stdout) ||
                fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
@@ -489,6 +488,10 @@ static bool choose(const choose_options *options, choose_request *choosing, erro
         return dispatch_check(options->database, options->explain, &options->printed, err);
     if (makes_table(options))
         return make_table(options, choosing, err);
+    if (options->machines && !options->emit)
+        return fail(err, EXIT_CODE_USAGE, "--machines goes with --emit c");
+    if (options->machines)
+        return set_wanted(options, choosing, err) && print_c(options, choosing, err);
     bool fine = set_wanted(options, choosing, err) && begin(options, choosing, err);
     for (size_t i = 0; fine && !options->fresh && i < choosing->count; i++)
         fine = decide(options, choosing, &choosing->all[i], err);
@@ -558,6 +561,8 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(choose_options, printed),
     {"emit", "c", "write a C dispatch table; --class all: the library's own", OPTION_TEXT,
      offsetof(choose_options, emit)},
+    {"machines", NULL, "with --emit c: of each machine of the store, by CPU family", OPTION_FLAG,
+     offsetof(choose_options, machines)},
     {"check-dispatch", NULL, "of the latest run: is ln_layernorm() as fast as its class allows?",
      OPTION_FLAG, offsetof(choose_options, check_dispatch)},
     {"fresh", NULL, "measure, whatever is stored", OPTION_FLAG, offsetof(choose_options, fresh)},

@@ -44,6 +44,12 @@ static size_t border(size_t own, size_t next)
     return middle < own ? own : middle >= next ? next - 1 : middle;
 }
 
+static const char table_begin[] = "#include <stddef.h>\n#include <stdint.h>\n\n"
+                                  "static const struct {\n"
+                                  "    size_t hidden_from, hidden_to, rows_from, rows_to;\n"
+                                  "    const char *kernel;\n"
+                                  "} layernorm_kernels[] = {\n";
+
 static void add_head(const chosen *first, text_buffer *out)
 {
     const choose_wanted *wanted = &first->wanted;
@@ -70,11 +76,7 @@ static void add_head(const chosen *first, text_buffer *out)
     emit_comment(out, machine_fact_value(machine, "compiler"));
     text_add(out, ", library ");
     emit_comment(out, first->choice.best->object_hash);
-    text_add(out, "\n */\n#include <stddef.h>\n#include <stdint.h>\n\n"
-                  "static const struct {\n"
-                  "    size_t hidden_from, hidden_to, rows_from, rows_to;\n"
-                  "    const char *kernel;\n"
-                  "} layernorm_kernels[] = {\n");
+    text_add(out, "\n */\n");
     text_free(&budget);
 }
 
@@ -129,7 +131,8 @@ static void add_function(text_buffer *out)
                   "}\n");
 }
 
-bool chosen_emit_c(const chosen *all, size_t count, text_buffer *out)
+/* The rows of the table, between its braces. False where no shape has a kernel, or memory ran out. */
+static bool add_rows(const chosen *all, size_t count, text_buffer *out)
 {
     const chosen **sorted = calloc(count + 1, sizeof *sorted);
     size_t kept = 0;
@@ -147,7 +150,6 @@ bool chosen_emit_c(const chosen *all, size_t count, text_buffer *out)
     for (size_t i = 1; i < kept; i++)
         if (by_shape(&sorted[i], &sorted[unique - 1]) != 0)
             sorted[unique++] = sorted[i];
-    add_head(sorted[0], out);
     size_t from = 0;
     for (size_t i = 0, same; i < unique; i += same) {
         size_t hidden = sorted[i]->wanted.hidden;
@@ -157,7 +159,146 @@ bool chosen_emit_c(const chosen *all, size_t count, text_buffer *out)
         add_hidden((const chosen *const *)sorted + i, same, from, to, out);
         from = to + 1;
     }
-    add_function(out);
     free(sorted);
     return !out->failed;
+}
+
+/* The first with a kernel, NULL where none has one. */
+static const chosen *first_chosen(const chosen *all, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (all[i].choice.best)
+            return &all[i];
+    return NULL;
+}
+
+bool chosen_emit_c(const chosen *all, size_t count, text_buffer *out)
+{
+    const chosen *first = first_chosen(all, count);
+    if (!first)
+        return false;
+    add_head(first, out);
+    text_add(out, table_begin);
+    if (!add_rows(all, count, out))
+        return false;
+    add_function(out);
+    return !out->failed;
+}
+
+/* ---- several machines ---- */
+
+static const char several_types[] =
+    "#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n"
+    "#if defined __x86_64__ || defined __i386__\n#include <cpuid.h>\n#endif\n\n"
+    "typedef struct layernorm_row {\n"
+    "    size_t hidden_from, hidden_to, rows_from, rows_to;\n"
+    "    const char *kernel;\n"
+    "} layernorm_row;\n\n";
+
+static const char several_functions[] =
+    "/* The kernel for a kind of CPU, as /proc/cpuinfo names it; NULL: no such kind was measured, "
+    "so that\n"
+    " * ln_layernorm() is to choose. Another model of a family takes the family's first table. */\n"
+    "const char *layernorm_kernel_on(const char *vendor, unsigned family, unsigned model, size_t "
+    "rows,\n"
+    "                                size_t hidden);\n"
+    "/* The same for the CPU that runs this. */\n"
+    "const char *layernorm_kernel_for(size_t rows, size_t hidden);\n\n"
+    "const char *layernorm_kernel_on(const char *vendor, unsigned family, unsigned model, size_t "
+    "rows,\n"
+    "                                size_t hidden)\n"
+    "{\n"
+    "    size_t count = sizeof layernorm_machines / sizeof *layernorm_machines, chosen = count;\n"
+    "    for (size_t i = 0; i < count; i++)\n"
+    "        if (strcmp(layernorm_machines[i].vendor, vendor) == 0 &&\n"
+    "            layernorm_machines[i].family == family &&\n"
+    "            (chosen == count || (layernorm_machines[i].model == model &&\n"
+    "                                 layernorm_machines[chosen].model != model)))\n"
+    "            chosen = i;\n"
+    "    for (size_t i = 0; chosen < count && i < layernorm_machines[chosen].count; i++) {\n"
+    "        const layernorm_row *row = &layernorm_machines[chosen].table[i];\n"
+    "        if (hidden >= row->hidden_from && hidden <= row->hidden_to && rows >= row->rows_from "
+    "&&\n"
+    "            rows <= row->rows_to)\n"
+    "            return row->kernel;\n"
+    "    }\n"
+    "    return NULL;\n"
+    "}\n\n"
+    "const char *layernorm_kernel_for(size_t rows, size_t hidden)\n"
+    "{\n"
+    "    char vendor[13] = \"unknown\";\n"
+    "    unsigned family = 0, model = 0;\n"
+    "#if defined __x86_64__ || defined __i386__\n"
+    "    unsigned most, a, b, c, d;\n"
+    "    if (__get_cpuid(0, &most, &b, &c, &d)) {\n"
+    "        memcpy(vendor, &b, 4);\n"
+    "        memcpy(vendor + 4, &d, 4);\n"
+    "        memcpy(vendor + 8, &c, 4);\n"
+    "        vendor[12] = '\\0';\n"
+    "    }\n"
+    "    if (__get_cpuid(1, &a, &b, &c, &d)) { /* Intel's and AMD's manuals, CPUID leaf 1 */\n"
+    "        family = (a >> 8 & 15) + ((a >> 8 & 15) == 15 ? a >> 20 & 255 : 0);\n"
+    "        model = (a >> 4 & 15) + (family == 6 || family >= 15 ? (a >> 16 & 15) << 4 : 0);\n"
+    "    }\n"
+    "#endif\n"
+    "    return layernorm_kernel_on(vendor, family, model, rows, hidden);\n"
+    "}\n";
+
+/* What /proc/cpuinfo has in decimal, or on 64-bit ARM in hexadecimal. */
+static unsigned long number_of(const machine_facts *machine, const char *fact)
+{
+    return strtoul(machine_fact_value(machine, fact), NULL, 0);
+}
+
+static bool same_kind(const machine_facts *a, const machine_facts *b)
+{
+    return strcmp(machine_fact_value(a, "cpu_vendor"), machine_fact_value(b, "cpu_vendor")) == 0 &&
+           number_of(a, "cpu_family") == number_of(b, "cpu_family") &&
+           number_of(a, "cpu_model_number") == number_of(b, "cpu_model_number");
+}
+
+bool chosen_emit_machines(const chosen *const *machines, size_t machine_count, size_t count,
+                          text_buffer *out)
+{
+    text_buffer index = {0};
+    size_t tables = 0;
+    for (size_t m = 0; m < machine_count; m++) {
+        const chosen *first = first_chosen(machines[m], count);
+        bool told = !first;
+        for (size_t before = 0; !told && before < m; before++) {
+            const chosen *earlier = first_chosen(machines[before], count);
+            told = earlier && same_kind(&earlier->evidence.machine, &first->evidence.machine);
+        }
+        if (told) /* its family's table is that of the machine measured last */
+            continue;
+        const machine_facts *facts = &first->evidence.machine;
+        add_head(first, out);
+        if (tables == 0)
+            text_add(out, several_types);
+        text_format(out, "static const layernorm_row layernorm_machine_%zu[] = {\n", tables);
+        if (!add_rows(machines[m], count, out))
+            break;
+        text_add(out, "};\n\n");
+        text_add(&index, "    {");
+        emit_literal(&index, machine_fact_value(facts, "cpu_vendor"));
+        text_format(
+            &index,
+            ", %lu, %lu, layernorm_machine_%zu,\n     sizeof layernorm_machine_%zu / sizeof "
+            "*layernorm_machine_%zu},\n",
+            number_of(facts, "cpu_family"), number_of(facts, "cpu_model_number"), tables, tables,
+            tables);
+        tables++;
+    }
+    out->failed |= index.failed;
+    if (tables > 0) {
+        text_add(out,
+                 "static const struct {\n    const char *vendor;\n    unsigned family, model;\n"
+                 "    const layernorm_row *table;\n    size_t count;\n"
+                 "} layernorm_machines[] = {\n");
+        text_add(out, index.bytes ? index.bytes : "");
+        text_add(out, "};\n\n");
+        text_add(out, several_functions);
+    }
+    text_free(&index);
+    return tables > 0 && !out->failed;
 }

@@ -34,6 +34,16 @@ json_t *chosen_json(const chosen *all, size_t count);
  * false where there is no best kernel at all, or memory runs out (out->failed). */
 bool chosen_emit_c(const chosen *all, size_t count, text_buffer *out);
 
+/* The same for several machines, each with its `count` choices: a table for each kind of CPU (vendor,
+ * family, model), of the first machine of the kind, and a function that takes the one of the CPU it
+ * runs on. */
+bool chosen_emit_machines(const chosen *const *machines, size_t machine_count, size_t count,
+                          text_buffer *out);
+
+/* The same from the store, for what is wanted of each. Errors: 5 where no machine has a kernel; 7. */
+bool choose_machines(const char *database, const chosen *wanted, size_t count, text_buffer *out,
+                     error *err);
+
 /* The filters through which words of the store get into C: a string literal, a comment. */
 void emit_literal(text_buffer *out, const char *string);
 void emit_comment(text_buffer *out, const char *string);

@@ -36,7 +36,7 @@ static void fill(const fleet_list *fleet, text_buffer *table, text_buffer *setti
                                    : 3.0);
         }
     }
-    tsv_footer_here("each machine's times are of its own run | drawn on ", footer);
+    tsv_footer_here("the times of a machine are of its own run | drawn on ", footer);
     tsv_settings_begin(
         settings, "Which kernel wins on which machine?",
         "the fastest kernel that is never more than 2 row ULP off, and its GB/s; dark: "
