@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "report/report.h"
 #include "base/paths.h"
+#include "commands/choose/choose.h"
 #include "commands/report/verify.h"
 #include "commands/result_options.h"
 #include "views/stored_run.h"
@@ -13,8 +14,22 @@ typedef struct report_options {
     word_list plugins;
     result_options shown;
     output_file printed;
-    bool verify, no_pdf, no_charts;
+    bool verify, errors, no_pdf, no_charts;
 } report_options;
+
+/* All errors where they are asked for, or where the run is another machine's; else a sample. */
+static bool verify(const report_options *options, const run_view *view, exit_code *code, error *err)
+{
+    machine_facts here;
+    if (!machine_read(&here, err))
+        return false;
+    bool elsewhere = machine_difference(&view->machine, &here) != NULL;
+    machine_free(&here);
+    if (options->errors || elsewhere)
+        return report_verify_errors(view, elsewhere, &options->plugins, &options->printed, code,
+                                    err);
+    return report_verify(view, options->sample, &options->plugins, &options->printed, code, err);
+}
 
 static exit_code report(void *context, const cli_call *call, error *err)
 {
@@ -32,8 +47,7 @@ static exit_code report(void *context, const cli_call *call, error *err)
     FILE *paths = options->printed.format == OUTPUT_TEXT ? stdout : stderr;
     bool fine =
         options->verify
-            ? report_verify(&view, options->sample, &options->plugins, &options->printed, &code,
-                            err)
+            ? verify(options, &view, &code, err)
             : result_show(&options->shown, &view, options->database, &options->printed, err) &&
                   (options->no_charts ||
                    draw_report(&view, options->out, !options->no_pdf, paths, err));
@@ -51,6 +65,8 @@ static const cli_option options[] = {
     {"no-pdf", NULL, "leave out report.pdf", OPTION_FLAG, offsetof(report_options, no_pdf)},
     {"verify", NULL, "measure a sample of the figures again, and say which hold", OPTION_FLAG,
      offsetof(report_options, verify)},
+    {"errors", NULL, "with --verify: every error and no speed, as for another machine's run",
+     OPTION_FLAG, offsetof(report_options, errors)},
     {"sample", "N", "how many figures --verify takes (default: 8)", OPTION_COUNT,
      offsetof(report_options, sample)},
     PLUGIN_OPTION(report_options, plugins),
@@ -68,7 +84,9 @@ const cli_command command_report = {
         "Nothing is measured again, but for --verify: it runs the commands of a sample of "
         "figures,\n"
         "half of them errors, which must agree bit for bit, half of them speeds, whose intervals\n"
-        "must meet; nothing is stored.\n"
+        "must meet; nothing is stored. Of a run of another machine it derives every error again, "
+        "no\n"
+        "speed, and lists what differs.\n"
         "Exit code: 0 fine, or all figures hold; 1 a speed does not hold; 4 what was measured is\n"
         "not there any more; 5 an error does not hold; 2 usage; 7 files or environment.",
     OPTIONS(options),

@@ -1,6 +1,7 @@
 #include "commands/report/verify.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
+#include "domain/kernel_json.h"
 #include "domain/metric_fields.h"
 #include "domain/reproducible.h"
 #include "views/stored_run.h"
@@ -28,6 +29,7 @@ typedef struct stored_figure {
 typedef struct verify_state {
     const run_view *view;
     const word_list *plugins;
+    bool elsewhere; /* the run is another machine's */
     char directory[256], database[300], errors[300];
 } verify_state;
 
@@ -87,7 +89,9 @@ static int spawn_with(const verify_state *verifying, const char *const *argument
     return problem;
 }
 
-static int spawn_run(const verify_state *verifying, const stored_figure *figure, pid_t *child)
+/* The command of a figure; of an error with these kernels and inputs, joined by commas. */
+static int spawn_run(const verify_state *verifying, const stored_figure *figure,
+                     const char *kernels, const char *inputs, pid_t *child)
 {
     const stored_run *run = &verifying->view->run;
     const word_list *plugins = verifying->plugins;
@@ -103,7 +107,7 @@ static int spawn_run(const verify_state *verifying, const stored_figure *figure,
                                  "--only",
                                  figure->speed ? "speed" : "accuracy",
                                  "--kernels",
-                                 key->kernel,
+                                 kernels,
                                  "--conventions",
                                  key->convention,
                                  "--dtypes",
@@ -116,7 +120,7 @@ static int spawn_run(const verify_state *verifying, const stored_figure *figure,
                                  verifying->database,
                                  "--no-charts",
                                  figure->speed ? "--cache" : "--inputs",
-                                 figure->speed ? cache_name(key->cache) : key->input,
+                                 figure->speed ? cache_name(key->cache) : inputs,
                                  "--threads",
                                  threads};
     enum { FIXED = sizeof fixed / sizeof *fixed };
@@ -152,12 +156,12 @@ static size_t find_case(const run_view *view, const case_key *key)
 /* Runs the figure's command into the database, which must not be there, and loads what it left.
  * False without an error: it left nothing. */
 static bool measure_again(const verify_state *verifying, const stored_figure *figure,
-                          run_view *again, error *err)
+                          const char *kernels, const char *inputs, run_view *again, error *err)
 {
     pid_t child;
     int status;
     struct error none = {0};
-    int problem = spawn_run(verifying, figure, &child);
+    int problem = spawn_run(verifying, figure, kernels, inputs, &child);
     if (problem)
         return fail(err, EXIT_CODE_ENVIRONMENT, "lnbench run: cannot be started: %s",
                     strerror(problem));
@@ -238,12 +242,22 @@ static void show_value(const view_case *view, bool speed, char words[96])
         snprintf(words, 96, "%.9g", view->stored->metrics.row_ulp_max);
 }
 
-static void compare(stored_figure *figure, const run_view *again)
+/* What the library's call takes depends on the CPU, but where its class says otherwise. */
+static bool takes_another(const verify_state *verifying, const view_case *figure)
+{
+    return verifying->elsewhere &&
+           kernel_is_call(verifying->view->kernels, figure->stored->key.kernel) &&
+           strcmp(figure->reproducibility ? figure->reproducibility : "", "isa") != 0;
+}
+
+static void compare(const verify_state *verifying, stored_figure *figure, const run_view *again)
 {
     const stored_case *stored = figure->stored->stored;
     size_t at = find_case(again, &stored->key);
     const view_case *now = at < again->cases.count ? &again->views[at] : NULL;
     if (now && !is_figure(now, figure->speed))
+        now = NULL;
+    if (now && takes_another(verifying, figure->stored) && !verify_same_error(stored, now->stored))
         now = NULL;
     bool holds = now && (figure->speed ? same_speed(&figure->stored->speed, &now->speed)
                                        : verify_same_error(stored, now->stored));
@@ -262,10 +276,11 @@ static void compare(stored_figure *figure, const run_view *again)
 static bool verify_one(const verify_state *verifying, stored_figure *figure, error *err)
 {
     run_view again = {0};
-    bool measured = measure_again(verifying, figure, &again, err);
+    const case_key *key = &figure->stored->stored->key;
+    bool measured = measure_again(verifying, figure, key->kernel, key->input, &again, err);
     bool fine = measured || err->code == EXIT_CODE_FINE;
     if (fine)
-        compare(figure, &again);
+        compare(verifying, figure, &again);
     if (fine && figure->code == EXIT_CODE_NOT_COMPARABLE)
         read_reason(verifying, figure->reason);
     if (measured)
@@ -349,6 +364,115 @@ static bool make_directory(verify_state *verifying, error *err)
     snprintf(verifying->database, sizeof verifying->database, "%s/again.db", verifying->directory);
     snprintf(verifying->errors, sizeof verifying->errors, "%s/errors", verifying->directory);
     return true;
+}
+
+/* ---- every error ---- */
+
+/* Whether one command can make both: all but kernel and input is the same. */
+static bool same_command(const case_key *a, const case_key *b)
+{
+    return a->rows == b->rows && a->hidden == b->hidden && a->dtype == b->dtype &&
+           a->threads == b->threads && strcmp(a->convention, b->convention) == 0;
+}
+
+/* ",NAME" unless it is there. */
+static void add_name(text_buffer *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list->bytes; at && *at; at += strcspn(at, ",")) {
+        at += *at == ',';
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || !at[length]))
+            return;
+    }
+    text_format(list, "%s%s", list->length ? "," : "", name);
+}
+
+/* The errors figures[first] and all behind it that one command makes. */
+static bool verify_group(const verify_state *verifying, stored_figure *figures, size_t first,
+                         size_t count, error *err)
+{
+    const case_key *key = &figures[first].stored->stored->key;
+    text_buffer kernels = {0}, inputs = {0};
+    run_view again = {0};
+    for (size_t i = first; i < count; i++)
+        if (same_command(key, &figures[i].stored->stored->key)) {
+            add_name(&kernels, figures[i].stored->stored->key.kernel);
+            add_name(&inputs, figures[i].stored->stored->key.input);
+        }
+    bool fine = (!kernels.failed && !inputs.failed) || fail_memory(err, "what to verify");
+    bool measured =
+        fine && measure_again(verifying, &figures[first], kernels.bytes, inputs.bytes, &again, err);
+    fine = fine && (measured || err->code == EXIT_CODE_FINE);
+    for (size_t i = first; fine && i < count; i++)
+        if (same_command(key, &figures[i].stored->stored->key)) {
+            compare(verifying, &figures[i], &again);
+            if (!measured)
+                read_reason(verifying, figures[i].reason);
+        }
+    if (measured)
+        view_free(&again);
+    remove_files(verifying);
+    text_free(&kernels);
+    text_free(&inputs);
+    return fine;
+}
+
+/* Those that do not hold, and how many there are of each kind. */
+static bool show_all(const stored_figure *figures, size_t count, const output_file *out, error *err)
+{
+    stored_figure *bad = calloc(count + 1, sizeof *bad);
+    size_t differ = 0, gone = 0, holding = 0;
+    for (size_t i = 0; bad && i < count; i++) {
+        holding += figures[i].code == EXIT_CODE_FINE;
+        gone += figures[i].code == EXIT_CODE_NOT_COMPARABLE;
+        if (figures[i].code != EXIT_CODE_FINE && figures[i].code != EXIT_CODE_NOT_COMPARABLE)
+            bad[differ++] = figures[i];
+    }
+    bool fine = bad || fail_memory(err, "what was verified");
+    if (fine && (differ > 0 || output_is_data(out)))
+        fine = show_table(bad, differ, out, err);
+    if (fine)
+        output_line(out,
+                    "%zu errors: %zu hold bit for bit, %zu differ, %zu need another CPU, input or "
+                    "plugin; speeds need the machine",
+                    count, holding, differ, gone);
+    free(bad);
+    return fine;
+}
+
+bool report_verify_errors(const run_view *view, bool elsewhere, const word_list *plugins,
+                          const output_file *out, exit_code *code, error *err)
+{
+    verify_state verifying = {.view = view, .plugins = plugins, .elsewhere = elsewhere};
+    stored_figure *figures = calloc(view->cases.count + 1, sizeof *figures);
+    size_t count = 0, holding = 0;
+    if (!figures)
+        return fail_memory(err, "what to verify");
+    for (size_t i = 0; i < view->cases.count; i++)
+        if (is_figure(&view->views[i], false))
+            figures[count++] = (stored_figure){.stored = &view->views[i]};
+    *code = EXIT_CODE_FINE;
+    bool fine = count > 0 || fail(err, EXIT_CODE_NOT_COMPARABLE, "run %lld: has no error to verify",
+                                  (long long)view->run.id);
+    fine = fine && make_directory(&verifying, err);
+    interrupt_watch();
+    for (size_t i = 0; fine && i < count; i++)
+        if (!figures[i].verdict)
+            fine = verify_group(&verifying, figures, i, count, err);
+    for (size_t i = 0; fine && i < count; i++) {
+        holding += figures[i].code == EXIT_CODE_FINE;
+        if (figures[i].code != EXIT_CODE_NOT_COMPARABLE)
+            *code = worse_exit_code(*code, figures[i].code);
+    }
+    if (holding == 0 && *code == EXIT_CODE_FINE)
+        *code = EXIT_CODE_NOT_COMPARABLE;
+    if (verifying.database[0])
+        rmdir(verifying.directory);
+    if (fine)
+        fine = out->format == OUTPUT_JSON ? show_json(&verifying, figures, count, *code, out, err)
+                                          : show_all(figures, count, out, err);
+    free(figures);
+    return fine;
 }
 
 bool report_verify(const run_view *view, size_t sample, const word_list *plugins,
