@@ -8,7 +8,8 @@
 
 enum { MOST_ROWS = 12 };
 
-static void fill(const fleet_list *fleet, text_buffer *table, text_buffer *settings)
+/* How many shapes there are. */
+static size_t fill(const fleet_list *fleet, text_buffer *table, text_buffer *settings)
 {
     size_t rows = 0;
     char key[32], name[FLEET_NAME];
@@ -48,6 +49,7 @@ static void fill(const fleet_list *fleet, text_buffer *table, text_buffer *setti
         snprintf(key, sizeof key, "name_%zu", m + 1);
         tsv_row(settings, "wns", key, 0.0, fleet_machine_name(&fleet->machines[m], name));
     }
+    return rows;
 }
 
 bool fleet_chart(const fleet_list *fleet, const char *directory, error *err)
@@ -59,11 +61,11 @@ bool fleet_chart(const fleet_list *fleet, const char *directory, error *err)
     if (!path_of_plots(plots, sizeof plots, err) ||
         !report_path(data, directory, "data", "", err) || !make_directories(data, err))
         return false;
-    fill(fleet, &table, &settings);
+    bool any = fill(fleet, &table, &settings) > 0; /* else nothing was timed, or nothing is right */
     /* Both are freed, saved or not. */
     bool fine = tsv_save(&table, directory, stem, ".tsv", err);
     fine = tsv_save(&settings, directory, stem, "_settings.tsv", fine ? err : NULL) && fine;
-    for (size_t i = 0; fine && i < 2; i++)
+    for (size_t i = 0; fine && any && i < 2; i++)
         fine =
             gnuplot_draw(stem, "machines.gp", formats[i], plots, directory, note) == GNUPLOT_DREW ||
             fail(err, EXIT_CODE_ENVIRONMENT, "%s (the tables are in %s)", note, data);

@@ -119,9 +119,12 @@ static bool make_find(hill_climb *climb, const void *rows, size_t count, double 
     case_judgement judgement;
     if (!block_of(hunt, rows, count, &block, err))
         return false;
-    bool fine = judge_kernel(hunt->judge, &block, hunt->kernel, &judgement, err) &&
-                worst_row_take(&block, judgement.metrics.worst_row, &judgement,
-                               hunt->settings.kernel, hunt->settings.convention, &find, err);
+    bool fine = judge_kernel(hunt->judge, &block, hunt->kernel, &judgement, err);
+    /* It did well a moment ago: once more, as in try_step(). */
+    if (fine && isfinite(score) && verdict_exit_code(&judgement.verdict) == EXIT_CODE_KERNEL_FAILED)
+        fine = judge_kernel(hunt->judge, &block, hunt->kernel, &judgement, err);
+    fine = fine && worst_row_take(&block, judgement.metrics.worst_row, &judgement,
+                                  hunt->settings.kernel, hunt->settings.convention, &find, err);
     if (fine && count > 1) { /* together or not at all */
         free(find.x);
         find.x = malloc(count * climb->row_bytes);
@@ -201,8 +204,11 @@ static bool try_step(climb_group *group, size_t first, size_t count, error *err)
         return false;
     if (verdict.kind == VERDICT_OK)
         return true;
+    /* Alone as well: once more, since a worker that somebody killed tells nothing of the kernel. */
+    if (count == 1 && !score_batches(group, first, count, &verdict, err))
+        return false;
     if (count == 1)
-        return find_failure(&group->climbs[first], &verdict, err);
+        return verdict.kind == VERDICT_OK || find_failure(&group->climbs[first], &verdict, err);
     for (size_t i = 0; i < count; i++)
         if (!try_step(group, first + i, 1, err))
             return false;

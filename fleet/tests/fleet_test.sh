@@ -1,0 +1,250 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and code
+# A hunt in shards and a survey of emulated kinds, without Slurm: what is done twice, killed, cut off,
+# mixed up or renamed, and the recipes' own words. All of it with a real Slurm: fleet/tests/whole.
+recipes=$(readlink -f -- "$(dirname "$0")/..")
+. "$recipes/../harness/commands/tests/cli_common.sh" "$@"
+export LNBENCH=$lnbench
+
+# ---- shards ----
+hunt=(--kernels two_pass_two_mean_f32_acc_f64_scalar --hidden 8 --restarts 26 --keep 4)
+shard() { accepted "shard $1 of $2 into $3" 0 hunt "${hunt[@]}" --shard "$1/$2" --out "$3"; }
+accepted "one process" 0 hunt "${hunt[@]}" --out one.txt
+for i in 2 0 3 1; do shard $i 4 four; done
+accepted "merge four" 0 merge four --out four.txt
+check "four shards give the bytes of one process" cmp one.txt four.txt
+for i in 6 4 2 0 5 3 1; do shard $i 7 seven; done
+accepted "merge seven" 0 merge seven/*.jsonl --out seven.txt
+check "so do seven" cmp one.txt seven.txt
+check "a shard tells its restarts" is "$(value first <(head -1 seven/shard-1-of-7.jsonl)) $(value end <(head -1 seven/shard-1-of-7.jsonl))" "4 8"
+cp -p four/shard-1-of-4.jsonl before
+shard 1 4 four
+check "run twice: it says so" has out 'shard-1-of-4.jsonl: complete already'
+check "run twice: it does nothing" test before -ef before -a ! four/shard-1-of-4.jsonl -nt before
+cp four/shard-1-of-4.jsonl four/shard-1-of-4-again.jsonl
+touch -d 2001-01-01 four/shard-0-of-4.jsonl # another machine's clock
+touch -d 2040-01-01 four/shard-2-of-4.jsonl
+accepted "a shard twice" 0 merge four --out twice.txt
+check "a shard twice counts once" cmp one.txt twice.txt
+check "a shard twice: it says so" has out '^1 files hold a shard once more'
+rm four/shard-1-of-4-again.jsonl
+
+# Another shard's bytes under this name; another result for the same shard.
+cp four/shard-0-of-4.jsonl renamed.jsonl
+mkdir other && cp four/shard-0-of-4.jsonl other/shard-1-of-4.jsonl
+refused "a renamed shard" 2 'holds shard 0: it was renamed' hunt "${hunt[@]}" --shard 1/4 --out other
+reseal() { # a file whose last line fits its other lines, as a machine that computes wrongly writes it
+    python3 - "$1" <<'END'
+import sys
+lines = open(sys.argv[1], "rb").read().splitlines(keepends=True)[:-1]
+hash = 0xcbf29ce484222325
+for byte in b"".join(lines):
+    hash = (hash ^ byte) * 0x100000001b3 % 2**64
+lines.append(b'{"lines": %d, "hash": "%016x"}\n' % (len(lines), hash))
+open(sys.argv[1], "wb").write(b"".join(lines))
+END
+}
+sed -i '0,/"rows": [0-9]*/s//"rows": 7/' renamed.jsonl && reseal renamed.jsonl
+refused "two results of a shard" 2 'shard 0 is there already, with other finds' merge four renamed.jsonl \
+    --out no.txt
+
+# What is missing, mixed or cut off.
+mkdir part && cp four/shard-{0,3}-of-4.jsonl part
+refused "missing shards are named" 2 '2 of 4 shards are missing: 1-2$' merge part --out no.txt
+cp four/shard-1-of-4.jsonl part && rm part/shard-0*
+refused "apart as well" 2 '2 of 4 shards are missing: 0,2$' merge part --out no.txt
+cp seven/shard-6-of-7.jsonl part
+refused "shards of two divisions" 2 'the number of shards differs' merge part --out no.txt
+refused "another seed into the folder" 2 'of another hunt: seed differs; each hunt needs a folder' \
+    hunt "${hunt[@]}" --seed 2 --shard 2/4 --out four
+cp -r four library
+sed -i 's/"library": "[0-9a-f]*"/"library": "0123456789abcdef"/' library/shard-2-of-4.jsonl
+refused "a changed byte" 2 'shard-2-of-4.jsonl: cut off, or changed since' merge library --out no.txt
+reseal library/shard-2-of-4.jsonl
+refused "two versions of the library" 2 'the library differs' merge library --out no.txt
+rm library/shard-[013]*
+refused "hunting on with another library" 2 'of another hunt: the library differs' hunt "${hunt[@]}" \
+    --shard 0/4 --out library
+head -c 900 four/shard-3-of-4.jsonl >begin && cp begin four/shard-3-of-4.jsonl
+refused "a truncated shard" 2 'shard-3-of-4.jsonl: cut off, or changed' merge four --out no.txt
+accepted "fleet, with a truncated shard" 0 fleet four
+check "fleet names it" has out 'shard-3-of-4.jsonl: cut off or changed; it does not count'
+check "fleet: what is left" has out '3 of 4 shards complete, 0 begun, 1 to begin'
+shard 3 4 four
+check "a truncated shard is hunted again" has out 'cut off or changed: hunted again'
+accepted "and is whole" 0 merge four --out again.txt
+check "with the same bytes" cmp one.txt again.txt
+check "nothing was written" test ! -e no.txt
+printf '' >four/shard-3-of-4.jsonl
+refused "an empty shard" 2 'cut off' merge four --out no.txt
+refused "no folder" 7 'nowhere: cannot read it' merge nowhere --out no.txt
+mkdir empty
+refused "an empty folder" 2 'no complete shard of a hunt is there' merge empty --out no.txt
+refused "fleet, an empty folder" 2 'no shard of a hunt is there' fleet empty
+refused "a shard without a folder" 2 '--out DIR is missing' hunt "${hunt[@]}" --shard 0/4
+refused "a shard by time" 2 'shard goes with --restarts' hunt --kernels two_pass_f32_scalar --time 2 \
+    --shard 0/4 --out x
+
+# Killed with SIGKILL, ended by SIGTERM: it goes on, and the bytes are the same. Longer restarts, so
+# that there is time to be killed in.
+long=(--kernels two_pass_two_mean_f32_acc_f64_scalar --hidden 256 --restarts 20 --keep 4 --max-kappa 100)
+for signal in KILL TERM WORKER; do
+    "$lnbench" hunt "${long[@]}" --shard 0/1 --out ended >/dev/null 2>&1 &
+    hunting=$!
+    sleep 0.4
+    # The worker alone, as the kernel does it to who takes too much memory: not the kernel's fault.
+    if [ $signal = WORKER ]; then pkill -KILL -P $hunting; else kill -s $signal $hunting 2>/dev/null; fi
+    wait $hunting 2>/dev/null
+    code=$?
+    [ $signal != TERM ] || check "SIGTERM: exit code" test $code -eq 130 -o $code -eq 0
+    check "$signal: no shard that is not whole" test ! -e ended/shard-0-of-1.jsonl -o $code -eq 0
+done
+accepted "it goes on" 0 hunt "${long[@]}" --shard 0/1 --out ended
+accepted "in one process" 0 hunt "${long[@]}" --out long.txt
+accepted "merge" 0 merge ended --out ended.txt
+check "killed and ended: the bytes of one process" cmp long.txt ended.txt
+check "nothing is left under way" test ! -e ended/shard-0-of-1.begun.jsonl
+
+# A full disk: one line, and what was finished stands. /dev/full stands for one where mount is not to
+# be had.
+if [ "$(id -u)" = 0 ] && mkdir full && mount -t tmpfs -o size=16k none full 2>/dev/null; then
+    cp seven/shard-0-of-7.jsonl full/
+    head -c 100000 /dev/zero >full/ballast 2>/dev/null
+    refused "a full disk" 7 'cannot write it: No space left' hunt "${hunt[@]}" --shard 1/7 --out full
+    check "a full disk: what was there is there" cmp seven/shard-0-of-7.jsonl full/shard-0-of-7.jsonl
+    rm full/ballast
+    shard 1 7 full
+    check "with room again: the shard" test "$(sed -n '/find/p' full/shard-1-of-7.jsonl | cksum)" = \
+        "$(sed -n '/find/p' seven/shard-1-of-7.jsonl | cksum)"
+    umount full
+fi
+
+# A node without the kernel's instructions.
+if "$lnbench" list kernels --format tsv | grep -q '^two_pass_f32_avx512	.*	yes$'; then
+    run_it hunt --kernels two_pass_f32_avx512 --restarts 2 --shard 0/2 --out none
+    export LN_DISABLE_ISA=avx512
+    refused "a node without AVX-512" 7 'two_pass_f32_avx512: cannot run here: ' hunt \
+        --kernels two_pass_f32_avx512 --restarts 4 --shard 1/2 --out none
+    unset LN_DISABLE_ISA
+fi
+
+# ---- progress ----
+accepted "fleet, JSON" 0 fleet seven --json
+cp out json
+check "fleet: rows" is "$(value rows json)" "$(sed -n 's/^rows //p' one.txt | head -1)"
+check "fleet: shards" is "$(value complete json) $(value shards json) $(value begun json)" "7 7 0"
+check "fleet: nothing is left" awk "BEGIN { exit !($(value core_hours_left json) == 0) }"
+check "fleet: the worst find" is "$(value worst_row_ulp json | cut -c1-8)" \
+    "$(printf '%.17g' "$(sed -n 's/^row_ulp //p' one.txt | head -1)" | cut -c1-8)"
+rm seven/shard-2-of-7.jsonl
+accepted "fleet, a shard missing" 0 fleet seven
+check "fleet: one to begin" has out '6 of 7 shards complete, 0 begun, 1 to begin'
+refused "a curve of few shards" 2 '6 shards are complete; it takes 20' fleet seven --curve
+if [ -n "${LNBENCH_FULL:-}" ]; then
+    for i in {0..19}; do "$lnbench" hunt "${hunt[@]}" --shard "$i/20" --out curve >/dev/null 2>&1; done
+    formats "the curve" fleet curve --curve
+    check "the curve: measured and extrapolated" is "$(cut -f5 tsv | sort -u | xargs)" "extrapolated measured source"
+    check "the curve never falls" awk 'NR > 2 && $2 < last { exit 1 } { last = $2 }' tsv
+    check "the curve ends its measured part at the worst find" is \
+        "$(awk -F'\t' '$5 == "measured" { w = $2 } END { print w }' tsv)" \
+        "$(printf '%.4g' "$(sed -n 's/^row_ulp //p' one.txt | head -1)")"
+fi
+
+# ---- recipes ----
+recipe() { # LABEL CODE PATTERN COMMAND...: ends with that code and one line
+    local label=$1 wanted=$2 pattern=$3
+    shift 3
+    "$@" >out 2>err
+    code=$?
+    check "$label: exit code" is $code "$wanted"
+    check "$label: one line" lines err 1
+    check "$label: which says /$pattern/" has err "$pattern"
+}
+mkdir bare && ln -s "$(command -v bash)" "$(command -v dirname)" "$(command -v readlink)" bare
+recipe "no Slurm: hunt" 7 'no Slurm here' env PATH="$PWD/bare" "$(command -v bash)" "$recipes/hunt.slurm" d 4 --kernels x
+recipe "no Slurm: survey" 7 'no Slurm here' env PATH="$PWD/bare" "$(command -v bash)" "$recipes/survey.slurm" d plain
+recipe "no number of shards" 2 'SHARDS many: a number' "$recipes/hunt.slurm" d many --kernels x
+recipe "no number of shards, ssh" 2 'SHARDS many: a number' "$recipes/hunt-ssh" d many --kernels x
+recipe "no lnbench" 7 'LNBENCH: no such program' env LNBENCH=/nowhere "$recipes/survey-ssh" d :
+if [ -z "${LNBENCH_FULL:-}" ]; then
+    echo "not tested without LNBENCH_FULL=1: hunt-ssh, the curve, times"
+elif parallel --version 2>/dev/null | grep -q '^GNU parallel'; then
+    "$recipes/hunt-ssh" by-parallel 5 "${hunt[@]}" >out 2>err
+    check "hunt-ssh: exit code" is $? 0
+    check "hunt-ssh: the bytes of one process" cmp one.txt by-parallel/hunt.txt
+    check "hunt-ssh: a log of jobs" is "$(grep -c 'hunt' by-parallel/joblog)" 5
+    rm by-parallel/shard-3* by-parallel/hunt.txt
+    "$recipes/hunt-ssh" by-parallel 5 "${hunt[@]}" >out 2>err
+    check "hunt-ssh again: what was missing" is "$(grep -c 'hunt' by-parallel/joblog)" 6
+    check "hunt-ssh again: the bytes of one process" cmp one.txt by-parallel/hunt.txt
+else
+    echo "not tested: hunt-ssh (no GNU parallel)"
+fi
+
+# ---- machines ----
+refused "no store" 7 'none.db' fleet --db none.db
+survey=(--plan quick --kernels 'two_pass_f32_*' --kernels 'two_pass_wide_f32_acc_f64_*'
+    --kernels library_exact_f32 --conventions torch --shapes 16x64 --inputs normal,kappa --only accuracy)
+"$recipes/survey-ssh" survey : -- "${survey[@]}" >out 2>err
+check "one machine: fine" is $? 0
+check "one machine: its export" test -s survey/here.jsonl
+refused "one machine side by side" 4 'side by side it takes two' fleet --db survey/survey.db
+case $(uname -m) in x86_64) without=avx512 ;; *) without=neon ;; esac
+"$recipes/survey-ssh" survey : ":=$without" -- "${survey[@]}" >out 2>err
+check "two kinds: exit code" is $? 0
+check "two kinds: both are named" has out "^B .* without $without"
+accepted "two kinds, JSON" 0 fleet --db survey/survey.db --json
+check "errors were compared" test "$(value errors.0.compared out)" -ge 10
+check "errors that must be equal are" is "$(value errors.0.wrong out)" 0
+check "there are such" test "$(value errors.0.must out)" -gt 0
+# A stranger derives the errors again; planted faults are found.
+accepted "verify, another kind" 0 report --verify --run 2 --db survey/survey.db
+check "verify: every error holds" has out '^[0-9]+ errors: [1-9][0-9]* hold bit for bit, 0 differ'
+cp survey/survey.db wrong.db
+"$binaries/run_sql" wrong.db "UPDATE accuracies SET row_ulp_mean = row_ulp_mean * 1.0000001 WHERE case_id IN
+    (SELECT id FROM cases WHERE kernel = 'library_exact_f32' AND run = 2)"
+run_it fleet --db wrong.db
+check "an error that must be equal and is not: exit code 5" is $code 5
+check "it is named" has out 'library_exact_f32, 16x64'
+run_it report --verify --run 2 --db wrong.db
+check "verify finds it: exit code 5" is $code 5
+check "verify lists it" has out 'library_exact_f32 .* does not hold$'
+"$binaries/run_sql" wrong.db "UPDATE runs SET seed = 7 WHERE id = 2" >/dev/null
+accepted "other seeds" 0 fleet --db wrong.db
+check "other seeds are not compared" has out 'other seeds: not comparable'
+[ -n "${LNBENCH_FULL:-}" ] || finish
+
+# Times: a third machine, which is the first under another name, with other times.
+accepted "times" 0 run --plan quick --no-charts --db here.db --kernels 'two_pass_f32_*' --kernels 'two_pass_wide_f32_*' --conventions torch \
+    --shapes 16x64 --inputs normal
+accepted "an export" 0 export --format jsonl --db here.db --out here.jsonl
+sed '1s/"started":"20../"started":"19../; s/"cpu_model":"[^"]*"/"cpu_model":"Another CPU"/
+    s/"cpu_vendor":"[^"]*"/"cpu_vendor":"GenuineIntel"/; s/"cpu_family":"[^"]*"/"cpu_family":"6"/
+    s/"cpu_model_number":"[^"]*"/"cpu_model_number":"143"/' here.jsonl >there.jsonl
+accepted "its import" 0 import there.jsonl --db here.db
+accepted "winners" 0 fleet --db here.db --out charts
+check "winners: one kernel on both" has out '^16x64 f32, torch, hot, 1 thread +never wrong +two_pass_[a-z0-9_]+ +two_pass_'
+if command -v gnuplot >/dev/null; then check "the chart" test -s charts/machines.png; fi
+accepted "a table by CPU family" 0 choose --shapes 16x64 --emit c --machines --db here.db
+cp out choice.c
+check "it names the other machine" has choice.c '\{"GenuineIntel", 6, 143, layernorm_machine_'
+check "it names two" is "$(grep -c '^static const layernorm_row layernorm_machine_' choice.c)" 2
+cat >main.c <<'END'
+#include <stddef.h>
+#include <stdio.h>
+const char *layernorm_kernel_on(const char *, unsigned, unsigned, size_t, size_t);
+const char *layernorm_kernel_for(size_t, size_t);
+int main(void)
+{
+    const char *here = layernorm_kernel_for(16, 64), *there = layernorm_kernel_on("GenuineIntel", 6, 143, 16, 64);
+    const char *near = layernorm_kernel_on("GenuineIntel", 6, 7, 1, 4096), *none = layernorm_kernel_on("x", 1, 1, 1, 1);
+    printf("%s %s %s %s\n", here ? here : "-", there ? there : "-", near ? near : "-", none ? none : "-");
+    return 0;
+}
+END
+check "it compiles without a warning" cc -std=c17 -Wall -Wextra -Werror choice.c main.c -o choice
+case $(uname -m) in
+x86_64) check "and finds each CPU's kernel" has <(./choice) '^two_pass_[a-z0-9_]+ two_pass_[a-z0-9_]+ two_pass_[a-z0-9_]+ -$' ;;
+esac
+refused "several machines without --emit" 2 'machines goes with --emit c' choose --shapes 16x64 --machines --db here.db
+finish
