@@ -1,15 +1,18 @@
 #include "base/hash.h"
 #include <stdio.h>
 
-uint64_t hash_file(const char *path)
+bool hash_file(const char *path, uint64_t *hash)
 {
     FILE *file = fopen(path, "rb");
-    uint64_t hash = HASH_START;
     char block[16384];
+    *hash = file ? HASH_START : 0;
     if (!file)
-        return 0;
+        return false;
     for (size_t got; (got = fread(block, 1, sizeof block, file)) > 0;)
-        hash = hash_bytes(hash, block, got);
+        *hash = hash_bytes(*hash, block, got);
+    bool fine = !ferror(file);
+    if (!fine)
+        *hash = 0;
     fclose(file);
-    return hash;
+    return fine;
 }

@@ -2,6 +2,7 @@
 #ifndef LNBENCH_HASH_H
 #define LNBENCH_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +16,7 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
-/* Of a file's contents; 0 when it can't be read. */
-uint64_t hash_file(const char *path);
+/* Of a file's contents; false, and 0, when it can't be read. */
+bool hash_file(const char *path, uint64_t *hash);
 
 #endif

@@ -1,5 +1,6 @@
 /* lnbench: which LayerNorm kernel to use, how fast each one is and how wrong. */
 #include "cli/command.h"
+#include "cli/memory.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -39,15 +40,19 @@ static int finish(exit_code code)
     int why = errno ? errno : EIO;
     if (why == EPIPE || reader_is_gone())
         return PIPE_CLOSED;
-    if (code == EXIT_CODE_FINE)
-        fprintf(stderr, "lnbench: standard output: cannot write: %s\n", strerror(why));
-    return code == EXIT_CODE_FINE ? EXIT_CODE_ENVIRONMENT : (int)code;
+    /* After 2 comes 7, before every other code. */
+    if (code == EXIT_CODE_USAGE || code == EXIT_CODE_ENVIRONMENT)
+        return (int)code;
+    fprintf(stderr, "lnbench: standard output: cannot write: %s\n", strerror(why));
+    return EXIT_CODE_ENVIRONMENT;
 }
 
 int main(int argc, char **argv)
 {
     /* A reader that goes away (| head) is an error of writing, not a reason to die unsaid. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f): likewise */
+    memory_watch();
     if (argc < 2) {
         help(stderr);
         return EXIT_CODE_USAGE;

@@ -120,7 +120,8 @@ static bool begin(run_session *session, const run_options *options, const char *
             fprintf(stderr, "lnbench: no unfinished run of this plan in %s: a new one begins\n",
                     options->database);
         else
-            return store_next_process(session->store, session->run, &session->next_process, err);
+            return store_drop_unfinished(session->store, session->run, err) &&
+                   store_next_process(session->store, session->run, &session->next_process, err);
     }
     run_info info = {
         .command_line = command_line,

@@ -126,6 +126,7 @@ static bool from_files(const char *word, run_view *view, error *err)
     bool read = fine && (fine = run_read(files.words[0], view, err));
     for (size_t i = 1; fine && i < files.count; i++)
         fine = run_read_process(files.words[i], view, err);
+    fine = fine && view_sum_up(view, err);
     if (read && !fine)
         view_free(view);
     word_list_free(&files);

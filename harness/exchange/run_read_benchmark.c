@@ -2,6 +2,7 @@
 #include "exchange/internal.h"
 #include "domain/kernel_json.h"
 #include "base/hash.h"
+#include "base/hash_set.h"
 #include "exchange/run_read_internal.h"
 #include <math.h>
 #include <stdio.h>
@@ -158,7 +159,31 @@ static void name_case(case_key *key, const char *name)
                  (unsigned long long)hash_bytes(HASH_START, name, strlen(name)));
 }
 
-static bool read_foreign_entry(const file_reader *reader, json_t *entry, unsigned process)
+/* The cases that a file of Google Benchmark's own has so far. */
+typedef struct foreign_cases {
+    hash_set names;
+    size_t hint; /* the case of the entry before */
+} foreign_cases;
+
+static bool find_foreign(const file_reader *reader, const case_key *key, foreign_cases *known,
+                         stored_case **found)
+{
+    stored_cases *cases = &reader->view->cases;
+    bool added;
+    *found = NULL;
+    if (!hash_set_add(&known->names, hash_bytes(HASH_START, key->kernel, strlen(key->kernel)),
+                      &added))
+        return fail_memory(reader->error, "an exported run");
+    for (size_t i = 0; !added && i < cases->count && !*found; i++) {
+        size_t at = (known->hint + i) % cases->count;
+        if (strcmp(cases->cases[at].key.kernel, key->kernel) == 0)
+            *found = &cases->cases[known->hint = at];
+    }
+    return true;
+}
+
+static bool read_foreign_entry(const file_reader *reader, json_t *entry, unsigned process,
+                               foreign_cases *known)
 {
     stored_cases *cases = &reader->view->cases;
     stored_case *stored = NULL;
@@ -171,17 +196,19 @@ static bool read_foreign_entry(const file_reader *reader, json_t *entry, unsigne
     if (!read_times(reader, entry, &made))
         return false;
     name_case(&key, name);
-    for (size_t i = 0; i < cases->count && !stored; i++)
-        if (strcmp(cases->cases[i].key.kernel, key.kernel) == 0)
-            stored = &cases->cases[i];
+    if (!find_foreign(reader, &key, known, &stored))
+        return false;
     if (!stored) {
         if (!read_grow(reader, (void **)&cases->cases, cases->count, sizeof *cases->cases))
             return false;
         stored = &cases->cases[cases->count++];
         *stored = (stored_case){.key = key, .bound_row_ulp = NAN};
     }
-    for (size_t i = 0; i < stored->repetition_count; i++)
-        made.repetition += stored->repetitions[i].process == process;
+    /* A file is a process: its repetitions stand together. */
+    const timed_repetition *last =
+        stored->repetition_count ? &stored->repetitions[stored->repetition_count - 1] : NULL;
+    if (last && last->process == process)
+        made.repetition = last->repetition + 1;
     made.order = made.repetition;
     return read_repetition(reader, stored, &made);
 }
@@ -227,15 +254,24 @@ bool read_benchmark(const file_reader *reader, json_t *document, unsigned proces
     if (own ? !read_own_context(reader, context) || !read_own_cases(reader, document)
             : !read_foreign_context(reader, context))
         return false;
-    json_array_foreach(benchmarks, index, entry)
-    {
+    foreign_cases known = {0};
+    bool fine = true, added;
+    for (size_t i = 0; fine && !own && i < reader->view->cases.count; i++) {
+        const char *name = reader->view->cases.cases[i].key.kernel;
+        fine = hash_set_add(&known.names, hash_bytes(HASH_START, name, strlen(name)), &added) ||
+               fail_memory(reader->error, "an exported run");
+    }
+    for (index = 0; fine && index < json_array_size(benchmarks); index++) {
+        entry = json_array_get(benchmarks, index);
         if (!is_iteration(entry))
             continue;
         read++;
-        if (!(own ? read_own_entry(reader, entry, &hint)
-                  : read_foreign_entry(reader, entry, process)))
-            return false;
+        fine = own ? read_own_entry(reader, entry, &hint)
+                   : read_foreign_entry(reader, entry, process, &known);
     }
+    hash_set_free(&known.names);
+    if (!fine)
+        return false;
     return own || read > 0 ||
            reader_bad(reader, "no repetitions: aggregates alone cannot be compared (run the "
                               "benchmark without --benchmark_report_aggregates_only)");

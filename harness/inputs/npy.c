@@ -1,6 +1,7 @@
 /* The format: numpy/lib/format.py, "Format Version 1.0" to "3.0". Ten or twelve bytes of magic,
  * version and header length, the header, then the elements to the end of the file. */
 #include "inputs/npy.h"
+#include "base/files.h"
 #include "inputs/npy_header.h"
 #include <errno.h>
 #include <stdio.h>
@@ -223,7 +224,7 @@ static bool write_and_close(FILE *file, const char *path, const char *header, si
                             const void *data, size_t bytes, error *err)
 {
     bool fine = fwrite(header, 1, header_length, file) == header_length &&
-                (bytes == 0 || fwrite(data, 1, bytes, file) == bytes) && fflush(file) == 0;
+                (bytes == 0 || fwrite(data, 1, bytes, file) == bytes) && file_sync(file);
     int number = errno;
     if (fclose(file) != 0 && fine) {
         number = errno;

@@ -13,7 +13,8 @@ void plan_identify(case_plan *plan, const plan_request *request)
     hash = hash_bytes(hash, &request->settings, sizeof request->settings);
     for (size_t i = 0; i < request->inputs.count; i++) {
         /* A user's file may change between two runs; a family hashes to 0. */
-        uint64_t contents = hash_file(request->inputs.words[i]);
+        uint64_t contents;
+        hash_file(request->inputs.words[i], &contents);
         hash = hash_bytes(hash, &contents, sizeof contents);
     }
     hash = hash_bytes(hash, &plan->worst_hash, sizeof plan->worst_hash);

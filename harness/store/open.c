@@ -147,6 +147,8 @@ static bool open_read(result_store *store, error *err)
         fine = connect(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err) &&
                store_check_schema(store, STORE_READ, &outdated, err);
         free(uri);
+        if (fine)
+            *err = (error){0}; /* what was said of the first way */
     }
     if (!fine || !outdated)
         return fine;

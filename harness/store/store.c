@@ -65,6 +65,10 @@ static const struct {
                                         " AND process IN (SELECT process FROM "
                                         "finished_processes WHERE run = ?1)"},
     [STATEMENT_END_PROCESS] = {.sql = "INSERT OR IGNORE INTO finished_processes VALUES (?1, ?2)"},
+    [STATEMENT_DROP_UNFINISHED] = {.sql = "DELETE FROM repetitions WHERE case_id IN "
+                                          "(SELECT id FROM cases WHERE run = ?1) AND process NOT "
+                                          "IN (SELECT process FROM finished_processes "
+                                          "WHERE run = ?1)"},
     [STATEMENT_NEXT_PROCESS] = {.sql = "SELECT coalesce(max(process) + 1, 0) FROM repetitions "
                                        "JOIN cases ON cases.id = case_id WHERE run = ?1"},
     [STATEMENT_HAS_ACCURACY] = {.sql = "SELECT count(*) FROM accuracies "
@@ -225,10 +229,20 @@ bool store_together(result_store *store, error *err)
     return store->together;
 }
 
+/* On the disk, past a power loss: with synchronous = NORMAL a commit alone is not
+ * (sqlite.org/pragma.html#pragma_synchronous). A reader may hold the log; it is synced before. */
+static bool settle(result_store *store, error *err)
+{
+    int status =
+        sqlite3_wal_checkpoint_v2(store->database, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    return status == SQLITE_OK || status == SQLITE_BUSY || status == SQLITE_LOCKED ||
+           store_fail(store, status, "write to it", err);
+}
+
 bool store_together_end(result_store *store, bool fine, error *err)
 {
     store->together = false;
-    return store_finish(store, fine, "write to it", err);
+    return store_finish(store, fine, "write to it", err) && (!fine || settle(store, err));
 }
 
 static void bind_string(sqlite3_stmt *statement, int place, const char *string)
@@ -302,8 +316,10 @@ bool store_end_run(result_store *store, int64_t run, run_state state, error *err
     bind_string(statement, 2, run_state_names[state]);
     if (!store_step(store, statement, "end the run", err))
         return false;
-    return sqlite3_changes(store->database) > 0 ||
-           fail(err, EXIT_CODE_ENVIRONMENT, "%s: no run %lld to end", store->path, (long long)run);
+    if (sqlite3_changes(store->database) == 0)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: no run %lld to end", store->path,
+                    (long long)run);
+    return settle(store, err);
 }
 
 bool store_end_process(result_store *store, int64_t run, unsigned process, error *err)
@@ -314,6 +330,15 @@ bool store_end_process(result_store *store, int64_t run, unsigned process, error
     sqlite3_bind_int64(statement, 1, run);
     sqlite3_bind_int64(statement, 2, process);
     return store_step(store, statement, "end a worker process", err);
+}
+
+bool store_drop_unfinished(result_store *store, int64_t run, error *err)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_DROP_UNFINISHED, err);
+    if (!statement)
+        return false;
+    sqlite3_bind_int64(statement, 1, run);
+    return store_step(store, statement, "drop what a worker process left unfinished", err);
 }
 
 bool store_put_kernel(result_store *store, int64_t run, const char *name, const char *json,

@@ -141,9 +141,11 @@ bool store_import_run(result_store *store, const run_info *info, const char *sta
 bool store_find_origin(result_store *store, const char *origin, int64_t *run,
                        error *err); /* 0: none */
 
-/* For --resume: a worker process that left every repetition it was to make is ended; how many such
- * there are that timed this case; and the first number that no process of the run has. */
+/* For --resume: a worker process that left every repetition it was to make is ended; the others'
+ * repetitions are dropped, since they are made again; how many ended ones timed this case; and the
+ * first number that no process of the run has. */
 bool store_end_process(result_store *store, int64_t run, unsigned process, error *err);
+bool store_drop_unfinished(result_store *store, int64_t run, error *err);
 bool store_process_count(result_store *store, int64_t run, const case_key *key, unsigned *processes,
                          error *err);
 bool store_next_process(result_store *store, int64_t run, unsigned *process, error *err);

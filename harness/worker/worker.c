@@ -209,7 +209,10 @@ bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *
         snprintf(text, sizeof text, "no answer within %g s", deadline_seconds);
         return gone(worker, VERDICT_TIMEOUT, text, reply);
     }
-    ssize_t got = recv(worker->socket, reply, sizeof *reply, 0);
+    ssize_t got;
+    do
+        got = recv(worker->socket, reply, sizeof *reply, 0);
+    while (got < 0 && errno == EINTR);
     if (got <= 0) {
         memset(reply, 0, sizeof *reply);
         bury(worker, false, reply);
@@ -293,7 +296,10 @@ static bool load(worker_process *worker, size_t i, kernel_list *list, error *err
     char source[NAME_MAX_LENGTH];
     snprintf(source, sizeof source, "%.63s", i == 0 && !worker->builds ? "builtin" : reply.text);
     unsigned count = reply.kind == REPLY_LOADED ? reply.count : 0;
-    uint64_t object_hash = list ? hash_file(worker->plugins[i]) : 0;
+    uint64_t object_hash = 0;
+    if (list && !hash_file(worker->plugins[i], &object_hash))
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", worker->plugins[i],
+                    strerror(errno));
     for (unsigned kernel = 0; kernel < count; kernel++) {
         if (!worker_next(worker, LOAD_DEADLINE, &reply) || reply.kind != REPLY_KERNEL)
             return load_failed(worker->plugins[i], &reply, err);

@@ -109,14 +109,35 @@ static bool title_tips(const char *path)
     return fine;
 }
 
+/* Whether the file begins and ends as its format does. */
+static bool is_whole(const char *path, const char *format)
+{
+    static const struct {
+        const char *format, *begin, *end;
+    } forms[] = {{"svg", "<?xml", "</svg>"}, {"png", "\x89PNG", "IEND"}, {"pdf", "%PDF", "%%EOF"}};
+    char head[8] = "", tail[33] = "";
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return false;
+    size_t count = fread(head, 1, sizeof head, file), last = 0;
+    if (fseek(file, -(long)sizeof tail + 1, SEEK_END) == 0)
+        last = fread(tail, 1, sizeof tail - 1, file);
+    fclose(file);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(format, forms[i].format) == 0)
+            return count == sizeof head &&
+                   memcmp(head, forms[i].begin, strlen(forms[i].begin)) == 0 &&
+                   memmem(tail, last, forms[i].end, strlen(forms[i].end));
+    return false;
+}
+
 /* The drawing gets its name only when it is whole. */
 static bool finish_drawing(const gnuplot_job *job, const char *directory, bool drew)
 {
     char whole[600], part[640];
-    struct stat facts;
     snprintf(whole, sizeof whole, "%s/%s.%s", directory, job->stem, job->format);
     snprintf(part, sizeof part, "%s.part", whole);
-    if (drew && stat(part, &facts) == 0 && facts.st_size > 0 &&
+    if (drew && is_whole(part, job->format) &&
         (strcmp(job->format, "svg") != 0 || title_tips(part)) && rename(part, whole) == 0)
         return true;
     unlink(part);

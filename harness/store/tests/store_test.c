@@ -275,6 +275,17 @@ static void test_processes(void **state)
     assert_processes(store, run, &second, 0);
     CHECK(store_end_process(store, other, 3, &problem)); /* another run's process 3 */
     assert_processes(store, run, &first, 1);
+    /* Resumed here, the run has nothing of process 3 left; the other run has all it had. */
+    timed_repetition kept = {5, 0, 0, 1, 1, 1}, again = {3, 0, 0, 1, 1, 1};
+    CHECK(store_put_repetition(store, other, &first, &kept, &problem));
+    CHECK(store_drop_unfinished(store, run, &problem));
+    CHECK(store_next_process(store, run, &next, &problem));
+    assert_int_equal(next, 1);
+    CHECK(store_next_process(store, other, &next, &problem));
+    assert_int_equal(next, 6);
+    CHECK(store_drop_unfinished(store, other, &problem));
+    CHECK(store_put_repetition(store, run, &first, &again, &problem));
+    CHECK(store_put_repetition(store, run, &second, &again, &problem));
     CHECK(store_end_process(store, run, 3, &problem));
     assert_processes(store, run, &first, 2);
     assert_processes(store, run, &second, 1);

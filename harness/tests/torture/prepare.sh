@@ -1,0 +1,21 @@
+# shellcheck shell=bash disable=SC2154
+# Sourced: makes, in a directory of its own, what the commands of commands.txt need.
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+unset LN_DISABLE_ISA LNBENCH_WORKER LNBENCH_LIBRARY LNBENCH_PLOTS LNBENCH_WORKER_STDERR
+export LNBENCH_PEERS=0 TMPDIR=$scratch/tmp
+mkdir tmp
+lnbench=$binaries/lnbench
+"$binaries/npy_tool" make x.npy '<f4' '(2, 6)' -1:0.25 &&
+    "$lnbench" eval --x x.npy --reference --conventions tinyllm --out y.npy >/dev/null &&
+    "$lnbench" run --db base.db --kernels two_pass_f32_scalar,library_exact_f32 --shapes 4x64 \
+        --conventions torch --inputs normal,offset:10 --processes 5 --repetitions 2 --no-charts \
+        >/dev/null &&
+    "$lnbench" export --db base.db --out run.json &&
+    "$lnbench" export --db base.db --format jsonl --out run.jsonl &&
+    for shard in 0 1; do
+        "$lnbench" hunt --kernels two_pass_f32_scalar --restarts 2 --hidden 4 \
+            --shard $shard/2 --out h$shard.txt >/dev/null || exit 1
+    done && cp "$libraries/liblayernorm.so" lib.so && "$binaries/run_sql" base.db \
+    'PRAGMA journal_mode = DELETE' >/dev/null || exit 1

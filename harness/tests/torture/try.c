@@ -1,0 +1,269 @@
+#include "try.h"
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void give_up(const char *what)
+{
+    fprintf(stderr, "%s: %s\n", what, strerror(errno));
+    exit(99);
+}
+
+tried_command *commands_read(const char *path, const char *program, size_t *count)
+{
+    char line[2048];
+    FILE *file = fopen(path, "r");
+    tried_command *list = NULL;
+    *count = 0;
+    if (!file)
+        give_up(path);
+    while (fgets(line, sizeof line, file)) {
+        int words = 1;
+        char *word = strtok(line, " \n");
+        if (!word || *word == '#')
+            continue;
+        list = realloc(list, (*count + 1) * sizeof *list);
+        if (!list)
+            give_up(path);
+        tried_command *made = &list[(*count)++];
+        *made = (struct tried_command){.arguments = {strdup(program)}};
+        snprintf(made->name, sizeof made->name, "%s", word);
+        while ((word = strtok(NULL, " \n")) && words < ARGUMENTS - 1)
+            made->arguments[words++] = strdup(word);
+    }
+    fclose(file);
+    return list;
+}
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place)
+{
+    (void)about, (void)kind, (void)place;
+    return remove(path);
+}
+
+static void remove_tree(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+typedef struct content {
+    char *bytes; /* NULL: no such file */
+    size_t size;
+} content;
+
+static content read_all(const char *path)
+{
+    struct stat about;
+    content read_bytes = {0};
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return read_bytes;
+    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode)) {
+        fclose(file);
+        return read_bytes;
+    }
+    read_bytes.size = (size_t)about.st_size;
+    read_bytes.bytes = calloc(1, read_bytes.size + 1);
+    if (!read_bytes.bytes || fread(read_bytes.bytes, 1, read_bytes.size, file) != read_bytes.size)
+        give_up(path);
+    fclose(file);
+    return read_bytes;
+}
+
+void try_prepare(void)
+{
+    remove_tree("try");
+    if (mkdir("try", 0700) != 0)
+        give_up("try");
+    content base = read_all("base.db");
+    if (!base.bytes)
+        return;
+    FILE *copy = fopen("try/work.db", "wb");
+    if (!copy || fwrite(base.bytes, 1, base.size, copy) != base.size || fclose(copy) != 0)
+        give_up("try/work.db");
+    free(base.bytes);
+}
+
+void try_keep_as(const char *name)
+{
+    remove_tree(name);
+    if (rename("try", name) != 0)
+        give_up(name);
+}
+
+/* Numbers as '#', blanks as one: what two runs that measure time have in common. */
+static void mask(content *text)
+{
+    size_t to = 0;
+    for (size_t i = 0; i < text->size; i++) {
+        char byte = text->bytes[i];
+        if (isdigit((unsigned char)byte) || strchr("+-.", byte))
+            byte = '#';
+        if ((byte == '#' || byte == ' ') && to && text->bytes[to - 1] == byte)
+            continue;
+        text->bytes[to++] = byte;
+    }
+    text->size = to;
+}
+
+static bool equal(const char *one, const char *other, bool exactly)
+{
+    content a = read_all(one), b = read_all(other);
+    if (a.bytes && b.bytes && !exactly) {
+        mask(&a);
+        mask(&b);
+    }
+    bool same = a.bytes && b.bytes && a.size == b.size && memcmp(a.bytes, b.bytes, a.size) == 0;
+    free(a.bytes);
+    free(b.bytes);
+    return same;
+}
+
+bool try_is_repeatable(void)
+{
+    return equal("second/stdout", "reference/stdout", true);
+}
+
+static int text_column(sqlite3 *database, const char *query, char *text, size_t size)
+{
+    sqlite3_stmt *statement = NULL;
+    int status = sqlite3_prepare_v2(database, query, -1, &statement, NULL);
+    if (status == SQLITE_OK)
+        status = sqlite3_step(statement);
+    if (status == SQLITE_ROW)
+        snprintf(text, size, "%s", (const char *)sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    return status;
+}
+
+const char *database_judge(const char *path, int least)
+{
+    static char why[256];
+    char text[128] = "";
+    sqlite3 *database = NULL;
+    snprintf(why, sizeof why, "%s: cannot be opened", path);
+    int status = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, NULL);
+    if (status == SQLITE_OK &&
+        text_column(database, "PRAGMA integrity_check", text, sizeof text) == SQLITE_ROW) {
+        snprintf(why, sizeof why, "%.60s: %.120s", path, text);
+        bool whole = strcmp(text, "ok") == 0;
+        text_column(database, "SELECT count(*) FROM pragma_foreign_key_check", text, sizeof text);
+        if (whole && strcmp(text, "0") != 0) {
+            snprintf(why, sizeof why, "%.60s: foreign keys broken", path);
+            whole = false;
+        }
+        strcpy(text, "0");
+        if (whole && least > 0)
+            text_column(database, "SELECT count(*) FROM runs", text, sizeof text);
+        if (whole && atoi(text) >= least)
+            why[0] = '\0';
+        else if (whole)
+            snprintf(why, sizeof why, "%.60s: %s runs, %d stored before", path, text, least);
+    }
+    sqlite3_close(database);
+    return why[0] ? why : NULL;
+}
+
+/* What differs from run to run has about the same size at least. */
+static bool is_near(const char *one, const char *other)
+{
+    struct stat a, b;
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_size * 10 > b.st_size * 9;
+}
+
+static const char *file_fault;
+static bool exactly, finished;
+
+static bool ends_in(const char *path, const char *end)
+{
+    size_t length = strlen(path), tail = strlen(end);
+    return length >= tail && strcmp(path + length - tail, end) == 0;
+}
+
+static int judge_file(const char *path, const struct stat *about, int kind, struct FTW *place)
+{
+    static char why[512];
+    char twin[512];
+    (void)about, (void)place;
+    snprintf(twin, sizeof twin, "reference%s", path + strlen("try"));
+    if (strcmp(path, "try/stdout") == 0 || strcmp(path, "try/stderr") == 0 ||
+        ends_in(path, "-shm") || ends_in(path, "-wal"))
+        return 0;
+    if (kind == FTW_F && ends_in(path, ".db")) {
+        file_fault = database_judge(path, strcmp(path, "try/work.db") == 0 ? 1 : 0);
+        return file_fault != NULL;
+    }
+    char second[512];
+    snprintf(second, sizeof second, "second%s", path + strlen("try"));
+    bool same = equal(twin, second, true); /* a PDF has its time in it */
+    if (access(twin, F_OK) != 0)
+        snprintf(why, sizeof why, "%.200s: left over", path);
+    else if (kind == FTW_F && (same ? !equal(path, twin, true) : !is_near(path, twin)))
+        snprintf(why, sizeof why, "%.200s: neither whole nor absent", path);
+    else
+        return 0;
+    file_fault = why;
+    return 1;
+}
+
+static int judge_absent(const char *path, const struct stat *about, int kind, struct FTW *place)
+{
+    static char why[512];
+    char twin[512];
+    (void)about, (void)place, (void)kind;
+    snprintf(twin, sizeof twin, "try%s", path + strlen("reference"));
+    if (access(twin, F_OK) == 0 || ends_in(path, "-shm") || ends_in(path, "-wal"))
+        return 0;
+    snprintf(why, sizeof why, "%.200s: missing, with the exit code of success", twin);
+    file_fault = why;
+    return 1;
+}
+
+static int lines_of(const char *path)
+{
+    content text = read_all(path);
+    int lines = 0;
+    for (size_t i = 0; i < text.size; i++)
+        lines += text.bytes[i] == '\n';
+    if (text.size && text.bytes[text.size - 1] != '\n')
+        lines = -1; /* a line that was cut off */
+    free(text.bytes);
+    return lines;
+}
+
+const char *try_judge(const tried_command *command, int status, int reference_status)
+{
+    static char why[256];
+    if (WIFSIGNALED(status)) {
+        snprintf(why, sizeof why, "killed by signal %d", WTERMSIG(status));
+        return why;
+    }
+    exactly = command->changes_nothing;
+    finished = WEXITSTATUS(status) == WEXITSTATUS(reference_status);
+    if (finished && !equal("try/stdout", "reference/stdout", exactly))
+        return "the exit code of success, and other output";
+    if (!finished && WEXITSTATUS(status) != 7 && WEXITSTATUS(status) != 6) {
+        snprintf(why, sizeof why, "exit code %d", WEXITSTATUS(status));
+        return why;
+    }
+    int lines = lines_of("try/stderr");
+    if (!finished && (lines < 1 || lines > lines_of("reference/stderr") + 1)) {
+        snprintf(why, sizeof why, "exit code %d and %d lines on standard error",
+                 WEXITSTATUS(status), lines);
+        return why;
+    }
+    file_fault = NULL;
+    nftw("try", judge_file, 16, FTW_PHYS);
+    if (!file_fault && finished)
+        nftw("reference", judge_absent, 16, FTW_PHYS);
+    return file_fault;
+}
