@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/text.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -11,6 +12,7 @@ bool fail(error *err, exit_code code, const char *format, ...)
     err->code = code;
     vsnprintf(err->message, sizeof err->message, format, arguments);
     va_end(arguments);
+    text_make_printable(err->message, ""); /* names and values come from files and plugins */
     return false;
 }
 

@@ -30,7 +30,8 @@ typedef struct error {
     char message[1024]; /* one line: what was wrong, where, and what would be right */
 } error;
 
-/* Fills the error (it may be NULL) and returns false, so that callers can return it. */
+/* Fills the error (it may be NULL) and returns false, so that callers can return it. The message is
+ * made printable (base/text.h): it may quote what came from outside. */
 bool fail(error *err, exit_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

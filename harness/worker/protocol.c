@@ -8,6 +8,18 @@ static bool is_terminated(const char *string, size_t size)
     return memchr(string, '\0', size) != NULL;
 }
 
+/* A name as kernels have them: it stands in tables, JSON and file names. */
+static bool is_plain(const char *string, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (string[i] == '\0')
+            return true;
+        if (string[i] <= ' ' || string[i] > '~')
+            return false;
+    }
+    return false;
+}
+
 static bool is_type(ln_type type)
 {
     return (unsigned)type <= LN_F16;
@@ -19,12 +31,12 @@ bool reply_is_sane(const worker_reply *reply)
     return reply->magic == PROTOCOL_MAGIC && reply->kind >= REPLY_LOADED &&
            reply->kind < REPLY_KIND_END && (unsigned)reply->verdict < VERDICT_COUNT &&
            is_terminated(reply->text, sizeof reply->text) &&
-           is_terminated(kernel->name, sizeof kernel->name) &&
-           is_terminated(kernel->role, sizeof kernel->role) &&
-           is_terminated(kernel->statistics, sizeof kernel->statistics) &&
-           is_terminated(kernel->apply, sizeof kernel->apply) &&
-           is_terminated(kernel->schedule, sizeof kernel->schedule) &&
-           is_terminated(kernel->isa, sizeof kernel->isa) && is_type(kernel->storage) &&
+           is_plain(kernel->name, sizeof kernel->name) &&
+           is_plain(kernel->role, sizeof kernel->role) &&
+           is_plain(kernel->statistics, sizeof kernel->statistics) &&
+           is_plain(kernel->apply, sizeof kernel->apply) &&
+           is_plain(kernel->schedule, sizeof kernel->schedule) &&
+           is_plain(kernel->isa, sizeof kernel->isa) && is_type(kernel->storage) &&
            is_type(kernel->param) && is_type(kernel->accumulator);
 }
 

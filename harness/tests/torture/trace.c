@@ -122,7 +122,7 @@ static void on_leave(call_tracer *tracer, traced_task *task)
         tracer->watch->leave(tracer->watch->context, &task->call);
 }
 
-/* A stop of one task; returns the signal to go on with. */
+/* A stop of one task; returns the signal to go on with. -1: it is let go, another program. */
 static int on_stop(call_tracer *tracer, traced_task *task, int status)
 {
     int signal = WSTOPSIG(status), event = status >> 16;
@@ -132,6 +132,8 @@ static int on_stop(call_tracer *tracer, traced_task *task, int status)
         return 0;
     }
     if (event == PTRACE_EVENT_EXEC) {
+        if (task->id != tracer->first && !is_program(tracer, task->id))
+            return -1;
         task->counted = tracer->watch->from_start && is_program(tracer, task->id);
         return 0;
     }
@@ -219,7 +221,13 @@ bool trace_run(char *const *arguments, const trace_watch *watch, unsigned second
             break;
         traced_task *task = find(traced, id);
         if (WIFSTOPPED(status) && task) {
-            ptrace(PTRACE_SYSCALL, id, NULL, (void *)(long)on_stop(traced, task, status));
+            int signal = on_stop(traced, task, status);
+            if (signal < 0) {
+                ptrace(PTRACE_DETACH, id, NULL, NULL);
+                task->id = 0;
+            } else {
+                ptrace(PTRACE_SYSCALL, id, NULL, (void *)(long)signal);
+            }
             continue;
         }
         if (task)

@@ -1,0 +1,42 @@
+/* What the fuzz targets share. Each of them is one file with LLVMFuzzerTestOneInput(), built with
+ * libFuzzer where LNBENCH_FUZZ is on, and always as a program that replays its corpus:
+ *
+ *     cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DLNBENCH_FUZZ=ON
+ *     ninja -C build/fuzz fuzz_npy
+ *     build/fuzz/bin/fuzz_npy -max_len=4096 -runs=10000000 WORK harness/tests/fuzz/corpus/npy */
+#ifndef LNBENCH_FUZZ_H
+#define LNBENCH_FUZZ_H
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+/* A file in memory that has these bytes; the path stays the same. */
+static inline const char *fuzz_file(const uint8_t *bytes, size_t size)
+{
+    static char path[32];
+    static int file = -1;
+    if (file < 0)
+        file = memfd_create("fuzz", 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (file < 0 || ftruncate(file, 0) != 0 || pwrite(file, bytes, size, 0) != (ssize_t)size)
+        abort();
+    return path;
+}
+
+/* An error, if there is one, is one line that was filled in. */
+#define FUZZ_CHECK(condition)                                                                      \
+    do                                                                                             \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
+            abort();                                                                               \
+        }                                                                                          \
+    while (0)
+
+#endif

@@ -1,0 +1,28 @@
+/* Exported runs, as import and compare read them: JSON Lines, JSON, Google Benchmark's JSON. What
+ * was read is exported again, and that must be readable. */
+#include "exchange/export.h"
+#include "exchange/run_read.h"
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    run_view view, again;
+    error err = {0};
+    if (!run_read_bytes("fuzz", (const char *)bytes, size, &view, &err)) {
+        FUZZ_CHECK(err.code != EXIT_CODE_FINE && err.message[0]);
+        return 0;
+    }
+    char *made = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&made, &length);
+    FUZZ_CHECK(file && view_sum_up(&view, &err));
+    bool fine = export_write(&view, EXPORT_JSONL, file, "again", &err);
+    fclose(file);
+    if (fine && !run_is_foreign(&view)) {
+        FUZZ_CHECK(run_read_bytes("again", made, length, &again, &err));
+        view_free(&again);
+    }
+    free(made);
+    view_free(&view);
+    return 0;
+}

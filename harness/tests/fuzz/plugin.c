@@ -1,0 +1,83 @@
+/* The worker's side: a plugin's descriptor, whose strings and numbers are the input's. What the
+ * worker takes, it tells its parent, who must find that sane. */
+#define main worker_main
+#define send fuzz_send
+#include "worker/child/main.c"
+#undef main
+#undef send
+
+#include "fuzz.h"
+
+ssize_t fuzz_send(int socket, const void *bytes, size_t size, int flags)
+{
+    (void)socket, (void)flags;
+    FUZZ_CHECK(size == sizeof(worker_reply) && reply_is_sane(bytes));
+    return (ssize_t)size;
+}
+
+typedef struct source {
+    const uint8_t *bytes;
+    size_t size;
+} source;
+
+static unsigned take(source *from, unsigned range)
+{
+    if (from->size == 0)
+        return 0;
+    from->size--;
+    return *from->bytes++ % range;
+}
+
+/* A string of up to 127 bytes, or NULL. */
+static const char *take_string(source *from, char buffer[128])
+{
+    unsigned length = take(from, 129);
+    if (length == 128)
+        return NULL;
+    length = length < from->size ? length : (unsigned)from->size;
+    memcpy(buffer, from->bytes, length);
+    buffer[length] = '\0';
+    from->bytes += length;
+    from->size -= length;
+    return buffer;
+}
+
+static void run(const void *state, const ln_tensors *tensors)
+{
+    (void)state, (void)tensors;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    source from = {bytes, size};
+    char text[10][128];
+    ln_kernel kernels[2];
+    ln_kernel_facts facts[2];
+    memset(kernels, 0, sizeof kernels);
+    memset(facts, 0, sizeof facts);
+    ln_plugin plugin = {.abi_version = take(&from, 8) ? LN_PLUGIN_ABI : take(&from, 256),
+                        .struct_size = take(&from, 8) ? sizeof plugin : take(&from, 256),
+                        .count = take(&from, 3),
+                        .kernels = kernels,
+                        .facts_size = take(&from, 8) ? sizeof *facts : take(&from, 16),
+                        .facts = facts};
+    plugin.name = take_string(&from, text[0]);
+    plugin.version = take_string(&from, text[1]);
+    for (int i = 0; i < 2; i++) {
+        kernels[i].struct_size = take(&from, 8) ? sizeof *kernels : take(&from, 256);
+        kernels[i].name = take_string(&from, text[2 + 4 * i]);
+        kernels[i].statistics = take_string(&from, text[3 + 4 * i]);
+        kernels[i].isa = take_string(&from, text[4 + 4 * i]);
+        facts[i].role = take_string(&from, text[5 + 4 * i]);
+        kernels[i].apply = kernels[i].schedule = kernels[i].isa;
+        kernels[i].storage = (ln_type)take(&from, 6);
+        kernels[i].param = (ln_type)take(&from, 6);
+        kernels[i].accumulator = (ln_type)take(&from, 6);
+        kernels[i].unroll = take(&from, 256);
+        kernels[i].run = take(&from, 8) ? run : NULL;
+    }
+    if (!plugin_fault(&plugin))
+        for (unsigned i = 0; i < plugin.count; i++)
+            send_kernel(&plugin, i);
+    return 0;
+}
