@@ -87,11 +87,11 @@ refused "a shard by time" 2 'shard goes with --restarts' hunt --kernels two_pass
 
 # Killed with SIGKILL, ended by SIGTERM: it goes on, and the bytes are the same. Longer restarts, so
 # that there is time to be killed in.
-long=(--kernels two_pass_two_mean_f32_acc_f64_scalar --hidden 256 --restarts 20 --keep 4 --max-kappa 100)
+long=(--kernels two_pass_two_mean_f32_acc_f64_scalar --hidden 128 --restarts 12 --keep 4 --max-kappa 100)
 for signal in KILL TERM WORKER; do
     "$lnbench" hunt "${long[@]}" --shard 0/1 --out ended >/dev/null 2>&1 &
     hunting=$!
-    sleep 0.4
+    sleep 0.3
     # The worker alone, as the kernel does it to who takes too much memory: not the kernel's fault.
     if [ $signal = WORKER ]; then pkill -KILL -P $hunting; else kill -s $signal $hunting 2>/dev/null; fi
     wait $hunting 2>/dev/null

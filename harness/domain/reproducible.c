@@ -47,6 +47,20 @@ const char *reproducible_found(const kernel_facts *facts, const invariance_resul
                    reproducibility_declared(facts));
 }
 
+bool reproducible_everywhere(const json_t *kernels, const char *kernel)
+{
+    size_t index;
+    const json_t *descriptor;
+    json_array_foreach(kernels, index, descriptor)
+    {
+        const char *name = json_string_value(json_object_get(descriptor, "name"));
+        if (name && strcmp(name, kernel) == 0)
+            return class_in(descriptor, "reproducibility") == REPRODUCIBLE_ISA ||
+                   class_in(descriptor, "declared_reproducibility") == REPRODUCIBLE_ISA;
+    }
+    return false;
+}
+
 json_t *reproducible_json(const char *word)
 {
     return class_named(word) == REPRODUCIBLE_UNKNOWN ? json_null() : json_string(word);

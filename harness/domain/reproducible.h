@@ -15,6 +15,10 @@ const char *reproducible_stored(const json_t *kernels, const char *kernel);
 /* As it was just found; NULL: not measured. */
 const char *reproducible_found(const kernel_facts *facts, const invariance_result *found);
 
+/* Whether a kernel of these descriptors must give the same bits on every CPU that can run it: it was
+ * measured on every instruction set, or its maker says so. */
+bool reproducible_everywhere(const json_t *kernels, const char *kernel);
+
 /* The class that was measured as JSON; null where none was. NULL when memory runs out. */
 json_t *reproducible_json(const char *word);
 /* Whether both were measured, and the second is less than the first. */

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "commands/choose/choose.h"
 #include "commands/report/verify.h"
+#include "domain/reproducible.h"
 #include "store/store.h"
 #include <math.h>
 #include <stdlib.h>
@@ -200,12 +201,6 @@ static const view_case *find(const run_view *view, const case_key *key, size_t *
     return NULL;
 }
 
-/* Measured so, or declared: "isa" or "(isa)". */
-static bool must_be_equal(const view_case *view)
-{
-    return view->reproducibility && strstr(view->reproducibility, "isa");
-}
-
 void fleet_errors(const fleet_machine *a, const fleet_machine *b, fleet_equal *equal)
 {
     size_t from = 0;
@@ -219,7 +214,7 @@ void fleet_errors(const fleet_machine *a, const fleet_machine *b, fleet_equal *e
         if (!there || !there->stored->judged || there->stored->metrics.elements == 0)
             continue;
         bool same = verify_same_error(here->stored, there->stored);
-        bool must = must_be_equal(here) || must_be_equal(there);
+        bool must = reproducible_everywhere(a->view.kernels, here->stored->key.kernel);
         equal->compared++;
         equal->same += same;
         equal->must += must;

@@ -249,7 +249,7 @@ static bool takes_another(const verify_state *verifying, const view_case *figure
 {
     return verifying->elsewhere &&
            kernel_is_call(verifying->view->kernels, figure->stored->key.kernel) &&
-           !strstr(figure->reproducibility ? figure->reproducibility : "", "isa");
+           !reproducible_everywhere(verifying->view->kernels, figure->stored->key.kernel);
 }
 
 static void compare(const verify_state *verifying, stored_figure *figure, const run_view *again)

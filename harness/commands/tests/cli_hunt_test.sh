@@ -12,8 +12,8 @@ hunt "the same again" --out again.txt
 check "the same again: the same bytes" cmp whole.txt again.txt
 hunt "another seed" --seed 2 --out two.txt
 check "another seed: other finds" test "$(grep -c -x -F -f two.txt whole.txt)" -lt "$(wc -l <two.txt)"
-for shard in 0 1 2 3; do hunt "shard $shard" --shard $shard/4 --out shard$shard.txt; done
-accepted "merge" 0 merge shard2.txt shard0.txt shard3.txt shard1.txt --out merged.txt
+for shard in 0 1 2 3; do hunt "shard $shard" --shard $shard/4 --out shards; done
+accepted "merge" 0 merge shards --out merged.txt
 check "merged shards are the hunt, byte for byte" cmp whole.txt merged.txt
 accepted "replay" 0 replay --from whole.txt
 check "replay: all of them" has out '4 replayed, 4 the same'
@@ -23,7 +23,7 @@ check "JSON: the file" is "$(value file json)" formats.txt
 check "JSON: the type" is "$(value dtype json)" f32
 check "TSV: a line a find" is "$(wc -l <tsv)" 3
 check "Markdown: a row a find" is "$(grep -c '^| ' markdown)" 4
-formats "merge" merge shard2.txt shard0.txt shard3.txt shard1.txt --out merged.txt
+formats "merge" merge shards/shard-{2,0,3,1}-of-4.jsonl --out merged.txt
 check "merge, JSON: all restarts" is "$(value restarts json)" 6
 check "merge, JSON: what is not known" is "$(value seconds json)" null
 check "merge, TSV: a line a find" is "$(wc -l <tsv)" 5
@@ -79,9 +79,9 @@ typed() {
     accepted "$name" 0 hunt --kernel "$name" --hidden 24 --restarts 4 --keep 3 --out "$name.txt"
     for shard in 0 1; do
         accepted "$name, shard $shard" 0 hunt --kernel "$name" --hidden 24 --restarts 4 --keep 3 \
-            --shard $shard/2 --out "part$shard.txt"
+            --shard $shard/2 --out "$name.d"
     done
-    accepted "$name: merge" 0 merge part1.txt part0.txt --out both.txt
+    accepted "$name: merge" 0 merge "$name.d" --out both.txt
     check "$name: merged shards are the hunt, byte for byte" cmp "$name.txt" both.txt
     check "$name: its type" is "$(sed -n 's/^dtype //p' "$name.txt" | sort | uniq -c | xargs)" "4 $type"
     check "$name: its parameters" is "$(sed -n 's/^param //p' "$name.txt" | sort -u)" "$param"
@@ -103,10 +103,7 @@ rm results/worst/two_pass_f64*
 refused "no find of a type" 2 'results/worst holds no find of f64' run --only accuracy --db t.db \
     --inputs worst --kernels two_pass_f64_scalar --dtypes f64
 rm -r results
-refused "shards of two types" 2 'not of the hunt of part0.txt: kernel differs' \
-    merge part0.txt two_pass_bf16_scalar.txt --out x.txt
-sed 's/^dtype f16/dtype bf16/' part1.txt >bf16.txt
-refused "a find of another type" 2 'bf16.txt:[0-9]+: .*: a hex float of bf16' merge part0.txt bf16.txt --out x.txt
+refused "shards of two types" 2 'kernel differs' merge two_pass_f64_scalar.d two_pass_bf16_scalar.d --out x.txt
 
 # Interrupted: the best so far is kept, and replays.
 # begun_then SIGNAL FILE OPTION...: a hunt that gets the signal once its file has a find.
@@ -145,11 +142,11 @@ check "a NaN: exit code" is $code 5
 check_usage() { refused "$1" 2 "$2" hunt --kernel $kernel "${@:3}"; }
 refused "no kernel" 2 '--kernels NAME is missing' hunt
 refused "unknown kernel" 2 "did you mean" hunt --kernel two_pass_f32_skalar
-check_usage "no such shard" 'no such shard: 0/3 to 2/3 are' --shard 3/3
-check_usage "no shards" '1 to 1048576 shards were expected' --shard 0/0
+check_usage "no such shard" 'no such shard: 0/3 to 2/3 are' --shard 3/3 --out x
+check_usage "no shards" '1 to 1048576 shards were expected' --shard 0/0 --out x
 check_usage "no restarts" 'restarts 0: at least 1 was expected' --restarts 0
 check_usage "no time" 'time 0: more than 0 seconds were expected' --time 0
-check_usage "no shard at all" 'I/N was expected' --shard one
+check_usage "no shard at all" 'I/N was expected' --shard one --out x
 check_usage "restarts and time" 'one of them was expected, not both' --restarts 3 --time 2
 check_usage "hidden 0" '1 to 1048576 was expected' --hidden 0
 check_usage "keep 0" '1 to 10000 was expected' --keep 0
@@ -157,14 +154,8 @@ check_usage "goal" 'row-ulp or bound was expected' --goal luck
 check_usage "kappa" 'no row has less than 1' --max-kappa 0.5
 check_usage "convention" "did you mean 'torch'" --convention torhc
 refused "not writable" 7 '' hunt --kernel $kernel --restarts 1 --out /proc/no/such.txt
-refused "merge nothing" 2 'the files of all shards' merge --out x.txt
-refused "merge to nowhere" 2 'out FILE is missing' merge shard0.txt
-refused "merge twice" 2 'shard1.txt: shard 1 of 4 is there already' merge shard1.txt shard1.txt --out x.txt
-refused "merge three of four" 2 'shard 3 of 4 is missing' merge shard0.txt shard1.txt shard2.txt --out x.txt
-refused "merge others" 2 'not of the hunt of shard0.txt: seed differs' merge shard0.txt two.txt --out x.txt
-echo 'hidden 4' >no.txt
-refused "merge what is no hunt" 2 "no hunt: a line 'kernel" merge no.txt --out x.txt
-sed 's/^shard .*/shard 7\/4/' shard0.txt >impossible.txt
-refused "an impossible shard in a file" 2 "impossible.txt: shard '7/4'" merge impossible.txt --out x.txt
+refused "merge nothing" 2 'the folder of the shards was expected' merge --out x.txt
+refused "merge to nowhere" 2 'out FILE is missing' merge shards
+refused "merge what is no shard" 2 'whole.txt: cut off, or changed' merge whole.txt --out x.txt
 check "nothing was written" test ! -e x.txt
 finish
