@@ -133,7 +133,7 @@ accepted "fleet, JSON" 0 fleet seven --json
 cp out json
 check "fleet: rows" is "$(value rows json)" "$(sed -n 's/^rows //p' one.txt | head -1)"
 check "fleet: shards" is "$(value complete json) $(value shards json) $(value begun json)" "7 7 0"
-check "fleet: nothing is left" awk "BEGIN { exit !($(value core_hours_left json) == 0) }"
+check "fleet: nothing is left" awk "BEGIN { exit !($(value process_hours_left json) == 0) }"
 check "fleet: the worst find" is "$(value worst_row_ulp json | cut -c1-8)" \
     "$(printf '%.17g' "$(sed -n 's/^row_ulp //p' one.txt | head -1)" | cut -c1-8)"
 rm seven/shard-2-of-7.jsonl

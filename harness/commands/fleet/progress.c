@@ -100,7 +100,7 @@ static double rows_in_all(const fleet_progress *progress, const fleet_sum *all)
     return all->done ? (double)all->rows * restarts / (double)all->done : NAN;
 }
 
-static double core_hours_left(const fleet_progress *progress, const fleet_sum *all)
+static double process_hours_left(const fleet_progress *progress, const fleet_sum *all)
 {
     double left = rows_in_all(progress, all) - (double)all->rows;
     return left * all->seconds / (double)all->rows / 3600;
@@ -127,8 +127,8 @@ static json_t *progress_json(const fleet_progress *progress, const fleet_sum *su
         "broken", (json_int_t)progress->folder.broken.count, "restarts",
         (json_int_t)settings->restarts, "restarts_done", (json_int_t)all->done, "rows",
         (json_int_t)all->rows, "rows_expected", json_figure(rows_in_all(progress, all)),
-        "rows_a_second", json_figure((double)all->rows / all->seconds), "core_hours_left",
-        json_figure(core_hours_left(progress, all)), "worst_row_ulp",
+        "rows_a_second", json_figure((double)all->rows / all->seconds), "process_hours_left",
+        json_figure(process_hours_left(progress, all)), "worst_row_ulp",
         json_figure(best->kernel[0] ? best->row_ulp : NAN), "worst_origin",
         best->kernel[0] ? json_text(best->origin) : json_null(), "machines", machines);
 }
@@ -148,11 +148,11 @@ static void print_lines(const fleet_progress *progress, const fleet_sum *all,
         output_line(printed, "%s: cut off or changed; it does not count", folder->broken.words[i]);
     if (all->rows == 0)
         return;
-    output_line(printed, "%s of about %s rows; %s rows a second and core; left: %s core-hours",
-                number_short((double)all->rows, rows),
-                number_short(rows_in_all(progress, all), expected),
-                number_short((double)all->rows / all->seconds, rate),
-                number_short(core_hours_left(progress, all), hours));
+    output_line(
+        printed, "%s of about %s rows; %s rows a second and process; left: %s process-hours",
+        number_short((double)all->rows, rows), number_short(rows_in_all(progress, all), expected),
+        number_short((double)all->rows / all->seconds, rate),
+        number_short(process_hours_left(progress, all), hours));
     if (progress->best.kernel[0])
         output_line(printed, "worst: row ULP %s (proven %s), %s",
                     number_short(progress->best.row_ulp, worst),
@@ -165,7 +165,7 @@ static void print_lines(const fleet_progress *progress, const fleet_sum *all,
 bool fleet_progress_print(const fleet_progress *progress, const output_file *printed, error *err)
 {
     static const char *const headings[] = {"machine", "CPU",  "complete",
-                                           "begun",   "rows", "rows/s and core"};
+                                           "begun",   "rows", "rows/s a process"};
     size_t count;
     fleet_sum all, *sums = sum_up(progress, &count, &all);
     if (!sums)

@@ -42,11 +42,12 @@ options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conve
     --shapes --seed --attribute --chart --dtypes \
     --plugin --max-row-ulp --deadline --format --json
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --threads --kernels \
-    --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --check-dispatch --explain --format --json \
+    --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --check-dispatch --machines --explain --format --json \
     --emit --class --fresh --stored --time --plugin --seed --deadline --db
-options_of report --run --out --no-pdf --no-charts --verify --sample --plugin --db --all --top --sort \
+options_of report --run --out --no-pdf --no-charts --verify --errors --sample --plugin --db --all --top --sort \
     --baseline --format --json
 options_of export --format --run --out --db --no-rows
+options_of fleet --curve --out --format --json --db
 options_of doctor --format --json
 for subcommand in compare history import fingerprint distance help; do
     accepted "$subcommand --help" 0 "$subcommand" --help
