@@ -8,7 +8,8 @@
 typedef struct sample_list {
     double *values;
     size_t count, capacity;
-    size_t settled; /* the rank asked for last: smaller values stand before it, larger ones behind */
+    size_t
+        settled; /* the rank asked for last: smaller values stand before it, larger ones behind */
 } sample_list;
 
 /* Makes room for more values; false when memory runs out, with the list as it was. */
