@@ -1,10 +1,20 @@
 #include "base/interrupt.h"
+#include "base/children.h"
 #include <signal.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t seen, count;
 static struct timespec first;
+
+/* What was stored is kept: SQLite's last transaction is whole, or never was. */
+static void end_now(int number)
+{
+    (void)number;
+    children_kill();
+    _exit(130);
+}
 
 /* A second one ends the process at once: a user who does not want to wait. What comes together with
  * the first is the same wish (timeout(1) sends its signal to the process and to its group). */
@@ -16,9 +26,11 @@ static void on_interrupt(int number)
     double seconds =
         (double)(now.tv_sec - first.tv_sec) + 1e-9 * (double)(now.tv_nsec - first.tv_nsec);
     if (count && seconds > 0.25)
-        _exit(130);
-    if (!count)
+        end_now(number);
+    if (!count) {
         first = now;
+        setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {1, 700000}}, NULL);
+    }
     seen = count = 1;
 }
 
@@ -29,6 +41,8 @@ void interrupt_watch(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
+    struct sigaction last = {.sa_handler = end_now};
+    sigaction(SIGALRM, &last, NULL);
 }
 
 bool interrupted(void)

@@ -1,4 +1,5 @@
-/* Ctrl-C and SIGTERM: noted, so that a run can end in order; a second one ends at once. */
+/* Ctrl-C and SIGTERM: noted, so that a run can end in order. A second one, or 1.7 s, ends the
+ * program at once, and its children. */
 #ifndef LNBENCH_INTERRUPT_H
 #define LNBENCH_INTERRUPT_H
 

@@ -4,12 +4,17 @@
 
 #include <time.h>
 
+static inline double seconds_of(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
 /* Since some moment in the past. */
 static inline double seconds_now(void)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+    return seconds_of(CLOCK_MONOTONIC);
 }
 
 #endif

@@ -19,7 +19,7 @@ typedef struct run_options {
     word_list plugins;
     const char *database, *out;
     double max_row_ulp, deadline;
-    bool resume, dry_run, huge_pages, no_charts;
+    bool resume, dry_run, huge_pages, no_charts, sandbox;
     result_options shown;
     output_file printed;
 } run_options;
@@ -280,6 +280,8 @@ static exit_code run(void *context, const cli_call *call, error *err)
     kernel_list kernels = {0};
     run_session session = {.cpu = -1};
     interrupt_watch();
+    if (options->sandbox)
+        setenv("LNBENCH_SANDBOX", "1", 1);
     options->request.settings = hash_settings(options);
     bool fine = prepare(&session, options, &kernels, err);
     if (fine && options->dry_run)
@@ -328,6 +330,8 @@ static const cli_option options[] = {
     {"max-row-ulp", "X", "above it a case is inaccurate, whatever its bound", OPTION_REAL,
      offsetof(run_options, max_row_ulp)},
     DEADLINE_OPTION(run_options, deadline, 10),
+    {"sandbox", NULL, "run kernels under bubblewrap: no network, nothing to write to", OPTION_FLAG,
+     offsetof(run_options, sandbox)},
     {"huge-pages", NULL, "ask for transparent huge pages for timed buffers", OPTION_FLAG,
      offsetof(run_options, huge_pages)},
     STORE_OPTION(run_options, database),

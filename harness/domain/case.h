@@ -53,6 +53,9 @@ typedef enum verdict_kind {
     VERDICT_COUNT,
 } verdict_kind;
 
+/* How the detail of a good verdict begins where the kernel slows others down. */
+#define SPEED_TRAP "speed trap: "
+
 typedef struct case_verdict {
     verdict_kind kind;
     bool declared; /* the kernel's own bound makes no claim for this row: shown, but no violation */

@@ -8,6 +8,7 @@
 struct row_judge {
     worker_process *worker;
     const judge_block *placed; /* whose inputs lie in the worker's arena */
+    bool upper_halves;         /* the kernel leaves those of vector registers in use */
     judge_settings settings;
     ln_reference *reference;
     metrics_gather *gather;

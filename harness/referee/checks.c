@@ -152,7 +152,7 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
         judgement->verdict.kind = answer.verdict;
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
                  answer.text);
-        return !interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+        return !reply_ends_run(&answer, err);
     }
     if (!arena_read(worker_arena(judge->worker), order.at.y, judge->computed, judge_bytes(block)))
         return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));

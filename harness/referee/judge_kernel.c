@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "domain/invariance.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* False where the mean or rstd of a row is still poison: the kernel gives none. */
@@ -82,6 +83,7 @@ bool judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry
     bool has_bound, has_statistics;
     *judgement = (struct case_judgement){.bound_row_ulp = NAN};
     err->code = EXIT_CODE_FINE;
+    judge->upper_halves = false;
     if (!judge_reserve(judge, block, err))
         return false;
     bool fine = judge_bounds(judge, block, kernel, &has_bound, &findings.verdict, err);
@@ -96,6 +98,10 @@ bool judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry
     if (findings.no_memory)
         return fail_memory(err, "the limits of a row");
     judge_conclude(judge, block, has_bound, &findings, judgement);
+    if (judge->upper_halves && judgement->verdict.kind <= VERDICT_OK_NO_BOUND)
+        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%s",
+                 SPEED_TRAP "it leaves the upper halves of vector registers in use, which slows "
+                            "SSE code down (vzeroupper is missing)");
     judgement->computed = judge->computed;
     judgement->by_row = judge->by_row;
     return true;

@@ -164,11 +164,12 @@ bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry
     if (!statistics)
         sent.at.mean = sent.at.rstd = -1;
     if (fine && !worker_ask(judge->worker, &sent, judge->settings.deadline_seconds, &reply)) {
-        if (interrupted())
-            return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+        if (reply_ends_run(&reply, err))
+            return false;
         *verdict = failed_verdict(&reply);
         return false;
     }
+    judge->upper_halves |= fine && reply.value == 1;
     fine = fine && arena_read(arena, order->at.y, computed, judge_bytes(block));
     if (fine && statistics)
         fine =
@@ -219,8 +220,8 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
         return false;
     order.count = block->rows;
     if (!worker_ask(judge->worker, &order, judge->settings.deadline_seconds, &reply)) {
-        if (interrupted())
-            return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+        if (reply_ends_run(&reply, err))
+            return false;
         verdict->kind = reply.verdict;
         snprintf(verdict->detail, sizeof verdict->detail, "in bound(): %.170s", reply.text);
         return false;

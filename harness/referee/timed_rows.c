@@ -92,8 +92,6 @@ static bool judge_announced(timed_rows *rows, row_judge *judge, const char *take
 bool timed_rows_take(timed_rows *rows, row_judge *judge, worker_process *worker,
                      const work_order *begin, const worker_reply *announced, error *err)
 {
-    work_order go_on = worker_order(ORDER_GO_ON, NULL);
-    worker_reply reply;
     size_t room = timed_rows_room(rows->blocks), count = (size_t)announced->value;
     char *taken = malloc(room);
     if (!taken)
@@ -104,8 +102,7 @@ bool timed_rows_take(timed_rows *rows, row_judge *judge, worker_process *worker,
                 fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
     fine = fine && judge_announced(rows, judge, taken, count, err);
     free(taken);
-    return fine && (worker_send_order(worker, &go_on, &reply) ||
-                    fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: %.180s", reply.text));
+    return fine;
 }
 
 bool timed_rows_judge(const timed_rows *rows, const row_judge *judge, case_judgement *judgement)

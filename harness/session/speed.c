@@ -20,9 +20,20 @@ typedef struct timed_case {
     void *judged[BLOCKS];
     case_judgement judgement; /* of the first block */
     timed_rows rows;
-    bool timed;     /* false: left out, its verdict is stored */
-    double call_ns; /* the shortest repetition's, so far; 0: none yet */
+    bool timed;        /* false: left out, its verdict is stored */
+    bool took_rows;    /* of the process that runs */
+    unsigned repeated; /* repetitions of the process that runs */
+    double call_ns;    /* the shortest repetition's, so far; 0: none yet */
 } timed_case;
+
+enum { NOBODY = -1 };
+
+/* Why a process came to no end: what it said, and of whom; NOBODY: of no contender. */
+typedef struct process_failure {
+    bool failed;
+    int64_t suspect;
+    worker_reply reply;
+} process_failure;
 
 typedef struct timed_round {
     run_session *session;
@@ -32,6 +43,8 @@ typedef struct timed_round {
     size_t count;
     size_t *entries; /* contender of each entry of the process that runs */
     size_t entry_count;
+    int64_t alone[2];     /* on trial beside the roofs; NOBODY: all are timed */
+    unsigned nobody_else; /* failures for which nobody was found to blame */
 } timed_round;
 
 double session_repetition_seconds(const speed_group *group)
@@ -64,7 +77,8 @@ static bool heat_create(timed_round *heat, run_session *session, const speed_gro
                         error *err)
 {
     size_t kernels = plan_kernels_of(&session->plan, group->dtype, group->param);
-    *heat = (struct timed_round){.session = session, .group = group, .count = kernels + ROOFS};
+    *heat = (struct timed_round){
+        .session = session, .group = group, .count = kernels + ROOFS, .alone = {NOBODY, NOBODY}};
     heat->contenders = calloc(heat->count, sizeof *heat->contenders);
     heat->entries = calloc(heat->count, sizeof *heat->entries);
     if (!heat->contenders || !heat->entries)
@@ -157,12 +171,29 @@ static bool drop(timed_round *heat, size_t index, const worker_reply *reply, err
     return session_put(heat->session, &contender->key, &judgement, err);
 }
 
-/* A worker that is gone through nobody's fault: an interruption, or the machine's. */
-static bool worker_lost(const worker_reply *reply, error *err)
+static bool is_on_trial(const timed_round *heat)
 {
-    if (interrupted())
-        return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-    return fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply->text);
+    return heat->alone[0] != NOBODY;
+}
+
+static bool takes_part(const timed_round *heat, size_t index)
+{
+    const timed_case *contender = &heat->contenders[index];
+    return contender->timed &&
+           (!is_on_trial(heat) || !contender->kernel || heat->alone[0] == (int64_t)index ||
+            heat->alone[1] == (int64_t)index);
+}
+
+/* False where the failure is no kernel's: it ends the run. */
+static bool note_failure(process_failure *failure, int64_t suspect, const worker_reply *reply,
+                         error *err)
+{
+    if (reply_ends_run(reply, err))
+        return false;
+    if (reply->verdict == VERDICT_SKIPPED)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply->text);
+    *failure = (process_failure){.failed = true, .suspect = suspect, .reply = *reply};
+    return true;
 }
 
 /* The first process finds how many calls make a repetition, by Google Benchmark's search, which
@@ -180,23 +211,21 @@ static void set_length(work_order *entry, const speed_group *group, double call_
             enough > group->slow_repetitions ? (unsigned)enough : group->slow_repetitions;
 }
 
-/* Begins the group and enters everyone who is still in it. *again: the process was lost, start
- * over. */
-static bool enter_all(timed_round *heat, const work_order *begin, off_t end, bool *again,
-                      error *err)
+/* Begins the group and enters everyone who is still in it. */
+static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
+                      process_failure *failure, error *err)
 {
     worker_process *worker = heat->session->worker;
     double deadline = heat->session->deadline_seconds;
     size_t bytes = timed_group_bytes(heat->group);
     int arena = worker_arena(worker);
     worker_reply reply;
-    *again = false;
     heat->entry_count = 0;
     if (!worker_ask(worker, begin, deadline, &reply))
-        return worker_lost(&reply, err);
+        return note_failure(failure, NOBODY, &reply, err);
     for (size_t i = 0; i < heat->count; i++) {
         timed_case *contender = &heat->contenders[i];
-        if (!contender->timed)
+        if (!takes_part(heat, i))
             continue;
         work_order entry = worker_order(ORDER_TIME_ENTRY, contender->kernel);
         snprintf(entry.text, sizeof entry.text, "%s", contender->key.kernel);
@@ -208,26 +237,25 @@ static bool enter_all(timed_round *heat, const work_order *begin, off_t end, boo
                 return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
         }
         set_length(&entry, heat->group, contender->call_ns);
-        if (worker_ask(worker, &entry, deadline, &reply)) {
+        contender->repeated = 0;
+        contender->took_rows = false;
+        if (worker_ask(worker, &entry, deadline, &reply))
             heat->entries[heat->entry_count++] = i;
-            continue;
-        }
-        if (interrupted() || reply.verdict == VERDICT_SKIPPED)
-            return worker_lost(&reply, err);
-        *again = reply.verdict != VERDICT_UNSUPPORTED;
-        if (!drop(heat, i, &reply, err))
+        else if (reply.verdict != VERDICT_UNSUPPORTED)
+            return note_failure(failure, (int64_t)i, &reply, err);
+        else if (!drop(heat, i, &reply, err))
             return false;
-        if (*again)
-            return true;
     }
     return true;
 }
 
-static bool store_one(timed_round *heat, unsigned process, const worker_reply *reply, error *err)
+static bool store_one(timed_round *heat, timed_case *contender, unsigned process,
+                      const worker_reply *reply, error *err)
 {
-    timed_case *contender = &heat->contenders[heat->entries[reply->count]];
     timed_repetition repetition = reply->repetition;
     char what[160];
+    if (is_on_trial(heat))
+        return true;
     repetition.process = process;
     if (!(contender->call_ns > 0) || repetition.real_ns < contender->call_ns)
         contender->call_ns = repetition.real_ns;
@@ -239,60 +267,70 @@ static bool store_one(timed_round *heat, unsigned process, const worker_reply *r
 }
 
 /* Rows whose bits depend on their place. */
-static bool take_rows(timed_round *heat, const work_order *begin, const worker_reply *reply,
-                      error *err)
+static bool take_rows(timed_round *heat, timed_case *contender, const work_order *begin,
+                      const worker_reply *reply, error *err)
 {
-    timed_case *contender = &heat->contenders[heat->entries[reply->count]];
     run_session *session = heat->session;
     case_judgement judgement = contender->judgement;
     judgement.varies |= 1u << (heat->group->threads > 1 ? AXIS_THREADS : AXIS_POSITION);
-    if (!contender->kernel) /* a copy has nothing to judge */
-        return fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: rows of a roof");
-    return timed_rows_take(&contender->rows, session->judge, session->worker, begin, reply, err) &&
-           timed_rows_judge(&contender->rows, session->judge, &judgement) &&
-           session_put(session, &contender->key, &judgement, err);
+    contender->took_rows = true;
+    return is_on_trial(heat) ||
+           (timed_rows_take(&contender->rows, session->judge, session->worker, begin, reply, err) &&
+            timed_rows_judge(&contender->rows, session->judge, &judgement) &&
+            session_put(session, &contender->key, &judgement, err));
 }
 
-/* The stream of repetitions of one process. *again: it was lost. */
-static bool follow(timed_round *heat, const work_order *begin, unsigned process, bool *again,
-                   error *err)
+/* Whether a reply of the stream can be true: of the entry that runs, and each repetition once. */
+static bool is_expected(const timed_round *heat, const timed_case *running,
+                        const worker_reply *reply)
+{
+    if (reply->count >= heat->entry_count)
+        return false;
+    const timed_case *contender = &heat->contenders[heat->entries[reply->count]];
+    switch (reply->kind) {
+    case REPLY_REPETITION:
+        return contender == running && reply->repetition.repetition == contender->repeated &&
+               contender->repeated < heat->group->repetitions &&
+               reply->repetition.order < heat->entry_count * heat->group->repetitions;
+    case REPLY_ROWS: /* a copy has nothing to judge */
+        return contender == running && contender->kernel;
+    default:
+        return reply->kind == REPLY_STARTED;
+    }
+}
+
+/* The stream of repetitions of one process. */
+static bool follow(timed_round *heat, const work_order *begin, unsigned process,
+                   process_failure *failure, error *err)
 {
     worker_process *worker = heat->session->worker;
-    work_order run = *begin;
+    work_order run = *begin, go_on = worker_order(ORDER_GO_ON, NULL);
     worker_reply reply;
-    size_t running = 0;
+    timed_case *running = NULL;
     /* A slow kernel's whole repetition, its calibration, poison and comparison. */
     double deadline =
         heat->session->deadline_seconds + 20 * session_repetition_seconds(heat->group);
     run.kind = ORDER_TIME_RUN;
-    if (!worker_send_order(worker, &run, &reply))
-        return worker_lost(&reply, err);
-    for (;;) {
-        bool fine = worker_next(worker, deadline, &reply);
-        bool known = reply.count < heat->entry_count;
-        if (interrupted())
-            return worker_lost(&reply, err);
-        if (fine && reply.kind == REPLY_DONE)
-            return true;
-        if (fine && reply.kind == REPLY_STARTED && known)
-            running = reply.count;
-        if (fine && reply.kind == REPLY_REPETITION && known &&
-            !store_one(heat, process, &reply, err))
-            return false;
-        if (fine && reply.kind == REPLY_ROWS && known && !take_rows(heat, begin, &reply, err))
-            return false;
-        if (fine)
-            continue;
-        if (reply.verdict == VERDICT_SKIPPED)
-            return worker_lost(&reply, err);
-        bool alive = reply.verdict == VERDICT_NONDETERMINISTIC;
-        if (!drop(heat, heat->entries[alive && known ? reply.count : running], &reply, err))
-            return false;
-        if (alive)
-            continue;
-        *again = true;
-        return true;
+    bool fine = worker_send_order(worker, &run, &reply);
+    while (fine && (fine = worker_next(worker, deadline, &reply)) && reply.kind != REPLY_DONE) {
+        if (!(fine = is_expected(heat, running, &reply) || worker_disbelieve(worker, &reply)))
+            break;
+        timed_case *contender = &heat->contenders[heat->entries[reply.count]];
+        if (reply.kind == REPLY_STARTED) {
+            running = contender;
+        } else if (reply.kind == REPLY_REPETITION) {
+            contender->repeated++;
+            if (!store_one(heat, contender, process, &reply, err))
+                return false;
+        } else {
+            if (!take_rows(heat, contender, begin, &reply, err))
+                return false;
+            fine = worker_send_order(worker, &go_on, &reply);
+        }
     }
+    if (fine && !interrupted())
+        return true;
+    return note_failure(failure, running ? running - heat->contenders : NOBODY, &reply, err);
 }
 
 /* Roofs alone have nothing to be compared with. */
@@ -304,26 +342,133 @@ static bool anyone_left(const timed_round *heat)
     return false;
 }
 
-/* One process; started over without the culprit as often as one is found, each time under a number
- * of its own: what the lost one sent is stored. */
+/* One fresh process with all who take part. */
+static bool try_process(timed_round *heat, unsigned process, process_failure *failure, error *err)
+{
+    work_order begin;
+    off_t end;
+    worker_reply reply;
+    const kernel_entry **kernels = calloc(heat->count, sizeof *kernels);
+    size_t count = 0;
+    *failure = (process_failure){.suspect = NOBODY};
+    if (!kernels)
+        return fail_memory(err, "a timed group");
+    for (size_t i = 0; i < heat->count; i++)
+        if (heat->contenders[i].kernel && takes_part(heat, i))
+            kernels[count++] = heat->contenders[i].kernel;
+    bool renewed = worker_renew(heat->session->worker, kernels, count, &reply);
+    for (size_t i = 0; !renewed && i < heat->count && failure->suspect == NOBODY; i++)
+        if (heat->contenders[i].kernel && takes_part(heat, i) &&
+            heat->contenders[i].kernel->plugin == reply.count)
+            failure->suspect = (int64_t)i;
+    free(kernels);
+    if (!renewed)
+        return note_failure(failure, failure->suspect, &reply, err);
+    return place_group(heat, process, &begin, &end, err) &&
+           enter_all(heat, &begin, end, failure, err) &&
+           (failure->failed || follow(heat, &begin, process, failure, err));
+}
+
+/* ---- who is to blame ---- */
+
+static bool try_alone(timed_round *heat, int64_t first, int64_t second, process_failure *failure,
+                      error *err)
+{
+    heat->alone[0] = first;
+    heat->alone[1] = second;
+    bool fine = try_process(heat, heat->session->next_process, failure, err);
+    heat->alone[0] = heat->alone[1] = NOBODY;
+    return fine;
+}
+
+/* Drops a contender if a process with it, and with `beside`, fails. */
+static bool drop_if_guilty(timed_round *heat, size_t index, int64_t beside, bool *found, error *err)
+{
+    process_failure failure;
+    char text[REPLY_TEXT_LENGTH];
+    if (!try_alone(heat, (int64_t)index, beside, &failure, err))
+        return false;
+    if (!failure.failed)
+        return true;
+    *found = true;
+    if (failure.suspect != NOBODY && failure.suspect != (int64_t)index) {
+        snprintf(text, sizeof text, "it spoils others: %.63s: %.150s",
+                 heat->contenders[failure.suspect].key.kernel, failure.reply.text);
+        memcpy(failure.reply.text, text, sizeof text);
+    }
+    return drop(heat, index, &failure.reply, err);
+}
+
+/* All kernels of plugins and peers but the suspect, each alone or beside it. */
+static bool try_others(timed_round *heat, int64_t suspect, int64_t beside, bool *found, error *err)
+{
+    bool fine = true;
+    for (size_t i = 0; fine && i < heat->count; i++) {
+        const timed_case *contender = &heat->contenders[i];
+        bool foreign = contender->kernel && strcmp(contender->kernel->source, "builtin") != 0;
+        if (foreign && contender->timed && (int64_t)i != suspect)
+            fine = drop_if_guilty(heat, i, beside, found, err);
+    }
+    return fine;
+}
+
+/* What one kernel does, another may seem to have done: a thread that goes on, or damaged memory,
+ * hits whoever runs then. So the suspect is timed alone, beside the roofs; then, if it did nothing,
+ * all others; then each beside the suspect. Where nobody is found the group is timed again, and
+ * next time the suspect goes. */
+static bool find_guilty(timed_round *heat, const process_failure *failure, error *err)
+{
+    int64_t suspect = failure->suspect;
+    bool found = false;
+    bool kernel = suspect != NOBODY && heat->contenders[suspect].kernel;
+    if (kernel && !drop_if_guilty(heat, (size_t)suspect, NOBODY, &found, err))
+        return false;
+    if (!found && !try_others(heat, suspect, NOBODY, &found, err))
+        return false;
+    if (!found && kernel && !try_others(heat, suspect, suspect, &found, err))
+        return false;
+    if (found || heat->nobody_else++ == 0)
+        return true;
+    if (suspect == NOBODY)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", failure->reply.text);
+    return drop(heat, (size_t)suspect, &failure->reply, err);
+}
+
+/* As if the process had not been. */
+static bool undo_process(timed_round *heat, unsigned process, error *err)
+{
+    run_session *session = heat->session;
+    bool fine = store_drop_process(session->store, session->run, process, err);
+    for (size_t i = 0; fine && i < heat->count; i++) {
+        timed_case *contender = &heat->contenders[i];
+        case_verdict verdict = contender->judgement.verdict;
+        if (!contender->took_rows)
+            continue;
+        timed_rows_free(&contender->rows);
+        contender->timed = timed_rows_begin(&contender->rows, session->judge, heat->blocks,
+                                            contender->kernel, contender->judged, &verdict, err);
+        contender->took_rows = false;
+        fine = (contender->timed || err->code == EXIT_CODE_FINE) &&
+               session_put(session, &contender->key, &contender->judgement, err);
+    }
+    return fine;
+}
+
+/* One process; started over without the guilty as often as one is found, each time under a number
+ * of its own. */
 static bool run_process(timed_round *heat, error *err)
 {
-    for (;;) {
+    while (anyone_left(heat)) {
         unsigned process = heat->session->next_process++;
-        work_order begin;
-        off_t end;
-        bool again = false;
-        if (!worker_renew(heat->session->worker, err) ||
-            !place_group(heat, process, &begin, &end, err) ||
-            !enter_all(heat, &begin, end, &again, err))
+        process_failure failure;
+        if (!try_process(heat, process, &failure, err))
             return false;
-        if (!again && !follow(heat, &begin, process, &again, err))
-            return false;
-        if (again && !anyone_left(heat))
-            return true;
-        if (!again)
+        if (!failure.failed)
             return store_end_process(heat->session->store, heat->session->run, process, err);
+        if (!undo_process(heat, process, err) || !find_guilty(heat, &failure, err))
+            return false;
     }
+    return true;
 }
 
 /* Processes of an earlier try that timed this group to their end. Groups that differ in the type of

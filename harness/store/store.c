@@ -64,6 +64,8 @@ static const struct {
                                         "JOIN cases ON cases.id = case_id WHERE " KEY_MATCHES
                                         " AND process IN (SELECT process FROM "
                                         "finished_processes WHERE run = ?1)"},
+    [STATEMENT_DROP_PROCESS] = {.sql = "DELETE FROM repetitions WHERE process = ?2 AND case_id IN "
+                                       "(SELECT id FROM cases WHERE run = ?1)"},
     [STATEMENT_END_PROCESS] = {.sql = "INSERT OR IGNORE INTO finished_processes VALUES (?1, ?2)"},
     [STATEMENT_DROP_UNFINISHED] = {.sql = "DELETE FROM repetitions WHERE case_id IN "
                                           "(SELECT id FROM cases WHERE run = ?1) AND process NOT "
@@ -322,14 +324,26 @@ bool store_end_run(result_store *store, int64_t run, run_state state, error *err
     return settle(store, err);
 }
 
-bool store_end_process(result_store *store, int64_t run, unsigned process, error *err)
+static bool change_process(result_store *store, statement_kind kind, int64_t run, unsigned process,
+                           const char *doing, error *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_END_PROCESS, err);
+    sqlite3_stmt *statement = store_statement(store, kind, err);
     if (!statement)
         return false;
     sqlite3_bind_int64(statement, 1, run);
     sqlite3_bind_int64(statement, 2, process);
-    return store_step(store, statement, "end a worker process", err);
+    return store_step(store, statement, doing, err);
+}
+
+bool store_end_process(result_store *store, int64_t run, unsigned process, error *err)
+{
+    return change_process(store, STATEMENT_END_PROCESS, run, process, "end a worker process", err);
+}
+
+bool store_drop_process(result_store *store, int64_t run, unsigned process, error *err)
+{
+    return change_process(store, STATEMENT_DROP_PROCESS, run, process, "drop a worker process",
+                          err);
 }
 
 bool store_drop_unfinished(result_store *store, int64_t run, error *err)

@@ -433,6 +433,20 @@ static void add_faults(const run_answer *answer, const result_look *look, text_b
         text_format(out, "✗ and %zu kernels more: --all\n", more);
 }
 
+/* A line for each kernel that slows others down. */
+static void add_traps(const run_view *view, const run_answer *answer, text_buffer *out)
+{
+    for (size_t i = 0; i < answer->count; i++)
+        for (size_t j = 0; j < view->cases.count; j++) {
+            const stored_case *stored = &view->cases.cases[j];
+            if (strcmp(stored->key.kernel, answer->rows[i].kernel) != 0 ||
+                strncmp(stored->verdict.detail, SPEED_TRAP, strlen(SPEED_TRAP)) != 0)
+                continue;
+            text_format(out, "! %s: %s\n", answer->rows[i].kernel, stored->verdict.detail);
+            break;
+        }
+}
+
 /* A line for each reason for which kernels did not run at all. */
 static void add_left_out(const run_view *view, const run_answer *answer, text_buffer *out)
 {
@@ -504,6 +518,7 @@ static bool print_text(const run_view *view, const output_file *out, const resul
     answer_sentences(&answer, &words);
     print_lines_of(out, &words, room);
     add_faults(&answer, look, &notes);
+    add_traps(view, &answer, &notes);
     add_left_out(view, &answer, &notes);
     add_noise(rows, count, &fields, &notes);
     if (notes.length > 0)

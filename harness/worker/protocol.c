@@ -1,4 +1,5 @@
 #include "worker/protocol.h"
+#include "base/interrupt.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,11 +26,51 @@ static bool is_type(ln_type type)
     return (unsigned)type <= LN_F16;
 }
 
-bool reply_is_sane(const worker_reply *reply)
+/* What a failure can be: the parent alone knows of a time-out, and nothing good is a failure. */
+static bool is_failure(verdict_kind verdict)
+{
+    return (verdict >= VERDICT_OVERRUN && verdict <= VERDICT_CRASHED) ||
+           verdict == VERDICT_UNSUPPORTED || verdict == VERDICT_SKIPPED;
+}
+
+/* A repetition cannot have taken longer than there was time for. */
+static bool is_repetition(const timed_repetition *done, double seconds)
+{
+    static const double most = 0x1p53;
+    return done->iterations > 0 && (double)done->iterations <= most && done->real_ns > 0 &&
+           done->real_ns * (double)done->iterations <= seconds * 1e9 && done->cpu_ns >= 0 &&
+           done->cpu_ns <= most;
+}
+
+static bool answers(const worker_reply *reply, order_kind asked, double seconds)
+{
+    bool yes_or_no = asked == ORDER_SUPPORTS || asked == ORDER_BOUND || asked == ORDER_JUDGE;
+    switch (reply->kind) {
+    case REPLY_FAILED:
+        return is_failure(reply->verdict);
+    case REPLY_DONE:
+        return asked != ORDER_LOAD && (!yes_or_no || reply->value == 0 || reply->value == 1);
+    case REPLY_LOADED:
+        return asked == ORDER_LOAD && reply->index == 0 && reply->count > 0 &&
+               reply->count <= PLUGIN_MOST_KERNELS;
+    case REPLY_KERNEL:
+        return asked == ORDER_LOAD && reply->index == reply->count + 1;
+    case REPLY_OBJECT:
+        return asked == ORDER_OBJECTS && reply->index > 0;
+    case REPLY_REPETITION:
+        return asked == ORDER_TIME_RUN && is_repetition(&reply->repetition, seconds);
+    case REPLY_ROWS:
+        return asked == ORDER_TIME_RUN && reply->value > 0;
+    default:
+        return asked == ORDER_TIME_RUN; /* STARTED */
+    }
+}
+
+bool reply_is_sane(const worker_reply *reply, order_kind asked, double seconds)
 {
     const kernel_facts *kernel = &reply->kernel;
     return reply->magic == PROTOCOL_MAGIC && reply->kind >= REPLY_LOADED &&
-           reply->kind < REPLY_KIND_END && (unsigned)reply->verdict < VERDICT_COUNT &&
+           reply->kind < REPLY_KIND_END && answers(reply, asked, seconds) &&
            is_terminated(reply->text, sizeof reply->text) &&
            is_plain(kernel->name, sizeof kernel->name) &&
            is_plain(kernel->role, sizeof kernel->role) &&
@@ -38,6 +79,17 @@ bool reply_is_sane(const worker_reply *reply)
            is_plain(kernel->schedule, sizeof kernel->schedule) &&
            is_plain(kernel->isa, sizeof kernel->isa) && is_type(kernel->storage) &&
            is_type(kernel->param) && is_type(kernel->accumulator);
+}
+
+bool reply_ends_run(const worker_reply *reply, error *err)
+{
+    if (interrupted())
+        fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    else if (reply->verdict == VERDICT_SKIPPED && reply->value == REPLY_NO_WORKER)
+        fail(err, EXIT_CODE_ENVIRONMENT, "%s", reply->text);
+    else
+        return false;
+    return true;
 }
 
 bool arena_read(int fd, off_t at, void *data, size_t size)

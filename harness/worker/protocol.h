@@ -14,16 +14,22 @@ enum {
     WORKER_SOCKET_FD = 3,
     WORKER_ARENA_FD = 4,
     PROTOCOL_PATH_LENGTH = 1024,
+    PLUGIN_MOST_KERNELS = 65536,
+    REPLY_NO_WORKER = -1,
 };
+
+/* The worker's argument that has it limit its own memory, processes and files. */
+#define WORKER_LIMITED "--limited"
 
 #define PROTOCOL_MAGIC 0x6c6e6231u
 
 typedef enum order_kind {
-    ORDER_LOAD = 1, /* open a plugin: replies LOADED, then one KERNEL each */
-    ORDER_OBJECTS,  /* what the process has loaded: replies DONE (value: how many), then one OBJECT
+    ORDER_GREET = 1, /* replies DONE */
+    ORDER_LOAD,      /* open a plugin: replies LOADED, then one KERNEL each */
+    ORDER_OBJECTS,   /* what the process has loaded: replies DONE (value: how many), then one OBJECT
                        each */
-    ORDER_SUPPORTS, /* replies DONE with the reason in text, "" for yes */
-    ORDER_JUDGE,    /* run in one placement: replies DONE or FAILED */
+    ORDER_SUPPORTS,  /* replies DONE with the reason in text, "" for yes */
+    ORDER_JUDGE,     /* run in one placement: replies DONE or FAILED */
     ORDER_CALL, /* `count` calls and more, whose bits must be the same: replies DONE or FAILED */
     ORDER_CALL_LARGE, /* one call on the problem's rows (x: LARGE_PERIOD rows); y: large_rows() */
     ORDER_BOUND, /* bounds for rows of facts: replies DONE (value: 1 if the kernel has a bound) */
@@ -60,6 +66,7 @@ typedef struct arena_map {
 typedef struct work_order {
     uint32_t magic;
     order_kind kind;
+    uint64_t number; /* drawn, and repeated in every answer; GO_ON has that of its TIME_RUN */
     uint32_t plugin, kernel;         /* as loaded; kernel of a roof: see is_roof */
     char text[PROTOCOL_PATH_LENGTH]; /* path to load; name of a timed entry */
     ln_problem problem; /* rows are dense here; other strides are the worker's business */
@@ -98,17 +105,23 @@ typedef enum reply_kind {
 typedef struct worker_reply {
     uint32_t magic;
     reply_kind kind;
+    uint64_t number;      /* of the order */
+    uint32_t index;       /* among its answers */
     verdict_kind verdict; /* FAILED: which */
     uint32_t count; /* LOADED: kernels; KERNEL: its index; STARTED, FAILED in a group: the entry */
-    int64_t value;
+    int64_t value;  /* SKIPPED: REPLY_NO_WORKER, or 0 */
     char text[REPLY_TEXT_LENGTH];
     kernel_facts kernel;
     timed_repetition repetition;
 } worker_reply;
 
-/* Whether a reply can be what a worker would send: magic, kind, enums in range, strings terminated.
- */
-bool reply_is_sane(const worker_reply *reply);
+/* Whether a reply can be what a worker would send to an order of this kind so many seconds ago:
+ * magic, kind, numbers and enums in range, strings terminated. */
+bool reply_is_sane(const worker_reply *reply, order_kind asked, double seconds);
+
+/* A failed reply that is no kernel's fault and ends the run: interrupted (130), or no worker can be
+ * started (7). False: it is a kernel's. */
+bool reply_ends_run(const worker_reply *reply, error *err);
 
 /* Whole reads and writes at an offset. False on any shortfall; errno tells. */
 bool arena_read(int fd, off_t at, void *data, size_t size);

@@ -1,37 +1,43 @@
 #include "worker/worker.h"
-#include "base/seconds.h"
-#include "base/text.h"
-#include "domain/convention.h"
-#include "worker/child/guard.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "base/paths.h"
+#include "domain/convention.h"
+#include "worker/child/guard.h"
 #include "worker/peers.h"
+#include "worker/process.h"
+#include "worker/sandbox.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOAD_DEADLINE = 20, END_DEADLINE = 2, FIRST_FREE_FD = 10 };
+enum { LOAD_DEADLINE = 20, NOBODY = -1, PLUGINS_MOST = 64 };
+
+/* A process, and what it holds. */
+typedef struct worker_seat {
+    kernel_process process;
+    uint64_t loaded; /* bit i: plugin i */
+    /* Kernels by their number in the plugin, or NOBODY. */
+    int64_t ran_last;
+    bool ran_others;  /* of this process, not only the last one */
+    int64_t to_blame; /* after its call the process sent what nobody had asked for */
+} worker_seat;
 
 struct worker_process {
     char program[PROTOCOL_PATH_LENGTH];
     char (*plugins)[PROTOCOL_PATH_LENGTH]; /* the library first */
     size_t plugin_count;
     size_t peer_count; /* these follow the library */
-    bool builds;       /* side by side, without the library */
+    bool builds;       /* side by side in one process, without the library */
     int arena;
     size_t arena_bytes;
-    int socket; /* -1: no process */
-    pid_t process;
+    worker_seat *seats; /* of each plugin; one more for timing */
+    worker_seat *asked; /* by the last order; NULL: none yet */
+    word_list visible;  /* directories of all of them */
 };
 
 work_order worker_order(order_kind kind, const kernel_entry *kernel)
@@ -51,191 +57,214 @@ work_order worker_order(order_kind kind, const kernel_entry *kernel)
     return made;
 }
 
-/* In the child: only the socket, the arena and standard error stay open. */
-static void become_worker(const worker_process *worker, int socket)
+static worker_seat *seat_of(worker_process *worker, const work_order *order)
 {
-    int kept_socket = fcntl(socket, F_DUPFD, FIRST_FREE_FD);
-    int kept_arena = fcntl(worker->arena, F_DUPFD, FIRST_FREE_FD);
-    int null = open("/dev/null", O_RDWR);
-    bool loud = getenv("LNBENCH_WORKER_STDERR") != NULL;
-    if (kept_socket < 0 || kept_arena < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
-        (!loud && dup2(null, 2) < 0) || dup2(kept_socket, WORKER_SOCKET_FD) < 0 ||
-        dup2(kept_arena, WORKER_ARENA_FD) < 0)
-        _exit(126);
-    setpgid(0, 0); /* so that what a kernel forks ends with it */
-    close_range(WORKER_ARENA_FD + 1, ~0u, 0);
-    execl(worker->program, worker->program, (char *)NULL);
-    _exit(127);
+    if (worker->builds)
+        return worker->seats;
+    switch (order->kind) {
+    case ORDER_TIME_BEGIN:
+    case ORDER_TIME_ENTRY:
+    case ORDER_TIME_RUN:
+    case ORDER_GO_ON:
+        return &worker->seats[worker->plugin_count];
+    default:
+        return &worker->seats[order->plugin];
+    }
 }
 
-static bool spawn(worker_process *worker, error *err)
+static void vacate(worker_seat *seat)
 {
-    int pair[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "socketpair for the worker: %s", strerror(errno));
-    pid_t process = fork();
-    if (process == 0)
-        become_worker(worker, pair[1]);
-    int why = errno;
-    close(pair[1]);
-    if (process < 0) {
-        close(pair[0]);
-        return fail(err, EXIT_CODE_ENVIRONMENT, "fork for the worker: %s", strerror(why));
-    }
-    worker->socket = pair[0];
-    worker->process = process;
+    process_end(&seat->process);
+    *seat = (worker_seat){.process.socket = -1, .ran_last = NOBODY, .to_blame = seat->to_blame};
+}
+
+/* The others do nothing meanwhile: neither take time nor reach the arena. */
+static void turn_to(worker_process *worker, worker_seat *seat)
+{
+    if (worker->asked && worker->asked != seat)
+        process_pause(&worker->asked->process);
+    if (worker->asked != seat)
+        process_resume(&seat->process);
+    worker->asked = seat;
+}
+
+/* What a sandboxed process may load lies in the directories of the plugins and of the program. */
+static bool start_process(worker_process *worker, worker_seat *seat, error *err)
+{
+    process_program program = {.path = worker->program,
+                               .sandboxed = sandbox_is_wanted(),
+                               .visible = (const char *const *)worker->visible.words,
+                               .visible_count = worker->visible.count};
+    vacate(seat);
+    turn_to(worker, seat);
+    return process_start(&seat->process, &program, worker->arena, err);
+}
+
+static bool cannot_start(const error *err, worker_reply *reply)
+{
+    *reply =
+        (worker_reply){.kind = REPLY_FAILED, .verdict = VERDICT_SKIPPED, .value = REPLY_NO_WORKER};
+    snprintf(reply->text, sizeof reply->text, "%.*s", (int)sizeof reply->text - 1, err->message);
+    return false;
+}
+
+/* The first answer to an order to load; those that describe kernels follow if they are wanted. */
+static bool ask_to_load(worker_process *worker, worker_seat *seat, unsigned plugin, bool describe,
+                        worker_reply *reply)
+{
+    work_order order = worker_order(ORDER_LOAD, NULL);
+    snprintf(order.text, sizeof order.text, "%s", worker->plugins[plugin]);
+    order.plugin = plugin;
+    order.count = describe;
+    order.own_file = worker->builds;
+    if (!process_send(&seat->process, &order, reply) ||
+        !process_next(&seat->process, LOAD_DEADLINE, reply))
+        return false;
+    seat->loaded |= UINT64_C(1) << plugin;
     return true;
 }
 
-static bool has_ended(pid_t process)
+static bool load_again(worker_process *worker, worker_seat *seat, unsigned plugin,
+                       worker_reply *reply)
 {
-    siginfo_t info = {0};
-    return waitid(P_PID, (id_t)process, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-           info.si_pid == process;
-}
-
-/* A process whose socket is closed has ended, or is about to; but a kernel that closed the socket
- * may run on for ever. */
-static void wait_for_end(pid_t process)
-{
-    double deadline = seconds_now() + END_DEADLINE;
-    while (!has_ended(process) && seconds_now() < deadline)
-        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
-}
-
-/* Ends the process, if there is one, with all that it forked, and tells how it ended. */
-static void bury(worker_process *worker, bool kill_it, worker_reply *reply)
-{
-    int status = 0;
-    if (worker->socket < 0)
-        return;
-    close(worker->socket);
-    worker->socket = -1;
-    if (!kill_it)
-        wait_for_end(worker->process);
-    kill(worker->process, SIGKILL);
-    kill(-worker->process, SIGKILL);
-    while (waitpid(worker->process, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (!reply || kill_it)
-        return;
-    reply->kind = REPLY_FAILED;
-    reply->verdict = VERDICT_CRASHED;
-    if (WIFSIGNALED(status))
-        snprintf(reply->text, sizeof reply->text, "SIG%s", sigabbrev_np(WTERMSIG(status)));
-    else
-        snprintf(reply->text, sizeof reply->text, "exited with status %d", WEXITSTATUS(status));
-}
-
-static bool gone(worker_process *worker, verdict_kind verdict, const char *text,
-                 worker_reply *reply)
-{
-    bury(worker, true, NULL);
-    *reply = (struct worker_reply){.kind = REPLY_FAILED, .verdict = verdict, .count = reply->count};
-    snprintf(reply->text, sizeof reply->text, "%s", text);
+    if (seat->loaded >> plugin & 1)
+        return true;
+    if (ask_to_load(worker, seat, plugin, false, reply))
+        return true;
+    char text[REPLY_TEXT_LENGTH];
+    snprintf(text, sizeof text, "at load: %.200s", reply->text);
+    memcpy(reply->text, text, sizeof text);
+    reply->count = plugin;
     return false;
+}
+
+bool worker_renew(worker_process *worker, const kernel_entry *const *kernels, size_t count,
+                  worker_reply *reply)
+{
+    error err = {0};
+    worker_seat *seat = &worker->seats[worker->builds ? 0 : worker->plugin_count];
+    if (!start_process(worker, seat, &err))
+        return cannot_start(&err, reply);
+    for (unsigned plugin = 0; plugin < worker->plugin_count; plugin++) {
+        bool wanted = !kernels;
+        for (size_t i = 0; i < count; i++)
+            wanted |= kernels[i]->plugin == plugin;
+        if (wanted && !load_again(worker, seat, plugin, reply))
+            return false;
+    }
+    return true;
+}
+
+/* The seat's process, with the order's plugin. */
+static bool prepare_seat(worker_process *worker, worker_seat *seat, const work_order *order,
+                         worker_reply *reply)
+{
+    error err = {0};
+    bool of_kernel = order->text[0] && !is_roof(order->text) && order->kind != ORDER_LOAD;
+    if (seat->process.socket < 0 && !start_process(worker, seat, &err))
+        return cannot_start(&err, reply);
+    turn_to(worker, seat);
+    if (worker->builds) {
+        for (unsigned plugin = 0; plugin < worker->plugin_count; plugin++)
+            if (!load_again(worker, seat, plugin, reply))
+                return false;
+        return true;
+    }
+    return !of_kernel || load_again(worker, seat, order->plugin, reply);
+}
+
+/* Whether what was sent unasked came from the kernel that ran before this one. */
+static bool blames_last(worker_seat *seat, const work_order *order)
+{
+    if (!seat->process.spoke_alone || seat->ran_last == NOBODY ||
+        seat->ran_last == (int64_t)order->kernel)
+        return false;
+    seat->to_blame = seat->ran_last;
+    return true;
+}
+
+static bool runs_kernel(const work_order *order)
+{
+    return order->kind == ORDER_JUDGE || order->kind == ORDER_CALL ||
+           order->kind == ORDER_CALL_LARGE || order->kind == ORDER_BOUND;
+}
+
+static bool send_to(worker_process *worker, worker_seat *seat, const work_order *order,
+                    worker_reply *reply)
+{
+    *reply = (worker_reply){0};
+    if (!prepare_seat(worker, seat, order, reply))
+        return false;
+    if (runs_kernel(order) && seat->to_blame == (int64_t)order->kernel) {
+        seat->to_blame = NOBODY;
+        return process_disbelieve(&seat->process, reply);
+    }
+    if (!process_send(&seat->process, order, reply)) {
+        bool again = blames_last(seat, order);
+        vacate(seat);
+        if (!again || !prepare_seat(worker, seat, order, reply) ||
+            !process_send(&seat->process, order, reply))
+            return false;
+    }
+    if (runs_kernel(order)) {
+        seat->ran_others |= seat->ran_last != NOBODY && seat->ran_last != (int64_t)order->kernel;
+        seat->ran_last = order->kernel;
+    }
+    return true;
 }
 
 bool worker_send_order(worker_process *worker, const work_order *order, worker_reply *reply)
 {
-    memset(reply, 0, sizeof *reply);
-    if (worker->socket < 0) {
-        error err;
-        if (!worker_renew(worker, &err))
-            return gone(worker, VERDICT_SKIPPED, "a worker could not be started", reply);
-    }
-    ssize_t sent;
-    do
-        sent = send(worker->socket, order, sizeof *order, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    if (sent == (ssize_t)sizeof *order)
+    return send_to(worker, seat_of(worker, order), order, reply);
+}
+
+static bool next_of(worker_seat *seat, double deadline_seconds, worker_reply *reply)
+{
+    if (process_next(&seat->process, deadline_seconds, reply))
         return true;
-    bury(worker, false, reply);
+    if (seat->process.socket < 0)
+        vacate(seat);
     return false;
-}
-
-/* How long a process, its first thread, has waited for a processor so far; 0: not known. */
-static double seconds_queued(pid_t process)
-{
-    char path[64];
-    unsigned long long ran, queued;
-    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)process);
-    FILE *file = fopen(path, "re");
-    bool known = file && fscanf(file, "%llu %llu", &ran, &queued) == 2;
-    if (file)
-        fclose(file);
-    return known ? 1e-9 * (double)queued : 0;
-}
-
-/* 1: something to read; 0: it took so many seconds; -1: interrupted. What the worker waits for a
- * processor does not count: on a busy machine no kernel is hung for that. */
-static int wait_readable(const worker_process *worker, double seconds)
-{
-    enum { AT_ONCE = 100 }; /* milliseconds: most answers come by then */
-    struct pollfd soon = {.fd = worker->socket, .events = POLLIN};
-    if (seconds * 1000 > AT_ONCE && poll(&soon, 1, AT_ONCE) > 0)
-        return 1;
-    double deadline = seconds_now() + seconds, before = seconds_queued(worker->process);
-    for (;;) {
-        double left = deadline - seconds_now();
-        if (interrupted())
-            return -1;
-        if (left <= 0)
-            left += seconds_queued(worker->process) - before;
-        if (left <= 0)
-            return 0;
-        struct pollfd poll_this = {.fd = worker->socket, .events = POLLIN};
-        int ready = poll(&poll_this, 1, left > 1 ? 1000 : (int)(left * 1000) + 1);
-        if (ready > 0)
-            return 1;
-        if (ready < 0 && errno != EINTR)
-            return 0;
-    }
-}
-
-static bool makes_no_sense(worker_process *worker, worker_reply *reply)
-{
-    reply->count = 0;
-    return gone(worker, VERDICT_CRASHED, "the worker's answers make no sense", reply);
 }
 
 bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *reply)
 {
-    char text[64];
-    int ready = wait_readable(worker, deadline_seconds);
-    if (ready < 0)
-        return gone(worker, VERDICT_SKIPPED, "interrupted", reply);
-    if (ready == 0) {
-        snprintf(text, sizeof text, "no answer within %g s", deadline_seconds);
-        return gone(worker, VERDICT_TIMEOUT, text, reply);
-    }
-    ssize_t got;
-    do
-        got = recv(worker->socket, reply, sizeof *reply, 0);
-    while (got < 0 && errno == EINTR);
-    if (got <= 0) {
-        memset(reply, 0, sizeof *reply);
-        bury(worker, false, reply);
-        return false;
-    }
-    if (got != (ssize_t)sizeof *reply || !reply_is_sane(reply))
-        return makes_no_sense(worker, reply);
-    /* A plugin's own words, shown on terminals, in tables and pages: one printable line. */
-    text_make_printable(reply->text, "");
-    if (reply->kind != REPLY_FAILED)
-        return true;
-    /* These end the process, or leave it in a state that nothing should be measured in. */
-    if (reply->verdict != VERDICT_UNSUPPORTED && reply->verdict != VERDICT_NONDETERMINISTIC)
-        bury(worker, true, NULL);
+    return next_of(worker->asked, deadline_seconds, reply);
+}
+
+bool worker_disbelieve(worker_process *worker, worker_reply *reply)
+{
+    process_disbelieve(&worker->asked->process, reply);
+    vacate(worker->asked);
     return false;
 }
 
+/* A crash where another kernel of the plugin ran before may be that one's doing: this one is asked
+ * again in a process where nobody ran. */
 bool worker_ask(worker_process *worker, const work_order *order, double deadline_seconds,
                 worker_reply *reply)
 {
-    if (!worker_send_order(worker, order, reply) || !worker_next(worker, deadline_seconds, reply))
-        return false;
-    return reply->kind == REPLY_DONE || makes_no_sense(worker, reply);
+    worker_seat *seat = seat_of(worker, order);
+    int64_t before = NOBODY; /* who may have sent what this one did not */
+    for (int attempt = 0; attempt < 2; attempt++) {
+        int64_t last = seat->process.socket >= 0 ? seat->ran_last : NOBODY;
+        if (!send_to(worker, seat, order, reply))
+            return false;
+        bool others = runs_kernel(order) && seat->ran_others;
+        if (process_next(&seat->process, deadline_seconds, reply)) {
+            if (before != NOBODY)
+                seat->to_blame = before;
+            return reply->kind == REPLY_DONE || worker_disbelieve(worker, reply);
+        }
+        if (seat->process.socket >= 0)
+            return false;
+        if (seat->process.spoke_alone && last != (int64_t)order->kernel)
+            before = last;
+        vacate(seat);
+        if (!others || reply->verdict != VERDICT_CRASHED)
+            return false;
+    }
+    return false;
 }
 
 int worker_arena(const worker_process *worker)
@@ -284,45 +313,34 @@ static bool add_kernel(kernel_list *list, const kernel_entry *entry, error *err)
     return true;
 }
 
-/* Loads plugin i into the process; fills the list where one is given. */
-static bool load(worker_process *worker, size_t i, kernel_list *list, error *err)
+/* Loads plugin i into its process and fills the list. */
+static bool load(worker_process *worker, unsigned i, kernel_list *list, error *err)
 {
-    work_order order = worker_order(ORDER_LOAD, NULL);
-    snprintf(order.text, sizeof order.text, "%s", worker->plugins[i]);
-    order.own_file = worker->builds;
+    worker_seat *seat = &worker->seats[worker->builds ? 0 : i];
     worker_reply reply = {0};
-    if (!worker_send_order(worker, &order, &reply) || !worker_next(worker, LOAD_DEADLINE, &reply))
+    if (seat->process.socket < 0 && !start_process(worker, seat, err))
+        return false;
+    turn_to(worker, seat);
+    if (!ask_to_load(worker, seat, i, true, &reply))
         return load_failed(worker->plugins[i], &reply, err);
     char source[NAME_MAX_LENGTH];
     snprintf(source, sizeof source, "%.63s", i == 0 && !worker->builds ? "builtin" : reply.text);
-    unsigned count = reply.kind == REPLY_LOADED ? reply.count : 0;
+    unsigned count = reply.count;
     uint64_t object_hash = 0;
-    if (list && !hash_file(worker->plugins[i], &object_hash))
+    if (!hash_file(worker->plugins[i], &object_hash))
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", worker->plugins[i],
                     strerror(errno));
     for (unsigned kernel = 0; kernel < count; kernel++) {
-        if (!worker_next(worker, LOAD_DEADLINE, &reply) || reply.kind != REPLY_KERNEL)
+        if (!process_next(&seat->process, LOAD_DEADLINE, &reply) ||
+            (reply.kind != REPLY_KERNEL && !worker_disbelieve(worker, &reply)))
             return load_failed(worker->plugins[i], &reply, err);
-        kernel_entry entry = {.facts = reply.kernel,
-                              .plugin = (unsigned)i,
-                              .kernel = kernel,
-                              .object_hash = object_hash};
+        kernel_entry entry = {
+            .facts = reply.kernel, .plugin = i, .kernel = kernel, .object_hash = object_hash};
         snprintf(entry.source, sizeof entry.source, "%s", source);
         snprintf(entry.version, sizeof entry.version, "%.63s", reply.text);
-        if (list && !add_kernel(list, &entry, err))
+        if (!add_kernel(list, &entry, err))
             return false;
     }
-    return true;
-}
-
-bool worker_renew(worker_process *worker, error *err)
-{
-    bury(worker, true, NULL);
-    if (!spawn(worker, err))
-        return false;
-    for (size_t i = 0; i < worker->plugin_count; i++)
-        if (!load(worker, i, NULL, err))
-            return false;
     return true;
 }
 
@@ -351,7 +369,9 @@ static void ask_one(worker_process *worker, kernel_entry *entry)
             entry->unsupported[0] = '\0';
             return;
         }
-        if (i == 0)
+        if (!answered) /* supports() itself fails: a verdict for each case */
+            entry->unsupported[0] = '\0';
+        else if (i == 0)
             snprintf(entry->unsupported, sizeof entry->unsupported, "%s", reply.text);
         if (!answered)
             return;
@@ -403,6 +423,22 @@ static bool add_paths(worker_process *worker, const word_list *peers, const char
     return true;
 }
 
+static bool make_seats(worker_process *worker, error *err)
+{
+    worker->seats = calloc(worker->plugin_count + 1, sizeof *worker->seats);
+    for (size_t i = 0; worker->seats && i <= worker->plugin_count; i++)
+        worker->seats[i] =
+            (worker_seat){.process.socket = -1, .ran_last = NOBODY, .to_blame = NOBODY};
+    return worker->seats || fail_memory(err, "the worker");
+}
+
+static void vacate_all(worker_process *worker)
+{
+    for (size_t i = 0; worker->seats && i <= worker->plugin_count; i++)
+        vacate(&worker->seats[i]);
+    worker->asked = NULL;
+}
+
 static bool prepare(worker_process *worker, const char *const *plugins, size_t count, error *err)
 {
     word_list peers = {0};
@@ -417,7 +453,11 @@ static bool prepare(worker_process *worker, const char *const *plugins, size_t c
     }
     fine = fine && add_paths(worker, &peers, plugins, count, err);
     word_list_free(&peers);
-    if (!fine)
+    if (fine && worker->plugin_count > PLUGINS_MOST)
+        fine = fail(err, EXIT_CODE_USAGE, "more than %d plugins", PLUGINS_MOST);
+    if (!fine || !make_seats(worker, err) ||
+        !sandbox_find_visible(worker->program, worker->plugins, worker->plugin_count,
+                              &worker->visible, err))
         return false;
     worker->arena = memfd_create("lnbench-arena", MFD_CLOEXEC);
     if (worker->arena < 0)
@@ -431,27 +471,27 @@ static bool leave_out(worker_process *worker, size_t i, kernel_list *list, error
     if (i == 0 || i > worker->peer_count || err->code == EXIT_CODE_INTERRUPTED)
         return false;
     snprintf(list->left_out, sizeof list->left_out, "%.500s", err->message);
+    vacate_all(worker);
     memmove(worker->plugins[i], worker->plugins[i + 1],
             (worker->plugin_count - i - 1) * sizeof *worker->plugins);
     worker->plugin_count--;
     worker->peer_count--;
     list->count = 0;
     *err = (struct error){0};
-    bury(worker, true, NULL);
-    return spawn(worker, err);
+    return true;
 }
 
 /* Of builds, file i's kernels go to lists[i]; else all to lists[0]. */
 static bool start(worker_process *worker, const char *const *files, size_t count,
                   kernel_list *lists, error *err)
 {
-    bool fine = prepare(worker, files, count, err) && spawn(worker, err);
-    for (size_t i = 0; fine && i < worker->plugin_count; i++) {
+    bool fine = prepare(worker, files, count, err);
+    for (unsigned i = 0; fine && i < worker->plugin_count; i++) {
         kernel_list *list = &lists[worker->builds ? i : 0];
         if (load(worker, i, list, err))
             continue;
         fine = leave_out(worker, i, list, err);
-        i = (size_t)-1; /* from the first one on */
+        i = -1u; /* from the first one on */
     }
     for (size_t i = 0; fine && i < (worker->builds ? count : 1); i++)
         ask_support(worker, &lists[i]);
@@ -468,7 +508,7 @@ static bool start_either(bool builds, const char *const *files, size_t count,
         lists[i] = (kernel_list){0};
     if (!worker)
         return fail_memory(err, "the worker");
-    worker->arena = worker->socket = -1;
+    worker->arena = -1;
     worker->builds = builds;
     if (start(worker, files, count, lists, err)) {
         *started = worker;
@@ -499,13 +539,16 @@ bool worker_start_another(const worker_process *worker, struct worker_process **
     if (!made)
         return fail_memory(err, "the worker");
     *made = *worker;
-    made->socket = -1;
-    made->process = 0;
     made->arena_bytes = 0;
+    made->asked = NULL;
+    made->visible = (word_list){0};
     made->arena = memfd_create("lnbench-arena", MFD_CLOEXEC);
     made->plugins = calloc(worker->plugin_count + 1, sizeof *made->plugins);
-    if (made->arena >= 0 && made->plugins) {
+    if (made->plugins)
         memcpy(made->plugins, worker->plugins, worker->plugin_count * sizeof *made->plugins);
+    if (made->plugins && made->arena >= 0 && make_seats(made, err) &&
+        sandbox_find_visible(made->program, made->plugins, made->plugin_count, &made->visible,
+                             err)) {
         *another = made;
         return true;
     }
@@ -526,7 +569,9 @@ bool worker_objects(worker_process *worker, worker_object **objects, size_t *cou
         fine && reply.value > 0 && reply.value <= MOST_OBJECTS ? (size_t)reply.value : 0;
     if (wanted && !(*objects = calloc(wanted, sizeof **objects)))
         return fail_memory(err, "the worker's objects");
-    while (fine && *count < wanted && (fine = worker_next(worker, LOAD_DEADLINE, &reply))) {
+    while (fine && *count < wanted &&
+           (fine = worker_next(worker, LOAD_DEADLINE, &reply) &&
+                   (reply.kind == REPLY_OBJECT || worker_disbelieve(worker, &reply)))) {
         worker_object *object = &(*objects)[(*count)++];
         object->identity = (uint64_t)reply.value;
         snprintf(object->path, sizeof object->path, "%s", reply.text);
@@ -543,9 +588,11 @@ void worker_stop(worker_process *worker)
 {
     if (!worker)
         return;
-    bury(worker, true, NULL);
+    vacate_all(worker);
     if (worker->arena >= 0)
         close(worker->arena);
+    word_list_free(&worker->visible);
+    free(worker->seats);
     free(worker->plugins);
     free(worker);
 }

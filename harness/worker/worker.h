@@ -1,13 +1,14 @@
-/* The parent's hold on a worker process: start, orders with a deadline, and what its death means.
+/* The parent's hold on its worker processes: orders with a deadline, and what a process's death means.
  *
  *     worker_process *worker;
  *     if (!worker_start(plugins, count, &worker, &kernels, &err)) ...
  *     work_order order = worker_order(ORDER_JUDGE, kernel);
  *     worker_reply reply;
- *     if (!worker_ask(worker, &order, 10.0, &reply)) ...   // reply: crashed, timeout, overrun ...
+ *     if (!worker_ask(worker, &order, 10.0, &reply)) ... // reply: crashed, timeout, overrun ...
  *
- * After a failure that ended the process the worker is started anew by the next worker_ask, with
- * the same plugins.
+ * liblayernorm and every plugin are judged in processes of their own, so that none answers for
+ * another; only one of them runs at a time. Timing has a process with all whom it compares. A process
+ * that is gone is started anew when it is next asked.
  */
 #ifndef LNBENCH_WORKER_H
 #define LNBENCH_WORKER_H
@@ -32,8 +33,10 @@ bool worker_start_another(const worker_process *worker, struct worker_process **
                           error *err);
 void worker_stop(worker_process *worker);
 
-/* A fresh process with the same plugins, for timing groups. False when it can't be started. */
-bool worker_renew(worker_process *worker, error *err);
+/* A fresh process for timing, with the plugins of these kernels (NULL: all). False: *reply says why;
+ * where a plugin can't be loaded any more, count tells which. */
+bool worker_renew(worker_process *worker, const kernel_entry *const *kernels, size_t count,
+                  worker_reply *reply);
 
 /* Room for `bytes` in the arena; contents stay. */
 bool worker_arena_reserve(worker_process *worker, size_t bytes, error *err);
@@ -59,5 +62,7 @@ bool worker_ask(worker_process *worker, const work_order *order, double deadline
 /* For the stream of ORDER_TIME_RUN: one more reply; false and a FAILED reply as above. */
 bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *reply);
 bool worker_send_order(worker_process *worker, const work_order *order, worker_reply *reply);
+/* For a reply of that stream that can't be true: makes it a FAILED one; returns false. */
+bool worker_disbelieve(worker_process *worker, worker_reply *reply);
 
 #endif

@@ -1,20 +1,20 @@
 /* Builds of equal code that lie elsewhere: a copy of the file, and its objects in other orders. */
 #include "stats/bootstrap.h"
 #include "commands/calibrate/calibrate.h"
+#include "base/children.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+/* A link takes a second. */
+static const double most_seconds = 120;
 
 static bool add_path(build_set *builds, const char *path, error *err)
 {
@@ -142,11 +142,9 @@ static bool link_objects(const char *response, const char *path)
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
         posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO) == 0 &&
-        posix_spawnp(&child, LNBENCH_C_COMPILER, &actions, NULL, arguments, environ) == 0;
+        child_spawn(LNBENCH_C_COMPILER, arguments, &actions, &child) == 0;
     posix_spawn_file_actions_destroy(&actions);
-    while (started && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    return started && status == 0;
+    return started && child_wait(child, most_seconds, &status) == CHILD_ENDED && status == 0;
 }
 
 /* Objects that were compiled after the library was linked are not what it has in it. */

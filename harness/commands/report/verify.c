@@ -1,4 +1,5 @@
 #include "commands/report/verify.h"
+#include "base/children.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "domain/kernel_json.h"
@@ -9,13 +10,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+/* A figure takes minutes where its plan has many processes. */
+static const double most_seconds = 3600;
 
 typedef struct stored_figure {
     const view_case *stored;
@@ -82,9 +82,7 @@ static int spawn_with(const verify_state *verifying, const char *const *argument
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, verifying->errors,
                                          O_WRONLY | O_CREAT | O_TRUNC, 0600) == 0;
-    problem =
-        fine ? posix_spawn(child, "/proc/self/exe", &actions, NULL, (char **)arguments, environ)
-             : ENOMEM;
+    problem = fine ? child_spawn("/proc/self/exe", (char **)arguments, &actions, child) : ENOMEM;
     posix_spawn_file_actions_destroy(&actions);
     return problem;
 }
@@ -167,10 +165,7 @@ static bool measure_again(const verify_state *verifying, const stored_figure *fi
     if (problem)
         return fail(err, EXIT_CODE_ENVIRONMENT, "lnbench run: cannot be started: %s",
                     strerror(problem));
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return fail(err, EXIT_CODE_ENVIRONMENT, "lnbench run: %s", strerror(errno));
-    if (interrupted())
+    if (child_wait(child, most_seconds, &status) == CHILD_INTERRUPTED || interrupted())
         return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
     return load_stored_run(verifying->database, 0, again, &none);
 }

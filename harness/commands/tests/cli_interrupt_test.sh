@@ -109,6 +109,39 @@ kill -INT $process
 code=$?
 check "eval interrupted: exit code" is "$code" 130
 
+# A gnuplot that hangs, with all that it started, goes with the one signal; the run is kept.
+mkdir programs
+cat >programs/gnuplot <<'END'
+#!/bin/sh
+sleep 1000 &
+echo $$ $! >"$HANGING.part" && mv "$HANGING.part" "$HANGING"
+wait
+END
+chmod +x programs/gnuplot
+HANGING=$PWD/hanging PATH=$PWD/programs:$PATH "$lnbench" run --db hung.db --out charts \
+    --kernels two_pass_f32_scalar --shapes 4x8 --conventions torch --inputs normal --processes 1 \
+    --repetitions 2 >out 2>err &
+process=$!
+for _ in $(seq 600); do
+    [ -e hanging ] && break
+    sleep 0.1
+done
+kill -TERM $process
+{ wait $process; } 2>/dev/null
+code=$?
+check "gnuplot hangs: exit code" is "$code" 130
+check "gnuplot hangs: it was started" test -s hanging
+read -r gnuplot its_child <hanging
+check "gnuplot hangs: none is left" gone "$gnuplot" "$its_child"
+check "gnuplot hangs: the run is kept" is "$(field hung.db state)" complete
+
+# What cannot be started is not a kernel's fault.
+cp out no_program # a file that cannot be executed
+for worker in /bin/true "$PWD/no_program"; do
+    LNBENCH_WORKER=$worker refused "worker $worker" 7 'the worker .* cannot be started' run \
+        --db none.db --kernels two_pass_f32_scalar --shapes 4x8
+done
+
 # What else decides results is part of a plan: another limit, or another tensor under the same name.
 "$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 1:1
 small=(--kernels two_pass_f32_scalar --only accuracy --conventions tinyllm --inputs x.npy

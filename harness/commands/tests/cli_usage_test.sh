@@ -35,7 +35,7 @@ options_of() {
     check "$subcommand --help: its options" is "$listed" "$(printf '%s\n' "$@" --help | sort | tr '\n' ' ')"
 }
 options_of run --plan --kernels --conventions --dtypes --shapes --inputs --cache --threads --only \
-    --plugin --seed --processes --repetitions --max-row-ulp --deadline --huge-pages --db --out \
+    --plugin --seed --processes --repetitions --max-row-ulp --deadline --sandbox --huge-pages --db --out \
     --no-charts --resume --dry-run --all --top --sort --baseline --format --json
 options_of list --plugin --db --format --json
 options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conventions --kernels --reference --y --out --inputs \

@@ -129,8 +129,8 @@ static void draw(const pair_timing *timing, unsigned process, work_order *begin,
 /* What a failed reply means for the pair. False: it is no kernel's fault. */
 static bool blame(pair_timing *timing, int side, const worker_reply *reply, error *err)
 {
-    if (interrupted())
-        return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    if (reply_ends_run(reply, err))
+        return false;
     if (reply->verdict == VERDICT_SKIPPED || side == SIDES)
         return fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: %.180s", reply->text);
     case_verdict *verdict = &timing->pair->verdicts[side];
@@ -146,6 +146,8 @@ static bool blame(pair_timing *timing, int side, const worker_reply *reply, erro
 static bool take_rows(pair_timing *timing, int side, const work_order *begin,
                       const worker_reply *reply, error *err)
 {
+    work_order go_on = worker_order(ORDER_GO_ON, NULL);
+    worker_reply failed;
     timed_rows *rows = &timing->rows[side];
     case_verdict *verdict = &timing->pair->verdicts[side];
     if (!timed_rows_take(rows, timing->duet->judge, timing->duet->worker, begin, reply, err))
@@ -153,7 +155,8 @@ static bool take_rows(pair_timing *timing, int side, const work_order *begin,
     if (verdict_exit_code(&rows->verdict) != EXIT_CODE_FINE &&
         verdict_exit_code(verdict) == EXIT_CODE_FINE)
         *verdict = rows->verdict;
-    return true;
+    return worker_send_order(timing->duet->worker, &go_on, &failed) ||
+           blame(timing, side, &failed, err);
 }
 
 static bool follow(pair_timing *timing, const work_order *begin, const int side_of[SIDES],
@@ -181,9 +184,16 @@ static bool follow(pair_timing *timing, const work_order *begin, const int side_
         if (reply.kind == REPLY_ROWS && known &&
             !take_rows(timing, side_of[reply.count], begin, &reply, err))
             return false;
-        if (reply.kind == REPLY_STARTED && known)
+        if (timing->failed)
+            return true;
+        if (!known ||
+            (reply.kind == REPLY_REPETITION && reply.repetition.repetition >= timing->rounds)) {
+            worker_disbelieve(worker, &reply);
+            return blame(timing, running, &reply, err);
+        }
+        if (reply.kind == REPLY_STARTED)
             running = side_of[reply.count];
-        if (reply.kind == REPLY_REPETITION && known && reply.repetition.repetition < timing->rounds)
+        if (reply.kind == REPLY_REPETITION)
             rounds[reply.repetition.repetition][side_of[reply.count]] =
                 (duet_round){reply.repetition.real_ns, reply.repetition.cpu_ns};
     }
@@ -228,8 +238,11 @@ static bool run_process(pair_timing *timing, time_sample *sample, error *err)
     bool new_first;
     duet_round rounds[ROUNDS][SIDES] = {0};
     draw(timing, duet->next_process++, &begin, entries, &new_first);
-    if (!sample_reserve(sample, timing->rounds, err) || !worker_renew(duet->worker, err) ||
-        !place(timing, &begin, entries, err))
+    if (!sample_reserve(sample, timing->rounds, err))
+        return false;
+    if (!worker_renew(duet->worker, NULL, 0, &reply))
+        return blame(timing, SIDES, &reply, err);
+    if (!place(timing, &begin, entries, err))
         return false;
     if (!worker_ask(duet->worker, &begin, duet->deadline, &reply))
         return blame(timing, SIDES, &reply, err);

@@ -289,6 +289,7 @@ FAULTS(RUN, fused)
 /* ---- Faults that need no family: what a kernel does to the process, and odd descriptors. ---- */
 
 #define BASE "two_pass_f32_scalar"
+#include "sabotage_registers.h"
 
 static void closes_arena(const void *state, const ln_tensors *tensors)
 {
@@ -555,6 +556,15 @@ static const ln_kernel kernels[] = {
     {SPECIAL("catches_faults", catches_faults)},
     {SPECIAL("speaks_german", speaks_german)},
     {SPECIAL("wrong_sum", wrong_sum)},
+#if defined(__x86_64__) || defined(__aarch64__)
+    {SPECIAL("clobbers_register", clobbers_register)},
+#endif
+#if defined(__x86_64__)
+    {SPECIAL("sets_direction", sets_direction)},
+    {SPECIAL("leaves_mmx", leaves_mmx)},
+    {SPECIAL("moves_stack", moves_stack)},
+    {SPECIAL("leaves_upper_halves", leaves_upper_halves), .supports = needs_avx},
+#endif
     {SPECIAL("unless_refused", unless_refused), .supports = refuses_much},
     {SPECIAL("crashes_late", crashes_late)},
     {SPECIAL("position_rounding", position_rounding)},

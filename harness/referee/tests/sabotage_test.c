@@ -124,6 +124,14 @@ static const struct plant special_plants[] = {
     {"special.unmaps_output", "torch", 768, VERDICT_CRASHED, "SIGSEGV"},
     {"special.forks", "torch", 768, VERDICT_STATE_CHANGED, "child"},
     {"special.catches_faults", "torch", 768, VERDICT_STATE_CHANGED, "handlers"},
+#if defined(__x86_64__) || defined(__aarch64__)
+    {"special.clobbers_register", "torch", 768, VERDICT_STATE_CHANGED, "14, which a function must"},
+#endif
+#if defined(__x86_64__)
+    {"special.sets_direction", "torch", 768, VERDICT_STATE_CHANGED, "direction flag"},
+    {"special.leaves_mmx", "torch", 768, VERDICT_STATE_CHANGED, "emms"},
+    {"special.moves_stack", "torch", 768, VERDICT_STATE_CHANGED, "stack pointer"},
+#endif
     {"special.speaks_german", "torch", 768, VERDICT_STATE_CHANGED, "locale"},
     {"special.unless_refused", "torch", 768, VERDICT_UNSUPPORTED, "an affine form"},
     {"special.unless_refused", "zscore", 100, VERDICT_UNSUPPORTED, "no multiple of 64"},
@@ -181,6 +189,19 @@ static void what_is_done_to_the_process_is_named(void **state)
         wrong += !gets_its_verdict("two_pass.good", &good);
     }
     assert_int_equal(wrong, 0);
+}
+
+/* Right, but it makes what comes after it slow. */
+static void a_speed_trap_is_told(void **state)
+{
+    (void)state;
+#if defined(__x86_64__)
+    static const struct plant trap = {"", "torch", 768, VERDICT_OK_NO_BOUND, SPEED_TRAP};
+    if (__builtin_cpu_supports("avx"))
+        assert_true(gets_its_verdict("special.leaves_upper_halves", &trap));
+#endif
+    static const struct plant good = {"", "torch", 768, VERDICT_OK_NO_BOUND, ""};
+    assert_true(gets_its_verdict("two_pass.good", &good));
 }
 
 /* A kernel that refuses one convention is not unsupported on this machine. */
@@ -290,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_planted_fault_is_named),
         cmocka_unit_test(what_is_done_to_the_process_is_named),
+        cmocka_unit_test(a_speed_trap_is_told),
         cmocka_unit_test(support_is_asked_case_by_case),
         cmocka_unit_test(the_sum_with_the_residual_is_judged),
         cmocka_unit_test(statistics_are_read_in_their_type),

@@ -1,4 +1,5 @@
 /* How each chart gets its tables and drawings. */
+#include "base/interrupt.h"
 #include "report/charts/chart.h"
 #include <math.h>
 #include <stdlib.h>
@@ -163,6 +164,8 @@ size_t charts_draw(report_chart *charts, size_t count, const char *plots_directo
                                            .format = formats[f],
                                            .result = GNUPLOT_FAILED};
     run_jobs(jobs, wanted, plots_directory, directory);
+    if (interrupted())
+        fail(err, EXIT_CODE_INTERRUPTED, "interrupted: lnbench report draws what is stored");
     for (size_t i = 0, job = 0; i < count; i++)
         if (!charts[i].reason[0]) {
             drawn += conclude(&charts[i], &jobs[job], directory);

@@ -1,16 +1,19 @@
 /* Runs gnuplot on a script and the tables of a chart. */
+#include "base/children.h"
 #include "base/files.h"
+#include "base/interrupt.h"
+#include "base/seconds.h"
 #include "report/charts/chart.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+/* A chart takes half a second. */
+static const double most_seconds = 60;
 
 static bool add_actions(posix_spawn_file_actions_t *actions, const char *directory, int errors)
 {
@@ -33,22 +36,21 @@ static int spawn_gnuplot(const char *script, const gnuplot_job *job, const char 
     if (problem)
         return problem;
     problem = add_actions(&actions, directory, errors)
-                  ? posix_spawnp(child, "gnuplot", &actions, NULL, arguments, environ)
+                  ? child_spawn("gnuplot", arguments, &actions, child)
                   : ENOMEM;
     posix_spawn_file_actions_destroy(&actions);
     return problem;
 }
 
-/* Reads to the end, so that the child never blocks; keeps the beginning. */
-static void read_errors(int from, char *kept, size_t size)
+/* Reads to the end, so that the child never blocks, or to the deadline; keeps the beginning. */
+static void read_errors(int from, double deadline, char *kept, size_t size)
 {
     size_t length = 0;
     char buffer[1024];
-    for (;;) {
-        ssize_t got = read(from, buffer, sizeof buffer);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
+    while (!interrupted() && seconds_now() < deadline) {
+        struct pollfd poll_this = {.fd = from, .events = POLLIN};
+        ssize_t got = poll(&poll_this, 1, 100) == 1 ? read(from, buffer, sizeof buffer) : -1;
+        if (got == 0)
             break;
         for (ssize_t i = 0; i < got && length + 1 < size; i++)
             kept[length++] = buffer[i];
@@ -68,15 +70,6 @@ static void last_words(const char *errors, char *words, size_t size)
             snprintf(words, size, "%.*s", (int)(length - blank), line + blank);
         line += length + (line[length] == '\n');
     }
-}
-
-static int wait_for(pid_t child)
-{
-    int status;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return status;
 }
 
 /* gnuplot's tooltips are event handlers for a script that it would fetch; as <title> elements they
@@ -191,12 +184,17 @@ gnuplot_result gnuplot_end(gnuplot_job *job, const char *directory)
     if (!job->running)
         return job->result;
     job->running = false;
-    read_errors(job->errors, errors, sizeof errors);
+    double deadline = seconds_now() + most_seconds;
+    read_errors(job->errors, deadline, errors, sizeof errors);
     close(job->errors);
-    int status = wait_for(job->child);
-    if (finish_drawing(job, directory, status == 0))
+    int status;
+    child_end end = child_wait(job->child, deadline - seconds_now(), &status);
+    if (finish_drawing(job, directory, end == CHILD_ENDED && status == 0))
         return job->result = GNUPLOT_DREW;
     last_words(errors, words, sizeof words);
+    if (end != CHILD_ENDED)
+        snprintf(words, sizeof words, "%s",
+                 end == CHILD_LATE ? "it took longer than a minute" : "interrupted");
     snprintf(job->note, sizeof job->note, "gnuplot failed on %s.%s: %s", job->stem, job->format,
              words);
     return job->result = GNUPLOT_FAILED;

@@ -1,14 +1,14 @@
 /* The page as PDF, by WeasyPrint, which lays HTML out for paper. */
+#include "base/children.h"
 #include "report/page/document.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+/* A page takes some seconds. */
+static const double most_seconds = 300;
 
 static int spawn_weasyprint(const char *directory, pid_t *child)
 {
@@ -23,7 +23,7 @@ static int spawn_weasyprint(const char *directory, pid_t *child)
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) == 0;
-    problem = fine ? posix_spawnp(child, "weasyprint", &actions, NULL, arguments, environ) : ENOMEM;
+    problem = fine ? child_spawn("weasyprint", arguments, &actions, child) : ENOMEM;
     posix_spawn_file_actions_destroy(&actions);
     return problem;
 }
@@ -43,10 +43,9 @@ bool document_pdf(const char *directory, char path[512], char note[256])
         snprintf(note, 256, "no report.pdf: weasyprint was not found (Debian: weasyprint)");
     else if (problem)
         snprintf(note, 256, "no report.pdf: weasyprint: %s", strerror(problem));
-    while (!problem && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    bool ended = !problem && child_wait(child, most_seconds, &status) == CHILD_ENDED;
     unlink(source);
-    if (!problem && status == 0 && rename(part, path) == 0)
+    if (ended && status == 0 && rename(part, path) == 0)
         return true;
     unlink(part);
     if (!note[0])

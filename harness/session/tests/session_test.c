@@ -91,8 +91,8 @@ static unsigned processes_of(const stored_case *stored)
     return count;
 }
 
-/* Its first repetitions are stored when it crashes: the process that is started anew must not be
- * taken for the same one, and the others are timed to the end. */
+/* What a process measured before one of its kernels crashed is dropped: memory may have been damaged
+ * by then. The others are timed to the end without it. */
 static void one_that_crashes_late_spoils_nothing(void **state)
 {
     session_trial trial;
@@ -104,11 +104,10 @@ static void one_that_crashes_late_spoils_nothing(void **state)
     const stored_case *good = case_of(&trial.cases, "two_pass_f32_scalar");
     assert_int_equal(bad->verdict.kind, VERDICT_CRASHED);
     assert_true(isnan(bad->bound_row_ulp));
-    assert_true(bad->repetition_count > 0);
+    assert_int_equal(bad->repetition_count, 0);
     assert_int_equal(good->verdict.kind, VERDICT_OK);
-    assert_int_equal(processes_of(good), 2);
-    assert_true(good->repetition_count > 8);
-    size_t before = bad->repetition_count;
+    assert_int_equal(processes_of(good), 1);
+    assert_int_equal(good->repetition_count, 8);
 
     /* Resumed, it stays out, with its verdict; the others get what they lack. */
     trial.session.resumed = true;
@@ -117,8 +116,8 @@ static void one_that_crashes_late_spoils_nothing(void **state)
     read_cases(&trial);
     bad = case_of(&trial.cases, "special.crashes_late");
     assert_int_equal(bad->verdict.kind, VERDICT_CRASHED);
-    assert_int_equal(bad->repetition_count, before);
-    assert_int_equal(processes_of(case_of(&trial.cases, "two_pass_f32_scalar")), 3);
+    assert_int_equal(bad->repetition_count, 0);
+    assert_int_equal(processes_of(case_of(&trial.cases, "two_pass_f32_scalar")), 2);
     trial_end(&trial);
 }
 

@@ -11,7 +11,7 @@
 ssize_t fuzz_send(int socket, const void *bytes, size_t size, int flags)
 {
     (void)socket, (void)flags;
-    FUZZ_CHECK(size == sizeof(worker_reply) && reply_is_sane(bytes));
+    FUZZ_CHECK(size == sizeof(worker_reply) && reply_is_sane(bytes, ORDER_LOAD, 0));
     return (ssize_t)size;
 }
 
@@ -76,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         kernels[i].unroll = take(&from, 256);
         kernels[i].run = take(&from, 8) ? run : NULL;
     }
+    answers = 1; /* LOADED came before */
     if (!plugin_fault(&plugin))
         for (unsigned i = 0; i < plugin.count; i++)
             send_kernel(&plugin, i);

@@ -1,6 +1,7 @@
 /* Calls of a kernel by the ten thousand, as a program makes them: on two shapes in turn and one at a
  * time, of a single row more than 2^16, whatever y holds, after a call with a NaN, on other threads,
  * on several at once, in a forked process and where the caller flushes subnormals. The rows stay the same, so the bits must. */
+#include "base/seconds.h"
 #include "worker/child/internal.h"
 #include "worker/child/meet.h"
 #include <errno.h>
@@ -102,19 +103,12 @@ static bool call_often(call_bench *bench, unsigned calls)
     return true;
 }
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static bool call_one_row(call_bench *bench)
 {
-    double end = seconds_now() + most_seconds;
+    double end = seconds_of(CLOCK_THREAD_CPUTIME_ID) + most_seconds;
     for (unsigned call = 0; bench->one_row && call < ONE_ROW_CALLS; call++)
         if (!call_again(bench, &bench->shapes[ONE_ROW], "on the same row") ||
-            (call % 1024 == 0 && seconds_now() > end))
+            (call % 1024 == 0 && seconds_of(CLOCK_THREAD_CPUTIME_ID) > end))
             break;
     return !bench->where;
 }
@@ -470,18 +464,19 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
     }
     call_bench bench = {.kernel = kernel};
     bool own_threads = kernel_has_threads(plugins->plugins[order->plugin], kernel);
-    process_state before;
-    process_state_take(&before);
+    thread_state before;
+    plugin_enter(&before);
     bool fine =
         make_bench(&bench, order, own_threads) &&
         arena_write(WORKER_ARENA_FD, order->at.y, bench.shapes[0].first, bench.shapes[0].y.size) &&
         call_everywhere(&bench, order, own_threads);
-    const char *changed = process_state_compare(&before), *where = bench.where;
+    const char *where = bench.where;
     free_bench(&bench);
+    bool changed = !plugin_leave(&before, "one of its functions");
     if (where)
         worker_send_failed(VERDICT_NONDETERMINISTIC, 0, "other bits %s", where);
     else if (changed)
-        worker_send_failed(VERDICT_STATE_CHANGED, 0, "%s", changed);
+        worker_send_blame();
     else if (!fine)
         worker_send_failed(VERDICT_SKIPPED, 0, "out of memory in the worker");
     else

@@ -1,17 +1,9 @@
-/* Faults of kernels as verdicts, and the state that they must leave alone. */
+/* Faults of kernels as verdicts. */
 #include "worker/child/internal.h"
-#include <fenv.h>
-#include <locale.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 /* The report is made ready before a fault, since a handler may call little. */
 static worker_reply report;
@@ -65,7 +57,7 @@ static void describe_memory_fault(const void *address)
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     (void)context;
-    report.magic = PROTOCOL_MAGIC;
+    worker_stamp(&report);
     report.kind = REPLY_FAILED;
     report.verdict = VERDICT_CRASHED;
     report.count = running_entry;
@@ -94,7 +86,7 @@ void worker_watch_faults(void)
         sigaction(watched[i], &action, NULL);
 }
 
-static bool handlers_are_ours(void)
+bool worker_watches_faults(void)
 {
     for (size_t i = 0; i < WATCHED; i++) {
         struct sigaction action;
@@ -102,126 +94,4 @@ static bool handlers_are_ours(void)
             return false;
     }
     return true;
-}
-
-static unsigned floating_point_control(void)
-{
-#if defined(__x86_64__)
-    return _mm_getcsr() & ~0x3fu;
-#elif defined(__aarch64__)
-    unsigned long control;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
-    return (unsigned)control;
-#else
-    return (unsigned)fegetround();
-#endif
-}
-
-static unsigned x87_control(void)
-{
-#if defined(__x86_64__)
-    unsigned short word;
-    __asm__ volatile("fnstcw %0" : "=m"(word));
-    return word;
-#else
-    return 0;
-#endif
-}
-
-static void restore_floating_point(const process_state *before)
-{
-#if defined(__x86_64__)
-    _mm_setcsr(before->floating_point);
-    unsigned short word = (unsigned short)before->x87;
-    __asm__ volatile("fldcw %0" : : "m"(word));
-#elif defined(__aarch64__)
-    unsigned long control = before->floating_point;
-    __asm__ volatile("msr fpcr, %0" : : "r"(control));
-#else
-    fesetround((int)before->floating_point);
-#endif
-}
-
-static uint64_t blocked_signals(void)
-{
-    sigset_t blocked;
-    uint64_t bits = 0;
-    sigprocmask(SIG_SETMASK, NULL, &blocked);
-    for (int number = 1; number <= 64; number++)
-        if (sigismember(&blocked, number) == 1)
-            bits |= UINT64_C(1) << (number - 1);
-    return bits;
-}
-
-static void restore_blocked_signals(uint64_t bits)
-{
-    sigset_t blocked;
-    sigemptyset(&blocked);
-    for (int number = 1; number <= 64; number++)
-        if (bits >> (number - 1) & 1)
-            sigaddset(&blocked, number);
-    sigprocmask(SIG_SETMASK, &blocked, NULL);
-}
-
-/* Zombies count too. */
-static bool has_children(void)
-{
-    siginfo_t info;
-    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
-}
-
-static ino_t file_number(int fd)
-{
-    struct stat status;
-    return fstat(fd, &status) == 0 ? status.st_ino : 0;
-}
-
-void process_state_take(process_state *state)
-{
-    *state = (process_state){0};
-    state->floating_point = floating_point_control();
-    state->x87 = x87_control();
-    state->signals = blocked_signals();
-    state->handlers = handlers_are_ours();
-    const char *locale = setlocale(LC_ALL, NULL);
-    snprintf(state->locale, sizeof state->locale, "%s", locale ? locale : "");
-    state->thread_locale = uselocale((locale_t)0);
-    state->process = getpid();
-    state->children = has_children();
-    state->files[0] = file_number(WORKER_SOCKET_FD);
-    state->files[1] = file_number(WORKER_ARENA_FD);
-}
-
-static void put_back(const process_state *before)
-{
-    restore_floating_point(before);
-    restore_blocked_signals(before->signals);
-    worker_watch_faults();
-    setlocale(LC_ALL, before->locale);
-    uselocale(before->thread_locale);
-}
-
-const char *process_state_compare(const process_state *before)
-{
-    process_state after;
-    const char *changed = NULL;
-    process_state_take(&after);
-    if (after.process != before->process)
-        _exit(0); /* two workers at one socket would answer every order twice */
-    if (after.floating_point != before->floating_point || after.x87 != before->x87)
-        changed = "floating-point control (MXCSR, FPCR or the x87 control word)";
-    else if (after.signals != before->signals)
-        changed = "the signal mask";
-    else if (after.handlers != before->handlers)
-        changed = "the handlers of SIGSEGV, SIGBUS, SIGILL, SIGFPE or SIGABRT";
-    else if (strcmp(after.locale, before->locale) != 0 ||
-             after.thread_locale != before->thread_locale)
-        changed = "the locale";
-    else if (after.children && !before->children)
-        changed = "a child process was left behind";
-    else if (after.files[0] != before->files[0] || after.files[1] != before->files[1])
-        changed = "files that are not the kernel's were closed";
-    if (changed)
-        put_back(before);
-    return changed;
 }

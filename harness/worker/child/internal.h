@@ -7,15 +7,16 @@
 #include "base/hash_set.h"
 #include "worker/protocol.h"
 #include "worker/roof.h"
-#include <locale.h>
 
 enum { WORKER_MAX_PLUGINS = 64, WORKER_MAX_ENTRIES = 512 };
 
 typedef struct worker_plugins {
-    const ln_plugin *plugins[WORKER_MAX_PLUGINS];
-    unsigned count;
+    const ln_plugin *plugins[WORKER_MAX_PLUGINS];                /* NULL: not loaded here */
+    char changed_at_load[WORKER_MAX_PLUGINS][REPLY_TEXT_LENGTH]; /* "": nothing */
 } worker_plugins;
 
+/* Marks a reply as the next one to the order that is being obeyed. */
+void worker_stamp(worker_reply *reply);
 /* Sends a reply; the process ends when the parent is gone. */
 void worker_send(worker_reply *reply);
 void worker_send_done(const char *text, int64_t value);
@@ -28,23 +29,36 @@ void worker_watch_faults(void);
 /* Names what runs now (an entry of a timed group), for that report. */
 void worker_fault_entry(unsigned entry);
 
-/* What a kernel must leave as it found it. */
-typedef struct process_state {
-    unsigned floating_point; /* control bits of MXCSR or FPCR, without the sticky flags */
-    unsigned x87;
-    uint64_t signals; /* the blocked set, bit number - 1 */
-    bool handlers;    /* the fault handlers are ours */
-    char locale[512];
-    locale_t thread_locale;
-    pid_t process;
-    bool children;
-    ino_t files[2]; /* the socket and the arena */
-} process_state;
+bool worker_watches_faults(void);
 
-void process_state_take(process_state *state);
-/* NULL if nothing changed, else what did; what can be put back is. Does not return in a process
- * that the kernel forked. */
-const char *process_state_compare(const process_state *before);
+/* What a plugin must leave as it found it, of the thread that calls it. */
+typedef struct thread_state {
+    unsigned floating_point; /* control bits of MXCSR or FPCR, without the sticky flags */
+    unsigned x87;            /* control word */
+    bool x87_empty;          /* its registers, which MMX uses too */
+    uint64_t signals;        /* the blocked set, bit number - 1 */
+} thread_state;
+
+void thread_state_take(thread_state *state);
+/* NULL if its floating-point part did not change, else what did ("changed ..."); it is put back. */
+const char *floating_point_compare(const thread_state *before);
+/* The state of the process is as it should be. */
+void process_state_know(void);
+/* The same of all the thread's state, and of the process: handlers of faults, locale, working
+ * directory, umask, resource limits, children, the worker's own files. Does not return in a
+ * process that the plugin forked. */
+const char *process_state_compare(const thread_state *before);
+/* The same after a library was loaded, which may have set flush-to-zero. */
+const char *process_state_compare_loaded(const thread_state *before);
+
+/* Every call into a plugin, or a batch of them, stands between the two. What it changed is put back,
+ * and is the answer to the order unless a worse one comes. False: something did. */
+void plugin_enter(thread_state *before);
+bool plugin_leave(const thread_state *before, const char *callback);
+/* The same of a change that was found otherwise; NULL: none. */
+bool plugin_blame(const char *callback, const char *changed);
+/* Answers with what was found. */
+void worker_send_blame(void);
 
 const ln_kernel *worker_kernel(const worker_plugins *plugins, const work_order *order);
 /* Why the kernel cannot serve the problem, by its own word, or NULL if it can. */
@@ -67,6 +81,7 @@ bool worker_threads_begin(unsigned threads, int cpu);
  * all CPUs of the group. */
 void worker_threads_pin(bool own_threads);
 bool plugin_has_threads(const ln_plugin *plugin);
+bool plugin_set_threads(const ln_plugin *plugin, unsigned threads); /* false: it can't */
 bool kernel_has_threads(const ln_plugin *plugin, const ln_kernel *kernel);
 
 /* A kernel with what it prepared for each part of the rows. */
@@ -84,6 +99,9 @@ typedef struct split_kernel {
 const char *split_prepare(split_kernel *split, const ln_plugin *plugin, const ln_kernel *kernel,
                           const ln_problem *problem);
 void split_release(split_kernel *split);
+/* NULL, or what the kernel changed of the floating-point state of the group's threads, where it has
+ * several. */
+const char *split_compare_threads(const split_kernel *split, const thread_state *before);
 /* One call, over all threads of the group; returns when the last is done. */
 void split_run(const split_kernel *split, const ln_tensors *tensors);
 void split_copy(roof_function *roof, const void *x, void *y, size_t bytes);

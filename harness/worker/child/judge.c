@@ -1,4 +1,5 @@
 /* Runs one kernel in one placement, watched from all sides, and hands its outputs back. */
+#include "worker/child/checked_call.h"
 #include "worker/child/internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ typedef struct judge_bench {
     ln_tensors tensors;
     size_t element, statistic; /* bytes */
     const split_kernel *split; /* a call over several threads; NULL: one */
+    bool upper_halves;         /* of vector registers hold something after a call */
 } judge_bench;
 
 static void bench_destroy(judge_bench *bench)
@@ -212,18 +214,23 @@ static bool bench_is_clean(const judge_bench *bench)
 }
 
 /* One call with the state watched. */
-static bool run_watched(const ln_kernel *kernel, const void *state, const judge_bench *bench)
+static bool run_watched(const ln_kernel *kernel, const void *state, judge_bench *bench)
 {
-    process_state before;
-    process_state_take(&before);
+    thread_state before;
+    const char *registers = NULL;
+    bool upper_halves = false;
+    plugin_enter(&before);
     if (bench->split)
         split_run(bench->split, &bench->tensors);
     else
-        kernel->run(state, &bench->tensors);
-    const char *changed = process_state_compare(&before);
-    if (changed)
-        worker_send_failed(VERDICT_STATE_CHANGED, 0, "%s", changed);
-    return !changed && bench_is_clean(bench);
+        registers = checked_call(kernel->run, state, &bench->tensors, &upper_halves);
+    bool fine = plugin_leave(&before, "run()") & plugin_blame("run()", registers);
+    bench->upper_halves |= upper_halves;
+    if (bench->split)
+        fine &= plugin_blame("run()", split_compare_threads(bench->split, &before));
+    if (!fine)
+        worker_send_blame();
+    return fine && bench_is_clean(bench);
 }
 
 static bool no_memory(void)
@@ -341,33 +348,33 @@ static bool run_split(const ln_plugin *plugin, const ln_kernel *kernel, judge_be
     split_release(&split);
     worker_threads_begin(1, -1);
     if (split.own_threads)
-        plugin->set_threads(1);
+        plugin_set_threads(plugin, 1);
     return fine;
 }
 
-/* prepare and release must leave the process alone as well. */
 static bool run_placement(const ln_kernel *kernel, judge_bench *bench, const work_order *order)
 {
-    process_state before;
+    thread_state before;
     void *state = &bench->problem;
-    process_state_take(&before);
+    plugin_enter(&before);
     if (kernel->prepare && kernel->prepare(&bench->problem, &state) != 0) {
+        plugin_leave(&before, "prepare()");
         worker_send_failed(VERDICT_UNSUPPORTED, 0, "its prepare() failed");
         return false;
     }
-    const char *changed = process_state_compare(&before);
-    bool fine = !changed;
-    if (fine && order->placement == PLACEMENT_TURN)
+    bool fine = plugin_leave(&before, "prepare()");
+    if (!fine)
+        worker_send_blame();
+    else if (order->placement == PLACEMENT_TURN)
         fine = run_in_turn(kernel, state, bench, order);
-    else if (fine)
+    else
         fine = run_at_once(kernel, state, bench, order);
+    plugin_enter(&before);
     if (kernel->release)
         kernel->release(state);
     if (fine)
-        changed = process_state_compare(&before);
-    if (changed)
-        worker_send_failed(VERDICT_STATE_CHANGED, 0, "by prepare or release: %s", changed);
-    return fine && !changed;
+        plugin_leave(&before, "release()");
+    return fine;
 }
 
 /* Half of the rows where they are run in turn, but for a kernel that takes only all of them. */
@@ -398,7 +405,7 @@ void worker_judge(const worker_plugins *plugins, const work_order *order)
         no_memory();
     else if (order->threads > 1 ? run_split(plugins->plugins[order->plugin], kernel, &bench, order)
                                 : run_placement(kernel, &bench, order))
-        worker_send_done("", 0);
+        worker_send_done("", bench.upper_halves);
     bench_destroy(&bench);
 }
 
@@ -410,6 +417,8 @@ void worker_bound(const worker_plugins *plugins, const work_order *order)
         return;
     }
     bool fine = true;
+    thread_state before;
+    plugin_enter(&before);
     for (size_t i = 0; fine && i < order->count; i++) {
         ln_row_facts facts;
         fine = arena_read(WORKER_ARENA_FD, order->at.facts + (off_t)(i * sizeof facts), &facts,
@@ -417,7 +426,10 @@ void worker_bound(const worker_plugins *plugins, const work_order *order)
         ln_bound bound = fine ? kernel->bound(&order->problem, &facts) : (ln_bound){0};
         fine = fine && arena_write(WORKER_ARENA_FD, order->at.bounds + (off_t)(i * sizeof bound),
                                    &bound, sizeof bound);
+        if (i == 0 && !plugin_leave(&before, "bound()")) /* what it leaves each time adds up */
+            break;
     }
+    plugin_leave(&before, "bound()");
     if (fine)
         worker_send_done("", 1);
     else

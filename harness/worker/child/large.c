@@ -102,12 +102,15 @@ static bool run(const ln_kernel *kernel, const work_order *order, const large_be
         .x = bench->x.map, .gamma = bench->gamma.data, .beta = bench->beta.data, .y = bench->y.map};
     ln_problem problem = order->problem;
     void *state = &problem;
-    if (kernel->prepare && kernel->prepare(&problem, &state) != 0)
-        return false;
-    kernel->run(state, &tensors);
-    if (kernel->release)
+    thread_state before;
+    plugin_enter(&before);
+    bool fine = !kernel->prepare || kernel->prepare(&problem, &state) == 0;
+    if (fine)
+        kernel->run(state, &tensors);
+    if (fine && kernel->release)
         kernel->release(state);
-    return true;
+    plugin_leave(&before, "one of its functions");
+    return fine;
 }
 
 static bool hand_back(const large_bench *bench, const work_order *order, const size_t *rows,

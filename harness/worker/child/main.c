@@ -11,11 +11,62 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+static uint64_t order_number;
+static uint32_t answers; /* to it, so far */
+
+void worker_stamp(worker_reply *reply)
+{
+    reply->magic = PROTOCOL_MAGIC;
+    reply->number = order_number;
+    reply->index = answers++;
+}
+
+/* What a plugin changed since the last answer; "": nothing. */
+static char blame[REPLY_TEXT_LENGTH];
+
+void plugin_enter(thread_state *before)
+{
+    thread_state_take(before);
+}
+
+bool plugin_blame(const char *callback, const char *changed)
+{
+    if (changed && !blame[0])
+        snprintf(blame, sizeof blame, "%s %s", callback, changed);
+    return !changed;
+}
+
+bool plugin_leave(const thread_state *before, const char *callback)
+{
+    return plugin_blame(callback, process_state_compare(before));
+}
+
+/* What a plugin changed outweighs that all went well, or that it refused. */
+static void add_blame(worker_reply *reply)
+{
+    bool well = reply->kind == REPLY_DONE ||
+                (reply->kind == REPLY_FAILED && reply->verdict == VERDICT_UNSUPPORTED);
+    if (blame[0] && well) {
+        reply->kind = REPLY_FAILED;
+        reply->verdict = VERDICT_STATE_CHANGED;
+        memcpy(reply->text, blame, sizeof reply->text);
+    }
+    if (reply->kind == REPLY_DONE || reply->kind == REPLY_FAILED)
+        blame[0] = '\0';
+}
+
+void worker_send_blame(void)
+{
+    worker_send_done("", 0);
+}
 
 void worker_send(worker_reply *reply)
 {
-    reply->magic = PROTOCOL_MAGIC;
+    add_blame(reply);
+    worker_stamp(reply);
     ssize_t sent;
     do
         sent = send(WORKER_SOCKET_FD, reply, sizeof *reply, MSG_NOSIGNAL);
@@ -31,8 +82,20 @@ void worker_send_done(const char *text, int64_t value)
     worker_send(&done);
 }
 
+static ino_t arena_file;
+
+static bool arena_is_lost(void)
+{
+    struct stat status;
+    return fstat(WORKER_ARENA_FD, &status) != 0 || status.st_ino != arena_file;
+}
+
 void worker_send_failed(verdict_kind verdict, unsigned entry, const char *format, ...)
 {
+    if (verdict == VERDICT_SKIPPED && arena_is_lost()) {
+        verdict = VERDICT_STATE_CHANGED;
+        format = "files that are not the kernel's were closed";
+    }
     worker_reply failed = {.kind = REPLY_FAILED, .verdict = verdict, .count = entry};
     va_list arguments;
     va_start(arguments, format);
@@ -43,9 +106,11 @@ void worker_send_failed(verdict_kind verdict, unsigned entry, const char *format
 
 const ln_kernel *worker_kernel(const worker_plugins *plugins, const work_order *order)
 {
-    if (order->plugin >= plugins->count || order->kernel >= plugins->plugins[order->plugin]->count)
+    const ln_plugin *plugin =
+        order->plugin < WORKER_MAX_PLUGINS ? plugins->plugins[order->plugin] : NULL;
+    if (!plugin || order->kernel >= plugin->count)
         return NULL;
-    const ln_kernel *kernel = &plugins->plugins[order->plugin]->kernels[order->kernel];
+    const ln_kernel *kernel = &plugin->kernels[order->kernel];
     /* The file may have been built anew since the parent listed it. */
     return strcmp(kernel->name, order->text) == 0 ? kernel : NULL;
 }
@@ -71,6 +136,8 @@ static const char *plugin_fault(const ln_plugin *plugin)
         return "its name is not of [a-z0-9_.-]{1,63}";
     if (plugin->count == 0 || !plugin->kernels)
         return "it has no kernels";
+    if (plugin->count > PLUGIN_MOST_KERNELS)
+        return "it has more than 65536 kernels";
     for (size_t i = 0; i < plugin->count; i++) {
         const ln_kernel *kernel = &plugin->kernels[i];
         if (kernel->struct_size != sizeof *kernel)
@@ -124,20 +191,39 @@ static void send_kernel(const ln_plugin *plugin, unsigned index)
     worker_send(&described);
 }
 
-/* What a library does to the process as it is loaded (-ffast-math links code that flushes
- * subnormals to zero from then on) must not reach the kernels of others. */
+/* What a library does to the process as it is loaded must not reach the kernels of others. */
 static void *open_plugin(const char *path)
 {
-    process_state before;
-    process_state_take(&before);
+    thread_state before;
+    plugin_enter(&before);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    process_state_compare(&before);
+    plugin_blame("its constructor", process_state_compare_loaded(&before));
     return library;
+}
+
+static const ln_plugin *call_entry(void *library)
+{
+    thread_state before;
+    const ln_plugin *(*entry)(void);
+    *(void **)&entry = dlsym(library, LN_PLUGIN_SYMBOL);
+    plugin_enter(&before);
+    const ln_plugin *plugin = entry();
+    plugin_leave(&before, LN_PLUGIN_SYMBOL "()");
+    return plugin;
+}
+
+bool plugin_set_threads(const ln_plugin *plugin, unsigned threads)
+{
+    thread_state before;
+    plugin_enter(&before);
+    bool fine = plugin->set_threads(threads) == 0;
+    plugin_leave(&before, "set_threads()");
+    return fine;
 }
 
 void worker_load(worker_plugins *plugins, const work_order *order)
 {
-    if (plugins->count == WORKER_MAX_PLUGINS) {
+    if (order->plugin >= WORKER_MAX_PLUGINS) {
         worker_send_failed(VERDICT_SKIPPED, 0, "more than %d plugins", WORKER_MAX_PLUGINS);
         return;
     }
@@ -146,14 +232,12 @@ void worker_load(worker_plugins *plugins, const work_order *order)
         worker_send_failed(VERDICT_SKIPPED, 0, "%.200s", dlerror());
         return;
     }
-    const ln_plugin *(*entry)(void);
-    *(void **)&entry = dlsym(library, LN_PLUGIN_SYMBOL);
-    if (!entry) {
+    if (!dlsym(library, LN_PLUGIN_SYMBOL)) {
         worker_send_failed(VERDICT_SKIPPED, 0,
                            "it has no symbol " LN_PLUGIN_SYMBOL " (see layernorm_plugin.h)");
         return;
     }
-    const ln_plugin *plugin = entry();
+    const ln_plugin *plugin = call_entry(library);
     const char *fault = plugin_fault(plugin);
     if (fault) {
         worker_send_failed(VERDICT_SKIPPED, 0, "%s", fault);
@@ -166,21 +250,26 @@ void worker_load(worker_plugins *plugins, const work_order *order)
         return;
     }
     /* Judged, and timed where nothing else is asked for, on one thread. */
-    if (plugin_has_threads(plugin) && plugin->set_threads(1) != 0) {
+    if (plugin_has_threads(plugin) && !plugin_set_threads(plugin, 1)) {
         worker_send_failed(VERDICT_SKIPPED, 0, "its set_threads(1) failed");
         return;
     }
-    plugins->plugins[plugins->count++] = plugin;
+    plugins->plugins[order->plugin] = plugin;
+    memcpy(plugins->changed_at_load[order->plugin], blame, sizeof blame);
+    blame[0] = '\0';
     worker_reply loaded = {.kind = REPLY_LOADED, .count = (uint32_t)plugin->count};
     snprintf(loaded.text, sizeof loaded.text, "%s", plugin->name);
     worker_send(&loaded);
-    for (unsigned i = 0; i < plugin->count; i++)
+    for (unsigned i = 0; order->count > 0 && i < plugin->count; i++)
         send_kernel(plugin, i);
 }
 
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem)
 {
+    thread_state before;
+    plugin_enter(&before);
     const char *reason = kernel->supports ? kernel->supports(problem) : NULL;
+    plugin_leave(&before, "supports()");
     if (reason)
         return *reason ? reason : "no reason given";
     bool same = kernel->storage == problem->storage && kernel->param == problem->param;
@@ -204,10 +293,29 @@ static void begin_kernel(const work_order *order)
     kernel = order->kernel;
 }
 
+/* Whether the plugin had changed what it must not by the time its kernel is to run. */
+static bool changed_at_load(const worker_plugins *plugins, const work_order *order)
+{
+    bool runs = order->kind == ORDER_JUDGE || order->kind == ORDER_CALL ||
+                order->kind == ORDER_CALL_LARGE ||
+                (order->kind == ORDER_TIME_ENTRY && !is_roof(order->text));
+    const char *changed = plugins->changed_at_load[order->plugin % WORKER_MAX_PLUGINS];
+    if (runs && *changed)
+        worker_send_failed(VERDICT_STATE_CHANGED, 0, "%s", changed);
+    return runs && *changed;
+}
+
 static void obey(worker_plugins *plugins, const work_order *order)
 {
     begin_kernel(order);
+    order_number = order->number;
+    answers = 0;
+    if (changed_at_load(plugins, order))
+        return;
     switch (order->kind) {
+    case ORDER_GREET:
+        worker_send_done("", 0);
+        break;
     case ORDER_LOAD:
         worker_load(plugins, order);
         break;
@@ -244,10 +352,24 @@ static void obey(worker_plugins *plugins, const work_order *order)
     }
 }
 
-int main(void)
+/* In a sandbox: half of the memory, and no more processes and threads than the largest pool and some
+ * more. How long an order takes is the parent's to limit. */
+static void limit_itself(void)
 {
+    enum { PROCESSES = 2048, FILE_BYTES = 1 << 30 };
+    rlim_t memory = (rlim_t)sysconf(_SC_PHYS_PAGES) * (rlim_t)sysconf(_SC_PAGESIZE) / 2;
+    setrlimit(RLIMIT_DATA, &(struct rlimit){memory, memory});
+    setrlimit(RLIMIT_NPROC, &(struct rlimit){PROCESSES, PROCESSES});
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){FILE_BYTES, FILE_BYTES});
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], WORKER_LIMITED) == 0)
+        limit_itself();
     /* Dies with its parent, leaves no core files, and Ctrl-C is the parent's business. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a kernel's child leaves behind is seen */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     signal(SIGINT, SIG_IGN);
     int type;
@@ -256,7 +378,11 @@ int main(void)
         fputs("lnbench-worker is started by lnbench, not by hand\n", stderr);
         return EXIT_CODE_USAGE;
     }
+    struct stat arena;
+    if (fstat(WORKER_ARENA_FD, &arena) == 0)
+        arena_file = arena.st_ino;
     worker_watch_faults();
+    process_state_know();
     /* Threads of GNU's OpenMP that wait for work spin for milliseconds, into what is timed next; so
      * they spin as long as the pool's threads do (pool.c). Read when the library is loaded. */
     setenv("GOMP_SPINCOUNT", "1000", 0);

@@ -99,7 +99,7 @@ const char *split_prepare(split_kernel *split, const ln_plugin *plugin, const ln
     *split = (split_kernel){.kernel = kernel, .problem = problem};
     split->own_threads = kernel_has_threads(plugin, kernel);
     worker_threads_pin(split->own_threads);
-    if (split->own_threads && plugin->set_threads(crew.threads) != 0)
+    if (split->own_threads && !plugin_set_threads(plugin, crew.threads))
         return "its set_threads() failed";
     if (!split_allocate(split, problem, split->own_threads ? 1 : crew.threads))
         return "out of memory in the worker";
@@ -142,6 +142,29 @@ void split_run(const split_kernel *split, const ln_tensors *tensors)
         split->kernel->run(split->states[0], tensors);
     else
         ln_pool_run(split->parts, run_part, &call);
+}
+
+typedef struct state_check {
+    const thread_state *before;
+    const char *changed[LN_THREADS_MAX];
+} state_check;
+
+static void compare_part(void *context, unsigned part)
+{
+    state_check *check = context;
+    check->changed[part] = floating_point_compare(check->before);
+}
+
+/* The pool's threads began with the caller's floating-point control. */
+const char *split_compare_threads(const split_kernel *split, const thread_state *before)
+{
+    state_check check = {.before = before};
+    const char *changed = NULL;
+    if (split->parts > 1)
+        ln_pool_run(split->parts, compare_part, &check);
+    for (unsigned part = 0; part < split->parts && !changed; part++)
+        changed = check.changed[part];
+    return changed;
 }
 
 typedef struct copy_job {

@@ -8,6 +8,7 @@
  * when all are used up they are put back, untimed. Its roofs copy each copy onto itself: every byte
  * is read and written once, as by the best kernel. */
 #include "base/random.h"
+#include "base/seconds.h"
 #include "worker/child/code_place.h"
 #include "base/hash.h"
 #include "hayai.h"
@@ -17,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 enum { PAGE = 4096, LINE = 64, POISON = 0xff, MOST_COPIES = 256 };
 
@@ -259,13 +259,6 @@ static size_t loop_threads(hayai_state *state, const timed_entry *entry)
     return used;
 }
 
-static double clock_seconds(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* As many calls as there are copies, then all of them put back; in the end the copies are as the
  * last calls left them. */
 static size_t loop_in_place(hayai_state *state, timed_entry *entry, int input)
@@ -279,12 +272,12 @@ static size_t loop_in_place(hayai_state *state, timed_entry *entry, int input)
             if (used > 0)
                 fill_slots(input);
             used = left < (int64_t)group.slots ? (size_t)left : group.slots;
-            double cpu_start = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
-            double start = clock_seconds(CLOCK_MONOTONIC);
+            double cpu_start = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+            double start = seconds_of(CLOCK_MONOTONIC);
             for (size_t slot = 0; slot < used; slot++)
                 call_once(entry, &group.tensors[slot]);
-            real += clock_seconds(CLOCK_MONOTONIC) - start;
-            cpu += clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu_start;
+            real += seconds_of(CLOCK_MONOTONIC) - start;
+            cpu += seconds_of(CLOCK_THREAD_CPUTIME_ID) - cpu_start;
         }
     }
     hayai_state_set_iteration_time(state, real);
@@ -397,8 +390,8 @@ static const char *check_calls(timed_entry *entry, int input)
         return NULL;
     bool judged = is_judged(entry, input, tensors->y);
     uint64_t expected = judged ? SEEN_JUDGED : hash_output(tensors->y);
-    double end = clock_seconds(CLOCK_MONOTONIC) + seconds;
-    for (int call = 0; call < MOST_CALLS && clock_seconds(CLOCK_MONOTONIC) < end; call++) {
+    double end = seconds_of(CLOCK_MONOTONIC) + seconds;
+    for (int call = 0; call < MOST_CALLS && seconds_of(CLOCK_MONOTONIC) < end; call++) {
         call_once(entry, tensors);
         if (judged ? !is_judged(entry, input, tensors->y) : hash_output(tensors->y) != expected)
             return "a call between two timed ones gives other bits";
@@ -451,7 +444,8 @@ static int input_of(const timed_entry *entry)
 static void fail_entry(timed_entry *entry, verdict_kind verdict, const char *what)
 {
     entry->failed = true;
-    worker_send_failed(verdict, entry->index, "%s", what);
+    worker_send_failed(verdict, entry->index, "%s%s",
+                       verdict == VERDICT_STATE_CHANGED ? "run() " : "", what);
 }
 
 static void time_entry(hayai_state *state, void *context)
@@ -470,35 +464,42 @@ static void time_entry(hayai_state *state, void *context)
         hayai_state_skip_with_error(state, "left out");
         return;
     }
-    process_state before;
+    thread_state before;
     long distance;
-    process_state_take(&before);
+    thread_state_take(&before);
     worker_threads_pin(entry->split.own_threads);
     settle(entry, input);
     size_t used = loop(state, entry, input);
     const char *changed = process_state_compare(&before), *wrong;
+    if (!changed)
+        changed = split_compare_threads(&entry->split, &before);
     if (changed)
         fail_entry(entry, VERDICT_STATE_CHANGED, changed);
     else if (guard_slack_changed(group.in_place ? &group.x : &group.y, &distance))
         fail_entry(entry, VERDICT_OVERRUN, distance < 0 ? "wrote before y" : "wrote behind y");
-    else if ((wrong = check_output(entry, input, used < group.slots ? used : group.slots)) ||
-             (entry->kernel && !group.in_place && (wrong = check_calls(entry, input))))
+    if (entry->failed)
+        return;
+    wrong = check_output(entry, input, used < group.slots ? used : group.slots);
+    if (!wrong && entry->kernel && !group.in_place)
+        wrong = check_calls(entry, input);
+    if ((changed = process_state_compare(&before)))
+        fail_entry(entry, VERDICT_STATE_CHANGED, changed);
+    else if (wrong)
         fail_entry(entry, VERDICT_NONDETERMINISTIC, wrong);
 }
 
 /* Asks and prepares the kernel of a timed entry. */
 static bool prepare_entry(timed_entry *entry, const ln_plugin *plugin)
 {
-    process_state before;
+    thread_state before;
     const char *refusal = kernel_refuses(entry->kernel, &group.problem);
     if (!refusal && group.in_place && (entry->kernel->traits & LN_TRAIT_NOT_IN_PLACE))
         refusal = "y must not be x";
     if (!refusal) {
-        process_state_take(&before);
+        plugin_enter(&before);
         refusal = split_prepare(&entry->split, plugin, entry->kernel, &group.problem);
-        const char *changed = process_state_compare(&before);
-        if (changed) {
-            worker_send_failed(VERDICT_STATE_CHANGED, entry->index, "by prepare: %s", changed);
+        if (!plugin_leave(&before, "prepare()")) {
+            worker_send_blame();
             return false;
         }
     }

@@ -1,0 +1,152 @@
+#include "base/children.h"
+#include "base/interrupt.h"
+#include "base/seconds.h"
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { MOST_CHILDREN = 1024 };
+
+/* Zero: a free place. Read by a signal handler, written under the lock. */
+static volatile pid_t children[MOST_CHILDREN];
+/* Held from a child's start until it is listed, or it would be taken for a stray. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool replace(pid_t from, pid_t to)
+{
+    for (size_t i = 0; i < MOST_CHILDREN; i++)
+        if (children[i] == from) {
+            children[i] = to;
+            return true;
+        }
+    return false;
+}
+
+/* What a child leaves behind becomes a child of this process, not of init; and whoever has children
+ * ends them when it is told to end. */
+static void begin(void)
+{
+    interrupt_watch();
+    pthread_mutex_lock(&lock);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+int child_spawn(const char *program, char *const arguments[], posix_spawn_file_actions_t *actions,
+                pid_t *child)
+{
+    posix_spawnattr_t attributes;
+    int problem = posix_spawnattr_init(&attributes);
+    if (problem)
+        return problem;
+    begin();
+    problem = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    if (!problem)
+        problem = posix_spawnp(child, program, actions, &attributes, arguments, environ);
+    if (!problem)
+        replace(0, *child);
+    pthread_mutex_unlock(&lock);
+    posix_spawnattr_destroy(&attributes);
+    return problem;
+}
+
+pid_t child_fork(void)
+{
+    begin();
+    pid_t child = fork();
+    if (child > 0) {
+        setpgid(child, child); /* here too: it may be killed before it comes to that */
+        replace(0, child);
+    }
+    pthread_mutex_unlock(&lock);
+    if (child == 0)
+        setpgid(0, 0);
+    return child;
+}
+
+static pid_t parent_of(pid_t process)
+{
+    char path[64], state;
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    FILE *file = fopen(path, "re");
+    int read = file ? fscanf(file, "%*d (%*[^)]) %c %d", &state, &parent) : 0;
+    if (file)
+        fclose(file);
+    return read == 2 ? parent : 0;
+}
+
+/* Kills the children that nobody here started. Returns whether there were any. */
+static bool kill_strays(void)
+{
+    bool some = false;
+    DIR *processes = opendir("/proc");
+    for (struct dirent *entry; processes && (entry = readdir(processes));) {
+        pid_t process = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (process <= 0 || parent_of(process) != getpid())
+            continue;
+        pthread_mutex_lock(&lock);
+        bool known = false;
+        for (size_t i = 0; i < MOST_CHILDREN; i++)
+            known |= children[i] == process;
+        if (!known && kill(process, SIGKILL) == 0 && waitpid(process, NULL, 0) == process)
+            some = true;
+        pthread_mutex_unlock(&lock);
+    }
+    if (processes)
+        closedir(processes);
+    return some;
+}
+
+int child_kill(pid_t child)
+{
+    enum { MOST_ROUNDS = 64 }; /* a stray's own children come up when it is gone */
+    int status = 0;
+    kill(-child, SIGKILL);
+    kill(child, SIGKILL);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    pthread_mutex_lock(&lock);
+    replace(child, 0);
+    pthread_mutex_unlock(&lock);
+    for (int round = 0; round < MOST_ROUNDS && kill_strays(); round++)
+        ;
+    return status;
+}
+
+child_end child_wait(pid_t child, double seconds, int *status)
+{
+    double deadline = seconds_now() + seconds;
+    child_end end = CHILD_LATE;
+    long pause = 20000; /* ns; doubled up to 5 ms */
+    while (end == CHILD_LATE && seconds_now() < deadline) {
+        siginfo_t info = {0};
+        bool ended = waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+                     info.si_pid == child;
+        if (ended)
+            end = CHILD_ENDED;
+        else if (interrupted())
+            end = CHILD_INTERRUPTED;
+        else
+            nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
+        pause = pause < 2500000 ? 2 * pause : 5000000;
+    }
+    *status = child_kill(child);
+    return end;
+}
+
+void children_kill(void)
+{
+    for (size_t i = 0; i < MOST_CHILDREN; i++)
+        if (children[i] > 0) {
+            kill(-children[i], SIGKILL);
+            kill(children[i], SIGKILL);
+        }
+}

@@ -1,0 +1,31 @@
+/* Child processes. Each has a process group of its own, so that it ends with all that it started,
+ * and none outlives its deadline, or the program.
+ *
+ *     pid_t child;
+ *     int problem = child_spawn("gnuplot", arguments, &actions, &child);
+ *     if (!problem && child_wait(child, 60, &status) == CHILD_ENDED && status == 0) ...
+ */
+#ifndef LNBENCH_CHILDREN_H
+#define LNBENCH_CHILDREN_H
+
+#include <spawn.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+typedef enum child_end { CHILD_ENDED, CHILD_LATE, CHILD_INTERRUPTED } child_end;
+
+/* Looked up as posix_spawnp() does it. Returns 0, or the number of an error. */
+int child_spawn(const char *program, char *const arguments[], posix_spawn_file_actions_t *actions,
+                pid_t *child);
+/* As fork(). */
+pid_t child_fork(void);
+/* Waits for its end; where that does not come in time, or Ctrl-C does, kills it. `status` as
+ * waitpid() gives it. */
+child_end child_wait(pid_t child, double seconds, int *status);
+/* Kills it, with its process group and with what it left behind outside of that; returns its
+ * status. */
+int child_kill(pid_t child);
+/* Kills all there are. Fit for a signal handler. */
+void children_kill(void);
+
+#endif

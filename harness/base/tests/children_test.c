@@ -1,0 +1,115 @@
+/* No child outlives its deadline or an interruption, and nothing that it started. */
+#include "base/children.h"
+#include "base/interrupt.h"
+#include "base/seconds.h"
+#include "scratch.h"
+#include "test.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static pid_t start_shell(const char *script)
+{
+    char *arguments[] = {(char *)"sh", (char *)"-c", (char *)script, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    assert_int_equal(posix_spawn_file_actions_init(&actions), 0);
+    assert_int_equal(child_spawn("sh", arguments, &actions, &child), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    return child;
+}
+
+/* The numbers that it writes to the file, when it has. */
+static void read_processes(const char *path, int *first, int *second)
+{
+    FILE *file;
+    while (!(file = fopen(path, "r")))
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    assert_int_equal(fscanf(file, "%d %d", first, second), 2);
+    fclose(file);
+}
+
+static void the_late_end_with_all_that_they_started(void **state)
+{
+    char script[2048];
+    const char *path = scratch_path(state, "processes");
+    int member, stray, status;
+    /* One in its process group; one that left it, and whose parent is gone. */
+    snprintf(script, sizeof script,
+             "sleep 1000 & m=$!; setsid sh -c 'sleep 1000 & echo $! >\"%s.stray\"';"
+             "echo $m $(cat '%s.stray') >'%s.part'; mv '%s.part' '%s'; wait",
+             path, path, path, path, path);
+    pid_t child = start_shell(script);
+    read_processes(path, &member, &stray);
+    assert_int_equal(kill(stray, 0), 0);
+    assert_int_equal(child_wait(child, 0.01, &status), CHILD_LATE);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_int_equal(kill(stray, 0), -1);
+    assert_int_equal(kill(-child, 0), -1);
+}
+
+static void an_end_is_told(void **state)
+{
+    (void)state;
+    int status;
+    assert_int_equal(child_wait(start_shell("exit 3"), 60, &status), CHILD_ENDED);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    char *arguments[] = {(char *)"none", NULL};
+    pid_t child;
+    posix_spawn_file_actions_t actions;
+    assert_int_equal(posix_spawn_file_actions_init(&actions), 0);
+    assert_int_equal(child_spawn("/nowhere/at/all", arguments, &actions, &child), ENOENT);
+    posix_spawn_file_actions_destroy(&actions);
+}
+
+static void an_interruption_ends_the_wait(void **state)
+{
+    (void)state;
+    int status;
+    pid_t child = start_shell("sleep 1000");
+    raise(SIGTERM);
+    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL); /* it would end this test */
+    assert_int_equal(child_wait(child, 1000, &status), CHILD_INTERRUPTED);
+    assert_true(WIFSIGNALED(status));
+    interrupt_forgive();
+}
+
+/* What does not look whether it was interrupted ends all the same, and its children. */
+static void one_signal_is_enough(void **state)
+{
+    int ready[2], status;
+    char byte;
+    (void)state;
+    assert_int_equal(pipe(ready), 0);
+    pid_t program = fork();
+    if (program == 0) {
+        start_shell("sleep 1000"); /* it keeps the pipe open */
+        ssize_t put = write(ready[1], "", 1);
+        while (put == 1)
+            pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[1]);
+    kill(program, SIGTERM);
+    assert_int_equal(waitpid(program, &status, 0), program);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 130);
+    assert_int_equal(read(ready[0], &byte, 1), 0); /* nobody has it open any more */
+    close(ready[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_signal_is_enough), /* first: a second signal ends at once */
+        cmocka_unit_test_setup_teardown(the_late_end_with_all_that_they_started, scratch_create,
+                                        scratch_remove),
+        cmocka_unit_test(an_end_is_told),
+        cmocka_unit_test(an_interruption_ends_the_wait),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

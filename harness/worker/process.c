@@ -1,0 +1,257 @@
+#include "worker/process.h"
+#include "worker/sandbox.h"
+#include "base/children.h"
+#include "base/interrupt.h"
+#include "base/seconds.h"
+#include "base/text.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    START_DEADLINE = 20,
+    SEND_DEADLINE = 5,
+    END_DEADLINE = 2,
+    FIRST_FREE_FD = 10,
+    MOST_VISIBLE = 70
+};
+
+/* In the child: only the socket, the arena and standard error stay open. */
+static void become_worker(const process_program *program, int socket, int arena)
+{
+    int kept_socket = fcntl(socket, F_DUPFD, FIRST_FREE_FD);
+    int kept_arena = fcntl(arena, F_DUPFD, FIRST_FREE_FD);
+    int null = open("/dev/null", O_RDWR);
+    bool loud = getenv("LNBENCH_WORKER_STDERR") != NULL;
+    if (kept_socket < 0 || kept_arena < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
+        (!loud && dup2(null, 2) < 0) || dup2(kept_socket, WORKER_SOCKET_FD) < 0 ||
+        dup2(kept_arena, WORKER_ARENA_FD) < 0)
+        _exit(126);
+    close_range(WORKER_ARENA_FD + 1, ~0u, 0);
+    if (program->sandboxed)
+        sandbox_exec(program->path, program->visible, program->visible_count);
+    else
+        execl(program->path, program->path, (char *)NULL);
+    _exit(127);
+}
+
+static bool spawn(kernel_process *process, const process_program *program, int arena, error *err)
+{
+    int pair[2];
+    *process = (kernel_process){.socket = -1};
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "socketpair for the worker: %s", strerror(errno));
+    pid_t child = child_fork();
+    if (child == 0)
+        become_worker(program, pair[1], arena);
+    int why = errno;
+    close(pair[1]);
+    if (child < 0) {
+        close(pair[0]);
+        return fail(err, EXIT_CODE_ENVIRONMENT, "fork for the worker: %s", strerror(why));
+    }
+    *process = (kernel_process){.process = child, .socket = pair[0]};
+    return true;
+}
+
+bool process_start(kernel_process *process, const process_program *program, int arena, error *err)
+{
+    work_order greet = {.magic = PROTOCOL_MAGIC, .kind = ORDER_GREET};
+    worker_reply reply;
+    if (!spawn(process, program, arena, err))
+        return false;
+    if (process_send(process, &greet, &reply) && process_next(process, START_DEADLINE, &reply))
+        return true;
+    process_end(process);
+    if (interrupted())
+        return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    return fail(err, EXIT_CODE_ENVIRONMENT, "the worker %.300s cannot be started%s: %.200s",
+                program->path, program->sandboxed ? " in a sandbox (bubblewrap)" : "", reply.text);
+}
+
+void process_end(kernel_process *process)
+{
+    if (process->socket < 0)
+        return;
+    close(process->socket);
+    process->socket = -1;
+    child_kill(process->process);
+}
+
+/* A process whose socket is closed has ended, or is about to; but a kernel that closed the socket
+ * may run on for ever. */
+static bool has_ended(kernel_process *process, worker_reply *reply)
+{
+    int status;
+    uint32_t count = reply->count;
+    close(process->socket);
+    process->socket = -1;
+    child_wait(process->process, END_DEADLINE, &status);
+    *reply = (worker_reply){.kind = REPLY_FAILED, .verdict = VERDICT_CRASHED, .count = count};
+    if (WIFSIGNALED(status))
+        snprintf(reply->text, sizeof reply->text, "SIG%s", sigabbrev_np(WTERMSIG(status)));
+    else
+        snprintf(reply->text, sizeof reply->text, "exited with status %d", WEXITSTATUS(status));
+    return false;
+}
+
+static bool end_with(kernel_process *process, verdict_kind verdict, const char *text,
+                     worker_reply *reply)
+{
+    process_end(process);
+    *reply = (worker_reply){.kind = REPLY_FAILED, .verdict = verdict, .count = reply->count};
+    snprintf(reply->text, sizeof reply->text, "%s", text);
+    return false;
+}
+
+bool process_disbelieve(kernel_process *process, worker_reply *reply)
+{
+    reply->count = 0;
+    return end_with(process, VERDICT_CRASHED, "the worker's answers make no sense", reply);
+}
+
+/* Between an order's last answer and the next order there is nothing to say. */
+static bool said_something(const kernel_process *process)
+{
+    char first;
+    return process->answered &&
+           recv(process->socket, &first, sizeof first, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+static uint64_t draw_number(void)
+{
+    uint64_t number = 0;
+    while (getrandom(&number, sizeof number, 0) != sizeof number && errno == EINTR)
+        ;
+    return number;
+}
+
+bool process_send(kernel_process *process, const work_order *order, worker_reply *reply)
+{
+    work_order sent = *order;
+    double deadline = seconds_now() + SEND_DEADLINE;
+    *reply = (worker_reply){0};
+    if (said_something(process)) {
+        process->spoke_alone = true;
+        return process_disbelieve(process, reply);
+    }
+    if (order->kind != ORDER_GO_ON) {
+        process->number = draw_number();
+        process->asked = order->kind;
+        process->index = 0;
+        process->answered = false;
+        process->sent_at = seconds_now();
+    }
+    sent.number = process->number;
+    for (;;) {
+        ssize_t put = send(process->socket, &sent, sizeof sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (put == (ssize_t)sizeof sent)
+            return true;
+        if (put >= 0 || (errno != EAGAIN && errno != EINTR))
+            return has_ended(process, reply);
+        if (interrupted())
+            return end_with(process, VERDICT_SKIPPED, "interrupted", reply);
+        if (seconds_now() > deadline)
+            return end_with(process, VERDICT_TIMEOUT, "it takes no orders any more", reply);
+        poll(&(struct pollfd){.fd = process->socket, .events = POLLOUT}, 1, 100);
+    }
+}
+
+/* How long a process, its first thread, has waited for a processor so far; 0: not known. */
+static double seconds_queued(pid_t process)
+{
+    char path[64];
+    unsigned long long ran, queued;
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)process);
+    FILE *file = fopen(path, "re");
+    bool known = file && fscanf(file, "%llu %llu", &ran, &queued) == 2;
+    if (file)
+        fclose(file);
+    return known ? 1e-9 * (double)queued : 0;
+}
+
+/* 1: something to read; 0: it took so many seconds; -1: interrupted. What the worker waits for a
+ * processor does not count: on a busy machine no kernel is hung for that. */
+static int wait_readable(const kernel_process *process, double seconds)
+{
+    enum { AT_ONCE = 100, LONGEST = 500 }; /* milliseconds: most answers come at once */
+    struct pollfd soon = {.fd = process->socket, .events = POLLIN};
+    if (seconds * 1000 > AT_ONCE && poll(&soon, 1, AT_ONCE) > 0)
+        return interrupted() ? -1 : 1;
+    double deadline = seconds_now() + seconds, before = seconds_queued(process->process);
+    for (;;) {
+        double left = deadline - seconds_now();
+        if (interrupted())
+            return -1;
+        if (left <= 0)
+            left += seconds_queued(process->process) - before;
+        if (left <= 0)
+            return 0;
+        struct pollfd poll_this = {.fd = process->socket, .events = POLLIN};
+        int ready = poll(&poll_this, 1, left * 1000 > LONGEST ? LONGEST : (int)(left * 1000) + 1);
+        if (ready > 0)
+            return 1;
+        if (ready < 0 && errno != EINTR)
+            return 0;
+    }
+}
+
+static bool is_last(const kernel_process *process, const worker_reply *reply)
+{
+    bool ends = reply->kind == REPLY_DONE || reply->kind == REPLY_FAILED;
+    return ends && process->asked != ORDER_OBJECTS && process->asked != ORDER_TIME_RUN;
+}
+
+bool process_next(kernel_process *process, double deadline_seconds, worker_reply *reply)
+{
+    char text[64];
+    int ready = wait_readable(process, deadline_seconds);
+    if (ready < 0)
+        return end_with(process, VERDICT_SKIPPED, "interrupted", reply);
+    if (ready == 0) {
+        snprintf(text, sizeof text, "no answer within %g s", deadline_seconds);
+        return end_with(process, VERDICT_TIMEOUT, text, reply);
+    }
+    ssize_t got;
+    do
+        got = recv(process->socket, reply, sizeof *reply, MSG_DONTWAIT);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0)
+        return has_ended(process, reply);
+    if (got != (ssize_t)sizeof *reply || reply->number != process->number ||
+        reply->index != process->index++) {
+        process->spoke_alone = true;
+        return process_disbelieve(process, reply);
+    }
+    if (!reply_is_sane(reply, process->asked, seconds_now() - process->sent_at))
+        return process_disbelieve(process, reply);
+    process->answered = is_last(process, reply);
+    /* A plugin's own words, shown on terminals, in tables and pages: one printable line. */
+    text_make_printable(reply->text, "");
+    if (reply->kind != REPLY_FAILED)
+        return true;
+    /* These end the process, or leave it in a state that nothing should be measured in. */
+    if (reply->verdict != VERDICT_UNSUPPORTED && reply->verdict != VERDICT_NONDETERMINISTIC)
+        process_end(process);
+    return false;
+}
+
+void process_pause(const kernel_process *process)
+{
+    if (process->socket >= 0)
+        kill(-process->process, SIGSTOP);
+}
+
+void process_resume(const kernel_process *process)
+{
+    if (process->socket >= 0)
+        kill(-process->process, SIGCONT);
+}

@@ -1,0 +1,43 @@
+/* One worker process, as the parent holds it: start, orders, answers, end. No call waits without a
+ * deadline, or longer than to the next Ctrl-C. */
+#ifndef LNBENCH_WORKER_PROCESS_H
+#define LNBENCH_WORKER_PROCESS_H
+
+#include "worker/protocol.h"
+
+typedef struct kernel_process {
+    pid_t process;
+    int socket; /* -1: there is none */
+    /* The order that is being answered. */
+    uint64_t number;
+    order_kind asked;
+    uint32_t index;   /* of its next answer */
+    double sent_at;   /* seconds_now() */
+    bool answered;    /* its last answer came */
+    bool spoke_alone; /* it sent what nobody had asked for: its fault, or of the order before */
+} kernel_process;
+
+/* The worker's program. In a sandbox (bubblewrap), /tmp, /run and /var/tmp hold nothing but these
+ * directories. */
+typedef struct process_program {
+    const char *path;
+    bool sandboxed;
+    const char *const *visible;
+    size_t visible_count;
+} process_program;
+
+/* Until it says that it is there. False and an error (7): it cannot be started. */
+bool process_start(kernel_process *process, const process_program *program, int arena, error *err);
+/* False: *reply says why, and the process is gone. */
+bool process_send(kernel_process *process, const work_order *order, worker_reply *reply);
+/* The next answer. False: *reply is a FAILED one; but after UNSUPPORTED and NONDETERMINISTIC the
+ * process is gone. */
+bool process_next(kernel_process *process, double deadline_seconds, worker_reply *reply);
+/* For an answer that does not fit what is known of the order: as process_next() ends. */
+bool process_disbelieve(kernel_process *process, worker_reply *reply);
+/* While it is not asked, it does nothing. */
+void process_pause(const kernel_process *process);
+void process_resume(const kernel_process *process);
+void process_end(kernel_process *process);
+
+#endif
