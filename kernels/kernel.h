@@ -84,11 +84,20 @@ LN_INLINE ln_affine affine_not_vector(const ln_problem *problem)
     return affine;
 }
 
+/* gcc 12 forgets vzeroupper behind calls of its own clones that take vectors. */
+LN_INLINE void leave_vectors(void)
+{
+#ifdef __AVX__
+    _mm256_zeroupper();
+#endif
+}
+
 #define LN_RUNNER(name, run, affine, form)                                                         \
     static __attribute__((noinline)) void name(const ln_problem *problem,                          \
                                                const ln_tensors *tensors)                          \
     {                                                                                              \
         run(problem, tensors, affine, form);                                                       \
+        leave_vectors();                                                                           \
     }
 
 #ifdef SCHEDULE_LONG
