@@ -82,6 +82,7 @@ typedef struct work_order {
     unsigned again;            /* to judge: so many calls more must give the same bits */
     size_t x_offset, y_offset; /* where x and y begin in their first page (to judge: further on than
                                   in timing) */
+    bool trusted;              /* load: the library that lnbench came with, and no plugin */
     bool own_file; /* load: every function must lie in the file itself, not in what it loads */
     uint64_t seed;
     unsigned repetitions; /* of each entry; to an entry: its own, fewer; 0: as the group's */

@@ -117,6 +117,7 @@ static bool ask_to_load(worker_process *worker, worker_seat *seat, unsigned plug
     order.plugin = plugin;
     order.count = describe;
     order.own_file = worker->builds;
+    order.trusted = plugin == 0 && !worker->builds;
     if (!process_send(&seat->process, &order, reply) ||
         !process_next(&seat->process, LOAD_DEADLINE, reply))
         return false;

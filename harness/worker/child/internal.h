@@ -11,7 +11,8 @@
 enum { WORKER_MAX_PLUGINS = 64, WORKER_MAX_ENTRIES = 512 };
 
 typedef struct worker_plugins {
-    const ln_plugin *plugins[WORKER_MAX_PLUGINS];                /* NULL: not loaded here */
+    const ln_plugin *plugins[WORKER_MAX_PLUGINS]; /* NULL: not loaded here */
+    bool trusted; /* the first one, whose calls need no look at the process */
     char changed_at_load[WORKER_MAX_PLUGINS][REPLY_TEXT_LENGTH]; /* "": nothing */
 } worker_plugins;
 
@@ -48,6 +49,8 @@ void process_state_know(void);
  * directory, umask, resource limits, children, the worker's own files. Does not return in a
  * process that the plugin forked. */
 const char *process_state_compare(const thread_state *before);
+/* Whether that looks at the process too: some twenty system calls. */
+void process_state_watch(bool watched);
 /* The same after a library was loaded, which may have set flush-to-zero. */
 const char *process_state_compare_loaded(const thread_state *before);
 

@@ -255,6 +255,7 @@ void worker_load(worker_plugins *plugins, const work_order *order)
         return;
     }
     plugins->plugins[order->plugin] = plugin;
+    plugins->trusted |= order->trusted;
     memcpy(plugins->changed_at_load[order->plugin], blame, sizeof blame);
     blame[0] = '\0';
     worker_reply loaded = {.kind = REPLY_LOADED, .count = (uint32_t)plugin->count};
@@ -310,6 +311,7 @@ static void obey(worker_plugins *plugins, const work_order *order)
     begin_kernel(order);
     order_number = order->number;
     answers = 0;
+    process_state_watch(!plugins->trusted || order->plugin > 0 || order->kind == ORDER_TIME_RUN);
     if (changed_at_load(plugins, order))
         return;
     switch (order->kind) {
