@@ -9,15 +9,17 @@
  *     d' = x - m'         |d' - d| <= e + u|d'|
  *     q' = sqrt(sum d'^2) |q' - ||d||| <= sqrt(N) e + (N + 4) u q' = h q'
  *
- * rstd is 1/sqrt(var + eps) or 1/(std + eps), eps >= 0: its relative error is at most that of the
- * std. So xhat' = d' rstd' is off by less than
+ * rstd is 1/sqrt(var + eps) or 1/(std + eps), 0 <= eps < 2^300 so that no product with it
+ * underflows: its relative error is at most that of the std. So xhat' = d' rstd' is off by less
+ * than
  *
  *     t = 2 (rstd' e + |xhat'| (h + 8 u))
  *
- * where h < 1/8, and y' = g xhat' + b by less than |g| t + 4 u (|g xhat'| + |b|). The scale of row ULP,
- * |g| max|xhat| + |b|, is at least what it comes out as with max|xhat'| less its t, less 8 u of it, and
- * ulp() does not fall as its argument grows. Of kappa = ||x|| / ||d||, the numerator is at least
- * (1 - (N + 4) u) of what it comes out as, the denominator at most (1 + h). */
+ * where h < 1/8, and y' = g xhat' + b by less than |g| t + 4 u (|g xhat'| + |b|). Where |y'| and
+ * that stay below the type's largest number together, no class is wrong. The scale of row ULP,
+ * |g| max|xhat| + |b|, is at least what it comes out as with max|xhat'| less its t, less 8 u of it,
+ * and ulp() does not fall as its argument grows. Of kappa = ||x|| / ||d||, the numerator is at
+ * least (1 - (N + 4) u) of what it comes out as, the denominator at most (1 + h). */
 #include "exact/scale.h"
 #include "judge/internal.h"
 
@@ -54,7 +56,7 @@ static bool centre(row_judge *judge, size_t hidden, centred_row *row)
 static double rstd_of(const ln_convention *convention, size_t hidden, double norm)
 {
     double degrees = (double)hidden - convention->ddof, eps = convention->eps;
-    if (!(degrees > 0) || !(eps >= 0) || convention->eps_place == LN_EPS_QUOTIENT)
+    if (!(degrees > 0) || !(eps >= 0 && eps < 0x1p300) || convention->eps_place == LN_EPS_QUOTIENT)
         return NAN;
     if (convention->eps_place == LN_EPS_STD)
         return 1 / (norm / sqrt(degrees) + eps);
@@ -90,7 +92,7 @@ row_screen judge_screen(row_judge *judge, const judge_block *block, size_t row, 
     double largest = centred.largest * rstd, worst = 0;
     largest -= absolute + relative * largest;
     screen.kappa_at_least = centred.kappa_at_least;
-    /* The largest finite number and all that rounds to it: exactness beyond it is not for here. */
+    /* Half of where the type ends: what may be an infinity is not for here. */
     double finite = ldexp(1, block->storage == LN_F16 ? 15 : 127);
     for (size_t i = 0; i < block->hidden; i++) {
         double gamma = gamma_of(block, i), beta = beta_of(block, i), xhat = judge->values[i] * rstd;
@@ -99,7 +101,7 @@ row_screen judge_screen(row_judge *judge, const judge_block *block, size_t row, 
                      4 * unit * (fabs(product) + fabs(beta));
         double off = fabs(given - (product + beta)) * (1 + 4 * unit) + far;
         double scale = (fabs(gamma) * largest + fabs(beta)) * (1 - 8 * unit);
-        bool tells = scale > 0 && fabs(given) < finite && fabs(product) + fabs(beta) < finite;
+        bool tells = scale > 0 && fabs(given) < finite && fabs(product) + fabs(beta) + far < finite;
         if (!tells) /* a NaN among them too */
             return screen;
         off /= ulp_in(format, scale);
