@@ -57,11 +57,12 @@ const cli_command command_merge = {
     .usage = "DIR|FILE... --out FILE",
     .summary = "Puts the shards of a hunt together.",
     .details =
-        "The result is byte for byte the file that one process writes. A shard that is there "
-        "twice\n"
-        "counts once.\n"
-        "Exit code: 0 fine; 2 what is no shard or was cut off, shards of two hunts, or a missing\n"
-        "one; 7 files or environment.",
+        "DIR holds the files that hunt --shard I/N --out DIR wrote, in any order; FILE is one of\n"
+        "them (4096 at most; a DIR may hold more). All N must be there: what is missing is named.\n"
+        "The result is byte for byte the file that one process writes. A shard that is there\n"
+        "twice counts once.\n"
+        "Exit code: 0 fine; 2 what is no shard or was cut off, shards of two hunts, a shard twice\n"
+        "with other finds, or a missing one; 7 files or environment.",
     OPTIONS(options),
     .most_operands = 4096,
     .size = sizeof(merge_options),

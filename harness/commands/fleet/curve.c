@@ -80,6 +80,12 @@ static double worst_of_m(const fleet_curve *curve, size_t m, double p)
     return curve->maxima[curve->shards - 1];
 }
 
+/* Complete; one of more shards than restarts is empty. */
+static bool counts(const known_shard *shard)
+{
+    return shard->done == shard->restarts && shard->restarts > 0;
+}
+
 /* After so many rows of a shard; -1: no climb had ended. */
 static double worst_after(const known_shard *shard, double rows)
 {
@@ -98,7 +104,7 @@ static bool within_shards(fleet_curve *curve, const fleet_progress *progress, er
         size_t count = 0;
         for (size_t i = 0; i < progress->count; i++) {
             const known_shard *shard = &progress->shards[i];
-            if (shard->done != shard->restarts)
+            if (!counts(shard))
                 continue;
             worst[count] = worst_after(shard, part * curve->rows);
             if (worst[count] < 0) /* not told for all: not told */
@@ -170,8 +176,10 @@ static bool make_curve(const fleet_progress *progress, fleet_curve *curve, error
         return fail_memory(err, "a curve");
     for (size_t i = 0; i < progress->count; i++) {
         const known_shard *shard = &progress->shards[i];
-        if (shard->done != shard->restarts)
+        if (!counts(shard))
             continue;
+        if (shard->worst < 0)
+            return fail(err, EXIT_CODE_USAGE, "--curve: a shard has no find: make shards larger");
         if (!isfinite(shard->worst))
             return fail(err, EXIT_CODE_USAGE,
                         "--curve: a find is a failure or a wrong class: there is no worse");

@@ -133,7 +133,8 @@ bool shard_folder_read(const word_list *paths, bool progress, shard_folder *fold
             struct stat status;
             bool is_folder = stat(paths->words[i], &status) == 0 && S_ISDIR(status.st_mode);
             if (is_folder)
-                fine = add_folder(&on, paths->words[i], begun, err);
+                fine = shard_folder_fits(paths->words[i], err) &&
+                       add_folder(&on, paths->words[i], begun, err);
             else if (!begun)
                 fine = add_file(&on, paths->words[i], err);
         }

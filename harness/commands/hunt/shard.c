@@ -127,7 +127,7 @@ static bool go_on(hunt_shard *shard, const char *begun, const char *complete, bo
     size_t most = hunt_restarts_at_once(hunt);
     double since = seconds_now(), saved = since, before = shard->seconds;
     progress_bar progress;
-    bool fine = true;
+    bool fine = first < end || hunt_shard_write(shard, begun, err); /* more shards than restarts */
     progress_begin(&progress, (double)(end - first - hunt->done));
     while (fine && !*elsewhere && !hunt->cut && first + hunt->done < end) {
         char what[96];
@@ -157,6 +157,8 @@ bool hunt_make_shard(hunt_shard *shard, const char *directory, char path[SHARD_P
     hunt_state *hunt = &shard->hunt;
     char begun[SHARD_PATH];
     bool taken = false, elsewhere = false;
+    if (!shard_folder_fits(directory, err))
+        return false;
     hunt_shard_path(&hunt->settings, directory, false, path);
     hunt_shard_path(&hunt->settings, directory, true, begun);
     if (!introduce(shard, err) || !make_directories(directory, err) ||

@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-    BATCH = 64, /* changed rows of a step */
-    MOST_STEPS = 1000,
+    BATCH = HUNT_BATCH, /* changed rows of a step */
+    MOST_STEPS = HUNT_MOST_STEPS,
     MOST_STALL = 30,  /* steps without a gain */
     MOST_CLIMBS = 16, /* that share a call */
     MOST_ELEMENTS = 1 << 18,

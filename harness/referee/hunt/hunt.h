@@ -17,6 +17,9 @@
 #include "referee/referee.h"
 #include "inputs/worst_row.h"
 
+/* That one restart tries. */
+enum { HUNT_MOST_STEPS = 1000, HUNT_BATCH = 64, HUNT_MOST_ROWS = HUNT_MOST_STEPS * HUNT_BATCH };
+
 typedef enum hunt_goal {
     GOAL_ROW_ULP, /* the largest row ULP */
     GOAL_BOUND,   /* the largest share of the proven bound: above 1 the proof is wrong */

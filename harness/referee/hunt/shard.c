@@ -39,6 +39,14 @@ void hunt_plan_hash(const hunt_settings *s, char hash[20])
              (unsigned long long)hash_bytes(HASH_START, words, (size_t)length));
 }
 
+bool shard_folder_fits(const char *directory, error *err)
+{
+    return strlen(directory) <= SHARD_FOLDER ||
+           fail(err, EXIT_CODE_USAGE,
+                "%.40s...: the path of a folder of shards has %d bytes at most: change there first",
+                directory, SHARD_FOLDER);
+}
+
 void hunt_shard_path(const hunt_settings *settings, const char *directory, bool begun,
                      char path[SHARD_PATH])
 {
@@ -200,8 +208,10 @@ static bool read_plan(const char *path, const json_t *line, hunt_shard *shard, e
             "shard", &number, "shards", &shards) != 0 ||
         strcmp(schema, SHARD_SCHEMA) != 0)
         return broken(path, "no shard of a hunt: " SHARD_SCHEMA " was expected", err);
+    s->goal = strcmp(goal, goal_name(GOAL_BOUND)) == 0 ? GOAL_BOUND : GOAL_ROW_ULP;
     if (hidden < 1 || keep < 1 || restarts < 1 || shards < 1 || number < 0 || number >= shards ||
-        !dtype_from_name(dtype, &s->storage) || !dtype_from_name(param, &s->param))
+        !dtype_from_name(dtype, &s->storage) || !dtype_from_name(param, &s->param) ||
+        strcmp(goal, goal_name(s->goal)) != 0)
         return broken(path, "no shard of a hunt: a setting of it is impossible", err);
     snprintf(shard->plan, sizeof shard->plan, "%s", plan);
     snprintf(shard->library, sizeof shard->library, "%s", library);
@@ -209,7 +219,6 @@ static bool read_plan(const char *path, const json_t *line, hunt_shard *shard, e
     snprintf(s->convention, sizeof s->convention, "%s", convention);
     s->hidden = (size_t)hidden;
     s->seed = (uint64_t)seed;
-    s->goal = strcmp(goal, "bound") == 0 ? GOAL_BOUND : GOAL_ROW_ULP;
     s->max_kappa = json_is_number(kappa) ? json_number_value(kappa) : INFINITY;
     s->claimed = claimed;
     s->keep = (uint64_t)keep;
@@ -228,8 +237,10 @@ static bool read_state(const char *path, const json_t *line, hunt_shard *shard, 
                     "seconds", &shard->seconds, "host", &host, "cpu", &cpu) != 0)
         return broken(path, "no shard of a hunt: its second line says how far it is", err);
     hunt_range(&shard->hunt.settings, &first, &end);
-    if (done < 0 || rows < 0 || (uint64_t)done > end - first)
+    if (done < 0 || (uint64_t)done > end - first)
         return broken(path, "more restarts than it has", err);
+    if (rows < 0 || rows / HUNT_MOST_ROWS > done || !(shard->seconds >= 0 && shard->seconds < 1e10))
+        return broken(path, "rows or seconds that its restarts cannot have taken", err);
     shard->hunt.done = (uint64_t)done;
     shard->hunt.rows = (uint64_t)rows;
     snprintf(shard->host, sizeof shard->host, "%s", host);
@@ -244,6 +255,7 @@ static bool read_more(const char *path, const json_t *line, hunt_shard *shard, t
     const char *find = json_string_value(json_object_get(line, "find"));
     json_int_t rows, restart;
     json_t *score;
+    uint64_t first, end;
     if (find) {
         text_add(finds, find);
         return !finds->failed || fail_memory(err, path);
@@ -251,6 +263,11 @@ static bool read_more(const char *path, const json_t *line, hunt_shard *shard, t
     if (json_unpack((json_t *)line, "{s:I, s:o, s:I}", "rows", &rows, "score", &score, "restart",
                     &restart) != 0)
         return broken(path, "no shard of a hunt: a line is neither find nor record", err);
+    hunt_range(&shard->hunt.settings, &first, &end);
+    if (rows < 0 || (uint64_t)rows > shard->hunt.rows || restart < 0 || (uint64_t)restart < first ||
+        (uint64_t)restart >= end || json_number_value(score) < 0 ||
+        !(json_is_number(score) || json_is_null(score)))
+        return broken(path, "a record that its restarts cannot have made", err);
     hunt_record *grown =
         realloc(shard->records, (shard->record_count + 1) * sizeof *shard->records);
     if (!grown)
@@ -262,6 +279,16 @@ static bool read_more(const char *path, const json_t *line, hunt_shard *shard, t
     return true;
 }
 
+static bool is_own(const worst_row *find, const hunt_settings *settings)
+{
+    uint64_t first, end;
+    hunt_range(settings, &first, &end);
+    return find->hunted && find->hidden == settings->hidden && find->storage == settings->storage &&
+           find->param == settings->param && strcmp(find->kernel, settings->kernel) == 0 &&
+           strcmp(find->convention, settings->convention) == 0 && find->restart >= first &&
+           find->restart < end && find->score >= 0; /* no NaN */
+}
+
 static bool read_finds(const char *path, const text_buffer *text, hunt_state *hunt, error *err)
 {
     worst_list list = {0};
@@ -271,14 +298,15 @@ static bool read_finds(const char *path, const text_buffer *text, hunt_state *hu
     bool fine = file ? worst_list_read_stream(file, path, &list, err) : fail_memory(err, path);
     if (file)
         fclose(file);
-    for (size_t i = 0; fine && i < list.count; i++) {
-        const worst_row *row = &list.rows[i];
-        if (!row->hunted || row->hidden != hunt->settings.hidden ||
-            row->storage != hunt->settings.storage || row->param != hunt->settings.param)
-            fine = broken(path, "a find is of another hunt", err);
-        else
-            fine = hunt_keep(hunt, &list.rows[i], err);
-    }
+    for (size_t i = 0; fine && i < list.count; i++)
+        fine = is_own(&list.rows[i], &hunt->settings) ||
+               broken(path, "a find is of another hunt or shard", err);
+    for (size_t i = 0; fine && i < list.count; i++)
+        fine = hunt_keep(hunt, &list.rows[i], err);
+    /* Sorted, so that two of the same stand side by side. */
+    for (size_t i = 1; fine && i < hunt->find_count; i++)
+        if (hunt->finds[i].restart == hunt->finds[i - 1].restart)
+            fine = broken(path, "a find is there twice", err);
     worst_list_free(&list);
     return fine;
 }

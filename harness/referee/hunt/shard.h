@@ -33,7 +33,8 @@ void hunt_range(const hunt_settings *settings, uint64_t *first, uint64_t *end);
 /* Of what decides which rows are tried, however many shards there are. */
 void hunt_plan_hash(const hunt_settings *settings, char hash[20]);
 
-enum { SHARD_PATH = 1024 };
+enum { SHARD_PATH = 1024, SHARD_FOLDER = 700 /* bytes of a folder's path, at most */ };
+bool shard_folder_fits(const char *directory, error *err);
 void hunt_shard_path(const hunt_settings *settings, const char *directory, bool begun,
                      char path[SHARD_PATH]);
 /* Whether it is the name of a shard's file, and of which. */
