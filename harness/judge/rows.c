@@ -1,6 +1,8 @@
 /* What came out, row by row, against the answers: classes, bounds, metrics, the verdict. */
 #include "judge/internal.h"
+#include "exact/scale.h"
 #include "metrics/storage.h"
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,6 +63,28 @@ static void find_wrong_class(const judge_block *block, size_t row, const void *y
                storage_load(block->storage, block->results[row].rounded, column));
 }
 
+/* Whether y as x s + t, s = gamma rstd, may pass the largest number on its way to one that is finite:
+ * an infinity of the right sign is a limit of the accumulator's type then. */
+static bool may_pass_the_end(const row_judge *judge, const metrics_row *judged, const void *y,
+                             ln_type accumulator, size_t column)
+{
+    static const double ends[] = {
+        [LN_F32] = FLT_MAX, [LN_F64] = DBL_MAX, [LN_BF16] = 0x1.fep+127, [LN_F16] = 65504};
+    const ln_row_facts *facts = &judged->answer->facts;
+    double given = storage_load(judged->storage, y, column);
+    double exact = judged->answer->exact[column], beta = 0;
+    double q = judged->convention->eps_place == LN_EPS_QUOTIENT ? judged->convention->eps : 0;
+    if (!isinf(given) || !isfinite(exact) || signbit(given) != signbit(exact))
+        return false;
+    if (ln_has_beta(judged->convention->affine))
+        beta = storage_load(judged->param, judged->beta,
+                            judged->convention->affine == LN_AFFINE_SCALAR ? 0 : column);
+    double reach = gamma_size(judged, column) *
+                       (facts->rstd * (fabs(judge->values[column]) + fabs(facts->mean)) + q) +
+                   fabs(beta);
+    return reach >= ends[accumulator];
+}
+
 /* A row without a claim: what any order of summation and the textbook explain. Where they explain
  * anything (sums may overflow, or nothing is left of the variance), a wrong class is a limit of the
  * types; a row with a NaN or an infinity in it has no such excuse. */
@@ -86,7 +110,9 @@ static void judge_unclaimed(row_judge *judge, const judge_block *block, const vo
             judge_find(findings, VERDICT_INACCURATE, false, "row %zu: %s", row, why);
     } else if (!(isfinite(limits->order_ulp) &&
                  ln_bound_holds(&limits->order.bound, &judged, y, &worst))) {
-        find_wrong_class(block, row, y, column, !known && !special && !limits->textbook.undefined,
+        bool excused = !known && !special && !limits->textbook.undefined;
+        find_wrong_class(block, row, y, column,
+                         excused || may_pass_the_end(judge, &judged, y, kind->accumulator, column),
                          findings);
     }
 }

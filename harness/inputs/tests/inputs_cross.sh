@@ -35,7 +35,7 @@ void kernel_name_update(char *name, size_t size) { (void)name, (void)size; }' >"
     -I "$harness" -I "$source/kernels/include" -I "$source/reference" \
     "$harness"/inputs/tests/inputs_golden.c "$harness"/inputs/*.c "$harness"/domain/case.c \
     "$harness"/domain/convention.c "$harness"/base/random.c "$harness"/base/number.c "$harness"/base/error.c \
-    "$harness"/base/text.c "$harness"/base/paths.c "$source"/reference/metrics/storage.c \
+    "$harness"/base/text.c "$harness"/base/paths.c "$harness"/base/files.c "$source"/reference/metrics/storage.c \
     "$directory/names.c" \
     -lm -o "$directory/golden" || exit 1
 "$@" "$directory/golden"
