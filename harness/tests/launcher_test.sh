@@ -598,7 +598,7 @@ test_real_table() {
     cp "$source_root/packages.txt" "$checkout/packages.txt"
     awk -F'|' '/^#/ { next }
         { gsub(/ /, "", $1) }
-        NF != 5 || $1 !~ /^(run|tests|peers)\??$/ || $3 !~ /^ (program|library|links|file|runs) / ||
+        NF != 5 || $1 !~ /^(run|tests|peers|fleet)\??$/ || $3 !~ /^ (program|library|links|file|runs) / ||
         $2 !~ /[a-z]/ || $4 !~ /[a-zA-Z]/ || $5 !~ /[a-z]/ { print }' \
         "$checkout/packages.txt" >"$box/stdout"
     prints_nothing

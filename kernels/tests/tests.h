@@ -68,12 +68,18 @@ static inline size_t count_lines(const ln_plugin *plugin)
     return count;
 }
 
+/* An emulator is some twenty times as slow. */
+static inline int is_thinned(void)
+{
+    return getenv("LN_UNDER_QEMU") && !getenv("LNBENCH_FULL");
+}
+
 /* Emulated, scalar kernels are left out but for those that promise another ISA's bits: what they
  * compute is tested here, and aarch64_test compares their bits. */
 static inline int is_left_out(const ln_kernel *kernel)
 {
-    return getenv("LN_UNDER_QEMU") && !getenv("LNBENCH_FULL") &&
-           strcmp(kernel->isa, "scalar") == 0 && !(kernel->traits & LN_TRAIT_ISA_REPRODUCIBLE);
+    return is_thinned() && strcmp(kernel->isa, "scalar") == 0 &&
+           !(kernel->traits & LN_TRAIT_ISA_REPRODUCIBLE);
 }
 
 /* The kernels that run here. */
