@@ -31,8 +31,8 @@ static exit_code run_fleet(void *context, const cli_call *call, error *err)
 }
 
 static const cli_option options[] = {
-    {"curve", NULL, "how the worst error grows with the rows (20 shards or more)",
-     OPTION_FLAG, offsetof(fleet_options, curve)},
+    {"curve", NULL, "how the worst error grows with the rows (20 shards or more)", OPTION_FLAG,
+     offsetof(fleet_options, curve)},
     {"out", "DIR", "a chart of the machines there: who wins where", OPTION_TEXT,
      offsetof(fleet_options, chart)},
     OUTPUT_OPTIONS(fleet_options, printed),
