@@ -39,6 +39,15 @@ judged_kind judged_kind_unknown(const judge_block *block)
     return (judged_kind){.accumulator = sums, .given = sums};
 }
 
+double judge_gamma(const judge_block *block, size_t i)
+{
+    ln_affine affine = block->convention.affine;
+    if (!ln_has_gamma(affine))
+        return 1;
+    double stored = load(block->param, block->gamma, affine == LN_AFFINE_SCALAR ? 0 : i);
+    return affine == LN_AFFINE_GAMMA1 ? 1 + stored : stored;
+}
+
 /* Two roundings are one here (Figueroa 1995: 53 >= 2 p + 2), and f64 is added as it is. */
 double judge_right_sum(const judge_block *block, size_t i)
 {

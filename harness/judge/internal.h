@@ -36,6 +36,9 @@ typedef struct judged_kind {
 /* Of an output that nobody knows the kernel of: sums as people have them for the type. */
 judged_kind judged_kind_unknown(const judge_block *block);
 
+/* What xhat of element i is multiplied with. */
+double judge_gamma(const judge_block *block, size_t i);
+
 /* x + residual of element i, rounded to the storage type. */
 double judge_right_sum(const judge_block *block, size_t i);
 

@@ -70,15 +70,6 @@ static double beta_of(const judge_block *block, size_t i)
                                : 0;
 }
 
-static double gamma_of(const judge_block *block, size_t i)
-{
-    ln_affine affine = block->convention.affine;
-    if (!ln_has_gamma(affine))
-        return 1;
-    double stored = load(block->param, block->gamma, affine == LN_AFFINE_SCALAR ? 0 : i);
-    return affine == LN_AFFINE_GAMMA1 ? 1 + stored : stored;
-}
-
 row_screen judge_screen(row_judge *judge, const judge_block *block, size_t row, const void *y)
 {
     row_screen screen = {INFINITY, 0};
@@ -95,7 +86,8 @@ row_screen judge_screen(row_judge *judge, const judge_block *block, size_t row, 
     /* Half of where the type ends: what may be an infinity is not for here. */
     double finite = ldexp(1, block->storage == LN_F16 ? 15 : 127);
     for (size_t i = 0; i < block->hidden; i++) {
-        double gamma = gamma_of(block, i), beta = beta_of(block, i), xhat = judge->values[i] * rstd;
+        double gamma = judge_gamma(block, i), beta = beta_of(block, i),
+               xhat = judge->values[i] * rstd;
         double product = gamma * xhat, given = load(block->storage, y, i);
         double far = fabs(gamma) * (absolute + relative * fabs(xhat)) +
                      4 * unit * (fabs(product) + fabs(beta));

@@ -62,15 +62,6 @@ static double rest_of(const row_view *row, size_t i)
     return row->result->rest ? row->result->rest[i] : 0;
 }
 
-static double factor(const judge_block *block, size_t i)
-{
-    ln_affine affine = block->convention.affine;
-    if (!ln_has_gamma(affine))
-        return 1;
-    double stored = storage_load(block->param, block->gamma, affine == LN_AFFINE_SCALAR ? 0 : i);
-    return affine == LN_AFFINE_GAMMA1 ? 1 + stored : stored;
-}
-
 static double ulp_of_scale(const row_view *row, size_t i)
 {
     const judge_block *block = row->block;
@@ -112,7 +103,7 @@ static statistics_error fitted_error(const row_view *row)
 {
     double gg = 0, gh = 0, hh = 0, ge = 0, he = 0, rstd = row->result->facts.rstd;
     for (size_t i = 0; i < row->block->hidden; i++) {
-        double ulp = ulp_of_scale(row, i), gamma = factor(row->block, i) / ulp;
+        double ulp = ulp_of_scale(row, i), gamma = judge_gamma(row->block, i) / ulp;
         double g = gamma * stage_result(row, i) * rstd, h = gamma;
         double e = ((computed_of(row, i) - row->result->exact[i]) - rest_of(row, i)) / ulp;
         gg += g * g;
@@ -132,7 +123,7 @@ static statistics_error fitted_error(const row_view *row)
 static void split_error(const row_view *row, const statistics_error *off, size_t i,
                         double parts[STAGES])
 {
-    double gamma = factor(row->block, i), from_mean = stage_result(row, i);
+    double gamma = judge_gamma(row->block, i), from_mean = stage_result(row, i);
     double exact = row->result->exact[i], ulp = ulp_of_scale(row, i);
     parts[STAGE_MEAN] = gamma * off->mean;
     parts[STAGE_VARIANCE] = gamma * from_mean * off->variance;

@@ -4,6 +4,7 @@
  * usage: limits_test [RUNS]; a run is a row of each kind and type through all honest kernels. The
  * figures of docs/referee.md: limits_test 10000. */
 #include "faults/faults.h"
+#include "judge/internal.h"
 #include "judge/position.h"
 #include "judge/row_limits.h"
 #include "exact/scale.h"
@@ -280,6 +281,45 @@ static void only_constant_rows_are_undefined(void **state)
     ln_reference_destroy(reference);
 }
 
+/* Whether a wrong element counts as a limit of the type, in a row about 0.05 with deviations of 1,
+ * whose output is gamma or -gamma. */
+static bool is_excused(float gamma_size, float wrong)
+{
+    enum { HIDDEN = 64 };
+    float x[HIDDEN], gamma[HIDDEN], beta[HIDDEN] = {0}, y[HIDDEN];
+    judge_settings settings = {.max_row_ulp = INFINITY};
+    ln_convention torch = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
+    row_judge *judge = judge_create(NULL, &settings);
+    row_findings findings = {.verdict.kind = VERDICT_OK};
+    judge_block block;
+    error err;
+    for (size_t i = 0; i < HIDDEN; i++) {
+        x[i] = i % 2 ? -0.95F : 1.05F;
+        gamma[i] = gamma_size;
+    }
+    assert_true(judge_block_from(judge, &block, &torch, LN_F32, LN_F32, 1, HIDDEN, x, NULL, gamma,
+                                 beta, &err));
+    judged_kind kind = judged_kind_unknown(&block);
+    assert_true(judge_reserve(judge, &block, &err));
+    memcpy(y, block.results[0].rounded, sizeof y);
+    y[0] = wrong; /* there x s is 1.05 gamma, and x and the mean together reach 1.1 gamma */
+    judge_row(judge, &block, y, 0, &kind, &findings);
+    assert_int_equal(findings.verdict.kind, VERDICT_WRONG_CLASS);
+    judge_block_free(&block);
+    judge_destroy(judge);
+    return findings.verdict.declared;
+}
+
+static void an_infinity_on_the_way_is_a_limit_near_the_end_alone(void **state)
+{
+    (void)state;
+    assert_true(is_excused(3.35e38F, INFINITY));
+    assert_false(is_excused(3.35e38F, -INFINITY));
+    assert_false(is_excused(3.35e38F, NAN));
+    assert_false(is_excused(3e38F, INFINITY));
+    assert_false(is_excused(1, INFINITY));
+}
+
 /* ---- positions ---- */
 
 enum { POSITION_ROWS = 256 };
@@ -362,6 +402,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_nearest_convention_is_named),
         cmocka_unit_test(one_wrong_element_fails),
         cmocka_unit_test(only_constant_rows_are_undefined),
+        cmocka_unit_test(an_infinity_on_the_way_is_a_limit_near_the_end_alone),
         cmocka_unit_test(positions_alike_are_not_alarmed),
         cmocka_unit_test(a_lane_that_differs_is_named),
     };
