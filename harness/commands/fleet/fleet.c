@@ -45,11 +45,9 @@ const cli_command command_fleet = {
     .usage = "[DIR...] [OPTION...]",
     .summary = "Shows how far the hunt in DIR is; without DIR, the machines of the store.",
     .details =
-        "Of a hunt: rows a second, what is left, the worst find. Of machines: the fastest kernel "
-        "of\n"
-        "each shape and class on each, what one machine's choice costs on another, and whether "
-        "the\n"
-        "errors are the same bits. Times of two machines are never pooled.\n"
+        "Of a hunt: rows a second, what is left, the worst find. Of machines: the fastest\n"
+        "kernel of each shape and class on each, what one machine's choice costs on another,\n"
+        "and whether the errors are the same bits. Times of two machines are never pooled.\n"
         "Exit code: 0 fine; 5 errors differ that must be equal (reproducible across ISAs, exact);\n"
         "4 the store has fewer than two machines; 2 usage, no shard, or shards of two hunts;\n"
         "7 files or environment.",
