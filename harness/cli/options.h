@@ -88,6 +88,11 @@ bool option_has_singular(const cli_option *option);
         "deadline", "S", "seconds until a kernel counts as hung (default: " #preset ")",           \
             OPTION_SECONDS, offsetof(type, member)                                                 \
     }
+#define TIME_ON_OPTION(type, member)                                                               \
+    {                                                                                              \
+        "time-on", "FAMILY[+FAMILY...]", "rows to time on, of several in turn (default: normal)",  \
+            OPTION_TEXT, offsetof(type, member)                                                    \
+    }
 #define STORE_OPTION(type, member)                                                                 \
     {                                                                                              \
         "db", "FILE", "result store (default: " DEFAULT_STORE ")", OPTION_STORE,                   \

@@ -74,6 +74,7 @@ static const cli_option options[] = {
      offsetof(duet_options, request.inputs)},
     {"cache", "hot,cold,in-place", "cache states to time in, or y is x (default: hot)", OPTION_LIST,
      offsetof(duet_options, request.caches)},
+    TIME_ON_OPTION(duet_options, request.time_on),
     {"threads", "T,...", "threads of one call (default: 1)", OPTION_LIST,
      offsetof(duet_options, request.threads)},
     COMPARISON_OPTIONS(duet_options, shown),

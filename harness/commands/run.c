@@ -91,7 +91,7 @@ static bool dry_run(const case_plan *plan, const output_file *out, error *err)
         table_cell(table, "speed");
         table_cell(table, dtype_name(group->dtype));
         table_cell(table, group->convention_label);
-        table_cell(table, "normal");
+        table_cell(table, group->input);
         table_format(table, "%zu", group->rows);
         table_format(table, "%zu", group->hidden);
         table_cell(table, cache_name(group->cache));
@@ -316,6 +316,7 @@ static const cli_option options[] = {
      offsetof(run_options, request.inputs)},
     {"cache", "hot,cold,in-place", "cache states to time in, or y is x (default: hot)", OPTION_LIST,
      offsetof(run_options, request.caches)},
+    TIME_ON_OPTION(run_options, request.time_on),
     {"threads", "T,...", "threads of one call (default: 1)", OPTION_LIST,
      offsetof(run_options, request.threads)},
     {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT,
@@ -352,10 +353,9 @@ const cli_command command_run = {
     .usage = "[OPTION...]",
     .summary = "Measures and judges kernels, stores every result, draws the charts.",
     .details =
-        "Speed is timed on normal input, under the first convention; of each shape up to 18 rows "
-        "are\n"
-        "judged, on every input and under every convention. A .npy file is judged at its own "
-        "size.\n"
+        "Speed is timed on normal rows (or --time-on), under the first convention; of each shape\n"
+        "up to 18 rows are judged, on every input and under every convention. A .npy file is\n"
+        "judged at its own size.\n"
         "Exit code: 0 fine; 5 a kernel is inaccurate; 6 a kernel crashed, hung or wrote where it\n"
         "must not; 2 usage; 7 files or environment; 130 interrupted (go on with --resume).\n"
         "Peers (docs/peers.md) never decide it.",

@@ -7,7 +7,9 @@
 #include "base/number.h"
 #include "metrics/storage.h"
 #include "base/text.h"
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char offset_prefix[] = "offset:";
@@ -17,6 +19,32 @@ bool input_is_file(const char *input)
 {
     size_t length = strlen(input);
     return length >= 4 && strcmp(input + length - 4, ".npy") == 0;
+}
+
+/* Behind a '+' that is none of a number's. */
+static const char *next_part(const char *input)
+{
+    const char *plus = input_is_file(input) ? NULL : strchr(input, '+');
+    while (plus && !islower((unsigned char)plus[1]))
+        plus = strchr(plus + 1, '+');
+    return plus ? plus + 1 : NULL;
+}
+
+size_t input_parts(const char *input)
+{
+    size_t count = 1;
+    while ((input = next_part(input)))
+        count++;
+    return count;
+}
+
+void input_part(const char *input, size_t row, char part[INPUT_MAX_LENGTH])
+{
+    for (size_t left = row % input_parts(input); left > 0; left--)
+        input = next_part(input);
+    const char *next = next_part(input);
+    snprintf(part, INPUT_MAX_LENGTH, "%.*s", next ? (int)(next - input - 1) : INPUT_MAX_LENGTH - 1,
+             input);
 }
 
 static bool fail_unknown(const char *input, error *err)
@@ -85,11 +113,19 @@ bool case_is_extreme(const case_key *key)
 bool input_check(const char *input, error *err)
 {
     double kappa;
+    char part[INPUT_MAX_LENGTH];
     if (strlen(input) >= NAME_MAX_LENGTH)
         return fail(err, EXIT_CODE_USAGE,
                     "input '%.64s...': longer than %d characters: give a shorter path", input,
                     NAME_MAX_LENGTH - 1);
-    return input_is_file(input) || strcmp(input, WORST_INPUT) == 0 || family_named(input) ||
+    size_t parts = input_parts(input);
+    for (size_t i = 0; parts > 1 && i < parts; i++) {
+        input_part(input, i, part);
+        if (!input_check(part, err))
+            return false;
+    }
+    return parts > 1 || input_is_file(input) || strcmp(input, WORST_INPUT) == 0 ||
+           family_named(input) ||
            (strncmp(input, offset_prefix, strlen(offset_prefix)) == 0
                 ? input_offset(input, &kappa, err)
                 : fail_unknown(input, err));

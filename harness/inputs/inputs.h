@@ -33,8 +33,9 @@ const input_family *input_families(size_t *count);
  * constant row is 0/0. */
 bool case_is_extreme(const case_key *key);
 
-/* Whether such an input exists: a family, "offset:KAPPA", "worst" (see worst.h) or a path
- * ending in .npy (neither opened here). Errors are usage errors with the nearest name. */
+/* Whether such an input exists: a family, "offset:KAPPA", "worst" (see worst.h), a path ending in
+ * .npy (neither opened here), or several families, "normal+offset:4+outlier-channels", whose rows
+ * come in turn. Errors are usage errors with the nearest name. */
 bool input_check(const char *input, error *err);
 
 /* Fills count rows, beginning with row `first`, of hidden elements each (dense). Element (r, c)
@@ -43,9 +44,14 @@ bool input_check(const char *input, error *err);
  * sweeps kappa from 1 to 1e8 in f32, 1e3 in bf16, 1e4 in f16, 1e16 in f64). A .npy file gives its
  * rows in turn, over again when they run out, and must have this hidden; it is read anew at each
  * call. One of the type is taken bit for bit (<u2 for bf16), one of f4 or f8 is rounded. Documents'
- * tensors are tiled to hidden the same way. */
+ * tensors are tiled to hidden the same way. Of several families row r is row r of the
+ * (r mod number)-th. */
 bool input_rows(const char *input, ln_type type, uint64_t seed, size_t first, size_t count,
                 size_t hidden, void *x, error *err);
+
+/* How many families come in turn, 1 where the input names one; and the one that row `row` is of. */
+size_t input_parts(const char *input);
+void input_part(const char *input, size_t row, char part[INPUT_MAX_LENGTH]);
 
 /* Whether such an input exists in this type, too. */
 bool input_has_type(const char *input, ln_type type, error *err);

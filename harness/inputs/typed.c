@@ -122,8 +122,14 @@ static void store_row(ln_type type, const float *from, size_t count, double scal
 bool input_has_type(const char *input, ln_type type, error *err)
 {
     double kappa;
+    char part[INPUT_MAX_LENGTH];
     if (!input_check(input, err))
         return false;
+    for (size_t i = 0, parts = input_parts(input); parts > 1 && i < parts; i++) {
+        input_part(input, i, part);
+        if (!input_has_type(part, type, err))
+            return false;
+    }
     if (type == LN_F32 || !input_offset(input, &kappa, NULL) || kappa <= offset_kappa_most(type))
         return true;
     return fail(err, EXIT_CODE_USAGE,
@@ -150,9 +156,19 @@ bool input_rows(const char *input, ln_type type, uint64_t seed, size_t first, si
                 size_t hidden, void *x, error *err)
 {
     double kappa;
+    char part[INPUT_MAX_LENGTH];
     bool offset = input_offset(input, &kappa, NULL);
     if (!input_has_type(input, type, err))
         return false;
+    bool several = input_parts(input) > 1;
+    for (size_t i = 0; several && i < count; i++) {
+        input_part(input, first + i, part);
+        if (!input_rows(part, type, seed, first + i, 1, hidden,
+                        (char *)x + i * hidden * dtype_size(type), err))
+            return false;
+    }
+    if (several)
+        return true;
     if (type == LN_F32 && (!offset || hidden == 0))
         return input_rows_f32(input, seed, first, count, hidden, x, err);
     if (input_is_file(input))

@@ -72,7 +72,7 @@ case_key speed_key(const speed_group *group, const char *kernel)
     key.threads = group->threads;
     snprintf(key.kernel, sizeof key.kernel, "%s", kernel);
     snprintf(key.convention, sizeof key.convention, "%s", group->convention_label);
-    snprintf(key.input, sizeof key.input, "normal");
+    snprintf(key.input, sizeof key.input, "%s", group->input);
     return key;
 }
 
@@ -234,6 +234,8 @@ static bool add_speed_group(case_plan *plan, const plan_request *request,
                                                        : 3),
         .min_seconds = resolved->quick ? 0.003 : 0.005,
     };
+    snprintf(group->input, sizeof group->input, "%s",
+             request->time_on ? request->time_on : "normal");
     /* The plan's own number is shortened where that costs no precision, the user's never. */
     group->slow_repetitions =
         request->repetitions ? group->repetitions : (group->repetitions + 2) / 3;
@@ -542,6 +544,8 @@ static bool plan_types(const plan_request *request, const resolved_plan *resolve
     for (size_t i = 0; i < resolved->input_count; i++)
         if (!input_has_type(resolved->inputs[i], plan->adding.dtype, err))
             return false;
+    if (speed && request->time_on && !input_has_type(request->time_on, plan->adding.dtype, err))
+        return false;
     if (request->shapes.count)
         return plan_shapes(request, resolved, machine, plan, speed, accuracy, err);
     bool asked = accuracy && request->referee && !resolved->named_inputs;

@@ -11,7 +11,8 @@
 typedef struct plan_request {
     const char *name; /* "quick", "default", "full" */
     word_list kernels, conventions, dtypes, shapes, inputs, caches, threads;
-    const char *only; /* "speed", "accuracy" or NULL */
+    const char *only;    /* "speed", "accuracy" or NULL */
+    const char *time_on; /* the input that is timed; NULL: "normal" */
     uint64_t seed;
     uint64_t processes, repetitions; /* 0: the plan's own */
     bool referee;                    /* also what the referee asks (referee.h) */
@@ -29,11 +30,11 @@ typedef struct accuracy_group {
     bool for_ours;     /* the referee asks it of our own kernels too */
 } accuracy_group;
 
-/* One shape timed for every kernel of these types and the roofs, on a judged block of normal rows.
- */
+/* One shape timed for every kernel of these types and the roofs, on a judged block of rows. */
 typedef struct speed_group {
     ln_convention convention;
     char convention_label[CONVENTION_MAX_LENGTH];
+    char input[INPUT_MAX_LENGTH];
     ln_type dtype, param;
     size_t rows, hidden, block_rows;
     cache_state cache;

@@ -95,7 +95,7 @@ static bool heat_create(timed_round *heat, run_session *session, const speed_gro
     }
     for (size_t i = 0; i < BLOCKS; i++)
         if (!judge_block_generate(session->judge, &heat->blocks[i], &group->convention,
-                                  group->dtype, group->param, "normal", i * group->block_rows,
+                                  group->dtype, group->param, group->input, i * group->block_rows,
                                   group->block_rows, group->hidden, err))
             return false;
     return true;

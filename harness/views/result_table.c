@@ -342,6 +342,8 @@ static void print_head(const run_view *view, const run_answer *answer, const out
         const case_key *key = &answer->columns[answer->key].key;
         text_format(&line, ", %s, %s, %u thread%s", key->convention, cache_phrase(key->cache),
                     key->threads, key->threads == 1 ? "" : "s");
+        if (strcmp(key->input, "normal") != 0)
+            text_format(&line, ", timed on %s", key->input);
     }
     if (answer->isa[0])
         text_format(&line, ", %s unless named", answer->isa);

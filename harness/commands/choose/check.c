@@ -155,6 +155,7 @@ static bool check_group(checking *check, size_t first, error *err)
                             .hidden = key->hidden,
                             .dtype = key->dtype,
                             .cache = key->cache,
+                            .time_on = key->input,
                             .threads = key->threads,
                             .budget = {NAN, NAN, NAN, NAN, NAN, false},
                             .every_input = true,

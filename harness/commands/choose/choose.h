@@ -38,6 +38,7 @@ typedef struct choose_wanted {
     ln_convention convention;
     char convention_label[CONVENTION_MAX_LENGTH];
     cache_state cache;
+    const char *time_on; /* the input that was timed */
     unsigned threads;
     choose_budget budget;
     accuracy_class class;

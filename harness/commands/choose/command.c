@@ -19,7 +19,7 @@ enum { ROWS_OF_A_SEQUENCE = 512 };
 
 typedef struct choose_options {
     word_list shapes, tokens, conventions, kernels, plugins;
-    const char *model, *dtype, *param, *cache, *database, *emit, *class;
+    const char *model, *dtype, *param, *cache, *time_on, *database, *emit, *class;
     output_file printed;
     uint64_t threads, seed;
     choose_budget budget;
@@ -125,6 +125,7 @@ static bool set_common(const choose_options *options, const model_shape *model,
                               .class = class,
                               .every_input = class != CLASS_ANY,
                               .callable = options->emit != NULL,
+                              .time_on = options->time_on,
                               .threads = (unsigned)options->threads,
                               .kernels = &options->kernels};
     if (!dtype_from_name(options->dtype, &wanted->dtype))
@@ -538,6 +539,7 @@ static const cli_option options[] = {
      OPTION_TEXT, offsetof(choose_options, param)},
     {"cache", "hot|cold|in-place", "cache state, or y is x (default: hot)", OPTION_TEXT,
      offsetof(choose_options, cache)},
+    TIME_ON_OPTION(choose_options, time_on),
     {"threads", "T", "threads of one call (default: 1)", OPTION_COUNT,
      offsetof(choose_options, threads)},
     {"kernels", "GLOB,...", "choose among these", OPTION_LIST, offsetof(choose_options, kernels)},
@@ -589,7 +591,7 @@ const cli_command command_choose = {
         "Exit code: 0 fine; 5 nothing meets the budget (the best there is is named); 2 usage;\n"
         "7 files or environment; 130 interrupted.",
     OPTIONS(options),
-    DEFAULTS(choose_options, .dtype = "f32", .cache = "hot", .threads = 1, .seed = 1,
-             .budget = {NAN, NAN, NAN, NAN, NAN, false}, .time = 60, .deadline = 10),
+    DEFAULTS(choose_options, .dtype = "f32", .cache = "hot", .time_on = "normal", .threads = 1,
+             .seed = 1, .budget = {NAN, NAN, NAN, NAN, NAN, false}, .time = 60, .deadline = 10),
     .body = choose_body,
 };

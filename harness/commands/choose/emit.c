@@ -65,6 +65,10 @@ static void add_head(const chosen *first, text_buffer *out)
     if (wanted->param)
         text_format(out, "parameters %s, ", wanted->param);
     emit_comment(out, wanted->convention_label);
+    if (strcmp(wanted->time_on, "normal") != 0) {
+        text_add(out, ", on ");
+        emit_comment(out, wanted->time_on);
+    }
     text_format(out, ", %s, %u thread%s: ", cache_phrase(wanted->cache), wanted->threads,
                 wanted->threads == 1 ? "" : "s");
     emit_comment(out, budget.bytes ? budget.bytes : "");

@@ -129,7 +129,7 @@ static nearest_distance distance_of(const choose_wanted *wanted, const stored_ca
     nearest_distance distance = {.missing = SIZE_MAX};
     if (!is_timed(&cases->cases[index]) || !kernel_is_wanted(wanted, key->kernel) ||
         key->dtype != wanted->dtype || key->cache != wanted->cache ||
-        key->threads != wanted->threads || strcmp(key->input, "normal") != 0 ||
+        key->threads != wanted->threads || strcmp(key->input, wanted->time_on) != 0 ||
         !param_is_wanted(wanted, kernels, key->kernel) || !shape_is_near(wanted, key, machine))
         return distance;
     distance.other_convention = strcmp(key->convention, wanted->convention_label) != 0;

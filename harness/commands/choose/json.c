@@ -124,6 +124,7 @@ static json_t *one_json(const chosen *one)
         set(object, "param", wanted->param ? json_text(wanted->param) : json_null()) &&
         set(object, "convention", json_text(wanted->convention_label)) &&
         set(object, "cache", json_text(cache_name(wanted->cache))) &&
+        set(object, "time_on", json_text(wanted->time_on)) &&
         set(object, "threads", json_integer(wanted->threads)) &&
         set(object, "budget", budget_json(&wanted->budget)) &&
         set(object, "origin", origin_json(one)) &&

@@ -157,6 +157,7 @@ static bool make_plans(const choose_meter *meter, const choose_lack *lacks, size
     }
     if (fine && timed.count) {
         request.only = "speed";
+        request.time_on = first->time_on;
         request.shapes = timed;
         fine = plan_within(meter, narrowed, &request, left, &plans->speed, short_of_time, err);
     }

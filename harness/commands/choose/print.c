@@ -230,10 +230,11 @@ static bool print_heading(const chosen *one, const choose_look *look, FILE *file
     const char *param = wanted->param && strcmp(wanted->param, dtype_name(wanted->dtype)) != 0
                             ? wanted->param
                             : NULL;
-    fprintf(file, "%s%zu x %zu %s%s%s, %s, %s, %s, %u thread%s: %s\n%s",
+    bool normal = strcmp(wanted->time_on, "normal") == 0;
+    fprintf(file, "%s%zu x %zu %s%s%s, %s%s%s, %s, %s, %u thread%s: %s\n%s",
             look->format == OUTPUT_MARKDOWN ? "## " : "", wanted->rows, wanted->hidden,
             dtype_name(wanted->dtype), param ? ", parameters " : "", param ? param : "",
-            wanted->convention_label,
+            wanted->convention_label, normal ? "" : ", on ", normal ? "" : wanted->time_on,
             machine_regime(machine, wanted->rows, wanted->hidden, wanted->dtype),
             cache_phrase(wanted->cache), wanted->threads, wanted->threads == 1 ? "" : "s",
             budget.bytes, look->format == OUTPUT_MARKDOWN ? "\n" : "");

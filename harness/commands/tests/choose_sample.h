@@ -153,7 +153,8 @@ static inline void sample_sweep(const sample_run *run, const sample_kernel *kern
 
 static inline choose_wanted sample_wanted(size_t rows, size_t hidden)
 {
-    choose_wanted wanted = {.rows = rows,
+    choose_wanted wanted = {.time_on = "normal",
+                            .rows = rows,
                             .hidden = hidden,
                             .threads = 1,
                             .convention_label = "torch",

@@ -268,7 +268,7 @@ static void test_what_is_asked_for(void **state)
 {
     (void)state;
     text_buffer out = {0};
-    choose_wanted wanted = {.budget = {NAN, NAN, NAN, NAN, NAN, false}};
+    choose_wanted wanted = {.time_on = "normal", .budget = {NAN, NAN, NAN, NAN, NAN, false}};
     budget_words(&wanted, &out);
     assert_string_equal(out.bytes, "no error budget");
     text_free(&out);

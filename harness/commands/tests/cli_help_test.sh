@@ -111,7 +111,7 @@ proposes() {
     check "$label: bash proposes $wanted" is "$(sort out | tr '\n' ' ')" "$wanted "
 }
 proposes "a subcommand" "distance doctor duet" lnbench d
-proposes "an option" "--threads --time --tokens" lnbench choose --t
+proposes "an option" "--threads --time --time-on --tokens" lnbench choose --t
 proposes "a word" "quick" lnbench run --plan q
 proposes "a word behind =" "quick" lnbench run --plan = q
 proposes "the second of a list" "hot,cold" lnbench run --cache hot,c

@@ -34,14 +34,14 @@ options_of() {
     done
     check "$subcommand --help: its options" is "$listed" "$(printf '%s\n' "$@" --help | sort | tr '\n' ' ')"
 }
-options_of run --plan --kernels --conventions --dtypes --shapes --inputs --cache --threads --only \
+options_of run --plan --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads --only \
     --plugin --seed --processes --repetitions --max-row-ulp --deadline --sandbox --huge-pages --db --out \
     --no-charts --resume --dry-run --all --top --sort --baseline --format --json
 options_of list --plugin --db --format --json
 options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conventions --kernels --reference --y --out --inputs \
     --shapes --seed --attribute --chart --dtypes \
     --plugin --max-row-ulp --deadline --format --json
-options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --threads --kernels \
+options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --time-on --threads --kernels \
     --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --check-dispatch --machines --explain --format --json \
     --emit --class --fresh --stored --time --plugin --seed --deadline --db
 options_of report --run --out --no-pdf --no-charts --verify --errors --sample --plugin --db --all --top --sort \
@@ -58,7 +58,7 @@ options_of hunt --kernels --conventions --hidden --restarts --time --seed --shar
 options_of merge --out --format --json
 options_of replay --run --case --kernels --conventions --inputs --hidden --all --from --find --print \
     --plugin --max-row-ulp --deadline --db --format --json
-options_of duet --base --new --kernels --conventions --dtypes --shapes --inputs --cache --threads \
+options_of duet --base --new --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads \
     --threshold --confidence --time --accuracy --only --format --all --also --json --db --seed --deadline
 options_of calibrate --time --rebuilds --library --rebuilt --kernels --regimes --confidence --db \
     --seed --deadline --format --json

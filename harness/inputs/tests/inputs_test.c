@@ -176,6 +176,19 @@ static double kappa_of(const float *x, size_t hidden)
     return (double)sqrtl(1 + mean * mean / (squares / n));
 }
 
+/* Rows of several families in turn are theirs, each with its own number. */
+static void test_in_turn(void **state)
+{
+    (void)state;
+    static const char *const families[] = {"normal", "offset:1e+4", "ramp"};
+    float mixed[7 * 33], alone[33];
+    fill("normal+offset:1e+4+ramp", 1, 2, 7, 33, mixed);
+    for (size_t row = 0; row < 7; row++) {
+        fill(families[(2 + row) % 3], 1, 2 + row, 1, 33, alone);
+        assert_memory_equal(mixed + row * 33, alone, sizeof alone);
+    }
+}
+
 static void test_offset(void **state)
 {
     (void)state;
@@ -491,6 +504,8 @@ static void test_names(void **state)
         {"normal", NULL},
         {"offset:1", NULL},
         {"offset:1e8", NULL},
+        {"normal+offset:1e+4+ramp", NULL},
+        {"normal+ofset:4", "unknown input 'ofset:4'"},
         {"/somewhere/x.npy", NULL},
         {"norml", "unknown input 'norml': did you mean 'normal'?"},
         {"seed-004", "prints the shape of its tensor only"},
@@ -578,8 +593,8 @@ int main(void)
         cmocka_unit_test(test_shapes_of_rows), cmocka_unit_test(test_outlier_channels),
         cmocka_unit_test(test_documents_tile), cmocka_unit_test(test_names),
         cmocka_unit_test(test_npy_input),      cmocka_unit_test(test_kappa),
-        cmocka_unit_test(test_scales),         cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_in_turn),        cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_orders),         cmocka_unit_test(test_parameters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
