@@ -88,6 +88,11 @@ bool option_has_singular(const cli_option *option);
         "deadline", "S", "seconds until a kernel counts as hung (default: " #preset ")",           \
             OPTION_SECONDS, offsetof(type, member)                                                 \
     }
+#define CACHE_OPTION(words, kind, type, member)                                                    \
+    {                                                                                              \
+        "cache", words, "hot, cold, in-place: y is x, read: y is read next (default: hot)", kind,  \
+            offsetof(type, member)                                                                 \
+    }
 #define TIME_ON_OPTION(type, member)                                                               \
     {                                                                                              \
         "time-on", "FAMILY[+FAMILY...]", "rows to time on, of several in turn (default: normal)",  \

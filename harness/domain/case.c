@@ -127,7 +127,7 @@ double dtype_no_digit(ln_type type)
     return type == LN_F32 ? 0x1p23 : type == LN_F64 ? 0x1p52 : type == LN_F16 ? 0x1p10 : 0x1p7;
 }
 
-static const char *const cache_names[CACHE_STATES] = {"hot", "cold", "in-place"};
+static const char *const cache_names[CACHE_STATES] = {"hot", "cold", "in-place", "read"};
 
 const char *cache_name(cache_state state)
 {
@@ -136,7 +136,8 @@ const char *cache_name(cache_state state)
 
 const char *cache_phrase(cache_state state)
 {
-    static const char *const phrases[CACHE_STATES] = {"hot cache", "cold cache", "in place"};
+    static const char *const phrases[CACHE_STATES] = {"hot cache", "cold cache", "in place",
+                                                      "y read after each call"};
     return phrases[state];
 }
 

@@ -17,7 +17,13 @@ enum {
 /* What a timed call finds: the caches as the call before left them; the caches full of other
  * things; or, where y is x, copies of x that are put back as soon as all are used up (see
  * worker/child/time.c). A case that is timed in place has roofs that were too. */
-typedef enum cache_state { CACHE_HOT, CACHE_COLD, CACHE_IN_PLACE, CACHE_STATES } cache_state;
+typedef enum cache_state {
+    CACHE_HOT,
+    CACHE_COLD,
+    CACHE_IN_PLACE,
+    CACHE_READ, /* hot, and y is read after each call */
+    CACHE_STATES
+} cache_state;
 
 /* What a kernel computes. A stored or exported case that names none is a LayerNorm. */
 typedef enum operation { OPERATION_LAYERNORM, OPERATIONS } operation;
@@ -98,7 +104,7 @@ size_t dtype_size(ln_type type);
 /* Row ULP from which on no digit of an element is right, 2^(p-1) for a type of precision p: f32
  * 2^23, f64 2^52, f16 2^10, bf16 2^7. */
 double dtype_no_digit(ln_type type);
-const char *cache_name(cache_state state);   /* "hot", "cold", "in-place" */
+const char *cache_name(cache_state state);   /* "hot", "cold", "in-place", "read" */
 const char *cache_phrase(cache_state state); /* "hot cache", "cold cache", "in place" */
 bool cache_from_name(const char *name, cache_state *state);
 bool is_roof(const char *kernel);

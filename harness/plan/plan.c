@@ -158,7 +158,7 @@ static bool resolve_rest(const plan_request *request, resolved_plan *resolved, e
     for (size_t i = 0; i < request->caches.count; i++) {
         cache_state state;
         if (!cache_from_name(request->caches.words[i], &state))
-            return fail(err, EXIT_CODE_USAGE, "--cache %.60s: hot, cold or in-place was expected",
+            return fail(err, EXIT_CODE_USAGE, "--cache %.60s: expected hot, cold, in-place or read",
                         request->caches.words[i]);
         resolved->caches[state] = true;
     }

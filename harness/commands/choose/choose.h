@@ -49,6 +49,7 @@ typedef struct choose_wanted {
     const word_list *kernels;   /* globs; NULL or empty: all */
     const word_list *libraries; /* object hashes of those there are now; NULL: it does not matter */
     int64_t run;                /* timed in this run alone; 0: in any */
+    int64_t but_run;            /* not timed in this run; 0: in any */
 } choose_wanted;
 
 /* One kernel's errors on one input (or row of the offset sweep) at one hidden size. */

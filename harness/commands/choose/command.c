@@ -137,7 +137,7 @@ static bool set_common(const choose_options *options, const model_shape *model,
         return fail(err, EXIT_CODE_USAGE, "--param %.60s: f32, f64, bf16 or f16 was expected",
                     options->param);
     if (!cache_from_name(options->cache, &wanted->cache))
-        return fail(err, EXIT_CODE_USAGE, "--cache %.60s: hot, cold or in-place was expected",
+        return fail(err, EXIT_CODE_USAGE, "--cache %.60s: expected hot, cold, in-place or read",
                     options->cache);
     if (options->threads < 1 || options->threads > 4096)
         return fail(err, EXIT_CODE_USAGE, "--threads %llu: a number from 1 to 4096 was expected",
@@ -179,6 +179,7 @@ static bool decide(const choose_options *options, const choose_request *choosing
 {
     result_store *store;
     evidence_free(&one->evidence);
+    evidence_free(&one->again);
     choice_free(&one->choice);
     if (access(options->database, F_OK) != 0)
         return true;
@@ -186,6 +187,11 @@ static bool decide(const choose_options *options, const choose_request *choosing
         return false;
     bool fine = evidence_gather(store, &one->wanted, &choosing->machine, &one->evidence, err) &&
                 choice_make(&one->wanted, &one->evidence, &one->choice, err);
+    if (fine && one->twice && one->evidence.timed) {
+        choose_wanted other = one->wanted;
+        other.but_run = one->evidence.run.id;
+        fine = evidence_gather(store, &other, &choosing->machine, &one->again, err);
+    }
     store_close(store);
     return fine;
 }
@@ -359,8 +365,10 @@ static bool add_table_shapes(const choose_options *options, const char *dtype,
         size_t rows, hidden;
         table_shape(&choosing->machine, wanted.dtype, i, &rows, &hidden);
         snprintf(word, sizeof word, "%zux%zu", rows, hidden);
+        wanted.cache = table_cache(i);
         if (!add_shape(choosing, &wanted, word, err))
             return false;
+        choosing->all[choosing->count - 1].twice = i % REGIMES == REGIME_DRAM;
     }
     return true;
 }
@@ -406,13 +414,10 @@ static bool measure_for_table(const choose_options *options, choose_request *cho
         .kernels = calloc(choosing->kernels.count, sizeof *eligible.kernels),
     };
     choose_lack lacks[TABLE_SHAPES];
-    choose_wanted first;
     word_list names = {0};
     choose_meter meter = {options->database, choosing->command_line, choosing->worker,
                           &eligible,         &choosing->machine,     options->time,
                           options->deadline, options->seed};
-    int64_t run;
-    bool short_of_time;
     if (!eligible.kernels)
         return fail_memory(err, "what to measure");
     for (size_t k = 0; k < choosing->kernels.count; k++)
@@ -423,14 +428,7 @@ static bool measure_for_table(const choose_options *options, choose_request *cho
                 fail(err, EXIT_CODE_ACCURACY, "no kernel of this type is of any class");
     if (options->kernels.count || pass == PASS_BARE)
         fine = fine && name_eligible(&eligible, &names, err);
-    if (count > 0) { /* the first speaks for all of them */
-        first = *lacks[0].wanted;
-        if (pass == PASS_BARE && !choose_without_eps(lacks[0].wanted, &first))
-            count = 0;
-        first.kernels = &names;
-        lacks[0].wanted = &first;
-    }
-    fine = fine && (count == 0 || choose_measure(&meter, lacks, count, &run, &short_of_time, err));
+    fine = fine && table_measure(&meter, lacks, count, &names, pass, err);
     word_list_free(&names);
     free(eligible.kernels);
     return fine && (count == 0 || decide_all(options, choosing, err));
@@ -459,7 +457,8 @@ static bool complete_type(const choose_options *options, const choose_request *c
     if (fine && !options->stored)
         fine = measure_for_table(options, &type, PASS_ERRORS, err) &&
                measure_for_table(options, &type, PASS_BARE, err) &&
-               measure_for_table(options, &type, PASS_TIMES, err);
+               measure_for_table(options, &type, PASS_TIMES, err) &&
+               measure_for_table(options, &type, PASS_AGAIN, err);
     return fine && check_timed(options, &type, err);
 }
 
@@ -506,6 +505,7 @@ static void choosing_free(choose_request *choosing)
 {
     for (size_t i = 0; i < choosing->count; i++) {
         evidence_free(&choosing->all[i].evidence);
+        evidence_free(&choosing->all[i].again);
         choice_free(&choosing->all[i].choice);
     }
     free(choosing->all);
@@ -537,8 +537,7 @@ static const cli_option options[] = {
      OPTION_TEXT, offsetof(choose_options, dtype)},
     {"param", "f32|f64|bf16|f16", "type of gamma and beta (default: that of the elements)",
      OPTION_TEXT, offsetof(choose_options, param)},
-    {"cache", "hot|cold|in-place", "cache state, or y is x (default: hot)", OPTION_TEXT,
-     offsetof(choose_options, cache)},
+    CACHE_OPTION("hot|cold|in-place|read", OPTION_TEXT, choose_options, cache),
     TIME_ON_OPTION(choose_options, time_on),
     {"threads", "T", "threads of one call (default: 1)", OPTION_COUNT,
      offsetof(choose_options, threads)},

@@ -361,7 +361,7 @@ static bool gather_run(result_store *store, const choose_wanted *wanted,
     if (here) {
         fine = look_at(store, run, &seen, err) &&
                gather_facts(wanted, &seen.cases, &seen.rows, seen.kernels, run->id, evidence, err);
-        if (fine && (wanted->run == 0 || wanted->run == run->id))
+        if (fine && (wanted->run == 0 || wanted->run == run->id) && wanted->but_run != run->id)
             offer_group(wanted, machine, &seen, nearest, evidence);
     }
     looked_at_free(&seen);

@@ -10,8 +10,10 @@
 typedef struct chosen {
     choose_wanted wanted;
     kernel_evidence evidence;
+    kernel_evidence again; /* the library's table, DRAM: another run's times */
     kernel_choice choice;
     bool measured; /* just now */
+    bool twice;    /* `again` is wanted */
 } chosen;
 
 typedef struct choose_look {

@@ -20,6 +20,11 @@ void table_shape(const machine_facts *machine, ln_type dtype, size_t index, size
     *rows = machine_rows(machine, (cache_regime)(index % REGIMES), *hidden, dtype);
 }
 
+cache_state table_cache(size_t index)
+{
+    return index % REGIMES == REGIME_DRAM ? CACHE_HOT : CACHE_READ;
+}
+
 bool table_has(const chosen *one, const kernel_entry *kernel, table_pass pass)
 {
     char hash[20], reason[256];
@@ -43,11 +48,12 @@ size_t table_lacks(const chosen *all, size_t count, const kernel_list *kernels, 
                    choose_lack *lacks)
 {
     size_t found = 0;
-    bool speed = pass == PASS_TIMES;
+    bool speed = pass == PASS_TIMES || pass == PASS_AGAIN;
     for (size_t i = 0; i < count; i++) {
         const chosen *one = &all[i];
-        bool lacking = speed && (!one->evidence.timed || !one->evidence.same_library ||
-                                 !one->evidence.same_shape);
+        const kernel_evidence *evidence = pass == PASS_AGAIN ? &one->again : &one->evidence;
+        bool lacking = speed && (pass == PASS_TIMES || i % REGIMES == REGIME_DRAM) &&
+                       (!evidence->timed || !evidence->same_library || !evidence->same_shape);
         for (size_t k = 0; !lacking && k < kernels->count; k++) {
             const kernel_entry *kernel = &kernels->kernels[k];
             char hash[20];
@@ -61,6 +67,38 @@ size_t table_lacks(const chosen *all, size_t count, const kernel_list *kernels, 
             lacks[found++] = (choose_lack){&one->wanted, speed, !speed};
     }
     return found;
+}
+
+/* Those of one cache state; the first speaks for all of them. */
+static bool measure_state(const choose_meter *whole, const choose_lack *lacks, size_t count,
+                          cache_state cache, const word_list *kernels, table_pass pass, error *err)
+{
+    choose_lack own[TABLE_SHAPES];
+    choose_meter meter = *whole;
+    size_t found = 0;
+    int64_t run;
+    bool short_of_time;
+    for (size_t i = 0; i < count; i++)
+        if (lacks[i].wanted->cache == cache)
+            own[found++] = lacks[i];
+    if (found == 0)
+        return true;
+    choose_wanted first = *own[0].wanted;
+    if (pass == PASS_BARE && !choose_without_eps(own[0].wanted, &first))
+        return true;
+    first.kernels = kernels;
+    own[0].wanted = &first;
+    meter.seconds *= (double)found / (double)count;
+    return choose_measure(&meter, own, found, &run, &short_of_time, err);
+}
+
+bool table_measure(const choose_meter *meter, const choose_lack *lacks, size_t count,
+                   const word_list *kernels, table_pass pass, error *err)
+{
+    bool fine = true;
+    for (cache_state cache = CACHE_HOT; fine && cache < CACHE_STATES; cache++)
+        fine = measure_state(meter, lacks, count, cache, kernels, pass, err);
+    return fine;
 }
 
 /* The ISAs that a CPU with this one has: of one architecture the lesser are earlier in isa.def. */
@@ -85,13 +123,32 @@ static bool is_timed_for(const chosen *one, const char *isa)
     return false;
 }
 
+/* Of the kernels that both runs have within the budget, the one that the product of its times in
+ * them is least of. */
+static const scored_kernel *best_of_both(const kernel_choice *one, const kernel_choice *other)
+{
+    const scored_kernel *best = NULL;
+    double least = INFINITY;
+    for (size_t i = 0; i < one->count; i++)
+        for (size_t k = 0; k < other->count; k++) {
+            const scored_kernel *a = &one->candidates[i], *b = &other->candidates[k];
+            if (a->fate <= FATE_SLOWER && b->fate <= FATE_SLOWER &&
+                strcmp(a->view.stored->key.kernel, b->view.stored->key.kernel) == 0 &&
+                a->relative * b->relative < least) {
+                least = a->relative * b->relative;
+                best = a;
+            }
+        }
+    return best ? best : one->best;
+}
+
 /* The kernel for one cell and shape into name, "" where there is none. */
 static bool choose_one(const chosen *one, accuracy_class class, int isa, const char *param,
                        char name[NAME_MAX_LENGTH], error *err)
 {
     const char *usable[ISAS + 1];
     choose_wanted wanted = one->wanted;
-    kernel_choice choice;
+    kernel_choice choice, again = {0};
     name[0] = '\0';
     if (!one->evidence.timed || !is_timed_for(one, isas[isa]))
         return true;
@@ -101,10 +158,13 @@ static bool choose_one(const chosen *one, accuracy_class class, int isa, const c
     wanted.param = param;
     if (!choice_make(&wanted, &one->evidence, &choice, err))
         return false;
-    if (choice.best)
-        snprintf(name, NAME_MAX_LENGTH, "%s", choice.best->view.stored->key.kernel);
+    bool fine = !one->again.timed || choice_make(&wanted, &one->again, &again, err);
+    const scored_kernel *best = best_of_both(&choice, &again);
+    if (fine && best)
+        snprintf(name, NAME_MAX_LENGTH, "%s", best->view.stored->key.kernel);
     choice_free(&choice);
-    return true;
+    choice_free(&again);
+    return fine;
 }
 
 static size_t border(size_t own, size_t next)
@@ -153,15 +213,24 @@ static void add_fact(text_buffer *out, const char *what, const char *value)
     text_add(out, "\n");
 }
 
-/* The run that each element type's times are of. */
+static void add_run(const chosen *one, const char *what, const stored_run *run, text_buffer *out)
+{
+    char words[96];
+    snprintf(words, sizeof words, "%lld, %.40s, %s%s", (long long)run->id, run->started,
+             dtype_name(one->wanted.dtype), what);
+    add_fact(out, "run: ", words);
+}
+
+/* The runs that each element type's times are of. */
 static void add_runs(const chosen *all, size_t count, text_buffer *out)
 {
     for (size_t i = 0; i < count; i += TABLE_SHAPES) {
-        const stored_run *run = &all[i].evidence.run;
-        char words[96];
-        snprintf(words, sizeof words, "%lld, %.40s, %s", (long long)run->id, run->started,
-                 dtype_name(all[i].wanted.dtype));
-        add_fact(out, "run: ", words);
+        const chosen *dram = &all[i + REGIME_DRAM];
+        add_run(&all[i], "", &all[i].evidence.run, out);
+        if (dram->evidence.timed && dram->evidence.run.id != all[i].evidence.run.id)
+            add_run(dram, ", DRAM", &dram->evidence.run, out);
+        if (dram->again.timed)
+            add_run(dram, ", DRAM", &dram->again.run, out);
     }
 }
 

@@ -13,9 +13,13 @@ enum { TABLE_HIDDEN = 6, TABLE_SHAPES = TABLE_HIDDEN * REGIMES };
 void table_shape(const machine_facts *machine, ln_type dtype, size_t index, size_t *rows,
                  size_t *hidden);
 
+/* How they are timed. In the caches y is read after each call, as by the next layer: a kernel that
+ * stores around them would else be taken where it harms. */
+cache_state table_cache(size_t index);
+
 /* The table's measuring: errors of all; errors without eps of what may be accurate; times of what
- * is of a class. */
-typedef enum table_pass { PASS_ERRORS, PASS_BARE, PASS_TIMES } table_pass;
+ * is of a class; those of DRAM in a second run, since they differ from run to run. */
+typedef enum table_pass { PASS_ERRORS, PASS_BARE, PASS_TIMES, PASS_AGAIN } table_pass;
 
 /* Whether this CPU runs the kernel and some class might have it, after the errors by the errors.
  * Peers are judged, since classes are held against them, and never chosen. */
@@ -25,6 +29,10 @@ bool table_has(const chosen *one, const kernel_entry *kernel, table_pass pass);
  * times of one that the table has. lacks: room for `count`; returns how many there are. */
 size_t table_lacks(const chosen *all, size_t count, const kernel_list *kernels, table_pass pass,
                    choose_lack *lacks);
+
+/* Measures what is lacking, each cache state in a run of its own and its part of the time. */
+bool table_measure(const choose_meter *meter, const choose_lack *lacks, size_t count,
+                   const word_list *kernels, table_pass pass, error *err);
 
 /* The table of all[0..count-1], TABLE_SHAPES of each element type, as C: see the head comment that
  * it writes. For each ISA it takes the fastest kernel of the class among those of that ISA and

@@ -55,7 +55,7 @@ static const cli_option options[] = {
      offsetof(history_options, request.shapes)},
     {"inputs", "FAMILY,...", "these inputs (default: normal)", OPTION_LIST,
      offsetof(history_options, request.inputs)},
-    {"cache", "hot,cold,in-place", "only these cache states", OPTION_LIST,
+    {"cache", "hot,cold,in-place,read", "only these cache states", OPTION_LIST,
      offsetof(history_options, request.caches)},
     {"all", NULL, "show every series", OPTION_FLAG, offsetof(history_options, all)},
     OUTPUT_OPTIONS(history_options, printed),

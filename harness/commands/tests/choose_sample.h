@@ -35,7 +35,8 @@ typedef struct sample_run {
     int64_t id;
     const char *cpu, *hash, *convention, *param; /* param: NULL is f32 */
     size_t rows, hidden;
-    ln_type dtype; /* f32 where nothing is said */
+    ln_type dtype;     /* f32 where nothing is said */
+    cache_state cache; /* in which it is timed */
 } sample_run;
 
 static inline machine_facts sample_machine(const char *cpu)
@@ -83,6 +84,7 @@ static inline void sample_time_in(const sample_run *run, const char *kernel, dou
                                   double wobble, unsigned first)
 {
     case_key key = sample_key(run, kernel, "normal");
+    key.cache = run->cache;
     for (unsigned i = 0; i < SAMPLE_PROCESSES * SAMPLE_ROUNDS; i++) {
         /* The same for all kernels of a round, and far larger than what tells them apart. */
         double noise = 1 + 0.4 * (double)((i * 7) % 5);

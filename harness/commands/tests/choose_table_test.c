@@ -54,6 +54,35 @@ static void judge_kernel_on_all(const sample_run *run, const table_kernel *kerne
     }
 }
 
+/* A later run of DRAM alone, in which others are faster, but not by as much. */
+static double time_again(const table_kernel *kernel, size_t hidden)
+{
+    double time = hidden >= 4096 ? kernel->late : kernel->time;
+    if (strcmp(kernel->name, "quick_f32_avx512") == 0)
+        return hidden >= 4096 ? 125 : 145;
+    if (strcmp(kernel->name, "quick_f32_avx2") == 0)
+        return hidden >= 4096 ? time : 135;
+    return strcmp(kernel->name, "overflows_f32_avx2") == 0 && hidden >= 4096 ? 130 : time;
+}
+
+static void fill_again(sample_run *run, const run_info *info)
+{
+    CHECK(store_begin_run(run->store, info, &run->id, &problem));
+    CHECK(store_together(run->store, &problem));
+    run->cache = CACHE_HOT;
+    for (size_t k = 0; k < KERNELS; k++) {
+        describe(run, &kernels[k]);
+        run->dtype = kernels[k].dtype;
+        for (size_t i = REGIME_DRAM; i < TABLE_SHAPES; i += REGIMES) {
+            table_shape(info->machine, run->dtype, i, &run->rows, &run->hidden);
+            run->rows = rows_to_time(run->rows, run->hidden, run->dtype, info->machine);
+            sample_time(run, kernels[k].name, time_again(&kernels[k], run->hidden), 0);
+        }
+    }
+    CHECK(store_together_end(run->store, true, &problem));
+    CHECK(store_end_run(run->store, run->id, RUN_COMPLETE, &problem));
+}
+
 static void fill(const char *path)
 {
     sample_run run = {.convention = "torch", .hash = "aaaa"};
@@ -73,6 +102,7 @@ static void fill(const char *path)
         for (size_t i = 0; i < TABLE_SHAPES; i++) {
             table_shape(&machine, run.dtype, i, &run.rows, &run.hidden);
             run.rows = rows_to_time(run.rows, run.hidden, run.dtype, &machine);
+            run.cache = table_cache(i);
             sample_time(&run, kernels[k].name,
                         run.hidden >= 4096 ? kernels[k].late : kernels[k].time, 0);
             run.rows = 18;
@@ -82,6 +112,7 @@ static void fill(const char *path)
     }
     CHECK(store_together_end(run.store, true, &problem));
     CHECK(store_end_run(run.store, run.id, RUN_COMPLETE, &problem));
+    fill_again(&run, &info);
     store_close(run.store);
     machine_free(&machine);
 }
@@ -205,16 +236,17 @@ static void test_one_class(void **state)
     CHECK(machine_read(&machine, &problem));
     table_shape(&machine, LN_F32, 1, &rows, &hidden);
     machine_free(&machine);
-    snprintf(words, sizeof words, "--class accurate --shape %zux%zu --stored --explain --db '%s'",
-             rows, hidden, path);
+    snprintf(words, sizeof words,
+             "--class accurate --cache read --shape %zux%zu --stored --explain --db '%s'", rows,
+             hidden, path);
     assert_int_equal(choose(words, said, sizeof said), 0);
     assert_non_null(strstr(said, "use plugin_f32_avx512: "));
     assert_non_null(strstr(said, "row ULP 1000 on spike"));
     assert_non_null(strstr(said, "row ULP 1000 on overflow"));
     assert_non_null(strstr(said, "accurate has 2.00 at most"));
     snprintf(words, sizeof words,
-             "--class reproducible --shape %zux%zu --stored --explain --db '%s'", rows, hidden,
-             path);
+             "--class reproducible --cache read --shape %zux%zu --stored --explain --db '%s'", rows,
+             hidden, path);
     assert_int_equal(choose(words, said, sizeof said), 0);
     assert_non_null(strstr(said, "use same_f32_scalar: "));
     assert_non_null(strstr(said, "its bits depend on the ISA"));

@@ -29,7 +29,7 @@ bad "document 004 as input" 'seed-004' --inputs seed-004
 bad "no input" '--inputs' --inputs ''
 bad "a plan" 'qick: quick, default or full' --plan qick
 bad "a half" 'sped: speed or accuracy' --only sped
-bad "a cache state" 'warm: hot, cold or in-place' --cache warm
+bad "a cache state" 'warm: expected hot, cold, in-place or read' --cache warm
 bad "a dtype" 'f31: f32' --dtypes f31
 bad "a dtype without kernels" 'bf16: no kernel of --kernels has it' --dtypes bf16 --kernels 'naive_f32_*'
 bad "a dtype that no chosen kernel has" 'not f32' --kernels '*_bf16_*'
@@ -93,6 +93,8 @@ accepted "cold cache" 0 run --db one.db "${small[@]}" --only speed --cache cold,
     --processes 1 --repetitions 1
 check "cold cache: table" has out ' L1 16 cold '
 check "hot cache: table" has out ' L1 16 '
+accepted "read back" 0 run --db read.db "${small[@]}" --only speed --cache hot,read --shapes 4x16
+check "read back: table" has out ' L1 16 read '
 accepted "in place" 0 run --db place.db "${small[@]}" --only speed --cache hot,in-place \
     --shapes 4x16 --processes 1 --repetitions 2
 check "in place: table" has out ' L1 16 in-place '

@@ -118,11 +118,10 @@ typedef struct varied_rows {
     hash_set seen;      /* all that were ever added */
 } varied_rows;
 
-/* Adds one unless it was there before; false: out of memory. Hands all over where there is no more
- * room. number: as in arena_map. */
-bool varied_rows_add(varied_rows *rows, uint64_t number, const void *row);
-/* Those that wait, to the parent; returns when it has taken them. */
-void varied_rows_hand_over(varied_rows *rows);
+/* Takes those of `count` timed rows that are not the judged ones, which stand over and over, and that
+ * were not taken before; returns when the parent has them. False: out of memory. */
+bool varied_rows_take(varied_rows *rows, int input, const char *y, size_t count, const char *judged,
+                      size_t judged_rows);
 
 void worker_time_begin(const work_order *order);
 void worker_time_entry(const worker_plugins *plugins, const work_order *order);

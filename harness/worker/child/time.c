@@ -48,6 +48,7 @@ static struct {
     int filled;          /* which input x holds; -1: none */
     ln_tensors *tensors; /* one a slot, in the order in which they are used */
     bool in_place;       /* there is no y */
+    bool read_back;      /* y is read after each call */
     char *evictor;       /* cold: read through before each repetition; else NULL */
     size_t evictor_bytes;
     timed_entry entries[WORKER_MAX_ENTRIES];
@@ -112,12 +113,6 @@ static bool make_cold(size_t bytes)
     return group.evictor != NULL;
 }
 
-static void make_copies(size_t bytes)
-{
-    size_t copies = bytes / group.slot_bytes;
-    group.slots = copies < 1 ? 1 : copies < MOST_COPIES ? copies : MOST_COPIES;
-}
-
 static bool make_buffers(const work_order *order)
 {
     size_t bytes = group.slots * group.slot_bytes;
@@ -156,8 +151,10 @@ void worker_time_begin(const work_order *order)
         return;
     }
     group.in_place = order->cache == CACHE_IN_PLACE;
-    if (group.in_place)
-        make_copies(order->rotated_bytes);
+    group.read_back = order->cache == CACHE_READ;
+    size_t copies = order->rotated_bytes / group.slot_bytes;
+    if (group.in_place && copies > 1)
+        group.slots = copies < MOST_COPIES ? copies : MOST_COPIES;
     bool room = order->cache != CACHE_COLD || make_cold(order->rotated_bytes);
     group.suite = hayai_suite_create();
     group.block[0] = read_block(order->at.x);
@@ -244,14 +241,28 @@ static void call_once(const timed_entry *entry, const ln_tensors *tensors)
     hayai_clobber();
 }
 
-/* Several threads: what a call costs beyond its work is what the pool costs. */
-static size_t loop_threads(hayai_state *state, const timed_entry *entry)
+/* As whoever comes next: a word of each line, which brings the line into the cache. */
+static void read_lines(const char *y)
+{
+    uint64_t sum = 0, word;
+    for (size_t at = 0; at + sizeof word <= group.tensor_bytes; at += LINE) {
+        memcpy(&word, y + at, sizeof word);
+        sum += word;
+    }
+    hayai_do_not_optimize(sum);
+}
+
+/* Calls of which more is timed than run(). Several threads: what a call costs beyond its work is
+ * what the pool costs. */
+static size_t loop_whole(hayai_state *state, const timed_entry *entry)
 {
     size_t slot = 0, used = 0;
     for (int64_t n; (n = hayai_state_batch(state)) > 0;) {
         used += (size_t)n;
         for (int64_t i = 0; i < n; i++) {
             call_once(entry, &group.tensors[slot]);
+            if (group.read_back)
+                read_lines(group.tensors[slot].y);
             if (++slot == group.slots)
                 slot = 0;
         }
@@ -289,8 +300,8 @@ static size_t loop(hayai_state *state, timed_entry *entry, int input)
 {
     if (group.in_place)
         return loop_in_place(state, entry, input);
-    if (group.threads > 1)
-        return loop_threads(state, entry);
+    if (group.threads > 1 || group.read_back)
+        return loop_whole(state, entry);
     return entry->kernel ? loop_kernel(state, entry) : loop_roof(state, entry);
 }
 
@@ -328,22 +339,6 @@ static bool comes_again(const timed_entry *entry, int input, const ln_tensors *t
     return true;
 }
 
-/* The rows that have other bits than the judged ones, to be judged. */
-static bool send_varied(timed_entry *entry, int input, const char *y)
-{
-    size_t block_rows = group.block_bytes / group.row_bytes;
-    for (size_t row = 0; row < group.problem.rows; row++) {
-        const char *here = y + row * group.row_bytes;
-        size_t number = row % block_rows;
-        if (memcmp(here, entry->expected[input] + number * group.row_bytes, group.row_bytes) == 0)
-            continue;
-        if (!varied_rows_add(&entry->varied, (size_t)input * block_rows + number, here))
-            return fail_group("out of memory in the worker");
-    }
-    varied_rows_hand_over(&entry->varied);
-    return true;
-}
-
 /* What is wrong with the output in the first `slots` that are used, or NULL. A row's bits may
  * depend on its place (on the rows beside it, on the thread that takes it, on its address), and are
  * judged then; they may not depend on anything else. */
@@ -365,8 +360,11 @@ static const char *check_output(timed_entry *entry, int input, size_t slots)
             return "the copy differs from what was copied";
         if (!comes_again(entry, input, tensors, found))
             return "two calls on the same rows in the same place differ";
-        if (!send_varied(entry, input, tensors->y))
+        if (!varied_rows_take(&entry->varied, input, tensors->y, group.problem.rows,
+                              entry->expected[input], group.block_bytes / group.row_bytes)) {
+            fail_group("out of memory in the worker");
             return NULL;
+        }
     }
     return NULL;
 }

@@ -3,11 +3,12 @@
 #include "base/hash.h"
 #include "worker/child/internal.h"
 #include <errno.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Without the parent there is nobody to go on for. */
-void varied_rows_hand_over(varied_rows *rows)
+/* To the parent; returns when it has taken them. Without it there is nobody to go on for. */
+static void hand_over(varied_rows *rows)
 {
     static work_order order;
     worker_reply reply = {
@@ -24,7 +25,8 @@ void varied_rows_hand_over(varied_rows *rows)
     rows->waiting = 0;
 }
 
-bool varied_rows_add(varied_rows *rows, uint64_t number, const void *row)
+/* number: as in arena_map. */
+static bool add(varied_rows *rows, uint64_t number, const void *row)
 {
     uint64_t hash = hash_bytes(hash_bytes(HASH_START, &number, sizeof number), row, rows->bytes);
     off_t at = rows->at + (off_t)(rows->waiting * (sizeof number + rows->bytes));
@@ -37,6 +39,20 @@ bool varied_rows_add(varied_rows *rows, uint64_t number, const void *row)
         !arena_write(WORKER_ARENA_FD, at + (off_t)sizeof number, row, rows->bytes))
         return false;
     if (++rows->waiting == rows->most)
-        varied_rows_hand_over(rows);
+        hand_over(rows);
+    return true;
+}
+
+bool varied_rows_take(varied_rows *rows, int input, const char *y, size_t count, const char *judged,
+                      size_t judged_rows)
+{
+    for (size_t row = 0; row < count; row++) {
+        const char *here = y + row * rows->bytes;
+        size_t number = row % judged_rows;
+        if (memcmp(here, judged + number * rows->bytes, rows->bytes) != 0 &&
+            !add(rows, (size_t)input * judged_rows + number, here))
+            return false;
+    }
+    hand_over(rows);
     return true;
 }
