@@ -87,6 +87,8 @@ static bool compare_speed(const run_comparison *comparison, comparison_pair *pai
         timed &= fine && samples[side].groups > 0;
         pair->time_ns[side] = speed->time_ns;
         pair->roof[side] = speed->roof_ratio;
+        pair->cycles[side] = speed->cycles;
+        pair->instructions[side] = speed->instructions;
     }
     if (fine && timed) {
         pair->noise = floor_of(comparison, &pair->key);

@@ -60,8 +60,9 @@ typedef struct comparison_pair {
     bool unhashed;                   /* equal figures, but nobody hashed the bits */
     const char *reproducible[SIDES]; /* the kernel's class, as domain/reproducible.h has it */
     speed_verdict speed;
-    interval_estimate ratio;   /* time of new / time of base */
-    double time_ns[SIDES];     /* median of a call */
+    interval_estimate ratio;                   /* time of new / time of base */
+    double time_ns[SIDES];                     /* median of a call */
+    double cycles[SIDES], instructions[SIDES]; /* the fewest of a call; NaN: not counted */
     double roof[SIDES];        /* time of the roof / time of the kernel; NaN: no roof beside it */
     double p;                  /* of the rank test; NaN where there is none */
     double noise;              /* what calibrate found for this regime, as a share; NaN: nothing */

@@ -34,6 +34,8 @@ bool comparison_add(run_comparison *comparison, const case_key *key, comparison_
         .key = *key,
         .ratio = {NAN, NAN, NAN},
         .time_ns = {NAN, NAN},
+        .cycles = {NAN, NAN},
+        .instructions = {NAN, NAN},
         .roof = {NAN, NAN},
         .bound_row_ulp = {NAN, NAN},
         .reproducible = {"-", "-"},

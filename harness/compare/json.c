@@ -37,6 +37,8 @@ static json_t *case_json(const run_comparison *comparison, const comparison_pair
                   .roof_ratio = pair->roof[side],
                   .roof_lo = NAN,
                   .roof_hi = NAN,
+                  .cycles = pair->cycles[side],
+                  .instructions = pair->instructions[side],
                   .repetitions = pair->processes[side]},
         .reproducibility = pair->reproducible[side],
         .regime = comparison_regime(comparison, key),

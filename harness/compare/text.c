@@ -43,6 +43,18 @@ static void add_failures(text_buffer *note, const comparison_pair *pair, const c
     }
 }
 
+/* What the CPU counted, where it did: instructions tell a change of code from noise. */
+static void add_counts(text_buffer *note, const comparison_pair *pair, const char **separator)
+{
+    double instructions = pair->instructions[NEW] / pair->instructions[BASE] - 1;
+    double cycles = pair->cycles[NEW] / pair->cycles[BASE] - 1;
+    if (!isfinite(instructions) || !isfinite(cycles))
+        return;
+    text_format(note, "%sinstructions %+.1f %%, cycles %+.1f %%", *separator, 100 * instructions,
+                100 * cycles);
+    *separator = "; ";
+}
+
 void add_pair_note(text_buffer *note, const run_comparison *comparison, const comparison_pair *pair)
 {
     const char *separator = "";
@@ -63,6 +75,7 @@ void add_pair_note(text_buffer *note, const run_comparison *comparison, const co
                     reproducible_both(pair->reproducible[BASE], pair->reproducible[NEW], both));
         separator = "; ";
     }
+    add_counts(note, pair, &separator);
     if (pair->unhashed) {
         text_format(note, "%sequal figures, but no hash of the bits", separator);
         separator = "; ";

@@ -75,7 +75,8 @@ typedef struct timed_repetition {
     unsigned repetition; /* within that process */
     unsigned order;      /* place in the drawn order of the process */
     uint64_t iterations;
-    double real_ns, cpu_ns; /* a call */
+    double real_ns, cpu_ns;      /* a call */
+    double cycles, instructions; /* that the CPU counted, a call; NaN: it was not asked */
 } timed_repetition;
 
 /* A speed, summed up from repetitions. All NaN where it was not measured. */
@@ -83,9 +84,14 @@ typedef struct speed_figures {
     double time_ns, time_lo_ns, time_hi_ns; /* median of a call and its 95 % bootstrap interval */
     double gbps;                            /* bytes of x read and y written / median time */
     double roof_ratio, roof_lo,
-        roof_hi; /* time of the roof / time of the kernel, paired by process */
+        roof_hi;                 /* time of the roof / time of the kernel, paired by process */
+    double cycles, instructions; /* the fewest of a call; NaN: not counted */
     unsigned repetitions, processes;
 } speed_figures;
+#define SPEED_UNKNOWN                                                                              \
+    {                                                                                              \
+        NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0                                          \
+    }
 
 const char *verdict_name(verdict_kind kind); /* "ok", "ok (no bound)", "wrong-class", ... */
 bool verdict_from_name(const char *name, verdict_kind *kind);

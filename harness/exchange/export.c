@@ -99,7 +99,9 @@ static json_t *repetitions_json(const stored_case *stored)
                     put(entry, "order", json_integer(repetition->order)) &&
                     put(entry, "iterations", json_integer((json_int_t)repetition->iterations)) &&
                     put(entry, "real_ns", json_figure(repetition->real_ns)) &&
-                    put(entry, "cpu_ns", json_figure(repetition->cpu_ns));
+                    put(entry, "cpu_ns", json_figure(repetition->cpu_ns)) &&
+                    put(entry, "cycles", json_figure(repetition->cycles)) &&
+                    put(entry, "instructions", json_figure(repetition->instructions));
         if (!fine || json_array_append(array, entry) != 0) {
             json_decref(array);
             array = NULL;

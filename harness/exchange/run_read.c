@@ -101,7 +101,9 @@ static bool read_measurements(const file_reader *reader, json_t *list, stored_ca
             !read_count(reader, entry, "order", UINT32_MAX, &order) ||
             !read_count(reader, entry, "iterations", INT64_MAX, &iterations) ||
             !read_real(reader, entry, "real_ns", &made.real_ns) ||
-            !read_real(reader, entry, "cpu_ns", &made.cpu_ns))
+            !read_real(reader, entry, "cpu_ns", &made.cpu_ns) ||
+            !read_real(reader, entry, "cycles", &made.cycles) ||
+            !read_real(reader, entry, "instructions", &made.instructions))
             return false;
         made.process = (unsigned)process;
         made.repetition = (unsigned)number;

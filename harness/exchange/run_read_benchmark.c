@@ -188,7 +188,8 @@ static bool read_foreign_entry(const file_reader *reader, json_t *entry, unsigne
     stored_cases *cases = &reader->view->cases;
     stored_case *stored = NULL;
     case_key key;
-    timed_repetition made = {.process = process, .iterations = 1};
+    timed_repetition made = {
+        .process = process, .iterations = 1, .cycles = NAN, .instructions = NAN};
     const char *name = json_string_value(json_object_get(entry, "run_name"));
     name = name ? name : json_string_value(json_object_get(entry, "name"));
     if (!name || !name[0])

@@ -1,5 +1,6 @@
 /* The system around the processor, and the state of this process. */
 #include "machine/internal.h"
+#include "base/counters.h"
 #include <fenv.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -205,8 +206,19 @@ static void add_emulated(fact_gather *gather)
         add_fact(gather, "worker", strrchr(worker, '/') ? strrchr(worker, '/') + 1 : worker);
 }
 
+/* What the CPU counts for a process of this user, or why it does not. */
+static void add_counters(fact_gather *gather)
+{
+    int counters[COUNTS];
+    char why[96] = "cycles, instructions";
+    if (counters_open(counters, why, sizeof why))
+        counters_close(counters);
+    add_fact(gather, "counters", why);
+}
+
 void gather_system(fact_gather *gather)
 {
+    add_counters(gather);
     add_emulated(gather);
     gather_kernel(gather);
     gather_hypervisor(gather);

@@ -221,6 +221,8 @@ static bool summarise(const case_key *key, const sample_list *own, const sample_
         .roof_ratio = ratio.middle,
         .roof_lo = ratio.lo,
         .roof_hi = ratio.hi,
+        .cycles = NAN,
+        .instructions = NAN,
         .repetitions = (unsigned)own->count,
         .processes = (unsigned)own->processes,
     };
@@ -229,7 +231,7 @@ static bool summarise(const case_key *key, const sample_list *own, const sample_
 
 bool speed_of_case(const stored_cases *cases, size_t index, speed_figures *speed, error *err)
 {
-    *speed = (struct speed_figures){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
+    *speed = (struct speed_figures)SPEED_UNKNOWN;
     sample_list own, roof;
     if (!samples_of(&cases->cases[index], &own, err))
         return false;
@@ -239,6 +241,11 @@ bool speed_of_case(const stored_cases *cases, size_t index, speed_figures *speed
         samples_free(&roof);
     }
     samples_free(&own);
+    for (size_t i = 0; i < cases->cases[index].repetition_count; i++) {
+        const timed_repetition *repetition = &cases->cases[index].repetitions[i];
+        speed->cycles = fmin(speed->cycles, repetition->cycles);
+        speed->instructions = fmin(speed->instructions, repetition->instructions);
+    }
     return fine;
 }
 

@@ -261,6 +261,8 @@ static bool read_repetitions(result_store *store, sqlite3_stmt *statement, store
                 .iterations = (uint64_t)sqlite3_column_int64(statement, 4),
                 .real_ns = real_column(statement, 5),
                 .cpu_ns = real_column(statement, 6),
+                .cycles = real_column(statement, 7),
+                .instructions = real_column(statement, 8),
             };
         fine = store_next(store, statement, &row, err);
     }

@@ -11,9 +11,11 @@
 #include "schema_6_sql.h" /* results/schema_6.sql */
 #include "schema_7_sql.h" /* results/schema_7.sql */
 #include "schema_8_sql.h" /* results/schema_8.sql */
+#include "schema_9_sql.h" /* results/schema_9.sql */
 
-static const char *const migrations[] = {schema_sql,   schema_2_sql, schema_3_sql, schema_4_sql,
-                                         schema_5_sql, schema_6_sql, schema_7_sql, schema_8_sql};
+static const char *const migrations[] = {schema_sql,   schema_2_sql, schema_3_sql,
+                                         schema_4_sql, schema_5_sql, schema_6_sql,
+                                         schema_7_sql, schema_8_sql, schema_9_sql};
 enum { STORE_VERSION = sizeof migrations / sizeof *migrations };
 
 static bool read_integer(const result_store *store, const char *sql, int64_t *value, error *err)

@@ -42,18 +42,20 @@ static const struct {
     [STATEMENT_FIND_CASE] = {.sql = "SELECT id FROM cases WHERE " KEY_MATCHES},
     [STATEMENT_PUT_ACCURACY] = {.make = store_put_accuracy_sql},
     [STATEMENT_PUT_REPETITION] = {.sql = "INSERT INTO repetitions (case_id, process, repetition, "
-                                         "place, iterations, real_ns, cpu_ns) "
-                                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"},
+                                         "place, iterations, real_ns, cpu_ns, cycles, "
+                                         "instructions) "
+                                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"},
     [STATEMENT_PUT_ROW] = {.sql = "INSERT OR REPLACE INTO judged_rows (case_id, row, kappa, "
                                   "row_ulp, norm_max, bound_row_ulp, mean_error, rstd_error) "
                                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
     [STATEMENT_ALL_RUNS] = {.sql = RUN_COLUMNS "ORDER BY id"},
     [STATEMENT_ONE_RUN] = {.sql = RUN_COLUMNS "WHERE id = ?1"},
     [STATEMENT_CASES] = {.make = store_cases_sql},
-    [STATEMENT_REPETITIONS] = {.sql = "SELECT case_id, process, repetition, place, iterations, "
-                                      "real_ns, cpu_ns FROM repetitions JOIN cases "
-                                      "ON cases.id = case_id WHERE run = ?1 "
-                                      "ORDER BY case_id, process, repetition"},
+    [STATEMENT_REPETITIONS] =
+        {.sql = "SELECT case_id, process, repetition, place, iterations, "
+                "real_ns, cpu_ns, cycles, instructions FROM repetitions JOIN cases "
+                "ON cases.id = case_id WHERE run = ?1 "
+                "ORDER BY case_id, process, repetition"},
     [STATEMENT_ROWS] = {.sql = "SELECT case_id, row, kappa, row_ulp, norm_max, "
                                "bound_row_ulp, mean_error, rstd_error FROM judged_rows JOIN cases "
                                "ON cases.id = case_id "
@@ -505,6 +507,8 @@ bool store_put_repetition(result_store *store, int64_t run, const case_key *key,
     sqlite3_bind_int64(statement, 5, (int64_t)repetition->iterations);
     sqlite3_bind_double(statement, 6, repetition->real_ns);
     sqlite3_bind_double(statement, 7, repetition->cpu_ns);
+    sqlite3_bind_double(statement, 8, repetition->cycles); /* NaN is stored as NULL */
+    sqlite3_bind_double(statement, 9, repetition->instructions);
     return end_put(store, statement, err);
 }
 

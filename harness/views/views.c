@@ -164,6 +164,8 @@ static json_t *speed_json(const speed_figures *speed)
         set(object, "roof_ratio", json_figure(speed->roof_ratio)) &&
         set(object, "roof_lo", json_figure(speed->roof_lo)) &&
         set(object, "roof_hi", json_figure(speed->roof_hi)) &&
+        set(object, "cycles", json_figure(speed->cycles)) &&
+        set(object, "instructions", json_figure(speed->instructions)) &&
         set(object, "repetitions", json_integer(speed->repetitions)))
         return object;
     json_decref(object);

@@ -1,6 +1,7 @@
 #include "worker/protocol.h"
 #include "base/interrupt.h"
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,13 +34,18 @@ static bool is_failure(verdict_kind verdict)
            verdict == VERDICT_UNSUPPORTED || verdict == VERDICT_SKIPPED;
 }
 
+static bool is_count(double counted)
+{
+    return isnan(counted) || (counted >= 0 && counted <= 0x1p63);
+}
+
 /* A repetition cannot have taken longer than there was time for. */
 static bool is_repetition(const timed_repetition *done, double seconds)
 {
     static const double most = 0x1p53;
     return done->iterations > 0 && (double)done->iterations <= most && done->real_ns > 0 &&
            done->real_ns * (double)done->iterations <= seconds * 1e9 && done->cpu_ns >= 0 &&
-           done->cpu_ns <= most;
+           done->cpu_ns <= most && is_count(done->cycles) && is_count(done->instructions);
 }
 
 static bool answers(const worker_reply *reply, order_kind asked, double seconds)

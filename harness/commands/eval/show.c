@@ -13,7 +13,7 @@ static json_t *shown_json(const eval_shown *shown)
 {
     view_case view = {
         .stored = shown->result, .regime = "", .reproducibility = shown->reproducibility};
-    view.speed = (speed_figures){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
+    view.speed = (speed_figures)SPEED_UNKNOWN;
     json_t *object = view_case_json(&view), *certified = certified_json(&shown->certified);
     if (object && certified && json_object_set_new(object, "certified", certified) == 0)
         return object;

@@ -45,8 +45,8 @@ static exit_code history(void *context, const cli_call *call, error *err)
 }
 
 static const cli_option options[] = {
-    {"measure", "NAME", "time_ns, gbps, roof_ratio (default) or an error metric", OPTION_TEXT,
-     offsetof(history_options, request.measure)},
+    {"measure", "NAME", "roof_ratio (default), time_ns, gbps, cycles, instructions, an error",
+     OPTION_TEXT, offsetof(history_options, request.measure)},
     {"kernels", "GLOB,...", "only these kernels", OPTION_LIST,
      offsetof(history_options, request.kernels)},
     {"conventions", "C", "only these; may be given again", OPTION_RAW,

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const speeds[] = {"time_ns", "gbps", "roof_ratio"};
-enum { SPEEDS = 3 };
+static const char *const speeds[] = {"time_ns", "gbps", "roof_ratio", "cycles", "instructions"};
+enum { SPEEDS = 5, COUNTED = 3 };
 
 static bool is_speed(const char *measure)
 {
@@ -49,7 +49,8 @@ static bool check_measure(const char *measure, error *err)
             names[known++] = fields[i].name;
     const char *nearest = nearest_word(measure, names, known);
     return fail(err, EXIT_CODE_USAGE,
-                "--measure %.60s: time_ns, gbps, roof_ratio or an error metric was expected%s%s%s",
+                "--measure %.60s: time_ns, gbps, roof_ratio, cycles, instructions or an error "
+                "metric was expected%s%s%s",
                 measure, nearest ? " (did you mean '" : "", nearest ? nearest : "",
                 nearest ? "'?)" : "");
 }
@@ -92,6 +93,10 @@ static bool value_of(const history_request *request, const stored_cases *cases, 
         return true;
     if (!speed_of_case(cases, index, &speed, err))
         return false;
+    if (strcmp(measure, speeds[COUNTED]) == 0 || strcmp(measure, speeds[COUNTED + 1]) == 0) {
+        point->value = strcmp(measure, "cycles") == 0 ? speed.cycles : speed.instructions;
+        return true;
+    }
     double per_time = speed.gbps * speed.time_ns;
     bool gbps = strcmp(measure, "gbps") == 0, roof = strcmp(measure, "roof_ratio") == 0;
     point->value = gbps ? speed.gbps : roof ? speed.roof_ratio : speed.time_ns;
@@ -255,7 +260,7 @@ bool history_load(result_store *store, const history_request *request, measure_h
     free(runs);
     if (fine && history->count == 0)
         fine = fail(err, EXIT_CODE_ENVIRONMENT,
-                    "no stored case of these kernels, conventions, shapes and inputs has a %s",
+                    "no stored case of these kernels, conventions, shapes and inputs has its %s",
                     request->measure);
     for (size_t i = 0; fine && i < history->count; i++)
         fine = divide(&history->series[i], request->seed, err) &&

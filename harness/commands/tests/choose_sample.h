@@ -90,7 +90,7 @@ static inline void sample_time_in(const sample_run *run, const char *kernel, dou
         double noise = 1 + 0.4 * (double)((i * 7) % 5);
         double own = time * noise * (1 + (i % 2 ? -wobble : wobble));
         timed_repetition repetition = {
-            first + i / SAMPLE_ROUNDS, i % SAMPLE_ROUNDS, 0, 100, own, own};
+            first + i / SAMPLE_ROUNDS, i % SAMPLE_ROUNDS, 0, 100, own, own, NAN, NAN};
         CHECK(store_put_repetition(run->store, run->id, &key, &repetition, &problem));
     }
 }

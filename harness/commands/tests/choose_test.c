@@ -1,6 +1,7 @@
 /* Choosing on synthetic stores with known answers: budgets, ties, kappa, and whose results count.
  */
 #include "choose_sample.h"
+#include <math.h>
 
 static void expect_best(result_store *store, choose_wanted wanted, const char *kernel)
 {
@@ -487,13 +488,13 @@ static void test_one_process(void **state)
     sample_begin(&run);
     case_key key = sample_key(&run, "mid", "normal");
     for (unsigned i = 0; i < 4; i++) {
-        timed_repetition repetition = {7, i, 0, 100, 150, 150};
+        timed_repetition repetition = {7, i, 0, 100, 150, 150, NAN, NAN};
         CHECK(store_put_repetition(store, run.id, &key, &repetition, &problem));
     }
     chosen one = sample_choose(store, sample_wanted(85, 768));
     assert_false(one.evidence.timed);
     chosen_free(&one);
-    timed_repetition other = {8, 0, 0, 100, 150, 150};
+    timed_repetition other = {8, 0, 0, 100, 150, 150, NAN, NAN};
     CHECK(store_put_repetition(store, run.id, &key, &other, &problem));
     one = sample_choose(store, sample_wanted(85, 768));
     assert_true(one.evidence.timed);

@@ -93,6 +93,16 @@ accepted "cold cache" 0 run --db one.db "${small[@]}" --only speed --cache cold,
     --processes 1 --repetitions 1
 check "cold cache: table" has out ' L1 16 cold '
 check "hot cache: table" has out ' L1 16 '
+# Counted by a CPU that always counts 3000 cycles and 5000 instructions (fake_counters.c).
+export FAKE_COUNTERS=yes LD_PRELOAD=$libraries/libfake_counters.so
+accepted "counted" 0 run --db counted.db "${small[@]}" --only speed --shapes 4x16 --processes 1 --repetitions 2
+FAKE_COUNTERS=refuse run_it doctor
+check "counters refused: doctor says why" has out 'counted by the CPU: not allowed .sysctl kernel.perf_event_paranoid'
+unset FAKE_COUNTERS LD_PRELOAD
+counted='SELECT count(*) = sum(abs(cycles * iterations - 3000) < 1 AND abs(instructions * iterations - 5000) < 1) FROM repetitions'
+"$binaries/run_sql" counted.db "$counted" >out 2>err
+check "counted: stored, a call" has out '^1$'
+accepted "counted: over time" 0 history --db counted.db --measure instructions
 accepted "read back" 0 run --db read.db "${small[@]}" --only speed --cache hot,read --shapes 4x16
 check "read back: table" has out ' L1 16 read '
 accepted "in place" 0 run --db place.db "${small[@]}" --only speed --cache hot,in-place \

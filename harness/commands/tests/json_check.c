@@ -48,9 +48,17 @@ static const key metric_keys[] = {{"ulp_max", 'n'},
                                   {"elements", 'i'},
                                   {"ulp_histogram", 'a'},
                                   {NULL, 0}};
-static const key speed_keys[] = {{"time_ns", 'n'}, {"time_lo_ns", 'n'},  {"time_hi_ns", 'n'},
-                                 {"gbps", 'n'},    {"roof_ratio", 'n'},  {"roof_lo", 'n'},
-                                 {"roof_hi", 'n'}, {"repetitions", 'i'}, {NULL, 0}};
+static const key speed_keys[] = {{"time_ns", 'n'},
+                                 {"time_lo_ns", 'n'},
+                                 {"time_hi_ns", 'n'},
+                                 {"gbps", 'n'},
+                                 {"roof_ratio", 'n'},
+                                 {"roof_lo", 'n'},
+                                 {"roof_hi", 'n'},
+                                 {"cycles", 'n'},
+                                 {"instructions", 'n'},
+                                 {"repetitions", 'i'},
+                                 {NULL, 0}};
 static const key doctor_keys[] = {{"schema", 's'}, {"findings", 'a'}, {"machine", 'o'}, {NULL, 0}};
 static const key finding_keys[] = {{"grade", 's'}, {"what", 's'}, {"remedy", 's'}, {NULL, 0}};
 static const key benchmark_keys[] = {

@@ -159,6 +159,12 @@ static bool take_rows(pair_timing *timing, int side, const work_order *begin,
            blame(timing, side, &failed, err);
 }
 
+static void note_counts(comparison_pair *pair, int side, const timed_repetition *repetition)
+{
+    pair->cycles[side] = fmin(pair->cycles[side], repetition->cycles);
+    pair->instructions[side] = fmin(pair->instructions[side], repetition->instructions);
+}
+
 static bool follow(pair_timing *timing, const work_order *begin, const int side_of[SIDES],
                    duet_round (*rounds)[SIDES], error *err)
 {
@@ -193,6 +199,8 @@ static bool follow(pair_timing *timing, const work_order *begin, const int side_
         }
         if (reply.kind == REPLY_STARTED)
             running = side_of[reply.count];
+        if (reply.kind == REPLY_REPETITION)
+            note_counts(timing->pair, side_of[reply.count], &reply.repetition);
         if (reply.kind == REPLY_REPETITION)
             rounds[reply.repetition.repetition][side_of[reply.count]] =
                 (duet_round){reply.repetition.real_ns, reply.repetition.cpu_ns};

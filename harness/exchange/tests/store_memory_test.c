@@ -61,7 +61,7 @@ static bool measure(const char *path, error *err)
         run_info info = {"x", "quick", "abc", 1, &machine};
         case_key kernel = key_of("k"), roof = key_of("roof_copy");
         case_verdict verdict = {VERDICT_OK, false, ""};
-        timed_repetition put = {0, 0, 0, 1, 2, 3};
+        timed_repetition put = {0, 0, 0, 1, 2, 3, NAN, NAN};
         stored_row row = {0, 0, 1, 2, 3, 4, 5, 6};
         ln_metrics metrics = {.elements = 1, .ulp_max = 2, .ulp_histogram = {1}};
         float x[8] = {1, 2}, gamma[8] = {3}, beta[8] = {4};

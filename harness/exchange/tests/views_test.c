@@ -53,7 +53,7 @@ static void fill(result_store *store, int64_t run)
     CHECK(store_put_accuracy(store, run, &fine, &ok, &metrics, 12.5, &problem));
     CHECK(store_put_output(store, run, &fine, 0xfedcba9876543210, &problem));
     for (unsigned i = 0; i < 6; i++) {
-        timed_repetition kernel = {i / 3, i % 3, i, 100, 1000 + i, 990}, copy = kernel;
+        timed_repetition kernel = {i / 3, i % 3, i, 100, 1000 + i, 990, NAN, NAN}, copy = kernel;
         copy.real_ns = 500;
         CHECK(store_put_repetition(store, run, &fine, &kernel, &problem));
         CHECK(store_put_repetition(store, run, &roof, &copy, &problem));
@@ -140,7 +140,7 @@ static void test_case_json(void **state)
     assert_true(json_real_value(json_array_get(histogram, 0)) == 0.25);
     assert_true(json_real_value(json_array_get(histogram, 7)) == 0.75);
     ASSERT_KEYS(speed, "time_ns", "time_lo_ns", "time_hi_ns", "gbps", "roof_ratio", "roof_lo",
-                "roof_hi", "repetitions");
+                "roof_hi", "cycles", "instructions", "repetitions");
     ln_metrics expected = some_metrics();
     assert_true(real(metrics, "ulp_p99") == expected.ulp_p99);
     assert_true(real(metrics, "elements") == (double)expected.elements);

@@ -204,6 +204,7 @@ static void test_nothing_there(void **state)
                                         "ftz",
                                         "daz",
                                         "rounding",
+                                        "counters",
                                         "cores",
                                         "google_benchmark",
                                         "google_benchmark_build",

@@ -52,7 +52,7 @@ static double peer_speed(const report_data *data)
 static void kernel_cells(const report_data *data, const report_kernel *kernel, const view_case *at,
                          double peer, document *page)
 {
-    static const speed_figures none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
+    static const speed_figures none = SPEED_UNKNOWN;
     const speed_figures *speed = at ? &at->speed : &none;
     char number[16];
     document_cell(page, TONE_NONE, speed->gbps, "%s", number_short(speed->gbps, number));
@@ -78,7 +78,7 @@ void page_names_table(const report_data *data, document *page)
 {
     static const document_column columns[] = {
         {"", false, true}, {"kernel", false, false}, KERNEL_COLUMNS};
-    static const speed_figures none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
+    static const speed_figures none = SPEED_UNKNOWN;
     const run_answer *answer = &data->answer;
     char plain[PLAIN_LENGTH], number[16];
     document_table(page, columns, sizeof columns / sizeof *columns);

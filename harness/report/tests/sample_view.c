@@ -65,7 +65,7 @@ static stored_case *add_case(sample_view *sample, const char *kernel, const char
     stored_case *stored = &sample->cases[index];
     sample->views[index] = (view_case){
         .stored = stored,
-        .speed = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0},
+        .speed = SPEED_UNKNOWN,
         .reproducibility = reproducible_stored(sample->view.kernels, kernel),
         .regime = "L2",
     };
@@ -83,7 +83,7 @@ stored_case *sample_speed(sample_view *sample, const char *kernel, size_t rows, 
     stored_case *stored = add_case(sample, kernel, "normal", rows, hidden);
     double time = 8.0 * (double)(rows * hidden) / gbps;
     sample->views[sample->view.cases.count - 1].speed = (speed_figures){
-        time, time * 0.98, time * 1.02, gbps, gbps / 100, gbps / 102, gbps / 98, 9, 3};
+        time, time * 0.98, time * 1.02, gbps, gbps / 100, gbps / 102, gbps / 98, NAN, NAN, 9, 3};
     stored->judged = !is_roof(kernel);
     stored->verdict.kind = VERDICT_OK;
     stored->metrics.row_ulp_max = 1;

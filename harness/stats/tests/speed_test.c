@@ -32,7 +32,7 @@ static void add_time(stored_case *stored, unsigned process, double real_ns)
     for (size_t i = 0; i < index; i++)
         round += stored->repetitions[i].process == process;
     stored->repetitions[index] =
-        (timed_repetition){process, round, (unsigned)index, 1000, real_ns, real_ns};
+        (timed_repetition){process, round, (unsigned)index, 1000, real_ns, real_ns, NAN, NAN};
 }
 
 static speed_figures speed_of(const time_sample *sample, size_t index)

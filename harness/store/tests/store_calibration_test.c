@@ -1,6 +1,7 @@
 /* What version 2 of the store brought: hashes of outputs, runs from elsewhere, calibrations. */
 #include "store/calibration.h"
 #include "store_sample.h"
+#include <math.h>
 
 static stored_cases cases_of(result_store *store, int64_t run)
 {
@@ -137,7 +138,7 @@ static void test_together(void **state)
     machine_facts machine = {.facts = facts, .count = 1};
     run_info info = {.command_line = "c", .plan = "quick", .plan_hash = "h", .machine = &machine};
     case_key key = sample_key();
-    timed_repetition put = {0, 0, 0, 1, 2, 3};
+    timed_repetition put = {0, 0, 0, 1, 2, 3, NAN, NAN};
     int64_t run, found;
     for (int fine = 0; fine < 2; fine++) {
         CHECK(store_together(store, &problem));

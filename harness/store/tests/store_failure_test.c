@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <math.h>
 
 static void write_forever(const char *path, int64_t run, int acknowledge)
 {
@@ -14,7 +15,7 @@ static void write_forever(const char *path, int64_t run, int acknowledge)
     if (!store_open(path, STORE_WRITE, &store, &err))
         _exit(1);
     for (unsigned i = 0;; i++) {
-        timed_repetition put = {i / 100, i % 100, i, i, i + 0.5, i};
+        timed_repetition put = {i / 100, i % 100, i, i, i + 0.5, i, NAN, NAN};
         if (!store_put_repetition(store, run, &key, &put, &err) ||
             write(acknowledge, &i, sizeof i) != sizeof i)
             _exit(1);
@@ -68,7 +69,7 @@ static unsigned fill(result_store *store, int64_t run, unsigned most, error *err
 {
     case_key key = sample_key();
     for (unsigned i = 0; i < most; i++) {
-        timed_repetition put = {0, i, i, i, i + 0.5, i};
+        timed_repetition put = {0, i, i, i, i + 0.5, i, NAN, NAN};
         if (!store_put_repetition(store, run, &key, &put, err))
             return i;
     }
@@ -99,7 +100,7 @@ static void test_full(void **state)
     assert_null(strchr(problem.message, '\n'));
     /* Room again: the same connection goes on. */
     sqlite3_exec(store->database, "PRAGMA max_page_count = 4000", NULL, NULL, NULL);
-    timed_repetition next = {1, 0, 0, 1, 1, 1};
+    timed_repetition next = {1, 0, 0, 1, 1, 1, NAN, NAN};
     case_key key = sample_key();
     CHECK(store_put_repetition(store, run, &key, &next, &problem));
     store_close(store);
@@ -266,7 +267,7 @@ static void test_unwritable(void **state)
 {
     result_store *store = opened(scratch_path(state, "old.db"), STORE_WRITE);
     case_key key = sample_key();
-    timed_repetition put = {0, 0, 0, 1, 1, 1};
+    timed_repetition put = {0, 0, 0, 1, 1, 1, NAN, NAN};
     CHECK(store_put_repetition(store, begun(store), &key, &put, &problem));
     store_close(store);
     assert_int_equal(chmod(*state, 0555), 0);
@@ -327,7 +328,7 @@ static void test_two_writers(void **state)
     assert_true(run_a != run_b);
     case_key key = sample_key();
     for (unsigned i = 0; i < 20; i++) {
-        timed_repetition put = {0, i, 0, 1, i, 1};
+        timed_repetition put = {0, i, 0, 1, i, 1, NAN, NAN};
         CHECK(store_put_repetition(a, run_a, &key, &put, &problem));
         CHECK(store_put_repetition(b, run_b, &key, &put, &problem));
         stored_run info;

@@ -1,5 +1,6 @@
 /* The store: what was put is there again, to the bit. */
 #include "store_sample.h"
+#include <math.h>
 
 static bool same_bits(double a, double b)
 {
@@ -61,7 +62,7 @@ static void test_round_trip(void **state)
     ln_metrics metrics = distinct_metrics();
     case_verdict verdict = {VERDICT_INACCURATE, true, "row 3, tab\there"};
     CHECK(store_put_accuracy(store, run, &key, &verdict, &metrics, INFINITY, &problem));
-    timed_repetition put = {2, 1, 7, 123456789012, 1234.5678901234567, 1233.25};
+    timed_repetition put = {2, 1, 7, 123456789012, 1234.5678901234567, 1233.25, NAN, NAN};
     CHECK(store_put_repetition(store, run, &key, &put, &problem));
     CHECK(store_end_run(store, run, RUN_COMPLETE, &problem));
     store_close(store);
@@ -195,7 +196,7 @@ static void test_keys(void **state)
     }
     for (unsigned process = 0; process < 2; process++) {
         for (int i = 0; i < 9; i++) {
-            timed_repetition put = {process, 0, 0, 1, 10.0 * i + process, 1};
+            timed_repetition put = {process, 0, 0, 1, 10.0 * i + process, 1, NAN, NAN};
             CHECK(store_put_repetition(store, run, &keys[i], &put, &problem));
         }
     }
@@ -214,7 +215,7 @@ static void test_keys(void **state)
     assert_int_equal(cases.count, 0);
     stored_cases_free(&cases);
     /* The same repetition again would hide the first one. */
-    timed_repetition again = {0, 0, 0, 1, 5, 5};
+    timed_repetition again = {0, 0, 0, 1, 5, 5, NAN, NAN};
     assert_false(store_put_repetition(store, run, &keys[0], &again, &problem));
     assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
     assert_non_null(strstr(problem.message, "already"));
@@ -229,7 +230,7 @@ static void test_undone(void **state)
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store);
     case_key key = sample_key();
-    timed_repetition put = {0, 0, 0, 1, 1, 1};
+    timed_repetition put = {0, 0, 0, 1, 1, 1, NAN, NAN};
     sqlite3_exec(store->database,
                  "CREATE TEMP TRIGGER refuse BEFORE INSERT ON main.repetitions "
                  "BEGIN SELECT raise(ABORT, 'refused'); END",
@@ -262,7 +263,8 @@ static void test_processes(void **state)
     CHECK(store_next_process(store, run, &next, &problem));
     assert_int_equal(next, 0);
     for (unsigned process = 0; process < 4; process += 3) {
-        timed_repetition put = {process, 0, 0, 1, 1, 1}, more = {process, 1, 1, 1, 1, 1};
+        timed_repetition put = {process, 0, 0, 1, 1, 1, NAN, NAN},
+                         more = {process, 1, 1, 1, 1, 1, NAN, NAN};
         CHECK(store_put_repetition(store, run, &first, &put, &problem));
         CHECK(store_put_repetition(store, run, &first, &more, &problem));
         if (process)
@@ -276,7 +278,7 @@ static void test_processes(void **state)
     CHECK(store_end_process(store, other, 3, &problem)); /* another run's process 3 */
     assert_processes(store, run, &first, 1);
     /* Resumed here, the run has nothing of process 3 left; the other run has all it had. */
-    timed_repetition kept = {5, 0, 0, 1, 1, 1}, again = {3, 0, 0, 1, 1, 1};
+    timed_repetition kept = {5, 0, 0, 1, 1, 1, NAN, NAN}, again = {3, 0, 0, 1, 1, 1, NAN, NAN};
     CHECK(store_put_repetition(store, other, &first, &kept, &problem));
     CHECK(store_drop_unfinished(store, run, &problem));
     CHECK(store_next_process(store, run, &next, &problem));
@@ -338,7 +340,7 @@ static void test_runs(void **state)
     assert_int_equal(found, 0);
     int64_t first = begun(store), second = begun(store), third = begun(store);
     case_key key = sample_key();
-    timed_repetition put = {0, 0, 0, 1, 1, 1};
+    timed_repetition put = {0, 0, 0, 1, 1, 1, NAN, NAN};
     CHECK(store_put_repetition(store, second, &key, &put, &problem));
     CHECK(store_latest_run(store, &found, &problem));
     assert_int_equal(found, second);

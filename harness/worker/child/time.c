@@ -7,6 +7,7 @@
  * In place, y being x, a call leaves nothing to do again: calls go over copies of x in turn, and
  * when all are used up they are put back, untimed. Its roofs copy each copy onto itself: every byte
  * is read and written once, as by the best kernel. */
+#include "base/counters.h"
 #include "base/random.h"
 #include "base/seconds.h"
 #include "worker/child/code_place.h"
@@ -32,8 +33,9 @@ typedef struct timed_entry {
     char *expected[2]; /* judged outputs of one block; a roof's is the input itself */
     uint64_t *seen[2]; /* what came into each slot so far: SEEN_*, or the hash of other bits */
     varied_rows varied;
-    unsigned rounds;    /* done */
-    double cpu_seconds; /* in place: of one call, without what puts the copies back */
+    unsigned rounds;        /* done */
+    double cpu_seconds;     /* in place: of one call, without what puts the copies back */
+    double counted[COUNTS]; /* of the last repetition */
     bool failed;
 } timed_entry;
 
@@ -56,6 +58,7 @@ static struct {
     uint64_t choice; /* state of the generator that draws */
     int first;       /* input of the first round */
     hayai_suite *suite;
+    int counters[COUNTS];
 } group;
 
 static bool fail_group(const char *what)
@@ -157,6 +160,10 @@ void worker_time_begin(const work_order *order)
         group.slots = copies < MOST_COPIES ? copies : MOST_COPIES;
     bool room = order->cache != CACHE_COLD || make_cold(order->rotated_bytes);
     group.suite = hayai_suite_create();
+    char why[64]; /* doctor says it */
+    bool counts = group.threads == 1 && !group.in_place;
+    if (!counts || !counters_open(group.counters, why, sizeof why))
+        group.counters[COUNT_CYCLES] = -1; /* what is read is NaN */
     group.block[0] = read_block(order->at.x);
     group.block[1] = read_block(order->at.x_other);
     bool fine = room && group.suite && group.block[0] && group.block[1] && make_buffers(order) &&
@@ -198,40 +205,6 @@ static bool fill_input(int input)
     return guard_protect(&group.x);
 }
 
-/* The timed loops. One slot (hot) keeps the tensors' address constant; cold walks the slots in
- * turn. */
-static size_t loop_kernel(hayai_state *state, const timed_entry *entry)
-{
-    void (*run)(const void *, const ln_tensors *) = entry->kernel->run;
-    const void *state_of_one = entry->split.states[0];
-    size_t slot = 0, used = 0;
-    for (int64_t n; (n = hayai_state_batch(state)) > 0;) {
-        used += (size_t)n;
-        for (int64_t i = 0; i < n; i++) {
-            run(state_of_one, &group.tensors[slot]);
-            if (++slot == group.slots)
-                slot = 0;
-            hayai_clobber();
-        }
-    }
-    return used;
-}
-
-static size_t loop_roof(hayai_state *state, const timed_entry *entry)
-{
-    size_t slot = 0, used = 0;
-    for (int64_t n; (n = hayai_state_batch(state)) > 0;) {
-        used += (size_t)n;
-        for (int64_t i = 0; i < n; i++) {
-            entry->roof(group.tensors[slot].x, group.tensors[slot].y, group.tensor_bytes);
-            if (++slot == group.slots)
-                slot = 0;
-            hayai_clobber();
-        }
-    }
-    return used;
-}
-
 static void call_once(const timed_entry *entry, const ln_tensors *tensors)
 {
     if (entry->kernel)
@@ -252,23 +225,32 @@ static void read_lines(const char *y)
     hayai_do_not_optimize(sum);
 }
 
-/* Calls of which more is timed than run(). Several threads: what a call costs beyond its work is
- * what the pool costs. */
-static size_t loop_whole(hayai_state *state, const timed_entry *entry)
-{
-    size_t slot = 0, used = 0;
-    for (int64_t n; (n = hayai_state_batch(state)) > 0;) {
-        used += (size_t)n;
-        for (int64_t i = 0; i < n; i++) {
-            call_once(entry, &group.tensors[slot]);
-            if (group.read_back)
-                read_lines(group.tensors[slot].y);
-            if (++slot == group.slots)
-                slot = 0;
-        }
+/* The timed loops, over what is declared and one call. One slot (hot) keeps the tensors' address
+ * constant; cold walks the slots in turn. */
+#define TIMED_LOOP(name, call, ...)                                                                \
+    static size_t name(hayai_state *state, const timed_entry *entry)                               \
+    {                                                                                              \
+        __VA_ARGS__;                                                                               \
+        size_t slot = 0, used = 0;                                                                 \
+        for (int64_t n; (n = hayai_state_batch(state)) > 0;) {                                     \
+            used += (size_t)n;                                                                     \
+            for (int64_t i = 0; i < n; i++) {                                                      \
+                const ln_tensors *at = &group.tensors[slot];                                       \
+                call;                                                                              \
+                if (++slot == group.slots)                                                         \
+                    slot = 0;                                                                      \
+                hayai_clobber();                                                                   \
+            }                                                                                      \
+        }                                                                                          \
+        return used;                                                                               \
     }
-    return used;
-}
+TIMED_LOOP(loop_kernel, run(prepared, at),
+           void (*run)(const void *, const ln_tensors *) = entry->kernel->run;
+           const void *prepared = entry->split.states[0])
+TIMED_LOOP(loop_roof, copy(at->x, at->y, group.tensor_bytes), roof_function *copy = entry->roof)
+/* Several threads: what a call costs beyond its work is what the pool costs. */
+TIMED_LOOP(loop_threads, call_once(entry, at), )
+TIMED_LOOP(loop_read_back, call_once(entry, at); read_lines(at->y), )
 
 /* As many calls as there are copies, then all of them put back; in the end the copies are as the
  * last calls left them. */
@@ -300,8 +282,10 @@ static size_t loop(hayai_state *state, timed_entry *entry, int input)
 {
     if (group.in_place)
         return loop_in_place(state, entry, input);
-    if (group.threads > 1 || group.read_back)
-        return loop_whole(state, entry);
+    if (group.read_back)
+        return loop_read_back(state, entry);
+    if (group.threads > 1)
+        return loop_threads(state, entry);
     return entry->kernel ? loop_kernel(state, entry) : loop_roof(state, entry);
 }
 
@@ -467,7 +451,10 @@ static void time_entry(hayai_state *state, void *context)
     thread_state_take(&before);
     worker_threads_pin(entry->split.own_threads);
     settle(entry, input);
+    double before_loop[COUNTS];
+    counters_read(group.counters, before_loop);
     size_t used = loop(state, entry, input);
+    counters_since(group.counters, before_loop, entry->counted);
     const char *changed = process_state_compare(&before), *wrong;
     if (!changed)
         changed = split_compare_threads(&entry->split, &before);
@@ -575,6 +562,8 @@ static int send_repetition(const hayai_repetition *done, void *context)
         .order = done->order,
         .iterations = (uint64_t)done->iterations,
         .real_ns = done->real_seconds * 1e9,
+        .cycles = entry->counted[COUNT_CYCLES] / (double)done->iterations,
+        .instructions = entry->counted[COUNT_INSTRUCTIONS] / (double)done->iterations,
         .cpu_ns = (group.in_place ? entry->cpu_seconds : done->cpu_seconds) * 1e9,
     };
     worker_send(&sent);
