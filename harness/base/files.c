@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,10 +12,42 @@ static bool failed_write(const char *path, error *err)
     return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot write it: %s", path, strerror(errno));
 }
 
-bool file_sync(FILE *file)
+/* EINVAL, EROFS: a pipe, a device or a file system that has no disk behind it. */
+static bool sync_open(int descriptor)
 {
-    /* EINVAL, EROFS: a pipe or a device, which has no disk behind it. */
-    return fflush(file) == 0 && (fsync(fileno(file)) == 0 || errno == EINVAL || errno == EROFS);
+    return fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS;
+}
+
+static bool sync_path(const char *path, int flags)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | flags);
+    if (descriptor < 0)
+        return false;
+    bool fine = sync_open(descriptor);
+    int problem = errno;
+    close(descriptor);
+    errno = problem;
+    return fine;
+}
+
+bool sync_folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    /* A folder that may be written to, but not read, cannot be opened. */
+    bool fine = folder && (sync_path(folder, O_DIRECTORY) || errno == EACCES);
+    free(folder);
+    return fine;
+}
+
+static bool move_to(const char *part, const char *path)
+{
+    return rename(part, path) == 0 && sync_folder_of(path);
+}
+
+bool publish_file(const char *part, const char *path)
+{
+    return sync_path(part, 0) && move_to(part, path);
 }
 
 /* Nobody else's file, nor what a link of that name points to. */
@@ -28,37 +61,57 @@ static FILE *create_new(const char *path)
     return file;
 }
 
-static bool write_all(FILE *file, const char *path, const text_buffer *content, error *err)
+bool whole_file_begin(whole_file *file, const char *path, error *err)
 {
-    bool fine =
-        fwrite(content->bytes, 1, content->length, file) == content->length && file_sync(file);
-    if (!fine)
-        failed_write(path, err);
-    if (fclose(file) != 0 && fine)
-        fine = failed_write(path, err);
-    return fine;
+    struct stat status;
+    text_buffer part = {0};
+    *file = (whole_file){.path = path};
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        file->stream = fopen(path, "wb");
+        return file->stream || failed_write(path, err);
+    }
+    text_format(&part, "%s.%ld.part", path, (long)getpid());
+    if (part.failed) {
+        text_free(&part);
+        return fail_memory(err, path);
+    }
+    file->part = part.bytes;
+    file->stream = create_new(file->part);
+    if (file->stream)
+        return true;
+    failed_write(path, err);
+    free(file->part);
+    return false;
+}
+
+bool whole_file_end(whole_file *file, bool fine, error *err)
+{
+    bool written = fine && !ferror(file->stream) && fflush(file->stream) == 0 &&
+                   sync_open(fileno(file->stream));
+    int problem = errno;
+    if (fclose(file->stream) != 0 && written) {
+        problem = errno;
+        written = false;
+    }
+    if (written && file->part && !move_to(file->part, file->path)) {
+        problem = errno;
+        written = false;
+    }
+    if (!written && file->part)
+        unlink(file->part);
+    free(file->part);
+    errno = problem;
+    return written || !fine || failed_write(file->path, err);
 }
 
 bool write_whole_file(const char *path, const text_buffer *content, error *err)
 {
-    text_buffer temporary = {0};
-    struct stat status;
-    /* A pipe or a device such as /dev/null is written to, never replaced by a file. */
-    if (!content->failed && stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        FILE *place = fopen(path, "wb");
-        return place ? write_all(place, path, content, err) : failed_write(path, err);
-    }
-    text_format(&temporary, "%s.%ld.part", path, (long)getpid());
-    if (content->failed || temporary.failed) {
-        text_free(&temporary);
+    whole_file file;
+    if (content->failed)
         return fail_memory(err, path);
-    }
-    FILE *file = create_new(temporary.bytes);
-    bool fine = file ? write_all(file, path, content, err) : failed_write(path, err);
-    if (fine && rename(temporary.bytes, path) != 0)
-        fine = failed_write(path, err);
-    if (!fine)
-        unlink(temporary.bytes);
-    text_free(&temporary);
-    return fine;
+    if (!whole_file_begin(&file, path, err))
+        return false;
+    if (content->length > 0)
+        fwrite(content->bytes, 1, content->length, file.stream);
+    return whole_file_end(&file, true, err);
 }

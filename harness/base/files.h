@@ -1,3 +1,11 @@
+/* Files that appear under their name when they are whole and on the disk: written through a
+ * temporary one beside it. A crash or a power loss leaves them whole, or as they were before.
+ *
+ *     whole_file file;
+ *     if (!whole_file_begin(&file, path, err)) return false;
+ *     bool fine = print(file.stream);
+ *     return whole_file_end(&file, fine, err) && fine;
+ */
 #ifndef LNBENCH_FILES_H
 #define LNBENCH_FILES_H
 
@@ -5,10 +13,20 @@
 #include "base/error.h"
 #include <stdio.h>
 
-/* Writes a file through a temporary one beside it, synced, and a rename: whole, or as it was before,
- * after a power loss too. */
+typedef struct whole_file {
+    const char *path; /* the caller's */
+    FILE *stream;
+    char *part; /* NULL: a pipe or a device such as /dev/null, which is written to as it is */
+} whole_file;
+
+bool whole_file_begin(whole_file *file, const char *path, error *err);
+/* Not fine: the temporary file is removed, and nothing else happens. */
+bool whole_file_end(whole_file *file, bool fine, error *err);
+
 bool write_whole_file(const char *path, const text_buffer *content, error *err);
-/* Flushes the stream, and the file to the disk; false: errno says why. */
-bool file_sync(FILE *file);
+/* Gives a file that another program wrote beside it its name. false: errno says why. */
+bool publish_file(const char *part, const char *path);
+/* Brings a new name to the disk: the folder in which it lies. false: errno says why. */
+bool sync_folder_of(const char *path);
 
 #endif

@@ -1,4 +1,5 @@
 #include "base/paths.h"
+#include "base/files.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +92,7 @@ bool make_directories(const char *path, error *err)
             continue;
         char kept = *at;
         *at = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+        if (mkdir(part, 0777) == 0 ? !sync_folder_of(part) : errno != EEXIST)
             return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot make the directory: %s", part,
                         strerror(errno));
         *at = kept;

@@ -1,4 +1,5 @@
 #include "commands/compare_options.h"
+#include "base/files.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -71,13 +72,13 @@ static bool write_also(const run_comparison *comparison, const word_list *also, 
         if (!parse_format("--also", also->words[i], (size_t)(equals - also->words[i]), &format,
                           err))
             return false;
-        FILE *file = fopen(equals + 1, "w");
-        bool fine = file && comparison_print(comparison, format, file);
-        if (file && fclose(file) != 0)
-            fine = false;
-        if (!fine)
-            return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot write: %s", equals + 1,
-                        strerror(errno));
+        whole_file file;
+        if (!whole_file_begin(&file, equals + 1, err))
+            return false;
+        bool fine = comparison_print(comparison, format, file.stream) || ferror(file.stream) ||
+                    fail_memory(err, equals + 1);
+        if (!whole_file_end(&file, fine, err) || !fine)
+            return false;
     }
     return true;
 }

@@ -1,8 +1,8 @@
 /* lnbench help: what --help shows, as text, man pages and shell completions. */
 #include "cli/command.h"
 #include "cli/formats.h"
+#include "base/files.h"
 #include "base/paths.h"
-#include <errno.h>
 #include <string.h>
 
 static const struct {
@@ -20,43 +20,35 @@ typedef struct help_options {
     const char *format, *out;
 } help_options;
 
-static FILE *create_file(const char *directory, const char *name, char path[1024], error *err)
+static bool begin_file(whole_file *file, const char *directory, const char *name, char path[1024],
+                       error *err)
 {
     snprintf(path, 1024, "%s/%s", directory, name);
-    FILE *file = make_parent_directory(path, err) ? fopen(path, "w") : NULL;
-    if (!file && err->code == EXIT_CODE_FINE)
-        fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot be written: %s", path, strerror(errno));
-    return file;
-}
-
-static bool close_file(FILE *file, const char *path, error *err)
-{
-    bool written = !ferror(file);
-    written = fclose(file) == 0 && written;
-    return written || fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot be written", path);
+    return make_parent_directory(path, err) && whole_file_begin(file, path, err);
 }
 
 /* DIR/man/man1/lnbench*.1 and the completions, as `cmake --install` puts them below share/. */
 static bool write_tree(const char *directory, error *err)
 {
     char path[1024], name[128];
-    FILE *file = create_file(directory, "man/man1/lnbench.1", path, err);
-    if (!file)
-        return false;
-    man_main_page(commands, command_count, file);
-    bool fine = close_file(file, path, err);
+    whole_file file;
+    bool fine = begin_file(&file, directory, "man/man1/lnbench.1", path, err);
+    if (fine) {
+        man_main_page(commands, command_count, file.stream);
+        fine = whole_file_end(&file, true, err);
+    }
     for (size_t i = 0; fine && i < command_count; i++) {
         snprintf(name, sizeof name, "man/man1/lnbench-%s.1", commands[i]->name);
-        if (!(file = create_file(directory, name, path, err)))
+        if (!begin_file(&file, directory, name, path, err))
             return false;
-        man_page(commands[i], file);
-        fine = close_file(file, path, err);
+        man_page(commands[i], file.stream);
+        fine = whole_file_end(&file, true, err);
     }
     for (size_t i = 0; fine && i < SHELLS; i++) {
-        if (!(file = create_file(directory, shells[i].file, path, err)))
+        if (!begin_file(&file, directory, shells[i].file, path, err))
             return false;
-        shells[i].write(commands, command_count, file);
-        fine = close_file(file, path, err);
+        shells[i].write(commands, command_count, file.stream);
+        fine = whole_file_end(&file, true, err);
     }
     return fine;
 }

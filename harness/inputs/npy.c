@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are read as they lie");
 
@@ -219,62 +218,10 @@ static size_t format_header(ln_type dtype, size_t dimensions, const size_t *shap
     return padded;
 }
 
-/* Closes the file on every path. */
-static bool write_and_close(FILE *file, const char *path, const char *header, size_t header_length,
-                            const void *data, size_t bytes, error *err)
-{
-    bool fine = fwrite(header, 1, header_length, file) == header_length &&
-                (bytes == 0 || fwrite(data, 1, bytes, file) == bytes) && file_sync(file);
-    int number = errno;
-    if (fclose(file) != 0 && fine) {
-        number = errno;
-        fine = false;
-    }
-    return fine || fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot write: %s", path, strerror(number));
-}
-
-/* A temporary file beside the path, with the rights that a plain new file would have. */
-static FILE *open_beside(const char *path, char *temporary)
-{
-    sprintf(temporary, "%s.XXXXXX", path);
-    int descriptor = mkstemp(temporary);
-    if (descriptor < 0)
-        return NULL;
-    mode_t mask = umask(0);
-    umask(mask);
-    FILE *file = fchmod(descriptor, 0666 & ~mask) == 0 ? fdopen(descriptor, "wb") : NULL;
-    if (!file) {
-        int number = errno;
-        close(descriptor);
-        unlink(temporary);
-        errno = number;
-    }
-    return file;
-}
-
-static bool write_through_rename(const char *path, const char *header, size_t header_length,
-                                 const void *data, size_t bytes, error *err)
-{
-    char *temporary = malloc(strlen(path) + sizeof ".XXXXXX");
-    if (!temporary)
-        return fail_memory(err, "npy path");
-    FILE *file = open_beside(path, temporary);
-    bool fine =
-        file ? write_and_close(file, path, header, header_length, data, bytes, err)
-             : fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot write: %s", path, strerror(errno));
-    if (fine && rename(temporary, path) != 0)
-        fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot write: %s", path, strerror(errno));
-    if (!fine && file)
-        unlink(temporary);
-    free(temporary);
-    return fine;
-}
-
 bool npy_write(const char *path, ln_type dtype, size_t dimensions, const size_t *shape,
                const void *data, error *err)
 {
     char header[WRITTEN_HEADER_MOST];
-    struct stat status;
     size_t elements = 1;
     npy_header wanted = {.dimensions = dimensions};
     if (dimensions > NPY_MAX_DIMENSIONS)
@@ -286,14 +233,13 @@ bool npy_write(const char *path, ln_type dtype, size_t dimensions, const size_t 
         return false;
     size_t length = format_header(dtype, dimensions, shape, header);
     size_t bytes = elements * dtype_size(dtype);
-    /* A device such as /dev/null is written to, never replaced by a file. */
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        FILE *file = fopen(path, "wb");
-        if (!file)
-            return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s", path, strerror(errno));
-        return write_and_close(file, path, header, length, data, bytes, err);
-    }
-    return write_through_rename(path, header, length, data, bytes, err);
+    whole_file file;
+    if (!whole_file_begin(&file, path, err))
+        return false;
+    fwrite(header, 1, length, file.stream);
+    if (bytes > 0)
+        fwrite(data, 1, bytes, file.stream);
+    return whole_file_end(&file, true, err);
 }
 
 const char *npy_shape_text(const npy_array *array, char buffer[128])

@@ -7,6 +7,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Whether a part of the database is in SQLite's file beside it: its write-ahead log ("-wal"), or what
+ * a crash left to be rolled back ("-journal"). */
+static bool has_beside(const char *path, const char *ending)
+{
+    text_buffer name = {0};
+    struct stat about;
+    text_format(&name, "%s%s", path, ending);
+    bool has = name.failed || (stat(name.bytes, &about) == 0 && about.st_size > 0);
+    text_free(&name);
+    return has;
+}
+
 /* Shorter files than a page SQLite takes for empty ones, and would write over them. */
 static bool check_header(const char *path, error *err)
 {
@@ -20,7 +32,8 @@ static bool check_header(const char *path, error *err)
     fclose(file);
     if (unread)
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
-    if (count == 0 || (count == sizeof header && memcmp(header, expected, sizeof header) == 0))
+    if (count == 0 || (count == sizeof header && memcmp(header, expected, sizeof header) == 0) ||
+        has_beside(path, "-journal"))
         return true;
     return fail(err, EXIT_CODE_ENVIRONMENT,
                 "%s: not an SQLite database: name another file with --db", path);
@@ -78,18 +91,6 @@ static char *immutable_uri(const char *path)
     return uri.bytes;
 }
 
-/* Whether some of the database is still in its write-ahead log, which "immutable" would pass over.
- */
-static bool has_log(const char *path)
-{
-    text_buffer name = {0};
-    struct stat about;
-    text_format(&name, "%s-wal", path);
-    bool has = name.failed || (stat(name.bytes, &about) == 0 && about.st_size > 0);
-    text_free(&name);
-    return has;
-}
-
 /* A connection that has statements left is not closed. */
 static void disconnect(result_store *store)
 {
@@ -138,9 +139,15 @@ static bool open_read(result_store *store, error *err)
     bool outdated = false;
     bool fine = connect(store, store->path, SQLITE_OPEN_READONLY, err) &&
                 store_check_schema(store, STORE_READ, &outdated, err);
-    int status = store->database ? sqlite3_errcode(store->database) & 0xff : SQLITE_NOMEM;
-    if (!fine && (status == SQLITE_CANTOPEN || status == SQLITE_READONLY) &&
-        !has_log(store->path)) {
+    int status = store->database ? sqlite3_errcode(store->database) : SQLITE_NOMEM;
+    if (!fine && status == SQLITE_READONLY_ROLLBACK && access(store->path, W_OK) == 0) {
+        *err = (error){0};
+        fine = connect(store, store->path, SQLITE_OPEN_READWRITE, err) &&
+               store_check_schema(store, STORE_READ, &outdated, err) &&
+               connect(store, store->path, SQLITE_OPEN_READONLY, err);
+    } else if (!fine &&
+               ((status & 0xff) == SQLITE_CANTOPEN || (status & 0xff) == SQLITE_READONLY) &&
+               !has_beside(store->path, "-wal") && !has_beside(store->path, "-journal")) {
         char *uri = immutable_uri(store->path);
         if (!uri)
             return fail_memory(err, "a path");

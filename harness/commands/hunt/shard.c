@@ -1,13 +1,13 @@
 /* One shard of a hunt. What is under way stands in a file of its own, so that no process that comes
  * late can put it in the place of one that is complete. */
 #include "commands/hunt/shard.h"
+#include "base/files.h"
 #include "base/paths.h"
 #include "base/progress.h"
 #include "base/seconds.h"
 #include "machine/machine.h"
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -107,13 +107,7 @@ static bool check_folder(const hunt_shard *shard, const char *directory, error *
 /* Complete: on the disk first, then under its name. Who was faster has the same finds. */
 static bool publish(const char *begun, const char *complete, error *err)
 {
-    int file = open(begun, O_RDONLY);
-    bool fine = file >= 0 && fsync(file) == 0;
-    if (file >= 0)
-        close(file);
-    fine =
-        (fine && rename(begun, complete) == 0) || (errno == ENOENT && access(complete, F_OK) == 0);
-    return fine ||
+    return publish_file(begun, complete) || (errno == ENOENT && access(complete, F_OK) == 0) ||
            fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot write it: %s", complete, strerror(errno));
 }
 

@@ -272,7 +272,7 @@ static void test_write_errors(void **state)
     error err = {0};
     assert_false(npy_write("no/such/directory.npy", LN_F32, 1, shape, data, &err));
     assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);
-    assert_non_null(strstr(err.message, "no/such/directory.npy: cannot write: No such file"));
+    assert_non_null(strstr(err.message, "no/such/directory.npy: cannot write it: No such file"));
     assert_false(npy_write(path, LN_F32, 33, shape, data, &err));
     assert_non_null(strstr(err.message, "33 dimensions"));
     const size_t too_many[2] = {SIZE_MAX / 2, 3};
@@ -314,7 +314,7 @@ static void test_write_keeps_old(void **state)
         error err = {0};
         bool limited = setrlimit(RLIMIT_FSIZE, &limit) == 0;
         bool written = npy_write(path, LN_F32, 1, large, data, &err);
-        _exit(!limited ? 2 : written || !strstr(err.message, "cannot write: File too large"));
+        _exit(!limited ? 2 : written || !strstr(err.message, "cannot write it: File too large"));
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);

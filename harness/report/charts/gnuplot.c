@@ -131,7 +131,7 @@ static bool finish_drawing(const gnuplot_job *job, const char *directory, bool d
     snprintf(whole, sizeof whole, "%s/%s.%s", directory, job->stem, job->format);
     snprintf(part, sizeof part, "%s.part", whole);
     if (drew && is_whole(part, job->format) &&
-        (strcmp(job->format, "svg") != 0 || title_tips(part)) && rename(part, whole) == 0)
+        (strcmp(job->format, "svg") != 0 || title_tips(part)) && publish_file(part, whole))
         return true;
     unlink(part);
     return false;

@@ -1,5 +1,6 @@
 /* The page as PDF, by WeasyPrint, which lays HTML out for paper. */
 #include "base/children.h"
+#include "base/files.h"
 #include "report/page/document.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +46,7 @@ bool document_pdf(const char *directory, char path[512], char note[256])
         snprintf(note, 256, "no report.pdf: weasyprint: %s", strerror(problem));
     bool ended = !problem && child_wait(child, most_seconds, &status) == CHILD_ENDED;
     unlink(source);
-    if (ended && status == 0 && rename(part, path) == 0)
+    if (ended && status == 0 && publish_file(part, path))
         return true;
     unlink(part);
     if (!note[0])

@@ -140,6 +140,37 @@ static void test_file_size_limit(void **state)
     assert_kept(path, run, kept);
 }
 
+/* A transaction that was cut off outside of the write-ahead log leaves pages in the file, and the old
+ * ones in a journal; who opens it next takes it back, a reader too. */
+static void test_cut_off(void **state)
+{
+    const char *path = scratch_path(state, "cut.db");
+    result_store *store = opened(path, STORE_WRITE);
+    int64_t run = begun(store);
+    assert_int_equal(fill(store, run, 3, &problem), 3);
+    store_close(store);
+    pid_t child = fork();
+    if (child == 0) {
+        sqlite3 *database;
+        sqlite3_open(path, &database);
+        sqlite3_exec(database,
+                     "PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN;"
+                     "UPDATE runs SET seed = 0; CREATE TABLE large AS WITH RECURSIVE"
+                     " n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)"
+                     " SELECT zeroblob(4000) FROM n",
+                     NULL, NULL, NULL);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    struct stat journal;
+    assert_int_equal(stat(scratch_path(state, "cut.db-journal"), &journal), 0);
+    assert_true(journal.st_size > 0);
+    path = scratch_path(state, "cut.db");
+    store_close(opened(path, STORE_READ));
+    assert_kept(path, run, 3);
+}
+
 /* --- files that are not ours ------------------------------------------------------------------ */
 
 static void write_file(const char *path, const char *bytes, size_t count)
@@ -348,6 +379,7 @@ int main(void)
         SCRATCH_TEST(test_kill),
         SCRATCH_TEST(test_full),
         SCRATCH_TEST(test_file_size_limit),
+        SCRATCH_TEST(test_cut_off),
         SCRATCH_TEST(test_not_ours),
         SCRATCH_TEST(test_newer),
         SCRATCH_TEST(test_corrupt),

@@ -1,15 +1,20 @@
 #!/bin/bash
-# Every allocation and every I/O call of each command of commands.txt fails once (torture.c).
+# Every allocation and every I/O call of each command of commands.txt fails once (torture.c); or the
+# power fails at every moment (power_loss.c), and then the same with syncs that do nothing, which
+# must be found.
 #
-#     torture_test.sh allocations|calls SOURCES BINARIES LIBRARIES
+#     torture_test.sh allocations|calls|power SOURCES BINARIES LIBRARIES
 #
-# Without LNBENCH_FULL a sample of the commands and of their calls. TORTURE_MOST: how many of each
-# command instead of all; TORTURE_PROGRAM=lnbench-worker: in the worker instead. exit code 77: skipped
+# Without LNBENCH_FULL a sample of the commands and of their calls or moments. TORTURE_MOST: how many
+# of each command instead of all; TORTURE_PROGRAM=lnbench-worker: in the worker instead. exit code 77:
+# skipped
 set -u
 kind=$1
 sources=$2
 binaries=$3
 libraries=$4
+# The sample of the power losses spares the disk some thousand syncs.
+[ "$kind" = power ] && [ -z "${LNBENCH_FULL-}" ] && [ -w /dev/shm ] && export TMPDIR=/dev/shm
 # shellcheck source=harness/tests/torture/prepare.sh
 . "$sources/prepare.sh"
 most=${TORTURE_MOST-}
@@ -17,9 +22,22 @@ commands=$sources/commands.txt
 if [ -z "${LNBENCH_FULL-}" ]; then
     chosen='conventions|fingerprint|merge|export_jsonl|import'
     [ "$kind" = allocations ] && chosen="$chosen|eval|run_new"
+    [ "$kind" = power ] && chosen='eval|export_jsonl|import|run|shard' most=${most:-24}
     grep -E "^($chosen) " "$commands" >sample.txt
     commands=sample.txt
     most=${most:-8}
+fi
+if [ "$kind" = power ]; then
+    "$binaries/power_loss" "$commands" "$binaries/lnbench" --most "${most:-1000000}" || exit
+    for planted in files/export_jsonl folders/merge databases/import; do
+        "$binaries/power_loss" "$sources/commands.txt" "$binaries/lnbench" --lie "${planted%/*}" \
+            --only "${planted#*/}" --most 20 --losses 1 >planted.log
+        [ $? -eq 1 ] || {
+            echo "WRONG: the planted fault $planted was not found"
+            exit 1
+        }
+    done
+    exit
 fi
 "$binaries/torture" "$kind" "$commands" "$binaries/lnbench" "$libraries/fail_allocation.so" \
     --most "${most:-1000000}" --program "${TORTURE_PROGRAM:-lnbench}"

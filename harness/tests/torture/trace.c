@@ -132,7 +132,8 @@ static int on_stop(call_tracer *tracer, traced_task *task, int status)
         return 0;
     }
     if (event == PTRACE_EVENT_EXEC) {
-        if (task->id != tracer->first && !is_program(tracer, task->id))
+        if (task->id != tracer->first && !tracer->watch->everything &&
+            !is_program(tracer, task->id))
             return -1;
         task->counted = tracer->watch->from_start && is_program(tracer, task->id);
         return 0;

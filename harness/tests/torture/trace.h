@@ -30,6 +30,7 @@ typedef struct call_fault {
 typedef struct trace_watch {
     const char *program;                 /* whose calls are counted: the name of its process */
     bool from_start;                     /* counted before the mark, too */
+    bool everything;                     /* other programs that it starts are shown, too */
     const char *input, *output, *errors; /* files in place of the standard ones; NULL: inherited */
     void (*enter)(void *context, const traced_call *call, call_fault *fault); /* may be NULL */
     void (*leave)(void *context, const traced_call *call);                    /* may be NULL */

@@ -1,8 +1,6 @@
 #include "try.h"
+#include "content.h"
 #include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -11,12 +9,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static void give_up(const char *what)
-{
-    fprintf(stderr, "%s: %s\n", what, strerror(errno));
-    exit(99);
-}
 
 tried_command *commands_read(const char *path, const char *program, size_t *count)
 {
@@ -44,52 +36,14 @@ tried_command *commands_read(const char *path, const char *program, size_t *coun
     return list;
 }
 
-static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place)
-{
-    (void)about, (void)kind, (void)place;
-    return remove(path);
-}
-
-static void remove_tree(const char *path)
-{
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-typedef struct content {
-    char *bytes; /* NULL: no such file */
-    size_t size;
-} content;
-
-static content read_all(const char *path)
-{
-    struct stat about;
-    content read_bytes = {0};
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return read_bytes;
-    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode)) {
-        fclose(file);
-        return read_bytes;
-    }
-    read_bytes.size = (size_t)about.st_size;
-    read_bytes.bytes = calloc(1, read_bytes.size + 1);
-    if (!read_bytes.bytes || fread(read_bytes.bytes, 1, read_bytes.size, file) != read_bytes.size)
-        give_up(path);
-    fclose(file);
-    return read_bytes;
-}
-
 void try_prepare(void)
 {
     remove_tree("try");
     if (mkdir("try", 0700) != 0)
         give_up("try");
-    content base = read_all("base.db");
-    if (!base.bytes)
-        return;
-    FILE *copy = fopen("try/work.db", "wb");
-    if (!copy || fwrite(base.bytes, 1, base.size, copy) != base.size || fclose(copy) != 0)
-        give_up("try/work.db");
+    file_content base = content_read("base.db");
+    if (base.bytes)
+        content_write("try/work.db", &base);
     free(base.bytes);
 }
 
@@ -101,7 +55,7 @@ void try_keep_as(const char *name)
 }
 
 /* Numbers as '#', blanks as one: what two runs that measure time have in common. */
-static void mask(content *text)
+static void mask(file_content *text)
 {
     size_t to = 0;
     for (size_t i = 0; i < text->size; i++) {
@@ -117,12 +71,12 @@ static void mask(content *text)
 
 static bool equal(const char *one, const char *other, bool exactly)
 {
-    content a = read_all(one), b = read_all(other);
+    file_content a = content_read(one), b = content_read(other);
     if (a.bytes && b.bytes && !exactly) {
         mask(&a);
         mask(&b);
     }
-    bool same = a.bytes && b.bytes && a.size == b.size && memcmp(a.bytes, b.bytes, a.size) == 0;
+    bool same = content_equal(&a, &b);
     free(a.bytes);
     free(b.bytes);
     return same;
@@ -171,6 +125,34 @@ const char *database_judge(const char *path, int least)
     }
     sqlite3_close(database);
     return why[0] ? why : NULL;
+}
+
+const char *database_lacks(const char *path, const char *of)
+{
+    static char why[256];
+    char query[512], table[64], count[24];
+    sqlite3 *database = NULL;
+    bool whole = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK;
+    snprintf(why, sizeof why, "%.60s: cannot be opened", path);
+    snprintf(query, sizeof query, "ATTACH '%.200s' AS other", of);
+    whole = whole && sqlite3_exec(database, query, NULL, NULL, NULL) == SQLITE_OK;
+    for (int i = 0; whole; i++) {
+        snprintf(query, sizeof query,
+                 "SELECT name FROM other.sqlite_schema WHERE type = 'table' "
+                 "AND name NOT LIKE 'sqlite_%%' LIMIT 1 OFFSET %d",
+                 i);
+        if (text_column(database, query, table, sizeof table) != SQLITE_ROW)
+            break;
+        snprintf(query, sizeof query,
+                 "SELECT count(*) FROM (SELECT * FROM other.%s EXCEPT SELECT * FROM main.%s)",
+                 table, table);
+        snprintf(count, sizeof count, "no table");
+        text_column(database, query, count, sizeof count);
+        whole = strcmp(count, "0") == 0;
+        snprintf(why, sizeof why, "%.60s: of table %.60s lacks %s", path, table, count);
+    }
+    sqlite3_close(database);
+    return whole ? NULL : why;
 }
 
 /* What differs from run to run has about the same size at least. */
@@ -230,7 +212,7 @@ static int judge_absent(const char *path, const struct stat *about, int kind, st
 
 static int lines_of(const char *path)
 {
-    content text = read_all(path);
+    file_content text = content_read(path);
     int lines = 0;
     for (size_t i = 0; i < text.size; i++)
         lines += text.bytes[i] == '\n';

@@ -37,5 +37,7 @@ bool try_is_repeatable(void);
 const char *try_judge(const tried_command *command, int status, int reference_status);
 /* Of a database: NULL, or what is wrong with it. `least` runs must be there. */
 const char *database_judge(const char *path, int least);
+/* NULL, or in which table rows of the database `of` are missing. */
+const char *database_lacks(const char *path, const char *of);
 
 #endif
