@@ -15,7 +15,7 @@ extern char **environ;
 
 enum { MOST_CHILDREN = 1024 };
 
-/* Zero: a free place. Read by a signal handler, written under the lock. */
+/* Zero: a free place. Negative: outlives this process. Read by a signal handler, written under the lock. */
 static volatile pid_t children[MOST_CHILDREN];
 /* Held from a child's start until it is listed, or it would be taken for a stray. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -71,6 +71,25 @@ pid_t child_fork(void)
     return child;
 }
 
+pid_t child_fork_to_outlive(void)
+{
+    begin();
+    pid_t child = fork();
+    if (child > 0)
+        replace(0, -child);
+    pthread_mutex_unlock(&lock);
+    return child;
+}
+
+void child_wait_outliving(pid_t child)
+{
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    pthread_mutex_lock(&lock);
+    replace(-child, 0);
+    pthread_mutex_unlock(&lock);
+}
+
 static pid_t parent_of(pid_t process)
 {
     char path[64], state;
@@ -95,7 +114,7 @@ static bool kill_strays(void)
         pthread_mutex_lock(&lock);
         bool known = false;
         for (size_t i = 0; i < MOST_CHILDREN; i++)
-            known |= children[i] == process;
+            known |= children[i] == process || children[i] == -process;
         if (!known && kill(process, SIGKILL) == 0 && waitpid(process, NULL, 0) == process)
             some = true;
         pthread_mutex_unlock(&lock);

@@ -19,6 +19,9 @@ int child_spawn(const char *program, char *const arguments[], posix_spawn_file_a
                 pid_t *child);
 /* As fork(). */
 pid_t child_fork(void);
+/* As fork(), for a process that clears up when this one has ended: nobody kills it. */
+pid_t child_fork_to_outlive(void);
+void child_wait_outliving(pid_t child);
 /* Waits for its end; where that does not come in time, or Ctrl-C does, kills it. `status` as
  * waitpid() gives it. */
 child_end child_wait(pid_t child, double seconds, int *status);

@@ -3,6 +3,7 @@
 #include "store/internal.h"
 #include "domain/metric_fields.h"
 #include "base/text.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,6 +153,8 @@ bool store_fail(const result_store *store, int status, const char *doing, error 
                     sqlite3_errmsg(store->database));
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
+        if (system == EFBIG || system == ENOSPC) /* a reader writes beside it, too: SQLite's -shm */
+            doing = "write to it or beside it";
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot %s: %s (%s)", path, doing,
                     system ? strerror(system) : sqlite3_errmsg(store->database), kept);
     default:

@@ -112,6 +112,21 @@ static bool end_with(kernel_process *process, verdict_kind verdict, const char *
     return false;
 }
 
+/* The system's fault and not a kernel's: it ends the run. */
+static bool lose_touch(kernel_process *process, int problem, worker_reply *reply)
+{
+    char text[128];
+    snprintf(text, sizeof text, "the worker's socket: %s", strerror(problem));
+    end_with(process, VERDICT_SKIPPED, text, reply);
+    reply->value = REPLY_NO_WORKER;
+    return false;
+}
+
+static bool is_closed(int problem)
+{
+    return problem == EPIPE || problem == ECONNRESET;
+}
+
 bool process_disbelieve(kernel_process *process, worker_reply *reply)
 {
     reply->count = 0;
@@ -155,8 +170,10 @@ bool process_send(kernel_process *process, const work_order *order, worker_reply
         ssize_t put = send(process->socket, &sent, sizeof sent, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (put == (ssize_t)sizeof sent)
             return true;
-        if (put >= 0 || (errno != EAGAIN && errno != EINTR))
+        if (put >= 0 || is_closed(errno))
             return has_ended(process, reply);
+        if (errno != EAGAIN && errno != EINTR)
+            return lose_touch(process, errno, reply);
         if (interrupted())
             return end_with(process, VERDICT_SKIPPED, "interrupted", reply);
         if (seconds_now() > deadline)
@@ -224,8 +241,10 @@ bool process_next(kernel_process *process, double deadline_seconds, worker_reply
     do
         got = recv(process->socket, reply, sizeof *reply, MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
-    if (got <= 0)
+    if (got == 0 || (got < 0 && is_closed(errno)))
         return has_ended(process, reply);
+    if (got < 0)
+        return lose_touch(process, errno, reply);
     if (got != (ssize_t)sizeof *reply || reply->number != process->number ||
         reply->index != process->index++) {
         process->spoke_alone = true;

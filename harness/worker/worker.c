@@ -290,7 +290,7 @@ static bool load_failed(const char *path, const worker_reply *reply, error *err)
     if (interrupted())
         return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
     if (reply->verdict == VERDICT_SKIPPED)
-        return fail(err, reply->value ? EXIT_CODE_NOT_COMPARABLE : EXIT_CODE_ENVIRONMENT,
+        return fail(err, reply->value == 1 ? EXIT_CODE_NOT_COMPARABLE : EXIT_CODE_ENVIRONMENT,
                     "plugin %s: %s", path, reply->text);
     case_verdict verdict = {.kind = reply->verdict};
     char description[256];

@@ -2,12 +2,14 @@
 #include "base/children.h"
 #include "base/interrupt.h"
 #include "base/seconds.h"
+#include "base/temporary.h"
 #include "scratch.h"
 #include "test.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -102,6 +104,58 @@ static void one_signal_is_enough(void **state)
     close(ready[0]);
 }
 
+static void put_file(const temporary_folder *folder)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s/file", folder->path);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+}
+
+/* Other children come and go meanwhile. */
+static void a_temporary_folder_goes(void **state)
+{
+    (void)state;
+    temporary_folder folder;
+    error err;
+    int status;
+    assert_true(temporary_folder_make(&folder, "test", &err));
+    put_file(&folder);
+    assert_int_equal(child_wait(start_shell("exit 0"), 60, &status), CHILD_ENDED);
+    char path[sizeof folder.path];
+    strcpy(path, folder.path);
+    assert_int_equal(access(path, F_OK), 0);
+    temporary_folder_remove(&folder);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+static void a_temporary_folder_goes_with_who_is_killed(void **state)
+{
+    temporary_folder folder;
+    int ends[2];
+    error err;
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    pid_t program = fork();
+    if (program == 0) {
+        if (!temporary_folder_make(&folder, "test", &err))
+            _exit(1);
+        put_file(&folder);
+        ssize_t put = write(ends[1], &folder, sizeof folder);
+        while (put == sizeof folder)
+            pause();
+    }
+    assert_int_equal(read(ends[0], &folder, sizeof folder), sizeof folder);
+    assert_int_equal(access(folder.path, F_OK), 0);
+    kill(program, SIGKILL);
+    assert_int_equal(waitpid(program, NULL, 0), program);
+    while (access(folder.path, F_OK) == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -110,6 +164,8 @@ int main(void)
                                         scratch_remove),
         cmocka_unit_test(an_end_is_told),
         cmocka_unit_test(an_interruption_ends_the_wait),
+        cmocka_unit_test(a_temporary_folder_goes),
+        cmocka_unit_test(a_temporary_folder_goes_with_who_is_killed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

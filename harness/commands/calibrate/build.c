@@ -4,7 +4,6 @@
 #include "base/children.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -171,8 +170,8 @@ static bool relink(build_set *builds, uint64_t count, uint64_t seed, error *err)
         snprintf(builds->why, sizeof builds->why,
                  "objects are newer than the library (build it again): no rebuilds");
     for (uint64_t i = 0; fine && !builds->why[0] && i < count; i++) {
-        snprintf(response, sizeof response, "%s/objects", builds->directory);
-        snprintf(path, sizeof path, "%s/rebuild-%llu.so", builds->directory,
+        snprintf(response, sizeof response, "%s/objects", builds->folder.path);
+        snprintf(path, sizeof path, "%s/rebuild-%llu.so", builds->folder.path,
                  (unsigned long long)i + 1);
         shuffle(&objects, seed + i);
         fine = write_response(response, &objects, err);
@@ -187,19 +186,6 @@ static bool relink(build_set *builds, uint64_t count, uint64_t seed, error *err)
     return fine;
 }
 
-static bool make_directory(build_set *builds, error *err)
-{
-    const char *place = getenv("TMPDIR");
-    snprintf(builds->directory, sizeof builds->directory, "%.200s/lnbench-calibrate-XXXXXX",
-             place && place[0] ? place : "/tmp");
-    if (mkdtemp(builds->directory))
-        return true;
-    fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot make it: %s (set TMPDIR)", builds->directory,
-         strerror(errno));
-    builds->directory[0] = '\0';
-    return false;
-}
-
 bool build_set_make(const calibrate_settings *settings, build_set *builds, error *err)
 {
     char library[1024], copy[300];
@@ -208,9 +194,10 @@ bool build_set_make(const calibrate_settings *settings, build_set *builds, error
         snprintf(library, sizeof library, "%s", settings->library);
     else if (!path_of_library(library, sizeof library, err))
         return false;
-    if (!add_path(builds, library, err) || !make_directory(builds, err))
+    if (!add_path(builds, library, err) ||
+        !temporary_folder_make(&builds->folder, "calibrate", err))
         return false;
-    snprintf(copy, sizeof copy, "%s/copy.so", builds->directory);
+    snprintf(copy, sizeof copy, "%s/copy.so", builds->folder.path);
     if (!copy_file(library, copy, err) || !add_path(builds, copy, err))
         return false;
     for (size_t i = 0; i < settings->given.count; i++)
@@ -230,14 +217,7 @@ bool build_set_make(const calibrate_settings *settings, build_set *builds, error
 
 void build_set_free(build_set *builds)
 {
-    DIR *directory = builds->directory[0] ? opendir(builds->directory) : NULL;
-    for (struct dirent *entry; directory && (entry = readdir(directory));)
-        if (entry->d_name[0] != '.')
-            unlinkat(dirfd(directory), entry->d_name, 0);
-    if (directory) {
-        closedir(directory);
-        rmdir(builds->directory);
-    }
+    temporary_folder_remove(&builds->folder);
     free(builds->paths);
     *builds = (build_set){0};
 }

@@ -11,6 +11,7 @@
 #include "stats/bootstrap.h"
 #include "domain/calibration.h"
 #include "base/error.h"
+#include "base/temporary.h"
 #include "machine/machine.h"
 #include "cli/options.h"
 #include "stats/speed.h"
@@ -32,7 +33,7 @@ typedef struct calibrate_settings {
 /* Files of equal code: the library itself, its copy, its rebuilds. They lie in a directory of their
  * own until build_set_free() removes it. */
 typedef struct build_set {
-    char directory[256];
+    temporary_folder folder;
     char (*paths)[1024]; /* paths[0]: the library; paths[1]: the copy */
     size_t count;
     char why[256]; /* there are no rebuilds; "" where there are */

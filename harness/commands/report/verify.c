@@ -2,6 +2,7 @@
 #include "base/children.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
+#include "base/temporary.h"
 #include "domain/kernel_json.h"
 #include "domain/metric_fields.h"
 #include "domain/reproducible.h"
@@ -30,7 +31,8 @@ typedef struct verify_state {
     const run_view *view;
     const word_list *plugins;
     bool elsewhere; /* the run is another machine's */
-    char directory[256], database[300], errors[300];
+    temporary_folder folder;
+    char database[300], errors[300];
 } verify_state;
 
 /* ---- the sample ---- */
@@ -350,16 +352,13 @@ static bool show_json(const verify_state *verifying, const stored_figure *figure
     return whole ? output_json(out, whole, err) : fail_memory(err, "what was verified");
 }
 
-static bool make_directory(verify_state *verifying, error *err)
+static bool make_folder(verify_state *verifying, error *err)
 {
-    const char *base = getenv("TMPDIR");
-    snprintf(verifying->directory, sizeof verifying->directory, "%.200s/lnbench-verify-XXXXXX",
-             base && *base ? base : "/tmp");
-    if (!mkdtemp(verifying->directory))
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot be made: %s", verifying->directory,
-                    strerror(errno));
-    snprintf(verifying->database, sizeof verifying->database, "%s/again.db", verifying->directory);
-    snprintf(verifying->errors, sizeof verifying->errors, "%s/errors", verifying->directory);
+    if (!temporary_folder_make(&verifying->folder, "verify", err))
+        return false;
+    snprintf(verifying->database, sizeof verifying->database, "%s/again.db",
+             verifying->folder.path);
+    snprintf(verifying->errors, sizeof verifying->errors, "%s/errors", verifying->folder.path);
     return true;
 }
 
@@ -463,7 +462,7 @@ bool report_verify_errors(const run_view *view, bool elsewhere, const word_list 
     *code = EXIT_CODE_FINE;
     bool fine = count > 0 || fail(err, EXIT_CODE_NOT_COMPARABLE, "run %lld: has no error to verify",
                                   (long long)view->run.id);
-    fine = fine && make_directory(&verifying, err);
+    fine = fine && make_folder(&verifying, err);
     interrupt_watch();
     for (int by_shape = 1; by_shape >= 0; by_shape--)
         for (size_t i = 0; fine && i < count; i++)
@@ -476,8 +475,7 @@ bool report_verify_errors(const run_view *view, bool elsewhere, const word_list 
     }
     if (holding == 0 && *code == EXIT_CODE_FINE)
         *code = EXIT_CODE_NOT_COMPARABLE;
-    if (verifying.database[0])
-        rmdir(verifying.directory);
+    temporary_folder_remove(&verifying.folder);
     if (fine)
         fine = out->format == OUTPUT_JSON ? show_json(&verifying, figures, count, *code, out, err)
                                           : show_all(figures, count, out, err);
@@ -499,14 +497,13 @@ bool report_verify(const run_view *view, size_t sample, const word_list *plugins
     *code = EXIT_CODE_FINE;
     bool fine = count > 0 || fail(err, EXIT_CODE_NOT_COMPARABLE,
                                   "run %lld: has no figure to verify", (long long)view->run.id);
-    fine = fine && make_directory(&verifying, err);
+    fine = fine && make_folder(&verifying, err);
     interrupt_watch();
     for (size_t i = 0; fine && i < count; i++) {
         fine = verify_one(&verifying, &figures[i], err);
         *code = worse_exit_code(*code, figures[i].code);
     }
-    if (verifying.database[0])
-        rmdir(verifying.directory);
+    temporary_folder_remove(&verifying.folder);
     if (fine)
         fine = out->format == OUTPUT_JSON ? show_json(&verifying, figures, count, *code, out, err)
                                           : show_table(figures, count, out, err);

@@ -90,5 +90,12 @@ accepted "full disk: the whole run" 0 list runs --db full.db --json
 check "full disk: still one run" is "$(value '' out)" 1
 check "full disk: complete" is "$(value 0.state out)" complete
 check "full disk: more than was kept" test "$(value 0.cases out)" -gt "$kept"
+(
+    ulimit -f 20 # a reader makes SQLite's -shm file
+    exec "$lnbench" list runs --db full.db >out 2>err
+)
+code=$?
+check "no room beside it: exit code" is "$code" 7
+check "no room beside it: what failed" has err '^lnbench: full.db: cannot write to it or beside it: '
 
 finish

@@ -18,7 +18,7 @@ export LNBENCH_SOAK=$scratch # by which its processes are known
 commands=()
 while read -r name rest; do
     case $name in
-    run | run_new | run_json | import | import_json | hunt | merge | export_jsonl | page | speed | replay | history)
+    run | run_new | run_json | import | import_json | hunt | merge | export_jsonl | page | speed | replay | history | calibrate)
         commands+=("$name $rest")
         ;;
     esac

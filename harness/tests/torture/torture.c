@@ -1,10 +1,10 @@
 /* Every allocation fails once, and every I/O call, of each command of a list:
  *
  *     torture allocations|calls LIST LNBENCH fail_allocation.so [--most N] [--program NAME]
- *             [--only COMMAND]
+ *             [--only COMMAND] [--call NAME]
  *
  * in a directory that has what the commands need (torture_test.sh). --most N: only N of each
- * command's, evenly spread. Prints how many were tried; the exit status is 0 when every outcome was right. */
+ * command's, evenly spread; --call: of the calls named so, such as recv. Prints how many were tried; the exit status is 0 when every outcome was right. */
 #include "trace.h"
 #include "try.h"
 #include <errno.h>
@@ -22,7 +22,7 @@
 enum { SECONDS = 60, SHORT = -1, CALLS = 100000 };
 
 typedef struct torture_options {
-    const char *program;
+    const char *program, *call;
     long most;
 } torture_options;
 
@@ -38,8 +38,8 @@ static const struct {
     {SYS_write, "write", {EIO, ENOSPC, EINTR, SHORT}},
     {SYS_pwrite64, "pwrite", {EIO, ENOSPC, EINTR, SHORT}},
     {SYS_writev, "writev", {EIO, ENOSPC, EINTR}},
-    {SYS_recvfrom, "recv", {EINTR}}, /* of a worker's socket, which has no other error */
-    {SYS_sendto, "send", {EINTR}},
+    {SYS_recvfrom, "recv", {EIO, EINTR}},
+    {SYS_sendto, "send", {EIO, ENOBUFS, EINTR}},
     {SYS_openat, "open", {EIO, EMFILE, ENOSPC}},
     {SYS_close, "close", {EIO}},
     {SYS_fsync, "fsync", {EIO, ENOSPC}},
@@ -250,6 +250,8 @@ static void report(const tried_command *command, const char *what, long number, 
     wrong++;
     printf("WRONG %s: %s %ld %s: %s\n", command->name, what, number, place, why);
     show_file("try/stderr");
+    if (strstr(why, "other output"))
+        show_file("try/stdout");
     fflush(stdout);
 }
 
@@ -294,6 +296,12 @@ static const char *error_name(int error)
     return error == SHORT ? "short" : strerrorname_np(error);
 }
 
+static bool is_wanted(const torture_options *options, int kind, int error)
+{
+    return kinds[kind].errors[error] &&
+           (!options->call || strcmp(options->call, kinds[kind].name) == 0);
+}
+
 static void torture_calls(const torture_options *options, tried_command *command, int reference)
 {
     call_list list = {calloc(CALLS, sizeof(int)), 0};
@@ -304,19 +312,19 @@ static void torture_calls(const torture_options *options, tried_command *command
     run_traced(options, command, &counting);
     long turn = 0, count = 0;
     for (long n = 0; n < list.count; n++)
-        for (const int *error = kinds[list.kinds[n]].errors; *error; error++)
+        for (int i = 0; is_wanted(options, list.kinds[n], i); i++)
             count++;
     for (long n = 1; n <= list.count; n++) {
-        const int *errors = kinds[list.kinds[n - 1]].errors;
-        for (int i = 0; errors[i]; i++) {
+        int kind = list.kinds[n - 1];
+        for (int i = 0; is_wanted(options, kind, i); i++) {
             char what[64];
             if (!is_taken(options, ++turn, count))
                 continue;
-            fault_plan plan = {.wanted = n, .error = errors[i]};
+            fault_plan plan = {.wanted = n, .error = kinds[kind].errors[i]};
             try_prepare();
             trace_outcome outcome = run_traced(options, command, &plan);
-            snprintf(what, sizeof what, "%s (%s) call", kinds[list.kinds[n - 1]].name,
-                     error_name(errors[i]));
+            snprintf(what, sizeof what, "%s (%s) call", kinds[kind].name,
+                     error_name(kinds[kind].errors[i]));
             report(command, what, n, plan.place, &outcome, reference);
         }
     }
@@ -326,7 +334,7 @@ static void torture_calls(const torture_options *options, tried_command *command
 
 int main(int argc, char **argv)
 {
-    torture_options options = {"lnbench", CALLS};
+    torture_options options = {"lnbench", NULL, CALLS};
     const char *only = NULL;
     size_t count;
     if (argc < 5)
@@ -337,6 +345,8 @@ int main(int argc, char **argv)
             options.most = atol(argv[i + 1]);
         else if (strcmp(argv[i], "--program") == 0)
             options.program = argv[i + 1];
+        else if (strcmp(argv[i], "--call") == 0)
+            options.call = argv[i + 1];
         else
             only = argv[i + 1];
     }

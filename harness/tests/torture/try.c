@@ -54,13 +54,19 @@ void try_keep_as(const char *name)
         give_up(name);
 }
 
-/* Numbers as '#', blanks as one: what two runs that measure time have in common. */
+/* Numbers as '#', blanks as one, no word on how noisy the figures are: what two runs that measure
+ * time have in common. */
 static void mask(file_content *text)
 {
     size_t to = 0;
     for (size_t i = 0; i < text->size; i++) {
         char byte = text->bytes[i];
-        if (isdigit((unsigned char)byte) || strchr("+-.", byte))
+        const char *rest = text->bytes + i;
+        if (strncmp(rest, "Quiet: ", 7) == 0 || strncmp(rest, "! Noisy: ", 9) == 0) {
+            i += strcspn(rest, "\n");
+            byte = '\n';
+        }
+        if (isdigit((unsigned char)byte) || strchr("+-.!", byte))
             byte = '#';
         if ((byte == '#' || byte == ' ') && to && text->bytes[to - 1] == byte)
             continue;
