@@ -13,7 +13,7 @@ case=(--plugin "$libraries/escape_plugin.so" --kernels 'escape,two_pass_f32_scal
 export LNBENCH_ESCAPE_DIRECTORY=$scratch LNBENCH_ESCAPE_PARENT=$$
 
 # Each thing alone can be done without: else the second half would show nothing.
-for number in 1 2 4 6 7 8; do
+for number in 1 2 4 6 7 8 9; do
     LNBENCH_ESCAPE=$number run_it run "${case[@]}" --only accuracy --db free.db
     check "without a sandbox, $number: exit code" is "$code" 6
     check "without a sandbox, $number" has out "escape: crashed\(exited with status 10$number\)"

@@ -47,11 +47,17 @@ static const ln_kernel kernels[] = {
 #else
 #define PLUGIN_NAME "bad"
 #endif
+#if BAD_PLUGIN == 12 /* no UTF-8, and what a terminal would obey */
+#define VERSION "1.\xff\x1b[31m"
+#else
+#define VERSION NULL
+#endif
 static const ln_plugin plugin = {.abi_version = ABI,
                                  .struct_size = sizeof(ln_plugin),
                                  .name = PLUGIN_NAME,
                                  .count = 1,
-                                 .kernels = kernels};
+                                 .kernels = kernels,
+                                 .version = VERSION};
 
 LN_API const ln_plugin *ln_plugin_v1(void)
 {

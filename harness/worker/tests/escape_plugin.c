@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static bool makes_file(const char *directory)
@@ -63,14 +64,44 @@ static bool is_unlimited(void)
     return memory.rlim_max == RLIM_INFINITY || processes.rlim_max == RLIM_INFINITY;
 }
 
+/* Most of the machine's memory, none of it touched. */
+static bool has_memory(void)
+{
+    size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) / 10 * 6 * (size_t)sysconf(_SC_PAGESIZE);
+    void *got = malloc(bytes);
+    free(got);
+    return got != NULL;
+}
+
+/* More processes than the largest pool has threads. The system limits no processes of root's. */
+static bool has_processes(void)
+{
+    enum { STORM = 2100 };
+    static pid_t children[STORM];
+    int count = 0;
+    while (count < STORM && (children[count] = fork()) >= 0) {
+        if (children[count] == 0)
+            for (;;)
+                pause();
+        count++;
+    }
+    for (int i = 0; i < count; i++)
+        kill(children[i], SIGKILL);
+    for (int i = 0; i < count; i++)
+        waitpid(children[i], NULL, 0);
+    return count == STORM && geteuid() != 0;
+}
+
 static int first_escape(void)
 {
     const char *home = getenv("LNBENCH_ESCAPE_DIRECTORY");
-    const bool escapes[] = {
-        makes_file("/tmp"), makes_file("/dev/shm"), makes_file("/run"), home && makes_file(home),
-        has_network(),      sees_others(),          reads_parent(),     is_unlimited(),
-    };
     const char *only = getenv("LNBENCH_ESCAPE");
+    const bool escapes[] = {
+        makes_file("/tmp"),       makes_file("/dev/shm"), makes_file("/run"),
+        home && makes_file(home), has_network(),          sees_others(),
+        reads_parent(),           is_unlimited(),         has_memory(),
+        !only && has_processes(),
+    };
     int first = 0;
     for (int i = (int)(sizeof escapes / sizeof *escapes); i-- > 0;)
         if (escapes[i] && (!only || atoi(only) == i + 1))
