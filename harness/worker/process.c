@@ -118,7 +118,7 @@ static bool lose_touch(kernel_process *process, int problem, worker_reply *reply
     char text[128];
     snprintf(text, sizeof text, "the worker's socket: %s", strerror(problem));
     end_with(process, VERDICT_SKIPPED, text, reply);
-    reply->value = REPLY_NO_WORKER;
+    reply->value = REPLY_ENDS_RUN;
     return false;
 }
 

@@ -91,7 +91,7 @@ bool reply_ends_run(const worker_reply *reply, error *err)
 {
     if (interrupted())
         fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-    else if (reply->verdict == VERDICT_SKIPPED && reply->value == REPLY_NO_WORKER)
+    else if (reply->verdict == VERDICT_SKIPPED && reply->value == REPLY_ENDS_RUN)
         fail(err, EXIT_CODE_ENVIRONMENT, "%s", reply->text);
     else
         return false;

@@ -15,7 +15,7 @@ enum {
     WORKER_ARENA_FD = 4,
     PROTOCOL_PATH_LENGTH = 1024,
     PLUGIN_MOST_KERNELS = 65536,
-    REPLY_NO_WORKER = -1,
+    REPLY_ENDS_RUN = -1,
 };
 
 /* The worker's argument that has it limit its own memory, processes and files. */
@@ -110,7 +110,7 @@ typedef struct worker_reply {
     uint32_t index;       /* among its answers */
     verdict_kind verdict; /* FAILED: which */
     uint32_t count; /* LOADED: kernels; KERNEL: its index; STARTED, FAILED in a group: the entry */
-    int64_t value;  /* SKIPPED: REPLY_NO_WORKER, or 0 */
+    int64_t value;  /* SKIPPED: REPLY_ENDS_RUN, or 0 */
     char text[REPLY_TEXT_LENGTH];
     kernel_facts kernel;
     timed_repetition repetition;

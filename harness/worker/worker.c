@@ -103,7 +103,7 @@ static bool start_process(worker_process *worker, worker_seat *seat, error *err)
 static bool cannot_start(const error *err, worker_reply *reply)
 {
     *reply =
-        (worker_reply){.kind = REPLY_FAILED, .verdict = VERDICT_SKIPPED, .value = REPLY_NO_WORKER};
+        (worker_reply){.kind = REPLY_FAILED, .verdict = VERDICT_SKIPPED, .value = REPLY_ENDS_RUN};
     snprintf(reply->text, sizeof reply->text, "%.*s", (int)sizeof reply->text - 1, err->message);
     return false;
 }

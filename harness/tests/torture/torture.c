@@ -273,7 +273,7 @@ static void torture_allocations(const torture_options *options, tried_command *c
     try_prepare();
     run_plain(command);
     FILE *file = fopen("count", "r");
-    if (!file || fscanf(file, "%ld", &count) != 1)
+    if (!file || fread(&count, sizeof count, 1, file) != 1)
         count = 0;
     if (file)
         fclose(file);

@@ -3,11 +3,10 @@
 # power fails at every moment (power_loss.c), and then the same with syncs that do nothing, which
 # must be found.
 #
-#     torture_test.sh allocations|calls|power SOURCES BINARIES LIBRARIES
+#     torture_test.sh allocations|worker|calls|power SOURCES BINARIES LIBRARIES
 #
 # Without LNBENCH_FULL a sample of the commands and of their calls or moments. TORTURE_MOST: how many
-# of each command instead of all; TORTURE_PROGRAM=lnbench-worker: in the worker instead. exit code 77:
-# skipped
+# of each command instead of all. worker: the allocations of lnbench-worker. exit code 77: skipped
 set -u
 kind=$1
 sources=$2
@@ -22,6 +21,7 @@ commands=$sources/commands.txt
 if [ -z "${LNBENCH_FULL-}" ]; then
     chosen='conventions|fingerprint|merge|export_jsonl|import'
     [ "$kind" = allocations ] && chosen="$chosen|eval|run_new"
+    [ "$kind" = worker ] && chosen='eval|run'
     [ "$kind" = power ] && chosen='eval|export_jsonl|import|run|shard' most=${most:-24}
     grep -E "^($chosen) " "$commands" >sample.txt
     commands=sample.txt
@@ -39,5 +39,7 @@ if [ "$kind" = power ]; then
     done
     exit
 fi
+program=lnbench
+[ "$kind" = worker ] && kind=allocations program=lnbench-worker
 "$binaries/torture" "$kind" "$commands" "$binaries/lnbench" "$libraries/fail_allocation.so" \
-    --most "${most:-1000000}" --program "${TORTURE_PROGRAM:-lnbench}"
+    --most "${most:-1000000}" --program "$program"

@@ -478,7 +478,7 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
     else if (changed)
         worker_send_blame();
     else if (!fine)
-        worker_send_failed(VERDICT_SKIPPED, 0, "out of memory in the worker");
+        worker_send_no_memory();
     else
         worker_send_done("", 0);
 }

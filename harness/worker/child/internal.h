@@ -23,6 +23,8 @@ void worker_send(worker_reply *reply);
 void worker_send_done(const char *text, int64_t value);
 void worker_send_failed(verdict_kind verdict, unsigned entry, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* It ends the run: what is left out for want of memory is not taken for what there is. */
+void worker_send_no_memory(void);
 
 /* Reports SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT as the verdict of the running case, then
  * exits. */

@@ -235,7 +235,7 @@ static bool run_watched(const ln_kernel *kernel, const void *state, judge_bench 
 
 static bool no_memory(void)
 {
-    worker_send_failed(VERDICT_SKIPPED, 0, "out of memory in the worker");
+    worker_send_no_memory();
     return false;
 }
 

@@ -133,11 +133,11 @@ void worker_call_large(const worker_plugins *plugins, const work_order *order)
     if (refusal)
         worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
     else if (!make_bench(&bench, order, rows, count))
-        worker_send_failed(VERDICT_SKIPPED, 0, "out of memory in the worker");
+        worker_send_no_memory();
     else if (!run(kernel, order, &bench))
         worker_send_failed(VERDICT_UNSUPPORTED, 0, "its prepare() failed");
     else if (!hand_back(&bench, order, rows, count))
-        worker_send_failed(VERDICT_SKIPPED, 0, "out of memory in the worker");
+        worker_send_no_memory();
     else
         worker_send_done("", 0);
     unmap(&bench.x);

@@ -104,6 +104,18 @@ void worker_send_failed(verdict_kind verdict, unsigned entry, const char *format
     worker_send(&failed);
 }
 
+void worker_send_no_memory(void)
+{
+    if (arena_is_lost()) {
+        worker_send_failed(VERDICT_SKIPPED, 0, "%s", ""); /* which says so */
+        return;
+    }
+    worker_reply failed = {
+        .kind = REPLY_FAILED, .verdict = VERDICT_SKIPPED, .value = REPLY_ENDS_RUN};
+    snprintf(failed.text, sizeof failed.text, "out of memory in the worker");
+    worker_send(&failed);
+}
+
 const ln_kernel *worker_kernel(const worker_plugins *plugins, const work_order *order)
 {
     const ln_plugin *plugin =
