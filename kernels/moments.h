@@ -21,6 +21,9 @@ typedef LN_PASTE(element_, LN_PARAM) param;
 #define STORED_AS_COMPUTED (LN_PASTE(UNIT_, LN_STORAGE) == ITEM_UNIT)
 #define STORAGE_UNIT (STORED_AS_COMPUTED ? 0.0 : LN_PASTE(UNIT_, LN_STORAGE))
 
+/* Items of f64 over f32: what they round is nothing beside storing. */
+#define ITEMS_ARE_LONG (ITEM_UNIT == UNIT_f64 && STORAGE_UNIT == UNIT_f32)
+
 LN_INLINE vec lane_load(const storage *p)
 {
     return LN_PASTE(lane_load_, LN_STORAGE)(p);

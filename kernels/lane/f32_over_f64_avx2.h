@@ -36,4 +36,14 @@ LN_INLINE vec lane_stored_f32(vec a)
     return _mm256_cvtps_pd(_mm256_cvtpd_ps(a));
 }
 
+LN_INLINE void lane_stream_f32(element_f32 *p, vec a)
+{
+    _mm_stream_ps(p, _mm256_cvtpd_ps(a));
+}
+
+LN_INLINE void lane_fence(void)
+{
+    _mm_sfence();
+}
+
 #endif

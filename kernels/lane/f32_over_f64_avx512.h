@@ -29,4 +29,14 @@ LN_INLINE vec lane_stored_f32(vec a)
     return _mm512_cvtps_pd(_mm512_cvtpd_ps(a));
 }
 
+LN_INLINE void lane_stream_f32(element_f32 *p, vec a)
+{
+    _mm256_stream_ps(p, _mm512_cvtpd_ps(a));
+}
+
+LN_INLINE void lane_fence(void)
+{
+    _mm_sfence();
+}
+
 #endif

@@ -167,10 +167,12 @@ LN_INLINE moments sweep_row(const statistics *stats, const row *view, int is_lon
 }
 
 #ifndef SWEEP_AGAIN_OWN
-/* The pivot was far off: takes what was found for it. Rare, so not in the way of other rows. */
+/* The pivot was far off: takes what was found for it, where items are long as an f32, which the
+ * elements of a constant row are. Rare, so not in the way of other rows. */
 LN_RARE moments sweep_again(statistics stats, row view, moments found)
 {
-    return sweep_row(&stats, &view, sweep_is_long(view.hidden), found.mean + found.rest, 1);
+    real mean = found.mean + found.rest, pivot = ITEMS_ARE_LONG ? (real)(float)mean : mean;
+    return sweep_row(&stats, &view, sweep_is_long(view.hidden), pivot, 1);
 }
 #endif
 
