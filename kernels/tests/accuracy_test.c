@@ -126,7 +126,7 @@ static void every_convention_and_hidden(void **state)
         for (size_t c = 0; c < CONVENTIONS; c++) {
             if (hidden > 257 && (c * 7 + hidden) % 4 != 0) /* a quarter of them at large sizes */
                 continue;
-            if (is_thinned() && (c + hidden) % 3 != 0)
+            if (is_thinned() && (c + 2 * hidden) % 3 != 0) /* each sample of kernels in turn */
                 continue;
             for (size_t t = 0; t < TYPE_PAIRS; t++)
                 if (t == 0 || is_sampled(t, hidden + c, 3))
@@ -217,7 +217,7 @@ static void rows_far_from_zero_are_right(void **state)
             check_far_row(kernel, &truth, &problem);
             checked++;
         }
-    assert_true(checked >= 8);
+    assert_true(checked >= (is_thinned() ? 5 : 8));
 }
 
 /* Eight elements, eps as large as their variance: there divisor, eps, its place and the affine form

@@ -242,6 +242,8 @@ static void same_bits_on_every_machine(void **state)
     const ln_kernel *kernel;
     for (size_t k = 0; (kernel = exact_kernel(k)); k++)
         for (int in_place = 0; in_place < 2; in_place++) {
+            if (is_thinned() && in_place != (int)(k % 2))
+                continue;
             uint64_t sum = 0xcbf29ce484222325u;
             for (size_t i = 0; i < CASES; i++)
                 hash_case(kernel, i, in_place, &sum);

@@ -28,19 +28,17 @@ static void fill(types pair, size_t hidden, size_t rows)
     elements_store(pair.param, betas, betas_values, hidden);
 }
 
-/* The middle row is NaN from end to end, the others are as they would be without it. */
+/* With a special value in it the middle row is NaN from end to end, the others are as without it,
+ * in plain_y. */
 static void check_special(const ln_kernel *kernel, size_t hidden, size_t c, double special,
                           size_t at)
 {
     ln_problem problem = problem_of(types_of(kernel), ROWS, hidden, convention_number(c));
     ln_tensors tensors = all_tensors();
     size_t row = hidden * element_size(kernel->storage);
-    fill(types_of(kernel), hidden, ROWS);
-    tensors.y = plain_y;
-    kernel->run(&problem, &tensors);
     element_put(kernel->storage, x, hidden + at, special);
-    tensors.y = y;
     kernel->run(&problem, &tensors);
+    element_put(kernel->storage, x, hidden + at, x_values[hidden + at]);
     for (size_t i = 0; i < hidden; i++)
         if (!isnan(element_get(kernel->storage, y, hidden + i)))
             fail_msg("%s, convention %zu, hidden %zu, %g at %zu: column %zu is %g", kernel->name, c,
@@ -51,18 +49,30 @@ static void check_special(const ln_kernel *kernel, size_t hidden, size_t c, doub
     assert_true(kernel->bound(&problem, &facts).xhat_abs == 0);
 }
 
+static void check_specials(const ln_kernel *kernel, size_t hidden, size_t c)
+{
+    static const double specials[] = {NAN, INFINITY, -INFINITY};
+    ln_problem problem = problem_of(types_of(kernel), ROWS, hidden, convention_number(c));
+    ln_tensors tensors = all_tensors();
+    tensors.y = plain_y;
+    kernel->run(&problem, &tensors);
+    for (size_t v = 0; v < 3; v++)
+        for (size_t at = 0; at < 3; at++)
+            check_special(kernel, hidden, c, specials[v], at * (hidden - 1) / 2);
+}
+
 static void nan_and_inf_poison_their_row(void **state)
 {
     (void)state;
     static const size_t sizes[] = {1, 2, 5, 17, 64, 100, 200};
-    static const double specials[] = {NAN, INFINITY, -INFINITY};
     const ln_kernel *kernel;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
-        for (size_t s = 0; s < 7; s++)
+        for (size_t s = 0; s < 7; s++) {
+            fill(types_of(kernel), sizes[s], ROWS);
             for (size_t c = 0; c < CONVENTIONS; c++)
-                for (size_t v = 0; v < 3 && is_sampled(k, s + c, 4); v++)
-                    for (size_t at = 0; at < 3; at++)
-                        check_special(kernel, sizes[s], c, specials[v], at * (sizes[s] - 1) / 2);
+                if (is_sampled(k, s + c, 4))
+                    check_specials(kernel, sizes[s], c);
+        }
 }
 
 static void one_element_under_ddof_1_is_nan(void **state)

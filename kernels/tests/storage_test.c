@@ -15,9 +15,12 @@ static _Alignas(64) unsigned char sum[ROWS * LARGEST * LARGEST_ELEMENT];
 static const size_t sizes[] = {7, 15, 29, 64, 301}; /* so that every part of a tail is met */
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
-static bool is_16_bit(const ln_kernel *kernel)
+/* Emulated, two statistics of 16-bit storage that have all lanes among them: over f32 and f64. */
+static bool is_taken(const ln_kernel *kernel)
 {
-    return element_size(kernel->storage) == 2;
+    return element_size(kernel->storage) == 2 &&
+           (!is_thinned() || strcmp(kernel->statistics, "reproducible") == 0 ||
+            strcmp(kernel->statistics, "exact") == 0);
 }
 
 static void expect(const ln_kernel *kernel, const char *what, double from, double found,
@@ -57,7 +60,7 @@ static void every_number_is_read_and_written(void **state)
     (void)state;
     const ln_kernel *kernel;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
-        for (size_t s = 0; is_16_bit(kernel) && s < SIZES; s++)
+        for (size_t s = 0; is_taken(kernel) && s < SIZES; s++)
             if (is_sampled(k, s, SIZES))
                 check_sums(kernel, sizes[s]);
 }
@@ -106,7 +109,7 @@ static void rounding_is_to_nearest_even(void **state)
     const ln_kernel *kernel;
     size_t checked = 0;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
-        for (size_t s = 0; is_16_bit(kernel) && kernel->param == LN_F32 && s < SIZES; s++)
+        for (size_t s = 0; is_taken(kernel) && kernel->param == LN_F32 && s < SIZES; s++)
             if (is_sampled(k, s, SIZES)) {
                 check_rounding(kernel, sizes[s]);
                 checked++;

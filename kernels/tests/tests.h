@@ -74,25 +74,25 @@ static inline int is_thinned(void)
     return getenv("LN_UNDER_QEMU") && !getenv("LNBENCH_FULL");
 }
 
-/* Emulated, scalar kernels are left out but for those that promise another ISA's bits: what they
- * compute is tested here, and aarch64_test compares their bits. */
-static inline int is_left_out(const ln_kernel *kernel)
-{
-    return is_thinned() && strcmp(kernel->isa, "scalar") == 0 &&
-           !(kernel->traits & LN_TRAIT_ISA_REPRODUCIBLE);
-}
-
-/* The kernels that run here. */
-static inline const ln_kernel *kernel_number(size_t number)
+/* The kernels that run here, with or without plain C. */
+static inline const ln_kernel *kernel_that_runs(size_t number, int with_scalar)
 {
     const ln_plugin *plugin = ln_plugin_v1();
     for (size_t i = 0; i < count_lines(plugin); i++) {
         const ln_kernel *kernel = &plugin->kernels[i];
         const ln_problem problem = problem_of(types_of(kernel), 1, 1, convention_number(0));
-        if (!kernel->supports(&problem) && !is_left_out(kernel) && number-- == 0)
+        if (!kernel->supports(&problem) && (with_scalar || strcmp(kernel->isa, "scalar") != 0) &&
+            number-- == 0)
             return kernel;
     }
     return NULL;
+}
+
+/* Emulated, plain C is left out: what it computes is tested here, and aarch64_test compares its
+ * bits. */
+static inline const ln_kernel *kernel_number(size_t number)
+{
+    return kernel_that_runs(number, !is_thinned());
 }
 
 /* An array: its numbers, and the elements that hold them. */
