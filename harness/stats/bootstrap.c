@@ -32,14 +32,13 @@ random_stream random_stream_seeded(uint64_t seed)
     return made;
 }
 
-/* The top of the range that does not fit is redrawn. */
+/* The top of the range that does not fit is redrawn: 2^64 mod limit numbers, so none from limit on. */
 size_t random_stream_below(random_stream *stream, size_t limit)
 {
-    uint64_t excess = (0 - (uint64_t)limit) % limit; /* 2^64 mod limit */
     uint64_t bits;
     do
         bits = random_stream_bits(stream);
-    while (bits < excess);
+    while (bits < limit && bits < (0 - (uint64_t)limit) % limit);
     return (size_t)(bits % limit);
 }
 
@@ -49,11 +48,28 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* A bootstrap sorts a few values thousands of times: calls of compare_doubles would be half of it. */
+static void sort_doubles(double *values, size_t count)
+{
+    enum { FEW = 32 };
+    if (count > FEW) {
+        qsort(values, count, sizeof *values, compare_doubles);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        double value = values[i];
+        size_t at = i;
+        for (; at > 0 && values[at - 1] > value; at--)
+            values[at] = values[at - 1];
+        values[at] = value;
+    }
+}
+
 double median(double *values, size_t count)
 {
     if (count == 0)
         return NAN;
-    qsort(values, count, sizeof *values, compare_doubles);
+    sort_doubles(values, count);
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
@@ -148,7 +164,7 @@ static bool resample(const grouped_values *samples, resample_kind resampling, ui
 
 static void percentiles(double *results, size_t draws, size_t tail, interval_estimate *estimate)
 {
-    qsort(results, draws, sizeof *results, compare_doubles);
+    sort_doubles(results, draws);
     estimate->lo = results[tail];
     estimate->hi = results[draws - 1 - tail];
 }
