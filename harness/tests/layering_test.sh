@@ -16,16 +16,19 @@ layers=$(tr '\n' ' ' <harness/CMakeLists.txt | sed 's/.*set(LNBENCH_LAYERS \([^)
 
 # FILE: HEADER lines, relative to the root; of system headers only those that a layer may not use.
 headers() {
-    find "$1" -name '*.c' -not -path '*/tests/*' -not -path '*/hayai-c/*' -not -path '*/peers/*' |
-        sort | while read -r file; do
-        # -MG: a header that only a build makes need not be there.
-        "$compiler" -M -MG -D_GNU_SOURCE -std=c17 -I harness -I reference $2 \
-            -I "$build/kernels/generated" -I "$build/harness/generated" -I harness/hayai-c/include \
-            -I harness/hayai-c -I lnjudge/include "$file" 2>>"$work/errors" | tr ' \\' '\n\n' |
-            sed -n "s|^$root/||; /^harness\//p; /^reference\//p; /^kernels\//p;
-                    /\/\(sqlite3\|mpfr\|gmp\|jansson\|dlfcn\|hayai\)\.h\$/p" |
-            sort -u | sed "s|^|$file: |"
-    done
+    # -MG: a header that only a build makes need not be there. A rule is "NAME.o: FILE HEADER...".
+    # shellcheck disable=SC2046,SC2086 # lists of words
+    "$compiler" -M -MG -D_GNU_SOURCE -std=c17 -I harness -I reference $2 \
+        -I "$build/kernels/generated" -I "$build/harness/generated" -I harness/hayai-c/include \
+        -I harness/hayai-c -I lnjudge/include $(find "$1" -name '*.c' -not -path '*/tests/*' \
+            -not -path '*/hayai-c/*' -not -path '*/peers/*') 2>>"$work/errors" | tr -s ' \\' '\n\n' |
+        awk -v root="$root/" '
+            { if (index($0, root) == 1) $0 = substr($0, length(root) + 1) }
+            /:$/ { first = 1; next }
+            first { file = $0; first = 0 }
+            /^(harness|reference|kernels)\// || /\/(sqlite3|mpfr|gmp|jansson|dlfcn|hayai)\.h$/ {
+                if (!seen[file, $0]++) print file ": " $0
+            }'
 }
 
 # Include directories of kernels/, whatever its folders are called.
@@ -110,10 +113,9 @@ for layer in $layers; do
 done
 for layer in $layers; do
     sort -u "$work/above" "$work/defined.$layer" >"$work/known"
+    nm_of "$layer" U | comm -23 - "$work/known" >"$work/lacking"
     for other in $layers; do
-        comm -12 "$work/defined.$other" - <<END | comm -23 - "$work/known" | sed "s/^/$layer links $other for /" >>"$work/wrong"
-$(nm_of "$layer" U)
-END
+        comm -12 "$work/defined.$other" "$work/lacking" | sed "s/^/$layer links $other for /" >>"$work/wrong"
     done
     cp "$work/known" "$work/above"
 done
