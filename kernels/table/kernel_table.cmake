@@ -113,6 +113,41 @@ function(memory_file result type item isa)
     endif()
 endfunction()
 
+# A third of a small kernel's time goes into the compiler's header of intrinsics, so gcc gets that
+# precompiled, once for each set of flags. (ccache does not keep what is built with such a header.)
+get_filename_component(LN_REAL_COMPILER "${CMAKE_C_COMPILER}" REALPATH)
+set(LN_PRECOMPILED FALSE)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_C_COMPILER_LAUNCHER AND NOT LN_REAL_COMPILER MATCHES "ccache")
+    set(LN_PRECOMPILED TRUE)
+endif()
+
+# Lets the kernel in `path` read intrinsics precompiled with the flags of layernorm_objects and its own.
+# Where those differ nevertheless, gcc reads the header itself.
+function(precompile_intrinsics directory path flags)
+    string(MD5 header "${flags}")
+    string(SUBSTRING ${header} 0 8 header)
+    set(header ${directory}/intrinsics_${header}.h)
+    get_property(known DIRECTORY PROPERTY LN_PRECOMPILED_HEADERS)
+    if(NOT header IN_LIST known)
+        set_property(DIRECTORY APPEND PROPERTY LN_PRECOMPILED_HEADERS ${header})
+        file(CONFIGURE OUTPUT ${header} CONTENT "#if __has_include(<immintrin.h>)
+#include <immintrin.h>
+#elif __has_include(<arm_neon.h>)
+#include <arm_neon.h>
+#endif
+")
+        string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+        separate_arguments(common UNIX_COMMAND "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${type}}")
+        add_custom_command(OUTPUT ${header}.gch DEPENDS ${header}
+            COMMAND ${CMAKE_C_COMPILER} ${common} -fPIC "$<TARGET_PROPERTY:layernorm_objects,COMPILE_OPTIONS>"
+                    -std=c17 "${flags}" -x c-header ${header} -o ${header}.gch
+            COMMENT "Precompiling intrinsics" COMMAND_EXPAND_LISTS VERBATIM)
+        set(LN_KERNEL_SOURCES ${LN_KERNEL_SOURCES} ${header}.gch PARENT_SCOPE)
+    endif()
+    set_property(SOURCE ${path} APPEND PROPERTY COMPILE_OPTIONS -include ${header})
+    set_property(SOURCE ${path} APPEND PROPERTY OBJECT_DEPENDS ${header}.gch)
+endfunction()
+
 # Writes a C file of the kernel whose facts the caller has in variables: `kernel` or `bound`. The
 # bound's file is built over the scalar lanes, whose types are the same, so that it runs on any CPU.
 function(write_kernel_source directory kind)
@@ -175,10 +210,13 @@ ${accumulator_define}#define LN_STATISTICS_FILE \"statistics/${statistics}.h\"
         separate_arguments(flags UNIX_COMMAND "${LN_ISA_${isa}_FLAGS}")
         if(wide EQUAL 2 OR (isa STREQUAL "scalar" AND storage MATCHES "16$")) # as fast, and shorter
             list(APPEND flags "$<$<CONFIG:Release>:-O2>")
-        elseif(NOT isa STREQUAL "scalar") # no slower, and a tenth shorter
-            list(APPEND flags "$<$<AND:$<CONFIG:Release>,$<C_COMPILER_ID:GNU>>:-fno-unswitch-loops>")
+        elseif(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT isa STREQUAL "scalar") # no slower, and a tenth shorter
+            list(APPEND flags "$<$<CONFIG:Release>:-fno-unswitch-loops>")
         endif()
         set_source_files_properties(${path} PROPERTIES COMPILE_OPTIONS "${flags}")
+        if(LN_PRECOMPILED AND LN_ISA_${isa}_BYTES GREATER 0)
+            precompile_intrinsics(${directory} ${path} "${flags}")
+        endif()
     else()
         set_source_files_properties(${path} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os>")
     endif()
