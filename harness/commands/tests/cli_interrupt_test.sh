@@ -16,8 +16,8 @@ stop() {
         "$lnbench" run "${plan[@]}" --db "$database" >out 2>err &
         process=$!
         while kill -0 $process 2>/dev/null; do
-            now=$(field "$database" "$field") || continue
-            [ "$now" -gt 2 ] && break
+            now=$(field "$database" "$field") && [ "$now" -gt 2 ] && break
+            sleep 0.05
         done
         children=$(cat "/proc/$process/task/$process/children" 2>/dev/null)
         kill -"$signal" $process 2>/dev/null
