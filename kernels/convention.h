@@ -257,10 +257,13 @@ LN_INLINE double convention_roundings(ln_affine affine)
 LN_INLINE ln_bound convention_bound(const ln_problem *problem, const ln_row_facts *facts,
                                     const moments_bound *found)
 {
-#ifdef APPLY_CERTIFIED
+#ifdef APPLY_BOUND
     (void)problem, (void)facts, (void)found;
-    return bound_of_one_rounding();
+    return APPLY_BOUND(problem, facts);
 #else
+    /* Of equal elements, about which nothing is rounded, 0 is multiplied by 1 / 0. */
+    if (isnan(facts->rstd) && found->mean == 0 && found->rest == 0 && found->var_hi == 0)
+        return (ln_bound){0.0, 0.0};
     double affine = item_gamma(convention_roundings(problem->convention.affine));
     double rho = convention_rstd_bound(problem, facts, found);
     double error = INFINITY;

@@ -59,9 +59,11 @@ ln_bound LN_PASTE(ln_bound_, LN_NAME)(const ln_problem *problem, const ln_row_fa
     /* A NaN or Inf, and one element under ddof 1, make the whole row NaN: that is kept exactly. */
     if (!isfinite(facts->max_abs) || (problem->hidden == 1 && problem->convention.ddof == 1))
         return (ln_bound){0.0, 0.0};
+#ifndef APPLY_BOUND
     /* Facts are doubles: the variance of f64 rows may be beyond them. */
     if (facts->max_dev > 0 && !(facts->var >= DBL_MIN && facts->var <= DBL_MAX))
         return (ln_bound){INFINITY, 0.0};
+#endif
     moments_bound found = statistics_bound(problem, facts);
     return convention_bound(problem, facts, &found);
 }

@@ -24,6 +24,7 @@
 #include "moments.h"
 
 #define APPLY_CERTIFIED
+#define APPLY_BOUND(problem, facts) bound_of_one_rounding()
 
 typedef double factor;
 #define FACTOR f64

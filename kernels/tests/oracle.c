@@ -38,7 +38,7 @@ static quad quad_square_root(quad a)
     return root * scale;
 }
 
-static double gamma_of(const ln_convention *convention, const double *gamma, size_t i)
+static quad gamma_of(const ln_convention *convention, const double *gamma, size_t i)
 {
     switch (convention->affine) {
     case LN_AFFINE_NONE:
@@ -49,7 +49,7 @@ static double gamma_of(const ln_convention *convention, const double *gamma, siz
     case LN_AFFINE_VECTOR:
         return gamma[i];
     case LN_AFFINE_GAMMA1:
-        return 1 + gamma[i];
+        return 1 + (quad)gamma[i];
     }
     return NAN;
 }
@@ -107,9 +107,9 @@ void oracle_row(const ln_convention *convention, size_t hidden, const double *x,
     for (size_t i = 0; i < hidden; i++) {
         quad xhat = ((quad)x[i] - mean) * rstd + quotient;
         out->max_xhat = fmax(out->max_xhat, fabs((double)xhat));
-        exact[i] = out->is_nan ? (quad)NAN
-                               : (quad)gamma_of(convention, gamma, i) * xhat +
-                                     (quad)beta_of(convention, beta, i);
+        exact[i] = out->is_nan
+                       ? (quad)NAN
+                       : gamma_of(convention, gamma, i) * xhat + (quad)beta_of(convention, beta, i);
     }
 }
 
@@ -129,7 +129,7 @@ double claim_used(const claim *claimed, size_t i, double y)
         return isnan(y) || !claims ? 0 : INFINITY;
     if (!claims)
         return 0;
-    double g = fabs(gamma_of(claimed->convention, claimed->gamma, i));
+    double g = fabs((double)gamma_of(claimed->convention, claimed->gamma, i));
     double b = fabs(beta_of(claimed->convention, claimed->beta, i));
     format kind = element_format(claimed->storage);
     double smallest = ldexp(1, kind.least - kind.bits + 1);

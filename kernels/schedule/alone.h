@@ -1,0 +1,128 @@
+/* alone: one row after another, for the statistics `doubled` and the apply `in_pairs`. */
+#ifndef LN_SCHEDULE_H
+#define LN_SCHEDULE_H
+
+#include "statistics/doubled.h"
+#include "convention.h"
+
+#ifndef APPLY_IN_PAIRS
+#error "the schedule alone is for the apply in_pairs"
+#endif
+
+/* What y of a row is made with. */
+typedef struct paired_centre {
+    doubled_moments found;
+    two rstd;
+    int far; /* rstd has not been divided by the scale */
+} paired_centre;
+
+/* The affine form of p + l. */
+LN_INLINE vec paired_finish(ln_affine affine, const convention *rules, vec p, vec l, size_t i,
+                            size_t n)
+{
+    if (affine == LN_AFFINE_NONE)
+        return lane_add(p, l);
+    vec rest, beta, gamma = rules->gamma_scalar;
+    if (affine != LN_AFFINE_SCALAR)
+        gamma = param_load(rules->gamma + i, n);
+    if (affine == LN_AFFINE_GAMMA)
+        return fused(p, gamma, lane_multiply(l, gamma));
+    beta = affine == LN_AFFINE_SCALAR ? rules->beta_scalar : param_load(rules->beta + i, n);
+    if (affine != LN_AFFINE_GAMMA1)
+        return fused(p, gamma, multiply_add(l, gamma, beta));
+    gamma = lanes_sum(lane_set(1), gamma, &rest);
+    return fused(p, gamma, lane_add(multiply_add(l, gamma, lane_multiply(p, rest)), beta));
+}
+
+LN_INLINE void paired_apply(ln_affine affine, const row *view, const convention *rules,
+                            const paired_centre *by)
+{
+    vec scale = lane_set(by->found.scale), minus = lane_set(0 - by->found.mean[0]);
+    vec second = lane_set(by->found.mean[1]), third = lane_set(by->found.mean[2]);
+    vec rstd = lane_set(by->rstd.high), opposite = lane_set(0 - by->rstd.high);
+    vec rest = lane_set(by->rstd.low), quotient = lane_set(rules->quotient);
+    int has_quotient = rules->quotient > 0;
+    for (size_t i = 0; i < view->hidden; i += LANES) {
+        size_t n = view->hidden - i;
+        vec e, error, x = lane_multiply(row_again(view, i, n), scale);
+        vec t = lanes_sum(x, minus, &e), low = lane_subtract(e, second), d = lane_add(t, low);
+        e = lane_subtract(lane_subtract(low, lane_subtract(d, t)), third);
+        vec p = lane_multiply(d, rstd), l = product_rest(d, rstd, lane_multiply(d, opposite));
+        l = multiply_add(d, rest, multiply_add(e, rstd, l));
+        if (has_quotient) {
+            p = lanes_sum(p, quotient, &error);
+            l = lane_add(l, error);
+        }
+        row_store(view->y + i, paired_finish(affine, rules, p, l, i, n), n);
+    }
+}
+
+/* A row whose xhat may not be normal numbers: element by element, the scale taken back where gamma
+ * has been multiplied by. */
+LN_RARE void paired_apply_far(row view, convention rules, paired_centre by)
+{
+    ln_affine affine = rules.affine;
+    int exponent, back;
+    (void)frexp(by.found.scale, &back);
+    for (size_t i = 0; i < view.hidden; i++) {
+        size_t at = affine == LN_AFFINE_SCALAR ? 0 : i;
+        item lanes[LANES];
+        item_store(lanes, row_again(&view, i, 1));
+        two gamma = {1, 0}, t = two_sum(lanes[0] * by.found.scale, 0 - by.found.mean[0]);
+        real beta = -0.0, low = t.low - by.found.mean[1];
+        two d = two_sum_ordered(t.high, low), p = two_product(d.high, by.rstd.high);
+        real l = p.low + (d.low - by.found.mean[2]) * by.rstd.high + d.high * by.rstd.low;
+        if (ln_has_gamma(affine))
+            gamma.high = LN_PASTE(item_of_, LN_PARAM)(rules.gamma[at]);
+        if (affine == LN_AFFINE_GAMMA1)
+            gamma = two_sum(1, gamma.high);
+        if (ln_has_beta(affine))
+            beta = LN_PASTE(item_of_, LN_PARAM)(rules.beta[at]);
+        gamma.high = frexp(gamma.high, &exponent);
+        gamma.low = ldexp(gamma.low, -exponent);
+        real y = fma(p.high, gamma.high, l * gamma.high + p.high * gamma.low);
+        lanes[0] = ldexp(y, exponent - (back - 1)) + beta;
+        view.y[i] = lanes[0];
+    }
+}
+
+LN_INLINE row paired_row(const ln_problem *problem, const ln_tensors *tensors, residual_form form,
+                         size_t r)
+{
+    size_t hidden = problem->hidden;
+    row view = {.hidden = hidden, .form = form};
+    view.x = (const storage *)tensors->x + r * (problem->x_stride ? problem->x_stride : hidden);
+    view.y = (storage *)tensors->y + r * (problem->y_stride ? problem->y_stride : hidden);
+    view.sum = view.y;
+    if (form == RESIDUAL_NONE)
+        return view;
+    view.residual = (const storage *)tensors->residual +
+                    r * (problem->residual_stride ? problem->residual_stride : hidden);
+    if (tensors->sum)
+        view.sum =
+            (storage *)tensors->sum + r * (problem->sum_stride ? problem->sum_stride : hidden);
+    return view;
+}
+
+LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
+                            residual_form form)
+{
+    const statistics stats = statistics_prepare(problem);
+    const convention rules = convention_prepare(problem, tensors, affine, form);
+    for (size_t r = 0; r < problem->rows; r++) {
+        const row view = paired_row(problem, tensors, form, r);
+        paired_centre by;
+        by.found = doubled_of(&stats, &view);
+        by.rstd = doubled_rstd(&stats, &by.found, &by.far);
+        if (tensors->mean)
+            ((real *)tensors->mean)[r] = by.found.mean[0] / by.found.scale;
+        if (tensors->rstd)
+            ((real *)tensors->rstd)[r] = by.rstd.high * (by.far ? 1 : by.found.scale);
+        if (__builtin_expect(by.far, 0))
+            paired_apply_far(view, rules, by);
+        else
+            LN_BY_AFFINE(&rules, paired_apply, &view, &rules, &by);
+    }
+}
+
+#endif
