@@ -136,12 +136,6 @@ static bool is_like(const ln_kernel *kernel, const ln_kernel *model)
            its->schedule == wanted->schedule;
 }
 
-static bool is_corrected(const ln_kernel *kernel, const ln_kernel *model)
-{
-    (void)model;
-    return ln_parts_of(kernel)->statistics == STATISTICS_corrected;
-}
-
 static bool is_shifted(const ln_kernel *kernel, const ln_kernel *model)
 {
     (void)model;
@@ -165,26 +159,20 @@ static const ln_kernel *find_relative(const ln_problem *problem, const ln_kernel
 }
 
 /* Types and ISAs that were not measured go by what was found for f32: the kernel made like it, or
- * else one of the same statistics under another schedule, or shifted, which all types have. Where
- * nothing is made like the accurate kernel for f32, a corrected one is as good, and for 16 bits,
- * which lose more by being stored, the fast one's relative. */
+ * else one of the same statistics under another schedule, or shifted, which all types have. (Where
+ * `accurate` has a kernel in plain C, a better ISA has the one made like it, whose proof is the same:
+ * ln_dispatch().) */
 static const ln_kernel *look_up_relative(const ln_problem *problem)
 {
     const struct used_row *taken = look_up(problem, LN_F32, LN_F32);
     const ln_kernel *model = taken ? taken->kernel : NULL;
     const ln_kernel *found = model ? find_relative(problem, model, is_like) : NULL;
-    if (found || !model)
+    if (found || !model || problem->accuracy == LN_ACCURACY_ACCURATE)
         return found;
-    if (problem->accuracy != LN_ACCURACY_ACCURATE)
-        found = find_relative(problem, model, has_its_statistics);
-    if (found || problem->accuracy == LN_ACCURACY_REPRODUCIBLE)
-        return found;
-    if (problem->accuracy == LN_ACCURACY_FAST)
-        return find_relative(problem, model, is_shifted);
-    found = find_relative(problem, model, is_corrected);
-    ln_problem fast = *problem;
-    fast.accuracy = LN_ACCURACY_FAST;
-    return found ? found : look_up_relative(&fast);
+    found = find_relative(problem, model, has_its_statistics);
+    return found || problem->accuracy == LN_ACCURACY_REPRODUCIBLE
+               ? found
+               : find_relative(problem, model, is_shifted);
 }
 
 static bool is_exact(const ln_kernel *kernel, const ln_kernel *model)
@@ -242,6 +230,8 @@ const ln_kernel *ln_dispatch(const ln_problem *problem)
     if (measured && !measured->is_scalar)
         return measured->kernel;
     const ln_kernel *kernel = measured ? measured->kernel : NULL;
-    const ln_kernel *relative = look_up_relative(problem);
+    bool keeps_proof = kernel && problem->accuracy == LN_ACCURACY_ACCURATE;
+    const ln_kernel *relative =
+        keeps_proof ? find_relative(problem, kernel, is_like) : look_up_relative(problem);
     return relative && (!kernel || is_better(relative, kernel)) ? relative : kernel;
 }

@@ -11,8 +11,9 @@
  * run: 7, 2026-11-21T19:11:07Z, bf16
  * run: 10, 2026-11-21T19:13:37Z, f16
  * reproducible, f64, bf16 and f16: one kernel an ISA, that of the CPU's best
+ * accurate: of the kernels with a proof, by the best of 150 times at hidden 64 to 4096; f64, bf16 and f16: one kernel an ISA
  * fast: row ULP at most 8 times the best peer's, up to 128, on every input family but huge and overflow, not on hunted rows; without peers at most 16, or 8 times that of two_pass_f32_avx2
- * accurate: row ULP at most 2 on every input family, with eps and without, not on hunted rows
+ * accurate: proven row ULP at most 2 on every input family, with eps and without, and on hunted rows
  * reproducible: the same bits on every ISA and number of threads
  *
  * row(class, storage, param, isa, regime, hidden up to, kernel): of the rows for a
@@ -204,83 +205,97 @@
     row(fast, f16, f16, scalar, L2, SIZE_MAX, "two_pass_f16_scalar") \
     row(fast, f16, f16, scalar, L3, SIZE_MAX, "two_pass_f16_scalar") \
     row(fast, f16, f16, scalar, DRAM, SIZE_MAX, "two_pass_f16_scalar") \
-    row(accurate, f32, f32, avx512, L1, 128, "verified_checked_transposed_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L1, 443, "mixed_checked_staged_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L1, 2048, "lanewise_checked_blocked_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx512, L1, 7094, "lanewise_checked_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx512, L1, SIZE_MAX, "lanewise_checked_blocked_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx512, L2, 128, "verified_checked_transposed_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L2, 443, "mixed_checked_staged_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L2, 2048, "lanewise_checked_staged_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx512, L2, SIZE_MAX, "lanewise_checked_blocked_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx512, L3, 128, "verified_checked_transposed_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L3, 443, "mixed_checked_staged_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L3, 2048, "lanewise_checked_staged_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx512, L3, 7094, "lanewise_checked_fused_nt_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx512, L3, SIZE_MAX, "lanewise_checked_blocked_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx512, DRAM, 128, "mixed_checked_staged_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, DRAM, 886, "lanewise_checked_fused_nt_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx512, DRAM, 2048, "lanewise_checked_fused_nt_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx512, DRAM, SIZE_MAX, "lanewise_checked_fused_nt_f32_acc_f64_avx512_u8") \
-    row(accurate, f32, f32, avx2, L1, 443, "lanewise_checked_blocked_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L1, 2048, "lanewise_checked_staged_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L1, 7094, "lanewise_checked_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L1, SIZE_MAX, "lanewise_checked_blocked_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L2, 2048, "lanewise_checked_staged_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L2, 7094, "lanewise_checked_blocked_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L2, SIZE_MAX, "lanewise_checked_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L3, 2048, "lanewise_checked_staged_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L3, SIZE_MAX, "lanewise_checked_blocked_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, DRAM, 7094, "lanewise_checked_fused_nt_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, DRAM, SIZE_MAX, "lanewise_checked_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, scalar, L1, SIZE_MAX, "two_pass_wide_f32_acc_f64_scalar") \
-    row(accurate, f32, f32, scalar, L2, SIZE_MAX, "two_pass_wide_f32_acc_f64_scalar") \
-    row(accurate, f32, f32, scalar, L3, SIZE_MAX, "two_pass_wide_f32_acc_f64_scalar") \
-    row(accurate, f32, f32, scalar, DRAM, SIZE_MAX, "two_pass_wide_f32_acc_f64_scalar") \
-    row(accurate, f16, f32, avx512, L1, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx512") \
-    row(accurate, f16, f32, avx512, L2, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx512") \
-    row(accurate, f16, f32, avx512, L3, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx512") \
-    row(accurate, f16, f32, avx512, DRAM, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx512") \
-    row(accurate, f16, f32, avx2, L1, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx2") \
-    row(accurate, f16, f32, avx2, L2, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx2") \
-    row(accurate, f16, f32, avx2, L3, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx2") \
-    row(accurate, f16, f32, avx2, DRAM, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx2") \
-    row(accurate, f16, f32, scalar, L1, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_scalar") \
-    row(accurate, f16, f32, scalar, L2, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_scalar") \
-    row(accurate, f16, f32, scalar, L3, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_scalar") \
-    row(accurate, f16, f32, scalar, DRAM, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_scalar") \
-    row(accurate, f16, f16, avx512, L1, 128, "retry_folded_transposed_f16_avx512") \
-    row(accurate, f16, f16, avx512, L1, 886, "retry_folded_row_pairs_f16_avx512") \
-    row(accurate, f16, f16, avx512, L1, 2048, "retry_folded_transposed_f16_avx512") \
-    row(accurate, f16, f16, avx512, L1, 7094, "retry_folded_row_pairs_f16_avx512") \
-    row(accurate, f16, f16, avx512, L1, SIZE_MAX, "retry_folded_transposed_f16_avx512") \
-    row(accurate, f16, f16, avx512, L2, 128, "retry_folded_transposed_f16_avx512") \
-    row(accurate, f16, f16, avx512, L2, 2048, "retry_folded_four_rows_f16_avx512") \
-    row(accurate, f16, f16, avx512, L2, 7094, "retry_folded_row_pairs_nt_f16_avx512") \
-    row(accurate, f16, f16, avx512, L2, SIZE_MAX, "retry_folded_row_pairs_f16_avx512") \
-    row(accurate, f16, f16, avx512, L3, 128, "retry_folded_transposed_f16_avx512") \
-    row(accurate, f16, f16, avx512, L3, 2048, "retry_folded_four_rows_f16_avx512") \
-    row(accurate, f16, f16, avx512, L3, SIZE_MAX, "retry_folded_row_pairs_nt_f16_avx512") \
-    row(accurate, f16, f16, avx512, DRAM, 128, "shifted_folded_transposed_nt_f16_avx512") \
-    row(accurate, f16, f16, avx512, DRAM, 443, "retry_folded_row_pairs_nt_f16_avx512") \
-    row(accurate, f16, f16, avx512, DRAM, 886, "shifted_folded_transposed_nt_f16_avx512") \
-    row(accurate, f16, f16, avx512, DRAM, 2048, "retry_folded_row_pairs_nt_f16_avx512") \
-    row(accurate, f16, f16, avx512, DRAM, 7094, "shifted_folded_transposed_nt_f16_avx512") \
-    row(accurate, f16, f16, avx512, DRAM, SIZE_MAX, "retry_folded_row_pairs_nt_f16_avx512") \
-    row(accurate, f16, f16, avx2, L1, 128, "shifted_folded_pipelined_f16_avx2") \
-    row(accurate, f16, f16, avx2, L1, SIZE_MAX, "retry_folded_row_pairs_f16_avx2") \
-    row(accurate, f16, f16, avx2, L2, 128, "shifted_folded_pipelined_f16_avx2") \
-    row(accurate, f16, f16, avx2, L2, SIZE_MAX, "retry_folded_row_pairs_f16_avx2") \
-    row(accurate, f16, f16, avx2, L3, 128, "shifted_folded_pipelined_f16_avx2") \
-    row(accurate, f16, f16, avx2, L3, SIZE_MAX, "retry_folded_row_pairs_f16_avx2") \
-    row(accurate, f16, f16, avx2, DRAM, 128, "retry_folded_row_pairs_f16_avx2") \
-    row(accurate, f16, f16, avx2, DRAM, 2048, "shifted_folded_pipelined_f16_avx2") \
-    row(accurate, f16, f16, avx2, DRAM, 7094, "two_pass_f16_avx2") \
-    row(accurate, f16, f16, avx2, DRAM, SIZE_MAX, "shifted_two_mean_fused_f16_avx2") \
-    row(accurate, f16, f16, scalar, L1, SIZE_MAX, "two_pass_f16_scalar") \
-    row(accurate, f16, f16, scalar, L2, SIZE_MAX, "two_pass_f16_scalar") \
-    row(accurate, f16, f16, scalar, L3, SIZE_MAX, "two_pass_f16_scalar") \
-    row(accurate, f16, f16, scalar, DRAM, SIZE_MAX, "two_pass_f16_scalar") \
+    row(accurate, f32, f32, avx512, L1, 96, "retry_wide_fold_pipelined_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L1, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L2, 96, "retry_wide_fold_pipelined_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L2, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L3, 96, "retry_wide_fold_pipelined_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L3, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_wide_fold_row_pairs_nt_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx2, L1, 96, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L1, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L2, 96, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L2, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L3, 96, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L3, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, DRAM, 96, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, DRAM, SIZE_MAX, "retry_wide_fold_row_pairs_nt_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, scalar, L1, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
+    row(accurate, f32, f32, scalar, L2, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
+    row(accurate, f32, f32, scalar, L3, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
+    row(accurate, f32, f32, scalar, DRAM, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
+    row(accurate, f64, f32, avx512, L1, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx512_u2") \
+    row(accurate, f64, f32, avx512, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx512_u2") \
+    row(accurate, f64, f32, avx512, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx512_u2") \
+    row(accurate, f64, f32, avx512, DRAM, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx512_u2") \
+    row(accurate, f64, f32, avx2, L1, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx2_u2") \
+    row(accurate, f64, f32, avx2, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx2_u2") \
+    row(accurate, f64, f32, avx2, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx2_u2") \
+    row(accurate, f64, f32, avx2, DRAM, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx2_u2") \
+    row(accurate, f64, f32, scalar, L1, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_scalar_u2") \
+    row(accurate, f64, f32, scalar, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_scalar_u2") \
+    row(accurate, f64, f32, scalar, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_scalar_u2") \
+    row(accurate, f64, f32, scalar, DRAM, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_scalar_u2") \
+    row(accurate, f64, f64, avx512, L1, SIZE_MAX, "doubled_in_pairs_alone_f64_avx512_u2") \
+    row(accurate, f64, f64, avx512, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_avx512_u2") \
+    row(accurate, f64, f64, avx512, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_avx512_u2") \
+    row(accurate, f64, f64, avx512, DRAM, SIZE_MAX, "doubled_in_pairs_alone_f64_avx512_u2") \
+    row(accurate, f64, f64, avx2, L1, SIZE_MAX, "doubled_in_pairs_alone_f64_avx2_u2") \
+    row(accurate, f64, f64, avx2, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_avx2_u2") \
+    row(accurate, f64, f64, avx2, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_avx2_u2") \
+    row(accurate, f64, f64, avx2, DRAM, SIZE_MAX, "doubled_in_pairs_alone_f64_avx2_u2") \
+    row(accurate, f64, f64, scalar, L1, SIZE_MAX, "doubled_in_pairs_alone_f64_scalar_u2") \
+    row(accurate, f64, f64, scalar, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_scalar_u2") \
+    row(accurate, f64, f64, scalar, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_scalar_u2") \
+    row(accurate, f64, f64, scalar, DRAM, SIZE_MAX, "doubled_in_pairs_alone_f64_scalar_u2") \
+    row(accurate, bf16, f32, avx512, L1, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_avx512") \
+    row(accurate, bf16, f32, avx512, L2, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_avx512") \
+    row(accurate, bf16, f32, avx512, L3, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_avx512") \
+    row(accurate, bf16, f32, avx512, DRAM, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_avx512") \
+    row(accurate, bf16, f32, avx2, L1, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_avx2") \
+    row(accurate, bf16, f32, avx2, L2, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_avx2") \
+    row(accurate, bf16, f32, avx2, L3, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_avx2") \
+    row(accurate, bf16, f32, avx2, DRAM, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_avx2") \
+    row(accurate, bf16, f32, scalar, L1, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
+    row(accurate, bf16, f32, scalar, L2, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
+    row(accurate, bf16, f32, scalar, L3, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
+    row(accurate, bf16, f32, scalar, DRAM, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
+    row(accurate, bf16, bf16, avx512, L1, SIZE_MAX, "exact_certified_grouped_bf16_avx512") \
+    row(accurate, bf16, bf16, avx512, L2, SIZE_MAX, "exact_certified_grouped_bf16_avx512") \
+    row(accurate, bf16, bf16, avx512, L3, SIZE_MAX, "exact_certified_grouped_bf16_avx512") \
+    row(accurate, bf16, bf16, avx512, DRAM, SIZE_MAX, "exact_certified_grouped_bf16_avx512") \
+    row(accurate, bf16, bf16, avx2, L1, SIZE_MAX, "exact_certified_grouped_bf16_avx2") \
+    row(accurate, bf16, bf16, avx2, L2, SIZE_MAX, "exact_certified_grouped_bf16_avx2") \
+    row(accurate, bf16, bf16, avx2, L3, SIZE_MAX, "exact_certified_grouped_bf16_avx2") \
+    row(accurate, bf16, bf16, avx2, DRAM, SIZE_MAX, "exact_certified_grouped_bf16_avx2") \
+    row(accurate, bf16, bf16, scalar, L1, SIZE_MAX, "exact_certified_grouped_bf16_scalar") \
+    row(accurate, bf16, bf16, scalar, L2, SIZE_MAX, "exact_certified_grouped_bf16_scalar") \
+    row(accurate, bf16, bf16, scalar, L3, SIZE_MAX, "exact_certified_grouped_bf16_scalar") \
+    row(accurate, bf16, bf16, scalar, DRAM, SIZE_MAX, "exact_certified_grouped_bf16_scalar") \
+    row(accurate, f16, f32, avx512, L1, SIZE_MAX, "exact_certified_grouped_f16_param_f32_avx512") \
+    row(accurate, f16, f32, avx512, L2, SIZE_MAX, "exact_certified_grouped_f16_param_f32_avx512") \
+    row(accurate, f16, f32, avx512, L3, SIZE_MAX, "exact_certified_grouped_f16_param_f32_avx512") \
+    row(accurate, f16, f32, avx512, DRAM, SIZE_MAX, "exact_certified_grouped_f16_param_f32_avx512") \
+    row(accurate, f16, f32, avx2, L1, SIZE_MAX, "exact_certified_grouped_f16_param_f32_avx2") \
+    row(accurate, f16, f32, avx2, L2, SIZE_MAX, "exact_certified_grouped_f16_param_f32_avx2") \
+    row(accurate, f16, f32, avx2, L3, SIZE_MAX, "exact_certified_grouped_f16_param_f32_avx2") \
+    row(accurate, f16, f32, avx2, DRAM, SIZE_MAX, "exact_certified_grouped_f16_param_f32_avx2") \
+    row(accurate, f16, f32, scalar, L1, SIZE_MAX, "exact_certified_grouped_f16_param_f32_scalar") \
+    row(accurate, f16, f32, scalar, L2, SIZE_MAX, "exact_certified_grouped_f16_param_f32_scalar") \
+    row(accurate, f16, f32, scalar, L3, SIZE_MAX, "exact_certified_grouped_f16_param_f32_scalar") \
+    row(accurate, f16, f32, scalar, DRAM, SIZE_MAX, "exact_certified_grouped_f16_param_f32_scalar") \
+    row(accurate, f16, f16, avx512, L1, SIZE_MAX, "exact_certified_grouped_f16_avx512") \
+    row(accurate, f16, f16, avx512, L2, SIZE_MAX, "exact_certified_grouped_f16_avx512") \
+    row(accurate, f16, f16, avx512, L3, SIZE_MAX, "exact_certified_grouped_f16_avx512") \
+    row(accurate, f16, f16, avx512, DRAM, SIZE_MAX, "exact_certified_grouped_f16_avx512") \
+    row(accurate, f16, f16, avx2, L1, SIZE_MAX, "exact_certified_grouped_f16_avx2") \
+    row(accurate, f16, f16, avx2, L2, SIZE_MAX, "exact_certified_grouped_f16_avx2") \
+    row(accurate, f16, f16, avx2, L3, SIZE_MAX, "exact_certified_grouped_f16_avx2") \
+    row(accurate, f16, f16, avx2, DRAM, SIZE_MAX, "exact_certified_grouped_f16_avx2") \
+    row(accurate, f16, f16, scalar, L1, SIZE_MAX, "exact_certified_grouped_f16_scalar") \
+    row(accurate, f16, f16, scalar, L2, SIZE_MAX, "exact_certified_grouped_f16_scalar") \
+    row(accurate, f16, f16, scalar, L3, SIZE_MAX, "exact_certified_grouped_f16_scalar") \
+    row(accurate, f16, f16, scalar, DRAM, SIZE_MAX, "exact_certified_grouped_f16_scalar") \
     row(reproducible, f32, f32, avx512, L1, SIZE_MAX, "reproducible_two_mean_f32_avx512") \
     row(reproducible, f32, f32, avx512, L2, SIZE_MAX, "reproducible_two_mean_f32_avx512") \
     row(reproducible, f32, f32, avx512, L3, SIZE_MAX, "reproducible_two_mean_f32_avx512") \

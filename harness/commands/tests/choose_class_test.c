@@ -27,6 +27,7 @@ static void judge(const char *kernel, bool is_peer, const char *input, double ro
         *fact = (accuracy_fact){.hidden = 768,
                                 .kappa = NAN,
                                 .row_ulp = is_here ? row_ulp : 0.5,
+                                .bound = is_here ? row_ulp : 0.5,
                                 .is_peer = is_peer,
                                 .verdict.kind = VERDICT_OK};
         snprintf(fact->kernel, sizeof fact->kernel, "%s", kernel);
@@ -96,6 +97,7 @@ static void fast_where_squares_overflow(void **state)
     assert_false(is_of(CLASS_ACCURATE, "own"));
 }
 
+/* By what is proven: a small error alone will not do, nor will no bound. */
 static void accurate(void **state)
 {
     (void)state;
@@ -105,6 +107,17 @@ static void accurate(void **state)
     judge("peer", true, "positive", 100);
     assert_true(is_of(CLASS_ACCURATE, "right"));
     assert_false(is_of(CLASS_ACCURATE, "off"));
+    accuracy_fact *fact = &facts[0];
+    for (; strcmp(fact->input, "spike") != 0; fact++)
+        assert_string_equal(fact->kernel, "right");
+    fact->bound = 2.01;
+    assert_false(is_of(CLASS_ACCURATE, "right"));
+    fact->bound = NAN;
+    assert_false(is_of(CLASS_ACCURATE, "right"));
+    fact->bound = INFINITY;
+    assert_false(is_of(CLASS_ACCURATE, "right"));
+    fact->bound = 2;
+    assert_true(is_of(CLASS_ACCURATE, "right"));
 }
 
 /* Errors without eps are held against `accurate` alone, of that kernel and rows of that length. */
@@ -123,18 +136,18 @@ static void accurate_without_eps(void **state)
     assert_true(is_of(CLASS_ACCURATE, "own"));
     bare.hidden = 64;
     bare.verdict.kind = VERDICT_OK;
-    bare.row_ulp = 2.1;
+    bare.row_ulp = bare.bound = 2.1;
     assert_false(is_of(CLASS_ACCURATE, "own"));
-    bare.row_ulp = 2;
+    bare.row_ulp = bare.bound = 2;
     assert_true(is_of(CLASS_ACCURATE, "own"));
-    bare.row_ulp = 3;
+    bare.row_ulp = bare.bound = 3;
     snprintf(bare.kernel, sizeof bare.kernel, "other");
     assert_true(is_of(CLASS_ACCURATE, "own"));
     made.bare_facts = NULL;
     made.bare_count = 0;
 }
 
-/* Rows sought to be the worst for some kernel are no family. */
+/* Rows sought to be the worst for some kernel are no family: what is proven of them counts. */
 static void hunted_rows(void **state)
 {
     (void)state;
@@ -144,8 +157,12 @@ static void hunted_rows(void **state)
     assert_true(made.fact_count + 1 < MOST_FACTS);
     facts[made.fact_count] = facts[0];
     snprintf(facts[made.fact_count].input, sizeof facts->input, "worst");
-    facts[made.fact_count++].row_ulp = 64;
+    accuracy_fact *hunted = &facts[made.fact_count++];
+    hunted->row_ulp = 64;
     assert_true(is_of(CLASS_ACCURATE, "own"));
+    assert_true(is_of(CLASS_FAST, "own"));
+    hunted->bound = 2.01;
+    assert_false(is_of(CLASS_ACCURATE, "own"));
     assert_true(is_of(CLASS_FAST, "own"));
 }
 

@@ -1,0 +1,290 @@
+/* The class `accurate`: what ln_layernorm() computes is within 2 row ULP, and so is what is proven of
+ * each kernel that the class may take on any ISA, on ordinary rows and on those that are hard for
+ * sums, in all conventions. Rows that broke the class before it was proven are among them. */
+#include "tests.h"
+#include "dispatch_table.h"
+#include <stdio.h>
+
+#ifdef LN_EMULATED /* quad arithmetic is slow there */
+enum { LARGEST = 500 };
+#else
+enum { LARGEST = 4097 };
+#endif
+
+OPERAND(x, LARGEST);
+OPERAND(gammas, LARGEST);
+OPERAND(betas, LARGEST);
+static _Alignas(64) unsigned char y[LARGEST * LARGEST_ELEMENT];
+static quad exact[LARGEST];
+
+static const double promised = 2, evaluated = 1 + 1e-9; /* bounds are, with slack, in double */
+
+/* ---- The kernels of the class ---- */
+
+#define READ_ROW(class, storage, param, isa, regime, hidden_to, kernel) {#class, kernel},
+static const struct {
+    const char *class, *kernel;
+} rows[] = {
+    LAYERNORM_DISPATCH(READ_ROW)
+#ifdef ACCURATE_PLANTED
+        READ_ROW(accurate, f32, f32, avx2, L1, SIZE_MAX, "lanewise_checked_f32_acc_f64_avx2")
+#endif
+};
+
+static bool is_named(const ln_kernel *kernel, const char *name)
+{
+    return strcmp(kernel->name, name) == 0;
+}
+
+/* In the table, or made on NEON like one for plain C (dispatch.c). */
+static bool may_be_taken(const ln_kernel *kernel)
+{
+    char plain[64];
+    const char *isa = strstr(kernel->name, "_neon");
+    snprintf(plain, sizeof plain, "%.*s_scalar%s", isa ? (int)(isa - kernel->name) : 0,
+             kernel->name, isa ? isa + strlen("_neon") : "");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].class, "accurate") == 0 &&
+            (is_named(kernel, rows[i].kernel) || strcmp(plain, rows[i].kernel) == 0))
+            return true;
+    return false;
+}
+
+/* ---- Rows ---- */
+
+typedef struct hard_row {
+    const char *name;
+    size_t hidden; /* 0: some sizes */
+    double a, b;
+    double (*element)(numbers *draws, size_t i, size_t hidden, double a, double b);
+} hard_row;
+
+static double normal_one(numbers *draws, size_t i, size_t hidden, double a, double b)
+{
+    (void)i, (void)hidden;
+    return a + b * numbers_normal(draws);
+}
+
+static double half_and_half(numbers *draws, size_t i, size_t hidden, double a, double b)
+{
+    (void)draws;
+    return i < hidden / 2 ? a : b;
+}
+
+static double alternating_scales(numbers *draws, size_t i, size_t hidden, double a, double b)
+{
+    (void)hidden;
+    return (i % 2 ? a : b) * numbers_normal(draws);
+}
+
+static double two_valued(numbers *draws, size_t i, size_t hidden, double a, double b)
+{
+    (void)i, (void)hidden;
+    return numbers_next(draws) & 1 ? a : b;
+}
+
+static double blocks(numbers *draws, size_t i, size_t hidden, double a, double b)
+{
+    (void)draws, (void)hidden;
+    return a + b * (double)(i / 64 * 2654435761u % 7);
+}
+
+static double spike(numbers *draws, size_t i, size_t hidden, double a, double b)
+{
+    (void)draws;
+    return i == hidden / 3 ? b : a;
+}
+
+static const hard_row hard_rows[] = {
+    {"half and half", 500, 0.8797781, -0.8797781, half_and_half},
+    {"half and half", 2000, 1.3524815, -1.3524815, half_and_half},
+    {"half and half", 1600, 0.76437485, -0.76437485, half_and_half},
+    {"alternating scales", 65, 1, 1e-3, alternating_scales},
+    {"two values", 1023, 1, 1.4142135, two_valued},
+    {"blocks", 511, 0.3, 0.7, blocks},
+    {"subnormal", 0, 0, 1e-40, normal_one},
+    {"subnormal of f64", 0, 0, 1e-310, normal_one},
+    {"normal", 0, 0.3, 1.5, normal_one},
+    {"far", 0, 100, 1, normal_one},
+    {"very far", 0, 1e6, 1, normal_one},
+    {"farther", 0, -1e14, 1, normal_one},
+    {"last place", 0, 1, 1.0000001192092896, two_valued},
+    {"last place of f64", 0, 1, 1.0000000000000002, two_valued},
+    {"spike in the last place", 0, 1, 1.0000000000000002, spike},
+    {"spike", 0, 1, 1e6, spike},
+    {"constant", 0, 0.1, 0, normal_one},
+    {"huge", 0, 0, 1e30, normal_one},
+    {"near the end", 0, 0, 3e307, normal_one},
+    {"tiny", 0, 0, 1e-30, normal_one},
+    {"wide blocks", 0, 1e-3, 1e3, blocks},
+};
+
+static double ulp_of(format kind, double size)
+{
+    int exponent;
+    (void)frexp(size, &exponent);
+    exponent = size > 0 && exponent - 1 > kind.least ? exponent - 1 : kind.least;
+    return ldexp(1, exponent - kind.bits + 1);
+}
+
+/* What stands behind element i, and a unit in its last place. */
+static double unit_at(const ln_problem *problem, const oracle *truth, size_t i, double *gamma,
+                      double *beta)
+{
+    ln_affine affine = problem->convention.affine;
+    size_t at = affine == LN_AFFINE_SCALAR ? 0 : i;
+    *gamma = ln_has_gamma(affine) ? fabs(gammas_values[at] + (affine == LN_AFFINE_GAMMA1)) : 1;
+    *beta = ln_has_beta(affine) ? fabs(betas_values[at]) : 0;
+    return ulp_of(element_format(problem->storage), *gamma * truth->max_xhat + *beta);
+}
+
+/* Of what a bound says but 2 of the smallest number, which hide what storing subnormals rounds. */
+static double proven_of(const ln_problem *problem, const oracle *truth, ln_bound bound)
+{
+    double most = 0, gamma, beta;
+    for (size_t i = 0; i < problem->hidden && !truth->is_nan; i++) {
+        double unit = unit_at(problem, truth, i, &gamma, &beta);
+        double error = gamma * bound.xhat_abs + bound.affine_rel * (gamma * truth->max_xhat + beta);
+        most = fmax(most, error / unit);
+    }
+    return isinf(bound.xhat_abs) ? INFINITY : most;
+}
+
+static double error_of(const ln_problem *problem, const oracle *truth)
+{
+    double most = 0, gamma, beta;
+    for (size_t i = 0; i < problem->hidden; i++) {
+        double unit = unit_at(problem, truth, i, &gamma, &beta);
+        double stored = element_get(problem->storage, y, i);
+        if (truth->is_nan && !isnan(stored))
+            return INFINITY;
+        if (truth->is_nan || (isinf(stored) && fabs((double)exact[i]) > 6e4))
+            continue; /* of the latter other tests know more */
+        most = fmax(most, (double)fabs((double)((quad)stored - exact[i])) / unit);
+        if (isnan(stored))
+            return INFINITY;
+    }
+    return most;
+}
+
+/* ---- The tests ---- */
+
+static bool make_row(numbers *draws, types pair, const hard_row *one, size_t hidden, double gamma)
+{
+    for (size_t i = 0; i < hidden; i++)
+        x_values[i] = one->element(draws, i, hidden, one->a, one->b);
+    fill_normal(draws, gammas_values, hidden, gamma, gamma / 2);
+    fill_normal(draws, betas_values, hidden, 0, numbers_next(draws) & 1 ? 1e3 : 1);
+    elements_store(pair.storage, x, x_values, hidden);
+    elements_store(pair.param, gammas, gammas_values, hidden);
+    elements_store(pair.param, betas, betas_values, hidden);
+    for (size_t i = 0; i < hidden; i++)
+        if (!isfinite(x_values[i]) || !isfinite(gammas_values[i]))
+            return false;
+    return true;
+}
+
+static void check_row(types pair, const ln_convention *convention, const hard_row *one,
+                      size_t hidden)
+{
+    ln_problem problem = problem_of(pair, 1, hidden, *convention);
+    const ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
+    const ln_plugin *plugin = ln_plugin_v1();
+    oracle truth;
+    problem.accuracy = LN_ACCURACY_ACCURATE;
+    oracle_row(convention, hidden, x_values, gammas_values, betas_values, exact, &truth);
+    assert_int_equal(ln_layernorm(&problem, &tensors), LN_OK);
+    double error = error_of(&problem, &truth);
+    if (!(error <= promised))
+        fail_msg("%s is %g row ULP off: %s, hidden %zu, ddof %d, eps %g at place %d, affine %d",
+                 ln_layernorm_kernel(&problem), error, one->name, hidden, convention->ddof,
+                 convention->eps, (int)convention->eps_place, (int)convention->affine);
+    for (size_t i = 0; i < count_lines(plugin); i++) {
+        const ln_kernel *kernel = &plugin->kernels[i];
+        if (!has_types(kernel, pair) || !may_be_taken(kernel))
+            continue;
+        double proven = proven_of(&problem, &truth, kernel->bound(&problem, &truth.facts));
+        if (!(proven <= promised * evaluated))
+            fail_msg("%s: %g row ULP is all that is proven: %s, hidden %zu, ddof %d, eps %g at "
+                     "place %d, affine %d",
+                     kernel->name, proven, one->name, hidden, convention->ddof, convention->eps,
+                     (int)convention->eps_place, (int)convention->affine);
+    }
+}
+
+static void check_hard_row(numbers *draws, types pair, const hard_row *one, size_t hidden)
+{
+    static const double eps[] = {1e-5, 1e-12, 3, 1e-5};
+    static const ln_convention plain = {.eps_place = LN_EPS_VAR, .eps = 1e-5};
+    double huge = pair.param == LN_F64 ? 1e300 : pair.param == LN_F16 ? 1e4 : 1e36;
+    for (int i = 0; i < 3; i++) {
+        ln_convention convention = convention_number(numbers_next(draws) % CONVENTIONS);
+        if (convention.eps_place != LN_EPS_NONE)
+            convention.eps = eps[numbers_next(draws) % 4];
+        if (!make_row(draws, pair, one, hidden, numbers_next(draws) % 4 ? 1 : huge))
+            return; /* not of this type */
+        check_row(pair, i == 0 ? &plain : &convention, one, hidden);
+    }
+}
+
+static void two_row_ulp_at_most(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 2, 3, 17, 64, 255, 768, 4097};
+    numbers draws = {17};
+    for (size_t t = 0; t < TYPE_PAIRS; t++)
+        for (size_t r = 0; r < sizeof hard_rows / sizeof *hard_rows; r++)
+            for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+                const hard_row *one = &hard_rows[r];
+                size_t hidden = one->hidden ? one->hidden : sizes[s];
+                if (hidden <= LARGEST && (!one->hidden || s == 0))
+                    check_hard_row(&draws, type_pairs[t], one, hidden);
+            }
+}
+
+/* What is proven of one kernel forbids what one of more, or shorter, additions computes. */
+static void a_worse_tree_is_caught(void **state)
+{
+    (void)state;
+    static const struct {
+        ln_type type;
+        const char *kernel, *bound;
+    } pairs[] = {{LN_F32, "two_pass_f32_scalar", "retry_wide_fold_row_pairs_f32_acc_f64_scalar"},
+                 {LN_F64, "two_pass_f64_scalar", "doubled_in_pairs_alone_f64_scalar_u2"}};
+    static const hard_row row = {"half and half", 500, 0.8797781, -0.5, half_and_half};
+    const ln_plugin *plugin = ln_plugin_v1();
+    for (size_t p = 0; p < 2; p++) {
+        numbers draws = {3};
+        types pair = {pairs[p].type, pairs[p].type};
+        ln_problem problem = problem_of(pair, 1, row.hidden, convention_number(2));
+        const ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
+        oracle truth;
+        assert_true(make_row(&draws, pair, &row, row.hidden, 1));
+        oracle_row(&problem.convention, row.hidden, x_values, gammas_values, betas_values, exact,
+                   &truth);
+        assert_int_equal(ln_layernorm_with(pairs[p].kernel, &problem, &tensors), LN_OK);
+        for (size_t i = 0; i < count_lines(plugin); i++)
+            if (is_named(&plugin->kernels[i], pairs[p].bound)) {
+                claim claimed = {&problem.convention,
+                                 pair.storage,
+                                 row.hidden,
+                                 gammas_values,
+                                 betas_values,
+                                 exact,
+                                 &truth,
+                                 plugin->kernels[i].bound(&problem, &truth.facts)};
+                assert_true(claim_most_used(&claimed, y) > 1);
+                pair.storage = (ln_type)-1; /* found */
+            }
+        assert_true(pair.storage == (ln_type)-1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_row_ulp_at_most),
+        cmocka_unit_test(a_worse_tree_is_caught),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
