@@ -1,10 +1,9 @@
 /* in_pairs: xhat in two numbers, so that y rounds once, and where beta is added twice.
  *
- *     x - mean = d + e     p + l = (d + e)(rstd + its rest), p = d rstd rounded     y = p gamma + (l
- * gamma + beta)
+ *     x - mean = d + e           p + l = (d + e)(rstd + its rest), p = d rstd rounded
+ *     y = p gamma + (l gamma + beta)
  *
- * For the statistics `doubled` and the schedule
- * `alone`, which computes this.
+ * For the statistics `doubled` and the schedule `alone`, which computes this.
  *
  * Bound, u = 2^-53, N elements in B accumulators of n = ceil(N / B) terms, D = max|x - mu|, a = |mu -
  * m| for the first mean m, A = a / D.
