@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-bool fail(error *err, exit_code code, const char *format, ...)
+bool(fail)(error *err, exit_code code, const char *format, ...)
 {
     if (!err)
         return false;
@@ -16,7 +16,7 @@ bool fail(error *err, exit_code code, const char *format, ...)
     return false;
 }
 
-bool fail_memory(error *err, const char *what)
+bool(fail_memory)(error *err, const char *what)
 {
     return fail(err, EXIT_CODE_ENVIRONMENT, "out of memory (%s)", what);
 }

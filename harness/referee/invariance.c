@@ -166,7 +166,7 @@ static invariance_cell compare(const judged_run *run, size_t rows)
 }
 
 /* Whether the setting can be had at all: dense rows instead of strided ones would show nothing. */
-static bool is_taken(const judged_run *run, const arrangement *how)
+static bool is_taken(const judged_run *run, const arrangement *how, error *err)
 {
     enum { GAP = 3 };
     if (how->placement == PLACEMENT_IN_PLACE)
@@ -185,8 +185,10 @@ static bool is_taken(const judged_run *run, const arrangement *how)
                                  .storage = block->storage,
                                  .param = block->param,
                                  .convention = block->convention};
-    return worker_ask(run->judge->worker, &order, run->judge->settings.deadline_seconds, &reply) &&
-           reply.value == 0;
+    if (worker_ask(run->judge->worker, &order, run->judge->settings.deadline_seconds, &reply))
+        return reply.value == 0;
+    reply_ends_run(&reply, err);
+    return false;
 }
 
 /* One line of cells. False with err.code FINE: the kernel failed, see run->verdict. */
@@ -196,7 +198,9 @@ static bool run_settings(judged_run *run, invariance_result *found, invariance_c
     for (size_t i = 0; i < INVARIANCE_SETTINGS; i++) {
         invariance_axis axis = invariance_settings(&(size_t){0})[i].axis;
         size_t rows;
-        bool taken = is_taken(run, &arrangements[i]);
+        bool taken = is_taken(run, &arrangements[i], err);
+        if (err->code != EXIT_CODE_FINE)
+            return false;
         if (!taken || !run_setting(run, &arrangements[i], &rows, err)) {
             cells[i].state = CELL_REFUSED;
             if (!taken || (i > 0 && is_refused(&run->verdict) && err->code == EXIT_CODE_FINE))

@@ -347,7 +347,7 @@ static bool load(worker_process *worker, unsigned i, kernel_list *list, error *e
 
 /* A kernel that refuses one problem may take another: what refuses every preset at common sizes
  * can't be run here, for the first reason it gave. */
-static void ask_one(worker_process *worker, kernel_entry *entry)
+static bool ask_one(worker_process *worker, kernel_entry *entry, error *err)
 {
     static const size_t sizes[] = {64, 768, 1024};
     size_t presets, count = sizeof sizes / sizeof *sizes;
@@ -368,21 +368,26 @@ static void ask_one(worker_process *worker, kernel_entry *entry)
         bool answered = worker_ask(worker, &order, LOAD_DEADLINE, &reply);
         if (answered && reply.value == 0) {
             entry->unsupported[0] = '\0';
-            return;
+            return true;
         }
+        if (!answered && reply_ends_run(&reply, err))
+            return false;
         if (!answered) /* supports() itself fails: a verdict for each case */
             entry->unsupported[0] = '\0';
         else if (i == 0)
             snprintf(entry->unsupported, sizeof entry->unsupported, "%s", reply.text);
         if (!answered)
-            return;
+            return true;
     }
+    return true;
 }
 
-static void ask_support(worker_process *worker, kernel_list *list)
+static bool ask_support(worker_process *worker, kernel_list *list, error *err)
 {
-    for (size_t i = 0; i < list->count; i++)
-        ask_one(worker, &list->kernels[i]);
+    bool fine = true;
+    for (size_t i = 0; fine && i < list->count; i++)
+        fine = ask_one(worker, &list->kernels[i], err);
+    return fine;
 }
 
 static bool is_same_file(const char *a, const char *b)
@@ -495,7 +500,7 @@ static bool start(worker_process *worker, const char *const *files, size_t count
         i = -1u; /* from the first one on */
     }
     for (size_t i = 0; fine && i < (worker->builds ? count : 1); i++)
-        ask_support(worker, &lists[i]);
+        fine = ask_support(worker, &lists[i], err);
     return fine;
 }
 

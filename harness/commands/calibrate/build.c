@@ -2,6 +2,7 @@
 #include "stats/bootstrap.h"
 #include "commands/calibrate/calibrate.h"
 #include "base/children.h"
+#include "base/files.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include <errno.h>
@@ -101,21 +102,19 @@ static void shuffle(word_list *objects, uint64_t seed)
 /* One name a line, quoted as gcc and clang read response files. */
 static bool write_response(const char *path, const word_list *objects, error *err)
 {
-    FILE *file = fopen(path, "w");
-    bool fine = file != NULL;
-    for (size_t i = 0; fine && i < objects->count; i++) {
-        fputc('"', file);
+    whole_file file;
+    if (!whole_file_begin(&file, path, err))
+        return false;
+    for (size_t i = 0; i < objects->count; i++) {
+        fputc('"', file.stream);
         for (const char *at = objects->words[i]; *at; at++) {
             if (*at == '"' || *at == '\\')
-                fputc('\\', file);
-            fputc(*at, file);
+                fputc('\\', file.stream);
+            fputc(*at, file.stream);
         }
-        fine = fputs("\"\n", file) >= 0;
+        fputs("\"\n", file.stream);
     }
-    if (file && (ferror(file) || fclose(file) != 0))
-        fine = false;
-    return fine ||
-           fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot write it: %s", path, strerror(errno));
+    return whole_file_end(&file, true, err);
 }
 
 /* Whether the compiler that built this made the file; its words go nowhere. */

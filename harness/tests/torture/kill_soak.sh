@@ -77,6 +77,7 @@ for ((kill = 1; kill <= kills; kill++)); do
         ;;
     esac
     [ -z "$(ls -A tmp)" ] || wrong "left over: $(ls tmp)"
+    [ $((kill % 100)) -eq 0 ] && echo "$kill moments, $killed processes killed, $wrong wrong outcomes"
 done 2>/dev/null
 echo "$kills moments, $killed processes killed, $wrong wrong outcomes"
 exit $((wrong > 0))

@@ -33,7 +33,7 @@ enum { FLUSH = 0x8040, X87_EMPTY = 0xffff };
 /* Control word, and a bit pair a register: 3 where it is empty. */
 static void read_x87(thread_state *state)
 {
-    unsigned environment[7];
+    unsigned environment[7] = {0};
     __asm__ volatile("fnstenv %0\n\tfldenv %0" : "+m"(environment));
     state->x87 = environment[0] & 0xffff;
     state->x87_empty = (environment[2] & 0xffff) == X87_EMPTY;
