@@ -366,18 +366,14 @@ static bool ask_one(worker_process *worker, kernel_entry *entry, error *err)
                                      .convention = preset[i / count].convention};
         worker_reply reply;
         bool answered = worker_ask(worker, &order, LOAD_DEADLINE, &reply);
-        if (answered && reply.value == 0) {
+        if (!answered && reply_ends_run(&reply, err))
+            return false;
+        if (!answered || reply.value == 0) { /* supports() itself fails: a verdict for each case */
             entry->unsupported[0] = '\0';
             return true;
         }
-        if (!answered && reply_ends_run(&reply, err))
-            return false;
-        if (!answered) /* supports() itself fails: a verdict for each case */
-            entry->unsupported[0] = '\0';
-        else if (i == 0)
+        if (i == 0)
             snprintf(entry->unsupported, sizeof entry->unsupported, "%s", reply.text);
-        if (!answered)
-            return true;
     }
     return true;
 }
