@@ -181,7 +181,6 @@ static void take_way(ln_type type, const metrics_row *row, const row_leverage *m
     double n = (double)row->hidden;
     double dm =
         fabs(way->mean - facts->mean) + (4 + sqrt(n)) * unit_roundoff(type) * fabs(facts->mean);
-    off += n * ln_ulp(type, 0);
     double dr = fmax(fabs(low / facts->rstd - 1), fabs(high / facts->rstd - 1));
     double error = dr * most->deviation + high * dm * most->offset;
     if (!isfinite(error) || !isfinite(low)) {

@@ -94,7 +94,7 @@ static void aim(uint64_t *state, const corpus_case *one, ln_type storage, ln_typ
     }
     for (size_t i = 0; i < one->hidden; i++) {
         double factor = 1 + (double)draw(state, 1u << (fine - 1)) * last, sign = i % 2 ? -1 : 1;
-        double target = 2 + (2 * (double)draw(state, 1u << (digits - 2)) + 1) * half;
+        double target = 2 + (2 * (double)draw(state, UINT64_C(1) << (digits - 2)) + 1) * half;
         double missing =
             target - factor +
             ((double)draw(state, 3) - 1) * last * 0x1p-1 * (double)(draw(state, 2) == 0);
