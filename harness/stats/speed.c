@@ -180,8 +180,10 @@ static bool find_roof(const stored_cases *cases, const case_key *key, sample_lis
             !same_group(&stored->key, key))
             continue;
         sample_list candidate;
-        if (!samples_of(stored, &candidate, err))
+        if (!samples_of(stored, &candidate, err)) {
+            samples_free(roof);
             return false;
+        }
         double time;
         bool fine = time_of(&candidate, &time, err);
         bool better = time < best;
@@ -289,8 +291,9 @@ bool speed_sample_of(const stored_cases *cases, size_t index, speed_sample *samp
     *sample = (speed_sample){0};
     if (!samples_of(&cases->cases[index], &own, err))
         return false;
-    bool fine = find_roof(cases, &cases->cases[index].key, &roof, err);
-    if (fine && (fine = samples_allocate(&ratios, own.count, err))) {
+    bool has_roof = find_roof(cases, &cases->cases[index].key, &roof, err);
+    bool fine = has_roof && samples_allocate(&ratios, own.count, err);
+    if (fine) {
         fill_ratios(&ratios, &own, &roof);
         bool over_roof = ratios.count > 0;
         sample_list *taken = over_roof ? &ratios : &own;
@@ -301,7 +304,7 @@ bool speed_sample_of(const stored_cases *cases, size_t index, speed_sample *samp
         taken->start = NULL;
         samples_free(&ratios);
     }
-    if (fine)
+    if (has_roof)
         samples_free(&roof);
     samples_free(&own);
     return fine;
