@@ -5,6 +5,7 @@
  * are compared with what they were. What writes further away, or never returns, is not caught: that
  * takes another process. */
 #include "internal.h"
+#include "domain/poison.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,7 @@ typedef struct bench {
     tensor x, residual, gamma, beta, y, sum, mean, rstd;
     ln_problem problem;
     ln_tensors tensors;
+    size_t statistic; /* bytes of a mean */
 } bench;
 
 enum { BENCH_TENSORS = 8 };
@@ -144,8 +146,13 @@ static bool tensor_write(const tensor *made, int arena, off_t at)
     return fine;
 }
 
-static void tensor_poison(tensor *made)
+/* Of mean and rstd, whose numbers have this size; 0: of y and the sum. */
+static void tensor_poison(tensor *made, size_t statistic)
 {
+    if (statistic > 0) {
+        poison_statistics(made->data, made->bytes, statistic);
+        return;
+    }
     memset(made->data, PATTERN, made->bytes);
     for (size_t row = 0; row < made->rows; row++)
         memset(made->data + row * made->stride_bytes, POISON, made->row_bytes);
@@ -197,6 +204,13 @@ static bool tensor_is_clean(const tensor *made, bool in_place, worker_reply *rep
 
 /* ---- one placement ---- */
 
+static size_t shift_of(const work_order *order, const char *name, size_t size)
+{
+    return order->placement == PLACEMENT_DRAWN    ? order_offset(order, name, size)
+           : order->placement == PLACEMENT_BEHIND ? size
+                                                  : 0;
+}
+
 static bool bench_make(bench *made, const lnjudge_question *question, const work_order *order,
                        size_t rows)
 {
@@ -205,11 +219,12 @@ static bool bench_make(bench *made, const lnjudge_question *question, const work
     size_t hidden = order->problem.hidden, element = dtype_size(order->problem.storage);
     bool strided = order->placement == PLACEMENT_BEFORE && !(question->traits & LNJUDGE_DENSE);
     bool in_place = order->placement == PLACEMENT_IN_PLACE;
-    size_t shift = order->placement == PLACEMENT_BEHIND ? element : 0;
     size_t count = ln_parameter_elements(order->problem.convention.affine, hidden);
     size_t parameters = count * dtype_size(order->problem.param);
-    size_t param_shift = shift ? dtype_size(order->problem.param) : 0;
-    size_t statistic = dtype_size(question->accumulator), bytes = hidden * element;
+    size_t param = dtype_size(order->problem.param);
+    size_t statistic = made->statistic = dtype_size(question->accumulator);
+    size_t bytes = hidden * element;
+    bool own_sum = at->sum >= 0 && !(order_outputs(order) & OUTPUT_SUM_OVER_X);
     *problem = order->problem;
     problem->rows = rows;
     problem->x_stride = hidden + (strided ? GAP_X : 0);
@@ -217,27 +232,28 @@ static bool bench_make(bench *made, const lnjudge_question *question, const work
     problem->y_stride = hidden + (strided ? GAP_Y : 0);
     problem->sum_stride = hidden + (strided ? GAP_SUM : 0);
     bool fine =
-        tensor_make(&made->x, "x", rows, bytes, problem->x_stride * element, shift, true) &&
-        (at->residual < 0 || tensor_make(&made->residual, "residual", rows, bytes,
-                                         problem->residual_stride * element, shift, true)) &&
-        (at->gamma < 0 ||
-         tensor_make(&made->gamma, "gamma", 1, parameters, parameters, param_shift, true)) &&
-        (at->beta < 0 ||
-         tensor_make(&made->beta, "beta", 1, parameters, parameters, param_shift, true)) &&
-        (in_place ||
-         tensor_make(&made->y, "y", rows, bytes, problem->y_stride * element, shift, false)) &&
-        (at->sum < 0 ||
-         tensor_make(&made->sum, "sum", rows, bytes, problem->sum_stride * element, shift, false));
-    if (fine && at->mean >= 0)
-        fine = tensor_make(&made->mean, "mean", 1, rows * statistic, 0, 0, false) &&
-               tensor_make(&made->rstd, "rstd", 1, rows * statistic, 0, 0, false);
+        tensor_make(&made->x, "x", rows, bytes, problem->x_stride * element,
+                    shift_of(order, "x", element), true) &&
+        (at->residual < 0 ||
+         tensor_make(&made->residual, "residual", rows, bytes, problem->residual_stride * element,
+                     shift_of(order, "residual", element), true)) &&
+        (at->gamma < 0 || tensor_make(&made->gamma, "gamma", 1, parameters, parameters,
+                                      shift_of(order, "gamma", param), true)) &&
+        (at->beta < 0 || tensor_make(&made->beta, "beta", 1, parameters, parameters,
+                                     shift_of(order, "beta", param), true)) &&
+        (in_place || tensor_make(&made->y, "y", rows, bytes, problem->y_stride * element,
+                                 shift_of(order, "y", element), false)) &&
+        (!own_sum || tensor_make(&made->sum, "sum", rows, bytes, problem->sum_stride * element,
+                                 shift_of(order, "sum", element), false)) &&
+        (at->mean < 0 || tensor_make(&made->mean, "mean", 1, rows * statistic, 0, 0, false)) &&
+        (at->rstd < 0 || tensor_make(&made->rstd, "rstd", 1, rows * statistic, 0, 0, false));
     made->tensors = (ln_tensors){
         made->x.data,
         made->residual.data,
         made->gamma.data,
         made->beta.data,
         in_place ? made->x.data : made->y.data,
-        made->sum.data,
+        at->sum >= 0 && !own_sum ? made->x.data : made->sum.data,
         made->mean.data,
         made->rstd.data,
     };
@@ -259,7 +275,7 @@ static bool bench_fill(bench *made, int arena, const work_order *order, size_t f
     tensor *outputs[] = {&made->y, &made->sum, &made->mean, &made->rstd};
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
         if (outputs[i]->room)
-            tensor_poison(outputs[i]);
+            tensor_poison(outputs[i], i < 2 ? 0 : made->statistic);
     return tensor_read(&made->x, arena, order->at.x + skipped) &&
            (!made->residual.room ||
             tensor_read(&made->residual, arena, order->at.residual + skipped)) &&
@@ -281,9 +297,10 @@ static bool call(worker_process *worker, bench *made, worker_reply *reply)
     if (status != 0)
         return blame(reply, VERDICT_CRASHED, "returned %s", number);
     tensor *all[BENCH_TENSORS];
+    bool written = !made->y.room || made->tensors.sum == (void *)made->x.data;
     all_of(made, all);
     for (size_t i = 0; i < BENCH_TENSORS; i++)
-        if (!tensor_is_clean(all[i], all[i] == &made->x && !made->y.room, reply))
+        if (!tensor_is_clean(all[i], all[i] == &made->x && written, reply))
             return false;
     return true;
 }
@@ -301,9 +318,10 @@ static bool hand_back(const worker_process *worker, const bench *made, const wor
     const tensor *y = made->y.room ? &made->y : &made->x;
     off_t skipped = (off_t)(first * y->row_bytes);
     return (tensor_write(y, worker->arena, order->at.y + skipped) &&
-            (!made->sum.room || tensor_write(&made->sum, worker->arena, order->at.sum + skipped)) &&
-            (!made->mean.room || (tensor_write(&made->mean, worker->arena, order->at.mean) &&
-                                  tensor_write(&made->rstd, worker->arena, order->at.rstd)))) ||
+            (!made->tensors.sum || tensor_write(made->sum.room ? &made->sum : &made->x,
+                                                worker->arena, order->at.sum + skipped)) &&
+            (!made->mean.room || tensor_write(&made->mean, worker->arena, order->at.mean)) &&
+            (!made->rstd.room || tensor_write(&made->rstd, worker->arena, order->at.rstd))) ||
            no_memory(reply);
 }
 

@@ -188,7 +188,7 @@ static void print_covered(const case_plan *plan)
     size_t conventions = count_distinct(plan, offsetof(accuracy_group, convention_label));
     printf("covered  %zu case%s: %zu input%s and checks, %zu convention%s%s\n", cases,
            plural(cases), inputs, plural(inputs), conventions, plural(conventions),
-           asked ? ";\n  of kernels without a proof every hidden size to 1100, a sample to 40961, "
+           asked ? ";\n  of kernels without a proof every hidden size to 1100, a sample to 131101, "
                    "1 to 2048 rows, 2^32 elements, 75,000 calls"
                  : "");
 }

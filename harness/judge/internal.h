@@ -9,6 +9,7 @@ struct row_judge {
     worker_process *worker;
     const judge_block *placed; /* whose inputs lie in the worker's arena */
     bool upper_halves;         /* the kernel leaves those of vector registers in use */
+    unsigned threads;          /* of the last call, where they are more than one */
     judge_settings settings;
     ln_reference *reference;
     metrics_gather *gather;
@@ -119,5 +120,15 @@ static inline bool judge_is_poison(const void *bytes, size_t size)
     }
     return size == 0;
 }
+
+/* Whether a kernel gave this mean or rstd. */
+static inline bool judge_is_given(const double *statistic)
+{
+    return !judge_is_poison(statistic, sizeof *statistic);
+}
+
+/* Whether y came of x + residual before that was rounded to its type: of 16-bit rows alone, where
+ * what the rounding takes is as large as the result's own. */
+bool judge_is_sum_unrounded(const judge_block *block, const void *y);
 
 #endif

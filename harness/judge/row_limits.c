@@ -73,6 +73,7 @@ typedef struct row_reading {
     const char *name;
     double mean, rstd, quotient;
     bool shifted_gamma; /* gamma1 is read as gamma, or gamma as gamma1 */
+    bool other_eps;     /* differs by as much as eps weighs against this row's variance alone */
 } row_reading;
 
 enum { MOST_READINGS = 8 };
@@ -94,24 +95,39 @@ static size_t other_readings(const metrics_row *row, row_reading readings[MOST_R
     double other = biased * n / (n - (1 - own->ddof));
     double q = own->eps_place == LN_EPS_QUOTIENT ? own->eps : 0;
     size_t count = 0;
-    readings[count++] = (row_reading){own->ddof ? "ddof=0" : "ddof=1", mean,
-                                      rstd_with(other, own->eps_place, own->eps), q, false};
+    readings[count++] = (row_reading){own->ddof ? "ddof=0" : "ddof=1",
+                                      mean,
+                                      rstd_with(other, own->eps_place, own->eps),
+                                      q,
+                                      false,
+                                      false};
     readings[count++] = (row_reading){
-        "RMSNorm", 0,
-        rstd_with((biased + mean * mean) * n / (n - own->ddof), own->eps_place, own->eps), q,
+        "RMSNorm",
+        0,
+        rstd_with((biased + mean * mean) * n / (n - own->ddof), own->eps_place, own->eps),
+        q,
+        false,
         false};
     for (ln_eps_place place = LN_EPS_NONE; place <= LN_EPS_QUOTIENT; place++)
         if (place != own->eps_place && own->eps_place != LN_EPS_NONE)
-            readings[count++] = (row_reading){places[place], mean, rstd_with(var, place, own->eps),
-                                              place == LN_EPS_QUOTIENT ? own->eps : 0, false};
+            readings[count++] = (row_reading){places[place],
+                                              mean,
+                                              rstd_with(var, place, own->eps),
+                                              place == LN_EPS_QUOTIENT ? own->eps : 0,
+                                              false,
+                                              true};
     if (own->affine == LN_AFFINE_VECTOR || own->affine == LN_AFFINE_GAMMA1)
         readings[count++] =
-            (row_reading){own->affine == LN_AFFINE_VECTOR ? "affine=gamma1" : "affine=vector", mean,
-                          facts->rstd, q, true};
+            (row_reading){own->affine == LN_AFFINE_VECTOR ? "affine=gamma1" : "affine=vector",
+                          mean,
+                          facts->rstd,
+                          q,
+                          true,
+                          false};
     return count;
 }
 
-/* How far y lies from a reading, in row ULP. */
+/* How far y lies from a reading, in row ULP; infinitely far from one that is not finite where y is. */
 static double distance_to(const row_reading *reading, const metrics_row *row, const double *x,
                           const void *y)
 {
@@ -125,17 +141,21 @@ static double distance_to(const row_reading *reading, const metrics_row *row, co
         if ((affine == LN_AFFINE_GAMMA1) != reading->shifted_gamma)
             gamma += 1;
         double value = gamma * ((x[i] - reading->mean) * reading->rstd + reading->quotient) + beta;
-        most = fmax(most,
-                    fabs(load(row->storage, y, i) - value) / ulp_in(format, element_scale(row, i)));
+        double given = load(row->storage, y, i);
+        if (!isfinite(value) && isfinite(given))
+            return INFINITY;
+        most = fmax(most, fabs(given - value) / ulp_in(format, element_scale(row, i)));
     }
     return most;
 }
 
 /* The reading that a row which is off by more than it may be lies nearest to, four times as near as
- * to its own; NULL: there is none. */
+ * to its own; NULL: there is none. An rstd that is somewhat off looks like another eps at one variance,
+ * and at no other: it is sure only where it explains the row and is far from the own one. */
 static const char *nearest_reading(const metrics_row *row, const double *x, const void *y,
-                                   double own)
+                                   double own, double limit, bool *sure)
 {
+    static const double far = 64;
     row_reading readings[MOST_READINGS];
     size_t count = other_readings(row, readings);
     const char *name = NULL;
@@ -145,6 +165,7 @@ static const char *nearest_reading(const metrics_row *row, const double *x, cons
         if (distance < nearest) {
             nearest = distance;
             name = readings[i].name;
+            *sure = !readings[i].other_eps || (distance <= limit && own > far * limit);
         }
     }
     return name;
@@ -171,16 +192,18 @@ bool limits_hold(const row_limits *limits, const metrics_row *row, const double 
     double own = limits_error(row, y);
     if (!limits_tell(limits) || own <= limits->row_ulp)
         return true;
-    const char *nearer = nearest_reading(row, x, y, own);
-    if (nearer)
+    bool sure = false;
+    const char *nearer = nearest_reading(row, x, y, own, limits->row_ulp, &sure);
+    const char *as = nearer ? ", as with " : "";
+    if (sure)
         snprintf(why, ROW_FAULT_LENGTH, "nearer to %s", nearer);
     else if (own > limits->order_ulp)
         snprintf(why, ROW_FAULT_LENGTH,
-                 "beyond any order of summation: row ULP %.3g, at most %.3g, probably %.3g", own,
-                 limits->order_ulp, limits->likely_ulp);
+                 "beyond any order of summation: row ULP %.3g, at most %.3g, probably %.3g%s%s",
+                 own, limits->order_ulp, limits->likely_ulp, as, nearer ? nearer : "");
     else
         snprintf(why, ROW_FAULT_LENGTH,
-                 "worse than every textbook kernel: row ULP %.3g, theirs at most %.3g", own,
-                 limits->textbook.row_ulp);
+                 "worse than every textbook kernel: row ULP %.3g, theirs at most %.3g%s%s", own,
+                 limits->textbook.row_ulp, as, nearer ? nearer : "");
     return false;
 }

@@ -1,5 +1,6 @@
 /* What came out, row by row, against the answers: classes, bounds, metrics, the verdict. */
 #include "judge/internal.h"
+#include "domain/poison.h"
 #include "exact/scale.h"
 #include "metrics/storage.h"
 #include <float.h>
@@ -53,13 +54,16 @@ static void find_wrong_class(const judge_block *block, size_t row, const void *y
                              bool declared, row_findings *findings)
 {
     size_t size = dtype_size(block->storage);
+    const char *given = (const char *)y + column * size;
     double value = storage_load(block->storage, y, column);
     judge_find(findings, VERDICT_WRONG_CLASS, declared, "row %zu, column %zu: %s where %g is right",
                row, column,
-               judge_is_poison((const char *)y + column * size, size) ? "nothing was written"
-               : isnan(value)                                         ? "NaN"
-               : isinf(value)                                         ? "an infinity"
-                                                                      : "a finite value",
+               judge_is_poison(given, size) ? "nothing was written"
+               : is_from_statistic_poison(given, size)
+                   ? "it took from mean or rstd what the call found there"
+               : isnan(value) ? "NaN"
+               : isinf(value) ? "an infinity"
+                              : "a finite value",
                storage_load(block->storage, block->results[row].rounded, column));
 }
 
@@ -177,16 +181,18 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
         most_mean += unit_roundoff(kind->given) * fabs(facts->mean);
         most_rstd += unit_roundoff(kind->given);
     }
-    if (isfinite(most_mean) && !(mean <= most_mean) &&
+    int digits = kind->given == LN_F64 ? 17 : 9;
+    if (isfinite(most_mean) && !(mean <= most_mean) && judge_is_given(&judge->given_mean[row]) &&
         !is_nearest(kind->given, judge->given_mean[row], facts->mean))
         judge_find(findings, VERDICT_INACCURATE, false,
-                   "row %zu: mean is %.9g where %.9g is right, and may be off by %.3g", row,
-                   judge->given_mean[row], facts->mean, most_mean);
+                   "row %zu: mean is %.*g where %.*g is right, and may be off by %.3g", row, digits,
+                   judge->given_mean[row], digits, facts->mean, most_mean);
     else if (isfinite(most_rstd) && !(rstd <= most_rstd) &&
+             judge_is_given(&judge->given_rstd[row]) &&
              !is_nearest(kind->given, judge->given_rstd[row], facts->rstd))
         judge_find(findings, VERDICT_INACCURATE, false,
-                   "row %zu: rstd is %.9g where %.9g is right, and may be off by %.3g of it", row,
-                   judge->given_rstd[row], facts->rstd, most_rstd);
+                   "row %zu: rstd is %.*g where %.*g is right, and may be off by %.3g of it", row,
+                   digits, judge->given_rstd[row], digits, facts->rstd, most_rstd);
 }
 
 /* Of what the kernel gave, as judge.h has it. */

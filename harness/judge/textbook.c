@@ -266,6 +266,33 @@ static void take_order(textbook *book, ln_type type, const metrics_row *row, con
     take_way(type, row, most, way, 4 * unit * n * facts->var + n * dm * dm, worst);
 }
 
+/* Sums of x less its first element (Chan, Golub, LeVeque 1983). Only where that lies as near to the
+ * mean as most elements do: where it lies far off, as in rows that begin with a spike, the way loses
+ * digits that the others keep, and is no measure. */
+static void take_pivot(textbook *book, ln_type type, const metrics_row *row, const double *x,
+                       const row_leverage *most, textbook_errors *worst)
+{
+    static const double near = 3; /* std */
+    const ln_row_facts *facts = &row->answer->facts;
+    double n = (double)row->hidden, pivot = x[0], off = pivot - facts->mean;
+    if (!(fabs(off) <= near * sqrt(facts->var)))
+        return;
+    for (int order = 0; order < ORDERS; order++) {
+        moments way;
+        for (size_t i = 0; i < row->hidden; i++)
+            book->terms[i] = rounded(type, x[i] - pivot);
+        double sum = add_up(type, book->terms, row->hidden, order);
+        double mean = rounded(type, sum / rounded(type, n));
+        for (size_t i = 0; i < row->hidden; i++)
+            book->terms[i] = rounded(type, book->terms[i] * book->terms[i]);
+        way.m2 = rounded(type,
+                         add_up(type, book->terms, row->hidden, order) - rounded(type, sum * mean));
+        way.mean = rounded(type, pivot + mean);
+        take_way(type, row, most, &way, 4 * unit_roundoff(type) * n * (facts->var + off * off),
+                 worst);
+    }
+}
+
 bool textbook_row(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
                   textbook_errors *worst)
 {
@@ -299,6 +326,7 @@ bool textbook_row(textbook *book, const metrics_row *row, const double *x, ln_ty
         if (order == 0)
             rest = error_of_rest(accumulator, row, x, &way);
     }
+    take_pivot(book, accumulator, row, x, &most, worst);
     worst->row_ulp += rest;
     /* In ULP of the root mean square and of rstd: less than that is no error. */
     double two_ulp = 4 * unit_roundoff(accumulator);

@@ -9,7 +9,7 @@
  *
  * A bound that holds for any order grows with N; what happens grows with its root, if at all. So
  * the row is also computed as people write it: the sum of squares less the square of the mean, two
- * passes, and running means; sums in one chain, backwards, in 4, 16 and 64 lanes and pairwise; each
+ * passes, running means, and one pass about the first element; sums in one chain, backwards, in 4, 16 and 64 lanes and pairwise; each
  * in the accumulator's arithmetic. The worst of them is the measure. */
 #ifndef LNBENCH_TEXTBOOK_H
 #define LNBENCH_TEXTBOOK_H

@@ -37,7 +37,6 @@ size_t group_kernels(const case_plan *plan, const accuracy_group *group)
 
 size_t group_elements(const accuracy_group *group)
 {
-    /* Each block is a judgement, which costs what some thousand elements do. */
     return group->task.check == CHECK_ROWS ? group->rows * group->hidden
                                            : referee_elements(&group->task);
 }

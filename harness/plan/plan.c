@@ -447,8 +447,7 @@ static bool add_task(const resolved_plan *resolved, case_plan *plan,
     return true;
 }
 
-/* Sizes, batches and calls under the first convention, forms under each, and gamma1, which no
- * preset has. Left out where it would be for no kernel. */
+/* All but forms under the first convention; forms under each, and gamma1 unless some are named. */
 static bool plan_referee(const plan_request *request, const resolved_plan *resolved,
                          case_plan *plan, error *err)
 {
@@ -464,8 +463,9 @@ static bool plan_referee(const plan_request *request, const resolved_plan *resol
            (!resolved->full || add_task(resolved, plan, first, CHECK_LARGE, 1, err));
     for (size_t c = 0; fine && c < resolved->convention_count; c++)
         fine = add_task(resolved, plan, &resolved->conventions[c], CHECK_FORMS, 0, err);
-    if (fine && request->conventions.count == 0)
-        fine = add_task(resolved, plan, &gamma1, CHECK_FORMS, 0, err);
+    bool any = request->conventions.count == 0;
+    fine = fine && (!any || (add_task(resolved, plan, &gamma1, CHECK_FORMS, 0, err) &&
+                             add_task(resolved, plan, first, CHECK_CONVENTIONS, 0, err)));
     if (fine && group_kernels(plan, &plan->accuracy[before]) == 0)
         plan->accuracy_count = before;
     return fine;

@@ -16,6 +16,9 @@ enum {
     BATCH_ROWS = 31,  /* distinct rows of a batch: rows a power of two apart differ */
     BATCH_HIDDEN = 68,
     CALL_ROWS = 5,
+    /* What a block costs beside its elements, and what all calls do, in elements. */
+    BLOCK_ELEMENTS = 2500,
+    CALLS_ELEMENTS = 10000000,
 };
 
 static const size_t packs[REFEREE_PACKS][2] = {{1, 256},   {257, 512},  {513, 768},
@@ -24,11 +27,13 @@ static const size_t packs[REFEREE_PACKS][2] = {{1, 256},   {257, 512},  {513, 76
 /* 2^k - 1, 2^k, 2^k + 1; primes; multiples of 16, 32 and 64 and 1, 7 or 13 more; sizes of models; a
  * size beyond 2^15; and from the seed one in each octave. */
 static const size_t sample[] = {
-    1151, 1201, 1280, 1297,  1415,  1536,  1543,  1600,  1613,  1792,  1933,  2047, 2048,  2049,
-    2063, 2311, 2560, 2567,  3001,  3072,  3085,  3111,  4093,  4095,  4096,  4097, 4109,  5003,
-    5120, 5133, 6144, 6151,  6157,  7168,  7919,  8191,  8192,  8193,  8205,  9973, 10240, 10247,
-    0,    0,    0,    11264, 12288, 12301, 14336, 14341, 16381, 16384, 16385, 40961};
-enum { SAMPLE = sizeof sample / sizeof *sample };
+    1151, 1201, 1280, 1297, 1415, 1536, 1543, 1600, 1613, 1792, 1933, 2047, 2048, 2049, 2063, 2311,
+    2560, 2567, 3001, 3072, 3085, 3111, 4093, 4095, 4096, 4097, 4109, 5003, 5120, 5133, 6144, 6151,
+    6157, 7168, 7919, 8191, 8192, 8193, 8205, 9973, 10240, 10247, 0, 0, 0, 11264, 12288, 12301,
+    14336, 14341, 16381, 16384, 16385, 40961,
+    /* Ragged, and beyond what 16 bits count; the last ones as single rows. */
+    20001, 24601, 50257, 65537, 131101, 4097, 12301};
+enum { SAMPLE = sizeof sample / sizeof *sample, SINGLE = 2, TWO_ROWS_FROM = 65536 };
 
 /* All up to SMALL_BATCHES, these, and from the seed DRAWN_BATCHES more; and some with a residual. */
 enum { SMALL_BATCHES = 68, DRAWN_BATCHES = 4, DRAWN_LARGEST = 2048 };
@@ -48,6 +53,7 @@ typedef struct judged_form {
     bool overflows;  /* a third of gamma is near the end of the range, so that results lie beyond */
     bool zero;       /* the last gamma is 0: NaN and infinity times 0 are NaN */
     bool not_finite; /* a gamma is NaN, a beta infinite */
+    bool nan;        /* an element of the first row is a NaN all of whose payload is set */
 } judged_form;
 
 static const judged_form forms[] = {
@@ -61,7 +67,7 @@ static const judged_form forms[] = {
     {.input = "offset:3", .residual = true},
     {.input = "wide-gamma"},
     {.input = "constant"},
-    {.input = "normal", .not_finite = true},
+    {.input = "normal", .not_finite = true, .nan = true},
 };
 static const size_t form_sizes[] = {1, 2, 3, 13, 64, 117, 1029};
 /* Every tail of 32 without and with a residual, and longer rows: each convention may have code of
@@ -70,11 +76,15 @@ enum { FIRST_TAIL = 17, TAILS = 64, TAIL_ROWS = 3 };
 static const size_t long_forms[] = {768, 2049, 4100};
 static const judged_form tail_forms[] = {{.input = "normal"},
                                          {.input = "normal", .residual = true}};
-/* Rows beyond 2^23; a stride that takes 1031 rows beyond element 2^32; and both. */
+/* A stride that takes 1031 rows beyond element 2^32; rows beyond 2^16 and 2^23; ragged rows of more than
+ * 8 MiB; and, in the full plan alone, dense rows beyond element 2^32. */
 static const struct large_shape {
     size_t rows, hidden, step; /* step: the stride in rows */
-} large_shapes[] = {
-    {1031, 513, 8197}, {((size_t)1 << 23) + 7, 3, 1}, {((size_t)1 << 23) + 7, 513, 1}};
+    bool all;                  /* a residual and its sum, mean and rstd too */
+} large_shapes[] = {{1031, 513, 8197, false},       {1031, 513, 8197, true},
+                    {(1 << 16) + 1031, 5, 1, true}, {((size_t)1 << 23) + 7, 3, 1, false},
+                    {4099, 1031, 1, false},         {((size_t)1 << 23) + 7, 513, 1, false}};
+enum { LARGE_SHAPES = sizeof large_shapes / sizeof *large_shapes };
 
 enum {
     FORMS = sizeof forms / sizeof *forms,
@@ -82,6 +92,10 @@ enum {
     FORM_BLOCKS = FORMS * FORM_SIZES,
     LONG_FORMS = sizeof long_forms / sizeof *long_forms,
     FORM_ROWS = 5,
+    PLACES = LN_EPS_QUOTIENT + 1,
+    AFFINE_FORMS = LN_AFFINE_GAMMA1 + 1,
+    EVERY_CONVENTION = 2 * PLACES * AFFINE_FORMS,
+    CONVENTION_SIZES = 3,
 };
 
 void referee_pack(size_t pack, size_t *first, size_t *last)
@@ -92,8 +106,8 @@ void referee_pack(size_t pack, size_t *first, size_t *last)
 
 const char *referee_check_name(referee_check check)
 {
-    static const char *const names[CHECK_COUNT] = {"",      "sizes", "batches",
-                                                   "forms", "calls", "large"};
+    static const char *const names[CHECK_COUNT] = {
+        "", "sizes", "batches", "forms", "conventions", "calls", "large"};
     return names[check];
 }
 
@@ -101,7 +115,7 @@ const char *referee_check_name(referee_check check)
 
 static const struct large_shape *large_shape_of(const referee_task *task, size_t index)
 {
-    return &large_shapes[task->first ? 2 : index];
+    return &large_shapes[task->first ? LARGE_SHAPES - 1 : index];
 }
 
 /* The sizes that are multiples of SIZE_STEP and 3, which have a residual too: those up to `most`. */
@@ -126,8 +140,10 @@ static size_t count_blocks(const referee_task *task)
         return BATCHES;
     case CHECK_FORMS:
         return FORM_BLOCKS + TAILS + LONG_FORMS;
+    case CHECK_CONVENTIONS:
+        return EVERY_CONVENTION * CONVENTION_SIZES;
     case CHECK_LARGE:
-        return task->first ? 1 : 2;
+        return task->first ? 1 : LARGE_SHAPES - 1;
     default:
         return 1;
     }
@@ -143,6 +159,8 @@ static bool has_residual(const referee_task *task, size_t index)
     case CHECK_FORMS:
         return index < FORM_BLOCKS ? forms[index / FORM_SIZES].residual
                                    : (index - FORM_BLOCKS + FIRST_TAIL) / 32 % 2 == 1;
+    case CHECK_CONVENTIONS:
+        return index % CONVENTION_SIZES == 1;
     default:
         return false;
     }
@@ -176,6 +194,10 @@ static size_t hidden_of(const referee_task *task, uint64_t seed, size_t index)
         return index < FORM_BLOCKS           ? form_sizes[index % FORM_SIZES]
                : index < FORM_BLOCKS + TAILS ? index - FORM_BLOCKS + FIRST_TAIL
                                              : long_forms[index - FORM_BLOCKS - TAILS];
+    case CHECK_CONVENTIONS:
+        return index % CONVENTION_SIZES == 0   ? 24
+               : index % CONVENTION_SIZES == 1 ? 71
+                                               : drawn_size(seed, index, 32);
     case CHECK_LARGE:
         return large_shape_of(task, index)->hidden;
     default:
@@ -194,15 +216,25 @@ static size_t batch_of(uint64_t seed, size_t index)
     return residual_batches[index - PLAIN_BATCHES];
 }
 
+static size_t size_rows(const referee_task *task, uint64_t seed, size_t index)
+{
+    size_t plain = plain_sizes(task);
+    if (!task->first && index < plain && index + SINGLE >= plain)
+        return 1;
+    return size_of(task, seed, index) < TWO_ROWS_FROM ? ROWS_OF_SIZE : 2;
+}
+
 static size_t rows_of(const referee_task *task, uint64_t seed, size_t index)
 {
     switch (task->check) {
     case CHECK_SIZES:
-        return ROWS_OF_SIZE;
+        return size_rows(task, seed, index);
     case CHECK_BATCHES:
         return batch_of(seed, index);
     case CHECK_FORMS:
         return index < FORM_BLOCKS ? FORM_ROWS : TAIL_ROWS;
+    case CHECK_CONVENTIONS:
+        return FORM_ROWS;
     case CHECK_LARGE:
         return large_shape_of(task, index)->rows;
     default:
@@ -213,8 +245,10 @@ static size_t rows_of(const referee_task *task, uint64_t seed, size_t index)
 size_t referee_elements(const referee_task *task)
 {
     size_t elements = 0;
+    if (task->check == CHECK_CALLS)
+        return CALLS_ELEMENTS;
     for (size_t i = 0; i < count_blocks(task); i++)
-        elements += rows_of(task, 0, i) * hidden_of(task, 0, i);
+        elements += rows_of(task, 0, i) * hidden_of(task, 0, i) + BLOCK_ELEMENTS;
     /* Of large tensors few rows are judged. */
     return task->check == CHECK_LARGE ? elements / 16 : elements;
 }
@@ -299,6 +333,15 @@ static void overflow_gamma(const referee_task *task, size_t hidden, void *gamma)
         storage_store(task->param, gamma, i, 0.8 * most);
 }
 
+/* A NaN all of whose payload is set: rounded to a shorter type by an addition it becomes a zero. */
+static void full_nan(ln_type type, void *tensor, size_t at)
+{
+    size_t size = dtype_size(type);
+    char *place = (char *)tensor + at * size;
+    memset(place, 0xff, size);
+    place[size - 1] = 0x7f;
+}
+
 /* What kernels look at to see that there is nothing to multiply with, or to add. */
 static void neutral_first(const referee_task *task, const raw_rows *raw)
 {
@@ -319,15 +362,72 @@ static bool make_form(row_judge *judge, const referee_task *task, const judged_f
                                  raw.gamma, raw.beta, err);
     if (fine && form->overflows)
         overflow_gamma(task, hidden, raw.gamma);
+    if (fine && form->nan)
+        full_nan(task->storage, raw.x, hidden / 2);
     if (fine && form->zero && !scalar)
         storage_store(task->param, raw.gamma, hidden - 1, 0);
     if (fine && form->not_finite && !scalar) {
-        storage_store(task->param, raw.gamma, hidden / 2, NAN);
+        full_nan(task->param, raw.gamma, hidden / 2);
         storage_store(task->param, raw.beta, 0, INFINITY);
     }
     if (fine && rows == TAIL_ROWS && hidden % 2 == 0)
         neutral_first(task, &raw);
     fine = fine && make_block(judge, task, &raw, form->residual, rows, hidden, block, err);
+    free_raw(&raw);
+    return fine;
+}
+
+/* Of each number of the product; eps as people have it, but with digits of its own, and larger where
+ * less of it shows. */
+static ln_convention drawn_convention(uint64_t seed, size_t number)
+{
+    static const double most[PLACES] = {
+        [LN_EPS_VAR] = 1e-3, [LN_EPS_STD] = 1e-2, [LN_EPS_QUOTIENT] = 0.5};
+    uint32_t words[4];
+    philox4x32(seed, number, 0x657073, words);
+    ln_convention drawn = {.ddof = (int)(number % 2),
+                           .eps_place = (ln_eps_place)(number / 2 % PLACES),
+                           .affine = (ln_affine)(number / 2 / PLACES)};
+    double decades = 2 * (words[0] + words[1] * 0x1p-32) * 0x1p-32;
+    drawn.eps = most[drawn.eps_place] *
+                pow(10, drawn.eps_place == LN_EPS_QUOTIENT ? -decades / 4 : -decades);
+    return drawn;
+}
+
+/* Rows of which the first and fourth (off centre) have a std of 1, the others one near that at which
+ * eps and the rest weigh the same. */
+static void scale_rows(const ln_convention *convention, ln_type type, size_t hidden, void *tensor)
+{
+    bool var = convention->eps_place == LN_EPS_VAR;
+    if (!var && convention->eps_place != LN_EPS_STD)
+        return;
+    double even = exp2(round(log2(var ? sqrt(convention->eps) : convention->eps)));
+    const double scales[FORM_ROWS] = {1, even, even / 2, 1, 2 * even};
+    for (size_t i = 0; i < FORM_ROWS * hidden; i++)
+        storage_store(type, tensor, i, scales[i / hidden] * storage_load(type, tensor, i));
+}
+
+static bool make_convention(row_judge *judge, const referee_task *task, size_t index,
+                            judge_block *block, error *err)
+{
+    uint64_t seed = judge->settings.seed;
+    size_t hidden = hidden_of(task, seed, index), row_bytes = hidden * dtype_size(task->storage);
+    referee_task own = *task;
+    raw_rows raw;
+    own.convention = drawn_convention(seed, index / CONVENTION_SIZES);
+    bool fine =
+        allocate_raw(&own, FORM_ROWS, hidden, &raw, err) &&
+        input_rows("normal", own.storage, seed, 0, FORM_ROWS, hidden, raw.x, err) &&
+        input_rows("offset:3", own.storage, seed, 3, 1, hidden, raw.x + 3 * row_bytes, err) &&
+        input_rows("normal", own.storage, seed, FORM_ROWS, FORM_ROWS, hidden, raw.residual, err) &&
+        input_parameters("normal", &own.convention, own.param, seed, hidden, raw.gamma, raw.beta,
+                         err);
+    if (fine) {
+        scale_rows(&own.convention, own.storage, hidden, raw.x);
+        scale_rows(&own.convention, own.storage, hidden, raw.residual);
+        fine =
+            make_block(judge, &own, &raw, has_residual(task, index), FORM_ROWS, hidden, block, err);
+    }
     free_raw(&raw);
     return fine;
 }
@@ -376,6 +476,8 @@ static bool make_large(row_judge *judge, const referee_task *task, const struct 
                                          .hidden = hidden,
                                          .x_stride = shape->step * hidden,
                                          .y_stride = shape->step * hidden,
+                                         .residual_stride = shape->step * hidden,
+                                         .sum_stride = shape->step * hidden,
                                          .storage = task->storage,
                                          .param = task->param,
                                          .convention = task->convention},
@@ -388,11 +490,14 @@ static bool make_large(row_judge *judge, const referee_task *task, const struct 
                            large->period, err) &&
                 input_parameters("normal", &task->convention, task->param, large->seed, hidden,
                                  raw.gamma, raw.beta, err);
-    for (size_t i = 0; fine && i < count; i++)
-        memcpy(raw.x + i * row_bytes,
-               (char *)large->period + large_row_of_block(&large->problem, rows[i]) * row_bytes,
-               row_bytes);
-    fine = fine && make_block(judge, task, &raw, false, count, hidden, block, err);
+    for (size_t i = 0; fine && i < count; i++) {
+        const char *period = large->period;
+        size_t row = large_row_of_block(&large->problem, rows[i]);
+        memcpy(raw.x + i * row_bytes, period + row * row_bytes, row_bytes);
+        memcpy(raw.residual + i * row_bytes,
+               period + (row + LARGE_RESIDUAL_ROW) % LARGE_PERIOD * row_bytes, row_bytes);
+    }
+    fine = fine && make_block(judge, task, &raw, shape->all, count, hidden, block, err);
     free_raw(&raw);
     if (!fine)
         free(large->period);
@@ -434,17 +539,22 @@ bool referee_prepare(row_judge *judge, const referee_task *task, referee_blocks 
         for (; fine && blocks->count < count; blocks->count += fine) {
             judge_block *block = &blocks->blocks[blocks->count];
             size_t hidden = hidden_of(task, judge->settings.seed, blocks->count);
+            size_t rows = rows_of(task, judge->settings.seed, blocks->count);
             if (task->check == CHECK_LARGE)
                 fine = make_large(judge, task, large_shape_of(task, blocks->count),
                                   &blocks->large[blocks->count], block, err);
+            else if (task->check == CHECK_CONVENTIONS)
+                fine = make_convention(judge, task, blocks->count, block, err);
             else if (task->check == CHECK_FORMS)
-                fine = make_form(judge, task, form_of(task, blocks->count),
-                                 rows_of(task, 0, blocks->count), hidden, block, err);
+                fine =
+                    make_form(judge, task, form_of(task, blocks->count), rows, hidden, block, err);
             else
-                fine = make_size(judge, task, rows_of(task, 0, blocks->count), ROWS_OF_SIZE / 2,
-                                 has_residual(task, blocks->count), hidden, block, err);
+                fine = make_size(judge, task, rows, rows / 2, has_residual(task, blocks->count),
+                                 hidden, block, err);
         }
     }
+    for (size_t i = 0; fine && i < count; i++)
+        blocks->blocks[i].draw = drawn_size(judge->settings.seed, i, (size_t)1 << 31);
     if (!fine)
         referee_release(blocks);
     return fine;

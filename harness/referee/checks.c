@@ -2,6 +2,7 @@
 #include "referee/checks.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
+#include "domain/convention.h"
 #include "referee/internal.h"
 #include "judge/position.h"
 #include "worker/large_rows.h"
@@ -26,8 +27,9 @@ static bool is_fine(const case_verdict *verdict)
 /* One block's judgement into that of the check: the gravest verdict, the metrics of the largest
  * error. */
 static void add_up(case_judgement *all, const case_judgement *one, const judge_block *block,
-                   findings_so_far *so_far)
+                   const referee_task *task, findings_so_far *so_far)
 {
+    char label[CONVENTION_MAX_LENGTH + 2] = "";
     const case_verdict *verdict = &one->verdict;
     if (verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED) {
         if (so_far->judged == 0)
@@ -40,8 +42,11 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
     bool first = is_fine(&all->verdict) && !is_fine(verdict);
     if (first || (all->verdict.declared && !verdict->declared && !is_fine(verdict))) {
         all->verdict = *verdict;
-        snprintf(all->verdict.detail, sizeof all->verdict.detail, "%zux%zu%s: %.150s", block->rows,
-                 block->hidden, block->residual ? " with a residual" : "", verdict->detail);
+        if (task->check == CHECK_CONVENTIONS)
+            convention_label(&block->convention, label);
+        snprintf(all->verdict.detail, sizeof all->verdict.detail, "%zux%zu%s%s%.60s: %.80s",
+                 block->rows, block->hidden, block->residual ? " with a residual" : "",
+                 *label ? ", " : "", label, verdict->detail);
     } else if (all->verdict.kind == VERDICT_OK) {
         all->verdict.kind = is_fine(verdict) ? verdict->kind : VERDICT_OK;
     }
@@ -99,7 +104,7 @@ static bool examine_blocks(row_judge *judge, const referee_task *task, const ref
                judge_kernel(judge, block, kernel, &one, err);
         if (!fine)
             break;
-        add_up(judgement, &one, block, &so_far);
+        add_up(judgement, &one, block, task, &so_far);
         if (task->check == CHECK_SIZES && one.computed)
             fine = add_positions(judge, block, one.computed, errors) ||
                    fail_memory(err, "errors by position");
@@ -137,7 +142,7 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
     double deadline = judge->settings.deadline_seconds;
     row_findings findings = {.verdict.kind = VERDICT_OK};
     worker_reply answer;
-    bool has_bound;
+    bool has_bound, right = true;
     if (!judge_reserve(judge, block, err))
         return false;
     if (!judge_bounds(judge, block, kernel, &has_bound, &judgement->verdict, err))
@@ -146,6 +151,7 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
         (large && !place_large(judge, block, large, &order, err)))
         return false;
     order.count = CALLS;
+    order.seed = judge->settings.seed;
     if (large)
         deadline += slow_element * (double)large->problem.rows * (double)large->problem.hidden;
     if (!worker_ask(judge->worker, &order, deadline, &answer)) {
@@ -157,13 +163,45 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
     if (!arena_read(worker_arena(judge->worker), order.at.y, judge->computed, judge_bytes(block)))
         return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
     judged_kind kind = judged_kind_of(kernel, has_bound);
-    for (size_t row = 0; row < block->rows; row++)
+    if (block->residual &&
+        !judge_read_beside(judge, block, kernel, &order, OUTPUT_MEAN | OUTPUT_RSTD | OUTPUT_SUM,
+                           &right, &findings.verdict))
+        return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+    for (size_t row = 0; row < block->rows; row++) {
         judge_row(judge, block, judge_row_of(block, judge->computed, row), row, &kind, &findings);
+        if (block->residual)
+            judge_statistics(judge, block, row, &kind, &findings);
+    }
     if (!judge_measure(judge, block, judge->computed, has_bound, false, judgement, err))
         return false;
     judge_conclude(judge, block, has_bound, &findings, judgement);
     judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
     return true;
+}
+
+/* The same rows in a process in which the kernel was never called. */
+static bool examine_first_calls(row_judge *judge, const judge_block *block,
+                                const kernel_entry *kernel, case_judgement *judgement, error *err)
+{
+    worker_process *used = judge->worker;
+    work_order order = worker_order(ORDER_CALL_FIRST, kernel);
+    worker_reply answer;
+    if (!worker_start_another(used, &judge->worker, err)) {
+        judge->worker = used;
+        return false;
+    }
+    judge->placed = NULL;
+    bool fine = judge_place(judge, block, &order, err);
+    if (fine && !worker_ask(judge->worker, &order, judge->settings.deadline_seconds, &answer)) {
+        judgement->verdict.kind = answer.verdict;
+        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
+                 answer.text);
+        fine = !reply_ends_run(&answer, err);
+    }
+    worker_stop(judge->worker);
+    judge->worker = used;
+    judge->placed = NULL;
+    return fine;
 }
 
 /* The row's number in the tensor, for its place among those that are looked at. */
@@ -178,7 +216,7 @@ static void name_row(const large_tensors *large, case_verdict *verdict)
     snprintf(verdict->detail, sizeof verdict->detail, "row %zu%.150s", rows[row], rest);
 }
 
-static bool examine_large(row_judge *judge, const referee_blocks *blocks,
+static bool examine_large(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
                           const kernel_entry *kernel, case_judgement *judgement, error *err)
 {
     findings_so_far so_far = {0};
@@ -191,7 +229,7 @@ static bool examine_large(row_judge *judge, const referee_blocks *blocks,
         fine = examine_calls(judge, &blocks->blocks[i], &blocks->large[i], kernel, &one, err);
         shown.rows = blocks->large[i].problem.rows;
         name_row(&blocks->large[i], &one.verdict);
-        add_up(judgement, &one, &shown, &so_far);
+        add_up(judgement, &one, &shown, task, &so_far);
     }
     return fine;
 }
@@ -203,9 +241,12 @@ bool referee_examine(row_judge *judge, const referee_task *task, const referee_b
     judgement->metrics.row_ulp_max = NAN;
     judgement->verdict.kind = VERDICT_OK;
     err->code = EXIT_CODE_FINE;
-    bool fine = task->check == CHECK_LARGE ? examine_large(judge, blocks, kernel, judgement, err)
+    bool fine = task->check == CHECK_LARGE
+                    ? examine_large(judge, task, blocks, kernel, judgement, err)
                 : task->check == CHECK_CALLS
-                    ? examine_calls(judge, blocks->blocks, NULL, kernel, judgement, err)
+                    ? examine_calls(judge, blocks->blocks, NULL, kernel, judgement, err) &&
+                          (!is_fine(&judgement->verdict) ||
+                           examine_first_calls(judge, blocks->blocks, kernel, judgement, err))
                     : examine_blocks(judge, task, blocks, kernel, judgement, err);
     judgement->by_row = NULL; /* the judge's, and gone with its next call */
     judgement->computed = NULL;

@@ -16,8 +16,9 @@ typedef enum referee_check {
     CHECK_SIZES,   /* every hidden size from `first` to `last`, or a sample of long ones */
     CHECK_BATCHES, /* 1 to 68 rows, and up to 2048 */
     CHECK_FORMS, /* residual, tiny and special rows, tails, hidden 1 and 2 under this convention */
-    CHECK_CALLS, /* 75,000 calls, other threads, another process */
-    CHECK_LARGE, /* rows beyond 2^23, elements beyond 2^32 (worker/large_rows.h) */
+    CHECK_CONVENTIONS, /* every ddof, place of eps and affine form, with an eps from the seed */
+    CHECK_CALLS,       /* 75,000 calls, other threads, another process */
+    CHECK_LARGE,       /* rows beyond 2^23, elements beyond 2^32 (worker/large_rows.h) */
     CHECK_COUNT,
 } referee_check;
 

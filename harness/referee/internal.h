@@ -18,6 +18,12 @@ bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *k
 bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                   work_order *order, void *computed, case_verdict *verdict, error *err);
 
+/* What came beside y: mean and rstd into the judge, the sum held to its one right value. False: the
+ * arena cannot be read. */
+bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                       const work_order *order, unsigned outputs, bool *right,
+                       case_verdict *verdict);
+
 /* The kernel's bounds for the block's rows into judge->bounds; *has tells whether it claims any.
  * False with err.code FINE: bound() itself failed, see verdict. */
 bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,

@@ -1,9 +1,12 @@
 #include "referee/internal.h"
 #include "base/hash.h"
+#include "base/random.h"
 #include "domain/invariance.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+static const char sum_unrounded[] = "x + residual is normalised before it is rounded";
 
 /* False where the mean or rstd of a row is still poison: the kernel gives none. */
 static bool gives_statistics(const row_judge *judge, size_t rows)
@@ -25,6 +28,82 @@ static bool find_statistics(row_judge *judge, const judge_block *block, const ju
     return given;
 }
 
+/* What is asked beside y where it is drawn: mean and rstd, one of them or none; the sum, with a place
+ * of its own, or x's, or none. All twelve come about equally often. */
+static unsigned drawn_outputs(const judge_block *block, uint64_t drawn)
+{
+    static const unsigned statistics[] = {0, OUTPUT_MEAN, OUTPUT_RSTD, OUTPUT_MEAN | OUTPUT_RSTD};
+    static const unsigned sums[] = {0, OUTPUT_SUM, OUTPUT_SUM | OUTPUT_SUM_OVER_X};
+    uint64_t turn = block->hidden + block->draw;
+    return statistics[(turn + drawn % 3) % 4] | (block->residual ? sums[turn / 4 % 3] : 0);
+}
+
+/* What is missing of the outputs that were asked for; NULL: nothing. */
+static const char *missing_output(const row_judge *judge, size_t rows, unsigned outputs)
+{
+    const char *missing = NULL;
+    for (size_t row = 0; !missing && row < rows; row++)
+        missing = (outputs & OUTPUT_MEAN) && !judge_is_given(&judge->mean[row])   ? "mean"
+                  : (outputs & OUTPUT_RSTD) && !judge_is_given(&judge->rstd[row]) ? "rstd"
+                                                                                  : NULL;
+    return missing;
+}
+
+static void judge_placement(row_judge *judge, const judge_block *block, const judged_kind *kind,
+                            const char *where, row_findings *findings)
+{
+    row_findings here = {.verdict.kind = VERDICT_OK};
+    for (size_t row = 0; row < block->rows; row++)
+        judge_row(judge, block, judge_row_of(block, judge->other, row), row, kind, &here);
+    if (judge_is_sum_unrounded(block, judge->other))
+        judge_find(&here, VERDICT_INACCURATE, false, "%s", sum_unrounded);
+    findings->no_memory |= here.no_memory;
+    if (here.verdict.kind != VERDICT_OK)
+        judge_find(findings, here.verdict.kind, here.verdict.declared, "%s: %.140s", where,
+                   here.verdict.detail);
+}
+
+/* Each tensor at an address of its own, and some of the outputs alone. `gives`: the kernel gives mean
+ * and rstd where both are wanted. */
+static bool run_drawn(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                      const judged_kind *kind, bool gives, row_findings *findings,
+                      case_judgement *judgement, error *err)
+{
+    work_order order = worker_order(ORDER_JUDGE, kernel);
+    uint64_t state = block->draw;
+    order.placement = PLACEMENT_DRAWN;
+    order.seed = splitmix64(&state);
+    order.outputs = drawn_outputs(block, order.seed);
+    const char *where = order.outputs & OUTPUT_SUM_OVER_X       ? "the sum over x"
+                        : block->residual && order.outputs == 0 ? "y alone, from x and residual"
+                                                                : "addresses drawn";
+    case_verdict verdict = {.kind = VERDICT_OK};
+    if (!judge_run_as(judge, block, kernel, &order, judge->other, &verdict, err)) {
+        if (verdict.kind != VERDICT_UNSUPPORTED)
+            findings->verdict = verdict;
+        return verdict.kind == VERDICT_UNSUPPORTED && err->code == EXIT_CODE_FINE;
+    }
+    char threads[32];
+    snprintf(threads, sizeof threads, "on %u threads", judge->threads);
+    if (judge->threads > 0)
+        where = threads;
+    const char *missing = gives ? missing_output(judge, block->rows, order.outputs) : NULL;
+    if (missing)
+        judge_find(findings, VERDICT_INACCURATE, false, "%s is not given where %s", missing,
+                   order.outputs & OUTPUT_MEAN && order.outputs & OUTPUT_RSTD
+                       ? "no sum is wanted"
+                       : "the other of mean and rstd is not wanted");
+    for (size_t row = 0;
+         gives && !missing && (order.outputs & (OUTPUT_MEAN | OUTPUT_RSTD)) && row < block->rows;
+         row++)
+        judge_statistics(judge, block, row, kind, findings);
+    if (memcmp(judge->computed, judge->other, judge_bytes(block)) == 0)
+        return true;
+    referee_varies(AXIS_ALIGNMENT, block->hidden, &judgement->varies);
+    judge_placement(judge, block, kind, where, findings);
+    return true;
+}
+
 /* All placements; the output of the timed one stays in judge->computed, mean and rstd of strided
  * rows in judge->mean and judge->rstd. *strided: there are any. */
 static bool run_placements(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
@@ -38,12 +117,20 @@ static bool run_placements(row_judge *judge, const judge_block *block, const ker
     judgement->output_hash = hash_bytes(HASH_START, judge->computed, bytes);
     for (size_t row = 0; row < block->rows; row++)
         judge_row(judge, block, judge_row_of(block, judge->computed, row), row, kind, findings);
+    if (judge_is_sum_unrounded(block, judge->computed))
+        judge_find(findings, VERDICT_INACCURATE, false, "%s", sum_unrounded);
     static const buffer_placement others[] = {PLACEMENT_TURN, PLACEMENT_BEHIND, PLACEMENT_BEFORE,
                                               PLACEMENT_IN_PLACE};
     static const invariance_axis axes[] = {AXIS_ROWS, AXIS_ALIGNMENT, AXIS_STRIDE, AXIS_IN_PLACE};
+    static const char *const names[] = {"half the rows at once", "unaligned", "strided",
+                                        "in place"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i] == PLACEMENT_IN_PLACE && (kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE))
             continue;
+        /* Before strided rows, whose mean and rstd are kept. */
+        if (others[i] == PLACEMENT_BEFORE && block->draw &&
+            !run_drawn(judge, block, kernel, kind, dense, findings, judgement, err))
+            return false;
         if (!judge_run(judge, block, kernel, others[i], judge->other, &findings->verdict, err))
             return false;
         if (others[i] == PLACEMENT_BEHIND)
@@ -54,17 +141,7 @@ static bool run_placements(row_judge *judge, const judge_block *block, const ker
         if (memcmp(judge->computed, judge->other, bytes) == 0)
             continue;
         referee_varies(axes[i], block->hidden, &judgement->varies);
-        row_findings here = {.verdict.kind = VERDICT_OK};
-        for (size_t row = 0; row < block->rows; row++)
-            judge_row(judge, block, judge_row_of(block, judge->other, row), row, kind, &here);
-        findings->no_memory |= here.no_memory;
-        if (here.verdict.kind != VERDICT_OK)
-            judge_find(findings, here.verdict.kind, here.verdict.declared, "%s: %.140s",
-                       others[i] == PLACEMENT_IN_PLACE ? "in place"
-                       : others[i] == PLACEMENT_TURN   ? "half the rows at once"
-                       : others[i] == PLACEMENT_BEHIND ? "unaligned"
-                                                       : "strided",
-                       here.verdict.detail);
+        judge_placement(judge, block, kind, names[i], findings);
     }
     if (dense != *strided)
         judge_find(findings, VERDICT_INACCURATE, false, "mean and rstd are given for %s rows alone",

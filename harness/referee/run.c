@@ -1,6 +1,7 @@
 /* One kernel in one placement: its inputs into the arena, its outputs back. */
 #include "referee/internal.h"
 #include "base/interrupt.h"
+#include "domain/poison.h"
 #include "metrics/storage.h"
 #include <errno.h>
 #include <math.h>
@@ -82,21 +83,23 @@ static case_verdict failed_verdict(const worker_reply *reply)
 }
 
 /* Mean or rstd as a kernel left them, of its accumulator's type; in `rounded` rounded to f32 but
- * for f64 rows. What was not written stays poison. */
+ * for f64 rows. What was not written, or not asked for, has all bits set. */
 static bool read_statistics(int arena, off_t at, const judge_block *block,
-                            const kernel_entry *kernel, double *given, double *rounded)
+                            const kernel_entry *kernel, bool asked, double *given, double *rounded)
 {
     ln_type type = kernel->facts.accumulator;
     char value[sizeof(double)];
     size_t size = dtype_size(type);
     memset(given, 0xff, block->rows * sizeof *given);
     memset(rounded, 0xff, block->rows * sizeof *rounded);
-    for (size_t row = 0; row < block->rows; row++) {
+    for (size_t row = 0; asked && row < block->rows; row++) {
         if (!arena_read(arena, at + (off_t)(row * size), value, size))
             return false;
-        if (judge_is_poison(value, size))
+        if (is_statistic_poison(value, size))
             continue;
         given[row] = storage_load(type, value, 0);
+        if (isnan(given[row])) /* whatever bits it has */
+            given[row] = NAN;
         rounded[row] = block->storage == LN_F64 ? given[row] : (double)(float)given[row];
     }
     return true;
@@ -109,6 +112,7 @@ static bool check_sum(int arena, off_t at, const judge_block *block, bool *right
     enum { PART = 1024 };
     size_t elements = block->rows * block->hidden, size = dtype_size(block->storage);
     double part[PART]; /* room for any type */
+    int digits = block->storage == LN_F64 ? 17 : 9;
     for (size_t i = 0; i < elements && *right; i++) {
         size_t in_part = i % PART, left = elements - i;
         if (in_part == 0 &&
@@ -119,9 +123,15 @@ static bool check_sum(int arena, off_t at, const judge_block *block, bool *right
             continue;
         *right = false;
         verdict->kind = VERDICT_INACCURATE;
+        if (judge_is_poison((const char *)part + in_part * size, size)) {
+            snprintf(verdict->detail, sizeof verdict->detail,
+                     "row %zu, column %zu: nothing was written of the sum with the residual",
+                     i / block->hidden, i % block->hidden);
+            return true;
+        }
         snprintf(verdict->detail, sizeof verdict->detail,
-                 "row %zu, column %zu: the sum with the residual is %.9g where %.9g is right",
-                 i / block->hidden, i % block->hidden, given, sum);
+                 "row %zu, column %zu: the sum with the residual is %.*g where %.*g is right",
+                 i / block->hidden, i % block->hidden, digits, given, digits, sum);
     }
     return true;
 }
@@ -134,49 +144,49 @@ bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *k
     return judge_run_as(judge, block, kernel, &order, computed, verdict, err);
 }
 
-/* Rows as in timing but at the end of a page, and strided rows: there mean and rstd are asked for. */
-static bool asks_statistics(buffer_placement placement)
-{
-    return placement == PLACEMENT_BEFORE || placement == PLACEMENT_BEHIND;
-}
-
-/* Nothing that an earlier call left may pass for this one's. */
-static bool poison_statistics(row_judge *judge, const judge_block *block, const work_order *order)
+bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                       const work_order *order, unsigned outputs, bool *right,
+                       case_verdict *verdict)
 {
     int arena = worker_arena(judge->worker);
-    size_t bytes = block->rows * sizeof *judge->mean;
-    memset(judge->mean, 0xff, bytes);
-    return arena_write(arena, order->at.mean, judge->mean, bytes) &&
-           arena_write(arena, order->at.rstd, judge->mean, bytes);
+    bool fine = true;
+    if (outputs & (OUTPUT_MEAN | OUTPUT_RSTD))
+        fine = read_statistics(arena, order->at.mean, block, kernel, outputs & OUTPUT_MEAN,
+                               judge->given_mean, judge->mean) &&
+               read_statistics(arena, order->at.rstd, block, kernel, outputs & OUTPUT_RSTD,
+                               judge->given_rstd, judge->rstd);
+    if (fine && block->residual && (outputs & OUTPUT_SUM))
+        fine = check_sum(arena, order->at.sum, block, right, verdict);
+    return fine;
 }
 
 bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                   work_order *order, void *computed, case_verdict *verdict, error *err)
 {
     worker_reply reply;
-    bool statistics = asks_statistics(order->placement), right = true;
+    unsigned outputs = order_outputs(order);
+    bool right = true;
     err->code = EXIT_CODE_FINE;
     if (!judge_place(judge, block, order, err))
         return false;
     int arena = worker_arena(judge->worker);
-    bool fine = !statistics || poison_statistics(judge, block, order);
     work_order sent = *order;
-    if (!statistics)
-        sent.at.mean = sent.at.rstd = -1;
-    if (fine && !worker_ask(judge->worker, &sent, judge->settings.deadline_seconds, &reply)) {
+    if (!(outputs & OUTPUT_MEAN))
+        sent.at.mean = -1;
+    if (!(outputs & OUTPUT_RSTD))
+        sent.at.rstd = -1;
+    if (!(outputs & OUTPUT_SUM))
+        sent.at.sum = -1;
+    if (!worker_ask(judge->worker, &sent, judge->settings.deadline_seconds, &reply)) {
         if (reply_ends_run(&reply, err))
             return false;
         *verdict = failed_verdict(&reply);
         return false;
     }
-    judge->upper_halves |= fine && reply.value == 1;
-    fine = fine && arena_read(arena, order->at.y, computed, judge_bytes(block));
-    if (fine && statistics)
-        fine =
-            read_statistics(arena, order->at.mean, block, kernel, judge->given_mean, judge->mean) &&
-            read_statistics(arena, order->at.rstd, block, kernel, judge->given_rstd, judge->rstd);
-    if (fine && block->residual && order->placement != PLACEMENT_BEHIND) /* no sum there */
-        fine = check_sum(arena, order->at.sum, block, &right, verdict);
+    judge->upper_halves |= reply.value == 1;
+    judge->threads = reply.value > 1 ? (unsigned)reply.value : 0;
+    bool fine = arena_read(arena, order->at.y, computed, judge_bytes(block)) &&
+                judge_read_beside(judge, block, kernel, order, outputs, &right, verdict);
     return fine ? right : fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
 }
 

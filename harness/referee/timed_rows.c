@@ -60,8 +60,8 @@ static bool judge_one(timed_rows *rows, row_judge *judge, size_t which, size_t r
     bool fine =
         !here.no_memory && metrics_gather_row(rows->metrics, &judged, row, y, NULL, NULL, NULL);
     if (here.verdict.kind != VERDICT_OK)
-        judge_find(&all, here.verdict.kind, here.verdict.declared, "as timed: %.160s",
-                   here.verdict.detail);
+        judge_find(&all, here.verdict.kind, here.verdict.declared,
+                   "as timed, where %zu rows repeat: %.140s", block->rows, here.verdict.detail);
     rows->verdict = all.verdict;
     return fine;
 }

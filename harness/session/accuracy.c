@@ -70,6 +70,7 @@ typedef struct accuracy_part {
     run_session *session;
     pthread_mutex_t lock;
     pthread_cond_t moved;  /* a case was stored, or the cursor went on, or it is over */
+    double lanes;          /* at once, for the time left */
     size_t group, kernel;  /* the next case to be dealt out */
     size_t dealt, stored;  /* cases so far */
     unsigned epoch;        /* how often convention or hidden size changed so far */
@@ -311,7 +312,8 @@ static bool is_wanted(accuracy_part *part, case_key *key, bool *wanted, error *e
     char what[160];
     snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
              key->input, key->hidden);
-    progress_step(&session->progress, session_judgement_seconds(group_elements(group)), what);
+    progress_step(&session->progress,
+                  session_judgement_seconds(group_elements(group)) / part->lanes, what);
     if (session->resumed && !store_has_accuracy(session->store, session->run, key, &has, err))
         return false;
     *wanted = !has;
@@ -416,6 +418,7 @@ bool session_accuracy(run_session *session, error *err)
 {
     judge_lane lanes[LANES_MOST] = {0};
     accuracy_part part = {.session = session,
+                          .lanes = (double)session_lanes(&session->plan),
                           .lock = PTHREAD_MUTEX_INITIALIZER,
                           .moved = PTHREAD_COND_INITIALIZER,
                           .epoch = 1,

@@ -12,6 +12,8 @@ enum {
     /* Rows of the block: whole pages of any type, and no power of two, so that a row whose number
      * lost its upper bits is another one. */
     LARGE_PERIOD = 6144,
+    /* The row of the block with which the residual begins: whole pages too. */
+    LARGE_RESIDUAL_ROW = 2048,
     LARGE_ROWS = 48, /* at most */
 };
 

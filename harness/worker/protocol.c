@@ -1,5 +1,6 @@
 #include "worker/protocol.h"
 #include "base/interrupt.h"
+#include "base/random.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -50,12 +51,15 @@ static bool is_repetition(const timed_repetition *done, double seconds)
 
 static bool answers(const worker_reply *reply, order_kind asked, double seconds)
 {
-    bool yes_or_no = asked == ORDER_SUPPORTS || asked == ORDER_BOUND || asked == ORDER_JUDGE;
+    int64_t most = asked == ORDER_SUPPORTS || asked == ORDER_BOUND ? 1
+                   : asked == ORDER_JUDGE                          ? LN_THREADS_MAX
+                                                                   : INT64_MAX;
     switch (reply->kind) {
     case REPLY_FAILED:
         return is_failure(reply->verdict);
     case REPLY_DONE:
-        return asked != ORDER_LOAD && (!yes_or_no || reply->value == 0 || reply->value == 1);
+        return asked != ORDER_LOAD &&
+               (most == INT64_MAX || (reply->value >= 0 && reply->value <= most));
     case REPLY_LOADED:
         return asked == ORDER_LOAD && reply->index == 0 && reply->count > 0 &&
                reply->count <= PLUGIN_MOST_KERNELS;
@@ -85,6 +89,28 @@ bool reply_is_sane(const worker_reply *reply, order_kind asked, double seconds)
            is_plain(kernel->schedule, sizeof kernel->schedule) &&
            is_plain(kernel->isa, sizeof kernel->isa) && is_type(kernel->storage) &&
            is_type(kernel->param) && is_type(kernel->accumulator);
+}
+
+unsigned order_outputs(const work_order *order)
+{
+    static const unsigned asked[PLACEMENT_COUNT] = {
+        [PLACEMENT_BEHIND] = OUTPUT_MEAN | OUTPUT_RSTD,
+        [PLACEMENT_BEFORE] = OUTPUT_MEAN | OUTPUT_RSTD | OUTPUT_SUM,
+        [PLACEMENT_TIMED] = OUTPUT_SUM,
+        [PLACEMENT_TURN] = OUTPUT_SUM,
+        [PLACEMENT_IN_PLACE] = OUTPUT_SUM,
+    };
+    return order->placement == PLACEMENT_DRAWN ? order->outputs : asked[order->placement];
+}
+
+size_t order_offset(const work_order *order, const char *tensor, size_t size)
+{
+    enum { LINE = 64 };
+    uint64_t state = order->seed;
+    for (; *tensor; tensor++)
+        state = splitmix64(&state) ^ (unsigned char)*tensor;
+    uint64_t drawn = splitmix64(&state);
+    return drawn & 1 ? 0 : (drawn >> 32) % LINE / size * size;
 }
 
 bool reply_ends_run(const worker_reply *reply, error *err)

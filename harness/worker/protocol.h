@@ -29,8 +29,10 @@ typedef enum order_kind {
     ORDER_OBJECTS,   /* what the process has loaded: replies DONE (value: how many), then one OBJECT
                        each */
     ORDER_SUPPORTS,  /* replies DONE with the reason in text, "" for yes */
-    ORDER_JUDGE,     /* run in one placement: replies DONE or FAILED */
+    ORDER_JUDGE,     /* run in one placement: replies DONE (value: 1 if upper halves of vector
+                        registers are in use; threads, if several) or FAILED */
     ORDER_CALL, /* `count` calls and more, whose bits must be the same: replies DONE or FAILED */
+    ORDER_CALL_FIRST, /* to a process that made no call: the first ones come from two threads */
     ORDER_CALL_LARGE, /* one call on the problem's rows (x: LARGE_PERIOD rows); y: large_rows() */
     ORDER_BOUND, /* bounds for rows of facts: replies DONE (value: 1 if the kernel has a bound) */
     ORDER_TIME_BEGIN, /* buffers of one timed group: replies DONE */
@@ -50,7 +52,13 @@ typedef enum buffer_placement {
                            same buffers, and the first twice more */
     PLACEMENT_IN_PLACE, /* y is x, and rows strided where hidden is odd */
     PLACEMENT_COUNT,
+    PLACEMENT_DRAWN =
+        PLACEMENT_COUNT, /* each tensor at an offset of its own, drawn from the order's
+                                          seed, and of the outputs beside y those it names */
 } buffer_placement;
+
+/* Outputs beside y. */
+enum { OUTPUT_MEAN = 1, OUTPUT_RSTD = 2, OUTPUT_SUM = 4, OUTPUT_SUM_OVER_X = 8 };
 
 /* Offsets into the arena, in bytes; -1: absent. */
 typedef struct arena_map {
@@ -80,6 +88,7 @@ typedef struct work_order {
     int cpu;                   /* pin to this CPU, further threads to others; -1: leave */
     unsigned threads;          /* of one call; 0 is 1 */
     unsigned again;            /* to judge: so many calls more must give the same bits */
+    unsigned outputs;          /* to judge, of PLACEMENT_DRAWN: which */
     size_t x_offset, y_offset; /* where x and y begin in their first page (to judge: further on than
                                   in timing) */
     bool trusted;              /* load: the library that lnbench came with, and no plugin */
@@ -115,6 +124,13 @@ typedef struct worker_reply {
     kernel_facts kernel;
     timed_repetition repetition;
 } worker_reply;
+
+/* Which outputs beside y a judged call is asked for; of a sum, where there is a residual. */
+unsigned order_outputs(const work_order *order);
+
+/* Where a tensor of PLACEMENT_DRAWN begins, in bytes, in elements of `size`: half of them with a cache
+ * line, the others at any element of one. */
+size_t order_offset(const work_order *order, const char *tensor, size_t size);
 
 /* Whether a reply can be what a worker would send to an order of this kind so many seconds ago:
  * magic, kind, numbers and enums in range, strings terminated. */

@@ -1,6 +1,8 @@
 /* Calls of a kernel by the ten thousand, as a program makes them: on two shapes in turn and one at a
  * time, of a single row more than 2^16, whatever y holds, after a call with a NaN, on other threads,
- * on several at once, in a forked process and where the caller flushes subnormals. The rows stay the same, so the bits must. */
+ * on several at once, in a forked process, where the caller flushes subnormals and after another state
+ * was released. The rows stay the same, so the bits must. */
+#include "base/random.h"
 #include "base/seconds.h"
 #include "worker/child/internal.h"
 #include "worker/child/meet.h"
@@ -8,6 +10,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -26,6 +29,9 @@ enum {
     THREADS = 66,            /* more than a table of them has places */
     OWN_THREADS = 6,         /* of a library that makes some for each thread that calls */
     ONE_ROW_CALLS = 1 << 16, /* with those before: a counter of 16 bits goes round */
+    CHANGES = 4,             /* of a tensor at its address; all but the first of one element */
+    LEAST_GROWTH = 1 << 20,  /* bytes of memory that are kept, not counting */
+    LEAST_KEPT = 8,          /* bytes a call */
 };
 
 static const double most_seconds = 1; /* of those */
@@ -46,6 +52,10 @@ typedef struct call_bench {
     called_shape shapes[ALL_SHAPES]; /* from SHAPES on the first, on x and other_x in turn */
     bool two_shapes, one_row;
     const char *where; /* NULL: the bits are the same */
+    uint64_t drawn;
+    size_t calls;
+    size_t resident; /* bytes, after some of them */
+    double kept;     /* bytes a call; 0: too little to tell */
 } call_bench;
 
 static bool same_bits(const called_shape *shape)
@@ -58,9 +68,37 @@ static void call_shape(const call_bench *bench, called_shape *shape)
     bench->kernel->run(shape->state, &shape->tensors);
 }
 
+/* Of this process; 0: not known, or not the kernel's alone. */
+static size_t resident_bytes(void)
+{
+    size_t pages = 0;
+#ifndef __SANITIZE_ADDRESS__ /* which keeps what is freed */
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%*u %zu", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+#endif
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void begin_growth(call_bench *bench)
+{
+    bench->calls = 0;
+    bench->resident = resident_bytes();
+}
+
+static void end_growth(call_bench *bench)
+{
+    size_t now = resident_bytes(), before = bench->resident;
+    if (before > 0 && now > before + LEAST_GROWTH && now - before > LEAST_KEPT * bench->calls)
+        bench->kept = (double)(now - before) / (double)bench->calls;
+}
+
 /* One call whose bits must be the known ones. */
 static bool call_again(call_bench *bench, called_shape *shape, const char *where)
 {
+    bench->calls++;
     call_shape(bench, shape);
     if (!same_bits(shape))
         bench->where = where;
@@ -96,6 +134,8 @@ static bool call_often(call_bench *bench, unsigned calls)
         called_shape *shape = &bench->shapes[second && bench->two_shapes];
         if (call < calls / 2)
             vary_content(bench, shape, call);
+        if (call == calls / 8)
+            begin_growth(bench);
         if (!call_again(bench, shape,
                         call < calls / 4 ? "with two shapes in turn" : "on the same rows"))
             return false;
@@ -110,6 +150,7 @@ static bool call_one_row(call_bench *bench)
         if (!call_again(bench, &bench->shapes[ONE_ROW], "on the same row") ||
             (call % 1024 == 0 && seconds_of(CLOCK_THREAD_CPUTIME_ID) > end))
             break;
+    end_growth(bench);
     return !bench->where;
 }
 
@@ -151,13 +192,14 @@ static bool call_on_changed_rows(call_bench *bench)
 
 /* One element of the last row alone, while y holds the result of before: what is kept for the first
  * row, or for what y holds, is not that of these rows either. */
-static bool call_on_changed_row(call_bench *bench, const work_order *order)
+static bool call_on_changed_row(call_bench *bench, const work_order *order, bool drawn)
 {
     called_shape *shape = bench->shapes, *other = &bench->shapes[SHAPES];
     const ln_problem *problem = &order->problem;
     size_t size = dtype_size(problem->storage), row = problem->hidden * size;
     char kept[sizeof(double)], *last = (char *)bench->x.data + bench->x.size - row;
-    char *place = last + problem->hidden / 2 * size;
+    char *place =
+        last + (drawn ? splitmix64(&bench->drawn) % problem->hidden : problem->hidden / 2) * size;
     if (!other->first || !guard_release(&bench->x) || !guard_release(&bench->other_x))
         return true;
     memcpy(kept, place, size);
@@ -171,8 +213,8 @@ static bool call_on_changed_row(call_bench *bench, const work_order *order)
         bench->kernel->run(other->state, &moved);
         memcpy(bench->other_x.data, wanted, bench->other_x.size);
         if (memcmp(shape->y.data, other->y.data, shape->y.size) != 0 ||
-            memcmp((char *)shape->y.data + shape->y.size - row, shape->first + shape->y.size - row,
-                   row) == 0)
+            (!drawn && memcmp((char *)shape->y.data + shape->y.size - row,
+                              shape->first + shape->y.size - row, row) == 0))
             bench->where = "on rows of which the last was changed";
     }
     free(wanted);
@@ -181,9 +223,11 @@ static bool call_on_changed_row(call_bench *bench, const work_order *order)
            call_again(bench, shape, "on rows that were changed and put back");
 }
 
-/* Gamma or beta with its elements in reverse, at another address and at its own. */
+/* Gamma or beta with its elements in reverse, or with one element that takes the place of another, at
+ * another address and at its own. */
 static bool call_on_changed_parameter(call_bench *bench, const work_order *order,
-                                      guarded *parameter, const void **used, const char *where)
+                                      guarded *parameter, const void **used, bool drawn,
+                                      const char *where)
 {
     called_shape *shape = bench->shapes;
     size_t size = dtype_size(order->problem.param), count = parameter->size / size;
@@ -196,8 +240,12 @@ static bool call_on_changed_parameter(call_bench *bench, const work_order *order
                              GUARD_TIMED_READ_OFFSET);
     if (fine) {
         memcpy(kept, parameter->data, parameter->size);
-        for (size_t i = 0; i < count; i++)
+        memcpy(reversed.data, kept, parameter->size);
+        for (size_t i = 0; !drawn && i < count; i++)
             memcpy((char *)reversed.data + i * size, kept + (count - 1 - i) * size, size);
+        if (drawn)
+            memcpy((char *)reversed.data + splitmix64(&bench->drawn) % count * size,
+                   kept + splitmix64(&bench->drawn) % count * size, size);
         *used = reversed.data;
         call_shape(bench, shape);
         memcpy(wanted, shape->y.data, shape->y.size);
@@ -269,14 +317,15 @@ static bool call_on_other_threads(call_bench *bench, size_t count)
     return job.fine;
 }
 
-/* Different rows, buffers and states. */
+/* Different rows, buffers, states and, but for two of them, shapes. */
 static bool call_at_once(call_bench *bench)
 {
+    static const size_t order[MEETING_MOST] = {0, SHAPES + 1, SHAPES, SHAPES + 2, SHAPES + 3};
     thread_job jobs[MEETING_MOST];
     void *parties[MEETING_MOST];
     size_t count = 0;
     for (size_t i = 0; i < MEETING_MOST; i++) {
-        called_shape *shape = &bench->shapes[i == 0 ? 0 : SHAPES + i - 1];
+        called_shape *shape = &bench->shapes[order[i]];
         if (!shape->first)
             break;
         jobs[i] = (thread_job){.bench = bench, .shape = shape};
@@ -284,6 +333,20 @@ static bool call_at_once(call_bench *bench)
     }
     if (count > 1 && !worker_meet(call_job, parties, count))
         bench->where = "on several threads at once";
+    return !bench->where;
+}
+
+/* What another state leaves behind is not this one's. */
+static bool call_after_release(call_bench *bench)
+{
+    for (size_t i = ALL_SHAPES - 1; i > 0 && !bench->where; i--) {
+        called_shape *shape = &bench->shapes[i];
+        if (!shape->prepared)
+            continue;
+        bench->kernel->release(shape->state);
+        shape->prepared = false;
+        call_again(bench, bench->shapes, "after another prepared state was released");
+    }
     return !bench->where;
 }
 
@@ -412,9 +475,12 @@ static bool make_bench(call_bench *bench, const work_order *order, bool own_thre
     bench->two_shapes = fine && !kernel_refuses(bench->kernel, &second);
     if (bench->two_shapes)
         fine = make_shape(bench, &bench->shapes[1], &second, bench->x.data);
-    for (size_t i = SHAPES; fine && !own_threads && i < ONE_ROW; i++)
-        fine = make_shape(bench, &bench->shapes[i], &order->problem,
-                          (i - SHAPES) % 2 == 0 ? bench->other_x.data : bench->x.data);
+    for (size_t i = SHAPES; fine && !own_threads && i < ONE_ROW; i++) {
+        bool even = (i - SHAPES) % 2 == 0;
+        fine = make_shape(bench, &bench->shapes[i],
+                          even || !bench->two_shapes ? &order->problem : &second,
+                          even ? bench->other_x.data : bench->x.data);
+    }
     ln_problem row = order->problem;
     row.rows = 1;
     bench->one_row = fine && !kernel_refuses(bench->kernel, &row);
@@ -443,15 +509,17 @@ static bool call_everywhere(call_bench *bench, const work_order *order, bool own
 {
     ln_tensors *tensors = &bench->shapes->tensors;
     bool fine = call_often(bench, (unsigned)order->count) && call_one_row(bench) &&
-                call_after_nan(bench, order) && call_on_changed_rows(bench) &&
-                call_on_changed_row(bench, order) &&
-                call_on_changed_parameter(bench, order, &bench->gamma, &tensors->gamma,
-                                          "on another gamma at the same address") &&
-                call_on_changed_parameter(bench, order, &bench->beta, &tensors->beta,
-                                          "on another beta at the same address") &&
-                call_flushing(bench) &&
-                call_on_other_threads(bench, own_threads ? OWN_THREADS : THREADS);
-    return fine && (own_threads || (call_at_once(bench) && call_after_fork(bench)));
+                call_after_nan(bench, order) && call_on_changed_rows(bench);
+    for (unsigned change = 0; fine && change < CHANGES; change++)
+        fine = call_on_changed_row(bench, order, change > 0) &&
+               call_on_changed_parameter(bench, order, &bench->gamma, &tensors->gamma, change > 0,
+                                         "on another gamma at the same address") &&
+               call_on_changed_parameter(bench, order, &bench->beta, &tensors->beta, change > 0,
+                                         "on another beta at the same address");
+    fine = fine && call_flushing(bench) &&
+           call_on_other_threads(bench, own_threads ? OWN_THREADS : THREADS);
+    return fine && (own_threads || (call_at_once(bench) && call_after_fork(bench))) &&
+           call_after_release(bench);
 }
 
 void worker_call(const worker_plugins *plugins, const work_order *order)
@@ -462,7 +530,7 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
         worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
         return;
     }
-    call_bench bench = {.kernel = kernel};
+    call_bench bench = {.kernel = kernel, .drawn = order->seed};
     bool own_threads = kernel_has_threads(plugins->plugins[order->plugin], kernel);
     thread_state before;
     plugin_enter(&before);
@@ -471,6 +539,7 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
         arena_write(WORKER_ARENA_FD, order->at.y, bench.shapes[0].first, bench.shapes[0].y.size) &&
         call_everywhere(&bench, order, own_threads);
     const char *where = bench.where;
+    double kept = bench.kept;
     free_bench(&bench);
     bool changed = !plugin_leave(&before, "one of its functions");
     if (where)
@@ -479,6 +548,8 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
         worker_send_blame();
     else if (!fine)
         worker_send_no_memory();
+    else if (kept > 0)
+        worker_send_failed(VERDICT_STATE_CHANGED, 0, "each call keeps %.0f bytes of memory", kept);
     else
         worker_send_done("", 0);
 }

@@ -76,6 +76,7 @@ const char *worker_foreign_code(void *library, const char *path, const ln_plugin
 void worker_list_objects(void);
 void worker_judge(const worker_plugins *plugins, const work_order *order);
 void worker_call(const worker_plugins *plugins, const work_order *order);
+void worker_call_first(const worker_plugins *plugins, const work_order *order);
 void worker_call_large(const worker_plugins *plugins, const work_order *order);
 void worker_bound(const worker_plugins *plugins, const work_order *order);
 

@@ -1,4 +1,5 @@
 /* Runs one kernel in one placement, watched from all sides, and hands its outputs back. */
+#include "domain/poison.h"
 #include "worker/child/checked_call.h"
 #include "worker/child/internal.h"
 #include <stdlib.h>
@@ -33,9 +34,11 @@ static size_t span(size_t rows, size_t hidden, size_t stride, size_t element)
     return rows ? ((rows - 1) * stride + hidden) * element : 0;
 }
 
-static bool make(guarded *buffer, const char *name, size_t size, const work_order *order,
-                 bool written)
+static bool make(guarded *buffer, const char *name, size_t size, size_t element,
+                 const work_order *order, bool written)
 {
+    if (order->placement == PLACEMENT_DRAWN)
+        return guard_create(buffer, name, size, GUARD_TIMED, order_offset(order, name, element));
     guard_place place = order->placement == PLACEMENT_BEFORE  ? GUARD_BEFORE
                         : order->placement == PLACEMENT_TIMED ? GUARD_TIMED
                         : order->placement == PLACEMENT_TURN  ? GUARD_TIMED
@@ -52,7 +55,7 @@ static bool make_parameter(guarded *buffer, const char *name, off_t at, const wo
         return true;
     size_t count = ln_parameter_elements(order->problem.convention.affine, order->problem.hidden);
     size_t size = count * dtype_size(order->problem.param);
-    return make(buffer, name, size, order, false) &&
+    return make(buffer, name, size, dtype_size(order->problem.param), order, false) &&
            arena_read(WORKER_ARENA_FD, at, buffer->data, size) && guard_protect(buffer);
 }
 
@@ -72,11 +75,11 @@ static void set_strides(ln_problem *problem, bool in_place)
     problem->sum_stride = in_place ? chosen[1] : chosen[3];
 }
 
-/* In place the sum takes the residual's place too; unaligned, nobody wants it. */
+/* In place the sum takes the residual's place too. */
 static bool has_own_sum(const work_order *order)
 {
     return order->at.sum >= 0 && order->placement != PLACEMENT_IN_PLACE &&
-           order->placement != PLACEMENT_BEHIND;
+           !(order_outputs(order) & OUTPUT_SUM_OVER_X);
 }
 
 /* All buffers for `rows` rows. */
@@ -97,28 +100,32 @@ static bool bench_create(judge_bench *bench, const ln_kernel *kernel, const work
             problem->x_stride = problem->residual_stride = problem->y_stride = problem->sum_stride =
                 hidden;
     }
-    bench->element = dtype_size(problem->storage);
-    bench->statistic = dtype_size(kernel->accumulator);
+    size_t element = bench->element = dtype_size(problem->storage);
+    size_t statistic = bench->statistic = dtype_size(kernel->accumulator);
     size_t read = span(rows, hidden, problem->x_stride, bench->element);
     size_t added = span(rows, hidden, problem->residual_stride, bench->element);
     size_t written = span(rows, hidden, problem->y_stride, bench->element);
     size_t summed = span(rows, hidden, problem->sum_stride, bench->element);
-    bool fine = make(&bench->x, "x", read, order, false) &&
-                (at->residual < 0 || make(&bench->residual, "residual", added, order, false)) &&
-                make_parameter(&bench->gamma, "gamma", at->gamma, order) &&
-                make_parameter(&bench->beta, "beta", at->beta, order) &&
-                (in_place || make(&bench->y, "y", written, order, true)) &&
-                (!has_own_sum(order) || make(&bench->sum, "sum", summed, order, true));
-    if (fine && at->mean >= 0)
-        fine = make(&bench->mean, "mean", rows * bench->statistic, order, true) &&
-               make(&bench->rstd, "rstd", rows * bench->statistic, order, true);
+    bool fine =
+        make(&bench->x, "x", read, element, order, false) &&
+        (at->residual < 0 || make(&bench->residual, "residual", added, element, order, false)) &&
+        make_parameter(&bench->gamma, "gamma", at->gamma, order) &&
+        make_parameter(&bench->beta, "beta", at->beta, order) &&
+        (in_place || make(&bench->y, "y", written, element, order, true)) &&
+        (!has_own_sum(order) || make(&bench->sum, "sum", summed, element, order, true));
+    fine = fine &&
+           (at->mean < 0 || make(&bench->mean, "mean", rows * statistic, statistic, order, true)) &&
+           (at->rstd < 0 || make(&bench->rstd, "rstd", rows * statistic, statistic, order, true));
     bench->tensors = (ln_tensors){
         .x = bench->x.data,
         .residual = bench->residual.data,
         .gamma = bench->gamma.data,
         .beta = bench->beta.data,
         .y = in_place ? bench->x.data : bench->y.data,
-        .sum = in_place && at->sum >= 0 ? bench->residual.data : bench->sum.data,
+        .sum = at->sum < 0          ? NULL
+               : in_place           ? bench->residual.data
+               : has_own_sum(order) ? bench->sum.data
+                                    : bench->x.data,
         .mean = bench->mean.data,
         .rstd = bench->rstd.data,
     };
@@ -166,12 +173,13 @@ static bool bench_fill(judge_bench *bench, const work_order *order, size_t first
         return false;
     poison_rows(&bench->y, problem->rows, row_bytes, y_stride);
     poison_rows(&bench->sum, problem->rows, row_bytes, problem->sum_stride * bench->element);
-    if (bench->mean.map) {
-        memset(bench->mean.data, POISON, bench->mean.size);
-        memset(bench->rstd.data, POISON, bench->rstd.size);
-    }
+    if (bench->mean.map)
+        poison_statistics(bench->mean.data, bench->mean.size, bench->statistic);
+    if (bench->rstd.map)
+        poison_statistics(bench->rstd.data, bench->rstd.size, bench->statistic);
     bool in_place = !bench->y.map;
-    return in_place || (guard_protect(&bench->x) && guard_protect(&bench->residual));
+    return in_place || ((bench->tensors.sum == bench->x.data || guard_protect(&bench->x)) &&
+                        guard_protect(&bench->residual));
 }
 
 static bool gaps_changed(const guarded *buffer, const judge_bench *bench, size_t elements)
@@ -264,8 +272,9 @@ static bool hand_back(const judge_bench *bench, const work_order *order, size_t 
         (!bench->tensors.sum || write_rows(bench->tensors.sum, order->at.sum + at, problem->rows,
                                            row_bytes, problem->sum_stride * bench->element));
     if (fine && bench->mean.map)
-        fine = arena_write(WORKER_ARENA_FD, order->at.mean, bench->mean.data, bench->mean.size) &&
-               arena_write(WORKER_ARENA_FD, order->at.rstd, bench->rstd.data, bench->rstd.size);
+        fine = arena_write(WORKER_ARENA_FD, order->at.mean, bench->mean.data, bench->mean.size);
+    if (fine && bench->rstd.map)
+        fine = arena_write(WORKER_ARENA_FD, order->at.rstd, bench->rstd.data, bench->rstd.size);
     return fine || no_memory();
 }
 
@@ -332,10 +341,10 @@ static bool run_at_once(const ln_kernel *kernel, const void *state, judge_bench 
 
 /* The same over several threads, each with what was prepared for its rows. */
 static bool run_split(const ln_plugin *plugin, const ln_kernel *kernel, judge_bench *bench,
-                      const work_order *order)
+                      const work_order *order, unsigned threads)
 {
     split_kernel split;
-    if (!worker_threads_begin(order->threads, -1)) {
+    if (!worker_threads_begin(threads, -1)) {
         worker_send_failed(VERDICT_SKIPPED, 0, "the system has no more threads");
         return false;
     }
@@ -386,6 +395,14 @@ static size_t rows_at_once(const ln_kernel *kernel, const work_order *order)
     return halves ? half.rows : order->problem.rows;
 }
 
+/* A library with threads of its own has 2 to 4 of them where that is drawn. */
+static unsigned threads_of(const ln_plugin *plugin, const ln_kernel *kernel,
+                           const work_order *order)
+{
+    bool drawn = order->placement == PLACEMENT_DRAWN && kernel_has_threads(plugin, kernel);
+    return drawn ? 2 + (unsigned)(order->seed % 3) : order->threads;
+}
+
 void worker_judge(const worker_plugins *plugins, const work_order *order)
 {
     const ln_kernel *kernel = worker_kernel(plugins, order);
@@ -400,12 +417,14 @@ void worker_judge(const worker_plugins *plugins, const work_order *order)
         worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
         return;
     }
+    const ln_plugin *plugin = plugins->plugins[order->plugin];
+    unsigned threads = threads_of(plugin, kernel, order);
     judge_bench bench = {0};
     if (!bench_create(&bench, kernel, order, rows_at_once(kernel, order)))
         no_memory();
-    else if (order->threads > 1 ? run_split(plugins->plugins[order->plugin], kernel, &bench, order)
-                                : run_placement(kernel, &bench, order))
-        worker_send_done("", bench.upper_halves);
+    else if (threads > 1 ? run_split(plugin, kernel, &bench, order, threads)
+                         : run_placement(kernel, &bench, order))
+        worker_send_done("", threads > 1 ? threads : bench.upper_halves);
     bench_destroy(&bench);
 }
 

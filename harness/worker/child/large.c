@@ -1,5 +1,6 @@
 /* One call on tensors beyond 2^31 elements (worker/large_rows.h has how). */
 #include "worker/large_rows.h"
+#include "domain/poison.h"
 #include "worker/child/internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ typedef struct large_tensor {
 } large_tensor;
 
 typedef struct large_bench {
-    large_tensor x, y;
+    large_tensor x, y, residual, sum, mean, rstd; /* the last four where the order asks for them */
     guarded gamma, beta;
     char *rows; /* LARGE_PERIOD of them */
 } large_bench;
@@ -31,8 +32,10 @@ static void unmap(large_tensor *tensor)
         close(tensor->block);
 }
 
-/* The block fills all of it, over and over; what it holds at first: `rows`, or NULL: zeros. */
-static bool map_over_and_over(large_tensor *tensor, size_t size, const char *rows, size_t bytes)
+/* The block fills all of it, over and over; what it holds at first: `rows` from byte `begin` on, or
+ * NULL: zeros. */
+static bool map_over_and_over(large_tensor *tensor, size_t size, const char *rows, size_t begin,
+                              size_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), block = bytes;
     while (block < least_block)
@@ -42,7 +45,8 @@ static bool map_over_and_over(large_tensor *tensor, size_t size, const char *row
     if (tensor->block < 0 || ftruncate(tensor->block, (off_t)block) != 0)
         return false;
     for (size_t at = 0; rows && at < block; at += bytes)
-        if (!arena_write(tensor->block, (off_t)at, rows, bytes))
+        if (!arena_write(tensor->block, (off_t)at, rows + begin, bytes - begin) ||
+            !arena_write(tensor->block, (off_t)(at + bytes - begin), rows, begin))
             return false;
     char *map =
         mmap(NULL, size + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -58,7 +62,7 @@ static bool map_over_and_over(large_tensor *tensor, size_t size, const char *row
     return true;
 }
 
-/* Pages of its own for a row of y, with nothing written. */
+/* Pages of its own for a row of an output, with nothing written. */
 static bool own_pages(char *row, size_t bytes)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)row / page * page;
@@ -78,8 +82,28 @@ static bool make_parameter(guarded *buffer, const char *name, off_t at, const wo
                       arena_read(WORKER_ARENA_FD, at, buffer->data, size) && guard_protect(buffer));
 }
 
-static bool make_bench(large_bench *bench, const work_order *order, const size_t *rows,
-                       size_t count)
+/* An output of which some rows are looked at: `bytes` of each, and the next one `stride` bytes on. */
+static bool make_output(large_tensor *tensor, size_t size, size_t bytes, size_t stride,
+                        const size_t *rows, size_t count)
+{
+    bool fine = map_over_and_over(tensor, size, NULL, 0, LARGE_PERIOD * bytes);
+    for (size_t i = 0; fine && i < count; i++)
+        fine = own_pages(tensor->map + rows[i] * stride, bytes);
+    return fine;
+}
+
+/* Mean or rstd: one number a row. */
+static bool make_statistic(large_tensor *tensor, const work_order *order, size_t size,
+                           const size_t *rows, size_t count)
+{
+    bool fine = make_output(tensor, order->problem.rows * size, size, size, rows, count);
+    for (size_t i = 0; fine && i < count; i++)
+        poison_statistics(tensor->map + rows[i] * size, size, size);
+    return fine;
+}
+
+static bool make_bench(large_bench *bench, const work_order *order, size_t statistic,
+                       const size_t *rows, size_t count)
 {
     const ln_problem *problem = &order->problem;
     size_t element = dtype_size(problem->storage), row_bytes = problem->hidden * element;
@@ -87,19 +111,30 @@ static bool make_bench(large_bench *bench, const work_order *order, const size_t
     bench->rows = malloc(LARGE_PERIOD * row_bytes);
     bool fine = bench->rows &&
                 arena_read(WORKER_ARENA_FD, order->at.x, bench->rows, LARGE_PERIOD * row_bytes) &&
-                map_over_and_over(&bench->x, size, bench->rows, LARGE_PERIOD * row_bytes) &&
-                map_over_and_over(&bench->y, size, NULL, LARGE_PERIOD * row_bytes) &&
+                map_over_and_over(&bench->x, size, bench->rows, 0, LARGE_PERIOD * row_bytes) &&
+                make_output(&bench->y, size, row_bytes, problem->y_stride * element, rows, count) &&
                 make_parameter(&bench->gamma, "gamma", order->at.gamma, order) &&
                 make_parameter(&bench->beta, "beta", order->at.beta, order);
-    for (size_t i = 0; fine && i < count; i++)
-        fine = own_pages(bench->y.map + rows[i] * problem->y_stride * element, row_bytes);
+    if (fine && order->at.residual >= 0)
+        fine =
+            map_over_and_over(&bench->residual, size, bench->rows, LARGE_RESIDUAL_ROW * row_bytes,
+                              LARGE_PERIOD * row_bytes) &&
+            make_output(&bench->sum, size, row_bytes, problem->sum_stride * element, rows, count) &&
+            make_statistic(&bench->mean, order, statistic, rows, count) &&
+            make_statistic(&bench->rstd, order, statistic, rows, count);
     return fine;
 }
 
 static bool run(const ln_kernel *kernel, const work_order *order, const large_bench *bench)
 {
-    ln_tensors tensors = {
-        .x = bench->x.map, .gamma = bench->gamma.data, .beta = bench->beta.data, .y = bench->y.map};
+    ln_tensors tensors = {.x = bench->x.map,
+                          .gamma = bench->gamma.data,
+                          .beta = bench->beta.data,
+                          .y = bench->y.map,
+                          .residual = bench->residual.map,
+                          .sum = bench->sum.map,
+                          .mean = bench->mean.map,
+                          .rstd = bench->rstd.map};
     ln_problem problem = order->problem;
     void *state = &problem;
     thread_state before;
@@ -113,15 +148,27 @@ static bool run(const ln_kernel *kernel, const work_order *order, const large_be
     return fine;
 }
 
-static bool hand_back(const large_bench *bench, const work_order *order, const size_t *rows,
-                      size_t count)
+/* The rows that are looked at. */
+static bool hand_back(const large_tensor *tensor, off_t at, size_t bytes, size_t stride,
+                      const size_t *rows, size_t count)
 {
-    size_t element = dtype_size(order->problem.storage), bytes = order->problem.hidden * element;
     bool fine = true;
-    for (size_t i = 0; fine && i < count; i++)
-        fine = arena_write(WORKER_ARENA_FD, order->at.y + (off_t)(i * bytes),
-                           bench->y.map + rows[i] * order->problem.y_stride * element, bytes);
+    for (size_t i = 0; fine && tensor->map && i < count; i++)
+        fine = arena_write(WORKER_ARENA_FD, at + (off_t)(i * bytes), tensor->map + rows[i] * stride,
+                           bytes);
     return fine;
+}
+
+static bool hand_all_back(const large_bench *bench, const work_order *order, size_t statistic,
+                          const size_t *rows, size_t count)
+{
+    const ln_problem *problem = &order->problem;
+    size_t element = dtype_size(problem->storage), bytes = problem->hidden * element;
+    return hand_back(&bench->y, order->at.y, bytes, problem->y_stride * element, rows, count) &&
+           hand_back(&bench->sum, order->at.sum, bytes, problem->sum_stride * element, rows,
+                     count) &&
+           hand_back(&bench->mean, order->at.mean, statistic, statistic, rows, count) &&
+           hand_back(&bench->rstd, order->at.rstd, statistic, statistic, rows, count);
 }
 
 void worker_call_large(const worker_plugins *plugins, const work_order *order)
@@ -129,19 +176,26 @@ void worker_call_large(const worker_plugins *plugins, const work_order *order)
     const ln_kernel *kernel = worker_kernel(plugins, order);
     const char *refusal = kernel ? kernel_refuses(kernel, &order->problem) : "no such kernel";
     size_t rows[LARGE_ROWS], count = large_rows(&order->problem, order->seed, rows);
-    large_bench bench = {.x.block = -1, .y.block = -1};
+    size_t statistic = kernel ? dtype_size(kernel->accumulator) : 0;
+    large_bench bench = {0};
+    large_tensor *tensors[] = {&bench.x,   &bench.y,    &bench.residual,
+                               &bench.sum, &bench.mean, &bench.rstd};
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
+        tensors[i]->block = -1;
+    if (!refusal && order->at.residual >= 0 && (kernel->traits & LN_TRAIT_NO_RESIDUAL))
+        refusal = "it takes no residual";
     if (refusal)
         worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
-    else if (!make_bench(&bench, order, rows, count))
+    else if (!make_bench(&bench, order, statistic, rows, count))
         worker_send_no_memory();
     else if (!run(kernel, order, &bench))
         worker_send_failed(VERDICT_UNSUPPORTED, 0, "its prepare() failed");
-    else if (!hand_back(&bench, order, rows, count))
+    else if (!hand_all_back(&bench, order, statistic, rows, count))
         worker_send_no_memory();
     else
         worker_send_done("", 0);
-    unmap(&bench.x);
-    unmap(&bench.y);
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
+        unmap(tensors[i]);
     guard_destroy(&bench.gamma);
     guard_destroy(&bench.beta);
     free(bench.rows);

@@ -310,7 +310,7 @@ static void begin_kernel(const work_order *order)
 static bool changed_at_load(const worker_plugins *plugins, const work_order *order)
 {
     bool runs = order->kind == ORDER_JUDGE || order->kind == ORDER_CALL ||
-                order->kind == ORDER_CALL_LARGE ||
+                order->kind == ORDER_CALL_FIRST || order->kind == ORDER_CALL_LARGE ||
                 (order->kind == ORDER_TIME_ENTRY && !is_roof(order->text));
     const char *changed = plugins->changed_at_load[order->plugin % WORKER_MAX_PLUGINS];
     if (runs && *changed)
@@ -344,6 +344,9 @@ static void obey(worker_plugins *plugins, const work_order *order)
         break;
     case ORDER_CALL:
         worker_call(plugins, order);
+        break;
+    case ORDER_CALL_FIRST:
+        worker_call_first(plugins, order);
         break;
     case ORDER_CALL_LARGE:
         worker_call_large(plugins, order);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -249,7 +250,8 @@ static void perform_rows(const planted_fault *fault, const planted_call *call)
 
 /* Calls may come from several threads; each has rows of its own. */
 static void perform(const planted_fault *fault, bool wrong, ln_type accumulator,
-                    unsigned long *calls, const void *state, const ln_tensors *tensors)
+                    unsigned long *calls, const bool *table, const void *state,
+                    const ln_tensors *tensors)
 {
     ln_problem problem = *(const ln_problem *)state;
     ln_tensors given = *tensors;
@@ -259,6 +261,7 @@ static void perform(const planted_fault *fault, bool wrong, ln_type accumulator,
                          .wrong = wrong,
                          .accumulator = accumulator,
                          .count = __atomic_fetch_add(calls, 1, __ATOMIC_RELAXED),
+                         .table = table,
                          .row = room,
                          .output = room ? room + problem.hidden : NULL};
     if (!room)
@@ -374,6 +377,14 @@ static bool is_guarded(const planted_call *call)
     return access((const char *)((end + 4095) & ~(uintptr_t)4095), F_OK) != 0 && errno == EFAULT;
 }
 
+static unsigned own_threads = 1;
+
+static int set_threads(unsigned threads)
+{
+    own_threads = threads;
+    return 0;
+}
+
 static pthread_t loading_thread;
 static pid_t loading_process;
 static double loading_time;
@@ -418,7 +429,7 @@ __attribute__((constructor)) static void note_loading(void)
 #define STATISTICS_HOOK(hook, name, ...)                                                           \
     static void hook##_##name(const planted_call *call, size_t row, statistics *s)                 \
     {                                                                                              \
-        UNUSED_CALL, (void)row;                                                                    \
+        UNUSED_CALL, (void)row, (void)s;                                                           \
         __VA_ARGS__;                                                                               \
     }
 #define HOOK_MOMENTS(name, ...) STATISTICS_HOOK(moments, name, __VA_ARGS__)
@@ -482,10 +493,23 @@ __attribute__((constructor)) static void note_loading(void)
 #define MEMBER_AFTER(name) .after = after_##name
 
 #define RUN(kind, wrong_, accumulator, name)                                                       \
+    static bool table_##kind##_##name;                                                             \
+    static int prepare_##kind##_##name(const ln_problem *problem, void **state)                    \
+    {                                                                                              \
+        table_##kind##_##name = true;                                                              \
+        *state = (void *)(uintptr_t)problem;                                                       \
+        return 0;                                                                                  \
+    }                                                                                              \
+    static void release_##kind##_##name(void *state)                                               \
+    {                                                                                              \
+        (void)state;                                                                               \
+        table_##kind##_##name = false;                                                             \
+    }                                                                                              \
     static void run_##kind##_##name(const void *state, const ln_tensors *tensors)                  \
     {                                                                                              \
         static unsigned long calls;                                                                \
-        perform(&fault_##name, wrong_, accumulator, &calls, state, tensors);                       \
+        perform(&fault_##name, wrong_, accumulator, &calls, &table_##kind##_##name, state,         \
+                tensors);                                                                          \
     }
 #define FAULT_AS(accumulator, traits, hook, type, group, name, what_, ...)                         \
     HOOK_##hook(name, __VA_ARGS__) static const planted_fault fault_##name = {                     \
@@ -501,7 +525,8 @@ __attribute__((constructor)) static void note_loading(void)
     {                                                                                              \
         .struct_size = sizeof(ln_kernel), .name = #kind "." #kernel_name, .isa = "scalar",         \
         .storage = type, .param = type == LN_F64 ? LN_F64 : LN_F32, .accumulator = accumulator_,   \
-        .unroll = 1, .traits = traits_, .run = run_##kind##_##kernel_name                          \
+        .unroll = 1, .traits = traits_, .prepare = prepare_##kind##_##kernel_name,                 \
+        .run = run_##kind##_##kernel_name, .release = release_##kind##_##kernel_name               \
     }
 #define FAULT_AS(accumulator, traits, hook, type, group, name, what, ...)                          \
     KERNEL(fault, type, accumulator, traits, name), KERNEL(twin, type, accumulator, traits, name),
@@ -518,6 +543,7 @@ static ln_plugin plugin = {
     .struct_size = sizeof(ln_plugin),
     .name = "faults",
     .kernels = every_kernel,
+    .set_threads = set_threads,
 };
 
 LN_API const ln_plugin *ln_plugin_v1(void)

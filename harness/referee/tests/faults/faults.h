@@ -17,6 +17,7 @@ typedef struct planted_call {
     bool wrong;          /* the fault, not its twin */
     ln_type accumulator; /* as the kernel declares it: of mean and rstd */
     unsigned long count; /* calls of this kernel before */
+    const bool *table;   /* what all its prepared states share: the last release takes it away */
     double *row;         /* the row as it came in: hidden elements */
     double *output;      /* the same for what goes out */
 } planted_call;

@@ -1,0 +1,36 @@
+/* What stands in an output before a call, so that what was not written shows: NaN of every type, one
+ * kind in y and the sum, another in mean and rstd. */
+#ifndef LNBENCH_POISON_H
+#define LNBENCH_POISON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Byte `at` of a value of mean or rstd, the last two of which tell it. */
+static inline unsigned char statistic_poison(size_t at, size_t size)
+{
+    return at + 1 == size ? 0xff : at + 2 == size ? 0xfd : 0xda;
+}
+
+static inline void poison_statistics(void *data, size_t bytes, size_t size)
+{
+    for (size_t i = 0; i < bytes; i++)
+        ((unsigned char *)data)[i] = statistic_poison(i % size, size);
+}
+
+static inline bool is_statistic_poison(const void *value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (((const unsigned char *)value)[i] != statistic_poison(i, size))
+            return false;
+    return true;
+}
+
+/* The same after it was carried to another type, which keeps the first bits of a NaN. */
+static inline bool is_from_statistic_poison(const void *value, size_t size)
+{
+    const unsigned char *byte = value;
+    return byte[size - 1] == 0xff && (byte[size - 2] | 3) == 0xff && byte[size - 2] != 0xff;
+}
+
+#endif
