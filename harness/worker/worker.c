@@ -186,9 +186,7 @@ static bool blames_last(worker_seat *seat, const work_order *order)
 
 static bool runs_kernel(const work_order *order)
 {
-    return order->kind == ORDER_JUDGE || order->kind == ORDER_CALL ||
-           order->kind == ORDER_CALL_FIRST || order->kind == ORDER_CALL_LARGE ||
-           order->kind == ORDER_BOUND;
+    return order->kind >= ORDER_JUDGE && order->kind <= ORDER_BOUND;
 }
 
 static bool send_to(worker_process *worker, worker_seat *seat, const work_order *order,
