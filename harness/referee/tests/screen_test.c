@@ -92,7 +92,7 @@ static void check_row(const judge_block *block, size_t row, const void *y, const
                  kappa);
     assert_false(isnan(screen.row_ulp_at_most) || isnan(screen.kappa_at_least));
     seen->rows++;
-    seen->told += isfinite(screen.row_ulp_at_most);
+    seen->told += isfinite(screen.row_ulp_at_most) ? 1 : 0;
     seen->close += isfinite(screen.row_ulp_at_most) &&
                    screen.row_ulp_at_most - off <= 1e-6 * (1 + off) &&
                    screen.kappa_at_least >= kappa * (1 - 1e-6);

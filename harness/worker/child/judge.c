@@ -232,7 +232,8 @@ static bool run_watched(const ln_kernel *kernel, const void *state, judge_bench 
         split_run(bench->split, &bench->tensors);
     else
         registers = checked_call(kernel->run, state, &bench->tensors, &upper_halves);
-    bool fine = plugin_leave(&before, "run()") & plugin_blame("run()", registers);
+    bool fine = plugin_leave(&before, "run()");
+    fine = plugin_blame("run()", registers) && fine;
     bench->upper_halves |= upper_halves;
     if (bench->split)
         fine &= plugin_blame("run()", split_compare_threads(bench->split, &before));
