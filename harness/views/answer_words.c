@@ -21,7 +21,7 @@ static void add_speedups(const run_answer *answer, const answer_row *row, text_b
     if (peers == 0 && answer->fastest == row)
         text_add(out, "the fastest");
     else if (peers == 0)
-        text_add(out, "the fastest that is accurate");
+        text_format(out, "the fastest within %g row ULP", ANSWER_ROW_ULP);
 }
 
 static void add_take(const run_answer *answer, text_buffer *out)

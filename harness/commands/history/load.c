@@ -259,9 +259,10 @@ bool history_load(result_store *store, const history_request *request, measure_h
         fine = load_run(store, request, &runs[i], history, err);
     free(runs);
     if (fine && history->count == 0)
-        fine = fail(err, EXIT_CODE_ENVIRONMENT,
-                    "no stored case of these kernels, conventions, shapes and inputs has its %s",
-                    request->measure);
+        fine = fail(
+            err, EXIT_CODE_ENVIRONMENT,
+            "--measure %s: no stored case of these kernels, conventions, shapes and inputs has it",
+            request->measure);
     for (size_t i = 0; fine && i < history->count; i++)
         fine = divide(&history->series[i], request->seed, err) &&
                describe(store, &history->series[i], err);

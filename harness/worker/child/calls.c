@@ -363,28 +363,37 @@ static void call_in_child(call_bench *bench)
     _exit(same_bits(bench->shapes) ? 0 : 1);
 }
 
-static bool call_after_fork(call_bench *bench)
+child_end worker_wait_for(pid_t child)
 {
-    pid_t child = fork();
+    const struct timespec pause = {.tv_nsec = 100000};
     int status = 0;
     pid_t ended = 0;
-    if (child < 0)
-        return true;
-    if (child == 0)
-        call_in_child(bench);
-    for (unsigned waited = 0; ended == 0 && waited < FORK_SECONDS * 1000; waited++) {
+    for (unsigned waited = 0; ended == 0 && waited < FORK_SECONDS * 10000; waited++) {
         ended = waitpid(child, &status, WNOHANG);
         if (ended == 0)
-            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+            nanosleep(&pause, NULL);
     }
     if (ended == 0) {
         kill(child, SIGKILL);
         waitpid(child, &status, 0);
+        return CHILD_HANGS;
     }
-    if (!(ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0))
-        bench->where = ended == 0          ? "in a forked process: it does not return"
-                       : WIFEXITED(status) ? "in a forked process"
-                                           : "in a forked process: it crashes";
+    return ended != child || !WIFEXITED(status) ? CHILD_CRASHED
+           : WEXITSTATUS(status) == 0           ? CHILD_FINE
+                                                : CHILD_FAILED;
+}
+
+static bool call_after_fork(call_bench *bench)
+{
+    static const char *const words[] = {[CHILD_FAILED] = "in a forked process",
+                                        [CHILD_CRASHED] = "in a forked process: it crashes",
+                                        [CHILD_HANGS] = "in a forked process: it does not return"};
+    pid_t child = fork();
+    if (child < 0)
+        return true;
+    if (child == 0)
+        call_in_child(bench);
+    bench->where = words[worker_wait_for(child)];
     return !bench->where;
 }
 

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 48, HIDDEN = 2049, LATE_MILLISECONDS = 500, WAITED_MILLISECONDS = 5000, BOTH = 2 };
+enum { TRIES = 48, HIDDEN = 2049, LATE_MILLISECONDS = 500, BOTH = 2 };
 
 typedef struct first_call {
     const ln_kernel *kernel;
@@ -126,23 +126,6 @@ static int try_once(first_call *first, const work_order *order, long after)
     return !(memcmp(once, wanted, first->bytes) == 0 && same(first, 1, wanted));
 }
 
-static const char *wait_for(pid_t child)
-{
-    int status = 0;
-    pid_t ended = 0;
-    for (unsigned waited = 0; ended == 0 && waited < 10 * WAITED_MILLISECONDS; waited++) {
-        ended = waitpid(child, &status, WNOHANG);
-        if (ended == 0)
-            nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
-    }
-    if (ended == 0) {
-        kill(child, SIGKILL);
-        waitpid(child, &status, 0);
-        return "they do not return";
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) == 0 ? NULL : "other bits" : "a crash";
-}
-
 void worker_call_first(const worker_plugins *plugins, const work_order *order)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
@@ -169,7 +152,11 @@ void worker_call_first(const worker_plugins *plugins, const work_order *order)
                 signal(faults[k], SIG_DFL);
             _exit(try_once(&first, order, first_nanoseconds + step * i));
         }
-        wrong = wait_for(child);
+        child_end end = worker_wait_for(child);
+        wrong = end == CHILD_HANGS     ? "they do not return"
+                : end == CHILD_CRASHED ? "a crash"
+                : end == CHILD_FAILED  ? "other bits"
+                                       : NULL;
     }
     if (wrong)
         worker_send_failed(VERDICT_NONDETERMINISTIC, 0,

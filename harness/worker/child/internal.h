@@ -112,6 +112,11 @@ const char *split_compare_threads(const split_kernel *split, const thread_state 
 void split_run(const split_kernel *split, const ln_tensors *tensors);
 void split_copy(roof_function *roof, const void *x, void *y, size_t bytes);
 
+/* How a forked process ended: by itself (0, or another status), by a signal, or not in time, whereupon
+ * it is killed. */
+typedef enum child_end { CHILD_FINE, CHILD_FAILED, CHILD_CRASHED, CHILD_HANGS } child_end;
+child_end worker_wait_for(pid_t child);
+
 /* Rows of a timed entry whose bits are not the judged ones. */
 typedef struct varied_rows {
     unsigned entry;
