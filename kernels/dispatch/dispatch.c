@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 enum { TYPES = LN_F16 + 1, CLASSES = LN_ACCURACY_REPRODUCIBLE + 1 };
-enum { L1, L2, L3, DRAM, REGIMES };
+/* few: FEW_ROWS rows at most, within L2: what counts there is how long one row takes, not how many a second. */
+enum { L1, L2, L3, DRAM, few, REGIMES, FEW_ROWS = 3 };
 
 #define COUNT_ROW(...) +1
 enum { ROWS = 0 LAYERNORM_DISPATCH(COUNT_ROW) };
@@ -52,6 +53,7 @@ typedef struct cell {
 static cell cells[CLASSES][TYPES][TYPES][REGIMES];
 static const ln_kernel *exact_kernels[TYPES][TYPES];
 static atomic_size_t cache_bytes[LN_CACHES];
+static atomic_uint caches_version;
 
 static const ln_kernel *find_kernel(const row *line)
 {
@@ -110,7 +112,10 @@ static int regime_of(const ln_problem *problem)
 
 static const struct used_row *look_up(const ln_problem *problem, ln_type storage, ln_type param)
 {
-    const cell *found = &cells[problem->accuracy][storage][param][regime_of(problem)];
+    const cell *of_regimes = cells[problem->accuracy][storage][param];
+    int regime = regime_of(problem);
+    bool is_few = problem->rows <= FEW_ROWS && regime <= L2 && of_regimes[few].count > 0;
+    const cell *found = &of_regimes[is_few ? few : regime];
     if (found->count == 0)
         return NULL;
     size_t at = found->first, last = found->first + found->count - 1;
@@ -202,18 +207,23 @@ static void begin(void)
     atomic_store_explicit(&begun, true, memory_order_release);
 }
 
+unsigned ln_caches_version(void)
+{
+    return atomic_load_explicit(&caches_version, memory_order_acquire);
+}
+
 ln_status ln_set_cache_bytes(size_t l1d, size_t l2, size_t l3)
 {
     const size_t bytes[LN_CACHES] = {l1d, l2, l3};
+    bool as_found = l1d == 0 && l2 == 0 && l3 == 0;
     begin();
-    if (l1d == 0 && l2 == 0 && l3 == 0) {
-        read_caches();
-        return LN_OK;
-    }
-    if (l1d == 0 || l2 < l1d || l3 < l2)
+    if (!as_found && (l1d == 0 || l2 < l1d || l3 < l2))
         return LN_ERROR_ARGUMENT;
-    for (int i = 0; i < LN_CACHES; i++)
+    if (as_found)
+        read_caches();
+    for (int i = 0; !as_found && i < LN_CACHES; i++)
         atomic_store(&cache_bytes[i], bytes[i]);
+    atomic_fetch_add(&caches_version, 1);
     return LN_OK;
 }
 

@@ -39,4 +39,7 @@ static inline double ln_bytes_moved(const ln_problem *problem)
 /* The kernel for a problem of known types and accuracy class: one that supports it, or NULL. */
 const ln_kernel *ln_dispatch(const ln_problem *problem);
 
+/* Grows whenever ln_set_cache_bytes() may have changed what ln_dispatch() says. */
+unsigned ln_caches_version(void);
+
 #endif

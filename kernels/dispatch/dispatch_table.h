@@ -17,9 +17,10 @@
  * reproducible: the same bits on every ISA and number of threads
  *
  * row(class, storage, param, isa, regime, hidden up to, kernel): of the rows for a
- * CPU's best ISA and a call's regime (x + y bytes within L1, L2, L3, or beyond) the
- * first that is long enough; rows of better ISAs come first. A program may use it
- * with a macro of its own for row, and ln_layernorm_with(). */
+ * CPU's best ISA and a call's regime (x + y bytes within L1, L2, L3, or beyond; few:
+ * 3 rows at most, within L2) the first that is long enough; rows of better ISAs come
+ * first. A program may use it with a macro of its own for row, and
+ * ln_layernorm_with(). */
 #ifndef LAYERNORM_DISPATCH
 
 /* The caches of the machine that was measured, in bytes. */
@@ -42,6 +43,7 @@
     row(fast, f32, f32, avx512, DRAM, 886, "lanewise_checked_fused_nt_f32_acc_f64_avx512_u8") \
     row(fast, f32, f32, avx512, DRAM, 2048, "lanewise_checked_fused_nt_f32_acc_f64_avx2") \
     row(fast, f32, f32, avx512, DRAM, SIZE_MAX, "shifted_two_mean_blocked_nt_f32_avx512") \
+    row(fast, f32, f32, avx512, few, SIZE_MAX, "unpivoted_folded_f32_avx512") \
     row(fast, f32, f32, avx2, L1, 7094, "shifted_folded_pipelined_f32_avx2") \
     row(fast, f32, f32, avx2, L1, SIZE_MAX, "shifted_two_mean_blocked_f32_avx2") \
     row(fast, f32, f32, avx2, L2, SIZE_MAX, "shifted_folded_pipelined_f32_avx2") \
@@ -51,6 +53,7 @@
     row(fast, f32, f32, avx2, DRAM, 2048, "lanewise_checked_fused_nt_f32_acc_f64_avx2") \
     row(fast, f32, f32, avx2, DRAM, 7094, "shifted_two_mean_fused_nt_f32_avx2") \
     row(fast, f32, f32, avx2, DRAM, SIZE_MAX, "shifted_two_mean_blocked_nt_f32_avx2") \
+    row(fast, f32, f32, avx2, few, SIZE_MAX, "unpivoted_folded_f32_avx2") \
     row(fast, f32, f32, scalar, L1, 128, "shifted_folded_pipelined_f32_scalar") \
     row(fast, f32, f32, scalar, L1, 443, "two_pass_two_mean_f32_acc_f64_scalar") \
     row(fast, f32, f32, scalar, L1, 2048, "reproducible_two_mean_f32_scalar") \

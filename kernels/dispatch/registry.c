@@ -245,19 +245,68 @@ static bool is_type(ln_type type)
     return (int)type >= LN_F32 && (int)type <= LN_F16;
 }
 
+static bool is_problem(const ln_problem *problem)
+{
+    return problem && problem->hidden != 0 && is_convention(&problem->convention) &&
+           (unsigned)problem->accuracy <= LN_ACCURACY_EXACT && is_type(problem->storage) &&
+           is_type(problem->param) && are_strides(problem);
+}
+
+/* Whether a problem's buffers are there. */
+static bool are_tensors(const ln_problem *problem, const ln_tensors *tensors)
+{
+    ln_affine affine = problem->convention.affine;
+    return problem->rows == 0 ||
+           (tensors && tensors->x && tensors->y && (!ln_has_gamma(affine) || tensors->gamma) &&
+            (!ln_has_beta(affine) || tensors->beta) && (!tensors->sum || tensors->residual));
+}
+
 static ln_status check(const ln_problem *problem, const ln_tensors *tensors)
 {
-    if (!problem || problem->hidden == 0 || !is_convention(&problem->convention) ||
-        (unsigned)problem->accuracy > LN_ACCURACY_EXACT || !is_type(problem->storage) ||
-        !is_type(problem->param) || !are_strides(problem))
-        return LN_ERROR_ARGUMENT;
-    if (problem->rows == 0)
-        return LN_OK;
-    ln_affine affine = problem->convention.affine;
-    if (!tensors || !tensors->x || !tensors->y || (ln_has_gamma(affine) && !tensors->gamma) ||
-        (ln_has_beta(affine) && !tensors->beta) || (tensors->sum && !tensors->residual))
-        return LN_ERROR_ARGUMENT;
-    return LN_OK;
+    return is_problem(problem) && are_tensors(problem, tensors) ? LN_OK : LN_ERROR_ARGUMENT;
+}
+
+/* A program calls with the same problem again and again: a thread's last one is not checked, and its
+ * kernel not looked up, a second time. */
+typedef struct known_problem {
+    ln_problem problem;
+    unsigned caches; /* ln_caches_version() when its kernel was looked up */
+    const ln_kernel *kernel;
+} known_problem;
+
+#ifdef __GLIBC__ /* elsewhere a library that was opened late has no room of this kind */
+__attribute__((tls_model("initial-exec")))
+#endif
+static _Thread_local known_problem last;
+
+/* Bit by bit, padding too: what differs there alone is looked up once more. */
+static bool is_known(const ln_problem *problem)
+{
+    enum { WORDS = sizeof *problem / sizeof(uint64_t) };
+    _Static_assert(sizeof *problem % sizeof(uint64_t) == 0, "whole words");
+    uint64_t words[WORDS], known[WORDS], differ = 0;
+    memcpy(words, problem, sizeof words);
+    memcpy(known, &last.problem, sizeof known);
+    for (size_t i = 0; i < WORDS; i++)
+        differ |= words[i] ^ known[i];
+    return differ == 0 && last.kernel && last.caches == ln_caches_version();
+}
+
+/* The kernel for a call, NULL with the reason in *status. */
+static const ln_kernel *kernel_for(const ln_problem *problem, const ln_tensors *tensors,
+                                   ln_status *status)
+{
+    bool known = problem && is_known(problem);
+    *status = LN_ERROR_ARGUMENT;
+    if (!(known || is_problem(problem)) || !are_tensors(problem, tensors))
+        return NULL;
+    if (!known) {
+        last.caches = ln_caches_version();
+        last.kernel = ln_dispatch(problem);
+        memcpy(&last.problem, problem, sizeof *problem);
+    }
+    *status = last.kernel ? LN_OK : LN_ERROR_UNSUPPORTED;
+    return last.kernel;
 }
 
 static ln_status run(const ln_kernel *kernel, const ln_problem *problem, const ln_tensors *tensors)
@@ -311,14 +360,16 @@ static ln_status run_parallel(const ln_kernel *kernel, const ln_problem *problem
 
 ln_status ln_layernorm(const ln_problem *problem, const ln_tensors *tensors)
 {
-    ln_status status = check(problem, tensors);
-    return status == LN_OK ? run(ln_dispatch(problem), problem, tensors) : status;
+    ln_status status;
+    const ln_kernel *kernel = kernel_for(problem, tensors, &status);
+    return kernel ? run(kernel, problem, tensors) : status;
 }
 
 ln_status ln_layernorm_parallel(const ln_problem *problem, const ln_tensors *tensors)
 {
-    ln_status status = check(problem, tensors);
-    return status == LN_OK ? run_parallel(ln_dispatch(problem), problem, tensors) : status;
+    ln_status status;
+    const ln_kernel *kernel = kernel_for(problem, tensors, &status);
+    return kernel ? run_parallel(kernel, problem, tensors) : status;
 }
 
 const char *ln_layernorm_kernel(const ln_problem *problem)

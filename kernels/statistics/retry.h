@@ -58,9 +58,9 @@ LN_INLINE int statistics_is_off(const statistics *stats, moments found)
 /* Bound. V the exact biased variance, mu the exact mean, u = REAL_UNIT, k = RETRY_MOST.
  *  1. The first sweep is bound_sweep() of moments.h with pivot 0, hence a = |mu|, but for two things
  *     where items are f32. A lane may take two products an instruction, each rounded: the depth is
- *     2 ceil(N / BLOCK) + log2(BLOCK) at most. And what is below 2^-126 may be flushed, x, a product,
- *     or a sum: of no element more than 4 times, so that d is off by f = 2^-124 more, m2 / N by f +
- *     2 |mu| f + f^2 more, and what that rounds (1 + u).
+ *     2 (sweep_depth(N) - log2(BLOCK)) + log2(BLOCK) at most. And what is below 2^-126 may be
+ *     flushed, x, a product, or a sum: of no element more than 4 times, so that d is off by f =
+ *     2^-124 more, m2 / N by f + 2 |mu| f + f^2 more, and what that rounds (1 + u).
  *  2. If the check passed, |d| <= sqrt(k m2 / N) (1 + gamma(8)), as in step 3 of shifted.h: with
  *     |mu| <= |d| + delta(|mu|) and m2 / N <= V + F(|mu|) that rules out every row whose |mu| is
  *     more than g(|mu|), see there. Those have been swept again.
@@ -75,10 +75,11 @@ LN_INLINE int statistics_is_off(const statistics *stats, moments found)
  * No claim where N (V + mu^2) or N max_abs come near the largest number. */
 
 /* Step 1. */
-LN_INLINE moments_bound retry_first(double hidden, double var, double mu)
+LN_INLINE moments_bound retry_first(size_t hidden, double var, double mu)
 {
     const double flushed = ITEMS_ARE_LONG ? 0 : 0x1p-124;
-    double depth = (ITEMS_ARE_LONG ? 1 : 2) * ceil(hidden / BLOCK) + bound_levels();
+    double depth =
+        (ITEMS_ARE_LONG ? 1 : 2) * (sweep_depth(hidden) - bound_levels()) + bound_levels();
     moments_bound sweep = bound_sweep(depth, var, mu);
     double more = (flushed + 2 * mu * flushed + flushed * flushed) * (1 + REAL_UNIT) * bound_slack;
     sweep.mean += flushed;
@@ -99,12 +100,12 @@ LN_INLINE double retry_again(const moments_bound *first, double var, double mu)
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {
     double n = (double)problem->hidden, mu = fabs(facts->mean), var = facts->var;
-    moments_bound first = retry_first(n, var, mu);
+    moments_bound first = retry_first(problem->hidden, var, mu);
     if (!(4 * n * facts->max_abs < REAL_MAX && 32 * n * (var + mu * mu) < REAL_MAX &&
           first.var_hi < REAL_MAX))
         return bound_none;
     moments_bound second =
-        bound_sweep(bound_depth(problem->hidden), var, retry_again(&first, var, mu));
+        bound_sweep(sweep_depth(problem->hidden), var, retry_again(&first, var, mu));
     double passes =
         (sqrt(RETRY_MOST * first.var_hi) * (1 + bound_gamma(8)) + first.mean) * bound_slack;
     if (ITEMS_ARE_LONG && facts->max_dev == 0 &&

@@ -106,6 +106,59 @@ static void calls_are_the_library(void **state)
         assert_true(found[class] > 0);
 }
 
+/* What a call does is what the kernel does that the library names for it. */
+static void check_call_by_name(const ln_problem *problem)
+{
+    ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
+    size_t bytes = problem->rows * problem->hidden * element_size(problem->storage);
+    memset(y, 0x55, bytes);
+    assert_int_equal(ln_layernorm(problem, &tensors), LN_OK);
+    memcpy(own_y, y, bytes);
+    memset(y, 0x55, bytes);
+    assert_int_equal(ln_layernorm_with(ln_layernorm_kernel(problem), problem, &tensors), LN_OK);
+    assert_memory_equal(own_y, y, bytes);
+    tensors.gamma = NULL;
+    assert_int_equal(ln_layernorm(problem, &tensors), LN_ERROR_ARGUMENT);
+}
+
+/* A call that differs from the thread's last in one thing is checked and looked up anew. */
+static void no_call_is_taken_for_the_last(void **state)
+{
+    (void)state;
+    ln_problem first = problem_of((types){LN_F32, LN_F32}, 4, 768, convention_number(24));
+    ln_problem others[12];
+    size_t count = 0;
+    store((types){LN_F32, LN_F32}, LARGEST);
+    first.convention.eps_place = LN_EPS_VAR;
+    first.convention.eps = 1e-5;
+    for (; count < sizeof others / sizeof *others; count++)
+        others[count] = first;
+    others[0].rows = 1;
+    others[1].rows = ROWS;
+    others[2].hidden = 16;
+    others[3].x_stride = 1000;
+    others[4].accuracy = LN_ACCURACY_ACCURATE;
+    others[5].accuracy = LN_ACCURACY_EXACT;
+    others[6].convention.eps = 3;
+    others[7].convention.ddof ^= 1;
+    others[8].hidden = 0; /* from here on none is right */
+    others[9].convention.eps = -1;
+    others[10].convention.affine = (ln_affine)9;
+    others[11].y_stride = 1;
+    for (size_t i = 0; i < count; i++) {
+        check_call_by_name(&first);
+        ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
+        if (i < 8)
+            check_call_by_name(&others[i]);
+        else
+            assert_int_equal(ln_layernorm(&others[i], &tensors), LN_ERROR_ARGUMENT);
+    }
+    check_call_by_name(&others[1]);
+    assert_int_equal(ln_set_cache_bytes(1, 2, 3), LN_OK); /* all is DRAM now */
+    check_call_by_name(&others[1]);
+    assert_int_equal(ln_set_cache_bytes(0, 0, 0), LN_OK);
+}
+
 /* A bound is that of the kernel taken. */
 static void bounds_are_the_kernels(void **state)
 {
@@ -149,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_are_the_library),
+        cmocka_unit_test(no_call_is_taken_for_the_last),
         cmocka_unit_test(bounds_are_the_kernels),
         cmocka_unit_test(missing_classes_are_said),
     };

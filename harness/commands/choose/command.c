@@ -368,7 +368,7 @@ static bool add_table_shapes(const choose_options *options, const char *dtype,
         wanted.cache = table_cache(i);
         if (!add_shape(choosing, &wanted, word, err))
             return false;
-        choosing->all[choosing->count - 1].twice = i % REGIMES == REGIME_DRAM;
+        choosing->all[choosing->count - 1].twice = i % TABLE_REGIMES == REGIME_DRAM;
     }
     return true;
 }

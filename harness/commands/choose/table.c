@@ -16,13 +16,20 @@ void table_shape(const machine_facts *machine, ln_type dtype, size_t index, size
                  size_t *hidden)
 {
     static const size_t sizes[TABLE_HIDDEN] = {64, 256, 768, 1024, 4096, 12288};
-    *hidden = sizes[index / REGIMES];
-    *rows = machine_rows(machine, (cache_regime)(index % REGIMES), *hidden, dtype);
+    size_t regime = index % TABLE_REGIMES;
+    *hidden = sizes[index / TABLE_REGIMES];
+    *rows = regime == TABLE_FEW ? 1 : machine_rows(machine, (cache_regime)regime, *hidden, dtype);
+}
+
+const char *table_regime(size_t index)
+{
+    size_t regime = index % TABLE_REGIMES;
+    return regime == TABLE_FEW ? "few" : regime_names[regime];
 }
 
 cache_state table_cache(size_t index)
 {
-    return index % REGIMES == REGIME_DRAM ? CACHE_HOT : CACHE_READ;
+    return index % TABLE_REGIMES < REGIME_DRAM ? CACHE_READ : CACHE_HOT;
 }
 
 bool table_has(const chosen *one, const kernel_entry *kernel, table_pass pass)
@@ -52,13 +59,13 @@ size_t table_lacks(const chosen *all, size_t count, const kernel_list *kernels, 
     for (size_t i = 0; i < count; i++) {
         const chosen *one = &all[i];
         const kernel_evidence *evidence = pass == PASS_AGAIN ? &one->again : &one->evidence;
-        bool lacking = speed && (pass == PASS_TIMES || i % REGIMES == REGIME_DRAM) &&
+        bool lacking = speed && (pass == PASS_TIMES || i % TABLE_REGIMES == REGIME_DRAM) &&
                        (!evidence->timed || !evidence->same_library || !evidence->same_shape);
         for (size_t k = 0; !lacking && k < kernels->count; k++) {
             const kernel_entry *kernel = &kernels->kernels[k];
             char hash[20];
             snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
-            lacking = !speed && i % REGIMES == 0 && table_has(one, kernel, pass) &&
+            lacking = !speed && i % TABLE_REGIMES == 0 && table_has(one, kernel, pass) &&
                       (pass == PASS_BARE || kernel->facts.unroll == 4 || kernel->version[0]) &&
                       !class_is_judged(&one->evidence, pass == PASS_BARE, kernel->facts.name, hash,
                                        one->wanted.hidden);
@@ -179,7 +186,7 @@ static bool add_cell(const chosen *all, size_t count, accuracy_class class, int 
     char name[NAME_MAX_LENGTH], last[NAME_MAX_LENGTH] = "";
     size_t hidden = 0;
     const char *dtype = dtype_name(all[0].wanted.dtype);
-    for (size_t i = regime;; i += REGIMES) {
+    for (size_t i = regime;; i += TABLE_REGIMES) {
         bool end = i >= count;
         if (end)
             name[0] = '\0';
@@ -189,7 +196,7 @@ static bool add_cell(const chosen *all, size_t count, accuracy_class class, int 
             continue; /* its neighbours stand for it */
         if (last[0] && strcmp(name, last) != 0) {
             text_format(out, " \\\n    row(%s, %s, %s, %s, %s, ", class_name(class), dtype,
-                        dtype_name(param), isas[isa], regime_names[regime]);
+                        dtype_name(param), isas[isa], table_regime(regime));
             if (end)
                 text_add(out, "SIZE_MAX");
             else
@@ -254,9 +261,10 @@ static void add_head(const chosen *all, size_t count, const char *command_line, 
         out,
         " *\n"
         " * row(class, storage, param, isa, regime, hidden up to, kernel): of the rows for a\n"
-        " * CPU's best ISA and a call's regime (x + y bytes within L1, L2, L3, or beyond) the\n"
-        " * first that is long enough; rows of better ISAs come first. A program may use it\n"
-        " * with a macro of its own for row, and ln_layernorm_with(). */\n"
+        " * CPU's best ISA and a call's regime (x + y bytes within L1, L2, L3, or beyond; few:\n"
+        " * 3 rows at most, within L2) the first that is long enough; rows of better ISAs come\n"
+        " * first. A program may use it with a macro of its own for row, and\n"
+        " * ln_layernorm_with(). */\n"
         "#ifndef LAYERNORM_DISPATCH\n\n"
         "/* The caches of the machine that was measured, in bytes. */\n");
     text_format(out, "#define LAYERNORM_DISPATCH_CACHES %zu, %zu, %zu\n\n",
@@ -271,7 +279,7 @@ static bool add_type(const chosen *all, accuracy_class class, text_buffer *out, 
     static const ln_type params[] = {LN_F32, LN_F64, LN_BF16, LN_F16};
     for (size_t param = 0; param < sizeof params / sizeof *params; param++)
         for (int isa = ISAS - 1; isa >= 0; isa--)
-            for (size_t regime = 0; regime < REGIMES; regime++)
+            for (size_t regime = 0; regime < TABLE_REGIMES; regime++)
                 if (!add_cell(all, TABLE_SHAPES, class, isa, params[param], regime, out, err))
                     return false;
     return true;

@@ -7,11 +7,17 @@
 #include "commands/choose/measure.h"
 #include "commands/choose/show.h"
 
-/* The shapes that the table is made from: six hidden sizes, with as many rows as fill each cache in
- * part, and DRAM. */
-enum { TABLE_HIDDEN = 6, TABLE_SHAPES = TABLE_HIDDEN * REGIMES };
+/* The shapes that the table is made from: six hidden sizes, each with as many rows as fill each cache
+ * in part, and DRAM, and with few rows. */
+enum {
+    TABLE_FEW = REGIMES,
+    TABLE_REGIMES,
+    TABLE_HIDDEN = 6,
+    TABLE_SHAPES = TABLE_HIDDEN * TABLE_REGIMES
+};
 void table_shape(const machine_facts *machine, ln_type dtype, size_t index, size_t *rows,
                  size_t *hidden);
+const char *table_regime(size_t index); /* "L1", "L2", "L3", "DRAM", "few" */
 
 /* How they are timed. In the caches y is read after each call, as by the next layer: a kernel that
  * stores around them would else be taken where it harms. */

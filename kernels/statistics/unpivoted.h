@@ -1,0 +1,6 @@
+/* unpivoted: retry, whose sums are taken over to others after each chunk, as those of shifted are. For
+ * a few rows of f32: nothing waits for a pivot, and rows with one large element do not round all
+ * alike.
+ *
+ * Bound: that of retry.h, with sweep_depth() for chunks. */
+#include "statistics/retry.h"
