@@ -56,8 +56,12 @@ static FILE *create_new(const char *path)
     unlink(path);
     int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
-    if (descriptor >= 0 && !file)
+    if (descriptor >= 0 && !file) {
+        int problem = errno;
         close(descriptor);
+        unlink(path);
+        errno = problem;
+    }
     return file;
 }
 
