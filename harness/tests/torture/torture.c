@@ -1,14 +1,17 @@
 /* Every allocation fails once, and every I/O call, of each command of a list:
  *
  *     torture allocations|calls LIST LNBENCH fail_allocation.so [--most N] [--program NAME]
- *             [--only COMMAND] [--call NAME]
+ *             [--only COMMAND] [--call NAME] [--seed S]
  *
  * in a directory that has what the commands need (torture_test.sh). --most N: only N of each
- * command's, evenly spread; --call: of the calls named so, such as recv. Prints how many were tried; the exit status is 0 when every outcome was right. */
+ * command's, evenly spread, of calls so many of each kind; --seed: which, so that 0, 1, 2, ... are
+ * others each time; --call: of the calls named so, such as recv. Prints how many were tried; the
+ * exit status is 0 when every outcome was right, and something failed at all. */
 #include "trace.h"
 #include "try.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +26,7 @@ enum { SECONDS = 60, SHORT = -1, CALLS = 100000 };
 
 typedef struct torture_options {
     const char *program, *call;
-    long most;
+    long most, seed;
 } torture_options;
 
 /* The calls that fail, and how. A count to shorten is the third argument. */
@@ -148,6 +151,7 @@ static void on_enter(void *context, const traced_call *call, call_fault *fault)
     if (kind < 0)
         return;
     plan->seen++;
+    fault->last = plan->seen == plan->wanted;
     if (plan->list && plan->list->count < CALLS)
         plan->list->kinds[plan->list->count++] = kind;
     if (plan->seen != plan->wanted)
@@ -178,37 +182,10 @@ static trace_outcome run_traced(const torture_options *options, const tried_comm
     return outcome;
 }
 
-static volatile sig_atomic_t late;
-static pid_t running;
-
-static void on_alarm(int number)
-{
-    (void)number;
-    late = 1;
-    kill(-running, SIGKILL);
-}
-
 static trace_outcome run_plain(const tried_command *command)
 {
     trace_outcome outcome = {0};
-    struct sigaction action = {.sa_handler = on_alarm};
-    late = 0;
-    running = fork();
-    if (running == 0) {
-        setpgid(0, 0);
-        if (chdir("try") != 0 || !freopen("/dev/null", "r", stdin) ||
-            !freopen("stdout", "w", stdout) || !freopen("stderr", "w", stderr))
-            _exit(99);
-        execv(command->arguments[0], command->arguments);
-        _exit(99);
-    }
-    setpgid(running, running);
-    sigaction(SIGALRM, &action, NULL);
-    alarm(SECONDS);
-    while (waitpid(running, &outcome.status, 0) < 0 && errno == EINTR) {
-    }
-    alarm(0);
-    outcome.late = late;
+    outcome.late = !try_wait(try_start(command->arguments, "stdout"), SECONDS, &outcome.status);
     return outcome;
 }
 
@@ -224,16 +201,17 @@ static bool is_of_system(const char *place)
 
 static long wrong, tried;
 
-static void show_file(const char *path)
+/* Not by the allocation that failed. */
+static const char *judge_again(const tried_command *command, int status)
 {
-    char bytes[600];
-    FILE *file = fopen(path, "r");
-    size_t count = file ? fread(bytes, 1, sizeof bytes - 1, file) : 0;
-    bytes[count] = '\0';
-    if (file)
-        fclose(file);
-    if (count)
-        printf("  %s: %s%s", path, bytes, bytes[count - 1] == '\n' ? "" : "\n");
+    char *number = getenv("TORTURE_ALLOCATION");
+    char *kept = number ? strdup(number) : NULL;
+    unsetenv("TORTURE_ALLOCATION");
+    const char *why = try_judge_again(command, status);
+    if (kept)
+        setenv("TORTURE_ALLOCATION", kept, 1);
+    free(kept);
+    return why;
 }
 
 static void report(const tried_command *command, const char *what, long number, const char *place,
@@ -243,23 +221,29 @@ static void report(const tried_command *command, const char *what, long number, 
     tried++;
     if (!why)
         why = try_judge(command, outcome->status, reference);
+    if (why && strstr(why, "other output"))
+        why = judge_again(command, outcome->status);
     if (!why)
         return;
     if (is_of_system(place) && strstr(why, "other output"))
         return;
     wrong++;
     printf("WRONG %s: %s %ld %s: %s\n", command->name, what, number, place, why);
-    show_file("try/stderr");
-    if (strstr(why, "other output"))
-        show_file("try/stdout");
-    fflush(stdout);
+    try_show();
 }
 
-/* Of `count`, `most` evenly spread, the first among them. */
-static bool is_taken(const torture_options *options, long turn, long count)
+/* Of `count`, `most` evenly spread; the turn-th, from 1 on. Another seed takes their neighbours. */
+static bool is_taken(const torture_options *options, long most, long turn, long count)
 {
-    long most = options->most < count ? options->most : count;
-    return turn == 1 || turn * most / count != (turn - 1) * most / count;
+    most = most < count ? most : count;
+    turn = (turn + options->seed) % count;
+    return (turn + 1) * most / count != turn * most / count;
+}
+
+static void summarize(const tried_command *command, long count, const char *what)
+{
+    printf("%s: %ld %s; so far %ld failed, %ld wrong outcomes\n", command->name, count, what, tried,
+           wrong);
 }
 
 static void torture_allocations(const torture_options *options, tried_command *command,
@@ -279,7 +263,7 @@ static void torture_allocations(const torture_options *options, tried_command *c
         fclose(file);
     unsetenv("TORTURE_COUNT");
     for (long turn = 1; turn <= count; turn++) {
-        if (!is_taken(options, turn, count))
+        if (!is_taken(options, options->most, turn, count))
             continue;
         snprintf(number, sizeof number, "%ld", turn);
         setenv("TORTURE_ALLOCATION", number, 1);
@@ -288,7 +272,7 @@ static void torture_allocations(const torture_options *options, tried_command *c
         report(command, "allocation", turn, "", &outcome, reference);
     }
     unsetenv("TORTURE_ALLOCATION");
-    printf("%s: %ld allocations\n", command->name, count);
+    summarize(command, count, "allocations");
 }
 
 static const char *error_name(int error)
@@ -302,6 +286,19 @@ static bool is_wanted(const torture_options *options, int kind, int error)
            (!options->call || strcmp(options->call, kinds[kind].name) == 0);
 }
 
+/* How many of each kind of call, so that they are `most` faults of all kinds. */
+static long share_of_kind(const torture_options *options, const long counts[KINDS])
+{
+    long share = 0;
+    for (long sum = 0, before = -1; sum < options->most && sum != before; share++) {
+        before = sum;
+        sum = 0;
+        for (int kind = 0; kind < KINDS; kind++)
+            sum += counts[kind] < share + 1 ? counts[kind] : share + 1;
+    }
+    return share;
+}
+
 static void torture_calls(const torture_options *options, tried_command *command, int reference)
 {
     call_list list = {calloc(CALLS, sizeof(int)), 0};
@@ -310,15 +307,16 @@ static void torture_calls(const torture_options *options, tried_command *command
         exit(99);
     try_prepare();
     run_traced(options, command, &counting);
-    long turn = 0, count = 0;
+    long turns[KINDS] = {0}, counts[KINDS] = {0}, all = 0;
     for (long n = 0; n < list.count; n++)
-        for (int i = 0; is_wanted(options, list.kinds[n], i); i++)
-            count++;
+        for (int i = 0; is_wanted(options, list.kinds[n], i); i++, all++)
+            counts[list.kinds[n]]++;
+    long share = share_of_kind(options, counts);
     for (long n = 1; n <= list.count; n++) {
         int kind = list.kinds[n - 1];
         for (int i = 0; is_wanted(options, kind, i); i++) {
             char what[64];
-            if (!is_taken(options, ++turn, count))
+            if (!is_taken(options, share, ++turns[kind], counts[kind]))
                 continue;
             fault_plan plan = {.wanted = n, .error = kinds[kind].errors[i]};
             try_prepare();
@@ -328,13 +326,13 @@ static void torture_calls(const torture_options *options, tried_command *command
             report(command, what, n, plan.place, &outcome, reference);
         }
     }
-    printf("%s: %ld calls, %ld faults\n", command->name, list.count, turn);
+    summarize(command, all, "faults of calls");
     free(list.kinds);
 }
 
 int main(int argc, char **argv)
 {
-    torture_options options = {"lnbench", NULL, CALLS};
+    torture_options options = {"lnbench", NULL, LONG_MAX, 0};
     const char *only = NULL;
     size_t count;
     if (argc < 5)
@@ -345,6 +343,8 @@ int main(int argc, char **argv)
             options.most = atol(argv[i + 1]);
         else if (strcmp(argv[i], "--program") == 0)
             options.program = argv[i + 1];
+        else if (strcmp(argv[i], "--seed") == 0)
+            options.seed = atol(argv[i + 1]);
         else if (strcmp(argv[i], "--call") == 0)
             options.call = argv[i + 1];
         else
@@ -356,17 +356,11 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < count; i++) {
         if (only && strcmp(only, list[i].name) != 0)
             continue;
-        try_prepare();
-        trace_outcome reference = run_plain(&list[i]);
-        try_keep_as("reference");
-        try_prepare();
-        run_plain(&list[i]);
-        try_keep_as("second");
-        list[i].changes_nothing = try_is_repeatable();
-        (calls ? torture_calls : torture_allocations)(&options, &list[i], reference.status);
+        int reference = try_undisturbed(&list[i]);
+        (calls ? torture_calls : torture_allocations)(&options, &list[i], reference);
         fflush(stdout);
     }
     printf("%ld %s of %s failed once, %ld wrong outcomes\n", tried,
            calls ? "I/O calls" : "allocations", options.program, wrong);
-    return wrong != 0;
+    return wrong != 0 || tried == 0;
 }

@@ -1,31 +1,42 @@
 #!/bin/bash
 # Every allocation and every I/O call of each command of commands.txt fails once (torture.c); or the
 # power fails at every moment (power_loss.c), and then the same with syncs that do nothing, which
-# must be found.
+# must be found; or processes are killed at random moments (kill_soak.c).
 #
-#     torture_test.sh allocations|worker|calls|power SOURCES BINARIES LIBRARIES
+#     torture_test.sh allocations|worker|calls|power|kills SOURCES BINARIES LIBRARIES
 #
 # Without LNBENCH_FULL a sample of the commands and of their calls or moments. TORTURE_MOST: how many
-# of each command instead of all. worker: the allocations of lnbench-worker. exit code 77: skipped
+# of each command instead of all (kills: instead of 20); TORTURE_SEED: which, 0 if unset;
+# TORTURE_ONLY: of this command alone. worker: the allocations of lnbench-worker. exit code 77: skipped
 set -u
 kind=$1
 sources=$2
 binaries=$3
 libraries=$4
-# The sample of the power losses spares the disk some thousand syncs.
-[ "$kind" = power ] && [ -z "${LNBENCH_FULL-}" ] && [ -w /dev/shm ] && export TMPDIR=/dev/shm
+# Spares the disk some thousand syncs; what power losses take is not on a disk anyway.
+[ -w /dev/shm ] && export TMPDIR=/dev/shm
 # shellcheck source=harness/tests/torture/prepare.sh
 . "$sources/prepare.sh"
 most=${TORTURE_MOST-}
 commands=$sources/commands.txt
 if [ -z "${LNBENCH_FULL-}" ]; then
     chosen='conventions|fingerprint|merge|export_jsonl|import'
-    [ "$kind" = allocations ] && chosen="$chosen|eval|run_new"
+    [ "$kind" = allocations ] && chosen="$chosen|eval|run_new|help"
     [ "$kind" = worker ] && chosen='eval|run'
     [ "$kind" = power ] && chosen='eval|export_jsonl|import|run|shard' most=${most:-24}
+    [ "$kind" = kills ] && chosen="$chosen|run|run_new|hunt|help|page|speed|history" most=${most:-2}
     grep -E "^($chosen) " "$commands" >sample.txt
     commands=sample.txt
     most=${most:-8}
+fi
+if [ -n "${TORTURE_ONLY-}" ]; then
+    grep "^$TORTURE_ONLY " "$sources/commands.txt" >only.txt
+    commands=only.txt
+fi
+if [ "$kind" = kills ]; then
+    "$binaries/kill_soak" "$commands" "$binaries/lnbench" --most "${most:-20}" \
+        --seed "${TORTURE_SEED-0}"
+    exit
 fi
 if [ "$kind" = power ]; then
     "$binaries/power_loss" "$commands" "$binaries/lnbench" --most "${most:-1000000}" || exit
@@ -42,4 +53,4 @@ fi
 program=lnbench
 [ "$kind" = worker ] && kind=allocations program=lnbench-worker
 "$binaries/torture" "$kind" "$commands" "$binaries/lnbench" "$libraries/fail_allocation.so" \
-    --most "${most:-1000000}" --program "$program"
+    --most "${most:-1000000}" --program "$program" --seed "${TORTURE_SEED-0}"

@@ -44,6 +44,7 @@ typedef struct call_tracer {
     const trace_watch *watch;
     traced_task tasks[TASKS];
     pid_t first;
+    bool over; /* nobody wants to see a further call */
 } call_tracer;
 
 static volatile sig_atomic_t expired;
@@ -104,6 +105,7 @@ static void on_enter(call_tracer *tracer, traced_task *task)
     }
     if (fault.length)
         registers.rdx = fault.length;
+    tracer->over |= fault.last;
     if (fault.error || fault.length)
         ptrace(PTRACE_SETREGS, task->id, NULL, &registers);
 }
@@ -111,7 +113,8 @@ static void on_enter(call_tracer *tracer, traced_task *task)
 static void on_leave(call_tracer *tracer, traced_task *task)
 {
     struct user_regs_struct registers;
-    if (ptrace(PTRACE_GETREGS, task->id, NULL, &registers) != 0)
+    if ((!task->error && !tracer->watch->leave) ||
+        ptrace(PTRACE_GETREGS, task->id, NULL, &registers) != 0)
         return;
     if (task->error) {
         registers.rax = (unsigned long)-(long)task->error;
@@ -227,7 +230,8 @@ bool trace_run(char *const *arguments, const trace_watch *watch, unsigned second
                 ptrace(PTRACE_DETACH, id, NULL, NULL);
                 task->id = 0;
             } else {
-                ptrace(PTRACE_SYSCALL, id, NULL, (void *)(long)signal);
+                ptrace(traced->over && !task->inside ? PTRACE_CONT : PTRACE_SYSCALL, id, NULL,
+                       (void *)(long)signal);
             }
             continue;
         }

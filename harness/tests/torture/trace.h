@@ -21,10 +21,11 @@ typedef struct traced_call {
 } traced_call;
 
 /* What becomes of a call: `error` other than 0 fails it, `length` other than 0 replaces its third
- * argument (the count of a read or write). */
+ * argument (the count of a read or write). `last`: no later call need be shown. */
 typedef struct call_fault {
     int error;
     size_t length;
+    bool last;
 } call_fault;
 
 typedef struct trace_watch {

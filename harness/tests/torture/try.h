@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 enum { ARGUMENTS = 40 };
 
@@ -29,12 +30,24 @@ typedef struct tried_command {
 tried_command *commands_read(const char *path, const char *program, size_t *count);
 
 void try_prepare(void);
+/* Runs a program in try/, in a process group of its own; `output`: a file in place of its standard
+ * output. Then waits for its end; false: it took longer, and was killed with its group. */
+pid_t try_start(char *const *arguments, const char *output);
+bool try_wait(pid_t process, unsigned seconds, int *status);
 /* Two undisturbed tries, "reference" and "second": later ones are compared with the first, and where
  * the second differs, not byte by byte. */
 void try_keep_as(const char *name);
-/* Whether the two have the same bytes on standard output. */
-bool try_is_repeatable(void);
+/* Makes both of them; returns the status of the first. */
+int try_undisturbed(tried_command *command);
+/* NULL, or what is wrong with what try/ has. */
 const char *try_judge(const tried_command *command, int status, int reference_status);
+/* The same against a run that nothing disturbs now, which takes the place of "reference": what the
+ * machine tells of itself, such as its load, may have changed. */
+const char *try_judge_again(const tried_command *command, int status);
+/* Prints the try's errors, and what is new in its output. */
+void try_show(void);
+/* A file of try/, by its name below it, has what it has in the undisturbed tries. */
+bool try_is_whole(const char *name);
 /* Of a database: NULL, or what is wrong with it. `least` runs must be there. */
 const char *database_judge(const char *path, int least);
 /* NULL, or in which table rows of the database `of` are missing. */
