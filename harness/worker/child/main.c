@@ -174,7 +174,8 @@ static void copy_word(char *to, size_t size, const char *from)
 static const char *role_of(const ln_plugin *plugin, unsigned index)
 {
     if (!LN_PLUGIN_HAS(plugin, facts) || !plugin->facts ||
-        plugin->facts_size < offsetof(ln_kernel_facts, family))
+        plugin->facts_size < offsetof(ln_kernel_facts, family) ||
+        plugin->facts_size % _Alignof(ln_kernel_facts) != 0)
         return NULL;
     const ln_kernel_facts *facts =
         (const void *)((const char *)plugin->facts + index * plugin->facts_size);
