@@ -51,7 +51,8 @@ typedef struct call_bench {
     guarded x, other_x, gamma, beta;
     called_shape shapes[ALL_SHAPES]; /* from SHAPES on the first, on x and other_x in turn */
     bool two_shapes, one_row;
-    const char *where; /* NULL: the bits are the same */
+    const char *where;   /* NULL: the bits are the same */
+    const char *refusal; /* NULL, or why it could not be called */
     uint64_t drawn;
     size_t calls;
     size_t resident; /* bytes, after some of them */
@@ -430,8 +431,10 @@ static bool make_shape(call_bench *bench, called_shape *shape, const ln_problem 
     shape->tensors = (ln_tensors){
         .x = x, .gamma = bench->gamma.data, .beta = bench->beta.data, .y = shape->y.data};
     shape->state = &shape->problem;
-    if (bench->kernel->prepare && bench->kernel->prepare(&shape->problem, &shape->state) != 0)
+    if (bench->kernel->prepare && bench->kernel->prepare(&shape->problem, &shape->state) != 0) {
+        bench->refusal = worker_unprepared();
         return false;
+    }
     shape->prepared = bench->kernel->prepare != NULL;
     call_shape(bench, shape);
     shape->first = malloc(bytes);
@@ -556,7 +559,7 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
     else if (changed)
         worker_send_blame();
     else if (!fine)
-        worker_send_no_memory();
+        worker_send_refusal(0, bench.refusal ? bench.refusal : worker_no_memory);
     else if (kept > 0)
         worker_send_failed(VERDICT_STATE_CHANGED, 0, "each call keeps %.0f bytes of memory", kept);
     else

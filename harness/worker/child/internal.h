@@ -25,6 +25,12 @@ void worker_send_failed(verdict_kind verdict, unsigned entry, const char *format
     __attribute__((format(printf, 3, 4)));
 /* It ends the run: what is left out for want of memory is not taken for what there is. */
 void worker_send_no_memory(void);
+/* Why a kernel cannot be run after its prepare() failed: of the library that lnbench came with, whose
+ * own has no other reason, because memory ran out. */
+const char *worker_unprepared(void);
+/* Answers that a kernel refuses, or that memory ran out where `refusal` is that string. */
+extern const char worker_no_memory[];
+void worker_send_refusal(unsigned entry, const char *refusal);
 
 /* Reports SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT as the verdict of the running case, then
  * exits. */

@@ -351,7 +351,7 @@ static bool run_split(const ln_plugin *plugin, const ln_kernel *kernel, judge_be
     }
     const char *refusal = split_prepare(&split, plugin, kernel, &bench->problem);
     if (refusal)
-        worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
+        worker_send_refusal(0, refusal);
     bench->split = &split;
     bool fine = !refusal && run_at_once(kernel, NULL, bench, order);
     bench->split = NULL;
@@ -369,7 +369,7 @@ static bool run_placement(const ln_kernel *kernel, judge_bench *bench, const wor
     plugin_enter(&before);
     if (kernel->prepare && kernel->prepare(&bench->problem, &state) != 0) {
         plugin_leave(&before, "prepare()");
-        worker_send_failed(VERDICT_UNSUPPORTED, 0, "its prepare() failed");
+        worker_send_refusal(0, worker_unprepared());
         return false;
     }
     bool fine = plugin_leave(&before, "prepare()");

@@ -189,7 +189,7 @@ void worker_call_large(const worker_plugins *plugins, const work_order *order)
     else if (!make_bench(&bench, order, statistic, rows, count))
         worker_send_no_memory();
     else if (!run(kernel, order, &bench))
-        worker_send_failed(VERDICT_UNSUPPORTED, 0, "its prepare() failed");
+        worker_send_refusal(0, worker_unprepared());
     else if (!hand_all_back(&bench, order, statistic, rows, count))
         worker_send_no_memory();
     else

@@ -83,6 +83,8 @@ void worker_send_done(const char *text, int64_t value)
 }
 
 static ino_t arena_file;
+static bool of_library; /* the order is about a kernel of the library that lnbench came with */
+const char worker_no_memory[] = "out of memory in the worker";
 
 static bool arena_is_lost(void)
 {
@@ -112,8 +114,21 @@ void worker_send_no_memory(void)
     }
     worker_reply failed = {
         .kind = REPLY_FAILED, .verdict = VERDICT_SKIPPED, .value = REPLY_ENDS_RUN};
-    snprintf(failed.text, sizeof failed.text, "out of memory in the worker");
+    snprintf(failed.text, sizeof failed.text, "%s", worker_no_memory);
     worker_send(&failed);
+}
+
+const char *worker_unprepared(void)
+{
+    return of_library ? worker_no_memory : "its prepare() failed";
+}
+
+void worker_send_refusal(unsigned entry, const char *refusal)
+{
+    if (refusal == worker_no_memory)
+        worker_send_no_memory();
+    else
+        worker_send_failed(VERDICT_UNSUPPORTED, entry, "%s", refusal);
 }
 
 const ln_kernel *worker_kernel(const worker_plugins *plugins, const work_order *order)
@@ -324,7 +339,8 @@ static void obey(worker_plugins *plugins, const work_order *order)
     begin_kernel(order);
     order_number = order->number;
     answers = 0;
-    process_state_watch(!plugins->trusted || order->plugin > 0 || order->kind == ORDER_TIME_RUN);
+    of_library = plugins->trusted && order->plugin == 0;
+    process_state_watch(!of_library || order->kind == ORDER_TIME_RUN);
     if (changed_at_load(plugins, order))
         return;
     switch (order->kind) {

@@ -102,11 +102,11 @@ const char *split_prepare(split_kernel *split, const ln_plugin *plugin, const ln
     if (split->own_threads && !plugin_set_threads(plugin, crew.threads))
         return "its set_threads() failed";
     if (!split_allocate(split, problem, split->own_threads ? 1 : crew.threads))
-        return "out of memory in the worker";
+        return worker_no_memory;
     for (unsigned i = 0; i < split->parts; i++) {
         split->states[i] = &split->problems[i];
         if (kernel->prepare && kernel->prepare(&split->problems[i], &split->states[i]) != 0)
-            return "its prepare() failed";
+            return worker_unprepared();
         split->prepared++;
     }
     return NULL;

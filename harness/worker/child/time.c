@@ -489,7 +489,7 @@ static bool prepare_entry(timed_entry *entry, const ln_plugin *plugin)
         }
     }
     if (refusal)
-        worker_send_failed(VERDICT_UNSUPPORTED, entry->index, "%s", refusal);
+        worker_send_refusal(entry->index, refusal);
     return !refusal;
 }
 
