@@ -120,7 +120,7 @@ static size_t fill_bars(const attributed *all, size_t count, text_buffer *bars, 
 
 static void fill_settings(const char *subtitle, size_t rows, text_buffer *out)
 {
-    char words[400], footer[400], key[16];
+    char words[400], footer[400], key[24];
     snprintf(words, sizeof words, "%.200s; total: RMS error in row ULP", subtitle);
     tsv_footer_here("fitted: mean and rstd as seen from outside, rstd in variance | ", footer);
     tsv_settings_begin(out, "Where the error comes from: shares of the mean square", words, footer);
