@@ -246,11 +246,11 @@ static bool run_hidden(row_judge *judge, const judge_block *block, const kernel_
     return fine;
 }
 
-static bool judge_invariance(row_judge *judge, const invariance_rows *rows,
-                             const kernel_entry *kernel, invariance_result *found, error *err)
+static bool judge_once(row_judge *judge, const invariance_rows *rows, const kernel_entry *kernel,
+                       invariance_result *found, error *err)
 {
     err->code = EXIT_CODE_FINE;
-    found->verdict.kind = VERDICT_OK;
+    *found = (invariance_result){.verdict.kind = VERDICT_OK};
     if (kernel->unsupported[0]) {
         found->verdict.kind = VERDICT_UNSUPPORTED;
         snprintf(found->verdict.detail, sizeof found->verdict.detail, "%.180s",
@@ -266,6 +266,14 @@ static bool judge_invariance(row_judge *judge, const invariance_rows *rows,
     if (found->varies & 1u << AXIS_CALL)
         found->varies = found->tested = 1u << AXIS_CALL;
     return true;
+}
+
+/* A kernel that crashes does so again; a process that something else killed does not. */
+static bool judge_invariance(row_judge *judge, const invariance_rows *rows,
+                             const kernel_entry *kernel, invariance_result *found, error *err)
+{
+    return judge_once(judge, rows, kernel, found, err) &&
+           (found->verdict.kind != VERDICT_CRASHED || judge_once(judge, rows, kernel, found, err));
 }
 
 static bool same_types(const kernel_entry *a, const kernel_entry *b)

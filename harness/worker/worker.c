@@ -364,7 +364,10 @@ static bool ask_one(worker_process *worker, kernel_entry *entry, error *err)
                                      .param = entry->facts.param,
                                      .convention = preset[i / count].convention};
         worker_reply reply;
-        bool answered = worker_ask(worker, &order, LOAD_DEADLINE, &reply);
+        /* Something else may have killed the process: then the second one answers. */
+        bool answered =
+            worker_ask(worker, &order, LOAD_DEADLINE, &reply) ||
+            (reply.verdict == VERDICT_CRASHED && worker_ask(worker, &order, LOAD_DEADLINE, &reply));
         if (!answered && reply_ends_run(&reply, err))
             return false;
         if (!answered || reply.value == 0) { /* supports() itself fails: a verdict for each case */
