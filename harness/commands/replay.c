@@ -30,6 +30,7 @@ typedef struct replay_state {
     json_t *array;
     json_t *descriptors; /* of the stored run; NULL: a file is replayed */
     size_t count, reproduced, absent;
+    bool failed; /* a kernel, otherwise than then */
 } replay_state;
 
 static bool turn_to_seed(replay_state *replayer, uint64_t seed, error *err)
@@ -110,6 +111,8 @@ static bool note(replay_state *replayer, const kernel_entry *kernel, const char 
     replayer->count++;
     replayer->reproduced += result->reproduces;
     replayer->absent += result->now.verdict.kind == VERDICT_UNSUPPORTED;
+    replayer->failed |=
+        !result->reproduces && verdict_exit_code(&result->now.verdict) == EXIT_CODE_KERNEL_FAILED;
     bool fine = true;
     if (replayer->options->print) {
         text_buffer out = {0};
@@ -292,6 +295,8 @@ static exit_code code_of(const replay_state *replayer)
 {
     if (replayer->reproduced == replayer->count)
         return EXIT_CODE_FINE;
+    if (replayer->failed)
+        return EXIT_CODE_KERNEL_FAILED;
     return replayer->absent ? EXIT_CODE_NOT_COMPARABLE : EXIT_CODE_REGRESSION;
 }
 

@@ -6,6 +6,7 @@
 # does not have. Long: only with LNBENCH_FULL. exit code 77: skipped
 # usage: analysis_test.sh SOURCE_ROOT BUILD_DIRECTORY [gcc|clang [FILE_PATTERN]]
 set -u
+export LC_ALL=C.UTF-8 # the quotes of analysis_known.txt
 root=$1
 build=$2
 only=${3-}

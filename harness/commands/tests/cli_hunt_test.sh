@@ -136,6 +136,9 @@ check "a crash: exit code" is $code 6
 check "a crash: the find" has crash.txt '^verdict crashed$'
 accepted "a crash: again" 0 replay --from crash.txt --plugin "$sabotage"
 check "a crash: reproduces" has out '2 replayed, 2 the same'
+sed 's/^verdict crashed$/verdict ok/' crash.txt >fine.txt
+run_it replay --from fine.txt --plugin "$sabotage"
+check "a crash where there was none: exit code" is $code 6
 run_it hunt --kernel naive.nan_output --plugin "$sabotage" --hidden 16 --restarts 1 --out nan.txt
 check "a NaN: exit code" is $code 5
 

@@ -114,6 +114,15 @@ static void check_file(void *context, const char *name, bool folder)
         tell(why, path);
 }
 
+/* A report without the charts of a gnuplot that died, or was not found, says so. */
+static bool lacks_charts(void)
+{
+    file_content said = content_read("try/stderr");
+    bool lacks = said.size > 17 && memcmp(said.bytes, "lnbench: gnuplot ", 17) == 0;
+    free(said.bytes);
+    return lacks;
+}
+
 static bool is_empty(const char *path)
 {
     DIR *folder = opendir(path);
@@ -175,6 +184,8 @@ static void try_moment(double longest, int reference)
         why = try_judge(command, status, reference);
         if (why && strstr(why, "other output"))
             why = try_judge_again(command, status);
+        if (why && strstr(why, "success") && lacks_charts())
+            why = NULL;
     }
     if (why)
         tell(why, NULL);
