@@ -57,6 +57,7 @@ void content_resize(file_content *content, size_t size)
     if (size > content->size)
         memset(content->bytes + content->size, 0, size - content->size);
     content->size = size;
+    content->bytes[size] = '\0'; /* so that it may be searched as a string */
 }
 
 void content_put(file_content *content, size_t offset, const char *bytes, size_t size)

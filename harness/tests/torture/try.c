@@ -58,8 +58,8 @@ void try_keep_as(const char *name)
         give_up(name);
 }
 
-/* Numbers as '#', blanks as one, no word on how noisy the figures are: what two runs that measure
- * time have in common. */
+/* Numbers as '#', blanks as one, no word on how noisy the figures are, nor on which roof it is: what
+ * two runs that measure time have in common. */
 static void mask(file_content *text)
 {
     size_t to = 0;
@@ -72,6 +72,12 @@ static void mask(file_content *text)
         }
         if (isdigit((unsigned char)byte) || strchr("+-.!", byte))
             byte = '#';
+        size_t word = byte == ' ' ? strcspn(rest + 1, " \n") : 0;
+        if ((word == 3 && memcmp(rest, " rep", 4) == 0) ||
+            (word == 2 && memcmp(rest, " nt", 3) == 0)) { /* which copy is the faster one */
+            i += word;
+            continue;
+        }
         if ((byte == '#' || byte == ' ') && to && text->bytes[to - 1] == byte)
             continue;
         text->bytes[to++] = byte;
