@@ -53,7 +53,8 @@ bool worker_threads_begin(unsigned threads, int cpu)
     if (crew.pinned)
         sched_setaffinity(0, sizeof crew.all, &crew.all);
     if (threads > 1) {
-        if (ln_pool_resize(threads) != LN_OK)
+        /* EAGAIN of pthread_create() may pass: a moment's want of memory is no limit of threads. */
+        if (ln_pool_resize(threads) != LN_OK && ln_pool_resize(threads) != LN_OK)
             return false;
         if (crew.pinned)
             ln_pool_run(threads, pin_part, NULL);
