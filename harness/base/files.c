@@ -65,6 +65,24 @@ static FILE *create_new(const char *path)
     return file;
 }
 
+static whole_file *open_files;
+static pid_t opened_them; /* a forked process leaves them alone */
+
+void whole_files_abandon(void)
+{
+    for (const whole_file *file = open_files; file && getpid() == opened_them; file = file->next)
+        unlink(file->part);
+}
+
+static void forget(const whole_file *file)
+{
+    whole_file **at = &open_files;
+    while (*at && *at != file)
+        at = &(*at)->next;
+    if (*at)
+        *at = file->next;
+}
+
 bool whole_file_begin(whole_file *file, const char *path, error *err)
 {
     struct stat status;
@@ -80,9 +98,13 @@ bool whole_file_begin(whole_file *file, const char *path, error *err)
         return fail_memory(err, path);
     }
     file->part = part.bytes;
+    file->next = open_files;
+    opened_them = getpid();
+    open_files = file;
     file->stream = create_new(file->part);
     if (file->stream)
         return true;
+    forget(file);
     failed_write(path, err);
     free(file->part);
     return false;
@@ -103,6 +125,7 @@ bool whole_file_end(whole_file *file, bool fine, error *err)
     }
     if (!written && file->part)
         unlink(file->part);
+    forget(file);
     free(file->part);
     errno = problem;
     return written || !fine || failed_write(file->path, err);

@@ -17,11 +17,15 @@ typedef struct whole_file {
     const char *path; /* the caller's */
     FILE *stream;
     char *part; /* NULL: a pipe or a device such as /dev/null, which is written to as it is */
+    struct whole_file *next; /* that is open; it stays where it is until its end */
 } whole_file;
 
 bool whole_file_begin(whole_file *file, const char *path, error *err);
 /* Not fine: the temporary file is removed, and nothing else happens. */
 bool whole_file_end(whole_file *file, bool fine, error *err);
+
+/* Removes the temporary ones of all that are open, before _exit(); a signal's handler may call it. */
+void whole_files_abandon(void);
 
 bool write_whole_file(const char *path, const text_buffer *content, error *err);
 /* Gives a file that another program wrote beside it its name. false: errno says why. */

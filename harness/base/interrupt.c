@@ -1,5 +1,6 @@
 #include "base/interrupt.h"
 #include "base/children.h"
+#include "base/files.h"
 #include <signal.h>
 #include <sys/time.h>
 #include <time.h>
@@ -13,6 +14,7 @@ static void end_now(int number)
 {
     (void)number;
     children_kill();
+    whole_files_abandon();
     _exit(130);
 }
 

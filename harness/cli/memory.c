@@ -7,6 +7,7 @@
  * and a worker ends with its parent. liblnjudge, a library, has its own ways, and returns errors. */
 #include "cli/memory.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "certify/memory.h"
 #include <dirent.h>
 #include <errno.h>
@@ -41,6 +42,7 @@ static _Noreturn void end(size_t bytes)
     char line[96] = "lnbench: out of memory\n";
     if (bytes > 0)
         snprintf(line, sizeof line, "lnbench: out of memory (%zu bytes more)\n", bytes);
+    whole_files_abandon();
     ssize_t written = write(STDERR_FILENO, line, strlen(line));
     (void)written;
     _exit(EXIT_CODE_ENVIRONMENT);

@@ -1,0 +1,62 @@
+/* Files that appear when they are whole, and leave nothing behind when they are not. */
+#include "base/files.h"
+#include "scratch.h"
+#include <dirent.h>
+#include <sys/wait.h>
+
+static int names_in(const char *directory)
+{
+    int count = 0;
+    DIR *folder = opendir(directory);
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        count += entry->d_name[0] != '.';
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+static void whole_or_absent(void **state)
+{
+    whole_file kept, dropped;
+    error err = {0};
+    assert_true(whole_file_begin(&kept, scratch_path(state, "kept"), &err));
+    assert_true(whole_file_begin(&dropped, scratch_path(state, "dropped"), &err));
+    assert_int_equal(names_in(*state), 2);
+    assert_true(whole_file_end(&dropped, false, &err));
+    assert_true(whole_file_end(&kept, true, &err));
+    assert_int_equal(names_in(*state), 1);
+    assert_int_equal(access(scratch_path(state, "kept"), F_OK), 0);
+}
+
+static void nothing_is_left_by_a_sudden_end(void **state)
+{
+    whole_file files[3];
+    error err = {0};
+    for (int i = 0; i < 3; i++) {
+        const char *path = scratch_path(state, i == 0 ? "one" : i == 1 ? "two" : "three");
+        assert_true(whole_file_begin(&files[i], path, &err));
+    }
+    pid_t child = fork(); /* which opened none of them */
+    if (child == 0) {
+        whole_files_abandon();
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    assert_int_equal(names_in(*state), 3);
+    assert_true(whole_file_end(&files[1], true, &err));
+    whole_files_abandon();
+    assert_int_equal(names_in(*state), 1);
+    assert_int_equal(access(scratch_path(state, "two"), F_OK), 0);
+    whole_file_end(&files[0], false, &err);
+    whole_file_end(&files[2], false, &err);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(whole_or_absent, scratch_create, scratch_remove),
+        cmocka_unit_test_setup_teardown(nothing_is_left_by_a_sudden_end, scratch_create,
+                                        scratch_remove),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
