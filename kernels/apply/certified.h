@@ -3,18 +3,29 @@
  *     t = (x - p) rstd + c      y = t gamma + beta
  *
  * With an estimate's errors (statistics/exact.h: |t - xhat| <= r |t| + a, r covering what follows)
- *     |y - exact| <= r (|y| + |beta|) + |gamma| a + underflow
- * A vector's y is certain where |y| >= least and its bits lie further than MARGIN of double's last
- * places from a midpoint of storage numbers, that is 2^-53 MARGIN |y| at least: for
- *     r <= 2^-54 MARGIN         least = 2^54 / MARGIN (r max |beta| + max |gamma| a + underflow)
- * what is within the error of y rounds as y does. `least` is a normal number of the storage type at
- * least, whose midpoints have the last bit kept and DROPPED - 1 zeros behind it. Just above a power of
- * two the nearest midpoint below is 2^(DROPPED - 2) > MARGIN places away. 16-bit results may be
- * rounded to f32 first: MARGIN there is 2^-23 of y, and such a rounding 2^-24.
+ *     |y - exact| <= r (|y| + |beta|) + |gamma| a + underflow <= E for all of a row
+ * Storage numbers cut the real numbers into cells. With its last DROPPED bits inverted, y becomes y',
+ * its mirror image about z, the middle of its cell, but for one of double's last places. So y - y' is
+ * exact, and |y - z| is half of |y - y'| or 2^-53 |y| less. y is certain where
+ *     |y - y'| >= least = 4 E (1 + 2^-5)      (so that |y - z| >= 2 E, since E >= 24 2^-53 |y|)
+ * Proof. What is nearer to y than the nearest middle of a cell rounds as y does. z is more than 2 E
+ * away. The next middle away from zero is further than z, as no cell is smaller than those nearer to
+ * zero. The next one towards zero is half of its cell from the end of y's; its cell is half of y's or
+ * more, and |y - z| half of y's or less: it is |y - z| / 2 > E away or more. Where |y| is not normal
+ * in the storage type, cells are larger than y's digits say; there |y - y'| is less than a unit of
+ * the smallest normal number, which `least` is at least.
+ * 16-bit results are rounded to f32 first, which moves them by 2^-24 |y| at most: 2^-22 |y| is taken
+ * from |y - y'| there.
  *
- * A vector in doubt, of normal rows one in 100, is looked at again with the errors of its own elements:
- * where both ends of the interval are the same storage number, y is. What remains, some elements in
- * 10^6, goes to exact/exact.c one by one. Where gamma or beta has a NaN or an infinity all do. */
+ * E. |x - mean| <= sqrt(sum (x - mean)^2), so that |xhat| <= sqrt(N - ddof) + quotient = h, and
+ *     E = r (h max |gamma| + 2 max |beta|) + max |gamma| a + underflow
+ * r <= 2^-37 (rows with more go another way) and the factor 1 + 2^-5 make up for |y| in place of the
+ * exact value, and for the roundings of E.
+ *
+ * Vectors in doubt, of normal rows less than one in 1000, are looked at again with the errors of
+ * their own elements: where both ends of the interval are the same storage number, y is. What remains,
+ * some elements in 10^6, goes to exact/exact.c one by one. Where gamma or beta has a NaN or an
+ * infinity all do. */
 #ifndef LN_APPLY_H
 #define LN_APPLY_H
 
@@ -32,16 +43,19 @@ typedef double factor;
 #define DROPPED_f32 29
 #define DROPPED_bf16 45
 #define DROPPED_f16 42
-#define MARGIN_f32 0x20000
-#define MARGIN_bf16 0x40000000
-#define MARGIN_f16 0x40000000
 #define NORMAL_f32 0x1p-126
 #define NORMAL_bf16 0x1p-126
 #define NORMAL_f16 0x1p-14
 #define PARAM_IS_STORAGE (LN_PASTE(UNIT_, LN_PARAM) == LN_PASTE(UNIT_, LN_STORAGE))
 #define DROPPED LN_PASTE(DROPPED_, LN_STORAGE)
-#define MARGIN LN_PASTE(MARGIN_, LN_STORAGE)
 #define NORMAL LN_PASTE(NORMAL_, LN_STORAGE)
+
+/* 16-bit results are rounded to f32 first; four such roundings of y. */
+#define IS_ROUNDED_TWICE (sizeof(storage) < sizeof(float))
+#define F32_ROUNDINGS 0x1p-22
+
+/* The largest r with which vectors are tested. */
+#define MOST_RELATIVE 0x1p-37
 
 /* One rounding of y is all: half a unit of its last place. */
 LN_INLINE ln_bound bound_of_one_rounding(void)

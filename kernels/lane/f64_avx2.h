@@ -101,14 +101,20 @@ LN_INLINE item lane_sum(vec a)
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-LN_INLINE unsigned lane_doubtful(vec y, vec least, int dropped, int64_t margin)
+LN_INLINE vec lane_mirrored(vec y, int digits)
 {
-    const int64_t half = (int64_t)1 << (dropped - 1);
-    __m256i rest = _mm256_and_si256(_mm256_castpd_si256(y), _mm256_set1_epi64x(2 * half - 1));
-    __m256i fine = _mm256_or_si256(_mm256_cmpgt_epi64(rest, _mm256_set1_epi64x(half + margin - 1)),
-                                   _mm256_cmpgt_epi64(_mm256_set1_epi64x(half - margin + 1), rest));
-    vec large = _mm256_cmp_pd(lane_absolute(y), least, _CMP_GE_OQ);
-    return 15u & ~(unsigned)_mm256_movemask_pd(_mm256_and_pd(large, _mm256_castsi256_pd(fine)));
+    const __m256i last = _mm256_set1_epi64x(((int64_t)1 << digits) - 1);
+    return _mm256_xor_pd(y, _mm256_castsi256_pd(last));
+}
+
+LN_INLINE vec lane_nearer(vec a, vec b)
+{
+    return lane_minimum(a, lane_absolute(b));
+}
+
+LN_INLINE unsigned lane_below(vec a, vec least)
+{
+    return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(a, least, _CMP_NGE_UQ));
 }
 
 LN_INLINE unsigned lane_unequal(vec a, vec b)

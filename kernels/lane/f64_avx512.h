@@ -100,54 +100,21 @@ LN_INLINE item lane_sum(vec a)
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-/* The bits that are dropped, put to the top, are a signed number whose size is largest at midpoints.
- */
-LN_INLINE __m512i lane_dropped(vec y, int dropped)
+LN_INLINE vec lane_mirrored(vec y, int digits)
 {
-    return _mm512_abs_epi64(_mm512_slli_epi64(_mm512_castpd_si512(y), (unsigned)(64 - dropped)));
+    const __m512i last = _mm512_set1_epi64(((int64_t)1 << digits) - 1);
+    return _mm512_castsi512_pd(_mm512_xor_si512(_mm512_castpd_si512(y), last));
 }
 
-LN_INLINE __mmask8 lane_is_doubtful(__m512i dropped_bits, vec size, vec least, int dropped,
-                                    int64_t margin)
+LN_INLINE vec lane_nearer(vec a, vec b)
 {
-    const uint64_t limit = ((uint64_t)1 << 63) - ((uint64_t)(margin - 1) << (64 - dropped));
-    return (__mmask8)(_mm512_cmpge_epu64_mask(dropped_bits, _mm512_set1_epi64((int64_t)limit)) |
-                      _mm512_cmp_pd_mask(size, least, _CMP_NGE_UQ));
+    enum { NEARER_TO_ZERO = 10 };
+    return _mm512_range_pd(a, b, NEARER_TO_ZERO);
 }
 
-LN_INLINE unsigned lane_doubtful(vec y, vec least, int dropped, int64_t margin)
+LN_INLINE unsigned lane_below(vec a, vec least)
 {
-    return lane_is_doubtful(lane_dropped(y, dropped), lane_absolute(y), least, dropped, margin);
-}
-
-/* Whether any lane of four vectors is, of numbers or, where least is NaN, of anything. Where no more
- * than half of a lane is dropped, those halves of two vectors are one, and sizes are looked at as
- * f32: rounding takes 2^-24 of them at most, and of `least` as much is added. */
-#define LANE_DOUBTFUL_FOUR
-LN_INLINE int lane_doubtful_four(const vec y[4], vec least, int dropped, int64_t margin)
-{
-    enum { NEAREST_TO_ZERO = 10, LOW_HALVES = 0x88 };
-    if (dropped > 32) {
-        __mmask8 doubts = 0;
-        for (int r = 0; r < 4; r++)
-            doubts |= (__mmask8)lane_doubtful(y[r], least, dropped, margin);
-        return doubts != 0;
-    }
-    __m512 rest[2];
-    for (int r = 0; r < 2; r++)
-        rest[r] = _mm512_shuffle_ps(_mm512_castpd_ps(y[2 * r]), _mm512_castpd_ps(y[2 * r + 1]),
-                                    LOW_HALVES);
-    const __m512i offset = _mm512_set1_epi32((int)(((int64_t)1 << (dropped - 1)) + margin));
-    const __m512i mask = _mm512_set1_epi32((int)(((int64_t)1 << dropped) - 2 * margin));
-    __mmask16 near =
-        _mm512_testn_epi32_mask(_mm512_add_epi32(_mm512_castps_si512(rest[0]), offset), mask) |
-        _mm512_testn_epi32_mask(_mm512_add_epi32(_mm512_castps_si512(rest[1]), offset), mask);
-    __m256 small = _mm256_range_ps(
-        _mm256_range_ps(_mm512_cvtpd_ps(y[0]), _mm512_cvtpd_ps(y[1]), NEAREST_TO_ZERO),
-        _mm256_range_ps(_mm512_cvtpd_ps(y[2]), _mm512_cvtpd_ps(y[3]), NEAREST_TO_ZERO),
-        NEAREST_TO_ZERO);
-    __m256 most = _mm512_cvtpd_ps(_mm512_mul_pd(least, _mm512_set1_pd(1 + 0x1p-22)));
-    return (near | _mm256_cmp_ps_mask(small, most, _CMP_NGE_UQ)) != 0;
+    return (unsigned)_mm512_cmp_pd_mask(a, least, _CMP_NGE_UQ);
 }
 
 LN_INLINE unsigned lane_unequal(vec a, vec b)

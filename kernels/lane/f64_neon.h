@@ -96,12 +96,20 @@ LN_INLINE item lane_sum(vec a)
     return vgetq_lane_f64(a, 0) + vgetq_lane_f64(a, 1);
 }
 
-LN_INLINE unsigned lane_doubtful(vec y, vec least, int dropped, int64_t margin)
+LN_INLINE vec lane_mirrored(vec y, int digits)
 {
-    const int64_t half = (int64_t)1 << (dropped - 1);
-    int64x2_t rest = vandq_s64(vreinterpretq_s64_f64(y), vdupq_n_s64(2 * half - 1));
-    uint64x2_t far = vcgeq_s64(vabsq_s64(vsubq_s64(rest, vdupq_n_s64(half))), vdupq_n_s64(margin));
-    uint64x2_t fine = vandq_u64(far, vcgeq_f64(vabsq_f64(y), least));
+    const int64x2_t last = vdupq_n_s64(((int64_t)1 << digits) - 1);
+    return vreinterpretq_f64_s64(veorq_s64(vreinterpretq_s64_f64(y), last));
+}
+
+LN_INLINE vec lane_nearer(vec a, vec b)
+{
+    return lane_minimum(a, lane_absolute(b));
+}
+
+LN_INLINE unsigned lane_below(vec a, vec least)
+{
+    uint64x2_t fine = vcgeq_f64(a, least);
     return (unsigned)((~vgetq_lane_u64(fine, 0) & 1) | (~vgetq_lane_u64(fine, 1) & 2));
 }
 

@@ -17,12 +17,9 @@
  *     lane_multiply_add(a, b, c)   a * b + c: one rounding where the ISA's line says fma, else two
  *     lane_absolute, lane_minimum, lane_maximum
  *                                  of a NaN and a number: either
- *     lane_doubtful(y, least, dropped, margin)
- *                                  where items are f64: a bit for each lane in which |y| is not at
- *                                  least `least`, or the last `dropped` bits of y are less than
- *                                  `margin` from 2^(dropped - 1)
- *     lane_doubtful_four(y[4], least, dropped, margin)
- *                                  where LANE_DOUBTFUL_FOUR is defined: whether any lane of four is
+ *     lane_mirrored(y, digits)     where items are f64: y with its last `digits` bits inverted
+ *     lane_nearer(a, b)            likewise: the smaller of a and |b|; of a NaN and a number: either
+ *     lane_below(a, least)         likewise: a bit for each lane in which a is not at least `least`
  *     lane_unequal(a, b)           likewise: a bit for each lane in which a is 0 or not b
  *     lane_sum(a)                  the sum of the lanes: log2(LANES) levels, lane i with lane
  *                                  i + half at each, the same on every machine

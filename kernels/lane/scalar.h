@@ -91,13 +91,24 @@ LN_INLINE item lane_sum(vec a)
     return a;
 }
 
-LN_INLINE unsigned lane_doubtful(vec y, vec least, int dropped, int64_t margin)
+LN_INLINE vec lane_mirrored(vec y, int digits)
 {
     double wide = y;
-    int64_t bits, half = (int64_t)1 << (dropped - 1);
+    uint64_t bits;
     memcpy(&bits, &wide, sizeof bits);
-    int64_t from_half = (bits & (2 * half - 1)) - half;
-    return ((from_half < margin) & (from_half > -margin)) | !(fabs(y) >= least);
+    bits ^= ((uint64_t)1 << digits) - 1;
+    memcpy(&wide, &bits, sizeof bits);
+    return (vec)wide;
+}
+
+LN_INLINE vec lane_nearer(vec a, vec b)
+{
+    return lane_minimum(a, lane_absolute(b));
+}
+
+LN_INLINE unsigned lane_below(vec a, vec least)
+{
+    return !(a >= least);
 }
 
 LN_INLINE unsigned lane_unequal(vec a, vec b)

@@ -1,6 +1,6 @@
-/* grouped: rows in groups that stay in L1: their sums, what follows from those for all of them
- * together, then y of four rows at a time, which share gamma and beta. For statistics `exact` and apply
- * `certified`.
+/* grouped: rows in groups that stay in L1 (long ones in L2): their sums, what follows from those for
+ * all of them together, then y: COLUMNS of one row, of the next, ..., with gamma and beta of those
+ * columns in double, which is their place in L1. For statistics `exact` and apply `certified`.
  *
  * Where y is x, a row is gone over twice: once to find out whether its sums are needed in integers,
  * which y would spoil. */
@@ -15,15 +15,15 @@
 #endif
 
 /* The bits of a parameter. */
-typedef uint32_t bits_f32;
-typedef uint16_t bits_bf16;
-typedef uint16_t bits_f16;
+typedef uint32_t bits_f32 __attribute__((may_alias));
+typedef uint16_t bits_bf16 __attribute__((may_alias));
+typedef uint16_t bits_f16 __attribute__((may_alias));
 typedef LN_PASTE(bits_, LN_PARAM) param_bits;
 
 /* Code is kept short where vectors are. */
 enum { IS_SHORT = LN_LANES < 8 };
 
-enum { GROUP_ROWS = 8, GROUP_BYTES = 16384, QUAD = 4 };
+enum { GROUP_ROWS = 8, LEAST_ROWS = 4, GROUP_BYTES = 16384, LONG_BYTES = 131072, COLUMNS = 1024 };
 
 typedef struct job {
     const ln_problem *problem;
@@ -33,7 +33,10 @@ typedef struct job {
     residual_form form;
     real gamma_most; /* max |gamma|, NaN where one is not finite */
     real beta_most;
+    real y_most; /* h max |gamma| + 2 max |beta| (apply/certified.h) */
     int in_place;
+    _Alignas(64) item gamma[COLUMNS]; /* of those that y is made of */
+    _Alignas(64) item beta[COLUMNS];
 } job;
 
 typedef struct group {
@@ -57,17 +60,25 @@ typedef struct group {
 
 /* ---- Preparation ---- */
 
-/* The largest |a|, NaN where one is not finite: sizes are ordered as their bits are, as integers. */
+/* The largest |a|, NaN where one is not finite: sizes are ordered as their bits are, as integers. In
+ * as many parts as compilers make vectors of. */
 LN_APART real largest_of(const param *a, size_t count)
 {
-    param_bits most = 0;
+    enum { PARTS = 128 };
+    const param_bits *bits = (const param_bits *)a;
+    param_bits parts[PARTS] = {0}, most = 0;
     param largest;
-    for (size_t i = 0; i < count; i++) {
-        param_bits bits;
-        memcpy(&bits, a + i, sizeof bits);
-        bits = (param_bits)(bits << 1); /* without the sign */
-        most = bits > most ? bits : most;
+    for (; count >= PARTS; count -= PARTS, bits += PARTS)
+        for (size_t k = 0; k < PARTS; k++) {
+            param_bits size = (param_bits)(bits[k] << 1); /* without the sign */
+            parts[k] = size > parts[k] ? size : parts[k];
+        }
+    for (size_t k = 0; k < count; k++) {
+        param_bits size = (param_bits)(bits[k] << 1);
+        parts[k] = size > parts[k] ? size : parts[k];
     }
+    for (size_t k = 0; k < PARTS; k++)
+        most = parts[k] > most ? parts[k] : most;
     most >>= 1;
     memcpy(&largest, &most, sizeof largest);
     real size = LN_PASTE(item_of_, LN_PARAM)(largest);
@@ -81,6 +92,8 @@ LN_INLINE void find_parameters(job *run)
     run->gamma_most = ln_has_gamma(affine) ? largest_of(run->rules.gamma, count) : 1;
     run->gamma_most += affine == LN_AFFINE_GAMMA1 ? 1 : 0;
     run->beta_most = ln_has_beta(affine) ? largest_of(run->rules.beta, count) : 0;
+    real xhat_most = sqrt((real)run->problem->hidden) + run->statistics.quotient;
+    run->y_most = xhat_most * run->gamma_most + 2 * run->beta_most;
 }
 
 LN_INLINE size_t stride_of(const ln_problem *problem, size_t stride)
@@ -109,19 +122,18 @@ LN_INLINE row row_of(const job *run, size_t r)
 /* See apply/certified.h. */
 LN_INLINE void group_estimate(const job *run, group *set, size_t g)
 {
-    const real scale = 0x1p54 / (real)MARGIN * (1 + 0x1p-7);
+    const real smallest = NORMAL * LN_PASTE(UNIT_, LN_STORAGE);
     const exact_sums found = {set->sum[g], set->square[g]};
     ln_exact_estimate near = estimate_of(&run->statistics, set->pivot[g], found);
-    real least = scale * (run->gamma_most * near.absolute + run->beta_most * near.relative +
-                          LN_EXACT_UNDERFLOW);
-    least = least > NORMAL ? least : NORMAL + (least - least);
+    real error = run->gamma_most * near.absolute + run->y_most * near.relative + LN_EXACT_UNDERFLOW;
+    real least = 4 * (1 + 0x1p-5) * error;
     set->rstd[g] = near.rstd;
     set->addend[g] = near.addend;
-    set->relative[g] = near.relative <= (real)MARGIN * 0x1p-54 ? near.relative : (real)INFINITY;
+    set->relative[g] = near.relative <= MOST_RELATIVE ? near.relative : (real)INFINITY;
     set->absolute[g] = near.absolute;
     set->mean[g] = near.mean;
     set->mean_error[g] = near.mean_error;
-    set->least[g] = least < 0x1p120 ? least : (real)NAN; /* y as f32 may be infinite */
+    set->least[g] = least > smallest ? least : smallest + (least - least); /* NaN stays */
 }
 
 LN_INLINE ln_exact_estimate estimate_at(const group *set, size_t g)
@@ -234,15 +246,29 @@ LN_INLINE unsigned unequal_ends(const group *set, size_t g, vec y, affine_terms 
     return lane_unequal(lane_stored(lane_subtract(y, error)), lane_stored(lane_add(y, error)));
 }
 
+/* How far y is from its mirror image in its cell: apply/certified.h. */
+LN_INLINE vec distance_of(vec y)
+{
+    vec distance = lane_absolute(lane_subtract(y, lane_mirrored(y, DROPPED)));
+    return IS_ROUNDED_TWICE
+               ? multiply_add(lane_absolute(y), lane_set(-(real)F32_ROUNDINGS), distance)
+               : distance;
+}
+
+LN_INLINE vec nearest_of(vec nearest, vec y)
+{
+    return IS_ROUNDED_TWICE ? lane_minimum(nearest, distance_of(y))
+                            : lane_nearer(nearest, lane_subtract(y, lane_mirrored(y, DROPPED)));
+}
+
 /* Vector i of row g, some of whose elements may be in doubt, stored to y. */
 LN_RARE void store_doubtful(const job *run, group *set, size_t g, size_t i, size_t n, storage *y)
 {
     const terms_of_row by = terms_at(set, g);
     const affine_terms terms = convention_terms_any(&run->rules, i, n);
     vec found = y_of(&set->views[g], &by, terms, i, n);
-    unsigned doubts = lane_doubtful(found, by.least, DROPPED, MARGIN);
-    if (sizeof(storage) == sizeof(float))
-        doubts &= unequal_ends(set, g, found, terms);
+    unsigned doubts = IS_ROUNDED_TWICE ? lane_below(distance_of(found), by.least)
+                                       : unequal_ends(set, g, found, terms);
     if (n < LANES)
         doubts &= (1u << n) - 1;
     uint32_t bits[LANES] = {0};
@@ -256,7 +282,8 @@ LN_RARE void store_doubtful(const job *run, group *set, size_t g, size_t i, size
             ln_exact_store(run->problem->storage, y, j, bits[j]);
 }
 
-/* Row g to y, or, where `keep` is 0, to the first LANES elements of y again and again. */
+/* Row g to y, or, where `keep` is 0, to the first LANES elements of y again and again. Each vector is
+ * known before it is stored: y may be x. */
 LN_APART void apply_one(const job *run, group *set, size_t g, storage *y, size_t keep)
 {
     const row view = set->views[g];
@@ -265,8 +292,7 @@ LN_APART void apply_one(const job *run, group *set, size_t g, storage *y, size_t
     for (size_t i = 0; i < view.hidden; i += LANES) {
         size_t n = view.hidden - i < LANES ? view.hidden - i : LANES;
         vec found = y_of(&view, &by, convention_terms_any(&rules, i, n), i, n);
-        unsigned doubts = lane_doubtful(found, by.least, DROPPED, MARGIN) & ((1u << n) - 1);
-        if (__builtin_expect(doubts != 0, 0))
+        if (__builtin_expect((lane_below(distance_of(found), by.least) & ((1u << n) - 1)) != 0, 0))
             store_doubtful(run, set, g, i, n, y + (i & keep));
         else
             row_store(y + (i & keep), found, n);
@@ -290,139 +316,114 @@ LN_APART void apply_constant(const job *run, group *set, size_t g)
     }
 }
 
-/* Four rows without pivots share gamma and beta. Vectors in doubt are stored as they are, and once
- * more when SEGMENT columns are done: no branch in the loop waits for doubts. */
-enum { SEGMENT = 64 * LANES };
+/* Rows without pivots: COLUMNS of one after the other, with gamma and beta of those in double. STEP
+ * columns are stored as they are, and looked at again where an element is in doubt. */
+enum { STEP = 16 * LANES };
 
-typedef struct quad {
-    row views[QUAD];
-    terms_of_row by[QUAD];
-    vec least;
-} quad;
-
-LN_INLINE int any_doubtful(const vec y[QUAD], vec least)
+LN_APART void widen_parameters(job *run, size_t begin)
 {
-#ifdef LANE_DOUBTFUL_FOUR
-    return lane_doubtful_four(y, least, DROPPED, MARGIN);
-#else
-    unsigned doubts = 0;
-    LN_UNROLLED
-    for (size_t r = 0; r < QUAD; r++)
-        doubts |= lane_doubtful(y[r], least, DROPPED, MARGIN);
-    return doubts != 0;
-#endif
+    const convention rules = run->rules;
+    size_t left = run->problem->hidden - begin, count = left < COLUMNS ? left : COLUMNS;
+    for (size_t i = 0; i < count; i += LANES) {
+        const affine_terms terms =
+            convention_terms_any(&rules, begin + i, count - i < LANES ? count - i : LANES);
+        item_store(run->gamma + i, terms.gamma);
+        item_store(run->beta + i, terms.beta);
+    }
 }
 
-/* The vectors from `begin` to `end`, whole ones. Returns how many are in doubt. */
-LN_INLINE size_t apply_segment(const convention *rules, const quad *four, size_t begin, size_t end,
-                               size_t doubtful[])
+/* Columns `begin` to `end` of row g, whole vectors. */
+LN_RARE void step_again(const job *run, group *set, size_t g, size_t begin, size_t end)
 {
-    size_t count = 0;
+    const terms_of_row by = terms_at(set, g);
     for (size_t i = begin; i < end; i += LANES) {
-        const affine_terms terms = convention_terms_any(rules, i, LANES);
-        vec found[QUAD];
-        LN_UNROLLED
-        for (size_t r = 0; r < QUAD; r++) {
-            vec x = exact_again(&four->views[r], i, LANES);
-            found[r] = multiply_add(x, four->by[r].rstd, four->by[r].addend);
-            found[r] = convention_finish_any(found[r], terms);
+        vec found =
+            y_of(&set->views[g], &by, convention_terms_any(&run->rules, i, LANES), i, LANES);
+        if (lane_below(distance_of(found), by.least))
+            store_doubtful(run, set, g, i, LANES, set->views[g].y + i);
+    }
+}
+
+LN_INLINE vec item_at(const item *p)
+{
+    return LN_PASTE(lane_load_, LN_ITEM)(p);
+}
+
+/* Columns from `begin` on, COLUMNS of them. */
+LN_INLINE void apply_columns(residual_form form, const job *run, group *set, size_t g, size_t begin)
+{
+    const size_t hidden = run->problem->hidden;
+    const size_t last = hidden - begin < COLUMNS ? hidden : begin + COLUMNS;
+    const size_t whole = last - last % LANES;
+    const terms_of_row by = terms_at(set, g);
+    const item *gamma = run->gamma, *beta = run->beta;
+    row view = set->views[g];
+    view.form = form;
+    for (size_t i = begin, end; i < whole; i = end) {
+        end = whole - i < STEP ? whole : i + STEP;
+        vec nearest = lane_set(INFINITY);
+        for (size_t j = i; j < end; j += LANES) {
+            vec t = multiply_add(exact_again(&view, j, LANES), by.rstd, by.addend);
+            vec found = multiply_add(t, item_at(gamma + (j - begin)), item_at(beta + (j - begin)));
+            row_store(view.y + j, found, LANES);
+            nearest = nearest_of(nearest, found);
         }
-        LN_UNROLLED
-        for (size_t r = 0; r < QUAD; r++)
-            row_store(four->views[r].y + i, found[r], LANES);
-        doubtful[count] = i;
-        count += (size_t)any_doubtful(found, four->least);
+        if (__builtin_expect(lane_below(nearest, by.least) != 0, 0))
+            step_again(run, set, g, i, end);
     }
-    return count;
+    if (whole < last)
+        store_doubtful(run, set, g, whole, last - whole, view.y + whole);
 }
 
-/* Vector i of four rows, of which some may be in doubt. */
-LN_RARE void store_doubtful_four(const job *run, group *set, size_t g, size_t i)
+LN_APART void apply_columns_plain(const job *run, group *set, size_t g, size_t begin)
 {
-    const affine_terms terms = convention_terms_any(&run->rules, i, LANES);
-    for (size_t r = g; r < g + QUAD; r++) {
-        const terms_of_row by = terms_at(set, r);
-        vec found = y_of(&set->views[r], &by, terms, i, LANES);
-        if (lane_doubtful(found, by.least, DROPPED, MARGIN))
-            store_doubtful(run, set, r, i, LANES, set->views[r].y + i);
-    }
+    apply_columns(RESIDUAL_NONE, run, set, g, begin);
 }
 
-LN_INLINE void apply_four(ln_affine affine, residual_form form, const job *run, group *set,
-                          size_t g)
+LN_APART void apply_columns_residual(const job *run, group *set, size_t g, size_t begin)
 {
-    quad four;
-    size_t hidden = run->problem->hidden, whole = hidden - hidden % LANES;
-    size_t doubtful[SEGMENT / LANES];
-    convention rules = run->rules;
-    real least = 0;
-    rules.affine = affine;
-    LN_UNROLLED
-    for (size_t r = 0; r < QUAD; r++) {
-        four.views[r] = set->views[g + r];
-        four.views[r].form = form;
-        four.by[r] = terms_at(set, g + r);
-        least = isnan(least) || set->least[g + r] <= least ? least : set->least[g + r];
-    }
-    four.least = lane_set(least);
-    for (size_t i = 0; i < whole; i += SEGMENT) {
-        size_t end = whole - i < SEGMENT ? whole : i + SEGMENT;
-        size_t count = apply_segment(&rules, &four, i, end, doubtful);
-        for (size_t d = 0; d < count; d++)
-            store_doubtful_four(run, set, g, doubtful[d]);
-    }
-    for (size_t r = 0; r < QUAD && whole < hidden; r++)
-        store_doubtful(run, set, g + r, whole, hidden - whole, set->views[g + r].y + whole);
-}
-
-LN_APART void apply_four_vector(const job *run, group *set, size_t g)
-{
-    apply_four(LN_AFFINE_VECTOR, RESIDUAL_NONE, run, set, g);
-}
-
-LN_APART void apply_four_any(const job *run, group *set, size_t g)
-{
-    apply_four(run->rules.affine, run->form, run, set, g);
+    apply_columns(RESIDUAL_ADDED, run, set, g, begin);
 }
 
 /* ---- Groups ---- */
 
-LN_INLINE int is_usual(const job *run)
+LN_INLINE int is_plain(const job *run, const group *set, size_t g)
 {
-    return run->rules.affine == LN_AFFINE_VECTOR && run->form == RESIDUAL_NONE;
+    return !run->in_place && is_known(set, g) && set->pivot[g] == 0 && !(set->constant >> g & 1);
 }
 
-LN_INLINE int are_plain(const job *run, const group *set, size_t g)
+LN_APART void apply_special(const job *run, group *set, size_t g)
 {
-    int plain = !run->in_place && set->count - g >= QUAD && (!IS_SHORT || is_usual(run));
-    for (size_t r = g; r < g + QUAD && plain; r++)
-        plain = is_known(set, r) && set->pivot[r] == 0 && !(set->constant >> r & 1);
-    return plain;
+    if (!is_known(set, g))
+        ln_exact_fill(exact_row_at(run, set, g), set->views[g].y);
+    else if (set->constant >> g & 1 && PARAM_IS_STORAGE && isfinite(run->gamma_most) &&
+             isfinite(run->beta_most))
+        apply_constant(run, set, g);
+    else if (run->in_place)
+        apply_in_place(run, set, g);
+    else
+        apply_one(run, set, g, set->views[g].y, SIZE_MAX);
 }
 
-LN_INLINE void apply_group(const job *run, group *set)
+LN_INLINE void apply_group(job *run, group *set)
 {
-    for (size_t g = 0; g < set->count;) {
-        if (are_plain(run, set, g)) {
-            IS_SHORT || is_usual(run) ? apply_four_vector(run, set, g)
-                                      : apply_four_any(run, set, g);
-            g += QUAD;
-            continue;
-        }
-        if (!is_known(set, g))
-            ln_exact_fill(exact_row_at(run, set, g), set->views[g].y);
-        else if (set->constant >> g & 1 && PARAM_IS_STORAGE && isfinite(run->gamma_most) &&
-                 isfinite(run->beta_most))
-            apply_constant(run, set, g);
-        else if (run->in_place)
-            apply_in_place(run, set, g);
-        else
-            apply_one(run, set, g, set->views[g].y, SIZE_MAX);
-        g++;
+    for (size_t g = 0; g < set->count; g++)
+        if (!is_plain(run, set, g))
+            apply_special(run, set, g);
+    for (size_t begin = 0; begin < run->problem->hidden; begin += COLUMNS) {
+        if (run->problem->hidden > COLUMNS)
+            widen_parameters(run, begin);
+        for (size_t g = 0; g < set->count; g++)
+            if (is_plain(run, set, g)) {
+                if (run->form == RESIDUAL_NONE)
+                    apply_columns_plain(run, set, g, begin);
+                else
+                    apply_columns_residual(run, set, g, begin);
+            }
     }
 }
 
-LN_INLINE void group_run(const job *run, group *set)
+LN_INLINE void group_run(job *run, group *set)
 {
     set->begun = set->constant = 0;
     for (size_t g = 0; g < set->count; g++) {
@@ -443,18 +444,32 @@ LN_INLINE void group_run(const job *run, group *set)
     apply_group(run, set);
 }
 
+/* Rows in a group: as many as stay in L1, or of long ones in L2, those of all groups about alike. */
+LN_INLINE size_t rows_of_group(const ln_problem *problem)
+{
+    size_t bytes = problem->hidden > COLUMNS ? LONG_BYTES : GROUP_BYTES;
+    size_t most = bytes / sizeof(storage) / problem->hidden;
+    most = most < LEAST_ROWS ? LEAST_ROWS : (most < GROUP_ROWS ? most : GROUP_ROWS);
+    size_t groups = (problem->rows + most - 1) / most;
+    return groups ? (problem->rows + groups - 1) / groups : most;
+}
+
 /* One function for all forms, to keep the code short: constants would gain nothing out here. */
 LN_APART void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                            residual_form form)
 {
-    job run = {.problem = problem, .tensors = tensors, .form = form};
+    job run;
+    run.problem = problem;
+    run.tensors = tensors;
+    run.form = form;
     group set;
-    size_t fit = GROUP_BYTES / sizeof(storage) / problem->hidden;
-    size_t most = fit < QUAD ? QUAD : (fit < GROUP_ROWS ? fit / QUAD * QUAD : GROUP_ROWS);
+    size_t most = rows_of_group(problem);
     run.statistics = statistics_prepare(problem);
     run.rules = convention_prepare(problem, tensors, affine, form);
     run.in_place = tensors->y == (tensors->sum ? tensors->sum : tensors->x);
     find_parameters(&run);
+    if (problem->hidden <= COLUMNS)
+        widen_parameters(&run, 0);
     memset(set.sum, 0, sizeof set.sum + sizeof set.square + sizeof set.pivot);
     for (set.first = 0; set.first < problem->rows; set.first += most) {
         size_t left = problem->rows - set.first;
