@@ -17,10 +17,10 @@
  * 16-bit results are rounded to f32 first, which moves them by 2^-24 |y| at most: 2^-22 |y| is taken
  * from |y - y'| there.
  *
- * E. |x - mean| <= sqrt(sum (x - mean)^2), so that |xhat| <= sqrt(N - ddof) + quotient = h, and
+ * E. No |t| exceeds h = max |x - p| rstd + |c|, where the sweep knows max (x - p)^2 from sums of some
+ * squares, so that |y| <= h max |gamma| + max |beta| and
  *     E = r (h max |gamma| + 2 max |beta|) + max |gamma| a + underflow
- * r <= 2^-37 (rows with more go another way) and the factor 1 + 2^-5 make up for |y| in place of the
- * exact value, and for the roundings of E.
+ * The factor 1 + 2^-5 makes up for the roundings of h, y and E.
  *
  * Vectors in doubt, of normal rows less than one in 1000, are looked at again with the errors of
  * their own elements: where both ends of the interval are the same storage number, y is. What remains,

@@ -120,7 +120,8 @@ void ln_exact_begin(ln_exact_row *row, const ln_problem *problem, const ln_tenso
     const char *x = tensors->x, *residual = tensors->residual, *sum = tensors->sum;
     row->problem = problem;
     row->tensors = tensors;
-    row->taken = 0;
+    row->taken = row->refined = 0;
+    row->add_up = NULL;
     row->residual = NULL;
     if (sum) {
         row->x = sum + r * stride_of(problem, problem->sum_stride) * size;
@@ -317,6 +318,35 @@ static int compare(const ln_exact_row *row, const result *wanted, double t)
     return sign_with_root(&a, &u, &row->variance, &divisor);
 }
 
+/* Numbers whose products and sums stay finite. */
+#define SAFE 0x1p1000
+
+/* The same, without the sums in integers where two doubles are enough. */
+static int side_of(ln_exact_row *row, const result *wanted, double t)
+{
+    double x = wanted->x, quotient = eps_at(row->problem, LN_EPS_QUOTIENT);
+    ln_two gamma = {wanted->gamma, 0};
+    ln_exact_fine *fine = &row->fine;
+    if (!row->refined) {
+        ln_exact_sums sums;
+        fine->relative = INFINITY;
+        if (row->add_up) {
+            row->add_up(row->view, &sums);
+            *fine = ln_exact_refine(row->problem, &sums);
+        }
+        row->refined = 1;
+    }
+    if (wanted->kind == IS_Y && row->problem->convention.affine == LN_AFFINE_GAMMA1)
+        gamma = ln_two_sum(1, wanted->gamma);
+    int side = 0;
+    if (fine->relative < INFINITY && wanted->kind == IS_Y && fabs(t) < SAFE)
+        side = ln_exact_fine_side(fine, x, quotient, gamma, wanted->beta, t);
+    if (side)
+        return side;
+    take(row);
+    return compare(row, wanted, t);
+}
+
 /* ---- Rounding ---- */
 
 /* The bits of the exact result, which lies between low and high, rounded once. */
@@ -325,11 +355,9 @@ static uint32_t round_once(ln_exact_row *row, const result *wanted, ln_type type
 {
     format kind = format_of(type);
     place from = place_of(kind, low), to = place_of(kind, high);
-    if (from != to)
-        take(row);
     while (from != to) {
         place at = from + (to - from) / 2;
-        int side = compare(row, wanted, (value_at(kind, at) + value_at(kind, at + 1)) / 2);
+        int side = side_of(row, wanted, (value_at(kind, at) + value_at(kind, at + 1)) / 2);
         if (side == 0)
             from = to = at % 2 == 0 ? at : at + 1;
         else if (side < 0)
@@ -338,10 +366,8 @@ static uint32_t round_once(ln_exact_row *row, const result *wanted, ln_type type
             from = at + 1;
     }
     int negative = from < 0 || (from == 0 && high < 0);
-    if (from == 0 && low < 0 && high >= 0) {
-        take(row);
-        negative = compare(row, wanted, 0) < 0;
-    }
+    if (from == 0 && low < 0 && high >= 0)
+        negative = side_of(row, wanted, 0) < 0;
     return (negative ? sign_bit(type) : 0) | (uint32_t)(from < 0 ? -from : from);
 }
 
@@ -376,9 +402,6 @@ static result result_of(const ln_exact_row *row, size_t i)
         wanted.beta = load(problem->param, row->tensors->beta, at);
     return wanted;
 }
-
-/* Numbers whose products and sums stay finite. */
-#define SAFE 0x1p1000
 
 uint32_t ln_exact_y(ln_exact_row *row, const ln_exact_estimate *near, size_t i)
 {

@@ -5,12 +5,14 @@
  *     uint32_t bits = ln_exact_y(&row, &estimate, i);
  *
  * An estimate says where a result lies; ln_exact_y() rounds both ends of that interval, and where
- * they differ compares the exact result with the midpoints between them, in integers. exact.c has
- * the method, and the proof that it ends. Built once, for the machine's base instructions. */
+ * they differ compares the exact result with the midpoints between them: in two doubles each (fine.c),
+ * where the row can be added up again, and else in integers. exact.c has the method, and the proof
+ * that it ends. Built once, for the machine's base instructions. */
 #ifndef LN_EXACT_H
 #define LN_EXACT_H
 
 #include "exact/big.h"
+#include "exact/fine.h"
 #include "layernorm.h"
 
 /* xhat of an element x is near t = (x - pivot) * rstd + addend:
@@ -33,21 +35,26 @@ typedef struct ln_exact_row {
     const ln_problem *problem;
     const ln_tensors *tensors;
     const void *x;
-    const void *residual; /* NULL: x is the row */
-    int taken;            /* what follows is there */
-    int finite;           /* all elements are */
-    int defined;          /* xhat is */
-    big sum;              /* S = sum x */
-    big variance;         /* V = N sum x^2 - S^2 */
-    big radicand;         /* N w, w = V + eps N (N - ddof), eps where it is in the variance */
+    const void *residual;                                  /* NULL: x is the row */
+    void (*add_up)(const void *view, ln_exact_sums *sums); /* NULL: nobody does */
+    const void *view;
+    int refined; /* `fine` is there */
+    ln_exact_fine fine;
+    int taken;    /* what follows is there */
+    int finite;   /* all elements are */
+    int defined;  /* xhat is */
+    big sum;      /* S = sum x */
+    big variance; /* V = N sum x^2 - S^2 */
+    big radicand; /* N w, w = V + eps N (N - ddof), eps where it is in the variance */
 } ln_exact_row;
 
-/* Takes the sums where a residual has been added up, else adds it up again. */
+/* Takes the sums where a residual has been added up, else adds it up again. `add_up` and `view` may
+ * then be set. */
 void ln_exact_begin(ln_exact_row *row, const ln_problem *problem, const ln_tensors *tensors,
                     size_t r);
 
 /* y of element i, rounded once to the storage type: its bits. x of the whole row must still be as
- * it was, or the sums taken. */
+ * it was, or this have been asked before. */
 uint32_t ln_exact_y(ln_exact_row *row, const ln_exact_estimate *near, size_t i);
 
 /* The whole row, of which nothing is known yet. */

@@ -23,7 +23,7 @@ typedef LN_PASTE(bits_, LN_PARAM) param_bits;
 /* Code is kept short where vectors are. */
 enum { IS_SHORT = LN_LANES < 8 };
 
-enum { GROUP_ROWS = 8, LEAST_ROWS = 4, GROUP_BYTES = 16384, LONG_BYTES = 131072, COLUMNS = 1024 };
+enum { GROUP_ROWS = 8, LEAST_ROWS = 4, GROUP_BYTES = 16384, LONG_BYTES = 262144, COLUMNS = 1024 };
 
 typedef struct job {
     const ln_problem *problem;
@@ -33,7 +33,6 @@ typedef struct job {
     residual_form form;
     real gamma_most; /* max |gamma|, NaN where one is not finite */
     real beta_most;
-    real y_most; /* h max |gamma| + 2 max |beta| (apply/certified.h) */
     int in_place;
     _Alignas(64) item gamma[COLUMNS]; /* of those that y is made of */
     _Alignas(64) item beta[COLUMNS];
@@ -42,6 +41,7 @@ typedef struct job {
 typedef struct group {
     real sum[GROUP_ROWS];
     real square[GROUP_ROWS];
+    real most[GROUP_ROWS];
     real pivot[GROUP_ROWS];
     real rstd[GROUP_ROWS];
     real addend[GROUP_ROWS];
@@ -92,8 +92,6 @@ LN_INLINE void find_parameters(job *run)
     run->gamma_most = ln_has_gamma(affine) ? largest_of(run->rules.gamma, count) : 1;
     run->gamma_most += affine == LN_AFFINE_GAMMA1 ? 1 : 0;
     run->beta_most = ln_has_beta(affine) ? largest_of(run->rules.beta, count) : 0;
-    real xhat_most = sqrt((real)run->problem->hidden) + run->statistics.quotient;
-    run->y_most = xhat_most * run->gamma_most + 2 * run->beta_most;
 }
 
 LN_INLINE size_t stride_of(const ln_problem *problem, size_t stride)
@@ -123,9 +121,11 @@ LN_INLINE row row_of(const job *run, size_t r)
 LN_INLINE void group_estimate(const job *run, group *set, size_t g)
 {
     const real smallest = NORMAL * LN_PASTE(UNIT_, LN_STORAGE);
-    const exact_sums found = {set->sum[g], set->square[g]};
+    const exact_sums found = {set->sum[g], set->square[g], set->most[g]};
     ln_exact_estimate near = estimate_of(&run->statistics, set->pivot[g], found);
-    real error = run->gamma_most * near.absolute + run->y_most * near.relative + LN_EXACT_UNDERFLOW;
+    real xhat_most = sqrt(found.most) * near.rstd + fabs(near.addend);
+    real y_most = xhat_most * run->gamma_most + 2 * run->beta_most;
+    real error = run->gamma_most * near.absolute + y_most * near.relative + LN_EXACT_UNDERFLOW;
     real least = 4 * (1 + 0x1p-5) * error;
     set->rstd[g] = near.rstd;
     set->addend[g] = near.addend;
@@ -189,6 +189,7 @@ LN_APART void group_look_again(const job *run, group *set, size_t g)
     exact_sums found = sweep_again(&set->views[g], set->pivot[g]);
     set->sum[g] = found.sum;
     set->square[g] = found.square;
+    set->most[g] = found.most;
     group_estimate_one(run, set, g);
     if (!is_known(set, g))
         group_try_constant(run, set, g);
@@ -196,10 +197,14 @@ LN_APART void group_look_again(const job *run, group *set, size_t g)
 
 LN_APART ln_exact_row *exact_row_at(const job *run, group *set, size_t g)
 {
-    if (!(set->begun >> g & 1))
-        ln_exact_begin(&set->exact[g], run->problem, run->tensors, set->first + g);
+    ln_exact_row *exact = &set->exact[g];
+    if (set->begun >> g & 1)
+        return exact;
+    ln_exact_begin(exact, run->problem, run->tensors, set->first + g);
+    exact->add_up = is_known(set, g) ? sweep_fine : NULL;
+    exact->view = &set->views[g];
     set->begun |= 1u << g;
-    return &set->exact[g];
+    return exact;
 }
 
 LN_APART void group_keep_facts(const job *run, group *set, size_t g)
@@ -432,6 +437,7 @@ LN_INLINE void group_run(job *run, group *set)
                                                       : sweep_residual(&set->views[g]);
         set->sum[g] = found.sum;
         set->square[g] = found.square;
+        set->most[g] = found.most;
         set->pivot[g] = 0;
     }
     group_estimate_all(run, set);
@@ -470,7 +476,7 @@ LN_APART void schedule_run(const ln_problem *problem, const ln_tensors *tensors,
     find_parameters(&run);
     if (problem->hidden <= COLUMNS)
         widen_parameters(&run, 0);
-    memset(set.sum, 0, sizeof set.sum + sizeof set.square + sizeof set.pivot);
+    memset(set.sum, 0, sizeof set.sum + sizeof set.square + sizeof set.most + sizeof set.pivot);
     for (set.first = 0; set.first < problem->rows; set.first += most) {
         size_t left = problem->rows - set.first;
         set.count = left < most ? left : most;

@@ -61,13 +61,25 @@ LN_INLINE vec exact_again(const row *view, size_t i, size_t n)
 typedef struct exact_sums {
     real sum;
     real square;
+    real
+        most; /* no x^2 (or (x - pivot)^2) is more, but for the rounding of a sum of CHUNK of them */
 } exact_sums;
+
+LN_INLINE real acc_most(acc a)
+{
+    real lanes[LANES], most = 0;
+    acc_store(lanes, a);
+    for (size_t k = 0; k < LANES; k++)
+        most = lanes[k] > most ? lanes[k] : most;
+    return most;
+}
 
 /* Of x, or x - pivot; `first`: the first touch. Each CHUNK blocks are added up by themselves, so that
  * errors hardly grow with the row. */
 LN_INLINE exact_sums sweep(const row *view, int first, int pivoted, real pivot)
 {
-    acc sums[UNROLL], squares[UNROLL], sum = acc_set(0), square = sum, pivots = acc_set(pivot);
+    acc sums[UNROLL], squares[UNROLL], sum = acc_set(0), square = sum, most = sum;
+    const acc pivots = acc_set(pivot);
     size_t i = 0;
     do {
         parts_clear(sums);
@@ -84,15 +96,22 @@ LN_INLINE exact_sums sweep(const row *view, int first, int pivoted, real pivot)
         }
         sum = acc_add(sum, parts_sum(sums));
         square = acc_add(square, parts_sum(squares));
+        LN_UNROLLED
+        for (size_t u = 0; u < UNROLL; u++)
+            most = lane_maximum(most, squares[u]);
     } while (view->hidden - i >= BLOCK);
     for (; i < view->hidden; i += LANES) {
         size_t n = view->hidden - i < LANES ? view->hidden - i : LANES;
         vec x = first ? exact_first(view, i, n) : exact_again(view, i, n);
         x = pivoted ? acc_first(acc_subtract(x, pivots), n) : x;
+        acc product = acc_multiply(x, x);
         sum = acc_add(sum, x);
-        square = acc_multiply_add(x, x, square);
+        square = acc_add(square, product);
+        most = lane_maximum(most, product);
     }
-    return (exact_sums){acc_sum(sum), acc_sum(square)};
+    exact_sums found = {acc_sum(sum), acc_sum(square), 0};
+    found.most = view->hidden > BLOCK * LN_CHUNK ? acc_most(most) : found.square;
+    return found;
 }
 
 LN_APART exact_sums sweep_plain(const row *view)
@@ -112,6 +131,43 @@ LN_APART exact_sums sweep_residual(const row *view)
 LN_APART exact_sums sweep_again(const row *view, real pivot)
 {
     return sweep(view, 0, 1, pivot);
+}
+
+/* The sum of a and b, and what was rounded off, added to *rest. */
+LN_INLINE acc sum_and_rest(acc a, acc b, acc *rest)
+{
+    acc sum = acc_add(a, b), of_b = acc_subtract(sum, a);
+    acc error = acc_add(acc_subtract(a, acc_subtract(sum, of_b)), acc_subtract(b, of_b));
+    *rest = acc_add(*rest, error);
+    return sum;
+}
+
+LN_INLINE ln_two sum_of_lanes(acc sums, acc rests)
+{
+    real sum[LANES], rest[LANES];
+    ln_two all = {0, 0};
+    acc_store(sum, sums);
+    acc_store(rest, rests);
+    for (size_t k = 0; k < LANES; k++) {
+        ln_two next = ln_two_sum(all.high, sum[k]);
+        all = (ln_two){next.high, all.low + (next.low + rest[k])};
+    }
+    return ln_two_sum(all.high, all.low);
+}
+
+/* For the few rows with an element that the estimate leaves in doubt (exact/fine.h). */
+LN_RARE void sweep_fine(const void *of_row, ln_exact_sums *found)
+{
+    const row *view = of_row;
+    acc sum = acc_set(0), square = sum, sum_rest = sum, square_rest = sum;
+    for (size_t i = 0; i < view->hidden; i += LANES) {
+        vec x = exact_again(view, i, view->hidden - i);
+        sum = sum_and_rest(sum, x, &sum_rest);
+        square = sum_and_rest(square, acc_multiply(x, x), &square_rest);
+    }
+    found->sum = sum_of_lanes(sum, sum_rest);
+    found->square = sum_of_lanes(square, square_rest);
+    found->depth = (real)(view->hidden / LANES) + 3 * LANES + 1;
 }
 
 /* ---- The estimate ---- */
