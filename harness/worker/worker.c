@@ -346,7 +346,7 @@ static bool load(worker_process *worker, unsigned i, kernel_list *list, error *e
 
 /* A kernel that refuses one problem may take another: what refuses every preset at common sizes
  * can't be run here, for the first reason it gave. */
-static bool ask_one(worker_process *worker, kernel_entry *entry, error *err)
+static bool ask_support(worker_process *worker, kernel_entry *entry, error *err)
 {
     static const size_t sizes[] = {64, 768, 1024};
     size_t presets, count = sizeof sizes / sizeof *sizes;
@@ -364,10 +364,9 @@ static bool ask_one(worker_process *worker, kernel_entry *entry, error *err)
                                      .param = entry->facts.param,
                                      .convention = preset[i / count].convention};
         worker_reply reply;
-        /* Something else may have killed the process: then the second one answers. */
-        bool answered =
-            worker_ask(worker, &order, LOAD_DEADLINE, &reply) ||
-            (reply.verdict == VERDICT_CRASHED && worker_ask(worker, &order, LOAD_DEADLINE, &reply));
+        bool answered = worker_ask(worker, &order, LOAD_DEADLINE, &reply);
+        if (!answered && reply.verdict == VERDICT_CRASHED) /* by something else: the next answers */
+            answered = worker_ask(worker, &order, LOAD_DEADLINE, &reply);
         if (!answered && reply_ends_run(&reply, err))
             return false;
         if (!answered || reply.value == 0) { /* supports() itself fails: a verdict for each case */
@@ -378,14 +377,6 @@ static bool ask_one(worker_process *worker, kernel_entry *entry, error *err)
             snprintf(entry->unsupported, sizeof entry->unsupported, "%s", reply.text);
     }
     return true;
-}
-
-static bool ask_support(worker_process *worker, kernel_list *list, error *err)
-{
-    bool fine = true;
-    for (size_t i = 0; fine && i < list->count; i++)
-        fine = ask_one(worker, &list->kernels[i], err);
-    return fine;
 }
 
 static bool is_same_file(const char *a, const char *b)
@@ -498,7 +489,8 @@ static bool start(worker_process *worker, const char *const *files, size_t count
         i = -1u; /* from the first one on */
     }
     for (size_t i = 0; fine && i < (worker->builds ? count : 1); i++)
-        fine = ask_support(worker, &lists[i], err);
+        for (size_t kernel = 0; fine && kernel < lists[i].count; kernel++)
+            fine = ask_support(worker, &lists[i].kernels[kernel], err);
     return fine;
 }
 
