@@ -24,11 +24,19 @@
 #include "moments.h"
 #include LN_APPLY_FILE
 
+/* What apply makes of x, which may take more than one vector, and the type of eps on the quotient. */
+#ifdef CENTRE_SPLIT
+typedef double quotient_type;
+#else
+typedef vec normalised;
+typedef item quotient_type;
+#endif
+
 typedef struct convention {
     factor divisor;
     factor eps_in_variance;
     factor eps_on_std;
-    item quotient; /* what is added to xhat */
+    quotient_type quotient; /* what is added to xhat */
     const param *gamma;
     const param *beta;
     vec gamma_scalar;
@@ -46,7 +54,7 @@ LN_INLINE convention convention_prepare(const ln_problem *problem, const ln_tens
         .divisor = (factor)(problem->hidden - (size_t)wanted->ddof),
         .eps_in_variance = wanted->eps_place == LN_EPS_VAR ? eps : 0,
         .eps_on_std = wanted->eps_place == LN_EPS_STD ? eps : 0,
-        .quotient = wanted->eps_place == LN_EPS_QUOTIENT ? (item)eps : -(item)0,
+        .quotient = wanted->eps_place == LN_EPS_QUOTIENT ? (quotient_type)eps : -(item)0,
         .gamma = tensors->gamma,
         .beta = tensors->beta,
         .affine = affine,
@@ -105,7 +113,37 @@ LN_INLINE affine_terms convention_terms(const convention *rules, size_t i, size_
     return terms;
 }
 
+#ifdef CENTRE_SPLIT
+/* (s + w) (1 + gamma) + beta, 1 + gamma in two parts. */
+LN_INLINE vec convention_finish_gamma1(normalised xhat, vec gamma, vec beta)
+{
+    vec one = lane_set(1), sum = lane_add(one, gamma), of_gamma = lane_subtract(sum, one);
+    vec rest =
+        lane_add(lane_subtract(one, lane_subtract(sum, of_gamma)), lane_subtract(gamma, of_gamma));
+    vec small = multiply_add(xhat.first, rest, lane_multiply(xhat.rest, sum));
+    return multiply_add(xhat.first, sum, lane_add(small, beta));
+}
+#endif
+
 /* y from xhat of n elements (LANES of them if n is more) from column i on. */
+#ifdef CENTRE_SPLIT
+LN_INLINE vec convention_finish(ln_affine affine, const convention *rules, normalised xhat,
+                                size_t i, size_t n)
+{
+    if (affine == LN_AFFINE_NONE)
+        return lane_add(xhat.first, xhat.rest);
+    vec gamma = rules->gamma_scalar, beta = rules->beta_scalar;
+    if (affine != LN_AFFINE_SCALAR)
+        gamma = param_load(rules->gamma + i, n);
+    if (affine == LN_AFFINE_GAMMA)
+        return multiply_add(xhat.first, gamma, lane_multiply(xhat.rest, gamma));
+    if (affine != LN_AFFINE_SCALAR)
+        beta = param_load(rules->beta + i, n);
+    if (affine == LN_AFFINE_GAMMA1)
+        return convention_finish_gamma1(xhat, gamma, beta);
+    return multiply_add(xhat.first, gamma, multiply_add(xhat.rest, gamma, beta));
+}
+#else
 LN_INLINE vec convention_finish(ln_affine affine, const convention *rules, vec xhat, size_t i,
                                 size_t n)
 {
@@ -120,6 +158,7 @@ LN_INLINE vec convention_finish(ln_affine affine, const convention *rules, vec x
         beta = param_load(rules->beta + i, n);
     return affine == LN_AFFINE_GAMMA ? lane_multiply(xhat, gamma) : multiply_add(xhat, gamma, beta);
 }
+#endif
 
 /* function(the form of affine as a constant, ...), for whoever walks a row. With a residual, forms
  * but the usual one share a copy, which looks at each vector: five copies of both would double the
@@ -144,9 +183,13 @@ LN_INLINE affine_terms convention_terms_any(const convention *rules, size_t i, s
     return terms;
 }
 
-LN_INLINE vec convention_finish_any(vec xhat, affine_terms terms)
+LN_INLINE vec convention_finish_any(normalised xhat, affine_terms terms)
 {
+#ifdef CENTRE_SPLIT
+    return multiply_add(xhat.first, terms.gamma, multiply_add(xhat.rest, terms.gamma, terms.beta));
+#else
     return multiply_add(xhat, terms.gamma, terms.beta);
+#endif
 }
 
 /* Whether no y is a subnormal number, in rows that centre_is_regular() (apply/folded.h) of 16-bit
@@ -264,14 +307,20 @@ LN_INLINE ln_bound convention_bound(const ln_problem *problem, const ln_row_fact
     /* Of equal elements, about which nothing is rounded, 0 is multiplied by 1 / 0. */
     if (isnan(facts->rstd) && found->mean == 0 && found->rest == 0 && found->var_hi == 0)
         return (ln_bound){0.0, 0.0};
-    double affine = item_gamma(convention_roundings(problem->convention.affine));
     double rho = convention_rstd_bound(problem, facts, found);
+#ifdef CENTRE_SPLIT
+    if (!isfinite(facts->rstd))
+        return (ln_bound){INFINITY, 0.0};
+    return split_bound(problem, facts, found, rho);
+#else
+    double affine = item_gamma(convention_roundings(problem->convention.affine));
     double error = INFINITY;
     if (isfinite(rho) && isfinite(facts->rstd))
         error = centre_bound(problem, facts, found, rho);
     double stored = STORAGE_UNIT;
     return (ln_bound){error * (1 + affine) * (1 + stored) * bound_slack,
                       affine * (1 + stored) + stored};
+#endif
 #endif
 }
 

@@ -24,6 +24,9 @@ typedef LN_PASTE(element_, LN_PARAM) param;
 /* Items of f64 over f32: what they round is nothing beside storing. */
 #define ITEMS_ARE_LONG (ITEM_UNIT == UNIT_f64 && STORAGE_UNIT == UNIT_f32)
 
+/* Sums of f64 over elements of f32. */
+#define SUMS_ARE_LONG (REAL_UNIT == UNIT_f64 && LN_PASTE(UNIT_, LN_STORAGE) == UNIT_f32)
+
 LN_INLINE vec lane_load(const storage *p)
 {
     return LN_PASTE(lane_load_, LN_STORAGE)(p);
@@ -173,6 +176,11 @@ LN_INLINE acc acc_of(vec a)
     return a;
 }
 
+LN_INLINE vec acc_items(acc a)
+{
+    return a;
+}
+
 LN_INLINE acc acc_set(real a)
 {
     return lane_set(a);
@@ -259,6 +267,15 @@ LN_INLINE acc acc_sum_folds(const acc_fold folds[LANES / 4])
     return lane_sum_folds(folds);
 }
 #endif
+#endif
+
+#if defined(LN_ACCUMULATOR_FILE) && !defined(ACC_SUM_ROWS)
+LN_INLINE void acc_sum_rows(const acc a[4], real sums[4])
+{
+    LN_UNROLLED
+    for (int i = 0; i < 4; i++)
+        sums[i] = acc_sum(a[i]);
+}
 #endif
 
 enum { UNROLL = LN_UNROLL, BLOCK = LN_LANES * LN_UNROLL };

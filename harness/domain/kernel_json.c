@@ -14,6 +14,7 @@ static const struct {
     {LN_TRAIT_NO_RESIDUAL, "no-residual"},
     {LN_TRAIT_CORRECTLY_ROUNDED, "correctly-rounded"},
     {LN_TRAIT_OWN_THREADS, "own-threads"},
+    {LN_TRAIT_ROUNDED_LAST, "rounded-last"},
 };
 
 enum { TRAITS = sizeof trait_names / sizeof *trait_names };

@@ -204,11 +204,13 @@ judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound)
 }
 
 /* A bound that leaves no correct digit is none. A NaN stays: nothing holds against it. */
-static void measure_bounds(row_judge *judge, const judge_block *block)
+static void measure_bounds(row_judge *judge, const judge_block *block, unsigned traits)
 {
     for (size_t row = 0; block->results && row < block->rows; row++) {
         metrics_row judged = judge_metrics_row(block, row);
-        double row_ulp = ln_bound_row_ulp(&judge->bounds[row], &judged);
+        double row_ulp =
+            (traits & LN_TRAIT_ROUNDED_LAST ? ln_bound_row_ulp_rounded_last
+                                            : ln_bound_row_ulp)(&judge->bounds[row], &judged);
         if (row_ulp >= dtype_no_digit(block->storage)) {
             judge->bounds[row] = (ln_bound){INFINITY, 0};
             row_ulp = INFINITY;
@@ -240,6 +242,6 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
     if (!arena_read(worker_arena(judge->worker), order.at.bounds, judge->bounds,
                     block->rows * sizeof *judge->bounds))
         return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
-    measure_bounds(judge, block);
+    measure_bounds(judge, block, kernel->facts.traits);
     return true;
 }

@@ -127,11 +127,12 @@ typedef struct centre {
     int strange; /* the row is not for items: apply_in_double(), schedule/call.h */
     double mean;
     double rest;
-    double rstd;
+    double rstd_of_row;
 } centre;
 
-LN_INLINE int centre_is_strange(moments found, factor rstd)
+LN_INLINE int centre_is_strange(moments found, factor rstd, double quotient)
 {
+    (void)quotient;
     int fine = (rstd >= GUARD_RSTD_LEAST) & (rstd <= GUARD_RSTD_MOST) &
                (fabs((double)found.mean) <= GUARD_MEAN_MOST);
     return !fine;
@@ -141,7 +142,7 @@ LN_INLINE centre centre_of(moments found, factor rstd, item quotient)
 {
     item parts[CENTRE_PARTS];
     centre_parts(found, rstd, quotient, parts);
-    return (centre){two_rstd_of(parts), centre_is_strange(found, rstd), found.mean, found.rest,
+    return (centre){two_rstd_of(parts), centre_is_strange(found, rstd, quotient), found.mean, found.rest,
                     rstd};
 }
 

@@ -208,21 +208,26 @@
     row(fast, f16, f16, scalar, L2, SIZE_MAX, "two_pass_f16_scalar") \
     row(fast, f16, f16, scalar, L3, SIZE_MAX, "two_pass_f16_scalar") \
     row(fast, f16, f16, scalar, DRAM, SIZE_MAX, "two_pass_f16_scalar") \
-    row(accurate, f32, f32, avx512, L1, 96, "retry_wide_fold_pipelined_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L1, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L2, 96, "retry_wide_fold_pipelined_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L2, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L3, 96, "retry_wide_fold_pipelined_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L3, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_wide_fold_row_pairs_nt_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L1, 128, "retry_split_transposed_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L1, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_avx512_u2") \
+    row(accurate, f32, f32, avx512, L2, 128, "retry_split_transposed_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_avx512_u2") \
+    row(accurate, f32, f32, avx512, L3, 128, "retry_split_transposed_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L3, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_avx512_u2") \
+    row(accurate, f32, f32, avx512, DRAM, 128, "retry_split_transposed_nt_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_acc_f64_avx512_u2") \
     row(accurate, f32, f32, avx2, L1, 96, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L1, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L1, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_avx2_u1") \
     row(accurate, f32, f32, avx2, L2, 96, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L2, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L2, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_avx2_u1") \
     row(accurate, f32, f32, avx2, L3, 96, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L3, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L3, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_avx2_u1") \
     row(accurate, f32, f32, avx2, DRAM, 96, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, DRAM, SIZE_MAX, "retry_wide_fold_row_pairs_nt_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_acc_f64_avx2_u1") \
+    row(accurate, f32, f32, neon, L1, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_neon_u2") \
+    row(accurate, f32, f32, neon, L2, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_neon_u2") \
+    row(accurate, f32, f32, neon, L3, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_neon_u2") \
+    row(accurate, f32, f32, neon, DRAM, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_neon_u2") \
     row(accurate, f32, f32, scalar, L1, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
     row(accurate, f32, f32, scalar, L2, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
     row(accurate, f32, f32, scalar, L3, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \

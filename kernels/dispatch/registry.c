@@ -123,7 +123,8 @@ LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
      .unroll = UNROLL,                                                                             \
      .traits = ((FMA) ? LN_TRAIT_FMA : 0u) | ((NONTEMPORAL) ? LN_TRAIT_NONTEMPORAL : 0u) |         \
                LN_TRAIT_ROW_REPRODUCIBLE | ((SAME_BITS) ? LN_TRAIT_ISA_REPRODUCIBLE : 0u) |        \
-               ((SAME_BITS) == 2 ? LN_TRAIT_CORRECTLY_ROUNDED : 0u),                               \
+               ((SAME_BITS) == 2 ? LN_TRAIT_CORRECTLY_ROUNDED : 0u) |                              \
+               (APPLY_##APPLY == APPLY_split ? LN_TRAIT_ROUNDED_LAST : 0u),                        \
      .supports = supports_##NAME,                                                                  \
      .run = ln_run_##NAME,                                                                         \
      .bound = ln_bound_##NAME},

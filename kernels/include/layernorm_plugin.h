@@ -57,7 +57,11 @@ typedef enum ln_trait {
     LN_TRAIT_CORRECTLY_ROUNDED = 1u << 8,
     /* Of a plugin with set_threads() whose kernels do not all have threads of their own: this one
      * has. Where no kernel says so, all have. */
-    LN_TRAIT_OWN_THREADS = 1u << 9
+    LN_TRAIT_OWN_THREADS = 1u << 9,
+    /* Storing y is its last rounding, and the bound has that as u (|gamma_i| max_j |xhat_j| +
+     * |beta_i|) or more, u half an ulp of 1: so half a unit in the last place of y can stand for it,
+     * which may be half of that. */
+    LN_TRAIT_ROUNDED_LAST = 1u << 10
 } ln_trait;
 
 /* Facts of one row, computed exactly and rounded to double, from which a kernel states its error

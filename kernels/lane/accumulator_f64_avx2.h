@@ -19,6 +19,12 @@ LN_INLINE acc acc_of(vec a)
                  _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1))};
 }
 
+/* As items, rounded. */
+LN_INLINE vec acc_items(acc a)
+{
+    return _mm256_set_m128(_mm256_cvtpd_ps(a.high), _mm256_cvtpd_ps(a.low));
+}
+
 LN_INLINE acc acc_set(real a)
 {
     return (acc){_mm256_set1_pd(a), _mm256_set1_pd(a)};
@@ -130,6 +136,13 @@ LN_INLINE void octet_sum_four(const octet a[4], real sums[4])
                                  _mm256_permute2f128_pd(second, fourth, 0x31));
     _mm256_storeu_pd(sums,
                      _mm256_add_pd(_mm256_unpacklo_pd(odd, even), _mm256_unpackhi_pd(odd, even)));
+}
+
+/* The tree of acc_sum(). */
+#define ACC_SUM_ROWS
+LN_INLINE void acc_sum_rows(const acc a[4], real sums[4])
+{
+    octet_sum_four(a, sums);
 }
 
 #endif

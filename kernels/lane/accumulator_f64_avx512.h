@@ -19,6 +19,13 @@ LN_INLINE acc acc_of(vec a)
                  _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1))};
 }
 
+/* As items, rounded. */
+LN_INLINE vec acc_items(acc a)
+{
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(a.low)),
+                              _mm512_cvtpd_ps(a.high), 1);
+}
+
 LN_INLINE acc acc_set(real a)
 {
     return (acc){_mm512_set1_pd(a), _mm512_set1_pd(a)};
@@ -131,6 +138,15 @@ LN_INLINE void octet_sum_four(const octet a[4], real sums[4])
     __m512d one = _mm512_add_pd(two, _mm512_permute_pd(two, 0x55));
     const __m512i every_second = _mm512_set_epi64(0, 0, 0, 0, 6, 4, 2, 0);
     _mm256_storeu_pd(sums, _mm512_castpd512_pd256(_mm512_permutexvar_pd(every_second, one)));
+}
+
+#define ACC_SUM_ROWS
+LN_INLINE void acc_sum_rows(const acc a[4], real sums[4])
+{
+    octet eight[4];
+    for (int i = 0; i < 4; i++)
+        eight[i] = _mm512_add_pd(a[i].low, a[i].high);
+    octet_sum_four(eight, sums);
 }
 
 /* Sixteen rows at once, each by the same tree: a row becomes an octet, four of those a fold, which

@@ -18,6 +18,12 @@ LN_INLINE acc acc_of(vec a)
     return (acc){vcvt_f64_f32(vget_low_f32(a)), vcvt_high_f64_f32(a)};
 }
 
+/* As items, rounded. */
+LN_INLINE vec acc_items(acc a)
+{
+    return vcvt_high_f32_f64(vcvt_f32_f64(a.low), a.high);
+}
+
 LN_INLINE acc acc_set(real a)
 {
     return (acc){vdupq_n_f64(a), vdupq_n_f64(a)};

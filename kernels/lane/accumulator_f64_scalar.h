@@ -15,6 +15,11 @@ LN_INLINE acc acc_of(vec a)
     return a;
 }
 
+LN_INLINE vec acc_items(acc a)
+{
+    return (vec)a;
+}
+
 LN_INLINE acc acc_set(real a)
 {
     return a;

@@ -63,6 +63,7 @@
  *                                  where ACC_SUM_SQUARE is defined: the sums over the lanes of
  *                                  LANES rows at once; of a row, of four of those, of LANES / 4
  *                                  of those
+ *     acc_items(acc)               the numbers as items, rounded
  *     acc_load_T(p)                where ACC_LOADS is defined: acc_of(lane_load_T(p)), faster
  * They are in moments.h where real is item, else in accumulator_<type>_<isa>.h.
  */

@@ -22,7 +22,7 @@ LN_INLINE real statistics_pivot(const statistics *stats, const row *view)
 LN_INLINE vec apply_vector(ln_affine affine, const row *view, const convention *rules, centre by,
                            size_t i, size_t n)
 {
-    vec xhat = centre_normalise(by, row_again(view, i, n));
+    normalised xhat = centre_normalise(by, row_again(view, i, n));
     return convention_finish(affine, rules, xhat, i, n);
 }
 
@@ -150,45 +150,38 @@ LN_INLINE void apply_items(ln_affine affine, const row *view, const convention *
 }
 #endif
 
-/* ---- Rows that items cannot hold (apply/checked.h): one by one, in double ---- */
+/* ---- Rows that items cannot hold (apply/checked.h, apply/split.h): in double ---- */
 
 #ifdef CENTRE_CHECKED
 _Static_assert(sizeof(storage) == sizeof(item), "rows made in double are stored as items are");
 
-/* Gamma and beta of n elements (LANES of them if n is more) from column i on, as numbers. */
-LN_INLINE void convention_parameters(const convention *rules, size_t i, size_t n, item gamma[LANES],
-                                     item beta[LANES])
+LN_INLINE vec apply_vector_in_double(const row *view, const convention *rules, centre by, size_t i,
+                                     size_t n)
 {
     ln_affine affine = rules->affine;
-    item_store(gamma, lane_set(1));
-    item_store(beta, lane_set(0));
+    acc gamma = acc_set(1), beta = acc_set(-(real)0);
     if (affine == LN_AFFINE_SCALAR) {
-        item_store(gamma, rules->gamma_scalar);
-        item_store(beta, rules->beta_scalar);
+        gamma = acc_of(rules->gamma_scalar);
+        beta = acc_of(rules->beta_scalar);
     } else if (affine != LN_AFFINE_NONE) {
-        item_store(gamma, param_load(rules->gamma + i, n));
+        gamma = acc_of(param_load(rules->gamma + i, n));
     }
+    if (affine == LN_AFFINE_GAMMA1)
+        gamma = acc_add(acc_set(1), gamma);
     if (affine == LN_AFFINE_VECTOR || affine == LN_AFFINE_GAMMA1)
-        item_store(beta, param_load(rules->beta + i, n));
+        beta = acc_of(param_load(rules->beta + i, n));
+    acc deviation = acc_subtract(acc_of(row_again(view, i, n)), acc_set(by.mean));
+    deviation = acc_subtract(deviation, acc_set(by.rest));
+    acc xhat = acc_multiply_add(deviation, acc_set(by.rstd_of_row), acc_set(rules->quotient));
+    return acc_items(acc_multiply_add(xhat, gamma, beta));
 }
 
 LN_RARE void apply_in_double(row view, convention rules, centre by)
 {
-    item x[LANES], gamma[LANES], beta[LANES];
-    double one = rules.affine == LN_AFFINE_GAMMA1 ? 1 : 0;
-    for (size_t i = 0; i < view.hidden; i += LANES) {
-        size_t n = view.hidden - i;
-        item_store(x, row_again(&view, i, n));
-        convention_parameters(&rules, i, n, gamma, beta);
-        for (size_t j = 0; j < LANES; j++) {
-            double deviation = ((double)x[j] - by.mean) - by.rest;
-            double xhat = deviation * by.rstd + (double)rules.quotient;
-            x[j] = (item)(xhat * (one + (double)gamma[j]) + (double)beta[j]);
-        }
-        row_store(view.y + i, lane_load(x), n);
-    }
+    for (size_t i = 0; i < view.hidden; i += LANES)
+        row_store(view.y + i, apply_vector_in_double(&view, &rules, by, i, view.hidden - i),
+                  view.hidden - i);
 }
-
 #endif
 
 LN_INLINE void apply_row_as(ln_affine affine, const row *view, const convention *rules, centre by)

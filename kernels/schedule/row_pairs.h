@@ -21,6 +21,7 @@ enum {
     PAIR = 2,
     RING = 5,           /* pairs on their way */
     SHORT_BYTES = 1536, /* rows of so many wait in L1 for longer */
+    FULL_BYTES = 4096,  /* where rows in pairs fill L1 */
     FEW_ROWS = 8,       /* gamma and beta are not looked through for so few */
     FETCH_BYTES = 8192, /* x is fetched so far ahead of its sweep, where y goes around the caches */
 };
@@ -31,6 +32,10 @@ typedef struct pair {
     real sums[2 * PAIR];
     item centres[PAIR][CENTRE_PARTS];
     int regular; /* both rows */
+#ifdef CENTRE_CHECKED
+    moments found[PAIR];
+    factor rstds[PAIR];
+#endif
 } pair;
 
 LN_INLINE void pair_keep(pair *two, const sweep_sums sums[PAIR])
@@ -72,6 +77,11 @@ LN_INLINE void pair_finish(const call *run, pair *two, size_t first)
         keep_moments(run->tensors, first + g, found, rstd);
         centre_parts(found, rstd, run->convention.quotient, two->centres[g]);
         two->regular &= centre_is_regular(two->centres[g]);
+#ifdef CENTRE_CHECKED
+        two->regular &= !centre_is_strange(found, rstd, run->convention.quotient);
+        two->found[g] = found;
+        two->rstds[g] = rstd;
+#endif
     }
 }
 
@@ -79,13 +89,14 @@ LN_INLINE void pair_finish(const call *run, pair *two, size_t first)
 LN_INLINE void pair_vector(ln_affine affine, const call *run, const row rows[PAIR],
                            const centre centres[PAIR], size_t i, size_t n)
 {
+    normalised xhat[PAIR];
     vec y[PAIR];
     LN_UNROLLED
     for (size_t g = 0; g < PAIR; g++)
-        y[g] = centre_normalise_unshifted(centres[g], row_again(&rows[g], i, n));
+        xhat[g] = centre_normalise_unshifted(centres[g], row_again(&rows[g], i, n));
     LN_UNROLLED
     for (size_t g = 0; g < PAIR; g++)
-        y[g] = convention_finish(affine, &run->convention, y[g], i, n);
+        y[g] = convention_finish(affine, &run->convention, xhat[g], i, n);
     LN_UNROLLED
     for (size_t g = 0; g < PAIR; g++)
         call_store(run, rows[g].y + i, y[g], n, 1);
@@ -134,20 +145,38 @@ LN_INLINE void pair_both(ln_affine affine, const call *run, pair *total, size_t 
     pair_keep(total, sums);
 }
 
+LN_INLINE centre pair_centre(const call *run, const pair *two, size_t g)
+{
+#ifdef CENTRE_CHECKED
+    return centre_of(two->found[g], two->rstds[g], run->convention.quotient);
+#else
+    (void)run;
+    return centre_of_parts(two->centres[g]);
+#endif
+}
+
 LN_INLINE void pair_apply(const call *run, const pair *two, size_t first)
 {
     for (size_t g = 0; g < PAIR; g++) {
         const row view = call_row(run, first + g);
-        apply_row(&view, &run->convention, centre_of_parts(two->centres[g]));
+        apply_row(&view, &run->convention, pair_centre(run, two, g));
     }
 }
 
-/* Pair t is swept in turn t, its lanes are summed up in the next, its centres found in the one
- * after that, and its y made in turn t + lag. */
+/* Pair t is swept in turn t, and its y made in turn t + lag. In between its lanes are summed up, and
+ * its centres found: behind different turns where lag is more than 1, so that the chain of latencies
+ * is in pieces. Rows of f32 with sums of f64 leave L1 before that pays. */
+LN_INLINE size_t pairs_lag(size_t bytes)
+{
+    if (WIDE)
+        return bytes < FULL_BYTES ? 2 : 1;
+    return bytes <= SHORT_BYTES ? RING - 1 : 3;
+}
+
 LN_INLINE void run_pairs(const call *run, size_t pairs)
 {
     pair ring[RING];
-    size_t lag = run->problem->hidden * sizeof(storage) <= SHORT_BYTES ? RING - 1 : 3;
+    size_t lag = pairs_lag(run->problem->hidden * sizeof(storage));
     for (size_t t = 0; t < pairs + lag; t++) {
         pair *later = &ring[t % RING], *this = &ring[(t - lag) % RING];
         int sweeps = t < pairs, applies = t >= lag;
@@ -159,10 +188,11 @@ LN_INLINE void run_pairs(const call *run, size_t pairs)
             if (applies)
                 pair_apply(run, this, (t - lag) * PAIR);
         }
-        if (t >= 2 && t < pairs + 2)
-            pair_finish(run, &ring[(t - 2) % RING], (t - 2) * PAIR);
-        if (t >= 1 && t < pairs + 1)
-            acc_sum_rows(ring[(t - 1) % RING].parts, ring[(t - 1) % RING].sums);
+        size_t summed = lag > 2, finished = lag > 2 ? 2 : lag - 1;
+        if (t >= summed && t < pairs + summed)
+            acc_sum_rows(ring[(t - summed) % RING].parts, ring[(t - summed) % RING].sums);
+        if (t >= finished && t < pairs + finished)
+            pair_finish(run, &ring[(t - finished) % RING], (t - finished) * PAIR);
     }
 }
 
@@ -170,8 +200,8 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
                             residual_form form)
 {
     call run = call_of(problem, tensors, affine, form);
-    run.regular =
-        problem->rows > FEW_ROWS && convention_is_regular(&run.convention, problem->hidden);
+    run.regular = (problem->rows > FEW_ROWS || sizeof(storage) == sizeof(item)) &&
+                  convention_is_regular(&run.convention, problem->hidden);
 #if LN_NONTEMPORAL
     run.streams = rows_begin_lines(problem, tensors);
 #endif

@@ -228,7 +228,7 @@ LN_INLINE void group_finish(const call *run, group *set)
         for (size_t g = q; g < q + QUAD; g++) {
             item parts[CENTRE_PARTS];
             moments found = group_moments(set, g);
-            set->strange[g] = centre_is_strange(found, set->rstd[g]);
+            set->strange[g] = centre_is_strange(found, set->rstd[g], run->convention.quotient);
             centre_parts(found, set->rstd[g], run->convention.quotient, parts);
             LN_UNROLLED
             for (size_t p = 0; p < CENTRE_PARTS; p++)

@@ -114,7 +114,8 @@ LN_INLINE unsigned group_doubts(const call *run,
 #ifdef CENTRE_CHECKED
     LN_VECTORIZED
     for (size_t g = 0; g < LANES; g++)
-        again |= (unsigned)centre_is_strange(group_moments(set, g), set->rstd[g]);
+        again |= (unsigned)centre_is_strange(group_moments(set, g), set->rstd[g],
+                                             run->convention.quotient);
 #endif
     return again;
 }
@@ -329,7 +330,7 @@ LN_INLINE void row_sweep(const row *view, shape cut, real pivot, acc_fold *sum, 
     *square = acc_fold_one(parts_sum_first(squares, count));
 }
 
-LN_INLINE vec row_normalise(centre by, vec x, int regular)
+LN_INLINE normalised row_normalise(centre by, vec x, int regular)
 {
 #ifdef STATISTICS_RETRY
     if (regular)
@@ -577,6 +578,10 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
 
 LN_INLINE int schedule_is_long(const ln_problem *problem)
 {
+#ifdef CENTRE_SPLIT
+    if (problem->convention.affine == LN_AFFINE_GAMMA1) /* terms of one vector would not do */
+        return 1;
+#endif
     return problem->hidden > SHORT_ROW;
 }
 

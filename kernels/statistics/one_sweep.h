@@ -126,6 +126,12 @@ LN_INLINE void sweep_add_vector(sweep_sums *sums, const row *view, acc pivot, un
         return;
     }
 #endif
+#ifdef ACC_LOADS
+    if (view->form == RESIDUAL_NONE && n >= LANES) {
+        sweep_add_one(sums, u, LN_PASTE(acc_load_, LN_STORAGE)(view->x + at), pivot, n, again);
+        return;
+    }
+#endif
     vec x = again ? row_again(view, at, n) : row_first(view, at, n);
     sweep_add_one(sums, u, acc_of(x), pivot, n, again);
 }
@@ -171,7 +177,7 @@ LN_INLINE moments sweep_row(const statistics *stats, const row *view, int is_lon
  * elements of a constant row are. Rare, so not in the way of other rows. */
 LN_RARE moments sweep_again(statistics stats, row view, moments found)
 {
-    real mean = found.mean + found.rest, pivot = ITEMS_ARE_LONG ? (real)(float)mean : mean;
+    real mean = found.mean + found.rest, pivot = SUMS_ARE_LONG ? (real)(float)mean : mean;
     return sweep_row(&stats, &view, sweep_is_long(view.hidden), pivot, 1);
 }
 #endif

@@ -3,8 +3,8 @@
  *     d = sum(x) / N             m2 = sum(x^2) - sum(x) * d
  *
  * that is shifted.h's sweep with pivot 0, which needs no subtraction and nothing before it can
- * begin. A row whose mean is more than two standard deviations from zero (d^2 > 4 m2 / N; 32 where
- * items are f64 and elements f32), or whose variance is not within 2^-90 ... 2^120, is swept once
+ * begin. A row whose mean is more than two standard deviations from zero (d^2 > 4 m2 / N; more where
+ * sums are f64 and elements f32, retry_most()), or whose variance is not within 2^-90 ... 2^120, is swept once
  * more, with pivot d, as shifted does: so what naive loses to kappa^2 is lost by no row, and rows
  * far off the centre cost a second sweep.
  *
@@ -19,11 +19,19 @@
 
 typedef struct statistics {
     real inverse; /* 1 / N */
+    real most;    /* what mean^2 / var may be */
 } statistics;
+
+/* Long items are for errors that nobody sees; beside long sums, less than an eighth of an item's
+ * unit is enough (apply/split.h). */
+LN_INLINE double retry_most(size_t hidden)
+{
+    return ITEMS_ARE_LONG ? 1024 : SUMS_ARE_LONG ? fmin(0x1p14, 0x1p30 / (double)hidden) : 4;
+}
 
 LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 {
-    return (statistics){1 / (real)problem->hidden};
+    return (statistics){1 / (real)problem->hidden, (real)retry_most(problem->hidden)};
 }
 
 LN_INLINE moments statistics_found(const statistics *stats, real pivot, real sum, real square)
@@ -34,8 +42,6 @@ LN_INLINE moments statistics_found(const statistics *stats, real pivot, real sum
     return (moments){pivot, rest, m2 < 0 ? 0 : m2, 1}; /* a NaN stays one */
 }
 
-/* What mean^2 / var may be. */
-#define RETRY_MOST (ITEMS_ARE_LONG ? 1024.0 : 4.0)
 #define RETRY_VAR_MIN 0x1p-90
 #define RETRY_VAR_MAX 0x1p120
 
@@ -44,7 +50,7 @@ LN_INLINE moments statistics_found(const statistics *stats, real pivot, real sum
 LN_INLINE int statistics_is_off(const statistics *stats, moments found)
 {
     real var = found.m2 * stats->inverse;
-    return !((found.rest * found.rest <= (real)RETRY_MOST * var) & (var >= (real)RETRY_VAR_MIN) &
+    return !((found.rest * found.rest <= stats->most * var) & (var >= (real)RETRY_VAR_MIN) &
              (var <= (real)RETRY_VAR_MAX));
 }
 
@@ -55,7 +61,7 @@ LN_INLINE int statistics_is_off(const statistics *stats, moments found)
 #define SWEEP_UNSHIFTED
 #include "statistics/one_sweep.h"
 
-/* Bound. V the exact biased variance, mu the exact mean, u = REAL_UNIT, k = RETRY_MOST.
+/* Bound. V the exact biased variance, mu the exact mean, u = REAL_UNIT, k = retry_most().
  *  1. The first sweep is bound_sweep() of moments.h with pivot 0, hence a = |mu|, but for two things
  *     where items are f32. A lane may take two products an instruction, each rounded: the depth is
  *     2 (sweep_depth(N) - log2(BLOCK)) + log2(BLOCK) at most. And what is below 2^-126 may be
@@ -77,9 +83,9 @@ LN_INLINE int statistics_is_off(const statistics *stats, moments found)
 /* Step 1. */
 LN_INLINE moments_bound retry_first(size_t hidden, double var, double mu)
 {
-    const double flushed = ITEMS_ARE_LONG ? 0 : 0x1p-124;
+    const double flushed = SUMS_ARE_LONG ? 0 : 0x1p-124;
     double depth =
-        (ITEMS_ARE_LONG ? 1 : 2) * (sweep_depth(hidden) - bound_levels()) + bound_levels();
+        (SUMS_ARE_LONG ? 1 : 2) * (sweep_depth(hidden) - bound_levels()) + bound_levels() + WIDE;
     moments_bound sweep = bound_sweep(depth, var, mu);
     double more = (flushed + 2 * mu * flushed + flushed * flushed) * (1 + REAL_UNIT) * bound_slack;
     sweep.mean += flushed;
@@ -93,7 +99,7 @@ LN_INLINE moments_bound retry_first(size_t hidden, double var, double mu)
 LN_INLINE double retry_again(const moments_bound *first, double var, double mu)
 {
     double off =
-        ITEMS_ARE_LONG ? sqrt(var) + 2 * first->mean : first->mean + REAL_UNIT * (mu + first->mean);
+        SUMS_ARE_LONG ? sqrt(var) + 2 * first->mean : first->mean + REAL_UNIT * (mu + first->mean);
     return off * bound_slack;
 }
 
@@ -107,8 +113,9 @@ LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row
     moments_bound second =
         bound_sweep(sweep_depth(problem->hidden), var, retry_again(&first, var, mu));
     double passes =
-        (sqrt(RETRY_MOST * first.var_hi) * (1 + bound_gamma(8)) + first.mean) * bound_slack;
-    if (ITEMS_ARE_LONG && facts->max_dev == 0 &&
+        (sqrt(retry_most(problem->hidden) * first.var_hi) * (1 + bound_gamma(8)) + first.mean) *
+        bound_slack;
+    if (SUMS_ARE_LONG && facts->max_dev == 0 &&
         (mu == 0 || (mu > passes && first.mean < 0x1p-26 * mu)))
         return (moments_bound){0, 0, 0, 0, 1};
     if (mu > passes)

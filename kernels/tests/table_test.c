@@ -109,6 +109,7 @@ static void table_and_descriptors_agree(void **state)
         assert_string_equal(facts->role, read.field[ROLE]);
         assert_true(facts->lanes > 0 && facts->family[0] && facts->summation[0]);
         int exact = strcmp(kernel->statistics, "exact") == 0;
+        int split = strcmp(kernel->apply, "split") == 0;
         int wide = exact || strncmp(kernel->apply, "wide", 4) == 0;
         size_t item = kernel->storage == LN_F64 || wide ? 8 : 4;
         assert_int_equal(facts->lanes * item, facts->vector_bytes ? facts->vector_bytes : item);
@@ -119,7 +120,8 @@ static void table_and_descriptors_agree(void **state)
                                              (nontemporal ? LN_TRAIT_NONTEMPORAL : 0u) |
                                              LN_TRAIT_ROW_REPRODUCIBLE |
                                              (everywhere ? LN_TRAIT_ISA_REPRODUCIBLE : 0u) |
-                                             (exact ? LN_TRAIT_CORRECTLY_ROUNDED : 0u));
+                                             (exact ? LN_TRAIT_CORRECTLY_ROUNDED : 0u) |
+                                             (split ? LN_TRAIT_ROUNDED_LAST : 0u));
         assert_true(kernel->run && kernel->bound && kernel->supports);
         assert_true(!kernel->prepare && !kernel->release);
         const ln_problem other = {.hidden = 4, .rows = 1, .storage = LN_F16, .param = LN_BF16};

@@ -32,7 +32,19 @@ static bool makes_no_claim(const ln_bound *bound)
     return isinf(bound->xhat_abs) && bound->xhat_abs > 0;
 }
 
-double ln_bound_row_ulp(const ln_bound *bound, const metrics_row *row)
+/* What is allowed with half a unit in the last place for the last rounding, where that is less. What
+ * is rounded may lie beyond the power of two that ends the scale's binade, in which units are twice as
+ * large: less than one unit beyond it, it goes back to that. */
+static double allowed_rounded_last(double allowed, type_format format, double scale)
+{
+    double before = allowed - ldexp(scale, -format.precision), reach = scale + before;
+    double unit = ulp_in(format, scale), farther = ulp_in(format, reach);
+    if (reach < ldexp(farther, format.precision - 1) + unit)
+        farther = unit;
+    return fmin(allowed, before + farther / 2);
+}
+
+static double largest_row_ulp(const ln_bound *bound, const metrics_row *row, bool rounded_last)
 {
     type_format format = format_of(row->storage);
     if (makes_no_claim(bound)) {
@@ -43,12 +55,26 @@ double ln_bound_row_ulp(const ln_bound *bound, const metrics_row *row)
         if (!isfinite(load(row->storage, row->answer->rounded, i))) {
             continue;
         }
-        double row_ulp = allowed_error(bound, row, i) / ulp_in(format, element_scale(row, i));
+        double allowed = allowed_error(bound, row, i), scale = element_scale(row, i);
+        if (rounded_last && isfinite(allowed)) {
+            allowed = allowed_rounded_last(allowed, format, scale);
+        }
+        double row_ulp = allowed / ulp_in(format, scale);
         if (!(row_ulp <= largest)) { /* a NaN stays */
             largest = row_ulp;
         }
     }
     return largest;
+}
+
+double ln_bound_row_ulp(const ln_bound *bound, const metrics_row *row)
+{
+    return largest_row_ulp(bound, row, false);
+}
+
+double ln_bound_row_ulp_rounded_last(const ln_bound *bound, const metrics_row *row)
+{
+    return largest_row_ulp(bound, row, true);
 }
 
 /* The largest finite number and half of its ulp: from there on numbers round to infinity. Of f64

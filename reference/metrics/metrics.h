@@ -92,6 +92,9 @@ void metrics_gather_finish(metrics_gather *gather, ln_metrics *metrics);
  * 0 for a row without a finite result, NaN for a bound that is NaN. */
 double ln_bound_row_ulp(const ln_bound *bound, const metrics_row *row);
 
+/* The same of a kernel of LN_TRAIT_ROUNDED_LAST. */
+double ln_bound_row_ulp_rounded_last(const ln_bound *bound, const metrics_row *row);
+
 /* Whether one row of computed values stays within the bound, element by element and with the right
  * classes (but for an exact value that lies within the bound of where the type rounds to infinity:
  * there finite and infinite are both right); *worst is the largest |err| / allowed. True where the
