@@ -156,7 +156,7 @@ LN_INLINE ln_bound split_items_bound(const ln_problem *problem, const ln_row_fac
     if (has_beta)
         half = fmax(0.0, half - u * (deviation - q) * (1 - 0x1p-40)); /* facts are rounded */
     double error = half + off + 5 * u * w + 3 * u * u * most;
-    return (ln_bound){error * (1 + 4 * u), (has_beta ? 2 : 1) * u * (1 + 4 * u)};
+    return (ln_bound){error * (1 + 4 * u), has_beta ? u * (2 + 4 * u) : u};
 }
 
 /* Bound of a strange row, with r', delta and D as above, all in double but the last. x - mean, the
@@ -169,7 +169,8 @@ LN_INLINE ln_bound split_double_bound(const ln_problem *problem, const ln_row_fa
     double r = facts->rstd * (1 + rho), s = facts->max_dev + 2 * found->rest + found->mean;
     double error = r * found->mean + facts->max_dev * facts->rstd * rho;
     error += 8 * DOUBLE_UNIT * (s * r + q);
-    return (ln_bound){error * (1 + 2 * ITEM_UNIT), ITEM_UNIT * (1 + 4 * ITEM_UNIT)};
+    double affine = problem->convention.affine == LN_AFFINE_NONE ? 0 : 4 * DOUBLE_UNIT;
+    return (ln_bound){error * (1 + 2 * ITEM_UNIT), ITEM_UNIT + affine};
 }
 
 /* Near a limit either may be computed: the claim is the wider one. */

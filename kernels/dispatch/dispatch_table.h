@@ -208,7 +208,6 @@
     row(fast, f16, f16, scalar, L2, SIZE_MAX, "two_pass_f16_scalar") \
     row(fast, f16, f16, scalar, L3, SIZE_MAX, "two_pass_f16_scalar") \
     row(fast, f16, f16, scalar, DRAM, SIZE_MAX, "two_pass_f16_scalar") \
-    row(accurate, f32, f32, avx512, L1, 128, "retry_split_transposed_f32_acc_f64_avx512") \
     row(accurate, f32, f32, avx512, L1, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_avx512_u2") \
     row(accurate, f32, f32, avx512, L2, 128, "retry_split_transposed_f32_acc_f64_avx512") \
     row(accurate, f32, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_avx512_u2") \
