@@ -24,8 +24,8 @@ typedef LN_PASTE(element_, LN_PARAM) param;
 /* Items of f64 over f32: what they round is nothing beside storing. */
 #define ITEMS_ARE_LONG (ITEM_UNIT == UNIT_f64 && STORAGE_UNIT == UNIT_f32)
 
-/* Sums of f64 over elements of f32. */
-#define SUMS_ARE_LONG (REAL_UNIT == UNIT_f64 && LN_PASTE(UNIT_, LN_STORAGE) == UNIT_f32)
+/* Sums of f64 over elements that are numbers of f32. */
+#define SUMS_ARE_LONG (REAL_UNIT == UNIT_f64 && LN_PASTE(UNIT_, LN_STORAGE) >= UNIT_f32)
 
 LN_INLINE vec lane_load(const storage *p)
 {

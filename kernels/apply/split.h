@@ -173,6 +173,14 @@ LN_INLINE ln_bound split_double_bound(const ln_problem *problem, const ln_row_fa
     return (ln_bound){error * (1 + 2 * ITEM_UNIT), ITEM_UNIT + affine};
 }
 
+/* Storage that is shorter than items rounds y once more: convention.h. */
+LN_INLINE ln_bound split_stored(ln_bound items)
+{
+    double stored = STORAGE_UNIT;
+    return (ln_bound){items.xhat_abs * (1 + stored) * bound_slack,
+                      items.affine_rel * (1 + stored) + stored};
+}
+
 /* Near a limit either may be computed: the claim is the wider one. */
 LN_INLINE ln_bound split_bound(const ln_problem *problem, const ln_row_facts *facts,
                                const moments_bound *found, double rho)
@@ -188,10 +196,10 @@ LN_INLINE ln_bound split_bound(const ln_problem *problem, const ln_row_facts *fa
         (rules->eps_place == LN_EPS_QUOTIENT && rules->eps > SPLIT_QUOTIENT_MOST);
     ln_bound apart = split_double_bound(problem, facts, found, rho);
     if (strange)
-        return apart;
+        return split_stored(apart);
     ln_bound items = split_items_bound(problem, facts, found, rho);
-    return (ln_bound){fmax(items.xhat_abs, apart.xhat_abs),
-                      fmax(items.affine_rel, apart.affine_rel)};
+    return split_stored((ln_bound){fmax(items.xhat_abs, apart.xhat_abs),
+                                   fmax(items.affine_rel, apart.affine_rel)});
 }
 
 #endif

@@ -255,50 +255,66 @@
     row(accurate, f64, f64, scalar, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_scalar_u2") \
     row(accurate, f64, f64, scalar, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_scalar_u2") \
     row(accurate, f64, f64, scalar, DRAM, SIZE_MAX, "doubled_in_pairs_alone_f64_scalar_u2") \
-    row(accurate, bf16, f32, avx512, L1, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_avx512") \
-    row(accurate, bf16, f32, avx512, L2, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_avx512") \
-    row(accurate, bf16, f32, avx512, L3, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_avx512") \
-    row(accurate, bf16, f32, avx512, DRAM, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_avx512") \
-    row(accurate, bf16, f32, avx2, L1, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_avx2") \
-    row(accurate, bf16, f32, avx2, L2, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_avx2") \
-    row(accurate, bf16, f32, avx2, L3, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_avx2") \
-    row(accurate, bf16, f32, avx2, DRAM, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_avx2") \
+    row(accurate, bf16, f32, avx512, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx512_u2") \
+    row(accurate, bf16, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx512_u2") \
+    row(accurate, bf16, f32, avx512, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx512_u2") \
+    row(accurate, bf16, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx512_u2") \
+    row(accurate, bf16, f32, avx2, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx2_u1") \
+    row(accurate, bf16, f32, avx2, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx2_u1") \
+    row(accurate, bf16, f32, avx2, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx2_u1") \
+    row(accurate, bf16, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx2_u1") \
+    row(accurate, bf16, f32, neon, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_neon_u2") \
+    row(accurate, bf16, f32, neon, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_neon_u2") \
+    row(accurate, bf16, f32, neon, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_neon_u2") \
+    row(accurate, bf16, f32, neon, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_neon_u2") \
     row(accurate, bf16, f32, scalar, L1, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
     row(accurate, bf16, f32, scalar, L2, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
     row(accurate, bf16, f32, scalar, L3, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
     row(accurate, bf16, f32, scalar, DRAM, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
-    row(accurate, bf16, bf16, avx512, L1, SIZE_MAX, "exact_certified_grouped_bf16_avx512") \
-    row(accurate, bf16, bf16, avx512, L2, SIZE_MAX, "exact_certified_grouped_bf16_avx512") \
-    row(accurate, bf16, bf16, avx512, L3, SIZE_MAX, "exact_certified_grouped_bf16_avx512") \
-    row(accurate, bf16, bf16, avx512, DRAM, SIZE_MAX, "exact_certified_grouped_bf16_avx512") \
-    row(accurate, bf16, bf16, avx2, L1, SIZE_MAX, "exact_certified_grouped_bf16_avx2") \
-    row(accurate, bf16, bf16, avx2, L2, SIZE_MAX, "exact_certified_grouped_bf16_avx2") \
-    row(accurate, bf16, bf16, avx2, L3, SIZE_MAX, "exact_certified_grouped_bf16_avx2") \
-    row(accurate, bf16, bf16, avx2, DRAM, SIZE_MAX, "exact_certified_grouped_bf16_avx2") \
+    row(accurate, bf16, bf16, avx512, L1, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx512_u2") \
+    row(accurate, bf16, bf16, avx512, L2, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx512_u2") \
+    row(accurate, bf16, bf16, avx512, L3, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx512_u2") \
+    row(accurate, bf16, bf16, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx512_u2") \
+    row(accurate, bf16, bf16, avx2, L1, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx2_u1") \
+    row(accurate, bf16, bf16, avx2, L2, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx2_u1") \
+    row(accurate, bf16, bf16, avx2, L3, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx2_u1") \
+    row(accurate, bf16, bf16, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx2_u1") \
+    row(accurate, bf16, bf16, neon, L1, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_neon_u2") \
+    row(accurate, bf16, bf16, neon, L2, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_neon_u2") \
+    row(accurate, bf16, bf16, neon, L3, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_neon_u2") \
+    row(accurate, bf16, bf16, neon, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_neon_u2") \
     row(accurate, bf16, bf16, scalar, L1, SIZE_MAX, "exact_certified_grouped_bf16_scalar") \
     row(accurate, bf16, bf16, scalar, L2, SIZE_MAX, "exact_certified_grouped_bf16_scalar") \
     row(accurate, bf16, bf16, scalar, L3, SIZE_MAX, "exact_certified_grouped_bf16_scalar") \
     row(accurate, bf16, bf16, scalar, DRAM, SIZE_MAX, "exact_certified_grouped_bf16_scalar") \
-    row(accurate, f16, f32, avx512, L1, SIZE_MAX, "exact_certified_grouped_f16_param_f32_avx512") \
-    row(accurate, f16, f32, avx512, L2, SIZE_MAX, "exact_certified_grouped_f16_param_f32_avx512") \
-    row(accurate, f16, f32, avx512, L3, SIZE_MAX, "exact_certified_grouped_f16_param_f32_avx512") \
-    row(accurate, f16, f32, avx512, DRAM, SIZE_MAX, "exact_certified_grouped_f16_param_f32_avx512") \
-    row(accurate, f16, f32, avx2, L1, SIZE_MAX, "exact_certified_grouped_f16_param_f32_avx2") \
-    row(accurate, f16, f32, avx2, L2, SIZE_MAX, "exact_certified_grouped_f16_param_f32_avx2") \
-    row(accurate, f16, f32, avx2, L3, SIZE_MAX, "exact_certified_grouped_f16_param_f32_avx2") \
-    row(accurate, f16, f32, avx2, DRAM, SIZE_MAX, "exact_certified_grouped_f16_param_f32_avx2") \
+    row(accurate, f16, f32, avx512, L1, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_avx512_u2") \
+    row(accurate, f16, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_avx512_u2") \
+    row(accurate, f16, f32, avx512, L3, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_avx512_u2") \
+    row(accurate, f16, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_avx512_u2") \
+    row(accurate, f16, f32, avx2, L1, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_avx2_u1") \
+    row(accurate, f16, f32, avx2, L2, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_avx2_u1") \
+    row(accurate, f16, f32, avx2, L3, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_avx2_u1") \
+    row(accurate, f16, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_avx2_u1") \
+    row(accurate, f16, f32, neon, L1, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_neon_u2") \
+    row(accurate, f16, f32, neon, L2, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_neon_u2") \
+    row(accurate, f16, f32, neon, L3, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_neon_u2") \
+    row(accurate, f16, f32, neon, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_neon_u2") \
     row(accurate, f16, f32, scalar, L1, SIZE_MAX, "exact_certified_grouped_f16_param_f32_scalar") \
     row(accurate, f16, f32, scalar, L2, SIZE_MAX, "exact_certified_grouped_f16_param_f32_scalar") \
     row(accurate, f16, f32, scalar, L3, SIZE_MAX, "exact_certified_grouped_f16_param_f32_scalar") \
     row(accurate, f16, f32, scalar, DRAM, SIZE_MAX, "exact_certified_grouped_f16_param_f32_scalar") \
-    row(accurate, f16, f16, avx512, L1, SIZE_MAX, "exact_certified_grouped_f16_avx512") \
-    row(accurate, f16, f16, avx512, L2, SIZE_MAX, "exact_certified_grouped_f16_avx512") \
-    row(accurate, f16, f16, avx512, L3, SIZE_MAX, "exact_certified_grouped_f16_avx512") \
-    row(accurate, f16, f16, avx512, DRAM, SIZE_MAX, "exact_certified_grouped_f16_avx512") \
-    row(accurate, f16, f16, avx2, L1, SIZE_MAX, "exact_certified_grouped_f16_avx2") \
-    row(accurate, f16, f16, avx2, L2, SIZE_MAX, "exact_certified_grouped_f16_avx2") \
-    row(accurate, f16, f16, avx2, L3, SIZE_MAX, "exact_certified_grouped_f16_avx2") \
-    row(accurate, f16, f16, avx2, DRAM, SIZE_MAX, "exact_certified_grouped_f16_avx2") \
+    row(accurate, f16, f16, avx512, L1, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_avx512_u2") \
+    row(accurate, f16, f16, avx512, L2, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_avx512_u2") \
+    row(accurate, f16, f16, avx512, L3, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_avx512_u2") \
+    row(accurate, f16, f16, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_avx512_u2") \
+    row(accurate, f16, f16, avx2, L1, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_avx2_u1") \
+    row(accurate, f16, f16, avx2, L2, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_avx2_u1") \
+    row(accurate, f16, f16, avx2, L3, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_avx2_u1") \
+    row(accurate, f16, f16, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_avx2_u1") \
+    row(accurate, f16, f16, neon, L1, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_neon_u2") \
+    row(accurate, f16, f16, neon, L2, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_neon_u2") \
+    row(accurate, f16, f16, neon, L3, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_neon_u2") \
+    row(accurate, f16, f16, neon, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_neon_u2") \
     row(accurate, f16, f16, scalar, L1, SIZE_MAX, "exact_certified_grouped_f16_scalar") \
     row(accurate, f16, f16, scalar, L2, SIZE_MAX, "exact_certified_grouped_f16_scalar") \
     row(accurate, f16, f16, scalar, L3, SIZE_MAX, "exact_certified_grouped_f16_scalar") \

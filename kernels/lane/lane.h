@@ -165,6 +165,10 @@ typedef double element_f64;
 typedef uint16_t element_bf16; /* bfloat16: the upper half of an f32, with 8 significant bits */
 typedef uint16_t element_f16;  /* IEEE 754 binary16: 11 significant bits, exponents -14 to 15 */
 
+/* For #if: whether LN_STORAGE is f32. */
+#define STORAGE_IS_f32 1
+#define STORES_F32 LN_PASTE(STORAGE_IS_, LN_STORAGE)
+
 /* What kernels compute with, and what they add up in. */
 typedef LN_PASTE(element_, LN_ITEM) item;
 typedef LN_PASTE(element_, LN_ACCUMULATOR) real;

@@ -153,8 +153,6 @@ LN_INLINE void apply_items(ln_affine affine, const row *view, const convention *
 /* ---- Rows that items cannot hold (apply/checked.h, apply/split.h): in double ---- */
 
 #ifdef CENTRE_CHECKED
-_Static_assert(sizeof(storage) == sizeof(item), "rows made in double are stored as items are");
-
 LN_INLINE vec apply_vector_in_double(const row *view, const convention *rules, centre by, size_t i,
                                      size_t n)
 {

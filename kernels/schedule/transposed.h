@@ -259,7 +259,7 @@ LN_INLINE void row_first_all(const row *view, shape cut, acc x[MOST])
     vec items[MOST];
     LN_UNROLLED
     for (size_t u = 0; u < cut.vectors; u++) {
-#ifdef ACC_LOADS
+#if defined(ACC_LOADS) && STORES_F32
         if (view->form == RESIDUAL_NONE && n >= LANES) {
             x[u] = LN_PASTE(acc_load_, LN_STORAGE)(u == 0 ? view->x : rest.x + (u - 1) * LANES);
             continue;

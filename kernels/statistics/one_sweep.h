@@ -126,7 +126,7 @@ LN_INLINE void sweep_add_vector(sweep_sums *sums, const row *view, acc pivot, un
         return;
     }
 #endif
-#ifdef ACC_LOADS
+#if defined(ACC_LOADS) && STORES_F32
     if (view->form == RESIDUAL_NONE && n >= LANES) {
         sweep_add_one(sums, u, LN_PASTE(acc_load_, LN_STORAGE)(view->x + at), pivot, n, again);
         return;

@@ -104,7 +104,7 @@ static void table_and_descriptors_agree(void **state)
         assert_int_equal(kernel->unroll, atoi(read.field[UNROLL]));
         int unfused =
             strcmp(kernel->isa, "scalar") == 0 || strcmp(kernel->statistics, "reproducible") == 0;
-        assert_true(strlen(name) <= 48);
+        assert_true(strlen(name) <= 56);
         const ln_kernel_facts *facts = facts_of(plugin, count);
         assert_string_equal(facts->role, read.field[ROLE]);
         assert_true(facts->lanes > 0 && facts->family[0] && facts->summation[0]);
