@@ -7,8 +7,8 @@
 # usage: analysis_test.sh SOURCE_ROOT BUILD_DIRECTORY [gcc|clang [FILE_PATTERN]]
 set -u
 export LC_ALL=C.UTF-8 # the quotes of analysis_known.txt
-root=$1
-build=$2
+root=$(cd "$1" && pwd) || exit 1
+build=$(cd "$2" && pwd) || exit 1
 only=${3-}
 [ -n "${LNBENCH_FULL-}$only" ] || exit 77
 scratch=$(mktemp -d) || exit 1
