@@ -1,6 +1,9 @@
 /* The kernels that round correctly (LN_TRAIT_CORRECTLY_ROUNDED): ties, zeros and special values by
  * answers that are known, and the same bits from each of them, in place and not, on every machine:
- * the hashes below. (lnbench verify-exact holds them to the certified reference.) */
+ * the hashes below. (lnbench verify-exact holds them to the certified reference.)
+ *
+ *     exact_test CASES     prints a hash for each ISA, of so many cases of each pair of types: the
+ *                          same everywhere (exact_everywhere.sh) */
 #include "tests.h"
 #include <stdio.h>
 
@@ -180,7 +183,9 @@ static void hash(uint64_t *sum, uint32_t value)
         *sum = (*sum ^ (value >> 8 * byte & 0xff)) * 0x100000001b3u;
 }
 
-static void hash_case(const ln_kernel *kernel, size_t number_of_case, int in_place, uint64_t *sum)
+/* Returns how many results it has added. */
+static size_t hash_case(const ln_kernel *kernel, size_t number_of_case, int in_place,
+                        unsigned threads, uint64_t *sum)
 {
     static const size_t sizes[] = {1, 2, 3, 5, 8, 9, 17, 33, 64, 100, 255, 768, 1024};
     static const double eps[] = {1e-5, 1e-12, 1, 1e30, 0x1p-1074, 1e300};
@@ -209,13 +214,17 @@ static void hash_case(const ln_kernel *kernel, size_t number_of_case, int in_pla
                                 .y = y,
                                 .mean = mean,
                                 .rstd = rstd};
-    kernel->run(&problem, &tensors);
+    if (threads > 1)
+        ln_layernorm_parallel_with(kernel->name, &problem, &tensors);
+    else
+        kernel->run(&problem, &tensors);
     for (size_t i = 0; i < ROWS * hidden; i++)
         hash(sum, bits_at(kernel->storage, y, i));
     for (size_t r = 0; r < ROWS; r++) {
         hash(sum, bits_at(LN_F32, mean, r));
         hash(sum, bits_at(LN_F32, rstd, r));
     }
+    return ROWS * hidden + 2 * ROWS;
 }
 
 /* Of some 120 000 results of each pair of types. */
@@ -246,15 +255,41 @@ static void same_bits_on_every_machine(void **state)
                 continue;
             uint64_t sum = 0xcbf29ce484222325u;
             for (size_t i = 0; i < CASES; i++)
-                hash_case(kernel, i, in_place, &sum);
+                hash_case(kernel, i, in_place, 1, &sum);
             if (sum != known_hash(kernel))
                 fail_msg("%s%s: hash %016llx", kernel->name, in_place ? " in place" : "",
                          (unsigned long long)sum);
         }
 }
 
-int main(void)
+static void print_hash(const char *isa, unsigned threads, size_t cases)
 {
+    const ln_kernel *kernel;
+    uint64_t sum = 0xcbf29ce484222325u;
+    size_t results = 0;
+    for (size_t k = 0; (kernel = kernel_that_runs(k, 1)); k++)
+        for (size_t i = 0; i < cases && (kernel->traits & LN_TRAIT_CORRECTLY_ROUNDED) &&
+                           strcmp(kernel->isa, isa) == 0;
+             i++)
+            results += hash_case(kernel, i, i % 8 == 7, threads, &sum);
+    if (results)
+        printf("%s, %u thread%s, %zu results: %016llx\n", isa, threads, threads > 1 ? "s" : "",
+               results, (unsigned long long)sum);
+}
+
+static int print_hashes(size_t cases)
+{
+    static const char *const isas[] = {"scalar", "avx2", "avx512", "neon"};
+    for (unsigned threads = 1; threads <= 2; threads++)
+        for (size_t i = 0; i < sizeof isas / sizeof *isas && ln_set_threads(threads) == LN_OK; i++)
+            print_hash(isas[i], threads, cases);
+    return 0;
+}
+
+int main(int count, char **words)
+{
+    if (count > 1)
+        return print_hashes(strtoul(words[1], NULL, 10));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ties_go_to_even),
         cmocka_unit_test(zeros_and_special_values),
