@@ -267,7 +267,7 @@ LN_INLINE vec nearest_of(vec nearest, vec y)
 }
 
 /* Vector i of row g, some of whose elements may be in doubt, stored to y. */
-LN_RARE void store_doubtful(const job *run, group *set, size_t g, size_t i, size_t n, storage *y)
+LN_APART void store_doubtful(const job *run, group *set, size_t g, size_t i, size_t n, storage *y)
 {
     const terms_of_row by = terms_at(set, g);
     const affine_terms terms = convention_terms_any(&run->rules, i, n);
@@ -338,7 +338,7 @@ LN_APART void widen_parameters(job *run, size_t begin)
 }
 
 /* Columns `begin` to `end` of row g, whole vectors. */
-LN_RARE void step_again(const job *run, group *set, size_t g, size_t begin, size_t end)
+LN_APART void step_again(const job *run, group *set, size_t g, size_t begin, size_t end)
 {
     const terms_of_row by = terms_at(set, g);
     for (size_t i = begin; i < end; i += LANES) {

@@ -155,19 +155,31 @@ LN_INLINE ln_two sum_of_lanes(acc sums, acc rests)
     return ln_two_sum(all.high, all.low);
 }
 
-/* For the few rows with an element that the estimate leaves in doubt (exact/fine.h). */
-LN_RARE void sweep_fine(const void *of_row, ln_exact_sums *found)
+typedef struct fine_sums {
+    acc sum, sum_rest;
+    acc square, square_rest;
+} fine_sums;
+
+LN_INLINE void add_finely(fine_sums *sums, vec x)
 {
-    const row *view = of_row;
-    acc sum = acc_set(0), square = sum, sum_rest = sum, square_rest = sum;
-    for (size_t i = 0; i < view->hidden; i += LANES) {
-        vec x = exact_again(view, i, view->hidden - i);
-        sum = sum_and_rest(sum, x, &sum_rest);
-        square = sum_and_rest(square, acc_multiply(x, x), &square_rest);
-    }
-    found->sum = sum_of_lanes(sum, sum_rest);
-    found->square = sum_of_lanes(square, square_rest);
-    found->depth = (real)(view->hidden / LANES) + 3 * LANES + 1;
+    sums->sum = sum_and_rest(sums->sum, x, &sums->sum_rest);
+    sums->square = sum_and_rest(sums->square, acc_multiply(x, x), &sums->square_rest);
+}
+
+/* For the few rows with an element that the estimate leaves in doubt (exact/fine.h). */
+LN_APART void sweep_fine(const void *of_row, ln_exact_sums *found)
+{
+    const row view = *(const row *)of_row;
+    const acc zero = acc_set(0);
+    fine_sums sums = {zero, zero, zero, zero};
+    size_t i = 0;
+    for (; view.hidden - i >= LANES; i += LANES)
+        add_finely(&sums, exact_again(&view, i, LANES));
+    if (i < view.hidden)
+        add_finely(&sums, exact_again(&view, i, view.hidden - i));
+    found->sum = sum_of_lanes(sums.sum, sums.sum_rest);
+    found->square = sum_of_lanes(sums.square, sums.square_rest);
+    found->depth = (real)(view.hidden / LANES) + 3 * LANES + 1;
 }
 
 /* ---- The estimate ---- */
