@@ -7,7 +7,7 @@
  * s, the sum within the brackets and y round once each.
  *
  * A row is strange where that is not enough: where statistics took a pivot (retry.h: its mean is more
- * than 128 standard deviations from zero), rstd outside 2^-90 ... 2^90, an eps on the quotient above
+ * than 32 standard deviations from zero), rstd outside 2^-90 ... 2^90, an eps on the quotient above
  * 2^-6, xhat near subnormal numbers, or a NaN. Such rows are made in the accumulators' type
  * (schedule/call.h).
  *
@@ -25,7 +25,7 @@ typedef double factor;
 #define CENTRE_SPLIT
 #define SPLIT_RSTD_LEAST 0x1p-90
 #define SPLIT_RSTD_MOST 0x1p90
-#define SPLIT_MEAN_MOST 0x1p7 /* of mean / sqrt(var) where statistics took no pivot */
+#define SPLIT_MEAN_MOST 0x1p5 /* of mean / sqrt(var) where statistics took no pivot */
 #define SPLIT_QUOTIENT_MOST 0x1p-6
 #define SPLIT_SQUARES_LEAST 0x1p-60 /* of sum((x - mean)^2) rstd^2 */
 
@@ -136,9 +136,9 @@ LN_INLINE int centre_is_regular(const item parts[CENTRE_PARTS])
  *  6. The last rounding is at most half a unit in the last place, or u of |g| X + |beta| and of 5.
  * ln_bound has one factor for |gamma| X and |beta|: where beta is added, u X of h is in affine_rel, and
  * in xhat_abs what h is more, as where X' is past a power of two that X is not. X >= D - q.
- * u (|g| X + |beta|) being at most one unit in the last place of that, all is 1.5 row ULP and 2^-12 at
- * most (LN_TRAIT_ROUNDED_LAST); but 2 and 2^-12 where |g| X + |beta| is so little (2^-12 units) below a
- * power of two that y may round to the second number beyond it.
+ * u (|g| X + |beta|) being at most one unit in the last place of that, all is 1.5 row ULP and what
+ * statistics are off (LN_TRAIT_ROUNDED_LAST), 2^-8 at most; but 2, and 2^-8, where |g| X + |beta| is
+ * so little (2^-8 units) below a power of two that y may round to the second number beyond it.
  * In a row that is not strange nothing overflows but y, and w gamma + beta where |beta| is within 2^-12
  * of the largest number. */
 LN_INLINE ln_bound split_items_bound(const ln_problem *problem, const ln_row_facts *facts,
@@ -174,11 +174,16 @@ LN_INLINE ln_bound split_double_bound(const ln_problem *problem, const ln_row_fa
 }
 
 /* Storage that is shorter than items rounds y once more: convention.h. */
-LN_INLINE ln_bound split_stored(ln_bound items)
+LN_INLINE ln_bound split_stored(const ln_problem *problem, const ln_row_facts *facts, ln_bound y)
 {
     double stored = STORAGE_UNIT;
-    return (ln_bound){items.xhat_abs * (1 + stored) * bound_slack,
-                      items.affine_rel * (1 + stored) + stored};
+    if (stored > 0 && problem->convention.affine == LN_AFFINE_NONE) { /* relative to max|xhat| */
+        double eps = problem->convention.eps_place == LN_EPS_QUOTIENT ? problem->convention.eps : 0;
+        y.xhat_abs += y.affine_rel * (facts->max_dev * facts->rstd + eps);
+        y.affine_rel = 0;
+    }
+    return (ln_bound){y.xhat_abs * (1 + stored) * bound_slack,
+                      y.affine_rel * (1 + stored) + stored};
 }
 
 /* Near a limit either may be computed: the claim is the wider one. */
@@ -196,10 +201,11 @@ LN_INLINE ln_bound split_bound(const ln_problem *problem, const ln_row_facts *fa
         (rules->eps_place == LN_EPS_QUOTIENT && rules->eps > SPLIT_QUOTIENT_MOST);
     ln_bound apart = split_double_bound(problem, facts, found, rho);
     if (strange)
-        return split_stored(apart);
+        return split_stored(problem, facts, apart);
     ln_bound items = split_items_bound(problem, facts, found, rho);
-    return split_stored((ln_bound){fmax(items.xhat_abs, apart.xhat_abs),
-                                   fmax(items.affine_rel, apart.affine_rel)});
+    return split_stored(
+        problem, facts,
+        (ln_bound){fmax(items.xhat_abs, apart.xhat_abs), fmax(items.affine_rel, apart.affine_rel)});
 }
 
 #endif

@@ -103,7 +103,7 @@ typedef struct ln_convention {
  *
  *                   f32              f64              f16              bf16
  *     fast          8, judged        8, judged        0.51, judged     0.51, judged
- *     accurate      2, proven        2, proven        0.5, proven      0.5, proven
+ *     accurate      2, proven        2, proven        0.51, proven     0.51, proven
  *     reproducible  the same bits    the same bits    the same bits    the same bits
  *     exact         0.5, proven      unsupported      0.5, proven      0.5, proven
  *
@@ -119,9 +119,13 @@ typedef enum ln_accuracy {
      * there may be no correct digit, a NaN or an infinity. */
     LN_ACCURACY_FAST = 0,
     /* At most 2 for every row of up to 100 000 elements (10 million where kappa is below 1e8), 1e30,
-     * 1e-30 and constant ones among them. f32 is computed in f64 and rounded once: 0.5001 is the most
-     * there is. f64 has sums, mean and rstd in pairs of numbers and rounds twice: hardly more than 1.
-     * 16-bit storage has the kernels of `exact`. */
+     * 1e-30 and constant ones among them. f32 has sums, mean and rstd in f64 and rounds three times:
+     * 1.51 at most, but 2 (2.004 by proof) where that largest sum is within 1e-9 of itself below a
+     * power of two. In plain C, f32 rounds once: 0.5001. f64 has sums, mean and rstd in pairs of
+     * numbers and rounds twice: hardly more than 1. 16-bit storage has sums in f64 and y in f32; in
+     * plain C, the kernels of `exact`. Rows of f32, bf16 and f16 whose mean is more than 32 standard
+     * deviations from zero (less beyond 4096 elements; 16384 with AVX-512) are read twice. An infinite gamma may give a
+     * NaN, and so may a beta within a thousandth of the largest number, an infinity. */
     LN_ACCURACY_ACCURATE = 1,
     /* The same bits on every ISA and number of threads, by a fixed tree of additions. */
     LN_ACCURACY_REPRODUCIBLE = 2,

@@ -22,11 +22,11 @@ typedef struct statistics {
     real most;    /* what mean^2 / var may be */
 } statistics;
 
-/* Long items are for errors that nobody sees; beside long sums, less than an eighth of an item's
- * unit is enough (apply/split.h). */
+/* Beside long sums, errors of rstd of a 2^-8 of an item's unit are fine (apply/split.h). */
 LN_INLINE double retry_most(size_t hidden)
 {
-    return ITEMS_ARE_LONG ? 1024 : SUMS_ARE_LONG ? fmin(0x1p14, 0x1p30 / (double)hidden) : 4;
+    double depth = (double)hidden / BLOCK;
+    return ITEMS_ARE_LONG ? 1024 : SUMS_ARE_LONG ? fmin(1024, 0x1p19 / depth) : 4;
 }
 
 LN_INLINE statistics statistics_prepare(const ln_problem *problem)
