@@ -142,8 +142,8 @@ LN_INLINE centre centre_of(moments found, factor rstd, item quotient)
 {
     item parts[CENTRE_PARTS];
     centre_parts(found, rstd, quotient, parts);
-    return (centre){two_rstd_of(parts), centre_is_strange(found, rstd, quotient), found.mean, found.rest,
-                    rstd};
+    return (centre){two_rstd_of(parts), centre_is_strange(found, rstd, quotient), found.mean,
+                    found.rest, rstd};
 }
 
 /* From what is kept of a row: parts as centre_parts() made them. */

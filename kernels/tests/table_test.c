@@ -116,12 +116,11 @@ static void table_and_descriptors_agree(void **state)
         size_t length = strlen(kernel->schedule);
         int nontemporal = length > 3 && strcmp(kernel->schedule + length - 3, "_nt") == 0;
         bool everywhere = exact || strcmp(kernel->statistics, "reproducible") == 0;
-        assert_int_equal(kernel->traits, (unfused ? 0u : LN_TRAIT_FMA) |
-                                             (nontemporal ? LN_TRAIT_NONTEMPORAL : 0u) |
-                                             LN_TRAIT_ROW_REPRODUCIBLE |
-                                             (everywhere ? LN_TRAIT_ISA_REPRODUCIBLE : 0u) |
-                                             (exact ? LN_TRAIT_CORRECTLY_ROUNDED : 0u) |
-                                             (split ? LN_TRAIT_ROUNDED_LAST : 0u));
+        assert_int_equal(
+            kernel->traits,
+            (unfused ? 0u : LN_TRAIT_FMA) | (nontemporal ? LN_TRAIT_NONTEMPORAL : 0u) |
+                LN_TRAIT_ROW_REPRODUCIBLE | (everywhere ? LN_TRAIT_ISA_REPRODUCIBLE : 0u) |
+                (exact ? LN_TRAIT_CORRECTLY_ROUNDED : 0u) | (split ? LN_TRAIT_ROUNDED_LAST : 0u));
         assert_true(kernel->run && kernel->bound && kernel->supports);
         assert_true(!kernel->prepare && !kernel->release);
         const ln_problem other = {.hidden = 4, .rows = 1, .storage = LN_F16, .param = LN_BF16};
