@@ -278,7 +278,7 @@ typedef struct known_problem {
 #ifdef __GLIBC__ /* elsewhere a library that was opened late has no room of this kind */
 __attribute__((tls_model("initial-exec")))
 #endif
-static _Thread_local known_problem last;
+static _Thread_local known_problem latest;
 
 /* Bit by bit, padding too: what differs there alone is looked up once more. */
 static bool is_known(const ln_problem *problem)
@@ -287,10 +287,10 @@ static bool is_known(const ln_problem *problem)
     _Static_assert(sizeof *problem % sizeof(uint64_t) == 0, "whole words");
     uint64_t words[WORDS], known[WORDS], differ = 0;
     memcpy(words, problem, sizeof words);
-    memcpy(known, &last.problem, sizeof known);
+    memcpy(known, &latest.problem, sizeof known);
     for (size_t i = 0; i < WORDS; i++)
         differ |= words[i] ^ known[i];
-    return differ == 0 && last.kernel && last.caches == ln_caches_version();
+    return differ == 0 && latest.kernel && latest.caches == ln_caches_version();
 }
 
 /* The kernel for a call, NULL with the reason in *status. */
@@ -302,12 +302,12 @@ static const ln_kernel *kernel_for(const ln_problem *problem, const ln_tensors *
     if (!(known || is_problem(problem)) || !are_tensors(problem, tensors))
         return NULL;
     if (!known) {
-        last.caches = ln_caches_version();
-        last.kernel = ln_dispatch(problem);
-        memcpy(&last.problem, problem, sizeof *problem);
+        latest.caches = ln_caches_version();
+        latest.kernel = ln_dispatch(problem);
+        memcpy(&latest.problem, problem, sizeof *problem);
     }
-    *status = last.kernel ? LN_OK : LN_ERROR_UNSUPPORTED;
-    return last.kernel;
+    *status = latest.kernel ? LN_OK : LN_ERROR_UNSUPPORTED;
+    return latest.kernel;
 }
 
 static ln_status run(const ln_kernel *kernel, const ln_problem *problem, const ln_tensors *tensors)

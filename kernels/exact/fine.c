@@ -11,7 +11,6 @@
  *     t = (x - h) rstd + quotient  |t - xhat| <= 2^-72 k (|t| + |quotient| + rstd R)
  *     y = t gamma + beta           |y - exact| <= 2^-71 k (|gamma| (|t| + |quotient| + rstd R) + |beta|)
  * and `relative` = 2^-70 k. Underflow is covered by LN_EXACT_UNDERFLOW (statistics/exact.h). */
-#include "exact/fine.h"
 #include "exact/exact.h"
 
 #include <math.h>

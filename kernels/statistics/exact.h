@@ -166,7 +166,7 @@ LN_INLINE void add_finely(fine_sums *sums, vec x)
     sums->square = sum_and_rest(sums->square, acc_multiply(x, x), &sums->square_rest);
 }
 
-/* For the few rows with an element that the estimate leaves in doubt (exact/fine.h). */
+/* For the few rows with an element that the estimate leaves in doubt (exact/fine.c). */
 LN_APART void sweep_fine(const void *of_row, ln_exact_sums *found)
 {
     const row view = *(const row *)of_row;

@@ -101,7 +101,7 @@ static void check_cells(const char *storage, const char *param, const char *isa)
             continue;
         }
         bool has_few = is_there(classes[class], storage, param, isa, "few"); /* or as other calls */
-        for (size_t regime = 0; regime < REGIMES - !has_few; regime++)
+        for (size_t regime = 0; regime < (size_t)REGIMES - !has_few; regime++)
             if (!is_whole(classes[class], storage, param, isa, regimes[regime]))
                 fail_msg("no whole rows for %s, %s, %s, %s, %s", classes[class], storage, param,
                          isa, regimes[regime]);
