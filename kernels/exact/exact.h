@@ -14,10 +14,24 @@
 #include "exact/big.h"
 #include "layernorm.h"
 
-/* ---- A row's mean and rstd in two doubles each (fine.c): what lies within 2^-50 of a midpoint is
- * decided with them, and integers are left to those that lie within 2^-70 ---- */
+/* xhat of an element x is near t = (x - pivot) * rstd + addend:
+ *     |t - xhat| <= relative |t| + absolute
+ * and `relative` covers eight more roundings of double. Infinite: nothing is known. `mean` is
+ * within mean_error of the exact one, rstd within `relative` of itself. (statistics/exact.h proves
+ * what it says here.) */
+typedef struct ln_exact_estimate {
+    double pivot;
+    double rstd;
+    double addend;
+    double relative;
+    double absolute;
+    double mean;
+    double mean_error;
+} ln_exact_estimate;
 
-/* The unevaluated sum of two doubles, the second within half of the first's last place. */
+/* ---- Two doubles each: fine.c ---- */
+
+/* The sum of two doubles, the second within half of the first's last place. */
 typedef struct ln_two {
     double high;
     double low;
@@ -34,9 +48,8 @@ typedef struct ln_exact_sums {
 typedef struct ln_exact_fine {
     ln_two mean;
     ln_two rstd;
-    double size; /* sqrt(sum x^2 / N) */
-    double
-        relative; /* rstd's error, and the mean's as a part of size; infinite: nothing is known */
+    double size;     /* sqrt(sum x^2 / N) */
+    double relative; /* error of rstd, and of the mean beside `size`; infinite: nothing is known */
 } ln_exact_fine;
 
 ln_exact_fine ln_exact_refine(const ln_problem *problem, const ln_exact_sums *sums);
@@ -47,22 +60,7 @@ int ln_exact_fine_side(const ln_exact_fine *fine, double x, double quotient, ln_
 
 ln_two ln_two_sum(double a, double b);
 
-/* ---- One element ---- */
-
-/* xhat of an element x is near t = (x - pivot) * rstd + addend:
- *     |t - xhat| <= relative |t| + absolute
- * and `relative` covers eight more roundings of double. Infinite: nothing is known. `mean` is
- * within mean_error of the exact one, rstd within `relative` of itself. (statistics/exact.h proves
- * what it says here.) */
-typedef struct ln_exact_estimate {
-    double pivot;
-    double rstd;
-    double addend;
-    double relative;
-    double absolute;
-    double mean;
-    double mean_error;
-} ln_exact_estimate;
+/* ---- A row ---- */
 
 /* A row, and its sums where they have been needed. */
 typedef struct ln_exact_row {

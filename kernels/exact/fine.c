@@ -1,4 +1,7 @@
-/* Sums (Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005): each
+/* A row's mean and rstd in two doubles each: integers are left to what lies within some 2^-40 of a last
+ * place of a midpoint.
+ *
+ * Sums (Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005): each
  * addition's error is found exactly and added up beside the sum, D additions in a row at most; squares
  * of f32 are exact. With u = 2^-53, D <= 2^15, R = sqrt(Q / N):
  *     |s - S| <= D^2 u^2 (1 + 2^-30) sum |x| <= 2^-75 N R       |q - Q| <= 2^-75 Q
