@@ -42,6 +42,7 @@ typedef struct answer_row {
     size_t extreme_wrong;     /* of them extreme (inputs/inputs.h) */
     size_t faults;            /* of them what the exit code tells of */
     size_t usable;            /* of the judged: a correct digit everywhere */
+    size_t rounded;           /* of the judged: every element correctly rounded */
     double ordinary;          /* largest row ULP on normal rows; NaN: not judged */
     double worst;             /* of the cases that are not extreme; infinite: NaN came out */
     double most;              /* of all */

@@ -76,8 +76,10 @@ static void kernel_cells(const report_data *data, const report_kernel *kernel, c
 /* The rows of the terminal's short table, with the same figures. */
 void page_names_table(const report_data *data, document *page)
 {
-    static const document_column columns[] = {
-        {"", false, true}, {"kernel", false, false}, KERNEL_COLUMNS};
+    static const document_column columns[] = {{"", false, true},
+                                              {"kernel", false, false},
+                                              KERNEL_COLUMNS,
+                                              {"correctly rounded", false, true}};
     static const speed_figures none = SPEED_UNKNOWN;
     const run_answer *answer = &data->answer;
     char plain[PLAIN_LENGTH], number[16];
@@ -102,6 +104,10 @@ void page_names_table(const report_data *data, document *page)
                       (double)row->extreme_wrong, row->extreme_wrong ? "%zu wrong" : "ok",
                       row->extreme_wrong);
         document_cell(page, TONE_NONE, NAN, "%s", document_plain(row->reproducible, plain));
+        document_cell(page, TONE_NONE, NAN, "%s",
+                      row->judged == 0              ? "-"
+                      : row->rounded == row->judged ? "yes"
+                                                    : "no");
     }
 }
 
