@@ -435,6 +435,37 @@ static void bound_in_row_ulp(void **state)
     same(row_ulp_of((ln_bound){0, 0}, &s), 0x1p-148 / 0x1p-21);
 }
 
+static void near(double got, double wanted)
+{
+    if (!(fabs(got - wanted) <= 1e-5)) {
+        fail_msg("got %.17g, wanted about %.17g", got, wanted);
+    }
+}
+
+/* affine_rel 2^-23, so 2^-24 of the scale s is for the last rounding, which is half an ulp at most:
+ * 7/8 + 1/2 ulps where s is 7/4, 1 + 1/2 where it is just below 2. Where what is rounded may lie more
+ * than an ulp past 2, that is a whole one. */
+static void bound_rounded_last(void **state)
+{
+    (void)state;
+    stated s;
+    const double exact[] = {1, 1};
+    const float below_two = 0x1.fffffep0f, beta[] = {0, 0};
+    float gamma[] = {1.75f, 0};
+    const ln_bound twice = {0, 0x1p-23}, more = {0x1p-43, 0x1p-23}, far = {0x1p-22, 0x1p-23};
+    state_exact(&s, 2, exact);
+    metrics_row row = row_of(&s.result, 2, &claim_convention, gamma, beta);
+    s.rounded[1] = INFINITY; /* one element */
+    near(ln_bound_row_ulp(&twice, &row), 1.75);
+    near(ln_bound_row_ulp_rounded_last(&twice, &row), 1.375);
+    gamma[0] = below_two;
+    near(ln_bound_row_ulp_rounded_last(&twice, &row), 1.5);
+    near(ln_bound_row_ulp_rounded_last(&more, &row), 1.5);
+    near(ln_bound_row_ulp_rounded_last(&far, &row), 6);
+    near(ln_bound_row_ulp(&far, &row), 6);
+    same(ln_bound_row_ulp_rounded_last(&(ln_bound){INFINITY, 0}, &row), INFINITY);
+}
+
 static void bound_held_against_a_row(void **state)
 {
     (void)state;
@@ -480,6 +511,7 @@ int main(void)
         TEST(percentiles_against_sorting),
         TEST(samples_without_memory),
         TEST(bound_in_row_ulp),
+        TEST(bound_rounded_last),
         TEST(bound_held_against_a_row),
     };
     return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);
