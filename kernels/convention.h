@@ -183,6 +183,17 @@ LN_INLINE affine_terms convention_terms_any(const convention *rules, size_t i, s
     return terms;
 }
 
+/* Whether they are enough: 1 + gamma may take two numbers. */
+LN_INLINE int convention_has_terms(ln_affine affine)
+{
+#ifdef CENTRE_SPLIT
+    return affine != LN_AFFINE_GAMMA1;
+#else
+    (void)affine;
+    return 1;
+#endif
+}
+
 LN_INLINE vec convention_finish_any(normalised xhat, affine_terms terms)
 {
 #ifdef CENTRE_SPLIT

@@ -578,11 +578,7 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
 
 LN_INLINE int schedule_is_long(const ln_problem *problem)
 {
-#ifdef CENTRE_SPLIT
-    if (problem->convention.affine == LN_AFFINE_GAMMA1) /* terms of one vector would not do */
-        return 1;
-#endif
-    return problem->hidden > SHORT_ROW;
+    return problem->hidden > SHORT_ROW || !convention_has_terms(problem->convention.affine);
 }
 
 /* Rows that are too long for groups of LANES go one by one; those of several chunks too, but whole,
