@@ -3,6 +3,7 @@
 #include "dispatch.h"
 #include "caches.h"
 #include "dispatch_table.h"
+#include "dispatch_unmeasured.h"
 #include "part.h"
 
 #include <pthread.h>
@@ -16,7 +17,7 @@ enum { TYPES = LN_F16 + 1, CLASSES = LN_ACCURACY_REPRODUCIBLE + 1 };
 enum { L1, L2, L3, DRAM, few, REGIMES, FEW_ROWS = 3 };
 
 #define COUNT_ROW(...) +1
-enum { ROWS = 0 LAYERNORM_DISPATCH(COUNT_ROW) };
+enum { ROWS = 0 LAYERNORM_DISPATCH_UNMEASURED(COUNT_ROW) LAYERNORM_DISPATCH(COUNT_ROW) };
 
 typedef struct row {
     ln_accuracy accuracy;
@@ -36,7 +37,7 @@ typedef struct row {
 #define READ_ROW(accuracy, storage, param, isa, regime, hidden_to, kernel)                         \
     {CLASS_##accuracy, TYPE_##storage, TYPE_##param, ISA_##isa, regime, hidden_to, kernel},
 
-static const row table[] = {LAYERNORM_DISPATCH(READ_ROW)};
+static const row table[] = {LAYERNORM_DISPATCH_UNMEASURED(READ_ROW) LAYERNORM_DISPATCH(READ_ROW)};
 
 /* The rows that this CPU uses, in the table's order, and where those of each cell lie. */
 static struct used_row {

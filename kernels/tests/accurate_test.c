@@ -3,6 +3,7 @@
  * sums, in all conventions. Rows that broke the class before it was proven are among them. */
 #include "tests.h"
 #include "dispatch_table.h"
+#include "dispatch_unmeasured.h"
 #include <stdio.h>
 
 #ifdef LN_EMULATED /* quad arithmetic is slow there */
@@ -25,7 +26,7 @@ static const double promised = 2, evaluated = 1 + 0x1p-9; /* that much more: app
 static const struct {
     const char *class, *kernel;
 } rows[] = {
-    LAYERNORM_DISPATCH(READ_ROW)
+    LAYERNORM_DISPATCH_UNMEASURED(READ_ROW) LAYERNORM_DISPATCH(READ_ROW)
 #ifdef ACCURATE_PLANTED
         READ_ROW(accurate, f32, f32, avx2, L1, SIZE_MAX, "lanewise_checked_f32_acc_f64_avx2")
 #endif

@@ -5,6 +5,7 @@
 #include "tests.h"
 
 #include "dispatch_table.h"
+#include "dispatch_unmeasured.h"
 
 #include <stdio.h>
 
@@ -17,7 +18,7 @@ typedef struct row {
 #define READ_ROW(class, storage, param, isa, regime, hidden_to, kernel)                            \
     {#class, #storage, #param, #isa, #regime, hidden_to, kernel},
 
-static const row rows[] = {LAYERNORM_DISPATCH(READ_ROW)
+static const row rows[] = {LAYERNORM_DISPATCH_UNMEASURED(READ_ROW) LAYERNORM_DISPATCH(READ_ROW)
 #ifdef DISPATCH_PLANTED
                                READ_ROW(fast, f32, f32, scalar, L1, SIZE_MAX, "nobody_f32_scalar")
 #endif
