@@ -8,7 +8,8 @@
     row(class, storage, param, isa, L1, SIZE_MAX, kernel) \
     row(class, storage, param, isa, L2, SIZE_MAX, kernel) \
     row(class, storage, param, isa, L3, SIZE_MAX, kernel) \
-    row(class, storage, param, isa, DRAM, SIZE_MAX, kernel)
+    row(class, storage, param, isa, DRAM, SIZE_MAX, kernel) \
+    row(class, storage, param, isa, few, SIZE_MAX, kernel)
 
 #define LAYERNORM_DISPATCH_UNMEASURED(row) \
     LAYERNORM_DISPATCH_ANY(row, accurate, f32, f32, neon, "retry_split_row_pairs_f32_acc_f64_neon_u2") \
