@@ -73,7 +73,7 @@ plant() {
 row='^| textbook | `naive_f32_'
 plant README.md "/$row/s/ | [0-9.]* | / | 999 | /"
 plant README.md "/$row/s/\[[0-9]*,/[99,/"
-plant README.md "/$row/s/| row |\$/| isa |/"
+plant README.md "/$row/s/| row | no |\$/| isa | no |/"
 plant README.md 's/^Take `[^`]*`/Take `naive_f32_scalar`/'
 plant README.md 's/: [0-9.]* times as fast/: 99 times as fast/'
 plant README.md 's/at most [0-9.]* row ULP/at most 0.1 row ULP/'
