@@ -115,7 +115,7 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
         by.found = doubled_of(&stats, &view);
         by.rstd = doubled_rstd(&stats, &by.found, &by.far);
         if (tensors->mean)
-            ((real *)tensors->mean)[r] = by.found.mean[0] / by.found.scale;
+            ((real *)tensors->mean)[r] = doubled_mean(&by.found);
         if (tensors->rstd)
             ((real *)tensors->rstd)[r] = by.rstd.high * (by.far ? 1 : by.found.scale);
         if (__builtin_expect(by.far, 0))

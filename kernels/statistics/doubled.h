@@ -224,6 +224,16 @@ LN_INLINE doubled_moments doubled_of(const statistics *stats, const row *view)
     return found;
 }
 
+/* The mean, rounded once: where it is subnormal the high part may lie between two numbers, and what it
+ * lacks tells which is nearer. */
+LN_INLINE real doubled_mean(const doubled_moments *found)
+{
+    real mean = found->mean[0] / found->scale, low = found->mean[1];
+    real rest = found->mean[0] - mean * found->scale;
+    int is_tie = 2 * fabs(rest) == REAL_TINY * found->scale;
+    return is_tie && (rest < 0 ? low < 0 : low > 0) ? mean + copysign(REAL_TINY, rest) : mean;
+}
+
 /* Of a row at a scale its rstd over that scale; where eps is 2^900 times what a variance can be there,
  * rstd itself, in which nothing else is felt: `far`. */
 LN_INLINE two doubled_rstd(const statistics *stats, const doubled_moments *found, int *far)

@@ -165,7 +165,7 @@ bool class_limits(accuracy_fact *facts, size_t count, error *err)
 
 /* What is less than this above 2 counts as 2: where a row's scale ends a hair below a power of two,
  * one and a half may be proven as two, and as much more as statistics are off (apply/split.h). */
-static const double bound_slack = 1 + 0x1p-9;
+static const double bound_slack = 1 + 0x1p-14;
 
 /* What a class looks at: of `accurate` what is proven of these rows, infinite where that is nothing.
  * Of subnormal results a bound counts two units for storing them (ln_bound), so that there what was
