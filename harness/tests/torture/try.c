@@ -314,6 +314,16 @@ static int lines_of(const char *path)
     return lines;
 }
 
+/* The report of a run names kernels that crashed. */
+static bool tells_of_crash(void)
+{
+    static const char verdict[] = "crashed(SIGKILL)";
+    file_content said = content_read("try/stdout");
+    bool tells = said.bytes && memmem(said.bytes, said.size, verdict, sizeof verdict - 1);
+    free(said.bytes);
+    return tells;
+}
+
 const char *try_judge(const tried_command *command, int status, int reference_status)
 {
     static char why[256];
@@ -330,6 +340,8 @@ const char *try_judge(const tried_command *command, int status, int reference_st
         return why;
     }
     int lines = lines_of("try/stderr");
+    if (!finished && WEXITSTATUS(status) == 6 && tells_of_crash())
+        lines += lines == 0;
     if (!finished && (lines < 1 || lines > lines_of("reference/stderr") + 1)) {
         snprintf(why, sizeof why, "exit code %d and %d lines on standard error",
                  WEXITSTATUS(status), lines);
