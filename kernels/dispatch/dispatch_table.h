@@ -43,7 +43,7 @@
     row(fast, f32, f32, avx512, L3, 443, "shifted_folded_transposed_f32_avx512") \
     row(fast, f32, f32, avx512, L3, 2048, "shifted_folded_pipelined_f32_avx512") \
     row(fast, f32, f32, avx512, L3, SIZE_MAX, "shifted_two_mean_blocked_f32_avx512_u8") \
-    row(fast, f32, f32, avx512, DRAM, 128, "retry_split_transposed_nt_f32_acc_f64_avx512") \
+    row(fast, f32, f32, avx512, DRAM, 128, "retry_split_transposed_nt_f32_avx512") \
     row(fast, f32, f32, avx512, DRAM, 886, "shifted_two_mean_fused_nt_f32_avx2") \
     row(fast, f32, f32, avx512, DRAM, 2048, "shifted_two_mean_fused_nt_f32_avx512") \
     row(fast, f32, f32, avx512, DRAM, 7094, "shifted_two_mean_blocked_nt_f32_avx512") \
@@ -58,7 +58,7 @@
     row(fast, f32, f32, avx2, L3, 2048, "shifted_folded_pipelined_f32_avx2") \
     row(fast, f32, f32, avx2, L3, SIZE_MAX, "shifted_two_mean_blocked_f32_avx2") \
     row(fast, f32, f32, avx2, DRAM, 886, "shifted_two_mean_fused_nt_f32_avx2") \
-    row(fast, f32, f32, avx2, DRAM, 2048, "retry_split_row_pairs_nt_f32_acc_f64_avx2_u1") \
+    row(fast, f32, f32, avx2, DRAM, 2048, "retry_split_row_pairs_nt_f32_avx2_u1") \
     row(fast, f32, f32, avx2, DRAM, SIZE_MAX, "shifted_two_mean_blocked_nt_f32_avx2") \
     row(fast, f32, f32, avx2, few, 7094, "unpivoted_folded_f32_avx2") \
     row(fast, f32, f32, avx2, few, SIZE_MAX, "shifted_two_mean_blocked_f32_avx2") \
@@ -159,7 +159,7 @@
     row(fast, bf16, f32, avx512, DRAM, 886, "shifted_two_mean_fused_bf16_param_f32_avx512") \
     row(fast, bf16, f32, avx512, DRAM, 2048, "reproducible_two_mean_bf16_param_f32_avx512") \
     row(fast, bf16, f32, avx512, DRAM, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, few, 128, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx512_u2") \
+    row(fast, bf16, f32, avx512, few, 128, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
     row(fast, bf16, f32, avx512, few, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx512") \
     row(fast, bf16, f32, avx2, L1, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx2") \
     row(fast, bf16, f32, avx2, L2, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx2") \
@@ -229,67 +229,67 @@
     row(fast, bf16, bf16, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_scalar") \
     row(fast, bf16, bf16, scalar, few, 2048, "two_pass_bf16_scalar") \
     row(fast, bf16, bf16, scalar, few, SIZE_MAX, "reproducible_two_mean_bf16_scalar") \
-    row(accurate, f32, f32, avx512, L1, 128, "retry_split_transposed_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L1, 2048, "retry_split_row_pairs_f32_acc_f64_avx512_u2") \
-    row(accurate, f32, f32, avx512, L1, 7094, "retry_split_transposed_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L1, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_avx512_u2") \
-    row(accurate, f32, f32, avx512, L2, 128, "retry_split_transposed_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_avx512_u2") \
-    row(accurate, f32, f32, avx512, L3, 128, "retry_split_transposed_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L3, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_avx512_u2") \
-    row(accurate, f32, f32, avx512, DRAM, 7094, "retry_split_transposed_nt_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_acc_f64_avx2_u1") \
-    row(accurate, f32, f32, avx512, few, 2048, "retry_split_row_pairs_f32_acc_f64_avx512_u2") \
-    row(accurate, f32, f32, avx512, few, 7094, "retry_split_transposed_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, few, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_avx512_u2") \
+    row(accurate, f32, f32, avx512, L1, 128, "retry_split_transposed_f32_avx512") \
+    row(accurate, f32, f32, avx512, L1, 2048, "retry_split_row_pairs_f32_avx512_u2") \
+    row(accurate, f32, f32, avx512, L1, 7094, "retry_split_transposed_f32_avx512") \
+    row(accurate, f32, f32, avx512, L1, SIZE_MAX, "retry_split_row_pairs_f32_avx512_u2") \
+    row(accurate, f32, f32, avx512, L2, 128, "retry_split_transposed_f32_avx512") \
+    row(accurate, f32, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_f32_avx512_u2") \
+    row(accurate, f32, f32, avx512, L3, 128, "retry_split_transposed_f32_avx512") \
+    row(accurate, f32, f32, avx512, L3, SIZE_MAX, "retry_split_row_pairs_f32_avx512_u2") \
+    row(accurate, f32, f32, avx512, DRAM, 7094, "retry_split_transposed_nt_f32_avx512") \
+    row(accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx2_u1") \
+    row(accurate, f32, f32, avx512, few, 2048, "retry_split_row_pairs_f32_avx512_u2") \
+    row(accurate, f32, f32, avx512, few, 7094, "retry_split_transposed_f32_avx512") \
+    row(accurate, f32, f32, avx512, few, SIZE_MAX, "retry_split_row_pairs_f32_avx512_u2") \
     row(accurate, f32, f32, avx2, L1, 128, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L1, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_avx2_u1") \
+    row(accurate, f32, f32, avx2, L1, SIZE_MAX, "retry_split_row_pairs_f32_avx2_u1") \
     row(accurate, f32, f32, avx2, L2, 128, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L2, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_avx2_u1") \
+    row(accurate, f32, f32, avx2, L2, SIZE_MAX, "retry_split_row_pairs_f32_avx2_u1") \
     row(accurate, f32, f32, avx2, L3, 128, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L3, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_avx2_u1") \
-    row(accurate, f32, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_acc_f64_avx2_u1") \
-    row(accurate, f32, f32, avx2, few, SIZE_MAX, "retry_split_row_pairs_f32_acc_f64_avx2_u1") \
+    row(accurate, f32, f32, avx2, L3, SIZE_MAX, "retry_split_row_pairs_f32_avx2_u1") \
+    row(accurate, f32, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx2_u1") \
+    row(accurate, f32, f32, avx2, few, SIZE_MAX, "retry_split_row_pairs_f32_avx2_u1") \
     row(accurate, f32, f32, scalar, L1, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
     row(accurate, f32, f32, scalar, L2, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
     row(accurate, f32, f32, scalar, L3, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
     row(accurate, f32, f32, scalar, DRAM, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
     row(accurate, f32, f32, scalar, few, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
-    row(accurate, bf16, f32, avx512bf16, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx512_u2") \
-    row(accurate, bf16, f32, avx512bf16, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx512_u2") \
-    row(accurate, bf16, f32, avx512bf16, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx512_u2") \
-    row(accurate, bf16, f32, avx512bf16, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx512_u2") \
-    row(accurate, bf16, f32, avx512bf16, few, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx512_u2") \
-    row(accurate, bf16, f32, avx512, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx512_u2") \
-    row(accurate, bf16, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx512_u2") \
-    row(accurate, bf16, f32, avx512, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx512_u2") \
-    row(accurate, bf16, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx512_u2") \
-    row(accurate, bf16, f32, avx512, few, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx512_u2") \
-    row(accurate, bf16, f32, avx2, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx2_u1") \
-    row(accurate, bf16, f32, avx2, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx2_u1") \
-    row(accurate, bf16, f32, avx2, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx2_u1") \
-    row(accurate, bf16, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx2_u1") \
-    row(accurate, bf16, f32, avx2, few, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_acc_f64_avx2_u1") \
+    row(accurate, bf16, f32, avx512bf16, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, bf16, f32, avx512bf16, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, bf16, f32, avx512bf16, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, bf16, f32, avx512bf16, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, bf16, f32, avx512bf16, few, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, bf16, f32, avx512, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, bf16, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, bf16, f32, avx512, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, bf16, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, bf16, f32, avx512, few, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, bf16, f32, avx2, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
+    row(accurate, bf16, f32, avx2, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
+    row(accurate, bf16, f32, avx2, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
+    row(accurate, bf16, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
+    row(accurate, bf16, f32, avx2, few, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
     row(accurate, bf16, f32, scalar, L1, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
     row(accurate, bf16, f32, scalar, L2, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
     row(accurate, bf16, f32, scalar, L3, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
     row(accurate, bf16, f32, scalar, DRAM, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
     row(accurate, bf16, f32, scalar, few, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
-    row(accurate, bf16, bf16, avx512bf16, L1, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx512_u2") \
-    row(accurate, bf16, bf16, avx512bf16, L2, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx512_u2") \
-    row(accurate, bf16, bf16, avx512bf16, L3, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx512_u2") \
-    row(accurate, bf16, bf16, avx512bf16, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx512_u2") \
-    row(accurate, bf16, bf16, avx512bf16, few, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx512_u2") \
-    row(accurate, bf16, bf16, avx512, L1, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx512_u2") \
-    row(accurate, bf16, bf16, avx512, L2, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx512_u2") \
-    row(accurate, bf16, bf16, avx512, L3, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx512_u2") \
-    row(accurate, bf16, bf16, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx512_u2") \
-    row(accurate, bf16, bf16, avx512, few, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx512_u2") \
-    row(accurate, bf16, bf16, avx2, L1, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx2_u1") \
-    row(accurate, bf16, bf16, avx2, L2, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx2_u1") \
-    row(accurate, bf16, bf16, avx2, L3, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx2_u1") \
-    row(accurate, bf16, bf16, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx2_u1") \
-    row(accurate, bf16, bf16, avx2, few, SIZE_MAX, "retry_split_row_pairs_bf16_acc_f64_avx2_u1") \
+    row(accurate, bf16, bf16, avx512bf16, L1, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
+    row(accurate, bf16, bf16, avx512bf16, L2, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
+    row(accurate, bf16, bf16, avx512bf16, L3, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
+    row(accurate, bf16, bf16, avx512bf16, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
+    row(accurate, bf16, bf16, avx512bf16, few, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
+    row(accurate, bf16, bf16, avx512, L1, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
+    row(accurate, bf16, bf16, avx512, L2, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
+    row(accurate, bf16, bf16, avx512, L3, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
+    row(accurate, bf16, bf16, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
+    row(accurate, bf16, bf16, avx512, few, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
+    row(accurate, bf16, bf16, avx2, L1, SIZE_MAX, "retry_split_row_pairs_bf16_avx2_u1") \
+    row(accurate, bf16, bf16, avx2, L2, SIZE_MAX, "retry_split_row_pairs_bf16_avx2_u1") \
+    row(accurate, bf16, bf16, avx2, L3, SIZE_MAX, "retry_split_row_pairs_bf16_avx2_u1") \
+    row(accurate, bf16, bf16, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_avx2_u1") \
+    row(accurate, bf16, bf16, avx2, few, SIZE_MAX, "retry_split_row_pairs_bf16_avx2_u1") \
     row(accurate, bf16, bf16, scalar, L1, SIZE_MAX, "exact_certified_grouped_bf16_scalar") \
     row(accurate, bf16, bf16, scalar, L2, SIZE_MAX, "exact_certified_grouped_bf16_scalar") \
     row(accurate, bf16, bf16, scalar, L3, SIZE_MAX, "exact_certified_grouped_bf16_scalar") \
@@ -428,26 +428,26 @@
     row(fast, f16, f16, scalar, L2, SIZE_MAX, "two_pass_f16_scalar") \
     row(fast, f16, f16, scalar, L3, SIZE_MAX, "two_pass_f16_scalar") \
     row(fast, f16, f16, scalar, DRAM, SIZE_MAX, "two_pass_f16_scalar") \
-    row(accurate, f16, f32, avx512, L1, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_avx512_u2") \
-    row(accurate, f16, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_avx512_u2") \
-    row(accurate, f16, f32, avx512, L3, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_avx512_u2") \
-    row(accurate, f16, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_avx512_u2") \
-    row(accurate, f16, f32, avx2, L1, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_avx2_u1") \
-    row(accurate, f16, f32, avx2, L2, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_avx2_u1") \
-    row(accurate, f16, f32, avx2, L3, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_avx2_u1") \
-    row(accurate, f16, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_acc_f64_avx2_u1") \
+    row(accurate, f16, f32, avx512, L1, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
+    row(accurate, f16, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
+    row(accurate, f16, f32, avx512, L3, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
+    row(accurate, f16, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
+    row(accurate, f16, f32, avx2, L1, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
+    row(accurate, f16, f32, avx2, L2, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
+    row(accurate, f16, f32, avx2, L3, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
+    row(accurate, f16, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
     row(accurate, f16, f32, scalar, L1, SIZE_MAX, "exact_certified_grouped_f16_param_f32_scalar") \
     row(accurate, f16, f32, scalar, L2, SIZE_MAX, "exact_certified_grouped_f16_param_f32_scalar") \
     row(accurate, f16, f32, scalar, L3, SIZE_MAX, "exact_certified_grouped_f16_param_f32_scalar") \
     row(accurate, f16, f32, scalar, DRAM, SIZE_MAX, "exact_certified_grouped_f16_param_f32_scalar") \
-    row(accurate, f16, f16, avx512, L1, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_avx512_u2") \
-    row(accurate, f16, f16, avx512, L2, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_avx512_u2") \
-    row(accurate, f16, f16, avx512, L3, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_avx512_u2") \
-    row(accurate, f16, f16, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_avx512_u2") \
-    row(accurate, f16, f16, avx2, L1, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_avx2_u1") \
-    row(accurate, f16, f16, avx2, L2, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_avx2_u1") \
-    row(accurate, f16, f16, avx2, L3, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_avx2_u1") \
-    row(accurate, f16, f16, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_acc_f64_avx2_u1") \
+    row(accurate, f16, f16, avx512, L1, SIZE_MAX, "retry_split_row_pairs_f16_avx512_u2") \
+    row(accurate, f16, f16, avx512, L2, SIZE_MAX, "retry_split_row_pairs_f16_avx512_u2") \
+    row(accurate, f16, f16, avx512, L3, SIZE_MAX, "retry_split_row_pairs_f16_avx512_u2") \
+    row(accurate, f16, f16, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_avx512_u2") \
+    row(accurate, f16, f16, avx2, L1, SIZE_MAX, "retry_split_row_pairs_f16_avx2_u1") \
+    row(accurate, f16, f16, avx2, L2, SIZE_MAX, "retry_split_row_pairs_f16_avx2_u1") \
+    row(accurate, f16, f16, avx2, L3, SIZE_MAX, "retry_split_row_pairs_f16_avx2_u1") \
+    row(accurate, f16, f16, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_avx2_u1") \
     row(accurate, f16, f16, scalar, L1, SIZE_MAX, "exact_certified_grouped_f16_scalar") \
     row(accurate, f16, f16, scalar, L2, SIZE_MAX, "exact_certified_grouped_f16_scalar") \
     row(accurate, f16, f16, scalar, L3, SIZE_MAX, "exact_certified_grouped_f16_scalar") \

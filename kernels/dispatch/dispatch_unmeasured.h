@@ -12,10 +12,10 @@
     row(class, storage, param, isa, few, SIZE_MAX, kernel)
 
 #define LAYERNORM_DISPATCH_UNMEASURED(row) \
-    LAYERNORM_DISPATCH_ANY(row, accurate, f32, f32, neon, "retry_split_row_pairs_f32_acc_f64_neon_u2") \
-    LAYERNORM_DISPATCH_ANY(row, accurate, bf16, f32, neon, "retry_split_row_pairs_bf16_param_f32_acc_f64_neon_u2") \
-    LAYERNORM_DISPATCH_ANY(row, accurate, bf16, bf16, neon, "retry_split_row_pairs_bf16_acc_f64_neon_u2") \
-    LAYERNORM_DISPATCH_ANY(row, accurate, f16, f32, neon, "retry_split_row_pairs_f16_param_f32_acc_f64_neon_u2") \
-    LAYERNORM_DISPATCH_ANY(row, accurate, f16, f16, neon, "retry_split_row_pairs_f16_acc_f64_neon_u2")
+    LAYERNORM_DISPATCH_ANY(row, accurate, f32, f32, neon, "retry_split_row_pairs_f32_neon_u2") \
+    LAYERNORM_DISPATCH_ANY(row, accurate, bf16, f32, neon, "retry_split_row_pairs_bf16_param_f32_neon_u2") \
+    LAYERNORM_DISPATCH_ANY(row, accurate, bf16, bf16, neon, "retry_split_row_pairs_bf16_neon_u2") \
+    LAYERNORM_DISPATCH_ANY(row, accurate, f16, f32, neon, "retry_split_row_pairs_f16_param_f32_neon_u2") \
+    LAYERNORM_DISPATCH_ANY(row, accurate, f16, f16, neon, "retry_split_row_pairs_f16_neon_u2")
 
 #endif
