@@ -149,7 +149,7 @@ static int run_as(const tried_command *command, const char *name)
 int try_undisturbed(tried_command *command)
 {
     int status = run_as(command, "reference");
-    sleep(1); /* what has the time in it, as a PDF does, must differ */
+    sleep(UNDISTURBED_GAP); /* what has the time in it, as a PDF does, must differ */
     run_as(command, "second");
     command->changes_nothing = strcmp(command->arguments[1], "doctor") != 0 && /* time, load */
                                equal("second/stdout", "reference/stdout", true);

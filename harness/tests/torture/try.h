@@ -37,7 +37,8 @@ bool try_wait(pid_t process, unsigned seconds, int *status);
 /* Two undisturbed tries, "reference" and "second": later ones are compared with the first, and where
  * the second differs, not byte by byte. */
 void try_keep_as(const char *name);
-/* Makes both of them; returns the status of the first. */
+/* Makes both of them, so many seconds apart; returns the status of the first. */
+enum { UNDISTURBED_GAP = 1 };
 int try_undisturbed(tried_command *command);
 /* NULL, or what is wrong with what try/ has. */
 const char *try_judge(const tried_command *command, int status, int reference_status);
