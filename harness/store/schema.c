@@ -70,8 +70,15 @@ static bool check_ours(const result_store *store, int64_t version, int64_t appli
                 store->path);
 }
 
-static bool newer(const result_store *store, int64_t version, int known, error *err)
+static bool check_version(const result_store *store, int64_t version, int known, error *err)
 {
+    if (version < 0)
+        return fail(err, EXIT_CODE_ENVIRONMENT,
+                    "%s: the database is damaged (its format is %lld): name another file with "
+                    "--db",
+                    store->path, (long long)version);
+    if (version <= known)
+        return true;
     return fail(err, EXIT_CODE_ENVIRONMENT,
                 "%s: made by a newer lnbench (its format is %lld, this lnbench knows up to %d): "
                 "update lnbench, or name another file with --db",
@@ -88,10 +95,9 @@ static bool run_steps(const result_store *store, const char *const *steps, int c
 {
     int64_t version = 0;
     /* Read again, now that nobody else can write: somebody may have been faster. */
-    if (!read_integer(store, "PRAGMA user_version", &version, err))
+    if (!read_integer(store, "PRAGMA user_version", &version, err) ||
+        !check_version(store, version, count, err))
         return false;
-    if (version > count)
-        return newer(store, version, count, err);
     for (int64_t step = version; step < count; step++)
         if (!execute(store, steps[step], "bring its tables up to date", err))
             return false;
@@ -155,10 +161,9 @@ bool store_check_schema(result_store *store, store_mode mode, bool *outdated, er
     int64_t version = 0, application = 0;
     if (!read_integer(store, "PRAGMA user_version", &version, err) ||
         !read_integer(store, "PRAGMA application_id", &application, err) ||
-        !check_ours(store, version, application, err))
+        !check_ours(store, version, application, err) ||
+        !check_version(store, version, STORE_VERSION, err))
         return false;
-    if (version > STORE_VERSION)
-        return newer(store, version, STORE_VERSION, err);
     if (mode == STORE_READ && version == 0)
         return fail(err, EXIT_CODE_ENVIRONMENT,
                     "%s: empty: measure something first with 'lnbench run --db %s'", store->path,

@@ -241,6 +241,9 @@ static void test_newer(void **state)
     store_close(opened(path, STORE_WRITE));
     make_database(path, "PRAGMA user_version = 1000");
     assert_refused(path, "made by a newer lnbench");
+    path = scratch_path(state, "negative.db");
+    make_database(path, "PRAGMA user_version = -180388352; PRAGMA application_id = 0x6c6e6268");
+    assert_refused(path, "the database is damaged (its format is -180388352)");
 }
 
 static void test_corrupt(void **state)
