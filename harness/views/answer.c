@@ -142,6 +142,7 @@ static void count_errors(answer_row *row, const stored_case *stored)
     row->usable += view_is_usable(stored);
     row->rounded += !wrong && !metrics->mismatches &&
                     (metrics->elements == 0 || metrics->correctly_rounded == 1);
+    row->extreme += extreme;
     row->extreme_wrong += wrong && extreme;
     if (verdict_exit_code(verdict) != EXIT_CODE_FINE) {
         row->faults++;

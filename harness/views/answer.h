@@ -40,6 +40,7 @@ typedef struct answer_row {
     size_t judged, unsupported;
     size_t wrong;             /* a wrong class, beyond the bound, or a fault */
     size_t extreme_wrong;     /* of them extreme (inputs/inputs.h) */
+    size_t extreme;           /* of the judged: extreme */
     size_t faults;            /* of them what the exit code tells of */
     size_t usable;            /* of the judged: a correct digit everywhere */
     size_t rounded;           /* of the judged: every element correctly rounded */

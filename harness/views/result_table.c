@@ -153,7 +153,7 @@ static void add_change(text_table *table, const answer_row *row, size_t column,
 
 static void add_extreme(text_table *table, const answer_row *row)
 {
-    if (row->judged == 0)
+    if (row->extreme == 0)
         table_cell(table, "-");
     else if (row->extreme_wrong == 0)
         table_cell(table, "ok");

@@ -53,6 +53,10 @@ check "another speed would be seen" eval '! agrees wrong'
 sed 's/at most [0-9.]* row ULP on all/at most 99 row ULP on all/' short >wrong
 check "another error would be seen" eval '! agrees wrong'
 
+run_it run --only accuracy --kernels two_pass_f32_scalar --shapes 4x16 --conventions torch \
+    --inputs normal --no-charts --db n.db
+check "extremes: none was judged" has out '^take +two_pass +[0-9.]+ +[0-9.]+ +- +all'
+
 answer --all
 check "--all: every kernel" is "$(($(rows | wc -l) > 60))" 1
 answer --top 5

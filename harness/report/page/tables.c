@@ -101,7 +101,10 @@ void page_names_table(const report_data *data, document *page)
                       row->worst >= report_usable_limit(answer->dtype) ? TONE_DECLARED : TONE_NONE,
                       row->worst, "%s", answer_error(answer, row->worst, number));
         document_cell(page, row->extreme_wrong ? TONE_DECLARED : TONE_NONE,
-                      (double)row->extreme_wrong, row->extreme_wrong ? "%zu wrong" : "ok",
+                      (double)row->extreme_wrong,
+                      row->extreme == 0    ? "-"
+                      : row->extreme_wrong ? "%zu wrong"
+                                           : "ok",
                       row->extreme_wrong);
         document_cell(page, TONE_NONE, NAN, "%s", document_plain(row->reproducible, plain));
         document_cell(page, TONE_NONE, NAN, "%s",
