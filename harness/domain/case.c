@@ -127,6 +127,11 @@ double dtype_no_digit(ln_type type)
     return type == LN_F32 ? 0x1p23 : type == LN_F64 ? 0x1p52 : type == LN_F16 ? 0x1p10 : 0x1p7;
 }
 
+double dtype_least_normal(ln_type type)
+{
+    return type == LN_F64 ? 0x1p-1022 : type == LN_F16 ? 0x1p-14 : 0x1p-126;
+}
+
 static const char *const cache_names[CACHE_STATES] = {"hot", "cold", "in-place", "read"};
 
 const char *cache_name(cache_state state)

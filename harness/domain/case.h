@@ -110,6 +110,8 @@ size_t dtype_size(ln_type type);
 /* Row ULP from which on no digit of an element is right, 2^(p-1) for a type of precision p: f32
  * 2^23, f64 2^52, f16 2^10, bf16 2^7. */
 double dtype_no_digit(ln_type type);
+/* Below it numbers are subnormal. */
+double dtype_least_normal(ln_type type);
 const char *cache_name(cache_state state);   /* "hot", "cold", "in-place", "read" */
 const char *cache_phrase(cache_state state); /* "hot cache", "cold cache", "in place" */
 bool cache_from_name(const char *name, cache_state *state);

@@ -127,7 +127,7 @@ static void count_errors(answer_row *row, const stored_case *stored)
 {
     const case_verdict *verdict = &stored->verdict;
     const ln_metrics *metrics = &stored->metrics;
-    bool extreme = case_is_extreme(&stored->key);
+    bool extreme = view_is_extreme(stored);
     if (verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED) {
         row->unsupported++;
         return;

@@ -4,6 +4,7 @@
 #include "domain/metric_fields.h"
 #include "domain/reproducible.h"
 #include "base/text.h"
+#include "inputs/inputs.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,6 +192,13 @@ bool view_is_usable(const stored_case *stored)
     bool ran = kind == VERDICT_OK || kind == VERDICT_OK_NO_BOUND || kind == VERDICT_INACCURATE;
     return stored->judged && ran && stored->metrics.mismatches == 0 &&
            !(stored->metrics.row_ulp_max >= dtype_no_digit(stored->key.dtype));
+}
+
+bool view_is_extreme(const stored_case *stored)
+{
+    double size = fabs(stored->metrics.worst_exact);
+    return case_is_extreme(&stored->key) ||
+           (size > 0 && size < dtype_least_normal(stored->key.dtype));
 }
 
 static bool set_verdict(json_t *object, const stored_case *stored)

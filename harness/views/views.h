@@ -32,6 +32,9 @@ void view_free(run_view *view);
 /* Whether an output of this case has a correct digit in each row. Apart from the verdict: a kernel
  * may keep what it claims where it claims nothing. */
 bool view_is_usable(const stored_case *stored);
+/* Of an extreme family or convention (case_is_extreme()), or its largest error is that of a subnormal
+ * result: the checks mix rows. */
+bool view_is_extreme(const stored_case *stored);
 /* Whether a worst row was kept of a case. */
 bool view_has_worst(const run_view *view, size_t i);
 /* Fills in the views of a view whose other parts are there. */

@@ -176,6 +176,25 @@ static void test_undefined_is_null(void **state)
     view_free(&view);
 }
 
+static void test_extreme(void **state)
+{
+    (void)state;
+    stored_case stored = {.key = {.dtype = LN_F32, .convention = "torch", .input = "normal"}};
+    static const struct {
+        double worst;
+        ln_type dtype;
+        bool extreme;
+    } cases[] = {{1, LN_F32, false},        {0, LN_F32, false},        {-0x1p-126, LN_F32, false},
+                 {-0x1p-127, LN_F32, true}, {0x1p-127, LN_F64, false}, {0x1p-15, LN_F16, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        stored.metrics.worst_exact = cases[i].worst;
+        stored.key.dtype = cases[i].dtype;
+        assert_int_equal(view_is_extreme(&stored), cases[i].extreme);
+    }
+    snprintf(stored.key.input, sizeof stored.key.input, "overflow");
+    assert_true(view_is_extreme(&stored));
+}
+
 static void test_json_text(void **state)
 {
     (void)state;
@@ -488,11 +507,11 @@ static void test_google_compare(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCRATCH_TEST(test_case_json),      SCRATCH_TEST(test_undefined_is_null),
-        cmocka_unit_test(test_json_text),  SCRATCH_TEST(test_tsv),
-        SCRATCH_TEST(test_benchmark),      SCRATCH_TEST(test_smaller),
-        SCRATCH_TEST(test_lines),          SCRATCH_TEST(test_export_errors),
-        SCRATCH_TEST(test_google_compare),
+        SCRATCH_TEST(test_case_json),     SCRATCH_TEST(test_undefined_is_null),
+        cmocka_unit_test(test_extreme),   cmocka_unit_test(test_json_text),
+        SCRATCH_TEST(test_tsv),           SCRATCH_TEST(test_benchmark),
+        SCRATCH_TEST(test_smaller),       SCRATCH_TEST(test_lines),
+        SCRATCH_TEST(test_export_errors), SCRATCH_TEST(test_google_compare),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
