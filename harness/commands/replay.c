@@ -30,7 +30,8 @@ typedef struct replay_state {
     json_t *array;
     json_t *descriptors; /* of the stored run; NULL: a file is replayed */
     size_t count, reproduced, absent;
-    bool failed; /* a kernel, otherwise than then */
+    bool failed;       /* a kernel, otherwise than then */
+    char differs[600]; /* the first that was not as then */
 } replay_state;
 
 static bool turn_to_seed(replay_state *replayer, uint64_t seed, error *err)
@@ -113,6 +114,14 @@ static bool note(replay_state *replayer, const kernel_entry *kernel, const char 
     replayer->absent += result->now.verdict.kind == VERDICT_UNSUPPORTED;
     replayer->failed |=
         !result->reproduces && verdict_exit_code(&result->now.verdict) == EXIT_CODE_KERNEL_FAILED;
+    if (!result->reproduces && !replayer->differs[0]) {
+        char now[200], then[200];
+        verdict_describe(&result->now.verdict, now, sizeof now);
+        verdict_describe(&result->then.verdict, then, sizeof then);
+        snprintf(replayer->differs, sizeof replayer->differs, "%.60s, %.90s: %s%s%s",
+                 result->find.kernel, what, result->same_verdict ? "other bits or errors" : now,
+                 result->same_verdict ? "" : "; then it was ", result->same_verdict ? "" : then);
+    }
     bool fine = true;
     if (replayer->options->print) {
         text_buffer out = {0};
@@ -335,6 +344,8 @@ static exit_code replay(void *context, const cli_call *call, error *err)
            (options->from ? replay_file(&replayer, err) : replay_store(&replayer, err)) &&
            show(&replayer, err);
     exit_code code = fine ? code_of(&replayer) : err->code;
+    if (fine && options->print && code != EXIT_CODE_FINE) /* the find does not say so */
+        fail(err, code, "%s", replayer.differs);
     table_destroy(replayer.table);
     json_decref(replayer.array);
     json_decref(replayer.descriptors);

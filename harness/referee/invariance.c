@@ -165,10 +165,12 @@ static invariance_cell compare(const judged_run *run, size_t rows)
     return cell;
 }
 
-/* Whether the setting can be had at all: dense rows instead of strided ones would show nothing. */
-static bool is_taken(const judged_run *run, const arrangement *how, error *err)
+/* Whether the setting can be had at all: dense rows instead of strided ones would show nothing. Not,
+ * where the kernel fails when it is asked: run->verdict. */
+static bool is_taken(judged_run *run, const arrangement *how, error *err)
 {
     enum { GAP = 3 };
+    run->verdict = (case_verdict){.kind = VERDICT_OK};
     if (how->placement == PLACEMENT_IN_PLACE)
         return !(run->kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE);
     if (how->placement != PLACEMENT_BEFORE)
@@ -187,7 +189,11 @@ static bool is_taken(const judged_run *run, const arrangement *how, error *err)
                                  .convention = block->convention};
     if (worker_ask(run->judge->worker, &order, run->judge->settings.deadline_seconds, &reply))
         return reply.value == 0;
-    reply_ends_run(&reply, err);
+    if (!reply_ends_run(&reply, err)) {
+        run->verdict.kind = reply.verdict;
+        snprintf(run->verdict.detail, sizeof run->verdict.detail, "in supports(): %.170s",
+                 reply.text);
+    }
     return false;
 }
 
@@ -199,7 +205,7 @@ static bool run_settings(judged_run *run, invariance_result *found, invariance_c
         invariance_axis axis = invariance_settings(&(size_t){0})[i].axis;
         size_t rows;
         bool taken = is_taken(run, &arrangements[i], err);
-        if (err->code != EXIT_CODE_FINE)
+        if (err->code != EXIT_CODE_FINE || verdict_exit_code(&run->verdict) != EXIT_CODE_FINE)
             return false;
         if (!taken || !run_setting(run, &arrangements[i], &rows, err)) {
             cells[i].state = CELL_REFUSED;

@@ -81,6 +81,11 @@ check "a crash: exit code" is "$code" 6
 check "a crash is said" has out '^naive\.crash: crashed'
 check "a crash: the others" has out '^naive\.good +row '
 
+run_it invariance --plugin "$plugin" --kernels 'on_crash,on_nothing'
+check "a crash when asked: exit code" is "$code" 6
+check "a crash when asked" has out '^on_crash: crashed\(in supports\(\): SIGABRT'
+check "a crash when asked: the others" has out '^on_nothing +row '
+
 # The class is in every other table.
 accepted "list" 0 list kernels --plugin "$plugin" --json
 check "list: what is declared" has out '"declared_reproducibility": "row"'

@@ -132,6 +132,9 @@ check "the find reproduces" has out '1 replayed, 1 the same'
 accepted "NaN rows keep their bits" 0 replay --db r.db --kernel two_pass_f32_scalar --input nan --print
 sed 's/^y_hash .*/y_hash 0000000000000001/' find.txt >other.txt
 accepted "other bits" 1 replay --from other.txt
+run_it replay --from other.txt --print
+check "other bits, printed: exit code" is "$code" 1
+check "other bits, printed: said" has err 'two_pass_f32_scalar, find 1: other bits or errors'
 
 # wrong LABEL PATTERN SED: a file that sed spoils.
 wrong() {

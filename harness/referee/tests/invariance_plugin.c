@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 /* There are two builds, for comparisons: in the one that keeps it, no bit depends on threads. */
 #ifdef INVARIANCE_KEPT
@@ -91,6 +92,13 @@ static const char *refuses_gaps(const ln_problem *problem)
     return problem->x_stride != problem->hidden ? "gaps between rows" : NULL;
 }
 
+static const char *crashes_on_gaps(const ln_problem *problem)
+{
+    if (problem->x_stride != problem->hidden)
+        abort();
+    return NULL;
+}
+
 #define KERNEL(kernel_name, function, family, kernel_isa, promise)                                 \
     .struct_size = sizeof(ln_kernel), .name = "on_" kernel_name, .statistics = family,             \
     .isa = kernel_isa, .run = function, .traits = promise
@@ -110,6 +118,7 @@ static const ln_kernel kernels[] = {
     {KERNEL("same.two", on_nothing, "even", "two", LN_TRAIT_ISA_REPRODUCIBLE)},
     {KERNEL("residual", on_residual, "", "scalar", LN_TRAIT_ROW_REPRODUCIBLE)},
     {KERNEL("choosy", on_nothing, "", "scalar", LN_TRAIT_NOT_IN_PLACE), .supports = refuses_gaps},
+    {KERNEL("crash", on_nothing, "", "scalar", 0), .supports = crashes_on_gaps},
 };
 
 /* Threads of its own, so that rows keep their places whatever their number. */
