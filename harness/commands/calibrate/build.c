@@ -117,8 +117,24 @@ static bool write_response(const char *path, const word_list *objects, error *er
     return whole_file_end(&file, true, err);
 }
 
-/* Whether the compiler that built this made the file; its words go nowhere. */
-static bool link_objects(const char *response, const char *path)
+/* The compiler that built this; its words go nowhere. */
+static bool start_linker(char *const *arguments, pid_t *child)
+{
+    posix_spawn_file_actions_t actions;
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return false;
+    bool started =
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
+        posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO) == 0 &&
+        child_spawn(arguments[0], arguments, &actions, child) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    return started;
+}
+
+/* Whether the file was made. The linker's temporary files are in `folder`, from which they go with
+ * ours if it is killed. */
+static bool link_objects(const char *response, const char *path, const char *folder)
 {
     char at_response[1040];
     snprintf(at_response, sizeof at_response, "@%s", response);
@@ -131,17 +147,18 @@ static bool link_objects(const char *response, const char *path)
                          at_response,
                          (char *)"-lm",
                          NULL};
-    posix_spawn_file_actions_t actions;
+    const char *before = getenv("TMPDIR");
+    char *kept = before ? strdup(before) : NULL;
     pid_t child;
     int status = -1;
-    if (posix_spawn_file_actions_init(&actions) != 0)
+    if ((before && !kept) || setenv("TMPDIR", folder, 1) != 0)
         return false;
-    bool started =
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
-        posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO) == 0 &&
-        child_spawn(LNBENCH_C_COMPILER, arguments, &actions, &child) == 0;
-    posix_spawn_file_actions_destroy(&actions);
+    bool started = start_linker(arguments, &child);
+    if (kept)
+        setenv("TMPDIR", kept, 1);
+    else
+        unsetenv("TMPDIR");
+    free(kept);
     return started && child_wait(child, most_seconds, &status) == CHILD_ENDED && status == 0;
 }
 
@@ -174,7 +191,7 @@ static bool relink(build_set *builds, uint64_t count, uint64_t seed, error *err)
                  (unsigned long long)i + 1);
         shuffle(&objects, seed + i);
         fine = write_response(response, &objects, err);
-        if (fine && !link_objects(response, path)) {
+        if (fine && !link_objects(response, path, builds->folder.path)) {
             snprintf(builds->why, sizeof builds->why, "%.120s cannot link the objects: no rebuilds",
                      LNBENCH_C_COMPILER);
             break;

@@ -114,11 +114,14 @@ static void check_file(void *context, const char *name, bool folder)
         tell(why, path);
 }
 
-/* A report without the charts of a gnuplot that died, or was not found, says so. */
-static bool lacks_charts(void)
+/* A report without the charts of a gnuplot that died, or was not found, says so; so does a calibration
+ * without what a linker was to make. */
+static bool says_what_lacks(void)
 {
+    static const char gnuplot[] = "lnbench: gnuplot ", linker[] = "cannot link the objects";
     file_content said = content_read("try/stderr");
-    bool lacks = said.size > 17 && memcmp(said.bytes, "lnbench: gnuplot ", 17) == 0;
+    bool lacks = said.bytes && (memmem(said.bytes, said.size, gnuplot, sizeof gnuplot - 1) ||
+                                memmem(said.bytes, said.size, linker, sizeof linker - 1));
     free(said.bytes);
     return lacks;
 }
@@ -186,7 +189,7 @@ static bool try_moment(double longest, int reference)
         why = try_judge(command, status, reference);
         if (why && strstr(why, "other output"))
             why = try_judge_again(command, status);
-        if (why && strstr(why, "success") && lacks_charts())
+        if (why && strstr(why, "success") && says_what_lacks())
             why = NULL;
     }
     if (why)

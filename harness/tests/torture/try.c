@@ -70,7 +70,8 @@ static void mask(file_content *text)
             i += strcspn(rest, "\n");
             byte = '\n';
         }
-        if (isdigit((unsigned char)byte) || strchr("+-.!", byte))
+        bool exponent = byte == 'e' && to && text->bytes[to - 1] == '#' && strchr("+-", rest[1]);
+        if (isdigit((unsigned char)byte) || strchr("+-.!", byte) || exponent)
             byte = '#';
         size_t word = byte == ' ' ? strcspn(rest + 1, " \n") : 0;
         if ((word == 3 && memcmp(rest, " rep", 4) == 0) ||
