@@ -37,8 +37,9 @@ GHOST = 0xc4c4c4
 
 # What a reader asks for by name looks the same on every chart: fastest, fastest accurate, two-pass,
 # Welford, naive, fused, plugin, peers. Blue is ours, orange what people write, black and grey others.
-array LOOK[9] = [0x08519c, 0x2b83ba, 0xc04a00, 0x857000, 0xa50f15, 0x00796b, 0x7b3294, 0x1a1a1a, 0x707070]
-array LOOK_MARK[9] = [7, 5, 9, 11, 2, 13, 3, 6, 4]
+array LOOK[11] = [0x08519c, 0x2b83ba, 0xc04a00, 0x857000, 0xa50f15, 0x00796b, 0x7b3294, \
+    0x1a1a1a, 0x707070, 0x5d4037, 0x9e9e9e]
+array LOOK_MARK[11] = [7, 5, 9, 11, 2, 13, 3, 6, 4, 8, 12]
 
 # Error classes. Blue can be used, orange and red cannot.
 array CLASS[6] = [0x9a9a9a, 0x08519c, 0x3a8fcf, 0x93c6e6, 0xe58a1f, 0xa50f15]

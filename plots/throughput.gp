@@ -58,7 +58,7 @@ do for [p = 1:panels] {
     array SLOT[12]
     array WANTED[12]
     array SERIES[12]
-    do for [s = 1:9] {
+    do for [s = 1:|LOOK|] {
         stats table skip 1 using (int($1) == p && int($2) == s ? $5 : 0) nooutput
         if (STATS_max > 0) {
             at_x = STATS_max

@@ -67,7 +67,7 @@ void report_looks(report_data *data)
         {LOOK_FASTEST, 1, NULL, "fastest"},   {LOOK_ACCURATE, 2, NULL, "fastest within 2 ULP"},
         {LOOK_TWO_PASS, 3, NULL, "two-pass"}, {LOOK_WELFORD, 4, NULL, "Welford"},
         {LOOK_NAIVE, 5, NULL, "naive"},       {LOOK_FUSED, 6, NULL, "fused"}};
-    enum { FIRST_PEER = 8, PEER_STYLES = 2 };
+    enum { FIRST_PEER = 8, PEER_STYLES = 4 };
     int peers = 0;
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         add_look(data, fixed[i]);

@@ -120,11 +120,15 @@ static void test_overlaps_are_seen(void **state)
     assert_non_null(strstr(which, "two-pass"));
 }
 
-/* As many kernels as a full plan has, some with names as long as names may be. */
+/* As many kernels as a full plan has, some with names as long as names may be, and every peer. */
 static void test_many_kernels_find_room(void **state)
 {
     (void)state;
-    enum { KERNELS = 60 };
+    enum { KERNELS = 60, PEERS = 4 };
+    static const char *const peers[PEERS][2] = {{"onednn", ">oneDNN 2.6<"},
+                                                {"pytorch", ">PyTorch 1.13.0 (2022)<"},
+                                                {"libxsmm", ">libxsmm 2.0.0 (2026)<"},
+                                                {"zendnn", ">ZenDNN 6.0.1 (2026)<"}};
     static const char *const statistics[] = {"naive", "two_pass", "welford", "fused", "pairwise"};
     static const char *const isas[] = {"scalar", "avx2", "avx512", "neon"};
     sample_view *sample = sample_create();
@@ -144,13 +148,22 @@ static void test_many_kernels_find_room(void **state)
         for (double kappa = 1; kappa < 1e8; kappa *= 10)
             sample_row(sample, kappa, 1 + kappa * 0.001 * i, 50 + kappa);
     }
-    sample_kernel(sample, "onednn_f32", "onednn", "any");
-    sample_speed(sample, "onednn_f32", 64, 1024, 30);
+    for (int i = 0; i < PEERS; i++) {
+        snprintf(name, sizeof name, "%s_f32", peers[i][0]);
+        sample_kernel(sample, name, peers[i][0], "any");
+        sample_speed(sample, name, 64, 1024, 30 + i);
+    }
     sample_speed(sample, "roof_copy", 64, 1024, 100);
     report_result result;
     write_report(sample, "many", &result);
     assert_true(was_drawn(&result, "/speed_error.svg"));
     check_drawings("many", &result);
+    char *svg = slurp("many", "throughput.svg");
+    assert_non_null(svg);
+    for (int i = 0; i < PEERS; i++)
+        if (!strstr(svg, peers[i][1]))
+            fail_msg("throughput.svg has no %s", peers[i][1]);
+    free(svg);
     sample_free(sample);
 }
 

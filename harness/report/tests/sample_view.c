@@ -39,23 +39,35 @@ void sample_free(sample_view *sample)
     free(sample);
 }
 
-/* "fused" is shifted statistics under the fused schedule, as in the table; what begins with "onednn"
- * is another library's. */
+/* Of a kernel whose statistics are another library's; NULL: ours. */
+static const char *peer_version(const char *statistics)
+{
+    static const char *const versions[][2] = {{"onednn", "oneDNN 2.6"},
+                                              {"pytorch", "PyTorch 1.13.0 (2022)"},
+                                              {"libxsmm", "libxsmm 2.0.0 (2026)"},
+                                              {"zendnn", "ZenDNN 6.0.1 (2026)"}};
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+        if (strcmp(statistics, versions[i][0]) == 0)
+            return versions[i][1];
+    return NULL;
+}
+
+/* "fused" is shifted statistics under the fused schedule, as in the table. */
 void sample_kernel(sample_view *sample, const char *name, const char *statistics, const char *isa)
 {
     /* One kind was measured, the others only promise. */
     bool measured = strcmp(statistics, "two_pass") == 0, fused = strcmp(statistics, "fused") == 0;
     bool textbook = fused || measured || strcmp(statistics, "naive") == 0 ||
                     strcmp(statistics, "welford") == 0 || strcmp(statistics, "toy") == 0;
-    bool peer = strncmp(name, "onednn", 6) == 0;
+    const char *version = peer_version(statistics);
     json_array_append_new(
         sample->view.kernels,
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:s}", "name", name,
                   "role", textbook ? "textbook" : "tuned", "statistics",
                   fused ? "shifted" : statistics, "apply", fused ? "split" : "direct", "schedule",
                   fused ? "fused" : "plain", "io", "f32", "acc", "f32", "isa", isa, "source",
-                  peer ? "onednn" : "builtin", "version", peer ? "oneDNN 2.6" : NULL,
-                  "reproducibility", measured ? "row" : NULL, "declared_reproducibility", "isa"));
+                  version ? statistics : "builtin", "version", version, "reproducibility",
+                  measured ? "row" : NULL, "declared_reproducibility", "isa"));
 }
 
 static stored_case *add_case(sample_view *sample, const char *kernel, const char *input,
