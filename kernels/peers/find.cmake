@@ -11,12 +11,18 @@ function(lnbench_peer name)
     install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/lnbench/peers)
 endfunction()
 
+# The package is Debian's. Without one only a user can add the library, and ON does without it.
 function(lnbench_peer_absent name what package)
-    if(LNBENCH_PEERS STREQUAL "ON")
+    if(LNBENCH_PEERS STREQUAL "ON" AND package)
         message(FATAL_ERROR "LNBENCH_PEERS=ON: ${what} was not found (Debian: ${package})")
     endif()
-    file(REMOVE ${peers_directory}/${name}.so)
-    message(STATUS "Peer ${what}: not found, left out (Debian: ${package})")
+    file(REMOVE ${peers_directory}/${name}.so ${peers_directory}/lib${name}_peer.so)
+    if(package)
+        string(PREPEND package "Debian: ")
+    else()
+        set(package "to add it: docs/peers.md")
+    endif()
+    message(STATUS "Peer ${what}: not found, left out (${package})")
 endfunction()
 
 find_path(LNBENCH_DNNL_INCLUDE oneapi/dnnl/dnnl_version.h)
@@ -26,8 +32,15 @@ find_path(LNBENCH_TORCH_API_INCLUDE torch/version.h
           PATH_SUFFIXES torch/csrc/api/include HINTS ${LNBENCH_TORCH_INCLUDE})
 find_library(LNBENCH_TORCH_LIBRARY torch_cpu)
 find_library(LNBENCH_C10_LIBRARY c10)
+find_path(LNBENCH_XSMM_INCLUDE libxsmm.h PATH_SUFFIXES libxsmm)
+find_library(LNBENCH_XSMM_LIBRARY xsmm)
+find_path(LNBENCH_ZENDNN_INCLUDE lowoha_operators/normalization/lowoha_normalization.hpp
+          PATH_SUFFIXES zendnnl/include)
+find_library(LNBENCH_ZENDNN_LIBRARY zendnnl PATH_SUFFIXES zendnnl/lib)
 mark_as_advanced(LNBENCH_DNNL_INCLUDE LNBENCH_DNNL_LIBRARY LNBENCH_TORCH_INCLUDE
-                 LNBENCH_TORCH_API_INCLUDE LNBENCH_TORCH_LIBRARY LNBENCH_C10_LIBRARY)
+                 LNBENCH_TORCH_API_INCLUDE LNBENCH_TORCH_LIBRARY LNBENCH_C10_LIBRARY
+                 LNBENCH_XSMM_INCLUDE LNBENCH_XSMM_LIBRARY
+                 LNBENCH_ZENDNN_INCLUDE LNBENCH_ZENDNN_LIBRARY)
 
 # macro_number(VARIABLE FILE MACRO): the number that a header gives a macro.
 function(macro_number variable file macro)
@@ -64,7 +77,7 @@ if(LNBENCH_TORCH_INCLUDE AND LNBENCH_TORCH_API_INCLUDE AND EXISTS "${LNBENCH_TOR
 
     lnbench_peer(pytorch torch_plugin.c)
     target_compile_definitions(pytorch PRIVATE _GNU_SOURCE LN_TORCH_HAS_KERNEL=${has_kernel}
-        LN_TORCH_VERSION="${torch_version}")
+        LN_TORCH_MAJOR=${torch_major} LN_TORCH_MINOR=${torch_minor} LN_TORCH_PATCH=${torch_patch})
     target_link_libraries(pytorch PRIVATE ${CMAKE_DL_LIBS})
     lnbench_peer(libpytorch_peer torch.cpp)
     target_include_directories(libpytorch_peer SYSTEM PRIVATE
@@ -77,4 +90,34 @@ if(LNBENCH_TORCH_INCLUDE AND LNBENCH_TORCH_API_INCLUDE AND EXISTS "${LNBENCH_TOR
     message(STATUS "Peer PyTorch ${torch_version}: ${LNBENCH_TORCH_LIBRARY}")
 else()
     lnbench_peer_absent(pytorch "PyTorch" libtorch-dev)
+endif()
+
+set(xsmm_version 0)
+if(EXISTS "${LNBENCH_XSMM_INCLUDE}/libxsmm_version.h")
+    macro_number(xsmm_version
+                 ${LNBENCH_XSMM_INCLUDE}/libxsmm_version.h LIBXSMM_CONFIG_VERSION_MAJOR)
+endif()
+if(EXISTS "${LNBENCH_XSMM_LIBRARY}" AND xsmm_version EQUAL 2)
+    lnbench_peer(xsmm xsmm_plugin.c)
+    lnbench_peer(libxsmm_peer xsmm.c)
+    foreach(part xsmm libxsmm_peer)
+        target_compile_definitions(${part} PRIVATE _GNU_SOURCE)
+        target_include_directories(${part} SYSTEM PRIVATE ${LNBENCH_XSMM_INCLUDE})
+        target_link_libraries(${part} PRIVATE ${CMAKE_DL_LIBS})
+    endforeach()
+    target_link_libraries(libxsmm_peer PRIVATE ${LNBENCH_XSMM_LIBRARY} m pthread rt)
+    message(STATUS "Peer libxsmm: ${LNBENCH_XSMM_LIBRARY}")
+else()
+    lnbench_peer_absent(xsmm "libxsmm 2" "")
+endif()
+
+# Its headers include those of what it was built with, which are installed beside it.
+if(EXISTS "${LNBENCH_ZENDNN_INCLUDE}/zendnnl_version.hpp" AND EXISTS "${LNBENCH_ZENDNN_LIBRARY}")
+    file(GLOB zendnn_needs ${LNBENCH_ZENDNN_INCLUDE}/../../deps/*/include)
+    lnbench_peer(zendnn zendnn.cpp)
+    target_include_directories(zendnn SYSTEM PRIVATE ${LNBENCH_ZENDNN_INCLUDE} ${zendnn_needs})
+    target_link_libraries(zendnn PRIVATE ${LNBENCH_ZENDNN_LIBRARY})
+    message(STATUS "Peer ZenDNN: ${LNBENCH_ZENDNN_LIBRARY}")
+else()
+    lnbench_peer_absent(zendnn "ZenDNN 6" "")
 endif()

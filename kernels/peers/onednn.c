@@ -13,7 +13,6 @@
 #include "peer.h"
 
 #include <oneapi/dnnl/dnnl.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { TENSORS = 4 }; /* x, y, gamma, beta */
@@ -273,8 +272,10 @@ static const ln_plugin plugin = {
 
 const ln_plugin *ln_plugin_v1(void)
 {
+    static const peer_release releases[] = {{2, 0, 2020}, {2, 1, 2021}, {2, 6, 2022},  {3, 1, 2023},
+                                            {3, 4, 2024}, {3, 7, 2025}, {3, 11, 2026}, {3, 14, 0}};
     const dnnl_version_t *loaded = dnnl_version();
-    snprintf(version, sizeof version, "oneDNN %d.%d.%d", loaded->major, loaded->minor,
-             loaded->patch);
+    peer_version(version, sizeof version, "oneDNN", loaded->major, loaded->minor, loaded->patch,
+                 releases);
     return &plugin;
 }

@@ -1,8 +1,10 @@
-/* What the peers have in common: which conventions other libraries' LayerNorm can do. */
+/* What the peers have in common: which conventions other libraries' LayerNorm can do, and how a
+ * version is written. */
 #ifndef LAYERNORM_PEER_H
 #define LAYERNORM_PEER_H
 
 #include <layernorm_plugin.h>
+#include <stdio.h>
 
 /* Mean and biased variance, eps in the variance, and no affine step, a vector gamma, or both
  * vectors: what torch.nn.LayerNorm says, and no library says more. NULL, or what stands against it.
@@ -45,6 +47,24 @@ static inline int peer_is_dense(const ln_problem *problem)
 {
     return peer_stride(problem->x_stride, problem->hidden) == problem->hidden &&
            peer_stride(problem->y_stride, problem->hidden) == problem->hidden;
+}
+
+/* From this minor version on releases were of this year. The last entry has year 0: not known. */
+typedef struct peer_release {
+    int major, minor, year;
+} peer_release;
+
+/* "oneDNN 2.6.3 (2022)": the year is the minor version's. */
+static inline void peer_version(char *text, size_t size, const char *name, int major, int minor,
+                                int patch, const peer_release *releases)
+{
+    const peer_release *at = releases;
+    int year = 0, length = snprintf(text, size, "%s %d.%d.%d", name, major, minor, patch);
+    for (; major > at->major || (major == at->major && minor >= at->minor); at++)
+        if ((year = at->year) == 0)
+            break;
+    if (year && length > 0 && (size_t)length < size)
+        snprintf(text + length, size - (size_t)length, " (%d)", year);
 }
 
 #endif

@@ -1,5 +1,5 @@
 // What needs PyTorch's library; torch_plugin.c says what is timed.
-#include "torch.h"
+#include "late.h"
 #include "peer.h"
 
 #include <ATen/Parallel.h>
@@ -218,9 +218,9 @@ static void run_out(const void *state, const ln_tensors *tensors)
 #endif
 }
 
-const torch_peer *torch_peer_v1(void)
+const late_peer *late_peer_v1(void)
 {
-    static const torch_peer peer = {set_threads, prepare, release, run_call, run_out};
+    static const late_peer peer = {set_threads, prepare, release, run_call, run_out};
     return &peer;
 }
 }

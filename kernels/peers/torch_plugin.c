@@ -12,40 +12,16 @@
  * together in a cascade. gamma and beta have the type of the rows. This file knows what there is;
  * torch.cpp does it, and is loaded, with PyTorch, when a kernel is first prepared.
  */
+#include "late.h"
 #include "peer.h"
-#include "torch.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
-
-static const torch_peer *peer;
+static const late_peer *peer;
 static unsigned wanted_threads = 1;
-
-/* The file that lies beside this one. */
-static void *open_beside(const char *file)
-{
-    Dl_info own;
-    char path[4096];
-    static const char anchor;
-    if (dladdr(&anchor, &own) == 0 || !own.dli_fname)
-        return NULL;
-    const char *slash = strrchr(own.dli_fname, '/');
-    int directory = slash ? (int)(slash - own.dli_fname) + 1 : 0;
-    int length = snprintf(path, sizeof path, "%.*s%s", directory, own.dli_fname, file);
-    return length < (int)sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-}
 
 static int load(void)
 {
-    const torch_peer *(*entry)(void) = NULL;
-    void *library = peer ? NULL : open_beside(TORCH_PEER_FILE);
-    if (library)
-        *(void **)&entry = dlsym(library, TORCH_PEER_SYMBOL);
-    if (entry) {
-        peer = entry();
+    if (!peer && (peer = late_peer_open("libpytorch_peer.so")))
         peer->set_threads(wanted_threads);
-    }
     return peer != NULL;
 }
 
@@ -115,6 +91,8 @@ static const ln_kernel kernels[] = {
 #endif
 };
 
+static char version[64];
+
 static const ln_plugin plugin = {
     .abi_version = LN_PLUGIN_ABI,
     .struct_size = sizeof(ln_plugin),
@@ -122,10 +100,14 @@ static const ln_plugin plugin = {
     .count = sizeof kernels / sizeof *kernels,
     .kernels = kernels,
     .set_threads = set_threads,
-    .version = "PyTorch " LN_TORCH_VERSION,
+    .version = version,
 };
 
 const ln_plugin *ln_plugin_v1(void)
 {
+    static const peer_release releases[] = {{1, 8, 2021}, {1, 11, 2022}, {2, 0, 2023}, {2, 2, 2024},
+                                            {2, 6, 2025}, {2, 10, 2026}, {2, 14, 0}};
+    peer_version(version, sizeof version, "PyTorch", LN_TORCH_MAJOR, LN_TORCH_MINOR, LN_TORCH_PATCH,
+                 releases);
     return &plugin;
 }

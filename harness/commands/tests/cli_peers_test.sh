@@ -26,7 +26,7 @@ LNBENCH_PEERS=0 accepted "peers left out" 0 list kernels
 check "peers left out: not there" hasnt out '^example '
 unset LNBENCH_PEERS_DIRECTORY
 
-if [ ! -e "$libraries/peers" ]; then
+if ! compgen -G "$libraries/peers/*.so" >/dev/null; then
     [ "$failures" -eq 0 ] || finish
     echo "Skipped: no peers were built (LNBENCH_PEERS; libdnnl-dev, libtorch-dev); $checks checks"
     exit 77
@@ -39,13 +39,23 @@ types=f32,bf16
 if [ -e "$libraries/peers/onednn.so" ]; then
     peers+=(onednn_f32 onednn_call_f32 onednn_bf16_param_f32)
     patterns+=('onednn*')
-    check "oneDNN's version" has out '^onednn +3 +oneDNN 2\.[0-9]+\.[0-9]+ '
+    check "oneDNN's version" has out '^onednn +3 +oneDNN (2\.[0-9.]+ \(20[0-9]+\)|3\.[0-9.]+) '
 fi
 if [ -e "$libraries/peers/pytorch.so" ]; then
     peers+=(pytorch_f32 pytorch_f64 pytorch_bf16)
     patterns+=('pytorch*')
     types=f32,f64,bf16
-    check "PyTorch's version" has out '^pytorch +[0-9]+ +PyTorch [0-9.]+ '
+    check "PyTorch's version" has out '^pytorch +[0-9]+ +PyTorch (1\.[0-9.]+ \(20[0-9]+\)|2\.[0-9.]+) '
+fi
+if [ -e "$libraries/peers/xsmm.so" ]; then
+    peers+=(libxsmm_f32)
+    patterns+=('libxsmm*')
+    check "libxsmm's version" has out '^libxsmm +1 +libxsmm 2\.[0-9.]+ '
+fi
+if [ -e "$libraries/peers/zendnn.so" ]; then
+    peers+=(zendnn_f32 zendnn_bf16_param_f32)
+    patterns+=('zendnn*')
+    check "ZenDNN's version" has out '^zendnn +2 +ZenDNN 6\.[0-9.]+ '
 fi
 check "a peer is there" test "${#peers[@]}" -gt 0
 all=$(IFS=, && echo "${patterns[*]}")
@@ -99,7 +109,7 @@ accepted "speed" 0 run --only speed --kernels "$timed,two_pass_f32_scalar" \
     --shapes 16x64 --conventions torch --threads 1,2 --processes 1 --repetitions 2 --db p.db \
     --no-charts
 accepted "speed: export" 0 export --db p.db --format tsv
-for peer in onednn_f32 onednn_call_f32 pytorch_f32; do
+for peer in onednn_f32 onednn_call_f32 pytorch_f32 libxsmm_f32 zendnn_f32; do
     case " ${peers[*]} " in
     *" $peer "*) check "$peer is timed twice" is 2 "$(grep -c "^$peer$(printf '\t').*ok (no bound)" out)" ;;
     esac
