@@ -74,6 +74,14 @@ void whole_files_abandon(void)
         unlink(file->part);
 }
 
+static void remember(whole_file *file, char *part)
+{
+    file->part = part;
+    file->next = open_files;
+    opened_them = getpid();
+    open_files = file;
+}
+
 static void forget(const whole_file *file)
 {
     whole_file **at = &open_files;
@@ -97,10 +105,7 @@ bool whole_file_begin(whole_file *file, const char *path, error *err)
         text_free(&part);
         return fail_memory(err, path);
     }
-    file->part = part.bytes;
-    file->next = open_files;
-    opened_them = getpid();
-    open_files = file;
+    remember(file, part.bytes);
     file->stream = create_new(file->part);
     if (file->stream)
         return true;
@@ -129,6 +134,17 @@ bool whole_file_end(whole_file *file, bool fine, error *err)
     free(file->part);
     errno = problem;
     return written || !fine || failed_write(file->path, err);
+}
+
+void other_file_begin(whole_file *file, char *part)
+{
+    *file = (whole_file){0};
+    remember(file, part);
+}
+
+void other_file_end(const whole_file *file)
+{
+    forget(file);
 }
 
 bool write_whole_file(const char *path, const text_buffer *content, error *err)

@@ -6,6 +6,7 @@
  * Nothing is lost: the store commits each measurement, SQLite takes back what was not committed,
  * and a worker ends with its parent. liblnjudge, a library, has its own ways, and returns errors. */
 #include "cli/memory.h"
+#include "base/children.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "certify/memory.h"
@@ -42,6 +43,7 @@ static _Noreturn void end(size_t bytes)
     char line[96] = "lnbench: out of memory\n";
     if (bytes > 0)
         snprintf(line, sizeof line, "lnbench: out of memory (%zu bytes more)\n", bytes);
+    children_kill(); /* or gnuplot would still write */
     whole_files_abandon();
     ssize_t written = write(STDERR_FILENO, line, strlen(line));
     (void)written;

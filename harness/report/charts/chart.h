@@ -12,6 +12,7 @@
 #ifndef LNBENCH_CHART_H
 #define LNBENCH_CHART_H
 
+#include "base/files.h"
 #include "report/data/data.h"
 
 enum { STEM_LENGTH = 32, REASON_LENGTH = 200, TITLE_LENGTH = 160 };
@@ -87,12 +88,14 @@ typedef struct gnuplot_job {
     gnuplot_result result;
     bool running;
     int child, errors;
+    char whole[600], part[640]; /* the drawing's name, and the one that it has meanwhile */
+    whole_file file;
 } gnuplot_job;
 
 /* Runs the script in `directory` (which holds data/STEM*.tsv), making STEM.FORMAT there;
  * gnuplot_end() in any case. */
 void gnuplot_start(gnuplot_job *job, const char *plots_directory, const char *directory);
-gnuplot_result gnuplot_end(gnuplot_job *job, const char *directory);
+gnuplot_result gnuplot_end(gnuplot_job *job);
 gnuplot_result gnuplot_draw(const char *stem, const char *script, const char *format,
                             const char *plots_directory, const char *directory, char note[256]);
 

@@ -124,7 +124,7 @@ static void run_jobs(gnuplot_job *jobs, size_t count, const char *plots_director
         while (!missing && begun < count && begun < ended + at_once)
             gnuplot_start(&jobs[begun++], plots_directory, directory);
         if (ended < begun)
-            gnuplot_end(&jobs[ended], directory);
+            gnuplot_end(&jobs[ended]);
         if (missing) {
             jobs[ended].result = GNUPLOT_MISSING;
             memcpy(jobs[ended].note, missing->note, sizeof missing->note);

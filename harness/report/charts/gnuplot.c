@@ -125,16 +125,15 @@ static bool is_whole(const char *path, const char *format)
 }
 
 /* The drawing gets its name only when it is whole. */
-static bool finish_drawing(const gnuplot_job *job, const char *directory, bool drew)
+static bool finish_drawing(const gnuplot_job *job, bool drew)
 {
-    char whole[600], part[640];
-    snprintf(whole, sizeof whole, "%s/%s.%s", directory, job->stem, job->format);
-    snprintf(part, sizeof part, "%s.part", whole);
-    if (drew && is_whole(part, job->format) &&
-        (strcmp(job->format, "svg") != 0 || title_tips(part)) && publish_file(part, whole))
-        return true;
-    unlink(part);
-    return false;
+    drew = drew && is_whole(job->part, job->format) &&
+           (strcmp(job->format, "svg") != 0 || title_tips(job->part)) &&
+           publish_file(job->part, job->whole);
+    if (!drew)
+        unlink(job->part);
+    other_file_end(&job->file);
+    return drew;
 }
 
 /* Fills the note; true: the child runs, and its errors can be read. */
@@ -174,11 +173,16 @@ void gnuplot_start(gnuplot_job *job, const char *plots_directory, const char *di
         snprintf(job->note, sizeof job->note, "chart script %.180s: %s", named, strerror(errno));
         return;
     }
+    snprintf(job->whole, sizeof job->whole, "%s/%s.%s", directory, job->stem, job->format);
+    snprintf(job->part, sizeof job->part, "%s.part", job->whole);
+    other_file_begin(&job->file, job->part);
     job->running = start_with(script, directory, job);
+    if (!job->running)
+        other_file_end(&job->file);
     free(script);
 }
 
-gnuplot_result gnuplot_end(gnuplot_job *job, const char *directory)
+gnuplot_result gnuplot_end(gnuplot_job *job)
 {
     char errors[4096], words[128];
     if (!job->running)
@@ -189,7 +193,7 @@ gnuplot_result gnuplot_end(gnuplot_job *job, const char *directory)
     close(job->errors);
     int status;
     child_end end = child_wait(job->child, deadline - seconds_now(), &status);
-    if (finish_drawing(job, directory, end == CHILD_ENDED && status == 0))
+    if (finish_drawing(job, end == CHILD_ENDED && status == 0))
         return job->result = GNUPLOT_DREW;
     last_words(errors, words, sizeof words);
     if (end != CHILD_ENDED)
@@ -205,7 +209,7 @@ gnuplot_result gnuplot_draw(const char *stem, const char *script, const char *fo
 {
     gnuplot_job job = {.stem = stem, .script = script, .format = format};
     gnuplot_start(&job, plots_directory, directory);
-    gnuplot_result result = gnuplot_end(&job, directory);
+    gnuplot_result result = gnuplot_end(&job);
     snprintf(note, 256, "%s", job.note);
     return result;
 }

@@ -39,6 +39,8 @@ bool document_pdf(const char *directory, char path[512], char note[256])
     snprintf(part, sizeof part, "%s.part", path);
     snprintf(source, sizeof source, "%.480s/data/print.html", directory);
     unlink(path);
+    whole_file file;
+    other_file_begin(&file, part);
     int problem = spawn_weasyprint(directory, &child);
     if (problem == ENOENT)
         snprintf(note, 256, "no report.pdf: weasyprint was not found (Debian: weasyprint)");
@@ -46,9 +48,12 @@ bool document_pdf(const char *directory, char path[512], char note[256])
         snprintf(note, 256, "no report.pdf: weasyprint: %s", strerror(problem));
     bool ended = !problem && child_wait(child, most_seconds, &status) == CHILD_ENDED;
     unlink(source);
-    if (ended && status == 0 && publish_file(part, path))
+    bool made = ended && status == 0 && publish_file(part, path);
+    if (!made)
+        unlink(part);
+    other_file_end(&file);
+    if (made)
         return true;
-    unlink(part);
     if (!note[0])
         snprintf(note, 256, "no report.pdf: weasyprint failed on %.160s/index.html", directory);
     return false;
