@@ -79,7 +79,12 @@ bool report_path(char path[512], const char *directory, const char *name, const 
 
 /* ---- gnuplot.c ---- */
 
-typedef enum gnuplot_result { GNUPLOT_DREW, GNUPLOT_MISSING, GNUPLOT_FAILED } gnuplot_result;
+typedef enum gnuplot_result {
+    GNUPLOT_DREW,
+    GNUPLOT_MISSING,
+    GNUPLOT_FAILED,
+    GNUPLOT_NO_MEMORY
+} gnuplot_result;
 
 /* One drawing under way; several may be. The strings are the caller's. */
 typedef struct gnuplot_job {

@@ -166,6 +166,9 @@ size_t charts_draw(report_chart *charts, size_t count, const char *plots_directo
     run_jobs(jobs, wanted, plots_directory, directory);
     if (interrupted())
         fail(err, EXIT_CODE_INTERRUPTED, "interrupted: lnbench report draws what is stored");
+    for (size_t i = 0; i < wanted; i++)
+        if (jobs[i].result == GNUPLOT_NO_MEMORY)
+            fail_memory(err, "gnuplot");
     for (size_t i = 0, job = 0; i < count; i++)
         if (!charts[i].reason[0]) {
             drawn += conclude(&charts[i], &jobs[job], directory);

@@ -158,6 +158,7 @@ static bool start_with(const char *script, const char *directory, gnuplot_job *j
     } else {
         snprintf(job->note, sizeof job->note, "gnuplot could not be started: %s",
                  strerror(problem));
+        job->result = problem == ENOMEM ? GNUPLOT_NO_MEMORY : GNUPLOT_FAILED;
     }
     return false;
 }
