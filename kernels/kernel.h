@@ -23,7 +23,8 @@
 /* What the parts give each other:
  *     statistics  statistics_prepare(problem) once a call; statistics_pivot(&statistics, &row) -> a
  *                 real, the first touch of a row where one is needed; statistics_of(&statistics,
- *                 &row, pivot) -> moments; statistics_bound(problem, facts) -> moments_bound
+ *                 &row, pivot) -> moments; statistics_bound(problem, facts) -> moments_bound,
+ *                 or with STATISTICS_PROBABLE, statistics_bound(problem, facts, lambda)
  *                 What schedules that take several rows at a time need more: one_sweep.h
  *     apply       factor, the type in which rstd is computed; centre_of(moments, rstd, quotient) ->
  *                 centre, centre_normalise(centre, x) -> (x - mean) * rstd + quotient,
@@ -52,10 +53,12 @@
 
 #ifdef LN_BOUND_ONLY
 
-/* The kernel's proven bound (see ln_bound), put together from its parts' bounds. */
-ln_bound LN_PASTE(ln_bound_, LN_NAME)(const ln_problem *problem, const ln_row_facts *facts);
-ln_bound LN_PASTE(ln_bound_, LN_NAME)(const ln_problem *problem, const ln_row_facts *facts)
+/* The kernel's bound (see ln_bound), put together from its parts' bounds: proven where lambda is 0,
+ * else that of moments.h for sums whose roundings cancel. */
+static __attribute__((noinline)) ln_bound bound_of(const ln_problem *problem,
+                                                   const ln_row_facts *facts, double lambda)
 {
+    (void)lambda;
     /* A NaN or Inf, and one element under ddof 1, make the whole row NaN: that is kept exactly. */
     if (!isfinite(facts->max_abs) || (problem->hidden == 1 && problem->convention.ddof == 1))
         return (ln_bound){0.0, 0.0};
@@ -64,8 +67,28 @@ ln_bound LN_PASTE(ln_bound_, LN_NAME)(const ln_problem *problem, const ln_row_fa
     if (facts->max_dev > 0 && !(facts->var >= DBL_MIN && facts->var <= DBL_MAX))
         return (ln_bound){INFINITY, 0.0};
 #endif
+#ifdef STATISTICS_PROBABLE
+    moments_bound found = statistics_bound(problem, facts, lambda);
+#else
     moments_bound found = statistics_bound(problem, facts);
+#endif
     return convention_bound(problem, facts, &found);
+}
+
+ln_bound LN_PASTE(ln_bound_, LN_NAME)(const ln_problem *problem, const ln_row_facts *facts);
+ln_bound LN_PASTE(ln_bound_, LN_NAME)(const ln_problem *problem, const ln_row_facts *facts)
+{
+    return bound_of(problem, facts, 0);
+}
+
+/* No statistics use more than 4 sums of a row (two sweeps, of t and of t^2). That one of them fails
+ * has a probability of 4 times 2 exp(-lambda^2 / 2) at most. */
+ln_bound LN_PASTE(ln_probable_, LN_NAME)(const ln_problem *problem, const ln_row_facts *facts,
+                                         double chance);
+ln_bound LN_PASTE(ln_probable_, LN_NAME)(const ln_problem *problem, const ln_row_facts *facts,
+                                         double chance)
+{
+    return bound_of(problem, facts, sqrt(2 * log(8 / chance)));
 }
 
 #else

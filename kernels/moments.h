@@ -447,29 +447,121 @@ LN_INLINE moments_bound bound_between(const ln_row_facts *facts, double lo, doub
                            1};
 }
 
+/* ---- Sums whose roundings cancel ----
+ *
+ * gamma(D) is what D roundings come to where all are as large as they can be, and of one sign. A
+ * probable bound takes them as random: each addition's error has mean 0, whatever those before it
+ * were ("mean independent": Connolly, Higham, Mary, "Stochastic Rounding and Its Probabilistic
+ * Backward Error Analysis", SIAM J. Sci. Comput. 43, 2021; Higham and Mary, 2019, ask for
+ * independence). Of rounding to nearest that is a model: a row of equal elements may break it.
+ *
+ * fl(a + b) = a + b + e, |e| <= u |a + b| <= u (1 + gamma(D)) T, T the sum of |terms| in a + b. The
+ * error of a sum, by any tree, is the sum of these e: a martingale whose steps have known bounds. So
+ * by Azuma's and Hoeffding's inequality (for trees of additions: Hallman, Ipsen, "Precision-aware
+ * Deterministic and Probabilistic Error Bounds for Floating Point Summation", 2022)
+ *     |error| <= lambda u (1 + gamma(D)) sqrt(Z),     Z = the sum of T^2 over all additions,
+ * fails with a probability of 2 exp(-lambda^2 / 2) at most, however long the sum is. Roundings of a
+ * term before it is added count in full.
+ *
+ * Z: additions lie in levels. In a level each term is part of one a + b at most, of m terms at most.
+ * R^2 = sum t^2 / N.
+ *   Of t:   T^2 <= m sum t^2 over these m (Cauchy and Schwarz): a level is at most m N R^2.
+ *   Of t^2: T <= N R^2 and T <= m M^2, M = max|t|: a level is at most N R^2 min(N R^2, m M^2).
+ * That is (N R)^2, or (N R^2)^2, times min(1, m q), where q = 1 / N, or M^2 / R^2 / N. */
+
+/* The additions of a sum: each accumulator takes `steps` terms, one by one; `parts` of them are
+ * added up by a tree, then such sums of `chunks` one by one, then `lanes` of these by a tree. (Where
+ * there are fewer, Z is less.) */
+typedef struct row_sums {
+    double depth;        /* roundings that a term goes through at most */
+    double lambda;       /* 0: what always holds, for which depth is enough */
+    double hidden, most; /* N, and max |x - mu| */
+    double steps, parts, chunks, lanes;
+} row_sums;
+
+LN_INLINE row_sums sums_of_blocks(const ln_problem *problem, const ln_row_facts *facts,
+                                  double lambda)
+{
+    double n = (double)problem->hidden;
+    row_sums sums = {.depth = bound_depth(problem->hidden), .lambda = lambda, .hidden = n};
+    sums.most = facts->max_dev;
+    sums.steps = ceil(n / BLOCK), sums.parts = UNROLL, sums.chunks = 1, sums.lanes = LN_LANES;
+    return sums;
+}
+
+/* min(1, q) + min(1, 2 q) + ... + min(1, count q), and of a tree min(1, 2 q) + min(1, 4 q) + ... */
+LN_INLINE double levels_in_turn(double count, double q)
+{
+    double below = fmin(count, floor(1 / q));
+    return q * below * (below + 1) / 2 + (count - below);
+}
+
+LN_INLINE double levels_of_tree(double count, double q)
+{
+    double levels = 0;
+    for (double m = 2; m <= count; m *= 2)
+        levels += fmin(1, m * q);
+    return levels;
+}
+
+/* sqrt(Z) as a share of the whole sum; peak: M^2 / R^2, or 1. (A NaN is N.) */
+LN_INLINE double sum_spread(const row_sums *sums, double peak)
+{
+    double q = fmin(peak, sums->hidden) / sums->hidden, chunk = sums->steps * sums->parts;
+    double levels = levels_in_turn(sums->steps, q) + levels_of_tree(sums->parts, sums->steps * q) +
+                    levels_of_tree(sums->lanes, chunk * sums->chunks * q);
+    if (sums->chunks > 1)
+        levels += levels_in_turn(sums->chunks, chunk * q);
+    return sqrt(levels);
+}
+
+LN_RARE double sum_probable_error(const row_sums *sums, double own, double peak)
+{
+    double terms = bound_gamma(own + 1), roots = sums->lambda * sum_spread(sums, peak);
+    double added = REAL_UNIT * (1 + bound_gamma(sums->depth)) * roots;
+    return (terms + (1 + terms) * added) * bound_slack;
+}
+
+/* |fl(sum) - sum| / N, of terms that go through `own` roundings but for that of a product: within
+ * gamma(D + own) total, total >= sum |terms| / N, and perhaps by the above, where scale is R or R^2. */
+LN_INLINE double sum_error(const row_sums *sums, double own, double total, double scale,
+                           double peak)
+{
+    double proven = bound_gamma(sums->depth + own) * total;
+    if (WIDE || !(sums->lambda > 0))
+        return proven;
+    return fmin(proven, sum_probable_error(sums, own, peak) * scale);
+}
+
 /* A sweep over x - p, for |mu - p| <= a and sums of `depth` roundings at most:
  *     d = sum(t) / N      m2 = sum(t^2) - sum(t) * d, or 0 where that is negative      t = x - p
  * s = x - p is exact, sum s = N a, sum s^2 = N (V + a^2), and sum |s| / N <= R = sqrt(V + a^2).
  * t = s (1 + e).
- *   T = fl(sum t):    |T / N - a| <= e_T = gamma(D + 1) R.
+ *   T = fl(sum t):    |T / N - a| <= e_T = gamma(D + 1) R, or sum_error() of it.
  *   d = fl(T / N), or fl(T fl(1/N)), N too may round: |d - a| <= delta = e_T + gamma(3)(|a| + e_T)
  *                     + tiny.
- *   W = fl(sum t^2):  |W / N - R^2| <= gamma(D + 2) R^2 + 2 tiny.
+ *   W = fl(sum t^2):  |W / N - R^2| <= gamma(D + 2) R^2 + 2 tiny, likewise; M <= max_dev + a.
  *   m2 = fl(W - fl(T d)): |m2 / N - V| <= E + u (V + E), where
  *     E = gamma(D + 2) R^2 + |a| (e_T + delta) + e_T delta + u (|a| + e_T)(|a| + delta) + 3 tiny.
  * Setting a negative m2 to 0 only brings it nearer to V >= 0. The mean is p + d, so that `mean` is
  * delta and `rest` |d|. */
-LN_INLINE moments_bound bound_sweep(double depth, double var, double a)
+LN_INLINE moments_bound bound_sweep_of(const row_sums *sums, double var, double a)
 {
-    double square = var + a * a;
-    double e_sum = bound_gamma(depth + 1) * sqrt(square);
+    double square = var + a * a, root = sqrt(square), most = sums->most + a;
+    double e_sum = sum_error(sums, 1, root, root, 1);
     double delta = e_sum + bound_gamma(3) * (a + e_sum) + REAL_TINY;
-    double error = bound_gamma(depth + 2) * square + a * (e_sum + delta) + e_sum * delta +
-                   REAL_UNIT * (a + e_sum) * (a + delta) + 3 * REAL_TINY;
+    double error = sum_error(sums, 2, square, square, most * most / square) + a * (e_sum + delta) +
+                   e_sum * delta + REAL_UNIT * (a + e_sum) * (a + delta) + 3 * REAL_TINY;
     error += REAL_UNIT * (var + error);
     moments_bound bound = bound_around(var, error, delta, a + delta);
     bound.var_lo = fmax(0.0, bound.var_lo);
     return bound;
+}
+
+LN_INLINE moments_bound bound_sweep(double depth, double var, double a)
+{
+    const row_sums sums = {.depth = depth};
+    return bound_sweep_of(&sums, var, a);
 }
 
 /* What rstd must lie within, generously; an apply may allow more. */

@@ -63,6 +63,14 @@ static ln_bound bound(const ln_problem *problem, ln_accuracy accuracy, const ln_
     return ln_dispatch(&own)->bound(&own, facts);
 }
 
+static ln_bound probable(const ln_problem *problem, ln_accuracy accuracy, const ln_row_facts *facts,
+                         double chance)
+{
+    const ln_problem own = of_class(problem, accuracy);
+    const ln_plugin *plugin = ln_plugin_v1();
+    return plugin->facts[ln_dispatch(&own) - plugin->kernels].probable_bound(&own, facts, chance);
+}
+
 #define DEFINE_CALL(class, ACCURACY)                                                               \
     const char *ln_call_supports_##class(const ln_problem *problem)                                \
     {                                                                                              \
@@ -75,6 +83,11 @@ static ln_bound bound(const ln_problem *problem, ln_accuracy accuracy, const ln_
     ln_bound ln_call_bound_##class(const ln_problem *problem, const ln_row_facts *facts)           \
     {                                                                                              \
         return bound(problem, ACCURACY, facts);                                                    \
+    }                                                                                              \
+    ln_bound ln_call_probable_##class(const ln_problem *problem, const ln_row_facts *facts,        \
+                                      double chance)                                               \
+    {                                                                                              \
+        return probable(problem, ACCURACY, facts, chance);                                         \
     }
 DEFINE_CALL(fast, LN_ACCURACY_FAST)
 DEFINE_CALL(accurate, LN_ACCURACY_ACCURATE)

@@ -22,7 +22,9 @@
 #define LN_DECLARE_CALL(class)                                                                     \
     const char *ln_call_supports_##class(const ln_problem *problem);                               \
     int ln_call_prepare_##class(const ln_problem *problem, void **state);                          \
-    ln_bound ln_call_bound_##class(const ln_problem *problem, const ln_row_facts *facts);
+    ln_bound ln_call_bound_##class(const ln_problem *problem, const ln_row_facts *facts);          \
+    ln_bound ln_call_probable_##class(const ln_problem *problem, const ln_row_facts *facts,        \
+                                      double chance);
 LN_DECLARE_CALL(fast)
 LN_DECLARE_CALL(accurate)
 LN_DECLARE_CALL(reproducible)

@@ -89,6 +89,8 @@ static const char *why_not(const ln_problem *problem, int isa, ln_type storage, 
                         ...)                                                                       \
     void ln_run_##name(const void *state, const ln_tensors *tensors);                              \
     ln_bound ln_bound_##name(const ln_problem *problem, const ln_row_facts *facts);                \
+    ln_bound ln_probable_##name(const ln_problem *problem, const ln_row_facts *facts,              \
+                                double chance);                                                    \
     static const char *supports_##name(const ln_problem *problem)                                  \
     {                                                                                              \
         return why_not(problem, ISA_##isa, TYPE_##storage, TYPE_##param);                          \
@@ -97,6 +99,8 @@ static const char *why_not(const ln_problem *problem, int isa, ln_type storage, 
 #define DECLARE_ABSENT(name, role, statistics, apply, schedule, storage, param, accumulator, isa,  \
                        ...)                                                                        \
     ln_bound ln_bound_##name(const ln_problem *problem, const ln_row_facts *facts);                \
+    ln_bound ln_probable_##name(const ln_problem *problem, const ln_row_facts *facts,              \
+                                double chance);                                                    \
     static const char *supports_##name(const ln_problem *problem)                                  \
     {                                                                                              \
         (void)problem;                                                                             \
@@ -165,9 +169,11 @@ static const ln_kernel kernels[] = {LN_KERNEL_TABLE(DESCRIBE, DESCRIBE)
      .chunk = CHUNK,                                                                               \
      .tile = TILE,                                                                                 \
      .mean_parts = MEAN_PARTS,                                                                     \
-     .has_pivot = PIVOT},
+     .has_pivot = PIVOT,                                                                           \
+     .probable_bound = ln_probable_##NAME},
 
-#define STATE_CALL_FACTS(...) {.role = "library", .family = "", .summation = ""},
+#define STATE_CALL_FACTS(CLASS, ...)                                                               \
+    {.role = "library", .family = "", .summation = "", .probable_bound = ln_call_probable_##CLASS},
 
 static const ln_kernel_facts facts[] = {LN_KERNEL_TABLE(STATE_FACTS, STATE_FACTS)
                                             LN_CALL_TABLE(STATE_CALL_FACTS)};

@@ -130,6 +130,10 @@ typedef struct ln_kernel_facts {
     unsigned tile;       /* accumulators side by side, where that is not lanes * unroll */
     unsigned mean_parts; /* numbers that hold the mean */
     unsigned has_pivot;  /* 1: its sums are about a pivot */
+    /* NULL: none. Else an error bound that may be less than ln_kernel's: it holds for a row with a
+     * probability of at least 1 - chance, 0 < chance < 1, if the errors of the additions in its sums
+     * are random and have mean 0, whatever those before them were. Nothing is held to it. */
+    ln_bound (*probable_bound)(const ln_problem *problem, const ln_row_facts *facts, double chance);
 } ln_kernel_facts;
 
 typedef struct ln_plugin {

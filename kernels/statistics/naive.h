@@ -55,17 +55,21 @@ LN_INLINE int statistics_is_off(const statistics *stats, moments found)
  *   m2 = fl(Q - P):   |m2 / N - V| <= E + u (V + E), E the sum of the two.
  * The product is rounded before it is subtracted, also where the ISA could fuse: so a row of one
  * element has m2 = fl(x^2) - fl(x^2) = 0 exactly, and is NaN under ddof 1.
+ * S and Q may be sums whose roundings cancel (moments.h).
  * No claim where N A or N (V + mu^2) come near the largest number. */
-LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
+#define STATISTICS_PROBABLE
+LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts,
+                                         double lambda)
 {
     double n = (double)problem->hidden;
-    double gamma = bound_gamma(bound_depth(problem->hidden));
+    const row_sums sums = sums_of_blocks(problem, facts, lambda);
     double mu = fabs(facts->mean);
     double square = facts->var + mu * mu;
-    double s = gamma * facts->mean_abs;
+    double s = sum_error(&sums, 0, facts->mean_abs, sqrt(square), 1);
     double delta = s + bound_gamma(2) * (mu + s) + REAL_TINY;
-    double error = gamma * square + 2 * REAL_TINY + mu * (s + delta) + s * delta +
-                   REAL_UNIT * (mu + s) * (mu + delta) + REAL_TINY;
+    double peak = facts->max_abs * facts->max_abs / square;
+    double error = sum_error(&sums, 0, square, square, peak) + 2 * REAL_TINY + mu * (s + delta) +
+                   s * delta + REAL_UNIT * (mu + s) * (mu + delta) + REAL_TINY;
     error += REAL_UNIT * (facts->var + error);
     /* Written so that a NaN or infinity fails it too. */
     if (!(2 * n * facts->mean_abs < REAL_MAX && 2 * n * (square + error) < REAL_MAX))

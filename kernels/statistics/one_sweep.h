@@ -103,6 +103,21 @@ LN_INLINE double sweep_depth(size_t hidden)
     return chunk + ceil(blocks / chunk) - 1 + bound_levels();
 }
 
+/* Also of a schedule that takes a short row in two steps of half as many accumulators: the sums that
+ * they make are the same. */
+LN_INLINE row_sums sums_of_sweep(const ln_problem *problem, const ln_row_facts *facts,
+                                 double lambda)
+{
+    row_sums sums = sums_of_blocks(problem, facts, lambda);
+    double chunk = LN_CHUNK;
+    sums.depth = sweep_depth(problem->hidden);
+    if (chunk > 0 && sums.steps > chunk) {
+        sums.chunks = ceil(sums.steps / chunk);
+        sums.steps = chunk;
+    }
+    return sums;
+}
+
 /* Adds n elements (LANES of them if n is more), x, to the sums number u. */
 LN_INLINE void sweep_add_one(sweep_sums *sums, unsigned u, acc x, acc pivot, size_t n, int again)
 {

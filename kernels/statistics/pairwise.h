@@ -50,7 +50,8 @@ LN_INLINE moments statistics_of(const statistics *stats, const row *view, real p
 
 LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
 {
-    return two_pass_bound(problem, facts, cascade_depth(problem->hidden));
+    const row_sums sums = {.depth = cascade_depth(problem->hidden)};
+    return two_pass_bound(problem, facts, &sums);
 }
 
 #endif

@@ -117,11 +117,15 @@ LN_INLINE moments statistics_of(const statistics *stats, const row *view, real p
     return (moments){mean, rest, m2 < 0 ? 0 : m2, 1};
 }
 
-LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
+#define STATISTICS_PROBABLE
+LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts,
+                                         double lambda)
 {
-    double n = (double)problem->hidden, depth = ceil(n / 64) + 6;
-    double a = (bound_gamma(depth + 2) * facts->mean_abs + REAL_TINY) * bound_slack;
-    moments_bound found = bound_sweep(depth, facts->var, a);
+    double n = (double)problem->hidden, steps = ceil(n / TILE), levels = log2(TILE);
+    const row_sums sums = {steps + levels, lambda, n, facts->max_dev, steps, TILE, 1, 1};
+    double rms = sqrt(facts->var + facts->mean * facts->mean);
+    double a = (sum_error(&sums, 2, facts->mean_abs, rms, 1) + REAL_TINY) * bound_slack;
+    moments_bound found = bound_sweep_of(&sums, facts->var, a);
     if (!(2 * n * facts->mean_abs < REAL_MAX && 4 * n * (facts->var + a * a) < REAL_MAX &&
           2 * n * (facts->max_dev + a) < REAL_MAX && found.var_hi < REAL_MAX / (2 * n)))
         return bound_none;

@@ -81,12 +81,11 @@ LN_INLINE int statistics_is_off(const statistics *stats, moments found)
  * No claim where N (V + mu^2) or N max_abs come near the largest number. */
 
 /* Step 1. */
-LN_INLINE moments_bound retry_first(size_t hidden, double var, double mu)
+LN_INLINE moments_bound retry_first(row_sums sums, double var, double mu)
 {
     const double flushed = SUMS_ARE_LONG ? 0 : 0x1p-124;
-    double depth =
-        (SUMS_ARE_LONG ? 1 : 2) * (sweep_depth(hidden) - bound_levels()) + bound_levels() + WIDE;
-    moments_bound sweep = bound_sweep(depth, var, mu);
+    sums.depth = (SUMS_ARE_LONG ? 1 : 2) * (sums.depth - bound_levels()) + bound_levels() + WIDE;
+    moments_bound sweep = bound_sweep_of(&sums, var, mu);
     double more = (flushed + 2 * mu * flushed + flushed * flushed) * (1 + REAL_UNIT) * bound_slack;
     sweep.mean += flushed;
     sweep.rest += flushed;
@@ -103,15 +102,19 @@ LN_INLINE double retry_again(const moments_bound *first, double var, double mu)
     return off * bound_slack;
 }
 
-LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
+#define STATISTICS_PROBABLE
+LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts,
+                                         double lambda)
 {
     double n = (double)problem->hidden, mu = fabs(facts->mean), var = facts->var;
-    moments_bound first = retry_first(problem->hidden, var, mu);
+    /* Products of pairs are added up in another order. */
+    int in_pairs = LN_PASTE(UNIT_, LN_STORAGE) > UNIT_f32;
+    const row_sums sums = sums_of_sweep(problem, facts, in_pairs ? 0 : lambda);
+    moments_bound first = retry_first(sums, var, mu);
     if (!(4 * n * facts->max_abs < REAL_MAX && 32 * n * (var + mu * mu) < REAL_MAX &&
           first.var_hi < REAL_MAX))
         return bound_none;
-    moments_bound second =
-        bound_sweep(sweep_depth(problem->hidden), var, retry_again(&first, var, mu));
+    moments_bound second = bound_sweep_of(&sums, var, retry_again(&first, var, mu));
     double passes =
         (sqrt(retry_most(problem->hidden) * first.var_hi) * (1 + bound_gamma(8)) + first.mean) *
         bound_slack;

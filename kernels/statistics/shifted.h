@@ -130,11 +130,11 @@ LN_INLINE int statistics_is_off(const statistics *stats, moments found)
  * No claim where N (V + a^2) or N max_abs come near the largest number. */
 
 /* Step 3: the largest |mu - pivot| that passes the check, infinite where every one might. */
-LN_INLINE double passed_bound(double depth, double var)
+LN_INLINE double passed_bound(const row_sums *sums, double var)
 {
     double b = 2.5 * sqrt(var) + 64 * sqrt(REAL_TINY), best = INFINITY;
     for (int tries = 0; tries < 60; tries++) {
-        moments_bound at = bound_sweep(depth, var, b);
+        moments_bound at = bound_sweep_of(sums, var, b);
         double g = (sqrt(4 * at.var_hi * (1 + bound_gamma(8)) + 0x1p10 * REAL_TINY) + at.mean) *
                    bound_slack;
         if (!(g < b)) {
@@ -151,20 +151,23 @@ LN_INLINE double passed_bound(double depth, double var)
     return best;
 }
 
-LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
+#define STATISTICS_PROBABLE
+LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts,
+                                         double lambda)
 {
-    double n = (double)problem->hidden, depth = sweep_depth(problem->hidden), var = facts->var;
+    const row_sums sums = sums_of_sweep(problem, facts, lambda);
+    double n = (double)problem->hidden, var = facts->var;
     double pivots = PIVOT_ELEMENTS;
     double subset = n > pivots ? fmin(facts->max_dev, sqrt(var * (n - pivots) / pivots)) : 0.0;
     double first =
         (subset + bound_gamma(bound_levels() + 3) * facts->max_abs + REAL_TINY) * bound_slack;
-    moments_bound first_sweep = bound_sweep(depth, var, first);
+    moments_bound first_sweep = bound_sweep_of(&sums, var, first);
     double second =
         (first_sweep.mean + REAL_UNIT * (fabs(facts->mean) + first_sweep.mean)) * bound_slack;
     if (!(4 * n * facts->max_abs < REAL_MAX && 32 * n * (var + first * first) < REAL_MAX &&
           first_sweep.var_hi < REAL_MAX))
         return bound_none;
-    return bound_sweep(depth, var, fmax(second, fmin(first, passed_bound(depth, var))));
+    return bound_sweep_of(&sums, var, fmax(second, fmin(first, passed_bound(&sums, var))));
 }
 
 #endif

@@ -30,9 +30,12 @@ LN_INLINE moments statistics_of(const statistics *stats, const row *view, real p
     return (moments){mean, 0, sum_of(sums), 1};
 }
 
-LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
+#define STATISTICS_PROBABLE
+LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts,
+                                         double lambda)
 {
-    return two_pass_bound(problem, facts, bound_depth(problem->hidden));
+    const row_sums sums = sums_of_blocks(problem, facts, lambda);
+    return two_pass_bound(problem, facts, &sums);
 }
 
 #endif

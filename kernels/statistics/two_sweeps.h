@@ -9,6 +9,7 @@
  *   (the product's among them): a factor within 1 +- gamma(D + 2); and it may be subnormal. So
  *         V (1 - gamma(D + 2)) - 2 tiny <= m2 / N <= (V + delta^2)(1 + gamma(D + 2)) + 2 tiny,
  *   and m2 >= 0, being a sum of squares.
+ * Both sums may be ones whose roundings cancel (moments.h), with M <= max_dev + delta, R^2 >= V.
  * No claim where N A, a difference or N (V + delta^2) come near the largest number. */
 #ifndef LN_TWO_SWEEPS_H
 #define LN_TWO_SWEEPS_H
@@ -51,13 +52,13 @@ LN_INLINE void two_pass_add_squares(acc sums[UNROLL], const row *view, acc mean,
     }
 }
 
-/* depth: the roundings that a term goes through. */
 LN_INLINE moments_bound two_pass_bound(const ln_problem *problem, const ln_row_facts *facts,
-                                       double depth)
+                                       const row_sums *sums)
 {
-    double n = (double)problem->hidden;
-    double gamma = bound_gamma(depth + 2);
-    double delta = gamma * facts->mean_abs + REAL_TINY;
+    double n = (double)problem->hidden, rms = sqrt(facts->var + facts->mean * facts->mean);
+    double delta = sum_error(sums, 2, facts->mean_abs, rms, 1) + REAL_TINY;
+    double most = facts->max_dev + delta;
+    double gamma = sum_error(sums, 2, 1, 1, most * most / facts->var);
     double lo = facts->var * (1 - gamma) - 2 * REAL_TINY;
     double hi = (facts->var + delta * delta) * (1 + gamma) + 2 * REAL_TINY;
     if (!(2 * n * facts->mean_abs < REAL_MAX && 2 * (facts->max_dev + delta) < REAL_MAX &&

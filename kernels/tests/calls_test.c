@@ -178,6 +178,9 @@ static void bounds_are_the_kernels(void **state)
             k++;
         ln_bound its = plugin->kernels[k].bound(&problem, &facts);
         assert_true(own.xhat_abs == its.xhat_abs && own.affine_rel == its.affine_rel);
+        own = plugin->facts[i].probable_bound(&problem, &facts, 1e-9);
+        its = plugin->facts[k].probable_bound(&problem, &facts, 1e-9);
+        assert_true(own.xhat_abs == its.xhat_abs && own.affine_rel == its.affine_rel);
         /* By name one calls a kernel, not the choice among them. */
         problem.rows = 0;
         assert_int_equal(ln_layernorm_with(call->name, &problem, NULL), LN_ERROR_UNSUPPORTED);

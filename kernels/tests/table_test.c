@@ -110,6 +110,7 @@ static void table_and_descriptors_agree(void **state)
         const ln_kernel_facts *facts = facts_of(plugin, count);
         assert_string_equal(facts->role, read.field[ROLE]);
         assert_true(facts->lanes > 0 && facts->family[0] && facts->summation[0]);
+        assert_non_null(facts->probable_bound);
         int exact = strcmp(kernel->statistics, "exact") == 0;
         int split = strcmp(kernel->apply, "split") == 0;
         int wide = exact || strncmp(kernel->apply, "wide", 4) == 0;
