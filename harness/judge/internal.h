@@ -19,6 +19,7 @@ struct row_judge {
      * rows, and as they were given. */
     double *mean, *rstd, *given_mean, *given_rstd;
     ln_bound *bounds;
+    double probable_row_ulp; /* as case_judgement's */
     judged_row *by_row;
     size_t bytes, rows;
     limits_maker *limits;

@@ -108,7 +108,7 @@ bool judge_output(row_judge *judge, const judge_block *block, const void *comput
 {
     judged_kind kind = judged_kind_unknown(block);
     row_findings findings = {.verdict.kind = VERDICT_OK};
-    *judgement = (struct case_judgement){.bound_row_ulp = NAN};
+    *judgement = (struct case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
     if (!judge_reserve(judge, block, err))
         return false;
     for (size_t row = 0; row < block->rows; row++)

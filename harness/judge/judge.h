@@ -23,7 +23,8 @@ typedef struct row_judge row_judge;
 typedef struct judge_settings {
     uint64_t seed;
     double max_row_ulp; /* above it a case is inaccurate, whatever its bound; infinite: no limit */
-    double deadline_seconds;  /* for one kernel call sequence in the worker */
+    double deadline_seconds; /* for one kernel call sequence in the worker */
+    double chance; /* that some row of a block is beyond its probable bound; 0: none is asked for */
     const volatile int *stop; /* NULL, or: once it is not 0, making answers ends as interrupted */
 } judge_settings;
 
@@ -54,8 +55,9 @@ typedef struct judged_row {
 typedef struct case_judgement {
     case_verdict verdict;
     ln_metrics metrics;
-    double bound_row_ulp; /* largest over the rows; infinite: no claim for one of them; NaN: no
+    double bound_row_ulp;    /* largest over the rows; infinite: no claim for one of them; NaN: no
                              bound */
+    double probable_row_ulp; /* likewise of probable bounds; NaN: none, or not asked for */
     unsigned varies; /* the axes of domain/invariance.h along which the bits were seen to differ */
     uint64_t output_hash; /* FNV-1a of all that came out: y of every placement, mean and rstd */
     void *computed;       /* rows x hidden, as in timing; the judge's, good until its next call */

@@ -158,7 +158,7 @@ bool judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry
     row_findings findings = {.verdict.kind = VERDICT_OK};
     judged_kind kind;
     bool has_bound, has_statistics;
-    *judgement = (struct case_judgement){.bound_row_ulp = NAN};
+    *judgement = (struct case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
     err->code = EXIT_CODE_FINE;
     judge->upper_halves = false;
     if (!judge_reserve(judge, block, err))
@@ -181,5 +181,6 @@ bool judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry
                             "SSE code down (vzeroupper is missing)");
     judgement->computed = judge->computed;
     judgement->by_row = judge->by_row;
+    judgement->probable_row_ulp = judge->probable_row_ulp;
     return true;
 }

@@ -203,9 +203,11 @@ judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound)
                          .given = facts->accumulator};
 }
 
-/* A bound that leaves no correct digit is none. A NaN stays: nothing holds against it. */
-static void measure_bounds(row_judge *judge, const judge_block *block, unsigned traits)
+/* A bound that leaves no correct digit is none. A NaN stays: nothing holds against it. Returns the
+ * largest. */
+static double measure_bounds(row_judge *judge, const judge_block *block, unsigned traits)
 {
+    double most = 0;
     for (size_t row = 0; block->results && row < block->rows; row++) {
         metrics_row judged = judge_metrics_row(block, row);
         double row_ulp =
@@ -216,32 +218,52 @@ static void measure_bounds(row_judge *judge, const judge_block *block, unsigned 
             row_ulp = INFINITY;
         }
         judge->by_row[row].bound_row_ulp = row_ulp;
+        most = fmax(most, row_ulp);
     }
+    return most;
+}
+
+static bool ask_bounds(row_judge *judge, work_order *order, bool *has, case_verdict *verdict,
+                       error *err)
+{
+    worker_reply reply;
+    if (!worker_ask(judge->worker, order, judge->settings.deadline_seconds, &reply)) {
+        if (reply_ends_run(&reply, err))
+            return false;
+        verdict->kind = reply.verdict;
+        snprintf(verdict->detail, sizeof verdict->detail, "in %s: %.160s",
+                 order->chance > 0 ? "probable_bound()" : "bound()", reply.text);
+        return false;
+    }
+    *has = reply.value == 1;
+    return arena_read(worker_arena(judge->worker), order->at.bounds, judge->bounds,
+                      order->count * sizeof *judge->bounds) ||
+           fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
 }
 
 bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,
                   case_verdict *verdict, error *err)
 {
     *has = false;
+    judge->probable_row_ulp = NAN;
     err->code = EXIT_CODE_FINE;
     if (!kernel || !kernel->facts.has_bound)
         return true;
     work_order order = worker_order(ORDER_BOUND, kernel);
-    worker_reply reply;
     if (!judge_place(judge, block, &order, err))
         return false;
     order.count = block->rows;
-    if (!worker_ask(judge->worker, &order, judge->settings.deadline_seconds, &reply)) {
-        if (reply_ends_run(&reply, err))
+    /* Each row gets its share of the chance, so that all keep within their bounds at once. */
+    order.chance = judge->settings.chance / (double)block->rows;
+    if (order.chance > 0) {
+        if (!ask_bounds(judge, &order, has, verdict, err))
             return false;
-        verdict->kind = reply.verdict;
-        snprintf(verdict->detail, sizeof verdict->detail, "in bound(): %.170s", reply.text);
-        return false;
+        if (*has)
+            judge->probable_row_ulp = measure_bounds(judge, block, kernel->facts.traits);
     }
-    *has = reply.value == 1;
-    if (!arena_read(worker_arena(judge->worker), order.at.bounds, judge->bounds,
-                    block->rows * sizeof *judge->bounds))
-        return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+    order.chance = 0;
+    if (!ask_bounds(judge, &order, has, verdict, err))
+        return false;
     measure_bounds(judge, block, kernel->facts.traits);
     return true;
 }

@@ -34,7 +34,8 @@ typedef enum order_kind {
     ORDER_CALL, /* `count` calls and more, whose bits must be the same: replies DONE or FAILED */
     ORDER_CALL_FIRST, /* to a process that made no call: the first ones come from two threads */
     ORDER_CALL_LARGE, /* one call on the problem's rows (x: LARGE_PERIOD rows); y: large_rows() */
-    ORDER_BOUND, /* bounds for rows of facts: replies DONE (value: 1 if the kernel has a bound) */
+    ORDER_BOUND,      /* bounds for rows of facts, proven or, with a chance, probable: replies DONE
+                    (value: 1 if the kernel has such a bound) */
     ORDER_TIME_BEGIN, /* buffers of one timed group: replies DONE */
     ORDER_TIME_ENTRY, /* one more kernel (or roof) of the group: replies DONE or FAILED */
     ORDER_TIME_RUN, /* replies STARTED and REPETITION each time, then DONE; a FAILED one is left out
@@ -82,6 +83,7 @@ typedef struct work_order {
     arena_map at;
     size_t block_rows; /* timed group: rows of the judged block */
     size_t count;      /* bounds wanted */
+    double chance;     /* that a row's bound fails; 0: proven */
     cache_state cache;
     size_t rotated_bytes; /* cold: x and y fill at least this; in place: copies of x fill no more */
     bool huge_pages;

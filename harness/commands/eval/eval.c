@@ -296,6 +296,9 @@ static exit_code attribute(const eval_options *options, const ln_convention *con
     return fine ? code : err->code;
 }
 
+/* That some row is beyond its probable bound. */
+static const double rare = 1e-9;
+
 /* The class of a kernel that ran, and the result. */
 static bool show(const eval_options *options, const ln_convention *convention,
                  const eval_tensors *tensors, row_judge *judge, const kernel_list *kernels,
@@ -304,7 +307,10 @@ static bool show(const eval_options *options, const ln_convention *convention,
     char words[128];
     invariance_result found = {0};
     stored_case result = as_case(options, convention, tensors, judgement);
-    eval_shown shown = {.result = &result, .certified = judge_reference_counts(judge)};
+    eval_shown shown = {.result = &result,
+                        .certified = judge_reference_counts(judge),
+                        .probable_row_ulp = judgement->probable_row_ulp,
+                        .chance = rare};
     if (kernel && result.metrics.elements > 0 &&
         !invariance_measure_own(judge, convention, kernels, &kernel, &found, 1, err))
         return false;
@@ -320,7 +326,8 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
 {
     judge_settings settings = {.seed = options->seed,
                                .max_row_ulp = options->max_row_ulp,
-                               .deadline_seconds = options->deadline};
+                               .deadline_seconds = options->deadline,
+                               .chance = rare};
     row_judge *judge = judge_create(worker, &settings);
     judge_block block = {0};
     case_judgement judgement;

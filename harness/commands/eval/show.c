@@ -1,5 +1,6 @@
 #include "commands/eval/show.h"
 #include <math.h>
+#include <string.h>
 
 static json_t *certified_json(const ln_reference_counts *counts)
 {
@@ -15,14 +16,31 @@ static json_t *shown_json(const eval_shown *shown)
         .stored = shown->result, .regime = "", .reproducibility = shown->reproducibility};
     view.speed = (speed_figures)SPEED_UNKNOWN;
     json_t *object = view_case_json(&view), *certified = certified_json(&shown->certified);
-    if (object && certified && json_object_set_new(object, "certified", certified) == 0)
+    double confidence = isfinite(shown->probable_row_ulp) ? 1 - shown->chance : NAN;
+    if (object && certified && json_object_set_new(object, "certified", certified) == 0 &&
+        json_object_set_new(object, "bound_probable", json_figure(shown->probable_row_ulp)) == 0 &&
+        json_object_set_new(object, "bound_confidence", json_figure(confidence)) == 0)
         return object;
     json_decref(object);
     return NULL;
 }
 
-static void add_figures(text_table *table, const stored_case *result)
+/* Beside the proven bound, and with its confidence. */
+static void add_probable(text_table *table, const eval_shown *shown)
 {
+    table_cell(table, "row_ulp_probable");
+    if (isnan(shown->probable_row_ulp))
+        table_cell(table, "-");
+    else if (shown->probable_row_ulp < shown->result->bound_row_ulp)
+        table_format(table, "%.6g, with probability 1 - %g for all rows", shown->probable_row_ulp,
+                     shown->chance);
+    else
+        table_cell(table, "as proven");
+}
+
+static void add_figures(text_table *table, const eval_shown *shown)
+{
+    const stored_case *result = shown->result;
     const ln_metrics *m = &result->metrics;
     const struct {
         const char *name;
@@ -54,6 +72,8 @@ static void add_figures(text_table *table, const stored_case *result)
             table_cell(table, "none");
         else
             table_format(table, "%.6g", figures[i].value);
+        if (strcmp(figures[i].name, "row_ulp_proven") == 0)
+            add_probable(table, shown);
     }
 }
 
@@ -92,7 +112,7 @@ static bool print_table(const eval_shown *shown, const output_file *out, error *
                 key->convention);
     output_line(out, "%s", "");
     if (table) {
-        add_figures(table, shown->result);
+        add_figures(table, shown);
         add_facts(table, shown);
     }
     return output_table(out, table, err);

@@ -11,6 +11,8 @@ typedef struct eval_shown {
     const char *reproducibility;   /* the class */
     const char *reproducible;      /* and what else the bits depend on, in words */
     ln_reference_counts certified; /* how the right answers were decided */
+    double probable_row_ulp;       /* NaN: none */
+    double chance;                 /* that some row is beyond it */
 } eval_shown;
 
 /* A table, or JSON; nothing but in JSON where the kernel gave nothing to measure. */

@@ -33,7 +33,7 @@ printed t.npy '%.4f' >t.txt
 check "document 003, tinyllm: other digits" has t.txt '^1\.3416$'
 
 metrics='ulp_max ulp_mean ulp_rms ulp_p50 ulp_p90 ulp_p99 ulp_bias row_ulp_max row_ulp_mean
-    row_ulp_proven norm_max rel_l2 correctly_rounded bits mean_ulp_max rstd_ulp_max kappa_max
+    row_ulp_proven row_ulp_probable norm_max rel_l2 correctly_rounded bits mean_ulp_max rstd_ulp_max kappa_max
     mismatches exact_zeros worst verdict'
 npy gamma.npy '<f4' '(4,)' 0.5:0.25
 npy beta.npy '<f8' '(4,)' -1:0.5
@@ -87,6 +87,22 @@ for way in --reference '--kernel shifted_two_mean_fused_f32_scalar'; do
 done
 accepted "residual: a kernel" 0 eval --x x.npy --residual x.npy --convention tinyllm \
     --kernel shifted_two_mean_fused_f32_scalar
+
+# The probable bound is printed beside the proven one where it is less.
+accepted "a probable bound" 0 eval --input normal --shape 3x4096 --kernel two_pass_f32_scalar
+check "a probable bound: with its confidence" has out \
+    '^row_ulp_probable +[0-9.]+, with probability 1 - 1e-09 for all rows$'
+accepted "a probable bound, --json" 0 eval --input normal --shape 3x4096 --kernel library_fast_f32 --json
+check "a probable bound, --json: confidence" expr \
+    "$(awk "BEGIN { print $(value bound_confidence out) == 1 - 1e-9 }")" = 1
+check "a probable bound, --json: the figures" expr \
+    "$(awk "BEGIN { print $(value metrics.row_ulp_max out) < $(value bound_probable out) &&
+        $(value bound_probable out) < $(value bound_row_ulp out) }")" = 1
+accepted "no less than proven" 0 eval --x row.npy --convention tinyllm --kernel exact_certified_grouped_f32_scalar
+check "no less than proven: said" has out '^row_ulp_probable +as proven$'
+accepted "an older plugin" 0 eval --x row.npy --convention tinyllm --kernel own.first_thread_only \
+    --plugin "$libraries/threads_plugin_1.so"
+check "an older plugin: none" has out '^row_ulp_probable +-$'
 
 # An output made elsewhere.
 accepted "--y: the reference's own" 0 eval --x x.npy --y t.npy --convention tinyllm --max-row-ulp 0.5

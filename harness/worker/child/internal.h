@@ -72,6 +72,10 @@ bool plugin_blame(const char *callback, const char *changed);
 void worker_send_blame(void);
 
 const ln_kernel *worker_kernel(const worker_plugins *plugins, const work_order *order);
+/* As ln_kernel_facts has it; NULL: the plugin has none, or was compiled before there were any. */
+typedef ln_bound probable_bound(const ln_problem *problem, const ln_row_facts *facts,
+                                double chance);
+probable_bound *worker_probable_bound(const ln_plugin *plugin, size_t index);
 /* Why the kernel cannot serve the problem, by its own word, or NULL if it can. */
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem);
 

@@ -432,7 +432,11 @@ void worker_judge(const worker_plugins *plugins, const work_order *order)
 void worker_bound(const worker_plugins *plugins, const work_order *order)
 {
     const ln_kernel *kernel = worker_kernel(plugins, order);
-    if (!kernel || !kernel->bound || kernel_refuses(kernel, &order->problem)) {
+    probable_bound *probable = NULL;
+    if (kernel && order->chance > 0)
+        probable = worker_probable_bound(plugins->plugins[order->plugin], order->kernel);
+    bool has = order->chance > 0 ? probable != NULL : kernel && kernel->bound;
+    if (!has || kernel_refuses(kernel, &order->problem)) {
         worker_send_done("", 0);
         return;
     }
@@ -443,7 +447,10 @@ void worker_bound(const worker_plugins *plugins, const work_order *order)
         ln_row_facts facts;
         fine = arena_read(WORKER_ARENA_FD, order->at.facts + (off_t)(i * sizeof facts), &facts,
                           sizeof facts);
-        ln_bound bound = fine ? kernel->bound(&order->problem, &facts) : (ln_bound){0};
+        ln_bound bound = {0};
+        if (fine)
+            bound = probable ? probable(&order->problem, &facts, order->chance)
+                             : kernel->bound(&order->problem, &facts);
         fine = fine && arena_write(WORKER_ARENA_FD, order->at.bounds + (off_t)(i * sizeof bound),
                                    &bound, sizeof bound);
         if (i == 0 && !plugin_leave(&before, "bound()")) /* what it leaves each time adds up */

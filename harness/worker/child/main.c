@@ -185,16 +185,25 @@ static void copy_word(char *to, size_t size, const char *from)
     snprintf(to, size, "%s", name_is_fine(from) ? from : "");
 }
 
-/* NULL: the plugin tells none. */
-static const char *role_of(const ln_plugin *plugin, unsigned index)
+/* As long as `least`, or NULL: the plugin tells no more. */
+static const ln_kernel_facts *facts_of(const ln_plugin *plugin, size_t index, size_t least)
 {
-    if (!LN_PLUGIN_HAS(plugin, facts) || !plugin->facts ||
-        plugin->facts_size < offsetof(ln_kernel_facts, family) ||
+    if (!LN_PLUGIN_HAS(plugin, facts) || !plugin->facts || plugin->facts_size < least ||
         plugin->facts_size % _Alignof(ln_kernel_facts) != 0)
         return NULL;
-    const ln_kernel_facts *facts =
-        (const void *)((const char *)plugin->facts + index * plugin->facts_size);
-    return facts->role;
+    return (const void *)((const char *)plugin->facts + index * plugin->facts_size);
+}
+
+static const char *role_of(const ln_plugin *plugin, unsigned index)
+{
+    const ln_kernel_facts *facts = facts_of(plugin, index, offsetof(ln_kernel_facts, family));
+    return facts ? facts->role : NULL;
+}
+
+probable_bound *worker_probable_bound(const ln_plugin *plugin, size_t index)
+{
+    const ln_kernel_facts *facts = facts_of(plugin, index, sizeof *facts);
+    return facts ? facts->probable_bound : NULL;
 }
 
 static void send_kernel(const ln_plugin *plugin, unsigned index)

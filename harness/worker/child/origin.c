@@ -45,6 +45,9 @@ const char *worker_foreign_code(void *library, const char *path, const ln_plugin
         return "its " LN_PLUGIN_SYMBOL " comes from a library that it loads, not from itself";
     for (size_t i = 0; i < plugin->count; i++) {
         const char *what = foreign_kernel(map, &plugin->kernels[i]);
+        probable_bound *probable = worker_probable_bound(plugin, i);
+        if (!what && probable && !lies_in(map, ADDRESS(probable)))
+            what = "probable_bound";
         if (!what)
             continue;
         snprintf(text, sizeof text, "%s of kernel %.63s comes from another file", what,
