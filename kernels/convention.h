@@ -24,12 +24,15 @@
 #include "moments.h"
 #include LN_APPLY_FILE
 
-/* What apply makes of x, which may take more than one vector, and the type of eps on the quotient. */
+/* What apply makes of x, which may take more than one vector, and the type of eps on the quotient;
+ * whether rstd may be any double. */
 #ifdef CENTRE_SPLIT
 typedef double quotient_type;
+#define HOLDS_RSTD 1
 #else
 typedef vec normalised;
 typedef item quotient_type;
+#define HOLDS_RSTD (ITEM_UNIT == UNIT_f64)
 #endif
 
 typedef struct convention {
@@ -45,6 +48,14 @@ typedef struct convention {
     residual_form form; /* a constant too */
 } convention;
 
+/* Of f32 and shorter elements no deviation but 0 is less: beside sums of f64 its reciprocal has to be a
+ * number, or 0 times that would be none. */
+LN_INLINE factor convention_eps_on_std(double eps)
+{
+    const double least = 0x1.0000000000004p-1024; /* 1 / least is the largest but one */
+    return (factor)(SUMS_ARE_LONG && eps > 0 && eps < least ? least : eps);
+}
+
 LN_INLINE convention convention_prepare(const ln_problem *problem, const ln_tensors *tensors,
                                         ln_affine affine, residual_form form)
 {
@@ -53,7 +64,7 @@ LN_INLINE convention convention_prepare(const ln_problem *problem, const ln_tens
     convention rules = {
         .divisor = (factor)(problem->hidden - (size_t)wanted->ddof),
         .eps_in_variance = wanted->eps_place == LN_EPS_VAR ? eps : 0,
-        .eps_on_std = wanted->eps_place == LN_EPS_STD ? eps : 0,
+        .eps_on_std = wanted->eps_place == LN_EPS_STD ? convention_eps_on_std(wanted->eps) : 0,
         .quotient = wanted->eps_place == LN_EPS_QUOTIENT ? (quotient_type)eps : -(item)0,
         .gamma = tensors->gamma,
         .beta = tensors->beta,
@@ -315,9 +326,13 @@ LN_INLINE ln_bound convention_bound(const ln_problem *problem, const ln_row_fact
     (void)problem, (void)facts, (void)found;
     return APPLY_BOUND(problem, facts);
 #else
-    /* Of equal elements, about which nothing is rounded, 0 is multiplied by 1 / 0. */
-    if (isnan(facts->rstd) && found->mean == 0 && found->rest == 0 && found->var_hi == 0)
-        return (ln_bound){0.0, 0.0};
+    /* Of equal elements, about which nothing is rounded, 0 is multiplied by 1 / 0, or by 1 / eps. */
+    if (found->mean == 0 && found->rest == 0 && found->var_hi == 0) {
+        if (isnan(facts->rstd))
+            return (ln_bound){0.0, 0.0};
+        if (isinf(facts->rstd) && SUMS_ARE_LONG && HOLDS_RSTD)
+            return (ln_bound){0.0, STORAGE_UNIT};
+    }
     double rho = convention_rstd_bound(problem, facts, found);
 #ifdef CENTRE_SPLIT
     if (!isfinite(facts->rstd))

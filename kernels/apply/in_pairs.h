@@ -19,7 +19,7 @@
  *     Q' is off by (E + 32 u^2)(1 + N A^2), and S^2 / N by 2 N A (1 + A) E + N (E (1 + A))^2, and what
  *     it rounds, in the first term. Their sum h <= 1/4 is rstd's relative error, with room for that
  *     half of it does not need, and 64 u^2 more for quotient, root and reciprocal in pairs: eps only
- *     makes it less. (A row that is `far` neglects 2^-450.)
+ *     makes it less. (A row that is `far` neglects 2^-250.)
  *  5. (d + e): x - m, first part, is exact in two; less the second part rounds where the first did:
  *     then x - m is more than half of m, and that is 3 u^2 |x - m|; less the third, u^2 D (1 + A). The
  *     product keeps what d rstd rounds, and rounds 8 u^2 of itself. With M = max|xhat|, eps on the

@@ -12,8 +12,7 @@
 /* What y of a row is made with. */
 typedef struct paired_centre {
     doubled_moments found;
-    two rstd;
-    int far; /* rstd has not been divided by the scale */
+    doubled_factor rstd;
 } paired_centre;
 
 /* The affine form of p + l. */
@@ -39,8 +38,9 @@ LN_INLINE void paired_apply(ln_affine affine, const row *view, const convention 
 {
     vec scale = lane_set(by->found.scale), minus = lane_set(0 - by->found.mean[0]);
     vec second = lane_set(by->found.mean[1]), third = lane_set(by->found.mean[2]);
-    vec rstd = lane_set(by->rstd.high), opposite = lane_set(0 - by->rstd.high);
-    vec rest = lane_set(by->rstd.low), quotient = lane_set(rules->quotient);
+    two factor_of_row = by->rstd.value;
+    vec rstd = lane_set(factor_of_row.high), opposite = lane_set(0 - factor_of_row.high);
+    vec rest = lane_set(factor_of_row.low), quotient = lane_set(rules->quotient);
     int has_quotient = rules->quotient > 0;
     for (size_t i = 0; i < view->hidden; i += LANES) {
         size_t n = view->hidden - i;
@@ -57,21 +57,23 @@ LN_INLINE void paired_apply(ln_affine affine, const row *view, const convention 
     }
 }
 
-/* A row whose xhat may not be normal numbers: element by element, the scale taken back where gamma
+/* A row whose xhat may not be normal numbers: element by element, powers of two taken back where gamma
  * has been multiplied by. */
 LN_RARE void paired_apply_far(row view, convention rules, paired_centre by)
 {
     ln_affine affine = rules.affine;
-    int exponent, back;
+    const two rstd = by.rstd.value;
+    int exponent = 0, back;
     (void)frexp(by.found.scale, &back);
+    back += by.rstd.exponent - 1;
     for (size_t i = 0; i < view.hidden; i++) {
         size_t at = affine == LN_AFFINE_SCALAR ? 0 : i;
         item lanes[LANES];
         item_store(lanes, row_again(&view, i, 1));
         two gamma = {1, 0}, t = two_sum(lanes[0] * by.found.scale, 0 - by.found.mean[0]);
         real beta = -0.0, low = t.low - by.found.mean[1];
-        two d = two_sum_ordered(t.high, low), p = two_product(d.high, by.rstd.high);
-        real l = p.low + (d.low - by.found.mean[2]) * by.rstd.high + d.high * by.rstd.low;
+        two d = two_sum_ordered(t.high, low), p = two_product(d.high, rstd.high);
+        real l = p.low + (d.low - by.found.mean[2]) * rstd.high + d.high * rstd.low;
         if (ln_has_gamma(affine))
             gamma.high = LN_PASTE(item_of_, LN_PARAM)(rules.gamma[at]);
         if (affine == LN_AFFINE_GAMMA1)
@@ -81,7 +83,7 @@ LN_RARE void paired_apply_far(row view, convention rules, paired_centre by)
         gamma.high = frexp(gamma.high, &exponent);
         gamma.low = ldexp(gamma.low, -exponent);
         real y = fma(p.high, gamma.high, l * gamma.high + p.high * gamma.low);
-        lanes[0] = ldexp(y, exponent - (back - 1)) + beta;
+        lanes[0] = ldexp(y, exponent - back) + beta;
         view.y[i] = lanes[0];
     }
 }
@@ -113,12 +115,12 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
         const row view = paired_row(problem, tensors, form, r);
         paired_centre by;
         by.found = doubled_of(&stats, &view);
-        by.rstd = doubled_rstd(&stats, &by.found, &by.far);
+        by.rstd = doubled_rstd(&stats, &by.found);
         if (tensors->mean)
             ((real *)tensors->mean)[r] = doubled_mean(&by.found);
         if (tensors->rstd)
-            ((real *)tensors->rstd)[r] = by.rstd.high * (by.far ? 1 : by.found.scale);
-        if (__builtin_expect(by.far, 0))
+            ((real *)tensors->rstd)[r] = doubled_rstd_of_row(&by.found, &by.rstd);
+        if (__builtin_expect(by.rstd.far, 0))
             paired_apply_far(view, rules, by);
         else
             LN_BY_AFFINE(&rules, paired_apply, &view, &rules, &by);

@@ -8,8 +8,8 @@
  * "Accurate Sum and Dot Product", SIAM J. Sci. Comput. 26, 2005, Sum2 and Dot2). The mean has three
  * parts, rstd two. Reads the row twice for the statistics.
  *
- * A row whose m2 overflows, or is so small that parts of squares may have been lost, is done again at
- * a scale, a power of two that brings max|x| near 1.
+ * A row whose m2 overflows or may be felt beside an eps that is `far`, or is so small that parts of
+ * squares may have been lost, is done again at a scale, a power of two that brings max|x| near 1.
  *
  * Bound: proven in apply/in_pairs.h. */
 #ifndef LN_STATISTICS_H
@@ -31,7 +31,7 @@
 #endif
 #include "statistics/residuals.h"
 
-#define HIGHEST 0x1p990
+#define HIGHEST 0x1p400
 #define LOWEST 0x1p-800
 
 #ifndef LN_BOUND_ONLY
@@ -234,19 +234,27 @@ LN_INLINE real doubled_mean(const doubled_moments *found)
     return is_tie && (rest < 0 ? low < 0 : low > 0) ? mean + copysign(REAL_TINY, rest) : mean;
 }
 
-/* Of a row at a scale its rstd over that scale; where eps is 2^900 times what a variance can be there,
- * rstd itself, in which nothing else is felt: `far`. */
-LN_INLINE two doubled_rstd(const statistics *stats, const doubled_moments *found, int *far)
+/* rstd of a row at a scale. */
+typedef struct doubled_factor {
+    two value; /* rstd over that scale; where the row is far, rstd times 2^exponent */
+    int far;
+    int exponent;
+} doubled_factor;
+
+/* Far: eps is 2^500 times what a variance can be there (on the std, 2^250 times), and nothing else is
+ * felt; or there is no variance, and 1 / eps may be infinite. */
+LN_INLINE doubled_factor doubled_rstd(const statistics *stats, const doubled_moments *found)
 {
     real eps = (stats->eps_in_variance * found->scale) * found->scale;
     real on_std = stats->eps_on_std * found->scale, lift = 1;
     two var = two_over(found->m2, stats->divisor);
-    *far = eps > 0x1p900 || on_std > 0x1p450;
-    if (*far) {
+    doubled_factor rstd = {.exponent = 0};
+    rstd.far = eps > 0x1p900 || on_std > 0x1p450 || (var.high == 0 && on_std > 0);
+    if (rstd.far) {
         lift = stats->eps_in_variance < 0x1p-500 ? 0x1p200 : 1; /* what a root rounds is a number */
         var = (two){0 * var.high, 0};                           /* a NaN stays one */
         eps = stats->eps_in_variance * (lift * lift);
-        on_std = stats->eps_on_std;
+        on_std = frexp(stats->eps_on_std, &rstd.exponent);
     }
     two sum = two_sum(var.high, eps);
     var = two_sum(sum.high, sum.low + var.low);
@@ -254,7 +262,14 @@ LN_INLINE two doubled_rstd(const statistics *stats, const doubled_moments *found
     two std = two_sum(root / lift, on_std);
     std.low += root > 0 ? rest / lift : 0;
     real first = 1 / std.high;
-    return (two){first, (fma(0 - first, std.high, 1) - first * std.low) * first};
+    rstd.value = (two){first, (fma(0 - first, std.high, 1) - first * std.low) * first};
+    return rstd;
+}
+
+/* Rounded. */
+LN_INLINE real doubled_rstd_of_row(const doubled_moments *found, const doubled_factor *rstd)
+{
+    return rstd->far ? ldexp(rstd->value.high, -rstd->exponent) : rstd->value.high * found->scale;
 }
 
 #endif

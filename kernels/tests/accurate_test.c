@@ -221,6 +221,15 @@ static void check_row(types pair, const ln_convention *convention, const hard_ro
         const ln_kernel *kernel = &plugin->kernels[i];
         if (!has_types(kernel, pair) || !may_be_taken(kernel))
             continue;
+        if (!kernel->supports(&problem)) {
+            kernel->run(&problem, &tensors);
+            error = error_of(&problem, &truth);
+            if (!(error <= promised))
+                fail_msg("%s is %g row ULP off: %s, hidden %zu, ddof %d, eps %g at place %d, "
+                         "affine %d",
+                         kernel->name, error, one->name, hidden, convention->ddof, convention->eps,
+                         (int)convention->eps_place, (int)convention->affine);
+        }
         double proven = proven_of(&problem, &truth, kernel);
         if (!(proven <= promised * evaluated))
             fail_msg("%s: %g row ULP is all that is proven: %s, hidden %zu, ddof %d, eps %g at "
@@ -257,6 +266,36 @@ static void two_row_ulp_at_most(void **state)
                 size_t hidden = one->hidden ? one->hidden : sizes[s];
                 if (hidden <= LARGEST && (!one->hidden || s == 0))
                     check_hard_row(&draws, type_pairs[t], one, hidden);
+            }
+}
+
+/* Rows that are felt beside a huge eps, those that are not, and rows of one value whose 1 / eps is
+ * infinite. */
+static void eps_of_any_size(void **state)
+{
+    (void)state;
+    static const struct {
+        hard_row row;
+        ln_eps_place place;
+        double eps, gamma;
+    } cases[] = {
+        {{"felt beside eps", 127, 0, 0x1p463, normal_one}, LN_EPS_VAR, 0x1p907, 1},
+        {{"felt beside eps", 127, 0, 0x1p470, normal_one}, LN_EPS_STD, 0x1p460, 1},
+        {{"not felt", 127, 0, 1e-6, normal_one}, LN_EPS_STD, 0x1.8p1023, 1e300},
+        {{"not felt", 127, 0, 1, normal_one}, LN_EPS_VAR, 0x1p1000, 1},
+        {{"constant", 64, 0.1, 0, normal_one}, LN_EPS_STD, 0x1p-1074, 1},
+        {{"zeros", 33, 0, 0, normal_one}, LN_EPS_STD, 0x1p-1024, 1},
+    };
+    static const ln_affine affines[] = {LN_AFFINE_GAMMA, LN_AFFINE_VECTOR};
+    numbers draws = {11};
+    for (size_t t = 0; t < TYPE_PAIRS; t++)
+        for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+            for (size_t a = 0; a < 2; a++) {
+                const hard_row *one = &cases[c].row;
+                ln_convention convention = {
+                    .eps_place = cases[c].place, .eps = cases[c].eps, .affine = affines[a]};
+                if (make_row(&draws, type_pairs[t], one, one->hidden, cases[c].gamma))
+                    check_row(type_pairs[t], &convention, one, one->hidden);
             }
 }
 
@@ -330,6 +369,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_row_ulp_at_most),
+        cmocka_unit_test(eps_of_any_size),
         cmocka_unit_test(a_subnormal_mean_rounds_once),
         cmocka_unit_test(a_worse_tree_is_caught),
     };
