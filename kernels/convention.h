@@ -52,7 +52,7 @@ typedef struct convention {
  * number, or 0 times that would be none. */
 LN_INLINE factor convention_eps_on_std(double eps)
 {
-    const double least = 0x1.0000000000004p-1024; /* 1 / least is the largest but one */
+    const double least = 0x1.0000000000004p-1024; /* of which 1 / least is a number */
     return (factor)(SUMS_ARE_LONG && eps > 0 && eps < least ? least : eps);
 }
 
@@ -326,11 +326,12 @@ LN_INLINE ln_bound convention_bound(const ln_problem *problem, const ln_row_fact
     (void)problem, (void)facts, (void)found;
     return APPLY_BOUND(problem, facts);
 #else
-    /* Of equal elements, about which nothing is rounded, 0 is multiplied by 1 / 0, or by 1 / eps. */
+    /* Of equal elements, about which nothing is rounded, 0 is multiplied by 1 / 0, or by 1 / eps, so that
+     * y is beta. */
     if (found->mean == 0 && found->rest == 0 && found->var_hi == 0) {
         if (isnan(facts->rstd))
             return (ln_bound){0.0, 0.0};
-        if (isinf(facts->rstd) && SUMS_ARE_LONG && HOLDS_RSTD)
+        if (SUMS_ARE_LONG && HOLDS_RSTD)
             return (ln_bound){0.0, STORAGE_UNIT};
     }
     double rho = convention_rstd_bound(problem, facts, found);

@@ -107,9 +107,10 @@ typedef struct ln_convention {
  *     reproducible  the same bits    the same bits    the same bits    the same bits
  *     exact         0.5, proven      unsupported      0.5, proven      0.5, proven
  *
- * "proven": of every row, under every convention, on every ISA: a proof stands in the kernel's
- * source. "judged": the worst error on the input families of lnbench, at six hidden sizes from 64 to
- * 12288, under PyTorch's eps; a search over bits finds rows with larger ones (docs/accuracy.md).
+ * "proven": of every row, under every convention, on every ISA (`accurate` of f32, bf16 and f16: every
+ * eps up to 1e307): a proof stands in the kernel's source. "judged": the worst error on the input
+ * families of lnbench, at six hidden sizes from 64 to 12288, under PyTorch's eps; a search over bits
+ * finds rows with larger ones (docs/accuracy.md).
  * "unsupported": LN_ERROR_UNSUPPORTED, with nothing written. */
 typedef enum ln_accuracy {
     /* For rows of any mean: up to kappa 1e8 (f32) and 1e16 (f64), where not a digit of x tells one

@@ -284,6 +284,7 @@ static void eps_of_any_size(void **state)
         {{"not felt", 127, 0, 1e-6, normal_one}, LN_EPS_STD, 0x1.8p1023, 1e300},
         {{"not felt", 127, 0, 1, normal_one}, LN_EPS_VAR, 0x1p1000, 1},
         {{"constant", 64, 0.1, 0, normal_one}, LN_EPS_STD, 0x1p-1074, 1},
+        {{"constant", 64, 0.1, 0, normal_one}, LN_EPS_VAR, 0x1p-1074, 1},
         {{"zeros", 33, 0, 0, normal_one}, LN_EPS_STD, 0x1p-1024, 1},
     };
     static const ln_affine affines[] = {LN_AFFINE_GAMMA, LN_AFFINE_VECTOR};
