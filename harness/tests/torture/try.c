@@ -268,6 +268,19 @@ static bool ends_in(const char *path, const char *end)
     return length >= tail && strcmp(path + length - tail, end) == 0;
 }
 
+/* What a hunt that failed goes on from: its finds so far, or the note that a shard was begun. */
+static bool goes_on(const char *path)
+{
+    static const char state[] = "\nstate running\n", end[] = "\nend\n";
+    if (finished || strstr(path, ".begun."))
+        return !finished;
+    file_content file = content_read(path);
+    bool whole = file.size > sizeof end && memmem(file.bytes, file.size, state, sizeof state - 1) &&
+                 memcmp(file.bytes + file.size - sizeof end + 1, end, sizeof end - 1) == 0;
+    free(file.bytes);
+    return whole;
+}
+
 static int judge_file(const char *path, const struct stat *about, int kind, struct FTW *place)
 {
     static char why[512];
@@ -281,6 +294,8 @@ static int judge_file(const char *path, const struct stat *about, int kind, stru
         file_fault = database_judge(path, strcmp(path, "try/work.db") == 0 ? 1 : 0);
         return file_fault != NULL;
     }
+    if (kind == FTW_F && goes_on(path))
+        return 0;
     if (access(twin, F_OK) != 0)
         snprintf(why, sizeof why, "%.200s: left over", path);
     else if (kind == FTW_F && !try_is_whole(path + strlen("try/")))
