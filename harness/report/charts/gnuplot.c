@@ -171,7 +171,8 @@ void gnuplot_start(gnuplot_job *job, const char *plots_directory, const char *di
     job->running = false;
     if (!script) {
         job->result = GNUPLOT_FAILED;
-        snprintf(job->note, sizeof job->note, "chart script %.180s: %s", named, strerror(errno));
+        snprintf(job->note, sizeof job->note, "gnuplot's script %.180s: %s", named,
+                 strerror(errno));
         return;
     }
     snprintf(job->whole, sizeof job->whole, "%s/%s.%s", directory, job->stem, job->format);

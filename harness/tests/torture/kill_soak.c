@@ -114,18 +114,6 @@ static void check_file(void *context, const char *name, bool folder)
         tell(why, path);
 }
 
-/* A report without the charts of a gnuplot that died, or was not found, says so; so does a calibration
- * without what a linker was to make. */
-static bool says_what_lacks(void)
-{
-    static const char gnuplot[] = "lnbench: gnuplot ", linker[] = "cannot link the objects";
-    file_content said = content_read("try/stderr");
-    bool lacks = said.bytes && (memmem(said.bytes, said.size, gnuplot, sizeof gnuplot - 1) ||
-                                memmem(said.bytes, said.size, linker, sizeof linker - 1));
-    free(said.bytes);
-    return lacks;
-}
-
 static bool is_empty(const char *path)
 {
     DIR *folder = opendir(path);
@@ -189,7 +177,7 @@ static bool try_moment(double longest, int reference)
         why = try_judge(command, status, reference);
         if (why && strstr(why, "other output"))
             why = try_judge_again(command, status);
-        if (why && strstr(why, "success") && says_what_lacks())
+        if (why && strstr(why, "success") && try_says_what_lacks())
             why = NULL;
     }
     if (why)

@@ -157,6 +157,16 @@ int try_undisturbed(tried_command *command)
     return status;
 }
 
+bool try_says_what_lacks(void)
+{
+    static const char gnuplot[] = "lnbench: gnuplot", linker[] = "cannot link the objects";
+    file_content said = content_read("try/stderr");
+    bool lacks = said.bytes && (memmem(said.bytes, said.size, gnuplot, sizeof gnuplot - 1) ||
+                                memmem(said.bytes, said.size, linker, sizeof linker - 1));
+    free(said.bytes);
+    return lacks;
+}
+
 const char *try_judge_again(const tried_command *command, int status)
 {
     try_keep_as("failed");

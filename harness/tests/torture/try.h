@@ -54,4 +54,8 @@ const char *database_judge(const char *path, int least);
 /* NULL, or in which table rows of the database `of` are missing. */
 const char *database_lacks(const char *path, const char *of);
 
+/* A report without the charts of a gnuplot that died, or was not found, says so; so does a calibration
+ * without what a linker was to make. */
+bool try_says_what_lacks(void);
+
 #endif
