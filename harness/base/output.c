@@ -64,16 +64,12 @@ void output_line(const output_file *output, const char *format, ...)
 
 bool output_table(const output_file *output, text_table *table, error *err)
 {
-    bool fine = table != NULL;
-    if (fine && output->format == OUTPUT_MARKDOWN)
-        fine = table_print_markdown(table, output->file);
-    else if (fine && output_is_data(output))
-        fine = table_print_data(table, output->format == OUTPUT_CSV, output->file);
-    else if (fine)
-        fine = table_print(table, output->file);
+    bool fine = output->format == OUTPUT_MARKDOWN ? table_print_markdown(table, output->file)
+                : output_is_data(output)
+                    ? table_print_data(table, output->format == OUTPUT_CSV, output->file)
+                    : table_print(table, output->file);
     table_destroy(table);
-    return fine || fail(err, EXIT_CODE_ENVIRONMENT,
-                        "standard output: cannot write the table, or memory ran out");
+    return fine || fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
 }
 
 bool output_json(const output_file *output, json_t *json, error *err)

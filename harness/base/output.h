@@ -39,8 +39,8 @@ void output_heading(const output_file *output, const char *format, ...)
 void output_line(const output_file *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The table as text, Markdown or TSV; then it is destroyed. False (7): the file has an error or
- * memory ran out, which includes a table that is NULL. Not for JSON. */
+/* The table as text, Markdown or TSV; then it is destroyed. False (7): the file has an error. Not
+ * for JSON. */
 bool output_table(const output_file *output, text_table *table, error *err);
 /* Takes the JSON over. NULL: memory ran out. */
 bool output_json(const output_file *output, json_t *json, error *err);

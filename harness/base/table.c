@@ -1,4 +1,5 @@
 #include "base/table.h"
+#include "base/allocate.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include <stdlib.h>
@@ -6,15 +7,12 @@
 
 struct text_table {
     text_buffer *cells; /* row by row, the headings first */
-    size_t columns, count, capacity;
-    bool failed;
+    size_t columns, count;
 };
 
 text_table *table_create(const char *const *headings, size_t columns)
 {
-    text_table *made = calloc(1, sizeof *made);
-    if (!made)
-        return NULL;
+    text_table *made = allocate_zeroed(1, sizeof *made);
     made->columns = columns;
     for (size_t i = 0; i < columns; i++)
         table_cell(made, headings[i]);
@@ -23,16 +21,7 @@ text_table *table_create(const char *const *headings, size_t columns)
 
 static text_buffer *next_cell(text_table *table)
 {
-    if (table->count == table->capacity) {
-        size_t capacity = table->capacity ? table->capacity * 2 : 64;
-        text_buffer *cells = realloc(table->cells, capacity * sizeof *cells);
-        if (!cells) {
-            table->failed = true;
-            return NULL;
-        }
-        table->cells = cells;
-        table->capacity = capacity;
-    }
+    table->cells = allocate_room(table->cells, table->count, sizeof *table->cells);
     text_buffer *cell = &table->cells[table->count++];
     *cell = (text_buffer){0};
     return cell;
@@ -41,8 +30,6 @@ static text_buffer *next_cell(text_table *table)
 void table_cell(text_table *table, const char *value)
 {
     text_buffer *cell = next_cell(table);
-    if (!cell)
-        return;
     text_add(cell, value);
     if (cell->bytes)
         text_make_printable(cell->bytes, "\t\n\r");
@@ -51,8 +38,6 @@ void table_cell(text_table *table, const char *value)
 void table_format(text_table *table, const char *format, ...)
 {
     text_buffer *cell = next_cell(table);
-    if (!cell)
-        return;
     va_list arguments;
     va_start(arguments, format);
     text_format_list(cell, format, arguments);
@@ -160,14 +145,12 @@ static void columns_free(column_layout *columns)
 /* Numbers are never broken; words may be, below a width at which nobody could read them. */
 enum { LEAST_WORDS = 14 };
 
-static bool columns_measure(const text_table *table, column_layout *columns)
+static column_layout columns_measure(const text_table *table)
 {
     size_t rows = row_count(table);
-    *columns = (struct column_layout){calloc(table->columns, sizeof(size_t)),
-                                      calloc(table->columns, sizeof(size_t)),
-                                      calloc(table->columns, sizeof(bool))};
-    if (table->failed || !columns->width || !columns->least || !columns->right)
-        return false;
+    column_layout columns = {allocate_zeroed(table->columns, sizeof(size_t)),
+                             allocate_zeroed(table->columns, sizeof(size_t)),
+                             allocate_zeroed(table->columns, sizeof(bool))};
     for (size_t column = 0; column < table->columns; column++) {
         size_t widest = 0, heading = longest_word(cell_string(table, 0, column));
         for (size_t row = 1; row < rows; row++) {
@@ -175,13 +158,13 @@ static bool columns_measure(const text_table *table, column_layout *columns)
             widest = shown > widest ? shown : widest;
         }
         size_t whole = shown_width(cell_string(table, 0, column));
-        columns->right[column] = is_right(table, rows, column);
-        columns->width[column] = widest > whole ? widest : whole;
-        if (!columns->right[column] && widest > LEAST_WORDS)
+        columns.right[column] = is_right(table, rows, column);
+        columns.width[column] = widest > whole ? widest : whole;
+        if (!columns.right[column] && widest > LEAST_WORDS)
             widest = LEAST_WORDS;
-        columns->least[column] = widest > heading ? widest : heading;
+        columns.least[column] = widest > heading ? widest : heading;
     }
-    return true;
+    return columns;
 }
 
 static size_t columns_sum(const size_t *width, size_t count)
@@ -245,18 +228,16 @@ static bool print_line(const text_table *table, const column_layout *columns, co
     return more;
 }
 
-static bool print_rows(const text_table *table, const column_layout *columns, FILE *file)
+static void print_rows(const text_table *table, const column_layout *columns, FILE *file)
 {
-    const char **rest = calloc(table->columns, sizeof *rest);
-    for (size_t row = 0; rest && row < row_count(table); row++) {
+    const char **rest = allocate_zeroed(table->columns, sizeof *rest);
+    for (size_t row = 0; row < row_count(table); row++) {
         for (size_t column = 0; column < table->columns; column++)
             rest[column] = cell_string(table, row, column);
         while (print_line(table, columns, rest, file)) {
         }
     }
-    bool fine = rest != NULL;
     free(rest);
-    return fine;
 }
 
 /* "kernel    two_pass_f32_avx2", a line a cell, for terminals too narrow for columns. */
@@ -289,23 +270,21 @@ static void print_records(const text_table *table, size_t room, FILE *file)
 
 size_t table_width(const text_table *table)
 {
-    column_layout columns;
-    bool fine = columns_measure(table, &columns);
-    size_t sum = fine ? columns_sum(columns.width, table->columns) : 0;
+    column_layout columns = columns_measure(table);
+    size_t sum = columns_sum(columns.width, table->columns);
     columns_free(&columns);
     return sum;
 }
 
 bool table_print_within(const text_table *table, size_t room, FILE *file)
 {
-    column_layout columns;
-    bool fine = columns_measure(table, &columns);
-    if (fine && room > 0 && !columns_fit(&columns, table->columns, room))
+    column_layout columns = columns_measure(table);
+    if (room > 0 && !columns_fit(&columns, table->columns, room))
         print_records(table, room, file);
     else
-        fine = fine && print_rows(table, &columns, file);
+        print_rows(table, &columns, file);
     columns_free(&columns);
-    return fine && !ferror(file);
+    return !ferror(file);
 }
 
 bool table_print(const text_table *table, FILE *file)
@@ -337,7 +316,7 @@ bool table_print_markdown(const text_table *table, FILE *file)
         if (row == 0)
             fputc('\n', file);
     }
-    return !table->failed && !ferror(file);
+    return !ferror(file);
 }
 
 /* A spreadsheet takes text that begins so for a formula; the quote makes it text. */
@@ -390,7 +369,7 @@ bool table_print_data(const text_table *table, bool commas, FILE *file)
         (commas ? print_csv_cell : print_tsv_cell)(cell_string(table, 0, i), file);
         fputc((i + 1) % table->columns == 0 ? '\n' : commas ? ',' : '\t', file);
     }
-    return !table->failed && !ferror(file);
+    return !ferror(file);
 }
 
 void table_destroy(text_table *table)

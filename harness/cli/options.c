@@ -1,5 +1,6 @@
 /* A subcommand's options read into its struct, and the one way in which a subcommand runs. */
 #include "cli/options.h"
+#include "base/allocate.h"
 #include "base/number.h"
 #include "base/terminal.h"
 #include "base/text.h"
@@ -229,7 +230,7 @@ exit_code command_run_with(const cli_command *command, int argc, char **argv, er
     text_buffer line = {0};
     bool help = false;
     exit_code code = EXIT_CODE_FINE;
-    char *options = calloc(1, command->size + 1);
+    char *options = allocate_zeroed(1, command->size + 1);
     text_add(&line, "lnbench");
     for (int i = 0; i < argc; i++)
         text_format(&line, " %s", argv[i]);

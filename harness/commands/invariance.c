@@ -1,5 +1,6 @@
 /* lnbench invariance: on what the bits of a row depend. */
 #include "worker/worker.h"
+#include "base/allocate.h"
 #include "domain/kernel_name.h"
 #include "cli/command.h"
 #include "domain/convention.h"
@@ -8,7 +9,6 @@
 #include "base/output.h"
 #include "views/views.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct invariance_options {
@@ -64,7 +64,7 @@ static bool print_classes(const invariance_matrix *matrix, const output_file *ou
     for (int axis = 0; axis < AXIS_COUNT; axis++)
         headings[axis + 3] = axis_name((enum invariance_axis)axis);
     text_table *table = table_create(headings, AXIS_COUNT + 3);
-    for (size_t i = 0; table && i < matrix->count; i++) {
+    for (size_t i = 0; i < matrix->count; i++) {
         const kernel_entry *kernel = matrix->kernels[i];
         const invariance_result *found = &matrix->found[i];
         table_cell(table, kernel->facts.name);
@@ -85,7 +85,7 @@ static bool print_hashes(const invariance_matrix *matrix, const output_file *out
     text_table *table = table_create(headings, sizeof headings / sizeof *headings);
     size_t settings;
     const invariance_setting *setting = invariance_settings(&settings);
-    for (size_t i = 0; table && i < matrix->count; i++)
+    for (size_t i = 0; i < matrix->count; i++)
         for (size_t line = 0; line < INVARIANCE_HIDDEN * settings; line++) {
             const invariance_cell *cell = &matrix->found[i].cells[line / settings][line % settings];
             table_cell(table, matrix->kernels[i]->facts.name);
@@ -203,10 +203,8 @@ static bool print(const invariance_options *options, const invariance_matrix *ma
 static bool choose_kernels(const invariance_options *options, const kernel_list *all,
                            invariance_matrix *matrix, error *err)
 {
-    matrix->kernels = calloc(all->count + 1, sizeof *matrix->kernels);
-    matrix->found = calloc(all->count + 1, sizeof *matrix->found);
-    if (!matrix->kernels || !matrix->found)
-        return fail_memory(err, "the kernels");
+    matrix->kernels = allocate_zeroed(all->count + 1, sizeof *matrix->kernels);
+    matrix->found = allocate_zeroed(all->count + 1, sizeof *matrix->found);
     for (size_t i = 0; i < all->count; i++)
         if (is_wanted(&options->kernels, all->kernels[i].facts.name))
             matrix->kernels[matrix->count++] = &all->kernels[i];
@@ -226,7 +224,7 @@ static exit_code measure(const invariance_options *options, const ln_convention 
                                   .residual = options->residual,
                                   .progress = &progress};
     row_judge *judge = judge_create(worker, &settings);
-    const kernel_entry **family = calloc(all->count + 1, sizeof *family);
+    const kernel_entry **family = allocate_zeroed(all->count + 1, sizeof *family);
     bool fine = ((judge && family) || fail_memory(err, "the judge")) &&
                 choose_kernels(options, all, &matrix, err);
     if (fine) {

@@ -44,7 +44,7 @@ static text_table *kernels_as_table(const kernel_list *kernels)
                                            "io",     "acc",          "isa",    "unroll",
                                            "traits", "reproducible", "source", "supported"};
     text_table *table = table_create(headings, sizeof headings / sizeof *headings);
-    for (size_t i = 0; table && i < kernels->count; i++) {
+    for (size_t i = 0; i < kernels->count; i++) {
         const kernel_entry *kernel = &kernels->kernels[i];
         const kernel_facts *facts = &kernel->facts;
         char traits[128];
@@ -142,7 +142,7 @@ static bool list_conventions(const list_options *options, error *err)
     const convention_preset *presets = convention_presets(&count);
     text_table *table = table_create(headings, 3);
     json_t *array = json_array();
-    for (size_t i = 0; table && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         char list[CONVENTION_MAX_LENGTH];
         convention_format(&presets[i].convention, list);
         table_cell(table, presets[i].name);
@@ -161,7 +161,7 @@ static bool list_inputs(const list_options *options, error *err)
     const input_family *families = input_families(&count);
     text_table *table = table_create(headings, 3);
     json_t *array = json_array();
-    for (size_t i = 0; table && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         table_cell(table, families[i].name);
         table_cell(table, families[i].purpose);
         table_cell(table, families[i].evidence);
@@ -171,7 +171,7 @@ static bool list_inputs(const list_options *options, error *err)
     }
     static const char *const worst[] = {"worst", "the rows that hunts found, of every kernel",
                                         "results/worst (lnbench hunt)"};
-    for (size_t i = 0; table && i < 3; i++)
+    for (size_t i = 0; i < 3; i++)
         table_cell(table, worst[i]);
     json_array_append_new(array, json_pack("{s:s, s:s, s:s}", "name", worst[0], "purpose", worst[1],
                                            "evidence", worst[2]));
@@ -195,7 +195,7 @@ static bool list_shapes(const list_options *options, error *err)
     };
     text_table *table = table_create(headings, 2);
     json_t *array = json_array();
-    for (size_t i = 0; table && i < sizeof shapes / sizeof *shapes; i++) {
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         table_format(table, "%d", shapes[i].hidden);
         table_cell(table, shapes[i].where);
         json_array_append_new(
@@ -212,7 +212,7 @@ static bool list_models(const list_options *options, error *err)
     const model_shape *all = models(&count);
     text_table *table = table_create(headings, sizeof headings / sizeof *headings);
     json_t *array = json_array();
-    for (size_t i = 0; table && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         table_cell(table, all[i].name);
         table_cell(table, all[i].title);
         table_format(table, "%zu", all[i].hidden);
@@ -243,7 +243,7 @@ static bool list_runs(const list_options *options, error *err)
     }
     text_table *table = table_create(headings, sizeof headings / sizeof *headings);
     json_t *array = json_array();
-    for (size_t i = 0; table && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const stored_run *run = &runs[i];
         table_format(table, "%lld", (long long)run->id);
         table_cell(table, run->started);

@@ -1,11 +1,11 @@
 /* lnbench verify-exact: does a kernel round correctly? */
 #include "base/interrupt.h"
+#include "base/allocate.h"
 #include "cli/command.h"
 #include "domain/kernel_name.h"
 #include "referee/exact.h"
 #include "worker/worker.h"
 #include <math.h>
-#include <stdlib.h>
 
 typedef struct verify_options {
     word_list kernels, plugins;
@@ -85,7 +85,7 @@ static bool print(const output_file *out, const kernel_entry *const *kernels,
         return output_json(out, array, err);
     }
     text_table *table = table_create(headings, sizeof headings / sizeof *headings);
-    for (size_t i = 0; table && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         add_row(table, kernels[i], &found[i]);
     if (!output_table(out, table, err))
         return false;
@@ -118,8 +118,8 @@ static exit_code verify(const verify_options *options, worker_process *worker,
         .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
     progress_bar progress = {0};
     exact_request request = {options->seed, options->elements, &progress};
-    const kernel_entry **kernels = calloc(all->count + 1, sizeof *kernels);
-    exact_findings *found = calloc(all->count + 1, sizeof *found);
+    const kernel_entry **kernels = allocate_zeroed(all->count + 1, sizeof *kernels);
+    exact_findings *found = allocate_zeroed(all->count + 1, sizeof *found);
     row_judge *judge = judge_create(worker, &settings);
     size_t count = 0;
     bool fine = (kernels && found && judge) || fail_memory(err, "the judge");

@@ -1,9 +1,9 @@
 /* The cases of two runs, pair by pair: how fast, and how wrong. */
 #include "compare/compare.h"
+#include "base/allocate.h"
 #include "compare/speed.h"
 #include "base/hash.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The index of a key, cases.count where there is none. Runs of one plan have it at the same place,
@@ -61,42 +61,38 @@ static speed_verdict conclude(const run_comparison *comparison, comparison_pair 
     return SPEED_INCONCLUSIVE;
 }
 
-static bool compare_times(const run_comparison *comparison, comparison_pair *pair,
-                          const speed_sample samples[SIDES], error *err)
+static void compare_times(const run_comparison *comparison, comparison_pair *pair,
+                          const speed_sample samples[SIDES])
 {
     uint64_t seed = hash_bytes(HASH_START, pair->key.kernel, strlen(pair->key.kernel)) ^
                     comparison->settings.seed;
-    if (!compare_samples(&samples[BASE], &samples[NEW], comparison->settings.confidence, seed,
-                         &pair->ratio, &pair->p, err))
-        return false;
+    pair->ratio = compare_samples(&samples[BASE], &samples[NEW], comparison->settings.confidence,
+                                  seed, &pair->p);
     for (int side = 0; side < SIDES; side++)
         pair->processes[side] = (unsigned)samples[side].groups;
     pair->speed = too_little(pair, samples) ? SPEED_INCONCLUSIVE : conclude(comparison, pair);
-    return true;
 }
 
-static bool compare_speed(const run_comparison *comparison, comparison_pair *pair,
-                          const run_view *const sides[SIDES], const size_t places[SIDES],
-                          error *err)
+static void compare_speed(const run_comparison *comparison, comparison_pair *pair,
+                          const run_view *const sides[SIDES], const size_t places[SIDES])
 {
-    speed_sample samples[SIDES] = {{0}};
-    bool fine = true, timed = true;
-    for (int side = 0; fine && side < SIDES; side++) {
+    speed_sample samples[SIDES];
+    bool timed = true;
+    for (int side = 0; side < SIDES; side++) {
         const speed_figures *speed = &sides[side]->views[places[side]].speed;
-        fine = speed_sample_of(&sides[side]->cases, places[side], &samples[side], err);
-        timed &= fine && samples[side].groups > 0;
+        samples[side] = speed_sample_of(&sides[side]->cases, places[side]);
+        timed &= samples[side].groups > 0;
         pair->time_ns[side] = speed->time_ns;
         pair->roof[side] = speed->roof_ratio;
         pair->cycles[side] = speed->cycles;
         pair->instructions[side] = speed->instructions;
     }
-    if (fine && timed) {
+    if (timed) {
         pair->noise = floor_of(comparison, &pair->key);
-        fine = compare_times(comparison, pair, samples, err);
+        compare_times(comparison, pair, samples);
     }
     speed_sample_free(&samples[BASE]);
     speed_sample_free(&samples[NEW]);
-    return fine;
 }
 
 /* Without hashes equal figures say nothing of bits. */
@@ -133,24 +129,23 @@ static void compare_accuracy(comparison_pair *pair, const stored_case *base, con
     pair->accuracy = pair_failed(pair) == FAILED_BOTH ? ACCURACY_NOT_JUDGED : pair_accuracy(pair);
 }
 
-static bool compare_pair(run_comparison *comparison, const run_view *const sides[SIDES],
-                         const size_t places[SIDES], error *err)
+static void compare_pair(run_comparison *comparison, const run_view *const sides[SIDES],
+                         const size_t places[SIDES])
 {
     const stored_case *base = &sides[BASE]->cases.cases[places[BASE]],
                       *new = &sides[NEW]->cases.cases[places[NEW]];
     const comparison_settings *settings = &comparison->settings;
     bool timed = settings->speed && base->repetition_count > 0 && new->repetition_count > 0;
     bool judged = settings->accuracy && base->judged && new->judged;
-    comparison_pair *pair;
     if (!timed && !judged)
-        return true;
-    if (!comparison_add(comparison, &new->key, &pair, err))
-        return false;
+        return;
+    comparison_pair *pair = comparison_add(comparison, &new->key);
     for (int side = 0; side < SIDES; side++)
         pair->reproducible[side] = sides[side]->views[places[side]].reproducibility;
     if (judged)
         compare_accuracy(pair, base, new);
-    return !timed || compare_speed(comparison, pair, sides, places, err);
+    if (timed)
+        compare_speed(comparison, pair, sides, places);
 }
 
 /* "two_pass_f32_avx2 (3 cases only in base)": one line a kernel. */
@@ -181,10 +176,10 @@ bool compare_cases(run_comparison *comparison, const run_view *base, const run_v
                    error *err)
 {
     const run_view *const sides[SIDES] = {base, new};
-    bool *paired[SIDES] = {calloc(base->cases.count + 1, 1), calloc(new->cases.count + 1, 1)};
-    bool fine = (paired[BASE] && paired[NEW]) || fail_memory(err, "the pairs");
+    bool *paired[SIDES] = {allocate_zeroed(base->cases.count + 1, 1),
+                           allocate_zeroed(new->cases.count + 1, 1)};
     size_t hint = 0, common = 0;
-    for (size_t i = 0; fine && i < new->cases.count; i++) {
+    for (size_t i = 0; i < new->cases.count; i++) {
         if (is_roof(new->cases.cases[i].key.kernel))
             continue;
         size_t places[SIDES] = {find(&base->cases, &new->cases.cases[i].key, hint), i};
@@ -193,11 +188,11 @@ bool compare_cases(run_comparison *comparison, const run_view *base, const run_v
         hint = places[BASE] + 1;
         paired[BASE][places[BASE]] = paired[NEW][i] = true;
         common++;
-        fine = compare_pair(comparison, sides, places, err);
+        compare_pair(comparison, sides, places);
     }
-    fine = fine && add_lonely(comparison, &base->cases, paired[BASE], "base", err) &&
-           add_lonely(comparison, &new->cases, paired[NEW], "new", err) &&
-           comparison_note_classes(comparison, err);
+    bool fine = add_lonely(comparison, &base->cases, paired[BASE], "base", err) &&
+                add_lonely(comparison, &new->cases, paired[NEW], "new", err) &&
+                comparison_note_classes(comparison, err);
     free(paired[BASE]);
     free(paired[NEW]);
     if (fine && common == 0)

@@ -96,9 +96,8 @@ typedef struct run_comparison {
 } run_comparison;
 
 void comparison_free(run_comparison *comparison);
-/* False: memory ran out. A new pair with nothing known about it. */
-bool comparison_add(run_comparison *comparison, const case_key *key, comparison_pair **pair,
-                    error *err);
+/* A new pair with nothing known about it. */
+comparison_pair *comparison_add(run_comparison *comparison, const case_key *key);
 const char *comparison_regime(const run_comparison *comparison, const case_key *key);
 
 /* What an interval of the ratio says at a threshold: slower where it lies above 1 + threshold,
@@ -128,8 +127,8 @@ accuracy_verdict comparison_accuracy(const run_comparison *comparison);
 size_t comparison_less_reproducible(const run_comparison *comparison);
 /* A remark on each kernel whose class is another one. */
 bool comparison_note_classes(run_comparison *comparison, error *err);
-/* The geometric mean of the ratios; NaN where there is none. False: memory. */
-bool comparison_mean(const run_comparison *comparison, double *mean, error *err);
+/* The geometric mean of the ratios; NaN where there is none. */
+double comparison_mean(const run_comparison *comparison);
 
 const char *speed_verdict_name(speed_verdict verdict);       /* NULL: not measured */
 const char *accuracy_verdict_name(accuracy_verdict verdict); /* NULL: not judged */

@@ -1,10 +1,10 @@
 /* What measurements mean: verdicts and exit codes, from figures alone. */
 #include "compare/comparison.h"
+#include "base/allocate.h"
 #include "stats/rank_test.h"
 #include "domain/reproducible.h"
 #include "stats/speed.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void comparison_free(run_comparison *comparison)
@@ -18,19 +18,12 @@ void comparison_free(run_comparison *comparison)
     comparison->pair_count = 0;
 }
 
-bool comparison_add(run_comparison *comparison, const case_key *key, comparison_pair **pair,
-                    error *err)
+comparison_pair *comparison_add(run_comparison *comparison, const case_key *key)
 {
-    size_t count = comparison->pair_count;
-    if ((count & (count - 1)) == 0) { /* full only at 0 and at powers of two */
-        comparison_pair *grown =
-            realloc(comparison->pairs, (count ? 2 * count : 1) * sizeof *grown);
-        if (!grown)
-            return fail_memory(err, "the pairs");
-        comparison->pairs = grown;
-    }
-    *pair = &comparison->pairs[comparison->pair_count++];
-    **pair = (comparison_pair){
+    comparison->pairs =
+        allocate_room(comparison->pairs, comparison->pair_count, sizeof *comparison->pairs);
+    comparison_pair *pair = &comparison->pairs[comparison->pair_count++];
+    *pair = (comparison_pair){
         .key = *key,
         .ratio = {NAN, NAN, NAN},
         .time_ns = {NAN, NAN},
@@ -42,7 +35,7 @@ bool comparison_add(run_comparison *comparison, const case_key *key, comparison_
         .p = NAN,
         .noise = NAN,
     };
-    return true;
+    return pair;
 }
 
 const char *comparison_regime(const run_comparison *comparison, const case_key *key)
@@ -272,18 +265,16 @@ bool comparison_note_classes(run_comparison *comparison, error *err)
     return true;
 }
 
-bool comparison_mean(const run_comparison *comparison, double *mean, error *err)
+double comparison_mean(const run_comparison *comparison)
 {
-    double *ratios = malloc((comparison->pair_count + 1) * sizeof *ratios);
+    double *ratios = allocate((comparison->pair_count + 1) * sizeof *ratios);
     size_t count = 0;
-    if (!ratios)
-        return fail_memory(err, "the ratios");
     for (size_t i = 0; i < comparison->pair_count; i++)
         if (!isnan(comparison->pairs[i].ratio.middle))
             ratios[count++] = comparison->pairs[i].ratio.middle;
-    *mean = geometric_mean(ratios, count);
+    double mean = geometric_mean(ratios, count);
     free(ratios);
-    return true;
+    return mean;
 }
 
 const char *speed_verdict_name(speed_verdict verdict)

@@ -1,10 +1,10 @@
 /* A comparison for people: the table as text and as Markdown, and the sentence that sums it up. */
 #include "compare/comparison.h"
+#include "base/allocate.h"
 #include "base/terminal.h"
 #include "domain/reproducible.h"
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_ROWS = 26, MOST_UNCHANGED = 10, MOST_NOTES = 4, MOST_REMARKS = 4 };
@@ -171,8 +171,7 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
         return;
     }
     size_t less = comparison_less_reproducible(comparison);
-    double mean = NAN;
-    out->failed |= !comparison_mean(comparison, &mean, NULL);
+    double mean = comparison_mean(comparison);
     text_format(out, "%s%s%s in %zu pair%s", speed ? speed : "", speed && accuracy ? ", " : "",
                 accuracy ? accuracy : "", comparison->pair_count,
                 comparison->pair_count == 1 ? "" : "s");
@@ -290,9 +289,9 @@ static double weight(const run_comparison *comparison, const comparison_pair *pa
  * those only what changed. free() it. */
 static const comparison_pair **shown_pairs(const run_comparison *comparison, size_t *count)
 {
-    const comparison_pair **pairs = calloc(comparison->pair_count + 1, sizeof *pairs);
+    const comparison_pair **pairs = allocate_zeroed(comparison->pair_count + 1, sizeof *pairs);
     size_t shown = 0;
-    for (size_t i = 0; pairs && i < comparison->pair_count; i++) {
+    for (size_t i = 0; i < comparison->pair_count; i++) {
         const comparison_pair *pair = &comparison->pairs[i];
         size_t at = shown;
         if (!is_shown(comparison, pair))
@@ -321,20 +320,14 @@ static text_table *make_table_of(const run_comparison *comparison,
         if (has[column])
             shown[columns++] = headings[column];
     text_table *table = table_create(shown, columns);
-    bool fine = table != NULL;
-    for (size_t i = 0; fine && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         text_buffer cells[COLUMNS] = {{0}};
         fill_cells(comparison, pairs[i], cells);
         for (int column = 0; column < COLUMNS; column++) {
             if (has[column])
                 table_cell(table, cells[column].bytes ? cells[column].bytes : "");
-            fine &= !cells[column].failed;
             text_free(&cells[column]);
         }
-    }
-    if (!fine) {
-        table_destroy(table);
-        return NULL;
     }
     return table;
 }
@@ -352,12 +345,12 @@ static text_table *make_table(const run_comparison *comparison)
 {
     bool has[COLUMNS];
     size_t count = 0;
-    const comparison_pair **pairs = calloc(comparison->pair_count + 1, sizeof *pairs);
-    for (size_t i = 0; pairs && i < comparison->pair_count; i++)
+    const comparison_pair **pairs = allocate_zeroed(comparison->pair_count + 1, sizeof *pairs);
+    for (size_t i = 0; i < comparison->pair_count; i++)
         if (is_shown(comparison, &comparison->pairs[i]))
             pairs[count++] = &comparison->pairs[i];
     choose_columns(comparison, has);
-    text_table *table = pairs ? make_table_of(comparison, pairs, count, has) : NULL;
+    text_table *table = make_table_of(comparison, pairs, count, has);
     free(pairs);
     return table;
 }
@@ -374,8 +367,7 @@ static text_table *make_fitting_table(const run_comparison *comparison,
     choose_columns(comparison, has);
     has[COLUMN_NOTE] = false; /* below the table */
     text_table *table = make_table_of(comparison, pairs, count, has);
-    for (size_t i = 0;
-         table && table_width(table) > room && i < sizeof droppable / sizeof *droppable; i++) {
+    for (size_t i = 0; table_width(table) > room && i < sizeof droppable / sizeof *droppable; i++) {
         has[droppable[i]] = false;
         table_destroy(table);
         table = make_table_of(comparison, pairs, count, has);
@@ -393,7 +385,7 @@ static void add_notes(text_buffer *out, const run_comparison *comparison,
         size_t alike = 0;
         bool seen = false;
         add_pair_note(&note, comparison, pairs[i]);
-        for (size_t j = 0; j < count && !seen && !note.failed; j++) {
+        for (size_t j = 0; j < count && !seen; j++) {
             text_buffer other = {0};
             add_pair_note(&other, comparison, pairs[j]);
             bool same = other.bytes && strcmp(other.bytes, note.bytes) == 0;
@@ -401,8 +393,7 @@ static void add_notes(text_buffer *out, const run_comparison *comparison,
             alike += same;
             text_free(&other);
         }
-        if (!seen && !note.failed && note.bytes[0] &&
-            (lines++ < MOST_NOTES || comparison->settings.all)) {
+        if (!seen && note.bytes[0] && (lines++ < MOST_NOTES || comparison->settings.all)) {
             add_plain(out, pairs[i]->key.kernel);
             text_add(out, " ");
             add_shape(out, &pairs[i]->key);
@@ -410,7 +401,6 @@ static void add_notes(text_buffer *out, const run_comparison *comparison,
                 text_format(out, " and %zu more", alike - 1);
             text_format(out, ": %s\n", note.bytes);
         }
-        out->failed |= note.failed;
         text_free(&note);
     }
 }
@@ -431,7 +421,6 @@ static void add_list(text_buffer *out, const char *bullet, const char *lead, con
             text_add_bytes(out, at, 1);
         }
         text_add(out, "\n");
-        out->failed |= plain.failed;
         text_free(&plain);
     }
     if (count < lines->count)
@@ -461,23 +450,21 @@ static bool print_text(const run_comparison *comparison, FILE *file)
     text_buffer head = {0}, below = {0};
     size_t count;
     const comparison_pair **pairs = shown_pairs(comparison, &count);
-    bool fine = pairs != NULL;
     add_outcome(&head, comparison);
     text_add(&head, "\n");
     if (comparison->differences.count == 0) {
         add_settings(&head, comparison);
         text_add(&head, "\n");
     }
-    fine = fine && !head.failed && fputs(head.bytes, file) >= 0;
+    bool fine = fputs(head.bytes, file) >= 0;
     if (fine && count > 0) {
         text_table *table = make_fitting_table(comparison, pairs, count, terminal_room(file));
-        fine = table && fputs("\n", file) >= 0 && table_print_within(table, 0, file);
+        fine = fputs("\n", file) >= 0 && table_print_within(table, 0, file);
         table_destroy(table);
         add_notes(&below, comparison, pairs, count);
     }
     add_remarks(&below, comparison, count, "");
-    fine = fine && !below.failed &&
-           (!below.bytes || fprintf(file, "%s%s", count > 0 ? "\n" : "", below.bytes) > 0);
+    fine = fine && (!below.bytes || fprintf(file, "%s%s", count > 0 ? "\n" : "", below.bytes) > 0);
     free(pairs);
     text_free(&head);
     text_free(&below);
@@ -487,7 +474,7 @@ static bool print_text(const run_comparison *comparison, FILE *file)
 static bool print_data(const run_comparison *comparison, bool commas, FILE *file)
 {
     text_table *table = make_table(comparison);
-    bool fine = table && table_print_data(table, commas, file);
+    bool fine = table_print_data(table, commas, file);
     table_destroy(table);
     return fine;
 }
@@ -502,11 +489,11 @@ static bool print_markdown(const run_comparison *comparison, FILE *file)
     add_conclusion(&above, comparison);
     text_add(&above, "\n\n");
     add_remarks(&below, comparison, count, "- ");
-    bool fine = pairs && !above.failed && !below.failed && fputs(above.bytes, file) >= 0;
+    bool fine = fputs(above.bytes, file) >= 0;
     choose_columns(comparison, has);
     if (fine && count > 0) {
         text_table *table = make_table_of(comparison, pairs, count, has);
-        fine = table && table_print_markdown(table, file) && fputs("\n", file) >= 0;
+        fine = table_print_markdown(table, file) && fputs("\n", file) >= 0;
         table_destroy(table);
     }
     fine = fine && (!below.bytes || fputs(below.bytes, file) >= 0);
@@ -530,7 +517,6 @@ void add_pair_summary(text_buffer *out, const run_comparison *comparison,
     }
     if (note.bytes && note.bytes[0])
         text_format(out, "; %s", note.bytes);
-    out->failed |= note.failed;
     text_free(&note);
 }
 
@@ -556,7 +542,7 @@ bool comparison_print(const run_comparison *comparison, comparison_format format
         add_github(&out, comparison);
         break;
     }
-    bool fine = !out.failed && fputs(out.bytes ? out.bytes : "", file) >= 0;
+    bool fine = fputs(out.bytes ? out.bytes : "", file) >= 0;
     text_free(&out);
     return fine;
 }

@@ -1,8 +1,8 @@
 /* Worst rows in JSON Lines: first the bits, each tensor once however many cases share it, then for
  * each case which of them are its own. */
 #include "exchange/internal.h"
+#include "base/allocate.h"
 #include "base/hash.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum { PER_CASE = 3 };
@@ -34,25 +34,22 @@ static void add(tensor_set *set, const void *bits, size_t bytes)
     set->slots[slot] = ++set->count;
 }
 
-bool tensor_set_fill(tensor_set *set, const run_view *view)
+void tensor_set_fill(tensor_set *set, const run_view *view)
 {
     size_t most = view->worst ? PER_CASE * view->cases.count : 0;
     *set = (tensor_set){.room = 2};
     while (set->room < 2 * most)
         set->room *= 2;
-    set->bits = calloc(most + 1, sizeof *set->bits);
-    set->bytes = calloc(most + 1, sizeof *set->bytes);
-    set->hashes = calloc(most + 1, sizeof *set->hashes);
-    set->slots = calloc(set->room, sizeof *set->slots);
-    if (!set->bits || !set->bytes || !set->hashes || !set->slots)
-        return false;
+    set->bits = allocate_zeroed(most + 1, sizeof *set->bits);
+    set->bytes = allocate_zeroed(most + 1, sizeof *set->bytes);
+    set->hashes = allocate_zeroed(most + 1, sizeof *set->hashes);
+    set->slots = allocate_zeroed(set->room, sizeof *set->slots);
     for (size_t i = 0; i < most / PER_CASE; i++) {
         const stored_worst *worst = &view->worst[i];
         add(set, worst->x, worst->x_bytes);
         add(set, worst->gamma, worst->gamma_bytes);
         add(set, worst->beta, worst->beta_bytes);
     }
-    return true;
 }
 
 void tensor_set_free(tensor_set *set)
@@ -77,9 +74,7 @@ static json_t *bits_json(const void *bits, size_t bytes)
 {
     static const char digits[] = "0123456789abcdef";
     const unsigned char *from = bits;
-    char *hex = malloc(2 * bytes + 1);
-    if (!hex)
-        return NULL;
+    char *hex = allocate(2 * bytes + 1);
     for (size_t i = 0; i < bytes; i++) {
         hex[2 * i] = digits[from[i] >> 4];
         hex[2 * i + 1] = digits[from[i] & 15];
@@ -92,15 +87,9 @@ static json_t *bits_json(const void *bits, size_t bytes)
 
 void export_tensors(const tensor_set *set, text_buffer *out)
 {
-    for (size_t i = 0; i < set->count; i++) {
-        json_t *record = json_object();
-        if (record && put(record, "bits", bits_json(set->bits[i], set->bytes[i]))) {
-            export_record(out, "tensor", record);
-        } else {
-            json_decref(record);
-            out->failed = true;
-        }
-    }
+    for (size_t i = 0; i < set->count; i++)
+        export_record(out, "tensor",
+                      json_pack("{s:o}", "bits", bits_json(set->bits[i], set->bytes[i])));
 }
 
 /* Its number; null where there is none. */
@@ -114,22 +103,16 @@ static json_t *number_json(const tensor_set *set, const void *bits, size_t bytes
 
 void export_worst_rows(const tensor_set *set, const run_view *view, text_buffer *out)
 {
-    for (size_t i = 0; !out->failed && i < view->cases.count; i++) {
+    for (size_t i = 0; i < view->cases.count; i++) {
         if (!view_has_worst(view, i))
             continue;
         const stored_worst *worst = &view->worst[i];
         char hash[20];
-        json_t *record = json_object();
         snprintf(hash, sizeof hash, "%016llx", (unsigned long long)worst->y_hash);
-        if (record && put(record, "case", json_integer((json_int_t)i)) &&
-            put(record, "y_hash", json_string(hash)) &&
-            put(record, "x", number_json(set, worst->x, worst->x_bytes)) &&
-            put(record, "gamma", number_json(set, worst->gamma, worst->gamma_bytes)) &&
-            put(record, "beta", number_json(set, worst->beta, worst->beta_bytes))) {
-            export_record(out, "worst", record);
-        } else {
-            json_decref(record);
-            out->failed = true;
-        }
+        export_record(out, "worst",
+                      json_pack("{s:I, s:s, s:o, s:o, s:o}", "case", (json_int_t)i, "y_hash", hash,
+                                "x", number_json(set, worst->x, worst->x_bytes), "gamma",
+                                number_json(set, worst->gamma, worst->gamma_bytes), "beta",
+                                number_json(set, worst->beta, worst->beta_bytes)));
     }
 }

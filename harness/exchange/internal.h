@@ -6,16 +6,11 @@
 #include "base/text.h"
 #include <math.h>
 
-/* Sets a value, which is taken over whatever becomes of it; NULL is memory that ran out. */
-static inline bool put(json_t *object, const char *key, json_t *value)
+/* Sets a figure, which is left out where it is undefined. */
+static inline void put_defined(json_t *object, const char *key, double value)
 {
-    return json_object_set_new(object, key, value) == 0;
-}
-
-/* The same for a figure, which is left out where it is undefined. */
-static inline bool put_defined(json_t *object, const char *key, double value)
-{
-    return !isfinite(value) || put(object, key, json_real(value));
+    if (isfinite(value))
+        json_object_set_new(object, key, json_real(value));
 }
 
 /* A record of the JSON Lines form; takes `record` over. */
@@ -29,8 +24,7 @@ typedef struct tensor_set {
     size_t *slots, room; /* of a hash table: a number and 1, or 0 */
 } tensor_set;
 
-/* False: memory. Free it in any case. */
-bool tensor_set_fill(tensor_set *set, const run_view *view);
+void tensor_set_fill(tensor_set *set, const run_view *view);
 void tensor_set_free(tensor_set *set);
 size_t export_worst_count(const run_view *view);
 void export_tensors(const tensor_set *set, text_buffer *out);
@@ -39,7 +33,7 @@ void export_worst_rows(const tensor_set *set, const run_view *view, text_buffer 
 /* "kernel/convention/input/rowsxhidden/dtype/cache/threads:1" */
 json_t *case_name_json(const case_key *key, const char *suffix);
 
-/* The run in Google Benchmark's schema; NULL when memory runs out. */
+/* The run in Google Benchmark's schema. */
 json_t *benchmark_json(const run_view *view);
 
 #endif

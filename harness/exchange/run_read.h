@@ -2,7 +2,7 @@
  *
  *     run_view view;
  *     if (!run_read("nightly.jsonl", &view, &err)) ...     // run.id is 0
- *     if (!view_sum_up(&view, &err)) ...                   // for its medians and intervals
+ *     view_sum_up(&view);                                  // for its medians and intervals
  *     view_free(&view);
  *
  * Nothing in a file is believed: types, ranges, lengths, names, duplicate keys, cases and

@@ -1,5 +1,6 @@
 /* Fields of exported records: their kinds and ranges. */
 #include "exchange/run_read_internal.h"
+#include "base/allocate.h"
 #include "domain/kernel_name.h"
 #include "domain/metric_fields.h"
 #include <inttypes.h>
@@ -69,30 +70,17 @@ bool read_flag(const file_reader *reader, json_t *object, const char *key, bool 
     return true;
 }
 
-bool read_grow(const file_reader *reader, void **list, size_t count, size_t size)
-{
-    if (count & (count - 1)) /* full only at 0 and at powers of two */
-        return true;
-    void *more = realloc(*list, (count ? count * 2 : 1) * size);
-    if (!more)
-        return fail_memory(reader->error, "an exported run");
-    *list = more;
-    return true;
-}
-
 bool read_fact(const file_reader *reader, const char *name, json_t *value)
 {
     machine_facts *machine = &reader->view->machine;
     if (!json_is_string(value))
         return reader_bad(reader, "the fact \"%.60s\" is no string", name);
-    if (!read_grow(reader, (void **)&machine->facts, machine->count, sizeof *machine->facts))
-        return false;
-    machine_fact *fact = &machine->facts[machine->count];
+    machine_fact *fact = NULL;
     if (strlen(name) >= sizeof fact->name || json_string_length(value) >= sizeof fact->value)
         return reader_bad(reader, "the fact \"%.60s\" is too long", name);
+    fact = machine_add_fact(machine);
     snprintf(fact->name, sizeof fact->name, "%s", name);
     snprintf(fact->value, sizeof fact->value, "%s", json_string_value(value));
-    machine->count++;
     return true;
 }
 
@@ -242,20 +230,16 @@ bool read_case(const file_reader *reader, json_t *object, stored_case **added)
     stored_cases *cases = &reader->view->cases;
     if (!json_is_object(object))
         return reader_bad(reader, "a case that is no object");
-    if (!read_grow(reader, (void **)&cases->cases, cases->count, sizeof *cases->cases))
-        return false;
+    cases->cases = allocate_room(cases->cases, cases->count, sizeof *cases->cases);
     *added = &cases->cases[cases->count];
     **added = (stored_case){0};
     cases->count++;
     return read_key(reader, object, &(*added)->key) && read_verdict(reader, object, *added);
 }
 
-bool read_repetition(const file_reader *reader, stored_case *stored,
-                     const timed_repetition *repetition)
+void read_repetition(stored_case *stored, const timed_repetition *repetition)
 {
-    if (!read_grow(reader, (void **)&stored->repetitions, stored->repetition_count,
-                   sizeof *stored->repetitions))
-        return false;
+    stored->repetitions =
+        allocate_room(stored->repetitions, stored->repetition_count, sizeof *stored->repetitions);
     stored->repetitions[stored->repetition_count++] = *repetition;
-    return true;
 }

@@ -28,10 +28,7 @@ bool read_flag(const file_reader *reader, json_t *object, const char *key, bool 
 /* A case of published JSON, added to the view without its repetitions. */
 bool read_case(const file_reader *reader, json_t *object, stored_case **added);
 bool read_fact(const file_reader *reader, const char *name, json_t *value);
-/* Room for one more, in a list that doubles. */
-bool read_grow(const file_reader *reader, void **list, size_t count, size_t size);
-bool read_repetition(const file_reader *reader, stored_case *stored,
-                     const timed_repetition *repetition);
+void read_repetition(stored_case *stored, const timed_repetition *repetition);
 
 /* A document with "context" and "benchmarks"; process: of what is Google Benchmark's own. */
 bool read_benchmark(const file_reader *reader, json_t *document, unsigned process);

@@ -1,5 +1,6 @@
 /* Worst rows of an exported run. */
 #include "exchange/run_read_internal.h"
+#include "base/allocate.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +19,8 @@ bool read_tensor(const file_reader *reader, json_t *record, read_tensors *tensor
     const char *hex = json_string_value(value);
     if (!hex || length == 0 || length % 4 != 0)
         return reader_bad(reader, "\"bits\" is missing or no bytes of numbers in hex");
-    if (!read_grow(reader, (void **)&tensors->tensors, tensors->count, sizeof *tensors->tensors))
-        return false;
-    unsigned char *bits = malloc(length / 2);
-    if (!bits)
-        return fail_memory(reader->error, "an exported run");
+    tensors->tensors = allocate_room(tensors->tensors, tensors->count, sizeof *tensors->tensors);
+    unsigned char *bits = allocate(length / 2);
     tensors->tensors[tensors->count++] = (tensor_file){bits, length / 2};
     for (size_t i = 0; i < length / 2; i++) {
         int high = digit_of(hex[2 * i]), low = digit_of(hex[2 * i + 1]);
@@ -46,10 +44,7 @@ static bool take(const file_reader *reader, json_t *record, const char *key,
     if (!read_count(reader, record, key, tensors->count - 1, &number))
         return false;
     const tensor_file *from = &tensors->tensors[number];
-    *bits = malloc(from->bytes);
-    if (!*bits)
-        return fail_memory(reader->error, "an exported run");
-    memcpy(*bits, from->bits, from->bytes);
+    *bits = allocate_copy(from->bits, from->bytes);
     *bytes = from->bytes;
     return true;
 }
@@ -89,8 +84,8 @@ bool read_worst(const file_reader *reader, json_t *record, const read_tensors *t
         return false;
     if (strlen(hash) != 16 || strspn(hash, "0123456789abcdef") != 16)
         return reader_bad(reader, "\"y_hash\" is not 16 hexadecimal digits");
-    if (!view->worst && !(view->worst = calloc(view->cases.count + 1, sizeof *view->worst)))
-        return fail_memory(reader->error, "an exported run");
+    if (!view->worst)
+        view->worst = allocate_zeroed(view->cases.count + 1, sizeof *view->worst);
     if (view_has_worst(view, (size_t)index))
         return reader_bad(reader, "case %zu has a worst row already", (size_t)index);
     stored_worst *worst = &view->worst[index];

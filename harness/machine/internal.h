@@ -8,15 +8,13 @@
 /* A machine that is being read. Files are looked for under `root`, "" for the real ones. */
 typedef struct fact_gather {
     machine_facts *machine;
-    size_t capacity;
     const char *root;
     unsigned cpu; /* the one we run on */
-    bool failed;  /* memory ran out */
 } fact_gather;
 
 /* As machine_read(), but from the files under a directory and for that CPU. Build and process facts
  * are the real ones. */
-bool machine_read_under(const char *root, unsigned cpu, machine_facts *machine, error *err);
+void machine_read_under(const char *root, unsigned cpu, machine_facts *machine);
 
 /* Appends a fact; NULL and "" are "unknown". */
 void add_fact(fact_gather *gather, const char *name, const char *value);

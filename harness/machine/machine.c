@@ -1,25 +1,21 @@
 /* The list of facts, and reading the small files they come from. */
 #include "machine/internal.h"
+#include "base/allocate.h"
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+machine_fact *machine_add_fact(machine_facts *machine)
+{
+    machine->facts = allocate_room(machine->facts, machine->count, sizeof *machine->facts);
+    return &machine->facts[machine->count++];
+}
+
 void add_fact(fact_gather *gather, const char *name, const char *value)
 {
-    machine_facts *machine = gather->machine;
-    if (machine->count == gather->capacity) {
-        size_t capacity = gather->capacity ? gather->capacity * 2 : 64;
-        machine_fact *facts = realloc(machine->facts, capacity * sizeof *facts);
-        if (!facts) {
-            gather->failed = true;
-            return;
-        }
-        machine->facts = facts;
-        gather->capacity = capacity;
-    }
-    machine_fact *fact = &machine->facts[machine->count++];
+    machine_fact *fact = machine_add_fact(gather->machine);
     snprintf(fact->name, sizeof fact->name, "%s", name);
     snprintf(fact->value, sizeof fact->value, "%s", value && value[0] ? value : "unknown");
 }
@@ -111,7 +107,7 @@ static void gather_time(fact_gather *gather)
     add_fact(gather, "time", known ? text : NULL);
 }
 
-bool machine_read_under(const char *root, unsigned cpu, machine_facts *machine, error *err)
+void machine_read_under(const char *root, unsigned cpu, machine_facts *machine)
 {
     *machine = (struct machine_facts){0};
     fact_gather gather = {.machine = machine, .root = root, .cpu = cpu};
@@ -119,16 +115,25 @@ bool machine_read_under(const char *root, unsigned cpu, machine_facts *machine, 
     gather_build(&gather);
     gather_processor(&gather);
     gather_system(&gather);
-    if (!gather.failed)
-        return true;
-    machine_free(machine);
-    return fail_memory(err, "the machine's facts");
 }
 
-bool machine_read(machine_facts *machine, error *err)
+void machine_read(machine_facts *machine)
 {
     int cpu = sched_getcpu();
-    return machine_read_under("", cpu < 0 ? 0 : (unsigned)cpu, machine, err);
+    machine_read_under("", cpu < 0 ? 0 : (unsigned)cpu, machine);
+}
+
+static size_t size_fact(const machine_facts *machine, const char *name)
+{
+    return strtoul(machine_fact_value(machine, name), NULL, 10);
+}
+
+void machine_fill_sizes(machine_facts *machine)
+{
+    machine->l1d_bytes = size_fact(machine, "l1d_bytes");
+    machine->l2_bytes = size_fact(machine, "l2_bytes");
+    machine->l3_bytes = size_fact(machine, "l3_bytes");
+    machine->cores = (unsigned)size_fact(machine, "cores");
 }
 
 const char *machine_fact_value(const machine_facts *machine, const char *name)

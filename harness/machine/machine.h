@@ -20,7 +20,10 @@ typedef struct machine_facts {
     unsigned cores;                       /* that this process may use */
 } machine_facts;
 
-bool machine_read(machine_facts *machine, error *err);
+void machine_read(machine_facts *machine);
+/* A fact more, to be filled in; then the sizes that machine_read() sets, from the facts. */
+machine_fact *machine_add_fact(machine_facts *machine);
+void machine_fill_sizes(machine_facts *machine);
 const char *machine_fact_value(const machine_facts *machine,
                                const char *name); /* "unknown" when absent */
 void machine_free(machine_facts *machine);

@@ -1,9 +1,9 @@
 /* Which kernels a plan has, and of which types. */
 #include "plan/plan.h"
+#include "base/allocate.h"
 #include "domain/invariance.h"
 #include "domain/kernel_name.h"
 #include "base/text.h"
-#include <stdlib.h>
 #include <string.h>
 
 bool plan_takes(const kernel_entry *kernel, ln_type dtype, ln_type param)
@@ -131,9 +131,7 @@ static bool check_types(const plan_request *request, const case_plan *plan, erro
 bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels, case_plan *plan,
                          error *err)
 {
-    plan->kernels = calloc(kernels->count, sizeof *plan->kernels);
-    if (!plan->kernels)
-        return fail_memory(err, "the plan");
+    plan->kernels = allocate_zeroed(kernels->count, sizeof *plan->kernels);
     for (size_t glob = 0; glob < request->kernels.count; glob++) {
         bool any = false;
         for (size_t i = 0; i < kernels->count; i++)
@@ -145,9 +143,7 @@ bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels
     for (size_t i = 0; i < kernels->count; i++)
         if (is_kernel_wanted(request, kernels, i))
             plan->kernels[plan->kernel_count++] = &kernels->kernels[i];
-    const kernel_entry **related = calloc(2 * kernels->count, sizeof *related);
-    if (!related)
-        return fail_memory(err, "the plan");
+    const kernel_entry **related = allocate_zeroed(2 * kernels->count, sizeof *related);
     plan->related_count = with_families(kernels, plan->kernels, plan->kernel_count, related);
     free(related);
     return check_types(request, plan, err);

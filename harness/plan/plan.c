@@ -1,4 +1,5 @@
 #include "plan/plan.h"
+#include "base/allocate.h"
 #include "domain/regime.h"
 #include "domain/convention.h"
 #include "inputs/inputs.h"
@@ -97,9 +98,7 @@ static bool resolve_conventions(const plan_request *request, resolved_plan *reso
     const convention_preset *preset = convention_presets(&presets);
     bool fine = split_conventions(&request->conventions, &words, err);
     size_t count = words.count ? words.count : presets;
-    resolved->conventions = fine ? calloc(count, sizeof *resolved->conventions) : NULL;
-    if (fine && !resolved->conventions)
-        fine = fail_memory(err, "the plan");
+    resolved->conventions = allocate_zeroed(count, sizeof *resolved->conventions);
     for (size_t i = 0; fine && i < count; i++) {
         if (words.count)
             fine = convention_parse(words.words[i], &resolved->conventions[i], err);
@@ -116,11 +115,9 @@ static bool resolve_inputs(const plan_request *request, resolved_plan *resolved,
     size_t families;
     const input_family *family = input_families(&families);
     size_t count = request->inputs.count ? request->inputs.count : families;
-    resolved->inputs = calloc(count, sizeof *resolved->inputs);
-    resolved->everywhere = calloc(count, sizeof *resolved->everywhere);
+    resolved->inputs = allocate_zeroed(count, sizeof *resolved->inputs);
+    resolved->everywhere = allocate_zeroed(count, sizeof *resolved->everywhere);
     resolved->named_inputs = request->inputs.count > 0;
-    if (!resolved->inputs || !resolved->everywhere)
-        return fail_memory(err, "the plan");
     for (size_t i = 0; i < count; i++) {
         resolved->everywhere[i] = resolved->named_inputs || family[i].everywhere;
         resolved->inputs[i] = request->inputs.count ? request->inputs.words[i] : family[i].name;
@@ -171,15 +168,11 @@ static bool resolve_rest(const plan_request *request, resolved_plan *resolved, e
     return true;
 }
 
-static bool add_accuracy(case_plan *plan, const ln_convention *convention, const char *input,
-                         size_t rows, size_t hidden, error *err)
+static accuracy_group *add_accuracy(case_plan *plan, const ln_convention *convention,
+                                    const char *input, size_t rows, size_t hidden)
 {
-    accuracy_group *grown =
-        realloc(plan->accuracy, (plan->accuracy_count + 1) * sizeof *plan->accuracy);
-    if (!grown)
-        return fail_memory(err, "the plan");
-    plan->accuracy = grown;
-    accuracy_group *group = &grown[plan->accuracy_count++];
+    plan->accuracy = allocate_room(plan->accuracy, plan->accuracy_count, sizeof *plan->accuracy);
+    accuracy_group *group = &plan->accuracy[plan->accuracy_count++];
     *group = (accuracy_group){.convention = *convention,
                               .dtype = plan->adding.dtype,
                               .param = plan->adding.param,
@@ -187,7 +180,7 @@ static bool add_accuracy(case_plan *plan, const ln_convention *convention, const
                               .hidden = hidden};
     convention_label(convention, group->convention_label);
     snprintf(group->input, sizeof group->input, "%s", input);
-    return true;
+    return group;
 }
 
 /* Rows of the judged block that a timed tensor repeats: multiples of powers of two where they fit,
@@ -207,15 +200,12 @@ static size_t rows_of_block(size_t rows, size_t hidden, ln_type dtype)
     return block < rows ? block : rows;
 }
 
-static bool add_speed_group(case_plan *plan, const plan_request *request,
+static void add_speed_group(case_plan *plan, const plan_request *request,
                             const resolved_plan *resolved, size_t rows, size_t hidden,
-                            cache_state cache, unsigned threads, error *err)
+                            cache_state cache, unsigned threads)
 {
-    speed_group *grown = realloc(plan->speed, (plan->speed_count + 1) * sizeof *plan->speed);
-    if (!grown)
-        return fail_memory(err, "the plan");
-    plan->speed = grown;
-    speed_group *group = &grown[plan->speed_count++];
+    plan->speed = allocate_room(plan->speed, plan->speed_count, sizeof *plan->speed);
+    speed_group *group = &plan->speed[plan->speed_count++];
     *group = (speed_group){
         .convention = resolved->conventions[0],
         .dtype = plan->adding.dtype,
@@ -240,28 +230,24 @@ static bool add_speed_group(case_plan *plan, const plan_request *request,
     group->slow_repetitions =
         request->repetitions ? group->repetitions : (group->repetitions + 2) / 3;
     convention_label(&group->convention, group->convention_label);
-    return true;
 }
 
 /* A shape under every cache state and number of threads that is wanted. */
-static bool add_speed(case_plan *plan, const plan_request *request, const resolved_plan *resolved,
-                      size_t rows, size_t hidden, error *err)
+static void add_speed(case_plan *plan, const plan_request *request, const resolved_plan *resolved,
+                      size_t rows, size_t hidden)
 {
     for (size_t i = 0; i < resolved->thread_count; i++)
         for (cache_state cache = CACHE_HOT; cache < CACHE_STATES; cache++)
-            if (resolved->caches[cache] && !add_speed_group(plan, request, resolved, rows, hidden,
-                                                            cache, resolved->threads[i], err))
-                return false;
-    return true;
+            if (resolved->caches[cache])
+                add_speed_group(plan, request, resolved, rows, hidden, cache, resolved->threads[i]);
 }
 
-static bool plan_speed(const plan_request *request, const resolved_plan *resolved,
-                       const machine_facts *machine, case_plan *plan, error *err)
+static void plan_speed(const plan_request *request, const resolved_plan *resolved,
+                       const machine_facts *machine, case_plan *plan)
 {
     static const size_t sizes[] = {64, 256, 768, 1024, 4096, 8192, 12288};
     ln_type dtype = plan->adding.dtype;
-    bool fine = true;
-    for (size_t i = 0; fine && i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         size_t hidden = sizes[i];
         bool few = hidden == 64 || hidden == 768 || hidden == 4096;
         if (resolved->quick && !few)
@@ -273,12 +259,11 @@ static bool plan_speed(const plan_request *request, const resolved_plan *resolve
                                           resolved->full ||
                                           (!resolved->quick && (hidden == 768 || hidden == 4096))};
         static const cache_regime turn[REGIMES] = {REGIME_L2, REGIME_L1, REGIME_L3, REGIME_DRAM};
-        for (size_t r = 0; fine && r < REGIMES; r++)
-            fine = !wanted[turn[r]] ||
-                   add_speed(plan, request, resolved, machine_rows(machine, turn[r], hidden, dtype),
-                             hidden, err);
+        for (size_t r = 0; r < REGIMES; r++)
+            if (wanted[turn[r]])
+                add_speed(plan, request, resolved, machine_rows(machine, turn[r], hidden, dtype),
+                          hidden);
     }
-    return fine;
 }
 
 /* The rows of a user's file, so that a bad one is found before anything is measured. A family has
@@ -311,28 +296,25 @@ static bool add_own(const resolved_plan *resolved, const char *input, case_plan 
     if (!own_shape(input, &rows, &hidden, err))
         return false;
     *own = hidden != 0;
-    bool fine = true;
-    for (size_t c = 0; *own && fine && c < resolved->convention_count; c++)
-        fine = add_accuracy(plan, &resolved->conventions[c], input, rows, hidden, err);
-    return fine;
+    for (size_t c = 0; *own && c < resolved->convention_count; c++)
+        add_accuracy(plan, &resolved->conventions[c], input, rows, hidden);
+    return true;
 }
 
 /* Sums so long that their rounding grows: one row each, under the first convention. A row of 1e7 is
  * judged in about 2 GiB of memory; a machine without them leaves it out. */
-static bool plan_long_sums(const resolved_plan *resolved, const machine_facts *machine,
-                           case_plan *plan, error *err)
+static void plan_long_sums(const resolved_plan *resolved, const machine_facts *machine,
+                           case_plan *plan)
 {
     static const size_t sizes[] = {100000, 1000000, 10000000};
     static const char *const inputs[] = {"normal", "positive"};
     static const double bytes_an_element = 200;
     const char *fact = machine_fact_value(machine, "memory_bytes");
     double memory = fact ? strtod(fact, NULL) : 0;
-    bool fine = true;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (size_t i = 0; fine && i < sizeof inputs / sizeof *inputs; i++)
+        for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
             if (memory <= 0 || bytes_an_element * (double)sizes[s] < memory / 2)
-                fine = add_accuracy(plan, &resolved->conventions[0], inputs[i], 1, sizes[s], err);
-    return fine;
+                add_accuracy(plan, &resolved->conventions[0], inputs[i], 1, sizes[s]);
 }
 
 /* Whether the plan has this input under this convention. What the user named is judged under all.
@@ -346,8 +328,8 @@ static bool has_case(const resolved_plan *resolved, size_t input, size_t convent
 }
 
 /* What eps would hide: the kappa sweep's axis is kappa alone, ties are none with it. */
-static bool plan_without_eps(const resolved_plan *resolved, const size_t *sizes, size_t count,
-                             case_plan *plan, error *err)
+static void plan_without_eps(const resolved_plan *resolved, const size_t *sizes, size_t count,
+                             case_plan *plan)
 {
     size_t families;
     const input_family *family = input_families(&families);
@@ -355,11 +337,9 @@ static bool plan_without_eps(const resolved_plan *resolved, const size_t *sizes,
     convention.eps_place = LN_EPS_NONE;
     convention.eps = 0;
     for (size_t i = 0; i < count * families; i++)
-        if (family[i % families].without_eps &&
-            !add_accuracy(plan, &convention, family[i % families].name, SWEEP_ROWS,
-                          sizes[i / families], err))
-            return false;
-    return true;
+        if (family[i % families].without_eps)
+            add_accuracy(plan, &convention, family[i % families].name, SWEEP_ROWS,
+                         sizes[i / families]);
 }
 
 /* The rows that hunts found, of all kernels of the type, for every kernel: under the first
@@ -367,7 +347,7 @@ static bool plan_without_eps(const resolved_plan *resolved, const size_t *sizes,
 static bool plan_worst(const resolved_plan *resolved, case_plan *plan, error *err)
 {
     worst_shapes found;
-    bool named = false, of_type = false, fine = true;
+    bool named = false, of_type = false;
     for (size_t i = 0; resolved->named_inputs && i < resolved->input_count; i++)
         named |= strcmp(resolved->inputs[i], WORST_INPUT) == 0;
     if (resolved->quick || (resolved->named_inputs && !named))
@@ -376,20 +356,19 @@ static bool plan_worst(const resolved_plan *resolved, case_plan *plan, error *er
         return false;
     size_t conventions = named || resolved->full ? resolved->convention_count : 1;
     for (size_t c = 0; c < conventions; c++)
-        for (size_t i = 0; fine && i < found.count; i++) {
+        for (size_t i = 0; i < found.count; i++) {
             const worst_shape *shape = &found.shapes[i];
             of_type |= shape->type == plan->adding.dtype;
             if (shape->type == plan->adding.dtype)
-                fine = add_accuracy(plan, &resolved->conventions[c], WORST_INPUT, shape->rows,
-                                    shape->hidden, err);
+                add_accuracy(plan, &resolved->conventions[c], WORST_INPUT, shape->rows,
+                             shape->hidden);
         }
-    if (fine && named && !of_type)
-        fine = fail(err, EXIT_CODE_USAGE,
-                    "--inputs worst: %s holds no find of %s: lnbench hunt makes some",
-                    worst_directory(), dtype_name(plan->adding.dtype));
     plan->worst_hash = found.hash;
     worst_shapes_free(&found);
-    return fine;
+    return !named || of_type ||
+           fail(err, EXIT_CODE_USAGE,
+                "--inputs worst: %s holds no find of %s: lnbench hunt makes some",
+                worst_directory(), dtype_name(plan->adding.dtype));
 }
 
 static bool plan_accuracy(const resolved_plan *resolved, const machine_facts *machine,
@@ -399,9 +378,7 @@ static bool plan_accuracy(const resolved_plan *resolved, const machine_facts *ma
      * and long sums differ. */
     static const size_t sizes[] = {768, 5, 100, 4096};
     bool fine = true;
-    bool *own = calloc(resolved->input_count, sizeof *own);
-    if (!own)
-        return fail_memory(err, "the plan");
+    bool *own = allocate_zeroed(resolved->input_count, sizeof *own);
     for (size_t i = 0; i < resolved->input_count; i++)
         own[i] = strcmp(resolved->inputs[i], WORST_INPUT) == 0;
     for (size_t i = 0; fine && i < resolved->input_count; i++)
@@ -412,22 +389,21 @@ static bool plan_accuracy(const resolved_plan *resolved, const machine_facts *ma
             for (size_t i = 0; fine && i < resolved->input_count; i++) {
                 const char *input = resolved->inputs[i];
                 if (has_case(resolved, i, c) && !own[i])
-                    fine = add_accuracy(plan, &resolved->conventions[c], input, SWEEP_ROWS,
-                                        sizes[s], err);
+                    add_accuracy(plan, &resolved->conventions[c], input, SWEEP_ROWS, sizes[s]);
             }
     }
     if (fine && !resolved->named_inputs && !resolved->quick)
-        fine = plan_without_eps(resolved, sizes, sizeof sizes / sizeof *sizes, plan, err);
+        plan_without_eps(resolved, sizes, sizeof sizes / sizeof *sizes, plan);
     fine = fine && plan_worst(resolved, plan, err);
     if (fine && !resolved->named_inputs && resolved->full)
-        fine = plan_long_sums(resolved, machine, plan, err);
+        plan_long_sums(resolved, machine, plan);
     free(own);
     return fine;
 }
 
 /* What the referee asks under one convention. */
-static bool add_task(const resolved_plan *resolved, case_plan *plan,
-                     const ln_convention *convention, referee_check check, size_t pack, error *err)
+static void add_task(const resolved_plan *resolved, case_plan *plan,
+                     const ln_convention *convention, referee_check check, size_t pack)
 {
     referee_task task = {.check = check,
                          .convention = *convention,
@@ -439,36 +415,32 @@ static bool add_task(const resolved_plan *resolved, case_plan *plan,
     else
         referee_pack(pack, &task.first, &task.last);
     referee_shape(&task, &rows, &hidden);
-    if (!add_accuracy(plan, convention, referee_check_name(check), rows, hidden, err))
-        return false;
-    accuracy_group *group = &plan->accuracy[plan->accuracy_count - 1];
+    accuracy_group *group = add_accuracy(plan, convention, referee_check_name(check), rows, hidden);
     group->task = task;
     group->for_ours = resolved->full;
-    return true;
 }
 
 /* All but forms under the first convention; forms under each, and gamma1 unless some are named. */
-static bool plan_referee(const plan_request *request, const resolved_plan *resolved,
-                         case_plan *plan, error *err)
+static void plan_referee(const plan_request *request, const resolved_plan *resolved,
+                         case_plan *plan)
 {
     static const ln_convention gamma1 = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_GAMMA1};
     const ln_convention *first = &resolved->conventions[0];
     size_t before = plan->accuracy_count;
-    bool fine = true;
-    for (size_t pack = 0; fine && pack < REFEREE_PACKS; pack++)
-        fine = add_task(resolved, plan, first, CHECK_SIZES, pack, err);
-    fine = fine && add_task(resolved, plan, first, CHECK_BATCHES, 0, err) &&
-           add_task(resolved, plan, first, CHECK_CALLS, 0, err) &&
-           add_task(resolved, plan, first, CHECK_LARGE, 0, err) &&
-           (!resolved->full || add_task(resolved, plan, first, CHECK_LARGE, 1, err));
-    for (size_t c = 0; fine && c < resolved->convention_count; c++)
-        fine = add_task(resolved, plan, &resolved->conventions[c], CHECK_FORMS, 0, err);
-    bool any = request->conventions.count == 0;
-    fine = fine && (!any || (add_task(resolved, plan, &gamma1, CHECK_FORMS, 0, err) &&
-                             add_task(resolved, plan, first, CHECK_CONVENTIONS, 0, err)));
-    if (fine && group_kernels(plan, &plan->accuracy[before]) == 0)
+    for (size_t pack = 0; pack < REFEREE_PACKS; pack++)
+        add_task(resolved, plan, first, CHECK_SIZES, pack);
+    add_task(resolved, plan, first, CHECK_BATCHES, 0);
+    add_task(resolved, plan, first, CHECK_CALLS, 0);
+    for (size_t size = 0; size < (resolved->full ? 2 : 1); size++)
+        add_task(resolved, plan, first, CHECK_LARGE, size);
+    for (size_t c = 0; c < resolved->convention_count; c++)
+        add_task(resolved, plan, &resolved->conventions[c], CHECK_FORMS, 0);
+    if (request->conventions.count == 0) {
+        add_task(resolved, plan, &gamma1, CHECK_FORMS, 0);
+        add_task(resolved, plan, first, CHECK_CONVENTIONS, 0);
+    }
+    if (group_kernels(plan, &plan->accuracy[before]) == 0)
         plan->accuracy_count = before;
-    return fine;
 }
 
 /* Timing holds x and y, as large as asked for. */
@@ -521,16 +493,16 @@ static bool plan_shapes(const plan_request *request, const resolved_plan *resolv
                             "%s: last axis is %zu long: --shapes %s asks for %zu",
                             resolved->inputs[input], own_hidden, request->shapes.words[i], hidden);
         }
-        if (speed && !add_speed(plan, request, resolved, rows, hidden, err))
-            return false;
+        if (speed)
+            add_speed(plan, request, resolved, rows, hidden);
         for (size_t c = 0; accuracy && c < resolved->convention_count; c++)
             for (size_t input = 0; input < resolved->input_count; input++) {
                 size_t judged;
                 if (!judged_rows(resolved->inputs[input], rows, hidden, plan->adding.dtype, &judged,
-                                 err) ||
-                    !add_accuracy(plan, &resolved->conventions[c], resolved->inputs[input], judged,
-                                  hidden, err))
+                                 err))
                     return false;
+                add_accuracy(plan, &resolved->conventions[c], resolved->inputs[input], judged,
+                             hidden);
             }
     }
     return true;
@@ -549,9 +521,13 @@ static bool plan_types(const plan_request *request, const resolved_plan *resolve
     if (request->shapes.count)
         return plan_shapes(request, resolved, machine, plan, speed, accuracy, err);
     bool asked = accuracy && request->referee && !resolved->named_inputs;
-    return (!asked || plan_referee(request, resolved, plan, err)) &&
-           (!accuracy || plan_accuracy(resolved, machine, plan, err)) &&
-           (!speed || plan_speed(request, resolved, machine, plan, err));
+    if (asked)
+        plan_referee(request, resolved, plan);
+    if (accuracy && !plan_accuracy(resolved, machine, plan, err))
+        return false;
+    if (speed)
+        plan_speed(request, resolved, machine, plan);
+    return true;
 }
 
 /* Every pair of storage and parameter type that a chosen kernel has, in the order of the types. */

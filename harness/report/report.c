@@ -16,8 +16,7 @@ typedef struct report_state {
 
 static bool prepare(const run_view *view, const char *directory, report_state *state, error *err)
 {
-    if (!report_data_make(view, NULL, &state->data[0], err))
-        return false;
+    report_data_make(view, NULL, &state->data[0]);
     state->type_count = 1;
     if (!charts_prepare(&state->data[0], directory, state->charts, &state->chart_count, err))
         return false;
@@ -25,8 +24,7 @@ static bool prepare(const run_view *view, const char *directory, report_state *s
         report_data *data = &state->data[state->type_count];
         if (type == state->data[0].judged.dtype || state->type_count == TYPES)
             continue;
-        if (!report_data_make(view, &type, data, err))
-            return false;
+        report_data_make(view, &type, data);
         state->type_count++;
         if ((data->judged.cases || data->group.cases) &&
             !charts_prepare(data, directory, state->charts, &state->chart_count, err))
@@ -72,7 +70,8 @@ static bool write_html(const document *page, const char *plots_directory, const 
 static bool write_markdown(const document *page, const char *path, error *err)
 {
     text_buffer markdown = {0};
-    bool fine = document_markdown(page, &markdown, err) && write_whole_file(path, &markdown, err);
+    document_markdown(page, &markdown);
+    bool fine = write_whole_file(path, &markdown, err);
     text_free(&markdown);
     return fine;
 }

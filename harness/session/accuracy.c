@@ -3,13 +3,13 @@
  * and a judge each, as there are processors for them. Cases are dealt out in the order of the plan
  * and stored in that order, so that what is stored does not tell how many lanes there were. */
 #include "referee/referee.h"
+#include "base/allocate.h"
 #include "base/interrupt.h"
 #include "session/session.h"
 #include "inputs/worst_row.h"
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -209,16 +209,11 @@ static bool is_swept(const char *input)
     return strncmp(input, "offset", 6) == 0 || strcmp(input, "kappa") == 0;
 }
 
-static bool keep_rows(const judge_lane *lane, judged_case *found, error *err)
+static void keep_rows(const judge_lane *lane, judged_case *found)
 {
     size_t bytes = lane->block.rows * sizeof *found->rows;
-    if (!is_swept(lane->key.input) || !found->judgement.by_row)
-        return true;
-    found->rows = malloc(bytes);
-    if (!found->rows)
-        return fail_memory(err, "a case's rows");
-    memcpy(found->rows, found->judgement.by_row, bytes);
-    return true;
+    if (is_swept(lane->key.input) && found->judgement.by_row)
+        found->rows = allocate_copy(found->judgement.by_row, bytes);
 }
 
 static void free_block(judge_lane *lane)
@@ -262,10 +257,12 @@ static bool judge_case(judge_lane *lane, judged_case *found, error *err)
         return false;
     /* The rows are the judge's until its next call, which a probe is. */
     found->measured = judgement->metrics.elements > 0;
-    return (!found->measured ||
-            worst_row_take(&lane->block, judgement->metrics.worst_row, judgement, lane->key.kernel,
-                           lane->key.convention, &found->worst, err)) &&
-           keep_rows(lane, found, err) && apply_probes(lane, judgement, err);
+    if (found->measured &&
+        !worst_row_take(&lane->block, judgement->metrics.worst_row, judgement, lane->key.kernel,
+                        lane->key.convention, &found->worst, err))
+        return false;
+    keep_rows(lane, found);
+    return apply_probes(lane, judgement, err);
 }
 
 /* ---- the lanes ---- */
@@ -422,9 +419,8 @@ bool session_accuracy(run_session *session, error *err)
                           .lock = PTHREAD_MUTEX_INITIALIZER,
                           .moved = PTHREAD_COND_INITIALIZER,
                           .epoch = 1,
-                          .probes = calloc(session->plan.kernel_count + 1, sizeof *part.probes)};
-    if (!part.probes)
-        return fail_memory(err, "probe verdicts");
+                          .probes =
+                              allocate_zeroed(session->plan.kernel_count + 1, sizeof *part.probes)};
     size_t wanted = session_lanes(&session->plan), opened = 1;
     for (size_t i = 0; i < LANES_MOST; i++)
         lanes[i] = (judge_lane){.part = &part, .number = i};

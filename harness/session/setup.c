@@ -1,9 +1,9 @@
 #include "session/setup.h"
+#include "base/allocate.h"
 #include "domain/kernel_json.h"
 #include "base/paths.h"
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 double session_plan_seconds(const case_plan *plan)
@@ -41,13 +41,9 @@ int session_last_cpu(void)
 bool session_invariance(run_session *session, const kernel_list *kernels, error *err)
 {
     const case_plan *plan = &session->plan;
-    const kernel_entry **chosen = malloc((kernels->count + 1) * sizeof *chosen);
+    const kernel_entry **chosen = allocate((kernels->count + 1) * sizeof *chosen);
     invariance_request request = {.input = "normal", .progress = &session->progress};
-    session->invariance = calloc(kernels->count + 1, sizeof *session->invariance);
-    if (!chosen || !session->invariance) {
-        free(chosen);
-        return fail_memory(err, "the kernels' invariance");
-    }
+    session->invariance = allocate_zeroed(kernels->count + 1, sizeof *session->invariance);
     request.convention =
         plan->accuracy_count ? plan->accuracy[0].convention : plan->speed[0].convention;
     bool fine = invariance_measure(

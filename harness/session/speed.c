@@ -1,6 +1,7 @@
 /* Times the speed groups: judges the two blocks, then measures in several fresh worker processes,
  * all kernels and both roofs interleaved. */
 #include "base/interrupt.h"
+#include "base/allocate.h"
 #include "domain/regime.h"
 #include "referee/timed_rows.h"
 #include "worker/roof.h"
@@ -8,7 +9,6 @@
 #include "session/timed_group.h"
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCKS = 2 };
@@ -79,10 +79,8 @@ static bool heat_create(timed_round *heat, run_session *session, const speed_gro
     size_t kernels = plan_kernels_of(&session->plan, group->dtype, group->param);
     *heat = (struct timed_round){
         .session = session, .group = group, .count = kernels + ROOFS, .alone = {NOBODY, NOBODY}};
-    heat->contenders = calloc(heat->count, sizeof *heat->contenders);
-    heat->entries = calloc(heat->count, sizeof *heat->entries);
-    if (!heat->contenders || !heat->entries)
-        return fail_memory(err, "a timed group");
+    heat->contenders = allocate_zeroed(heat->count, sizeof *heat->contenders);
+    heat->entries = allocate_zeroed(heat->count, sizeof *heat->entries);
     size_t next = 0;
     for (size_t i = 0; i < session->plan.kernel_count; i++)
         if (plan_takes(session->plan.kernels[i], group->dtype, group->param))
@@ -119,9 +117,7 @@ static bool judge_contender(timed_round *heat, timed_case *contender, error *err
             return false;
         contender->timed = is_fit(&judgement.verdict);
         if (contender->timed) {
-            contender->judged[i] = malloc(bytes);
-            if (!contender->judged[i])
-                return fail_memory(err, "judged outputs");
+            contender->judged[i] = allocate(bytes);
             memcpy(contender->judged[i], judgement.computed, bytes);
         }
         if (i == 0 && !session_probe(session, contender->kernel, &heat->group->convention,
@@ -348,11 +344,9 @@ static bool try_process(timed_round *heat, unsigned process, process_failure *fa
     work_order begin;
     off_t end;
     worker_reply reply;
-    const kernel_entry **kernels = calloc(heat->count, sizeof *kernels);
+    const kernel_entry **kernels = allocate_zeroed(heat->count, sizeof *kernels);
     size_t count = 0;
     *failure = (process_failure){.suspect = NOBODY};
-    if (!kernels)
-        return fail_memory(err, "a timed group");
     for (size_t i = 0; i < heat->count; i++)
         if (heat->contenders[i].kernel && takes_part(heat, i))
             kernels[count++] = heat->contenders[i].kernel;

@@ -1,4 +1,5 @@
 #include "base/random.h"
+#include "base/allocate.h"
 #include "stats/bootstrap.h"
 #include <math.h>
 #include <stdlib.h>
@@ -111,18 +112,15 @@ typedef struct workspace {
     double *medians, *scratch;
 } workspace;
 
-static bool workspace_create(workspace *space, const grouped_values *samples, size_t draws,
-                             error *err)
+static workspace workspace_create(const grouped_values *samples, size_t draws)
 {
     size_t most = samples->groups;
     for (size_t g = 0; g < samples->groups; g++)
         most = group_size(samples, g) > most ? group_size(samples, g) : most;
-    space->results = malloc(draws * sizeof(double));
-    space->own = malloc(samples->groups * sizeof(double));
-    space->medians = malloc(samples->groups * sizeof(double));
-    space->scratch = malloc(most * sizeof(double));
-    return (space->results && space->own && space->medians && space->scratch) ||
-           fail_memory(err, "a bootstrap");
+    return (workspace){.results = allocate(draws * sizeof(double)),
+                       .own = allocate(samples->groups * sizeof(double)),
+                       .medians = allocate(samples->groups * sizeof(double)),
+                       .scratch = allocate(most * sizeof(double))};
 }
 
 static void workspace_free(workspace *space)
@@ -149,17 +147,16 @@ static void draw(const grouped_values *samples, resample_kind resampling, uint64
 }
 
 /* The median of the samples themselves, and of each of the draws. */
-static bool resample(const grouped_values *samples, resample_kind resampling, uint64_t seed,
-                     size_t draws, workspace *space, double *middle, error *err)
+static workspace resample(const grouped_values *samples, resample_kind resampling, uint64_t seed,
+                          size_t draws, double *middle)
 {
-    if (!workspace_create(space, samples, draws, err))
-        return false;
+    workspace space = workspace_create(samples, draws);
     for (size_t g = 0; g < samples->groups; g++)
-        space->own[g] = group_median(samples, g, space->scratch);
-    memcpy(space->medians, space->own, samples->groups * sizeof *space->own);
-    *middle = median(space->medians, samples->groups);
-    draw(samples, resampling, seed, draws, space);
-    return true;
+        space.own[g] = group_median(samples, g, space.scratch);
+    memcpy(space.medians, space.own, samples->groups * sizeof *space.own);
+    *middle = median(space.medians, samples->groups);
+    draw(samples, resampling, seed, draws, &space);
+    return space;
 }
 
 static void percentiles(double *results, size_t draws, size_t tail, interval_estimate *estimate)
@@ -169,40 +166,33 @@ static void percentiles(double *results, size_t draws, size_t tail, interval_est
     estimate->hi = results[draws - 1 - tail];
 }
 
-bool bootstrap_median(const grouped_values *samples, resample_kind resampling, double confidence,
-                      uint64_t seed, interval_estimate *estimate, error *err)
+interval_estimate bootstrap_median(const grouped_values *samples, resample_kind resampling,
+                                   double confidence, uint64_t seed)
 {
     size_t draws, tail = tail_of(confidence, &draws);
-    workspace space = {0};
-    *estimate = (struct interval_estimate){NAN, NAN, NAN};
+    interval_estimate estimate = {NAN, NAN, NAN};
     if (samples->groups == 0)
-        return true;
-    bool fine = resample(samples, resampling, seed, draws, &space, &estimate->middle, err);
-    if (fine)
-        percentiles(space.results, draws, tail, estimate);
+        return estimate;
+    workspace space = resample(samples, resampling, seed, draws, &estimate.middle);
+    percentiles(space.results, draws, tail, &estimate);
     workspace_free(&space);
-    return fine;
+    return estimate;
 }
 
-bool bootstrap_difference(const grouped_values *base, const grouped_values *new,
-                          resample_kind resampling, double confidence, uint64_t seed,
-                          interval_estimate *estimate, error *err)
+interval_estimate bootstrap_difference(const grouped_values *base, const grouped_values *new,
+                                       resample_kind resampling, double confidence, uint64_t seed)
 {
     size_t draws, tail = tail_of(confidence, &draws);
-    workspace before = {0}, after = {0};
     double old, now;
-    *estimate = (struct interval_estimate){NAN, NAN, NAN};
     if (base->groups == 0 || new->groups == 0)
-        return true;
-    bool fine = resample(base, resampling, seed, draws, &before, &old, err) &&
-                resample(new, resampling, ~seed, draws, &after, &now, err);
-    if (fine) {
-        for (size_t b = 0; b < draws; b++)
-            after.results[b] -= before.results[b];
-        estimate->middle = now - old;
-        percentiles(after.results, draws, tail, estimate);
-    }
+        return (interval_estimate){NAN, NAN, NAN};
+    workspace before = resample(base, resampling, seed, draws, &old);
+    workspace after = resample(new, resampling, ~seed, draws, &now);
+    for (size_t b = 0; b < draws; b++)
+        after.results[b] -= before.results[b];
+    interval_estimate estimate = {.middle = now - old};
+    percentiles(after.results, draws, tail, &estimate);
     workspace_free(&before);
     workspace_free(&after);
-    return fine;
+    return estimate;
 }

@@ -3,8 +3,7 @@
  *     double values[] = {...};
  *     size_t start[] = {0, 10, 20};                  // two processes of ten repetitions
  *     grouped_values samples = {values, start, 2};
- *     interval_estimate ratio;
- *     if (!bootstrap_median(&samples, RESAMPLE_GROUPS, 0.99, seed, &ratio, &err)) ...
+ *     interval_estimate ratio = bootstrap_median(&samples, RESAMPLE_GROUPS, 0.99, seed);
  *
  * The figure is the median over groups (worker processes) of each group's median. Its interval is
  * the percentile interval of a bootstrap (Efron and Tibshirani, "An Introduction to the Bootstrap",
@@ -18,7 +17,6 @@
 #ifndef LNBENCH_BOOTSTRAP_H
 #define LNBENCH_BOOTSTRAP_H
 
-#include "base/error.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,14 +47,13 @@ double median(double *values, size_t count);
 typedef enum resample_kind { RESAMPLE_GROUPS, RESAMPLE_BOTH } resample_kind;
 
 /* All NaN for no groups. 2000 draws, more where (1 - confidence) / 2 of them would be fewer than
- * ten. The same seed gives the same interval. Errors: memory. */
-bool bootstrap_median(const grouped_values *samples, resample_kind resampling, double confidence,
-                      uint64_t seed, interval_estimate *estimate, error *err);
+ * ten. The same seed gives the same interval. */
+interval_estimate bootstrap_median(const grouped_values *samples, resample_kind resampling,
+                                   double confidence, uint64_t seed);
 
 /* Median of `new` - median of `base`, for samples that have nothing to do with each other (two
  * runs): each is drawn by itself, as above. All NaN where either has no groups. */
-bool bootstrap_difference(const grouped_values *base, const grouped_values *new,
-                          resample_kind resampling, double confidence, uint64_t seed,
-                          interval_estimate *estimate, error *err);
+interval_estimate bootstrap_difference(const grouped_values *base, const grouped_values *new,
+                                       resample_kind resampling, double confidence, uint64_t seed);
 
 #endif

@@ -1,7 +1,7 @@
 #include "stats/change_points.h"
+#include "base/allocate.h"
 #include "stats/bootstrap.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 change_settings change_defaults(void)
@@ -135,13 +135,12 @@ bool change_points(const double *values, size_t count, const change_settings *se
                     CHANGE_MOST_VALUES, count);
     change_search search = {
         .settings = settings,
-        .values = malloc((count + 1) * sizeof(double)),
-        .cuts = malloc((count + 2) * sizeof(size_t)),
+        .values = allocate((count + 1) * sizeof(double)),
+        .cuts = allocate((count + 2) * sizeof(size_t)),
         .segments = 1,
-        .sums = malloc((count + 1) * (count + 1) * sizeof(double)),
+        .sums = allocate((count + 1) * (count + 1) * sizeof(double)),
     };
-    bool fine = (search.values && search.cuts && search.sums) || fail_memory(err, "change points");
-    if (fine && count > 0) {
+    if (count > 0) {
         search.cuts[0] = 0;
         search.cuts[1] = count;
         divide(&search, values, count);
@@ -151,5 +150,5 @@ bool change_points(const double *values, size_t count, const change_settings *se
     free(search.values);
     free(search.cuts);
     free(search.sums);
-    return fine;
+    return true;
 }

@@ -1,4 +1,5 @@
 #include "stats/rank_test.h"
+#include "base/allocate.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,30 +66,25 @@ static double normal_p(double u, double n, double m, double ties)
     return erfc(away / sqrt(2 * variance));
 }
 
-bool mann_whitney(const double *a, size_t a_count, const double *b, size_t b_count, rank_test *test,
-                  error *err)
+rank_test mann_whitney(const double *a, size_t a_count, const double *b, size_t b_count)
 {
     size_t count = a_count + b_count;
-    *test = (rank_test){NAN, NAN, false};
+    rank_test test = {NAN, NAN, false};
     if (a_count == 0 || b_count == 0)
-        return true;
-    ranked *sorted = malloc(count * sizeof *sorted);
-    if (!sorted)
-        return fail_memory(err, "a rank test");
+        return test;
+    ranked *sorted = allocate(count * sizeof *sorted);
     for (size_t i = 0; i < count; i++)
         sorted[i] = (ranked){i < a_count ? a[i] : b[i - a_count], i >= a_count};
     qsort(sorted, count, sizeof *sorted, compare_ranked);
     double ties, n = (double)a_count, m = (double)b_count;
-    test->u = rank_sum(sorted, count, &ties) - m * (m + 1) / 2;
-    test->exact = ties == 0 && count <= MOST_EXACT;
-    if (test->exact) {
-        double p = 2 * mann_whitney_tail(a_count, b_count, (size_t)fmin(test->u, n * m - test->u));
-        test->p = p < 1 ? p : 1;
-    } else {
-        test->p = normal_p(test->u, n, m, ties);
-    }
+    test.u = rank_sum(sorted, count, &ties) - m * (m + 1) / 2;
+    test.exact = ties == 0 && count <= MOST_EXACT;
+    test.p =
+        test.exact
+            ? fmin(2 * mann_whitney_tail(a_count, b_count, (size_t)fmin(test.u, n * m - test.u)), 1)
+            : normal_p(test.u, n, m, ties);
     free(sorted);
-    return true;
+    return test;
 }
 
 double geometric_mean(const double *values, size_t count)

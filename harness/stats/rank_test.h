@@ -1,13 +1,12 @@
 /* Whether two samples differ in location, whatever their distribution.
  *
- *     rank_test test;
- *     if (!mann_whitney(base, 5, new, 5, &test, &err)) ...
+ *     rank_test test = mann_whitney(base, 5, new, 5);
  *     if (test.p < 0.01) ...
  */
 #ifndef LNBENCH_RANK_TEST_H
 #define LNBENCH_RANK_TEST_H
 
-#include "base/error.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct rank_test {
@@ -19,9 +18,8 @@ typedef struct rank_test {
 /* Mann and Whitney, "On a test of whether one of two random variables is stochastically larger than
  * the other", 1947. Exact without ties and up to 40 values in all (their recurrence); else the
  * normal approximation with the variance corrected for ties (Lehmann, "Nonparametrics", 1975,
- * sec. 1.4) and for continuity. The values must not be NaN. Errors: memory. */
-bool mann_whitney(const double *a, size_t a_count, const double *b, size_t b_count, rank_test *test,
-                  error *err);
+ * sec. 1.4) and for continuity. The values must not be NaN. */
+rank_test mann_whitney(const double *a, size_t a_count, const double *b, size_t b_count);
 
 /* P(U <= u) where both samples are of one continuous distribution. a_count + b_count <= 40. */
 double mann_whitney_tail(size_t a_count, size_t b_count, size_t u);

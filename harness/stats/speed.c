@@ -8,6 +8,7 @@
  * both sides of the ratio. The ratios are then summed up like times.
  */
 #include "stats/speed.h"
+#include "base/allocate.h"
 #include "domain/regime.h"
 #include "base/hash.h"
 #include <math.h>
@@ -81,36 +82,28 @@ static void fill_samples(sample_list *samples, const timed_repetition *sorted, s
     samples->start[samples->processes] = samples->count;
 }
 
-static bool samples_allocate(sample_list *samples, size_t count, error *err)
+static sample_list samples_allocate(size_t count)
 {
-    *samples = (struct sample_list){
-        .values = malloc((count + 1) * sizeof(double)),
-        .round = malloc((count + 1) * sizeof(unsigned)),
-        .start = malloc((count + 1) * sizeof(size_t)),
-        .process = malloc((count + 1) * sizeof(unsigned)),
+    return (sample_list){
+        .values = allocate((count + 1) * sizeof(double)),
+        .round = allocate((count + 1) * sizeof(unsigned)),
+        .start = allocate((count + 1) * sizeof(size_t)),
+        .process = allocate((count + 1) * sizeof(unsigned)),
     };
-    if (samples->values && samples->round && samples->start && samples->process)
-        return true;
-    samples_free(samples);
-    return fail_memory(err, "a case's repetitions");
 }
 
-static bool samples_of(const stored_case *stored, sample_list *samples, error *err)
+static sample_list samples_of(const stored_case *stored)
 {
     size_t count = stored->repetition_count;
-    timed_repetition *sorted = malloc((count + 1) * sizeof *sorted);
-    if (!sorted)
-        return fail_memory(err, "a case's repetitions");
-    bool fine = samples_allocate(samples, count, err);
-    if (fine) {
-        if (count) {
-            memcpy(sorted, stored->repetitions, count * sizeof *sorted);
-            qsort(sorted, count, sizeof *sorted, compare_repetitions);
-        }
-        fill_samples(samples, sorted, count);
+    timed_repetition *sorted = allocate((count + 1) * sizeof *sorted);
+    sample_list samples = samples_allocate(count);
+    if (count) {
+        memcpy(sorted, stored->repetitions, count * sizeof *sorted);
+        qsort(sorted, count, sizeof *sorted, compare_repetitions);
     }
+    fill_samples(&samples, sorted, count);
     free(sorted);
-    return fine;
+    return samples;
 }
 
 /* Ratios roof / kernel of the rounds in which both were measured. */
@@ -138,28 +131,26 @@ static void fill_ratios(sample_list *ratios, const sample_list *kernel, const sa
     ratios->start[ratios->processes] = ratios->count;
 }
 
-static bool estimate_of(const sample_list *samples, uint64_t seed, interval_estimate *estimate,
-                        error *err)
+static interval_estimate estimate_of(const sample_list *samples, uint64_t seed)
 {
     grouped_values by_process = {samples->values, samples->start, samples->processes};
-    return bootstrap_median(&by_process, RESAMPLE_BOTH, 0.95, seed, estimate, err);
+    return bootstrap_median(&by_process, RESAMPLE_BOTH, 0.95, seed);
 }
 
 /* The median over processes of their medians. */
-static bool time_of(const sample_list *samples, double *time, error *err)
+static double time_of(const sample_list *samples)
 {
-    double *medians = malloc((samples->processes + 1) * sizeof *medians);
-    double *scratch = malloc((samples->count + 1) * sizeof *scratch);
-    bool fine = (medians && scratch) || fail_memory(err, "a case's repetitions");
-    for (size_t p = 0; fine && p < samples->processes; p++) {
+    double *medians = allocate((samples->processes + 1) * sizeof *medians);
+    double *scratch = allocate((samples->count + 1) * sizeof *scratch);
+    for (size_t p = 0; p < samples->processes; p++) {
         size_t count = samples->start[p + 1] - samples->start[p];
         memcpy(scratch, samples->values + samples->start[p], count * sizeof *scratch);
         medians[p] = median(scratch, count);
     }
-    *time = fine ? median(medians, samples->processes) : NAN;
+    double time = median(medians, samples->processes);
     free(medians);
     free(scratch);
-    return fine;
+    return time;
 }
 
 static bool same_group(const case_key *a, const case_key *b)
@@ -169,53 +160,38 @@ static bool same_group(const case_key *a, const case_key *b)
            strcmp(a->convention, b->convention) == 0 && strcmp(a->input, b->input) == 0;
 }
 
-/* The faster roof of the case's group; roof->processes is 0 where there is none. */
-static bool find_roof(const stored_cases *cases, const case_key *key, sample_list *roof, error *err)
+/* The faster roof of the case's group; its `processes` is 0 where there is none. */
+static sample_list find_roof(const stored_cases *cases, const case_key *key)
 {
     double best = INFINITY;
-    *roof = (sample_list){0};
+    sample_list roof = {0};
     for (size_t i = 0; i < cases->count; i++) {
         const stored_case *stored = &cases->cases[i];
         if (!stored->repetition_count || !is_roof(stored->key.kernel) ||
             !same_group(&stored->key, key))
             continue;
-        sample_list candidate;
-        if (!samples_of(stored, &candidate, err)) {
-            samples_free(roof);
-            return false;
-        }
-        double time;
-        bool fine = time_of(&candidate, &time, err);
-        bool better = time < best;
-        samples_free(better ? roof : &candidate);
-        if (better) {
-            *roof = candidate;
+        sample_list candidate = samples_of(stored);
+        double time = time_of(&candidate);
+        samples_free(time < best ? &roof : &candidate);
+        if (time < best) {
+            roof = candidate;
             best = time;
         }
-        if (!fine) {
-            samples_free(roof);
-            return false;
-        }
     }
-    return true;
+    return roof;
 }
 
-static bool summarise(const case_key *key, const sample_list *own, const sample_list *roof,
-                      speed_figures *speed, error *err)
+static speed_figures summarise(const case_key *key, const sample_list *own, const sample_list *roof)
 {
-    sample_list ratios;
+    sample_list ratios = samples_allocate(own->count);
     uint64_t seed = hash_key(key);
     double bytes = call_bytes(key->rows, key->hidden, key->dtype);
-    interval_estimate time, ratio = {NAN, NAN, NAN};
-    if (!samples_allocate(&ratios, own->count, err))
-        return false;
-    bool fine = estimate_of(own, seed, &time, err);
+    interval_estimate time = estimate_of(own, seed);
     fill_ratios(&ratios, own, roof);
     /* Other draws than the time's. */
-    if (fine && ratios.count > 0)
-        fine = estimate_of(&ratios, seed ^ 0x726f6f66, &ratio, err);
+    interval_estimate ratio = estimate_of(&ratios, seed ^ 0x726f6f66);
     samples_free(&ratios);
-    *speed = (struct speed_figures){
+    return (struct speed_figures){
         .time_ns = time.middle,
         .time_lo_ns = time.lo,
         .time_hi_ns = time.hi,
@@ -228,86 +204,58 @@ static bool summarise(const case_key *key, const sample_list *own, const sample_
         .repetitions = (unsigned)own->count,
         .processes = (unsigned)own->processes,
     };
-    return fine;
 }
 
-bool speed_of_case(const stored_cases *cases, size_t index, speed_figures *speed, error *err)
+speed_figures speed_of_case(const stored_cases *cases, size_t index)
 {
-    *speed = (struct speed_figures)SPEED_UNKNOWN;
-    sample_list own, roof;
-    if (!samples_of(&cases->cases[index], &own, err))
-        return false;
-    bool fine = true;
-    if (own.count > 0 && (fine = find_roof(cases, &cases->cases[index].key, &roof, err))) {
-        fine = summarise(&cases->cases[index].key, &own, &roof, speed, err);
+    const stored_case *stored = &cases->cases[index];
+    speed_figures speed = SPEED_UNKNOWN;
+    sample_list own = samples_of(stored);
+    if (own.count > 0) {
+        sample_list roof = find_roof(cases, &stored->key);
+        speed = summarise(&stored->key, &own, &roof);
         samples_free(&roof);
     }
     samples_free(&own);
-    for (size_t i = 0; i < cases->cases[index].repetition_count; i++) {
-        const timed_repetition *repetition = &cases->cases[index].repetitions[i];
-        speed->cycles = fmin(speed->cycles, repetition->cycles);
-        speed->instructions = fmin(speed->instructions, repetition->instructions);
+    for (size_t i = 0; i < stored->repetition_count; i++) {
+        speed.cycles = fmin(speed.cycles, stored->repetitions[i].cycles);
+        speed.instructions = fmin(speed.instructions, stored->repetitions[i].instructions);
     }
-    return fine;
+    return speed;
 }
 
-static bool summarise_pair(const sample_list *own, const sample_list *base, uint64_t seed,
-                           speed_pair *pair, error *err)
+speed_pair speed_of_pair(const stored_cases *cases, size_t index, size_t base)
 {
-    sample_list ratios;
-    size_t most = own->count > base->count ? own->count : base->count;
-    interval_estimate ratio = {NAN, NAN, NAN};
-    if (!samples_allocate(&ratios, most, err))
-        return false;
-    /* fill_ratios divides its third by its second. */
-    fill_ratios(&ratios, base, own);
-    bool fine = ratios.count == 0 || estimate_of(&ratios, seed, &ratio, err);
-    *pair = (speed_pair){ratio.middle, ratio.lo, ratio.hi};
-    samples_free(&ratios);
-    return fine;
-}
-
-bool speed_of_pair(const stored_cases *cases, size_t index, size_t base, speed_pair *pair,
-                   error *err)
-{
-    sample_list own, other;
     uint64_t other_hash = hash_key(&cases->cases[base].key);
     uint64_t seed = hash_key(&cases->cases[index].key) ^ (other_hash << 1 | other_hash >> 63);
-    *pair = (speed_pair){NAN, NAN, NAN};
-    if (!samples_of(&cases->cases[index], &own, err))
-        return false;
-    bool fine = samples_of(&cases->cases[base], &other, err);
-    if (fine) {
-        fine = summarise_pair(&own, &other, seed, pair, err);
-        samples_free(&other);
-    }
+    sample_list own = samples_of(&cases->cases[index]), other = samples_of(&cases->cases[base]);
+    sample_list ratios = samples_allocate(own.count > other.count ? own.count : other.count);
+    /* fill_ratios divides its third by its second. */
+    fill_ratios(&ratios, &other, &own);
+    interval_estimate ratio = estimate_of(&ratios, seed);
+    samples_free(&ratios);
+    samples_free(&other);
     samples_free(&own);
-    return fine;
+    return (speed_pair){ratio.middle, ratio.lo, ratio.hi};
 }
 
-bool speed_sample_of(const stored_cases *cases, size_t index, speed_sample *sample, error *err)
+speed_sample speed_sample_of(const stored_cases *cases, size_t index)
 {
-    sample_list own, roof, ratios;
-    *sample = (speed_sample){0};
-    if (!samples_of(&cases->cases[index], &own, err))
-        return false;
-    bool has_roof = find_roof(cases, &cases->cases[index].key, &roof, err);
-    bool fine = has_roof && samples_allocate(&ratios, own.count, err);
-    if (fine) {
-        fill_ratios(&ratios, &own, &roof);
-        bool over_roof = ratios.count > 0;
-        sample_list *taken = over_roof ? &ratios : &own;
-        for (size_t i = 0; i < taken->count; i++)
-            taken->values[i] = over_roof ? -log(taken->values[i]) : log(taken->values[i]);
-        *sample = (speed_sample){taken->values, taken->start, taken->processes, over_roof};
-        taken->values = NULL;
-        taken->start = NULL;
-        samples_free(&ratios);
-    }
-    if (has_roof)
-        samples_free(&roof);
+    sample_list own = samples_of(&cases->cases[index]);
+    sample_list roof = find_roof(cases, &cases->cases[index].key);
+    sample_list ratios = samples_allocate(own.count);
+    fill_ratios(&ratios, &own, &roof);
+    bool over_roof = ratios.count > 0;
+    sample_list *taken = over_roof ? &ratios : &own;
+    for (size_t i = 0; i < taken->count; i++)
+        taken->values[i] = over_roof ? -log(taken->values[i]) : log(taken->values[i]);
+    speed_sample sample = {taken->values, taken->start, taken->processes, over_roof};
+    taken->values = NULL;
+    taken->start = NULL;
+    samples_free(&ratios);
+    samples_free(&roof);
     samples_free(&own);
-    return fine;
+    return sample;
 }
 
 void speed_sample_free(speed_sample *sample)

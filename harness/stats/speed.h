@@ -11,15 +11,14 @@
  * case: the same store gives the same figures), and the ratio to the roof: the fastest of the
  * roofs with the same shape, dtype, cache, threads and convention-independent bytes,
  * resampled together with it. Everything NaN where there are no repetitions. */
-bool speed_of_case(const stored_cases *cases, size_t index, speed_figures *speed, error *err);
+speed_figures speed_of_case(const stored_cases *cases, size_t index);
 
 /* How many times as long as `base` a case takes: both timed in the same rounds, the ratios summed
  * up and resampled as above. An interval that contains 1 does not tell the two apart. */
 typedef struct speed_pair {
     double ratio, lo, hi; /* time of the case / time of the base; NaN where no round has both */
 } speed_pair;
-bool speed_of_pair(const stored_cases *cases, size_t index, size_t base, speed_pair *pair,
-                   error *err);
+speed_pair speed_of_pair(const stored_cases *cases, size_t index, size_t base);
 
 /* How much longer than its roof a case took, as logarithms, process by process: what two runs are
  * compared by. Where no roof was measured beside it, the logarithms of its times. */
@@ -29,7 +28,7 @@ typedef struct speed_sample {
     size_t groups;
     bool over_roof;
 } speed_sample;
-bool speed_sample_of(const stored_cases *cases, size_t index, speed_sample *sample, error *err);
+speed_sample speed_sample_of(const stored_cases *cases, size_t index);
 void speed_sample_free(speed_sample *sample);
 
 #endif

@@ -1,8 +1,8 @@
 /* Opening the store: what kind of file it is, and in which way it can be had. */
 #include "store/internal.h"
+#include "base/allocate.h"
 #include "base/text.h"
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@ static bool has_beside(const char *path, const char *ending)
     text_buffer name = {0};
     struct stat about;
     text_format(&name, "%s%s", path, ending);
-    bool has = name.failed || (stat(name.bytes, &about) == 0 && about.st_size > 0);
+    bool has = stat(name.bytes, &about) == 0 && about.st_size > 0;
     text_free(&name);
     return has;
 }
@@ -63,14 +63,13 @@ static bool check_place(const char *path, store_mode mode, error *err)
     if (errno != ENOENT)
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s", path, strerror(errno));
     const char *slash = strrchr(path, '/');
-    char *directory =
-        slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-    if (!directory)
-        return fail_memory(err, "a path");
-    bool fine = access(directory, W_OK | X_OK) == 0 ||
-                fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot create it in %s: %s", path, directory,
-                     strerror(errno));
-    free(directory);
+    text_buffer directory = {0};
+    text_add_bytes(&directory, slash ? path : ".",
+                   slash && slash != path ? (size_t)(slash - path) : 1);
+    bool fine = access(directory.bytes, W_OK | X_OK) == 0 ||
+                fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot create it in %s: %s", path,
+                     directory.bytes, strerror(errno));
+    text_free(&directory);
     return fine;
 }
 
@@ -86,8 +85,6 @@ static char *immutable_uri(const char *path)
             text_add_bytes(&uri, (const char *)at, 1);
     }
     text_add(&uri, "?immutable=1");
-    if (uri.failed)
-        text_free(&uri);
     return uri.bytes;
 }
 
@@ -149,8 +146,6 @@ static bool open_read(result_store *store, error *err)
                ((status & 0xff) == SQLITE_CANTOPEN || (status & 0xff) == SQLITE_READONLY) &&
                !has_beside(store->path, "-wal") && !has_beside(store->path, "-journal")) {
         char *uri = immutable_uri(store->path);
-        if (!uri)
-            return fail_memory(err, "a path");
         fine = connect(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err) &&
                store_check_schema(store, STORE_READ, &outdated, err);
         free(uri);
@@ -167,13 +162,8 @@ bool store_open(const char *path, store_mode mode, result_store **opened, error 
     *opened = NULL;
     if (!check_place(path, mode, err))
         return false;
-    result_store *made = calloc(1, sizeof *made);
-    if (made)
-        made->path = strdup(path);
-    if (!made || !made->path) {
-        store_close(made);
-        return fail_memory(err, "the result store");
-    }
+    result_store *made = allocate_zeroed(1, sizeof *made);
+    made->path = allocate_copy(path, strlen(path) + 1);
     if (!(mode == STORE_WRITE ? open_write(made, err) : open_read(made, err))) {
         store_close(made);
         return false;

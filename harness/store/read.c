@@ -1,10 +1,10 @@
 /* Reading a stored run back. */
 #include "store/internal.h"
+#include "base/allocate.h"
 #include "domain/kernel_name.h"
 #include "domain/metric_fields.h"
 #include "base/text.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void copy_text(char *buffer, size_t size, sqlite3_stmt *statement, int column)
@@ -25,18 +25,6 @@ static bool bad_word(const result_store *store, const char *what, const char *wo
 {
     return fail(err, EXIT_CODE_ENVIRONMENT, "%s: unknown %s '%s': the database is damaged",
                 store->path, what, word);
-}
-
-/* Room for one more in a list that doubles. */
-static bool grow(void **list, size_t count, size_t size, error *err)
-{
-    if (count & (count - 1)) /* full only at 0 and at powers of two */
-        return true;
-    void *more = realloc(*list, (count ? count * 2 : 1) * size);
-    if (!more)
-        return fail_memory(err, "stored measurements");
-    *list = more;
-    return true;
 }
 
 /* A number that one statement gives; 0 for NULL and for no row. */
@@ -109,8 +97,8 @@ bool store_runs(result_store *store, stored_run **runs, size_t *count, error *er
     bool row = false;
     bool fine = statement && store_next(store, statement, &row, err);
     while (fine && row) {
-        fine = grow((void **)runs, *count, sizeof **runs, err) &&
-               fill_run(store, statement, &(*runs)[*count], err);
+        *runs = allocate_room(*runs, *count, sizeof **runs);
+        fine = fill_run(store, statement, &(*runs)[*count], err);
         *count += fine;
         fine = fine && store_next(store, statement, &row, err);
     }
@@ -155,8 +143,6 @@ char *store_cases_sql(void)
         &sql,
         ", output_hash, ulp_histogram, operation FROM cases LEFT JOIN accuracies ON case_id = id "
         "WHERE run = ?1 ORDER BY id");
-    if (sql.failed)
-        text_free(&sql);
     return sql.bytes;
 }
 
@@ -220,9 +206,8 @@ static bool read_cases(result_store *store, sqlite3_stmt *statement, stored_case
     bool row = false;
     bool fine = store_next(store, statement, &row, err);
     while (fine && row) {
-        if (!grow((void **)&cases->cases, cases->count, sizeof *cases->cases, err) ||
-            !grow((void **)ids, cases->count, sizeof **ids, err))
-            return false;
+        cases->cases = allocate_room(cases->cases, cases->count, sizeof *cases->cases);
+        *ids = allocate_room(*ids, cases->count, sizeof **ids);
         stored_case *filled = &cases->cases[cases->count];
         *filled = (stored_case){0};
         filled->id = sqlite3_column_int64(statement, 0);
@@ -231,9 +216,8 @@ static bool read_cases(result_store *store, sqlite3_stmt *statement, stored_case
         if (!fill_key(store, statement, &filled->key, err) ||
             !fill_accuracy(store, statement, filled, err))
             return false;
-        filled->repetitions = repetitions ? calloc(repetitions, sizeof(timed_repetition)) : NULL;
-        if (repetitions && !filled->repetitions)
-            return fail_memory(err, "stored repetitions");
+        if (repetitions)
+            filled->repetitions = allocate_zeroed(repetitions, sizeof *filled->repetitions);
         filled->repetition_count = repetitions;
         fine = store_next(store, statement, &row, err);
     }
@@ -299,8 +283,7 @@ static bool read_rows(result_store *store, sqlite3_stmt *statement, const int64_
         int64_t id = sqlite3_column_int64(statement, 0);
         while (index < id_count && ids[index] < id)
             index++;
-        if (!grow((void **)&rows->rows, rows->count, sizeof *rows->rows, err))
-            return false;
+        rows->rows = allocate_room(rows->rows, rows->count, sizeof *rows->rows);
         rows->rows[rows->count++] = (stored_row){
             .case_index = index,
             .row = (size_t)sqlite3_column_int64(statement, 1),
@@ -325,10 +308,9 @@ static bool read_ids(result_store *store, int64_t run, int64_t **ids, size_t *co
     sqlite3_bind_int64(statement, 1, run);
     bool fine = store_next(store, statement, &row, err);
     while (fine && row) {
-        fine = grow((void **)ids, *count, sizeof **ids, err);
-        if (fine)
-            (*ids)[(*count)++] = sqlite3_column_int64(statement, 0);
-        fine = fine && store_next(store, statement, &row, err);
+        *ids = allocate_room(*ids, *count, sizeof **ids);
+        (*ids)[(*count)++] = sqlite3_column_int64(statement, 0);
+        fine = store_next(store, statement, &row, err);
     }
     sqlite3_reset(statement);
     return fine;
@@ -353,15 +335,6 @@ bool store_rows(result_store *store, int64_t run, stored_rows *rows, error *err)
     return fine;
 }
 
-/* The sizes that machine_read() would have filled in, from the facts that it wrote. */
-static void fill_sizes(machine_facts *machine)
-{
-    machine->l1d_bytes = strtoul(machine_fact_value(machine, "l1d_bytes"), NULL, 10);
-    machine->l2_bytes = strtoul(machine_fact_value(machine, "l2_bytes"), NULL, 10);
-    machine->l3_bytes = strtoul(machine_fact_value(machine, "l3_bytes"), NULL, 10);
-    machine->cores = (unsigned)strtoul(machine_fact_value(machine, "cores"), NULL, 10);
-}
-
 bool store_machine(result_store *store, int64_t run, machine_facts *machine, error *err)
 {
     *machine = (struct machine_facts){0};
@@ -372,17 +345,14 @@ bool store_machine(result_store *store, int64_t run, machine_facts *machine, err
     sqlite3_bind_int64(statement, 1, run);
     bool fine = store_next(store, statement, &row, err);
     while (fine && row) {
-        fine = grow((void **)&machine->facts, machine->count, sizeof *machine->facts, err);
-        if (fine) {
-            machine_fact *fact = &machine->facts[machine->count++];
-            copy_text(fact->name, sizeof fact->name, statement, 0);
-            copy_text(fact->value, sizeof fact->value, statement, 1);
-        }
-        fine = fine && store_next(store, statement, &row, err);
+        machine_fact *fact = machine_add_fact(machine);
+        copy_text(fact->name, sizeof fact->name, statement, 0);
+        copy_text(fact->value, sizeof fact->value, statement, 1);
+        fine = store_next(store, statement, &row, err);
     }
     sqlite3_reset(statement);
     if (fine)
-        fill_sizes(machine);
+        machine_fill_sizes(machine);
     else
         machine_free(machine);
     return fine;
@@ -406,8 +376,6 @@ bool store_kernels_json(result_store *store, int64_t run, char **json, error *er
     }
     text_add(&out, "]");
     sqlite3_reset(statement);
-    if (fine && out.failed)
-        fine = fail_memory(err, "the kernels of a run");
     if (!fine)
         text_free(&out);
     *json = out.bytes;

@@ -173,10 +173,6 @@ sqlite3_stmt *store_statement(result_store *store, statement_kind kind, error *e
     }
     char *made = statement_sql[kind].make ? statement_sql[kind].make() : NULL;
     const char *sql = made ? made : statement_sql[kind].sql;
-    if (!sql) {
-        fail_memory(err, "a statement of the result store");
-        return NULL;
-    }
     int status =
         sqlite3_prepare_v3(store->database, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
     free(made);
@@ -455,8 +451,6 @@ char *store_put_accuracy_sql(void)
     for (size_t i = 0; i < count; i++)
         text_add(&sql, ", ?");
     text_add(&sql, ")");
-    if (sql.failed)
-        text_free(&sql);
     return sql.bytes;
 }
 

@@ -1,4 +1,5 @@
 #include "views/answer.h"
+#include "base/allocate.h"
 #include "domain/kernel_json.h"
 #include "domain/reproducible.h"
 #include "inputs/inputs.h"
@@ -171,12 +172,10 @@ static void find_lost(const run_view *view, run_answer *answer)
     }
 }
 
-static bool make_rows(const run_view *view, run_answer *answer, error *err)
+static void make_rows(const run_view *view, run_answer *answer)
 {
-    answer->rows =
-        calloc(json_array_size(view->kernels) + view->cases.count + 1, sizeof *answer->rows);
-    if (!answer->rows)
-        return fail_memory(err, "the kernels of a run");
+    answer->rows = allocate_zeroed(json_array_size(view->kernels) + view->cases.count + 1,
+                                   sizeof *answer->rows);
     for (size_t i = 0; i < view->cases.count; i++) {
         const stored_case *stored = &view->cases.cases[i];
         if (stored->key.dtype != answer->dtype || is_roof(stored->key.kernel))
@@ -194,7 +193,6 @@ static bool make_rows(const run_view *view, run_answer *answer, error *err)
     for (size_t i = 0; i < answer->count; i++)
         answer->cases =
             answer->rows[i].judged > answer->cases ? answer->rows[i].judged : answer->cases;
-    return true;
 }
 
 static double time_of(const run_answer *answer, const answer_row *row)
@@ -204,24 +202,20 @@ static double time_of(const run_answer *answer, const answer_row *row)
 }
 
 /* time / the other's time at the key column: over the rounds that both were timed in. */
-static bool ratio_to(const run_view *view, const run_answer *answer, const answer_row *row,
-                     const answer_row *base, double *ratio, bool *tied, error *err)
+static double ratio_to(const run_view *view, const run_answer *answer, const answer_row *row,
+                       const answer_row *base, bool *tied)
 {
-    speed_pair pair;
     const view_case *own = row->cells[answer->key], *other = base->cells[answer->key];
-    *ratio = NAN;
     *tied = false;
     if (!own || !other)
-        return true;
-    if (!speed_of_pair(&view->cases, (size_t)(own - view->views), (size_t)(other - view->views),
-                       &pair, err))
-        return false;
+        return NAN;
+    speed_pair pair =
+        speed_of_pair(&view->cases, (size_t)(own - view->views), (size_t)(other - view->views));
     *tied = pair.lo <= 1 && pair.hi >= 1;
-    *ratio = isnan(pair.ratio) ? own->speed.time_ns / other->speed.time_ns : pair.ratio;
-    return true;
+    return isnan(pair.ratio) ? own->speed.time_ns / other->speed.time_ns : pair.ratio;
 }
 
-static bool compare_speeds(const run_view *view, run_answer *answer, error *err)
+static void compare_speeds(const run_view *view, run_answer *answer)
 {
     const answer_row *fastest = NULL, *peer = NULL;
     for (size_t i = 0; i < answer->count; i++) {
@@ -234,14 +228,12 @@ static bool compare_speeds(const run_view *view, run_answer *answer, error *err)
     }
     for (size_t i = 0; i < answer->count; i++) {
         answer_row *row = &answer->rows[i];
-        double ratio = NAN;
         bool near_peer;
-        if ((fastest && !ratio_to(view, answer, row, fastest, &row->relative, &row->tied, err)) ||
-            (peer && !ratio_to(view, answer, row, peer, &ratio, &near_peer, err)))
-            return false;
+        if (fastest)
+            row->relative = ratio_to(view, answer, row, fastest, &row->tied);
+        double ratio = peer ? ratio_to(view, answer, row, peer, &near_peer) : NAN;
         row->speedup = row == peer ? 1 : 1 / ratio;
     }
-    return true;
 }
 
 static int by_speed(const void *a, const void *b)
@@ -347,21 +339,18 @@ static void choose_rows(const run_view *view, run_answer *answer)
     show_textbook(view, answer);
 }
 
-bool answer_make(const run_view *view, run_answer *answer, error *err)
+void answer_make(const run_view *view, run_answer *answer)
 {
     *answer = (run_answer){.dtype = choose_dtype(view), .isa = ""};
     make_columns(view, answer);
-    if (!make_rows(view, answer, err) || !compare_speeds(view, answer, err)) {
-        answer_free(answer);
-        return false;
-    }
+    make_rows(view, answer);
+    compare_speeds(view, answer);
     qsort(answer->rows, answer->count, sizeof *answer->rows, by_speed);
     choose_rows(view, answer);
     const answer_row *named = answer->fastest ? answer->fastest : answer->take;
     answer->isa = named ? descriptor_word(view->kernels, named->kernel, "isa") : "";
     for (size_t i = 0; i < answer->count; i++)
         make_label(answer, &answer->rows[i]);
-    return true;
 }
 
 void answer_free(run_answer *answer)

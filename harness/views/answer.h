@@ -2,7 +2,7 @@
  * that the answer is made of. Terminal, page and README take their figures from here.
  *
  *     run_answer answer;
- *     if (!answer_make(&view, &answer, &err)) ...
+ *     answer_make(&view, &answer);
  *     const answer_row *take = answer.take;      // NULL: nothing is accurate enough
  *     answer_free(&answer);
  */
@@ -68,7 +68,7 @@ typedef struct run_answer {
     const answer_row *fastest, *take, *peer; /* NULL: there is none */
 } run_answer;
 
-bool answer_make(const run_view *view, run_answer *answer, error *err);
+void answer_make(const run_view *view, run_answer *answer);
 void answer_free(run_answer *answer);
 
 /* "L2 768", and what else tells the columns apart. The key column in full: "85x768 (L2)". */

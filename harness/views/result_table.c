@@ -1,4 +1,5 @@
 #include "views/result_table.h"
+#include "base/allocate.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "domain/kernel_json.h"
@@ -246,10 +247,10 @@ static text_table *make_table(const run_answer *answer, const answer_row *const 
     for (size_t i = 0; i < fields->count; i++)
         headings[i] = fields->fields[i].heading;
     text_table *table = table_create(headings, fields->count);
-    for (size_t row = 0; table && row < count; row++)
+    for (size_t row = 0; row < count; row++)
         for (size_t i = 0; i < fields->count; i++)
             add_cell(table, answer, rows[row], &fields->fields[i], look);
-    if (table && answer->column_count > 0)
+    if (answer->column_count > 0)
         add_copy(table, answer, fields);
     return table;
 }
@@ -501,16 +502,15 @@ static bool print_text(const run_view *view, const output_file *out, const resul
     run_answer answer;
     result_fields fields;
     text_buffer words = {0}, notes = {0};
-    if (!answer_make(view, &answer, err))
-        return false;
-    const answer_row **rows = calloc(answer.count + 1, sizeof *rows);
-    size_t count = rows ? choose_rows(&answer, look, rows) : 0;
+    answer_make(view, &answer);
+    const answer_row **rows = allocate_zeroed(answer.count + 1, sizeof *rows);
+    size_t count = choose_rows(&answer, look, rows);
     choose_fields(&answer, look, &fields);
-    text_table *table = NULL;
-    while (rows && (table = make_table(&answer, rows, count, &fields, look)) &&
-           out->format == OUTPUT_TEXT && table_width(table) > room && fields.count > 2) {
+    text_table *table = make_table(&answer, rows, count, &fields, look);
+    while (out->format == OUTPUT_TEXT && table_width(table) > room && fields.count > 2) {
         drop_field(&fields);
         table_destroy(table);
+        table = make_table(&answer, rows, count, &fields, look);
     }
     print_head(view, &answer, out);
     output_line(out, "%s", "");
@@ -526,8 +526,6 @@ static bool print_text(const run_view *view, const output_file *out, const resul
     if (notes.length > 0)
         output_line(out, "%s", "");
     print_lines_of(out, &notes, room);
-    if (fine && (words.failed || notes.failed))
-        fine = fail_memory(err, "the answer");
     text_free(&words);
     text_free(&notes);
     free(rows);

@@ -1,12 +1,12 @@
 /* A stored run in memory, and as JSON. */
 #include "views/views.h"
+#include "base/allocate.h"
 #include "domain/kernel_json.h"
 #include "domain/metric_fields.h"
 #include "domain/reproducible.h"
 #include "base/text.h"
 #include "inputs/inputs.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool store_descriptors(result_store *store, int64_t run, json_t **kernels, error *err)
@@ -27,21 +27,17 @@ bool store_descriptors(result_store *store, int64_t run, json_t **kernels, error
                 (long long)run, where.text);
 }
 
-bool view_sum_up(run_view *view, error *err)
+void view_sum_up(run_view *view)
 {
-    view->views = calloc(view->cases.count + 1, sizeof *view->views);
-    if (!view->views)
-        return fail_memory(err, "the cases of a run");
+    view->views = allocate_zeroed(view->cases.count + 1, sizeof *view->views);
     const machine_facts *machine = &view->machine;
     for (size_t i = 0; i < view->cases.count; i++) {
         const case_key *key = &view->cases.cases[i].key;
         view->views[i].stored = &view->cases.cases[i];
         view->views[i].reproducibility = reproducible_stored(view->kernels, key->kernel);
         view->views[i].regime = machine_regime(machine, key->rows, key->hidden, key->dtype);
-        if (!speed_of_case(&view->cases, i, &view->views[i].speed, err))
-            return false;
+        view->views[i].speed = speed_of_case(&view->cases, i);
     }
-    return true;
 }
 
 bool view_load(result_store *store, int64_t run, run_view *view, error *err)
@@ -50,17 +46,17 @@ bool view_load(result_store *store, int64_t run, run_view *view, error *err)
     bool fine =
         store_run(store, run, &view->run, err) && store_machine(store, run, &view->machine, err) &&
         store_cases(store, run, &view->cases, err) && store_rows(store, run, &view->rows, err) &&
-        store_descriptors(store, run, &view->kernels, err) && view_sum_up(view, err);
-    if (!fine)
+        store_descriptors(store, run, &view->kernels, err);
+    if (fine)
+        view_sum_up(view);
+    else
         view_free(view);
     return fine;
 }
 
 bool view_load_worst(result_store *store, run_view *view, error *err)
 {
-    view->worst = calloc(view->cases.count + 1, sizeof *view->worst);
-    if (!view->worst)
-        return fail_memory(err, "the worst rows of a run");
+    view->worst = allocate_zeroed(view->cases.count + 1, sizeof *view->worst);
     for (size_t i = 0; i < view->cases.count; i++) {
         bool has;
         if (!store_worst(store, view->cases.cases[i].id, &view->worst[i], &has, err))
@@ -102,7 +98,7 @@ json_t *json_text(const char *string)
             text_add(&clean, "\xef\xbf\xbd");
         at += length ? length : 1;
     }
-    made = clean.failed ? NULL : json_string(clean.bytes);
+    made = json_string(clean.bytes);
     text_free(&clean);
     return made;
 }
@@ -112,12 +108,6 @@ json_t *json_figure(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* Takes the value over, whatever becomes of it; a NULL value is memory that ran out. */
-static bool set(json_t *object, const char *key, json_t *value)
-{
-    return json_object_set_new(object, key, value) == 0;
-}
-
 /* The share of each bin: the edges are in results/README.md. */
 static json_t *histogram_json(const ln_metrics *metrics)
 {
@@ -125,12 +115,8 @@ static json_t *histogram_json(const ln_metrics *metrics)
     uint64_t all = 0;
     for (size_t i = 0; i < ULP_BINS; i++)
         all += metrics->ulp_histogram[i];
-    for (size_t i = 0; array && all > 0 && i < ULP_BINS; i++)
-        if (json_array_append_new(
-                array, json_real((double)metrics->ulp_histogram[i] / (double)all)) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+    for (size_t i = 0; all > 0 && i < ULP_BINS; i++)
+        json_array_append_new(array, json_real((double)metrics->ulp_histogram[i] / (double)all));
     return array;
 }
 
@@ -139,51 +125,25 @@ static json_t *metrics_json(const ln_metrics *metrics)
     size_t count;
     const metric_field *fields = metric_fields(&count);
     json_t *object = json_object();
-    bool fine = object != NULL;
-    for (size_t i = 0; fine && i < count; i++) {
-        if (!fields[i].published)
-            continue;
-        json_t *value = fields[i].kind == METRIC_REAL
-                            ? json_figure(metric_value(metrics, &fields[i]))
-                            : json_integer((json_int_t)metric_count(metrics, &fields[i]));
-        fine = set(object, fields[i].name, value);
-    }
-    fine = fine && set(object, "ulp_histogram", histogram_json(metrics));
-    if (fine)
-        return object;
-    json_decref(object);
-    return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (fields[i].published)
+            json_object_set_new(object, fields[i].name,
+                                fields[i].kind == METRIC_REAL
+                                    ? json_figure(metric_value(metrics, &fields[i]))
+                                    : json_integer((json_int_t)metric_count(metrics, &fields[i])));
+    json_object_set_new(object, "ulp_histogram", histogram_json(metrics));
+    return object;
 }
 
 static json_t *speed_json(const speed_figures *speed)
 {
-    json_t *object = json_object();
-    if (object && set(object, "time_ns", json_figure(speed->time_ns)) &&
-        set(object, "time_lo_ns", json_figure(speed->time_lo_ns)) &&
-        set(object, "time_hi_ns", json_figure(speed->time_hi_ns)) &&
-        set(object, "gbps", json_figure(speed->gbps)) &&
-        set(object, "roof_ratio", json_figure(speed->roof_ratio)) &&
-        set(object, "roof_lo", json_figure(speed->roof_lo)) &&
-        set(object, "roof_hi", json_figure(speed->roof_hi)) &&
-        set(object, "cycles", json_figure(speed->cycles)) &&
-        set(object, "instructions", json_figure(speed->instructions)) &&
-        set(object, "repetitions", json_integer(speed->repetitions)))
-        return object;
-    json_decref(object);
-    return NULL;
-}
-
-static bool set_key(json_t *object, const case_key *key)
-{
-    return set(object, "operation", json_text(operation_name(key->operation))) &&
-           set(object, "kernel", json_text(key->kernel)) &&
-           set(object, "convention", json_text(key->convention)) &&
-           set(object, "rows", json_integer((json_int_t)key->rows)) &&
-           set(object, "hidden", json_integer((json_int_t)key->hidden)) &&
-           set(object, "dtype", json_text(dtype_name(key->dtype))) &&
-           set(object, "input", json_text(key->input)) &&
-           set(object, "cache", json_text(cache_name(key->cache))) &&
-           set(object, "threads", json_integer(key->threads));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "time_ns",
+                     json_figure(speed->time_ns), "time_lo_ns", json_figure(speed->time_lo_ns),
+                     "time_hi_ns", json_figure(speed->time_hi_ns), "gbps", json_figure(speed->gbps),
+                     "roof_ratio", json_figure(speed->roof_ratio), "roof_lo",
+                     json_figure(speed->roof_lo), "roof_hi", json_figure(speed->roof_hi), "cycles",
+                     json_figure(speed->cycles), "instructions", json_figure(speed->instructions),
+                     "repetitions", (json_int_t)speed->repetitions);
 }
 
 bool view_is_usable(const stored_case *stored)
@@ -199,16 +159,6 @@ bool view_is_extreme(const stored_case *stored)
     double size = fabs(stored->metrics.worst_exact);
     return case_is_extreme(&stored->key) ||
            (size > 0 && size < dtype_least_normal(stored->key.dtype));
-}
-
-static bool set_verdict(json_t *object, const stored_case *stored)
-{
-    return set(object, "verdict", json_text(verdict_name(stored->verdict.kind))) &&
-           set(object, "detail", json_text(stored->verdict.detail)) &&
-           set(object, "declared", json_boolean(stored->verdict.declared)) &&
-           set(object, "usable",
-               stored->judged ? json_boolean(view_is_usable(stored)) : json_null()) &&
-           set(object, "bound_row_ulp", json_figure(stored->bound_row_ulp));
 }
 
 /* A verdict may have no figures: a kernel that crashed has no errors. */
@@ -228,26 +178,28 @@ static json_t *hash_json(const stored_case *stored)
 json_t *view_case_json(const view_case *view)
 {
     const stored_case *stored = view->stored;
-    json_t *object = json_object();
-    if (object && set_key(object, &stored->key) && set(object, "regime", json_text(view->regime)) &&
-        set(object, "reproducibility", reproducible_json(view->reproducibility)) &&
-        set_verdict(object, stored) && set(object, "output_hash", hash_json(stored)) &&
-        set(object, "metrics",
-            has_metrics(stored) ? metrics_json(&stored->metrics) : json_null()) &&
-        set(object, "speed", view->speed.repetitions ? speed_json(&view->speed) : json_null()))
-        return object;
-    json_decref(object);
-    return NULL;
+    const case_key *key = &stored->key;
+    return json_pack(
+        "{s:s, s:o, s:o, s:I, s:I, s:s, s:o, s:s, s:I, s:o, s:o, s:s, s:o, s:b, s:o, s:o, s:o, "
+        "s:o, "
+        "s:o}",
+        "operation", operation_name(key->operation), "kernel", json_text(key->kernel), "convention",
+        json_text(key->convention), "rows", (json_int_t)key->rows, "hidden",
+        (json_int_t)key->hidden, "dtype", dtype_name(key->dtype), "input", json_text(key->input),
+        "cache", cache_name(key->cache), "threads", (json_int_t)key->threads, "regime",
+        json_text(view->regime), "reproducibility", reproducible_json(view->reproducibility),
+        "verdict", verdict_name(stored->verdict.kind), "detail", json_text(stored->verdict.detail),
+        "declared", stored->verdict.declared, "usable",
+        stored->judged ? json_boolean(view_is_usable(stored)) : json_null(), "bound_row_ulp",
+        json_figure(stored->bound_row_ulp), "output_hash", hash_json(stored), "metrics",
+        has_metrics(stored) ? metrics_json(&stored->metrics) : json_null(), "speed",
+        view->speed.repetitions ? speed_json(&view->speed) : json_null());
 }
 
 json_t *view_run_json(const run_view *view)
 {
     json_t *array = json_array();
-    for (size_t i = 0; array && i < view->cases.count; i++) {
-        if (json_array_append_new(array, view_case_json(&view->views[i])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
-    }
+    for (size_t i = 0; i < view->cases.count; i++)
+        json_array_append_new(array, view_case_json(&view->views[i]));
     return array;
 }

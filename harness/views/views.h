@@ -38,7 +38,7 @@ bool view_is_extreme(const stored_case *stored);
 /* Whether a worst row was kept of a case. */
 bool view_has_worst(const run_view *view, size_t i);
 /* Fills in the views of a view whose other parts are there. */
-bool view_sum_up(run_view *view, error *err);
+void view_sum_up(run_view *view);
 
 /* A string as JSON whatever its bytes are: what is not UTF-8 becomes U+FFFD. A number; null where
  * it is not finite. Both NULL when memory runs out. */

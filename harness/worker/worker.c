@@ -1,4 +1,5 @@
 #include "worker/worker.h"
+#include "base/allocate.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "base/paths.h"
@@ -9,7 +10,6 @@
 #include "worker/sandbox.h"
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -305,9 +305,7 @@ static bool add_kernel(kernel_list *list, const kernel_entry *entry, error *err)
             return fail(err, EXIT_CODE_USAGE,
                         "kernel %s stands in both %s and %s: names must differ", entry->facts.name,
                         list->kernels[i].source, entry->source);
-    kernel_entry *kernels = realloc(list->kernels, (list->count + 1) * sizeof *kernels);
-    if (!kernels)
-        return fail_memory(err, "the list of kernels");
+    kernel_entry *kernels = reallocate(list->kernels, (list->count + 1) * sizeof *kernels);
     list->kernels = kernels;
     kernels[list->count++] = *entry;
     return true;
@@ -418,13 +416,12 @@ static bool add_paths(worker_process *worker, const word_list *peers, const char
     return true;
 }
 
-static bool make_seats(worker_process *worker, error *err)
+static void make_seats(worker_process *worker)
 {
-    worker->seats = calloc(worker->plugin_count + 1, sizeof *worker->seats);
-    for (size_t i = 0; worker->seats && i <= worker->plugin_count; i++)
+    worker->seats = allocate_zeroed(worker->plugin_count + 1, sizeof *worker->seats);
+    for (size_t i = 0; i <= worker->plugin_count; i++)
         worker->seats[i] =
             (worker_seat){.process.socket = -1, .ran_last = NOBODY, .to_blame = NOBODY};
-    return worker->seats || fail_memory(err, "the worker");
 }
 
 static void vacate_all(worker_process *worker)
@@ -438,9 +435,7 @@ static bool prepare(worker_process *worker, const char *const *plugins, size_t c
 {
     word_list peers = {0};
     bool fine = worker->builds || peers_find(&peers, err);
-    worker->plugins = calloc(count + peers.count + 1, sizeof *worker->plugins);
-    if (fine && !worker->plugins)
-        fine = fail_memory(err, "the list of plugins");
+    worker->plugins = allocate_zeroed(count + peers.count + 1, sizeof *worker->plugins);
     fine = fine && path_of_worker(worker->program, sizeof worker->program, err);
     if (fine && !worker->builds) {
         fine = path_of_library(worker->plugins[0], sizeof worker->plugins[0], err);
@@ -450,9 +445,9 @@ static bool prepare(worker_process *worker, const char *const *plugins, size_t c
     word_list_free(&peers);
     if (fine && worker->plugin_count > PLUGINS_MOST)
         fine = fail(err, EXIT_CODE_USAGE, "more than %d plugins", PLUGINS_MOST);
-    if (!fine || !make_seats(worker, err) ||
-        !sandbox_find_visible(worker->program, worker->plugins, worker->plugin_count,
-                              &worker->visible, err))
+    make_seats(worker);
+    if (!fine || !sandbox_find_visible(worker->program, worker->plugins, worker->plugin_count,
+                                       &worker->visible, err))
         return false;
     worker->arena = memfd_create("lnbench-arena", MFD_CLOEXEC);
     if (worker->arena < 0)
@@ -498,12 +493,10 @@ static bool start_either(bool builds, const char *const *files, size_t count,
                          worker_process **started, kernel_list *lists, error *err)
 {
     size_t list_count = builds ? count : 1;
-    worker_process *worker = calloc(1, sizeof *worker);
+    worker_process *worker = allocate_zeroed(1, sizeof *worker);
     *started = NULL;
     for (size_t i = 0; i < list_count; i++)
         lists[i] = (kernel_list){0};
-    if (!worker)
-        return fail_memory(err, "the worker");
     worker->arena = -1;
     worker->builds = builds;
     if (start(worker, files, count, lists, err)) {
@@ -530,21 +523,18 @@ bool worker_start_builds(const char *const *files, size_t count, worker_process 
 
 bool worker_start_another(const worker_process *worker, struct worker_process **another, error *err)
 {
-    struct worker_process *made = calloc(1, sizeof *made);
+    struct worker_process *made = allocate_zeroed(1, sizeof *made);
     *another = NULL;
-    if (!made)
-        return fail_memory(err, "the worker");
     *made = *worker;
     made->arena_bytes = 0;
     made->asked = NULL;
     made->visible = (word_list){0};
     made->arena = memfd_create("lnbench-arena", MFD_CLOEXEC);
-    made->plugins = calloc(worker->plugin_count + 1, sizeof *made->plugins);
-    if (made->plugins)
-        memcpy(made->plugins, worker->plugins, worker->plugin_count * sizeof *made->plugins);
-    if (made->plugins && made->arena >= 0 && make_seats(made, err) &&
-        sandbox_find_visible(made->program, made->plugins, made->plugin_count, &made->visible,
-                             err)) {
+    made->plugins = allocate_zeroed(worker->plugin_count + 1, sizeof *made->plugins);
+    memcpy(made->plugins, worker->plugins, worker->plugin_count * sizeof *made->plugins);
+    make_seats(made);
+    if (made->arena >= 0 && sandbox_find_visible(made->program, made->plugins, made->plugin_count,
+                                                 &made->visible, err)) {
         *another = made;
         return true;
     }
@@ -563,8 +553,7 @@ bool worker_objects(worker_process *worker, worker_object **objects, size_t *cou
     bool fine = worker_ask(worker, &order, LOAD_DEADLINE, &reply);
     size_t wanted =
         fine && reply.value > 0 && reply.value <= MOST_OBJECTS ? (size_t)reply.value : 0;
-    if (wanted && !(*objects = calloc(wanted, sizeof **objects)))
-        return fail_memory(err, "the worker's objects");
+    *objects = allocate_zeroed(wanted, sizeof **objects);
     while (fine && *count < wanted &&
            (fine = worker_next(worker, LOAD_DEADLINE, &reply) &&
                    (reply.kind == REPLY_OBJECT || worker_disbelieve(worker, &reply)))) {

@@ -1,5 +1,6 @@
 /* Builds of equal code that lie elsewhere: a copy of the file, and its objects in other orders. */
 #include "stats/bootstrap.h"
+#include "base/allocate.h"
 #include "commands/calibrate/calibrate.h"
 #include "base/children.h"
 #include "base/files.h"
@@ -18,7 +19,7 @@ static const double most_seconds = 120;
 
 static bool add_path(build_set *builds, const char *path, error *err)
 {
-    char(*grown)[1024] = realloc(builds->paths, (builds->count + 1) * sizeof *grown);
+    char(*grown)[1024] = reallocate(builds->paths, (builds->count + 1) * sizeof *grown);
     if (!grown)
         return fail_memory(err, "the builds");
     builds->paths = grown;

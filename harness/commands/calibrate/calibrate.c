@@ -74,7 +74,7 @@ static bool print_table(const noise_calibration *calibration, const output_file 
     static const char *const headings[] = {"regime",          "shape", "method",    "noise",
                                            "smallest change", "in",    "processes", "comparisons"};
     text_table *table = table_create(headings, sizeof headings / sizeof *headings);
-    for (int regime = 0; table && regime < REGIMES; regime++)
+    for (int regime = 0; regime < REGIMES; regime++)
         for (int method = 0; method < METHODS; method++)
             if (calibration->noise[method][regime].trials > 0)
                 add_row(table, method, regime, &calibration->noise[method][regime]);
@@ -117,12 +117,13 @@ static bool check(const calibrate_settings *settings, error *err)
 static bool run(const calibrate_settings *settings, const output_file *output, error *err)
 {
     build_set builds = {0};
-    machine_facts machine = {0};
+    machine_facts machine;
     noise_calibration calibration = {0};
     result_store *store = NULL;
+    machine_read(&machine);
     bool fine = check(settings, err) && make_parent_directory(settings->database, err) &&
                 store_open(settings->database, STORE_WRITE, &store, err) &&
-                machine_read(&machine, err) && build_set_make(settings, &builds, err);
+                build_set_make(settings, &builds, err);
     if (fine && builds.why[0])
         fprintf(stderr, "lnbench: %s; code placement is not in the noise\n", builds.why);
     fine = fine && calibrate_measure(settings, &builds, &machine, &calibration, err) &&

@@ -60,7 +60,7 @@ void noise_of_duets(const interval_estimate *ratios, size_t count, noise_figure 
 /* Runs of one case, apart in time. The floor is the farthest that two of them lie apart, in what
  * they took over their roof; the smallest change as above, with the median width of the intervals
  * of all pairs. */
-bool noise_of_runs(const speed_sample *runs, size_t count, double confidence, uint64_t seed,
-                   noise_figure *noise, error *err);
+void noise_of_runs(const speed_sample *runs, size_t count, double confidence, uint64_t seed,
+                   noise_figure *noise);
 
 #endif

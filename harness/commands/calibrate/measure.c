@@ -1,5 +1,6 @@
 /* Duets of equal builds, and runs of them: measured by the code that duet and run measure with. */
 #include "commands/calibrate/calibrate.h"
+#include "base/allocate.h"
 #include "base/seconds.h"
 #include "compare/duet/duet.h"
 #include "base/interrupt.h"
@@ -122,9 +123,9 @@ static bool run_duets(calibration_campaign *campaign, error *err)
 {
     size_t count = campaign->builds->count;
     double each = campaign->settings->seconds / 2 / (double)((count - 1) * campaign->shapes.count);
-    interval_estimate(*ratios)[REGIMES] = calloc(count, sizeof *ratios);
-    interval_estimate *column = calloc(count, sizeof *column);
-    bool fine = (ratios && column) || fail_memory(err, "the duets");
+    interval_estimate(*ratios)[REGIMES] = allocate_zeroed(count, sizeof *ratios);
+    interval_estimate *column = allocate_zeroed(count, sizeof *column);
+    bool fine = true;
     for (size_t build = 1; fine && build < count; build++)
         fine = run_duet(campaign, build, each, ratios[build - 1], err);
     for (int regime = 0; fine && regime < REGIMES; regime++) {
@@ -158,8 +159,8 @@ static bool one_run(calibration_campaign *campaign, result_store *store, const c
                      .machine = campaign->machine};
     if (setenv("LNBENCH_LIBRARY", library, 1) != 0)
         return fail_memory(err, "the environment");
-    bool fine = machine_read(&session.machine, err) &&
-                worker_start(NULL, 0, &session.worker, &kernels, err) &&
+    machine_read(&session.machine);
+    bool fine = worker_start(NULL, 0, &session.worker, &kernels, err) &&
                 plan_make(&request, &kernels, &session.machine, &session.plan, err);
     if (fine && !(session.judge = judge_create(session.worker, &judging)))
         fine = fail_memory(err, "the judge");
@@ -181,35 +182,32 @@ static bool take_samples(const calibration_campaign *campaign, result_store *sto
     stored_cases cases;
     if (!store_cases(store, run, &cases, err))
         return false;
-    bool fine = true;
-    for (size_t i = 0; fine && i < cases.count; i++) {
+    for (size_t i = 0; i < cases.count; i++) {
         const case_key *key = &cases.cases[i].key;
-        for (int regime = 0; fine && regime < REGIMES; regime++)
+        for (int regime = 0; regime < REGIMES; regime++)
             if (key->rows == campaign->rows[regime] &&
                 strcmp(key->kernel, campaign->calibration->kernel) == 0)
-                fine = speed_sample_of(&cases, i, &samples[regime], err);
+                samples[regime] = speed_sample_of(&cases, i);
     }
     stored_cases_free(&cases);
-    return fine;
+    return true;
 }
 
-static bool sum_up_runs(calibration_campaign *campaign, speed_sample (*samples)[REGIMES],
-                        size_t runs, double seconds, error *err)
+static void sum_up_runs(calibration_campaign *campaign, speed_sample (*samples)[REGIMES],
+                        size_t runs, double seconds)
 {
-    speed_sample *column = calloc(runs + 1, sizeof *column);
-    bool fine = column || fail_memory(err, "the runs");
-    for (int regime = 0; fine && regime < REGIMES; regime++) {
+    speed_sample *column = allocate_zeroed(runs + 1, sizeof *column);
+    for (int regime = 0; regime < REGIMES; regime++) {
         noise_figure *noise = &campaign->calibration->noise[METHOD_COMPARE][regime];
         if (campaign->rows[regime] == 0)
             continue;
         for (size_t i = 0; i < runs; i++)
             column[i] = samples[i][regime];
         noise->seconds = seconds;
-        fine = noise_of_runs(column, runs, campaign->settings->confidence, campaign->settings->seed,
-                             noise, err);
+        noise_of_runs(column, runs, campaign->settings->confidence, campaign->settings->seed,
+                      noise);
     }
     free(column);
-    return fine;
 }
 
 /* Runs of all builds in turn, until the time is spent: what lies between them is time too. */
@@ -221,13 +219,8 @@ static bool run_runs(calibration_campaign *campaign, result_store *store, error 
     bool fine = true;
     while (fine &&
            (runs < LEAST_RUNS || seconds_now() - campaign->begun < campaign->settings->seconds)) {
-        speed_sample(*grown)[REGIMES] = realloc(samples, (runs + 1) * sizeof *grown);
         int64_t run = 0;
-        if (!grown) {
-            fine = fail_memory(err, "the runs");
-            break;
-        }
-        samples = grown;
+        samples = allocate_room(samples, runs, sizeof *samples);
         memset(samples[runs], 0, sizeof *samples);
         const char *library = campaign->builds->paths[runs % campaign->builds->count];
         fine = one_run(campaign, store, library, &run, err) &&
@@ -235,7 +228,8 @@ static bool run_runs(calibration_campaign *campaign, result_store *store, error 
         runs++;
     }
     double each = (seconds_now() - begun) / (double)(runs ? runs : 1);
-    fine = fine && sum_up_runs(campaign, samples, runs, each, err);
+    if (fine)
+        sum_up_runs(campaign, samples, runs, each);
     for (size_t i = 0; i < runs; i++)
         for (int regime = 0; regime < REGIMES; regime++)
             speed_sample_free(&samples[i][regime]);

@@ -1,8 +1,8 @@
 /* From measurements of equal code to what noise there is. */
 #include "commands/calibrate/calibrate.h"
+#include "base/allocate.h"
 #include "compare/speed.h"
 #include <math.h>
-#include <stdlib.h>
 
 /* Logarithms add up where shares do not: 5 % slower and back is 1 / 1.05. */
 static double share_of(double logarithm)
@@ -26,22 +26,16 @@ void noise_of_duets(const interval_estimate *ratios, size_t count, noise_figure 
     noise->smallest = share_of(floor + width);
 }
 
-bool noise_of_runs(const speed_sample *runs, size_t count, double confidence, uint64_t seed,
-                   noise_figure *noise, error *err)
+void noise_of_runs(const speed_sample *runs, size_t count, double confidence, uint64_t seed,
+                   noise_figure *noise)
 {
     double floor = 0;
     size_t pairs = 0;
-    double *widths = malloc((count * count + 1) * sizeof *widths);
-    if (!widths)
-        return fail_memory(err, "the noise between runs");
+    double *widths = allocate((count * count + 1) * sizeof *widths);
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count; j++) {
-            interval_estimate ratio;
             double p;
-            if (!compare_samples(&runs[i], &runs[j], confidence, seed, &ratio, &p, err)) {
-                free(widths);
-                return false;
-            }
+            interval_estimate ratio = compare_samples(&runs[i], &runs[j], confidence, seed, &p);
             if (isnan(ratio.middle))
                 continue;
             floor = fmax(floor, fabs(log(ratio.middle)));
@@ -51,5 +45,4 @@ bool noise_of_runs(const speed_sample *runs, size_t count, double confidence, ui
     noise->floor = share_of(floor);
     noise->smallest = pairs ? share_of(floor + median(widths, pairs)) : NAN;
     free(widths);
-    return true;
 }

@@ -1,10 +1,10 @@
 #include "commands/choose/check.h"
+#include "base/allocate.h"
 #include "commands/choose/class.h"
 #include "domain/convention.h"
 #include "domain/kernel_json.h"
 #include "domain/regime.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What a choice from stored times may cost: more than the noise of one run, less than a class. */
@@ -120,8 +120,8 @@ static bool is_beside(const checking *check, size_t a, size_t b)
                   descriptor_word(check->kernels, right->kernel, "param")) == 0;
 }
 
-static bool check_call(checking *check, const kernel_evidence *evidence, choose_wanted *wanted,
-                       const case_key *key, error *err)
+static void check_call(checking *check, const kernel_evidence *evidence, choose_wanted *wanted,
+                       const case_key *key)
 {
     checked_call *call = &check->calls[check->count++];
     kernel_choice choice;
@@ -131,19 +131,16 @@ static bool check_call(checking *check, const kernel_evidence *evidence, choose_
                            .regime =
                                machine_regime(&check->machine, key->rows, key->hidden, key->dtype),
                            .pair = {NAN, NAN, NAN}};
-    if (!choice_make(wanted, evidence, &choice, err))
-        return false;
-    bool fine = true;
+    choice_make(wanted, evidence, &choice);
     if (choice.best) {
         const stored_case *best = choice.best->view.stored;
         snprintf(call->best, sizeof call->best, "%s", best->key.kernel);
-        fine = speed_of_pair(&evidence->cases, find_case(evidence, key->kernel),
-                             (size_t)(best - evidence->cases.cases), &call->pair, err);
+        call->pair = speed_of_pair(&evidence->cases, find_case(evidence, key->kernel),
+                                   (size_t)(best - evidence->cases.cases));
     }
     choice_free(&choice);
     check->compared += isnan(call->pair.ratio) ? 0 : 1;
     check->slower += is_slow(call) ? 1 : 0;
-    return fine;
 }
 
 /* All calls beside this one. */
@@ -166,12 +163,11 @@ static bool check_group(checking *check, size_t first, error *err)
     if (!convention_parse(key->convention, &wanted.convention, err) ||
         !evidence_gather(check->store, &wanted, &check->machine, &evidence, err))
         return false;
-    bool fine = true;
-    for (size_t i = first; fine && i < check->cases.count; i++)
+    for (size_t i = first; i < check->cases.count; i++)
         if (is_timed_call(check, i) && is_beside(check, i, first))
-            fine = check_call(check, &evidence, &wanted, &check->cases.cases[i].key, err);
+            check_call(check, &evidence, &wanted, &check->cases.cases[i].key);
     evidence_free(&evidence);
-    return fine;
+    return true;
 }
 
 static bool is_first_of_group(const checking *check, size_t i)
@@ -184,8 +180,8 @@ static bool is_first_of_group(const checking *check, size_t i)
 
 static bool check_calls(checking *check, error *err)
 {
-    check->calls = calloc(check->cases.count + 1, sizeof *check->calls);
-    bool fine = check->calls || fail_memory(err, "the library's calls");
+    check->calls = allocate_zeroed(check->cases.count + 1, sizeof *check->calls);
+    bool fine = true;
     for (size_t i = 0; fine && i < check->cases.count; i++)
         if (check->cases.cases[i].repetition_count > 0 && is_first_of_group(check, i))
             fine = check_group(check, i, err);
@@ -195,20 +191,17 @@ static bool check_calls(checking *check, error *err)
 static json_t *calls_json(const checking *check)
 {
     json_t *calls = json_array();
-    for (size_t i = 0; calls && i < check->count; i++) {
+    for (size_t i = 0; i < check->count; i++) {
         const checked_call *call = &check->calls[i];
-        json_t *one =
+        json_array_append_new(
+            calls,
             json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:s?, s:o, s:o, s:o, s:b}", "call",
                       call->key.kernel, "rows", (json_int_t)call->key.rows, "hidden",
                       (json_int_t)call->key.hidden, "regime", call->regime, "convention",
                       call->key.convention, "cache", cache_name(call->key.cache), "threads",
                       (int)call->key.threads, "best", call->best[0] ? call->best : NULL, "ratio",
                       json_figure(call->pair.ratio), "ratio_lo", json_figure(call->pair.lo),
-                      "ratio_hi", json_figure(call->pair.hi), "slower", is_slow(call));
-        if (!one || json_array_append_new(calls, one) != 0) {
-            json_decref(calls);
-            return NULL;
-        }
+                      "ratio_hi", json_figure(call->pair.hi), "slower", is_slow(call)));
     }
     return json_pack("{s:s, s:I, s:f, s:o}", "schema", "lnbench-dispatch-check-1", "run",
                      (json_int_t)check->run.id, "allowed", allowed, "calls", calls);
@@ -219,7 +212,7 @@ static bool print_calls(const checking *check, bool all, const output_file *out,
     static const char *const headings[] = {"call",      "shape",   "regime",           "threads",
                                            "time/best", "95 % CI", "best of the class"};
     text_table *table = table_create(headings, 7);
-    for (size_t i = 0; table && i < check->count; i++) {
+    for (size_t i = 0; i < check->count; i++) {
         const checked_call *call = &check->calls[i];
         if (!all && !is_slow(call) && !output_is_data(out))
             continue;

@@ -1,5 +1,6 @@
 /* The decision: who meets the budget, who of them is fastest, and what lies beside it. */
 #include "domain/kernel_json.h"
+#include "base/allocate.h"
 #include "commands/choose/class.h"
 #include "domain/reproducible.h"
 #include "base/text.h"
@@ -208,8 +209,8 @@ static bool is_over_budget(const choose_wanted *wanted, scored_kernel *candidate
     return false;
 }
 
-static bool add_candidate(const choose_wanted *wanted, const kernel_evidence *evidence,
-                          size_t index, kernel_choice *choice, error *err)
+static void add_candidate(const choose_wanted *wanted, const kernel_evidence *evidence,
+                          size_t index, kernel_choice *choice)
 {
     const machine_facts *machine = &evidence->machine;
     const stored_case *stored = &evidence->cases.cases[index];
@@ -225,8 +226,7 @@ static bool add_candidate(const choose_wanted *wanted, const kernel_evidence *ev
     };
     snprintf(candidate->object_hash, sizeof candidate->object_hash, "%s",
              descriptor_hash(evidence->kernels, stored->key.kernel));
-    if (!speed_of_case(&evidence->cases, index, &candidate->view.speed, err))
-        return false;
+    candidate->view.speed = speed_of_case(&evidence->cases, index);
     judge_candidate(wanted, evidence, candidate);
     if (!is_ruled_out(wanted, evidence, candidate) && is_unjudged(wanted, candidate))
         choice->unjudged = true;
@@ -235,25 +235,22 @@ static bool add_candidate(const choose_wanted *wanted, const kernel_evidence *ev
         is_over_budget(wanted, candidate);
     choice->unjudged |= unjudged;
     choice->count++;
-    return true;
 }
 
 /* Ranks are those of paired ratios: absolute times of a group differ by the noise of their rounds.
  */
-static bool relate(const kernel_evidence *evidence, const scored_kernel *base,
-                   kernel_choice *choice, error *err)
+static void relate(const kernel_evidence *evidence, const scored_kernel *base,
+                   kernel_choice *choice)
 {
     size_t base_index = (size_t)(base->view.stored - evidence->cases.cases);
     double base_time = base->view.speed.time_ns;
     for (size_t i = 0; i < choice->count; i++) {
         scored_kernel *own = &choice->candidates[i];
         size_t index = (size_t)(own->view.stored - evidence->cases.cases);
-        if (!speed_of_pair(&evidence->cases, index, base_index, &own->pair, err))
-            return false;
+        own->pair = speed_of_pair(&evidence->cases, index, base_index);
         own->relative =
             isnan(own->pair.ratio) ? own->view.speed.time_ns / base_time : own->pair.ratio;
     }
-    return true;
 }
 
 static void name_fates(kernel_choice *choice)
@@ -350,7 +347,7 @@ static void find_front(const choose_wanted *wanted, kernel_choice *choice)
 }
 
 /* First against whoever took the least time, whatever its errors, then against the best. */
-static bool rank(const kernel_evidence *evidence, kernel_choice *choice, error *err)
+static void rank(const kernel_evidence *evidence, kernel_choice *choice)
 {
     scored_kernel *all = choice->candidates;
     const scored_kernel *fastest = NULL;
@@ -360,18 +357,15 @@ static bool rank(const kernel_evidence *evidence, kernel_choice *choice, error *
             fastest = &all[i];
     }
     if (!fastest)
-        return true;
-    if (!relate(evidence, fastest, choice, err))
-        return false;
+        return;
+    relate(evidence, fastest, choice);
     qsort(all, choice->count, sizeof *all, by_fate_and_time);
     if (all[0].fate != FATE_SLOWER)
-        return true;
-    if (!relate(evidence, &all[0], choice, err))
-        return false;
+        return;
+    relate(evidence, &all[0], choice);
     qsort(all + 1, choice->count - 1, sizeof *all, by_fate_and_time);
     name_fates(choice);
     choice->best = &all[0];
-    return true;
 }
 
 /* The library, the ISAs and the parameters' type that are wanted; never a call of ln_layernorm(),
@@ -388,26 +382,19 @@ static bool is_of_kind(const choose_wanted *wanted, const json_t *kernels, const
     return fits && param_is_wanted(wanted, kernels, kernel);
 }
 
-bool choice_make(const choose_wanted *wanted, const kernel_evidence *evidence,
-                 kernel_choice *choice, error *err)
+void choice_make(const choose_wanted *wanted, const kernel_evidence *evidence,
+                 kernel_choice *choice)
 {
     *choice = (struct kernel_choice){
-        .candidates = calloc(evidence->cases.count + 1, sizeof *choice->candidates)};
-    if (!choice->candidates)
-        return fail_memory(err, "the kernels to choose from");
-    bool fine = true;
-    for (size_t i = 0; fine && evidence->timed && i < evidence->cases.count; i++) {
+        .candidates = allocate_zeroed(evidence->cases.count + 1, sizeof *choice->candidates)};
+    for (size_t i = 0; evidence->timed && i < evidence->cases.count; i++) {
         const case_key *key = &evidence->cases.cases[i].key;
         if (is_of_group(key, &evidence->group) && kernel_is_wanted(wanted, key->kernel) &&
             is_of_kind(wanted, evidence->kernels, key->kernel))
-            fine = add_candidate(wanted, evidence, i, choice, err);
+            add_candidate(wanted, evidence, i, choice);
     }
-    fine = fine && rank(evidence, choice, err);
-    if (fine)
-        find_front(wanted, choice);
-    else
-        choice_free(choice);
-    return fine;
+    rank(evidence, choice);
+    find_front(wanted, choice);
 }
 
 void choice_free(kernel_choice *choice)

@@ -3,7 +3,8 @@
  *     kernel_evidence evidence;
  *     kernel_choice choice;
  *     evidence_gather(store, &wanted, &machine, &evidence, &err);
- *     if (evidence.timed && choice_make(&wanted, &evidence, &choice, &err) && choice.best) ...
+ *     choice_make(&wanted, &evidence, &choice);
+ *     if (choice.best) ...
  *     choice_free(&choice);
  *     evidence_free(&evidence);
  */
@@ -148,8 +149,8 @@ typedef struct kernel_choice {
     bool unjudged; /* some kernel lacks errors that the budget asks for */
 } kernel_choice;
 
-bool choice_make(const choose_wanted *wanted, const kernel_evidence *evidence,
-                 kernel_choice *choice, error *err);
+void choice_make(const choose_wanted *wanted, const kernel_evidence *evidence,
+                 kernel_choice *choice);
 void choice_free(kernel_choice *choice);
 
 /* The error that candidates are ranked by: row ULP, measured or proven. Infinite where unknown. */

@@ -1,4 +1,5 @@
 #include "domain/kernel_json.h"
+#include "base/allocate.h"
 #include "commands/choose/class.h"
 #include "inputs/inputs.h"
 #include "base/text.h"
@@ -145,11 +146,9 @@ static double limit_of_fast(accuracy_fact *const *group, size_t count, const acc
                          : fmax(fine_without_peers, fmin(most_row_ulp, behind_peers * common));
 }
 
-bool class_limits(accuracy_fact *facts, size_t count, error *err)
+void class_limits(accuracy_fact *facts, size_t count)
 {
-    accuracy_fact **sorted = calloc(count + 1, sizeof(accuracy_fact *));
-    if (!sorted)
-        return fail_memory(err, "stored errors");
+    accuracy_fact **sorted = allocate_zeroed(count + 1, sizeof(accuracy_fact *));
     for (size_t i = 0; i < count; i++)
         sorted[i] = &facts[i];
     qsort(sorted, count, sizeof *sorted, by_rows);
@@ -160,7 +159,6 @@ bool class_limits(accuracy_fact *facts, size_t count, error *err)
             sorted[i]->limit_of_fast = limit_of_fast(sorted + first, end - first, sorted[i]);
     }
     free(sorted);
-    return true;
 }
 
 /* What is less than this above 2 counts as 2: where a row's scale ends a hair below a power of two,

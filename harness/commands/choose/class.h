@@ -12,7 +12,7 @@ const char *class_name(accuracy_class class);
 const char *class_words(accuracy_class class);
 
 /* Sets limit_of_fast of each of these facts, which is by what the others are for the same rows. */
-bool class_limits(accuracy_fact *facts, size_t count, error *err);
+void class_limits(accuracy_fact *facts, size_t count);
 
 /* Whether a kernel (of the library with this object hash) is of a class for rows of this length, by
  * the facts: in every family of inputs, at every hidden size that was judged and is no more than

@@ -1,5 +1,6 @@
 /* lnbench choose: the kernel to use. */
 #include "commands/choose/check.h"
+#include "base/allocate.h"
 #include "commands/choose/class.h"
 #include "commands/choose/measure.h"
 #include "commands/choose/show.h"
@@ -11,7 +12,6 @@
 #include "plan/plan.h"
 #include "base/terminal.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -49,11 +49,8 @@ static bool add_shape(choose_request *choosing, const choose_wanted *common, con
     }
     if (!shape_parse(word, &wanted.rows, &wanted.hidden, err))
         return false;
-    chosen *grown = realloc(choosing->all, (choosing->count + 1) * sizeof *grown);
-    if (!grown)
-        return fail_memory(err, "the shapes to choose for");
-    choosing->all = grown;
-    grown[choosing->count++] = (chosen){.wanted = wanted};
+    choosing->all = allocate_room(choosing->all, choosing->count, sizeof *choosing->all);
+    choosing->all[choosing->count++] = (chosen){.wanted = wanted};
     return true;
 }
 
@@ -185,8 +182,9 @@ static bool decide(const choose_options *options, const choose_request *choosing
         return true;
     if (!store_open(options->database, STORE_READ, &store, err))
         return false;
-    bool fine = evidence_gather(store, &one->wanted, &choosing->machine, &one->evidence, err) &&
-                choice_make(&one->wanted, &one->evidence, &one->choice, err);
+    bool fine = evidence_gather(store, &one->wanted, &choosing->machine, &one->evidence, err);
+    if (fine)
+        choice_make(&one->wanted, &one->evidence, &one->choice);
     if (fine && one->twice && one->evidence.timed) {
         choose_wanted other = one->wanted;
         other.but_run = one->evidence.run.id;
@@ -237,11 +235,9 @@ static bool measure(const choose_options *options, choose_request *choosing, err
                           .seconds = options->time,
                           .deadline = options->deadline,
                           .seed = options->seed};
-    choose_lack *lacks = calloc(choosing->count, sizeof *lacks);
+    choose_lack *lacks = allocate_zeroed(choosing->count, sizeof *lacks);
     int64_t run;
     bool short_of_time;
-    if (!lacks)
-        return fail_memory(err, "what to measure");
     size_t count = find_lacks(choosing, lacks);
     bool fine = count == 0 || choose_measure(&meter, lacks, count, &run, &short_of_time, err);
     free(lacks);
@@ -275,9 +271,7 @@ static bool print_c(const choose_options *options, const choose_request *choosin
     bool written = options->machines ? choose_machines(options->database, choosing->all,
                                                        choosing->count, &code, err)
                                      : chosen_emit_c(choosing->all, choosing->count, &code);
-    if (code.failed)
-        fail_memory(err, "the dispatch table");
-    else if (written && fputs(code.bytes, stdout) < 0)
+    if (written && fputs(code.bytes, stdout) < 0)
         fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
     text_free(&code); /* nothing was written: no shape has a kernel, which the exit code says */
     return err->code == EXIT_CODE_FINE;
@@ -333,11 +327,10 @@ static bool note_libraries(choose_request *choosing, error *err)
 
 static bool begin(const choose_options *options, choose_request *choosing, error *err)
 {
-    if (!worker_start(options->plugins.words, options->plugins.count, &choosing->worker,
-                      &choosing->kernels, err) ||
-        !machine_read(&choosing->machine, err))
-        return false;
-    return note_libraries(choosing, err);
+    machine_read(&choosing->machine);
+    return worker_start(options->plugins.words, options->plugins.count, &choosing->worker,
+                        &choosing->kernels, err) &&
+           note_libraries(choosing, err);
 }
 
 /* ---- the library's own table ---- */
@@ -411,7 +404,7 @@ static bool measure_for_table(const choose_options *options, choose_request *cho
                               table_pass pass, error *err)
 {
     kernel_list eligible = {
-        .kernels = calloc(choosing->kernels.count, sizeof *eligible.kernels),
+        .kernels = allocate_zeroed(choosing->kernels.count, sizeof *eligible.kernels),
     };
     choose_lack lacks[TABLE_SHAPES];
     word_list names = {0};

@@ -1,6 +1,7 @@
 /* A dispatch table in C, from choices. Text that comes from the store never gets into the code but
  * through two filters: one for string literals, one for comments. */
 #include "commands/choose/show.h"
+#include "base/allocate.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -138,7 +139,7 @@ static void add_function(text_buffer *out)
 /* The rows of the table, between its braces. False where no shape has a kernel, or memory ran out. */
 static bool add_rows(const chosen *all, size_t count, text_buffer *out)
 {
-    const chosen **sorted = calloc(count + 1, sizeof *sorted);
+    const chosen **sorted = allocate_zeroed(count + 1, sizeof *sorted);
     size_t kept = 0;
     for (size_t i = 0; sorted && i < count; i++)
         if (all[i].choice.best)

@@ -1,5 +1,6 @@
 /* What the store knows of this machine: one group of timed kernels, and errors. */
 #include "domain/kernel_json.h"
+#include "base/allocate.h"
 #include "domain/kernel_name.h"
 #include "commands/choose/class.h"
 #include "domain/convention.h"
@@ -7,7 +8,6 @@
 #include "inputs/offset.h"
 #include "base/number.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *machine_difference(const machine_facts *a, const machine_facts *b)
@@ -158,18 +158,11 @@ bool choose_without_eps(const choose_wanted *wanted, choose_wanted *bare)
 }
 
 /* The evidence's facts, or those without eps. */
-static accuracy_fact *add_fact(kernel_evidence *evidence, bool bare, error *err)
+static accuracy_fact *add_fact(kernel_evidence *evidence, bool bare)
 {
     accuracy_fact **facts = bare ? &evidence->bare_facts : &evidence->facts;
-    size_t *end = bare ? &evidence->bare_count : &evidence->fact_count, count = *end;
-    if ((count & (count - 1)) == 0) { /* full at 0 and at powers of two */
-        void *grown = realloc(*facts, (count ? count * 2 : 1) * sizeof **facts);
-        if (!grown) {
-            fail_memory(err, "stored errors");
-            return NULL;
-        }
-        *facts = grown;
-    }
+    size_t *end = bare ? &evidence->bare_count : &evidence->fact_count;
+    *facts = allocate_room(*facts, *end, sizeof **facts);
     accuracy_fact *fact = &(*facts)[(*end)++];
     *fact = (accuracy_fact){
         .row_ulp = NAN, .bound = NAN, .ulp = NAN, .correctly_rounded = NAN, .bits = NAN};
@@ -202,15 +195,13 @@ static double asked_kappa(const char *input)
     return NAN;
 }
 
-static bool add_case_fact(const stored_case *stored, const json_t *kernels, int64_t run, bool bare,
-                          kernel_evidence *evidence, error *err)
+static void add_case_fact(const stored_case *stored, const json_t *kernels, int64_t run, bool bare,
+                          kernel_evidence *evidence)
 {
     bool fault =
         verdict_exit_code(&stored->verdict) != EXIT_CODE_FINE && !is_of_a_limit(&stored->verdict);
     double kappa = asked_kappa(stored->key.input);
-    accuracy_fact *fact = add_fact(evidence, bare, err);
-    if (!fact)
-        return false;
+    accuracy_fact *fact = add_fact(evidence, bare);
     const ln_metrics *metrics = &stored->metrics;
     snprintf(fact->kernel, sizeof fact->kernel, "%s", stored->key.kernel);
     snprintf(fact->object_hash, sizeof fact->object_hash, "%s",
@@ -230,18 +221,15 @@ static bool add_case_fact(const stored_case *stored, const json_t *kernels, int6
         fact->correctly_rounded = metrics->correctly_rounded;
         fact->bits = metrics->bits;
     }
-    return true;
 }
 
 /* Rows of the sweep tell more than their case, which is as bad as its worst row. */
-static bool add_row_fact(const stored_case *stored, const stored_row *row, const json_t *kernels,
-                         int64_t run, kernel_evidence *evidence, error *err)
+static void add_row_fact(const stored_case *stored, const stored_row *row, const json_t *kernels,
+                         int64_t run, kernel_evidence *evidence)
 {
     if (strcmp(stored->key.input, "offset") != 0)
-        return true;
-    accuracy_fact *fact = add_fact(evidence, false, err);
-    if (!fact)
-        return false;
+        return;
+    accuracy_fact *fact = add_fact(evidence, false);
     snprintf(fact->kernel, sizeof fact->kernel, "%s", stored->key.kernel);
     snprintf(fact->object_hash, sizeof fact->object_hash, "%s",
              descriptor_hash(kernels, fact->kernel));
@@ -254,7 +242,6 @@ static bool add_row_fact(const stored_case *stored, const stored_row *row, const
     fact->bits = row->norm_max > 0 ? fmin(-log2(row->norm_max), 53) : 53;
     fact->verdict.kind = VERDICT_OK;
     fact->run = run;
-    return true;
 }
 
 static bool is_about(const choose_wanted *wanted, const stored_case *stored)
@@ -264,25 +251,22 @@ static bool is_about(const choose_wanted *wanted, const stored_case *stored)
            kernel_is_wanted(wanted, stored->key.kernel);
 }
 
-static bool gather_facts(const choose_wanted *wanted, const stored_cases *cases,
+static void gather_facts(const choose_wanted *wanted, const stored_cases *cases,
                          const stored_rows *rows, const json_t *kernels, int64_t run,
-                         kernel_evidence *evidence, error *err)
+                         kernel_evidence *evidence)
 {
     choose_wanted bare;
     bool has_bare = choose_without_eps(wanted, &bare);
     for (size_t i = 0; i < cases->count; i++) {
         bool is_bare = has_bare && is_about(&bare, &cases->cases[i]);
-        if ((is_bare || is_about(wanted, &cases->cases[i])) &&
-            !add_case_fact(&cases->cases[i], kernels, run, is_bare, evidence, err))
-            return false;
+        if (is_bare || is_about(wanted, &cases->cases[i]))
+            add_case_fact(&cases->cases[i], kernels, run, is_bare, evidence);
     }
     for (size_t i = 0; i < rows->count; i++) {
         const stored_case *stored = &cases->cases[rows->rows[i].case_index];
-        if (is_about(wanted, stored) &&
-            !add_row_fact(stored, &rows->rows[i], kernels, run, evidence, err))
-            return false;
+        if (is_about(wanted, stored))
+            add_row_fact(stored, &rows->rows[i], kernels, run, evidence);
     }
-    return true;
 }
 
 /* One run while it is looked through. */
@@ -304,19 +288,10 @@ static void looked_at_free(looked_at *seen)
 
 static bool look_at(result_store *store, const stored_run *run, looked_at *seen, error *err)
 {
-    char *text = NULL;
     seen->run = *run;
-    if (!store_cases(store, run->id, &seen->cases, err) ||
-        !store_rows(store, run->id, &seen->rows, err) ||
-        !store_kernels_json(store, run->id, &text, err))
-        return false;
-    seen->kernels = json_loads(text, 0, NULL);
-    free(text);
-    kernels_json_update(seen->kernels);
-    return seen->kernels || fail(err, EXIT_CODE_ENVIRONMENT,
-                                 "run %lld: a kernel's descriptor cannot be read as JSON: the "
-                                 "database is damaged, or memory ran out",
-                                 (long long)run->id);
+    return store_cases(store, run->id, &seen->cases, err) &&
+           store_rows(store, run->id, &seen->rows, err) &&
+           store_descriptors(store, run->id, &seen->kernels, err);
 }
 
 /* The run's nearest timed group becomes the evidence's where it is nearer than what there is. */
@@ -359,8 +334,9 @@ static bool gather_run(result_store *store, const choose_wanted *wanted,
     evidence->runs_here += here;
     evidence->runs_elsewhere += fine && !here;
     if (here) {
-        fine = look_at(store, run, &seen, err) &&
-               gather_facts(wanted, &seen.cases, &seen.rows, seen.kernels, run->id, evidence, err);
+        fine = look_at(store, run, &seen, err);
+        if (fine)
+            gather_facts(wanted, &seen.cases, &seen.rows, seen.kernels, run->id, evidence);
         if (fine && (wanted->run == 0 || wanted->run == run->id) && wanted->but_run != run->id)
             offer_group(wanted, machine, &seen, nearest, evidence);
     }
@@ -383,8 +359,9 @@ bool evidence_gather(result_store *store, const choose_wanted *wanted, const mac
         if (runs[i].cases > 0)
             fine = gather_run(store, wanted, machine, &runs[i], &nearest, evidence, err);
     free(runs);
-    fine = fine && class_limits(evidence->facts, evidence->fact_count, err);
-    if (!fine)
+    if (fine)
+        class_limits(evidence->facts, evidence->fact_count);
+    else
         evidence_free(evidence);
     return fine;
 }

@@ -1,8 +1,8 @@
 /* The choices of each machine of the store, for one table in C. Nothing is measured: the other
  * machines are not here. */
 #include "commands/choose/show.h"
+#include "base/allocate.h"
 #include "store/store.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_MACHINES = 64 };
@@ -40,11 +40,12 @@ static bool find_machines(result_store *store, machine_facts *machines, size_t *
 static bool choose_for(result_store *store, const machine_facts *machine, chosen *all, size_t count,
                        error *err)
 {
-    bool fine = true;
-    for (size_t i = 0; fine && i < count; i++)
-        fine = evidence_gather(store, &all[i].wanted, machine, &all[i].evidence, err) &&
-               choice_make(&all[i].wanted, &all[i].evidence, &all[i].choice, err);
-    return fine;
+    for (size_t i = 0; i < count; i++) {
+        if (!evidence_gather(store, &all[i].wanted, machine, &all[i].evidence, err))
+            return false;
+        choice_make(&all[i].wanted, &all[i].evidence, &all[i].choice);
+    }
+    return true;
 }
 
 bool choose_machines(const char *database, const chosen *wanted, size_t count, text_buffer *out,
@@ -57,8 +58,7 @@ bool choose_machines(const char *database, const chosen *wanted, size_t count, t
     if (!store_open(database, STORE_READ, &store, err))
         return false;
     bool fine = find_machines(store, machines, &machine_count, err);
-    chosen *all = fine ? calloc(machine_count * count + 1, sizeof *all) : NULL;
-    fine = fine && (all || fail_memory(err, "the choices of several machines"));
+    chosen *all = fine ? allocate_zeroed(machine_count * count + 1, sizeof *all) : NULL;
     for (size_t m = 0; fine && m < machine_count; m++) {
         chosen *here = all + m * count;
         choices[m] = here;
@@ -69,11 +69,10 @@ bool choose_machines(const char *database, const chosen *wanted, size_t count, t
         fine = choose_for(store, &machines[m], here, count, err);
     }
     if (fine && !chosen_emit_machines(choices, machine_count, count, out))
-        fine = out->failed ? fail_memory(err, "the dispatch table")
-                           : fail(err, EXIT_CODE_ACCURACY,
-                                  "%.200s: on no machine a kernel was timed near these shapes that "
-                                  "meets the budget",
-                                  database);
+        fine = fail(err, EXIT_CODE_ACCURACY,
+                    "%.200s: on no machine a kernel was timed near these shapes that meets the "
+                    "budget",
+                    database);
     for (size_t i = 0; all && i < machine_count * count; i++) {
         evidence_free(&all[i].evidence);
         choice_free(&all[i].choice);

@@ -1,4 +1,5 @@
 #include "commands/choose/measure.h"
+#include "base/allocate.h"
 #include "domain/kernel_name.h"
 #include "base/interrupt.h"
 #include "base/number.h"
@@ -6,7 +7,6 @@
 #include "session/setup.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { JUDGED_ROWS = 18 /* two rounds of the kappa sweep, as in every plan */ };
@@ -51,7 +51,8 @@ static bool add_inputs(const choose_budget *budget, word_list *inputs, error *er
 static bool narrow(const choose_wanted *wanted, const kernel_list *kernels, kernel_list *narrowed,
                    error *err)
 {
-    *narrowed = (kernel_list){.kernels = calloc(kernels->count + 1, sizeof *narrowed->kernels)};
+    *narrowed =
+        (kernel_list){.kernels = allocate_zeroed(kernels->count + 1, sizeof *narrowed->kernels)};
     if (!narrowed->kernels)
         return fail_memory(err, "what to measure");
     for (size_t i = 0; i < kernels->count; i++)

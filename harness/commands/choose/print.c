@@ -194,7 +194,7 @@ static text_table *make_table(const chosen *one, bool explain, int rank)
         if (columns[i].rank < rank)
             headings[count++] = columns[i].heading;
     text_table *table = table_create(headings, count);
-    for (size_t i = 0; table && i < one->choice.count; i++)
+    for (size_t i = 0; i < one->choice.count; i++)
         for (size_t c = 0; c < COLUMNS; c++)
             if (columns[c].rank < rank && is_shown(one, i, explain))
                 columns[c].add(table, one, &one->choice.candidates[i]);
@@ -204,8 +204,8 @@ static text_table *make_table(const chosen *one, bool explain, int rank)
 static bool print_table(const chosen *one, const choose_look *look, FILE *file)
 {
     text_table *table = make_table(one, look->explain, MOST_RANK);
-    for (int rank = MOST_RANK - 1; table && look->format == OUTPUT_TEXT && look->width &&
-                                   rank > 1 && table_width(table) > look->width;
+    for (int rank = MOST_RANK - 1;
+         look->format == OUTPUT_TEXT && look->width && rank > 1 && table_width(table) > look->width;
          rank--) {
         table_destroy(table);
         table = make_table(one, look->explain, rank);
@@ -374,7 +374,7 @@ static bool print_data(const chosen *all, size_t count, const choose_look *look,
         "roof_ratio", "row_ulp",    "bound_row_ulp", "ulp",         "correctly_rounded",
         "bits",       "pareto",     "reason",        "reproducible"};
     text_table *table = table_create(headings, sizeof headings / sizeof *headings);
-    for (size_t s = 0; table && s < count; s++)
+    for (size_t s = 0; s < count; s++)
         for (size_t i = 0; i < all[s].choice.count; i++) {
             const scored_kernel *own = &all[s].choice.candidates[i];
             const speed_figures *speed = &own->view.speed;

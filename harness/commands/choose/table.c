@@ -150,28 +150,27 @@ static const scored_kernel *best_of_both(const kernel_choice *one, const kernel_
 }
 
 /* The kernel for one cell and shape into name, "" where there is none. */
-static bool choose_one(const chosen *one, accuracy_class class, int isa, const char *param,
-                       char name[NAME_MAX_LENGTH], error *err)
+static void choose_one(const chosen *one, accuracy_class class, int isa, const char *param,
+                       char name[NAME_MAX_LENGTH])
 {
     const char *usable[ISAS + 1];
     choose_wanted wanted = one->wanted;
     kernel_choice choice, again = {0};
     name[0] = '\0';
     if (!one->evidence.timed || !is_timed_for(one, isas[isa]))
-        return true;
+        return;
     usable_with(isa, usable);
     wanted.class = class;
     wanted.isas = usable;
     wanted.param = param;
-    if (!choice_make(&wanted, &one->evidence, &choice, err))
-        return false;
-    bool fine = !one->again.timed || choice_make(&wanted, &one->again, &again, err);
+    choice_make(&wanted, &one->evidence, &choice);
+    if (one->again.timed)
+        choice_make(&wanted, &one->again, &again);
     const scored_kernel *best = best_of_both(&choice, &again);
-    if (fine && best)
+    if (best)
         snprintf(name, NAME_MAX_LENGTH, "%s", best->view.stored->key.kernel);
     choice_free(&choice);
     choice_free(&again);
-    return fine;
 }
 
 static size_t border(size_t own, size_t next)
@@ -180,18 +179,17 @@ static size_t border(size_t own, size_t next)
 }
 
 /* The rows of one class, ISA, parameter type and regime: neighbours of one kernel are one row. */
-static bool add_cell(const chosen *all, size_t count, accuracy_class class, int isa, ln_type param,
-                     size_t regime, text_buffer *out, error *err)
+static void add_cell(const chosen *all, size_t count, accuracy_class class, int isa, ln_type param,
+                     size_t regime, text_buffer *out)
 {
-    char name[NAME_MAX_LENGTH], last[NAME_MAX_LENGTH] = "";
+    char name[NAME_MAX_LENGTH] = "", last[NAME_MAX_LENGTH] = "";
     size_t hidden = 0;
     const char *dtype = dtype_name(all[0].wanted.dtype);
     for (size_t i = regime;; i += TABLE_REGIMES) {
         bool end = i >= count;
-        if (end)
-            name[0] = '\0';
-        else if (!choose_one(&all[i], class, isa, dtype_name(param), name, err))
-            return false;
+        name[0] = '\0';
+        if (!end)
+            choose_one(&all[i], class, isa, dtype_name(param), name);
         if (!end && !name[0])
             continue; /* its neighbours stand for it */
         if (last[0] && strcmp(name, last) != 0) {
@@ -210,7 +208,6 @@ static bool add_cell(const chosen *all, size_t count, accuracy_class class, int 
         snprintf(last, sizeof last, "%s", name);
         hidden = all[i].wanted.hidden;
     }
-    return true;
 }
 
 static void add_fact(text_buffer *out, const char *what, const char *value)
@@ -274,15 +271,13 @@ static void add_head(const chosen *all, size_t count, const char *command_line, 
 }
 
 /* The rows of one class and element type. */
-static bool add_type(const chosen *all, accuracy_class class, text_buffer *out, error *err)
+static void add_type(const chosen *all, accuracy_class class, text_buffer *out)
 {
     static const ln_type params[] = {LN_F32, LN_F64, LN_BF16, LN_F16};
     for (size_t param = 0; param < sizeof params / sizeof *params; param++)
         for (int isa = ISAS - 1; isa >= 0; isa--)
             for (size_t regime = 0; regime < TABLE_REGIMES; regime++)
-                if (!add_cell(all, TABLE_SHAPES, class, isa, params[param], regime, out, err))
-                    return false;
-    return true;
+                add_cell(all, TABLE_SHAPES, class, isa, params[param], regime, out);
 }
 
 bool chosen_emit_table(chosen *all, size_t count, const char *command_line, text_buffer *out,
@@ -292,10 +287,9 @@ bool chosen_emit_table(chosen *all, size_t count, const char *command_line, text
     size_t before = out->length;
     for (int class = CLASS_FAST; class <= CLASS_REPRODUCIBLE; class ++)
         for (size_t i = 0; i < count; i += TABLE_SHAPES)
-            if (!add_type(all + i, (accuracy_class) class, out, err))
-                return false;
+            add_type(all + i, (accuracy_class) class, out);
     if (out->length == before)
         return fail(err, EXIT_CODE_ACCURACY, "no kernel is of any class: nothing to write");
     text_add(out, "\n\n#endif\n");
-    return !out->failed || fail_memory(err, "the dispatch table");
+    return true;
 }

@@ -1,5 +1,6 @@
 /* lnbench distance: how far conventions lie apart, exactly. */
 #include "cli/command.h"
+#include "base/allocate.h"
 #include "domain/convention.h"
 #include "commands/distance/distance.h"
 #include "base/output.h"
@@ -7,7 +8,6 @@
 #include "base/text.h"
 #include "views/views.h"
 #include <math.h>
-#include <stdlib.h>
 
 static const uint64_t most_hidden = (uint64_t)1 << 40;
 
@@ -68,7 +68,7 @@ static bool print_matrix(const output_file *out, const distance_list *list, cons
         headings[i + 1] = numbers[i];
     }
     text_table *table = table_create(headings, columns + 1);
-    for (size_t a = 0; table && a < list->count; a++) {
+    for (size_t a = 0; a < list->count; a++) {
         char cell[16];
         table_format(table, "%zu %s", a + 1, list->names[a]);
         for (size_t b = 0; b < columns; b++)
@@ -85,7 +85,7 @@ static bool print_neighbours(const distance_options *options, const distance_lis
     for (size_t i = 0; i < NEIGHBOUR_KINDS; i++)
         headings[i + 1] = neighbour_names[i];
     text_table *table = table_create(headings, 1 + NEIGHBOUR_KINDS);
-    for (size_t a = 0; table && a < list->count; a++) {
+    for (size_t a = 0; a < list->count; a++) {
         table_format(table, "%zu %s", a + 1, list->names[a]);
         for (int kind = 0; kind < NEIGHBOUR_KINDS; kind++) {
             ln_convention neighbour;
@@ -139,7 +139,7 @@ static bool print_pairs(const distance_options *options, const distance_list *li
     static const char *const headings[] = {"asked", "computed", "ulp", "relative", "absolute"};
     char asked[CONVENTION_MAX_LENGTH], computed[CONVENTION_MAX_LENGTH];
     text_table *table = table_create(headings, sizeof headings / sizeof *headings);
-    for (size_t a = 0; table && a < list->count; a++) {
+    for (size_t a = 0; a < list->count; a++) {
         convention_label(&list->conventions[a], asked);
         for (size_t b = 0; b < list->count; b++)
             if (a != b)
@@ -247,7 +247,7 @@ static bool measure_and_print(const distance_options *options, error *err)
     distance_list list = {0};
     if (!check_options(options, err) || !distance_list_make(&options->conventions, &list, err))
         return false;
-    ln_apart *matrix = malloc(list.count * list.count * sizeof *matrix);
+    ln_apart *matrix = allocate(list.count * list.count * sizeof *matrix);
     bool fine = matrix || fail_memory(err, "the matrix of distances");
     fine = fine && (ln_reference_apart(list.conventions, list.count, options->hidden,
                                        (float)options->std, matrix) ||

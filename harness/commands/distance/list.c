@@ -1,9 +1,9 @@
 /* The conventions that are compared, and what is easily taken for each. */
 #include <stdio.h>
 #include "domain/convention.h"
+#include "base/allocate.h"
 #include "commands/distance/distance.h"
 #include "plan/plan.h"
-#include <stdlib.h>
 #include <string.h>
 
 const char *const neighbour_names[NEIGHBOUR_KINDS] = {"other divisor", "eps@var", "eps@std",
@@ -48,8 +48,8 @@ static void list_add(distance_list *list, const ln_convention *convention)
 
 static bool make_room(distance_list *list, size_t most, error *err)
 {
-    *list = (distance_list){.conventions = calloc(most, sizeof *list->conventions),
-                            .names = calloc(most, sizeof *list->names)};
+    *list = (distance_list){.conventions = allocate_zeroed(most, sizeof *list->conventions),
+                            .names = allocate_zeroed(most, sizeof *list->names)};
     return (list->conventions && list->names) || fail_memory(err, "conventions");
 }
 

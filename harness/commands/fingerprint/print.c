@@ -1,11 +1,11 @@
 /* A fingerprint as text and as JSON. */
 #include "domain/convention.h"
+#include "base/allocate.h"
 #include "commands/fingerprint/command.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "views/views.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SHOWN = 12, VALUES_SHOWN = 8 };
@@ -266,7 +266,7 @@ static bool print_ranking(const fingerprint *found, bool all, const output_file 
                                            "row ULP",    "rel L2", "alike", "possible"};
     size_t columns = sizeof headings / sizeof *headings - !found->printed;
     text_table *table = table_create(headings, columns);
-    for (size_t i = 0; table && i < found->count && (all || i < SHOWN); i++) {
+    for (size_t i = 0; i < found->count && (all || i < SHOWN); i++) {
         const fingerprint_candidate *candidate = &found->candidates[i];
         char label[CONVENTION_MAX_LENGTH], number[32];
         const ln_convention *convention = &candidate->convention;
@@ -312,9 +312,7 @@ bool fingerprint_write_probes(const fingerprint *found, const char *path, error 
                     found->first_group == 1 ? "nothing is left to tell apart"
                                             : "no row tells the rest apart");
     size_t shape[2] = {found->probe_count, found->hidden};
-    float *rows = malloc(shape[0] * shape[1] * sizeof *rows);
-    if (!rows)
-        return fail_memory(err, "the probe rows");
+    float *rows = allocate(shape[0] * shape[1] * sizeof *rows);
     for (size_t p = 0; p < shape[0]; p++)
         for (size_t i = 0; i < shape[1]; i++)
             rows[p * shape[1] + i] = fingerprint_probe_value(&found->probes[p], found->hidden, i);

@@ -1,7 +1,7 @@
 /* The tensors of a fingerprint. */
 #include "commands/fingerprint/command.h"
+#include "base/allocate.h"
 #include <math.h>
-#include <stdlib.h>
 
 static bool read_real(const char *path, const char *option, npy_array *array, error *err)
 {
@@ -111,19 +111,16 @@ static bool read_parameters(const fingerprint_files *files, fingerprint_tensors 
 }
 
 /* y as doubles, and whether f64 is what it was kept in. */
-static bool take_y(fingerprint_tensors *tensors, error *err)
+static void take_y(fingerprint_tensors *tensors)
 {
     size_t count = tensors->y.elements;
-    tensors->y_values = malloc(count * sizeof *tensors->y_values);
-    if (!tensors->y_values)
-        return fail_memory(err, "y");
+    tensors->y_values = allocate(count * sizeof *tensors->y_values);
     tensors->input.y = tensors->y_values;
     for (size_t i = 0; i < count; i++) {
         double value = tensors->y_values[i] = element(&tensors->y, i);
         if (!isnan(value) && (double)(float)value != value)
             tensors->input.y_is_f64 = true;
     }
-    return true;
 }
 
 bool fingerprint_read(const fingerprint_files *files, int digits, int x_digits, double noise,
@@ -143,7 +140,8 @@ bool fingerprint_read(const fingerprint_files *files, int digits, int x_digits, 
     input->digits = digits;
     input->x_digits = x_digits;
     input->noise = noise;
-    return take_y(tensors, err);
+    take_y(tensors);
+    return true;
 }
 
 void fingerprint_tensors_free(fingerprint_tensors *tensors)

@@ -10,6 +10,7 @@
  * 15). The range is of predictions: for each of 2000 resamples of the shards the distribution is
  * fitted again and a maximum drawn from it. It holds if rows to come are like those that were tried. */
 #include "commands/fleet/fleet.h"
+#include "base/allocate.h"
 #include "base/text.h"
 #include "stats/bootstrap.h"
 #include "views/views.h"
@@ -95,11 +96,9 @@ static double worst_after(const known_shard *shard, double rows)
     return worst;
 }
 
-static bool within_shards(fleet_curve *curve, const fleet_progress *progress, error *err)
+static void within_shards(fleet_curve *curve, const fleet_progress *progress)
 {
-    double *worst = calloc(progress->count, sizeof *worst);
-    if (!worst)
-        return fail_memory(err, "a curve");
+    double *worst = allocate_zeroed(progress->count, sizeof *worst);
     for (double part = 1.0 / 16; part < 1; part *= 2) {
         size_t count = 0;
         for (size_t i = 0; i < progress->count; i++) {
@@ -115,7 +114,6 @@ static bool within_shards(fleet_curve *curve, const fleet_progress *progress, er
             add_point(curve, part * curve->rows, range_of(worst, count), "measured");
     }
     free(worst);
-    return true;
 }
 
 static extreme_values fit(const double *sorted, size_t count)
@@ -142,13 +140,13 @@ static double worst_of_parts(extreme_values of, double m, double p)
     return of.location + of.scale / of.shape * (1 - pow(-log(p) / m, of.shape));
 }
 
-static bool beyond_shards(fleet_curve *curve, error *err)
+static void beyond_shards(fleet_curve *curve)
 {
     size_t n = curve->shards;
-    double *drawn = calloc(n, sizeof *drawn), *worst = calloc(RESAMPLES, sizeof *worst);
+    double *drawn = allocate_zeroed(n, sizeof *drawn),
+           *worst = allocate_zeroed(RESAMPLES, sizeof *worst);
     extreme_values fitted = fit(curve->maxima, n);
-    bool fine = (drawn && worst) || fail_memory(err, "a curve");
-    for (double times = 10; fine && times <= 1000; times *= 10) {
+    for (double times = 10; times <= 1000; times *= 10) {
         random_stream random = random_stream_seeded(1);
         double m = times * (double)n;
         for (size_t r = 0; r < RESAMPLES; r++) {
@@ -166,14 +164,11 @@ static bool beyond_shards(fleet_curve *curve, error *err)
     }
     free(drawn);
     free(worst);
-    return fine;
 }
 
 static bool make_curve(const fleet_progress *progress, fleet_curve *curve, error *err)
 {
-    curve->maxima = calloc(progress->count + 1, sizeof *curve->maxima);
-    if (!curve->maxima)
-        return fail_memory(err, "a curve");
+    curve->maxima = allocate_zeroed(progress->count + 1, sizeof *curve->maxima);
     for (size_t i = 0; i < progress->count; i++) {
         const known_shard *shard = &progress->shards[i];
         if (!counts(shard))
@@ -191,8 +186,7 @@ static bool make_curve(const fleet_progress *progress, fleet_curve *curve, error
                     curve->shards, LEAST_SHARDS);
     curve->rows /= (double)curve->shards;
     qsort(curve->maxima, curve->shards, sizeof *curve->maxima, ascending);
-    if (!within_shards(curve, progress, err))
-        return false;
+    within_shards(curve, progress);
     for (size_t m = 1;; m = m * 2 < curve->shards ? m * 2 : curve->shards) {
         add_point(curve, (double)m * curve->rows,
                   (interval_estimate){worst_of_m(curve, m, 0.5), worst_of_m(curve, m, 0.025),
@@ -201,7 +195,9 @@ static bool make_curve(const fleet_progress *progress, fleet_curve *curve, error
         if (m == curve->shards)
             break;
     }
-    return curve->maxima[0] == curve->maxima[curve->shards - 1] || beyond_shards(curve, err);
+    if (curve->maxima[0] != curve->maxima[curve->shards - 1])
+        beyond_shards(curve);
+    return true;
 }
 
 bool fleet_curve_print(const fleet_progress *progress, const output_file *printed, error *err)
@@ -211,7 +207,7 @@ bool fleet_curve_print(const fleet_progress *progress, const output_file *printe
     bool fine = make_curve(progress, &curve, err);
     text_table *table = fine ? table_create(headings, sizeof headings / sizeof *headings) : NULL;
     json_t *array = fine && printed->format == OUTPUT_JSON ? json_array() : NULL;
-    for (size_t i = 0; table && i < curve.count; i++) {
+    for (size_t i = 0; i < curve.count; i++) {
         const curve_point *point = &curve.points[i];
         table_format(table, "%.3g", point->rows);
         table_format(table, "%.4g", point->worst.middle);

@@ -25,10 +25,8 @@ static bool load_machine(result_store *store, int64_t run, fleet_machine *machin
     *machine = (fleet_machine){0};
     if (!view_load(store, run, &machine->view, err))
         return false;
-    if (answer_make(&machine->view, &machine->answer, err))
-        return true;
-    view_free(&machine->view);
-    return false;
+    answer_make(&machine->view, &machine->answer);
+    return true;
 }
 
 /* The latest run of each machine into runs[]. */
@@ -154,8 +152,8 @@ static const view_case *timed_there(const fleet_machine *machine, size_t column,
     return NULL;
 }
 
-bool fleet_cost(const fleet_machine *from, const fleet_machine *on, size_t column, bool accurate,
-                fleet_choice *choice, error *err)
+void fleet_cost(const fleet_machine *from, const fleet_machine *on, size_t column, bool accurate,
+                fleet_choice *choice)
 {
     const case_key *key = &from->answer.columns[column].key;
     size_t there = fleet_column(on, key);
@@ -163,20 +161,19 @@ bool fleet_cost(const fleet_machine *from, const fleet_machine *on, size_t colum
     const view_case *best = fleet_winner(on, there, accurate);
     *choice = (fleet_choice){.pair = {NAN, NAN, NAN}};
     if (!chosen || !best)
-        return true;
+        return;
     choice->chosen = chosen->stored->key.kernel;
     choice->best = best->stored->key.kernel;
     const view_case *moved = timed_there(on, there, choice->chosen);
     if (!moved || !isfinite(moved->speed.time_ns)) {
         choice->absent = true;
-        return true;
+        return;
     }
     const stored_case *cases = on->view.cases.cases;
-    if (moved != best && !speed_of_pair(&on->view.cases, (size_t)(moved->stored - cases),
-                                        (size_t)(best->stored - cases), &choice->pair, err))
-        return false;
+    if (moved != best)
+        choice->pair = speed_of_pair(&on->view.cases, (size_t)(moved->stored - cases),
+                                     (size_t)(best->stored - cases));
     choice->costs = choice->pair.lo > allowed;
-    return true;
 }
 
 /* ---- errors ---- */

@@ -36,8 +36,8 @@ typedef struct fleet_choice {
     speed_pair pair; /* its time / the best's, on the other machine; NaN: it is the best */
     bool costs;      /* more than a tenth, at the interval's lower end */
 } fleet_choice;
-bool fleet_cost(const fleet_machine *from, const fleet_machine *on, size_t column, bool accurate,
-                fleet_choice *choice, error *err);
+void fleet_cost(const fleet_machine *from, const fleet_machine *on, size_t column, bool accurate,
+                fleet_choice *choice);
 
 /* Errors of cases that both judged. */
 typedef struct fleet_equal {

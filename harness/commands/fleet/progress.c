@@ -1,23 +1,20 @@
 /* How far a hunt is. Seconds are those that each process counted for itself: clocks of two machines
  * are never compared. */
 #include "commands/fleet/fleet.h"
+#include "base/allocate.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "views/views.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool take(hunt_shard *shard, void *context, error *err)
 {
     fleet_progress *progress = context;
+    (void)err;
     hunt_state *hunt = &shard->hunt;
-    known_shard *grown =
-        realloc(progress->shards, (progress->count + 1) * sizeof *progress->shards);
-    if (!grown)
-        return fail_memory(err, "the shards of a hunt");
-    progress->shards = grown;
-    known_shard *known = &grown[progress->count++];
+    progress->shards = allocate_room(progress->shards, progress->count, sizeof *progress->shards);
+    known_shard *known = &progress->shards[progress->count++];
     uint64_t first, end;
     hunt_range(&hunt->settings, &first, &end);
     *known = (known_shard){.restarts = end - first,
@@ -76,10 +73,10 @@ static void add(fleet_sum *sum, const known_shard *shard)
 /* A sum a machine, and that of all. */
 static fleet_sum *sum_up(const fleet_progress *progress, size_t *count, fleet_sum *all)
 {
-    fleet_sum *sums = calloc(progress->count + 1, sizeof *sums);
+    fleet_sum *sums = allocate_zeroed(progress->count + 1, sizeof *sums);
     *count = 0;
     *all = (fleet_sum){0};
-    for (size_t i = 0; sums && i < progress->count; i++) {
+    for (size_t i = 0; i < progress->count; i++) {
         const known_shard *shard = &progress->shards[i];
         size_t at = 0;
         while (at < *count &&
@@ -111,7 +108,7 @@ static json_t *progress_json(const fleet_progress *progress, const fleet_sum *su
 {
     const hunt_settings *settings = &progress->folder.first.hunt.settings;
     json_t *machines = json_array();
-    for (size_t i = 0; machines && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         json_array_append_new(machines,
                               json_pack("{s:o, s:o, s:I, s:I, s:I, s:o}", "host",
                                         json_text(sums[i].host), "cpu", json_text(sums[i].cpu),
@@ -168,14 +165,12 @@ bool fleet_progress_print(const fleet_progress *progress, const output_file *pri
                                            "begun",   "rows", "rows/s a process"};
     size_t count;
     fleet_sum all, *sums = sum_up(progress, &count, &all);
-    if (!sums)
-        return fail_memory(err, "the machines of a hunt");
     bool fine;
     if (printed->format == OUTPUT_JSON) {
         fine = output_json(printed, progress_json(progress, sums, count, &all), err);
     } else {
         text_table *table = table_create(headings, sizeof headings / sizeof *headings);
-        for (size_t i = 0; table && i < count; i++) {
+        for (size_t i = 0; i < count; i++) {
             char number[16];
             table_cell(table, sums[i].host);
             table_cell(table, sums[i].cpu);

@@ -1,5 +1,6 @@
 /* The chart of a history: one of each machine, since their figures have nothing in common. */
 #include "commands/history/history.h"
+#include "base/allocate.h"
 #include "base/paths.h"
 #include "report/charts/chart.h"
 #include <math.h>
@@ -49,14 +50,12 @@ static int compare_points(const void *a, const void *b)
     return order ? order : (x->run > y->run) - (x->run < y->run);
 }
 
-static bool list_runs(history_picture *picture, error *err)
+static void list_runs(history_picture *picture)
 {
     size_t count = 0, kept = 0;
     for (size_t i = 0; i < picture->count; i++)
         count += picture->series[i]->count;
-    picture->of_run = malloc((count + 1) * sizeof *picture->of_run);
-    if (!picture->of_run)
-        return fail_memory(err, "the chart of a history");
+    picture->of_run = allocate((count + 1) * sizeof *picture->of_run);
     count = 0;
     picture->low = INFINITY;
     picture->high = -INFINITY;
@@ -72,7 +71,6 @@ static bool list_runs(history_picture *picture, error *err)
         if (kept == 0 || picture->of_run[kept - 1]->run != picture->of_run[i]->run)
             picture->of_run[kept++] = picture->of_run[i];
     picture->run_count = kept;
-    return true;
 }
 
 static double place_of(const history_picture *picture, const history_point *point)
@@ -197,7 +195,8 @@ static bool draw_machine(history_picture *picture, const char *plots, const char
     choose_series(picture);
     if (picture->count == 0)
         return true;
-    if (!list_runs(picture, err) || !write_tables(picture, directory, stem, err))
+    list_runs(picture);
+    if (!write_tables(picture, directory, stem, err))
         return false;
     for (size_t i = 0; i < 2; i++) {
         gnuplot_result result =

@@ -1,5 +1,6 @@
 /* From the stored runs to series. */
 #include "commands/history/history.h"
+#include "base/allocate.h"
 #include "domain/kernel_name.h"
 #include "stats/bootstrap.h"
 #include "stats/change_points.h"
@@ -77,76 +78,58 @@ static bool is_wanted(const history_request *request, const case_key *key)
 }
 
 /* The value of the measure; NaN where the case does not have it. */
-static bool value_of(const history_request *request, const stored_cases *cases, size_t index,
-                     history_point *point, error *err)
+static void set_value(const history_request *request, const stored_cases *cases, size_t index,
+                      history_point *point)
 {
     const stored_case *stored = &cases->cases[index];
     const char *measure = request->measure;
-    speed_figures speed;
     point->value = point->lo = point->hi = NAN;
     if (!is_speed(measure)) {
         if (stored->judged && stored->metrics.elements > 0)
             point->value = metric_value(&stored->metrics, metric_named(measure));
-        return true;
+        return;
     }
     if (stored->repetition_count == 0)
-        return true;
-    if (!speed_of_case(cases, index, &speed, err))
-        return false;
+        return;
+    speed_figures speed = speed_of_case(cases, index);
     if (strcmp(measure, speeds[COUNTED]) == 0 || strcmp(measure, speeds[COUNTED + 1]) == 0) {
         point->value = strcmp(measure, "cycles") == 0 ? speed.cycles : speed.instructions;
-        return true;
+        return;
     }
     double per_time = speed.gbps * speed.time_ns;
     bool gbps = strcmp(measure, "gbps") == 0, roof = strcmp(measure, "roof_ratio") == 0;
     point->value = gbps ? speed.gbps : roof ? speed.roof_ratio : speed.time_ns;
     point->lo = gbps ? per_time / speed.time_hi_ns : roof ? speed.roof_lo : speed.time_lo_ns;
     point->hi = gbps ? per_time / speed.time_lo_ns : roof ? speed.roof_hi : speed.time_hi_ns;
-    return true;
 }
 
-/* Room for one more, in a list that doubles. */
-static bool grow(void *list, size_t count, size_t size, error *err)
-{
-    if (count & (count - 1)) /* full only at 0 and at powers of two */
-        return true;
-    void *more = realloc(*(void **)list, (count ? 2 * count : 1) * size);
-    if (more)
-        *(void **)list = more;
-    return more || fail_memory(err, "the history");
-}
-
-static bool find_machine(measure_history *history, const machine_facts *machine, size_t *index,
-                         error *err)
+static size_t find_machine(measure_history *history, const machine_facts *machine)
 {
     char identity[CALIBRATION_MACHINE_LENGTH];
     machine_identity(machine, identity);
-    for (*index = 0; *index < history->machine_count; (*index)++)
-        if (strcmp(history->machines[*index], identity) == 0)
-            return true;
-    if (!grow(&history->machines, history->machine_count, sizeof *history->machines, err))
-        return false;
-    memcpy(history->machines[history->machine_count++], identity, sizeof identity);
-    return true;
+    for (size_t i = 0; i < history->machine_count; i++)
+        if (strcmp(history->machines[i], identity) == 0)
+            return i;
+    history->machines =
+        allocate_room(history->machines, history->machine_count, sizeof *history->machines);
+    memcpy(history->machines[history->machine_count], identity, sizeof identity);
+    return history->machine_count++;
 }
 
-static bool add_point(measure_history *history, size_t machine, const case_key *key,
-                      const history_point *point, error *err)
+static void add_point(measure_history *history, size_t machine, const case_key *key,
+                      const history_point *point)
 {
     history_series *series = NULL;
     for (size_t i = 0; i < history->count && !series; i++)
         if (history->series[i].machine == machine && case_key_equal(&history->series[i].key, key))
             series = &history->series[i];
     if (!series) {
-        if (!grow(&history->series, history->count, sizeof *history->series, err))
-            return false;
+        history->series = allocate_room(history->series, history->count, sizeof *history->series);
         series = &history->series[history->count++];
         *series = (history_series){.machine = machine, .key = *key};
     }
-    if (!grow(&series->points, series->count, sizeof *series->points, err))
-        return false;
+    series->points = allocate_room(series->points, series->count, sizeof *series->points);
     series->points[series->count++] = *point;
-    return true;
 }
 
 static bool load_run(result_store *store, const history_request *request, const stored_run *run,
@@ -154,13 +137,12 @@ static bool load_run(result_store *store, const history_request *request, const 
 {
     machine_facts machine = {0};
     stored_cases cases = {0};
-    size_t place;
     history_point point = {.run = run->id};
     json_t *kernels = NULL;
     bool fine = store_descriptors(store, run->id, &kernels, err) &&
                 store_machine(store, run->id, &machine, err) &&
-                store_cases(store, run->id, &cases, err) &&
-                find_machine(history, &machine, &place, err);
+                store_cases(store, run->id, &cases, err);
+    size_t place = fine ? find_machine(history, &machine) : 0;
     snprintf(point.started, sizeof point.started, "%s", run->started);
     if (fine)
         snprintf(point.commit, sizeof point.commit, "%.40s",
@@ -168,10 +150,10 @@ static bool load_run(result_store *store, const history_request *request, const 
     for (size_t i = 0; fine && i < cases.count; i++) {
         if (!is_wanted(request, &cases.cases[i].key))
             continue;
-        fine = value_of(request, &cases, i, &point, err);
+        set_value(request, &cases, i, &point);
         point.reproducible = reproducible_stored(kernels, cases.cases[i].key.kernel);
-        if (fine && isfinite(point.value))
-            fine = add_point(history, place, &cases.cases[i].key, &point, err);
+        if (isfinite(point.value))
+            add_point(history, place, &cases.cases[i].key, &point);
     }
     json_decref(kernels);
     stored_cases_free(&cases);
@@ -199,15 +181,14 @@ static bool divide(history_series *series, uint64_t seed, error *err)
 {
     change_settings settings = change_defaults();
     size_t first = series->count > CHANGE_MOST_VALUES ? series->count - CHANGE_MOST_VALUES : 0;
-    double *values = malloc((series->count + 1) * sizeof *values);
-    series->changes = malloc((series->count + 1) * sizeof *series->changes);
-    series->medians = malloc((series->count + 1) * sizeof *series->medians);
+    double *values = allocate((series->count + 1) * sizeof *values);
+    series->changes = allocate((series->count + 1) * sizeof *series->changes);
+    series->medians = allocate((series->count + 1) * sizeof *series->medians);
     settings.seed = seed;
-    bool fine = (values && series->changes && series->medians) || fail_memory(err, "the history");
-    for (size_t i = 0; fine && i < series->count; i++)
+    for (size_t i = 0; i < series->count; i++)
         values[i] = series->points[i].value;
-    fine = fine && change_points(values + first, series->count - first, &settings, series->changes,
-                                 &series->change_count, err);
+    bool fine = change_points(values + first, series->count - first, &settings, series->changes,
+                              &series->change_count, err);
     for (size_t c = 0; fine && c < series->change_count; c++)
         series->changes[c] += first;
     for (size_t c = 0; fine && c <= series->change_count; c++) {

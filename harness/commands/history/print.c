@@ -1,5 +1,6 @@
 /* The history as a table, as TSV and as JSON. */
 #include "commands/history/history.h"
+#include "base/allocate.h"
 #include "domain/reproducible.h"
 #include "base/text.h"
 #include "views/views.h"
@@ -143,10 +144,8 @@ static int moved_first(const void *a, const void *b)
 static bool print_series(const measure_history *history, bool all, const output_file *out,
                          error *err)
 {
-    const history_series **series = calloc(history->count + 1, sizeof *series);
+    const history_series **series = allocate_zeroed(history->count + 1, sizeof *series);
     size_t changed = 0, few = 0;
-    if (!series)
-        return fail_memory(err, "the history");
     for (size_t i = 0; i < history->count; i++) {
         series[i] = &history->series[i];
         changed += series[i]->change_count > 0;
@@ -158,7 +157,7 @@ static bool print_series(const measure_history *history, bool all, const output_
     size_t count = all || history->count < most ? history->count : most;
     unsigned shown = differing(series, count);
     text_table *table = series_table(shown);
-    for (size_t i = 0; table && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         add_cells(table, series[i], shown);
     free(series);
     output_line(out, "%zu of %zu series changed (%s)", changed, history->count, history->measure);
@@ -188,7 +187,7 @@ static bool print_points(const measure_history *history, const output_file *out,
         history->measure, "lo",     "hi",         "segment", "segment_median", "reproducible"};
     text_table *table = table_create(headings, sizeof headings / sizeof *headings);
     char number[40];
-    for (size_t i = 0; table && i < history->count; i++)
+    for (size_t i = 0; i < history->count; i++)
         for (size_t p = 0; p < history->series[i].count; p++) {
             const history_series *series = &history->series[i];
             const history_point *point = &series->points[p];

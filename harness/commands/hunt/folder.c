@@ -1,9 +1,9 @@
 /* Folders of shards: what is there, what is missing, what does not belong there. */
 #include "commands/hunt/folder.h"
+#include "base/allocate.h"
 #include "base/text.h"
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -28,9 +28,9 @@ static bool begin(shard_folder *folder, const hunt_shard *shard, const char *pat
     folder->first.records = NULL;
     folder->first.record_count = 0;
     snprintf(folder->first_path, sizeof folder->first_path, "%s", path);
-    folder->states = calloc(shards, sizeof *folder->states);
-    folder->contents = calloc(shards, sizeof *folder->contents);
-    return (folder->states && folder->contents) || fail_memory(err, "the shards of a hunt");
+    folder->states = allocate_zeroed(shards, sizeof *folder->states);
+    folder->contents = allocate_zeroed(shards, sizeof *folder->contents);
+    return true;
 }
 
 /* *wanted: it is the first with this number that counts. */

@@ -14,11 +14,10 @@
 static const double seconds_between_saves = 5;
 
 /* Which machine this is, and what the shard is of. */
-static bool introduce(hunt_shard *shard, error *err)
+static void introduce(hunt_shard *shard)
 {
     machine_facts machine;
-    if (!machine_read(&machine, err))
-        return false;
+    machine_read(&machine);
     snprintf(shard->cpu, sizeof shard->cpu, "%.127s", machine_fact_value(&machine, "cpu_model"));
     machine_free(&machine);
     if (gethostname(shard->host, sizeof shard->host - 1) != 0)
@@ -26,7 +25,6 @@ static bool introduce(hunt_shard *shard, error *err)
     hunt_plan_hash(&shard->hunt.settings, shard->plan);
     snprintf(shard->library, sizeof shard->library, "%016llx",
              (unsigned long long)shard->hunt.kernel->object_hash);
-    return true;
 }
 
 static bool of_one_hunt(const char *path, const hunt_shard *there, const hunt_shard *shard,
@@ -155,8 +153,9 @@ bool hunt_make_shard(hunt_shard *shard, const char *directory, char path[SHARD_P
         return false;
     hunt_shard_path(&hunt->settings, directory, false, path);
     hunt_shard_path(&hunt->settings, directory, true, begun);
-    if (!introduce(shard, err) || !make_directories(directory, err) ||
-        !check_folder(shard, directory, err) || !take_up(shard, path, &taken, printed, err))
+    introduce(shard);
+    if (!make_directories(directory, err) || !check_folder(shard, directory, err) ||
+        !take_up(shard, path, &taken, printed, err))
         return false;
     if (taken) {
         output_line(printed, "%s: complete already", path);

@@ -10,7 +10,7 @@ static bool print_table(const hunt_state *hunt, const char *path, double seconds
     static const char *const headings[] = {"row ULP", "proven", "verdict", "worst element",
                                            "origin"};
     text_table *table = table_create(headings, sizeof headings / sizeof *headings);
-    for (size_t i = 0; table && i < hunt->find_count; i++) {
+    for (size_t i = 0; i < hunt->find_count; i++) {
         const worst_row *find = &hunt->finds[i];
         char number[16], described[256];
         table_cell(table, number_short(find->row_ulp, number));

@@ -21,8 +21,7 @@ typedef struct report_options {
 static bool verify(const report_options *options, const run_view *view, exit_code *code, error *err)
 {
     machine_facts here;
-    if (!machine_read(&here, err))
-        return false;
+    machine_read(&here);
     bool elsewhere = machine_difference(&view->machine, &here) != NULL;
     machine_free(&here);
     if (options->errors || elsewhere)

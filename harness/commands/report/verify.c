@@ -1,4 +1,5 @@
 #include "commands/report/verify.h"
+#include "base/allocate.h"
 #include "base/children.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
@@ -11,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -51,7 +51,7 @@ static bool is_figure(const view_case *view, bool speed)
  * Returns how many there are. */
 static size_t draw(const run_view *view, bool speed, size_t wanted, stored_figure *figures)
 {
-    size_t *indices = calloc(view->cases.count + 1, sizeof *indices), count = 0, drawn = 0;
+    size_t *indices = allocate_zeroed(view->cases.count + 1, sizeof *indices), count = 0, drawn = 0;
     for (size_t i = 0; indices && i < view->cases.count; i++)
         if (is_figure(&view->views[i], speed))
             indices[count++] = i;
@@ -126,7 +126,7 @@ static int spawn_run(const verify_state *verifying, const stored_figure *figure,
                                  shape};
     enum { FIXED = sizeof fixed / sizeof *fixed };
     size_t count = inputs ? FIXED : FIXED - 4; /* all that the plan has, its checks too */
-    const char **arguments = calloc(FIXED + 2 * plugins->count + 1, sizeof *arguments);
+    const char **arguments = allocate_zeroed(FIXED + 2 * plugins->count + 1, sizeof *arguments);
     if (!arguments)
         return ENOMEM;
     memcpy(arguments, fixed, count * sizeof *fixed);
@@ -301,8 +301,6 @@ static bool show_table(const stored_figure *figures, size_t count, const output_
     static const char *const headings[] = {"figure", "kernel", "reproducible", "case",
                                            "stored", "now",    "verdict"};
     text_table *table = table_create(headings, sizeof headings / sizeof *headings);
-    if (!table)
-        return fail_memory(err, "what was verified");
     for (size_t i = 0; i < count; i++) {
         const stored_figure *figure = &figures[i];
         const case_key *key = &figure->stored->stored->key;
@@ -428,7 +426,7 @@ static bool verify_group(const verify_state *verifying, stored_figure *figures, 
 /* Those that do not hold, and how many there are of each kind. */
 static bool show_all(const stored_figure *figures, size_t count, const output_file *out, error *err)
 {
-    stored_figure *bad = calloc(count + 1, sizeof *bad);
+    stored_figure *bad = allocate_zeroed(count + 1, sizeof *bad);
     size_t differ = 0, gone = 0, holding = 0;
     for (size_t i = 0; bad && i < count; i++) {
         holding += figures[i].code == EXIT_CODE_FINE;
@@ -452,10 +450,8 @@ bool report_verify_errors(const run_view *view, bool elsewhere, const word_list 
                           const output_file *out, exit_code *code, error *err)
 {
     verify_state verifying = {.view = view, .plugins = plugins, .elsewhere = elsewhere};
-    stored_figure *figures = calloc(view->cases.count + 1, sizeof *figures);
+    stored_figure *figures = allocate_zeroed(view->cases.count + 1, sizeof *figures);
     size_t count = 0, holding = 0;
-    if (!figures)
-        return fail_memory(err, "what to verify");
     for (size_t i = 0; i < view->cases.count; i++)
         if (is_figure(&view->views[i], false))
             figures[count++] = (stored_figure){.stored = &view->views[i]};
@@ -489,9 +485,7 @@ bool report_verify(const run_view *view, size_t sample, const word_list *plugins
     verify_state verifying = {.view = view, .plugins = plugins};
     if (sample == 0 || sample > 10000)
         return fail(err, EXIT_CODE_USAGE, "--sample %zu: 1 to 10000 was expected", sample);
-    stored_figure *figures = calloc(sample + 1, sizeof *figures);
-    if (!figures)
-        return fail_memory(err, "what to verify");
+    stored_figure *figures = allocate_zeroed(sample + 1, sizeof *figures);
     size_t count = draw(view, false, (sample + 1) / 2, figures);
     count += draw(view, true, sample - count, figures + count);
     *code = EXIT_CODE_FINE;

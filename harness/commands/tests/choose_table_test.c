@@ -88,7 +88,7 @@ static void fill(const char *path)
 {
     sample_run run = {.convention = "torch", .hash = "aaaa"};
     machine_facts machine;
-    CHECK(machine_read(&machine, &problem));
+    machine_read(&machine);
     run_info info = {.command_line = "synthetic",
                      .plan = "choose",
                      .plan_hash = "0",
@@ -234,7 +234,7 @@ static void test_one_class(void **state)
     const char *path = scratch_path(state, "table.db");
     machine_facts machine;
     size_t rows, hidden;
-    CHECK(machine_read(&machine, &problem));
+    machine_read(&machine);
     table_shape(&machine, LN_F32, 1, &rows, &hidden);
     machine_free(&machine);
     snprintf(words, sizeof words,

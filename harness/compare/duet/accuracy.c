@@ -1,10 +1,10 @@
 /* Judges both sides of every pair on the same rows and compares what came out, bit for bit. */
 #include "referee/invariance.h"
+#include "base/allocate.h"
 #include "referee/referee.h"
 #include "compare/duet/duet.h"
 #include "base/interrupt.h"
 #include "domain/reproducible.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCKS = 2 };
@@ -19,7 +19,7 @@ static bool judge_both(duet_run *duet, const judge_block *block, const duet_pair
         if (!judge_kernel(duet->judge, block, pair->kernels[side], &judgements[side], err))
             return false;
         bool ran = judgements[side].computed != NULL;
-        outputs[side] = ran ? malloc(bytes) : NULL;
+        outputs[side] = ran ? allocate(bytes) : NULL;
         if (ran && !outputs[side])
             return fail_memory(err, "judged outputs");
         if (ran)
@@ -128,7 +128,7 @@ static bool find_classes_of(duet_run *duet, int side, const kernel_entry *const 
                             error *err)
 {
     const kernel_list *all = &duet->kernels[side];
-    invariance_result *found = calloc(count + 1, sizeof *found);
+    invariance_result *found = allocate_zeroed(count + 1, sizeof *found);
     bool fine = found || fail_memory(err, "the kernels' classes");
     fine = fine && invariance_measure_own(duet->judge, &duet->plan.speed[0].convention, all, own,
                                           found, count, err);
@@ -141,11 +141,11 @@ static bool find_classes_of(duet_run *duet, int side, const kernel_entry *const 
 
 bool duet_find_classes(duet_run *duet, const kernel_entry *const *partners, error *err)
 {
-    const kernel_entry **own = calloc(duet->plan.kernel_count + 1, sizeof *own);
+    const kernel_entry **own = allocate_zeroed(duet->plan.kernel_count + 1, sizeof *own);
     bool fine = own || fail_memory(err, "the kernels' classes");
     for (int side = 0; fine && side < SIDES; side++) {
         size_t count = 0;
-        duet->reproducible[side] = calloc(duet->kernels[side].count + 1, sizeof(char *));
+        duet->reproducible[side] = allocate_zeroed(duet->kernels[side].count + 1, sizeof(char *));
         if (!duet->reproducible[side])
             fine = fail_memory(err, "the kernels' classes");
         for (size_t i = 0; i < duet->plan.kernel_count; i++)

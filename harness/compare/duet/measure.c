@@ -1,8 +1,8 @@
 /* Goes through the shapes and kernels of a duet. */
 #include "compare/duet/duet.h"
+#include "base/allocate.h"
 #include "session/setup.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A shape with a plan of its own, and the types that are timed in it. */
@@ -17,55 +17,45 @@ typedef struct timed_shapes {
     unsigned probed; /* pairs of types whose probe rows were judged: see bit_of() */
 } timed_shapes;
 
-static bool add_shape(timed_shapes *list, const char *word, unsigned types, error *err)
+static void add_shape(timed_shapes *list, const char *word, unsigned types)
 {
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->shapes[i].word, word) == 0) {
             list->shapes[i].types |= types;
-            return true;
+            return;
         }
-    timed_shape *grown = realloc(list->shapes, (list->count + 1) * sizeof *grown);
-    if (!grown)
-        return fail_memory(err, "the shapes");
-    list->shapes = grown;
-    grown[list->count] = (timed_shape){.types = types};
-    snprintf(grown[list->count++].word, sizeof grown->word, "%.47s", word);
-    return true;
+    list->shapes = allocate_room(list->shapes, list->count, sizeof *list->shapes);
+    timed_shape *shape = &list->shapes[list->count++];
+    *shape = (timed_shape){.types = types};
+    snprintf(shape->word, sizeof shape->word, "%.47s", word);
 }
 
 /* The given shapes for all types; or those that the quick plan times, each for its own: a regime
  * has other rows where elements are shorter. */
-static bool list_shapes(const duet_run *duet, const plan_request *request, timed_shapes *list,
-                        error *err)
+static void list_shapes(const duet_run *duet, const plan_request *request, timed_shapes *list)
 {
     for (size_t i = 0; i < request->shapes.count; i++)
-        if (!add_shape(list, request->shapes.words[i], ~0u, err))
-            return false;
+        add_shape(list, request->shapes.words[i], ~0u);
     for (size_t i = 0; request->shapes.count == 0 && i < duet->plan.speed_count; i++) {
         const speed_group *group = &duet->plan.speed[i];
         char word[48];
         snprintf(word, sizeof word, "%zux%zu", group->rows, group->hidden);
-        if (!add_shape(list, word, 1u << group->dtype, err))
-            return false;
+        add_shape(list, word, 1u << group->dtype);
     }
-    return true;
 }
 
 /* The pairs of one shape: *count of them, from the comparison's *first on. */
-static bool add_pairs(duet_run *duet, const speed_group *group, const kernel_entry **partners,
-                      duet_pair *pairs, size_t *first, size_t *count, error *err)
+static void add_pairs(duet_run *duet, const speed_group *group, const kernel_entry **partners,
+                      duet_pair *pairs, size_t *first, size_t *count)
 {
     run_comparison *comparison = &duet->comparison;
     *first = comparison->pair_count;
     *count = 0;
     for (size_t i = 0; i < duet->plan.kernel_count; i++) {
-        comparison_pair *added;
-        case_key key;
         if (!partners[i] || !plan_takes(partners[i], group->dtype, group->param))
             continue;
-        key = speed_key(group, partners[i]->facts.name);
-        if (!comparison_add(comparison, &key, &added, err))
-            return false;
+        case_key key = speed_key(group, partners[i]->facts.name);
+        comparison_pair *added = comparison_add(comparison, &key);
         added->noise = calibration_floor(&comparison->calibration, METHOD_DUET,
                                          comparison_regime(comparison, &key));
         pairs[(*count)++].kernels[BASE] = duet->plan.kernels[i];
@@ -75,7 +65,6 @@ static bool add_pairs(duet_run *duet, const speed_group *group, const kernel_ent
     }
     for (size_t i = 0; i < *count; i++) /* now that they stay where they are */
         pairs[i].pair = &comparison->pairs[*first + i];
-    return true;
 }
 
 static void settle(run_comparison *comparison, size_t first)
@@ -102,8 +91,8 @@ static bool measure_pairs(duet_run *duet, const speed_group *group, duet_pair *p
                           bool first_of_shape, bool with_probes, size_t *done, error *err)
 {
     judge_block blocks[2] = {0};
-    duet_outputs *outputs = calloc(count, sizeof *outputs);
-    bool fine = outputs != NULL || fail_memory(err, "judged outputs");
+    duet_outputs *outputs = allocate_zeroed(count, sizeof *outputs);
+    bool fine = true;
     *done = 0;
     for (size_t i = 0; fine && i < 2; i++)
         fine = judge_block_generate(duet->judge, &blocks[i], &group->convention, group->dtype,
@@ -113,7 +102,7 @@ static bool measure_pairs(duet_run *duet, const speed_group *group, duet_pair *p
     if (fine && duet->comparison.settings.accuracy && first_of_shape)
         fine = duet_judge_families(duet, group, pairs, count, with_probes, err);
     fine = fine && time_pairs(duet, group, blocks, pairs, count, outputs, done, err);
-    for (size_t i = 0; outputs && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         for (int each = 0; each < 2 * SIDES; each++)
             free(outputs[i][each / 2][each % 2]);
     free(outputs);
@@ -125,15 +114,12 @@ static bool measure_pairs(duet_run *duet, const speed_group *group, duet_pair *p
 static bool measure_group(duet_run *duet, const speed_group *group, const kernel_entry **partners,
                           bool first_of_shape, bool with_probes, error *err)
 {
-    duet_pair *pairs = calloc(duet->plan.kernel_count, sizeof *pairs);
+    duet_pair *pairs = allocate_zeroed(duet->plan.kernel_count, sizeof *pairs);
     size_t first, count, done;
-    bool fine = (pairs || fail_memory(err, "the pairs")) &&
-                add_pairs(duet, group, partners, pairs, &first, &count, err);
-    if (fine) {
-        fine = measure_pairs(duet, group, pairs, count, first_of_shape, with_probes, &done, err);
-        duet->comparison.pair_count = first + done; /* one that was interrupted has no verdict */
-        settle(&duet->comparison, first);
-    }
+    add_pairs(duet, group, partners, pairs, &first, &count);
+    bool fine = measure_pairs(duet, group, pairs, count, first_of_shape, with_probes, &done, err);
+    duet->comparison.pair_count = first + done; /* one that was interrupted has no verdict */
+    settle(&duet->comparison, first);
     free(pairs);
     return fine;
 }
@@ -175,10 +161,10 @@ static bool measure_shape(duet_run *duet, const plan_request *request, timed_sha
 bool duet_measure(duet_run *duet, const plan_request *request, error *err)
 {
     timed_shapes list = {0};
-    const kernel_entry **partners = calloc(duet->plan.kernel_count, sizeof *partners);
-    bool fine = partners || fail_memory(err, "the pairs");
-    fine = fine && duet_partners(duet, partners, err) && duet_find_classes(duet, partners, err) &&
-           list_shapes(duet, request, &list, err);
+    const kernel_entry **partners = allocate_zeroed(duet->plan.kernel_count, sizeof *partners);
+    bool fine = duet_partners(duet, partners, err) && duet_find_classes(duet, partners, err);
+    if (fine)
+        list_shapes(duet, request, &list);
     progress_begin(
         &duet->progress,
         (double)(list.count * duet->plan.kernel_count) *
@@ -199,7 +185,8 @@ bool duet_prepare(duet_run *duet, const plan_request *request, error *err)
         .max_row_ulp = INFINITY,
         .deadline_seconds = duet->deadline,
     };
-    if (!duet_load(duet, err) || !machine_read(&duet->comparison.machine, err) ||
+    machine_read(&duet->comparison.machine);
+    if (!duet_load(duet, err) ||
         !plan_make(request, &duet->kernels[BASE], &duet->comparison.machine, &duet->plan, err))
         return false;
     duet->judge = judge_create(duet->worker, &settings);

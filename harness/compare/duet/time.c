@@ -4,6 +4,7 @@
  * it begins and of processes of its own, gives the interval, since stopping early biases the
  * first. */
 #include "compare/duet/duet.h"
+#include "base/allocate.h"
 #include "base/seconds.h"
 #include "base/interrupt.h"
 #include "referee/timed_rows.h"
@@ -11,7 +12,6 @@
 #include "session/timed_group.h"
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -63,27 +63,18 @@ static void sample_free(time_sample *sample)
     *sample = (struct time_sample){0};
 }
 
-static bool grow(void *pointer, size_t count)
+static void sample_reserve(time_sample *sample, unsigned rounds)
 {
-    void *grown = realloc(*(void **)pointer, count * sizeof(double));
-    if (grown)
-        *(void **)pointer = grown;
-    return grown != NULL;
-}
-
-static bool sample_reserve(time_sample *sample, unsigned rounds, error *err)
-{
-    _Static_assert(sizeof(size_t) <= sizeof(double), "one grow() for both");
     if (sample->groups < sample->most_groups)
-        return true;
+        return;
     size_t groups = sample->most_groups ? 2 * sample->most_groups : 32;
-    size_t values = groups * rounds;
-    if (!grow(&sample->ratios, values) || !grow(&sample->times[BASE], values) ||
-        !grow(&sample->times[NEW], values) || !grow(&sample->start, groups + 1))
-        return fail_memory(err, "a pair's rounds");
+    size_t bytes = groups * rounds * sizeof(double);
+    sample->ratios = reallocate(sample->ratios, bytes);
+    sample->times[BASE] = reallocate(sample->times[BASE], bytes);
+    sample->times[NEW] = reallocate(sample->times[NEW], bytes);
+    sample->start = reallocate(sample->start, (groups + 1) * sizeof *sample->start);
     sample->start[0] = 0;
     sample->most_groups = groups;
-    return true;
 }
 
 /* The tensors and both sides' outputs in the arena; begin and entries are the orders. */
@@ -246,8 +237,7 @@ static bool run_process(pair_timing *timing, time_sample *sample, error *err)
     bool new_first;
     duet_round rounds[ROUNDS][SIDES] = {0};
     draw(timing, duet->next_process++, &begin, entries, &new_first);
-    if (!sample_reserve(sample, timing->rounds, err))
-        return false;
+    sample_reserve(sample, timing->rounds);
     if (!worker_renew(duet->worker, NULL, 0, &reply))
         return blame(timing, SIDES, &reply, err);
     if (!place(timing, &begin, entries, err))
@@ -282,16 +272,13 @@ static bool run_processes(pair_timing *timing, time_sample *sample, unsigned cou
     return true;
 }
 
-static bool ratio_of(const pair_timing *timing, const time_sample *sample, interval_estimate *ratio,
-                     error *err)
+static interval_estimate ratio_of(const pair_timing *timing, const time_sample *sample)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
     grouped_values grouped = {sample->ratios, sample->start, sample->groups};
-    if (!bootstrap_median(&grouped, RESAMPLE_GROUPS, settings->confidence, settings->seed, ratio,
-                          err))
-        return false;
-    *ratio = (interval_estimate){exp(ratio->middle), exp(ratio->lo), exp(ratio->hi)};
-    return true;
+    interval_estimate ratio =
+        bootstrap_median(&grouped, RESAMPLE_GROUPS, settings->confidence, settings->seed);
+    return (interval_estimate){exp(ratio.middle), exp(ratio.lo), exp(ratio.hi)};
 }
 
 /* Until the answer is clear, or a third of the time is spent, but with the least number of
@@ -300,7 +287,6 @@ static bool search(pair_timing *timing, time_sample *sample, unsigned least, spe
                    error *err)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
-    interval_estimate ratio;
     *lean = SPEED_INCONCLUSIVE;
     while (timing->processes < least && !timing->failed) {
         if (seconds_now() - timing->begun > settings->seconds / 2)
@@ -309,8 +295,7 @@ static bool search(pair_timing *timing, time_sample *sample, unsigned least, spe
             return false;
     }
     while (!timing->failed) {
-        if (!ratio_of(timing, sample, &ratio, err))
-            return false;
+        interval_estimate ratio = ratio_of(timing, sample);
         *lean = speed_lean(&ratio, settings->threshold);
         if (*lean != SPEED_INCONCLUSIVE || seconds_now() - timing->begun > settings->seconds / 3)
             return true;
@@ -321,22 +306,23 @@ static bool search(pair_timing *timing, time_sample *sample, unsigned least, spe
 }
 
 /* What a sample says, which no choice of its length has biased. */
-static bool take(pair_timing *timing, const time_sample *sample, error *err)
+static void take(pair_timing *timing, const time_sample *sample)
 {
     comparison_pair *pair = timing->pair;
     if (timing->failed || sample->groups == 0)
-        return true;
+        return;
     for (int side = 0; side < SIDES; side++)
         pair->time_ns[side] = median(sample->times[side], sample->count);
     pair->processes[BASE] = pair->processes[NEW] = (unsigned)sample->groups;
-    return ratio_of(timing, sample, &pair->ratio, err);
+    pair->ratio = ratio_of(timing, sample);
 }
 
 static bool confirm(pair_timing *timing, unsigned processes, speed_verdict lean, error *err)
 {
     time_sample sample = {0};
-    bool fine =
-        run_processes(timing, &sample, processes, "confirming", err) && take(timing, &sample, err);
+    bool fine = run_processes(timing, &sample, processes, "confirming", err);
+    if (fine)
+        take(timing, &sample);
     double threshold = timing->duet->comparison.settings.threshold;
     if (timing->pair->processes[NEW] > 0)
         timing->pair->speed = duet_conclude(lean, speed_lean(&timing->pair->ratio, threshold));
@@ -378,7 +364,8 @@ static bool time_fixed(pair_timing *timing, error *err)
     while (fine && !timing->failed &&
            (timing->processes < least || seconds_now() - timing->begun < settings->seconds))
         fine = run_processes(timing, &sample, 1, "calibrating", err);
-    fine = fine && take(timing, &sample, err);
+    if (fine)
+        take(timing, &sample);
     sample_free(&sample);
     return fine;
 }

@@ -17,10 +17,7 @@ static interval_estimate estimate_of(const made_up *sample, resample_kind resamp
                                      double confidence, uint64_t seed)
 {
     grouped_values grouped = {sample->values, sample->start, sample->groups};
-    interval_estimate estimate;
-    error err;
-    assert_true(bootstrap_median(&grouped, resampling, confidence, seed, &estimate, &err));
-    return estimate;
+    return bootstrap_median(&grouped, resampling, confidence, seed);
 }
 
 static double uniform(random_stream *stream)

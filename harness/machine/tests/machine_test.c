@@ -13,8 +13,6 @@
 #include <xmmintrin.h>
 #endif
 
-static error problem;
-
 static int create(void **state)
 {
     char *root = strdup("root-XXXXXX");
@@ -99,8 +97,7 @@ static void fill_root(const char *root)
 static machine_facts read_root(const char *root, unsigned cpu)
 {
     machine_facts machine;
-    if (!machine_read_under(root, cpu, &machine, &problem))
-        fail_msg("%s", problem.message);
+    machine_read_under(root, cpu, &machine);
     return machine;
 }
 
@@ -235,7 +232,7 @@ static void test_this_machine(void **state)
 {
     (void)state;
     machine_facts machine;
-    assert_true(machine_read(&machine, &problem));
+    machine_read(&machine);
     static const char *const needed[] = {"time",  "compiler",      "build_type", "libc",
                                          "mpfr",  "gmp",           "sqlite",     "jansson",
                                          "cores", "kernel_release"};

@@ -1,8 +1,8 @@
 /* How each chart gets its tables and drawings. */
 #include "base/interrupt.h"
+#include "base/allocate.h"
 #include "report/charts/chart.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,7 +25,6 @@ void chart_words(chart_output *out, const char *key, const char *words)
 void chart_subtitle(chart_output *out, text_buffer *words)
 {
     chart_words(out, "subtitle", words->bytes ? words->bytes : "-");
-    out->settings.failed = out->settings.failed || words->failed;
     text_free(words);
 }
 
@@ -38,7 +37,6 @@ static bool save(const report_data *data, chart_output *out, const report_chart 
     tsv_row(&settings, "wnw", "title", 0.0, chart->title);
     tsv_row(&settings, "wns", "footer", 0.0, footer.bytes ? footer.bytes : "");
     text_add(&settings, out->settings.bytes ? out->settings.bytes : "");
-    settings.failed = settings.failed || footer.failed || out->settings.failed;
     text_free(&footer);
     bool more = out->more.length > 0;
     bool fine = tsv_save(&settings, directory, chart->stem, "_settings.tsv", err);
@@ -64,7 +62,6 @@ static bool prepare(const report_data *data, const chart_kind *kind, const char 
     snprintf(chart->again, sizeof chart->again, "%s", again.bytes ? again.bytes : "");
     if (fine && !out.reason[0])
         fine = save(data, &out, chart, directory, err);
-    fine = fine && (!again.failed || fail_memory(err, "a chart"));
     text_free(&again);
     text_free(&out.table);
     text_free(&out.more);
@@ -150,12 +147,8 @@ static bool conclude(report_chart *chart, const gnuplot_job jobs[FORMATS], const
 size_t charts_draw(report_chart *charts, size_t count, const char *plots_directory,
                    const char *directory, error *err)
 {
-    gnuplot_job *jobs = calloc(count * FORMATS + 1, sizeof *jobs);
+    gnuplot_job *jobs = allocate_zeroed(count * FORMATS + 1, sizeof *jobs);
     size_t wanted = 0, drawn = 0;
-    if (!jobs) {
-        fail_memory(err, "charts");
-        return 0;
-    }
     remove_old(directory);
     for (size_t i = 0; i < count; i++)
         for (size_t f = 0; f < FORMATS && !charts[i].reason[0]; f++)

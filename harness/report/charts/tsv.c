@@ -59,11 +59,9 @@ void tsv_settings_begin(text_buffer *out, const char *title, const char *subtitl
 void tsv_footer_here(const char *before, char footer[400])
 {
     machine_facts machine = {0};
-    struct error ignored = {0};
-    bool known = machine_read(&machine, &ignored);
+    machine_read(&machine);
     snprintf(footer, 400, "%.120s%.200s | commit %.12s", before,
-             known ? machine_fact_value(&machine, "cpu_model") : "unknown",
-             known ? machine_fact_value(&machine, "git_commit") : "unknown");
+             machine_fact_value(&machine, "cpu_model"), machine_fact_value(&machine, "git_commit"));
     machine_free(&machine);
 }
 

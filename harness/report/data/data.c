@@ -1,5 +1,6 @@
 /* From a view to the kernels, speeds and errors that a report shows. */
 #include "report/data/data.h"
+#include "base/allocate.h"
 #include "kernel_table.h"
 #include "domain/kernel_json.h"
 #include "inputs/inputs.h"
@@ -235,16 +236,14 @@ static const json_t *descriptor_of(const json_t *kernels, const char *name)
 }
 
 /* Kernels in the order of the table (of the descriptors), then those without one. */
-static bool gather_kernels(report_data *data)
+static void gather_kernels(report_data *data)
 {
     const run_view *view = data->view;
     size_t described = json_array_size(view->kernels);
     ln_type type = data->judged.dtype;
-    data->kernels = calloc(described + view->cases.count + 1, sizeof *data->kernels);
-    data->kernel_of = calloc(view->cases.count + 1, sizeof *data->kernel_of);
-    data->timed = calloc(view->cases.count + 1, sizeof *data->timed);
-    if (!data->kernels || !data->kernel_of || !data->timed)
-        return false;
+    data->kernels = allocate_zeroed(described + view->cases.count + 1, sizeof *data->kernels);
+    data->kernel_of = allocate_zeroed(view->cases.count + 1, sizeof *data->kernel_of);
+    data->timed = allocate_zeroed(view->cases.count + 1, sizeof *data->timed);
     for (size_t i = 0; i < view->cases.count; i++) {
         const case_key *key = &view->cases.cases[i].key;
         if (!is_roof(key->kernel) && key->dtype == type &&
@@ -353,22 +352,16 @@ static void choose_shape(report_data *data)
     }
 }
 
-bool report_data_make(const run_view *view, const ln_type *type, report_data *data, error *err)
+void report_data_make(const run_view *view, const ln_type *type, report_data *data)
 {
     *data = (report_data){.view = view, .is_other_type = type != NULL};
     choose_groups(data, type);
-    if (!gather_kernels(data)) {
-        report_data_free(data);
-        return fail_memory(err, "the kernels of a report");
-    }
-    if (!type && !answer_make(view, &data->answer, err)) {
-        report_data_free(data);
-        return false;
-    }
+    gather_kernels(data);
+    if (!type)
+        answer_make(view, &data->answer);
     gather_cases(data);
     choose_shape(data);
     report_looks(data);
-    return true;
 }
 
 void report_data_free(report_data *data)

@@ -2,7 +2,7 @@
  * the reader asks for by name (the fastest, the fastest accurate one, two-pass, each peer, ...).
  *
  *     report_data data;
- *     if (report_data_make(&view, NULL, &data, err))
+ *     report_data_make(&view, NULL, &data);
  *         best = report_best(&data, &data.looks[0], &data.shape);
  *     report_data_free(&data);
  */
@@ -109,7 +109,7 @@ typedef struct report_data {
 } report_data;
 
 /* type NULL: the type that was timed most, or judged most where nothing was. */
-bool report_data_make(const run_view *view, const ln_type *type, report_data *data, error *err);
+void report_data_make(const run_view *view, const ln_type *type, report_data *data);
 void report_data_free(report_data *data);
 
 /* Fills the looks; report_data_make() does. */

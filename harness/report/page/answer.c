@@ -22,7 +22,6 @@ static void add_sentence(const char *line, document_tone tone, document *page)
         line += *line != '\0';
     }
     document_paragraph(page, tone, "%s", out.bytes ? out.bytes : "");
-    page->failed = page->failed || out.failed;
     text_free(&out);
 }
 
@@ -43,7 +42,6 @@ static void add_avoid(const report_data *data, document *page)
     if (count)
         document_paragraph(page, TONE_FAULT, "End in NaN or infinity on some rows: %s.",
                            words.bytes ? words.bytes : "");
-    page->failed = page->failed || words.failed;
     text_free(&words);
 }
 
@@ -72,7 +70,6 @@ static void add_faults(const report_data *data, document *page)
         document_paragraph(
             page, TONE_NONE,
             "No kernel broke what it promises; [what kernels do wrong](#wrong) elsewhere.");
-    page->failed = page->failed || names.failed;
     text_free(&names);
 }
 
@@ -90,7 +87,6 @@ void page_answer(const page_contents *contents, document *page)
         *end = '\0';
         add_sentence(line, line == words.bytes && data->answer.take ? TONE_GOOD : TONE_NONE, page);
     }
-    page->failed = page->failed || words.failed;
     text_free(&words);
     add_avoid(data, page);
     add_faults(data, page);

@@ -27,7 +27,6 @@ typedef enum document_tone {
 
 typedef enum block_kind {
     BLOCK_SECTION, /* a heading that the contents list, and what follows it */
-    BLOCK_HEADING, /* below it */
     BLOCK_PARAGRAPH,
     BLOCK_ITEM, /* of a list */
     BLOCK_TABLE,
@@ -57,19 +56,17 @@ typedef struct document_block {
     const document_column *columns; /* static */
     size_t column_count;
     document_cell_text *cells; /* row by row */
-    size_t cell_count, cell_capacity;
+    size_t cell_count;
 } document_block;
 
 typedef struct document {
     char title[200], subtitle[400];
     document_block *blocks;
-    size_t count, capacity;
-    bool failed; /* memory ran out */
+    size_t count;
 } document;
 
 #define DOCUMENT_FORMAT(at) __attribute__((format(printf, at, at + 1)))
 void document_section(document *page, const char *id, const char *heading);
-void document_heading(document *page, const char *heading);
 void document_paragraph(document *page, document_tone tone, const char *format, ...)
     DOCUMENT_FORMAT(3);
 void document_item(document *page, document_tone tone, const char *format, ...) DOCUMENT_FORMAT(3);
@@ -91,7 +88,7 @@ const char *document_plain(const char *foreign, char plain[PLAIN_LENGTH]);
  * on_paper: charts as PNG beside it, nothing folded up. */
 bool document_html(const document *page, const char *plots_directory, const char *directory,
                    bool on_paper, text_buffer *out, error *err);
-bool document_markdown(const document *page, text_buffer *out, error *err);
+void document_markdown(const document *page, text_buffer *out);
 /* DIRECTORY/report.pdf from DIRECTORY/data/print.html, which is removed; false: note says why. */
 bool document_pdf(const char *directory, char path[512], char note[256]);
 

@@ -55,7 +55,6 @@ static void add_figure(const report_chart *chart, text_buffer *out)
 static void add_block(const document_block *block, text_buffer *out)
 {
     static const char *const before[] = {[BLOCK_SECTION] = "## ",
-                                         [BLOCK_HEADING] = "### ",
                                          [BLOCK_PARAGRAPH] = "",
                                          [BLOCK_ITEM] = "- ",
                                          [BLOCK_FOLD] = "### "};
@@ -81,7 +80,7 @@ static void add_block(const document_block *block, text_buffer *out)
     }
 }
 
-bool document_markdown(const document *page, text_buffer *out, error *err)
+void document_markdown(const document *page, text_buffer *out)
 {
     text_add(out, "# ");
     add_text(out, page->title);
@@ -93,5 +92,4 @@ bool document_markdown(const document *page, text_buffer *out, error *err)
             text_add(out, "\n");
         add_block(&page->blocks[i], out);
     }
-    return (!out->failed && !page->failed) || fail_memory(err, "report.md");
 }

@@ -1,5 +1,6 @@
 /* The tables of the page. */
 #include "report/page/page.h"
+#include "base/allocate.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,18 +130,16 @@ static int faster_first(const void *a, const void *b)
 void page_kernels_table(const report_data *data, document *page)
 {
     static const document_column columns[] = {{"kernel", false, false}, KERNEL_COLUMNS};
-    timed_kernel *list = calloc(data->kernel_count + 1, sizeof *list);
+    timed_kernel *list = allocate_zeroed(data->kernel_count + 1, sizeof *list);
     double peer = peer_speed(data);
     size_t count = 0;
-    page->failed = page->failed || !list;
-    for (size_t i = 0; i < data->kernel_count && list; i++) {
+    for (size_t i = 0; i < data->kernel_count; i++) {
         const report_kernel *kernel = &data->kernels[i];
         const view_case *at = data->has_shape ? report_case_at(data, kernel, &data->shape) : NULL;
         if (at || kernel->class != ERROR_UNKNOWN)
             list[count++] = (timed_kernel){kernel, at};
     }
-    if (list)
-        qsort(list, count, sizeof *list, faster_first);
+    qsort(list, count, sizeof *list, faster_first);
     document_table(page, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < count; i++) {
         name_cell(list[i].kernel->name, page);

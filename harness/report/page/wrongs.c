@@ -1,7 +1,7 @@
 /* What went wrong, grouped: kernels that did the same wrong are named together. */
 #include "report/page/page.h"
+#include "base/allocate.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_wrong(const stored_case *stored, bool declared)
@@ -81,9 +81,7 @@ static void describe(const report_data *data, size_t kernel, bool declared, text
                 strcmp(wrong_words(&cases->cases[j], others, sizeof others), what) == 0)
                 add_input(&list, &cases->cases[j]);
         add_words(&list, what, out);
-        done[done_count] = strdup(what);
-        out->failed = out->failed || !done[done_count];
-        done_count += done[done_count] != NULL;
+        done[done_count++] = allocate_copy(what, strlen(what) + 1);
     }
     for (size_t i = 0; i < done_count; i++)
         free((char *)done[i]);
@@ -91,13 +89,12 @@ static void describe(const report_data *data, size_t kernel, bool declared, text
 
 size_t page_wrongs(const report_data *data, bool declared, document *page)
 {
-    text_buffer *wrongs = calloc(data->kernel_count + 1, sizeof *wrongs);
+    text_buffer *wrongs = allocate_zeroed(data->kernel_count + 1, sizeof *wrongs);
     char plain[PLAIN_LENGTH];
     size_t kernels = 0;
-    page->failed = page->failed || !wrongs;
-    for (size_t i = 0; i < data->kernel_count && wrongs; i++)
+    for (size_t i = 0; i < data->kernel_count; i++)
         describe(data, i, declared, &wrongs[i]);
-    for (size_t i = 0; i < data->kernel_count && wrongs; i++) {
+    for (size_t i = 0; i < data->kernel_count; i++) {
         text_buffer names = {0};
         for (size_t j = i; j < data->kernel_count && wrongs[i].length; j++)
             if (j == i || (wrongs[j].length && strcmp(wrongs[i].bytes, wrongs[j].bytes) == 0)) {
@@ -110,7 +107,6 @@ size_t page_wrongs(const report_data *data, bool declared, document *page)
         if (names.length)
             document_item(page, declared ? TONE_DECLARED : TONE_FAULT, "%s: %s.", names.bytes,
                           wrongs[i].bytes);
-        page->failed = page->failed || names.failed || wrongs[i].failed;
         text_free(&names);
         text_free(&wrongs[i]);
     }

@@ -31,8 +31,8 @@ static void trial_begin(void **state, session_trial *trial)
     setenv("LNBENCH_WORKER", LNBENCH_WORKER_PATH, 1);
     setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
     *session = (struct run_session){.cpu = -1, .deadline_seconds = 10};
+    machine_read(&session->machine);
     if (!worker_start(plugins, 1, &session->worker, &trial->kernels, &err) ||
-        !machine_read(&session->machine, &err) ||
         !plan_make(&trial->request, &trial->kernels, &session->machine, &session->plan, &err) ||
         !store_open(scratch_path(state, "session.db"), STORE_WRITE, &session->store, &err))
         fail_msg("%s", err.message);

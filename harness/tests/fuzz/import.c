@@ -15,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     char *made = NULL;
     size_t length = 0;
     FILE *file = open_memstream(&made, &length);
-    FUZZ_CHECK(file && view_sum_up(&view, &err));
+    FUZZ_CHECK(file);
+    view_sum_up(&view);
     bool fine = export_write(&view, EXPORT_JSONL, file, "again", &err);
     fclose(file);
     if (fine && !run_is_foreign(&view)) {
