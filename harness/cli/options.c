@@ -234,20 +234,15 @@ exit_code command_run_with(const cli_command *command, int argc, char **argv, er
     text_add(&line, "lnbench");
     for (int i = 0; i < argc; i++)
         text_format(&line, " %s", argv[i]);
-    if (!options || line.failed) {
-        fail_memory(err, "the options");
+    preset(command, options);
+    cli_call call = {&operands, line.bytes};
+    if (!parse(command, options, argc, argv, &operands, &help, err))
         code = err->code;
-    } else {
-        preset(command, options);
-        cli_call call = {&operands, line.bytes};
-        if (!parse(command, options, argc, argv, &operands, &help, err))
-            code = err->code;
-        else if (help)
-            command_print_help(command, stdout);
-        else
-            code = command->body(options, &call, err);
-        free_lists(command, options);
-    }
+    else if (help)
+        command_print_help(command, stdout);
+    else
+        code = command->body(options, &call, err);
+    free_lists(command, options);
     free(options);
     text_free(&line);
     word_list_free(&operands);

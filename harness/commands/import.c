@@ -15,8 +15,7 @@ static bool put_kernels(result_store *store, int64_t run, const run_view *view, 
     {
         char *dumped = json_dumps(kernel, JSON_COMPACT);
         const char *name = json_string_value(json_object_get(kernel, "name"));
-        bool fine = dumped ? store_put_kernel(store, run, name, dumped, err)
-                           : fail_memory(err, "a kernel's descriptor");
+        bool fine = store_put_kernel(store, run, name, dumped, err);
         free(dumped);
         if (!fine)
             return false;

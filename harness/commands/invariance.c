@@ -225,8 +225,8 @@ static exit_code measure(const invariance_options *options, const ln_convention 
                                   .progress = &progress};
     row_judge *judge = judge_create(worker, &settings);
     const kernel_entry **family = allocate_zeroed(all->count + 1, sizeof *family);
-    bool fine = ((judge && family) || fail_memory(err, "the judge")) &&
-                choose_kernels(options, all, &matrix, err);
+    bool fine =
+        (judge || fail_memory(err, "the judge")) && choose_kernels(options, all, &matrix, err);
     if (fine) {
         size_t count = with_families(all, matrix.kernels, matrix.count, family);
         progress_begin(&progress, invariance_seconds * (double)count);

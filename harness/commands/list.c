@@ -123,8 +123,6 @@ static bool list_plugins(const list_options *options, error *err)
                                                kernels.kernels[first].source, "kernels",
                                                (int)(i - first), "version",
                                                version[0] ? version : NULL, "object_hash", hash));
-        if (!table)
-            continue;
         table_cell(table, kernels.kernels[first].source);
         table_format(table, "%zu", i - first);
         table_cell(table, version[0] ? version : "-");

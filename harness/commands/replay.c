@@ -86,25 +86,25 @@ static json_t *side_json(const replay_side *side)
                      out ? json_text(exact) : json_null());
 }
 
-static bool add_json(json_t *array, const char *what, const char *class,
+static void add_json(json_t *array, const char *what, const char *class,
                      const replay_result *result)
 {
     const worst_row *find = &result->find;
-    json_t *line = json_pack("{s:o, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:o}",
-                             "what", json_text(what), "kernel", find->kernel, "reproducibility",
-                             reproducible_json(class), "convention", find->convention, "hidden",
-                             (json_int_t)find->hidden, "then", side_json(&result->then), "now",
-                             side_json(&result->now), "same_bits",
-                             result->hashed ? json_boolean(result->same_bits) : json_null(),
-                             "same_error", result->same_error, "same_verdict", result->same_verdict,
-                             "whole", result->whole, "reproduces", result->reproduces, "note",
-                             result->note[0] ? json_text(result->note) : json_null());
-    return line && json_array_append_new(array, line) == 0;
+    json_array_append_new(
+        array, json_pack("{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:o}",
+                         "what", json_text(what), "kernel", json_text(find->kernel),
+                         "reproducibility", reproducible_json(class), "convention",
+                         json_text(find->convention), "hidden", (json_int_t)find->hidden, "then",
+                         side_json(&result->then), "now", side_json(&result->now), "same_bits",
+                         result->hashed ? json_boolean(result->same_bits) : json_null(),
+                         "same_error", result->same_error, "same_verdict", result->same_verdict,
+                         "whole", result->whole, "reproduces", result->reproduces, "note",
+                         result->note[0] ? json_text(result->note) : json_null()));
 }
 
 /* Takes what the result owns. */
-static bool note(replay_state *replayer, const kernel_entry *kernel, const char *what,
-                 replay_result *result, error *err)
+static void note(replay_state *replayer, const kernel_entry *kernel, const char *what,
+                 replay_result *result)
 {
     const char *class = replayer->descriptors
                             ? reproducible_stored(replayer->descriptors, kernel->facts.name)
@@ -122,19 +122,17 @@ static bool note(replay_state *replayer, const kernel_entry *kernel, const char 
                  result->find.kernel, what, result->same_verdict ? "other bits or errors" : now,
                  result->same_verdict ? "" : "; then it was ", result->same_verdict ? "" : then);
     }
-    bool fine = true;
     if (replayer->options->print) {
         text_buffer out = {0};
         worst_row_format(&result->find, &out);
-        fine = !out.failed && fwrite(out.bytes, 1, out.length, stdout) == out.length;
+        fputs(out.bytes, stdout); /* main() asks whether it could be written */
         text_free(&out);
     } else if (replayer->options->printed.format == OUTPUT_JSON) {
-        fine = add_json(replayer->array, what, class, result);
+        add_json(replayer->array, what, class, result);
     } else {
         add_line(replayer->table, what, class, result);
     }
     replay_result_free(result);
-    return fine || fail_memory(err, "what was replayed");
 }
 
 static const kernel_entry *kernel_then(replay_state *replayer, const char *name, error *err)
@@ -166,8 +164,9 @@ static bool replay_file(replay_state *replayer, error *err)
         replay_result result;
         char what[64];
         snprintf(what, sizeof what, "find %zu", i + 1);
-        fine = kernel && replay_find(replayer->judge, kernel, &list.rows[i], &result, err) &&
-               note(replayer, kernel, what, &result, err);
+        fine = kernel && replay_find(replayer->judge, kernel, &list.rows[i], &result, err);
+        if (fine)
+            note(replayer, kernel, what, &result);
         if (fine && interrupted())
             fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
     }
@@ -214,8 +213,9 @@ static bool replay_stored(replay_state *replayer, result_store *store, const sto
     if (!kernel || !store_worst(store, judged->id, &worst, &has, err))
         return false;
     snprintf(what, sizeof what, "case %lld: %.60s", (long long)judged->id, judged->key.input);
-    bool fine = replay_case(replayer->judge, kernel, judged, has ? &worst : NULL, &result, err) &&
-                note(replayer, kernel, what, &result, err);
+    bool fine = replay_case(replayer->judge, kernel, judged, has ? &worst : NULL, &result, err);
+    if (fine)
+        note(replayer, kernel, what, &result);
     stored_worst_free(&worst);
     if (fine && interrupted())
         fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
@@ -337,12 +337,11 @@ static exit_code replay(void *context, const cli_call *call, error *err)
     interrupt_watch();
     replayer.table = table_create(headings, sizeof headings / sizeof *headings);
     replayer.array = json_array();
-    bool fine = (replayer.table && replayer.array) || fail_memory(err, "a table");
-    fine = fine && check_options(options, err) &&
-           worker_start(options->plugins.words, options->plugins.count, &replayer.worker,
-                        &replayer.kernels, err) &&
-           (options->from ? replay_file(&replayer, err) : replay_store(&replayer, err)) &&
-           show(&replayer, err);
+    bool fine = check_options(options, err) &&
+                worker_start(options->plugins.words, options->plugins.count, &replayer.worker,
+                             &replayer.kernels, err) &&
+                (options->from ? replay_file(&replayer, err) : replay_store(&replayer, err)) &&
+                show(&replayer, err);
     exit_code code = fine ? code_of(&replayer) : err->code;
     if (fine && options->print && code != EXIT_CODE_FINE) /* the find does not say so */
         fail(err, code, "%s", replayer.differs);

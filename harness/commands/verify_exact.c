@@ -122,7 +122,7 @@ static exit_code verify(const verify_options *options, worker_process *worker,
     exact_findings *found = allocate_zeroed(all->count + 1, sizeof *found);
     row_judge *judge = judge_create(worker, &settings);
     size_t count = 0;
-    bool fine = (kernels && found && judge) || fail_memory(err, "the judge");
+    bool fine = judge || fail_memory(err, "the judge");
     for (size_t i = 0; fine && i < all->count; i++)
         if (is_wanted(options, &all->kernels[i]))
             kernels[count++] = &all->kernels[i];

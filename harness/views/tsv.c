@@ -219,7 +219,7 @@ static bool write_table(const run_view *view, table_writer *table, const char *d
     text_buffer path = {0}, content = {0};
     text_format(&path, "%s/%s", directory, name);
     table(view, &content);
-    bool fine = path.failed ? fail_memory(err, name) : write_whole_file(path.bytes, &content, err);
+    bool fine = write_whole_file(path.bytes, &content, err);
     text_free(&path);
     text_free(&content);
     return fine;

@@ -19,14 +19,12 @@ static const double most_seconds = 120;
 
 static bool add_path(build_set *builds, const char *path, error *err)
 {
-    char(*grown)[1024] = reallocate(builds->paths, (builds->count + 1) * sizeof *grown);
-    if (!grown)
-        return fail_memory(err, "the builds");
-    builds->paths = grown;
+    builds->paths = allocate_room(builds->paths, builds->count, sizeof *builds->paths);
+    char *own = builds->paths[builds->count];
     char *whole = realpath(path, NULL); /* the loader looks for bare names elsewhere */
     bool fine =
         whole != NULL || fail(err, EXIT_CODE_ENVIRONMENT, "%.400s: %s", path, strerror(errno));
-    if (fine && snprintf(grown[builds->count], sizeof *grown, "%s", whole) >= (int)sizeof *grown)
+    if (fine && snprintf(own, sizeof *builds->paths, "%s", whole) >= (int)sizeof *builds->paths)
         fine = fail(err, EXIT_CODE_ENVIRONMENT, "%.60s...: the path is too long", path);
     free(whole);
     builds->count += fine;

@@ -11,50 +11,28 @@
 #include <math.h>
 #include <string.h>
 
-static bool set(json_t *object, const char *key, json_t *value)
-{
-    return json_object_set_new(object, key, value) == 0;
-}
-
 static json_t *noise_json(int method, int regime, const noise_figure *noise)
 {
-    json_t *object = json_object();
-    if (object && set(object, "method", json_string(method_name((enum noise_method)method))) &&
-        set(object, "regime", json_string(regime_names[regime])) &&
-        set(object, "rows", json_integer((json_int_t)noise->rows)) &&
-        set(object, "hidden", json_integer((json_int_t)noise->hidden)) &&
-        set(object, "floor", json_figure(noise->floor)) &&
-        set(object, "smallest", json_figure(noise->smallest)) &&
-        set(object, "seconds", json_figure(noise->seconds)) &&
-        set(object, "processes", json_integer(noise->processes)) &&
-        set(object, "trials", json_integer(noise->trials)))
-        return object;
-    json_decref(object);
-    return NULL;
+    return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:I}", "method",
+                     method_name((enum noise_method)method), "regime", regime_names[regime], "rows",
+                     (json_int_t)noise->rows, "hidden", (json_int_t)noise->hidden, "floor",
+                     json_figure(noise->floor), "smallest", json_figure(noise->smallest), "seconds",
+                     json_figure(noise->seconds), "processes", (json_int_t)noise->processes,
+                     "trials", (json_int_t)noise->trials);
 }
 
 static json_t *calibration_json(const noise_calibration *calibration)
 {
-    json_t *list = json_array(), *object = json_object();
-    bool fine = list && object;
-    for (int method = 0; fine && method < METHODS; method++)
-        for (int regime = 0; fine && regime < REGIMES; regime++)
+    json_t *list = json_array();
+    for (int method = 0; method < METHODS; method++)
+        for (int regime = 0; regime < REGIMES; regime++)
             if (calibration->noise[method][regime].trials > 0)
-                fine =
-                    json_array_append_new(
-                        list, noise_json(method, regime, &calibration->noise[method][regime])) == 0;
-    if (fine && set(object, "schema", json_string("lnbench-calibrate-1")) &&
-        set(object, "made", json_text(calibration->made)) &&
-        set(object, "kernel", json_text(calibration->kernel)) &&
-        set(object, "rebuilds", json_integer(calibration->rebuilds)) &&
-        set(object, "confidence", json_figure(calibration->confidence)) &&
-        set(object, "noise", json_incref(list))) {
-        json_decref(list);
-        return object;
-    }
-    json_decref(list);
-    json_decref(object);
-    return NULL;
+                json_array_append_new(
+                    list, noise_json(method, regime, &calibration->noise[method][regime]));
+    return json_pack("{s:s, s:o, s:o, s:I, s:o, s:o}", "schema", "lnbench-calibrate-1", "made",
+                     json_text(calibration->made), "kernel", json_text(calibration->kernel),
+                     "rebuilds", (json_int_t)calibration->rebuilds, "confidence",
+                     json_figure(calibration->confidence), "noise", list);
 }
 
 static void add_row(text_table *table, int method, int regime, const noise_figure *noise)

@@ -72,14 +72,10 @@ static void run_free(checking *check)
 
 static bool read_run(checking *check, const stored_run *run, error *err)
 {
-    char *text = NULL;
     check->run = *run;
-    bool fine = store_machine(check->store, run->id, &check->machine, err) &&
-                store_cases(check->store, run->id, &check->cases, err) &&
-                store_kernels_json(check->store, run->id, &text, err);
-    check->kernels = fine ? json_loads(text, 0, NULL) : NULL;
-    free(text);
-    return fine && (check->kernels || fail_memory(err, "the kernels of a run"));
+    return store_machine(check->store, run->id, &check->machine, err) &&
+           store_cases(check->store, run->id, &check->cases, err) &&
+           store_descriptors(check->store, run->id, &check->kernels, err);
 }
 
 /* The latest that timed calls. */

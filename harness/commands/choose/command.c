@@ -411,8 +411,6 @@ static bool measure_for_table(const choose_options *options, choose_request *cho
     choose_meter meter = {options->database, choosing->command_line, choosing->worker,
                           &eligible,         &choosing->machine,     options->time,
                           options->deadline, options->seed};
-    if (!eligible.kernels)
-        return fail_memory(err, "what to measure");
     for (size_t k = 0; k < choosing->kernels.count; k++)
         if (table_has(&choosing->all[0], &choosing->kernels.kernels[k], pass))
             eligible.kernels[eligible.count++] = choosing->kernels.kernels[k];

@@ -57,7 +57,6 @@ static void add_head(const chosen *first, text_buffer *out)
     const machine_facts *machine = &first->evidence.machine;
     text_buffer budget = {0};
     budget_words(wanted, &budget);
-    out->failed = out->failed || budget.failed;
     text_add(out, "/* Which LayerNorm kernel to call for rows x hidden, as lnbench choose --emit c "
                   "found it:\n *\n *     const char *kernel = layernorm_kernel_for(problem.rows, "
                   "problem.hidden);\n *     if (ln_layernorm_with(kernel, &problem, &tensors) != "
@@ -136,19 +135,14 @@ static void add_function(text_buffer *out)
                   "}\n");
 }
 
-/* The rows of the table, between its braces. False where no shape has a kernel, or memory ran out. */
-static bool add_rows(const chosen *all, size_t count, text_buffer *out)
+/* The rows of the table, between its braces: some shape has a kernel. */
+static void add_rows(const chosen *all, size_t count, text_buffer *out)
 {
     const chosen **sorted = allocate_zeroed(count + 1, sizeof *sorted);
     size_t kept = 0;
-    for (size_t i = 0; sorted && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (all[i].choice.best)
             sorted[kept++] = &all[i];
-    if (!sorted || kept == 0) {
-        out->failed = out->failed || !sorted;
-        free(sorted);
-        return false;
-    }
     qsort(sorted, kept, sizeof *sorted, by_shape);
     /* A shape given twice is one. */
     size_t unique = 1;
@@ -165,7 +159,6 @@ static bool add_rows(const chosen *all, size_t count, text_buffer *out)
         from = to + 1;
     }
     free(sorted);
-    return !out->failed;
 }
 
 /* The first with a kernel, NULL where none has one. */
@@ -184,10 +177,9 @@ bool chosen_emit_c(const chosen *all, size_t count, text_buffer *out)
         return false;
     add_head(first, out);
     text_add(out, table_begin);
-    if (!add_rows(all, count, out))
-        return false;
+    add_rows(all, count, out);
     add_function(out);
-    return !out->failed;
+    return true;
 }
 
 /* ---- several machines ---- */
@@ -281,8 +273,7 @@ bool chosen_emit_machines(const chosen *const *machines, size_t machine_count, s
         if (tables == 0)
             text_add(out, several_types);
         text_format(out, "static const layernorm_row layernorm_machine_%zu[] = {\n", tables);
-        if (!add_rows(machines[m], count, out))
-            break;
+        add_rows(machines[m], count, out);
         text_add(out, "};\n\n");
         text_add(&index, "    {");
         emit_literal(&index, machine_fact_value(facts, "cpu_vendor"));
@@ -294,7 +285,6 @@ bool chosen_emit_machines(const chosen *const *machines, size_t machine_count, s
             tables);
         tables++;
     }
-    out->failed |= index.failed;
     if (tables > 0) {
         text_add(out,
                  "static const struct {\n    const char *vendor;\n    unsigned family, model;\n"
@@ -305,5 +295,5 @@ bool chosen_emit_machines(const chosen *const *machines, size_t machine_count, s
         text_add(out, several_functions);
     }
     text_free(&index);
-    return tables > 0 && !out->failed;
+    return tables > 0;
 }

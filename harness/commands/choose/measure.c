@@ -48,18 +48,14 @@ static bool add_inputs(const choose_budget *budget, word_list *inputs, error *er
 }
 
 /* The kernels whose parameters are of the type wanted. */
-static bool narrow(const choose_wanted *wanted, const kernel_list *kernels, kernel_list *narrowed,
-                   error *err)
+static kernel_list narrow(const choose_wanted *wanted, const kernel_list *kernels)
 {
-    *narrowed =
-        (kernel_list){.kernels = allocate_zeroed(kernels->count + 1, sizeof *narrowed->kernels)};
-    if (!narrowed->kernels)
-        return fail_memory(err, "what to measure");
+    kernel_list narrowed = {.kernels = allocate_zeroed(kernels->count + 1, sizeof(kernel_entry))};
     for (size_t i = 0; i < kernels->count; i++)
         if (!wanted->param ||
             strcmp(wanted->param, dtype_name(kernels->kernels[i].facts.param)) == 0)
-            narrowed->kernels[narrowed->count++] = kernels->kernels[i];
-    return true;
+            narrowed.kernels[narrowed.count++] = kernels->kernels[i];
+    return narrowed;
 }
 
 static bool has_match(const char *glob, const kernel_list *kernels)
@@ -145,8 +141,8 @@ static bool make_plans(const choose_meter *meter, const choose_lack *lacks, size
     word_list timed = {0}, judged = {0};
     const choose_wanted *first = lacks[0].wanted;
     kernel_list *narrowed = &plans->kernels;
-    bool fine = narrow(first, meter->kernels, narrowed, err) &&
-                add_globs(first, meter->kernels, narrowed, &request.kernels, err) &&
+    *narrowed = narrow(first, meter->kernels);
+    bool fine = add_globs(first, meter->kernels, narrowed, &request.kernels, err) &&
                 make_request(first, &request, err) &&
                 add_shapes(lacks, count, meter->machine, &timed, &judged, err);
     double left = meter->seconds;

@@ -33,7 +33,7 @@ json_t *chosen_json(const chosen *all, size_t count);
 
 /* A C file with the kernel for every shape: each chosen shape stands for those around it, up to the
  * geometric mean with its neighbour. Shapes without a best kernel are left to their neighbours;
- * false where there is no best kernel at all, or memory runs out (out->failed). */
+ * false where there is no best kernel at all. */
 bool chosen_emit_c(const chosen *all, size_t count, text_buffer *out);
 
 /* The same for several machines, each with its `count` choices: a table for each kind of CPU (vendor,

@@ -218,8 +218,9 @@ static bool draw(const distance_options *options, distance_list *list, error *er
     distance_list others = {list->conventions + 1, list->names + 1, list->count - 1};
     distance_list neighbours = {0};
     bool named = options->conventions.count > 0 && list->count > 1;
+    if (!named)
+        distance_list_neighbours(&own, &neighbours);
     bool fine = path_of_plots(plots, sizeof plots, err) &&
-                (named || distance_list_neighbours(&own, &neighbours, err)) &&
                 distance_chart(&own, named ? &others : &neighbours, options->hidden,
                                (float)options->std, plots, options->chart, err);
     distance_list_free(&neighbours);
@@ -248,10 +249,9 @@ static bool measure_and_print(const distance_options *options, error *err)
     if (!check_options(options, err) || !distance_list_make(&options->conventions, &list, err))
         return false;
     ln_apart *matrix = allocate(list.count * list.count * sizeof *matrix);
-    bool fine = matrix || fail_memory(err, "the matrix of distances");
-    fine = fine && (ln_reference_apart(list.conventions, list.count, options->hidden,
-                                       (float)options->std, matrix) ||
-                    fail(err, EXIT_CODE_USAGE, "these conventions have no distance"));
+    bool fine = ln_reference_apart(list.conventions, list.count, options->hidden,
+                                   (float)options->std, matrix) ||
+                fail(err, EXIT_CODE_USAGE, "these conventions have no distance");
     fine = fine && (options->printed.format == OUTPUT_JSON ? print_json(options, &list, matrix, err)
                     : output_is_data(&options->printed) ? print_pairs(options, &list, matrix, err)
                                                         : print_text(options, &list, matrix, err));

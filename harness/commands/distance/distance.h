@@ -38,7 +38,7 @@ void distance_list_free(distance_list *list);
 /* One list of the conventions that differ from this in one thing: its neighbours and, with a tenth
  * of its eps, one more; of a convention without eps: those with 1e-5 at each place. Named by what
  * differs. */
-bool distance_list_neighbours(const ln_convention *own, distance_list *list, error *err);
+void distance_list_neighbours(const ln_convention *own, distance_list *list);
 
 /* Draws distance.svg and distance.png into `directory` (made where it is missing), with their TSV
  * under directory/data: how far the others lie from `own`, over hidden at this std, and over std at

@@ -46,11 +46,10 @@ static void list_add(distance_list *list, const ln_convention *convention)
     list->conventions[list->count++] = *convention;
 }
 
-static bool make_room(distance_list *list, size_t most, error *err)
+static distance_list with_room(size_t most)
 {
-    *list = (distance_list){.conventions = allocate_zeroed(most, sizeof *list->conventions),
-                            .names = allocate_zeroed(most, sizeof *list->names)};
-    return (list->conventions && list->names) || fail_memory(err, "conventions");
+    return (distance_list){.conventions = allocate_zeroed(most, sizeof(ln_convention)),
+                           .names = allocate_zeroed(most, DETAIL_MAX_LENGTH)};
 }
 
 bool distance_list_make(const word_list *named, distance_list *list, error *err)
@@ -58,9 +57,8 @@ bool distance_list_make(const word_list *named, distance_list *list, error *err)
     size_t presets;
     const convention_preset *all = convention_presets(&presets);
     word_list words = {0};
-    *list = (distance_list){0};
-    bool fine = split_conventions(named, &words, err) &&
-                make_room(list, words.count ? words.count : presets, err);
+    bool fine = split_conventions(named, &words, err);
+    *list = with_room(words.count ? words.count : presets);
     for (size_t i = 0; fine && i < (words.count ? words.count : presets); i++) {
         ln_convention convention = all[i < presets ? i : 0].convention;
         fine = !words.count || convention_parse(words.words[i], &convention, err);
@@ -79,14 +77,11 @@ static void add_named(distance_list *list, const ln_convention *convention, cons
     list->conventions[list->count++] = *convention;
 }
 
-bool distance_list_neighbours(const ln_convention *own, distance_list *list, error *err)
+void distance_list_neighbours(const ln_convention *own, distance_list *list)
 {
     ln_convention other;
     char name[DETAIL_MAX_LENGTH];
-    if (!make_room(list, NEIGHBOUR_KINDS + 1, err)) {
-        distance_list_free(list);
-        return false;
-    }
+    *list = with_room(NEIGHBOUR_KINDS + 1);
     bool has_eps = own->eps_place != LN_EPS_NONE;
     for (int kind = 0; kind < NEIGHBOUR_KINDS; kind++) {
         bool is_place = kind >= NEIGHBOUR_VAR && kind <= NEIGHBOUR_QUOTIENT;
@@ -107,7 +102,6 @@ bool distance_list_neighbours(const ln_convention *own, distance_list *list, err
         other.eps /= 10;
         add_named(list, &other, "a tenth of eps");
     }
-    return true;
 }
 
 void distance_list_free(distance_list *list)

@@ -134,7 +134,7 @@ static text_table *errors_table(const fleet_list *fleet, exit_code *code)
 static json_t *equal_json(const fleet_list *fleet, exit_code *code)
 {
     json_t *pairs = json_array();
-    for (size_t a = 0; pairs && a < fleet->count; a++)
+    for (size_t a = 0; a < fleet->count; a++)
         for (size_t b = a + 1; b < fleet->count; b++) {
             fleet_equal equal;
             fleet_errors(&fleet->machines[a], &fleet->machines[b], &equal);
@@ -153,7 +153,7 @@ static json_t *machine_json(const fleet_machine *machine)
 {
     char name[FLEET_NAME];
     json_t *winners = json_array();
-    for (size_t c = 0; winners && c < machine->answer.column_count; c++)
+    for (size_t c = 0; c < machine->answer.column_count; c++)
         for (int accurate = 0; accurate <= 1; accurate++) {
             const case_key *key = &machine->answer.columns[c].key;
             const view_case *winner = fleet_winner(machine, c, accurate);

@@ -215,86 +215,47 @@ static bool print_points(const measure_history *history, const output_file *out,
     return output_table(out, table, err);
 }
 
-static bool set(json_t *object, const char *key, json_t *value)
-{
-    return json_object_set_new(object, key, value) == 0;
-}
-
 static json_t *point_json(const history_point *point)
 {
-    json_t *object = json_object();
-    if (object && set(object, "run", json_integer(point->run)) &&
-        set(object, "started", json_text(point->started)) &&
-        set(object, "commit", json_text(point->commit)) &&
-        set(object, "value", json_figure(point->value)) &&
-        set(object, "lo", json_figure(point->lo)) && set(object, "hi", json_figure(point->hi)) &&
-        set(object, "segment", json_integer((json_int_t)point->segment)) &&
-        set(object, "reproducibility", reproducible_json(point->reproducible)))
-        return object;
-    json_decref(object);
-    return NULL;
+    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "run", (json_int_t)point->run,
+                     "started", json_text(point->started), "commit", json_text(point->commit),
+                     "value", json_figure(point->value), "lo", json_figure(point->lo), "hi",
+                     json_figure(point->hi), "segment", (json_int_t)point->segment,
+                     "reproducibility", reproducible_json(point->reproducible));
 }
 
 static json_t *change_json(const history_series *series, size_t change)
 {
     const history_point *point = &series->points[series->changes[change]];
-    json_t *object = json_object();
-    if (object && set(object, "run", json_integer(point->run)) &&
-        set(object, "commit", json_text(point->commit)) &&
-        set(object, "before", json_figure(series->medians[change])) &&
-        set(object, "after", json_figure(series->medians[change + 1])))
-        return object;
-    json_decref(object);
-    return NULL;
-}
-
-static bool set_lists(json_t *object, const history_series *series)
-{
-    json_t *points = json_array(), *changes = json_array();
-    bool fine = points && changes;
-    for (size_t i = 0; fine && i < series->count; i++)
-        fine = json_array_append_new(points, point_json(&series->points[i])) == 0;
-    for (size_t i = 0; fine && i < series->change_count; i++)
-        fine = json_array_append_new(changes, change_json(series, i)) == 0;
-    fine = fine && set(object, "points", json_incref(points)) &&
-           set(object, "changes", json_incref(changes));
-    json_decref(points);
-    json_decref(changes);
-    return fine;
+    return json_pack("{s:I, s:o, s:o, s:o}", "run", (json_int_t)point->run, "commit",
+                     json_text(point->commit), "before", json_figure(series->medians[change]),
+                     "after", json_figure(series->medians[change + 1]));
 }
 
 static json_t *series_json(const measure_history *history, const history_series *series)
 {
     const case_key *key = &series->key;
-    json_t *object = json_object();
-    if (object && set(object, "machine", json_text(history->machines[series->machine])) &&
-        set(object, "kernel", json_text(key->kernel)) &&
-        set(object, "convention", json_text(key->convention)) &&
-        set(object, "rows", json_integer((json_int_t)key->rows)) &&
-        set(object, "hidden", json_integer((json_int_t)key->hidden)) &&
-        set(object, "dtype", json_text(dtype_name(key->dtype))) &&
-        set(object, "input", json_text(key->input)) &&
-        set(object, "cache", json_text(cache_name(key->cache))) &&
-        set(object, "threads", json_integer(key->threads)) && set_lists(object, series))
-        return object;
-    json_decref(object);
-    return NULL;
+    json_t *points = json_array(), *changes = json_array();
+    for (size_t i = 0; i < series->count; i++)
+        json_array_append_new(points, point_json(&series->points[i]));
+    for (size_t i = 0; i < series->change_count; i++)
+        json_array_append_new(changes, change_json(series, i));
+    return json_pack("{s:o, s:o, s:o, s:I, s:I, s:s, s:o, s:s, s:I, s:o, s:o}", "machine",
+                     json_text(history->machines[series->machine]), "kernel",
+                     json_text(key->kernel), "convention", json_text(key->convention), "rows",
+                     (json_int_t)key->rows, "hidden", (json_int_t)key->hidden, "dtype",
+                     dtype_name(key->dtype), "input", json_text(key->input), "cache",
+                     cache_name(key->cache), "threads", (json_int_t)key->threads, "points", points,
+                     "changes", changes);
 }
 
 static json_t *history_json(const measure_history *history)
 {
-    json_t *list = json_array(), *whole = json_object();
-    bool fine = list && whole;
-    for (size_t i = 0; fine && i < history->count; i++)
-        fine = json_array_append_new(list, series_json(history, &history->series[i])) == 0;
-    fine = fine && set(whole, "schema", json_string("lnbench-history-1")) &&
-           set(whole, "measure", json_text(history->measure)) &&
-           set(whole, "series", json_incref(list));
-    json_decref(list);
-    if (fine)
-        return whole;
-    json_decref(whole);
-    return NULL;
+    json_t *list = json_array();
+    for (size_t i = 0; i < history->count; i++)
+        json_array_append_new(list, series_json(history, &history->series[i]));
+    return json_pack("{s:s, s:o, s:o}", "schema", "lnbench-history-1", "measure",
+                     json_text(history->measure), "series", list);
 }
 
 bool history_print(const measure_history *history, bool all, const output_file *out, error *err)

@@ -55,7 +55,7 @@ static json_t *hunt_json(const hunt_state *hunt, const char *path, double second
     const hunt_settings *settings = &hunt->settings;
     bool timed = !isnan(seconds);
     json_t *finds = json_array();
-    for (size_t i = 0; finds && i < hunt->find_count; i++)
+    for (size_t i = 0; i < hunt->find_count; i++)
         json_array_append_new(finds, find_json(&hunt->finds[i]));
     return json_pack("{s:s, s:o, s:s, s:s, s:I, s:I, s:s, s:I, s:o, s:o, s:b, s:o, s:o}", "kernel",
                      settings->kernel, "reproducibility", reproducible_json(hunt->reproducible),

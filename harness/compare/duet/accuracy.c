@@ -19,11 +19,7 @@ static bool judge_both(duet_run *duet, const judge_block *block, const duet_pair
         if (!judge_kernel(duet->judge, block, pair->kernels[side], &judgements[side], err))
             return false;
         bool ran = judgements[side].computed != NULL;
-        outputs[side] = ran ? allocate(bytes) : NULL;
-        if (ran && !outputs[side])
-            return fail_memory(err, "judged outputs");
-        if (ran)
-            memcpy(outputs[side], judgements[side].computed, bytes);
+        outputs[side] = ran ? allocate_copy(judgements[side].computed, bytes) : NULL;
     }
     return true;
 }
@@ -129,9 +125,8 @@ static bool find_classes_of(duet_run *duet, int side, const kernel_entry *const 
 {
     const kernel_list *all = &duet->kernels[side];
     invariance_result *found = allocate_zeroed(count + 1, sizeof *found);
-    bool fine = found || fail_memory(err, "the kernels' classes");
-    fine = fine && invariance_measure_own(duet->judge, &duet->plan.speed[0].convention, all, own,
-                                          found, count, err);
+    bool fine = invariance_measure_own(duet->judge, &duet->plan.speed[0].convention, all, own,
+                                       found, count, err);
     for (size_t i = 0; fine && i < count; i++)
         duet->reproducible[side][own[i] - all->kernels] =
             reproducible_found(&own[i]->facts, &found[i]);
@@ -142,12 +137,10 @@ static bool find_classes_of(duet_run *duet, int side, const kernel_entry *const 
 bool duet_find_classes(duet_run *duet, const kernel_entry *const *partners, error *err)
 {
     const kernel_entry **own = allocate_zeroed(duet->plan.kernel_count + 1, sizeof *own);
-    bool fine = own || fail_memory(err, "the kernels' classes");
+    bool fine = true;
     for (int side = 0; fine && side < SIDES; side++) {
         size_t count = 0;
         duet->reproducible[side] = allocate_zeroed(duet->kernels[side].count + 1, sizeof(char *));
-        if (!duet->reproducible[side])
-            fine = fail_memory(err, "the kernels' classes");
         for (size_t i = 0; i < duet->plan.kernel_count; i++)
             if (partners[i])
                 own[count++] = side == BASE ? duet->plan.kernels[i] : partners[i];

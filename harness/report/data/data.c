@@ -261,7 +261,6 @@ static void gather_kernels(report_data *data)
         data->kernel_of[i] =
             key->dtype == type ? find_kernel(data, key->kernel) : data->kernel_count;
     }
-    return true;
 }
 
 static void gather_cases(report_data *data)
