@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <sys/time.h>
 #include <time.h>
-#include <unistd.h>
 
 static volatile sig_atomic_t seen, count;
 static struct timespec first;

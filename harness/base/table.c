@@ -14,8 +14,7 @@ text_table *table_create(const char *const *headings, size_t columns)
 {
     text_table *made = allocate_zeroed(1, sizeof *made);
     made->columns = columns;
-    for (size_t i = 0; i < columns; i++)
-        table_cell(made, headings[i]);
+    table_add_cells(made, headings, columns);
     return made;
 }
 
@@ -33,6 +32,12 @@ void table_cell(text_table *table, const char *value)
     text_add(cell, value);
     if (cell->bytes)
         text_make_printable(cell->bytes, "\t\n\r");
+}
+
+void table_add_cells(text_table *table, const char *const *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        table_cell(table, values[i]);
 }
 
 void table_format(text_table *table, const char *format, ...)

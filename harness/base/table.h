@@ -19,6 +19,10 @@
 typedef struct text_table text_table;
 text_table *table_create(const char *const *headings, size_t columns);
 void table_cell(text_table *table, const char *value); /* fills rows left to right */
+#define table_cells(table, ...)                        /* several of them */                       \
+    table_add_cells((table), (const char *const[]){__VA_ARGS__},                                   \
+                    sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+void table_add_cells(text_table *table, const char *const *values, size_t count);
 void table_format(text_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Aligned columns. On a terminal the table fits its width: what does not fit goes on in the next

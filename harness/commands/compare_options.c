@@ -1,7 +1,6 @@
 #include "commands/compare_options.h"
 #include "base/files.h"
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -29,8 +29,7 @@ static text_table *facts_table(const machine_facts *machine)
     static const char *const headings[] = {"machine", ""};
     text_table *table = table_create(headings, 2);
     for (size_t i = 0; i < machine->count; i++) {
-        table_cell(table, machine->facts[i].name);
-        table_cell(table, machine->facts[i].value);
+        table_cells(table, machine->facts[i].name, machine->facts[i].value);
     }
     return table;
 }
@@ -42,14 +41,10 @@ static text_table *findings_table(const machine_facts *machine, const finding *f
     static const char *const headings[] = {"grade", "what", "remedy or value"};
     text_table *table = table_create(headings, 3);
     for (size_t i = 0; i < count; i++) {
-        table_cell(table, grade_name(findings[i].grade));
-        table_cell(table, findings[i].what);
-        table_cell(table, findings[i].remedy);
+        table_cells(table, grade_name(findings[i].grade), findings[i].what, findings[i].remedy);
     }
     for (size_t i = 0; i < machine->count; i++) {
-        table_cell(table, "fact");
-        table_cell(table, machine->facts[i].name);
-        table_cell(table, machine->facts[i].value);
+        table_cells(table, "fact", machine->facts[i].name, machine->facts[i].value);
     }
     return table;
 }

@@ -51,14 +51,11 @@ static text_table *kernels_as_table(const kernel_list *kernels)
         const char *words[] = {facts->name, facts->statistics, facts->apply, facts->schedule};
         for (size_t word = 0; word < sizeof words / sizeof *words; word++)
             table_cell(table, words[word][0] ? words[word] : "-");
-        table_cell(table, dtype_name(facts->storage));
-        table_cell(table, dtype_name(facts->accumulator));
-        table_cell(table, facts->isa[0] ? facts->isa : "-");
+        table_cells(table, dtype_name(facts->storage), dtype_name(facts->accumulator),
+                    facts->isa[0] ? facts->isa : "-");
         table_format(table, "%u", facts->unroll);
-        table_cell(table, kernel_traits(kernel, traits));
-        table_cell(table, reproducible_found(facts, NULL));
-        table_cell(table, kernel->source);
-        table_cell(table, kernel->unsupported[0] ? kernel->unsupported : "yes");
+        table_cells(table, kernel_traits(kernel, traits), reproducible_found(facts, NULL),
+                    kernel->source, kernel->unsupported[0] ? kernel->unsupported : "yes");
     }
     return table;
 }
@@ -125,8 +122,7 @@ static bool list_plugins(const list_options *options, error *err)
                                                version[0] ? version : NULL, "object_hash", hash));
         table_cell(table, kernels.kernels[first].source);
         table_format(table, "%zu", i - first);
-        table_cell(table, version[0] ? version : "-");
-        table_cell(table, hash);
+        table_cells(table, version[0] ? version : "-", hash);
     }
     kernel_list_free(&kernels);
     worker_stop(worker);
@@ -143,9 +139,7 @@ static bool list_conventions(const list_options *options, error *err)
     for (size_t i = 0; i < count; i++) {
         char list[CONVENTION_MAX_LENGTH];
         convention_format(&presets[i].convention, list);
-        table_cell(table, presets[i].name);
-        table_cell(table, list);
-        table_cell(table, presets[i].origin);
+        table_cells(table, presets[i].name, list, presets[i].origin);
         json_array_append_new(array, json_pack("{s:s, s:s, s:s}", "name", presets[i].name,
                                                "convention", list, "origin", presets[i].origin));
     }
@@ -160,9 +154,7 @@ static bool list_inputs(const list_options *options, error *err)
     text_table *table = table_create(headings, 3);
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
-        table_cell(table, families[i].name);
-        table_cell(table, families[i].purpose);
-        table_cell(table, families[i].evidence);
+        table_cells(table, families[i].name, families[i].purpose, families[i].evidence);
         json_array_append_new(array,
                               json_pack("{s:s, s:s, s:s}", "name", families[i].name, "purpose",
                                         families[i].purpose, "evidence", families[i].evidence));
@@ -211,12 +203,10 @@ static bool list_models(const list_options *options, error *err)
     text_table *table = table_create(headings, sizeof headings / sizeof *headings);
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
-        table_cell(table, all[i].name);
-        table_cell(table, all[i].title);
+        table_cells(table, all[i].name, all[i].title);
         table_format(table, "%zu", all[i].hidden);
         table_format(table, "%zu", all[i].tokens);
-        table_cell(table, all[i].convention);
-        table_cell(table, all[i].source);
+        table_cells(table, all[i].convention, all[i].source);
         json_array_append_new(array,
                               json_pack("{s:s, s:s, s:I, s:I, s:s, s:s}", "name", all[i].name,
                                         "title", all[i].title, "hidden", (json_int_t)all[i].hidden,
@@ -244,9 +234,7 @@ static bool list_runs(const list_options *options, error *err)
     for (size_t i = 0; i < count; i++) {
         const stored_run *run = &runs[i];
         table_format(table, "%lld", (long long)run->id);
-        table_cell(table, run->started);
-        table_cell(table, run->plan);
-        table_cell(table, run_state_names[run->state]);
+        table_cells(table, run->started, run->plan, run_state_names[run->state]);
         table_format(table, "%zu", run->cases);
         table_format(table, "%zu", run->repetitions);
         table_cell(table, run->command_line);

@@ -58,9 +58,7 @@ static void add_line(text_table *table, const char *what, const char *class,
     char number[16], described[256];
     const replay_side *then = &result->then, *now = &result->now;
     const worst_row *find = &result->find;
-    table_cell(table, what);
-    table_cell(table, find->kernel);
-    table_cell(table, find->convention);
+    table_cells(table, what, find->kernel, find->convention);
     table_format(table, "%zu", find->hidden);
     table_cell(table, verdict_describe(&then->verdict, described, sizeof described));
     table_cell(table, number_short(then->row_ulp, number));

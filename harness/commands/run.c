@@ -7,7 +7,6 @@
 #include "base/paths.h"
 #include "commands/result_options.h"
 #include "session/setup.h"
-#include "base/text.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,24 +66,19 @@ static bool dry_run(const case_plan *plan, const output_file *out, error *err)
     for (size_t i = 0, count; i < plan->accuracy_count; i += count) {
         const accuracy_group *group = &plan->accuracy[i];
         count = alike(plan, i);
-        table_cell(table, "accuracy");
-        table_cell(table, dtype_name(group->dtype));
-        table_cell(table, group->convention_label);
+        table_cells(table, "accuracy", dtype_name(group->dtype), group->convention_label);
         if (count == 1)
             table_cell(table, group->input);
         else
             table_format(table, "%s and %zu more", group->input, count - 1);
         table_format(table, "%zu", group->rows);
         table_format(table, "%zu", group->hidden);
-        table_cell(table, "-");
-        table_cell(table, "-");
+        table_cells(table, "-", "-");
     }
     for (size_t i = 0; i < plan->speed_count; i++) {
         const speed_group *group = &plan->speed[i];
-        table_cell(table, "speed");
-        table_cell(table, dtype_name(group->dtype));
-        table_cell(table, group->convention_label);
-        table_cell(table, group->input);
+        table_cells(table, "speed", dtype_name(group->dtype), group->convention_label,
+                    group->input);
         table_format(table, "%zu", group->rows);
         table_format(table, "%zu", group->hidden);
         table_cell(table, cache_name(group->cache));

@@ -2,7 +2,6 @@
  * rounds in one way, so that every compiler and machine makes the same bits. */
 #include "base/random.h"
 #include "inputs/draws.h"
-#include "inputs/inputs.h"
 #include <float.h>
 #include <math.h>
 

@@ -1,6 +1,5 @@
 /* Families that hurt by gamma and beta, and the rows that go with them. Integers and + - * / sqrt
  * only (see draws.c). */
-#include "domain/convention.h"
 #include "inputs/families.h"
 #include "inputs/draws.h"
 #include <math.h>

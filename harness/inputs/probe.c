@@ -1,5 +1,4 @@
 /* Gamma, beta and the probe rows. */
-#include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "inputs/draws.h"
 

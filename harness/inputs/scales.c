@@ -2,7 +2,6 @@
  * of f32. Integers and + - * / sqrt only (see draws.c). */
 #include "inputs/families.h"
 #include "inputs/draws.h"
-#include <float.h>
 #include <math.h>
 
 /* 2^exponent. */

@@ -12,7 +12,6 @@
  * Offset rows are made in each type (offset.c), since the largest kappa is a matter of its
  * precision. NaN keep sign and payload as far as there is room. */
 #include "inputs/families.h"
-#include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "inputs/draws.h"
 #include "inputs/offset.h"

@@ -1,5 +1,4 @@
 #include "inputs/worst_row.h"
-#include "base/hash.h"
 #include "metrics/storage.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* Blocks of rows with their exact answers. */
-#include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "judge/internal.h"
 #include <stdlib.h>

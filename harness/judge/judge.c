@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 row_judge *judge_create(worker_process *worker, const judge_settings *settings)
 {

@@ -1,6 +1,5 @@
 /* The rows of each check. */
 #include "base/random.h"
-#include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "metrics/storage.h"
 #include "referee/internal.h"

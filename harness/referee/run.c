@@ -1,6 +1,5 @@
 /* One kernel in one placement: its inputs into the arena, its outputs back. */
 #include "referee/internal.h"
-#include "base/interrupt.h"
 #include "domain/poison.h"
 #include "metrics/storage.h"
 #include <errno.h>

@@ -1,9 +1,7 @@
 #include "referee/timed_rows.h"
 #include "base/hash.h"
 #include "referee/internal.h"
-#include "judge/any_order.h"
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

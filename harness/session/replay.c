@@ -1,7 +1,6 @@
 #include "referee/referee.h"
 #include "session/replay.h"
 #include "domain/convention.h"
-#include "base/hash.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 #include "session/setup.h"
 #include "base/allocate.h"
 #include "domain/kernel_json.h"
-#include "base/paths.h"
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "base/allocate.h"
 #include "domain/regime.h"
 #include "referee/timed_rows.h"
-#include "worker/roof.h"
 #include "session/session.h"
 #include "session/timed_group.h"
 #include <errno.h>

@@ -2,7 +2,6 @@
 #include "base/allocate.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_EXACT = 40, MOST_PAIRS = MOST_EXACT * MOST_EXACT / 4 };
 

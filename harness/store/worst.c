@@ -2,7 +2,6 @@
 #include "store/internal.h"
 #include "base/allocate.h"
 #include "base/hash.h"
-#include <string.h>
 
 static bool add_tensor(result_store *store, const void *bits, size_t bytes, uint64_t *hash,
                        error *err)

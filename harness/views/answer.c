@@ -4,7 +4,6 @@
 #include "domain/reproducible.h"
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
-#include "base/text.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 #include "worker/large_rows.h"
 #include "base/random.h"
-#include <stdbool.h>
 
 /* Keeps the rows in order, each once. */
 static size_t insert(size_t *rows, size_t count, size_t row)

@@ -5,7 +5,6 @@
 #include "base/children.h"
 #include "base/files.h"
 #include "base/paths.h"
-#include "base/text.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>

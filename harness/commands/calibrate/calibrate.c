@@ -4,9 +4,7 @@
 #include "base/interrupt.h"
 #include "base/output.h"
 #include "base/paths.h"
-#include "session/setup.h"
 #include "store/calibration.h"
-#include "base/text.h"
 #include "views/views.h"
 #include <math.h>
 #include <string.h>

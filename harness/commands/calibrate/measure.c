@@ -3,7 +3,6 @@
 #include "base/allocate.h"
 #include "base/seconds.h"
 #include "compare/duet/duet.h"
-#include "base/interrupt.h"
 #include "session/setup.h"
 #include <math.h>
 #include <stdlib.h>

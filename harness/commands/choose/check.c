@@ -3,7 +3,6 @@
 #include "commands/choose/class.h"
 #include "domain/convention.h"
 #include "domain/kernel_json.h"
-#include "domain/regime.h"
 #include <math.h>
 #include <string.h>
 
@@ -217,8 +216,7 @@ static bool print_calls(const checking *check, bool all, const output_file *out,
         table_cell(table, call->regime);
         table_format(table, "%u", call->key.threads);
         if (isnan(call->pair.ratio)) {
-            table_cell(table, "-");
-            table_cell(table, "-");
+            table_cells(table, "-", "-");
         } else {
             table_format(table, "%.3f", call->pair.ratio);
             table_format(table, "[%.3f, %.3f]", call->pair.lo, call->pair.hi);

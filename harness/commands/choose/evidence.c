@@ -4,7 +4,6 @@
 #include "domain/kernel_name.h"
 #include "commands/choose/class.h"
 #include "domain/convention.h"
-#include "inputs/inputs.h"
 #include "inputs/offset.h"
 #include "base/number.h"
 #include <math.h>

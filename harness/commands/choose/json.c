@@ -1,7 +1,5 @@
 /* Choices as JSON. */
 #include "commands/choose/show.h"
-#include <math.h>
-#include <string.h>
 
 static const char *fate_word(candidate_fate fate)
 {

@@ -1,7 +1,6 @@
 #include "commands/choose/measure.h"
 #include "base/allocate.h"
 #include "domain/kernel_name.h"
-#include "base/interrupt.h"
 #include "base/number.h"
 #include "base/paths.h"
 #include "session/setup.h"

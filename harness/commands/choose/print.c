@@ -386,15 +386,13 @@ static bool print_data(const chosen *all, size_t count, const choose_look *look,
                 continue;
             table_format(table, "%zu", all[s].wanted.rows);
             table_format(table, "%zu", all[s].wanted.hidden);
-            table_cell(table, own->view.stored->key.kernel);
-            table_cell(table, fate_names[own->fate]);
+            table_cells(table, own->view.stored->key.kernel, fate_names[own->fate]);
             for (size_t f = 0; f < sizeof figures / sizeof *figures; f++)
                 if (isnan(figures[f]))
                     table_cell(table, "NaN");
                 else
                     table_format(table, "%.17g", figures[f]);
-            table_cell(table, own->pareto ? "1" : "0");
-            table_cell(table, own->reason);
+            table_cells(table, own->pareto ? "1" : "0", own->reason);
             add_reproducible(table, &all[s], own);
         }
     bool fine = table && table_print_data(table, look->format == OUTPUT_CSV, file);

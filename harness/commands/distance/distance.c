@@ -124,8 +124,7 @@ static void add_pair(text_table *table, const char *asked, const char *computed,
                      const ln_apart *apart)
 {
     const double figures[] = {apart->row_ulp, apart->relative, apart->absolute};
-    table_cell(table, asked);
-    table_cell(table, computed);
+    table_cells(table, asked, computed);
     for (size_t i = 0; i < 3; i++)
         if (isfinite(figures[i]))
             table_format(table, "%.17g", figures[i]);

@@ -11,12 +11,10 @@
  * fitted again and a maximum drawn from it. It holds if rows to come are like those that were tried. */
 #include "commands/fleet/fleet.h"
 #include "base/allocate.h"
-#include "base/text.h"
 #include "stats/bootstrap.h"
 #include "views/views.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { LEAST_SHARDS = 20, RESAMPLES = 2000 };
 

@@ -1,7 +1,6 @@
 /* The machines of a store side by side, each by its latest whole run. A time is compared with times
  * of the same run alone. */
 #include "commands/fleet/machines.h"
-#include "base/text.h"
 #include "commands/choose/choose.h"
 #include "commands/report/verify.h"
 #include "domain/reproducible.h"

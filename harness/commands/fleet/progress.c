@@ -2,7 +2,6 @@
  * are never compared. */
 #include "commands/fleet/fleet.h"
 #include "base/allocate.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "views/views.h"
 #include <math.h>
@@ -172,8 +171,7 @@ bool fleet_progress_print(const fleet_progress *progress, const output_file *pri
         text_table *table = table_create(headings, sizeof headings / sizeof *headings);
         for (size_t i = 0; i < count; i++) {
             char number[16];
-            table_cell(table, sums[i].host);
-            table_cell(table, sums[i].cpu);
+            table_cells(table, sums[i].host, sums[i].cpu);
             table_format(table, "%zu", sums[i].complete);
             table_format(table, "%zu", sums[i].begun);
             table_format(table, "%llu", (unsigned long long)sums[i].rows);

@@ -1,7 +1,6 @@
 /* The machines of a store, as they are printed. */
 #include "commands/fleet/fleet.h"
 #include "commands/fleet/machines.h"
-#include "base/text.h"
 #include <math.h>
 #include <string.h>
 
@@ -83,8 +82,7 @@ static void add_costs(const fleet_list *fleet, text_table *table, size_t *told)
                     continue;
                 ++*told;
                 shape_cell(table, &from->answer.columns[c / 2].key);
-                table_cell(table, c % 2 ? "at most 2 row ULP" : "never wrong");
-                table_cell(table, choice.chosen);
+                table_cells(table, c % 2 ? "at most 2 row ULP" : "never wrong", choice.chosen);
                 table_format(table, "%c", letter(a));
                 table_format(table, "%c", letter(b));
                 if (choice.absent)

@@ -4,7 +4,6 @@
 #include "domain/reproducible.h"
 #include "base/text.h"
 #include "views/views.h"
-#include "views/tsv.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,18 +191,14 @@ static bool print_points(const measure_history *history, const output_file *out,
             const history_series *series = &history->series[i];
             const history_point *point = &series->points[p];
             const double values[] = {point->value, point->lo, point->hi};
-            table_cell(table, history->machines[series->machine]);
-            table_cell(table, series->key.kernel);
-            table_cell(table, series->key.convention);
-            table_cell(table, series->key.input);
+            table_cells(table, history->machines[series->machine], series->key.kernel,
+                        series->key.convention, series->key.input);
             table_format(table, "%zu", series->key.rows);
             table_format(table, "%zu", series->key.hidden);
-            table_cell(table, dtype_name(series->key.dtype));
-            table_cell(table, cache_name(series->key.cache));
+            table_cells(table, dtype_name(series->key.dtype), cache_name(series->key.cache));
             table_format(table, "%u", series->key.threads);
             table_format(table, "%lld", (long long)point->run);
-            table_cell(table, point->started);
-            table_cell(table, point->commit);
+            table_cells(table, point->started, point->commit);
             for (int v = 0; v < 3; v++) {
                 snprintf(number, sizeof number, "%.17g", values[v]);
                 table_cell(table, number);

@@ -9,8 +9,7 @@
 #include "commands/hunt/show.h"
 #include "base/progress.h"
 #include "domain/reproducible.h"
-#include "session/setup.h"
-#include "views/views.h"
+#include "referee/invariance.h"
 #include <math.h>
 #include <string.h>
 

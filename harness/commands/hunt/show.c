@@ -1,5 +1,4 @@
 #include "commands/hunt/show.h"
-#include "base/number.h"
 #include "domain/reproducible.h"
 #include "views/views.h"
 #include <math.h>

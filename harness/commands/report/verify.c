@@ -302,14 +302,10 @@ static bool show_table(const stored_figure *figures, size_t count, const output_
     for (size_t i = 0; i < count; i++) {
         const stored_figure *figure = &figures[i];
         const case_key *key = &figure->stored->stored->key;
-        table_cell(table, figure_word(figure));
-        table_cell(table, key->kernel);
-        table_cell(table, figure->stored->reproducibility);
+        table_cells(table, figure_word(figure), key->kernel, figure->stored->reproducibility);
         table_format(table, "%zux%zu %s, %s, %s", key->rows, key->hidden, dtype_name(key->dtype),
                      key->convention, figure->speed ? cache_name(key->cache) : key->input);
-        table_cell(table, figure->was);
-        table_cell(table, figure->now);
-        table_cell(table, figure->verdict);
+        table_cells(table, figure->was, figure->now, figure->verdict);
     }
     if (!output_table(out, table, err))
         return false;

@@ -6,7 +6,6 @@
 #include "compare/duet/duet.h"
 #include "base/allocate.h"
 #include "base/seconds.h"
-#include "base/interrupt.h"
 #include "referee/timed_rows.h"
 #include "base/text.h"
 #include "session/timed_group.h"

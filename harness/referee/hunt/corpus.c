@@ -1,13 +1,11 @@
 /* A hunt's file: its settings, a line each, then its finds. Two hunts with the same settings make
  * the same bytes, whether in one process or in shards that were merged. */
 #include "base/files.h"
-#include "domain/convention.h"
 #include "referee/hunt/hunt.h"
 #include "base/number.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const goals[] = {"row-ulp", "bound"};
 

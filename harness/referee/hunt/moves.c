@@ -2,7 +2,6 @@
  * steps on the whole row (shift, scale) find the kappa and the binade where it hurts. */
 #include "base/random.h"
 #include "referee/hunt/hunt.h"
-#include "inputs/inputs.h"
 #include "metrics/storage.h"
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* How the errors of single elements are spread: the share of them up to a size, on ordinary rows. */
 #include "report/charts/chart.h"
 #include "inputs/inputs.h"
-#include <math.h>
-#include <string.h>
 
 typedef struct spread_line {
     double bins[ULP_BINS], elements;

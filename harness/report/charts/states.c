@@ -1,6 +1,5 @@
 /* What threads and cold caches change: the kernels that a reader asks for in each state. */
 #include "report/charts/chart.h"
-#include <math.h>
 #include <string.h>
 
 enum { STATES_MOST = 8 };

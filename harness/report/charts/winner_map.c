@@ -1,6 +1,5 @@
 /* Which kernel to take: the fastest, and the fastest accurate one, at every size of every regime. */
 #include "report/charts/chart.h"
-#include <math.h>
 #include <string.h>
 
 enum { COLUMNS_MOST = 10, LINE_LENGTH = 15, LINES = 4 };

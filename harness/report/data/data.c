@@ -1,9 +1,8 @@
 /* From a view to the kernels, speeds and errors that a report shows. */
 #include "report/data/data.h"
 #include "base/allocate.h"
+#include "domain/kernel.h"
 #include "kernel_table.h"
-#include "domain/kernel_json.h"
-#include "inputs/inputs.h"
 #include "inputs/worst.h"
 #include <math.h>
 #include <stdlib.h>

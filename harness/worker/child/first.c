@@ -3,7 +3,6 @@
  * must be so for both. Each try is a process of its own, forked before any call; what comes out must
  * be what later calls give. */
 #include "worker/child/internal.h"
-#include "base/random.h"
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
