@@ -1,35 +1,27 @@
 #include "base/words.h"
+#include "base/allocate.h"
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-bool word_list_add(word_list *list, const char *word, error *err)
+static void add_part(word_list *list, const char *word, size_t length)
 {
-    char *copy = strdup(word);
-    const char **words = realloc(list->words, (list->count + 1) * sizeof *words);
-    if (words)
-        list->words = words;
-    if (!words || !copy) {
-        free(copy);
-        return fail_memory(err, "a list of words");
-    }
-    words[list->count++] = copy;
-    return true;
+    list->words = allocate_room(list->words, list->count, sizeof *list->words);
+    char *copy = allocate_zeroed(length + 1, 1);
+    list->words[list->count++] = memcpy(copy, word, length);
+}
+
+void word_list_add(word_list *list, const char *word)
+{
+    add_part(list, word, strlen(word));
 }
 
 bool word_list_split(word_list *list, const char *text, error *err)
 {
     for (const char *part = text;; part++) {
         size_t length = strcspn(part, ",");
-        char *word = strndup(part, length);
-        if (!word)
-            return fail_memory(err, "a list of words");
-        bool fine =
-            length > 0 ? word_list_add(list, word, err)
-                       : fail(err, EXIT_CODE_USAGE, "'%.200s': an empty part between commas", text);
-        free(word);
-        if (!fine)
-            return false;
+        if (length == 0)
+            return fail(err, EXIT_CODE_USAGE, "'%.200s': an empty part between commas", text);
+        add_part(list, part, length);
         part += length;
         if (*part == '\0')
             return true;

@@ -10,7 +10,7 @@ typedef struct word_list {
     size_t count;
 } word_list;
 
-bool word_list_add(word_list *list, const char *word, error *err); /* copies */
+void word_list_add(word_list *list, const char *word); /* copies */
 bool word_list_split(word_list *list, const char *text,
                      error *err); /* at commas; empty parts are errors */
 void word_list_free(word_list *list);

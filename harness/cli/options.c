@@ -116,7 +116,8 @@ static bool set_option(const cli_option *option, const char *value, char *option
     case OPTION_LIST:
         return set_list(option, value, target, err);
     case OPTION_RAW:
-        return word_list_add(target, value, err);
+        word_list_add(target, value);
+        return true;
     case OPTION_COUNT:
         return set_count(option, value, target, err);
     case OPTION_REAL:
@@ -179,8 +180,8 @@ static bool parse(const cli_command *command, char *options, int argc, char **ar
         } else if (operands->count == command->most_operands) {
             return fail(err, EXIT_CODE_USAGE, "%s: unexpected '%.200s': see lnbench %s --help",
                         command->name, given, command->name);
-        } else if (!word_list_add(operands, given, err)) {
-            return false;
+        } else {
+            word_list_add(operands, given);
         }
     }
     return true;

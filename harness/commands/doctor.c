@@ -13,15 +13,13 @@ static const char *grade_name(finding_grade grade)
 
 static json_t *as_json(const machine_facts *machine, const finding *findings, size_t count)
 {
-    json_t *facts = json_object(), *list = json_array();
-    for (size_t i = 0; i < machine->count; i++)
-        json_object_set_new(facts, machine->facts[i].name, json_text(machine->facts[i].value));
+    json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(
             list, json_pack("{s:s, s:o, s:o}", "grade", grade_name(findings[i].grade), "what",
                             json_text(findings[i].what), "remedy", json_text(findings[i].remedy)));
     return json_pack("{s:s, s:o, s:o}", "schema", "lnbench-doctor-1", "findings", list, "machine",
-                     facts);
+                     json_facts(machine));
 }
 
 static text_table *facts_table(const machine_facts *machine)

@@ -8,8 +8,7 @@
 
 /* Whether the two may be compared: what differs of processor, build and plan goes to the
  * differences, what else differs and may matter to the remarks. */
-bool compare_contexts(run_comparison *comparison, const run_view *base, const run_view *new,
-                      error *err);
+void compare_contexts(run_comparison *comparison, const run_view *base, const run_view *new);
 
 /* Adds a pair for each case that both have; the others go to the lonely ones. Error (4): none. */
 bool compare_cases(run_comparison *comparison, const run_view *base, const run_view *new,

@@ -126,7 +126,7 @@ accuracy_verdict comparison_accuracy(const run_comparison *comparison);
 /* Kernels whose bits depend on more than they did. */
 size_t comparison_less_reproducible(const run_comparison *comparison);
 /* A remark on each kernel whose class is another one. */
-bool comparison_note_classes(run_comparison *comparison, error *err);
+void comparison_note_classes(run_comparison *comparison);
 /* The geometric mean of the ratios; NaN where there is none. */
 double comparison_mean(const run_comparison *comparison);
 

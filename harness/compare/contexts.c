@@ -22,11 +22,12 @@ static bool stands_in(const char *name, const char *const *names, size_t count)
     return false;
 }
 
-static bool note(word_list *list, const char *name, const char *base, const char *new, error *err)
+static void note(word_list *list, const char *name, const char *base, const char *new)
 {
     char line[640];
     snprintf(line, sizeof line, "%s: %.256s (base), %.256s (new)", name, base, new);
-    return strcmp(base, new) == 0 || word_list_add(list, line, err);
+    if (strcmp(base, new) != 0)
+        word_list_add(list, line);
 }
 
 static bool has_fact(const machine_facts *machine, const char *name)
@@ -38,8 +39,8 @@ static bool has_fact(const machine_facts *machine, const char *name)
 }
 
 /* Every fact of either, once. */
-static bool compare_facts(run_comparison *comparison, const machine_facts *base,
-                          const machine_facts *new, bool second, error *err)
+static void compare_facts(run_comparison *comparison, const machine_facts *base,
+                          const machine_facts *new, bool second)
 {
     const machine_facts *walked = second ? new : base;
     for (size_t i = 0; i < walked->count; i++) {
@@ -48,25 +49,23 @@ static bool compare_facts(run_comparison *comparison, const machine_facts *base,
             stands_in(name, passing, sizeof passing / sizeof *passing))
             continue;
         bool decides = stands_in(name, decisive, sizeof decisive / sizeof *decisive);
-        if (!note(decides ? &comparison->differences : &comparison->remarks, name,
-                  machine_fact_value(base, name), machine_fact_value(new, name), err))
-            return false;
+        note(decides ? &comparison->differences : &comparison->remarks, name,
+             machine_fact_value(base, name), machine_fact_value(new, name));
     }
-    return true;
 }
 
-bool compare_contexts(run_comparison *comparison, const run_view *base, const run_view *new,
-                      error *err)
+void compare_contexts(run_comparison *comparison, const run_view *base, const run_view *new)
 {
     char seeds[SIDES][24];
     snprintf(seeds[BASE], sizeof seeds[BASE], "%llu", (unsigned long long)base->run.seed);
     snprintf(seeds[NEW], sizeof seeds[NEW], "%llu", (unsigned long long)new->run.seed);
-    if (run_is_foreign(base) != run_is_foreign(new))
-        return word_list_add(&comparison->differences,
-                             "kind: one is a run of lnbench, the other Google Benchmark's own",
-                             err);
-    return note(&comparison->differences, "plan", base->run.plan, new->run.plan, err) &&
-           note(&comparison->differences, "seed", seeds[BASE], seeds[NEW], err) &&
-           compare_facts(comparison, &base->machine, &new->machine, false, err) &&
-           compare_facts(comparison, &base->machine, &new->machine, true, err);
+    if (run_is_foreign(base) != run_is_foreign(new)) {
+        word_list_add(&comparison->differences,
+                      "kind: one is a run of lnbench, the other Google Benchmark's own");
+        return;
+    }
+    note(&comparison->differences, "plan", base->run.plan, new->run.plan);
+    note(&comparison->differences, "seed", seeds[BASE], seeds[NEW]);
+    compare_facts(comparison, &base->machine, &new->machine, false);
+    compare_facts(comparison, &base->machine, &new->machine, true);
 }

@@ -249,7 +249,7 @@ size_t comparison_less_reproducible(const run_comparison *comparison)
     return less;
 }
 
-bool comparison_note_classes(run_comparison *comparison, error *err)
+void comparison_note_classes(run_comparison *comparison)
 {
     for (size_t i = 0; i < comparison->pair_count; i++) {
         const comparison_pair *pair = &comparison->pairs[i];
@@ -259,10 +259,8 @@ bool comparison_note_classes(run_comparison *comparison, error *err)
             continue;
         snprintf(line, sizeof line, "%s: reproducible: %s", pair->key.kernel,
                  reproducible_both(base, new, both));
-        if (!word_list_add(&comparison->remarks, line, err))
-            return false;
+        word_list_add(&comparison->remarks, line);
     }
-    return true;
 }
 
 double comparison_mean(const run_comparison *comparison)

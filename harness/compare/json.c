@@ -89,14 +89,6 @@ static json_t *list_words(const word_list *words)
     return array;
 }
 
-static json_t *machine_json(const machine_facts *machine)
-{
-    json_t *object = json_object();
-    for (size_t i = 0; i < machine->count; i++)
-        json_object_set_new(object, machine->facts[i].name, json_text(machine->facts[i].value));
-    return object;
-}
-
 static json_t *calibration_json(const noise_calibration *known)
 {
     if (known->id == 0)
@@ -134,7 +126,7 @@ bool comparison_print_json(const run_comparison *comparison, FILE *file)
             calibration_json(&comparison->calibration), "pairs", list_pairs(comparison),
             "not_compared", list_words(&comparison->lonely), "differences",
             list_words(&comparison->differences), "notes", list_words(&comparison->remarks),
-            "machine", machine_json(&comparison->machine)),
+            "machine", json_facts(&comparison->machine)),
         file);
 }
 

@@ -121,8 +121,10 @@ static bool from_store(const char *word, const char *database, run_view *view, e
 static bool from_files(const char *word, run_view *view, error *err)
 {
     word_list files = {0};
-    bool fine = access(word, F_OK) == 0 ? word_list_add(&files, word, err)
-                                        : word_list_split(&files, word, err);
+    bool one = access(word, F_OK) == 0;
+    if (one)
+        word_list_add(&files, word);
+    bool fine = one || word_list_split(&files, word, err);
     bool read = fine && (fine = run_read(files.words[0], view, err));
     for (size_t i = 1; fine && i < files.count; i++)
         fine = run_read_process(files.words[i], view, err);

@@ -184,10 +184,14 @@ bool is_roof(const char *kernel)
     return strncmp(kernel, "roof_", 5) == 0;
 }
 
-bool case_key_equal(const case_key *a, const case_key *b)
+bool case_key_beside(const case_key *a, const case_key *b)
 {
     return a->rows == b->rows && a->hidden == b->hidden && a->dtype == b->dtype &&
            a->cache == b->cache && a->threads == b->threads && a->operation == b->operation &&
-           strcmp(a->kernel, b->kernel) == 0 && strcmp(a->convention, b->convention) == 0 &&
-           strcmp(a->input, b->input) == 0;
+           strcmp(a->convention, b->convention) == 0 && strcmp(a->input, b->input) == 0;
+}
+
+bool case_key_equal(const case_key *a, const case_key *b)
+{
+    return case_key_beside(a, b) && strcmp(a->kernel, b->kernel) == 0;
 }

@@ -124,5 +124,7 @@ const char *roof_mark(const char *roof);
 const char *roof_words(const char *roof);
 
 bool case_key_equal(const case_key *a, const case_key *b);
+/* All but the kernel is the same: cases that are timed in the same rounds. */
+bool case_key_beside(const case_key *a, const case_key *b);
 
 #endif

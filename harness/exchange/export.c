@@ -53,10 +53,6 @@ static json_t *run_json(const run_view *view, const tensor_set *tensors)
     const stored_run *run = &view->run;
     char seed[24];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->seed);
-    json_t *facts = json_object();
-    for (size_t i = 0; i < view->machine.count; i++)
-        json_object_set_new(facts, view->machine.facts[i].name,
-                            json_text(view->machine.facts[i].value));
     /* The seed is a string: JSON numbers are exact to 53 bits only. With the counts a file that was
      * cut at the end of a line shows. */
     return json_pack(
@@ -66,7 +62,7 @@ static json_t *run_json(const run_view *view, const tensor_set *tensors)
         "seed", seed, "state", run_state_names[run->state], "kernels",
         (json_int_t)json_array_size(view->kernels), "cases", (json_int_t)view->cases.count, "rows",
         (json_int_t)view->rows.count, "tensors", (json_int_t)tensors->count, "worst",
-        (json_int_t)export_worst_count(view), "machine", facts);
+        (json_int_t)export_worst_count(view), "machine", json_facts(&view->machine));
 }
 
 static json_t *repetitions_json(const stored_case *stored)

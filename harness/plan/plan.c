@@ -33,13 +33,14 @@ bool split_conventions(const word_list *given, word_list *conventions, error *er
             bool joins = word[key] == '=' && current.length > 0 && strchr(current.bytes, '=') &&
                          !strstr(current.bytes, wanted);
             if (current.length > 0 && !joins) {
-                fine = word_list_add(conventions, current.bytes + 1, err);
+                word_list_add(conventions, current.bytes + 1);
                 text_free(&current);
             }
             text_add(&current, ",");
             text_add(&current, word);
         }
-        fine = fine && (current.length == 0 || word_list_add(conventions, current.bytes + 1, err));
+        if (current.length > 0)
+            word_list_add(conventions, current.bytes + 1);
         text_free(&current);
         word_list_free(&parts);
         if (!fine)

@@ -480,13 +480,6 @@ static bool processes_done(timed_round *heat, unsigned *done, error *err)
     return true;
 }
 
-static bool same_case(const case_key *a, const case_key *b)
-{
-    return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->convention, b->convention) == 0 &&
-           strcmp(a->input, b->input) == 0 && a->rows == b->rows && a->hidden == b->hidden &&
-           a->dtype == b->dtype && a->cache == b->cache && a->threads == b->threads;
-}
-
 static bool fell_out(const stored_case *stored)
 {
     return stored->judged && stored->verdict.kind != VERDICT_SKIPPED && !is_fit(&stored->verdict);
@@ -504,7 +497,7 @@ static bool leave_out_the_fallen(timed_round *heat, error *err)
     for (size_t i = 0; i < heat->count; i++)
         for (size_t stored = 0; stored < cases.count; stored++)
             if (fell_out(&cases.cases[stored]) &&
-                same_case(&cases.cases[stored].key, &heat->contenders[i].key))
+                case_key_equal(&cases.cases[stored].key, &heat->contenders[i].key))
                 heat->contenders[i].timed = false;
     stored_cases_free(&cases);
     return true;

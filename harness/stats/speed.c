@@ -153,13 +153,6 @@ static double time_of(const sample_list *samples)
     return time;
 }
 
-static bool same_group(const case_key *a, const case_key *b)
-{
-    return a->rows == b->rows && a->hidden == b->hidden && a->dtype == b->dtype &&
-           a->cache == b->cache && a->threads == b->threads &&
-           strcmp(a->convention, b->convention) == 0 && strcmp(a->input, b->input) == 0;
-}
-
 /* The faster roof of the case's group; its `processes` is 0 where there is none. */
 static sample_list find_roof(const stored_cases *cases, const case_key *key)
 {
@@ -168,7 +161,7 @@ static sample_list find_roof(const stored_cases *cases, const case_key *key)
     for (size_t i = 0; i < cases->count; i++) {
         const stored_case *stored = &cases->cases[i];
         if (!stored->repetition_count || !is_roof(stored->key.kernel) ||
-            !same_group(&stored->key, key))
+            !case_key_beside(&stored->key, key))
             continue;
         sample_list candidate = samples_of(stored);
         double time = time_of(&candidate);

@@ -20,35 +20,19 @@ void machine_identity(const machine_facts *machine, char identity[CALIBRATION_MA
 static bool put_noise(result_store *store, int64_t id, int method, int regime,
                       const noise_figure *noise, error *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_ADD_NOISE, err);
-    if (!statement)
-        return false;
-    sqlite3_bind_int64(statement, 1, id);
-    sqlite3_bind_text(statement, 2, method_name((enum noise_method)method), -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 3, regime_names[regime], -1, SQLITE_STATIC);
-    sqlite3_bind_int64(statement, 4, (int64_t)noise->rows);
-    sqlite3_bind_int64(statement, 5, (int64_t)noise->hidden);
-    sqlite3_bind_double(statement, 6, noise->floor);
-    sqlite3_bind_double(statement, 7, noise->smallest);
-    sqlite3_bind_double(statement, 8, noise->seconds);
-    sqlite3_bind_int64(statement, 9, noise->processes);
-    sqlite3_bind_int64(statement, 10, noise->trials);
-    return store_step(store, statement, "store a calibration", err);
+    return store_do(store, STATEMENT_ADD_NOISE, "store a calibration", err, "issiidddii", id,
+                    method_name((enum noise_method)method), regime_names[regime],
+                    (int64_t)noise->rows, (int64_t)noise->hidden, noise->floor, noise->smallest,
+                    noise->seconds, (int64_t)noise->processes, (int64_t)noise->trials);
 }
 
 static bool put_whole(result_store *store, const machine_facts *machine,
                       noise_calibration *calibration, error *err)
 {
     char identity[CALIBRATION_MACHINE_LENGTH];
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_ADD_CALIBRATION, err);
-    if (!statement)
-        return false;
     machine_identity(machine, identity);
-    sqlite3_bind_text(statement, 1, identity, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 2, calibration->kernel, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(statement, 3, calibration->rebuilds);
-    sqlite3_bind_double(statement, 4, calibration->confidence);
-    if (!store_step(store, statement, "store a calibration", err))
+    if (!store_do(store, STATEMENT_ADD_CALIBRATION, "store a calibration", err, "ssid", identity,
+                  calibration->kernel, (int64_t)calibration->rebuilds, calibration->confidence))
         return false;
     calibration->id = sqlite3_last_insert_rowid(store->database);
     for (int method = 0; method < METHODS; method++)
@@ -88,11 +72,10 @@ static noise_figure *place_of(noise_calibration *calibration, const char *method
 
 static bool read_noise(result_store *store, noise_calibration *calibration, error *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_NOISE, err);
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_NOISE, err, "i", calibration->id);
     bool row;
     if (!statement)
         return false;
-    sqlite3_bind_int64(statement, 1, calibration->id);
     for (;;) {
         char method[16], regime[16];
         if (!store_next(store, statement, &row, err))
@@ -121,11 +104,10 @@ bool store_calibration(result_store *store, const machine_facts *machine,
     char identity[CALIBRATION_MACHINE_LENGTH];
     bool row;
     *calibration = (struct noise_calibration){0};
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_CALIBRATION, err);
+    machine_identity(machine, identity);
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_CALIBRATION, err, "s", identity);
     if (!statement)
         return false;
-    machine_identity(machine, identity);
-    sqlite3_bind_text(statement, 1, identity, -1, SQLITE_STATIC);
     if (!store_next(store, statement, &row, err))
         return false;
     if (!row)

@@ -69,6 +69,16 @@ bool store_fail(const result_store *store, int status, const char *doing, error 
 /* The statement, reset and with nothing bound; NULL (and an error) where it cannot be prepared. */
 sqlite3_stmt *store_statement(result_store *store, statement_kind kind, error *err);
 
+/* The same with its parameters bound, a letter of `types` each from the first on: i an int64_t, s a
+ * string (NULL is ""), d a double (NaN is stored as NULL). */
+sqlite3_stmt *store_bound(result_store *store, statement_kind kind, error *err, const char *types,
+                          ...);
+/* The same, run: for statements that give no rows. */
+bool store_do(result_store *store, statement_kind kind, const char *doing, error *err,
+              const char *types, ...);
+/* More of them, from parameter `place` on. */
+void store_bind(sqlite3_stmt *statement, int place, const char *types, ...);
+
 /* A transaction of its own, unless one is open around it; kept where all went well, else undone. */
 bool store_begin(result_store *store, const char *doing, error *err);
 bool store_finish(result_store *store, bool fine, const char *doing, error *err);
@@ -81,7 +91,7 @@ bool store_next(result_store *store, sqlite3_stmt *statement, bool *row, error *
 /* Columns 2 to 9 of a case's key, as STATEMENT_ADD_CASE and its kin bind them; 1 is the run. */
 void store_bind_key(sqlite3_stmt *statement, int64_t run, const case_key *key);
 
-/* SQL text made from the list of metrics; free() them. NULL when memory runs out. */
+/* SQL text made from the list of metrics; free() them. */
 char *store_put_accuracy_sql(void);
 char *store_cases_sql(void);
 

@@ -42,17 +42,13 @@ static bool read_number(result_store *store, sqlite3_stmt *statement, int64_t *n
 
 bool store_find_unfinished(result_store *store, const char *plan_hash, int64_t *run, error *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_FIND_UNFINISHED, err);
-    if (statement)
-        sqlite3_bind_text(statement, 1, plan_hash, -1, SQLITE_STATIC);
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_FIND_UNFINISHED, err, "s", plan_hash);
     return read_number(store, statement, run, err);
 }
 
 bool store_find_origin(result_store *store, const char *origin, int64_t *run, error *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_FIND_ORIGIN, err);
-    if (statement)
-        sqlite3_bind_text(statement, 1, origin, -1, SQLITE_STATIC);
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_FIND_ORIGIN, err, "s", origin);
     return read_number(store, statement, run, err);
 }
 
@@ -63,9 +59,7 @@ bool store_latest_run(result_store *store, int64_t *run, error *err)
 
 bool store_run_of_case(result_store *store, int64_t id, int64_t *run, error *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_RUN_OF_CASE, err);
-    if (statement)
-        sqlite3_bind_int64(statement, 1, id);
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_RUN_OF_CASE, err, "i", id);
     return read_number(store, statement, run, err) &&
            (*run != 0 ||
             fail(err, EXIT_CODE_ENVIRONMENT, "%s: no case %lld", store->path, (long long)id));
@@ -113,11 +107,10 @@ bool store_runs(result_store *store, stored_run **runs, size_t *count, error *er
 
 bool store_run(result_store *store, int64_t run, stored_run *info, error *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_ONE_RUN, err);
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_ONE_RUN, err, "i", run);
     bool row;
     if (!statement)
         return false;
-    sqlite3_bind_int64(statement, 1, run);
     if (!store_next(store, statement, &row, err))
         return false;
     if (!row)
@@ -257,12 +250,10 @@ bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *e
 {
     *cases = (stored_cases){0};
     int64_t *ids = NULL;
-    sqlite3_stmt *first = store_statement(store, STATEMENT_CASES, err);
-    sqlite3_stmt *second = first ? store_statement(store, STATEMENT_REPETITIONS, err) : NULL;
+    sqlite3_stmt *first = store_bound(store, STATEMENT_CASES, err, "i", run);
+    sqlite3_stmt *second = first ? store_bound(store, STATEMENT_REPETITIONS, err, "i", run) : NULL;
     if (!second)
         return false;
-    sqlite3_bind_int64(first, 1, run);
-    sqlite3_bind_int64(second, 1, run);
     bool fine = read_cases(store, first, cases, &ids, err) &&
                 read_repetitions(store, second, cases, ids, err);
     sqlite3_reset(first);
@@ -301,11 +292,10 @@ static bool read_rows(result_store *store, sqlite3_stmt *statement, const int64_
 
 static bool read_ids(result_store *store, int64_t run, int64_t **ids, size_t *count, error *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_CASES, err);
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_CASES, err, "i", run);
     bool row = false;
     if (!statement)
         return false;
-    sqlite3_bind_int64(statement, 1, run);
     bool fine = store_next(store, statement, &row, err);
     while (fine && row) {
         *ids = allocate_room(*ids, *count, sizeof **ids);
@@ -322,9 +312,8 @@ bool store_rows(result_store *store, int64_t run, stored_rows *rows, error *err)
     int64_t *ids = NULL;
     size_t count = 0;
     bool fine = read_ids(store, run, &ids, &count, err);
-    sqlite3_stmt *statement = fine ? store_statement(store, STATEMENT_ROWS, err) : NULL;
+    sqlite3_stmt *statement = fine ? store_bound(store, STATEMENT_ROWS, err, "i", run) : NULL;
     if (statement) {
-        sqlite3_bind_int64(statement, 1, run);
         fine = read_rows(store, statement, ids, count, rows, err);
         sqlite3_reset(statement);
     }
@@ -338,11 +327,10 @@ bool store_rows(result_store *store, int64_t run, stored_rows *rows, error *err)
 bool store_machine(result_store *store, int64_t run, machine_facts *machine, error *err)
 {
     *machine = (struct machine_facts){0};
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_FACTS, err);
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_FACTS, err, "i", run);
     bool row = false;
     if (!statement)
         return false;
-    sqlite3_bind_int64(statement, 1, run);
     bool fine = store_next(store, statement, &row, err);
     while (fine && row) {
         machine_fact *fact = machine_add_fact(machine);
@@ -361,11 +349,10 @@ bool store_machine(result_store *store, int64_t run, machine_facts *machine, err
 bool store_kernels_json(result_store *store, int64_t run, char **json, error *err)
 {
     *json = NULL;
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_KERNELS, err);
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_KERNELS, err, "i", run);
     bool row = false;
     if (!statement)
         return false;
-    sqlite3_bind_int64(statement, 1, run);
     text_buffer out = {0};
     text_add(&out, "[");
     bool fine = store_next(store, statement, &row, err);
@@ -380,6 +367,16 @@ bool store_kernels_json(result_store *store, int64_t run, char **json, error *er
         text_free(&out);
     *json = out.bytes;
     return fine;
+}
+
+size_t stored_cases_find(const stored_cases *cases, const case_key *key, size_t from)
+{
+    for (size_t i = 0; i < cases->count; i++) {
+        size_t at = (from + i) % cases->count;
+        if (case_key_equal(&cases->cases[at].key, key))
+            return at;
+    }
+    return cases->count;
 }
 
 void stored_cases_free(stored_cases *cases)
@@ -410,10 +407,8 @@ bool store_process_count(result_store *store, int64_t run, const case_key *key, 
 
 bool store_next_process(result_store *store, int64_t run, unsigned *process, error *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_NEXT_PROCESS, err);
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_NEXT_PROCESS, err, "i", run);
     int64_t number;
-    if (statement)
-        sqlite3_bind_int64(statement, 1, run);
     bool fine = read_number(store, statement, &number, err);
     *process = (unsigned)number;
     return fine;

@@ -4,6 +4,7 @@
 #include "domain/metric_fields.h"
 #include "base/text.h"
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,6 +182,52 @@ sqlite3_stmt *store_statement(result_store *store, statement_kind kind, error *e
     return *statement;
 }
 
+static void bind_list(sqlite3_stmt *statement, int place, const char *types, va_list values)
+{
+    for (; *types; types++, place++) {
+        if (*types == 'd') {
+            sqlite3_bind_double(statement, place, va_arg(values, double));
+        } else if (*types == 'i') {
+            sqlite3_bind_int64(statement, place, va_arg(values, int64_t));
+        } else {
+            const char *string = va_arg(values, const char *);
+            sqlite3_bind_text(statement, place, string ? string : "", -1, SQLITE_STATIC);
+        }
+    }
+}
+
+void store_bind(sqlite3_stmt *statement, int place, const char *types, ...)
+{
+    va_list values;
+    va_start(values, types);
+    bind_list(statement, place, types, values);
+    va_end(values);
+}
+
+sqlite3_stmt *store_bound(result_store *store, statement_kind kind, error *err, const char *types,
+                          ...)
+{
+    sqlite3_stmt *statement = store_statement(store, kind, err);
+    va_list values;
+    va_start(values, types);
+    if (statement)
+        bind_list(statement, 1, types, values);
+    va_end(values);
+    return statement;
+}
+
+bool store_do(result_store *store, statement_kind kind, const char *doing, error *err,
+              const char *types, ...)
+{
+    sqlite3_stmt *statement = store_statement(store, kind, err);
+    va_list values;
+    va_start(values, types);
+    if (statement)
+        bind_list(statement, 1, types, values);
+    va_end(values);
+    return statement && store_step(store, statement, doing, err);
+}
+
 bool store_step(result_store *store, sqlite3_stmt *statement, const char *doing, error *err)
 {
     int status = sqlite3_step(statement);
@@ -203,26 +250,20 @@ bool store_next(result_store *store, sqlite3_stmt *statement, bool *row, error *
     return status == SQLITE_DONE;
 }
 
-static bool run_plain(result_store *store, statement_kind kind, const char *doing, error *err)
-{
-    sqlite3_stmt *statement = store_statement(store, kind, err);
-    return statement && store_step(store, statement, doing, err);
-}
-
 bool store_begin(result_store *store, const char *doing, error *err)
 {
-    return store->together || run_plain(store, STATEMENT_BEGIN, doing, err);
+    return store->together || store_do(store, STATEMENT_BEGIN, doing, err, "");
 }
 
 bool store_finish(result_store *store, bool fine, const char *doing, error *err)
 {
     if (store->together)
         return fine;
-    if (fine && run_plain(store, STATEMENT_COMMIT, doing, err))
+    if (fine && store_do(store, STATEMENT_COMMIT, doing, err, ""))
         return true;
     store->last_case = 0;
     if (!sqlite3_get_autocommit(store->database))
-        run_plain(store, STATEMENT_ROLLBACK, doing, NULL);
+        store_do(store, STATEMENT_ROLLBACK, doing, NULL, "");
     return false;
 }
 
@@ -248,37 +289,19 @@ bool store_together_end(result_store *store, bool fine, error *err)
     return store_finish(store, fine, "write to it", err) && (!fine || settle(store, err));
 }
 
-static void bind_string(sqlite3_stmt *statement, int place, const char *string)
-{
-    sqlite3_bind_text(statement, place, string ? string : "", -1, SQLITE_STATIC);
-}
-
 static bool add_facts(result_store *store, int64_t run, const machine_facts *machine, error *err)
 {
-    for (size_t i = 0; machine && i < machine->count; i++) {
-        sqlite3_stmt *statement = store_statement(store, STATEMENT_ADD_FACT, err);
-        if (!statement)
+    for (size_t i = 0; machine && i < machine->count; i++)
+        if (!store_do(store, STATEMENT_ADD_FACT, "store the machine's facts", err, "iiss", run,
+                      (int64_t)i, machine->facts[i].name, machine->facts[i].value))
             return false;
-        sqlite3_bind_int64(statement, 1, run);
-        sqlite3_bind_int64(statement, 2, (int64_t)i);
-        bind_string(statement, 3, machine->facts[i].name);
-        bind_string(statement, 4, machine->facts[i].value);
-        if (!store_step(store, statement, "store the machine's facts", err))
-            return false;
-    }
     return true;
 }
 
 static bool add_run(result_store *store, const run_info *info, int64_t *run, error *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_ADD_RUN, err);
-    if (!statement)
-        return false;
-    bind_string(statement, 1, info->command_line);
-    bind_string(statement, 2, info->plan);
-    bind_string(statement, 3, info->plan_hash);
-    sqlite3_bind_int64(statement, 4, (int64_t)info->seed);
-    if (!store_step(store, statement, "begin a run", err))
+    if (!store_do(store, STATEMENT_ADD_RUN, "begin a run", err, "sssi", info->command_line,
+                  info->plan, info->plan_hash, (int64_t)info->seed))
         return false;
     *run = sqlite3_last_insert_rowid(store->database);
     return add_facts(store, *run, info->machine, err);
@@ -294,17 +317,9 @@ bool store_begin_run(result_store *store, const run_info *info, int64_t *run, er
 bool store_import_run(result_store *store, const run_info *info, const char *started,
                       run_state state, const char *origin, int64_t *run, error *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_IMPORT_RUN, err);
-    if (!statement)
-        return false;
-    bind_string(statement, 1, info->command_line);
-    bind_string(statement, 2, info->plan);
-    bind_string(statement, 3, info->plan_hash);
-    sqlite3_bind_int64(statement, 4, (int64_t)info->seed);
-    bind_string(statement, 5, started);
-    bind_string(statement, 6, run_state_names[state]);
-    bind_string(statement, 7, origin);
-    if (!store_step(store, statement, "import a run", err))
+    if (!store_do(store, STATEMENT_IMPORT_RUN, "import a run", err, "sssisss", info->command_line,
+                  info->plan, info->plan_hash, (int64_t)info->seed, started, run_state_names[state],
+                  origin))
         return false;
     *run = sqlite3_last_insert_rowid(store->database);
     return add_facts(store, *run, info->machine, err);
@@ -312,12 +327,7 @@ bool store_import_run(result_store *store, const run_info *info, const char *sta
 
 bool store_end_run(result_store *store, int64_t run, run_state state, error *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_END_RUN, err);
-    if (!statement)
-        return false;
-    sqlite3_bind_int64(statement, 1, run);
-    bind_string(statement, 2, run_state_names[state]);
-    if (!store_step(store, statement, "end the run", err))
+    if (!store_do(store, STATEMENT_END_RUN, "end the run", err, "is", run, run_state_names[state]))
         return false;
     if (sqlite3_changes(store->database) == 0)
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: no run %lld to end", store->path,
@@ -325,61 +335,35 @@ bool store_end_run(result_store *store, int64_t run, run_state state, error *err
     return settle(store, err);
 }
 
-static bool change_process(result_store *store, statement_kind kind, int64_t run, unsigned process,
-                           const char *doing, error *err)
-{
-    sqlite3_stmt *statement = store_statement(store, kind, err);
-    if (!statement)
-        return false;
-    sqlite3_bind_int64(statement, 1, run);
-    sqlite3_bind_int64(statement, 2, process);
-    return store_step(store, statement, doing, err);
-}
-
 bool store_end_process(result_store *store, int64_t run, unsigned process, error *err)
 {
-    return change_process(store, STATEMENT_END_PROCESS, run, process, "end a worker process", err);
+    return store_do(store, STATEMENT_END_PROCESS, "end a worker process", err, "ii", run,
+                    (int64_t)process);
 }
 
 bool store_drop_process(result_store *store, int64_t run, unsigned process, error *err)
 {
-    return change_process(store, STATEMENT_DROP_PROCESS, run, process, "drop a worker process",
-                          err);
+    return store_do(store, STATEMENT_DROP_PROCESS, "drop a worker process", err, "ii", run,
+                    (int64_t)process);
 }
 
 bool store_drop_unfinished(result_store *store, int64_t run, error *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_DROP_UNFINISHED, err);
-    if (!statement)
-        return false;
-    sqlite3_bind_int64(statement, 1, run);
-    return store_step(store, statement, "drop what a worker process left unfinished", err);
+    return store_do(store, STATEMENT_DROP_UNFINISHED, "drop what a worker process left unfinished",
+                    err, "i", run);
 }
 
 bool store_put_kernel(result_store *store, int64_t run, const char *name, const char *json,
                       error *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_PUT_KERNEL, err);
-    if (!statement)
-        return false;
-    sqlite3_bind_int64(statement, 1, run);
-    bind_string(statement, 2, name);
-    bind_string(statement, 3, json);
-    return store_step(store, statement, "store a kernel", err);
+    return store_do(store, STATEMENT_PUT_KERNEL, "store a kernel", err, "iss", run, name, json);
 }
 
 void store_bind_key(sqlite3_stmt *statement, int64_t run, const case_key *key)
 {
-    sqlite3_bind_int64(statement, 1, run);
-    bind_string(statement, 2, key->kernel);
-    bind_string(statement, 3, key->convention);
-    bind_string(statement, 4, key->input);
-    sqlite3_bind_int64(statement, 5, (int64_t)key->rows);
-    sqlite3_bind_int64(statement, 6, (int64_t)key->hidden);
-    bind_string(statement, 7, dtype_name(key->dtype));
-    bind_string(statement, 8, cache_name(key->cache));
-    sqlite3_bind_int64(statement, 9, key->threads);
-    bind_string(statement, 10, operation_name(key->operation));
+    store_bind(statement, 1, "isssiissis", run, key->kernel, key->convention, key->input,
+               (int64_t)key->rows, (int64_t)key->hidden, dtype_name(key->dtype),
+               cache_name(key->cache), (int64_t)key->threads, operation_name(key->operation));
 }
 
 /* The number of the case, which is added where the run doesn't have it yet. */
@@ -461,10 +445,8 @@ bool store_put_accuracy(result_store *store, int64_t run, const case_key *key,
     sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_ACCURACY, run, key, err);
     if (!statement)
         return false;
-    bind_string(statement, 2, verdict_name(verdict->kind));
-    sqlite3_bind_int(statement, 3, verdict->declared);
-    bind_string(statement, 4, verdict->detail);
-    sqlite3_bind_double(statement, 5, bound_row_ulp); /* a NaN is stored as NULL */
+    store_bind(statement, 2, "sisd", verdict_name(verdict->kind), (int64_t)verdict->declared,
+               verdict->detail, bound_row_ulp);
     ln_metrics undefined;
     metrics_undefined(&undefined);
     metrics = metrics ? metrics : &undefined;
@@ -478,7 +460,7 @@ bool store_put_accuracy(result_store *store, int64_t run, const case_key *key,
     }
     char histogram[HISTOGRAM_TEXT_LENGTH];
     if (metrics_histogram_format(metrics, histogram))
-        bind_string(statement, 6 + (int)count, histogram);
+        store_bind(statement, 6 + (int)count, "s", histogram);
     return end_put(store, statement, err);
 }
 
@@ -498,14 +480,10 @@ bool store_put_repetition(result_store *store, int64_t run, const case_key *key,
     sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_REPETITION, run, key, err);
     if (!statement)
         return false;
-    sqlite3_bind_int64(statement, 2, repetition->process);
-    sqlite3_bind_int64(statement, 3, repetition->repetition);
-    sqlite3_bind_int64(statement, 4, repetition->order);
-    sqlite3_bind_int64(statement, 5, (int64_t)repetition->iterations);
-    sqlite3_bind_double(statement, 6, repetition->real_ns);
-    sqlite3_bind_double(statement, 7, repetition->cpu_ns);
-    sqlite3_bind_double(statement, 8, repetition->cycles); /* NaN is stored as NULL */
-    sqlite3_bind_double(statement, 9, repetition->instructions);
+    store_bind(statement, 2, "iiiidddd", (int64_t)repetition->process,
+               (int64_t)repetition->repetition, (int64_t)repetition->order,
+               (int64_t)repetition->iterations, repetition->real_ns, repetition->cpu_ns,
+               repetition->cycles, repetition->instructions);
     return end_put(store, statement, err);
 }
 
@@ -515,12 +493,7 @@ bool store_put_row(result_store *store, int64_t run, const case_key *key, const 
     sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_ROW, run, key, err);
     if (!statement)
         return false;
-    sqlite3_bind_int64(statement, 2, (int64_t)row->row);
-    sqlite3_bind_double(statement, 3, row->kappa);
-    sqlite3_bind_double(statement, 4, row->row_ulp);
-    sqlite3_bind_double(statement, 5, row->norm_max);
-    sqlite3_bind_double(statement, 6, row->bound_row_ulp);
-    sqlite3_bind_double(statement, 7, row->mean_error);
-    sqlite3_bind_double(statement, 8, row->rstd_error);
+    store_bind(statement, 2, "idddddd", (int64_t)row->row, row->kappa, row->row_ulp, row->norm_max,
+               row->bound_row_ulp, row->mean_error, row->rstd_error);
     return end_put(store, statement, err);
 }

@@ -128,6 +128,8 @@ bool store_rows(result_store *store, int64_t run, stored_rows *rows, error *err)
 bool store_machine(result_store *store, int64_t run, machine_facts *machine, error *err);
 /* The kernels of a run: a JSON array as text, free() it. */
 bool store_kernels_json(result_store *store, int64_t run, char **json, error *err);
+/* Where a case stands, looked for from a place on and then from the first; count: nowhere. */
+size_t stored_cases_find(const stored_cases *cases, const case_key *key, size_t from);
 void stored_cases_free(stored_cases *cases);
 void stored_rows_free(stored_rows *rows);
 

@@ -62,11 +62,8 @@ bool store_worst(result_store *store, int64_t id, stored_worst *worst, bool *has
 {
     *worst = (stored_worst){0};
     *has = false;
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_WORST, err);
-    if (!statement)
-        return false;
-    sqlite3_bind_int64(statement, 1, id);
-    if (!store_next(store, statement, has, err))
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_WORST, err, "i", id);
+    if (!statement || !store_next(store, statement, has, err))
         return false;
     if (!*has)
         return true;

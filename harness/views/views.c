@@ -103,6 +103,14 @@ json_t *json_text(const char *string)
     return made;
 }
 
+json_t *json_facts(const machine_facts *machine)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < machine->count; i++)
+        json_object_set_new(object, machine->facts[i].name, json_text(machine->facts[i].value));
+    return object;
+}
+
 json_t *json_figure(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();

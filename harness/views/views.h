@@ -44,6 +44,7 @@ void view_sum_up(run_view *view);
  * it is not finite. Both NULL when memory runs out. */
 json_t *json_text(const char *string);
 json_t *json_figure(double value);
+json_t *json_facts(const machine_facts *machine); /* an object of strings */
 
 /* The case as published JSON (results/README.md) (undefined is null); NULL when memory runs out. */
 json_t *view_case_json(const view_case *view);

@@ -22,8 +22,9 @@ bool peers_find(word_list *paths, error *err)
     strcat(pattern, "/*.so");
     int status = glob(pattern, 0, NULL, &found);
     bool fine = status != GLOB_NOSPACE || fail_memory(err, "the list of peers");
-    for (size_t i = 0; status == 0 && fine && i < found.gl_pathc; i++)
-        fine = !is_plugin(found.gl_pathv[i]) || word_list_add(paths, found.gl_pathv[i], err);
+    for (size_t i = 0; status == 0 && i < found.gl_pathc; i++)
+        if (is_plugin(found.gl_pathv[i]))
+            word_list_add(paths, found.gl_pathv[i]);
     if (status == 0)
         globfree(&found);
     return fine;

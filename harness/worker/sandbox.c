@@ -11,25 +11,22 @@ bool sandbox_is_wanted(void)
     return wanted && strcmp(wanted, "0") != 0;
 }
 
-static bool add_directory(word_list *visible, const char *file, error *err)
+static void add_directory(word_list *visible, const char *file)
 {
     char *path = realpath(file, NULL), *slash = path ? strrchr(path, '/') : NULL;
-    bool fine = true;
     if (slash && slash != path) {
         *slash = '\0';
-        fine = word_list_add(visible, path, err);
+        word_list_add(visible, path);
     }
     free(path);
-    return fine;
 }
 
-bool sandbox_find_visible(const char *program, char (*plugins)[PROTOCOL_PATH_LENGTH], size_t count,
-                          word_list *visible, error *err)
+void sandbox_find_visible(const char *program, char (*plugins)[PROTOCOL_PATH_LENGTH], size_t count,
+                          word_list *visible)
 {
-    bool fine = add_directory(visible, program, err);
-    for (size_t i = 0; fine && i < count; i++)
-        fine = add_directory(visible, plugins[i], err);
-    return fine;
+    add_directory(visible, program);
+    for (size_t i = 0; i < count; i++)
+        add_directory(visible, plugins[i]);
 }
 
 void sandbox_exec(const char *program, const char *const *visible, size_t count)

@@ -10,8 +10,8 @@
 /* LNBENCH_SANDBOX is set, and not 0. */
 bool sandbox_is_wanted(void);
 /* The directories of the program and of the plugins. */
-bool sandbox_find_visible(const char *program, char (*plugins)[PROTOCOL_PATH_LENGTH], size_t count,
-                          word_list *visible, error *err);
+void sandbox_find_visible(const char *program, char (*plugins)[PROTOCOL_PATH_LENGTH], size_t count,
+                          word_list *visible);
 /* Becomes the program in a sandbox; returns where it can't. */
 void sandbox_exec(const char *program, const char *const *visible, size_t count);
 

@@ -446,9 +446,9 @@ static bool prepare(worker_process *worker, const char *const *plugins, size_t c
     if (fine && worker->plugin_count > PLUGINS_MOST)
         fine = fail(err, EXIT_CODE_USAGE, "more than %d plugins", PLUGINS_MOST);
     make_seats(worker);
-    if (!fine || !sandbox_find_visible(worker->program, worker->plugins, worker->plugin_count,
-                                       &worker->visible, err))
+    if (!fine)
         return false;
+    sandbox_find_visible(worker->program, worker->plugins, worker->plugin_count, &worker->visible);
     worker->arena = memfd_create("lnbench-arena", MFD_CLOEXEC);
     if (worker->arena < 0)
         return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
@@ -529,18 +529,18 @@ bool worker_start_another(const worker_process *worker, struct worker_process **
     made->arena_bytes = 0;
     made->asked = NULL;
     made->visible = (word_list){0};
-    made->arena = memfd_create("lnbench-arena", MFD_CLOEXEC);
     made->plugins = allocate_zeroed(worker->plugin_count + 1, sizeof *made->plugins);
     memcpy(made->plugins, worker->plugins, worker->plugin_count * sizeof *made->plugins);
     make_seats(made);
-    if (made->arena >= 0 && sandbox_find_visible(made->program, made->plugins, made->plugin_count,
-                                                 &made->visible, err)) {
-        *another = made;
-        return true;
+    sandbox_find_visible(made->program, made->plugins, made->plugin_count, &made->visible);
+    made->arena = memfd_create("lnbench-arena", MFD_CLOEXEC);
+    if (made->arena < 0) {
+        fail(err, EXIT_CODE_ENVIRONMENT, "another worker: %s", strerror(errno));
+        worker_stop(made);
+        return false;
     }
-    fail(err, EXIT_CODE_ENVIRONMENT, "another worker: %s", strerror(errno));
-    worker_stop(made);
-    return false;
+    *another = made;
+    return true;
 }
 
 bool worker_objects(worker_process *worker, worker_object **objects, size_t *count, error *err)

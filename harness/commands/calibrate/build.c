@@ -63,8 +63,9 @@ static int note_object(const char *path, const struct stat *status, int kind, st
     (void)status;
     (void)at;
     size_t length = strlen(path);
-    bool object = kind == FTW_F && length > 2 && strcmp(path + length - 2, ".o") == 0;
-    return object && !word_list_add(found_objects, path, NULL) ? -1 : 0;
+    if (kind == FTW_F && length > 2 && strcmp(path + length - 2, ".o") == 0)
+        word_list_add(found_objects, path);
+    return 0;
 }
 
 static int compare_words(const void *a, const void *b)

@@ -309,7 +309,7 @@ static bool check_met(const choose_request *choosing, error *err)
 }
 
 /* The object hash of each library that is loaded, for what is stored to be compared with. */
-static bool note_libraries(choose_request *choosing, error *err)
+static void note_libraries(choose_request *choosing)
 {
     const kernel_entry *kernels = choosing->kernels.kernels;
     for (size_t i = 0; i < choosing->kernels.count; i++) {
@@ -317,20 +317,20 @@ static bool note_libraries(choose_request *choosing, error *err)
         if (i > 0 && kernels[i].plugin == kernels[i - 1].plugin)
             continue;
         snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernels[i].object_hash);
-        if (!word_list_add(&choosing->libraries, hash, err))
-            return false;
+        word_list_add(&choosing->libraries, hash);
     }
     for (size_t i = 0; i < choosing->count; i++)
         choosing->all[i].wanted.libraries = &choosing->libraries;
-    return true;
 }
 
 static bool begin(const choose_options *options, choose_request *choosing, error *err)
 {
     machine_read(&choosing->machine);
-    return worker_start(options->plugins.words, options->plugins.count, &choosing->worker,
-                        &choosing->kernels, err) &&
-           note_libraries(choosing, err);
+    if (!worker_start(options->plugins.words, options->plugins.count, &choosing->worker,
+                      &choosing->kernels, err))
+        return false;
+    note_libraries(choosing);
+    return true;
 }
 
 /* ---- the library's own table ---- */
@@ -380,22 +380,14 @@ static bool set_table_shapes(const choose_options *options, choose_request *choo
         fine = fine && add_table_shapes(options, dtypes.words[i], choosing, err);
     }
     word_list_free(&dtypes);
-    return fine && note_libraries(choosing, err);
+    note_libraries(choosing);
+    return fine;
 }
 
 static bool decide_all(const choose_options *options, choose_request *choosing, error *err)
 {
     for (size_t i = 0; i < choosing->count; i++)
         if (!decide(options, choosing, &choosing->all[i], err))
-            return false;
-    return true;
-}
-
-/* The eligible ones by name: a glob that asks for more would be a kernel that is not there. */
-static bool name_eligible(const kernel_list *eligible, word_list *names, error *err)
-{
-    for (size_t k = 0; k < eligible->count; k++)
-        if (!word_list_add(names, eligible->kernels[k].facts.name, err))
             return false;
     return true;
 }
@@ -417,8 +409,10 @@ static bool measure_for_table(const choose_options *options, choose_request *cho
     size_t count = table_lacks(choosing->all, choosing->count, &choosing->kernels, pass, lacks);
     bool fine = eligible.count > 0 || pass == PASS_BARE ||
                 fail(err, EXIT_CODE_ACCURACY, "no kernel of this type is of any class");
+    /* By name: a glob that asks for more would be a kernel that is not there. */
     if (options->kernels.count || pass == PASS_BARE)
-        fine = fine && name_eligible(&eligible, &names, err);
+        for (size_t k = 0; k < eligible.count; k++)
+            word_list_add(&names, eligible.kernels[k].facts.name);
     fine = fine && table_measure(&meter, lacks, count, &names, pass, err);
     word_list_free(&names);
     free(eligible.kernels);

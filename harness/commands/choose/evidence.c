@@ -114,10 +114,7 @@ static bool is_timed(const stored_case *stored)
 
 bool is_of_group(const case_key *a, const case_key *b)
 {
-    return a->rows == b->rows && a->hidden == b->hidden && a->cache == b->cache &&
-           a->threads == b->threads && a->dtype == b->dtype &&
-           strcmp(a->convention, b->convention) == 0 && strcmp(a->input, b->input) == 0 &&
-           !is_roof(a->kernel);
+    return case_key_beside(a, b) && !is_roof(a->kernel);
 }
 
 static nearest_distance distance_of(const choose_wanted *wanted, const stored_cases *cases,

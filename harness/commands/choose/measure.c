@@ -11,39 +11,39 @@
 enum { JUDGED_ROWS = 18 /* two rounds of the kappa sweep, as in every plan */ };
 
 /* Adds "ROWSxHIDDEN", once. */
-static bool add_shape(word_list *shapes, size_t rows, size_t hidden, error *err)
+static void add_shape(word_list *shapes, size_t rows, size_t hidden)
 {
     char word[64];
     snprintf(word, sizeof word, "%zux%zu", rows, hidden);
     for (size_t i = 0; i < shapes->count; i++)
         if (strcmp(shapes->words[i], word) == 0)
-            return true;
-    return word_list_add(shapes, word, err);
+            return;
+    word_list_add(shapes, word);
 }
 
-static bool add_shapes(const choose_lack *lacks, size_t count, const machine_facts *machine,
-                       word_list *timed, word_list *judged, error *err)
+static void add_shapes(const choose_lack *lacks, size_t count, const machine_facts *machine,
+                       word_list *timed, word_list *judged)
 {
     for (size_t i = 0; i < count; i++) {
         const choose_wanted *wanted = lacks[i].wanted;
         size_t rows = rows_to_time(wanted->rows, wanted->hidden, wanted->dtype, machine);
-        if ((lacks[i].speed && !add_shape(timed, rows, wanted->hidden, err)) ||
-            (lacks[i].accuracy && !add_shape(judged, JUDGED_ROWS, wanted->hidden, err)))
-            return false;
+        if (lacks[i].speed)
+            add_shape(timed, rows, wanted->hidden);
+        if (lacks[i].accuracy)
+            add_shape(judged, JUDGED_ROWS, wanted->hidden);
     }
-    return true;
 }
 
 /* Normal rows, and where the budget has a kappa the sweep and rows of just that kappa. */
-static bool add_inputs(const choose_budget *budget, word_list *inputs, error *err)
+static void add_inputs(const choose_budget *budget, word_list *inputs)
 {
     char number[32], offset[64];
-    if (!word_list_add(inputs, "normal", err))
-        return false;
+    word_list_add(inputs, "normal");
     if (isnan(budget->kappa))
-        return true;
+        return;
     snprintf(offset, sizeof offset, "offset:%s", number_format(budget->kappa, number));
-    return word_list_add(inputs, "offset", err) && word_list_add(inputs, offset, err);
+    word_list_add(inputs, "offset");
+    word_list_add(inputs, offset);
 }
 
 /* The kernels whose parameters are of the type wanted. */
@@ -72,9 +72,8 @@ static bool add_globs(const choose_wanted *wanted, const kernel_list *all,
     size_t count = wanted->kernels ? wanted->kernels->count : 0;
     for (size_t i = 0; i < count; i++) {
         const char *glob = wanted->kernels->words[i];
-        if ((has_match(glob, narrowed) || !has_match(glob, all)) &&
-            !word_list_add(globs, glob, err))
-            return false;
+        if (has_match(glob, narrowed) || !has_match(glob, all))
+            word_list_add(globs, glob);
     }
     return count == 0 || globs->count > 0 ||
            fail(err, EXIT_CODE_USAGE,
@@ -83,15 +82,16 @@ static bool add_globs(const choose_wanted *wanted, const kernel_list *all,
 }
 
 /* The words that plans are made from, in the lists of one request. */
-static bool make_request(const choose_wanted *wanted, plan_request *request, error *err)
+static void make_request(const choose_wanted *wanted, plan_request *request)
 {
     char threads[16];
     snprintf(threads, sizeof threads, "%u", wanted->threads);
-    return word_list_add(&request->conventions, wanted->convention_label, err) &&
-           word_list_add(&request->dtypes, dtype_name(wanted->dtype), err) &&
-           word_list_add(&request->caches, cache_name(wanted->cache), err) &&
-           word_list_add(&request->threads, threads, err) &&
-           (wanted->every_input || add_inputs(&wanted->budget, &request->inputs, err));
+    word_list_add(&request->conventions, wanted->convention_label);
+    word_list_add(&request->dtypes, dtype_name(wanted->dtype));
+    word_list_add(&request->caches, cache_name(wanted->cache));
+    word_list_add(&request->threads, threads);
+    if (!wanted->every_input)
+        add_inputs(&wanted->budget, &request->inputs);
 }
 
 static void request_free(plan_request *request)
@@ -141,9 +141,9 @@ static bool make_plans(const choose_meter *meter, const choose_lack *lacks, size
     const choose_wanted *first = lacks[0].wanted;
     kernel_list *narrowed = &plans->kernels;
     *narrowed = narrow(first, meter->kernels);
-    bool fine = add_globs(first, meter->kernels, narrowed, &request.kernels, err) &&
-                make_request(first, &request, err) &&
-                add_shapes(lacks, count, meter->machine, &timed, &judged, err);
+    bool fine = add_globs(first, meter->kernels, narrowed, &request.kernels, err);
+    make_request(first, &request);
+    add_shapes(lacks, count, meter->machine, &timed, &judged);
     double left = meter->seconds;
     if (fine && judged.count) {
         request.only = "accuracy";

@@ -78,15 +78,13 @@ bool fingerprint_print_json(const fingerprint *found, const output_file *out, er
     json_t *ranking = json_array();
     for (size_t i = 0; i < found->count; i++)
         json_array_append_new(ranking, candidate_json(&found->candidates[i]));
-    json_t *all = json_pack("{s:s, s:b, s:o, s:o, s:o, s:I}", "schema", "lnbench-fingerprint-1",
-                            "fits", fingerprint_fits(found), "ranking", ranking,
-                            "indistinguishable", groups_json(found), "probes", probes_json(found),
-                            "pairs_left", (json_int_t)found->pairs_left);
-    if (all && json_array_size(ranking) != found->count) {
-        json_decref(all);
-        all = NULL;
-    }
-    return output_json(out, all, err);
+    return output_json(out,
+                       json_pack("{s:s, s:b, s:o, s:o, s:o, s:I}", "schema",
+                                 "lnbench-fingerprint-1", "fits", fingerprint_fits(found),
+                                 "ranking", ranking, "indistinguishable", groups_json(found),
+                                 "probes", probes_json(found), "pairs_left",
+                                 (json_int_t)found->pairs_left),
+                       err);
 }
 
 /* ---- text ---- */

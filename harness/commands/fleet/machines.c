@@ -177,24 +177,14 @@ void fleet_cost(const fleet_machine *from, const fleet_machine *on, size_t colum
 
 /* ---- errors ---- */
 
-static bool same_key(const case_key *a, const case_key *b)
-{
-    return a->rows == b->rows && a->hidden == b->hidden && a->dtype == b->dtype &&
-           a->cache == b->cache && a->threads == b->threads && strcmp(a->kernel, b->kernel) == 0 &&
-           strcmp(a->convention, b->convention) == 0 && strcmp(a->input, b->input) == 0;
-}
-
 /* In the order of one run the next case is mostly the next one of the other. */
 static const view_case *find(const run_view *view, const case_key *key, size_t *from)
 {
-    for (size_t i = 0; i < view->cases.count; i++) {
-        size_t at = (*from + i) % view->cases.count;
-        if (same_key(&view->cases.cases[at].key, key)) {
-            *from = at + 1;
-            return &view->views[at];
-        }
-    }
-    return NULL;
+    size_t at = stored_cases_find(&view->cases, key, *from);
+    if (at == view->cases.count)
+        return NULL;
+    *from = at + 1;
+    return &view->views[at];
 }
 
 void fleet_errors(const fleet_machine *a, const fleet_machine *b, fleet_equal *equal)

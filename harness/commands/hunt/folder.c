@@ -70,10 +70,12 @@ static bool add_file(reading *on, const char *path, error *err)
     bool wanted = false;
     error why = {0};
     if (!hunt_shard_read(path, &shard, &why)) {
-        if (on->progress && why.code == EXIT_CODE_USAGE)
-            return word_list_add(&folder->broken, path, err);
         *err = why;
-        return false;
+        if (!on->progress || why.code != EXIT_CODE_USAGE)
+            return false;
+        *err = (struct error){0};
+        word_list_add(&folder->broken, path);
+        return true;
     }
     hunt_range(&shard.hunt.settings, &first, &end);
     bool complete = shard.hunt.done == end - first;

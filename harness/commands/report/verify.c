@@ -137,22 +137,6 @@ static int spawn_run(const verify_state *verifying, const stored_figure *figure,
     return problem;
 }
 
-/* Where the case stands among those measured again; count where it does not. */
-static size_t find_case(const run_view *view, const case_key *key)
-{
-    size_t i = 0;
-    for (; i < view->cases.count; i++) {
-        const case_key *other = &view->cases.cases[i].key;
-        if (strcmp(other->kernel, key->kernel) == 0 &&
-            strcmp(other->convention, key->convention) == 0 &&
-            strcmp(other->input, key->input) == 0 && other->rows == key->rows &&
-            other->hidden == key->hidden && other->dtype == key->dtype &&
-            other->cache == key->cache && other->threads == key->threads)
-            break;
-    }
-    return i;
-}
-
 /* Runs the figure's command into the database, which must not be there, and loads what it left.
  * False without an error: it left nothing. */
 static bool measure_again(const verify_state *verifying, const stored_figure *figure,
@@ -250,7 +234,7 @@ static bool takes_another(const verify_state *verifying, const view_case *figure
 static void compare(const verify_state *verifying, stored_figure *figure, const run_view *again)
 {
     const stored_case *stored = figure->stored->stored;
-    size_t at = find_case(again, &stored->key);
+    size_t at = stored_cases_find(&again->cases, &stored->key, 0);
     const view_case *now = at < again->cases.count ? &again->views[at] : NULL;
     if (now && !is_figure(now, figure->speed))
         now = NULL;

@@ -99,11 +99,11 @@ static const char *why_apart(const kernel_entry *base, const kernel_entry *new)
     return new->unsupported[0] ? new->unsupported : NULL;
 }
 
-static bool add_lonely(duet_run *duet, const char *name, const char *why, error *err)
+static void add_lonely(duet_run *duet, const char *name, const char *why)
 {
     char line[NAME_MAX_LENGTH + REPLY_TEXT_LENGTH + 8];
     snprintf(line, sizeof line, "%s (%s)", name, why);
-    return word_list_add(&duet->comparison.lonely, line, err);
+    word_list_add(&duet->comparison.lonely, line);
 }
 
 bool duet_partners(duet_run *duet, const kernel_entry **partners, error *err)
@@ -115,13 +115,13 @@ bool duet_partners(duet_run *duet, const kernel_entry **partners, error *err)
         const char *apart = why_apart(base, new);
         partners[i] = apart ? NULL : new;
         found += !apart;
-        if (apart && !add_lonely(duet, base->facts.name, apart, err))
-            return false;
+        if (apart)
+            add_lonely(duet, base->facts.name, apart);
     }
     for (size_t i = 0; i < duet->kernels[NEW].count; i++) {
         const char *name = duet->kernels[NEW].kernels[i].facts.name;
-        if (!find(&duet->kernels[BASE], name) && !add_lonely(duet, name, "only in new", err))
-            return false;
+        if (!find(&duet->kernels[BASE], name))
+            add_lonely(duet, name, "only in new");
     }
     if (found > 0)
         return true;

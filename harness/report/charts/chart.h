@@ -1,7 +1,7 @@
 /* A chart is one file here with a `const chart_kind`, one line in kinds.c, and a script of plots/.
  * The file writes tidy tables; the script lays them out.
  *
- *     static bool make(const report_data *data, chart_output *out, error *err)
+ *     static void make(const report_data *data, chart_output *out)
  *     {
  *         chart_because(out, "nothing was timed");          // it cannot be drawn, and why; or
  *         tsv_row(&out->table, "swn", "x", "y", 1.0);       // a line of data/STEM.tsv
@@ -27,7 +27,7 @@ typedef struct chart_output {
 
 typedef struct chart_kind {
     const char *stem, *title, *help, *script;
-    bool (*make)(const report_data *data, chart_output *out, error *err);
+    void (*make)(const report_data *data, chart_output *out);
     /* The command that measures what it shows again. */
     void (*command)(const report_data *data, text_buffer *out);
 } chart_kind;

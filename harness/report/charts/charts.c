@@ -55,13 +55,12 @@ static bool prepare(const report_data *data, const chart_kind *kind, const char 
     *chart = (report_chart){.kind = kind};
     snprintf(chart->stem, sizeof chart->stem, "%s%s%s", kind->stem, type[0] ? "_" : "", type);
     snprintf(out.title, sizeof out.title, "%s", kind->title);
-    bool fine = kind->make(data, &out, err);
+    kind->make(data, &out);
     snprintf(chart->title, sizeof chart->title, "%.140s%s%s", out.title, type[0] ? ", " : "", type);
     snprintf(chart->reason, sizeof chart->reason, "%s", out.reason);
     kind->command(data, &again);
     snprintf(chart->again, sizeof chart->again, "%s", again.bytes ? again.bytes : "");
-    if (fine && !out.reason[0])
-        fine = save(data, &out, chart, directory, err);
+    bool fine = out.reason[0] || save(data, &out, chart, directory, err);
     text_free(&again);
     text_free(&out.table);
     text_free(&out.more);

@@ -78,14 +78,13 @@ static void add_line(const report_data *data, const report_look *look, kappa_lin
     lines[(*count)++] = line;
 }
 
-static bool make(const report_data *data, chart_output *out, error *err)
+static void make(const report_data *data, chart_output *out)
 {
     enum { LINES_MOST = 8 };
     kappa_line lines[LINES_MOST];
     size_t count = 0;
     double no_digit = dtype_no_digit(data->judged.dtype);
     text_buffer words = {0};
-    (void)err;
     for (size_t i = 0; i < data->look_count && count < LINES_MOST; i++)
         if (data->looks[i].kind != LOOK_FUSED)
             add_line(data, &data->looks[i], lines, &count);
@@ -106,7 +105,6 @@ static bool make(const report_data *data, chart_output *out, error *err)
     chart_subtitle(out, &words);
     chart_setting(out, "lines", (double)count);
     chart_setting(out, "no_digit", no_digit);
-    return true;
 }
 
 const chart_kind error_kappa_chart = {

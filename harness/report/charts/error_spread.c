@@ -24,11 +24,10 @@ static spread_line gather(const report_data *data, const report_kernel *kernel)
     return line;
 }
 
-static bool make(const report_data *data, chart_output *out, error *err)
+static void make(const report_data *data, chart_output *out)
 {
     size_t count = 0;
     text_buffer words = {0};
-    (void)err;
     tsv_row(&out->table, "wwwww", "line", "style", "label", "ulp", "share");
     for (size_t i = 0; i < data->look_count; i++) {
         const report_look *look = &data->looks[i];
@@ -52,7 +51,6 @@ static bool make(const report_data *data, chart_output *out, error *err)
                 data->judged.convention ? data->judged.convention : "-");
     chart_subtitle(out, &words);
     chart_setting(out, "lines", (double)count);
-    return true;
 }
 
 const chart_kind error_spread_chart = {

@@ -102,14 +102,13 @@ static void add_looks(field_state *field, int first, int last, const char *headi
     }
 }
 
-static bool make(const report_data *data, chart_output *out, error *err)
+static void make(const report_data *data, chart_output *out)
 {
     field_state field = {.data = data, .out = out};
     text_buffer words = {0};
-    (void)err;
     if (!data->has_shape) {
         chart_because(out, "no speed was measured");
-        return true;
+        return;
     }
     tsv_row(&out->table, "wwwwwwwwwww", "place", "heading", "label", "kernel", "inside", "gbps",
             "lo", "hi", "share", "class", "error");
@@ -132,7 +131,6 @@ static bool make(const report_data *data, chart_output *out, error *err)
     chart_setting(out, "rough", report_usable_limit(data->judged.dtype));
     if (!field.place)
         chart_because(out, "no kernel that people name was timed");
-    return true;
 }
 
 const chart_kind field_chart = {

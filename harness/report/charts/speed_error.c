@@ -38,12 +38,11 @@ static const char *name_of(const report_data *data, const report_kernel *kernel,
     return NULL;
 }
 
-static bool make(const report_data *data, chart_output *out, error *err)
+static void make(const report_data *data, chart_output *out)
 {
     size_t shown = 0, failed = 0;
     double most = 2 * dtype_no_digit(data->judged.dtype); /* more is no more wrong */
     text_buffer words = {0};
-    (void)err;
     tsv_row(&out->table, "wwwwwwww", "kernel", "label", "gbps", "lo", "hi", "error", "class",
             "front");
     for (size_t i = 0; i < data->kernel_count && data->has_shape; i++) {
@@ -74,7 +73,6 @@ static bool make(const report_data *data, chart_output *out, error *err)
     chart_setting(out, "failed", (double)failed);
     chart_setting(out, "usable", report_usable_limit(data->judged.dtype));
     chart_setting(out, "no_digit", dtype_no_digit(data->judged.dtype));
-    return true;
 }
 
 const chart_kind speed_error_chart = {

@@ -44,13 +44,12 @@ static const view_case *case_in(const report_data *data, const report_kernel *ke
     return NULL;
 }
 
-static bool make(const report_data *data, chart_output *out, error *err)
+static void make(const report_data *data, chart_output *out)
 {
     timing_state states[STATES_MOST];
     size_t count = list_states(data, states), place = 0;
     char key[32], words[64];
     text_buffer subtitle = {0};
-    (void)err;
     tsv_row(&out->table, "wwwwwww", "place", "label", "kernel", "state", "gbps", "lo", "hi");
     for (size_t i = 0; i < data->look_count && count > 1; i++) {
         const view_case *at = report_best(data, &data->looks[i], &data->shape);
@@ -79,7 +78,6 @@ static bool make(const report_data *data, chart_output *out, error *err)
     chart_subtitle(out, &subtitle);
     chart_setting(out, "states", (double)count);
     chart_setting(out, "rows", (double)place);
-    return true;
 }
 
 static void command(const report_data *data, text_buffer *out)

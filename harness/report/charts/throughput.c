@@ -89,12 +89,11 @@ static void add_panel_settings(const regime_panel *panel, double roof, chart_out
     chart_setting(out, key, (double)panel->size_count);
 }
 
-static bool make(const report_data *data, chart_output *out, error *err)
+static void make(const report_data *data, chart_output *out)
 {
     regime_panel panel = {.number = 0};
     text_buffer words = {0};
     size_t points = 0;
-    (void)err;
     tsv_row(&out->table, "wwwwwwwww", "panel", "series", "label", "kernel", "hidden", "share", "lo",
             "hi", "gbps");
     for (size_t i = 0; i < REGIMES; i++) {
@@ -116,7 +115,6 @@ static bool make(const report_data *data, chart_output *out, error *err)
     text_add(&words, "; at each size the fastest kernel of that name; faint: every kernel");
     chart_subtitle(out, &words);
     chart_setting(out, "panels", (double)panel.number);
-    return true;
 }
 
 const chart_kind throughput_chart = {

@@ -2,11 +2,10 @@
  * which process. */
 #include "report/charts/chart.h"
 
-static bool make(const report_data *data, chart_output *out, error *err)
+static void make(const report_data *data, chart_output *out)
 {
     text_buffer words = {0};
     size_t strips = 0;
-    (void)err;
     tsv_row(&out->table, "wwwww", "strip", "style", "label", "process", "relative");
     for (size_t i = 0; i < data->look_count && data->has_shape; i++) {
         const view_case *at = report_best(data, &data->looks[i], &data->shape);
@@ -25,7 +24,6 @@ static bool make(const report_data *data, chart_output *out, error *err)
                 data->shape.rows, data->shape.hidden);
     chart_subtitle(out, &words);
     chart_setting(out, "strips", (double)strips);
-    return true;
 }
 
 const chart_kind timings_chart = {

@@ -55,11 +55,10 @@ static bool add_row(const report_data *data, const char *regime, int kind, size_
     return any;
 }
 
-static bool make(const report_data *data, chart_output *out, error *err)
+static void make(const report_data *data, chart_output *out)
 {
     size_t row = 0;
     text_buffer words = {0};
-    (void)err;
     tsv_row(&out->table, "wwwwwwwwww", "row", "regime", "column", "hidden", "line1", "line2",
             "line3", "line4", "gbps", "kind");
     for (size_t i = 0; i < REGIMES; i++) {
@@ -72,7 +71,6 @@ static bool make(const report_data *data, chart_output *out, error *err)
     text_add(&words, "; in each cell the kernel and its GB/s");
     chart_subtitle(out, &words);
     chart_setting(out, "rows", (double)row);
-    return true;
 }
 
 const chart_kind winner_map_chart = {

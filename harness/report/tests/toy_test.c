@@ -24,14 +24,12 @@ const metric_field metric_list[] = {
 };
 const size_t metric_count_all = sizeof metric_list / sizeof *metric_list;
 
-static bool make_toy(const report_data *data, chart_output *out, error *err)
+static void make_toy(const report_data *data, chart_output *out)
 {
-    (void)err;
     chart_words(out, "subtitle", "a toy");
     tsv_row(&out->table, "ww", "kernel", "gbps");
     for (size_t i = 0; i < data->kernel_count; i++)
         tsv_row(&out->table, "sn", data->kernels[i].name, (double)i);
-    return true;
 }
 
 static const chart_kind toy_chart = {
