@@ -170,7 +170,8 @@ size_t machine_rows(const machine_facts *machine, cache_regime of, size_t hidden
 {
     size_t l2 = machine->l2_bytes ? machine->l2_bytes : 1u << 20;
     size_t l3 = machine->l3_bytes ? machine->l3_bytes : l2 * 8;
-    const size_t bytes[REGIMES] = {24 * 1024, l2 / 2, l3 / 4, 4 * l3};
+    size_t beyond = 4 * l3 < 512u << 20 ? 4 * l3 : 2 * l3 > 512u << 20 ? 2 * l3 : 512u << 20;
+    const size_t bytes[REGIMES] = {24 * 1024, l2 / 2, l3 / 4, beyond};
     size_t rows = (size_t)((double)bytes[of] / call_bytes(1, hidden, dtype));
     return rows ? rows : 1;
 }

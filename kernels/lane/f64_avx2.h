@@ -103,7 +103,7 @@ LN_INLINE item lane_sum(vec a)
 
 LN_INLINE vec lane_mirrored(vec y, int digits)
 {
-    const __m256i last = _mm256_set1_epi64x(((int64_t)1 << digits) - 1);
+    const __m256i last = _mm256_set1_epi64x((1LL << digits) - 1);
     return _mm256_xor_pd(y, _mm256_castsi256_pd(last));
 }
 

@@ -102,7 +102,7 @@ LN_INLINE item lane_sum(vec a)
 
 LN_INLINE vec lane_mirrored(vec y, int digits)
 {
-    const __m512i last = _mm512_set1_epi64(((int64_t)1 << digits) - 1);
+    const __m512i last = _mm512_set1_epi64((1LL << digits) - 1);
     return _mm512_castsi512_pd(_mm512_xor_si512(_mm512_castpd_si512(y), last));
 }
 

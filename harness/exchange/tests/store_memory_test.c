@@ -127,7 +127,7 @@ enum { OUTPUTS = sizeof outputs / sizeof *outputs };
 static bool runs_out(void **state, const char *path, bool writing, long number)
 {
     error err = {0};
-    int status;
+    int status = 0;
     pid_t child = fork();
     if (child == 0) {
         countdown = number;

@@ -409,6 +409,11 @@ static void test_rows_of_a_regime(void **state)
                                 regime_names[of]);
         }
     assert_int_equal(machine_rows(&machine, REGIME_L1, 1 << 20, LN_F64), 1);
+    static const size_t mebibytes[][2] = {{32, 128}, {128, 512}, {160, 512}, {480, 960}};
+    for (size_t i = 0; i < sizeof mebibytes / sizeof *mebibytes; i++) {
+        machine.l3_bytes = mebibytes[i][0] << 20;
+        assert_int_equal(machine_rows(&machine, REGIME_DRAM, 1024, LN_F32), mebibytes[i][1] * 128);
+    }
 }
 
 int main(void)

@@ -164,7 +164,8 @@ static bool try_moment(double longest, int reference)
     moment = seconds;
     try_prepare();
     pid_t first = try_start(command->arguments, "stdout");
-    nanosleep(&(struct timespec){(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)}, NULL);
+    const time_t whole = (time_t)seconds;
+    nanosleep(&(struct timespec){whole, (long)((seconds - (double)whole) * 1e9)}, NULL);
     bool hit = kill_one(first);
     killed += hit;
     int status;
