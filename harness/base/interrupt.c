@@ -2,10 +2,11 @@
 #include "base/children.h"
 #include "base/files.h"
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/time.h>
 #include <time.h>
 
-static volatile sig_atomic_t seen, count;
+static atomic_int seen, count; /* threads that judge ask, too */
 static struct timespec first;
 
 /* What was stored is kept: SQLite's last transaction is whole, or never was. */
@@ -32,7 +33,8 @@ static void on_interrupt(int number)
         first = now;
         setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {1, 700000}}, NULL);
     }
-    seen = count = 1;
+    seen = 1;
+    count = 1;
 }
 
 void interrupt_watch(void)
