@@ -1,7 +1,6 @@
-/* Memory that is always there, so that nobody asks: where it runs out, lnbench has ended with one
- * line and exit code 7 (cli/memory.c), and another program aborts. Not for what is part of
- * liblnjudge or of the worker (domain, inputs, judge, referee, and of base what they use), which
- * return errors.
+/* Allocations that never return NULL: where memory runs out, lnbench ends with one line and exit
+ * code 7 (cli/memory.c), and any other program aborts. Not for what liblnjudge or the worker use
+ * (domain, inputs, judge, referee, part of base): those return errors.
  *
  *     list->items = allocate_room(list->items, list->count, sizeof *list->items);
  *     list->items[list->count++] = item;

@@ -204,14 +204,21 @@ void store_bind(sqlite3_stmt *statement, int place, const char *types, ...)
     va_end(values);
 }
 
+static sqlite3_stmt *bound(result_store *store, statement_kind kind, error *err, const char *types,
+                           va_list values)
+{
+    sqlite3_stmt *statement = store_statement(store, kind, err);
+    if (statement)
+        bind_list(statement, 1, types, values);
+    return statement;
+}
+
 sqlite3_stmt *store_bound(result_store *store, statement_kind kind, error *err, const char *types,
                           ...)
 {
-    sqlite3_stmt *statement = store_statement(store, kind, err);
     va_list values;
     va_start(values, types);
-    if (statement)
-        bind_list(statement, 1, types, values);
+    sqlite3_stmt *statement = bound(store, kind, err, types, values);
     va_end(values);
     return statement;
 }
@@ -219,11 +226,9 @@ sqlite3_stmt *store_bound(result_store *store, statement_kind kind, error *err, 
 bool store_do(result_store *store, statement_kind kind, const char *doing, error *err,
               const char *types, ...)
 {
-    sqlite3_stmt *statement = store_statement(store, kind, err);
     va_list values;
     va_start(values, types);
-    if (statement)
-        bind_list(statement, 1, types, values);
+    sqlite3_stmt *statement = bound(store, kind, err, types, values);
     va_end(values);
     return statement && store_step(store, statement, doing, err);
 }
