@@ -355,7 +355,17 @@ static text_table *make_table(const run_comparison *comparison)
     return table;
 }
 
-/* A pair takes one line: columns go until it does, the least asked for first. */
+static bool have_one_shape(const comparison_pair *const *pairs, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (pairs[i]->key.rows != pairs[0]->key.rows ||
+            pairs[i]->key.hidden != pairs[0]->key.hidden)
+            return false;
+    return true;
+}
+
+/* A pair takes one line: columns go until it does, the least asked for first; but pairs of several
+ * shapes keep theirs. */
 static text_table *make_fitting_table(const run_comparison *comparison,
                                       const comparison_pair *const *pairs, size_t count,
                                       size_t room)
@@ -367,7 +377,8 @@ static text_table *make_fitting_table(const run_comparison *comparison,
     choose_columns(comparison, has);
     has[COLUMN_NOTE] = false; /* below the table */
     text_table *table = make_table_of(comparison, pairs, count, has);
-    for (size_t i = 0; table_width(table) > room && i < sizeof droppable / sizeof *droppable; i++) {
+    size_t most = sizeof droppable / sizeof *droppable - !have_one_shape(pairs, count);
+    for (size_t i = 0; table_width(table) > room && i < most; i++) {
         has[droppable[i]] = false;
         table_destroy(table);
         table = make_table_of(comparison, pairs, count, has);

@@ -30,7 +30,7 @@ without_progress() { sed -i '/^lnbench: [0-9]* %, [0-9]* s left: /d' err; }
 
 # run_it ARGUMENT...: lnbench with them; $code, and the files out and err.
 run_it() {
-    timeout 120 "$lnbench" "$@" >out 2>err </dev/null
+    timeout 300 "$lnbench" "$@" >out 2>err </dev/null
     code=$?
     without_progress
 }

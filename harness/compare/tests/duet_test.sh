@@ -86,6 +86,11 @@ plant none
 expect 2 'f32, f64, bf16 or f16 was expected' --base ./base.so --new ./new.so --dtypes f8
 expect 2 'no kernel of --kernels has it' --base ./base.so --new ./new.so --dtypes f16 \
     --kernels 'two_pass_f64*'
+# Pairs of several shapes say which, however long the names.
+"$build/bin/lnbench" duet --base ./base.so --new ./new.so --only speed --all --time 0.1 --dtypes bf16 \
+    --shapes 4x64,4x65 --kernels shifted_two_mean_fused_bf16_param_f32_scalar >output 2>&1
+grep -q '^shifted_two.* 4x64' output && grep -q '^shifted_two.* 4x65' output ||
+    { echo "no shape is told:"; cat output; failures=$((failures + 1)); }
 # Each shape once, whatever the types: a regime has other rows where elements are shorter.
 expect 0 'bit-identical in 9 pairs' --base ./base.so --new ./new.so --only accuracy --dtypes bf16,f32 \
     --kernels 'two_pass_f32_scalar,two_pass_bf16_scalar,shifted_two_mean_fused_bf16_param_f32_scalar' \
