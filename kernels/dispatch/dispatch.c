@@ -52,7 +52,7 @@ typedef struct cell {
 } cell;
 
 static cell cells[CLASSES][TYPES][TYPES][REGIMES];
-static const ln_kernel *exact_kernels[TYPES][TYPES];
+static const ln_kernel *exact_kernels[TYPES][TYPES][2]; /* [1]: for y that goes to DRAM */
 static atomic_size_t cache_bytes[LN_CACHES];
 static atomic_uint caches_version;
 
@@ -188,7 +188,15 @@ static const ln_kernel *look_up_relative(const ln_problem *problem)
 static bool is_exact(const ln_kernel *kernel, const ln_kernel *model)
 {
     (void)model;
-    return kernel->traits & LN_TRAIT_CORRECTLY_ROUNDED;
+    return kernel->traits & LN_TRAIT_CORRECTLY_ROUNDED && !(kernel->traits & LN_TRAIT_NONTEMPORAL);
+}
+
+/* Of the model's ISA: where a better one has no such stores, its usual ones are not known to lose. */
+static bool is_exact_to_memory(const ln_kernel *kernel, const ln_kernel *model)
+{
+    return model && kernel->traits & LN_TRAIT_CORRECTLY_ROUNDED &&
+           kernel->traits & LN_TRAIT_NONTEMPORAL &&
+           ln_parts_of(kernel)->isa == ln_parts_of(model)->isa;
 }
 
 static void read_all(void)
@@ -197,7 +205,11 @@ static void read_all(void)
         for (int param = 0; param < TYPES; param++) {
             const ln_problem any = {
                 .rows = 1, .hidden = 1, .storage = (ln_type)storage, .param = (ln_type)param};
-            exact_kernels[storage][param] = find_relative(&any, NULL, is_exact);
+            const ln_kernel **found = exact_kernels[storage][param];
+            found[0] = find_relative(&any, NULL, is_exact);
+            found[1] = find_relative(&any, found[0], is_exact_to_memory);
+            if (!found[1])
+                found[1] = found[0];
         }
     read_table();
 }
@@ -240,7 +252,7 @@ const ln_kernel *ln_dispatch(const ln_problem *problem)
         return NULL;
     begin();
     if (exact)
-        return exact_kernels[problem->storage][problem->param];
+        return exact_kernels[problem->storage][problem->param][regime_of(problem) == DRAM];
     const struct used_row *measured = look_up(problem, problem->storage, problem->param);
     if (measured && !measured->is_scalar)
         return measured->kernel;

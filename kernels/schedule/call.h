@@ -5,6 +5,9 @@
 
 #include "convention.h"
 #include LN_STATISTICS_FILE
+#if LN_NONTEMPORAL
+#include "schedule/stream.h"
+#endif
 
 #ifdef STATISTICS_UNPIVOTED
 LN_INLINE real statistics_pivot(const statistics *stats, const row *view)
@@ -53,14 +56,7 @@ LN_INLINE void apply_block(ln_affine affine, const row *view, const convention *
  * at 1024, 40 %). So for each line of y that is stored, one line of x is fetched that will be
  * wanted FETCH_AHEAD elements later, counted as if rows lay one behind the other. Statistics then
  * find their row in L2. */
-enum { LINE_BYTES = 64, LINE = LINE_BYTES / (int)sizeof(storage) };
 enum { FETCH_AHEAD = 8192 / (int)sizeof(storage) };
-
-/* How many columns from i on lie before the next line of y begins. */
-LN_INLINE size_t columns_to_line(const row *view, size_t i)
-{
-    return (size_t)(-(uintptr_t)(view->y + i) % LINE_BYTES) / sizeof(storage);
-}
 
 /* Whether every row of y begins with a line of its own. */
 LN_INLINE int rows_begin_lines(const ln_problem *problem, const ln_tensors *tensors)

@@ -2,6 +2,10 @@
  * all of them together, then y: COLUMNS of one row, of the next, ..., with gamma and beta of those
  * columns in double, which is their place in L1. For statistics `exact` and apply `certified`.
  *
+ * Around the caches (LN_NONTEMPORAL) the next group is swept meanwhile, STEP columns for each STEP of
+ * y, so that memory reads while it writes. A vector in doubt is stored once more, as usual: a
+ * processor sees its own stores to an address in order, also those around its caches.
+ *
  * Where y is x, a row is gone over twice: once to find out whether its sums are needed in integers,
  * which y would spoil. */
 #ifndef LN_SCHEDULE_H
@@ -9,6 +13,9 @@
 
 #include "statistics/exact.h"
 #include "convention.h"
+#if LN_NONTEMPORAL
+#include "schedule/stream.h"
+#endif
 
 #ifndef APPLY_CERTIFIED
 #error "the schedule grouped is for the apply certified"
@@ -22,6 +29,12 @@ typedef LN_PASTE(bits_, LN_PARAM) param_bits;
 
 /* Code is kept short where vectors are. */
 enum { IS_SHORT = LN_LANES < 8 };
+
+/* This group, and around the caches the next. */
+enum { GROUPS = 1 + LN_NONTEMPORAL };
+
+/* So many columns are stored as they are, and looked at again where an element is in doubt. */
+enum { STEP = LN_NONTEMPORAL ? 1024 / (int)sizeof(storage) : 16 * LANES };
 
 enum { GROUP_ROWS = 8, LEAST_ROWS = 4, GROUP_BYTES = 16384, LONG_BYTES = 262144, COLUMNS = 1024 };
 
@@ -55,6 +68,8 @@ typedef struct group {
     size_t count;
     unsigned begun;    /* rows of `exact` that have been */
     unsigned constant; /* rows of one value, whose xhat is 0 */
+    size_t swept;      /* rows whose sums are known */
+    sweeping sweep;    /* of the one behind them */
     ln_exact_row exact[GROUP_ROWS];
 } group;
 
@@ -114,6 +129,89 @@ LN_INLINE row row_of(const job *run, size_t r)
     }
     return view;
 }
+
+/* ---- Sums ---- */
+
+LN_INLINE void group_begin(const job *run, group *set, size_t first, size_t most)
+{
+    size_t rows = run->problem->rows, left = first < rows ? rows - first : 0;
+    set->first = first;
+    set->count = left < most ? left : most;
+    set->begun = set->constant = 0;
+    set->swept = set->sweep.i = 0;
+    for (size_t g = 0; g < set->count; g++)
+        set->views[g] = row_of(run, first + g);
+}
+
+LN_INLINE void group_keep_sums(group *set, size_t g, exact_sums found)
+{
+    set->sum[g] = found.sum;
+    set->square[g] = found.square;
+    set->most[g] = found.most;
+    set->pivot[g] = 0;
+}
+
+#if LN_NONTEMPORAL
+enum { SWEEP_BLOCKS = STEP / BLOCK, SWEEP_AHEAD = 4096 / (int)sizeof(storage) };
+_Static_assert(LN_CHUNK % SWEEP_BLOCKS == 0, "chunks end where steps do");
+
+/* Asks for STEP columns from i on: an address that is fetched need not exist. */
+LN_INLINE void fetch_ahead(const row *view, size_t i)
+{
+    enum { TO_L2 = 2 };
+    for (size_t k = 0; k < STEP; k += LINE) {
+        size_t at = (i + k) * sizeof(storage);
+        __builtin_prefetch((const void *)((uintptr_t)view->x + at), 0, TO_L2);
+        if (view->form == RESIDUAL_ADDED)
+            __builtin_prefetch((const void *)((uintptr_t)view->residual + at), 0, TO_L2);
+    }
+}
+
+/* STEP columns more of a group's rows, if there are; or those that are left of one. */
+LN_INLINE void sweep_beside(residual_form form, group *set)
+{
+    if (set->swept == set->count)
+        return;
+    row view = set->views[set->swept];
+    const acc none = acc_set(0);
+    sweeping *so_far = &set->sweep;
+    view.form = form;
+    if (so_far->i == 0)
+        sweep_begin(so_far);
+    fetch_ahead(&view, so_far->i + SWEEP_AHEAD);
+    sweep_blocks(so_far, &view, 1, 0, none, SWEEP_BLOCKS);
+    if (view.hidden - so_far->i >= BLOCK) {
+        if (so_far->i % (BLOCK * LN_CHUNK) == 0)
+            sweep_end_chunk(so_far);
+        return;
+    }
+    sweep_end_chunk(so_far);
+    group_keep_sums(set, set->swept++, sweep_end(so_far, &view, 1, 0, none));
+    so_far->i = 0;
+}
+
+LN_APART void sweep_rest(residual_form form, group *set)
+{
+    while (set->swept < set->count)
+        if (form == RESIDUAL_NONE)
+            sweep_beside(RESIDUAL_NONE, set);
+        else
+            sweep_beside(RESIDUAL_ADDED, set);
+}
+#else
+LN_INLINE void sweep_beside(residual_form form, group *set)
+{
+    (void)form, (void)set;
+}
+
+LN_INLINE void sweep_rest(residual_form form, group *set)
+{
+    for (size_t g = 0; g < set->count; g++) {
+        const row *view = &set->views[g];
+        group_keep_sums(set, g, form == RESIDUAL_NONE ? sweep_plain(view) : sweep_residual(view));
+    }
+}
+#endif
 
 /* ---- Estimates ---- */
 
@@ -321,9 +419,7 @@ LN_APART void apply_constant(const job *run, group *set, size_t g)
     }
 }
 
-/* Rows without pivots: COLUMNS of one after the other, with gamma and beta of those in double. STEP
- * columns are stored as they are, and looked at again where an element is in doubt. */
-enum { STEP = 16 * LANES };
+/* Rows without pivots: COLUMNS of one after the other, with gamma and beta of those in double. */
 
 LN_APART void widen_parameters(job *run, size_t begin)
 {
@@ -354,25 +450,57 @@ LN_INLINE vec item_at(const item *p)
     return LN_PASTE(lane_load_, LN_ITEM)(p);
 }
 
+#if LN_NONTEMPORAL
+/* Columns `begin` to the next line of y, or to `last`; returns where that is. */
+LN_INLINE size_t apply_to_line(const job *run, group *set, size_t g, size_t begin, size_t last)
+{
+    storage *y = set->views[g].y;
+    size_t to_line = columns_to_line(&set->views[g], begin);
+    size_t end = to_line < last - begin ? begin + to_line : last;
+    for (size_t i = begin; i < end; i += LANES)
+        store_doubtful(run, set, g, i, end - i < LANES ? end - i : LANES, y + i);
+    return end;
+}
+
+LN_INLINE void store_most(storage *y, vec found)
+{
+    LN_PASTE(lane_stream_, LN_STORAGE)(y, found);
+}
+#else
+LN_INLINE size_t apply_to_line(const job *run, group *set, size_t g, size_t begin, size_t last)
+{
+    (void)run, (void)set, (void)g, (void)last;
+    return begin;
+}
+
+LN_INLINE void store_most(storage *y, vec found)
+{
+    lane_store(y, found);
+}
+#endif
+
 /* Columns from `begin` on, COLUMNS of them. */
-LN_INLINE void apply_columns(residual_form form, const job *run, group *set, size_t g, size_t begin)
+LN_INLINE void apply_columns(residual_form form, const job *run, group *set, group *next, size_t g,
+                             size_t begin)
 {
     const size_t hidden = run->problem->hidden;
     const size_t last = hidden - begin < COLUMNS ? hidden : begin + COLUMNS;
-    const size_t whole = last - last % LANES;
+    const size_t first = apply_to_line(run, set, g, begin, last);
+    const size_t whole = last - (last - first) % LANES;
     const terms_of_row by = terms_at(set, g);
     const item *gamma = run->gamma, *beta = run->beta;
     row view = set->views[g];
     view.form = form;
-    for (size_t i = begin, end; i < whole; i = end) {
+    for (size_t i = first, end; i < whole; i = end) {
         end = whole - i < STEP ? whole : i + STEP;
         vec nearest = lane_set(INFINITY);
         for (size_t j = i; j < end; j += LANES) {
             vec t = multiply_add(exact_again(&view, j, LANES), by.rstd, by.addend);
             vec found = multiply_add(t, item_at(gamma + (j - begin)), item_at(beta + (j - begin)));
-            row_store(view.y + j, found, LANES);
+            store_most(view.y + j, found);
             nearest = nearest_of(nearest, found);
         }
+        sweep_beside(form, next);
         if (__builtin_expect(lane_below(nearest, by.least) != 0, 0))
             step_again(run, set, g, i, end);
     }
@@ -380,14 +508,15 @@ LN_INLINE void apply_columns(residual_form form, const job *run, group *set, siz
         store_doubtful(run, set, g, whole, last - whole, view.y + whole);
 }
 
-LN_APART void apply_columns_plain(const job *run, group *set, size_t g, size_t begin)
+LN_APART void apply_columns_plain(const job *run, group *set, group *next, size_t g, size_t begin)
 {
-    apply_columns(RESIDUAL_NONE, run, set, g, begin);
+    apply_columns(RESIDUAL_NONE, run, set, next, g, begin);
 }
 
-LN_APART void apply_columns_residual(const job *run, group *set, size_t g, size_t begin)
+LN_APART void apply_columns_residual(const job *run, group *set, group *next, size_t g,
+                                     size_t begin)
 {
-    apply_columns(RESIDUAL_ADDED, run, set, g, begin);
+    apply_columns(RESIDUAL_ADDED, run, set, next, g, begin);
 }
 
 /* ---- Groups ---- */
@@ -410,7 +539,7 @@ LN_APART void apply_special(const job *run, group *set, size_t g)
         apply_one(run, set, g, set->views[g].y, SIZE_MAX);
 }
 
-LN_INLINE void apply_group(job *run, group *set)
+LN_INLINE void apply_group(job *run, group *set, group *next)
 {
     for (size_t g = 0; g < set->count; g++)
         if (!is_plain(run, set, g))
@@ -421,25 +550,16 @@ LN_INLINE void apply_group(job *run, group *set)
         for (size_t g = 0; g < set->count; g++)
             if (is_plain(run, set, g)) {
                 if (run->form == RESIDUAL_NONE)
-                    apply_columns_plain(run, set, g, begin);
+                    apply_columns_plain(run, set, next, g, begin);
                 else
-                    apply_columns_residual(run, set, g, begin);
+                    apply_columns_residual(run, set, next, g, begin);
             }
     }
 }
 
-LN_INLINE void group_run(job *run, group *set)
+LN_INLINE void group_run(job *run, group *set, group *next)
 {
-    set->begun = set->constant = 0;
-    for (size_t g = 0; g < set->count; g++) {
-        set->views[g] = row_of(run, set->first + g);
-        exact_sums found = run->form == RESIDUAL_NONE ? sweep_plain(&set->views[g])
-                                                      : sweep_residual(&set->views[g]);
-        set->sum[g] = found.sum;
-        set->square[g] = found.square;
-        set->most[g] = found.most;
-        set->pivot[g] = 0;
-    }
+    sweep_rest(run->form, set);
     group_estimate_all(run, set);
     for (size_t g = 0; g < set->count; g++)
         if (!is_known(set, g))
@@ -447,7 +567,7 @@ LN_INLINE void group_run(job *run, group *set)
     if (run->tensors->mean || run->tensors->rstd)
         for (size_t g = 0; g < set->count; g++)
             group_keep_facts(run, set, g);
-    apply_group(run, set);
+    apply_group(run, set, next);
 }
 
 /* Rows in a group: as many as stay in L1, or of long ones in L2, those of all groups about alike. */
@@ -468,7 +588,7 @@ LN_APART void schedule_run(const ln_problem *problem, const ln_tensors *tensors,
     run.problem = problem;
     run.tensors = tensors;
     run.form = form;
-    group set;
+    group sets[GROUPS];
     size_t most = rows_of_group(problem);
     run.statistics = statistics_prepare(problem);
     run.rules = convention_prepare(problem, tensors, affine, form);
@@ -476,11 +596,16 @@ LN_APART void schedule_run(const ln_problem *problem, const ln_tensors *tensors,
     find_parameters(&run);
     if (problem->hidden <= COLUMNS)
         widen_parameters(&run, 0);
-    memset(set.sum, 0, sizeof set.sum + sizeof set.square + sizeof set.most + sizeof set.pivot);
-    for (set.first = 0; set.first < problem->rows; set.first += most) {
-        size_t left = problem->rows - set.first;
-        set.count = left < most ? left : most;
-        group_run(&run, &set);
+    for (size_t k = 0; k < GROUPS; k++) {
+        const group *set = &sets[k];
+        memset(sets[k].sum, 0,
+               sizeof set->sum + sizeof set->square + sizeof set->most + sizeof set->pivot);
+        group_begin(&run, &sets[k], k * most, most);
+    }
+    for (size_t now = 0; sets[now].count > 0; now = (now + 1) % GROUPS) {
+        group *this = &sets[now], *next = &sets[(now + 1) % GROUPS];
+        group_run(&run, this, next);
+        group_begin(&run, this, this->first + GROUPS * most, most);
     }
 }
 

@@ -74,44 +74,84 @@ LN_INLINE real acc_most(acc a)
     return most;
 }
 
-/* Of x, or x - pivot; `first`: the first touch. Each CHUNK blocks are added up by themselves, so that
- * errors hardly grow with the row. */
-LN_INLINE exact_sums sweep(const row *view, int first, int pivoted, real pivot)
+/* A sweep of x, or x - pivot, as far as it has come. Each CHUNK blocks are added up by themselves, so
+ * that errors hardly grow with the row. */
+typedef struct sweeping {
+    acc sums[UNROLL], squares[UNROLL]; /* of this chunk */
+    acc sum, square, most;
+    size_t i;
+} sweeping;
+
+LN_INLINE void sweep_begin(sweeping *so_far)
 {
-    acc sums[UNROLL], squares[UNROLL], sum = acc_set(0), square = sum, most = sum;
-    const acc pivots = acc_set(pivot);
-    size_t i = 0;
-    do {
-        parts_clear(sums);
-        parts_clear(squares);
-        for (size_t block = 0; block < LN_CHUNK && view->hidden - i >= BLOCK; block++, i += BLOCK) {
-            LN_UNROLLED
-            for (size_t u = 0; u < UNROLL; u++) {
-                size_t at = i + u * LANES;
-                vec x = first ? exact_first(view, at, LANES) : exact_again(view, at, LANES);
-                x = pivoted ? acc_subtract(x, pivots) : x;
-                sums[u] = acc_add(sums[u], x);
-                squares[u] = acc_multiply_add(x, x, squares[u]);
-            }
-        }
-        sum = acc_add(sum, parts_sum(sums));
-        square = acc_add(square, parts_sum(squares));
+    so_far->sum = so_far->square = so_far->most = acc_set(0);
+    so_far->i = 0;
+    parts_clear(so_far->sums);
+    parts_clear(so_far->squares);
+}
+
+/* Whole blocks, `count` of them if there are; `first`: the first touch. */
+LN_INLINE void sweep_blocks(sweeping *so_far, const row *view, int first, int pivoted, acc pivots,
+                            size_t count)
+{
+    acc sums[UNROLL], squares[UNROLL];
+    size_t left = (view->hidden - so_far->i) / BLOCK, i = so_far->i;
+    memcpy(sums, so_far->sums, sizeof sums);
+    memcpy(squares, so_far->squares, sizeof squares);
+    for (size_t b = left < count ? left : count; b > 0; b--, i += BLOCK) {
         LN_UNROLLED
-        for (size_t u = 0; u < UNROLL; u++)
-            most = lane_maximum(most, squares[u]);
-    } while (view->hidden - i >= BLOCK);
-    for (; i < view->hidden; i += LANES) {
+        for (size_t u = 0; u < UNROLL; u++) {
+            size_t at = i + u * LANES;
+            vec x = first ? exact_first(view, at, LANES) : exact_again(view, at, LANES);
+            x = pivoted ? acc_subtract(x, pivots) : x;
+            sums[u] = acc_add(sums[u], x);
+            squares[u] = acc_multiply_add(x, x, squares[u]);
+        }
+    }
+    so_far->i = i;
+    memcpy(so_far->sums, sums, sizeof sums);
+    memcpy(so_far->squares, squares, sizeof squares);
+}
+
+LN_INLINE void sweep_end_chunk(sweeping *so_far)
+{
+    so_far->sum = acc_add(so_far->sum, parts_sum(so_far->sums));
+    so_far->square = acc_add(so_far->square, parts_sum(so_far->squares));
+    LN_UNROLLED
+    for (size_t u = 0; u < UNROLL; u++)
+        so_far->most = lane_maximum(so_far->most, so_far->squares[u]);
+    parts_clear(so_far->sums);
+    parts_clear(so_far->squares);
+}
+
+/* What is left behind whole blocks. */
+LN_INLINE exact_sums sweep_end(sweeping *so_far, const row *view, int first, int pivoted,
+                               acc pivots)
+{
+    for (size_t i = so_far->i; i < view->hidden; i += LANES) {
         size_t n = view->hidden - i < LANES ? view->hidden - i : LANES;
         vec x = first ? exact_first(view, i, n) : exact_again(view, i, n);
         x = pivoted ? acc_first(acc_subtract(x, pivots), n) : x;
         acc product = acc_multiply(x, x);
-        sum = acc_add(sum, x);
-        square = acc_add(square, product);
-        most = lane_maximum(most, product);
+        so_far->sum = acc_add(so_far->sum, x);
+        so_far->square = acc_add(so_far->square, product);
+        so_far->most = lane_maximum(so_far->most, product);
     }
-    exact_sums found = {acc_sum(sum), acc_sum(square), 0};
-    found.most = view->hidden > BLOCK * LN_CHUNK ? acc_most(most) : found.square;
+    exact_sums found = {acc_sum(so_far->sum), acc_sum(so_far->square), 0};
+    found.most = view->hidden > BLOCK * LN_CHUNK ? acc_most(so_far->most) : found.square;
     return found;
+}
+
+LN_INLINE exact_sums sweep(const row *view, int first, int pivoted, real pivot)
+{
+    const acc pivots = acc_set(pivot);
+    sweeping so_far;
+    sweep_begin(&so_far);
+    do {
+        sweep_blocks(&so_far, view, first, pivoted, pivots, LN_CHUNK);
+        sweep_end_chunk(&so_far);
+    } while (view->hidden - so_far.i >= BLOCK);
+    return sweep_end(&so_far, view, first, pivoted, pivots);
 }
 
 LN_APART exact_sums sweep_plain(const row *view)

@@ -158,12 +158,43 @@ static void the_library_takes_rows(void **state)
                     check_taken(type_pairs[type], class, count, sizes[i]);
 }
 
+/* Whether a kernel that rounds correctly, stores around the caches and is of this ISA is there. */
+static bool streams_exactly(const char *isa)
+{
+    const ln_plugin *plugin = ln_plugin_v1();
+    const unsigned wanted = LN_TRAIT_CORRECTLY_ROUNDED | LN_TRAIT_NONTEMPORAL;
+    for (size_t i = 0; i < plugin->count; i++)
+        if ((plugin->kernels[i].traits & wanted) == wanted &&
+            plugin->kernels[i].storage == LN_F32 && strcmp(plugin->kernels[i].isa, isa) == 0)
+            return true;
+    return false;
+}
+
+/* `exact` is correctly rounded, and stores around the caches what they cannot hold, and only that. */
+static void exact_streams_to_memory(void **state)
+{
+    (void)state;
+    const types f32 = {LN_F32, LN_F32};
+    assert_int_equal(ln_set_cache_bytes(1 << 15, 1 << 20, 1 << 25), LN_OK);
+    for (size_t count = 1; count <= 100000; count *= 10) {
+        ln_problem problem = problem_of(f32, count, 768, convention_number(24));
+        problem.accuracy = LN_ACCURACY_EXACT;
+        const ln_kernel *taken = find(ln_layernorm_kernel(&problem));
+        bool is_large = 2 * sizeof(float) * count * 768 > 1 << 25;
+        assert_true(taken->traits & LN_TRAIT_CORRECTLY_ROUNDED);
+        assert_int_equal((taken->traits & LN_TRAIT_NONTEMPORAL) != 0,
+                         is_large && streams_exactly(taken->isa));
+    }
+    assert_int_equal(ln_set_cache_bytes(0, 0, 0), LN_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_name_is_known),
         cmocka_unit_test(every_cell_answers),
         cmocka_unit_test(the_library_takes_rows),
+        cmocka_unit_test(exact_streams_to_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
