@@ -133,8 +133,8 @@ typedef enum ln_accuracy {
     /* Each output is the exact real value rounded once, to nearest even, for f32, bf16 and f16
      * storage under every convention, with a residual too; mean and rstd likewise, in f32. So the
      * bits are the same on every machine, ISA, compiler, number of threads and batch. A NaN is the
-     * canonical quiet one, an exact zero is +0, and what underflows keeps its sign. Proven, not
-     * measured (docs/exact.md). f64 storage: LN_ERROR_UNSUPPORTED. It needs the floating-point
+     * canonical quiet one (but in `sum`: any), an exact zero is +0, and what underflows keeps its
+     * sign. Proven, not measured (docs/exact.md). f64 storage: LN_ERROR_UNSUPPORTED. It needs the floating-point
      * environment that C starts with: rounding to nearest, subnormals kept. */
     LN_ACCURACY_EXACT = 3,
 } ln_accuracy;

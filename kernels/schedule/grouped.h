@@ -2,9 +2,10 @@
  * all of them together, then y: COLUMNS of one row, of the next, ..., with gamma and beta of those
  * columns in double, which is their place in L1. For statistics `exact` and apply `certified`.
  *
- * Around the caches (LN_NONTEMPORAL) the next group is swept meanwhile, STEP columns for each STEP of
- * y, so that memory reads while it writes. A vector in doubt is stored once more, as usual: a
- * processor sees its own stores to an address in order, also those around its caches.
+ * Around the caches (LN_NONTEMPORAL) the sums of the next group are taken while y of one is stored:
+ * STEP of its columns after each STEP of y, so that memory reads while it writes. A vector in doubt is
+ * stored once more, through the caches: a processor keeps the order of its own stores to an address,
+ * whichever way they go.
  *
  * Where y is x, a row is gone over twice: once to find out whether its sums are needed in integers,
  * which y would spoil. */
@@ -30,7 +31,7 @@ typedef LN_PASTE(bits_, LN_PARAM) param_bits;
 /* Code is kept short where vectors are. */
 enum { IS_SHORT = LN_LANES < 8 };
 
-/* This group, and around the caches the next. */
+/* Groups that are held: that which y is made of and, around the caches, the next. */
 enum { GROUPS = 1 + LN_NONTEMPORAL };
 
 /* So many columns are stored as they are, and looked at again where an element is in doubt. */
@@ -66,11 +67,11 @@ typedef struct group {
     row views[GROUP_ROWS];
     size_t first;
     size_t count;
-    unsigned begun;    /* rows of `exact` that have been */
-    unsigned constant; /* rows of one value, whose xhat is 0 */
-    size_t swept;      /* rows whose sums are known */
-    sweeping sweep;    /* of the one behind them */
-    ln_exact_row exact[GROUP_ROWS];
+    unsigned begun;      /* a bit for each row g whose exact[g] is set up */
+    unsigned constant;   /* the same of rows of one value, whose xhat is 0 */
+    size_t swept;        /* the first so many rows have their sums */
+    sweeping sweep;      /* of the row after them; i is 0 where it was not begun */
+    ln_exact_row *exact; /* GROUP_ROWS, which all groups share: y is made of one at a time */
 } group;
 
 /* ---- Preparation ---- */
@@ -152,7 +153,8 @@ LN_INLINE void group_keep_sums(group *set, size_t g, exact_sums found)
 }
 
 #if LN_NONTEMPORAL
-enum { SWEEP_BLOCKS = STEP / BLOCK, SWEEP_AHEAD = 4096 / (int)sizeof(storage) };
+/* x is fetched a page ahead, to L2: L1 is full of this group (docs/experiments.md#grouped). */
+enum { SWEEP_BLOCKS = STEP / BLOCK, FETCH_AHEAD = 4096 / (int)sizeof(storage) };
 _Static_assert(LN_CHUNK % SWEEP_BLOCKS == 0, "chunks end where steps do");
 
 /* Asks for STEP columns from i on: an address that is fetched need not exist. */
@@ -167,8 +169,9 @@ LN_INLINE void fetch_ahead(const row *view, size_t i)
     }
 }
 
-/* STEP columns more of a group's rows, if there are; or those that are left of one. */
-LN_INLINE void sweep_beside(residual_form form, group *set)
+/* The sums of STEP columns more of the first row that lacks them, or to its end. Does nothing where
+ * all rows have theirs. */
+LN_INLINE void sweep_step(residual_form form, group *set)
 {
     if (set->swept == set->count)
         return;
@@ -178,7 +181,7 @@ LN_INLINE void sweep_beside(residual_form form, group *set)
     view.form = form;
     if (so_far->i == 0)
         sweep_begin(so_far);
-    fetch_ahead(&view, so_far->i + SWEEP_AHEAD);
+    fetch_ahead(&view, so_far->i + FETCH_AHEAD);
     sweep_blocks(so_far, &view, 1, 0, none, SWEEP_BLOCKS);
     if (view.hidden - so_far->i >= BLOCK) {
         if (so_far->i % (BLOCK * LN_CHUNK) == 0)
@@ -194,12 +197,12 @@ LN_APART void sweep_rest(residual_form form, group *set)
 {
     while (set->swept < set->count)
         if (form == RESIDUAL_NONE)
-            sweep_beside(RESIDUAL_NONE, set);
+            sweep_step(RESIDUAL_NONE, set);
         else
-            sweep_beside(RESIDUAL_ADDED, set);
+            sweep_step(RESIDUAL_ADDED, set);
 }
 #else
-LN_INLINE void sweep_beside(residual_form form, group *set)
+LN_INLINE void sweep_step(residual_form form, group *set)
 {
     (void)form, (void)set;
 }
@@ -419,8 +422,9 @@ LN_APART void apply_constant(const job *run, group *set, size_t g)
     }
 }
 
-/* Rows without pivots: COLUMNS of one after the other, with gamma and beta of those in double. */
+/* ---- Rows without pivots: COLUMNS of one after the other ---- */
 
+/* Gamma and beta of COLUMNS columns from `begin` on, in double, to `run`. */
 LN_APART void widen_parameters(job *run, size_t begin)
 {
     const convention rules = run->rules;
@@ -452,7 +456,7 @@ LN_INLINE vec item_at(const item *p)
 
 #if LN_NONTEMPORAL
 /* Columns `begin` to the next line of y, or to `last`; returns where that is. */
-LN_INLINE size_t apply_to_line(const job *run, group *set, size_t g, size_t begin, size_t last)
+LN_INLINE size_t store_to_line(const job *run, group *set, size_t g, size_t begin, size_t last)
 {
     storage *y = set->views[g].y;
     size_t to_line = columns_to_line(&set->views[g], begin);
@@ -462,18 +466,19 @@ LN_INLINE size_t apply_to_line(const job *run, group *set, size_t g, size_t begi
     return end;
 }
 
-LN_INLINE void store_most(storage *y, vec found)
+/* All vectors of y but those at its ends and those in doubt. */
+LN_INLINE void store_y(storage *y, vec found)
 {
     LN_PASTE(lane_stream_, LN_STORAGE)(y, found);
 }
 #else
-LN_INLINE size_t apply_to_line(const job *run, group *set, size_t g, size_t begin, size_t last)
+LN_INLINE size_t store_to_line(const job *run, group *set, size_t g, size_t begin, size_t last)
 {
     (void)run, (void)set, (void)g, (void)last;
     return begin;
 }
 
-LN_INLINE void store_most(storage *y, vec found)
+LN_INLINE void store_y(storage *y, vec found)
 {
     lane_store(y, found);
 }
@@ -485,7 +490,7 @@ LN_INLINE void apply_columns(residual_form form, const job *run, group *set, gro
 {
     const size_t hidden = run->problem->hidden;
     const size_t last = hidden - begin < COLUMNS ? hidden : begin + COLUMNS;
-    const size_t first = apply_to_line(run, set, g, begin, last);
+    const size_t first = store_to_line(run, set, g, begin, last);
     const size_t whole = last - (last - first) % LANES;
     const terms_of_row by = terms_at(set, g);
     const item *gamma = run->gamma, *beta = run->beta;
@@ -497,10 +502,10 @@ LN_INLINE void apply_columns(residual_form form, const job *run, group *set, gro
         for (size_t j = i; j < end; j += LANES) {
             vec t = multiply_add(exact_again(&view, j, LANES), by.rstd, by.addend);
             vec found = multiply_add(t, item_at(gamma + (j - begin)), item_at(beta + (j - begin)));
-            store_most(view.y + j, found);
+            store_y(view.y + j, found);
             nearest = nearest_of(nearest, found);
         }
-        sweep_beside(form, next);
+        sweep_step(form, next);
         if (__builtin_expect(lane_below(nearest, by.least) != 0, 0))
             step_again(run, set, g, i, end);
     }
@@ -589,7 +594,8 @@ LN_APART void schedule_run(const ln_problem *problem, const ln_tensors *tensors,
     run.tensors = tensors;
     run.form = form;
     group sets[GROUPS];
-    size_t most = rows_of_group(problem);
+    ln_exact_row exact[GROUP_ROWS];
+    size_t rows_each = rows_of_group(problem);
     run.statistics = statistics_prepare(problem);
     run.rules = convention_prepare(problem, tensors, affine, form);
     run.in_place = tensors->y == (tensors->sum ? tensors->sum : tensors->x);
@@ -600,12 +606,13 @@ LN_APART void schedule_run(const ln_problem *problem, const ln_tensors *tensors,
         const group *set = &sets[k];
         memset(sets[k].sum, 0,
                sizeof set->sum + sizeof set->square + sizeof set->most + sizeof set->pivot);
-        group_begin(&run, &sets[k], k * most, most);
+        sets[k].exact = exact;
+        group_begin(&run, &sets[k], k * rows_each, rows_each);
     }
     for (size_t now = 0; sets[now].count > 0; now = (now + 1) % GROUPS) {
         group *this = &sets[now], *next = &sets[(now + 1) % GROUPS];
         group_run(&run, this, next);
-        group_begin(&run, this, this->first + GROUPS * most, most);
+        group_begin(&run, this, this->first + GROUPS * rows_each, rows_each);
     }
 }
 

@@ -74,7 +74,7 @@ LN_INLINE real acc_most(acc a)
     return most;
 }
 
-/* A sweep of x, or x - pivot, as far as it has come. Each CHUNK blocks are added up by themselves, so
+/* A sweep of x, or x - pivot, of the columns before i. Each CHUNK blocks are added up by themselves, so
  * that errors hardly grow with the row. */
 typedef struct sweeping {
     acc sums[UNROLL], squares[UNROLL]; /* of this chunk */
@@ -90,7 +90,8 @@ LN_INLINE void sweep_begin(sweeping *so_far)
     parts_clear(so_far->squares);
 }
 
-/* Whole blocks, `count` of them if there are; `first`: the first touch. */
+/* Adds `count` whole blocks, or as many as are left, to this chunk; `first`: the first touch. Chunks
+ * end every LN_CHUNK blocks, and with the row: sweep_end_chunk(). */
 LN_INLINE void sweep_blocks(sweeping *so_far, const row *view, int first, int pivoted, acc pivots,
                             size_t count)
 {
@@ -124,7 +125,7 @@ LN_INLINE void sweep_end_chunk(sweeping *so_far)
     parts_clear(so_far->squares);
 }
 
-/* What is left behind whole blocks. */
+/* Adds the columns behind the last whole block, and puts lanes together. */
 LN_INLINE exact_sums sweep_end(sweeping *so_far, const row *view, int first, int pivoted,
                                acc pivots)
 {
