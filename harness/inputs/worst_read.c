@@ -95,10 +95,20 @@ static bool set_worst(file_reader *reader, char *value, error *err)
            bad(reader, err, "worst: two whole numbers and two hex floats were expected");
 }
 
+/* Numbers have room for as many as convention and shape said when the first came. */
+static bool comes_first(const file_reader *reader, const char *name, error *err)
+{
+    const worst_row *row = &reader->row;
+    return (!row->x && !row->gamma && !row->beta) ||
+           bad(reader, err, "%s: comes after x, gamma or beta", name);
+}
+
 static bool set_convention(file_reader *reader, const char *value, error *err)
 {
     ln_convention convention;
     struct error why = {0};
+    if (!comes_first(reader, "convention", err))
+        return false;
     if (strlen(value) >= sizeof reader->row.convention)
         return bad(reader, err, "a convention of %zu characters", strlen(value));
     if (!convention_parse(value, &convention, &why))
@@ -119,8 +129,8 @@ static bool set_word(const file_reader *reader, const char *name, const char *va
 static bool set_shape(const file_reader *reader, const char *name, const char *value, size_t *to,
                       error *err)
 {
-    if (reader->row.x)
-        return bad(reader, err, "%s: comes after x", name);
+    if (!comes_first(reader, name, err))
+        return false;
     if (parse_size(value, to) && *to > 0 && *to <= WORST_MAX_ELEMENTS)
         return true;
     *to = 0;
@@ -132,8 +142,8 @@ static bool set_type(file_reader *reader, const char *name, const char *value, e
 {
     worst_row *row = &reader->row;
     ln_type type;
-    if (row->x || row->gamma || row->beta)
-        return bad(reader, err, "%s: comes after numbers of it", name);
+    if (!comes_first(reader, name, err))
+        return false;
     if (!dtype_from_name(value, &type))
         return bad(reader, err, "%s %.20s: f32, f64, bf16 or f16 was expected", name, value);
     row->param = type;

@@ -151,7 +151,12 @@ wrong "a number too many" 'no more expected' "$ s/^end/x 0x1p+0\nend/"
 wrong "an unknown field" "bad.txt:2: 'colour' is no field" '2s/.*/colour red/'
 wrong "an unknown convention" 'bad.txt:3: .*torhc' '3s/.*/convention torhc/'
 wrong "no type" 'bad.txt:4: dtype f8: f32, f64, bf16 or f16 was expected' '4s/.*/dtype f8/'
-wrong "a type behind its numbers" 'dtype: comes after numbers of it' '$ s/^end/dtype f32\nend/'
+wrong "a type behind its numbers" 'dtype: comes after x, gamma or beta' '$ s/^end/dtype f32\nend/'
+# Found by fuzzing: gamma had room for the first hidden size, and was written with the second.
+for field in 'hidden 400' 'rows 9' 'convention torch'; do
+    wrong "${field% *} between gamma and x" "${field% *}: comes after x, gamma or beta" \
+        "$line s/.*/gamma 0x1p+0\n$field\ngamma 0x1p+0\n&/"
+done
 wrong "a shorter type" "bad.txt:$line: .*a hex float of bf16" '4s/.*/dtype bf16/'
 sed '4s/.*/dtype f64/' find.txt >bad.txt
 refused "another type" 4 'two_pass_f32_scalar takes f32 now; its rows then were f64' replay --from bad.txt
