@@ -13,7 +13,7 @@ assert all(k['wrong'] == k['wrong_facts'] == 0 and k['facts'] > 0 for k in found
 assert all(k['elements'] >= 30000 and k['aimed_at_midpoints'] > 0 for k in found)
 hashes = {}
 for k in found:
-    types = re.sub('_(scalar|avx.*|neon)$', '', re.sub('^(library_exact|exact_certified_grouped)_', '', k['kernel']))
+    types = re.sub('_(scalar|avx.*|neon)$', '', re.sub('^(library_exact|exact_certified_grouped(_nt)?)_', '', k['kernel']))
     hashes.setdefault(types, set()).add(k['hash'])
 assert len(hashes) == 5 and all(len(h) == 1 for h in hashes.values()), hashes"
 
