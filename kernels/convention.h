@@ -351,4 +351,41 @@ LN_INLINE ln_bound convention_bound(const ln_problem *problem, const ln_row_fact
 #endif
 }
 
+/* ---- Rows ---- */
+
+/* From one row to the next, in elements. */
+typedef struct row_strides {
+    size_t x;
+    size_t y;
+    size_t residual;
+    size_t sum;
+} row_strides;
+
+LN_INLINE row_strides row_strides_of(const ln_problem *problem)
+{
+    size_t hidden = problem->hidden;
+    return (row_strides){
+        .x = problem->x_stride ? problem->x_stride : hidden,
+        .y = problem->y_stride ? problem->y_stride : hidden,
+        .residual = problem->residual_stride ? problem->residual_stride : hidden,
+        .sum = problem->sum_stride ? problem->sum_stride : hidden,
+    };
+}
+
+/* Row number r; its sum is NULL where none is wanted. */
+LN_INLINE row row_of(const ln_problem *problem, const ln_tensors *tensors, residual_form form,
+                     size_t r)
+{
+    const row_strides strides = row_strides_of(problem);
+    row view = {.hidden = problem->hidden, .form = form};
+    view.x = (const storage *)tensors->x + r * strides.x;
+    view.y = (storage *)tensors->y + r * strides.y;
+    if (form == RESIDUAL_NONE)
+        return view;
+    view.residual = (const storage *)tensors->residual + r * strides.residual;
+    if (tensors->sum)
+        view.sum = (storage *)tensors->sum + r * strides.sum;
+    return view;
+}
+
 #endif

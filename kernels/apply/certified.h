@@ -57,6 +57,22 @@ typedef double factor;
 /* The largest r with which vectors are tested. */
 #define MOST_RELATIVE 0x1p-37
 
+/* |y - y'|, less what 16-bit results are moved by. */
+LN_INLINE vec distance_of(vec y)
+{
+    vec distance = lane_absolute(lane_subtract(y, lane_mirrored(y, DROPPED)));
+    return IS_ROUNDED_TWICE
+               ? multiply_add(lane_absolute(y), lane_set(-(real)F32_ROUNDINGS), distance)
+               : distance;
+}
+
+/* The less of `nearest` and that. */
+LN_INLINE vec nearest_of(vec nearest, vec y)
+{
+    return IS_ROUNDED_TWICE ? lane_minimum(nearest, distance_of(y))
+                            : lane_nearer(nearest, lane_subtract(y, lane_mirrored(y, DROPPED)));
+}
+
 /* One rounding of y is all: half a unit of its last place. */
 LN_INLINE ln_bound bound_of_one_rounding(void)
 {

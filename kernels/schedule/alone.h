@@ -88,31 +88,15 @@ LN_RARE void paired_apply_far(row view, convention rules, paired_centre by)
     }
 }
 
-LN_INLINE row paired_row(const ln_problem *problem, const ln_tensors *tensors, residual_form form,
-                         size_t r)
-{
-    size_t hidden = problem->hidden;
-    row view = {.hidden = hidden, .form = form};
-    view.x = (const storage *)tensors->x + r * (problem->x_stride ? problem->x_stride : hidden);
-    view.y = (storage *)tensors->y + r * (problem->y_stride ? problem->y_stride : hidden);
-    view.sum = view.y;
-    if (form == RESIDUAL_NONE)
-        return view;
-    view.residual = (const storage *)tensors->residual +
-                    r * (problem->residual_stride ? problem->residual_stride : hidden);
-    if (tensors->sum)
-        view.sum =
-            (storage *)tensors->sum + r * (problem->sum_stride ? problem->sum_stride : hidden);
-    return view;
-}
-
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                             residual_form form)
 {
     const statistics stats = statistics_prepare(problem);
     const convention rules = convention_prepare(problem, tensors, affine, form);
     for (size_t r = 0; r < problem->rows; r++) {
-        const row view = paired_row(problem, tensors, form, r);
+        row view = row_of(problem, tensors, form, r);
+        if (!view.sum)
+            view.sum = view.y;
         paired_centre by;
         by.found = doubled_of(&stats, &view);
         by.rstd = doubled_rstd(&stats, &by.found);

@@ -194,27 +194,6 @@ LN_INLINE void apply_row(const row *view, const convention *rules, centre by)
     LN_BY_AFFINE(rules, apply_row_as, view, rules, by);
 }
 
-/* ---- A call ---- */
-
-/* From one row to the next, in elements. */
-typedef struct row_strides {
-    size_t x;
-    size_t y;
-    size_t residual;
-    size_t sum;
-} row_strides;
-
-LN_INLINE row_strides row_strides_of(const ln_problem *problem)
-{
-    size_t hidden = problem->hidden;
-    return (row_strides){
-        .x = problem->x_stride ? problem->x_stride : hidden,
-        .y = problem->y_stride ? problem->y_stride : hidden,
-        .residual = problem->residual_stride ? problem->residual_stride : hidden,
-        .sum = problem->sum_stride ? problem->sum_stride : hidden,
-    };
-}
-
 /* ---- A residual of short storage ----
  *
  * Where storage is shorter than items, x + residual is written before the schedule begins, some rows
@@ -259,6 +238,8 @@ LN_APART void run_added_up(const ln_problem *problem, const ln_tensors *tensors,
     }
 }
 
+/* ---- A call ---- */
+
 /* What is the same for all rows. */
 typedef struct call {
     const ln_problem *problem;
@@ -294,17 +275,9 @@ LN_INLINE call call_of(const ln_problem *problem, const ln_tensors *tensors, ln_
  * take the registers of what is in the loop (two_pass at hidden 64: 4 %). */
 LN_INLINE row call_row(const call *run, size_t r)
 {
-    const row_strides strides = row_strides_of(run->problem);
-    row view = {.hidden = run->problem->hidden, .form = run->form};
-    view.x = (const storage *)run->tensors->x + r * strides.x;
-    view.y = (storage *)run->tensors->y + r * strides.y;
-    if (run->form != RESIDUAL_NONE) {
-        view.residual = (const storage *)run->tensors->residual + r * strides.residual;
-        if (run->tensors->sum)
-            view.sum = (storage *)run->tensors->sum + r * strides.sum;
-        else if (!LN_NONTEMPORAL)
-            view.sum = view.y;
-    }
+    row view = row_of(run->problem, run->tensors, run->form, r);
+    if (run->form != RESIDUAL_NONE && !view.sum && !LN_NONTEMPORAL)
+        view.sum = view.y;
     return view;
 }
 

@@ -110,27 +110,6 @@ LN_INLINE void find_parameters(job *run)
     run->beta_most = ln_has_beta(affine) ? largest_of(run->rules.beta, count) : 0;
 }
 
-LN_INLINE size_t stride_of(const ln_problem *problem, size_t stride)
-{
-    return stride ? stride : problem->hidden;
-}
-
-LN_INLINE row row_of(const job *run, size_t r)
-{
-    const ln_problem *problem = run->problem;
-    const ln_tensors *tensors = run->tensors;
-    row view = {.hidden = problem->hidden, .form = run->form};
-    view.x = (const storage *)tensors->x + r * stride_of(problem, problem->x_stride);
-    view.y = (storage *)tensors->y + r * stride_of(problem, problem->y_stride);
-    if (run->form == RESIDUAL_ADDED) {
-        view.residual =
-            (const storage *)tensors->residual + r * stride_of(problem, problem->residual_stride);
-        if (tensors->sum)
-            view.sum = (storage *)tensors->sum + r * stride_of(problem, problem->sum_stride);
-    }
-    return view;
-}
-
 /* ---- Sums ---- */
 
 LN_INLINE void group_begin(const job *run, group *set, size_t first, size_t most)
@@ -141,7 +120,7 @@ LN_INLINE void group_begin(const job *run, group *set, size_t first, size_t most
     set->begun = set->constant = 0;
     set->swept = set->sweep.i = 0;
     for (size_t g = 0; g < set->count; g++)
-        set->views[g] = row_of(run, first + g);
+        set->views[g] = row_of(run->problem, run->tensors, run->form, first + g);
 }
 
 LN_INLINE void group_keep_sums(group *set, size_t g, exact_sums found)
@@ -350,21 +329,6 @@ LN_INLINE unsigned unequal_ends(const group *set, size_t g, vec y, affine_terms 
     vec rest = lane_multiply(lane_absolute(terms.gamma), lane_set(set->absolute[g]));
     error = lane_add(lane_add(error, rest), lane_set(LN_EXACT_UNDERFLOW));
     return lane_unequal(lane_stored(lane_subtract(y, error)), lane_stored(lane_add(y, error)));
-}
-
-/* How far y is from its mirror image in its cell: apply/certified.h. */
-LN_INLINE vec distance_of(vec y)
-{
-    vec distance = lane_absolute(lane_subtract(y, lane_mirrored(y, DROPPED)));
-    return IS_ROUNDED_TWICE
-               ? multiply_add(lane_absolute(y), lane_set(-(real)F32_ROUNDINGS), distance)
-               : distance;
-}
-
-LN_INLINE vec nearest_of(vec nearest, vec y)
-{
-    return IS_ROUNDED_TWICE ? lane_minimum(nearest, distance_of(y))
-                            : lane_nearer(nearest, lane_subtract(y, lane_mirrored(y, DROPPED)));
 }
 
 /* Vector i of row g, some of whose elements may be in doubt, stored to y. */
