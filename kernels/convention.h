@@ -1,4 +1,4 @@
-/* Divisor, eps and affine: the only file that knows them.
+/* What a problem asks for: divisor, eps and affine, which no other file knows, and where its rows lie.
  *
  * rstd = 1 / (sqrt(m2 / (N - ddof) + eps_in_variance) + eps_on_std), one of the two eps being 0
  * (and adding 0 is exact), so that no row branches on the place of eps. The eps on the quotient is
@@ -386,6 +386,15 @@ LN_INLINE row row_of(const ln_problem *problem, const ln_tensors *tensors, resid
     if (tensors->sum)
         view.sum = (storage *)tensors->sum + r * strides.sum;
     return view;
+}
+
+/* What stores around the caches need: whole lines of y, at aligned addresses. */
+enum { LINE_BYTES = 64, LINE = LINE_BYTES / (int)sizeof(storage) };
+
+/* How many columns from i on lie before the next line of y begins. */
+LN_INLINE size_t columns_to_line(const row *view, size_t i)
+{
+    return (size_t)(-(uintptr_t)(view->y + i) % LINE_BYTES) / sizeof(storage);
 }
 
 #endif

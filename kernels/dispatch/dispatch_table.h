@@ -17,6 +17,7 @@
  * run: 13, 2026-11-23T04:59:10Z, bf16, DRAM
  * accurate of f64, behind the others: one kernel an ISA (its mean of a subnormal row was inaccurate once: docs/experiments.md)
  * accurate of f32 in DRAM at 4096, avx512: by the published run of 2026-11-23, a third one
+ * bf16 and f16 with parameters of f32 in DRAM, avx512 and avx512bf16: two runs of 2026-11-23 on another CPU (AMD EPYC, Zen 4), the second one off centre
  * f16, behind the others: run: 10, 2026-11-21T19:13:37Z, of commit 0549de2; accurate: one kernel an ISA
  * fast: row ULP at most 8 times the best peer's, up to 128, on every input family but huge and overflow, not on hunted rows; without peers at most 16, or 8 times that of two_pass_f32_avx2
  * accurate: proven row ULP at most 2 on every input family, with eps and without, and on hunted rows
@@ -148,9 +149,8 @@
     row(fast, bf16, f32, avx512bf16, L3, 443, "shifted_two_mean_fused_bf16_param_f32_avx512bf16") \
     row(fast, bf16, f32, avx512bf16, L3, SIZE_MAX, "retry_folded_row_pairs_bf16_param_f32_avx512bf16") \
     row(fast, bf16, f32, avx512bf16, DRAM, 128, "shifted_two_mean_fused_bf16_param_f32_avx512bf16") \
-    row(fast, bf16, f32, avx512bf16, DRAM, 443, "shifted_two_mean_fused_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512bf16, DRAM, 2048, "shifted_two_mean_fused_bf16_param_f32_avx512bf16") \
-    row(fast, bf16, f32, avx512bf16, DRAM, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx512") \
+    row(fast, bf16, f32, avx512bf16, DRAM, 2048, "retry_folded_fused_nt_bf16_param_f32_avx512bf16") \
+    row(fast, bf16, f32, avx512bf16, DRAM, SIZE_MAX, "retry_folded_row_pairs_nt_bf16_param_f32_avx512") \
     row(fast, bf16, f32, avx512bf16, few, 7094, "retry_folded_row_pairs_bf16_param_f32_avx512bf16") \
     row(fast, bf16, f32, avx512bf16, few, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx512bf16") \
     row(fast, bf16, f32, avx512, L1, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx512") \
@@ -158,7 +158,7 @@
     row(fast, bf16, f32, avx512, L3, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx512") \
     row(fast, bf16, f32, avx512, DRAM, 886, "shifted_two_mean_fused_bf16_param_f32_avx512") \
     row(fast, bf16, f32, avx512, DRAM, 2048, "reproducible_two_mean_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, DRAM, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx512") \
+    row(fast, bf16, f32, avx512, DRAM, SIZE_MAX, "retry_folded_row_pairs_nt_bf16_param_f32_avx512") \
     row(fast, bf16, f32, avx512, few, 128, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
     row(fast, bf16, f32, avx512, few, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx512") \
     row(fast, bf16, f32, avx2, L1, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx2") \
@@ -258,12 +258,14 @@
     row(accurate, bf16, f32, avx512bf16, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
     row(accurate, bf16, f32, avx512bf16, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
     row(accurate, bf16, f32, avx512bf16, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
-    row(accurate, bf16, f32, avx512bf16, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, bf16, f32, avx512bf16, DRAM, 181, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, bf16, f32, avx512bf16, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_bf16_param_f32_avx512") \
     row(accurate, bf16, f32, avx512bf16, few, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
     row(accurate, bf16, f32, avx512, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
     row(accurate, bf16, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
     row(accurate, bf16, f32, avx512, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
-    row(accurate, bf16, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, bf16, f32, avx512, DRAM, 181, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, bf16, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_bf16_param_f32_avx512") \
     row(accurate, bf16, f32, avx512, few, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
     row(accurate, bf16, f32, avx2, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
     row(accurate, bf16, f32, avx2, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
@@ -387,7 +389,9 @@
     row(fast, f16, f32, avx512, L1, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx512") \
     row(fast, f16, f32, avx512, L2, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx512") \
     row(fast, f16, f32, avx512, L3, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx512") \
-    row(fast, f16, f32, avx512, DRAM, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx512") \
+    row(fast, f16, f32, avx512, DRAM, 181, "shifted_two_mean_fused_f16_param_f32_avx512") \
+    row(fast, f16, f32, avx512, DRAM, 2048, "retry_folded_fused_nt_f16_param_f32_avx512") \
+    row(fast, f16, f32, avx512, DRAM, SIZE_MAX, "retry_folded_row_pairs_nt_f16_param_f32_avx512") \
     row(fast, f16, f32, avx2, L1, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx2") \
     row(fast, f16, f32, avx2, L2, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx2") \
     row(fast, f16, f32, avx2, L3, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx2") \
@@ -431,7 +435,8 @@
     row(accurate, f16, f32, avx512, L1, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
     row(accurate, f16, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
     row(accurate, f16, f32, avx512, L3, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
-    row(accurate, f16, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
+    row(accurate, f16, f32, avx512, DRAM, 181, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
+    row(accurate, f16, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f16_param_f32_avx512") \
     row(accurate, f16, f32, avx2, L1, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
     row(accurate, f16, f32, avx2, L2, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
     row(accurate, f16, f32, avx2, L3, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx2_u1") \

@@ -48,4 +48,9 @@ LN_INLINE void lane_store_first_bf16(element_bf16 *p, vec a, size_t n)
     _mm256_mask_storeu_epi16(p, lane_mask(n), bf16_narrowed(bf16_rounded(a)));
 }
 
+LN_INLINE void lane_stream_bf16(element_bf16 *p, vec a)
+{
+    _mm256_stream_si256((__m256i *)(void *)p, bf16_narrowed(bf16_rounded(a)));
+}
+
 #endif

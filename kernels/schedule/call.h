@@ -5,9 +5,6 @@
 
 #include "convention.h"
 #include LN_STATISTICS_FILE
-#if LN_NONTEMPORAL
-#include "schedule/stream.h"
-#endif
 
 #ifdef STATISTICS_UNPIVOTED
 LN_INLINE real statistics_pivot(const statistics *stats, const row *view)

@@ -14,9 +14,6 @@
 
 #include "statistics/exact.h"
 #include "convention.h"
-#if LN_NONTEMPORAL
-#include "schedule/stream.h"
-#endif
 
 #ifndef APPLY_CERTIFIED
 #error "the schedule grouped is for the apply certified"
