@@ -36,7 +36,7 @@
  *                 the caches says LN_NONTEMPORAL, and the kernel has that trait. One that has
  *                 another way for long rows says SCHEDULE_LONG, and has schedule_is_long(problem)
  *                 and schedule_run_long()
- *     convention  rstd from the moments, the finish of an element, and their bounds
+ *     convention  rstd from the moments, the finish of an element, and their bounds; where rows lie
  */
 
 #ifndef LN_NAME

@@ -57,7 +57,7 @@ typedef double factor;
 /* The largest r with which vectors are tested. */
 #define MOST_RELATIVE 0x1p-37
 
-/* |y - y'|, less what 16-bit results are moved by. */
+/* How far y is from its mirror image in its cell, less what 16-bit results are moved by. */
 LN_INLINE vec distance_of(vec y)
 {
     vec distance = lane_absolute(lane_subtract(y, lane_mirrored(y, DROPPED)));
@@ -66,7 +66,7 @@ LN_INLINE vec distance_of(vec y)
                : distance;
 }
 
-/* The less of `nearest` and that. */
+/* What is nearer: `nearest`, or y to its mirror image. */
 LN_INLINE vec nearest_of(vec nearest, vec y)
 {
     return IS_ROUNDED_TWICE ? lane_minimum(nearest, distance_of(y))

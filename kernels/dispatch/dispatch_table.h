@@ -17,7 +17,7 @@
  * run: 13, 2026-11-23T04:59:10Z, bf16, DRAM
  * accurate of f64, behind the others: one kernel an ISA (its mean of a subnormal row was inaccurate once: docs/experiments.md)
  * accurate of f32 in DRAM at 4096, avx512: by the published run of 2026-11-23, a third one
- * bf16 and f16 with parameters of f32 in DRAM, avx512 and avx512bf16: two runs of 2026-11-23 on another CPU (AMD EPYC, Zen 4), the second one off centre
+ * bf16 and f16 with parameters of f32 in DRAM, avx512 and avx512bf16: on a Zen 4 (AMD EPYC, family 25), of commit 6f13a72; runs: 2026-11-23T22:59:47Z (bf16), 23:01:00 (f16), about zero; 23:02:19, 23:03:13, as above
  * f16, behind the others: run: 10, 2026-11-21T19:13:37Z, of commit 0549de2; accurate: one kernel an ISA
  * fast: row ULP at most 8 times the best peer's, up to 128, on every input family but huge and overflow, not on hunted rows; without peers at most 16, or 8 times that of two_pass_f32_avx2
  * accurate: proven row ULP at most 2 on every input family, with eps and without, and on hunted rows

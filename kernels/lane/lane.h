@@ -51,7 +51,7 @@
  *                                  and two of them with two roundings; subnormals count as zeros.
  *                                  Half of the lanes take them, odd says which (0 or 1)
  *     lane_stream_T(p, a)          where the ISA can: lane_store_T() around the caches, p being
- *                                  aligned to a vec; lane_fence() makes such stores seen by others
+ *                                  aligned to LANES elements; lane_fence() makes such stores seen by others
  *
  * moments.h makes of these lane_load() and the like, which speak of storage, the type in memory, and
  * of param, that of gamma and beta: nothing else knows what those are.

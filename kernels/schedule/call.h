@@ -82,7 +82,7 @@ LN_INLINE void row_fetch(const row *view)
         fetch_block(view, i + FETCH_AHEAD);
 }
 
-/* As apply_block(); y + i begins a vector's line. */
+/* As apply_block(); y + i is a multiple of LANES elements from the beginning of a line. */
 LN_INLINE void stream_block(ln_affine affine, const row *view, const convention *rules, centre by,
                             size_t i, size_t left)
 {
@@ -248,7 +248,7 @@ typedef struct call {
     /* 0 but in schedules that set them: */
     int is_long; /* rows are of more than one chunk (one_sweep.h): a constant, too */
     int regular; /* gamma and beta are: convention_is_regular() */
-    int streams; /* y goes around the caches: all vectors of it begin lines */
+    int streams; /* y goes around the caches: all rows of it begin lines */
 } call;
 
 /* Each field by itself: to clear the rest of so large a thing takes as long as a few short rows. */
