@@ -37,11 +37,6 @@ LN_INLINE void lane_store_first_bf16(element_bf16 *p, vec a, size_t n)
     _mm_mask_storeu_epi16(p, lane_mask(n), bf16_rounded_f64(a));
 }
 
-LN_INLINE void lane_stream_bf16(element_bf16 *p, vec a)
-{
-    _mm_stream_si128((__m128i *)(void *)p, bf16_rounded_f64(a));
-}
-
 LN_INLINE vec lane_stored_bf16(vec a)
 {
     return bf16_widened_f64(bf16_rounded_f64(a));

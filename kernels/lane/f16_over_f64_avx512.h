@@ -35,11 +35,6 @@ LN_INLINE void lane_store_first_f16(element_f16 *p, vec a, size_t n)
     _mm_mask_storeu_epi16(p, lane_mask(n), f16_rounded_f64(a));
 }
 
-LN_INLINE void lane_stream_f16(element_f16 *p, vec a)
-{
-    _mm_stream_si128((__m128i *)(void *)p, f16_rounded_f64(a));
-}
-
 LN_INLINE vec lane_stored_f16(vec a)
 {
     return f16_widened_f64(f16_rounded_f64(a));
