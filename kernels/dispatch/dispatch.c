@@ -2,8 +2,9 @@
  * results. The table has rows for each ISA; what this CPU can use of it is picked out once. */
 #include "dispatch.h"
 #include "caches.h"
+#include "cpu.h"
+#include "dispatch_by_hand.h"
 #include "dispatch_table.h"
-#include "dispatch_unmeasured.h"
 #include "part.h"
 
 #include <pthread.h>
@@ -17,9 +18,10 @@ enum { TYPES = LN_F16 + 1, CLASSES = LN_ACCURACY_REPRODUCIBLE + 1 };
 enum { L1, L2, L3, DRAM, few, REGIMES, FEW_ROWS = 3 };
 
 #define COUNT_ROW(...) +1
-enum { ROWS = 0 LAYERNORM_DISPATCH_UNMEASURED(COUNT_ROW) LAYERNORM_DISPATCH(COUNT_ROW) };
+enum { ROWS = 0 LAYERNORM_DISPATCH_BY_HAND(COUNT_ROW) LAYERNORM_DISPATCH(COUNT_ROW) };
 
 typedef struct row {
+    ln_cpu make;
     ln_accuracy accuracy;
     ln_type storage, param;
     int isa, regime;
@@ -34,10 +36,12 @@ typedef struct row {
 #define CLASS_fast LN_ACCURACY_FAST
 #define CLASS_accurate LN_ACCURACY_ACCURATE
 #define CLASS_reproducible LN_ACCURACY_REPRODUCIBLE
-#define READ_ROW(accuracy, storage, param, isa, regime, hidden_to, kernel)                         \
-    {CLASS_##accuracy, TYPE_##storage, TYPE_##param, ISA_##isa, regime, hidden_to, kernel},
+#define READ_ROW_OF(make, accuracy, storage, param, isa, regime, hidden_to, kernel)                \
+    {CPU_##make, CLASS_##accuracy, TYPE_##storage, TYPE_##param,                                   \
+     ISA_##isa,  regime,           hidden_to,      kernel},
+#define READ_ROW(...) READ_ROW_OF(any, __VA_ARGS__)
 
-static const row table[] = {LAYERNORM_DISPATCH_UNMEASURED(READ_ROW) LAYERNORM_DISPATCH(READ_ROW)};
+static const row table[] = {LAYERNORM_DISPATCH_BY_HAND(READ_ROW_OF) LAYERNORM_DISPATCH(READ_ROW)};
 
 /* The rows that this CPU uses, in the table's order, and where those of each cell lie. */
 static struct used_row {
@@ -47,6 +51,7 @@ static struct used_row {
 } used[ROWS];
 
 typedef struct cell {
+    ln_cpu make;
     int isa;
     size_t first, count;
 } cell;
@@ -77,18 +82,23 @@ static void read_caches(void)
         atomic_store(&cache_bytes[i], sizes.bytes[i] ? sizes.bytes[i] : measured[i]);
 }
 
-/* Of each cell the rows of the first ISA that there is: the table has the best one first. */
+/* Of each cell the rows of the first ISA that there is, of this make of CPU or any: the table has
+ * the best one first. */
 static void read_table(void)
 {
+    const cache_sources here = ln_cache_sources();
+    const ln_cpu make = ln_cpu_make(&here);
     size_t count = 0;
     for (size_t i = 0; i < ROWS; i++) {
         const row *line = &table[i];
         cell *at = &cells[line->accuracy][line->storage][line->param][line->regime];
-        bool other = at->count > 0 && at->isa != line->isa;
+        bool other = (line->make != CPU_any && line->make != make) ||
+                     (at->count > 0 && (at->isa != line->isa || at->make != line->make));
         const ln_kernel *kernel = find_kernel(line);
         if (other || !ln_isa_is_usable(line->isa) || !kernel)
             continue;
         if (at->count++ == 0) {
+            at->make = line->make;
             at->isa = line->isa;
             at->first = count;
         }

@@ -2,8 +2,8 @@
  * each kernel that the class may take on any ISA, on ordinary rows and on those that are hard for
  * sums, in all conventions. Rows that broke the class before it was proven are among them. */
 #include "tests.h"
+#include "dispatch_by_hand.h"
 #include "dispatch_table.h"
-#include "dispatch_unmeasured.h"
 #include <stdio.h>
 
 #ifdef LN_EMULATED /* quad arithmetic is slow there */
@@ -22,11 +22,12 @@ static const double promised = 2, evaluated = 1 + 0x1p-14; /* that much more: ap
 
 /* ---- The kernels of the class ---- */
 
-#define READ_ROW(class, storage, param, isa, regime, hidden_to, kernel) {#class, kernel},
+#define READ_ROW_OF(make, class, storage, param, isa, regime, hidden_to, kernel) {#class, kernel},
+#define READ_ROW(...) READ_ROW_OF(any, __VA_ARGS__)
 static const struct {
     const char *class, *kernel;
 } rows[] = {
-    LAYERNORM_DISPATCH_UNMEASURED(READ_ROW) LAYERNORM_DISPATCH(READ_ROW)
+    LAYERNORM_DISPATCH_BY_HAND(READ_ROW_OF) LAYERNORM_DISPATCH(READ_ROW)
 #ifdef ACCURATE_PLANTED
         READ_ROW(accurate, f32, f32, avx2, L1, SIZE_MAX, "lanewise_checked_f32_acc_f64_avx2")
 #endif

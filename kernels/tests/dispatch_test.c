@@ -1,24 +1,27 @@
 /* The dispatch table: every kernel that it names is in kernels.def and of the row's types, every
- * class answers for every storage type and ISA that was measured, and on a CPU without an ISA the
- * lesser one's rows hold. Built with DISPATCH_PLANTED it has a row with an unknown name, and must
+ * class answers for every storage type and ISA that was measured, on a CPU without an ISA the
+ * lesser one's rows hold, and a make of CPU has its own rows. Built with DISPATCH_PLANTED it has a row with an unknown name, and must
  * fail. */
 #include "tests.h"
 
+#include "cpu.h"
+#include "dispatch_by_hand.h"
 #include "dispatch_table.h"
-#include "dispatch_unmeasured.h"
 
 #include <stdio.h>
 
 typedef struct row {
+    ln_cpu make;
     const char *class, *storage, *param, *isa, *regime;
     size_t hidden_to;
     const char *kernel;
 } row;
 
-#define READ_ROW(class, storage, param, isa, regime, hidden_to, kernel)                            \
-    {#class, #storage, #param, #isa, #regime, hidden_to, kernel},
+#define READ_ROW_OF(make, class, storage, param, isa, regime, hidden_to, kernel)                   \
+    {CPU_##make, #class, #storage, #param, #isa, #regime, hidden_to, kernel},
+#define READ_ROW(...) READ_ROW_OF(any, __VA_ARGS__)
 
-static const row rows[] = {LAYERNORM_DISPATCH_UNMEASURED(READ_ROW) LAYERNORM_DISPATCH(READ_ROW)
+static const row rows[] = {LAYERNORM_DISPATCH_BY_HAND(READ_ROW_OF) LAYERNORM_DISPATCH(READ_ROW)
 #ifdef DISPATCH_PLANTED
                                READ_ROW(fast, f32, f32, scalar, L1, SIZE_MAX, "nobody_f32_scalar")
 #endif
@@ -28,6 +31,14 @@ enum { ROWS = sizeof rows / sizeof *rows, CLASSES = 3, REGIMES = 5 };
 static const char *const classes[CLASSES] = {"fast", "accurate", "reproducible"};
 static const char *const regimes[REGIMES] = {"L1", "L2", "L3", "DRAM", "few"};
 static const char *const type_names[] = {"f32", "f64", "bf16", "f16"};
+
+static int number_of_class(const char *name)
+{
+    int class = 0;
+    while (strcmp(classes[class], name) != 0)
+        class ++;
+    return class;
+}
 
 static const ln_kernel *find(const char *name)
 {
@@ -53,12 +64,12 @@ static void every_name_is_known(void **state)
     }
 }
 
-/* Any rows of these; NULL: of any class, or any regime. */
+/* Any rows for every make; NULL: of any class, or any regime. */
 static int is_there(const char *class, const char *storage, const char *param, const char *isa,
                     const char *regime)
 {
     for (size_t i = 0; i < ROWS; i++)
-        if ((!class || strcmp(rows[i].class, class) == 0) &&
+        if (rows[i].make == CPU_any && (!class || strcmp(rows[i].class, class) == 0) &&
             strcmp(rows[i].storage, storage) == 0 && strcmp(rows[i].param, param) == 0 &&
             strcmp(rows[i].isa, isa) == 0 && (!regime || strcmp(rows[i].regime, regime) == 0))
             return 1;
@@ -71,14 +82,14 @@ static int is_measured(const char *class, const char *storage, const char *param
 }
 
 /* Whether a cell's rows are in order and reach to the longest rows. */
-static int is_whole(const char *class, const char *storage, const char *param, const char *isa,
-                    const char *regime)
+static int is_whole(ln_cpu make, const char *class, const char *storage, const char *param,
+                    const char *isa, const char *regime)
 {
     size_t last = 0;
     for (size_t i = 0; i < ROWS; i++) {
-        if (strcmp(rows[i].class, class) != 0 || strcmp(rows[i].storage, storage) != 0 ||
-            strcmp(rows[i].param, param) != 0 || strcmp(rows[i].isa, isa) != 0 ||
-            strcmp(rows[i].regime, regime) != 0)
+        if (rows[i].make != make || strcmp(rows[i].class, class) != 0 ||
+            strcmp(rows[i].storage, storage) != 0 || strcmp(rows[i].param, param) != 0 ||
+            strcmp(rows[i].isa, isa) != 0 || strcmp(rows[i].regime, regime) != 0)
             continue;
         assert_true(rows[i].hidden_to > last);
         last = rows[i].hidden_to;
@@ -103,7 +114,7 @@ static void check_cells(const char *storage, const char *param, const char *isa)
         }
         bool has_few = is_there(classes[class], storage, param, isa, "few"); /* or as other calls */
         for (size_t regime = 0; regime < (size_t)REGIMES - !has_few; regime++)
-            if (!is_whole(classes[class], storage, param, isa, regimes[regime]))
+            if (!is_whole(CPU_any, classes[class], storage, param, isa, regimes[regime]))
                 fail_msg("no whole rows for %s, %s, %s, %s, %s", classes[class], storage, param,
                          isa, regimes[regime]);
     }
@@ -137,8 +148,10 @@ static void check_taken(types pair, int class, size_t count, size_t hidden)
     int measured = is_measured(classes[class], storage, param, taken->isa), found = 0;
     if (!measured && pair.storage != LN_F32)
         return;
+    const cache_sources here = ln_cache_sources();
     for (size_t r = 0; r < ROWS; r++)
-        found |= strcmp(rows[r].class, classes[class]) == 0 &&
+        found |= (rows[r].make == CPU_any || rows[r].make == ln_cpu_make(&here)) &&
+                 strcmp(rows[r].class, classes[class]) == 0 &&
                  strcmp(rows[r].storage, storage) == 0 && strcmp(rows[r].param, param) == 0 &&
                  (strcmp(rows[r].kernel, name) == 0 ||
                   (!measured && strcmp(find(rows[r].kernel)->statistics, taken->statistics) == 0));
@@ -156,6 +169,63 @@ static void the_library_takes_rows(void **state)
             for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
                 for (size_t count = 1; count <= 100000; count *= 10)
                     check_taken(type_pairs[type], class, count, sizes[i]);
+}
+
+/* The rows of one make: a cell reaches to the longest rows, and what the library takes in DRAM where
+ * this CPU is of that make is the cell's kernel. (No make has rows for the caches.) */
+static void a_make_has_its_rows(void **state)
+{
+    (void)state;
+    const cache_sources here = ln_cache_sources();
+    const ln_cpu make = ln_cpu_make(&here);
+    assert_int_equal(ln_set_cache_bytes(1 << 12, 1 << 13, 1 << 14), LN_OK);
+    for (size_t i = 0; i < ROWS && rows[i].make != CPU_any; i++) {
+        const row *own = &rows[i];
+        assert_string_equal(own->regime, "DRAM");
+        assert_true(is_whole(own->make, own->class, own->storage, own->param, own->isa, "DRAM"));
+        const ln_kernel *kernel = find(own->kernel);
+        size_t hidden = own->hidden_to == SIZE_MAX ? 100000 : own->hidden_to;
+        ln_problem problem = problem_of((types){kernel->storage, kernel->param}, 1000, hidden,
+                                        convention_number(24));
+        problem.accuracy = (ln_accuracy)number_of_class(own->class);
+        if (own->make == make && !kernel->supports(&problem))
+            assert_string_equal(ln_layernorm_kernel(&problem), own->kernel);
+    }
+    assert_int_equal(ln_set_cache_bytes(0, 0, 0), LN_OK);
+}
+
+static const char *vendor_told;
+static unsigned version_told;
+
+static void cpuid_told(unsigned leaf, unsigned subleaf, unsigned registers[4])
+{
+    memset(registers, 0, 4 * sizeof *registers);
+    if (subleaf == 0 && leaf == 0) {
+        memcpy(&registers[1], vendor_told, 4);
+        memcpy(&registers[3], vendor_told + 4, 4);
+        memcpy(&registers[2], vendor_told + 8, 4);
+    } else if (subleaf == 0 && leaf == 1)
+        registers[0] = version_told;
+}
+
+/* What leaf 1 says of a Sapphire Rapids, a Milan, a Genoa, a Turin and a Rome. */
+static void makes_are_told_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *vendor;
+        unsigned version;
+        ln_cpu make;
+    } cpus[] = {{"GenuineIntel", 0x806f8, CPU_intel},  {"AuthenticAMD", 0xa00f11, CPU_amd25},
+                {"AuthenticAMD", 0xa10f11, CPU_amd25}, {"AuthenticAMD", 0xb00f21, CPU_any},
+                {"AuthenticAMD", 0x830f10, CPU_any},   {"HygonGenuine", 0xa00f11, CPU_any},
+                {"\0\0\0\0\0\0\0\0\0\0\0", 0, CPU_any}};
+    const cache_sources sources = {.cpuid = cpuid_told};
+    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
+        vendor_told = cpus[i].vendor;
+        version_told = cpus[i].version;
+        assert_int_equal(ln_cpu_make(&sources), cpus[i].make);
+    }
 }
 
 /* Whether a kernel that rounds correctly, stores around the caches and is of this ISA is there. */
@@ -191,10 +261,9 @@ static void exact_streams_to_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_name_is_known),
-        cmocka_unit_test(every_cell_answers),
-        cmocka_unit_test(the_library_takes_rows),
-        cmocka_unit_test(exact_streams_to_memory),
+        cmocka_unit_test(every_name_is_known),    cmocka_unit_test(every_cell_answers),
+        cmocka_unit_test(the_library_takes_rows), cmocka_unit_test(a_make_has_its_rows),
+        cmocka_unit_test(makes_are_told_apart),   cmocka_unit_test(exact_streams_to_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,34 @@
+/* clang-format off */
+/* Rows of the dispatch table that are written by hand, and looked up before the measured ones of
+ * dispatch_table.h: of makes of CPU on which another kernel was the fastest, and of NEON, which no
+ * machine at hand has. The rows of one cell (all but the last two columns) reach to SIZE_MAX. */
+#ifndef LAYERNORM_DISPATCH_BY_HAND
+
+/* In DRAM, f32, on Zen 5 (dispatch_table.h) against Intel and Zen 4, share of the non-temporal copy
+ * at 4096: retry_split_transposed_nt .75 against .81 and .46, retry_split_row_pairs_nt .57 against
+ * 1.05 and .60; at 12288 on Intel 1.04 of retry_split_row_pairs_nt_f32_avx2_u1 and 1.06. On Zen 4 that is
+ * ahead of what `fast` has as well (docs/experiments.md, "grouped"). */
+#define LAYERNORM_DISPATCH_BY_HAND_MAKES(row_of) \
+    row_of(intel, accurate, f32, f32, avx512, DRAM, 2048, "retry_split_transposed_nt_f32_avx512") \
+    row_of(intel, accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx512_u2") \
+    row_of(amd25, accurate, f32, f32, avx512, DRAM, 2048, "retry_split_transposed_nt_f32_avx512") \
+    row_of(amd25, accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx512_u2")
+
+/* NEON's `accurate` is the f32 kernel's schedule and proof; without a row, plain C's kernel would be
+ * taken, or the one made like it. */
+#define LAYERNORM_DISPATCH_ANY(row_of, class, storage, param, isa, kernel) \
+    row_of(any, class, storage, param, isa, L1, SIZE_MAX, kernel) \
+    row_of(any, class, storage, param, isa, L2, SIZE_MAX, kernel) \
+    row_of(any, class, storage, param, isa, L3, SIZE_MAX, kernel) \
+    row_of(any, class, storage, param, isa, DRAM, SIZE_MAX, kernel) \
+    row_of(any, class, storage, param, isa, few, SIZE_MAX, kernel)
+
+#define LAYERNORM_DISPATCH_BY_HAND(row_of) \
+    LAYERNORM_DISPATCH_BY_HAND_MAKES(row_of) \
+    LAYERNORM_DISPATCH_ANY(row_of, accurate, f32, f32, neon, "retry_split_row_pairs_f32_neon_u2") \
+    LAYERNORM_DISPATCH_ANY(row_of, accurate, bf16, f32, neon, "retry_split_row_pairs_bf16_param_f32_neon_u2") \
+    LAYERNORM_DISPATCH_ANY(row_of, accurate, bf16, bf16, neon, "retry_split_row_pairs_bf16_neon_u2") \
+    LAYERNORM_DISPATCH_ANY(row_of, accurate, f16, f32, neon, "retry_split_row_pairs_f16_param_f32_neon_u2") \
+    LAYERNORM_DISPATCH_ANY(row_of, accurate, f16, f16, neon, "retry_split_row_pairs_f16_neon_u2")
+
+#endif
