@@ -19,6 +19,7 @@
  * accurate of f32 in DRAM at 4096, avx512: by the published run of 2026-11-23, a third one
  * bf16 and f16 with parameters of f32 in DRAM, avx512 and avx512bf16: on a Zen 4 (AMD EPYC, family 25), of commit 6f13a72; runs: 2026-11-23T22:59:47Z (bf16), 23:01:00 (f16), about zero; 23:02:19, 23:03:13, as above
  * f16, behind the others: run: 10, 2026-11-21T19:13:37Z, of commit 0549de2; accurate: one kernel an ISA
+ * avx2: on a Zen 3 (AMD EPYC, family 25, which has no AVX-512), of commit 4bb83d8, with --kernels .avx2.,onednn_f32 --time 120; runs: 2026-11-24T04:22:38Z to 04:25:20 (f32), 04:29:40 to 04:32:20 (f64), 04:35:48 to 04:38:46 (bf16), 04:42:10 to 04:44:59 (f16); accurate of f16: as above
  * fast: row ULP at most 8 times the best peer's, up to 128, on every input family but huge and overflow, not on hunted rows; without peers at most 16, or 8 times that of two_pass_f32_avx2
  * accurate: proven row ULP at most 2 on every input family, with eps and without, and on hunted rows
  * reproducible: the same bits on every ISA and number of threads
@@ -51,18 +52,19 @@
     row(fast, f32, f32, avx512, DRAM, SIZE_MAX, "shifted_two_mean_blocked_nt_f32_avx2") \
     row(fast, f32, f32, avx512, few, 7094, "unpivoted_folded_f32_avx512") \
     row(fast, f32, f32, avx512, few, SIZE_MAX, "shifted_two_mean_blocked_f32_avx512_u8") \
-    row(fast, f32, f32, avx2, L1, 128, "shifted_folded_pipelined_f32_avx2") \
-    row(fast, f32, f32, avx2, L1, 2048, "shifted_two_mean_fused_f32_avx2") \
+    row(fast, f32, f32, avx2, L1, 2048, "shifted_folded_pipelined_f32_avx2") \
     row(fast, f32, f32, avx2, L1, 7094, "unpivoted_folded_f32_avx2") \
-    row(fast, f32, f32, avx2, L1, SIZE_MAX, "shifted_two_mean_blocked_f32_avx2") \
-    row(fast, f32, f32, avx2, L2, SIZE_MAX, "shifted_folded_pipelined_f32_avx2") \
-    row(fast, f32, f32, avx2, L3, 2048, "shifted_folded_pipelined_f32_avx2") \
-    row(fast, f32, f32, avx2, L3, SIZE_MAX, "shifted_two_mean_blocked_f32_avx2") \
-    row(fast, f32, f32, avx2, DRAM, 886, "shifted_two_mean_fused_nt_f32_avx2") \
-    row(fast, f32, f32, avx2, DRAM, 2048, "retry_split_row_pairs_nt_f32_avx2_u1") \
-    row(fast, f32, f32, avx2, DRAM, SIZE_MAX, "shifted_two_mean_blocked_nt_f32_avx2") \
+    row(fast, f32, f32, avx2, L1, SIZE_MAX, "lanewise_checked_f32_acc_f64_avx2") \
+    row(fast, f32, f32, avx2, L2, 7094, "shifted_folded_pipelined_f32_avx2") \
+    row(fast, f32, f32, avx2, L2, SIZE_MAX, "lanewise_checked_f32_acc_f64_avx2") \
+    row(fast, f32, f32, avx2, L3, 7094, "shifted_folded_pipelined_f32_avx2") \
+    row(fast, f32, f32, avx2, L3, SIZE_MAX, "lanewise_checked_staged_f32_acc_f64_avx2") \
+    row(fast, f32, f32, avx2, DRAM, 2048, "shifted_two_mean_fused_nt_f32_avx2") \
+    row(fast, f32, f32, avx2, DRAM, SIZE_MAX, "lanewise_checked_fused_nt_f32_acc_f64_avx2") \
+    row(fast, f32, f32, avx2, few, 443, "unpivoted_folded_f32_avx2") \
+    row(fast, f32, f32, avx2, few, 886, "shifted_folded_pipelined_f32_avx2") \
     row(fast, f32, f32, avx2, few, 7094, "unpivoted_folded_f32_avx2") \
-    row(fast, f32, f32, avx2, few, SIZE_MAX, "shifted_two_mean_blocked_f32_avx2") \
+    row(fast, f32, f32, avx2, few, SIZE_MAX, "lanewise_checked_blocked_f32_acc_f64_avx2") \
     row(fast, f32, f32, scalar, L1, 128, "shifted_folded_pipelined_f32_scalar") \
     row(fast, f32, f32, scalar, L1, 443, "two_pass_two_mean_f32_acc_f64_scalar") \
     row(fast, f32, f32, scalar, L1, 2048, "reproducible_two_mean_f32_scalar") \
@@ -122,8 +124,7 @@
     row(fast, f64, f64, avx2, L2, SIZE_MAX, "shifted_two_mean_fused_f64_avx2") \
     row(fast, f64, f64, avx2, L3, SIZE_MAX, "shifted_two_mean_fused_f64_avx2") \
     row(fast, f64, f64, avx2, DRAM, 128, "corrected_two_mean_f64_avx2") \
-    row(fast, f64, f64, avx2, DRAM, 886, "shifted_two_mean_fused_f64_avx2") \
-    row(fast, f64, f64, avx2, DRAM, 2048, "reproducible_two_mean_f64_avx2") \
+    row(fast, f64, f64, avx2, DRAM, 886, "reproducible_two_mean_f64_avx2") \
     row(fast, f64, f64, avx2, DRAM, SIZE_MAX, "shifted_two_mean_fused_f64_avx2") \
     row(fast, f64, f64, avx2, few, SIZE_MAX, "shifted_two_mean_fused_f64_avx2") \
     row(fast, f64, f64, scalar, L1, 2048, "shifted_two_mean_fused_f64_scalar") \
@@ -164,7 +165,9 @@
     row(fast, bf16, f32, avx2, L1, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx2") \
     row(fast, bf16, f32, avx2, L2, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx2") \
     row(fast, bf16, f32, avx2, L3, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx2") \
-    row(fast, bf16, f32, avx2, DRAM, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx2") \
+    row(fast, bf16, f32, avx2, DRAM, 7094, "shifted_two_mean_fused_bf16_param_f32_avx2") \
+    row(fast, bf16, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
+    row(fast, bf16, f32, avx2, few, 128, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
     row(fast, bf16, f32, avx2, few, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx2") \
     row(fast, bf16, f32, scalar, L1, 886, "shifted_two_mean_fused_bf16_param_f32_scalar") \
     row(fast, bf16, f32, scalar, L1, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_scalar") \
@@ -205,15 +208,13 @@
     row(fast, bf16, bf16, avx512, DRAM, SIZE_MAX, "shifted_two_mean_fused_bf16_avx512") \
     row(fast, bf16, bf16, avx512, few, 443, "naive_bf16_avx512") \
     row(fast, bf16, bf16, avx512, few, SIZE_MAX, "retry_folded_row_pairs_bf16_avx512") \
-    row(fast, bf16, bf16, avx2, L1, 128, "shifted_folded_pipelined_bf16_avx2") \
+    row(fast, bf16, bf16, avx2, L1, 886, "shifted_folded_pipelined_bf16_avx2") \
     row(fast, bf16, bf16, avx2, L1, SIZE_MAX, "retry_folded_row_pairs_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, L2, 128, "shifted_folded_pipelined_bf16_avx2") \
+    row(fast, bf16, bf16, avx2, L2, 443, "shifted_folded_pipelined_bf16_avx2") \
     row(fast, bf16, bf16, avx2, L2, SIZE_MAX, "retry_folded_row_pairs_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, L3, 128, "shifted_folded_pipelined_bf16_avx2") \
+    row(fast, bf16, bf16, avx2, L3, 443, "shifted_folded_pipelined_bf16_avx2") \
     row(fast, bf16, bf16, avx2, L3, SIZE_MAX, "retry_folded_row_pairs_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, DRAM, 2048, "shifted_folded_pipelined_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, DRAM, 7094, "two_pass_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, DRAM, SIZE_MAX, "shifted_two_mean_fused_bf16_avx2") \
+    row(fast, bf16, bf16, avx2, DRAM, SIZE_MAX, "shifted_folded_pipelined_bf16_avx2") \
     row(fast, bf16, bf16, avx2, few, SIZE_MAX, "retry_folded_row_pairs_bf16_avx2") \
     row(fast, bf16, bf16, scalar, L1, 128, "shifted_two_mean_fused_bf16_scalar") \
     row(fast, bf16, bf16, scalar, L1, 2048, "two_pass_bf16_scalar") \
@@ -243,13 +244,23 @@
     row(accurate, f32, f32, avx512, few, 7094, "retry_split_transposed_f32_avx512") \
     row(accurate, f32, f32, avx512, few, SIZE_MAX, "retry_split_row_pairs_f32_avx512_u2") \
     row(accurate, f32, f32, avx2, L1, 128, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L1, 886, "retry_split_row_pairs_f32_avx2_u1") \
+    row(accurate, f32, f32, avx2, L1, 7094, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx2, L1, SIZE_MAX, "retry_split_row_pairs_f32_avx2_u1") \
     row(accurate, f32, f32, avx2, L2, 128, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L2, SIZE_MAX, "retry_split_row_pairs_f32_avx2_u1") \
+    row(accurate, f32, f32, avx2, L2, 7094, "retry_split_row_pairs_f32_avx2_u1") \
+    row(accurate, f32, f32, avx2, L2, SIZE_MAX, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx2, L3, 128, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx2, L3, SIZE_MAX, "retry_split_row_pairs_f32_avx2_u1") \
-    row(accurate, f32, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx2_u1") \
-    row(accurate, f32, f32, avx2, few, SIZE_MAX, "retry_split_row_pairs_f32_avx2_u1") \
+    row(accurate, f32, f32, avx2, DRAM, 128, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, DRAM, 886, "retry_split_row_pairs_nt_f32_avx2_u1") \
+    row(accurate, f32, f32, avx2, DRAM, 2048, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_f32_avx2_u1") \
+    row(accurate, f32, f32, avx2, few, 128, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, few, 886, "retry_split_row_pairs_f32_avx2_u1") \
+    row(accurate, f32, f32, avx2, few, 2048, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, few, 7094, "retry_split_row_pairs_f32_avx2_u1") \
+    row(accurate, f32, f32, avx2, few, SIZE_MAX, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
     row(accurate, f32, f32, scalar, L1, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
     row(accurate, f32, f32, scalar, L2, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
     row(accurate, f32, f32, scalar, L3, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
@@ -395,7 +406,11 @@
     row(fast, f16, f32, avx2, L1, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx2") \
     row(fast, f16, f32, avx2, L2, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx2") \
     row(fast, f16, f32, avx2, L3, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx2") \
-    row(fast, f16, f32, avx2, DRAM, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx2") \
+    row(fast, f16, f32, avx2, DRAM, 443, "shifted_two_mean_fused_f16_param_f32_avx2") \
+    row(fast, f16, f32, avx2, DRAM, 2048, "reproducible_two_mean_f16_param_f32_avx2") \
+    row(fast, f16, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
+    row(fast, f16, f32, avx2, few, 128, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
+    row(fast, f16, f32, avx2, few, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx2") \
     row(fast, f16, f32, scalar, L1, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_scalar") \
     row(fast, f16, f32, scalar, L2, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_scalar") \
     row(fast, f16, f32, scalar, L3, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_scalar") \
@@ -418,16 +433,14 @@
     row(fast, f16, f16, avx512, DRAM, 2048, "retry_folded_row_pairs_nt_f16_avx512") \
     row(fast, f16, f16, avx512, DRAM, 7094, "shifted_folded_transposed_nt_f16_avx512") \
     row(fast, f16, f16, avx512, DRAM, SIZE_MAX, "retry_folded_row_pairs_nt_f16_avx512") \
-    row(fast, f16, f16, avx2, L1, 128, "shifted_folded_pipelined_f16_avx2") \
+    row(fast, f16, f16, avx2, L1, 443, "shifted_folded_pipelined_f16_avx2") \
     row(fast, f16, f16, avx2, L1, SIZE_MAX, "retry_folded_row_pairs_f16_avx2") \
-    row(fast, f16, f16, avx2, L2, 128, "shifted_folded_pipelined_f16_avx2") \
+    row(fast, f16, f16, avx2, L2, 886, "shifted_folded_pipelined_f16_avx2") \
     row(fast, f16, f16, avx2, L2, SIZE_MAX, "retry_folded_row_pairs_f16_avx2") \
-    row(fast, f16, f16, avx2, L3, 128, "shifted_folded_pipelined_f16_avx2") \
+    row(fast, f16, f16, avx2, L3, 7094, "shifted_folded_pipelined_f16_avx2") \
     row(fast, f16, f16, avx2, L3, SIZE_MAX, "retry_folded_row_pairs_f16_avx2") \
-    row(fast, f16, f16, avx2, DRAM, 128, "retry_folded_row_pairs_f16_avx2") \
-    row(fast, f16, f16, avx2, DRAM, 2048, "shifted_folded_pipelined_f16_avx2") \
-    row(fast, f16, f16, avx2, DRAM, 7094, "two_pass_f16_avx2") \
-    row(fast, f16, f16, avx2, DRAM, SIZE_MAX, "shifted_two_mean_fused_f16_avx2") \
+    row(fast, f16, f16, avx2, DRAM, SIZE_MAX, "shifted_folded_pipelined_f16_avx2") \
+    row(fast, f16, f16, avx2, few, SIZE_MAX, "retry_folded_row_pairs_f16_avx2") \
     row(fast, f16, f16, scalar, L1, SIZE_MAX, "two_pass_f16_scalar") \
     row(fast, f16, f16, scalar, L2, SIZE_MAX, "two_pass_f16_scalar") \
     row(fast, f16, f16, scalar, L3, SIZE_MAX, "two_pass_f16_scalar") \
@@ -465,6 +478,7 @@
     row(reproducible, f16, f32, avx2, L2, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx2") \
     row(reproducible, f16, f32, avx2, L3, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx2") \
     row(reproducible, f16, f32, avx2, DRAM, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx2") \
+    row(reproducible, f16, f32, avx2, few, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx2") \
     row(reproducible, f16, f32, scalar, L1, SIZE_MAX, "reproducible_two_mean_f16_param_f32_scalar") \
     row(reproducible, f16, f32, scalar, L2, SIZE_MAX, "reproducible_two_mean_f16_param_f32_scalar") \
     row(reproducible, f16, f32, scalar, L3, SIZE_MAX, "reproducible_two_mean_f16_param_f32_scalar") \
@@ -477,6 +491,7 @@
     row(reproducible, f16, f16, avx2, L2, SIZE_MAX, "reproducible_two_mean_f16_avx2") \
     row(reproducible, f16, f16, avx2, L3, SIZE_MAX, "reproducible_two_mean_f16_avx2") \
     row(reproducible, f16, f16, avx2, DRAM, SIZE_MAX, "reproducible_two_mean_f16_avx2") \
+    row(reproducible, f16, f16, avx2, few, SIZE_MAX, "reproducible_two_mean_f16_avx2") \
     row(reproducible, f16, f16, scalar, L1, SIZE_MAX, "reproducible_two_mean_f16_scalar") \
     row(reproducible, f16, f16, scalar, L2, SIZE_MAX, "reproducible_two_mean_f16_scalar") \
     row(reproducible, f16, f16, scalar, L3, SIZE_MAX, "reproducible_two_mean_f16_scalar") \
@@ -489,6 +504,7 @@
     row(accurate, f64, f32, avx2, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx2_u2") \
     row(accurate, f64, f32, avx2, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx2_u2") \
     row(accurate, f64, f32, avx2, DRAM, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx2_u2") \
+    row(accurate, f64, f32, avx2, few, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx2_u2") \
     row(accurate, f64, f32, scalar, L1, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_scalar_u2") \
     row(accurate, f64, f32, scalar, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_scalar_u2") \
     row(accurate, f64, f32, scalar, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_scalar_u2") \
@@ -501,6 +517,7 @@
     row(accurate, f64, f64, avx2, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_avx2_u2") \
     row(accurate, f64, f64, avx2, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_avx2_u2") \
     row(accurate, f64, f64, avx2, DRAM, SIZE_MAX, "doubled_in_pairs_alone_f64_avx2_u2") \
+    row(accurate, f64, f64, avx2, few, SIZE_MAX, "doubled_in_pairs_alone_f64_avx2_u2") \
     row(accurate, f64, f64, scalar, L1, SIZE_MAX, "doubled_in_pairs_alone_f64_scalar_u2") \
     row(accurate, f64, f64, scalar, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_scalar_u2") \
     row(accurate, f64, f64, scalar, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_scalar_u2") \
