@@ -57,18 +57,29 @@ static int prepare(const ln_problem *problem, ln_accuracy accuracy, void **state
     return 0;
 }
 
-static ln_bound bound(const ln_problem *problem, ln_accuracy accuracy, const ln_row_facts *facts)
+static double larger(double a, double b)
 {
-    const ln_problem own = of_class(problem, accuracy);
-    return ln_dispatch(&own)->bound(&own, facts);
+    return a > b ? a : b;
 }
 
-static ln_bound probable(const ln_problem *problem, ln_accuracy accuracy, const ln_row_facts *facts,
-                         double chance)
+/* A bound holds for every number of rows, and so is the largest of the kernels that the class takes
+ * for some. chance: of probable_bound(); 0: proven. */
+static ln_bound bound(const ln_problem *problem, ln_accuracy accuracy, const ln_row_facts *facts,
+                      double chance)
 {
     const ln_problem own = of_class(problem, accuracy);
     const ln_plugin *plugin = ln_plugin_v1();
-    return plugin->facts[ln_dispatch(&own) - plugin->kernels].probable_bound(&own, facts, chance);
+    const ln_kernel *kernels[LN_PLACES];
+    size_t count = ln_dispatch_any_rows(&own, kernels);
+    ln_bound all = {0};
+    for (size_t i = 0; i < count; i++) {
+        const ln_kernel_facts *more = &plugin->facts[kernels[i] - plugin->kernels];
+        ln_bound its =
+            chance > 0 ? more->probable_bound(&own, facts, chance) : kernels[i]->bound(&own, facts);
+        all.xhat_abs = larger(its.xhat_abs, all.xhat_abs);
+        all.affine_rel = larger(its.affine_rel, all.affine_rel);
+    }
+    return all;
 }
 
 #define DEFINE_CALL(class, ACCURACY)                                                               \
@@ -82,12 +93,12 @@ static ln_bound probable(const ln_problem *problem, ln_accuracy accuracy, const 
     }                                                                                              \
     ln_bound ln_call_bound_##class(const ln_problem *problem, const ln_row_facts *facts)           \
     {                                                                                              \
-        return bound(problem, ACCURACY, facts);                                                    \
+        return bound(problem, ACCURACY, facts, 0);                                                 \
     }                                                                                              \
     ln_bound ln_call_probable_##class(const ln_problem *problem, const ln_row_facts *facts,        \
                                       double chance)                                               \
     {                                                                                              \
-        return probable(problem, ACCURACY, facts, chance);                                         \
+        return bound(problem, ACCURACY, facts, chance);                                            \
     }
 DEFINE_CALL(fast, LN_ACCURACY_FAST)
 DEFINE_CALL(accurate, LN_ACCURACY_ACCURATE)

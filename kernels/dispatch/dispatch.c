@@ -125,12 +125,23 @@ static int regime_of(const ln_problem *problem)
     return regime;
 }
 
-static const struct used_row *look_up(const ln_problem *problem, ln_type storage, ln_type param)
+/* Where a call's rows are, and whether they are few. */
+typedef struct place {
+    int regime;
+    bool is_few;
+} place;
+
+static place place_of(const ln_problem *problem)
+{
+    return (place){regime_of(problem), problem->rows <= FEW_ROWS};
+}
+
+static const struct used_row *look_up(const ln_problem *problem, place where, ln_type storage,
+                                      ln_type param)
 {
     const cell *of_regimes = cells[problem->accuracy][storage][param];
-    int regime = regime_of(problem);
-    bool is_few = problem->rows <= FEW_ROWS && regime <= L2 && of_regimes[few].count > 0;
-    const cell *found = &of_regimes[is_few ? few : regime];
+    bool is_few = where.is_few && where.regime <= L2 && of_regimes[few].count > 0;
+    const cell *found = &of_regimes[is_few ? few : where.regime];
     if (found->count == 0)
         return NULL;
     size_t at = found->first, last = found->first + found->count - 1;
@@ -182,9 +193,9 @@ static const ln_kernel *find_relative(const ln_problem *problem, const ln_kernel
  * else one of the same statistics under another schedule, or shifted, which all types have. (Where
  * `accurate` has a kernel in plain C, a better ISA has the one made like it, whose proof is the same:
  * ln_dispatch().) */
-static const ln_kernel *look_up_relative(const ln_problem *problem)
+static const ln_kernel *look_up_relative(const ln_problem *problem, place where)
 {
-    const struct used_row *taken = look_up(problem, LN_F32, LN_F32);
+    const struct used_row *taken = look_up(problem, where, LN_F32, LN_F32);
     const ln_kernel *model = taken ? taken->kernel : NULL;
     const ln_kernel *found = model ? find_relative(problem, model, is_like) : NULL;
     if (found || !model || problem->accuracy == LN_ACCURACY_ACCURATE)
@@ -254,21 +265,50 @@ ln_status ln_set_cache_bytes(size_t l1d, size_t l2, size_t l3)
     return LN_OK;
 }
 
-const ln_kernel *ln_dispatch(const ln_problem *problem)
+static bool is_known(const ln_problem *problem)
 {
-    bool exact = problem->accuracy == LN_ACCURACY_EXACT;
-    if (problem->hidden == 0 || (!exact && (unsigned)problem->accuracy >= CLASSES) ||
-        (unsigned)problem->storage >= TYPES || (unsigned)problem->param >= TYPES)
-        return NULL;
-    begin();
-    if (exact)
-        return exact_kernels[problem->storage][problem->param][regime_of(problem) == DRAM];
-    const struct used_row *measured = look_up(problem, problem->storage, problem->param);
+    return problem->hidden > 0 && (unsigned)problem->storage < TYPES &&
+           (unsigned)problem->param < TYPES &&
+           (problem->accuracy == LN_ACCURACY_EXACT || (unsigned)problem->accuracy < CLASSES);
+}
+
+static const ln_kernel *dispatch_in(const ln_problem *problem, place where)
+{
+    if (problem->accuracy == LN_ACCURACY_EXACT)
+        return exact_kernels[problem->storage][problem->param][where.regime == DRAM];
+    const struct used_row *measured = look_up(problem, where, problem->storage, problem->param);
     if (measured && !measured->is_scalar)
         return measured->kernel;
     const ln_kernel *kernel = measured ? measured->kernel : NULL;
     bool keeps_proof = kernel && problem->accuracy == LN_ACCURACY_ACCURATE;
     const ln_kernel *relative =
-        keeps_proof ? find_relative(problem, kernel, is_like) : look_up_relative(problem);
+        keeps_proof ? find_relative(problem, kernel, is_like) : look_up_relative(problem, where);
     return relative && (!kernel || is_better(relative, kernel)) ? relative : kernel;
+}
+
+const ln_kernel *ln_dispatch(const ln_problem *problem)
+{
+    if (!is_known(problem))
+        return NULL;
+    begin();
+    return dispatch_in(problem, place_of(problem));
+}
+
+size_t ln_dispatch_any_rows(const ln_problem *problem, const ln_kernel *kernels[LN_PLACES])
+{
+    static const place places[LN_PLACES] = {
+        {L1, false}, {L1, true}, {L2, false}, {L3, false}, {DRAM, false}};
+    size_t count = 0;
+    if (!is_known(problem))
+        return 0;
+    begin();
+    for (size_t i = 0; i < LN_PLACES; i++) {
+        const ln_kernel *kernel = dispatch_in(problem, places[i]);
+        bool is_new = kernel != NULL;
+        for (size_t before = 0; before < count; before++)
+            is_new = is_new && kernels[before] != kernel;
+        if (is_new)
+            kernels[count++] = kernel;
+    }
+    return count;
 }

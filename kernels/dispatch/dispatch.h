@@ -39,6 +39,11 @@ static inline double ln_bytes_moved(const ln_problem *problem)
 /* The kernel for a problem of known types and accuracy class: one that supports it, or NULL. */
 const ln_kernel *ln_dispatch(const ln_problem *problem);
 
+/* The kernels, each once, that a call like this one may get with any number of rows; returns how many
+ * there are. */
+enum { LN_PLACES = 5 };
+size_t ln_dispatch_any_rows(const ln_problem *problem, const ln_kernel *kernels[LN_PLACES]);
+
 /* Grows whenever ln_set_cache_bytes() may have changed what ln_dispatch() says. */
 unsigned ln_caches_version(void);
 

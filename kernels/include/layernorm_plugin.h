@@ -113,7 +113,8 @@ typedef struct ln_kernel {
     void (*release)(void *state);
     /* The kernel. state is what prepare gave, or the problem itself where there is no prepare. */
     void (*run)(const void *state, const ln_tensors *tensors);
-    /* NULL: no bound is claimed. Else the proven bound for a row with these facts. */
+    /* NULL: no bound is claimed. Else the proven bound for a row with these facts, alone or among any
+     * number of others: problem->rows is not what will run. */
     ln_bound (*bound)(const ln_problem *problem, const ln_row_facts *facts);
 } ln_kernel;
 

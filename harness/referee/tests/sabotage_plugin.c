@@ -512,7 +512,35 @@ __attribute__((constructor)) static void load_as_fast_math(void)
     flush_to_zero();
 }
 
-#include "sabotage_bounds.h"
+static ln_bound no_number(const ln_problem *problem, const ln_row_facts *facts)
+{
+    (void)problem;
+    (void)facts;
+    return (ln_bound){(double)NAN, 0};
+}
+
+/* y is right and proven; the mean that it gives is off by less than some order of summation. */
+static void shifts_mean(const void *state, const ln_tensors *tensors)
+{
+    const ln_problem *problem = state;
+    ln_layernorm_with(BASE, state, tensors);
+    for (size_t row = 0; tensors->mean && row < problem->rows; row++)
+        ((float *)tensors->mean)[row] += 0x1p-16f;
+}
+
+static ln_bound narrow_bound(const ln_problem *problem, const ln_row_facts *facts)
+{
+    (void)problem;
+    (void)facts;
+    return (ln_bound){0x1p-18, 0x1p-20};
+}
+
+static ln_bound crashing_bound(const ln_problem *problem, const ln_row_facts *facts)
+{
+    (void)problem;
+    (void)facts;
+    abort();
+}
 
 #define SPECIAL(kernel_name, function)                                                             \
     .struct_size = sizeof(ln_kernel), .name = "special." kernel_name, .isa = "scalar",             \
@@ -554,7 +582,6 @@ static const ln_kernel kernels[] = {
     {SPECIAL("nan_bound", well), .bound = no_number},
     {SPECIAL("shifts_mean", shifts_mean), .bound = narrow_bound},
     {SPECIAL("narrow_bound", well), .bound = narrow_bound},
-    {SPECIAL("bound_by_rows", bound_by_rows), .bound = wider_for_few},
     {SPECIAL("crashing_bound", well), .bound = crashing_bound},
     {SPECIAL("wide_parameters", well), .param = LN_F64},
 };

@@ -142,7 +142,6 @@ static const struct plant special_plants[] = {
     {"special.nan_bound", "torch", 768, VERDICT_INACCURATE, "bound"},
     {"special.shifts_mean", "torch", 768, VERDICT_INACCURATE, "mean is"},
     {"special.narrow_bound", "torch", 768, VERDICT_OK, ""},
-    {"special.bound_by_rows", "torch", 768, VERDICT_OK, ""},
     {"special.crashing_bound", "torch", 768, VERDICT_CRASHED, "in bound(): SIGABRT"},
     {"special.wide_parameters", "torch", 768, VERDICT_UNSUPPORTED, "element types"},
 };

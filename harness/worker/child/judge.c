@@ -2,7 +2,6 @@
 #include "domain/poison.h"
 #include "worker/child/checked_call.h"
 #include "worker/child/internal.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -388,18 +387,13 @@ static bool run_placement(const ln_kernel *kernel, judge_bench *bench, const wor
     return fine;
 }
 
-/* The problem of half the rows, or the whole one for a kernel that takes only that. */
-static ln_problem half_of(const ln_kernel *kernel, const ln_problem *whole)
-{
-    ln_problem half = *whole;
-    half.rows = (half.rows + 1) / 2;
-    return kernel_refuses(kernel, &half) ? *whole : half;
-}
-
+/* Half of the rows where they are run in turn, but for a kernel that takes only all of them. */
 static size_t rows_at_once(const ln_kernel *kernel, const work_order *order)
 {
-    return order->placement == PLACEMENT_TURN ? half_of(kernel, &order->problem).rows
-                                              : order->problem.rows;
+    ln_problem half = order->problem;
+    half.rows = (half.rows + 1) / 2;
+    bool halves = order->placement == PLACEMENT_TURN && !kernel_refuses(kernel, &half);
+    return halves ? half.rows : order->problem.rows;
 }
 
 /* A library with threads of its own has 2 to 4 of them where that is drawn. */
@@ -435,25 +429,6 @@ void worker_judge(const worker_plugins *plugins, const work_order *order)
     bench_destroy(&bench);
 }
 
-static double larger(double a, double b)
-{
-    return a > b || isnan(a) ? a : b;
-}
-
-/* A kernel may compute another number of rows otherwise, and claim another bound for them, as
- * ln_layernorm() does; PLACEMENT_TURN runs half of them. What it claims for both numbers holds. */
-static ln_bound bound_of_rows(const ln_kernel *kernel, probable_bound *probable,
-                              const work_order *order, const ln_row_facts *facts)
-{
-    const ln_problem *whole = &order->problem, half = half_of(kernel, whole);
-    ln_bound of_whole =
-        probable ? probable(whole, facts, order->chance) : kernel->bound(whole, facts);
-    ln_bound of_half =
-        probable ? probable(&half, facts, order->chance) : kernel->bound(&half, facts);
-    return (ln_bound){larger(of_whole.xhat_abs, of_half.xhat_abs),
-                      larger(of_whole.affine_rel, of_half.affine_rel)};
-}
-
 void worker_bound(const worker_plugins *plugins, const work_order *order)
 {
     const ln_kernel *kernel = worker_kernel(plugins, order);
@@ -474,7 +449,8 @@ void worker_bound(const worker_plugins *plugins, const work_order *order)
                           sizeof facts);
         ln_bound bound = {0};
         if (fine)
-            bound = bound_of_rows(kernel, probable, order, &facts);
+            bound = probable ? probable(&order->problem, &facts, order->chance)
+                             : kernel->bound(&order->problem, &facts);
         fine = fine && arena_write(WORKER_ARENA_FD, order->at.bounds + (off_t)(i * sizeof bound),
                                    &bound, sizeof bound);
         if (i == 0 && !plugin_leave(&before, "bound()")) /* what it leaves each time adds up */
