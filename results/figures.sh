@@ -1,6 +1,6 @@
 #!/bin/sh
 # The call, ln_layernorm(), beside the peers, regime by regime: docs/figures.md, "Regime by regime".
-#     results/figures.sh DIRECTORY [REGIME...]     (default: all of them; 20 minutes on a machine that does nothing else)
+#     results/figures.sh DIRECTORY [REGIME...]     (default: all of them; 15 minutes on a machine that does nothing else)
 #     results/figures.sh --check     are those of results/figures made so, and is the call in each?
 # writes DIRECTORY/REGIME.txt: what was measured with, then for each shape the GB/s, the share of the
 # fastest roof with its 95 % interval, and the fastest peer's median time over this one's.
@@ -63,20 +63,25 @@ write_blocks() {
 # For the file; which peers there were stands behind it.
 command_of() (
     peers=PEERS
-    echo "# LNBENCH_PEERS=1 lnbench run --only speed --conventions torch --processes 5 $(options_of "$1")"
+    echo "# LNBENCH_PEERS=1 lnbench run --only speed --conventions torch --processes 3 $(options_of "$1")"
 )
 
 regimes="caches_and_dram off_centre two_threads 16_bit few_rows awkward"
 if [ "${1-}" = --check ]; then
     wrong=0
-    for file in "$root"/results/figures/*/*; do
-        regime=$(basename "$file" .txt)
-        case " $regimes " in *" $regime "*) ;; *) echo "figures.sh: $file: no regime" >&2; wrong=1; continue ;; esac
-        [ "$(head -n 1 "$file")" = "$(command_of "$regime")" ] ||
-            { echo "figures.sh: $file was measured by another command" >&2; wrong=1; }
-        # Every shape has a block; each must have the call.
-        awk -v RS= 'NR > 1 && !/\nlibrary_fast/ { exit 1 }' "$file" ||
-            { echo "figures.sh: $file: a shape without the call" >&2; wrong=1; }
+    complain() { echo "figures.sh: $*" >&2; wrong=1; }
+    for file in "$root"/results/figures/*; do
+        [ -d "$file" ] || complain "$file: of no machine"
+    done
+    for machine in "$root"/results/figures/*/; do
+        [ "$(find "$machine" -type f | wc -l)" = "$(echo "$regimes" | wc -w)" ] || complain "$machine: other files than the regimes'"
+        for regime in $regimes; do
+            file=$machine$regime.txt
+            [ "$(head -n 1 "$file")" = "$(command_of "$regime")" ] || complain "$file was measured by another command"
+            # Each shape is a block; each has the call.
+            awk -v RS= 'NR > 1 && /\nlibrary_fast/ && /\nlibrary_accurate/ { shapes++ } END { exit NR < 2 || shapes < NR - 1 }' "$file" ||
+                complain "$file: a shape without the call"
+        done
     done
     exit $wrong
 fi
@@ -88,27 +93,32 @@ shift
 mkdir -p "$directory" || exit 7
 work=$(mktemp -d) || exit 7
 trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+for regime; do
+    options_of "$regime" >"$work/options" || { echo "figures.sh: no regime '$regime': one of $regimes" >&2; exit 2; }
+done
 "$lnbench" list kernels >"$work/kernels" || exit 7
-peers=$(sed -n 's/^\(\(onednn\|pytorch_out\|libxsmm\|zendnn\)_[a-z0-9_]*\) .*/\1/p' "$work/kernels" | grep -v _call_ | paste -sd ,)
+peers=$(sed -nE 's/^((onednn|pytorch_out|libxsmm|zendnn)_[a-z0-9_]*) .*/\1/p' "$work/kernels" | grep -v _call_ | paste -sd ,)
 [ "$peers" ] || { echo "figures.sh: no peers: docs/peers.md says how to add some" >&2; exit 7; }
 for regime; do
-    options=$(options_of "$regime") || { echo "figures.sh: no regime '$regime'" >&2; exit 2; }
+    options=$(options_of "$regime")
     set -f # the kernels' patterns are lnbench's
     # shellcheck disable=SC2086
-    "$lnbench" run --only speed --conventions torch --processes 5 --no-charts --db "$work/$regime.db" $options \
+    "$lnbench" run --only speed --conventions torch --processes 3 --no-charts --db "$work/$regime.db" $options \
         >"$work/answer" || { echo "figures.sh: $regime was not measured" >&2; exit 7; }
     set +f
+    "$lnbench" export --db "$work/$regime.db" --format json >"$work/run.json" &&
+        "$lnbench" export --db "$work/$regime.db" --format tsv >"$work/run.tsv" || exit 7
     {
         command_of "$regime"
-        "$lnbench" export --db "$work/$regime.db" --format json |
-            sed -n 's/^    "\(cpu_model\|cpu_family\|l3_bytes\|compiler\|git_commit\)": "\{0,1\}\([^",]*\).*/# \1: \2/p'
+        sed -nE 's/^    "(cpu_model|cpu_family|l3_bytes|compiler|git_commit)": "?([^",]*).*/# \1: \2/p' "$work/run.json"
         "$lnbench" list plugins | awk -v peers="$peers" '$1 ~ /^(onednn|pytorch|libxsmm|zendnn)$/ {
             $1 = $2 = $NF = ""
             sub(/^ */, "")
             versions = versions ", " $0
         }
-        END { gsub(/,/, " ", peers); gsub(/ *,/, ",", versions); print "# PEERS: " peers versions }'
-        "$lnbench" export --db "$work/$regime.db" --format tsv | write_blocks
-    } >"$directory/$regime.txt"
+        END { gsub(/,/, " ", peers); gsub(/ *,/, ",", versions); sub(/ *$/, "", versions); print "# PEERS: " peers versions }'
+        write_blocks <"$work/run.tsv"
+    } >"$work/figures" && mv "$work/figures" "$directory/$regime.txt" || exit 7
     echo "figures.sh: $directory/$regime.txt"
 done

@@ -16,6 +16,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 [ "$(wc -l <"$root/README.md")" -le 120 ] || fail "README.md has more than 120 lines"
 "$root/results/publish.sh" --check || fail "the documents say other figures than were published"
+"$root/results/figures.sh" --check || fail "results/figures are not what figures.sh measures"
 
 # links DOCUMENT: each target that is not there, as a file or as a heading of one.
 links() {

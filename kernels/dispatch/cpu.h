@@ -7,8 +7,8 @@
 
 typedef enum ln_cpu {
     CPU_any,
-    CPU_intel,
-    CPU_amd25 /* family 25: Zen 3 and Zen 4 */
+    CPU_intel, /* measured: one Xeon with AVX-512 */
+    CPU_amd25  /* family 25: Zen 4, and Zen 3, which has no AVX-512 */
 } ln_cpu;
 
 /* By cpuid alone, so that a test can bring its own. CPU_any: of no make that has rows of its own. */

@@ -1,13 +1,16 @@
 /* clang-format off */
 /* Rows of the dispatch table that are written by hand, and looked up before the measured ones of
  * dispatch_table.h: of makes of CPU on which another kernel was the fastest, and of NEON, which no
- * machine at hand has. The rows of one cell (all but the last two columns) reach to SIZE_MAX. */
+ * machine at hand has. The rows of one cell (of the same make, class, types, ISA and regime) stand
+ * one behind the other, and the last reaches to SIZE_MAX. A make's rows are of the best ISA that the
+ * measured rows of the cell have. */
 #ifndef LAYERNORM_DISPATCH_BY_HAND
 
-/* In DRAM, f32, on Zen 5 (dispatch_table.h) against Intel and Zen 4, share of the non-temporal copy
- * at 4096: retry_split_transposed_nt .75 against .81 and .46, retry_split_row_pairs_nt .57 against
- * 1.05 and .60; at 12288 on Intel 1.04 of retry_split_row_pairs_nt_f32_avx2_u1 and 1.06. On Zen 4 that is
- * ahead of what `fast` has as well (docs/experiments.md, "grouped"). */
+/* Share of the non-temporal copy in DRAM, f32 (docs/experiments.md, "grouped"):
+ *     hidden  kernel                          Zen 5  Zen 4  Intel Xeon
+ *      4096   retry_split_transposed_nt        .75    .46    .81
+ *      4096   retry_split_row_pairs_nt, _u2    .57    .60   1.05
+ *     12288   retry_split_row_pairs_nt, _u2                 1.06 */
 #define LAYERNORM_DISPATCH_BY_HAND_MAKES(row_of) \
     row_of(intel, accurate, f32, f32, avx512, DRAM, 2048, "retry_split_transposed_nt_f32_avx512") \
     row_of(intel, accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx512_u2") \
