@@ -8,6 +8,7 @@ set -u
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 7
 lnbench=${LNBENCH_COMMAND:-$root/lnbench}
 export LNBENCH_PEERS="${LNBENCH_PEERS-1}"
+peers=PEERS # in the files; which ones there were stands behind the command
 
 options_of() {
     f32="--dtypes f32 --kernels library_*_f32,$peers"
@@ -60,11 +61,7 @@ write_blocks() {
         }'
 }
 
-# For the file; which peers there were stands behind it.
-command_of() (
-    peers=PEERS
-    echo "# LNBENCH_PEERS=1 lnbench run --only speed --conventions torch --processes 3 $(options_of "$1")"
-)
+command_of() { echo "# LNBENCH_PEERS=1 lnbench run --only speed --conventions torch --processes 3 $(options_of "$1")"; }
 
 regimes="caches_and_dram off_centre two_threads 16_bit few_rows awkward"
 if [ "${1-}" = --check ]; then
@@ -74,9 +71,9 @@ if [ "${1-}" = --check ]; then
         [ -d "$file" ] || complain "$file: of no machine"
     done
     for machine in "$root"/results/figures/*/; do
-        [ "$(find "$machine" -type f | wc -l)" = "$(echo "$regimes" | wc -w)" ] || complain "$machine: other files than the regimes'"
-        for regime in $regimes; do
-            file=$machine$regime.txt
+        for file in "$machine"*; do
+            regime=$(basename "$file" .txt)
+            case " $regimes " in *" $regime "*) ;; *) complain "$file: of no regime" && continue ;; esac
             [ "$(head -n 1 "$file")" = "$(command_of "$regime")" ] || complain "$file was measured by another command"
             # Each shape is a block; each has the call.
             awk -v RS= 'NR > 1 && /\nlibrary_fast/ && /\nlibrary_accurate/ { shapes++ } END { exit NR < 2 || shapes < NR - 1 }' "$file" ||
@@ -101,6 +98,7 @@ done
 peers=$(sed -nE 's/^((onednn|pytorch_out|libxsmm|zendnn)_[a-z0-9_]*) .*/\1/p' "$work/kernels" | grep -v _call_ | paste -sd ,)
 [ "$peers" ] || { echo "figures.sh: no peers: docs/peers.md says how to add some" >&2; exit 7; }
 for regime; do
+    header=$(command_of "$regime" | sed "s|$peers|PEERS|")
     options=$(options_of "$regime")
     set -f # the kernels' patterns are lnbench's
     # shellcheck disable=SC2086
@@ -110,7 +108,7 @@ for regime; do
     "$lnbench" export --db "$work/$regime.db" --format json >"$work/run.json" &&
         "$lnbench" export --db "$work/$regime.db" --format tsv >"$work/run.tsv" || exit 7
     {
-        command_of "$regime"
+        echo "$header"
         sed -nE 's/^    "(cpu_model|cpu_family|l3_bytes|compiler|git_commit)": "?([^",]*).*/# \1: \2/p' "$work/run.json"
         "$lnbench" list plugins | awk -v peers="$peers" '$1 ~ /^(onednn|pytorch|libxsmm|zendnn)$/ {
             $1 = $2 = $NF = ""
