@@ -140,8 +140,11 @@ static const struct used_row *look_up(const ln_problem *problem, place where, ln
                                       ln_type param)
 {
     const cell *of_regimes = cells[problem->accuracy][storage][param];
-    bool is_few = where.is_few && where.regime <= L2 && of_regimes[few].count > 0;
-    const cell *found = &of_regimes[is_few ? few : where.regime];
+    const cell *found = &of_regimes[where.regime], *of_few = &of_regimes[few];
+    /* Few rows may have been measured on a lesser ISA alone. */
+    if (where.is_few && where.regime <= L2 && of_few->count > 0 &&
+        (found->count == 0 || of_few->isa >= found->isa))
+        found = of_few;
     if (found->count == 0)
         return NULL;
     size_t at = found->first, last = found->first + found->count - 1;

@@ -177,11 +177,10 @@ static void try_family(numbers *draws, types pair, const family *one, tally *tal
 {
     static const size_t sizes[] = {1,  2,  3,  4,   5,   15,  16,  17,   31,   33,
                                    63, 64, 65, 100, 129, 500, 768, 1000, 1024, 4999};
-    int is_f32 = pair.storage == LN_F32;
     for (size_t s = 0; s < 10 && one->scales[s] != 0; s++)
         for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && sizes[i] <= LARGEST; i++)
             for (int repeat = 0; repeat < REPEATS; repeat++)
-                if (is_f32 || is_sampled(i, s + (size_t)repeat, 3))
+                if (is_sampled(i, s + (size_t)repeat, 3))
                     try_row(draws, pair, one, sizes[i], one->scales[s], tallies);
 }
 
