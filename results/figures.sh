@@ -23,6 +23,17 @@ options_of() {
     esac
 }
 
+# How many shapes a regime has. The full plan has seven hidden sizes, of each type in L1, L2, L3 and DRAM.
+shapes_of() {
+    options_of "$1" | awk '{
+        for (i = 1; i < NF; i++) {
+            if ($i == "--dtypes") types = split($(i + 1), each, ",")
+            if ($i == "--shapes") shapes = split($(i + 1), each, ",")
+        }
+        print types * (shapes ? shapes : 28)
+    }'
+}
+
 # From `lnbench export --format tsv`; shapes in the order in which they come, fastest first.
 write_blocks() {
     awk -F '\t' '
@@ -76,8 +87,8 @@ if [ "${1-}" = --check ]; then
             case " $regimes " in *" $regime "*) ;; *) complain "$file: of no regime" && continue ;; esac
             [ "$(head -n 1 "$file")" = "$(command_of "$regime")" ] || complain "$file was measured by another command"
             # Each shape is a block; each has the call.
-            awk -v RS= 'NR > 1 && /\nlibrary_fast/ && /\nlibrary_accurate/ { shapes++ } END { exit NR < 2 || shapes < NR - 1 }' "$file" ||
-                complain "$file: a shape without the call"
+            awk -v RS= -v expected="$(shapes_of "$regime")" 'NR > 1 && /\nlibrary_fast/ && /\nlibrary_accurate/ { shapes++ } END { exit shapes != expected || NR - 1 != expected }' "$file" ||
+                complain "$file: not each of its $(shapes_of "$regime") shapes, or one without the call"
         done
     done
     exit $wrong

@@ -20,7 +20,7 @@
 enum {
     PAIR = 2,
     RING = 5,           /* pairs on their way */
-    SHORT_BYTES = 1536, /* rows of so many wait in L1 for longer */
+    SHORT_BYTES = 2048, /* rows of so many wait in L1 for longer */
     FULL_BYTES = 4096,  /* where rows in pairs fill L1 */
     FEW_ROWS = 8,       /* gamma and beta are not looked through for so few */
     FETCH_BYTES = 8192, /* x is fetched so far ahead of its sweep, where y goes around the caches */
@@ -30,8 +30,9 @@ enum {
 typedef struct pair {
     acc parts[2 * PAIR]; /* of both rows' sums, then of their squares' */
     real sums[2 * PAIR];
-    item centres[PAIR][CENTRE_PARTS];
+    item centres[CENTRE_PARTS][PAIR];
     int regular; /* both rows */
+    int again;   /* pair_look_again() did */
 #ifdef CENTRE_CHECKED
     moments found[PAIR];
     factor rstds[PAIR];
@@ -62,26 +63,101 @@ LN_INLINE void pair_sweep(const call *run, pair *two, size_t first)
     pair_keep(two, sums);
 }
 
-/* From sums to what apply needs. */
-LN_INLINE void pair_finish(const call *run, pair *two, size_t first)
+/* Rows that have to be swept again, or are not regular, and what the caller wants to know. Given a
+ * copy of the call: what it is given it might change, for all the compiler knows. */
+LN_RARE void pair_look_again(call run, pair *two, size_t first)
 {
-    two->regular = run->regular;
-    LN_UNROLLED
+    two->regular = run.regular;
+    two->again = 1;
     for (size_t g = 0; g < PAIR; g++) {
-        moments found = statistics_found(&run->statistics, 0, two->sums[g], two->sums[PAIR + g]);
-        /* As sweep_final(), but that the row is not made before it is known to be needed: 7 % at
-         * hidden 64. */
-        if (__builtin_expect(statistics_is_off(&run->statistics, found), 0))
-            found = sweep_again(run->statistics, call_row(run, first + g), found);
-        factor rstd = convention_rstd(&run->convention, found);
-        keep_moments(run->tensors, first + g, found, rstd);
-        centre_parts(found, rstd, run->convention.quotient, two->centres[g]);
-        two->regular &= centre_is_regular(two->centres[g]);
+        moments found = statistics_found(&run.statistics, 0, two->sums[g], two->sums[PAIR + g]);
+        found = sweep_final(&run.statistics, call_row(&run, first + g), found);
+        factor rstd = convention_rstd(&run.convention, found);
+        item parts[CENTRE_PARTS];
+        keep_moments(run.tensors, first + g, found, rstd);
+        centre_parts(found, rstd, run.convention.quotient, parts);
+        for (size_t p = 0; p < CENTRE_PARTS; p++)
+            two->centres[p][g] = parts[p];
+        two->regular &= centre_is_regular(parts);
 #ifdef CENTRE_CHECKED
-        two->regular &= !centre_is_strange(found, rstd, run->convention.quotient);
+        two->regular &= !centre_is_strange(found, rstd, run.convention.quotient);
         two->found[g] = found;
         two->rstds[g] = rstd;
 #endif
+    }
+}
+
+LN_INLINE centre pair_parts(const pair *two, size_t g)
+{
+    item parts[CENTRE_PARTS];
+    LN_UNROLLED
+    for (size_t p = 0; p < CENTRE_PARTS; p++)
+        parts[p] = two->centres[p][g];
+    return centre_of_parts(parts);
+}
+
+/* From sums to what apply needs, of `rows` rows (a constant) of one pair and the one behind it, or of
+ * one alone, which is then both. Loops that compilers make vectors of: scalar, this takes a third of
+ * the time of rows of 256. */
+LN_INLINE void pairs_finish(const call *run, size_t rows, pair *one, pair *other, size_t first)
+{
+    enum { ROWS = 2 * PAIR };
+    pair *const pairs[2] = {one, other};
+    real sum[ROWS], square[ROWS], rest[ROWS], m2[ROWS];
+    factor std[ROWS], rstd[ROWS];
+    item parts[CENTRE_PARTS][ROWS];
+    int off = 0, regular = 1;
+    LN_UNROLLED
+    for (size_t g = 0; g < rows; g++) {
+        sum[g] = pairs[g / PAIR]->sums[g % PAIR];
+        square[g] = pairs[g / PAIR]->sums[PAIR + g % PAIR];
+    }
+    LN_VECTORIZED
+    for (size_t g = 0; g < rows; g++) {
+        moments found = statistics_found(&run->statistics, 0, sum[g], square[g]);
+        rest[g] = found.rest;
+        m2[g] = found.m2;
+    }
+    LN_VECTORIZED
+    for (size_t g = 0; g < rows; g++)
+        std[g] = convention_std(&run->convention, (moments){0, rest[g], m2[g], 1});
+    LN_VECTORIZED
+    for (size_t g = 0; g < rows; g++)
+        off |= statistics_is_off(&run->statistics, (moments){0, rest[g], m2[g], 1});
+    LN_VECTORIZED
+    for (size_t g = 0; g < rows; g++)
+        rstd[g] = 1 / std[g];
+    LN_VECTORIZED
+    for (size_t g = 0; g < rows; g++) {
+        item of_row[CENTRE_PARTS];
+        centre_parts((moments){0, rest[g], m2[g], 1}, rstd[g], run->convention.quotient, of_row);
+        LN_UNROLLED
+        for (size_t p = 0; p < CENTRE_PARTS; p++)
+            parts[p][g] = of_row[p];
+        regular &= centre_is_regular(of_row);
+    }
+#ifdef CENTRE_CHECKED
+    LN_VECTORIZED
+    for (size_t g = 0; g < rows; g++)
+        regular &=
+            !centre_is_strange((moments){0, rest[g], m2[g], 1}, rstd[g], run->convention.quotient);
+#endif
+    LN_UNROLLED
+    for (size_t g = 0; g < rows; g++) {
+        LN_UNROLLED
+        for (size_t p = 0; p < CENTRE_PARTS; p++)
+            pairs[g / PAIR]->centres[p][g % PAIR] = parts[p][g];
+        pairs[g / PAIR]->regular = run->regular & regular;
+        pairs[g / PAIR]->again = 0;
+    }
+    if (__builtin_expect(off | !regular, 0)) {
+        pair_look_again(*run, one, first);
+        if (other != one)
+            pair_look_again(*run, other, first + PAIR);
+    } else if (run->tensors->mean || run->tensors->rstd) {
+        for (size_t g = 0; g < rows; g++)
+            keep_moments(run->tensors, other != one ? first + g : first + g % PAIR,
+                         (moments){0, rest[g], m2[g], 1}, rstd[g]);
     }
 }
 
@@ -129,7 +205,7 @@ LN_INLINE void pair_both(ln_affine affine, const call *run, pair *total, size_t 
         sweep_clear(&sums[g]);
         to_sweep[g] = call_row(run, later + g);
         to_apply[g] = call_row(run, this + g);
-        centres[g] = centre_of_parts(applied->centres[g]);
+        centres[g] = pair_parts(applied, g);
     }
     size_t i = 0, hidden = run->problem->hidden;
     for (; hidden - i >= BLOCK; i += BLOCK) {
@@ -148,11 +224,11 @@ LN_INLINE void pair_both(ln_affine affine, const call *run, pair *total, size_t 
 LN_INLINE centre pair_centre(const call *run, const pair *two, size_t g)
 {
 #ifdef CENTRE_CHECKED
-    return centre_of(two->found[g], two->rstds[g], run->convention.quotient);
-#else
-    (void)run;
-    return centre_of_parts(two->centres[g]);
+    if (two->again)
+        return centre_of(two->found[g], two->rstds[g], run->convention.quotient);
 #endif
+    (void)run;
+    return pair_parts(two, g);
 }
 
 LN_INLINE void pair_apply(const call *run, const pair *two, size_t first)
@@ -165,12 +241,28 @@ LN_INLINE void pair_apply(const call *run, const pair *two, size_t first)
 
 /* Pair t is swept in turn t, and its y made in turn t + lag. In between its lanes are summed up, and
  * its centres found: behind different turns where lag is more than 1, so that the chain of latencies
- * is in pieces. Rows of f32 with sums of f64 leave L1 before that pays. */
+ * is in pieces, and of two pairs at once where lag is the ring's. Long rows leave L1 before that pays. */
 LN_INLINE size_t pairs_lag(size_t bytes)
 {
-    if (WIDE)
-        return bytes < FULL_BYTES ? 2 : 1;
-    return bytes <= SHORT_BYTES ? RING - 1 : 3;
+    if (bytes <= SHORT_BYTES)
+        return RING - 1;
+    return WIDE ? (bytes < FULL_BYTES ? 2 : 1) : 3;
+}
+
+/* What is done behind turn t. */
+LN_INLINE void pairs_between(const call *run, pair ring[RING], size_t pairs, size_t lag, size_t t)
+{
+    size_t summed = lag > 2, finished = lag > 2 ? 2 : lag - 1;
+    if (t >= summed && t < pairs + summed)
+        acc_sum_rows(ring[(t - summed) % RING].parts, ring[(t - summed) % RING].sums);
+    if (lag < RING - 1) {
+        pair *done = &ring[(t - finished) % RING];
+        if (t >= finished && t < pairs + finished)
+            pairs_finish(run, PAIR, done, done, (t - finished) * PAIR);
+    } else if (t % 2 && t >= 3 && t < pairs + 3) { /* the last may have no other beside it */
+        pair *one = &ring[(t - 3) % RING], *other = t - 2 < pairs ? &ring[(t - 2) % RING] : one;
+        pairs_finish(run, 2 * PAIR, one, other, (t - 3) * PAIR);
+    }
 }
 
 LN_INLINE void run_pairs(const call *run, size_t pairs)
@@ -188,11 +280,7 @@ LN_INLINE void run_pairs(const call *run, size_t pairs)
             if (applies)
                 pair_apply(run, this, (t - lag) * PAIR);
         }
-        size_t summed = lag > 2, finished = lag > 2 ? 2 : lag - 1;
-        if (t >= summed && t < pairs + summed)
-            acc_sum_rows(ring[(t - summed) % RING].parts, ring[(t - summed) % RING].sums);
-        if (t >= finished && t < pairs + finished)
-            pair_finish(run, &ring[(t - finished) % RING], (t - finished) * PAIR);
+        pairs_between(run, ring, pairs, lag, t);
     }
 }
 
