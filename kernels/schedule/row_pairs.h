@@ -99,7 +99,7 @@ LN_INLINE centre pair_parts(const pair *two, size_t g)
 /* From sums to what apply needs, of `rows` rows (a constant) of one pair and the one behind it, or of
  * one alone, which is then both. Loops that compilers make vectors of: scalar, this takes a third of
  * the time of rows of 256. */
-LN_INLINE void pairs_finish(const call *run, size_t rows, pair *one, pair *other, size_t first)
+LN_INLINE void pairs_finish_of(const call *run, size_t rows, pair *one, pair *other, size_t first)
 {
     enum { ROWS = 2 * PAIR };
     pair *const pairs[2] = {one, other};
@@ -159,6 +159,17 @@ LN_INLINE void pairs_finish(const call *run, size_t rows, pair *one, pair *other
             keep_moments(run->tensors, other != one ? first + g : first + g % PAIR,
                          (moments){0, rest[g], m2[g], 1}, rstd[g]);
     }
+}
+
+/* Once for all that do it. */
+LN_APART void pair_finish(const call *run, pair *one, size_t first)
+{
+    pairs_finish_of(run, PAIR, one, one, first);
+}
+
+LN_APART void pairs_finish(const call *run, pair *one, pair *other, size_t first)
+{
+    pairs_finish_of(run, 2 * PAIR, one, other, first);
 }
 
 /* One vector of y of both rows. Gamma and beta are loaded once: no store comes between. */
@@ -258,10 +269,10 @@ LN_INLINE void pairs_between(const call *run, pair ring[RING], size_t pairs, siz
     if (lag < RING - 1) {
         pair *done = &ring[(t - finished) % RING];
         if (t >= finished && t < pairs + finished)
-            pairs_finish(run, PAIR, done, done, (t - finished) * PAIR);
+            pair_finish(run, done, (t - finished) * PAIR);
     } else if (t % 2 && t >= 3 && t < pairs + 3) { /* the last may have no other beside it */
         pair *one = &ring[(t - 3) % RING], *other = t - 2 < pairs ? &ring[(t - 2) % RING] : one;
-        pairs_finish(run, 2 * PAIR, one, other, (t - 3) * PAIR);
+        pairs_finish(run, one, other, (t - 3) * PAIR);
     }
 }
 
