@@ -124,7 +124,7 @@ LN_INLINE affine_terms convention_terms(const convention *rules, size_t i, size_
     return terms;
 }
 
-#ifdef CENTRE_SPLIT
+#ifdef CENTRE_IN_TWO
 /* (s + w) (1 + gamma) + beta, 1 + gamma in two parts. */
 LN_INLINE vec convention_finish_gamma1(normalised xhat, vec gamma, vec beta)
 {
@@ -137,7 +137,7 @@ LN_INLINE vec convention_finish_gamma1(normalised xhat, vec gamma, vec beta)
 #endif
 
 /* y from xhat of n elements (LANES of them if n is more) from column i on. */
-#ifdef CENTRE_SPLIT
+#ifdef CENTRE_IN_TWO
 LN_INLINE vec convention_finish(ln_affine affine, const convention *rules, normalised xhat,
                                 size_t i, size_t n)
 {
@@ -197,7 +197,7 @@ LN_INLINE affine_terms convention_terms_any(const convention *rules, size_t i, s
 /* Whether they are enough: 1 + gamma may take two numbers. */
 LN_INLINE int convention_has_terms(ln_affine affine)
 {
-#ifdef CENTRE_SPLIT
+#ifdef CENTRE_IN_TWO
     return affine != LN_AFFINE_GAMMA1;
 #else
     (void)affine;
@@ -207,7 +207,7 @@ LN_INLINE int convention_has_terms(ln_affine affine)
 
 LN_INLINE vec convention_finish_any(normalised xhat, affine_terms terms)
 {
-#ifdef CENTRE_SPLIT
+#ifdef CENTRE_IN_TWO
     return multiply_add(xhat.first, terms.gamma, multiply_add(xhat.rest, terms.gamma, terms.beta));
 #else
     return multiply_add(xhat, terms.gamma, terms.beta);

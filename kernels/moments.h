@@ -314,6 +314,22 @@ LN_INLINE acc parts_sum(const acc parts[UNROLL])
     return sums[0];
 }
 
+/* The sum of UNROLL vectors of items, by the tree of parts_sum(). */
+LN_INLINE vec items_sum(const vec parts[UNROLL])
+{
+    vec sums[UNROLL];
+    LN_UNROLLED
+    for (unsigned u = 0; u < UNROLL; u++)
+        sums[u] = parts[u];
+    LN_UNROLLED
+    for (unsigned half = UNROLL / 2; half > 0; half /= 2) {
+        LN_UNROLLED
+        for (unsigned u = 0; u < half; u++)
+            sums[u] = lane_add(sums[u], sums[u + half]);
+    }
+    return sums[0];
+}
+
 /* The sum of the first `count` vectors by a tree. */
 LN_INLINE acc parts_sum_first(acc parts[UNROLL], size_t count)
 {

@@ -6,6 +6,9 @@
  * Four fused operations, no conversion. x r is not rounded, so that a mean far from zero costs nothing:
  * s, the sum within the brackets and y round once each.
  *
+ * Beside 16-bit storage l and c, 2^-24 of r and a, are nothing: there y = s gamma + beta, with a =
+ * quotient - mean * r.
+ *
  * A row is strange where that is not enough: where statistics took a pivot (retry.h: its mean is more
  * than 32 standard deviations from zero), rstd outside 2^-90 ... 2^90, an eps on the quotient above
  * 2^-6, xhat near subnormal numbers, or a NaN. Such rows are made in the accumulators' type
@@ -23,6 +26,9 @@ typedef double factor;
 
 #define CENTRE_CHECKED
 #define CENTRE_SPLIT
+#if STORES_F32
+#define CENTRE_IN_TWO
+#endif
 #define SPLIT_RSTD_LEAST 0x1p-90
 #define SPLIT_RSTD_MOST 0x1p90
 #define SPLIT_MEAN_MOST 0x1p5 /* of mean / sqrt(var) where statistics took no pivot */
@@ -37,33 +43,48 @@ typedef double factor;
 
 /* The numbers that are the same for all elements of a row: schedules that compute those of several
  * rows at once keep them so. */
+#ifdef CENTRE_IN_TWO
 enum { CENTRE_PARTS = 4 };
+#else
+enum { CENTRE_PARTS = 2 };
+#endif
 
 typedef struct centre {
     vec rstd;
-    vec rstd_rest;
     vec addend;
+#ifdef CENTRE_IN_TWO
+    vec rstd_rest;
     vec addend_rest;
+#endif
     int strange; /* the row is not for items: apply_in_double(), schedule/call.h */
     double mean;
     double rest;
     double rstd_of_row;
 } centre;
 
+#ifdef CENTRE_IN_TWO
 /* xhat in two parts. */
 typedef struct normalised {
     vec first;
     vec rest;
 } normalised;
+#else
+typedef vec normalised;
+#endif
 
 LN_INLINE void centre_parts(moments found, factor rstd, double quotient, item parts[CENTRE_PARTS])
 {
-    double addend = quotient - found.rest * rstd; /* mean is 0, or the row is strange */
-    item first = (item)rstd, first_addend = (item)addend;
-    parts[0] = first;
-    parts[1] = (item)(rstd - first);
-    parts[2] = first_addend;
+    item first = (item)rstd;
+    parts[0] = first; /* mean is 0, or the row is strange */
+#ifdef CENTRE_IN_TWO
+    double addend = quotient - found.rest * rstd;
+    item first_addend = (item)addend;
+    parts[1] = first_addend;
+    parts[2] = (item)(rstd - first);
     parts[3] = (item)(addend - first_addend);
+#else
+    parts[1] = (item)(quotient - found.rest * first);
+#endif
 }
 
 /* The quotient is that of convention.h: an eps, or -0. */
@@ -77,10 +98,12 @@ LN_INLINE int centre_is_strange(moments found, factor rstd, double quotient)
 
 LN_INLINE centre centre_of_parts(const item parts[CENTRE_PARTS])
 {
-    return (centre){.rstd = lane_set(parts[0]),
-                    .rstd_rest = lane_set(parts[1]),
-                    .addend = lane_set(parts[2]),
-                    .addend_rest = lane_set(parts[3])};
+    centre by = {.rstd = lane_set(parts[0]), .addend = lane_set(parts[1])};
+#ifdef CENTRE_IN_TWO
+    by.rstd_rest = lane_set(parts[2]);
+    by.addend_rest = lane_set(parts[3]);
+#endif
+    return by;
 }
 
 LN_INLINE centre centre_of(moments found, factor rstd, double quotient)
@@ -97,8 +120,12 @@ LN_INLINE centre centre_of(moments found, factor rstd, double quotient)
 
 LN_INLINE normalised centre_normalise(centre by, vec x)
 {
+#ifdef CENTRE_IN_TWO
     return (normalised){multiply_add(x, by.rstd, by.addend),
                         multiply_add(x, by.rstd_rest, by.addend_rest)};
+#else
+    return multiply_add(x, by.rstd, by.addend);
+#endif
 }
 
 /* For schedules that have shorter ways for rows of some kind: there are none. */
@@ -107,10 +134,15 @@ LN_INLINE normalised centre_normalise_unshifted(centre by, vec x)
     return centre_normalise(by, x);
 }
 
+/* See convention_is_regular(). */
 LN_INLINE int centre_is_regular(const item parts[CENTRE_PARTS])
 {
+#ifdef LANE_STORE_REGULAR
+    return fabs((double)parts[1]) >= 0x1p-60;
+#else
     (void)parts;
     return 1;
+#endif
 }
 
 /* Bound, u = ITEM_UNIT, u' = 2^-53, tiny = ITEM_TINY. r' = r_exact (1 + rho) is the rstd that was
@@ -141,6 +173,21 @@ LN_INLINE int centre_is_regular(const item parts[CENTRE_PARTS])
  * so little (2^-8 units) below a power of two that y may round to the second number beyond it.
  * In a row that is not strange nothing overflows but y, and w gamma + beta where |beta| is within 2^-12
  * of the largest number. */
+#ifndef CENTRE_IN_TWO
+/* Without l and c, a being that of r: in 1 a is 4 u' A off, as there; r is u off, which x - m takes, b
+ * u A, and s rounds once, u X'. 1 + gamma rounds, and the last sum. */
+LN_INLINE ln_bound split_items_bound(const ln_problem *problem, const ln_row_facts *facts,
+                                     const moments_bound *found, double rho)
+{
+    double u = ITEM_UNIT, delta = found->mean, r = facts->rstd * (1 + rho);
+    double q = problem->convention.eps_place == LN_EPS_QUOTIENT ? problem->convention.eps : 0.0;
+    double deviation = facts->max_dev * facts->rstd, a = (fabs(facts->mean) + delta) * r + q;
+    double off = delta * r + deviation * rho + 4 * DOUBLE_UNIT * a;
+    off += u * (deviation + off) + u * a + 2 * ITEM_TINY;
+    double error = off + u * (deviation + q + off);
+    return (ln_bound){error * (1 + 4 * u) * bound_slack, u * (2 + 4 * u)};
+}
+#else
 LN_INLINE ln_bound split_items_bound(const ln_problem *problem, const ln_row_facts *facts,
                                      const moments_bound *found, double rho)
 {
@@ -158,6 +205,7 @@ LN_INLINE ln_bound split_items_bound(const ln_problem *problem, const ln_row_fac
     double error = half + off + 5 * u * w + 3 * u * u * most;
     return (ln_bound){error * (1 + 4 * u), has_beta ? u * (2 + 4 * u) : u};
 }
+#endif
 
 /* Bound of a strange row, with r', delta and D as above, all in double but the last. x - mean, the
  * next difference, the product and sum: 4 u' (S r' + q) with S = max_dev + |rest| + delta; the

@@ -449,7 +449,7 @@
     row(accurate, f16, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
     row(accurate, f16, f32, avx512, L3, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
     row(accurate, f16, f32, avx512, DRAM, 181, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
-    row(accurate, f16, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f16_param_f32_avx512") \
+    row(accurate, f16, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f16_param_f32_avx512_u2") \
     row(accurate, f16, f32, avx2, L1, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
     row(accurate, f16, f32, avx2, L2, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
     row(accurate, f16, f32, avx2, L3, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx2_u1") \

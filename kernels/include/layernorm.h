@@ -123,10 +123,11 @@ typedef enum ln_accuracy {
      * 1e-30 and constant ones among them. f32 has sums, mean and rstd in f64 and rounds three times:
      * 1.51 at most, but 2 (2.004 by proof) where that largest sum is within 1e-9 of itself below a
      * power of two. In plain C, f32 rounds once: 0.5001. f64 has sums, mean and rstd in pairs of
-     * numbers and rounds twice: hardly more than 1. 16-bit storage has sums in f64 and y in f32; in
-     * plain C, the kernels of `exact`. Rows of f32, bf16 and f16 whose mean is more than 32 standard
-     * deviations from zero (less beyond 4096 elements; 16384 with AVX-512) are read twice. An
-     * infinite gamma may give a NaN, a beta within a thousandth of the largest number an infinity. */
+     * numbers and rounds twice: hardly more than 1. 16-bit storage has sums of a few elements in f32,
+     * sums of those in f64, and y in f32; in plain C, the kernels of `exact`. Rows of f32 whose mean is
+     * more than 32 standard deviations from zero (less beyond 4096 elements; 16384 with AVX-512), and
+     * of 16 bits from 5.6 on, are read again. An infinite gamma may give a NaN, a beta within a
+     * thousandth of the largest number an infinity. */
     LN_ACCURACY_ACCURATE = 1,
     /* The same bits on every ISA and number of threads, by a fixed tree of additions. */
     LN_ACCURACY_REPRODUCIBLE = 2,

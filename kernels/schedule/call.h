@@ -69,9 +69,9 @@ LN_INLINE void fetch_block(const row *view, size_t i)
     LN_UNROLLED
     for (size_t u = 0; u < BLOCK; u += LINE) {
         size_t at = (i + u) * sizeof(storage);
-        __builtin_prefetch((const void *)((uintptr_t)view->x + at), 0, 3);
+        fetch_line((uintptr_t)view->x + at);
         if (view->form != RESIDUAL_NONE)
-            __builtin_prefetch((const void *)((uintptr_t)view->residual + at), 0, 3);
+            fetch_line((uintptr_t)view->residual + at);
     }
 }
 

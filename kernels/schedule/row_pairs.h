@@ -43,8 +43,7 @@ LN_INLINE void pair_keep(pair *two, const sweep_sums sums[PAIR])
 {
     LN_UNROLLED
     for (size_t g = 0; g < PAIR; g++) {
-        two->parts[g] = parts_sum(sums[g].x);
-        two->parts[PAIR + g] = parts_sum(sums[g].square);
+        sweep_sums_of(&sums[g], 0, &two->parts[g], &two->parts[PAIR + g]);
     }
 }
 
@@ -56,8 +55,11 @@ LN_INLINE void pair_sweep(const call *run, pair *two, size_t first)
         const row view = call_row(run, first + g);
         size_t i = 0;
         sweep_clear(&sums[g]);
-        for (; view.hidden - i >= BLOCK; i += BLOCK)
+        for (; view.hidden - i >= BLOCK; i += BLOCK) {
+            sweep_chunk(&sums[g], 0, i);
             sweep_add(&sums[g], &view, acc_set(0), i, BLOCK, 0);
+        }
+        sweep_chunk(&sums[g], 0, i);
         sweep_add(&sums[g], &view, acc_set(0), i, view.hidden - i, 0);
     }
     pair_keep(two, sums);
@@ -197,11 +199,18 @@ LN_INLINE void pair_step(ln_affine affine, const call *run, sweep_sums sums[PAIR
     LN_UNROLLED
     for (size_t g = 0; g < PAIR; g++) {
 #if LN_NONTEMPORAL
-        __builtin_prefetch((const void *)((uintptr_t)(to_sweep[g].x + i) + FETCH_BYTES), 0, 3);
+        fetch_line((uintptr_t)(to_sweep[g].x + i) + FETCH_BYTES);
 #endif
         sweep_add_vector(&sums[g], &to_sweep[g], acc_set(0), u, i, n, 0);
     }
     pair_vector(affine, run, to_apply, centres, i, n);
+}
+
+LN_INLINE void pair_chunk(sweep_sums sums[PAIR], size_t i)
+{
+    LN_UNROLLED
+    for (size_t g = 0; g < PAIR; g++)
+        sweep_chunk(&sums[g], 0, i);
 }
 
 /* Sweeps the rows from number `later` on while y of those from `this` on is made. */
@@ -220,10 +229,12 @@ LN_INLINE void pair_both(ln_affine affine, const call *run, pair *total, size_t 
     }
     size_t i = 0, hidden = run->problem->hidden;
     for (; hidden - i >= BLOCK; i += BLOCK) {
+        pair_chunk(sums, i);
         LN_UNROLLED
         for (unsigned u = 0; u < UNROLL; u++)
             pair_step(affine, run, sums, to_sweep, to_apply, centres, u, i + u * LANES, LANES);
     }
+    pair_chunk(sums, i);
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)
         if (hidden - i > u * LANES)

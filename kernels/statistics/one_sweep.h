@@ -17,7 +17,9 @@
  * statistics_pivot() and statistics_of(), for one row at a time, follow here.
  *
  * Sums of LN_CHUNK blocks (a power of two; 0: of all) are taken over to others before the next
- * block: whoever adds blocks up sees to that, by sweep_chunk(). */
+ * block: whoever adds blocks up sees to that, by sweep_chunk(). Where statistics have said SWEEP_CHAIN,
+ * sums of so many blocks are items, and those of all are accumulators: that takes no conversion of
+ * each element. Rows that are swept again are not for that. */
 #ifndef LN_STATISTICS_H
 #include "statistics/shifted.h" /* which includes this */
 #endif
@@ -47,10 +49,17 @@ LN_INLINE real statistics_pivot_of(const statistics *stats, real sum)
 
 #define CHUNK_COLUMNS ((size_t)LN_CHUNK * BLOCK)
 
+#ifdef SWEEP_CHAIN
+#define CHAIN_COLUMNS ((size_t)SWEEP_CHAIN * BLOCK)
+typedef vec addend;
+#else
+typedef acc addend;
+#endif
+
 typedef struct sweep_sums {
-    acc x[UNROLL];
-    acc square[UNROLL];
-    acc whole_x; /* of the chunks before */
+    addend x[UNROLL];
+    addend square[UNROLL];
+    acc whole_x; /* of the chunks, or chains, before */
     acc whole_square;
 } sweep_sums;
 
@@ -61,11 +70,34 @@ LN_INLINE int sweep_is_long(size_t elements)
     return LN_CHUNK > 0 && elements > CHUNK_COLUMNS;
 }
 
-LN_INLINE void sweep_clear(sweep_sums *sums)
+#ifdef SWEEP_CHAIN
+LN_INLINE void sweep_begin(sweep_sums *sums)
 {
     LN_UNROLLED
     for (unsigned u = 0; u < UNROLL; u++)
-        sums->x[u] = sums->square[u] = acc_set(0);
+        sums->x[u] = sums->square[u] = lane_set(0);
+}
+
+LN_INLINE acc addends_sum(const vec parts[UNROLL])
+{
+    return acc_of(items_sum(parts));
+}
+#else
+LN_INLINE void sweep_begin(sweep_sums *sums)
+{
+    parts_clear(sums->x);
+    parts_clear(sums->square);
+}
+
+LN_INLINE acc addends_sum(const acc parts[UNROLL])
+{
+    return parts_sum(parts);
+}
+#endif
+
+LN_INLINE void sweep_clear(sweep_sums *sums)
+{
+    sweep_begin(sums);
     sums->whole_x = sums->whole_square = acc_set(0);
 }
 
@@ -73,19 +105,26 @@ LN_INLINE void sweep_clear(sweep_sums *sums)
  * nothing follows it makes no difference.) */
 LN_INLINE void sweep_chunk(sweep_sums *sums, int is_long, size_t i)
 {
+#ifdef SWEEP_CHAIN
+    (void)is_long;
+    if (i == 0 || (i & (CHAIN_COLUMNS - 1)) != 0)
+        return;
+#else
     if (!is_long || i == 0 || (i & (CHUNK_COLUMNS - 1)) != 0)
         return;
-    sums->whole_x = acc_add(sums->whole_x, parts_sum(sums->x));
-    sums->whole_square = acc_add(sums->whole_square, parts_sum(sums->square));
-    LN_UNROLLED
-    for (unsigned u = 0; u < UNROLL; u++)
-        sums->x[u] = sums->square[u] = acc_set(0);
+#endif
+    sums->whole_x = acc_add(sums->whole_x, addends_sum(sums->x));
+    sums->whole_square = acc_add(sums->whole_square, addends_sum(sums->square));
+    sweep_begin(sums);
 }
 
 LN_INLINE void sweep_sums_of(const sweep_sums *sums, int is_long, acc *x, acc *square)
 {
-    *x = parts_sum(sums->x);
-    *square = parts_sum(sums->square);
+    *x = addends_sum(sums->x);
+    *square = addends_sum(sums->square);
+#ifdef SWEEP_CHAIN
+    is_long = 1;
+#endif
     if (is_long) {
         *x = acc_add(sums->whole_x, *x);
         *square = acc_add(sums->whole_square, *square);
@@ -118,6 +157,18 @@ LN_INLINE row_sums sums_of_sweep(const ln_problem *problem, const ln_row_facts *
     return sums;
 }
 
+#ifdef SWEEP_CHAIN
+/* Adds n elements (LANES of them if n is more) at column `at` to the sums number u. Zeros behind them
+ * change nothing. */
+LN_INLINE void sweep_add_vector(sweep_sums *sums, const row *view, acc pivot, unsigned u, size_t at,
+                                size_t n, int again)
+{
+    vec x = row_first(view, at, n);
+    (void)pivot, (void)again;
+    sums->x[u] = lane_add(sums->x[u], x);
+    sums->square[u] = multiply_add(x, x, sums->square[u]);
+}
+#else
 /* Adds n elements (LANES of them if n is more), x, to the sums number u. */
 LN_INLINE void sweep_add_one(sweep_sums *sums, unsigned u, acc x, acc pivot, size_t n, int again)
 {
@@ -150,6 +201,8 @@ LN_INLINE void sweep_add_vector(sweep_sums *sums, const row *view, acc pivot, un
     vec x = again ? row_again(view, at, n) : row_first(view, at, n);
     sweep_add_one(sums, u, acc_of(x), pivot, n, again);
 }
+
+#endif
 
 /* Adds the first min(left, BLOCK) elements from i on. */
 LN_INLINE void sweep_add(sweep_sums *sums, const row *view, acc pivot, size_t i, size_t left,

@@ -11,6 +11,10 @@
  * Where lanes have products of pairs (LANE_DOT: AVX512-BF16), 32 elements cost two instructions,
  * which take subnormals for zeros: next to the least variance that passes, those are nothing.
  *
+ * Sums of f64 over 16-bit storage (SWEEP_CHAIN) are of items for a few elements each, whose squares are
+ * exact: of bf16 sums of eight, of f16 of two, so that y is within .51 row ULP. A row for which those
+ * will not do is swept again, first in f64 as rows of f32 are.
+ *
  * Bound: proven below, beside the code that computes it. */
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
@@ -22,16 +26,33 @@ typedef struct statistics {
     real most;    /* what mean^2 / var may be */
 } statistics;
 
+#if defined(LN_ACCUMULATOR_FILE) && !STORES_F32
+#define CHAIN_OF_bf16 8
+#define CHAIN_OF_f16 2
+#define CHAIN_OF LN_PASTE(CHAIN_OF_, LN_STORAGE)
+#define SWEEP_CHAIN (LN_UNROLL < CHAIN_OF ? CHAIN_OF / LN_UNROLL : 1)
+/* mean^2 / var: what chains round, three times that, is below .01 row ULP. */
+#define CHAINED_MOST 32
+#endif
+
 /* Beside long sums, errors of rstd of a 2^-8 of an item's unit are fine (apply/split.h). */
 LN_INLINE double retry_most(size_t hidden)
 {
+#ifdef SWEEP_CHAIN
+    double depth = (double)hidden / LN_LANES;
+#else
     double depth = (double)hidden / BLOCK;
+#endif
     return ITEMS_ARE_LONG ? 1024 : SUMS_ARE_LONG ? fmin(1024, 0x1p19 / depth) : 4;
 }
 
 LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 {
-    return (statistics){1 / (real)problem->hidden, (real)retry_most(problem->hidden)};
+    real most = (real)retry_most(problem->hidden);
+#ifdef SWEEP_CHAIN
+    most = (real)fmin(most, CHAINED_MOST);
+#endif
+    return (statistics){1 / (real)problem->hidden, most};
 }
 
 LN_INLINE moments statistics_found(const statistics *stats, real pivot, real sum, real square)
@@ -55,10 +76,35 @@ LN_INLINE int statistics_is_off(const statistics *stats, moments found)
 }
 
 #define STATISTICS_RETRY
-#ifdef LANE_DOT
+#define SWEEP_UNSHIFTED
+#ifdef SWEEP_CHAIN
+#define SWEEP_AGAIN_OWN
+
+LN_INLINE moments sweep_long(const statistics *stats, const row *view, real pivot)
+{
+    acc sum = acc_set(0), square = acc_set(0);
+    for (size_t i = 0; i < view->hidden; i += LANES) {
+        size_t n = view->hidden - i;
+        acc t = acc_subtract(acc_of(row_again(view, i, n)), acc_set(pivot));
+        if (n < LANES)
+            t = acc_first(t, n);
+        sum = acc_add(sum, t);
+        square = acc_multiply_add(t, t, square);
+    }
+    return statistics_found(stats, pivot, acc_sum(sum), acc_sum(square));
+}
+
+/* As rows of f32 are swept, where all sums are of f64. */
+LN_RARE moments sweep_again(statistics stats, row view, moments found)
+{
+    found = sweep_long(&stats, &view, 0);
+    stats.most = (real)retry_most(view.hidden);
+    return statistics_is_off(&stats, found) ? sweep_long(&stats, &view, (real)(float)found.rest)
+                                            : found;
+}
+#elif defined(LANE_DOT)
 #define SWEEP_DOTS
 #endif
-#define SWEEP_UNSHIFTED
 #include "statistics/one_sweep.h"
 
 /* Bound. V the exact biased variance, mu the exact mean, u = REAL_UNIT, k = retry_most().
@@ -77,7 +123,13 @@ LN_INLINE int statistics_is_off(const statistics *stats, moments found)
  *     sqrt(V) + 2 delta. Of a constant row (one of zeros, or one that 2 says was swept again) p is
  *     the element, if delta < 2^-26 |mu|, a quarter of the least gap beside it: then all x - p are
  *     0, and all that is found is exact.
- *  The claim is the larger of 1, unless ruled out, and 3.
+ *  4. Chains, C blocks of items in a sum of f64: a term of an item's sum goes through C - 1 roundings
+ *     in turn (the first is added to zero) and log2(unroll), its square being exact, or, below 2^-126,
+ *     off by half of the smallest number; then through those of the chains and over the lanes. With e =
+ *     (1 + gamma_item(C - 1 + log2(unroll))) (1 + gamma(chains + log2(lanes) + 1)) - 1, sums are off by
+ *     e R N and e R^2 N; all else is as in bound_sweep_of(). Whether a row passes is as in 2, with k =
+ *     CHAINED_MOST; one that does not is 1 to 3, with vectors for blocks.
+ * The claim is the larger of 1, unless ruled out, and 3; and of 4, unless ruled out.
  * No claim where N (V + mu^2) or N max_abs come near the largest number. */
 
 /* Step 1. */
@@ -102,29 +154,72 @@ LN_INLINE double retry_again(const moments_bound *first, double var, double mu)
     return off * bound_slack;
 }
 
-#define STATISTICS_PROBABLE
-LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts,
-                                         double lambda)
+/* What passes has no larger |mu|: step 2. */
+LN_INLINE double retry_passes(const moments_bound *found, double most)
+{
+    return (sqrt(most * found->var_hi) * (1 + bound_gamma(8)) + found->mean) * bound_slack;
+}
+
+LN_INLINE moments_bound retry_either(const moments_bound *a, const moments_bound *b)
+{
+    return (moments_bound){fmax(a->mean, b->mean), fmax(a->rest, b->rest),
+                           fmin(a->var_lo, b->var_lo), fmax(a->var_hi, b->var_hi), 1};
+}
+
+#ifdef SWEEP_CHAIN
+/* Step 4. */
+LN_INLINE moments_bound retry_chained(const ln_problem *problem, double var, double mu)
+{
+    double chains = ceil(ceil((double)problem->hidden / BLOCK) / SWEEP_CHAIN);
+    double items = item_gamma(SWEEP_CHAIN - 1 + log2(UNROLL));
+    double share = (1 + items) * (1 + bound_gamma(chains + log2(LN_LANES) + 1)) - 1;
+    double square = var + mu * mu, e = share * sqrt(square);
+    double delta = e + bound_gamma(3) * (mu + e) + REAL_TINY;
+    double error = share * square + 4 * ITEM_TINY + mu * (e + delta) + e * delta +
+                   REAL_UNIT * (mu + e) * (mu + delta) + REAL_TINY;
+    error += REAL_UNIT * (var + error);
+    moments_bound bound = bound_around(var, error * bound_slack, delta, mu + delta);
+    bound.var_lo = fmax(0.0, bound.var_lo);
+    return bound;
+}
+#endif
+
+/* Steps 1 to 3. */
+LN_INLINE moments_bound retry_bound(const ln_problem *problem, const ln_row_facts *facts,
+                                    double lambda)
 {
     double n = (double)problem->hidden, mu = fabs(facts->mean), var = facts->var;
     /* Products of pairs are added up in another order. */
     int in_pairs = LN_PASTE(UNIT_, LN_STORAGE) > UNIT_f32;
-    const row_sums sums = sums_of_sweep(problem, facts, in_pairs ? 0 : lambda);
+    row_sums sums = sums_of_sweep(problem, facts, in_pairs ? 0 : lambda);
+#ifdef SWEEP_CHAIN
+    sums.depth = ceil(n / LN_LANES) + log2(LN_LANES);
+#endif
     moments_bound first = retry_first(sums, var, mu);
     if (!(4 * n * facts->max_abs < REAL_MAX && 32 * n * (var + mu * mu) < REAL_MAX &&
           first.var_hi < REAL_MAX))
         return bound_none;
     moments_bound second = bound_sweep_of(&sums, var, retry_again(&first, var, mu));
-    double passes =
-        (sqrt(retry_most(problem->hidden) * first.var_hi) * (1 + bound_gamma(8)) + first.mean) *
-        bound_slack;
+    double passes = retry_passes(&first, retry_most(problem->hidden));
     if (SUMS_ARE_LONG && facts->max_dev == 0 &&
         (mu == 0 || (mu > passes && first.mean < 0x1p-26 * mu)))
         return (moments_bound){0, 0, 0, 0, 1};
-    if (mu > passes)
-        return second;
-    return (moments_bound){fmax(first.mean, second.mean), fmax(first.rest, second.rest),
-                           fmin(first.var_lo, second.var_lo), fmax(first.var_hi, second.var_hi), 1};
+    return mu > passes ? second : retry_either(&first, &second);
+}
+
+#define STATISTICS_PROBABLE
+LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts,
+                                         double lambda)
+{
+    moments_bound claim = retry_bound(problem, facts, lambda);
+#ifdef SWEEP_CHAIN
+    double mu = fabs(facts->mean);
+    moments_bound chained = retry_chained(problem, facts->var, mu);
+    if (chained.var_hi >= RETRY_VAR_MIN * (1 - bound_gamma(8)) &&
+        mu <= retry_passes(&chained, CHAINED_MOST))
+        return retry_either(&claim, &chained);
+#endif
+    return claim;
 }
 
 #endif

@@ -88,9 +88,9 @@ LN_INLINE void statistics_pivot_fetch(const row *view, int is_long)
 {
     for (int i = 0; is_long && i < 2; i++) {
         size_t at = (i ? pivot_end(view) : pivot_middle(view)) * sizeof(storage);
-        __builtin_prefetch((const void *)((uintptr_t)view->x + at), 0, 3);
+        fetch_line((uintptr_t)view->x + at);
         if (view->form != RESIDUAL_NONE)
-            __builtin_prefetch((const void *)((uintptr_t)view->residual + at), 0, 3);
+            fetch_line((uintptr_t)view->residual + at);
     }
 }
 
