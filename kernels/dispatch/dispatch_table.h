@@ -266,12 +266,12 @@
     row(accurate, f32, f32, scalar, L3, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
     row(accurate, f32, f32, scalar, DRAM, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
     row(accurate, f32, f32, scalar, few, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
-    row(accurate, bf16, f32, avx512bf16, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
-    row(accurate, bf16, f32, avx512bf16, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
-    row(accurate, bf16, f32, avx512bf16, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
-    row(accurate, bf16, f32, avx512bf16, DRAM, 181, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, bf16, f32, avx512bf16, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512bf16") \
+    row(accurate, bf16, f32, avx512bf16, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512bf16") \
+    row(accurate, bf16, f32, avx512bf16, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512bf16") \
+    row(accurate, bf16, f32, avx512bf16, DRAM, 181, "retry_split_row_pairs_bf16_param_f32_avx512bf16") \
     row(accurate, bf16, f32, avx512bf16, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_bf16_param_f32_avx512") \
-    row(accurate, bf16, f32, avx512bf16, few, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, bf16, f32, avx512bf16, few, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512bf16") \
     row(accurate, bf16, f32, avx512, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
     row(accurate, bf16, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
     row(accurate, bf16, f32, avx512, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
@@ -288,11 +288,11 @@
     row(accurate, bf16, f32, scalar, L3, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
     row(accurate, bf16, f32, scalar, DRAM, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
     row(accurate, bf16, f32, scalar, few, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
-    row(accurate, bf16, bf16, avx512bf16, L1, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
-    row(accurate, bf16, bf16, avx512bf16, L2, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
-    row(accurate, bf16, bf16, avx512bf16, L3, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
-    row(accurate, bf16, bf16, avx512bf16, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
-    row(accurate, bf16, bf16, avx512bf16, few, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
+    row(accurate, bf16, bf16, avx512bf16, L1, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
+    row(accurate, bf16, bf16, avx512bf16, L2, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
+    row(accurate, bf16, bf16, avx512bf16, L3, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
+    row(accurate, bf16, bf16, avx512bf16, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
+    row(accurate, bf16, bf16, avx512bf16, few, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
     row(accurate, bf16, bf16, avx512, L1, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
     row(accurate, bf16, bf16, avx512, L2, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
     row(accurate, bf16, bf16, avx512, L3, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \

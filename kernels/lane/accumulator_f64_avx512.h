@@ -68,10 +68,7 @@ LN_INLINE acc acc_multiply_add(acc a, acc b, acc c)
 
 LN_INLINE real acc_sum(acc a)
 {
-    __m512d eight = _mm512_add_pd(a.low, a.high);
-    __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
-    __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
-    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+    return sum_8(_mm512_add_pd(a.low, a.high));
 }
 
 /* Eight sums: what the lanes i and i + 8 have in common. */
@@ -114,30 +111,19 @@ LN_INLINE octet octet_multiply_add(octet a, octet b, octet c)
     return _mm512_fmadd_pd(a, b, c);
 }
 
-/* i with i + 4, then i + 2, i + 1. */
 LN_INLINE real octet_sum(octet a)
 {
-    __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(a), _mm512_extractf64x4_pd(a, 1));
-    __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
-    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+    return sum_8(a);
 }
 
-/* Four at once, each by the same tree, but for its last level. */
 LN_INLINE octet octet_fold_four(const octet a[4])
 {
-    __m512d ab = _mm512_add_pd(_mm512_insertf64x4(a[0], _mm512_castpd512_pd256(a[1]), 1),
-                               _mm512_shuffle_f64x2(a[0], a[1], 0xee));
-    __m512d cd = _mm512_add_pd(_mm512_insertf64x4(a[2], _mm512_castpd512_pd256(a[3]), 1),
-                               _mm512_shuffle_f64x2(a[2], a[3], 0xee));
-    return _mm512_add_pd(_mm512_shuffle_f64x2(ab, cd, 0x88), _mm512_shuffle_f64x2(ab, cd, 0xdd));
+    return fold_four_8(a);
 }
 
 LN_INLINE void octet_sum_four(const octet a[4], real sums[4])
 {
-    octet two = octet_fold_four(a);
-    __m512d one = _mm512_add_pd(two, _mm512_permute_pd(two, 0x55));
-    const __m512i every_second = _mm512_set_epi64(0, 0, 0, 0, 6, 4, 2, 0);
-    _mm256_storeu_pd(sums, _mm512_castpd512_pd256(_mm512_permutexvar_pd(every_second, one)));
+    sum_four_8(a, sums);
 }
 
 #define ACC_SUM_ROWS

@@ -51,6 +51,32 @@ LN_INLINE void sum_fold_16(__m512 fold, float sums[4])
     _mm_storeu_ps(sums, _mm512_castps512_ps128(_mm512_permutexvar_ps(every_fourth, one)));
 }
 
+/* Of f64: i with i + 4, then i + 2, i + 1. */
+LN_INLINE double sum_8(__m512d a)
+{
+    __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(a), _mm512_extractf64x4_pd(a, 1));
+    __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
+
+/* Four at once, each by the same tree, but for its last level. */
+LN_INLINE __m512d fold_four_8(const __m512d a[4])
+{
+    __m512d ab = _mm512_add_pd(_mm512_insertf64x4(a[0], _mm512_castpd512_pd256(a[1]), 1),
+                               _mm512_shuffle_f64x2(a[0], a[1], 0xee));
+    __m512d cd = _mm512_add_pd(_mm512_insertf64x4(a[2], _mm512_castpd512_pd256(a[3]), 1),
+                               _mm512_shuffle_f64x2(a[2], a[3], 0xee));
+    return _mm512_add_pd(_mm512_shuffle_f64x2(ab, cd, 0x88), _mm512_shuffle_f64x2(ab, cd, 0xdd));
+}
+
+LN_INLINE void sum_four_8(const __m512d a[4], double sums[4])
+{
+    __m512d two = fold_four_8(a);
+    __m512d one = _mm512_add_pd(two, _mm512_permute_pd(two, 0x55));
+    const __m512i every_second = _mm512_set_epi64(0, 0, 0, 0, 6, 4, 2, 0);
+    _mm256_storeu_pd(sums, _mm512_castpd512_pd256(_mm512_permutexvar_pd(every_second, one)));
+}
+
 LN_INLINE void sum_two_16(__m512 a, __m512 b, float sums[2])
 {
     __m512 eight = _mm512_add_ps(_mm512_insertf32x8(a, _mm512_castps512_ps256(b), 1),
