@@ -6,11 +6,11 @@
  * Four fused operations, no conversion. x r is not rounded, so that a mean far from zero costs nothing:
  * s, the sum within the brackets and y round once each.
  *
- * Beside 16-bit storage l and c, 2^-24 of r and a, are nothing: there y = s gamma + beta, with a =
- * quotient - mean * r.
+ * Beside 16-bit storage l and c, 2^-24 of r and a, are little (of f16 .004 row ULP): there y = s gamma
+ * + beta, with a = quotient - mean * r.
  *
  * A row is strange where that is not enough: where statistics took a pivot (retry.h: its mean is more
- * than 32 standard deviations from zero), rstd outside 2^-90 ... 2^90, an eps on the quotient above
+ * than 32 standard deviations from zero, or less in long rows), rstd outside 2^-90 ... 2^90, an eps on the quotient above
  * 2^-6, xhat near subnormal numbers, or a NaN. Such rows are made in the accumulators' type
  * (schedule/call.h).
  *

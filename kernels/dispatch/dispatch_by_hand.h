@@ -8,14 +8,19 @@
 
 /* Share of the non-temporal copy in DRAM, f32 (docs/experiments.md, "grouped", "fetch"):
  *     hidden  kernel                          Zen 5  Zen 4  Intel Xeon
- *       256   retry_split_transposed_nt               .66
- *       256   retry_split_row_pairs_nt, _u2          1.07   (shifted_two_mean_fused_nt: .91)
- *      4096   retry_split_transposed_nt        .75    .59    .81
+ *       256   retry_split_transposed_nt               .66    .86
+ *       256   retry_split_row_pairs_nt, _u2          1.07   1.21
+ *       256   shifted_two_mean_fused_nt               .91    .91
+ *      4096   retry_split_transposed_nt        .75    .59    .91
  *      4096   retry_split_row_pairs_nt, _u2    .57    .64   1.05
- *     12288   retry_split_row_pairs_nt, _u2           .69   1.06 */
+ *      4096   shifted_two_mean_blocked_nt     1.00    .75   1.03 */
 #define LAYERNORM_DISPATCH_BY_HAND_MAKES(row_of) \
-    row_of(intel, accurate, f32, f32, avx512, DRAM, 2048, "retry_split_transposed_nt_f32_avx512") \
+    row_of(intel, fast, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx512_u2") \
     row_of(intel, accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx512_u2") \
+    row_of(intel, fast, bf16, f32, avx512bf16, DRAM, SIZE_MAX, "retry_folded_row_pairs_nt_bf16_param_f32_avx512") \
+    row_of(intel, accurate, bf16, f32, avx512bf16, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_bf16_param_f32_avx512") \
+    row_of(intel, fast, f16, f32, avx512, DRAM, SIZE_MAX, "retry_folded_row_pairs_nt_f16_param_f32_avx512") \
+    row_of(intel, accurate, f16, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f16_param_f32_avx512_u2") \
     row_of(amd25, fast, f32, f32, avx512, DRAM, 128, "retry_split_transposed_nt_f32_avx512") \
     row_of(amd25, fast, f32, f32, avx512, DRAM, 2048, "retry_split_row_pairs_nt_f32_avx512_u2") \
     row_of(amd25, fast, f32, f32, avx512, DRAM, SIZE_MAX, "shifted_two_mean_blocked_nt_f32_avx512") \

@@ -155,18 +155,26 @@
 /* Hides where a pointer comes from: compilers take what follows from it to be known by nobody. */
 #define LN_OPAQUE(pointer) __asm__("" : "+r"(pointer))
 
-/* Asks memory for the line at an address, which need not exist, long before it is wanted. To L2 on
- * Zen 4, whose L1 lets stores around the caches wait while lines come in for later: 1.3 to 2.4 times
- * as fast there, while on Zen 5 blocked_nt loses 15 % (docs/experiments.md, "fetch"). */
-LN_INLINE void fetch_line(uintptr_t address)
+/* Whether lines that will be wanted long after they are fetched should come to L2 rather than L1: on
+ * Zen 4 and Intel, whose L1 lets stores around the caches wait meanwhile (1.3 to 2.4 times as fast on
+ * the former), while on Zen 5 blocked_nt loses 15 % (docs/experiments.md, "fetch"). */
+LN_INLINE int fetches_to_l2(void)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_is("amdfam19h") && __builtin_cpu_supports("avx512f")) {
-        __builtin_prefetch((const void *)address, 0, 2);
-        return;
-    }
+    return __builtin_cpu_is("intel") ||
+           (__builtin_cpu_is("amdfam19h") && __builtin_cpu_supports("avx512f"));
+#else
+    return 0;
 #endif
-    __builtin_prefetch((const void *)address, 0, 3);
+}
+
+/* Asks memory for the line at an address, which need not exist. */
+LN_INLINE void fetch_line(uintptr_t address, int to_l2)
+{
+    if (to_l2)
+        __builtin_prefetch((const void *)address, 0, 2);
+    else
+        __builtin_prefetch((const void *)address, 0, 3);
 }
 
 #define LN_PASTE_(a, b) a##b

@@ -69,9 +69,9 @@ LN_INLINE void fetch_block(const row *view, size_t i)
     LN_UNROLLED
     for (size_t u = 0; u < BLOCK; u += LINE) {
         size_t at = (i + u) * sizeof(storage);
-        fetch_line((uintptr_t)view->x + at);
+        fetch_line((uintptr_t)view->x + at, fetches_to_l2());
         if (view->form != RESIDUAL_NONE)
-            fetch_line((uintptr_t)view->residual + at);
+            fetch_line((uintptr_t)view->residual + at, fetches_to_l2());
     }
 }
 
@@ -249,6 +249,7 @@ typedef struct call {
     int is_long; /* rows are of more than one chunk (one_sweep.h): a constant, too */
     int regular; /* gamma and beta are: convention_is_regular() */
     int streams; /* y goes around the caches: all rows of it begin lines */
+    int to_l2;   /* lines are fetched there */
 } call;
 
 /* Each field by itself: to clear the rest of so large a thing takes as long as a few short rows. */
@@ -261,7 +262,7 @@ LN_INLINE call call_of(const ln_problem *problem, const ln_tensors *tensors, ln_
     run.statistics = statistics_prepare(problem);
     run.convention = convention_prepare(problem, tensors, affine, form);
     run.form = form;
-    run.is_long = run.regular = run.streams = 0;
+    run.is_long = run.regular = run.streams = run.to_l2 = 0;
     run.strides = row_strides_of(problem);
     if (!tensors->sum)
         run.strides.sum = run.strides.y;

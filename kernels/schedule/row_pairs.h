@@ -207,7 +207,8 @@ LN_INLINE void pair_step(ln_affine affine, const call *run, sweep_sums sums[PAIR
     LN_UNROLLED
     for (size_t g = 0; g < PAIR; g++) {
 #if LN_NONTEMPORAL
-        fetch_line((uintptr_t)(to_sweep[g].x + i) + FETCH_BYTES);
+        if (BLOCK < LINE ? i % LINE == 0 : u * LANES % LINE == 0)
+            fetch_line((uintptr_t)(to_sweep[g].x + i) + FETCH_BYTES, run->to_l2);
 #endif
         sweep_add_vector(&sums[g], &to_sweep[g], acc_set(0), u, i, n, 0);
     }
@@ -279,6 +280,18 @@ LN_INLINE size_t pairs_lag(size_t bytes)
     return WIDE ? (bytes < FULL_BYTES ? 2 : 1) : 3;
 }
 
+#if LN_NONTEMPORAL
+/* Of long rows Intel's L1 has room for what is fetched. */
+LN_INLINE int pairs_fetch_to_l2(size_t bytes)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_is("intel"))
+        return bytes < FULL_BYTES;
+#endif
+    return fetches_to_l2();
+}
+#endif
+
 /* What is done behind turn t. */
 LN_INLINE void pairs_between(const call *run, pair ring[RING], size_t pairs, size_t lag, size_t t)
 {
@@ -322,6 +335,7 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
                   convention_is_regular(&run.convention, problem->hidden);
 #if LN_NONTEMPORAL
     run.streams = rows_begin_lines(problem, tensors);
+    run.to_l2 = pairs_fetch_to_l2(problem->hidden * sizeof(storage));
 #endif
     size_t pairs = problem->rows / PAIR;
     if (pairs > 0)

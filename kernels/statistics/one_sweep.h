@@ -131,9 +131,9 @@ LN_INLINE void sweep_sums_of(const sweep_sums *sums, int is_long, acc *x, acc *s
     }
 }
 
-/* No term of a sum goes through more roundings, that of its product included: at most LN_CHUNK
- * in its chunk (the first is added to zero, exactly), log2(BLOCK) over accumulators and lanes, and
- * one for each chunk but the first (which is added to zero as well). */
+/* Without SWEEP_CHAIN, no term of a sum goes through more roundings, that of its product included:
+ * at most LN_CHUNK in its chunk (the first is added to zero, exactly), log2(BLOCK) over accumulators
+ * and lanes, and one for each chunk but the first (which is added to zero as well). */
 LN_INLINE double sweep_depth(size_t hidden)
 {
     double blocks = ceil((double)hidden / BLOCK), chunk = LN_CHUNK;

@@ -3,17 +3,17 @@
  *     d = sum(x) / N             m2 = sum(x^2) - sum(x) * d
  *
  * that is shifted.h's sweep with pivot 0, which needs no subtraction and nothing before it can
- * begin. A row whose mean is more than two standard deviations from zero (d^2 > 4 m2 / N; more where
- * sums are f64 and elements f32, retry_most()), or whose variance is not within 2^-90 ... 2^120, is swept once
- * more, with pivot d, as shifted does: so what naive loses to kappa^2 is lost by no row, and rows
- * far off the centre cost a second sweep.
+ * begin. A row whose mean is more than two standard deviations from zero (d^2 > 4 m2 / N; where sums are
+ * f64, 32 of them, less in long rows: retry_most()), or whose variance is not within 2^-90 ... 2^120, is
+ * swept once more, with pivot d, as shifted does: so what naive loses to kappa^2 is lost by no row, and
+ * rows far off the centre cost a second sweep.
  *
  * Where lanes have products of pairs (LANE_DOT: AVX512-BF16), 32 elements cost two instructions,
  * which take subnormals for zeros: next to the least variance that passes, those are nothing.
  *
  * Sums of f64 over 16-bit storage (SWEEP_CHAIN) are of items for a few elements each, whose squares are
- * exact: of bf16 sums of eight, of f16 of two, so that y is within .51 row ULP. A row for which those
- * will not do is swept again, first in f64 as rows of f32 are.
+ * exact: of bf16 sums of eight, of f16 of two, so that y is within .51 row ULP. A row whose mean is more
+ * than 5.6 standard deviations from zero is swept again in f64, as rows of f32 are.
  *
  * Bound: proven below, beside the code that computes it. */
 #ifndef LN_STATISTICS_H
@@ -30,10 +30,13 @@ typedef struct statistics {
 #define CHAIN_OF_bf16 8
 #define CHAIN_OF_f16 2
 #define CHAIN_OF LN_PASTE(CHAIN_OF_, LN_STORAGE)
-#define SWEEP_CHAIN (LN_UNROLL < CHAIN_OF ? CHAIN_OF / LN_UNROLL : 1)
-/* mean^2 / var: what chains round, three times that, is below .01 row ULP. */
-#define CHAINED_MOST 32
+#define SWEEP_CHAIN (CHAIN_OF / LN_UNROLL)
+_Static_assert(LN_UNROLL <= CHAIN_OF, "a chain is a block at least");
 #endif
+
+/* What mean^2 / var may be with 16-bit storage, whose unit is 2^13 or 2^16 of an item's. Of a variance 1
+ * / 33 of the mean square, sums that are e off make 100 e: of chains below .01 row ULP. */
+#define SHORT_MOST 32
 
 /* Beside long sums, errors of rstd of a 2^-8 of an item's unit are fine (apply/split.h). */
 LN_INLINE double retry_most(size_t hidden)
@@ -43,14 +46,16 @@ LN_INLINE double retry_most(size_t hidden)
 #else
     double depth = (double)hidden / BLOCK;
 #endif
-    return ITEMS_ARE_LONG ? 1024 : SUMS_ARE_LONG ? fmin(1024, 0x1p19 / depth) : 4;
+    if (!SUMS_ARE_LONG && !ITEMS_ARE_LONG)
+        return LN_PASTE(UNIT_, LN_STORAGE) > UNIT_f32 ? SHORT_MOST : 4;
+    return ITEMS_ARE_LONG ? 1024 : fmin(1024, 0x1p19 / depth);
 }
 
 LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 {
     real most = (real)retry_most(problem->hidden);
 #ifdef SWEEP_CHAIN
-    most = (real)fmin(most, CHAINED_MOST);
+    most = (real)fmin(most, SHORT_MOST);
 #endif
     return (statistics){1 / (real)problem->hidden, most};
 }
@@ -127,8 +132,10 @@ LN_RARE moments sweep_again(statistics stats, row view, moments found)
  *     in turn (the first is added to zero) and log2(unroll), its square being exact, or, below 2^-126,
  *     off by half of the smallest number; then through those of the chains and over the lanes. With e =
  *     (1 + gamma_item(C - 1 + log2(unroll))) (1 + gamma(chains + log2(lanes) + 1)) - 1, sums are off by
- *     e R N and e R^2 N; all else is as in bound_sweep_of(). Whether a row passes is as in 2, with k =
- *     CHAINED_MOST; one that does not is 1 to 3, with vectors for blocks.
+ *     e R N and e R^2 N (x is exact, no pivot is taken away); all else is as in bound_sweep_of(). If a
+ *     sum of items overflows, so does that of their squares, which stays infinite: the row does not pass.
+ *     Whether one passes is as in 2, with k = SHORT_MOST; one that does not is 1 to 3, where the first
+ *     sweep is sweep_long(), whose block is a vector.
  * The claim is the larger of 1, unless ruled out, and 3; and of 4, unless ruled out.
  * No claim where N (V + mu^2) or N max_abs come near the largest number. */
 
@@ -189,9 +196,9 @@ LN_INLINE moments_bound retry_bound(const ln_problem *problem, const ln_row_fact
                                     double lambda)
 {
     double n = (double)problem->hidden, mu = fabs(facts->mean), var = facts->var;
-    /* Products of pairs are added up in another order. */
-    int in_pairs = LN_PASTE(UNIT_, LN_STORAGE) > UNIT_f32;
-    row_sums sums = sums_of_sweep(problem, facts, in_pairs ? 0 : lambda);
+    /* Products of pairs are added up in another order, and so are chains: no probable bound. */
+    int is_short = LN_PASTE(UNIT_, LN_STORAGE) > UNIT_f32;
+    row_sums sums = sums_of_sweep(problem, facts, is_short ? 0 : lambda);
 #ifdef SWEEP_CHAIN
     sums.depth = ceil(n / LN_LANES) + log2(LN_LANES);
 #endif
@@ -216,7 +223,7 @@ LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row
     double mu = fabs(facts->mean);
     moments_bound chained = retry_chained(problem, facts->var, mu);
     if (chained.var_hi >= RETRY_VAR_MIN * (1 - bound_gamma(8)) &&
-        mu <= retry_passes(&chained, CHAINED_MOST))
+        mu <= retry_passes(&chained, SHORT_MOST))
         return retry_either(&claim, &chained);
 #endif
     return claim;

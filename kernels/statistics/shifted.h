@@ -88,9 +88,9 @@ LN_INLINE void statistics_pivot_fetch(const row *view, int is_long)
 {
     for (int i = 0; is_long && i < 2; i++) {
         size_t at = (i ? pivot_end(view) : pivot_middle(view)) * sizeof(storage);
-        fetch_line((uintptr_t)view->x + at);
+        fetch_line((uintptr_t)view->x + at, fetches_to_l2());
         if (view->form != RESIDUAL_NONE)
-            fetch_line((uintptr_t)view->residual + at);
+            fetch_line((uintptr_t)view->residual + at, fetches_to_l2());
     }
 }
 

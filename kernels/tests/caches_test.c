@@ -130,6 +130,22 @@ static void the_smaller_counts(void **state)
     expect(LN_L3, 16 * M, "sysconf");
 }
 
+/* An L3 of which a call can have but a part. The user's word counts whole. */
+static void many_cores_share_the_largest(void **state)
+{
+    (void)state;
+    begin();
+    unsigned cpu = allowed_cpu(0);
+    cache(cpu, 0, "3", "Unified", "129M");
+    find(NULL);
+    expect(LN_L3, 128 * M, "as many cores share more");
+    find("48K,2M,480M");
+    expect(LN_L3, 480 * M, "LN_CACHE_BYTES");
+    cache(cpu, 0, "3", "Unified", "128M");
+    find(NULL);
+    expect(LN_L3, 128 * M, "sysfs");
+}
+
 static void cpuid_of_either_maker(void **state)
 {
     (void)state;
@@ -232,6 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_knows),
         cmocka_unit_test(the_smaller_counts),
+        cmocka_unit_test(many_cores_share_the_largest),
         cmocka_unit_test(cpuid_of_either_maker),
         cmocka_unit_test(nonsense_is_not_taken),
         cmocka_unit_test(two_kinds_of_cores),

@@ -40,7 +40,8 @@ enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
  * round otherwise than those of a row that is added up. */
 static int sums_pairs(const ln_kernel *kernel)
 {
-    return strcmp(kernel->statistics, "retry") == 0 && strcmp(kernel->isa, "avx512bf16") == 0;
+    return strcmp(kernel->statistics, "retry") == 0 && kernel->accumulator == LN_F32 &&
+           strcmp(kernel->isa, "avx512bf16") == 0;
 }
 
 /* x, residual and the plain answer on x + residual; `adds`: what is held against it has a residual.
