@@ -561,17 +561,22 @@ LN_INLINE double sum_error(const row_sums *sums, double own, double total, doubl
  *     E = gamma(D + 2) R^2 + |a| (e_T + delta) + e_T delta + u (|a| + e_T)(|a| + delta) + 3 tiny.
  * Setting a negative m2 to 0 only brings it nearer to V >= 0. The mean is p + d, so that `mean` is
  * delta and `rest` |d|. */
-LN_INLINE moments_bound bound_sweep_of(const row_sums *sums, double var, double a)
+LN_INLINE moments_bound bound_of_sums(double var, double a, double e_sum, double e_square)
 {
-    double square = var + a * a, root = sqrt(square), most = sums->most + a;
-    double e_sum = sum_error(sums, 1, root, root, 1);
     double delta = e_sum + bound_gamma(3) * (a + e_sum) + REAL_TINY;
-    double error = sum_error(sums, 2, square, square, most * most / square) + a * (e_sum + delta) +
-                   e_sum * delta + REAL_UNIT * (a + e_sum) * (a + delta) + 3 * REAL_TINY;
+    double error = e_square + a * (e_sum + delta) + e_sum * delta +
+                   REAL_UNIT * (a + e_sum) * (a + delta) + 3 * REAL_TINY;
     error += REAL_UNIT * (var + error);
     moments_bound bound = bound_around(var, error, delta, a + delta);
     bound.var_lo = fmax(0.0, bound.var_lo);
     return bound;
+}
+
+LN_INLINE moments_bound bound_sweep_of(const row_sums *sums, double var, double a)
+{
+    double square = var + a * a, root = sqrt(square), most = sums->most + a;
+    return bound_of_sums(var, a, sum_error(sums, 1, root, root, 1),
+                         sum_error(sums, 2, square, square, most * most / square));
 }
 
 LN_INLINE moments_bound bound_sweep(double depth, double var, double a)

@@ -75,7 +75,8 @@ typedef vec normalised;
 LN_INLINE void centre_parts(moments found, factor rstd, double quotient, item parts[CENTRE_PARTS])
 {
     item first = (item)rstd;
-    parts[0] = first; /* mean is 0, or the row is strange */
+    parts[0] = first;
+    /* The mean's first part is 0, or the row is strange. */
 #ifdef CENTRE_IN_TWO
     double addend = quotient - found.rest * rstd;
     item first_addend = (item)addend;
@@ -134,7 +135,7 @@ LN_INLINE normalised centre_normalise_unshifted(centre by, vec x)
     return centre_normalise(by, x);
 }
 
-/* See convention_is_regular(). */
+/* Whether the addend is far from subnormal: see convention_is_regular(). */
 LN_INLINE int centre_is_regular(const item parts[CENTRE_PARTS])
 {
 #ifdef LANE_STORE_REGULAR

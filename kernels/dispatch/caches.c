@@ -17,10 +17,10 @@ static const char *const source_names[SOURCES] = {"sysfs", "cpuid", "sysconf"};
 static const size_t least[LN_CACHES] = {4 << 10, 32 << 10, 256 << 10};
 static const size_t most[LN_CACHES] = {4 << 20, 256 << 20, (size_t)4 << 30};
 
-/* An L3 of more is that of some hundred cores, of which a call has a part. On an Intel Xeon of 480 MiB
- * stores around the caches are the faster ones from 48 MiB of x and y on, and, where y is read next,
- * from 100 MiB on (docs/figures.md); 5/8 of this lies between. */
-static const size_t most_of_l3 = (size_t)128 << 20;
+/* A larger L3 is shared by many cores, and a call gets a part of it. On an Intel Xeon of 480 MiB stores
+ * around the caches are the faster ones from 48 MiB of x and y on, and where y is read next from 100
+ * MiB on (docs/figures.md): 5/8 of this lies between. */
+static const size_t l3_limit = (size_t)128 << 20;
 
 static size_t if_plausible(int level, double bytes)
 {
@@ -135,9 +135,9 @@ void ln_caches_find(const cache_sources *sources, cache_sizes *sizes)
             sizes->bytes[level] = bytes;
             sizes->from[level] = source_names[source];
         }
-        if (level == LN_L3 && sizes->bytes[level] > most_of_l3) {
-            sizes->bytes[level] = most_of_l3;
-            sizes->from[level] = "as many cores share more";
+        if (level == LN_L3 && sizes->bytes[level] > l3_limit) {
+            sizes->bytes[level] = l3_limit;
+            sizes->from[level] = "limit of 128 MiB";
         }
         if (is_given) {
             sizes->bytes[level] = given[level];

@@ -6,14 +6,13 @@
  * measured rows of the cell have. */
 #ifndef LAYERNORM_DISPATCH_BY_HAND
 
-/* Share of the non-temporal copy in DRAM, f32 (docs/experiments.md, "grouped", "fetch"):
- *     hidden  kernel                          Zen 5  Zen 4  Intel Xeon
- *       256   retry_split_transposed_nt               .66    .86
- *       256   retry_split_row_pairs_nt, _u2          1.07   1.21
- *       256   shifted_two_mean_fused_nt               .91    .91
- *      4096   retry_split_transposed_nt        .75    .59    .91
- *      4096   retry_split_row_pairs_nt, _u2    .57    .64   1.05
- *      4096   shifted_two_mean_blocked_nt     1.00    .75   1.03 */
+/* In DRAM, GB/s of f32, AVX-512 (docs/experiments.md, "fetch", has them all):
+ *                                   Zen 4           Intel
+ *     hidden                        64  256  4096   64  256  4096
+ *     retry_split_transposed_nt     42   29    26   20   16    17
+ *     retry_split_row_pairs_nt, u2  25   47    28   23   22    20
+ *     shifted_two_mean_fused_nt     24   40    25   13   15    18
+ *     shifted_two_mean_blocked_nt   13   25    35   14   18    19 */
 #define LAYERNORM_DISPATCH_BY_HAND_MAKES(row_of) \
     row_of(intel, fast, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx512_u2") \
     row_of(intel, accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx512_u2") \

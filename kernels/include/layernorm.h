@@ -220,8 +220,8 @@ LN_API ln_status ln_layernorm_parallel_with(const char *kernel, const ln_problem
 /* Bytes of the caches that a call's x and y are compared with: beyond l3 they are in memory, where
  * the kernels are others, many of which store around the caches. They are found once, as the
  * smallest that sysfs, cpuid and the C library tell, of L3 128 MiB at most (lnbench doctor); the
- * environment variable LN_CACHE_BYTES=L1,L2,L3, as in 32K,1M,32M, has the first word, and this
- * function the last. All three 0: as they were found. LN_ERROR_ARGUMENT, with nothing changed, unless 0 < l1d <= l2 <= l3.
+ * environment variable LN_CACHE_BYTES=L1,L2,L3, as in 32K,1M,32M, overrides that, and this function
+ * both. All three 0: as they were found. LN_ERROR_ARGUMENT, with nothing changed, unless 0 < l1d <= l2 <= l3.
  * May be called at any time; calls that are under way keep their kernel. */
 LN_API ln_status ln_set_cache_bytes(size_t l1d, size_t l2, size_t l3);
 

@@ -9,9 +9,9 @@
 
 enum { ACC_PARTS = 4, ACC_PART = 8 };
 
+/* Elements 0 2 ... 14, 16 ... 30, then 1 3 ... 15, 17 ... 31. */
 typedef struct acc {
-    __m512d part
-        [ACC_PARTS]; /* of the elements of even number the first half, the second; of the odd ones */
+    __m512d part[ACC_PARTS];
 } acc;
 
 LN_INLINE acc acc_of(vec a)

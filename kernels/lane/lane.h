@@ -155,9 +155,9 @@
 /* Hides where a pointer comes from: compilers take what follows from it to be known by nobody. */
 #define LN_OPAQUE(pointer) __asm__("" : "+r"(pointer))
 
-/* Whether lines that will be wanted long after they are fetched should come to L2 rather than L1: on
- * Zen 4 and Intel, whose L1 lets stores around the caches wait meanwhile (1.3 to 2.4 times as fast on
- * the former), while on Zen 5 blocked_nt loses 15 % (docs/experiments.md, "fetch"). */
+/* Whether lines that will be wanted long after they are fetched should come to L2 rather than L1. On Zen
+ * 4 and Intel a fetch to L1 delays stores around the caches: to L2 is up to 2.5 times as fast on the
+ * former. On Zen 5 it costs blocked_nt 15 % (docs/experiments.md, "fetch"). */
 LN_INLINE int fetches_to_l2(void)
 {
 #if defined(__x86_64__)

@@ -9,9 +9,9 @@
  *   - reads and writes alternate by blocks of 256 bytes, as in the copy. By 1 KiB it is 4 % less,
  *     by 2 KiB 8 %; by rows, 20 %;
  *   - x is fetched 2048 elements before statistics want it, into L1 and one line a line. 1024 and
- *     4096 elements cost 5 %, 512 costs 25 %; into L2 alone (PREFETCHT1) costs 15 %, but gains
- *     two thirds on Zen 4 (fetch_line()); the non-temporal hint halves it: its lines are gone before y is
- *     made;
+ *     4096 elements cost 5 %, 512 costs 25 %; into L2 alone (PREFETCHT1) costs 15 %, and
+ *     gains a half on Zen 4 (fetches_to_l2()); the non-temporal hint halves it: its lines are gone
+ *     before y is made;
  *   - four rows share gamma and beta in blocks of 1024 columns, 8 KiB, which then come from L1. Two
  *     rows, or blocks of 2048, lose 10 %, since misses of L1 take the buffers that stores around
  *     the caches need; one row at a time loses 40 %.

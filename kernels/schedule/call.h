@@ -249,7 +249,7 @@ typedef struct call {
     int is_long; /* rows are of more than one chunk (one_sweep.h): a constant, too */
     int regular; /* gamma and beta are: convention_is_regular() */
     int streams; /* y goes around the caches: all rows of it begin lines */
-    int to_l2;   /* lines are fetched there */
+    int to_l2;   /* x is fetched to L2: fetch_line() */
 } call;
 
 /* Each field by itself: to clear the rest of so large a thing takes as long as a few short rows. */

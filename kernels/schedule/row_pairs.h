@@ -26,8 +26,8 @@ enum {
     FETCH_BYTES = 8192, /* x is fetched so far ahead of its sweep, where y goes around the caches */
 };
 
-/* What is done at a call's ends, and to rows that are not regular: inline it is faster for few rows,
- * by 5 to 10 %; with 32 lanes and sums of f64 it would be three quarters of the kernel's code. */
+/* What is done at a call's ends alone, and to rows that are not regular. Inline, calls of few rows are 5
+ * to 10 % faster; with 32 lanes and sums of f64 it would be three quarters of the kernel's code. */
 #if defined(LN_ACCUMULATOR_FILE) && LN_LANES == 32
 #define PAIR_INLINE LN_APART
 #else
@@ -40,7 +40,7 @@ typedef struct pair {
     real sums[2 * PAIR];
     item centres[CENTRE_PARTS][PAIR];
     int regular; /* both rows */
-    int again;   /* pair_look_again() did */
+    int again;   /* by pair_look_again(): found and rstds are set */
 #ifdef CENTRE_CHECKED
     moments found[PAIR];
     factor rstds[PAIR];
@@ -50,9 +50,8 @@ typedef struct pair {
 LN_INLINE void pair_keep(pair *two, const sweep_sums sums[PAIR])
 {
     LN_UNROLLED
-    for (size_t g = 0; g < PAIR; g++) {
+    for (size_t g = 0; g < PAIR; g++)
         sweep_sums_of(&sums[g], 0, &two->parts[g], &two->parts[PAIR + g]);
-    }
 }
 
 PAIR_INLINE void pair_sweep(const call *run, pair *two, size_t first)
@@ -61,14 +60,7 @@ PAIR_INLINE void pair_sweep(const call *run, pair *two, size_t first)
     LN_UNROLLED
     for (size_t g = 0; g < PAIR; g++) {
         const row view = call_row(run, first + g);
-        size_t i = 0;
-        sweep_clear(&sums[g]);
-        for (; view.hidden - i >= BLOCK; i += BLOCK) {
-            sweep_chunk(&sums[g], 0, i);
-            sweep_add(&sums[g], &view, acc_set(0), i, BLOCK, 0);
-        }
-        sweep_chunk(&sums[g], 0, i);
-        sweep_add(&sums[g], &view, acc_set(0), i, view.hidden - i, 0);
+        sweep_alone(&sums[g], &view, 0, 0, 0);
     }
     pair_keep(two, sums);
 }
@@ -106,13 +98,11 @@ LN_INLINE centre pair_parts(const pair *two, size_t g)
     return centre_of_parts(parts);
 }
 
-/* From sums to what apply needs, of `rows` rows (a constant) of one pair and the one behind it, or of
- * one alone, which is then both. Loops that compilers make vectors of: scalar, this takes a third of
- * the time of rows of 256. */
-LN_INLINE void pairs_finish_of(const call *run, size_t rows, pair *one, pair *other, size_t first)
+/* Finds the centres of `rows` rows (a constant: of one pair or of two). Each step is a loop of its own,
+ * of which compilers make vectors: scalar, this takes a third of the time of rows of 256. */
+LN_INLINE void pairs_finish_of(const call *run, size_t rows, pair *const pairs[], size_t first)
 {
     enum { ROWS = 2 * PAIR };
-    pair *const pairs[2] = {one, other};
     real sum[ROWS], square[ROWS], rest[ROWS], m2[ROWS];
     factor std[ROWS], rstd[ROWS];
     item parts[CENTRE_PARTS][ROWS];
@@ -161,25 +151,23 @@ LN_INLINE void pairs_finish_of(const call *run, size_t rows, pair *one, pair *ot
         pairs[g / PAIR]->again = 0;
     }
     if (__builtin_expect(off | !regular, 0)) {
-        pair_look_again(*run, one, first);
-        if (other != one)
-            pair_look_again(*run, other, first + PAIR);
+        for (size_t g = 0; g < rows; g += PAIR)
+            pair_look_again(*run, pairs[g / PAIR], first + g);
     } else if (run->tensors->mean || run->tensors->rstd) {
         for (size_t g = 0; g < rows; g++)
-            keep_moments(run->tensors, other != one ? first + g : first + g % PAIR,
-                         (moments){0, rest[g], m2[g], 1}, rstd[g]);
+            keep_moments(run->tensors, first + g, (moments){0, rest[g], m2[g], 1}, rstd[g]);
     }
 }
 
 /* Once for all that do it. */
 LN_APART void pair_finish(const call *run, pair *one, size_t first)
 {
-    pairs_finish_of(run, PAIR, one, one, first);
+    pairs_finish_of(run, PAIR, (pair *const[]){one}, first);
 }
 
 LN_APART void pairs_finish(const call *run, pair *one, pair *other, size_t first)
 {
-    pairs_finish_of(run, 2 * PAIR, one, other, first);
+    pairs_finish_of(run, 2 * PAIR, (pair *const[]){one, other}, first);
 }
 
 /* One vector of y of both rows. Gamma and beta are loaded once: no store comes between. */
@@ -207,6 +195,7 @@ LN_INLINE void pair_step(ln_affine affine, const call *run, sweep_sums sums[PAIR
     LN_UNROLLED
     for (size_t g = 0; g < PAIR; g++) {
 #if LN_NONTEMPORAL
+        /* i % LINE == 0, as a constant where a block is whole lines */
         if (BLOCK < LINE ? i % LINE == 0 : u * LANES % LINE == 0)
             fetch_line((uintptr_t)(to_sweep[g].x + i) + FETCH_BYTES, run->to_l2);
 #endif
@@ -281,7 +270,7 @@ LN_INLINE size_t pairs_lag(size_t bytes)
 }
 
 #if LN_NONTEMPORAL
-/* Of long rows Intel's L1 has room for what is fetched. */
+/* On Intel a fetch to L1 is 5 to 10 % faster where rows are long (docs/experiments.md, "fetch"). */
 LN_INLINE int pairs_fetch_to_l2(size_t bytes)
 {
 #if defined(__x86_64__)
@@ -302,9 +291,12 @@ LN_INLINE void pairs_between(const call *run, pair ring[RING], size_t pairs, siz
         pair *done = &ring[(t - finished) % RING];
         if (t >= finished && t < pairs + finished)
             pair_finish(run, done, (t - finished) * PAIR);
-    } else if (t % 2 && t >= 3 && t < pairs + 3) { /* the last may have no other beside it */
-        pair *one = &ring[(t - 3) % RING], *other = t - 2 < pairs ? &ring[(t - 2) % RING] : one;
-        pairs_finish(run, one, other, (t - 3) * PAIR);
+    } else if (t % 2 && t >= 3 && t < pairs + 3) {
+        pair *one = &ring[(t - 3) % RING];
+        if (t - 2 < pairs)
+            pairs_finish(run, one, &ring[(t - 2) % RING], (t - 3) * PAIR);
+        else
+            pair_finish(run, one, (t - 3) * PAIR);
     }
 }
 

@@ -18,8 +18,8 @@
  *
  * Sums of LN_CHUNK blocks (a power of two; 0: of all) are taken over to others before the next
  * block: whoever adds blocks up sees to that, by sweep_chunk(). Where statistics have said SWEEP_CHAIN,
- * sums of so many blocks are items, and those of all are accumulators: that takes no conversion of
- * each element. Rows that are swept again are not for that. */
+ * so many blocks are added up in items, then taken over to accumulators: one conversion a chain, not
+ * one an element. Second sweeps are without it. */
 #ifndef LN_STATISTICS_H
 #include "statistics/shifted.h" /* which includes this */
 #endif
@@ -51,14 +51,14 @@ LN_INLINE real statistics_pivot_of(const statistics *stats, real sum)
 
 #ifdef SWEEP_CHAIN
 #define CHAIN_COLUMNS ((size_t)SWEEP_CHAIN * BLOCK)
-typedef vec addend;
+typedef vec partial;
 #else
-typedef acc addend;
+typedef acc partial;
 #endif
 
 typedef struct sweep_sums {
-    addend x[UNROLL];
-    addend square[UNROLL];
+    partial x[UNROLL];
+    partial square[UNROLL];
     acc whole_x; /* of the chunks, or chains, before */
     acc whole_square;
 } sweep_sums;
@@ -78,7 +78,7 @@ LN_INLINE void sweep_begin(sweep_sums *sums)
         sums->x[u] = sums->square[u] = lane_set(0);
 }
 
-LN_INLINE acc addends_sum(const vec parts[UNROLL])
+LN_INLINE acc partials_sum(const vec parts[UNROLL])
 {
     return acc_of(items_sum(parts));
 }
@@ -89,7 +89,7 @@ LN_INLINE void sweep_begin(sweep_sums *sums)
     parts_clear(sums->square);
 }
 
-LN_INLINE acc addends_sum(const acc parts[UNROLL])
+LN_INLINE acc partials_sum(const acc parts[UNROLL])
 {
     return parts_sum(parts);
 }
@@ -113,15 +113,15 @@ LN_INLINE void sweep_chunk(sweep_sums *sums, int is_long, size_t i)
     if (!is_long || i == 0 || (i & (CHUNK_COLUMNS - 1)) != 0)
         return;
 #endif
-    sums->whole_x = acc_add(sums->whole_x, addends_sum(sums->x));
-    sums->whole_square = acc_add(sums->whole_square, addends_sum(sums->square));
+    sums->whole_x = acc_add(sums->whole_x, partials_sum(sums->x));
+    sums->whole_square = acc_add(sums->whole_square, partials_sum(sums->square));
     sweep_begin(sums);
 }
 
 LN_INLINE void sweep_sums_of(const sweep_sums *sums, int is_long, acc *x, acc *square)
 {
-    *x = addends_sum(sums->x);
-    *square = addends_sum(sums->square);
+    *x = partials_sum(sums->x);
+    *square = partials_sum(sums->square);
 #ifdef SWEEP_CHAIN
     is_long = 1;
 #endif

@@ -3,17 +3,17 @@
  *     d = sum(x) / N             m2 = sum(x^2) - sum(x) * d
  *
  * that is shifted.h's sweep with pivot 0, which needs no subtraction and nothing before it can
- * begin. A row whose mean is more than two standard deviations from zero (d^2 > 4 m2 / N; where sums are
- * f64, 32 of them, less in long rows: retry_most()), or whose variance is not within 2^-90 ... 2^120, is
- * swept once more, with pivot d, as shifted does: so what naive loses to kappa^2 is lost by no row, and
- * rows far off the centre cost a second sweep.
+ * begin. A row is swept once more, with pivot d, as shifted does, where d^2 > k m2 / N (k =
+ * retry_most(): 4 of f32, 32 of 16-bit storage, up to 1024 of f32 with sums of f64), or where its
+ * variance is outside 2^-90 ... 2^120: so what naive loses to kappa^2 is lost by no row, and rows far
+ * off the centre cost a second sweep.
  *
  * Where lanes have products of pairs (LANE_DOT: AVX512-BF16), 32 elements cost two instructions,
  * which take subnormals for zeros: next to the least variance that passes, those are nothing.
  *
- * Sums of f64 over 16-bit storage (SWEEP_CHAIN) are of items for a few elements each, whose squares are
- * exact: of bf16 sums of eight, of f16 of two, so that y is within .51 row ULP. A row whose mean is more
- * than 5.6 standard deviations from zero is swept again in f64, as rows of f32 are.
+ * Sums of f64 over 16-bit storage (SWEEP_CHAIN) are of items for a few elements each, whose squares
+ * are exact: of bf16 eight, of f16 two, so that y is within .51 row ULP. A row whose mean is more than
+ * 5.6 standard deviations from zero is swept again in f64, as rows of f32 are.
  *
  * Bound: proven below, beside the code that computes it. */
 #ifndef LN_STATISTICS_H
@@ -34,11 +34,13 @@ typedef struct statistics {
 _Static_assert(LN_UNROLL <= CHAIN_OF, "a chain is a block at least");
 #endif
 
-/* What mean^2 / var may be with 16-bit storage, whose unit is 2^13 or 2^16 of an item's. Of a variance 1
- * / 33 of the mean square, sums that are e off make 100 e: of chains below .01 row ULP. */
+/* With 16-bit storage. At mean^2 = 32 var a relative error e of the sums becomes about 100 e of var: of
+ * chains below .01 row ULP; of f32 sums of `depth` roundings, all of one sign, depth times 2^-10 row ULP
+ * of f16. */
 #define SHORT_MOST 32
 
-/* Beside long sums, errors of rstd of a 2^-8 of an item's unit are fine (apply/split.h). */
+/* What mean^2 / var may be; with SWEEP_CHAIN, of the sweep in f64. Beside long sums, errors of rstd of a
+ * 2^-8 of an item's unit are fine (apply/split.h). */
 LN_INLINE double retry_most(size_t hidden)
 {
 #ifdef SWEEP_CHAIN
@@ -128,14 +130,14 @@ LN_RARE moments sweep_again(statistics stats, row view, moments found)
  *     sqrt(V) + 2 delta. Of a constant row (one of zeros, or one that 2 says was swept again) p is
  *     the element, if delta < 2^-26 |mu|, a quarter of the least gap beside it: then all x - p are
  *     0, and all that is found is exact.
- *  4. Chains, C blocks of items in a sum of f64: a term of an item's sum goes through C - 1 roundings
- *     in turn (the first is added to zero) and log2(unroll), its square being exact, or, below 2^-126,
- *     off by half of the smallest number; then through those of the chains and over the lanes. With e =
- *     (1 + gamma_item(C - 1 + log2(unroll))) (1 + gamma(chains + log2(lanes) + 1)) - 1, sums are off by
- *     e R N and e R^2 N (x is exact, no pivot is taken away); all else is as in bound_sweep_of(). If a
- *     sum of items overflows, so does that of their squares, which stays infinite: the row does not pass.
- *     Whether one passes is as in 2, with k = SHORT_MOST; one that does not is 1 to 3, where the first
- *     sweep is sweep_long(), whose block is a vector.
+ *  4. Chains, C blocks of items in a sum of f64. A term of an item's sum goes through C - 1 roundings
+ *     in turn (the first is added to zero) and log2(unroll); its square is exact, or, below 2^-126,
+ *     off by half of the smallest number. Then it goes through those of the chains and over the lanes.
+ *     With e = (1 + gamma_item(C - 1 + log2(unroll))) (1 + gamma(chains + log2(lanes) + 1)) - 1, sums
+ *     are off by e R N and e R^2 N: bound_of_sums(). If a sum of items overflows, so does that of their
+ *     squares, which stays infinite: the row does not pass. Whether one passes is as in 2, with k =
+ *     SHORT_MOST; one that does not is 1 to 3, where the first sweep is sweep_long(), whose block is a
+ *     vector.
  * The claim is the larger of 1, unless ruled out, and 3; and of 4, unless ruled out.
  * No claim where N (V + mu^2) or N max_abs come near the largest number. */
 
@@ -180,14 +182,8 @@ LN_INLINE moments_bound retry_chained(const ln_problem *problem, double var, dou
     double chains = ceil(ceil((double)problem->hidden / BLOCK) / SWEEP_CHAIN);
     double items = item_gamma(SWEEP_CHAIN - 1 + log2(UNROLL));
     double share = (1 + items) * (1 + bound_gamma(chains + log2(LN_LANES) + 1)) - 1;
-    double square = var + mu * mu, e = share * sqrt(square);
-    double delta = e + bound_gamma(3) * (mu + e) + REAL_TINY;
-    double error = share * square + 4 * ITEM_TINY + mu * (e + delta) + e * delta +
-                   REAL_UNIT * (mu + e) * (mu + delta) + REAL_TINY;
-    error += REAL_UNIT * (var + error);
-    moments_bound bound = bound_around(var, error * bound_slack, delta, mu + delta);
-    bound.var_lo = fmax(0.0, bound.var_lo);
-    return bound;
+    double square = var + mu * mu;
+    return bound_of_sums(var, mu, share * sqrt(square), share * square + 4 * ITEM_TINY);
 }
 #endif
 

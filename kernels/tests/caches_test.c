@@ -138,7 +138,7 @@ static void many_cores_share_the_largest(void **state)
     unsigned cpu = allowed_cpu(0);
     cache(cpu, 0, "3", "Unified", "129M");
     find(NULL);
-    expect(LN_L3, 128 * M, "as many cores share more");
+    expect(LN_L3, 128 * M, "limit of 128 MiB");
     find("48K,2M,480M");
     expect(LN_L3, 480 * M, "LN_CACHE_BYTES");
     cache(cpu, 0, "3", "Unified", "128M");
