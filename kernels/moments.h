@@ -298,36 +298,37 @@ LN_INLINE void parts_clear(acc parts[UNROLL])
         parts[u] = acc_set(0);
 }
 
-/* The sum of UNROLL vectors by a fixed tree. */
-LN_INLINE acc parts_sum(const acc parts[UNROLL])
-{
-    acc sums[UNROLL];
-    LN_UNROLLED
-    for (unsigned u = 0; u < UNROLL; u++)
-        sums[u] = parts[u];
-    LN_UNROLLED
-    for (unsigned half = UNROLL / 2; half > 0; half /= 2) {
-        LN_UNROLLED
-        for (unsigned u = 0; u < half; u++)
-            sums[u] = acc_add(sums[u], sums[u + half]);
+/* parts_sum(), items_sum(): the sum of UNROLL vectors of accumulators, of items, by a fixed tree. */
+#define TREE_SUM(name, vector, add)                                                                \
+    LN_INLINE vector name(const vector parts[UNROLL])                                              \
+    {                                                                                              \
+        vector sums[UNROLL];                                                                       \
+        LN_UNROLLED                                                                                \
+        for (unsigned u = 0; u < UNROLL; u++)                                                      \
+            sums[u] = parts[u];                                                                    \
+        LN_UNROLLED                                                                                \
+        for (unsigned half = UNROLL / 2; half > 0; half /= 2) {                                    \
+            LN_UNROLLED                                                                            \
+            for (unsigned u = 0; u < half; u++)                                                    \
+                sums[u] = add(sums[u], sums[u + half]);                                            \
+        }                                                                                          \
+        return sums[0];                                                                            \
     }
-    return sums[0];
-}
+TREE_SUM(parts_sum, acc, acc_add)
+TREE_SUM(items_sum, vec, lane_add)
 
-/* The sum of UNROLL vectors of items, by the tree of parts_sum(). */
-LN_INLINE vec items_sum(const vec parts[UNROLL])
+/* The sums of x - pivot and of its squares, in accumulators, of a row that has been touched. */
+LN_INLINE void row_sums_about(const row *view, real pivot, acc *sum, acc *square)
 {
-    vec sums[UNROLL];
-    LN_UNROLLED
-    for (unsigned u = 0; u < UNROLL; u++)
-        sums[u] = parts[u];
-    LN_UNROLLED
-    for (unsigned half = UNROLL / 2; half > 0; half /= 2) {
-        LN_UNROLLED
-        for (unsigned u = 0; u < half; u++)
-            sums[u] = lane_add(sums[u], sums[u + half]);
+    *sum = *square = acc_set(0);
+    for (size_t i = 0; i < view->hidden; i += LANES) {
+        size_t n = view->hidden - i;
+        acc t = acc_subtract(acc_of(row_again(view, i, n)), acc_set(pivot));
+        if (n < LANES)
+            t = acc_first(t, n);
+        *sum = acc_add(*sum, t);
+        *square = acc_multiply_add(t, t, *square);
     }
-    return sums[0];
 }
 
 /* The sum of the first `count` vectors by a tree. */

@@ -10,9 +10,9 @@
  * + beta, with a = quotient - mean * r.
  *
  * A row is strange where that is not enough: where statistics took a pivot (retry.h: its mean is more
- * than 32 standard deviations from zero, or less in long rows), rstd outside 2^-90 ... 2^90, an eps on the quotient above
- * 2^-6, xhat near subnormal numbers, or a NaN. Such rows are made in the accumulators' type
- * (schedule/call.h).
+ * than 32 standard deviations from zero, or less in long rows), rstd outside 2^-90 ... 2^90, an eps on
+ * the quotient above 2^-6, xhat near subnormal numbers, or a NaN. Such rows are made in the
+ * accumulators' type (schedule/call.h).
  *
  * Bound: proven below, beside the code that computes it. */
 #ifndef LN_APPLY_H
@@ -173,10 +173,9 @@ LN_INLINE int centre_is_regular(const item parts[CENTRE_PARTS])
  * statistics are off (LN_TRAIT_ROUNDED_LAST), 2^-8 at most; but 2, and 2^-8, where |g| X + |beta| is
  * so little (2^-8 units) below a power of two that y may round to the second number beyond it.
  * In a row that is not strange nothing overflows but y, and w gamma + beta where |beta| is within 2^-12
- * of the largest number. */
-#ifndef CENTRE_IN_TWO
-/* Without l and c, a being that of r: in 1 a is 4 u' A off, as there; r is u off, which x - m takes, b
- * u A, and s rounds once, u X'. 1 + gamma rounds, and the last sum. */
+ * of the largest number.
+ * Without l and c (16-bit storage), a being that of r: in 1 a is 4 u' A off, as there; r is u off, which
+ * x - m takes, b u A, and s rounds once, u X'. 1 + gamma rounds, and the last sum. */
 LN_INLINE ln_bound split_items_bound(const ln_problem *problem, const ln_row_facts *facts,
                                      const moments_bound *found, double rho)
 {
@@ -184,18 +183,7 @@ LN_INLINE ln_bound split_items_bound(const ln_problem *problem, const ln_row_fac
     double q = problem->convention.eps_place == LN_EPS_QUOTIENT ? problem->convention.eps : 0.0;
     double deviation = facts->max_dev * facts->rstd, a = (fabs(facts->mean) + delta) * r + q;
     double off = delta * r + deviation * rho + 4 * DOUBLE_UNIT * a;
-    off += u * (deviation + off) + u * a + 2 * ITEM_TINY;
-    double error = off + u * (deviation + q + off);
-    return (ln_bound){error * (1 + 4 * u) * bound_slack, u * (2 + 4 * u)};
-}
-#else
-LN_INLINE ln_bound split_items_bound(const ln_problem *problem, const ln_row_facts *facts,
-                                     const moments_bound *found, double rho)
-{
-    double u = ITEM_UNIT, delta = found->mean, r = facts->rstd * (1 + rho);
-    double q = problem->convention.eps_place == LN_EPS_QUOTIENT ? problem->convention.eps : 0.0;
-    double deviation = facts->max_dev * facts->rstd, a = (fabs(facts->mean) + delta) * r + q;
-    double off = delta * r + deviation * rho + 4 * DOUBLE_UNIT * a;
+#ifdef CENTRE_IN_TWO
     double p = (deviation + q + off) * (1 + 0x1p-10) + a * (1 + 0x1p-10);
     double w = u * (1 + 4 * u) * (p + a) + 2 * ITEM_TINY;
     off += 2 * u * u * (p + a) + u * w + 4 * ITEM_TINY;
@@ -205,8 +193,12 @@ LN_INLINE ln_bound split_items_bound(const ln_problem *problem, const ln_row_fac
         half = fmax(0.0, half - u * (deviation - q) * (1 - 0x1p-40)); /* facts are rounded */
     double error = half + off + 5 * u * w + 3 * u * u * most;
     return (ln_bound){error * (1 + 4 * u), has_beta ? u * (2 + 4 * u) : u};
-}
+#else
+    off += u * (deviation + off) + u * a + 2 * ITEM_TINY;
+    double error = off + u * (deviation + q + off);
+    return (ln_bound){error * (1 + 4 * u) * bound_slack, u * (2 + 4 * u)};
 #endif
+}
 
 /* Bound of a strange row, with r', delta and D as above, all in double but the last. x - mean, the
  * next difference, the product and sum: 4 u' (S r' + q) with S = max_dev + |rest| + delta; the

@@ -30,19 +30,11 @@ LN_INLINE moments long_split(real mean, real rest, real m2, real inverse)
 /* Of a row that has been touched. */
 LN_INLINE moments long_again(const row *view, real count, real inverse)
 {
-    acc sum = acc_set(0), square = acc_set(0);
+    acc sum = acc_set(0), square;
     for (size_t i = 0; i < view->hidden; i += LANES)
         sum = acc_add(sum, acc_of(row_again(view, i, view->hidden - i)));
     real mean = acc_sum(sum) / count;
-    sum = acc_set(0);
-    for (size_t i = 0; i < view->hidden; i += LANES) {
-        size_t n = view->hidden - i;
-        acc t = acc_subtract(acc_of(row_again(view, i, n)), acc_set(mean));
-        if (n < LANES)
-            t = acc_first(t, n);
-        sum = acc_add(sum, t);
-        square = acc_multiply_add(t, t, square);
-    }
+    row_sums_about(view, mean, &sum, &square);
     real rest = acc_sum(sum) * inverse, m2 = acc_sum(square) - acc_sum(sum) * rest;
     return long_split(mean, rest, m2, inverse);
 }

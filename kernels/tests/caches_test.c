@@ -130,7 +130,7 @@ static void the_smaller_counts(void **state)
     expect(LN_L3, 16 * M, "sysconf");
 }
 
-/* An L3 of which a call can have but a part. The user's word counts whole. */
+/* Of an L3 of more a call has a part. LN_CACHE_BYTES is not limited. */
 static void many_cores_share_the_largest(void **state)
 {
     (void)state;
