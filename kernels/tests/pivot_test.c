@@ -1,4 +1,5 @@
-/* The pivots of `shifted`: an outlier must not lead them astray, wherever it stands.
+/* The pivots of `shifted`: an outlier must not lead them astray, wherever it stands; and rows that
+ * `retry` sums up without one.
  *
  * Rows of one element S = (1 + 2^-7) 2^30 among whole numbers from 1 to 8, of types that hold all
  * of them, summed up in f32. About a pivot among the many, S - p rounds to S or next to it (2 u of
@@ -69,8 +70,35 @@ static void outliers_lead_no_pivot_astray(void **state)
     assert_true(checked > 0);
 }
 
+/* Rows of two values, five standard deviations from zero, whose sums of squares round alike: rstd of
+ * f16 is within 2^-17, .01 row ULP, as `fast` promises. */
+static void sums_of_two_values_are_not_too_long(void **state)
+{
+    (void)state;
+    const ln_convention convention = {.eps_place = LN_EPS_VAR, .eps = 1e-5};
+    const ln_kernel *kernel;
+    for (size_t i = 0; i < HIDDEN; i++)
+        x_values[i] = (i * i + i / 16) % 8 < 3 ? 1229 : 821;
+    elements_store(LN_F16, x, x_values, HIDDEN);
+    double exact = exact_rstd(x_values, HIDDEN, convention.eps);
+    for (size_t k = 0; (kernel = kernel_number(k)); k++) {
+        if (strcmp(kernel->statistics, "retry") != 0 || kernel->storage != LN_F16)
+            continue;
+        const ln_problem problem = problem_of(types_of(kernel), 1, HIDDEN, convention);
+        statistics_room rstd;
+        const ln_tensors tensors = {.x = x, .y = y, .rstd = &rstd};
+        kernel->run(&problem, &tensors);
+        double error = fabs(statistic_at(kernel, &rstd, 0) / exact - 1);
+        if (!(error <= 0x1p-17))
+            fail_msg("%s: rstd is %g off", kernel->name, error);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(outliers_lead_no_pivot_astray)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outliers_lead_no_pivot_astray),
+        cmocka_unit_test(sums_of_two_values_are_not_too_long),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
