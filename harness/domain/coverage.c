@@ -1,0 +1,34 @@
+#include "domain/coverage.h"
+
+enum { NAMED = 3 }; /* in a line */
+
+void coverage_lose(coverage *covered, const char *what, const char *why)
+{
+    text_buffer name = {0};
+    text_add(&name, what);
+    if (why)
+        text_format(&name, " (%s)", why);
+    covered->lost++;
+    if (!name.failed)
+        word_list_add(&covered->named, name.bytes);
+    text_free(&name);
+}
+
+void coverage_add_line(text_buffer *out, const coverage *covered, const char *verb)
+{
+    size_t shown = covered->named.count < NAMED ? covered->named.count : NAMED;
+    text_format(out, "asked %zu, %s %zu", covered->asked, verb, covered->done);
+    if (covered->declined > 0)
+        text_format(out, ", declined %zu", covered->declined);
+    text_format(out, ", lost %zu", covered->lost);
+    for (size_t i = 0; i < shown; i++)
+        text_format(out, "%s%s", i == 0 ? ": " : "; ", covered->named.words[i]);
+    if (shown > 0 && covered->lost > shown)
+        text_format(out, "; and %zu more", covered->lost - shown);
+}
+
+void coverage_free(coverage *covered)
+{
+    word_list_free(&covered->named);
+    *covered = (coverage){0};
+}

@@ -1,0 +1,31 @@
+/* What was asked of a command, what was done and what was lost: every gate rests on it.
+ *
+ *     coverage covered = {.asked = 3, .done = 2};
+ *     coverage_lose(&covered, "bravo torch 4x64", "only in base");
+ *     coverage_add_line(&out, &covered, "compared");
+ *     // asked 3, compared 2, lost 1: bravo torch 4x64 (only in base)
+ *     coverage_free(&covered);
+ *
+ * Every case that was asked for is one of these: done (there is a result, good or bad), declined
+ * (its kernel says that it does not take the problem, or this CPU cannot run it), or lost (it
+ * could run here and has no result). Lost is never fine.
+ */
+#ifndef LNBENCH_COVERAGE_H
+#define LNBENCH_COVERAGE_H
+
+#include "base/text.h"
+#include "base/words.h"
+
+typedef struct coverage {
+    size_t asked, done, declined, lost;
+    word_list named; /* of what was lost: "bravo torch 4x64 (only in base)" */
+} coverage;
+
+/* Counts one more as lost and names it. `why` may be NULL. */
+void coverage_lose(coverage *covered, const char *what, const char *why);
+/* One line without its end. `verb` says what was done: "judged", "compared". What declined is left
+ * out where nothing did; of what was lost the first few are named, the rest counted. */
+void coverage_add_line(text_buffer *out, const coverage *covered, const char *verb);
+void coverage_free(coverage *covered);
+
+#endif
