@@ -39,11 +39,16 @@ static void on_interrupt(int number)
 
 void interrupt_watch(void)
 {
-    /* Without SA_RESTART, so that a wait for a worker ends. */
-    struct sigaction action = {.sa_handler = on_interrupt};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction before;
+        /* nohup ignores SIGHUP, and a shell without job control SIGINT of what it starts with &. */
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+            continue;
+        /* Without SA_RESTART, so that a wait for a worker ends. */
+        struct sigaction action = {.sa_handler = on_interrupt};
+        sigaction(numbers[i], &action, NULL);
+    }
     struct sigaction last = {.sa_handler = end_now};
     sigaction(SIGALRM, &last, NULL);
 }

@@ -1,5 +1,5 @@
-/* Ctrl-C and SIGTERM: noted, so that a run can end in order. A second one, or 1.7 s, ends the
- * program at once, and its children. */
+/* Ctrl-C, SIGTERM and SIGHUP: noted, so that a run can end in order. A second one, or 1.7 s, ends the
+ * program at once, and its children. What was ignored when the program began stays ignored. */
 #ifndef LNBENCH_INTERRUPT_H
 #define LNBENCH_INTERRUPT_H
 

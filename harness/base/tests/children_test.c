@@ -104,6 +104,22 @@ static void one_signal_is_enough(void **state)
     close(ready[0]);
 }
 
+/* nohup, and a shell's &. */
+static void what_was_ignored_stays_so(void **state)
+{
+    (void)state;
+    int status;
+    pid_t program = fork();
+    if (program == 0) {
+        signal(SIGHUP, SIG_IGN);
+        interrupt_watch();
+        raise(SIGHUP);
+        _exit(interrupted());
+    }
+    assert_int_equal(waitpid(program, &status, 0), program);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 static void put_file(const temporary_folder *folder)
 {
     char path[300];
@@ -163,6 +179,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_late_end_with_all_that_they_started, scratch_create,
                                         scratch_remove),
         cmocka_unit_test(an_end_is_told),
+        cmocka_unit_test(what_was_ignored_stays_so),
         cmocka_unit_test(an_interruption_ends_the_wait),
         cmocka_unit_test(a_temporary_folder_goes),
         cmocka_unit_test(a_temporary_folder_goes_with_who_is_killed),

@@ -110,7 +110,7 @@ refused "shards of two types" 2 'kernel differs' merge two_pass_f64_scalar.d two
 begun_then() {
     signal=$1 file=$2
     shift 2
-    "$lnbench" hunt --kernel $kernel --out "$file" "$@" >out 2>err &
+    env --default-signal=INT "$lnbench" hunt --kernel $kernel --out "$file" "$@" >out 2>err &
     hunting=$!
     for ((turn = 0; turn < 600; turn++)); do
         grep -qs '^end$' "$file" && break

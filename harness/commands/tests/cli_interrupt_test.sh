@@ -13,7 +13,7 @@ stop() {
     local signal=$1 field=$2 database=$3 now
     for _ in 1 2 3 4 5; do
         rm -f "$database"*
-        "$lnbench" run "${plan[@]}" --db "$database" >out 2>err &
+        $by_default "$lnbench" run "${plan[@]}" --db "$database" >out 2>err &
         process=$!
         while kill -0 $process 2>/dev/null; do
             now=$(field "$database" "$field") && [ "$now" -gt 2 ] && break
@@ -26,6 +26,9 @@ stop() {
         [ "$code" -ne 0 ] && return
     done
 }
+
+# What this shell starts with & ignores SIGINT, but for this.
+by_default='env --default-signal=INT'
 
 # gone PROCESS...: each has ended, or only waits to be reaped by whoever inherited it.
 gone() {
@@ -83,6 +86,17 @@ interrupted speed-TERM TERM repetitions 130 interrupted
 interrupted accuracy-KILL KILL cases 137 open
 interrupted speed-KILL KILL repetitions 137 open
 
+# What was ignored at the start stays so: a closed terminal does not end what nohup started.
+nohup "$lnbench" run "${plan[@]}" --only accuracy --db night.db >out 2>err &
+process=$!
+until [ "$(field night.db cases)" -gt 2 ] 2>/dev/null || ! kill -0 $process; do sleep 0.05; done
+kill -HUP $process
+kill -INT $process
+wait $process
+code=$?
+check "nohup: exit code" is "$code" 0
+check "nohup: state" is "$(field night.db state)" complete
+
 # A worker that is busy with a kernel that never ends goes with its parent too.
 "$lnbench" run --db loop.db --no-charts --plugin "$libraries/sabotage_plugin.so" --deadline 60 \
     --kernels naive.endless_loop --shapes 4x8 --conventions torch --inputs normal >out 2>err &
@@ -100,7 +114,7 @@ check "an endless loop: none is left" gone $children
 
 # Ctrl-C while a kernel hangs does not wait for it.
 "$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 1:1
-"$lnbench" eval --x x.npy --convention tinyllm --plugin "$libraries/sabotage_plugin.so" \
+$by_default "$lnbench" eval --x x.npy --convention tinyllm --plugin "$libraries/sabotage_plugin.so" \
     --kernel naive.endless_loop >out 2>err &
 process=$!
 sleep 0.5
