@@ -45,14 +45,20 @@ static bool put_run(result_store *store, const run_view *view, const char *origi
                      .plan = view->run.plan,
                      .plan_hash = view->run.plan_hash,
                      .seed = view->run.seed,
-                     .machine = &view->machine};
+                     .machine = &view->machine,
+                     .command = view->run.command,
+                     .request_hash = view->run.request_hash};
     if (!store_import_run(store, &info, view->run.started, view->run.state, origin, run, err) ||
+        !store_import_counts(store, *run, &view->run.counts, err) ||
         !put_kernels(store, *run, view, err))
         return false;
     for (size_t i = 0; i < view->cases.count; i++)
         if (!put_case(store, *run, &view->cases.cases[i], err) ||
             (view_has_worst(view, i) &&
              !store_put_worst(store, *run, &view->cases.cases[i].key, &view->worst[i], err)))
+            return false;
+    for (size_t i = 0; i < view->lost_count; i++)
+        if (!store_put_asked(store, *run, &view->lost[i], err))
             return false;
     for (size_t i = 0; i < view->rows.count; i++) {
         const stored_row *row = &view->rows.rows[i];
@@ -95,7 +101,7 @@ static bool import_view(result_store *store, const char *file, const run_view *v
     char origin[17];
     int64_t run = 0;
     run_origin(view, origin);
-    if (view->cases.count == 0)
+    if (view->cases.count == 0 && view->lost_count == 0)
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: a run without any case", file);
     if (!find_own(store, view, origin, &run, err))
         return false;

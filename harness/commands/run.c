@@ -108,6 +108,7 @@ static bool begin(run_session *session, const run_options *options, const char *
                     options->database);
         else
             return store_drop_unfinished(session->store, session->run, err) &&
+                   session_ask(session, &session->plan, err) &&
                    store_next_process(session->store, session->run, &session->next_process, err);
     }
     run_info info = {
@@ -116,9 +117,11 @@ static bool begin(run_session *session, const run_options *options, const char *
         .plan_hash = session->plan.hash,
         .seed = session->plan.seed,
         .machine = &session->machine,
+        .command = "run",
+        .request_hash = session->plan.request_hash,
     };
     return store_begin_run(session->store, &info, &session->run, err) &&
-           session_store_kernels(session, err);
+           session_ask(session, &session->plan, err) && session_store_kernels(session, err);
 }
 
 static bool measure(run_session *session, const kernel_list *kernels, error *err)
@@ -234,6 +237,7 @@ static bool run_plan(run_session *session, const kernel_list *kernels, const run
 static uint64_t hash_settings(const run_options *options)
 {
     uint64_t hash = hash_bytes(HASH_START, &options->max_row_ulp, sizeof options->max_row_ulp);
+    hash = hash_bytes(hash, &options->plugins.count, sizeof options->plugins.count);
     return hash_bytes(hash, &options->huge_pages, sizeof options->huge_pages);
 }
 

@@ -48,6 +48,12 @@ void export_record(text_buffer *out, const char *type, json_t *record)
     add_json(out, record, JSON_COMPACT);
 }
 
+/* null: the run does not say. */
+static json_t *json_count(const run_counts *counts, size_t count)
+{
+    return counts->known ? json_integer((json_int_t)count) : json_null();
+}
+
 static json_t *run_json(const run_view *view, const tensor_set *tensors)
 {
     const stored_run *run = &view->run;
@@ -56,13 +62,18 @@ static json_t *run_json(const run_view *view, const tensor_set *tensors)
     /* The seed is a string: JSON numbers are exact to 53 bits only. With the counts a file that was
      * cut at the end of a line shows. */
     return json_pack(
-        "{s:I, s:o, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "run",
-        (json_int_t)run->id, "started", json_text(run->started), "plan", json_text(run->plan),
-        "plan_hash", json_text(run->plan_hash), "command_line", json_text(run->command_line),
-        "seed", seed, "state", run_state_names[run->state], "kernels",
+        "{s:I, s:o, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
+        "s:o}",
+        "run", (json_int_t)run->id, "started", json_text(run->started), "plan",
+        json_text(run->plan), "plan_hash", json_text(run->plan_hash), "command_line",
+        json_text(run->command_line), "seed", seed, "state", run_state_names[run->state], "kernels",
         (json_int_t)json_array_size(view->kernels), "cases", (json_int_t)view->cases.count, "rows",
         (json_int_t)view->rows.count, "tensors", (json_int_t)tensors->count, "worst",
-        (json_int_t)export_worst_count(view), "machine", json_facts(&view->machine));
+        (json_int_t)export_worst_count(view), "machine", json_facts(&view->machine), "command",
+        json_text(run->command), "request_hash", json_text(run->request_hash), "asked",
+        json_count(&run->counts, run->counts.asked), "declined",
+        json_count(&run->counts, run->counts.declined), "lost",
+        json_count(&run->counts, run->counts.lost));
 }
 
 static json_t *repetitions_json(const stored_case *stored)
@@ -164,6 +175,22 @@ static void add_cases(const run_view *view, text_buffer *out)
     }
 }
 
+static void add_lost(const run_view *view, text_buffer *out)
+{
+    for (size_t i = 0; i < view->lost_count; i++) {
+        const case_key *key = &view->lost[i].key;
+        export_record(out, "lost",
+                      json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:s, s:s, s:I, s:i, s:o}",
+                                "operation", operation_name(key->operation), "kernel",
+                                json_text(key->kernel), "convention", json_text(key->convention),
+                                "input", json_text(key->input), "rows", (json_int_t)key->rows,
+                                "hidden", (json_int_t)key->hidden, "dtype", dtype_name(key->dtype),
+                                "cache", cache_name(key->cache), "threads",
+                                (json_int_t)key->threads, "asked", (int)view->lost[i].parts,
+                                "reason", json_text(view->lost[i].reason)));
+    }
+}
+
 static void add_rows(const run_view *view, text_buffer *out)
 {
     for (size_t i = 0; i < view->rows.count; i++) {
@@ -188,6 +215,7 @@ static void add_lines(const run_view *view, text_buffer *out)
         export_record(out, "kernel", json_copy(json_array_get(view->kernels, i)));
     add_cases(view, out);
     add_rows(view, out);
+    add_lost(view, out);
     export_tensors(&tensors, out);
     export_worst_rows(&tensors, view, out);
     tensor_set_free(&tensors);

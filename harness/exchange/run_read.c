@@ -9,7 +9,7 @@
 
 /* The counts that a run's record tells, to be checked at the end; -1: not told. */
 typedef struct promised_sizes {
-    json_int_t kernels, cases, rows, tensors, worst;
+    json_int_t kernels, cases, rows, tensors, worst, lost;
 } promised_sizes;
 
 static bool read_facts(const file_reader *reader, json_t *facts)
@@ -41,6 +41,27 @@ static bool read_state(const file_reader *reader, json_t *record, run_state *sta
            reader_bad(reader, "unknown state of a run '%s'", name);
 }
 
+/* What files of older versions have not. */
+static bool read_later_string(const file_reader *reader, json_t *record, const char *key,
+                              char *buffer, size_t size)
+{
+    return !json_object_get(record, key) || read_string(reader, record, key, buffer, size);
+}
+
+static bool read_counts(const file_reader *reader, json_t *record, run_counts *counts)
+{
+    uint64_t asked, declined, lost;
+    json_t *given = json_object_get(record, "asked");
+    if (!given || json_is_null(given))
+        return true;
+    if (!read_count(reader, record, "asked", INT64_MAX, &asked) ||
+        !read_count(reader, record, "declined", asked, &declined) ||
+        !read_count(reader, record, "lost", asked - declined, &lost))
+        return false;
+    *counts = (run_counts){true, (size_t)asked, (size_t)declined, (size_t)lost};
+    return true;
+}
+
 static bool read_run(const file_reader *reader, json_t *record, promised_sizes *promised)
 {
     stored_run *run = &reader->view->run;
@@ -60,9 +81,12 @@ static bool read_run(const file_reader *reader, json_t *record, promised_sizes *
     if (!run->started[0] || seed[0] < '0' || seed[0] > '9' || *end || errno)
         return reader_bad(reader, "\"started\" or \"seed\" is not what an export has");
     *promised = (struct promised_sizes){promise(record, "kernels"), promise(record, "cases"),
-                                        promise(record, "rows"), promise(record, "tensors"),
-                                        promise(record, "worst")};
-    return true;
+                                        promise(record, "rows"),    promise(record, "tensors"),
+                                        promise(record, "worst"),   promise(record, "lost")};
+    return read_counts(reader, record, &run->counts) &&
+           read_later_string(reader, record, "command", run->command, sizeof run->command) &&
+           read_later_string(reader, record, "request_hash", run->request_hash,
+                             sizeof run->request_hash);
 }
 
 static bool read_kernel(const file_reader *reader, json_t *record)
@@ -182,6 +206,8 @@ static bool read_record(const file_reader *reader, json_t *record, promised_size
         return read_run(reader, record, promised);
     if (strcmp(type, "kernel") == 0)
         return read_kernel(reader, record);
+    if (strcmp(type, "lost") == 0)
+        return read_lost(reader, record);
     if (strcmp(type, "tensor") == 0)
         return read_tensor(reader, record, tensors);
     if (strcmp(type, "worst") == 0)
@@ -219,12 +245,13 @@ static bool keeps_promises(const file_reader *reader, const promised_sizes *prom
            check_promise(reader, promised->cases, view->cases.count, "cases") &&
            check_promise(reader, promised->rows, view->rows.count, "rows") &&
            check_promise(reader, promised->tensors, tensors, "tensors") &&
-           check_promise(reader, promised->worst, count_worst(view), "worst rows");
+           check_promise(reader, promised->worst, count_worst(view), "worst rows") &&
+           check_promise(reader, promised->lost, view->lost_count, "lost cases");
 }
 
 static bool read_lines(file_reader *reader, const char *bytes, size_t size)
 {
-    promised_sizes promised = {-1, -1, -1, -1, -1};
+    promised_sizes promised = {-1, -1, -1, -1, -1, -1};
     read_tensors tensors = {0};
     bool fine = true;
     for (const char *at = bytes, *end; fine && at < bytes + size; at = end + 1) {

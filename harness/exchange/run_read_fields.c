@@ -237,6 +237,22 @@ bool read_case(const file_reader *reader, json_t *object, stored_case **added)
     return read_key(reader, object, &(*added)->key) && read_verdict(reader, object, *added);
 }
 
+bool read_lost(const file_reader *reader, json_t *object)
+{
+    run_view *view = reader->view;
+    size_t *count = &view->lost_count;
+    uint64_t parts;
+    view->lost = allocate_room(view->lost, *count, sizeof *view->lost);
+    asked_case *lost = &view->lost[(*count)++];
+    *lost = (asked_case){0};
+    if (!read_key(reader, object, &lost->key) ||
+        !read_count(reader, object, "asked", ASKED_TO_JUDGE | ASKED_TO_TIME, &parts) ||
+        !read_string(reader, object, "reason", lost->reason, sizeof lost->reason))
+        return false;
+    lost->parts = (unsigned)parts;
+    return true;
+}
+
 void read_repetition(stored_case *stored, const timed_repetition *repetition)
 {
     stored->repetitions =

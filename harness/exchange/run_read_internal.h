@@ -27,6 +27,8 @@ bool read_flag(const file_reader *reader, json_t *object, const char *key, bool 
 
 /* A case of published JSON, added to the view without its repetitions. */
 bool read_case(const file_reader *reader, json_t *object, stored_case **added);
+/* A case that was asked for and has no result. */
+bool read_lost(const file_reader *reader, json_t *object);
 bool read_fact(const file_reader *reader, const char *name, json_t *value);
 void read_repetition(stored_case *stored, const timed_repetition *repetition);
 

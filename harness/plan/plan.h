@@ -61,6 +61,7 @@ typedef struct case_plan {
     uint64_t seed;
     uint64_t worst_hash; /* of the rows of the input "worst", where it takes part */
     char hash[65];
+    char request_hash[17]; /* of what was asked for, whatever kernels answer */
     plan_adding adding;
 } case_plan;
 
@@ -91,7 +92,8 @@ size_t group_elements(const accuracy_group *group);
 bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels, case_plan *plan,
                          error *err);
 
-/* Fills the plan's hash, of everything that decides what is measured. */
+/* Fills the plan's hash, of everything that decides what is measured, and that of the request: two
+ * builds of a library, asked the same, share it. */
 void plan_identify(case_plan *plan, const plan_request *request);
 
 /* The key of a case of a group. */

@@ -54,6 +54,37 @@ bool session_invariance(run_session *session, const kernel_list *kernels, error 
     return fine;
 }
 
+static bool ask(run_session *session, const case_key *key, unsigned parts, error *err)
+{
+    asked_case asked = {.key = *key, .parts = parts};
+    return store_put_asked(session->store, session->run, &asked, err);
+}
+
+static bool ask_all(run_session *session, const case_plan *plan, error *err)
+{
+    bool fine = true;
+    for (size_t i = 0; i < plan->accuracy_count; i++)
+        for (size_t k = 0; fine && k < plan->kernel_count; k++) {
+            case_key key = accuracy_key(&plan->accuracy[i], plan->kernels[k]);
+            if (group_takes(&plan->accuracy[i], plan->kernels[k]))
+                fine = ask(session, &key, ASKED_TO_JUDGE, err);
+        }
+    for (size_t i = 0; i < plan->speed_count; i++)
+        for (size_t k = 0; fine && k < plan->kernel_count; k++) {
+            const speed_group *group = &plan->speed[i];
+            case_key key = speed_key(group, plan->kernels[k]->facts.name);
+            if (plan_takes(plan->kernels[k], group->dtype, group->param))
+                fine = ask(session, &key, ASKED_TO_JUDGE | ASKED_TO_TIME, err);
+        }
+    return fine && store_count_asked(session->store, session->run, err);
+}
+
+bool session_ask(run_session *session, const case_plan *plan, error *err)
+{
+    return store_together(session->store, err) &&
+           store_together_end(session->store, ask_all(session, plan, err), err);
+}
+
 bool session_store_kernels(run_session *session, error *err)
 {
     for (size_t i = 0; i < session->plan.kernel_count; i++) {

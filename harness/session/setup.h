@@ -15,6 +15,10 @@ int session_last_cpu(void);
 /* The invariance of the plan's kernels, over all of their ISAs among the worker's kernels. */
 bool session_invariance(run_session *session, const kernel_list *kernels, error *err);
 
+/* Stores which cases the plan asks of its kernels, before any is measured; a run of several plans
+ * asks for those of each. */
+bool session_ask(run_session *session, const case_plan *plan, error *err);
+
 /* The descriptors of the plan's kernels, into the session's run. */
 bool session_store_kernels(run_session *session, error *err);
 

@@ -74,7 +74,15 @@ static bool fill_run(const result_store *store, sqlite3_stmt *statement, stored_
         .seed = (uint64_t)sqlite3_column_int64(statement, 5),
         .cases = (size_t)sqlite3_column_int64(statement, 7),
         .repetitions = (size_t)sqlite3_column_int64(statement, 8),
+        .counts.known = sqlite3_column_type(statement, 11) != SQLITE_NULL,
     };
+    if (run->counts.known) {
+        run->counts.asked = (size_t)sqlite3_column_int64(statement, 11);
+        run->counts.declined = (size_t)sqlite3_column_int64(statement, 12);
+        run->counts.lost = (size_t)sqlite3_column_int64(statement, 13);
+    }
+    copy_text(run->command, sizeof run->command, statement, 9);
+    copy_text(run->request_hash, sizeof run->request_hash, statement, 10);
     copy_text(run->started, sizeof run->started, statement, 1);
     copy_text(run->plan, sizeof run->plan, statement, 2);
     copy_text(run->plan_hash, sizeof run->plan_hash, statement, 3);
@@ -135,7 +143,8 @@ char *store_cases_sql(void)
     text_add(
         &sql,
         ", output_hash, ulp_histogram, operation FROM cases LEFT JOIN accuracies ON case_id = id "
-        "WHERE run = ?1 ORDER BY id");
+        "WHERE run = ?1 AND (case_id IS NOT NULL OR "
+        "EXISTS (SELECT 1 FROM repetitions WHERE repetitions.case_id = id)) ORDER BY id");
     return sql.bytes;
 }
 
@@ -242,6 +251,30 @@ static bool read_repetitions(result_store *store, sqlite3_stmt *statement, store
                 .instructions = real_column(statement, 8),
             };
         fine = store_next(store, statement, &row, err);
+    }
+    return fine;
+}
+
+bool store_lost(result_store *store, int64_t run, asked_case **lost, size_t *count, error *err)
+{
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_LOST, err, "i", run);
+    bool row = false;
+    *lost = NULL;
+    *count = 0;
+    bool fine = statement && store_next(store, statement, &row, err);
+    while (fine && row) {
+        *lost = allocate_room(*lost, *count, sizeof **lost);
+        asked_case *filled = &(*lost)[(*count)++];
+        *filled = (asked_case){.parts = (unsigned)sqlite3_column_int(statement, 9)};
+        copy_text(filled->reason, sizeof filled->reason, statement, 10);
+        fine = fill_key(store, statement, &filled->key, err) &&
+               store_next(store, statement, &row, err);
+    }
+    sqlite3_reset(statement);
+    if (!fine) {
+        free(*lost);
+        *lost = NULL;
+        *count = 0;
     }
     return fine;
 }

@@ -3,19 +3,20 @@
 #include "domain/metric_fields.h"
 #include <stdio.h>
 #include <string.h>
-#include "schema_sql.h"   /* results/schema.sql, as bytes */
-#include "schema_2_sql.h" /* results/schema_2.sql */
-#include "schema_3_sql.h" /* results/schema_3.sql */
-#include "schema_4_sql.h" /* results/schema_4.sql */
-#include "schema_5_sql.h" /* results/schema_5.sql */
-#include "schema_6_sql.h" /* results/schema_6.sql */
-#include "schema_7_sql.h" /* results/schema_7.sql */
-#include "schema_8_sql.h" /* results/schema_8.sql */
-#include "schema_9_sql.h" /* results/schema_9.sql */
+#include "schema_sql.h"    /* results/schema.sql, as bytes */
+#include "schema_2_sql.h"  /* results/schema_2.sql */
+#include "schema_3_sql.h"  /* results/schema_3.sql */
+#include "schema_4_sql.h"  /* results/schema_4.sql */
+#include "schema_5_sql.h"  /* results/schema_5.sql */
+#include "schema_6_sql.h"  /* results/schema_6.sql */
+#include "schema_7_sql.h"  /* results/schema_7.sql */
+#include "schema_8_sql.h"  /* results/schema_8.sql */
+#include "schema_9_sql.h"  /* results/schema_9.sql */
+#include "schema_10_sql.h" /* results/schema_10.sql */
 
-static const char *const migrations[] = {schema_sql,   schema_2_sql, schema_3_sql,
-                                         schema_4_sql, schema_5_sql, schema_6_sql,
-                                         schema_7_sql, schema_8_sql, schema_9_sql};
+static const char *const migrations[] = {schema_sql,   schema_2_sql, schema_3_sql, schema_4_sql,
+                                         schema_5_sql, schema_6_sql, schema_7_sql, schema_8_sql,
+                                         schema_9_sql, schema_10_sql};
 enum { STORE_VERSION = sizeof migrations / sizeof *migrations };
 
 static bool read_integer(const result_store *store, const char *sql, int64_t *value, error *err)

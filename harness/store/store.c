@@ -12,11 +12,21 @@
 #define KEY_MATCHES                                                                                \
     "run = ?1 AND kernel = ?2 AND convention = ?3 AND input = ?4 AND rows = ?5 AND hidden = ?6 "   \
     "AND dtype = ?7 AND cache = ?8 AND threads = ?9 AND operation = ?10"
+/* A case that was only asked for has none. */
+#define HAS_RESULT                                                                                 \
+    "(accuracies.case_id IS NOT NULL OR EXISTS "                                                   \
+    "(SELECT 1 FROM repetitions WHERE repetitions.case_id = cases.id))"
+#define COUNT_DECLINED                                                                             \
+    "SELECT count(*) FROM cases JOIN accuracies ON case_id = cases.id WHERE cases.asked > 0 "      \
+    "AND verdict = 'unsupported'"
+/* What is lost is counted here for as long as a run is open; then its own columns say it. */
 #define RUN_COLUMNS                                                                                \
     "SELECT id, started, plan, plan_hash, command_line, seed, state, "                             \
-    "(SELECT count(*) FROM cases WHERE run = runs.id), "                                           \
-    "(SELECT count(*) FROM repetitions JOIN cases ON cases.id = case_id WHERE run = runs.id) "     \
-    "FROM runs "
+    "(SELECT count(*) FROM cases LEFT JOIN accuracies ON case_id = cases.id "                      \
+    "WHERE run = runs.id AND " HAS_RESULT "), "                                                    \
+    "(SELECT count(*) FROM repetitions JOIN cases ON cases.id = case_id WHERE run = runs.id), "    \
+    "command, request_hash, asked, coalesce(declined, (" COUNT_DECLINED " AND run = runs.id)), "   \
+    "coalesce(lost, (SELECT count(*) FROM lost WHERE run = runs.id)) FROM runs "
 
 /* Statements whose columns follow the list of metrics are made by a function. */
 static const struct {
@@ -27,20 +37,37 @@ static const struct {
     [STATEMENT_COMMIT] = {.sql = "COMMIT"},
     [STATEMENT_ROLLBACK] = {.sql = "ROLLBACK"},
     [STATEMENT_ADD_RUN] = {.sql = "INSERT INTO runs (started, command_line, plan, plan_hash, seed, "
-                                  "state) VALUES (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?1, ?2, "
-                                  "?3, ?4, 'open')"},
+                                  "command, request_hash, state) VALUES "
+                                  "(strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?1, ?2, ?3, ?4, "
+                                  "nullif(?5, ''), nullif(?6, ''), 'open')"},
     [STATEMENT_ADD_FACT] = {.sql = "INSERT OR REPLACE INTO facts (run, place, name, value) "
                                    "VALUES (?1, ?2, ?3, ?4)"},
     [STATEMENT_END_RUN] = {.sql = "UPDATE runs SET state = ?2, "
-                                  "ended = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = ?1"},
+                                  "ended = strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), "
+                                  "declined = iif(asked IS NULL, NULL, (" COUNT_DECLINED
+                                  " AND run = ?1)), lost = iif(asked IS NULL, NULL, "
+                                  "(SELECT count(*) FROM lost WHERE run = ?1)) WHERE id = ?1"},
     [STATEMENT_FIND_UNFINISHED] = {.sql = "SELECT max(id) FROM runs WHERE plan_hash = ?1 "
-                                          "AND state <> 'complete' AND origin IS NULL"},
+                                          "AND (state <> 'complete' OR lost > 0) "
+                                          "AND origin IS NULL"},
     [STATEMENT_LATEST_RUN] = {.sql = "SELECT max(run) FROM cases"},
     [STATEMENT_PUT_KERNEL] = {.sql = "INSERT INTO kernels (run, name, descriptor) "
                                      "VALUES (?1, ?2, ?3) ON CONFLICT (run, name) "
                                      "DO UPDATE SET descriptor = excluded.descriptor"},
     [STATEMENT_ADD_CASE] = {.sql = "INSERT INTO cases (" KEY_COLUMNS ") VALUES "
                                    "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"},
+    [STATEMENT_PUT_ASKED] = {.sql = "INSERT INTO cases (" KEY_COLUMNS ", asked) VALUES "
+                                    "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT "
+                                    "(" KEY_COLUMNS ") DO UPDATE SET "
+                                    "asked = coalesce(asked, 0) | excluded.asked"},
+    [STATEMENT_COUNT_ASKED] = {.sql = "UPDATE runs SET asked = (SELECT count(*) FROM cases "
+                                      "WHERE run = ?1 AND cases.asked > 0), declined = NULL, "
+                                      "lost = NULL, state = 'open', ended = NULL WHERE id = ?1"},
+    [STATEMENT_IMPORT_COUNTS] = {.sql = "UPDATE runs SET asked = ?2, declined = ?3, lost = ?4 "
+                                        "WHERE id = ?1"},
+    [STATEMENT_LOST] = {.sql = "SELECT case_id, kernel, convention, input, rows, hidden, dtype, "
+                               "cache, threads, asked, reason, operation FROM lost "
+                               "WHERE run = ?1 ORDER BY case_id"},
     [STATEMENT_FIND_CASE] = {.sql = "SELECT id FROM cases WHERE " KEY_MATCHES},
     [STATEMENT_PUT_ACCURACY] = {.make = store_put_accuracy_sql},
     [STATEMENT_PUT_REPETITION] = {.sql = "INSERT INTO repetitions (case_id, process, repetition, "
@@ -77,13 +104,15 @@ static const struct {
                                           "WHERE run = ?1)"},
     [STATEMENT_NEXT_PROCESS] = {.sql = "SELECT coalesce(max(process) + 1, 0) FROM repetitions "
                                        "JOIN cases ON cases.id = case_id WHERE run = ?1"},
-    [STATEMENT_HAS_ACCURACY] = {.sql = "SELECT count(*) FROM accuracies "
-                                       "JOIN cases ON cases.id = case_id "
-                                       "WHERE verdict <> 'pending' AND " KEY_MATCHES},
+    [STATEMENT_HAS_ACCURACY] = {.sql =
+                                    "SELECT count(*) FROM accuracies "
+                                    "JOIN cases ON cases.id = case_id "
+                                    "WHERE verdict NOT IN ('pending', 'skipped') AND " KEY_MATCHES},
     [STATEMENT_PUT_OUTPUT] = {.sql = "UPDATE accuracies SET output_hash = ?2 WHERE case_id = ?1"},
     [STATEMENT_IMPORT_RUN] = {.sql = "INSERT INTO runs (command_line, plan, plan_hash, seed, "
-                                     "started, ended, state, origin) "
-                                     "VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)"},
+                                     "command, request_hash, started, ended, state, origin) "
+                                     "VALUES (?1, ?2, ?3, ?4, nullif(?5, ''), nullif(?6, ''), "
+                                     "?7, ?7, ?8, ?9)"},
     [STATEMENT_FIND_ORIGIN] = {.sql = "SELECT id FROM runs WHERE origin = ?1"},
     [STATEMENT_ADD_CALIBRATION] = {.sql = "INSERT INTO calibrations (made, machine, kernel, "
                                           "rebuilds, confidence) VALUES "
@@ -305,8 +334,9 @@ static bool add_facts(result_store *store, int64_t run, const machine_facts *mac
 
 static bool add_run(result_store *store, const run_info *info, int64_t *run, error *err)
 {
-    if (!store_do(store, STATEMENT_ADD_RUN, "begin a run", err, "sssi", info->command_line,
-                  info->plan, info->plan_hash, (int64_t)info->seed))
+    if (!store_do(store, STATEMENT_ADD_RUN, "begin a run", err, "sssiss", info->command_line,
+                  info->plan, info->plan_hash, (int64_t)info->seed, info->command,
+                  info->request_hash))
         return false;
     *run = sqlite3_last_insert_rowid(store->database);
     return add_facts(store, *run, info->machine, err);
@@ -322,12 +352,34 @@ bool store_begin_run(result_store *store, const run_info *info, int64_t *run, er
 bool store_import_run(result_store *store, const run_info *info, const char *started,
                       run_state state, const char *origin, int64_t *run, error *err)
 {
-    if (!store_do(store, STATEMENT_IMPORT_RUN, "import a run", err, "sssisss", info->command_line,
-                  info->plan, info->plan_hash, (int64_t)info->seed, started, run_state_names[state],
-                  origin))
+    if (!store_do(store, STATEMENT_IMPORT_RUN, "import a run", err, "sssisssss", info->command_line,
+                  info->plan, info->plan_hash, (int64_t)info->seed, info->command,
+                  info->request_hash, started, run_state_names[state], origin))
         return false;
     *run = sqlite3_last_insert_rowid(store->database);
     return add_facts(store, *run, info->machine, err);
+}
+
+bool store_put_asked(result_store *store, int64_t run, const asked_case *asked, error *err)
+{
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_PUT_ASKED, err);
+    if (!statement)
+        return false;
+    store_bind_key(statement, run, &asked->key);
+    sqlite3_bind_int(statement, 11, (int)asked->parts);
+    return store_step(store, statement, "store what was asked for", err);
+}
+
+bool store_count_asked(result_store *store, int64_t run, error *err)
+{
+    return store_do(store, STATEMENT_COUNT_ASKED, "store what was asked for", err, "i", run);
+}
+
+bool store_import_counts(result_store *store, int64_t run, const run_counts *counts, error *err)
+{
+    return !counts->known ||
+           store_do(store, STATEMENT_IMPORT_COUNTS, "import a run", err, "iiii", run,
+                    (int64_t)counts->asked, (int64_t)counts->declined, (int64_t)counts->lost);
 }
 
 bool store_end_run(result_store *store, int64_t run, run_state state, error *err)

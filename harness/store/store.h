@@ -29,7 +29,24 @@ typedef struct run_info {
     const char *plan_hash; /* hex; equal hashes may be resumed */
     uint64_t seed;
     const machine_facts *machine; /* every fact is stored */
+    const char *command;          /* "run", "choose"; NULL: not known */
+    const char *request_hash;     /* plan.h: of what was asked for; NULL: not known */
 } run_info;
+
+/* Cases of a run: asked for, and of these declined (the kernel does not take the problem, or this
+ * CPU cannot run it) and lost (no result). The others are done. */
+typedef struct run_counts {
+    bool known; /* older and imported runs may not say */
+    size_t asked, declined, lost;
+} run_counts;
+
+/* A case that a run was asked for; reason: why it has no result, of a lost one alone. */
+enum { ASKED_TO_JUDGE = 1, ASKED_TO_TIME = 2 };
+typedef struct asked_case {
+    case_key key;
+    unsigned parts;
+    char reason[DETAIL_MAX_LENGTH];
+} asked_case;
 
 /* What is stored about a kernel that took part. JSON text of its descriptor, as `list kernels
  * --json` shows it. */
@@ -41,7 +58,10 @@ typedef struct stored_run {
     char command_line[512];
     uint64_t seed;
     run_state state;
-    size_t cases, repetitions;
+    size_t cases, repetitions; /* cases with a result */
+    char command[16];          /* the subcommand; "": not known */
+    char request_hash[17];     /* "": not known */
+    run_counts counts;
 } stored_run;
 
 typedef struct stored_case {
@@ -69,10 +89,18 @@ bool store_open(const char *path, store_mode mode, result_store **store, error *
 void store_close(result_store *store);
 
 bool store_begin_run(result_store *store, const run_info *info, int64_t *run, error *err);
+/* What the run is to do, before it does any of it: each case (twice the same is once, with the parts
+ * of both), then their count. The run is open from then on. */
+bool store_put_asked(result_store *store, int64_t run, const asked_case *asked, error *err);
+bool store_count_asked(result_store *store, int64_t run, error *err);
+/* Counts what became of the cases, too. */
 bool store_end_run(result_store *store, int64_t run, run_state state, error *err);
-/* Latest run that is not complete and has this plan hash; *run is 0 where there is none. */
+/* What was asked for and has no result, in the order of asking; free(*lost). */
+bool store_lost(result_store *store, int64_t run, asked_case **lost, size_t *count, error *err);
+/* Latest run that is not complete or lost cases, and has this plan hash; *run is 0 where there is
+ * none. */
 bool store_find_unfinished(result_store *store, const char *plan_hash, int64_t *run, error *err);
-/* Latest run, of any state, with at least one case; 0 where there is none. */
+/* Latest run, of any state, with at least one case, if only asked for; 0 where there is none. */
 bool store_latest_run(result_store *store, int64_t *run, error *err);
 
 bool store_put_kernel(result_store *store, int64_t run, const char *name, const char *json,
@@ -140,6 +168,8 @@ bool store_together_end(result_store *store, bool fine, error *err);
  * what it came from; a second one with the same is refused by the database. */
 bool store_import_run(result_store *store, const run_info *info, const char *started,
                       run_state state, const char *origin, int64_t *run, error *err);
+/* What its counts were there; nothing where they are not known. */
+bool store_import_counts(result_store *store, int64_t run, const run_counts *counts, error *err);
 bool store_find_origin(result_store *store, const char *origin, int64_t *run,
                        error *err); /* 0: none */
 

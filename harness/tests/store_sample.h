@@ -42,7 +42,9 @@ static inline int64_t begun(result_store *store)
                      .plan = "quick",
                      .plan_hash = "abc",
                      .seed = UINT64_MAX - 1,
-                     .machine = &machine};
+                     .machine = &machine,
+                     .command = "run",
+                     .request_hash = "0123456789abcdef"};
     int64_t run;
     CHECK(store_begin_run(store, &info, &run, &problem));
     return run;

@@ -44,7 +44,8 @@ static bool latest_survey(const char *database, uint64_t *run, error *err)
     if (!fine)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (runs[i].cases > 0 && strcmp(runs[i].plan, "choose") != 0 && (uint64_t)runs[i].id > *run)
+        if ((runs[i].cases > 0 || runs[i].counts.asked > 0) &&
+            strcmp(runs[i].plan, "choose") != 0 && (uint64_t)runs[i].id > *run)
             *run = (uint64_t)runs[i].id;
     free(runs);
     return true;

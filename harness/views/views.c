@@ -46,6 +46,7 @@ bool view_load(result_store *store, int64_t run, run_view *view, error *err)
     bool fine =
         store_run(store, run, &view->run, err) && store_machine(store, run, &view->machine, err) &&
         store_cases(store, run, &view->cases, err) && store_rows(store, run, &view->rows, err) &&
+        store_lost(store, run, &view->lost, &view->lost_count, err) &&
         store_descriptors(store, run, &view->kernels, err);
     if (fine)
         view_sum_up(view);
@@ -79,6 +80,7 @@ void view_free(run_view *view)
     stored_cases_free(&view->cases);
     stored_rows_free(&view->rows);
     free(view->views);
+    free(view->lost);
     json_decref(view->kernels);
     *view = (struct run_view){0};
 }

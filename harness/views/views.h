@@ -18,8 +18,10 @@ typedef struct run_view {
     machine_facts machine;
     stored_cases cases;
     stored_rows rows;
-    view_case *views;    /* one a case, same order */
-    json_t *kernels;     /* array of descriptors */
+    view_case *views; /* one a case, same order */
+    json_t *kernels;  /* array of descriptors */
+    asked_case *lost; /* asked for, without a result */
+    size_t lost_count;
     stored_worst *worst; /* one a case, same order; NULL: not asked for, or the file has none */
 } run_view;
 

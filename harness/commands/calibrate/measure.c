@@ -155,7 +155,8 @@ static bool one_run(calibration_campaign *campaign, result_store *store, const c
     run_info info = {.command_line = "lnbench calibrate",
                      .plan = "quick",
                      .plan_hash = "",
-                     .machine = campaign->machine};
+                     .machine = campaign->machine,
+                     .command = "calibrate"};
     if (setenv("LNBENCH_LIBRARY", library, 1) != 0)
         return fail_memory(err, "the environment");
     machine_read(&session.machine);

@@ -172,6 +172,8 @@ static bool begin(run_session *session, const choose_meter *meter, error *err)
         .plan_hash = session->plan.hash,
         .seed = meter->seed,
         .machine = meter->machine,
+        .command = "choose",
+        .request_hash = session->plan.request_hash,
     };
     return store_begin_run(session->store, &info, &session->run, err) &&
            session_store_kernels(session, err);
@@ -182,7 +184,8 @@ static bool run_both(run_session *session, const measure_plans *plans, const cho
                      error *err)
 {
     session->plan = plans->speed.kernel_count ? plans->speed : plans->accuracy;
-    if (!begin(session, meter, err))
+    if (!begin(session, meter, err) || !session_ask(session, &plans->speed, err) ||
+        !session_ask(session, &plans->accuracy, err))
         return false;
     progress_begin(&session->progress,
                    session_plan_seconds(&plans->speed) + session_plan_seconds(&plans->accuracy));

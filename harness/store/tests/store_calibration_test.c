@@ -44,6 +44,7 @@ static void test_version_1(void **state)
         stored_run run;
         CHECK(store_run(store, 7, &run, &problem));
         assert_true(run.seed == UINT64_MAX - 1 && run.cases == 1);
+        assert_false(run.counts.known);
         stored_cases cases = cases_of(store, 7);
         assert_true(cases.cases[0].judged && !cases.cases[0].hashed);
         assert_true(cases.cases[0].key.operation == OPERATION_LAYERNORM);

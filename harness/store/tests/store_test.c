@@ -366,6 +366,89 @@ static void test_runs(void **state)
     store_close(store);
 }
 
+static void assert_counts(result_store *store, int64_t run, size_t asked, size_t declined,
+                          size_t lost)
+{
+    stored_run info;
+    CHECK(store_run(store, run, &info, &problem));
+    assert_true(info.counts.known && info.counts.asked == asked);
+    assert_int_equal(info.counts.declined, declined);
+    assert_int_equal(info.counts.lost, lost);
+    assert_string_equal(info.command, "run");
+    assert_string_equal(info.request_hash, "0123456789abcdef");
+}
+
+/* Of what was asked for, each case is done, declined or lost: in an open run (after a kill), in one
+ * that ended, and in one that goes on. */
+static void test_asked(void **state)
+{
+    static const struct {
+        unsigned parts;
+        case_verdict verdict;
+        bool timed;
+        const char *lost; /* NULL: it is not */
+    } cases[] = {
+        {ASKED_TO_JUDGE, {VERDICT_OK, false, ""}, false, NULL},
+        {ASKED_TO_JUDGE, {VERDICT_UNSUPPORTED, false, "no AVX-512"}, false, NULL},
+        {ASKED_TO_JUDGE, {VERDICT_SKIPPED, false, "out of memory"}, false, "out of memory"},
+        {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_OK, false, ""}, true, NULL},
+        {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_OK, false, ""}, false, "judged, not timed"},
+        {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_CRASHED, false, "SIGSEGV"}, false, NULL},
+        {ASKED_TO_JUDGE, {.kind = VERDICT_PENDING}, false, "not reached"},
+    };
+    enum { CASES = sizeof cases / sizeof *cases };
+    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    int64_t run = begun(store), found;
+    timed_repetition put = {0, 0, 0, 1, 1, 1, NAN, NAN};
+    asked_case asked = {.key = sample_key(), .parts = ASKED_TO_JUDGE}, *lost;
+    stored_run info;
+    size_t count, next = 0;
+    CHECK(store_run(store, run, &info, &problem));
+    assert_false(info.counts.known);
+    for (size_t pass = 0; pass < 2; pass++) /* twice is once */
+        for (size_t i = 0; i < CASES; i++) {
+            asked.key.rows = i + 1;
+            asked.parts = pass ? cases[i].parts : ASKED_TO_JUDGE;
+            CHECK(store_put_asked(store, run, &asked, &problem));
+        }
+    CHECK(store_count_asked(store, run, &problem));
+    assert_counts(store, run, CASES, 0, CASES);
+    CHECK(store_latest_run(store, &found, &problem));
+    assert_int_equal(found, run);
+    for (size_t i = 0; i < CASES; i++) {
+        asked.key.rows = i + 1;
+        if (cases[i].verdict.kind != VERDICT_PENDING)
+            CHECK(store_put_accuracy(store, run, &asked.key, &cases[i].verdict, NULL, 1, &problem));
+        if (cases[i].timed)
+            CHECK(store_put_repetition(store, run, &asked.key, &put, &problem));
+    }
+    assert_counts(store, run, CASES, 1, 3);
+    CHECK(store_end_run(store, run, RUN_COMPLETE, &problem));
+    assert_counts(store, run, CASES, 1, 3);
+    CHECK(store_lost(store, run, &lost, &count, &problem));
+    for (size_t i = 0; i < CASES; i++)
+        if (cases[i].lost) {
+            assert_true(next < count && lost[next].key.rows == i + 1);
+            assert_int_equal(lost[next].parts, cases[i].parts);
+            assert_string_equal(lost[next++].reason, cases[i].lost);
+        }
+    assert_int_equal(next, count);
+    free(lost);
+    CHECK(store_run(store, run, &info, &problem));
+    assert_int_equal(info.cases, CASES - 1); /* only asked for: no case to show */
+    /* A run that lost something goes on, and tries again what was skipped. */
+    CHECK(store_find_unfinished(store, "abc", &found, &problem));
+    assert_int_equal(found, run);
+    bool has;
+    asked.key.rows = 3;
+    CHECK(store_has_accuracy(store, run, &asked.key, &has, &problem));
+    assert_false(has);
+    CHECK(store_count_asked(store, run, &problem));
+    CHECK(store_run(store, run, &info, &problem));
+    assert_int_equal(info.state, RUN_OPEN);
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +463,7 @@ int main(void)
         SCRATCH_TEST(test_processes),
         SCRATCH_TEST(test_rows),
         SCRATCH_TEST(test_runs),
+        SCRATCH_TEST(test_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
