@@ -218,6 +218,17 @@ static void check_memory(const machine_facts *machine, doctor_findings *findings
             "memory: %.0f MiB available: lnbench takes up to 1 GiB", bytes / 0x1p20);
     else
         add(findings, FINDING_FINE, "", "memory: %.1f GiB available", bytes / 0x1p30);
+    const char *limit = machine_fact_value(machine, "memory_limit_bytes");
+    bytes = strtod(limit, NULL);
+    if (!known(limit) || is(limit, "none"))
+        add(findings, known(limit) ? FINDING_FINE : FINDING_NOTE, "",
+            "memory limit of the control group: %s", known(limit) ? limit : "cannot be read here");
+    else
+        add(findings, bytes < 0x1p30 ? FINDING_WARNING : FINDING_FINE,
+            bytes < 0x1p30 ? "give the container more --memory, or raise MemoryMax= of the unit"
+                           : "",
+            "memory limit of the control group: %.0f MiB%s", bytes / 0x1p20,
+            bytes < 0x1p30 ? ": lnbench takes up to 1 GiB" : "");
     if (known(swap) && strtod(swap, NULL) > 0)
         add(findings, FINDING_WARNING, "sudo swapoff -a && sudo swapon -a",
             "swap: %.0f MiB in use: pages may have to come back from disk",

@@ -4,6 +4,7 @@
 
 #include "machine/machine.h"
 #include <stdbool.h>
+#include <stdio.h>
 
 /* A machine that is being read. Files are looked for under `root`, "" for the real ones. */
 typedef struct fact_gather {
@@ -20,6 +21,8 @@ void machine_read_under(const char *root, unsigned cpu, machine_facts *machine);
 void add_fact(fact_gather *gather, const char *name, const char *value);
 void add_number(fact_gather *gather, const char *name, unsigned long long value);
 
+/* NULL where it cannot be opened. */
+FILE *open_under(const fact_gather *gather, const char *path);
 /* The first line of a file under the root, trimmed; false where it cannot be read. */
 bool read_line(const fact_gather *gather, const char *path, char *line, size_t size);
 /* A fact that is one line of one file. */
@@ -28,6 +31,11 @@ void add_file(fact_gather *gather, const char *name, const char *path);
  * "processor : N" of the CPU we run on. */
 bool read_keyed(const fact_gather *gather, const char *path, const char *key, bool of_cpu,
                 char *value, size_t size);
+
+/* As in control_group.h. Of the CPU quota: how many CPUs. */
+double control_group_cpus_under(const fact_gather *gather);
+double control_group_memory_under(const fact_gather *gather);
+long control_group_oom_kills_under(const fact_gather *gather);
 
 void gather_build(fact_gather *gather);     /* build.c: commit, compiler, flags, libraries */
 void gather_processor(fact_gather *gather); /* processor.c: model, caches, cores, frequency */

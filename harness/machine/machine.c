@@ -34,7 +34,7 @@ static void trim_end(char *line)
         line[--length] = '\0';
 }
 
-static FILE *open_under(const fact_gather *gather, const char *path)
+FILE *open_under(const fact_gather *gather, const char *path)
 {
     char full[1024];
     int length = snprintf(full, sizeof full, "%s%s", gather->root, path);
@@ -158,6 +158,16 @@ size_t machine_rotated_bytes(const machine_facts *machine, cache_state cache)
     if (cache == CACHE_COLD)
         return 2 * (machine->l3_bytes ? machine->l3_bytes : 1u << 26);
     return cache == CACHE_IN_PLACE ? (machine->l2_bytes ? machine->l2_bytes : 1u << 20) / 2 : 0;
+}
+
+double machine_memory(const machine_facts *machine, bool *of_group)
+{
+    double memory = strtod(machine_fact_value(machine, "memory_bytes"), NULL);
+    double limit = strtod(machine_fact_value(machine, "memory_limit_bytes"), NULL);
+    bool less = limit > 0 && !(memory > 0 && memory <= limit); /* words are 0 */
+    if (of_group)
+        *of_group = less;
+    return less ? limit : memory;
 }
 
 const char *machine_regime(const machine_facts *machine, size_t rows, size_t hidden, ln_type dtype)

@@ -4,6 +4,7 @@
 
 #include "domain/case.h"
 #include "domain/regime.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Names are snake_case keys ("cpu_model", "microcode", "l1d_bytes", "governor", ...). What cannot
@@ -40,6 +41,10 @@ size_t machine_findings(const machine_facts *machine, finding *findings, size_t 
 
 /* Over how many bytes timed calls go in turn: cold, at least; in place, at most. Hot: 0. */
 size_t machine_rotated_bytes(const machine_facts *machine, cache_state cache);
+
+/* Bytes of memory that a process here may have at most, by the machine or by its control group; 0:
+ * unknown. `of_group`: the group's limit is the less one; may be NULL. */
+double machine_memory(const machine_facts *machine, bool *of_group);
 
 /* The regime of a call on that machine: "L1", "L2", "L3" or "DRAM". */
 const char *machine_regime(const machine_facts *machine, size_t rows, size_t hidden, ln_type dtype);

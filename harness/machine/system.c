@@ -99,56 +99,18 @@ static void gather_memory(fact_gather *gather)
         add_fact(gather, "swap_used_bytes", NULL);
 }
 
-/* "max 100000" or "150000 100000": CPUs that the group may use, 0 for no limit, -1 for no answer */
-static double parse_quota(const char *line)
-{
-    double quota, period;
-    if (strncmp(line, "max", 3) == 0)
-        return 0;
-    return sscanf(line, "%lf %lf", &quota, &period) == 2 && period > 0 ? quota / period : -1;
-}
-
-/* cgroup v2, from our own group up to the root: the narrowest limit counts. */
-static double quota_v2(const fact_gather *gather)
-{
-    char group[512], path[640], line[64];
-    double narrowest = -1;
-    if (!read_keyed(gather, "/proc/self/cgroup", "0:", false, group, sizeof group))
-        snprintf(group, sizeof group, "/");
-    for (;;) {
-        char *slash = strrchr(group, '/');
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
-        double quota = read_line(gather, path, line, sizeof line) ? parse_quota(line) : -1;
-        if (quota > 0 && (narrowest <= 0 || quota < narrowest))
-            narrowest = quota;
-        else if (quota == 0 && narrowest < 0)
-            narrowest = 0;
-        if (!group[0])
-            return narrowest;
-        *(slash ? slash : group) = '\0';
-    }
-}
-
-static double quota_v1(const fact_gather *gather)
-{
-    char quota[64], period[64], both[160];
-    if (!read_line(gather, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", quota, sizeof quota) ||
-        !read_line(gather, "/sys/fs/cgroup/cpu/cpu.cfs_period_us", period, sizeof period))
-        return -1;
-    if (quota[0] == '-')
-        return 0;
-    snprintf(both, sizeof both, "%s %s", quota, period);
-    return parse_quota(both);
-}
-
-static void gather_quota(fact_gather *gather)
+/* A limit of the control group; 0: none; -1: not known. */
+static void add_limit(fact_gather *gather, const char *name, int digits, double limit)
 {
     char text[32];
-    double quota = quota_v2(gather);
-    if (quota < 0)
-        quota = quota_v1(gather);
-    snprintf(text, sizeof text, "%.2f", quota);
-    add_fact(gather, "cpu_quota", quota < 0 ? NULL : quota == 0 ? "none" : text);
+    snprintf(text, sizeof text, "%.*f", digits, limit);
+    add_fact(gather, name, limit < 0 ? NULL : limit == 0 ? "none" : text);
+}
+
+static void gather_limits(fact_gather *gather)
+{
+    add_limit(gather, "memory_limit_bytes", 0, control_group_memory_under(gather));
+    add_limit(gather, "cpu_quota", 2, control_group_cpus_under(gather));
 }
 
 static void gather_load(fact_gather *gather)
@@ -226,7 +188,7 @@ void gather_system(fact_gather *gather)
     add_file(gather, "clock_source",
              "/sys/devices/system/clocksource/clocksource0/current_clocksource");
     gather_memory(gather);
-    gather_quota(gather);
+    gather_limits(gather);
     gather_load(gather);
     gather_arithmetic(gather);
 }

@@ -310,8 +310,7 @@ static void plan_long_sums(const resolved_plan *resolved, const machine_facts *m
     static const size_t sizes[] = {100000, 1000000, 10000000};
     static const char *const inputs[] = {"normal", "positive"};
     static const double bytes_an_element = 200;
-    const char *fact = machine_fact_value(machine, "memory_bytes");
-    double memory = fact ? strtod(fact, NULL) : 0;
+    double memory = machine_memory(machine, NULL);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
             if (memory <= 0 || bytes_an_element * (double)sizes[s] < memory / 2)
@@ -448,15 +447,17 @@ static void plan_referee(const plan_request *request, const resolved_plan *resol
 static bool fits_memory(size_t rows, size_t hidden, ln_type dtype, const machine_facts *machine,
                         error *err)
 {
-    const char *fact = machine_fact_value(machine, "memory_bytes");
-    double memory = fact ? strtod(fact, NULL) : 0;
+    bool of_group;
+    double memory = machine_memory(machine, &of_group);
     double needed = call_bytes(rows, hidden, dtype);
     if (memory <= 0 || needed < memory)
         return true;
-    return fail(err, EXIT_CODE_ENVIRONMENT,
-                "shape %zux%zu: x and y need %.1f GiB; this machine has %.1f GiB of memory: choose "
-                "fewer rows, or --only accuracy",
-                rows, hidden, needed / 0x1p30, memory / 0x1p30);
+    return fail(
+        err, EXIT_CODE_ENVIRONMENT,
+        "shape %zux%zu: x and y need %.0f MiB; %s %.0f MiB of memory: choose fewer rows, or "
+        "--only accuracy",
+        rows, hidden, needed / 0x1p20, of_group ? "the control group may use" : "this machine has",
+        memory / 0x1p20);
 }
 
 /* How many rows of an input are judged at a shape: of the rows that hunts found all, as in the plan

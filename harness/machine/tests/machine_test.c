@@ -149,15 +149,6 @@ static void test_facts(void **state)
     assert_true(machine.l1d_bytes == 49152 && machine.l2_bytes == 2097152);
     assert_true(machine.l3_bytes == 34603008 && machine.cores >= 1);
     machine_free(&machine);
-    /* The narrowest quota of the group and of those above it counts. */
-    put(*state, "/sys/fs/cgroup/box/inner/cpu.max", "300000 100000\n");
-    machine = read_root(*state, 1);
-    assert_fact(&machine, "cpu_quota", "1.50");
-    machine_free(&machine);
-    put(*state, "/sys/fs/cgroup/box/inner/cpu.max", "50000 100000\n");
-    machine = read_root(*state, 1);
-    assert_fact(&machine, "cpu_quota", "0.50");
-    machine_free(&machine);
 }
 
 /* AMD's and the old control groups' files, and a processor that tells less. */
@@ -167,19 +158,57 @@ static void test_other_files(void **state)
         "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"
         "CPU revision\t: 1\nFeatures\t: fp asimd sve\n");
     put(*state, "/sys/devices/system/cpu/cpufreq/boost", "0\n");
-    put(*state, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000\n");
-    put(*state, "/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
     machine_facts machine = read_root(*state, 0);
     assert_fact(&machine, "cpu_model", "implementer 0x41, part 0xd0c");
     assert_fact(&machine, "cpu_stepping", "1");
     assert_fact(&machine, "simd", "asimd sve");
     assert_fact(&machine, "boost", "off");
-    assert_fact(&machine, "cpu_quota", "0.50");
     machine_free(&machine);
-    put(*state, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
-    machine = read_root(*state, 0);
-    assert_fact(&machine, "cpu_quota", "none");
-    machine_free(&machine);
+}
+
+#define GROUPS "/sys/fs/cgroup"
+
+/* One file more of a control group, and what is known then. */
+static void test_control_groups(void **state)
+{
+    static const struct {
+        const char *path, *content, *quota, *memory;
+        long kills;
+    } steps[] = {
+        {"/proc/self/cgroup", "0::/box/inner\n", "unknown", "unknown", -1},
+        {GROUPS "/box/cpu.max", "150000 100000\n", "1.50", "unknown", -1},
+        {GROUPS "/box/inner/cpu.max", "max 100000\n", "1.50", "unknown", -1},
+        {GROUPS "/box/inner/cpu.max", "300000 100000\n", "1.50", "unknown", -1},
+        {GROUPS "/box/inner/cpu.max", "50000 100000\n", "0.50", "unknown", -1},
+        {GROUPS "/box/inner/memory.max", "max\n", "0.50", "none", -1},
+        {GROUPS "/box/memory.max", "1048576\n", "0.50", "1048576", -1},
+        {GROUPS "/box/inner/memory.events", "oom 4\noom_kill 3\n", "0.50", "1048576", 3},
+        /* v1 beside it, each controller with a group of its own. */
+        {"/proc/self/cgroup", "3:memory:/m/n\n2:cpu,cpuacct:/c\n0::/box\n", "unknown", "unknown",
+         -1},
+        {GROUPS "/cpu/c/cpu.cfs_quota_us", "-1\n", "none", "unknown", -1},
+        {GROUPS "/cpu/c/cpu.cfs_quota_us", "30000\n", "unknown", "unknown", -1},
+        {GROUPS "/cpu/c/cpu.cfs_period_us", "100000\n", "0.30", "unknown", -1},
+        {GROUPS "/memory/m/memory.limit_in_bytes", "9223372036854771712\n", "0.30", "none", -1},
+        {GROUPS "/memory/m/n/memory.limit_in_bytes", "4096\n", "0.30", "4096", -1},
+        {GROUPS "/memory/m/memory.limit_in_bytes", "1024\n", "0.30", "1024", -1},
+        {GROUPS "/memory/m/n/memory.oom_control", "under_oom 0\noom_kill 7\n", "0.30", "1024", 7},
+        /* A mount elsewhere, which shows the container's group as its root. */
+        {"/proc/self/mountinfo", "35 31 0:32 /m /groups rw shared:7 - cgroup none rw,memory\n",
+         "0.30", "unknown", -1},
+        {"/groups/n/memory.limit_in_bytes", "2048\n", "0.30", "2048", -1},
+        {"/groups/memory.limit_in_bytes", "512\n", "0.30", "512", -1},
+        {"/proc/self/cgroup", "3:memory:/../x\n0::/box\n", "1.50", "unknown", -1},
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        put(*state, steps[i].path, steps[i].content);
+        machine_facts machine = read_root(*state, 0);
+        assert_fact(&machine, "cpu_quota", steps[i].quota);
+        assert_fact(&machine, "memory_limit_bytes", steps[i].memory);
+        assert_int_equal(control_group_oom_kills_under(&(fact_gather){.root = *state}),
+                         steps[i].kills);
+        machine_free(&machine);
+    }
 }
 
 /* A container that shows nothing: every fact is there, and unknown. */
@@ -304,6 +333,7 @@ static void test_findings(void **state)
         {"google_benchmark_build", "release", "debug", "Google Benchmark", "", 1},
         {"memory_available_bytes", "8589934592", "104857600", "memory", "ps aux", 2},
         {"swap_used_bytes", "0", "1048576", "swap", "swapoff", 2},
+        {"memory_limit_bytes", "none", "62914560", "memory limit", "MemoryMax", 2},
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         machine_fact fact = {"", ""};
@@ -423,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_rows_of_a_regime),
         ROOT_TEST(test_facts),
         ROOT_TEST(test_other_files),
+        ROOT_TEST(test_control_groups),
         ROOT_TEST(test_nothing_there),
         cmocka_unit_test(test_this_machine),
         ROOT_TEST(test_arithmetic_state),
