@@ -35,8 +35,10 @@ static bool compare_views(run_comparison *comparison, run_view *base, run_view *
     run_describe(new, comparison->identity[NEW], sizeof comparison->identity[NEW]);
     compare_contexts(comparison, base, new);
     comparison->machine = new->machine;
-    bool fine = comparison->differences.count > 0 || (find_noise(comparison, new, database, err) &&
-                                                      compare_cases(comparison, base, new, err));
+    bool differ = comparison->differences.count > 0;
+    bool fine = differ || find_noise(comparison, new, database, err);
+    if (fine && !differ)
+        compare_cases(comparison, base, new);
     new->machine = (machine_facts){0};
     return fine;
 }
@@ -100,9 +102,10 @@ const cli_command command_compare = {
         "jsonl, Google Benchmark's own JSON: FILE,FILE,... are processes of one run). Needs runs "
         "of\n"
         "5 processes or more (run --processes 5) and the machine's noise (lnbench calibrate).\n"
-        "Exit code: 0 fine; 1 a kernel is slower; 3 inconclusive; 4 not comparable (another CPU,\n"
-        "compiler, flags or plan); 5 accuracy violation; 6 a kernel of NEW failed; 2 usage; 7 "
-        "files.",
+        "Exit code: 0 fine; 1 a kernel is slower; 3 inconclusive; 4 something was lost (BASE has "
+        "it\n"
+        "and NEW has not) or not comparable (another CPU, compiler, flags or plan); 5 accuracy\n"
+        "violation; 6 a kernel of NEW failed; 2 usage; 7 files.",
     OPTIONS(options),
     .most_operands = SIDES,
     DEFAULTS(compare_options, .shown = COMPARISON_DEFAULTS),

@@ -88,6 +88,7 @@ bool comparison_read_options(const comparison_options *options, comparison_setti
     const char *named = options->json ? "json" : options->format;
     settings->confidence = options->confidence;
     settings->all = options->all;
+    settings->allow_lost = options->allow_lost;
     settings->speed = settings->accuracy = true;
     if (!(options->confidence >= 0.5 && options->confidence <= 0.9999))
         return fail(err, EXIT_CODE_USAGE,

@@ -9,13 +9,13 @@ typedef struct comparison_options {
     const char *threshold, *gate, *format, *only;
     double confidence;
     word_list also; /* FORMAT=FILE */
-    bool json, all;
+    bool json, all, allow_lost;
 } comparison_options;
 
 #define COMPARISON_FORMATS "text|markdown|tsv|csv|json|junit|github|smaller"
 #define COMPARISON_DEFAULTS                                                                        \
     {                                                                                              \
-        "2%", "no-worse", "text", NULL, 0.99, {0}, false, false                                    \
+        "2%", "no-worse", "text", NULL, 0.99, {0}, false, false, false                             \
     }
 #define COMPARISON_OPTIONS(type, member)                                                           \
     {"threshold", "SHARE", "a change of time that matters (default: 2%)", OPTION_TEXT,             \
@@ -30,6 +30,8 @@ typedef struct comparison_options {
         {"format", COMPARISON_FORMATS, "of standard output", OPTION_TEXT,                          \
          offsetof(type, member.format)},                                                           \
         {"all", NULL, "show what did not change, too", OPTION_FLAG, offsetof(type, member.all)},   \
+        {"allow-lost", NULL, "what base has and new has not fails nothing", OPTION_FLAG,           \
+         offsetof(type, member.allow_lost)},                                                       \
         {"also", "FORMAT=FILE", "write this too; may be given again", OPTION_RAW,                  \
          offsetof(type, member.also)},                                                             \
     {                                                                                              \

@@ -66,8 +66,8 @@ static const cli_option options[] = {
      offsetof(duet_options, request.kernels)},
     {"conventions", "C,...", "the first is timed; all are judged (default: all presets)",
      OPTION_RAW, offsetof(duet_options, request.conventions)},
-    {"dtypes", "f32,...", "f32, f64, bf16, f16 (default: f32, and kernels named in full)",
-     OPTION_LIST, offsetof(duet_options, request.dtypes)},
+    {"dtypes", "f32,...", "f32, f64, bf16, f16 (default: all)", OPTION_LIST,
+     offsetof(duet_options, request.dtypes)},
     {"shapes", "ROWSxHIDDEN,...", "instead of the quick plan's", OPTION_LIST,
      offsetof(duet_options, request.shapes)},
     {"inputs", "FAMILY,...", "judge on these only: families or .npy files", OPTION_LIST,
@@ -93,10 +93,10 @@ const cli_command command_duet = {
         "Two builds of a kernel library (or plugins) in one process, in alternation: what got\n"
         "slower or faster, and whether any bit changed.",
     .details =
-        "Exit code: 0 fine; 1 a kernel is slower, confirmed; 3 inconclusive; 4 nothing that can "
-        "be\n"
-        "compared; 5 accuracy violation; 6 a kernel of NEW failed; 2 usage; 7 files or\n"
-        "environment; 130 interrupted.",
+        "Exit code: 0 fine; 1 a kernel is slower, confirmed; 3 inconclusive; 4 something was lost\n"
+        "(OLD has it and NEW has not) or nothing can be compared; 5 accuracy violation; 6 a "
+        "kernel\n"
+        "of NEW failed; 2 usage; 7 files or environment; 130 interrupted.",
     OPTIONS(options),
     DEFAULTS(duet_options, .request = {.name = "quick", .seed = 1}, .shown = COMPARISON_DEFAULTS,
              .seconds = 30, .deadline = 10),

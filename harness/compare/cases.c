@@ -104,17 +104,66 @@ static void compare_accuracy(comparison_pair *pair, const stored_case *base, con
     bool hashed = base->hashed && new->hashed;
     if (ran && !hashed) {
         bool same = same_figures(base, new);
-        pair->unhashed = same;
         judged[BASE].output_hash = 0;
         judged[NEW].output_hash = !same;
         if (same) {
+            pair->accuracy = ACCURACY_EQUAL;
             pair->verdicts[BASE] = base->verdict;
             pair->verdicts[NEW] = new->verdict;
             return;
         }
     }
     pair_compare(pair, judged, pair->key.input);
-    pair->accuracy = pair_failed(pair) == FAILED_BOTH ? ACCURACY_NOT_JUDGED : pair_accuracy(pair);
+}
+
+/* A time that is no time (none, NaN) is none. */
+static bool is_timed(const stored_case *stored)
+{
+    for (size_t i = 0; i < stored->repetition_count; i++)
+        if (stored->repetitions[i].real_ns > 0 && isfinite(stored->repetitions[i].real_ns))
+            return stored->verdict.kind != VERDICT_SKIPPED;
+    return false;
+}
+
+static bool is_declined(const stored_case *stored)
+{
+    return stored->judged && stored->verdict.kind == VERDICT_UNSUPPORTED;
+}
+
+/* Whether the half that is looked at was asked of a case: what was only judged was not to be timed,
+ * and the other way. What has neither was to have some. */
+static bool is_asked(const comparison_settings *settings, const stored_case *stored)
+{
+    bool judged = stored->judged && stored->verdict.kind != VERDICT_SKIPPED;
+    bool none = !judged && stored->repetition_count == 0;
+    return none || (settings->accuracy && judged) ||
+           (settings->speed && stored->repetition_count > 0);
+}
+
+/* Says whose result is missing, and why where that is known. */
+static void say_missing(comparison_pair *pair, const char *what, const char *side,
+                        const stored_case *without)
+{
+    char described[DETAIL_MAX_LENGTH];
+    bool known = without->verdict.detail[0] || (without->judged && !is_declined(without));
+    snprintf(pair->lost, sizeof pair->lost, "no %s in %s%s%.150s", what, side, known ? ": " : "",
+             known ? verdict_describe(&without->verdict, described, sizeof described) : "");
+}
+
+/* What base has and new has not, or neither; what new alone has is no loss, unless base failed. */
+static void find_missing(const comparison_settings *settings, comparison_pair *pair,
+                         const stored_case *base, const stored_case *new)
+{
+    bool old = is_timed(base), now = is_timed(new);
+    bool timed = base->repetition_count > 0 || base->verdict.kind == VERDICT_SKIPPED;
+    if (settings->accuracy && base->judged && !new->judged)
+        say_missing(pair, "verdict", "new", new);
+    else if (settings->speed && old && !now && !is_declined(new))
+        say_missing(pair, "time", "new", new);
+    else if (settings->speed && !old && timed && !is_declined(base))
+        say_missing(pair, "time", now ? "base" : "both", base);
+    else if (!base->judged && base->repetition_count == 0)
+        say_missing(pair, "result", new->judged || now ? "base" : "both", base);
 }
 
 static void compare_pair(run_comparison *comparison, const run_view *const sides[SIDES],
@@ -123,67 +172,56 @@ static void compare_pair(run_comparison *comparison, const run_view *const sides
     const stored_case *base = &sides[BASE]->cases.cases[places[BASE]],
                       *new = &sides[NEW]->cases.cases[places[NEW]];
     const comparison_settings *settings = &comparison->settings;
-    bool timed = settings->speed && base->repetition_count > 0 && new->repetition_count > 0;
-    bool judged = settings->accuracy && base->judged && new->judged;
-    if (!timed && !judged)
+    if (!is_asked(settings, base) && !is_asked(settings, new))
         return;
     comparison_pair *pair = comparison_add(comparison, &new->key);
     for (int side = 0; side < SIDES; side++)
         pair->reproducible[side] = sides[side]->views[places[side]].reproducibility;
-    if (judged)
+    if (settings->accuracy && base->judged && new->judged)
         compare_accuracy(pair, base, new);
-    if (timed)
+    if (settings->speed && is_timed(base) && is_timed(new))
         compare_speed(comparison, pair, sides, places);
+    find_missing(settings, pair, base, new);
 }
 
-/* "two_pass_f32_avx2 (3 cases only in base)": one line a kernel. */
-static void add_lonely(run_comparison *comparison, const stored_cases *own, const bool *paired,
-                       const char *side)
+/* What only one side has: lost where it is base's, else a notice, unless it failed there. */
+static void set_apart(run_comparison *comparison, const stored_case *stored, bool in_new)
 {
-    for (size_t i = 0; i < own->count; i++) {
-        const char *kernel = own->cases[i].key.kernel;
-        size_t lonely = 0;
-        bool first = true;
-        char line[NAME_MAX_LENGTH + 48];
-        if (paired[i] || is_roof(kernel))
-            continue;
-        for (size_t j = 0; j < own->count; j++) {
-            bool counts = !paired[j] && strcmp(own->cases[j].key.kernel, kernel) == 0;
-            lonely += counts;
-            first &= !counts || j >= i;
-        }
-        snprintf(line, sizeof line, "%s (%zu case%s only in %s)", kernel, lonely,
-                 lonely == 1 ? "" : "s", side);
-        if (first)
-            word_list_add(&comparison->lonely, line);
-    }
+    char described[DETAIL_MAX_LENGTH], line[DETAIL_MAX_LENGTH];
+    bool failed =
+        !is_declined(stored) && !is_timed(stored) &&
+        (!stored->judged || verdict_exit_code(&stored->verdict) == EXIT_CODE_KERNEL_FAILED);
+    if (is_roof(stored->key.kernel) || !is_asked(&comparison->settings, stored))
+        return;
+    snprintf(line, sizeof line, "only in new: %.170s",
+             verdict_describe(&stored->verdict, described, sizeof described));
+    if (!in_new)
+        comparison_lose(comparison, &stored->key, "only in base");
+    else if (failed)
+        comparison_lose(comparison, &stored->key, line);
+    else
+        comparison_add_new(comparison, &stored->key, "only in new");
 }
 
-bool compare_cases(run_comparison *comparison, const run_view *base, const run_view *new,
-                   error *err)
+void compare_cases(run_comparison *comparison, const run_view *base, const run_view *new)
 {
     const run_view *const sides[SIDES] = {base, new};
-    bool *paired[SIDES] = {allocate_zeroed(base->cases.count + 1, 1),
-                           allocate_zeroed(new->cases.count + 1, 1)};
-    size_t hint = 0, common = 0;
+    bool *paired = allocate_zeroed(base->cases.count + 1, 1);
     for (size_t i = 0; i < new->cases.count; i++) {
-        if (is_roof(new->cases.cases[i].key.kernel))
+        const stored_case *stored = &new->cases.cases[i];
+        size_t places[SIDES] = {stored_cases_find(&base->cases, &stored->key), i};
+        if (places[BASE] == base->cases.count) {
+            set_apart(comparison, stored, true);
             continue;
-        size_t places[SIDES] = {stored_cases_find(&base->cases, &new->cases.cases[i].key, hint), i};
-        if (places[BASE] == base->cases.count)
-            continue;
-        hint = places[BASE] + 1;
-        paired[BASE][places[BASE]] = paired[NEW][i] = true;
-        common++;
-        compare_pair(comparison, sides, places);
+        }
+        paired[places[BASE]] = true;
+        if (!is_roof(stored->key.kernel))
+            compare_pair(comparison, sides, places);
     }
-    add_lonely(comparison, &base->cases, paired[BASE], "base");
-    add_lonely(comparison, &new->cases, paired[NEW], "new");
+    for (size_t i = 0; i < base->cases.count; i++)
+        if (!paired[i])
+            set_apart(comparison, &base->cases.cases[i], false);
+    comparison_settle(comparison, 0);
     comparison_note_classes(comparison);
-    free(paired[BASE]);
-    free(paired[NEW]);
-    return common > 0 ||
-           fail(err, EXIT_CODE_NOT_COMPARABLE,
-                "%.200s and %.200s: no case in common: other kernels, conventions or shapes",
-                comparison->settings.files[BASE], comparison->settings.files[NEW]);
+    free(paired);
 }

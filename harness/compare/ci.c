@@ -46,7 +46,14 @@ static void add_test_case(text_buffer *out, const run_comparison *comparison,
     text_free(&name);
 }
 
-/* What is known of no pair: a context that differs (an error), a kernel that only one side has. */
+/* Whether cases that stand apart fail the gate. */
+static bool fails(const run_comparison *comparison, const apart_cases *apart)
+{
+    return apart->kind == APART_LOST && !comparison->settings.allow_lost;
+}
+
+/* What is known of no pair: a context that differs or what is lost (errors), what only one side has
+ * or both decline. */
 static void add_other_cases(text_buffer *out, const run_comparison *comparison)
 {
     for (size_t i = 0; i < comparison->differences.count; i++) {
@@ -57,17 +64,27 @@ static void add_other_cases(text_buffer *out, const run_comparison *comparison)
         add_xml(out, comparison->differences.words[i]);
         text_add(out, "\"/></testcase>\n");
     }
-    for (size_t i = 0; i < comparison->lonely.count; i++) {
+    for (size_t i = 0; i < comparison->apart_count; i++) {
+        const apart_cases *apart = &comparison->apart[i];
+        text_buffer line = {0};
+        add_apart(&line, apart);
         text_format(out, "  <testcase classname=\"%s\" name=\"", comparison->settings.tool);
-        add_xml(out, comparison->lonely.words[i]);
-        text_add(out, "\"><skipped message=\"not compared\"/></testcase>\n");
+        add_xml(out, line.bytes ? line.bytes : "");
+        text_add(out, fails(comparison, apart)
+                          ? "\"><error type=\"not comparable\" message=\"lost\"/></testcase>\n"
+                          : "\"><skipped message=\"not compared\"/></testcase>\n");
+        text_free(&line);
     }
 }
 
 void add_junit(text_buffer *out, const run_comparison *comparison)
 {
-    size_t failures = 0, errors = comparison->differences.count;
+    size_t failures = 0, errors = comparison->differences.count, skipped = comparison->apart_count;
     double seconds = 0;
+    for (size_t i = 0; i < comparison->apart_count; i++) {
+        errors += fails(comparison, &comparison->apart[i]);
+        skipped -= fails(comparison, &comparison->apart[i]);
+    }
     for (size_t i = 0; i < comparison->pair_count; i++) {
         exit_code code = pair_exit_code(&comparison->pairs[i], &comparison->settings);
         bool failure = code == EXIT_CODE_REGRESSION || code == EXIT_CODE_ACCURACY;
@@ -80,8 +97,8 @@ void add_junit(text_buffer *out, const run_comparison *comparison)
                 "<testsuites>\n<testsuite name=\"lnbench %s\" tests=\"%zu\" failures=\"%zu\" "
                 "errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n",
                 comparison->settings.tool,
-                comparison->pair_count + comparison->lonely.count + comparison->differences.count,
-                failures, errors, comparison->lonely.count, seconds);
+                comparison->pair_count + comparison->apart_count + comparison->differences.count,
+                failures, errors, skipped, seconds);
     for (size_t i = 0; i < comparison->pair_count; i++)
         add_test_case(out, comparison, &comparison->pairs[i]);
     add_other_cases(out, comparison);
@@ -132,8 +149,15 @@ void add_github(text_buffer *out, const run_comparison *comparison)
     }
     for (size_t i = 0; i < comparison->differences.count; i++)
         add_command(out, "error", "not comparable", comparison->differences.words[i]);
-    for (size_t i = 0; i < comparison->lonely.count; i++)
-        add_command(out, "notice", "not compared", comparison->lonely.words[i]);
+    for (size_t i = 0; i < comparison->apart_count; i++) {
+        const apart_cases *apart = &comparison->apart[i];
+        text_buffer line = {0};
+        add_apart(&line, apart);
+        add_command(out, fails(comparison, apart) ? "error" : "notice",
+                    apart->kind == APART_LOST ? "lost" : "not compared",
+                    line.bytes ? line.bytes : "");
+        text_free(&line);
+    }
     add_conclusion(&conclusion, comparison);
     snprintf(tool, sizeof tool, "lnbench %s", comparison->settings.tool);
     if (conclusion.bytes)

@@ -10,8 +10,7 @@
  * differences, what else differs and may matter to the remarks. */
 void compare_contexts(run_comparison *comparison, const run_view *base, const run_view *new);
 
-/* Adds a pair for each case that both have; the others go to the lonely ones. Error (4): none. */
-bool compare_cases(run_comparison *comparison, const run_view *base, const run_view *new,
-                   error *err);
+/* Adds a pair for each case that both have a result of; the others are lost, declined or new. */
+void compare_cases(run_comparison *comparison, const run_view *base, const run_view *new);
 
 #endif

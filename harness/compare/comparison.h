@@ -1,7 +1,7 @@
 /* Pairs of measurements, old against new, and what they come to: what `duet` and `compare` share.
  *
- * decide.c says what figures mean; text.c shows them to people,
- * ci.c and json.c to programs.
+ * decide.c says what figures mean, covered.c what was compared, declined and lost; conclusion.c and
+ * text.c show it to people, ci.c and json.c to programs.
  */
 #ifndef LNBENCH_COMPARISON_H
 #define LNBENCH_COMPARISON_H
@@ -9,7 +9,9 @@
 #include "stats/bootstrap.h"
 #include "domain/calibration.h"
 #include "domain/case.h"
+#include "domain/coverage.h"
 #include "machine/machine.h"
+#include "base/hash_index.h"
 #include "base/words.h"
 #include "base/text.h"
 
@@ -25,6 +27,7 @@ typedef enum speed_verdict {
 
 typedef enum accuracy_verdict {
     ACCURACY_NOT_JUDGED,
+    ACCURACY_EQUAL,     /* equal figures, but nobody hashed the bits */
     ACCURACY_IDENTICAL, /* every bit of every placement */
     ACCURACY_MORE,
     ACCURACY_CHANGED,
@@ -42,7 +45,13 @@ typedef struct judged_side {
 
 /* What the two sides made of everything that a pair was judged on. */
 typedef struct accuracy_tally {
-    size_t judged, differing, worse, better;
+    size_t judged, differing, worse, better; /* inputs that both sides have a result of */
+    size_t declined;                         /* neither takes them */
+    size_t gained;                           /* base declines them and new does not */
+    size_t lost;                             /* any other that a side has no result of */
+    char refusal[DETAIL_MAX_LENGTH];         /* base's, of the first that it declines */
+    char missing[DETAIL_MAX_LENGTH];         /* the first lost */
+    char missing_why[DETAIL_MAX_LENGTH];     /* "new: unsupported(torch only)" */
     char worst[DETAIL_MAX_LENGTH];  /* the first that is worse, else the first that differs */
     char others[DETAIL_MAX_LENGTH]; /* the rest that are worse: "; a; b" */
 } accuracy_tally;
@@ -57,7 +66,6 @@ typedef struct comparison_pair {
     double bound_row_ulp[SIDES];  /* likewise; NaN: no bound */
     accuracy_tally tally;
     accuracy_verdict accuracy;
-    bool unhashed;                   /* equal figures, but nobody hashed the bits */
     const char *reproducible[SIDES]; /* the kernel's class, as domain/reproducible.h has it */
     speed_verdict speed;
     interval_estimate ratio;                   /* time of new / time of base */
@@ -70,7 +78,16 @@ typedef struct comparison_pair {
     unsigned processes[SIDES]; /* worker processes behind the ratio */
     double seconds;            /* spent on timing it */
     char detail[DETAIL_MAX_LENGTH]; /* why there is no speed, or what limits it */
+    char lost[DETAIL_MAX_LENGTH];   /* what one side has no result of; "": nothing */
 } comparison_pair;
+
+/* Cases that were not compared, of one kernel and for one reason. */
+typedef enum apart_kind { APART_LOST, APART_DECLINED, APART_NEW } apart_kind;
+typedef struct apart_cases {
+    apart_kind kind;
+    size_t cases;
+    char kernel[NAME_MAX_LENGTH], why[DETAIL_MAX_LENGTH];
+} apart_cases;
 
 typedef struct comparison_settings {
     const char *tool;         /* "duet", "compare" */
@@ -79,7 +96,8 @@ typedef struct comparison_settings {
     double seconds; /* for each pair; NaN: nothing is measured */
     accuracy_gate gate;
     bool speed, accuracy;
-    bool all; /* text and Markdown: every pair, every remark */
+    bool all;        /* text and Markdown: every pair, every remark */
+    bool allow_lost; /* what is lost fails nothing */
     uint64_t seed;
 } comparison_settings;
 
@@ -90,7 +108,10 @@ typedef struct run_comparison {
     noise_calibration calibration; /* of that machine; id 0: none */
     comparison_pair *pairs;
     size_t pair_count;
-    word_list lonely;      /* "NAME (only in base)" */
+    coverage covered;
+    apart_cases *apart; /* as they came */
+    size_t apart_count;
+    hash_index apart_index;
     word_list differences; /* of the contexts: any makes the sides not comparable */
     word_list remarks;     /* what differs besides */
 } run_comparison;
@@ -99,6 +120,21 @@ void comparison_free(run_comparison *comparison);
 /* A new pair with nothing known about it. */
 comparison_pair *comparison_add(run_comparison *comparison, const case_key *key);
 const char *comparison_regime(const run_comparison *comparison, const case_key *key);
+
+/* ---- what was asked, and what became of it (covered.c) ---- */
+
+/* Counts a case as asked and lost, or as asked and declined, and names it; notes one that only new
+ * has, which nobody asked of base. `why` is never NULL. */
+void comparison_lose(run_comparison *comparison, const case_key *key, const char *why);
+void comparison_decline(run_comparison *comparison, const case_key *key, const char *why);
+void comparison_add_new(run_comparison *comparison, const case_key *key, const char *why);
+/* The pairs from `first` on are done: each gets its accuracy and is counted as compared or lost.
+ * What both decline, or only new takes, is no pair any more. */
+void comparison_settle(run_comparison *comparison, size_t first);
+/* "b (3 cases: only in base)" */
+void add_apart(text_buffer *out, const apart_cases *apart);
+/* Lost, and not allowed to be. */
+bool comparison_fails_by_loss(const run_comparison *comparison);
 
 /* What an interval of the ratio says at a threshold: slower where it lies above 1 + threshold,
  * faster where it lies below 1 / (1 + threshold), same where it lies between, else inconclusive. */
@@ -117,7 +153,8 @@ bool pair_is_less_reproducible(const comparison_pair *pair);
 pair_failure pair_failed(const comparison_pair *pair);
 exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings *settings);
 
-/* Not comparable where the contexts differ; else the first of all pairs' codes. */
+/* Not comparable where the contexts differ, nothing was compared or something was lost; else the
+ * first of all pairs' codes. */
 exit_code comparison_exit_code(const run_comparison *comparison);
 /* Of all pairs: the speed that matters most (slower, inconclusive, faster, same), and the accuracy
  * (less accurate, changed, more accurate, bit-identical). */
@@ -132,6 +169,8 @@ double comparison_mean(const run_comparison *comparison);
 
 const char *speed_verdict_name(speed_verdict verdict);       /* NULL: not measured */
 const char *accuracy_verdict_name(accuracy_verdict verdict); /* NULL: not judged */
+/* The same as a reader sees it: "bits differ" for "changed". */
+const char *accuracy_verdict_words(accuracy_verdict verdict);
 const char *accuracy_gate_name(accuracy_gate gate);
 /* "fine", "regression", "inconclusive", "not comparable", "accuracy violation", "kernel failed" */
 const char *outcome_name(exit_code code);
@@ -164,7 +203,13 @@ void add_pair_summary(text_buffer *out, const run_comparison *comparison,
                       const comparison_pair *pair);
 /* What a pair's line says besides its figures: failures, what got worse, why there is no speed. */
 void add_pair_note(text_buffer *out, const run_comparison *comparison, const comparison_pair *pair);
-/* "fine: same, bit-identical in 12 pairs; threshold 2 %, ..." */
+/* "fine: same, bit-identical in 12 pairs, geometric mean 1.0002": what all come to. */
+void add_outcome(text_buffer *out, const run_comparison *comparison);
+/* "threshold 2 %, confidence 99 %, ...": by what it was decided. */
+void add_settings(text_buffer *out, const run_comparison *comparison);
+/* "asked 40, compared 37, lost 3: ..." */
+void add_coverage(text_buffer *out, const run_comparison *comparison);
+/* All three, as one line. */
 void add_conclusion(text_buffer *out, const run_comparison *comparison);
 void add_junit(text_buffer *out, const run_comparison *comparison);
 void add_github(text_buffer *out, const run_comparison *comparison);

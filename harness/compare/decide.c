@@ -1,6 +1,7 @@
 /* What measurements mean: verdicts and exit codes, from figures alone. */
 #include "compare/comparison.h"
 #include "base/allocate.h"
+#include "base/hash.h"
 #include "stats/rank_test.h"
 #include "domain/reproducible.h"
 #include "stats/speed.h"
@@ -10,7 +11,9 @@
 void comparison_free(run_comparison *comparison)
 {
     machine_free(&comparison->machine);
-    word_list_free(&comparison->lonely);
+    coverage_free(&comparison->covered);
+    hash_index_free(&comparison->apart_index);
+    free(comparison->apart);
     word_list_free(&comparison->differences);
     word_list_free(&comparison->remarks);
     free(comparison->pairs);
@@ -56,6 +59,13 @@ speed_verdict speed_lean(const interval_estimate *ratio, double threshold)
     return ratio->lo >= fast && ratio->hi <= slow ? SPEED_SAME : SPEED_INCONCLUSIVE;
 }
 
+/* Good or bad. */
+static bool has_result(const case_verdict *verdict)
+{
+    return verdict->kind != VERDICT_PENDING && verdict->kind != VERDICT_UNSUPPORTED &&
+           verdict->kind != VERDICT_SKIPPED;
+}
+
 static bool is_failure(const case_verdict *verdict)
 {
     return verdict_exit_code(verdict) == EXIT_CODE_KERNEL_FAILED;
@@ -82,7 +92,7 @@ static int gravity(const case_verdict *verdict)
 /* The gravest verdict stands for the pair's side; of equals the first. */
 static void keep_verdict(case_verdict *kept, const case_verdict *verdict)
 {
-    if (kept->kind == VERDICT_PENDING || gravity(verdict) > gravity(kept))
+    if (!has_result(kept) || gravity(verdict) > gravity(kept))
         *kept = *verdict;
 }
 
@@ -126,17 +136,45 @@ static void tally(accuracy_tally *tally, bool same, int worse, const char *name,
     tally->better += worse < 0;
 }
 
+/* Keeps both verdicts. False: a side has no result, so that there is nothing to compare. */
+static bool both_have(comparison_pair *pair, const case_verdict *base, const case_verdict *new,
+                      const char *what)
+{
+    accuracy_tally *tally = &pair->tally;
+    bool old = has_result(base), now = has_result(new), refused = base->kind == VERDICT_UNSUPPORTED;
+    char described[DETAIL_MAX_LENGTH];
+    keep_verdict(&pair->verdicts[BASE], base);
+    keep_verdict(&pair->verdicts[NEW], new);
+    if (old && now)
+        return true;
+    if (refused && (now || new->kind == VERDICT_UNSUPPORTED)) {
+        if (tally->declined + tally->gained == 0)
+            snprintf(tally->refusal, sizeof tally->refusal, "%s: %.170s", now ? "base" : "both",
+                     verdict_describe(base, described, sizeof described));
+        tally->gained += now;
+        tally->declined += !now;
+    } else if (tally->lost++ == 0) {
+        snprintf(tally->missing, sizeof tally->missing, "%s", what);
+        snprintf(tally->missing_why, sizeof tally->missing_why, "%s: %.170s",
+                 old   ? "new"
+                 : now ? "base"
+                       : "both",
+                 verdict_describe(old ? new : base, described, sizeof described));
+    }
+    return false;
+}
+
 void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const char *what)
 {
     const judged_side *base = &sides[BASE], *new = &sides[NEW];
+    if (!both_have(pair, &base->verdict, &new->verdict, what))
+        return;
     char shown[DETAIL_MAX_LENGTH], errors[2][16];
     bool same = base->verdict.kind == new->verdict.kind && base->output_hash == new->output_hash &&
                 !is_failure(&base->verdict);
     snprintf(shown, sizeof shown, "%.100s, row %zu: row_ulp %s was %s", what,
              new->metrics.worst_row, number_short(new->metrics.row_ulp_max, errors[0]),
              number_short(base->metrics.row_ulp_max, errors[1]));
-    keep_verdict(&pair->verdicts[BASE], &base->verdict);
-    keep_verdict(&pair->verdicts[NEW], &new->verdict);
     tally(&pair->tally, same, compare_sides(sides), what, shown);
 }
 
@@ -144,9 +182,8 @@ void pair_compare_verdicts(comparison_pair *pair, const case_verdict verdicts[SI
                            const char *what)
 {
     int base = gravity(&verdicts[BASE]), new = gravity(&verdicts[NEW]);
-    keep_verdict(&pair->verdicts[BASE], &verdicts[BASE]);
-    keep_verdict(&pair->verdicts[NEW], &verdicts[NEW]);
-    tally(&pair->tally, base == new, new > base ? 1 : -1, what, what);
+    if (both_have(pair, &verdicts[BASE], &verdicts[NEW], what))
+        tally(&pair->tally, base == new, new > base ? 1 : -1, what, what);
 }
 
 accuracy_verdict pair_accuracy(const comparison_pair *pair)
@@ -182,20 +219,20 @@ static bool gate_fails(const comparison_pair *pair, const comparison_settings *s
     return verdict_exit_code(&pair->verdicts[NEW]) == EXIT_CODE_ACCURACY;
 }
 
-/* A side that fails alone leaves nothing to compare; whether that is a failure of the gate depends
- * on which. */
+/* What base fails in, or has and new has not, leaves nothing to compare. */
 exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings *settings)
 {
     pair_failure failure = pair_failed(pair);
     if (failure == FAILED_NEW || failure == FAILED_BOTH)
         return EXIT_CODE_KERNEL_FAILED;
-    if (failure == FAILED_BASE)
+    if ((failure == FAILED_BASE || pair->lost[0]) && !settings->allow_lost)
         return EXIT_CODE_NOT_COMPARABLE;
     exit_code code =
         settings->accuracy && gate_fails(pair, settings) ? EXIT_CODE_ACCURACY : EXIT_CODE_FINE;
     if (pair->speed == SPEED_SLOWER)
         code = worse_exit_code(code, EXIT_CODE_REGRESSION);
-    bool unknown = settings->accuracy && settings->gate == GATE_EXACT && pair->unhashed;
+    bool unknown =
+        settings->accuracy && settings->gate == GATE_EXACT && pair->accuracy == ACCURACY_EQUAL;
     if (pair->speed == SPEED_INCONCLUSIVE || unknown)
         code = worse_exit_code(code, EXIT_CODE_INCONCLUSIVE);
     return code;
@@ -205,7 +242,9 @@ exit_code comparison_exit_code(const run_comparison *comparison)
 {
     if (comparison->differences.count > 0)
         return EXIT_CODE_NOT_COMPARABLE;
-    exit_code code = EXIT_CODE_FINE;
+    bool nothing = comparison->covered.done == 0;
+    exit_code code =
+        nothing || comparison_fails_by_loss(comparison) ? EXIT_CODE_NOT_COMPARABLE : EXIT_CODE_FINE;
     for (size_t i = 0; i < comparison->pair_count; i++)
         code = worse_exit_code(code, pair_exit_code(&comparison->pairs[i], &comparison->settings));
     return code;
@@ -228,39 +267,49 @@ accuracy_verdict comparison_accuracy(const run_comparison *comparison)
     for (size_t i = 0; i < comparison->pair_count; i++)
         if (comparison->pairs[i].accuracy > worst)
             worst = comparison->pairs[i].accuracy;
+    for (size_t i = 0; worst == ACCURACY_IDENTICAL && i < comparison->pair_count; i++)
+        if (comparison->pairs[i].accuracy == ACCURACY_EQUAL)
+            worst = ACCURACY_EQUAL;
     return worst;
 }
 
-static bool is_first_of_kernel(const run_comparison *comparison, size_t index)
+static bool is_first_of_kernel(const run_comparison *comparison, hash_index *seen, size_t pair)
 {
-    const char *kernel = comparison->pairs[index].key.kernel;
-    for (size_t i = 0; i < index; i++)
+    const char *kernel = comparison->pairs[pair].key.kernel;
+    uint64_t hash = hash_bytes(HASH_START, kernel, strlen(kernel));
+    hash_probe at = hash_index_probe(seen, hash);
+    for (size_t i; hash_index_next(seen, &at, &i);)
         if (strcmp(comparison->pairs[i].key.kernel, kernel) == 0)
             return false;
+    hash_index_add(seen, hash, pair);
     return true;
 }
 
 size_t comparison_less_reproducible(const run_comparison *comparison)
 {
     size_t less = 0;
+    hash_index seen = {0};
     for (size_t i = 0; i < comparison->pair_count; i++)
-        less +=
-            pair_is_less_reproducible(&comparison->pairs[i]) && is_first_of_kernel(comparison, i);
+        less += pair_is_less_reproducible(&comparison->pairs[i]) &&
+                is_first_of_kernel(comparison, &seen, i);
+    hash_index_free(&seen);
     return less;
 }
 
 void comparison_note_classes(run_comparison *comparison)
 {
+    hash_index seen = {0};
     for (size_t i = 0; i < comparison->pair_count; i++) {
         const comparison_pair *pair = &comparison->pairs[i];
         const char *base = pair->reproducible[BASE], *new = pair->reproducible[NEW];
         char line[NAME_MAX_LENGTH + 64], both[32];
-        if (strcmp(base, new) == 0 || !is_first_of_kernel(comparison, i))
+        if (strcmp(base, new) == 0 || !is_first_of_kernel(comparison, &seen, i))
             continue;
         snprintf(line, sizeof line, "%s: reproducible: %s", pair->key.kernel,
                  reproducible_both(base, new, both));
         word_list_add(&comparison->remarks, line);
     }
+    hash_index_free(&seen);
 }
 
 double comparison_mean(const run_comparison *comparison)
@@ -283,8 +332,8 @@ const char *speed_verdict_name(speed_verdict verdict)
 
 const char *accuracy_verdict_name(accuracy_verdict verdict)
 {
-    static const char *const names[] = {NULL, "bit-identical", "more accurate", "changed",
-                                        "less accurate"};
+    static const char *const names[] = {
+        NULL, "equal figures", "bit-identical", "more accurate", "changed", "less accurate"};
     return names[verdict];
 }
 

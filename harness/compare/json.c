@@ -89,6 +89,25 @@ static json_t *list_words(const word_list *words)
     return array;
 }
 
+static json_t *coverage_json(const coverage *covered)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "asked", (json_int_t)covered->asked, "compared",
+                     (json_int_t)covered->done, "declined", (json_int_t)covered->declined, "lost",
+                     (json_int_t)covered->lost, "lost_names", list_words(&covered->named));
+}
+
+static json_t *list_apart(const run_comparison *comparison)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < comparison->apart_count; i++) {
+        text_buffer line = {0};
+        add_apart(&line, &comparison->apart[i]);
+        json_array_append_new(array, json_text(line.bytes ? line.bytes : ""));
+        text_free(&line);
+    }
+    return array;
+}
+
 static json_t *calibration_json(const noise_calibration *known)
 {
     if (known->id == 0)
@@ -113,18 +132,18 @@ bool comparison_print_json(const run_comparison *comparison, FILE *file)
     snprintf(schema, sizeof schema, "lnbench-%s-1", settings->tool);
     return dump(
         json_pack(
-            "{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, "
-            "s:o, s:o, s:o}",
-            "schema", schema, "verdict", outcome_name(code), "exit_code", (int)code,
-            "speed_verdict", name_or_null(speed_verdict_name(comparison_speed(comparison))),
-            "accuracy_verdict",
+            "{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, "
+            "s:o, s:o, s:o, s:o}",
+            "schema", schema, "verdict", outcome_name(code), "exit_code", (int)code, "coverage",
+            coverage_json(&comparison->covered), "speed_verdict",
+            name_or_null(speed_verdict_name(comparison_speed(comparison))), "accuracy_verdict",
             name_or_null(accuracy_verdict_name(comparison_accuracy(comparison))), "geometric_mean",
             json_figure(comparison_mean(comparison)), "threshold", json_figure(settings->threshold),
             "confidence", json_figure(settings->confidence), "time", json_figure(settings->seconds),
             "accuracy", name_or_null(gate), "seed", (json_int_t)settings->seed, "base",
             file_json(comparison, BASE), "new", file_json(comparison, NEW), "calibration",
             calibration_json(&comparison->calibration), "pairs", list_pairs(comparison),
-            "not_compared", list_words(&comparison->lonely), "differences",
+            "not_compared", list_apart(comparison), "differences",
             list_words(&comparison->differences), "notes", list_words(&comparison->remarks),
             "machine", json_facts(&comparison->machine)),
         file);

@@ -1,4 +1,4 @@
-/* A comparison for people: the table as text and as Markdown, and the sentence that sums it up. */
+/* A comparison for people: the table as text and as Markdown. */
 #include "compare/comparison.h"
 #include "base/allocate.h"
 #include "base/terminal.h"
@@ -12,20 +12,6 @@ enum { MOST_ROWS = 26, MOST_UNCHANGED = 10, MOST_NOTES = 4, MOST_REMARKS = 4 };
 static const char *or_dash(const char *name)
 {
     return name ? name : "-";
-}
-
-void add_plain(text_buffer *out, const char *string)
-{
-    for (; *string; string++) {
-        char c = *string >= 0x20 && *string < 0x7f ? *string : '?';
-        text_add_bytes(out, &c, 1);
-    }
-}
-
-/* What a reader sees; JSON has accuracy_verdict_name(). NULL: not judged. */
-static const char *accuracy_words(accuracy_verdict verdict)
-{
-    return verdict == ACCURACY_CHANGED ? "bits differ" : accuracy_verdict_name(verdict);
 }
 
 /* "base: crashed(SIGSEGV); new: inaccurate" */
@@ -76,12 +62,17 @@ void add_pair_note(text_buffer *note, const run_comparison *comparison, const co
         separator = "; ";
     }
     add_counts(note, pair, &separator);
-    if (pair->unhashed) {
+    if (pair->accuracy == ACCURACY_EQUAL) {
         text_format(note, "%sequal figures, but no hash of the bits", separator);
         separator = "; ";
     }
     if (pair->noise > comparison->settings.threshold && pair->speed != SPEED_NOT_MEASURED) {
         text_format(note, "%sthe noise here exceeds the threshold", separator);
+        separator = "; ";
+    }
+    if (pair->lost[0] && pair_failed(pair) == FAILED_NOT) {
+        text_format(note, "%slost: ", separator);
+        add_plain(note, pair->lost);
         separator = "; ";
     }
     if (pair->detail[0]) {
@@ -146,59 +137,6 @@ void add_pair_name(text_buffer *out, const case_key *key)
     text_add(out, " ");
     add_shape(out, key);
     text_format(out, " %s", cache_name(key->cache));
-}
-
-static void add_calibration(text_buffer *out, const run_comparison *comparison)
-{
-    const noise_calibration *known = &comparison->calibration;
-    if (known->id == 0)
-        text_add(out, "; noise not calibrated (lnbench calibrate)");
-    else if (known->rebuilds == 0)
-        text_format(out, "; noise calibrated %s, without code placement", known->made);
-    else
-        text_format(out, "; noise calibrated %s over %u rebuild%s", known->made, known->rebuilds,
-                    known->rebuilds == 1 ? "" : "s");
-}
-
-static void add_outcome(text_buffer *out, const run_comparison *comparison)
-{
-    const char *speed = speed_verdict_name(comparison_speed(comparison));
-    const char *accuracy = accuracy_words(comparison_accuracy(comparison));
-    text_format(out, "%s: ", outcome_name(comparison_exit_code(comparison)));
-    if (comparison->differences.count > 0) {
-        text_format(out, "the contexts differ in %zu thing%s", comparison->differences.count,
-                    comparison->differences.count == 1 ? "" : "s");
-        return;
-    }
-    size_t less = comparison_less_reproducible(comparison);
-    double mean = comparison_mean(comparison);
-    text_format(out, "%s%s%s in %zu pair%s", speed ? speed : "", speed && accuracy ? ", " : "",
-                accuracy ? accuracy : "", comparison->pair_count,
-                comparison->pair_count == 1 ? "" : "s");
-    if (!isnan(mean))
-        text_format(out, ", geometric mean %.4f", mean);
-    if (less > 0)
-        text_format(out, ", %zu kernel%s less reproducible", less, less == 1 ? "" : "s");
-}
-
-/* By what it was decided. */
-static void add_settings(text_buffer *out, const run_comparison *comparison)
-{
-    const comparison_settings *settings = &comparison->settings;
-    text_format(out, "threshold %g %%, confidence %g %%, accuracy %s", settings->threshold * 100,
-                settings->confidence * 100,
-                settings->accuracy ? accuracy_gate_name(settings->gate) : "not judged");
-    if (speed_verdict_name(comparison_speed(comparison)))
-        add_calibration(out, comparison);
-}
-
-void add_conclusion(text_buffer *out, const run_comparison *comparison)
-{
-    add_outcome(out, comparison);
-    if (comparison->differences.count > 0)
-        return;
-    text_add(out, "; ");
-    add_settings(out, comparison);
 }
 
 enum column {
@@ -266,7 +204,7 @@ static void fill_cells(const run_comparison *comparison, const comparison_pair *
     text_add(&cells[COLUMN_P], number_short(pair->p, p));
     add_share(&cells[COLUMN_NOISE], pair->noise);
     text_add(&cells[COLUMN_SPEED], or_dash(speed_verdict_name(pair->speed)));
-    text_add(&cells[COLUMN_ACCURACY], or_dash(accuracy_words(pair->accuracy)));
+    text_add(&cells[COLUMN_ACCURACY], or_dash(accuracy_verdict_words(pair->accuracy)));
     add_both(&cells[COLUMN_ERROR], worst_error(pair, BASE), worst_error(pair, NEW));
     text_add(&cells[COLUMN_REPRODUCIBLE],
              reproducible_both(pair->reproducible[BASE], pair->reproducible[NEW], both));
@@ -416,8 +354,30 @@ static void add_notes(text_buffer *out, const run_comparison *comparison,
     }
 }
 
-/* Each line after its lead; in a Markdown list (where there is a bullet) with nothing left in it
- * that means something there. */
+/* Plain text, in Markdown (where there is a bullet) with nothing left in it that means something
+ * there. */
+static void add_words(text_buffer *out, const char *bullet, const char *plain)
+{
+    for (const char *at = plain; *at; at++) {
+        if (*bullet && strchr("\\`*_{}[]<>#|@&", *at))
+            text_add(out, "\\");
+        text_add_bytes(out, at, 1);
+    }
+}
+
+static void add_line(text_buffer *out, const char *bullet, const char *lead, const char *plain)
+{
+    text_format(out, "%s%s: ", bullet, lead);
+    add_words(out, bullet, plain);
+    text_add(out, "\n");
+}
+
+static void add_rest(text_buffer *out, const char *bullet, const char *lead, size_t count)
+{
+    if (count > 0)
+        text_format(out, "%s%s: %zu more (--all)\n", bullet, lead, count);
+}
+
 static void add_list(text_buffer *out, const char *bullet, const char *lead, const word_list *lines,
                      bool all)
 {
@@ -425,17 +385,29 @@ static void add_list(text_buffer *out, const char *bullet, const char *lead, con
     for (size_t i = 0; i < count; i++) {
         text_buffer plain = {0};
         add_plain(&plain, lines->words[i]);
-        text_format(out, "%s%s: ", bullet, lead);
-        for (const char *at = plain.bytes ? plain.bytes : ""; *at; at++) {
-            if (*bullet && strchr("\\`*_{}[]<>#|@&", *at))
-                text_add(out, "\\");
-            text_add_bytes(out, at, 1);
-        }
-        text_add(out, "\n");
+        add_line(out, bullet, lead, plain.bytes ? plain.bytes : "");
         text_free(&plain);
     }
-    if (count < lines->count)
-        text_format(out, "%s%s: %zu more (--all)\n", bullet, lead, lines->count - count);
+    add_rest(out, bullet, lead, lines->count - count);
+}
+
+/* A line for each kernel and reason. */
+static void add_apart_lines(text_buffer *out, const run_comparison *comparison, const char *bullet,
+                            const char *lead, bool lost)
+{
+    size_t shown = 0, count = 0, most = lost ? MOST_ROWS : MOST_REMARKS;
+    for (size_t i = 0; i < comparison->apart_count; i++) {
+        text_buffer plain = {0};
+        if ((comparison->apart[i].kind == APART_LOST) != lost)
+            continue;
+        if (count++ >= most && !comparison->settings.all)
+            continue;
+        shown++;
+        add_apart(&plain, &comparison->apart[i]);
+        add_line(out, bullet, lead, plain.bytes ? plain.bytes : "");
+        text_free(&plain);
+    }
+    add_rest(out, bullet, lead, count - shown);
 }
 
 /* What stands below the table, of which `listed` pairs are shown. */
@@ -452,7 +424,9 @@ static void add_remarks(text_buffer *out, const run_comparison *comparison, size
         text_format(out, "%s%zu more judged and not timed, without a change\n", bullet,
                     comparison->pair_count - shown);
     add_list(out, bullet, "differs", &comparison->differences, all);
-    add_list(out, bullet, "not compared", &comparison->lonely, all);
+    if (comparison->covered.lost > COVERAGE_NAMED) /* else the line above names all */
+        add_apart_lines(out, comparison, bullet, "lost", true);
+    add_apart_lines(out, comparison, bullet, "not compared", false);
     add_list(out, bullet, "note", &comparison->remarks, all);
 }
 
@@ -464,6 +438,8 @@ static bool print_text(const run_comparison *comparison, FILE *file)
     add_outcome(&head, comparison);
     text_add(&head, "\n");
     if (comparison->differences.count == 0) {
+        add_coverage(&head, comparison);
+        text_add(&head, "\n");
         add_settings(&head, comparison);
         text_add(&head, "\n");
     }
@@ -492,12 +468,13 @@ static bool print_data(const run_comparison *comparison, bool commas, FILE *file
 
 static bool print_markdown(const run_comparison *comparison, FILE *file)
 {
-    text_buffer above = {0}, below = {0};
+    text_buffer above = {0}, below = {0}, conclusion = {0};
     bool has[COLUMNS];
     size_t count;
     const comparison_pair **pairs = shown_pairs(comparison, &count);
     text_format(&above, "**lnbench %s** ", comparison->settings.tool);
-    add_conclusion(&above, comparison);
+    add_conclusion(&conclusion, comparison);
+    add_words(&above, "- ", conclusion.bytes ? conclusion.bytes : "");
     text_add(&above, "\n\n");
     add_remarks(&below, comparison, count, "- ");
     bool fine = fputs(above.bytes, file) >= 0;
@@ -511,6 +488,7 @@ static bool print_markdown(const run_comparison *comparison, FILE *file)
     free(pairs);
     text_free(&above);
     text_free(&below);
+    text_free(&conclusion);
     return fine;
 }
 
@@ -520,7 +498,7 @@ void add_pair_summary(text_buffer *out, const run_comparison *comparison,
     text_buffer note = {0};
     add_pair_note(&note, comparison, pair);
     text_format(out, "%s, %s: new/base ", or_dash(speed_verdict_name(pair->speed)),
-                or_dash(accuracy_words(pair->accuracy)));
+                or_dash(accuracy_verdict_words(pair->accuracy)));
     add_ratio(out, &pair->ratio);
     if (!isnan(pair->noise)) {
         text_add(out, ", noise here ");

@@ -1,4 +1,5 @@
 #include "domain/case.h"
+#include "base/hash.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -194,4 +195,27 @@ bool case_key_beside(const case_key *a, const case_key *b)
 bool case_key_equal(const case_key *a, const case_key *b)
 {
     return case_key_beside(a, b) && strcmp(a->kernel, b->kernel) == 0;
+}
+
+/* The hash seeds the draws of a case's interval too: it is over the key's values alone. */
+static uint64_t hash_number(uint64_t hash, uint64_t number)
+{
+    for (int i = 0; i < 64; i += 8) {
+        unsigned char byte = (unsigned char)(number >> i);
+        hash = hash_bytes(hash, &byte, 1);
+    }
+    return hash;
+}
+
+uint64_t case_key_hash(const case_key *key)
+{
+    uint64_t hash = HASH_START;
+    hash = hash_bytes(hash, key->kernel, strlen(key->kernel) + 1);
+    hash = hash_bytes(hash, key->convention, strlen(key->convention) + 1);
+    hash = hash_bytes(hash, key->input, strlen(key->input) + 1);
+    hash = hash_number(hash, key->rows);
+    hash = hash_number(hash, key->hidden);
+    hash = hash_number(hash, key->dtype);
+    hash = hash_number(hash, key->cache);
+    return hash_number(hash, key->threads);
 }

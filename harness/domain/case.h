@@ -124,6 +124,8 @@ const char *roof_mark(const char *roof);
 const char *roof_words(const char *roof);
 
 bool case_key_equal(const case_key *a, const case_key *b);
+/* Equal keys have equal hashes. */
+uint64_t case_key_hash(const case_key *key);
 /* All but the kernel is the same: cases that are timed in the same rounds. */
 bool case_key_beside(const case_key *a, const case_key *b);
 

@@ -1,7 +1,5 @@
 #include "domain/coverage.h"
 
-enum { NAMED = 3 }; /* in a line */
-
 void coverage_lose(coverage *covered, const char *what, const char *why)
 {
     text_buffer name = {0};
@@ -16,7 +14,7 @@ void coverage_lose(coverage *covered, const char *what, const char *why)
 
 void coverage_add_line(text_buffer *out, const coverage *covered, const char *verb)
 {
-    size_t shown = covered->named.count < NAMED ? covered->named.count : NAMED;
+    size_t shown = covered->named.count < COVERAGE_NAMED ? covered->named.count : COVERAGE_NAMED;
     text_format(out, "asked %zu, %s %zu", covered->asked, verb, covered->done);
     if (covered->declined > 0)
         text_format(out, ", declined %zu", covered->declined);

@@ -16,6 +16,8 @@
 #include "base/text.h"
 #include "base/words.h"
 
+enum { COVERAGE_NAMED = 3 }; /* in a line */
+
 typedef struct coverage {
     size_t asked, done, declined, lost;
     word_list named; /* of what was lost: "bravo torch 4x64 (only in base)" */

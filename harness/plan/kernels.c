@@ -62,17 +62,18 @@ static bool unknown_kernel(const char *glob, const kernel_list *kernels, error *
                 nearest ? "'?)" : "");
 }
 
-/* Whether an earlier line of the table stands for this one in the smaller plans: of lines that
- * differ in unroll alone, the first is the best. */
+/* Whether an earlier line of our table stands for this one in the smaller plans: of lines that
+ * differ in unroll alone, the first is the best. A file under test has no such lines, whatever its
+ * descriptors say. */
 static bool has_better_line(const kernel_list *kernels, size_t index)
 {
     const kernel_facts *own = &kernels->kernels[index].facts;
+    bool ours = strcmp(kernels->kernels[index].source, "builtin") == 0;
     bool is_call = strcmp(own->role, KERNEL_ROLE_CALL) == 0; /* whose parts are not told */
-    for (size_t i = 0; !is_call && i < index; i++) {
+    for (size_t i = 0; ours && !is_call && i < index; i++) {
         const kernel_facts *other = &kernels->kernels[i].facts;
-        if (kernels->kernels[i].plugin == 0 && kernels->kernels[index].plugin == 0 &&
-            other->storage == own->storage && other->param == own->param &&
-            other->accumulator == own->accumulator &&
+        if (strcmp(kernels->kernels[i].source, "builtin") == 0 && other->storage == own->storage &&
+            other->param == own->param && other->accumulator == own->accumulator &&
             strcmp(other->statistics, own->statistics) == 0 &&
             strcmp(other->apply, own->apply) == 0 && strcmp(other->schedule, own->schedule) == 0 &&
             strcmp(other->isa, own->isa) == 0)

@@ -10,33 +10,10 @@
 #include "stats/speed.h"
 #include "base/allocate.h"
 #include "domain/regime.h"
-#include "base/hash.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Over the key's values, so that a case's interval does not depend on what else was run. */
-static uint64_t hash_number(uint64_t hash, uint64_t number)
-{
-    for (int i = 0; i < 64; i += 8) {
-        unsigned char byte = (unsigned char)(number >> i);
-        hash = hash_bytes(hash, &byte, 1);
-    }
-    return hash;
-}
-
-static uint64_t hash_key(const case_key *key)
-{
-    uint64_t hash = HASH_START;
-    hash = hash_bytes(hash, key->kernel, strlen(key->kernel) + 1);
-    hash = hash_bytes(hash, key->convention, strlen(key->convention) + 1);
-    hash = hash_bytes(hash, key->input, strlen(key->input) + 1);
-    hash = hash_number(hash, key->rows);
-    hash = hash_number(hash, key->hidden);
-    hash = hash_number(hash, key->dtype);
-    hash = hash_number(hash, key->cache);
-    return hash_number(hash, key->threads);
-}
 
 /* Times of a case, or ratios of two, by process: process p has values[start[p]] to values[start[p +
  * 1] - 1]. */
@@ -153,17 +130,18 @@ static double time_of(const sample_list *samples)
     return time;
 }
 
-/* The faster roof of the case's group; its `processes` is 0 where there is none. */
+/* The fastest roof of the case's group; its `processes` is 0 where there is none. */
 static sample_list find_roof(const stored_cases *cases, const case_key *key)
 {
     double best = INFINITY;
     sample_list roof = {0};
-    for (size_t i = 0; i < cases->count; i++) {
-        const stored_case *stored = &cases->cases[i];
-        if (!stored->repetition_count || !is_roof(stored->key.kernel) ||
-            !case_key_beside(&stored->key, key))
+    case_key wanted = *key;
+    for (int i = 0; i < ROOFS; i++) {
+        snprintf(wanted.kernel, sizeof wanted.kernel, "%s", roof_names[i]);
+        size_t at = stored_cases_find(cases, &wanted);
+        if (at == cases->count || !cases->cases[at].repetition_count)
             continue;
-        sample_list candidate = samples_of(stored);
+        sample_list candidate = samples_of(&cases->cases[at]);
         double time = time_of(&candidate);
         samples_free(time < best ? &roof : &candidate);
         if (time < best) {
@@ -177,7 +155,7 @@ static sample_list find_roof(const stored_cases *cases, const case_key *key)
 static speed_figures summarise(const case_key *key, const sample_list *own, const sample_list *roof)
 {
     sample_list ratios = samples_allocate(own->count);
-    uint64_t seed = hash_key(key);
+    uint64_t seed = case_key_hash(key);
     double bytes = call_bytes(key->rows, key->hidden, key->dtype);
     interval_estimate time = estimate_of(own, seed);
     fill_ratios(&ratios, own, roof);
@@ -219,8 +197,8 @@ speed_figures speed_of_case(const stored_cases *cases, size_t index)
 
 speed_pair speed_of_pair(const stored_cases *cases, size_t index, size_t base)
 {
-    uint64_t other_hash = hash_key(&cases->cases[base].key);
-    uint64_t seed = hash_key(&cases->cases[index].key) ^ (other_hash << 1 | other_hash >> 63);
+    uint64_t other_hash = case_key_hash(&cases->cases[base].key);
+    uint64_t seed = case_key_hash(&cases->cases[index].key) ^ (other_hash << 1 | other_hash >> 63);
     sample_list own = samples_of(&cases->cases[index]), other = samples_of(&cases->cases[base]);
     sample_list ratios = samples_allocate(own.count > other.count ? own.count : other.count);
     /* fill_ratios divides its third by its second. */

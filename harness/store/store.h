@@ -11,6 +11,7 @@
 #ifndef LNBENCH_STORE_H
 #define LNBENCH_STORE_H
 
+#include "base/hash_index.h"
 #include "domain/case.h"
 #include "machine/machine.h"
 
@@ -81,6 +82,7 @@ typedef struct stored_case {
 typedef struct stored_cases {
     stored_case *cases; /* in the order in which they were first stored */
     size_t count;
+    hash_index index; /* of the first index.count of them */
 } stored_cases;
 
 /* Opens or (STORE_WRITE) creates. Errors (7): not a database, corrupt (quick_check), a newer
@@ -156,8 +158,10 @@ bool store_rows(result_store *store, int64_t run, stored_rows *rows, error *err)
 bool store_machine(result_store *store, int64_t run, machine_facts *machine, error *err);
 /* The kernels of a run: a JSON array as text, free() it. */
 bool store_kernels_json(result_store *store, int64_t run, char **json, error *err);
-/* Where a case stands, looked for from a place on and then from the first; count: nowhere. */
-size_t stored_cases_find(const stored_cases *cases, const case_key *key, size_t from);
+/* Where a case stands; count: nowhere. Those behind the index are looked at one by one. */
+size_t stored_cases_find(const stored_cases *cases, const case_key *key);
+/* Brings the index up to all cases there are. */
+void stored_cases_index(stored_cases *cases);
 void stored_cases_free(stored_cases *cases);
 void stored_rows_free(stored_rows *rows);
 

@@ -31,6 +31,7 @@ void view_sum_up(run_view *view)
 {
     view->views = allocate_zeroed(view->cases.count + 1, sizeof *view->views);
     const machine_facts *machine = &view->machine;
+    stored_cases_index(&view->cases);
     for (size_t i = 0; i < view->cases.count; i++) {
         const case_key *key = &view->cases.cases[i].key;
         view->views[i].stored = &view->cases.cases[i];

@@ -103,6 +103,9 @@ static bool run_duet(calibration_campaign *campaign, size_t build, double second
                      .fixed = true,
                      .cpu = -1};
     bool fine = duet_prepare(&duet, &request, err) && duet_measure(&duet, &request, err);
+    if (fine && duet.comparison.pair_count == 0)
+        fine = fail(err, EXIT_CODE_NOT_COMPARABLE, "kernel %s: it does not run in both %s and %s",
+                    kernel, campaign->builds->paths[0], campaign->builds->paths[build]);
     for (size_t i = 0; fine && i < duet.comparison.pair_count; i++) {
         const comparison_pair *pair = &duet.comparison.pairs[i];
         for (int regime = 0; regime < REGIMES; regime++) {

@@ -177,26 +177,21 @@ void fleet_cost(const fleet_machine *from, const fleet_machine *on, size_t colum
 
 /* ---- errors ---- */
 
-/* In the order of one run the next case is mostly the next one of the other. */
-static const view_case *find(const run_view *view, const case_key *key, size_t *from)
+static const view_case *find(const run_view *view, const case_key *key)
 {
-    size_t at = stored_cases_find(&view->cases, key, *from);
-    if (at == view->cases.count)
-        return NULL;
-    *from = at + 1;
-    return &view->views[at];
+    size_t at = stored_cases_find(&view->cases, key);
+    return at < view->cases.count ? &view->views[at] : NULL;
 }
 
 void fleet_errors(const fleet_machine *a, const fleet_machine *b, fleet_equal *equal)
 {
-    size_t from = 0;
     *equal = (fleet_equal){.seeds_differ = a->view.run.seed != b->view.run.seed};
     for (size_t i = 0; !equal->seeds_differ && i < a->view.cases.count; i++) {
         const view_case *here = &a->view.views[i];
         if (!here->stored->judged || here->stored->metrics.elements == 0 ||
             here->stored->repetition_count > 0)
             continue;
-        const view_case *there = find(&b->view, &here->stored->key, &from);
+        const view_case *there = find(&b->view, &here->stored->key);
         if (!there || !there->stored->judged || there->stored->metrics.elements == 0)
             continue;
         bool same = verify_same_error(here->stored, there->stored);

@@ -234,7 +234,7 @@ static bool takes_another(const verify_state *verifying, const view_case *figure
 static void compare(const verify_state *verifying, stored_figure *figure, const run_view *again)
 {
     const stored_case *stored = figure->stored->stored;
-    size_t at = stored_cases_find(&again->cases, &stored->key, 0);
+    size_t at = stored_cases_find(&again->cases, &stored->key);
     const view_case *now = at < again->cases.count ? &again->views[at] : NULL;
     if (now && !is_figure(now, figure->speed))
         now = NULL;

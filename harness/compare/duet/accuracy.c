@@ -134,7 +134,7 @@ static bool find_classes_of(duet_run *duet, int side, const kernel_entry *const 
     return fine;
 }
 
-bool duet_find_classes(duet_run *duet, const kernel_entry *const *partners, error *err)
+bool duet_find_classes(duet_run *duet, const duet_partner *partners, error *err)
 {
     const kernel_entry **own = allocate_zeroed(duet->plan.kernel_count + 1, sizeof *own);
     bool fine = true;
@@ -142,8 +142,8 @@ bool duet_find_classes(duet_run *duet, const kernel_entry *const *partners, erro
         size_t count = 0;
         duet->reproducible[side] = allocate_zeroed(duet->kernels[side].count + 1, sizeof(char *));
         for (size_t i = 0; i < duet->plan.kernel_count; i++)
-            if (partners[i])
-                own[count++] = side == BASE ? duet->plan.kernels[i] : partners[i];
+            if (partners[i].kernel)
+                own[count++] = side == BASE ? duet->plan.kernels[i] : partners[i].kernel;
         if (duet->comparison.settings.accuracy && duet->plan.speed_count > 0)
             fine = fine && find_classes_of(duet, side, own, count, err);
     }

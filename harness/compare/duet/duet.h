@@ -1,6 +1,6 @@
 /* Two builds of a kernel library against each other: what the files of `duet` share.
  *
- * load.c opens both and pairs their kernels; accuracy.c judges both; time.c times
+ * load.c opens both, partners.c pairs their kernels; accuracy.c judges both; time.c times
  * them in alternation; measure.c goes through kernels and shapes; what that means and how it
  * is shown is compare/comparison.h's.
  */
@@ -21,7 +21,9 @@ typedef struct duet_run {
     row_judge *judge;
     int cpu;
     progress_bar progress;
+    word_list asked;                  /* names of base's kernels that are asked for */
     case_plan plan;                   /* of the shape that runs; its kernels are base's */
+    bool stopped;                     /* interrupted: what is left is only counted */
     unsigned next_process;            /* numbers the timing processes */
     const char **reproducible[SIDES]; /* the class of each of kernels[side]; NULL: not measured */
 } duet_run;
@@ -42,13 +44,23 @@ void duet_free(duet_run *duet);
  * one file given twice (2), code that binds to the other's copy (4), files that cannot be loaded
  * (7), a crash at load (6). */
 bool duet_load(duet_run *duet, error *err);
-/* Kernels that both have, of the plan's: partners[i] goes with plan.kernels[i], NULL where there is
- * none. Error (4): no kernel in common. */
-bool duet_partners(duet_run *duet, const kernel_entry **partners, error *err);
 
-/* Finds the reproducibility class of both kernels of each pair: partners[i] goes with
- * plan.kernels[i]. */
-bool duet_find_classes(duet_run *duet, const kernel_entry *const *partners, error *err);
+/* What goes with a kernel of base: new's kernel, or why there is none to compare with. */
+typedef struct duet_partner {
+    const kernel_entry *kernel; /* NULL: there is none */
+    apart_kind apart;           /* lost or declined, where there is none */
+    char why[DETAIL_MAX_LENGTH];
+} duet_partner;
+
+/* Plans what the request asks of either side: every kernel of both files of the types and names that
+ * it has, since of a file under test none stands for another. Errors (2): words that fit no kernel
+ * of either. */
+bool duet_plan(duet_run *duet, const plan_request *request, error *err);
+/* Of each of the plan's kernels: partners[i] goes with plan.kernels[i]. */
+void duet_find_partners(const duet_run *duet, duet_partner *partners);
+
+/* Finds the reproducibility class of both kernels of each pair. */
+bool duet_find_classes(duet_run *duet, const duet_partner *partners, error *err);
 const char *duet_class(const duet_run *duet, int side, const kernel_entry *kernel);
 
 /* Judges both sides of the pairs of one shape: pairs[0..count-1] on the two blocks of rows that are

@@ -1,7 +1,5 @@
-/* Opens two builds side by side and pairs their kernels by name: the one that each has now, so that a
- * kernel that was renamed meets itself. */
+/* Opens two builds side by side. */
 #include "compare/duet/duet.h"
-#include "domain/kernel_name.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,58 +75,4 @@ bool duet_load(duet_run *duet, error *err)
         snprintf(duet->comparison.identity[side], sizeof duet->comparison.identity[side], "%016llx",
                  (unsigned long long)duet->kernels[side].kernels[0].object_hash);
     return fine;
-}
-
-static const kernel_entry *find(const kernel_list *list, const char *name)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(kernel_name_now(list->kernels[i].facts.name), kernel_name_now(name)) == 0)
-            return &list->kernels[i];
-    return NULL;
-}
-
-/* Why two kernels of one name make no pair; NULL if they do. */
-static const char *why_apart(const kernel_entry *base, const kernel_entry *new)
-{
-    if (!new)
-        return "only in base";
-    if (base->facts.storage != new->facts.storage || base->facts.param != new->facts.param)
-        return "other element types in new";
-    if (base->unsupported[0])
-        return base->unsupported;
-    return new->unsupported[0] ? new->unsupported : NULL;
-}
-
-static void add_lonely(duet_run *duet, const char *name, const char *why)
-{
-    char line[NAME_MAX_LENGTH + REPLY_TEXT_LENGTH + 8];
-    snprintf(line, sizeof line, "%s (%s)", name, why);
-    word_list_add(&duet->comparison.lonely, line);
-}
-
-bool duet_partners(duet_run *duet, const kernel_entry **partners, error *err)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < duet->plan.kernel_count; i++) {
-        const kernel_entry *base = duet->plan.kernels[i];
-        const kernel_entry *new = find(&duet->kernels[NEW], base->facts.name);
-        const char *apart = why_apart(base, new);
-        partners[i] = apart ? NULL : new;
-        found += !apart;
-        if (apart)
-            add_lonely(duet, base->facts.name, apart);
-    }
-    for (size_t i = 0; i < duet->kernels[NEW].count; i++) {
-        const char *name = duet->kernels[NEW].kernels[i].facts.name;
-        if (!find(&duet->kernels[BASE], name))
-            add_lonely(duet, name, "only in new");
-    }
-    if (found > 0)
-        return true;
-    return fail(err, EXIT_CODE_NOT_COMPARABLE,
-                "%s and %s: no kernel to compare: none of those chosen is in both, of the same "
-                "types, and supported here%s%.200s",
-                duet->comparison.settings.files[BASE], duet->comparison.settings.files[NEW],
-                duet->comparison.lonely.count ? "; the first: " : "",
-                duet->comparison.lonely.count ? duet->comparison.lonely.words[0] : "");
 }

@@ -44,36 +44,49 @@ static void list_shapes(const duet_run *duet, const plan_request *request, timed
     }
 }
 
-/* The pairs of one shape: *count of them, from the comparison's *first on. */
-static void add_pairs(duet_run *duet, const speed_group *group, const kernel_entry **partners,
+static void set_apart(run_comparison *comparison, const case_key *key, const duet_partner *partner)
+{
+    if (partner->apart == APART_LOST)
+        comparison_lose(comparison, key, partner->why);
+    else if (partner->apart == APART_DECLINED)
+        comparison_decline(comparison, key, partner->why);
+    else
+        comparison_add_new(comparison, key, partner->why);
+}
+
+/* The pairs of one shape: *count of them, from the comparison's *first on. What makes none is
+ * counted. */
+static void add_pairs(duet_run *duet, const speed_group *group, const duet_partner *partners,
                       duet_pair *pairs, size_t *first, size_t *count)
 {
     run_comparison *comparison = &duet->comparison;
     *first = comparison->pair_count;
     *count = 0;
     for (size_t i = 0; i < duet->plan.kernel_count; i++) {
-        if (!partners[i] || !plan_takes(partners[i], group->dtype, group->param))
+        const kernel_entry *base = duet->plan.kernels[i], *new = partners[i].kernel;
+        case_key key = speed_key(group, (new ? new : base)->facts.name);
+        if (!plan_takes(base, group->dtype, group->param))
             continue;
-        case_key key = speed_key(group, partners[i]->facts.name);
+        if (!new) {
+            set_apart(comparison, &key, &partners[i]);
+            continue;
+        }
         comparison_pair *added = comparison_add(comparison, &key);
         added->noise = calibration_floor(&comparison->calibration, METHOD_DUET,
                                          comparison_regime(comparison, &key));
-        pairs[(*count)++].kernels[BASE] = duet->plan.kernels[i];
-        pairs[*count - 1].kernels[NEW] = partners[i];
-        added->reproducible[BASE] = duet_class(duet, BASE, duet->plan.kernels[i]);
-        added->reproducible[NEW] = duet_class(duet, NEW, partners[i]);
+        pairs[(*count)++].kernels[BASE] = base;
+        pairs[*count - 1].kernels[NEW] = new;
+        added->reproducible[BASE] = duet_class(duet, BASE, base);
+        added->reproducible[NEW] = duet_class(duet, NEW, new);
     }
     for (size_t i = 0; i < *count; i++) /* now that they stay where they are */
         pairs[i].pair = &comparison->pairs[*first + i];
 }
 
-static void settle(run_comparison *comparison, size_t first)
+/* Whether both gave rows to be timed. */
+static bool have_outputs(duet_outputs outputs)
 {
-    for (size_t i = first; i < comparison->pair_count; i++) {
-        comparison_pair *pair = &comparison->pairs[i];
-        pair->accuracy =
-            pair_failed(pair) == FAILED_BOTH ? ACCURACY_NOT_JUDGED : pair_accuracy(pair);
-    }
+    return outputs[BASE][0] && outputs[BASE][1] && outputs[NEW][0] && outputs[NEW][1];
 }
 
 static bool time_pairs(duet_run *duet, const speed_group *group, const judge_block blocks[2],
@@ -81,7 +94,8 @@ static bool time_pairs(duet_run *duet, const speed_group *group, const judge_blo
                        error *err)
 {
     for (*done = 0; *done < count; (*done)++)
-        if (duet->comparison.settings.speed && pair_failed(pairs[*done].pair) == FAILED_NOT &&
+        if (duet->comparison.settings.speed && have_outputs(outputs[*done]) &&
+            pair_failed(pairs[*done].pair) == FAILED_NOT &&
             !duet_time(duet, group, blocks, &pairs[*done], outputs[*done], err))
             return false;
     return true;
@@ -111,15 +125,20 @@ static bool measure_pairs(duet_run *duet, const speed_group *group, duet_pair *p
     return fine;
 }
 
-static bool measure_group(duet_run *duet, const speed_group *group, const kernel_entry **partners,
+static bool measure_group(duet_run *duet, const speed_group *group, const duet_partner *partners,
                           bool first_of_shape, bool with_probes, error *err)
 {
+    run_comparison *comparison = &duet->comparison;
     duet_pair *pairs = allocate_zeroed(duet->plan.kernel_count, sizeof *pairs);
-    size_t first, count, done;
+    size_t first, count, done = 0;
     add_pairs(duet, group, partners, pairs, &first, &count);
-    bool fine = measure_pairs(duet, group, pairs, count, first_of_shape, with_probes, &done, err);
-    duet->comparison.pair_count = first + done; /* one that was interrupted has no verdict */
-    settle(&duet->comparison, first);
+    bool fine = duet->stopped ||
+                measure_pairs(duet, group, pairs, count, first_of_shape, with_probes, &done, err);
+    duet->stopped |= !fine && err->code == EXIT_CODE_INTERRUPTED;
+    for (size_t i = first + done; i < comparison->pair_count; i++) /* they have no verdict */
+        comparison_lose(comparison, &comparison->pairs[i].key, "interrupted");
+    comparison->pair_count = first + done;
+    comparison_settle(comparison, first);
     free(pairs);
     return fine;
 }
@@ -139,21 +158,23 @@ static unsigned bit_of(const speed_group *group)
 /* Divisor and eps enter once a row, whatever its length: probe rows are judged with the first shape
  * of each pair of types. */
 static bool measure_shape(duet_run *duet, const plan_request *request, timed_shapes *list,
-                          const timed_shape *shape, const kernel_entry **partners, error *err)
+                          const timed_shape *shape, const duet_partner *partners, error *err)
 {
     plan_request own = *request;
     const char *word = shape->word;
     own.shapes = (word_list){&word, 1};
+    own.kernels = duet->asked;
+    own.dtypes = (word_list){0};
     plan_free(&duet->plan);
     bool fine = plan_make(&own, &duet->kernels[BASE], &duet->comparison.machine, &duet->plan, err);
-    for (size_t i = 0; fine && i < duet->plan.speed_count; i++) {
+    for (size_t i = 0; i < duet->plan.speed_count && (fine || duet->stopped); i++) {
         const speed_group *group = &duet->plan.speed[i];
         bool with_probes = !(list->probed & bit_of(group));
         if (!(shape->types & 1u << group->dtype))
             continue;
         list->probed |= bit_of(group);
-        fine = measure_group(duet, group, partners, is_first_of_types(&duet->plan, i), with_probes,
-                             err);
+        fine &= measure_group(duet, group, partners, is_first_of_types(&duet->plan, i), with_probes,
+                              err);
     }
     return fine;
 }
@@ -161,16 +182,17 @@ static bool measure_shape(duet_run *duet, const plan_request *request, timed_sha
 bool duet_measure(duet_run *duet, const plan_request *request, error *err)
 {
     timed_shapes list = {0};
-    const kernel_entry **partners = allocate_zeroed(duet->plan.kernel_count, sizeof *partners);
-    bool fine = duet_partners(duet, partners, err) && duet_find_classes(duet, partners, err);
-    if (fine)
-        list_shapes(duet, request, &list);
+    duet_partner *partners = allocate_zeroed(duet->plan.kernel_count + 1, sizeof *partners);
+    duet_find_partners(duet, partners);
+    bool fine = duet_find_classes(duet, partners, err);
+    duet->stopped = !fine && err->code == EXIT_CODE_INTERRUPTED;
+    list_shapes(duet, request, &list);
     progress_begin(
         &duet->progress,
         (double)(list.count * duet->plan.kernel_count) *
             (duet->comparison.settings.speed ? duet->comparison.settings.seconds / 4 : 1));
-    for (size_t i = 0; fine && i < list.count; i++)
-        fine = measure_shape(duet, request, &list, &list.shapes[i], partners, err);
+    for (size_t i = 0; duet->asked.count > 0 && i < list.count && (fine || duet->stopped); i++)
+        fine &= measure_shape(duet, request, &list, &list.shapes[i], partners, err);
     progress_end(&duet->progress);
     comparison_note_classes(&duet->comparison);
     free(list.shapes);
@@ -186,8 +208,7 @@ bool duet_prepare(duet_run *duet, const plan_request *request, error *err)
         .deadline_seconds = duet->deadline,
     };
     machine_read(&duet->comparison.machine);
-    if (!duet_load(duet, err) ||
-        !plan_make(request, &duet->kernels[BASE], &duet->comparison.machine, &duet->plan, err))
+    if (!duet_load(duet, err) || !duet_plan(duet, request, err))
         return false;
     duet->judge = judge_create(duet->worker, &settings);
     duet->cpu = session_last_cpu();
@@ -199,6 +220,7 @@ void duet_free(duet_run *duet)
     judge_destroy(duet->judge);
     worker_stop(duet->worker);
     plan_free(&duet->plan);
+    word_list_free(&duet->asked);
     free(duet->reproducible[BASE]);
     free(duet->reproducible[NEW]);
     kernel_list_free(&duet->kernels[BASE]);

@@ -50,7 +50,8 @@ typedef struct pair_timing {
     unsigned rounds;
     double begun;
     unsigned processes; /* so far, of both samples */
-    bool failed;        /* a side failed: its verdict is in the pair */
+    bool failed;        /* a side failed: its verdict is in the pair; or declined: refusals */
+    char refusals[SIDES][DETAIL_MAX_LENGTH]; /* of the timed shape; "": none */
 } pair_timing;
 
 static void sample_free(time_sample *sample)
@@ -121,6 +122,11 @@ static bool blame(pair_timing *timing, int side, const worker_reply *reply, erro
 {
     if (reply_ends_run(reply, err))
         return false;
+    if (reply->verdict == VERDICT_UNSUPPORTED && side < SIDES) {
+        snprintf(timing->refusals[side], sizeof timing->refusals[side], "%.190s", reply->text);
+        timing->failed = true;
+        return true;
+    }
     if (reply->verdict == VERDICT_SKIPPED || side == SIDES)
         return fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: %.180s", reply->text);
     case_verdict *verdict = &timing->pair->verdicts[side];
@@ -244,9 +250,15 @@ static bool run_process(pair_timing *timing, time_sample *sample, error *err)
     if (!worker_ask(duet->worker, &begin, duet->deadline, &reply))
         return blame(timing, SIDES, &reply, err);
     const int side_of[SIDES] = {new_first ? NEW : BASE, new_first ? BASE : NEW};
-    for (int i = 0; i < SIDES; i++)
-        if (!worker_ask(duet->worker, &entries[side_of[i]], duet->deadline, &reply))
-            return blame(timing, side_of[i], &reply, err);
+    for (int i = 0; i < SIDES; i++) {
+        bool taken = worker_ask(duet->worker, &entries[side_of[i]], duet->deadline, &reply);
+        if (!taken && !blame(timing, side_of[i], &reply, err))
+            return false;
+        if (!taken && !timing->refusals[side_of[i]][0])
+            return true;
+    }
+    if (timing->failed)
+        return true;
     if (!follow(timing, &begin, side_of, rounds, err))
         return false;
     if (!timing->failed)
@@ -369,6 +381,18 @@ static bool time_fixed(pair_timing *timing, error *err)
     return fine;
 }
 
+/* The rows that were judged are fewer than those that are timed: a kernel may decline these alone. */
+static void note_refusals(const pair_timing *timing)
+{
+    comparison_pair *pair = timing->pair;
+    const char *base = timing->refusals[BASE], *new = timing->refusals[NEW];
+    if (new[0] && !base[0])
+        snprintf(pair->lost, sizeof pair->lost, "new, in timing: unsupported(%.150s)", new);
+    else if (base[0])
+        snprintf(pair->detail, sizeof pair->detail, "not timed: %s: unsupported(%.150s)",
+                 new[0] ? "both" : "base", base);
+}
+
 bool duet_time(duet_run *duet, const speed_group *group, const judge_block blocks[2],
                duet_pair *entered, duet_outputs outputs, error *err)
 {
@@ -396,6 +420,7 @@ bool duet_time(duet_run *duet, const speed_group *group, const judge_block block
     timed_rows_free(&timing.rows[NEW]);
     if (timing.failed)
         pair->speed = SPEED_NOT_MEASURED;
+    note_refusals(&timing);
     pair->seconds = seconds_now() - timing.begun;
     return fine;
 }

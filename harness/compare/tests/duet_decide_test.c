@@ -286,7 +286,7 @@ static void test_overall(void **state)
                                {.speed = SPEED_SAME, .accuracy = ACCURACY_MORE},
                                {.speed = SPEED_INCONCLUSIVE, .accuracy = ACCURACY_LESS},
                                {.speed = SPEED_SLOWER, .accuracy = ACCURACY_CHANGED}};
-    run_comparison comparison = {.pairs = pairs, .pair_count = 0};
+    run_comparison comparison = {.pairs = pairs, .covered = {.asked = 1, .done = 1}};
     assert_int_equal(comparison_speed(&comparison), SPEED_NOT_MEASURED);
     static const speed_verdict speeds[] = {SPEED_FASTER, SPEED_FASTER, SPEED_INCONCLUSIVE,
                                            SPEED_SLOWER};

@@ -3,6 +3,7 @@
 # No timing is asserted. usage: duet_test.sh BUILD_DIRECTORY
 set -u
 build=$1
+source=$(cd "$(dirname "$0")/../../.." && pwd)
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/lnbench-duet-XXXXXX") || exit 1
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
@@ -119,7 +120,69 @@ expect 0 'bit-identical' --base ./base.so --new ./new.so --only accuracy --shape
     --kernels shifted_two_mean_fused_f32_scalar
 rm base.so.plant
 plant ghost
-judged 4 'no kernel to compare'
+judged 4 'nothing was compared'
+
+echo "what was asked, compared and lost"
+# built SIDE KERNELS: a plugin of these, see duet_kernels.c.
+built() {
+    "${CC:-cc}" -shared -fPIC -O1 -I "$source/kernels/include" "-DKERNELS=$2" \
+        "$source/harness/compare/tests/duet_kernels.c" -o "$1.so" -lm || exit 1
+}
+two='K(a, run) K(b, run)'
+old='K(fused_f32_scalar, run)'
+now='K(shifted_two_mean_fused_f32_scalar, run)'
+while IFS='|' read -r code text base new options; do
+    [ "$base" = . ] || built was "$base"
+    built now "$new"
+    case $options in
+    --shapes*) ;;
+    *) options="--shapes 4x64 --conventions torch,zscore --only accuracy $options" ;;
+    esac
+    # shellcheck disable=SC2086
+    expect "$code" "$text" --base was.so --new now.so $options
+    [ "$code" -eq 4 ] && grep -q fine output && { echo "fine, and exit code 4:"; cat output; failures=$((failures + 1)); }
+done <<TABLE
+0|^asked 2, compared 2, lost 0$|$two|$two|
+0|c (only in new)|.|$two K(c, run)|
+5|^bravo .*less accurate|K(alpha, run) K(bravo, run)|K(alpha, run) K(bravo, worse)|
+5|^bravo .*less accurate|.|K(alpha, run) K(bravo, worse, .unroll = 4, .accumulator = LN_F64)|
+4|^asked 2, compared 1, lost 1: b torch 4x64 hot (only in base)$|$two|K(a, run)|
+4|^asked 4, compared 2, lost 2: b torch 4x64 hot.*; b torch 9x100|.|K(a, run)|--shapes 4x64,9x100 --only accuracy --conventions torch
+0|compared 1, lost 1: b .*only in base|.|K(a, run)|--allow-lost
+4|b .*(other element types in new)|.|K(a, run) K(b, run, .storage = LN_F64)|
+4|b .*(new: not any more)|.|K(a, run) K(b, run, .supports = nothing)|
+4|b .*([0-9]* of [0-9]* inputs: normal, zscore; new: unsupported(ddof 0 only))|.|K(a, run) K(b, run, .supports = biased)|
+4|b .*(2 of 4 inputs: normal, as timed; new: unsupported(few rows only))|.|K(a, run) K(b, run, .supports = few_rows)|--shapes 70x80 --only accuracy --conventions torch --inputs normal
+4|b .*(new, in timing: unsupported(few rows only))|.|K(a, run) K(b, run, .supports = few_rows)|--shapes 2000x768 --only speed --time .1 --kernels b
+6|lost 1: b .*(new: crashed(SIGABRT))|.|K(a, run) K(b, crash)|
+6|lost 1: b .*(new: crashed(SIGABRT|.|K(a, run) K(b, run, .prepare = fall, .release = release)|
+4|^not comparable: nothing was compared, 2 of 2 lost$|.|K(c, run)|
+4|nothing was compared|.|K(c, run)|--allow-lost
+4|^asked 1, compared 0, lost 1: b |.|K(a, run)|--kernels b
+4|^asked 0, compared 0, lost 0$|.|$two K(c, run)|--kernels c
+0|^asked 2, compared 1, declined 1, lost 0$|K(a, run) K(b, run, .supports = nothing)|K(a, run) K(b, run, .supports = nothing)|
+0|b (base: not any more)|.|$two|
+7|it has no kernels|.||
+0|^asked 1, compared 1, lost 0$|$old|$now|
+4|lost 1: fused_f32_scalar .*only in base|$old $now|$now|
+TABLE
+built was "$two"
+built now 'K(a, run)'
+for format in json junit github markdown; do
+    expect 4 . --base was.so --new now.so --only accuracy --conventions torch --shapes 4x64 --format $format
+    mv output $format
+done
+python3 - <<'PYTHON' || failures=$((failures + 1))
+import json, xml.etree.ElementTree as tree
+duet = json.load(open("json"))
+assert duet["verdict"] == "not comparable" and duet["not_compared"] == ["b (only in base)"], duet
+assert duet["coverage"] == {"asked": 2, "compared": 1, "declined": 0, "lost": 1,
+                            "lost_names": ["b torch 4x64 hot (only in base)"]}, duet["coverage"]
+suite = tree.parse("junit").getroot()[0]
+assert suite.get("errors") == "1" and suite.get("skipped") == "0", suite.attrib
+assert "::error title=lost::b (only in base)\n" in open("github").read()
+assert "asked 2, compared 1, lost 1: b torch 4x64 hot (only in base);" in open("markdown").read()
+PYTHON
 
 echo "whose code it is"
 plant none

@@ -161,6 +161,8 @@ static const char *plugin_fault(const ln_plugin *plugin)
         return "its ln_plugin has another size: compile it against this layernorm_plugin.h";
     if (!name_is_fine(plugin->name))
         return "its name is not of [a-z0-9_.-]{1,63}";
+    if (strcmp(plugin->name, "builtin") == 0)
+        return "its name is 'builtin', which is the library's own here";
     if (plugin->count == 0 || !plugin->kernels)
         return "it has no kernels";
     if (plugin->count > PLUGIN_MOST_KERNELS)
