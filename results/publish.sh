@@ -79,7 +79,7 @@ for chart in $charts; do
     [ ! -f "$work/charts/$chart.png" ] || cp "$work/charts/$chart.png" "$to/" || exit 7
 done
 drawn=$(cd "$to" && for chart in $charts; do [ ! -f "$chart.png" ] || printf '%s ' "$chart"; done)
-[ -z "$drawn" ] || (cd "$to" && gnuplot -e "charts = '$drawn'" "$root/results/contact_sheet.gp") || exit 7
+[ -z "$drawn" ] || (cd "$to" && env -u GNUTERM gnuplot -d -e "charts = '$drawn'" "$root/results/contact_sheet.gp") || exit 7
 echo "published in results/published/$name"
 
 for document in $documents; do

@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { MOST_CHILDREN = 1024 };
 
 /* Zero: a free place. Negative: outlives this process. Read by a signal handler, written under the lock. */
@@ -39,22 +37,11 @@ static void begin(void)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-int child_spawn(const char *program, char *const arguments[], posix_spawn_file_actions_t *actions,
-                pid_t *child)
+/* In a child: its parent's children are not its own. */
+static void forget_all(void)
 {
-    posix_spawnattr_t attributes;
-    int problem = posix_spawnattr_init(&attributes);
-    if (problem)
-        return problem;
-    begin();
-    problem = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    if (!problem)
-        problem = posix_spawnp(child, program, actions, &attributes, arguments, environ);
-    if (!problem)
-        replace(0, *child);
-    pthread_mutex_unlock(&lock);
-    posix_spawnattr_destroy(&attributes);
-    return problem;
+    for (size_t i = 0; i < MOST_CHILDREN; i++)
+        children[i] = 0;
 }
 
 pid_t child_fork(void)
@@ -66,8 +53,10 @@ pid_t child_fork(void)
         replace(0, child);
     }
     pthread_mutex_unlock(&lock);
-    if (child == 0)
+    if (child == 0) {
         setpgid(0, 0);
+        forget_all();
+    }
     return child;
 }
 
@@ -78,6 +67,8 @@ pid_t child_fork_to_outlive(void)
     if (child > 0)
         replace(0, -child);
     pthread_mutex_unlock(&lock);
+    if (child == 0)
+        forget_all();
     return child;
 }
 
@@ -124,9 +115,15 @@ static bool kill_strays(void)
     return some;
 }
 
-int child_kill(pid_t child)
+void child_kill_strays(void)
 {
     enum { MOST_ROUNDS = 64 }; /* a stray's own children come up when it is gone */
+    for (int round = 0; round < MOST_ROUNDS && kill_strays(); round++)
+        ;
+}
+
+int child_kill(pid_t child)
+{
     int status = 0;
     kill(-child, SIGKILL);
     kill(child, SIGKILL);
@@ -135,8 +132,7 @@ int child_kill(pid_t child)
     pthread_mutex_lock(&lock);
     replace(child, 0);
     pthread_mutex_unlock(&lock);
-    for (int round = 0; round < MOST_ROUNDS && kill_strays(); round++)
-        ;
+    child_kill_strays();
     return status;
 }
 

@@ -1,22 +1,17 @@
 /* Child processes. Each has a process group of its own, so that it ends with all that it started,
- * and none outlives its deadline, or the program.
+ * and none outlives its deadline, or the program. Programs of others are started by program.h.
  *
- *     pid_t child;
- *     int problem = child_spawn("gnuplot", arguments, &actions, &child);
- *     if (!problem && child_wait(child, 60, &status) == CHILD_ENDED && status == 0) ...
+ *     pid_t child = child_fork();
+ *     if (child > 0 && child_wait(child, 60, &status) == CHILD_ENDED && status == 0) ...
  */
 #ifndef LNBENCH_CHILDREN_H
 #define LNBENCH_CHILDREN_H
 
-#include <spawn.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 typedef enum child_end { CHILD_ENDED, CHILD_LATE, CHILD_INTERRUPTED } child_end;
 
-/* Looked up as posix_spawnp() does it. Returns 0, or the number of an error. */
-int child_spawn(const char *program, char *const arguments[], posix_spawn_file_actions_t *actions,
-                pid_t *child);
 /* As fork(). */
 pid_t child_fork(void);
 /* As fork(), for a process that clears up when this one has ended: nobody kills it. */
@@ -28,6 +23,8 @@ child_end child_wait(pid_t child, double seconds, int *status);
 /* Kills it, with its process group and with what it left behind outside of that; returns its
  * status. */
 int child_kill(pid_t child);
+/* Kills the children that nobody here started, and theirs. */
+void child_kill_strays(void);
 /* Kills all there are. Fit for a signal handler. */
 void children_kill(void);
 

@@ -136,17 +136,6 @@ bool whole_file_end(whole_file *file, bool fine, error *err)
     return written || !fine || failed_write(file->path, err);
 }
 
-void other_file_begin(whole_file *file, char *part)
-{
-    *file = (whole_file){0};
-    remember(file, part);
-}
-
-void other_file_end(const whole_file *file)
-{
-    forget(file);
-}
-
 bool write_whole_file(const char *path, const text_buffer *content, error *err)
 {
     whole_file file;

@@ -24,11 +24,6 @@ bool whole_file_begin(whole_file *file, const char *path, error *err);
 /* Not fine: the temporary file is removed, and nothing else happens. */
 bool whole_file_end(whole_file *file, bool fine, error *err);
 
-/* The temporary one is written by another program, and published by publish_file(); `part` stays the
- * caller's, until other_file_end(). */
-void other_file_begin(whole_file *file, char *part);
-void other_file_end(const whole_file *file);
-
 /* Removes the temporary ones of all that are open, before _exit(); a signal's handler may call it. */
 void whole_files_abandon(void);
 

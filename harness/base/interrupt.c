@@ -1,6 +1,7 @@
 #include "base/interrupt.h"
 #include "base/children.h"
 #include "base/files.h"
+#include "base/temporary.h"
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/time.h>
@@ -15,6 +16,7 @@ static void end_now(int number)
     (void)number;
     children_kill();
     whole_files_abandon();
+    temporary_folders_abandon();
     _exit(130);
 }
 

@@ -1,8 +1,9 @@
-/* A folder for temporary files, below $TMPDIR or /tmp. It goes with all that is in it, however the
- * program ends: a process of its own waits for that.
+/* A folder for temporary files. It goes with all that is in it, however the program ends: a process
+ * of its own waits for that. Where that was killed, too, the next one who makes a folder there
+ * removes it.
  *
  *     temporary_folder folder;
- *     if (!temporary_folder_make(&folder, "calibrate", err)) ...
+ *     if (!temporary_folder_make(&folder, NULL, "calibrate", err)) ...
  *     temporary_folder_remove(&folder);
  */
 #ifndef LNBENCH_TEMPORARY_H
@@ -12,13 +13,17 @@
 #include <sys/types.h>
 
 typedef struct temporary_folder {
-    char path[256]; /* "": there is none */
+    char path[1024]; /* "": there is none */
     pid_t keeper;
-    int tie; /* open as long as this process lives */
+    int tie, lock;                 /* open, and locked, as long as this process lives */
+    struct temporary_folder *next; /* that is there; it stays where it is until its end */
 } temporary_folder;
 
-/* "lnbench-NAME-" and six letters. */
-bool temporary_folder_make(temporary_folder *folder, const char *name, error *err);
+/* "PLACE/.lnbench-NAME-" and six letters; place NULL: "lnbench-NAME-" in $TMPDIR or /tmp. */
+bool temporary_folder_make(temporary_folder *folder, const char *place, const char *name,
+                           error *err);
 void temporary_folder_remove(temporary_folder *folder);
+/* Removes all there are, before _exit(); a signal's handler may call it. */
+void temporary_folders_abandon(void);
 
 #endif

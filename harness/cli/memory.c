@@ -9,6 +9,7 @@
 #include "base/children.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/temporary.h"
 #include "certify/memory.h"
 #include <dirent.h>
 #include <errno.h>
@@ -45,6 +46,7 @@ static _Noreturn void end(size_t bytes)
         snprintf(line, sizeof line, "lnbench: out of memory (%zu bytes more)\n", bytes);
     children_kill(); /* or gnuplot would still write */
     whole_files_abandon();
+    temporary_folders_abandon();
     ssize_t written = write(STDERR_FILENO, line, strlen(line));
     (void)written;
     _exit(EXIT_CODE_ENVIRONMENT);

@@ -347,7 +347,7 @@ const cli_command command_run = {
         "up to 18 rows are judged, on every input and under every convention. A .npy file is\n"
         "judged at its own size.\n"
         "Exit code: 0 fine; 5 a kernel is inaccurate; 6 a kernel crashed, hung or wrote where it\n"
-        "must not; 2 usage; 7 files or environment; 130 interrupted (go on with --resume).\n"
+        "must not; 2 usage; 7 files, environment, charts; 130 interrupted (--resume goes on).\n"
         "Peers (docs/peers.md) never decide it.",
     OPTIONS(options),
     DEFAULTS(run_options, .request = {.name = "default", .seed = 1, .referee = true},

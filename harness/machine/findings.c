@@ -1,5 +1,6 @@
 /* What on this machine makes timings untrustworthy, judged from its facts. */
 #include "machine/machine.h"
+#include "base/program.h"
 #include "caches.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -237,24 +238,10 @@ static void check_memory(const machine_facts *machine, doctor_findings *findings
         add(findings, FINDING_FINE, "", "swap: not in use");
 }
 
-/* Whether a program is on PATH. */
-static bool has_program(const char *name)
-{
-    const char *path = getenv("PATH");
-    char full[1024];
-    while (path && *path) {
-        size_t length = strcspn(path, ":");
-        int written = snprintf(full, sizeof full, "%.*s/%s", (int)length, path, name);
-        if (written > 0 && (size_t)written < sizeof full && access(full, X_OK) == 0)
-            return true;
-        path += length + (path[length] == ':');
-    }
-    return false;
-}
-
 static void check_surroundings(doctor_findings *findings)
 {
-    if (has_program("gnuplot"))
+    char path[1024];
+    if (program_find("gnuplot", path, sizeof path))
         add(findings, FINDING_FINE, "", "gnuplot: found");
     else
         add(findings, FINDING_WARNING, "sudo apt-get install gnuplot-nox",

@@ -1,4 +1,5 @@
 #include "report/report.h"
+#include "base/draft.h"
 #include "base/files.h"
 #include "base/paths.h"
 #include "report/page/page.h"
@@ -33,25 +34,47 @@ static bool prepare(const run_view *view, const char *directory, report_state *s
     return true;
 }
 
-static bool draw(report_state *state, const char *plots_directory, const char *directory,
+/* The names of the charts that gnuplot failed on, and what it said of the first. */
+static void note_lost(const report_state *state, report_result *result)
+{
+    text_buffer note = {0};
+    const report_chart *first = NULL;
+    for (size_t i = 0; i < state->chart_count; i++) {
+        const report_chart *chart = &state->charts[i];
+        if (!chart->lost)
+            continue;
+        text_format(&note, "%s%s", first ? ", " : "", chart->stem);
+        first = first ? first : chart;
+    }
+    text_format(&note, ": %s", first->reason);
+    snprintf(result->note, sizeof result->note, "%s", note.bytes ? note.bytes : first->reason);
+    text_free(&note);
+}
+
+static bool draw(report_state *state, const char *plots_directory, const file_draft *draft,
                  report_result *result, error *err)
 {
     size_t wanted = 0;
     for (size_t i = 0; i < state->chart_count; i++)
         wanted += !state->charts[i].reason[0];
-    size_t drawn = charts_draw(state->charts, state->chart_count, plots_directory, directory, err);
-    if (err->code)
+    if (!charts_draw(state->charts, state->chart_count, plots_directory, draft->folder.path, err))
         return false;
+    const report_chart *missing = NULL;
     for (size_t i = 0; i < state->chart_count; i++) {
         const report_chart *chart = &state->charts[i];
+        result->lost |= chart->lost;
         if (!chart->reason[0])
-            report_path(result->charts[result->chart_count++], directory, chart->stem, ".svg",
+            report_path(result->charts[result->chart_count++], draft->target, chart->stem, ".svg",
                         NULL);
-        else if (drawn < wanted && strncmp(chart->reason, "gnuplot", 7) == 0 && !result->note[0])
-            snprintf(result->note, sizeof result->note, "%s", chart->reason);
+        else if (!missing && strncmp(chart->reason, "gnuplot", 7) == 0)
+            missing = chart;
     }
-    result->charts_drawn = drawn == wanted;
-    if (wanted == 0)
+    result->charts_drawn = result->chart_count == wanted;
+    if (result->lost)
+        note_lost(state, result);
+    else if (missing)
+        snprintf(result->note, sizeof result->note, "%s", missing->reason);
+    else if (wanted == 0)
         snprintf(result->note, sizeof result->note,
                  "the run has neither speeds nor judged rows to draw");
     return true;
@@ -76,22 +99,33 @@ static bool write_markdown(const document *page, const char *path, error *err)
     return fine;
 }
 
+static bool write_pdf(const file_draft *draft, report_result *result, error *err)
+{
+    program_result made = document_pdf(draft->folder.path, result->pdf_note);
+    if (made == PROGRAM_INTERRUPTED)
+        return fail(err, EXIT_CODE_INTERRUPTED, "interrupted: lnbench report draws what is stored");
+    result->pdf_lost = made == PROGRAM_FAILED || made == PROGRAM_LATE;
+    return made != PROGRAM_DONE || report_path(result->pdf, draft->target, "report", ".pdf", err);
+}
+
 static bool write_pages(const report_state *state, const char *plots_directory,
-                        const char *directory, bool with_pdf, report_result *result, error *err)
+                        const file_draft *draft, bool with_pdf, report_result *result, error *err)
 {
     const page_contents contents = {&state->data[0], state->charts, state->chart_count,
                                     result->note};
+    const char *folder = draft->folder.path;
     document page = {0};
-    char print[512];
+    char html[512], markdown[512], print[512];
     page_make(&contents, &page);
-    bool fine = report_path(result->index_html, directory, "index", ".html", err) &&
-                report_path(result->markdown, directory, "report", ".md", err) &&
-                report_path(print, directory, "data/print", ".html", err) &&
-                write_html(&page, plots_directory, directory, false, result->index_html, err) &&
-                write_markdown(&page, result->markdown, err) &&
-                (!with_pdf || write_html(&page, plots_directory, directory, true, print, err));
-    if (fine && with_pdf && !document_pdf(directory, result->pdf, result->pdf_note))
-        result->pdf[0] = '\0';
+    bool fine = report_path(result->index_html, draft->target, "index", ".html", err) &&
+                report_path(result->markdown, draft->target, "report", ".md", err) &&
+                report_path(html, folder, "index", ".html", err) &&
+                report_path(markdown, folder, "report", ".md", err) &&
+                report_path(print, folder, "data/print", ".html", err) &&
+                write_html(&page, plots_directory, folder, false, html, err) &&
+                write_markdown(&page, markdown, err) &&
+                (!with_pdf || (write_html(&page, plots_directory, folder, true, print, err) &&
+                               write_pdf(draft, result, err)));
     document_free(&page);
     return fine;
 }
@@ -100,12 +134,19 @@ bool report_write(const run_view *view, const char *plots_directory, const char 
                   bool with_pdf, report_result *result, error *err)
 {
     report_state state = {.type_count = 0};
-    char data[512];
+    word_list names = {0};
+    file_draft draft;
     *result = (report_result){0};
-    bool fine = report_path(data, directory, "data", "", err) && make_directories(data, err) &&
-                view_write_tsv(view, directory, err) && prepare(view, directory, &state, err) &&
-                draw(&state, plots_directory, directory, result, err) &&
-                write_pages(&state, plots_directory, directory, with_pdf, result, err);
+    charts_name_all(&names);
+    word_list_add(&names, "report.pdf");
+    bool fine = draft_begin(&draft, directory, err) &&
+                view_write_tsv(view, draft.folder.path, err) &&
+                prepare(view, draft.folder.path, &state, err) &&
+                draw(&state, plots_directory, &draft, result, err) &&
+                write_pages(&state, plots_directory, &draft, with_pdf, result, err) &&
+                draft_publish(&draft, &names, err);
+    draft_end(&draft);
+    word_list_free(&names);
     for (size_t i = 0; i < state.type_count; i++)
         report_data_free(&state.data[i]);
     return fine;
@@ -118,11 +159,14 @@ bool draw_report(const run_view *view, const char *directory, bool with_pdf, FIL
     if (!path_of_plots(plots, sizeof plots, err) ||
         !report_write(view, plots, directory, with_pdf, &result, err))
         return false;
-    if (result.note[0])
+    if (result.note[0] && !result.lost)
         fprintf(stderr, "lnbench: %s\n", result.note);
-    if (result.pdf_note[0])
+    if (result.pdf_note[0] && !result.pdf_lost)
         fprintf(stderr, "lnbench: %s\n", result.pdf_note);
     fprintf(file, "report  %s (%zu charts; %s%s%s)\n", result.index_html, result.chart_count,
             result.markdown, result.pdf[0] ? ", " : "", result.pdf);
-    return true;
+    return !(result.lost || result.pdf_lost) ||
+           fail(err, EXIT_CODE_ENVIRONMENT, "%s%s%s%s", result.lost ? "charts are missing: " : "",
+                result.lost ? result.note : "", result.lost && result.pdf_lost ? "; " : "",
+                result.pdf_lost ? result.pdf_note : "");
 }

@@ -10,20 +10,24 @@ typedef struct report_result {
     char pdf[512];        /* and as PDF; "" where it was not made */
     char charts[64][512]; /* paths of the SVG charts that were drawn */
     size_t chart_count;
-    bool charts_drawn;  /* false: no gnuplot (the page then says so and has the tables only) */
-    char note[256];     /* why charts are missing, "" where they are not */
+    bool charts_drawn;  /* false: some are missing; the page says so and has the tables */
+    bool lost;          /* gnuplot is there, and failed on some: the note names them */
+    bool pdf_lost;      /* so is WeasyPrint */
+    char note[768];     /* why charts are missing, "" where they are not */
     char pdf_note[256]; /* why report.pdf is, "" where it was made or not wanted */
 } report_result;
 
 /* Writes TSV views, draws every chart (SVG, PNG and PDF) into `directory`, which is made where it is
  * missing, with gnuplot and the scripts of plots/, and writes directory/index.html with the charts
  * inlined: one file that can be sent to somebody. The same goes to directory/report.md and, where it
- * is wanted and weasyprint is there, to directory/report.pdf. */
+ * is wanted and weasyprint is there, to directory/report.pdf. All files of a report appear together
+ * (base/draft.h). */
 bool report_write(const run_view *view, const char *plots_directory, const char *directory,
                   bool with_pdf, report_result *result, error *err);
 
-/* The same, as `run` and `report` end with it: prints the paths to `file`; what is missing (no
- * gnuplot) is said on standard error and is no failure. */
+/* The same, as `run` and `report` end with it: prints the paths to `file`. What is missing since no
+ * gnuplot or weasyprint is there is said on standard error and is no failure; what is missing
+ * since one of them failed is an error (7), and everything else is written. */
 bool draw_report(const run_view *view, const char *directory, bool with_pdf, FILE *file,
                  error *err);
 

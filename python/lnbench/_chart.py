@@ -1,7 +1,9 @@
 """A BenchReport drawn by plots/field.gp, which also draws lnbench's own charts."""
+import ctypes
 import math
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -43,6 +45,35 @@ def _write(path, *lines):
                        .translate(_QUOTES) + "\n")
 
 
+def _end_with_parent():
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+def _run_gnuplot(script, form, folder):
+    """As harness/base/program.h: an environment of ours, a deadline, and the end of all it started."""
+    kept = ("PATH", "HOME", "LD_LIBRARY_PATH")
+    own = {name: os.environ[name] for name in kept if name in os.environ}
+    seconds = float(os.environ.get("LNBENCH_CHILD_SECONDS") or 60)
+    with open(os.path.join(folder, "errors"), "w+b") as errors, \
+            subprocess.Popen(["gnuplot", "-d", "-c", script, "bench", form], cwd=folder,
+                             env={**own, "LC_ALL": "C.UTF-8", "TMPDIR": folder},
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+                             start_new_session=True, preexec_fn=_end_with_parent) as gnuplot:
+        try:
+            status = gnuplot.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise RuntimeError(f"gnuplot failed: it took longer than {seconds:g} s") from None
+        finally:
+            try:
+                os.killpg(gnuplot.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        if status:
+            errors.seek(max(0, errors.seek(0, os.SEEK_END) - 300))
+            words = " ".join(errors.read().decode(errors="replace").split())
+            raise RuntimeError(f"gnuplot failed: {words or f'status {status}'}")
+
+
 def draw(report, path):
     """Writes the chart; the file's name ends in .svg, .png or .pdf."""
     form = os.path.splitext(path)[1][1:].lower()
@@ -70,9 +101,9 @@ def draw(report, path):
         _write(os.path.join(folder, "data/bench.tsv"),
                "place heading label kernel inside gbps lo hi share class error".split(), *bars)
         _write(os.path.join(folder, "data/bench_settings.tsv"), ("key", "number", "text"), *settings)
-        done = subprocess.run(["gnuplot", "-d", "-c", script, "bench", form], cwd=folder,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        made = os.path.join(folder, f"bench.{form}.part")
-        if done.returncode or not os.path.exists(made):
-            raise RuntimeError(f"gnuplot failed: {done.stderr.strip()[-300:]}")
-        shutil.copyfile(made, path)
+        _run_gnuplot(script, form, folder)
+        made, draft = os.path.join(folder, f"bench.{form}.part"), f"{path}.{os.getpid()}.part"
+        if not os.path.exists(made):
+            raise RuntimeError("gnuplot failed: it left no drawing")
+        shutil.copyfile(made, draft)
+        os.replace(draft, path)

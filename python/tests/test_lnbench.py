@@ -412,9 +412,19 @@ class Bench(unittest.TestCase):
                 report.chart(os.path.join(folder, "chart.gif"))
             if not shutil.which("gnuplot"):
                 self.skipTest("gnuplot is not there")
-            report.chart(path)
+            hostile = {"GNUTERM": "qt", "GNUPLOT_LIB": folder, "LC_ALL": "de_DE.UTF-8"}
+            with mock.patch.dict(os.environ, hostile):
+                report.chart(path)
             with open(path, encoding="utf-8") as file:
                 drawn = file.read()
+            with open(os.path.join(folder, "gnuplot"), "w", encoding="ascii") as file:
+                file.write("#!/bin/sh\nsleep 1000\n")
+            os.chmod(file.name, 0o755)
+            fake = {"PATH": f"{folder}:{os.environ['PATH']}", "LNBENCH_CHILD_SECONDS": ".2"}
+            with mock.patch.dict(os.environ, fake), \
+                    self.assertRaisesRegex(RuntimeError, "longer than 0.2 s"):
+                report.chart(path)
+            self.assertEqual(sorted(os.listdir(folder)), ["chart.svg", "gnuplot"])
         for words in ("64 x 768 from Python", "&lt;i> mine (overhead)", "2.5", "no right result"):
             self.assertIn(words, drawn)
 

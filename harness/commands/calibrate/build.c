@@ -2,9 +2,9 @@
 #include "stats/bootstrap.h"
 #include "base/allocate.h"
 #include "commands/calibrate/calibrate.h"
-#include "base/children.h"
 #include "base/files.h"
 #include "base/paths.h"
+#include "base/program.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -116,49 +116,18 @@ static bool write_response(const char *path, const word_list *objects, error *er
     return whole_file_end(&file, true, err);
 }
 
-/* The compiler that built this; its words go nowhere. */
-static bool start_linker(char *const *arguments, pid_t *child)
-{
-    posix_spawn_file_actions_t actions;
-    if (posix_spawn_file_actions_init(&actions) != 0)
-        return false;
-    bool started =
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
-        posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO) == 0 &&
-        child_spawn(arguments[0], arguments, &actions, child) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    return started;
-}
-
-/* Whether the file was made. The linker's temporary files are in `folder`, from which they go with
- * ours if it is killed. */
+/* Whether the compiler that built this made the file. The linker's temporary files are in `folder`,
+ * from which they go with ours if it is killed. */
 static bool link_objects(const char *response, const char *path, const char *folder)
 {
-    char at_response[1040];
+    char at_response[1060];
     snprintf(at_response, sizeof at_response, "@%s", response);
-    char *arguments[] = {(char *)LNBENCH_C_COMPILER,
-                         (char *)"-shared",
-                         (char *)"-Wl,--no-undefined",
-                         (char *)"-Wl,-Bsymbolic",
-                         (char *)"-o",
-                         (char *)path,
-                         at_response,
-                         (char *)"-lm",
-                         NULL};
-    const char *before = getenv("TMPDIR");
-    char *kept = before ? strdup(before) : NULL;
-    pid_t child;
-    int status = -1;
-    if ((before && !kept) || setenv("TMPDIR", folder, 1) != 0)
-        return false;
-    bool started = start_linker(arguments, &child);
-    if (kept)
-        setenv("TMPDIR", kept, 1);
-    else
-        unsetenv("TMPDIR");
-    free(kept);
-    return started && child_wait(child, most_seconds, &status) == CHILD_ENDED && status == 0;
+    const char *const arguments[] = {LNBENCH_C_COMPILER, "-shared", "-Wl,--no-undefined",
+                                     "-Wl,-Bsymbolic",   "-o",      path,
+                                     at_response,        "-lm",     NULL};
+    program linker = {.arguments = arguments, .temporary = folder, .seconds = most_seconds};
+    program_start(&linker);
+    return program_end(&linker) == PROGRAM_DONE;
 }
 
 /* Objects that were compiled after the library was linked are not what it has in it. */
@@ -176,7 +145,7 @@ static bool are_older(const word_list *objects, const char *library)
 static bool relink(build_set *builds, uint64_t count, uint64_t seed, error *err)
 {
     word_list objects = {0};
-    char response[300], path[320];
+    char response[1040], path[1060];
     bool fine = list_objects(&objects, err);
     if (fine && objects.count == 0)
         snprintf(builds->why, sizeof builds->why,
@@ -203,14 +172,14 @@ static bool relink(build_set *builds, uint64_t count, uint64_t seed, error *err)
 
 bool build_set_make(const calibrate_settings *settings, build_set *builds, error *err)
 {
-    char library[1024], copy[300];
+    char library[1024], copy[1040];
     *builds = (build_set){0};
     if (settings->library)
         snprintf(library, sizeof library, "%s", settings->library);
     else if (!path_of_library(library, sizeof library, err))
         return false;
     if (!add_path(builds, library, err) ||
-        !temporary_folder_make(&builds->folder, "calibrate", err))
+        !temporary_folder_make(&builds->folder, NULL, "calibrate", err))
         return false;
     snprintf(copy, sizeof copy, "%s/copy.so", builds->folder.path);
     if (!copy_file(library, copy, err) || !add_path(builds, copy, err))

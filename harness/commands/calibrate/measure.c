@@ -265,7 +265,7 @@ bool calibrate_measure(const calibrate_settings *settings, const build_set *buil
                                      .machine = machine,
                                      .calibration = calibration,
                                      .begun = seconds_now()};
-    char path[300];
+    char path[1040];
     result_store *store = NULL;
     snprintf(path, sizeof path, "%s/runs.db", builds->folder.path);
     calibration->confidence = settings->confidence;

@@ -101,18 +101,15 @@ static bool write_tables(const distance_subject *subject, size_t hidden, float s
 }
 
 bool distance_chart(const ln_convention *own, const distance_list *others, size_t hidden, float std,
-                    const char *plots_directory, const char *directory, error *err)
+                    const char *directory, FILE *file, error *err)
 {
-    static const char *const formats[] = {"svg", "png"};
-    static const char stem[] = "distance";
+    static const char *stem = "distance";
     const distance_subject subject = {own, others};
-    char data[512], note[256];
-    if (!report_path(data, directory, "data", "", err) || !make_directories(data, err) ||
-        !write_tables(&subject, hidden, std, directory, stem, err))
-        return false;
-    for (size_t i = 0; i < 2; i++)
-        if (gnuplot_draw(stem, "distance.gp", formats[i], plots_directory, directory, note) !=
-            GNUPLOT_DREW)
-            return fail(err, EXIT_CODE_ENVIRONMENT, "%s (the tables are in %s)", note, data);
-    return true;
+    const word_list stems = {&stem, 1};
+    file_draft draft;
+    bool fine = draft_begin(&draft, directory, err) &&
+                write_tables(&subject, hidden, std, draft.folder.path, stem, err) &&
+                charts_draw_alone(&draft, &stems, "distance.gp", file, err);
+    draft_end(&draft);
+    return fine;
 }

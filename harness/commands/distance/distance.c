@@ -212,20 +212,16 @@ static bool print_json(const distance_options *options, const distance_list *lis
 
 static bool draw(const distance_options *options, distance_list *list, error *err)
 {
-    char plots[1024];
     const ln_convention own = list->conventions[0];
     distance_list others = {list->conventions + 1, list->names + 1, list->count - 1};
     distance_list neighbours = {0};
     bool named = options->conventions.count > 0 && list->count > 1;
     if (!named)
         distance_list_neighbours(&own, &neighbours);
-    bool fine = path_of_plots(plots, sizeof plots, err) &&
-                distance_chart(&own, named ? &others : &neighbours, options->hidden,
-                               (float)options->std, plots, options->chart, err);
+    FILE *paths = options->printed.format == OUTPUT_TEXT ? stdout : stderr;
+    bool fine = distance_chart(&own, named ? &others : &neighbours, options->hidden,
+                               (float)options->std, options->chart, paths, err);
     distance_list_free(&neighbours);
-    if (fine)
-        fprintf(options->printed.format == OUTPUT_TEXT ? stdout : stderr,
-                "\nchart   %s/distance.svg\n", options->chart);
     return fine;
 }
 

@@ -5,6 +5,7 @@
 #include "exact/apart.h"
 #include "domain/case.h"
 #include "base/words.h"
+#include <stdio.h>
 
 /* What is easily taken for a convention: the other divisor, eps at each other place, none. */
 typedef enum neighbour_kind {
@@ -42,8 +43,8 @@ void distance_list_neighbours(const ln_convention *own, distance_list *list);
 
 /* Draws distance.svg and distance.png into `directory` (made where it is missing), with their TSV
  * under directory/data: how far the others lie from `own`, over hidden at this std, and over std at
- * this hidden. */
+ * this hidden; prints their paths (charts_draw_alone). */
 bool distance_chart(const ln_convention *own, const distance_list *others, size_t hidden, float std,
-                    const char *plots_directory, const char *directory, error *err);
+                    const char *directory, FILE *file, error *err);
 
 #endif

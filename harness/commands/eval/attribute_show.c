@@ -146,17 +146,14 @@ static bool write_tables(const attributed *all, size_t count, const char *subtit
 }
 
 bool attribution_chart(const attributed *all, size_t count, const char *subtitle,
-                       const char *plots_directory, const char *directory, error *err)
+                       const char *directory, FILE *file, error *err)
 {
-    static const char *const formats[] = {"svg", "png"};
-    static const char stem[] = "attribution";
-    char data[512], note[256];
-    if (!report_path(data, directory, "data", "", err) || !make_directories(data, err) ||
-        !write_tables(all, count, subtitle, directory, stem, err))
-        return false;
-    for (size_t i = 0; i < 2; i++)
-        if (gnuplot_draw(stem, "attribution.gp", formats[i], plots_directory, directory, note) !=
-            GNUPLOT_DREW)
-            return fail(err, EXIT_CODE_ENVIRONMENT, "%s (the tables are in %s)", note, data);
-    return true;
+    static const char *stem = "attribution";
+    const word_list stems = {&stem, 1};
+    file_draft draft;
+    bool fine = draft_begin(&draft, directory, err) &&
+                write_tables(all, count, subtitle, draft.folder.path, stem, err) &&
+                charts_draw_alone(&draft, &stems, "attribution.gp", file, err);
+    draft_end(&draft);
+    return fine;
 }

@@ -5,6 +5,7 @@
 #include "referee/referee.h"
 #include "referee/attribute.h"
 #include "base/output.h"
+#include <stdio.h>
 
 typedef struct attributed {
     const kernel_entry *kernel;
@@ -16,8 +17,8 @@ bool attribution_print(const attributed *all, size_t count, const output_file *o
 /* An array, one object a kernel; NULL when memory runs out. */
 json_t *attribution_json(const attributed *all, size_t count);
 /* Draws attribution.svg and attribution.png in the directory, and leaves the tables in its data/.
- * `subtitle`: what they were run on. Errors (7): no gnuplot, or it failed. */
+ * `subtitle`: what they were run on. Prints their paths (charts_draw_alone). */
 bool attribution_chart(const attributed *all, size_t count, const char *subtitle,
-                       const char *plots_directory, const char *directory, error *err);
+                       const char *directory, FILE *file, error *err);
 
 #endif

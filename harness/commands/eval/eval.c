@@ -233,7 +233,7 @@ static bool show_attribution(const eval_options *options, const ln_convention *c
                              const eval_tensors *tensors, const attributed *all, size_t count,
                              error *err)
 {
-    char plots[1024], subtitle[320], label[CONVENTION_MAX_LENGTH];
+    char subtitle[320], label[CONVENTION_MAX_LENGTH];
     const output_file *out = &options->printed;
     bool fine = out->format == OUTPUT_JSON ? output_json(out, attribution_json(all, count), err)
                                            : attribution_print(all, count, out, err);
@@ -242,8 +242,8 @@ static bool show_attribution(const eval_options *options, const ln_convention *c
     snprintf(subtitle, sizeof subtitle, "%.120s, %zu rows of %zu, %s",
              options->input ? options->input : options->x, tensors->rows, tensors->hidden,
              convention_label(convention, label));
-    return path_of_plots(plots, sizeof plots, err) &&
-           attribution_chart(all, count, subtitle, plots, options->chart, err);
+    return attribution_chart(all, count, subtitle, options->chart,
+                             out->format == OUTPUT_TEXT ? stdout : stderr, err);
 }
 
 /* The class of each, among the ISAs that it has. */

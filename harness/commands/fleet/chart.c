@@ -52,22 +52,18 @@ static size_t fill(const fleet_list *fleet, text_buffer *table, text_buffer *set
     return rows;
 }
 
-bool fleet_chart(const fleet_list *fleet, const char *directory, error *err)
+bool fleet_chart(const fleet_list *fleet, const char *directory, FILE *file, error *err)
 {
-    static const char *const formats[] = {"svg", "png"};
-    static const char stem[] = "machines";
-    char plots[1024], data[512], note[256];
+    static const char *stem = "machines";
     text_buffer table = {0}, settings = {0};
-    if (!path_of_plots(plots, sizeof plots, err) ||
-        !report_path(data, directory, "data", "", err) || !make_directories(data, err))
-        return false;
+    file_draft draft;
+    bool fine = draft_begin(&draft, directory, err);
     bool any = fill(fleet, &table, &settings) > 0; /* else nothing was timed, or nothing is right */
+    const word_list stems = {&stem, any};
     /* Both are freed, saved or not. */
-    bool fine = tsv_save(&table, directory, stem, ".tsv", err);
-    fine = tsv_save(&settings, directory, stem, "_settings.tsv", fine ? err : NULL) && fine;
-    for (size_t i = 0; fine && any && i < 2; i++)
-        fine =
-            gnuplot_draw(stem, "machines.gp", formats[i], plots, directory, note) == GNUPLOT_DREW ||
-            fail(err, EXIT_CODE_ENVIRONMENT, "%s (the tables are in %s)", note, data);
+    fine = tsv_save(&table, draft.folder.path, stem, ".tsv", fine ? err : NULL) && fine;
+    fine = tsv_save(&settings, draft.folder.path, stem, "_settings.tsv", fine ? err : NULL) && fine;
+    fine = fine && charts_draw_alone(&draft, &stems, "machines.gp", file, err);
+    draft_end(&draft);
     return fine;
 }

@@ -3,6 +3,7 @@
 #define LNBENCH_COMMANDS_FLEET_MACHINES_H
 
 #include "views/answer.h"
+#include <stdio.h>
 
 enum { MOST_MACHINES = 26, FLEET_NAME = 160 };
 
@@ -48,7 +49,8 @@ typedef struct fleet_equal {
 } fleet_equal;
 void fleet_errors(const fleet_machine *a, const fleet_machine *b, fleet_equal *equal);
 
-/* DIRECTORY/machines.svg and .png, and their tables in data/: the winners by shape and machine. */
-bool fleet_chart(const fleet_list *fleet, const char *directory, error *err);
+/* DIRECTORY/machines.svg and .png, and their tables in data/: the winners by shape and machine.
+ * Prints their paths (charts_draw_alone). */
+bool fleet_chart(const fleet_list *fleet, const char *directory, FILE *file, error *err);
 
 #endif

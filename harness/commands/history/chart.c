@@ -186,43 +186,32 @@ static bool write_tables(const history_picture *picture, const char *directory, 
     return tsv_save(&settings, directory, stem, "_settings.tsv", fine ? err : NULL) && fine;
 }
 
-static bool draw_machine(history_picture *picture, const char *plots, const char *directory,
-                         FILE *file, char note[256], error *err)
+/* The tables of one machine, and its name among the stems. */
+static bool write_machine(history_picture *picture, const char *folder, word_list *stems,
+                          error *err)
 {
-    static const char *const formats[] = {"svg", "png"};
     char stem[32];
     snprintf(stem, sizeof stem, "history_%zu", picture->machine + 1);
     choose_series(picture);
     if (picture->count == 0)
         return true;
     list_runs(picture);
-    if (!write_tables(picture, directory, stem, err))
-        return false;
-    for (size_t i = 0; i < 2; i++) {
-        gnuplot_result result =
-            gnuplot_draw(stem, "history.gp", formats[i], plots, directory, note);
-        if (result == GNUPLOT_MISSING)
-            return true;
-        if (result != GNUPLOT_DREW)
-            return fail(err, EXIT_CODE_ENVIRONMENT, "%s", note);
-        fprintf(file, "chart   %s/%s.%s\n", directory, stem, formats[i]);
-    }
-    return true;
+    word_list_add(stems, stem);
+    return write_tables(picture, folder, stem, err);
 }
 
-bool history_draw(const measure_history *history, const char *plots, const char *directory,
-                  FILE *file, char note[256], error *err)
+bool history_draw(const measure_history *history, const char *directory, FILE *file, error *err)
 {
-    char data[512];
-    note[0] = '\0';
-    if (!report_path(data, directory, "data", "", err) || !make_directories(data, err))
-        return false;
-    for (size_t i = 0; i < history->machine_count && !note[0]; i++) {
+    word_list stems = {0};
+    file_draft draft;
+    bool fine = draft_begin(&draft, directory, err);
+    for (size_t i = 0; fine && i < history->machine_count; i++) {
         history_picture picture = {.history = history, .machine = i};
-        bool fine = draw_machine(&picture, plots, directory, file, note, err);
+        fine = write_machine(&picture, draft.folder.path, &stems, err);
         free(picture.of_run);
-        if (!fine)
-            return false;
     }
-    return true;
+    fine = fine && charts_draw_alone(&draft, &stems, "history.gp", file, err);
+    draft_end(&draft);
+    word_list_free(&stems);
+    return fine;
 }

@@ -1,7 +1,6 @@
 /* lnbench history: a measure over the stored runs, with its change points. */
 #include "commands/history/history.h"
 #include "cli/command.h"
-#include "base/paths.h"
 #include <string.h>
 
 typedef struct history_options {
@@ -13,18 +12,9 @@ typedef struct history_options {
 
 static bool show(const measure_history *history, const history_options *options, error *err)
 {
-    char plots[1024], note[256];
-    if (!history_print(history, options->all, &options->printed, err))
-        return false;
-    if (!options->out)
-        return true;
     FILE *paths = options->printed.format == OUTPUT_TEXT ? stdout : stderr;
-    if (!path_of_plots(plots, sizeof plots, err) ||
-        !history_draw(history, plots, options->out, paths, note, err))
-        return false;
-    if (note[0])
-        fprintf(stderr, "lnbench: %s (the tables are in %s/data)\n", note, options->out);
-    return true;
+    return history_print(history, options->all, &options->printed, err) &&
+           (!options->out || history_draw(history, options->out, paths, err));
 }
 
 static exit_code history(void *context, const cli_call *call, error *err)

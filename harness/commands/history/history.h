@@ -53,8 +53,7 @@ void history_free(measure_history *history);
 bool history_print(const measure_history *history, bool all, const output_file *out, error *err);
 
 /* Draws DIRECTORY/history_N.svg and .png, for each machine, of its `most` series with most points,
- * and prints their paths. note: one line where gnuplot is missing. */
-bool history_draw(const measure_history *history, const char *plots, const char *directory,
-                  FILE *file, char note[256], error *err);
+ * and prints their paths (charts_draw_alone). */
+bool history_draw(const measure_history *history, const char *directory, FILE *file, error *err);
 
 #endif

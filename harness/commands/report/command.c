@@ -87,7 +87,8 @@ const cli_command command_report = {
         "no\n"
         "speed, and lists what differs.\n"
         "Exit code: 0 fine, or all figures hold; 1 a speed does not hold; 4 what was measured is\n"
-        "not there any more; 5 an error does not hold; 2 usage; 7 files or environment.",
+        "not there any more; 5 an error does not hold; 2 usage; 7 files or environment,\n"
+        "or gnuplot or WeasyPrint is installed and failed: the line names what is missing.",
     OPTIONS(options),
     DEFAULTS(report_options, .out = "results/charts", .sample = 8),
     .body = report,

@@ -1,16 +1,14 @@
 #include "commands/report/verify.h"
 #include "base/allocate.h"
-#include "base/children.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
+#include "base/program.h"
 #include "base/temporary.h"
 #include "domain/kernel_json.h"
 #include "domain/metric_fields.h"
 #include "domain/reproducible.h"
 #include "views/stored_run.h"
 #include "base/text.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,7 +30,7 @@ typedef struct verify_state {
     const word_list *plugins;
     bool elsewhere; /* the run is another machine's */
     temporary_folder folder;
-    char database[300], errors[300];
+    char database[1100];
 } verify_state;
 
 /* ---- the sample ---- */
@@ -73,27 +71,12 @@ static bool is_plan(const char *plan)
     return strcmp(plan, "quick") == 0 || strcmp(plan, "default") == 0 || strcmp(plan, "full") == 0;
 }
 
-/* What it says of errors is kept; the table is read from the database. */
-static int spawn_with(const verify_state *verifying, const char *const *arguments, pid_t *child)
+/* Runs the command of a figure; of an error with these kernels and inputs, joined by commas. Inputs
+ * NULL: all inputs and shapes of the plan. words: the last that it said. */
+static void run_command(const verify_state *verifying, const stored_figure *figure,
+                        const char *kernels, const char *inputs, char words[256])
 {
-    posix_spawn_file_actions_t actions;
-    int problem = posix_spawn_file_actions_init(&actions);
-    if (problem)
-        return problem;
-    bool fine =
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, verifying->errors,
-                                         O_WRONLY | O_CREAT | O_TRUNC, 0600) == 0;
-    problem = fine ? child_spawn("/proc/self/exe", (char **)arguments, &actions, child) : ENOMEM;
-    posix_spawn_file_actions_destroy(&actions);
-    return problem;
-}
-
-/* The command of a figure; of an error with these kernels and inputs, joined by commas. Inputs NULL:
- * all inputs and shapes of the plan. */
-static int spawn_run(const verify_state *verifying, const stored_figure *figure,
-                     const char *kernels, const char *inputs, pid_t *child)
-{
+    static const char name[] = "lnbench: ";
     const stored_run *run = &verifying->view->run;
     const word_list *plugins = verifying->plugins;
     const case_key *key = &figure->stored->stored->key;
@@ -101,7 +84,7 @@ static int spawn_run(const verify_state *verifying, const stored_figure *figure,
     snprintf(shape, sizeof shape, "%zux%zu", key->rows, key->hidden);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->seed);
     snprintf(threads, sizeof threads, "%u", key->threads);
-    const char *const fixed[] = {"lnbench",
+    const char *const fixed[] = {"/proc/self/exe",
                                  "run",
                                  "--plan",
                                  is_plan(run->plan) ? run->plan : "quick",
@@ -132,24 +115,23 @@ static int spawn_run(const verify_state *verifying, const stored_figure *figure,
         arguments[count + 2 * i] = "--plugin";
         arguments[count + 2 * i + 1] = plugins->words[i];
     }
-    int problem = spawn_with(verifying, arguments, child);
+    program again = {.arguments = arguments, .seconds = most_seconds, .is_own = true};
+    program_start(&again);
+    program_end(&again);
+    bool named = strncmp(again.words, name, sizeof name - 1) == 0;
+    snprintf(words, 256, "%s", again.words + (named ? sizeof name - 1 : 0));
     free(arguments);
-    return problem;
 }
 
 /* Runs the figure's command into the database, which must not be there, and loads what it left.
  * False without an error: it left nothing. */
 static bool measure_again(const verify_state *verifying, const stored_figure *figure,
-                          const char *kernels, const char *inputs, run_view *again, error *err)
+                          const char *kernels, const char *inputs, run_view *again, char words[256],
+                          error *err)
 {
-    pid_t child;
-    int status;
     struct error none = {0};
-    int problem = spawn_run(verifying, figure, kernels, inputs, &child);
-    if (problem)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "lnbench run: cannot be started: %s",
-                    strerror(problem));
-    if (child_wait(child, most_seconds, &status) == CHILD_INTERRUPTED || interrupted())
+    run_command(verifying, figure, kernels, inputs, words);
+    if (interrupted())
         return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
     return load_stored_run(verifying->database, 0, again, &none);
 }
@@ -157,28 +139,11 @@ static bool measure_again(const verify_state *verifying, const stored_figure *fi
 static void remove_files(const verify_state *verifying)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
-    char path[320];
+    char path[1120];
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         snprintf(path, sizeof path, "%s%s", verifying->database, suffixes[i]);
         unlink(path);
     }
-    unlink(verifying->errors);
-}
-
-/* The last line that lnbench run wrote to standard error, without its name. */
-static void read_reason(const verify_state *verifying, char reason[256])
-{
-    static const char name[] = "lnbench: ";
-    char line[256];
-    reason[0] = '\0';
-    FILE *file = fopen(verifying->errors, "r");
-    while (file && fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
-        bool named = strncmp(line, name, sizeof name - 1) == 0;
-        snprintf(reason, 256, "%s", line + (named ? sizeof name - 1 : 0));
-    }
-    if (file)
-        fclose(file);
 }
 
 /* ---- comparing ---- */
@@ -257,13 +222,14 @@ static void compare(const verify_state *verifying, stored_figure *figure, const 
 static bool verify_one(const verify_state *verifying, stored_figure *figure, error *err)
 {
     run_view again = {0};
+    char words[256];
     const case_key *key = &figure->stored->stored->key;
-    bool measured = measure_again(verifying, figure, key->kernel, key->input, &again, err);
+    bool measured = measure_again(verifying, figure, key->kernel, key->input, &again, words, err);
     bool fine = measured || err->code == EXIT_CODE_FINE;
     if (fine)
         compare(verifying, figure, &again);
     if (fine && figure->code == EXIT_CODE_NOT_COMPARABLE)
-        read_reason(verifying, figure->reason);
+        memcpy(figure->reason, words, sizeof words);
     if (measured)
         view_free(&again);
     remove_files(verifying);
@@ -328,11 +294,10 @@ static bool show_json(const verify_state *verifying, const stored_figure *figure
 
 static bool make_folder(verify_state *verifying, error *err)
 {
-    if (!temporary_folder_make(&verifying->folder, "verify", err))
+    if (!temporary_folder_make(&verifying->folder, NULL, "verify", err))
         return false;
     snprintf(verifying->database, sizeof verifying->database, "%s/again.db",
              verifying->folder.path);
-    snprintf(verifying->errors, sizeof verifying->errors, "%s/errors", verifying->folder.path);
     return true;
 }
 
@@ -373,22 +338,21 @@ static bool verify_group(const verify_state *verifying, stored_figure *figures, 
     const case_key *key = &figures[first].stored->stored->key;
     text_buffer kernels = {0}, inputs = {0};
     run_view again = {0};
+    char words[256];
     for (size_t i = first; i < count; i++)
         if (is_open(&figures[i], key, by_shape)) {
             add_name(&kernels, figures[i].stored->stored->key.kernel);
             add_name(&inputs, figures[i].stored->stored->key.input);
         }
     bool measured = measure_again(verifying, &figures[first], kernels.bytes,
-                                  by_shape ? inputs.bytes : NULL, &again, err);
+                                  by_shape ? inputs.bytes : NULL, &again, words, err);
     bool fine = measured || err->code == EXIT_CODE_FINE;
     for (size_t i = first; fine && i < count; i++)
         if (is_open(&figures[i], key, by_shape)) {
             compare(verifying, &figures[i], &again);
             figures[i].reason[0] = '\0';
-            if (!measured)
-                read_reason(verifying, figures[i].reason);
-            if (!measured && !by_shape)
-                figures[i].reason[0] = '\0';
+            if (!measured && by_shape)
+                memcpy(figures[i].reason, words, sizeof words);
         }
     if (measured)
         view_free(&again);

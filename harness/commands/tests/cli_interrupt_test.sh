@@ -123,31 +123,64 @@ kill -INT $process
 code=$?
 check "eval interrupted: exit code" is "$code" 130
 
-# A gnuplot that hangs, with all that it started, goes with the one signal; the run is kept.
-mkdir programs
+# A gnuplot that hangs, and a WeasyPrint with a folder of its own, go with the one signal, with all
+# that they started, and leave nothing; the run is kept. Where who ends them is killed, too, the next
+# report tidies.
+mkdir programs tmp
 cat >programs/gnuplot <<'END'
 #!/bin/sh
 sleep 1000 &
-echo $$ $! >"$HANGING.part" && mv "$HANGING.part" "$HANGING"
+inside=$!
+setsid sleep 1000 &
+mkdir "$TMPDIR/weasyprint-own"
+echo $$ $inside $! >"$0.part" && mv "$0.part" "$0.hangs"
 wait
 END
 chmod +x programs/gnuplot
-HANGING=$PWD/hanging PATH=$PWD/programs:$PATH "$lnbench" run --db hung.db --out charts \
-    --kernels two_pass_f32_scalar --shapes 4x8 --conventions torch --inputs normal --processes 1 \
-    --repetitions 2 >out 2>err &
-process=$!
-for _ in $(seq 600); do
-    [ -e hanging ] && break
-    sleep 0.1
-done
-kill -TERM $process
-{ wait $process; } 2>/dev/null
-code=$?
-check "gnuplot hangs: exit code" is "$code" 130
-check "gnuplot hangs: it was started" test -s hanging
-read -r gnuplot its_child <hanging
-check "gnuplot hangs: none is left" gone "$gnuplot" "$its_child"
+# nothing_in FOLDER...: who removes it may need a moment.
+nothing_in() {
+    for _ in $(seq 100); do
+        [ -z "$(find "$@" -name '.?*' -o -name 'weasyprint*' -o -name 'lnbench*')" ] && return
+        sleep 0.1
+    done
+    find "$@"
+    return 1
+}
+# hung PROGRAM CODE SIGNAL ARGUMENT...: SIGNAL ALL is KILL of lnbench and of its own children.
+hung() {
+    local program=programs/$1 wanted=$2 signal=$3 label="$1 hangs, $3"
+    shift 3
+    rm -f "$program".hangs
+    PATH=$PWD/programs:$PATH TMPDIR=$PWD/tmp "$lnbench" "$@" >out 2>err &
+    process=$!
+    for _ in $(seq 600); do
+        [ -e "$program".hangs ] && break
+        sleep 0.1
+    done
+    check "$label: it was started" read -r started inside outside <"$program".hangs
+    read -r started inside outside <"$program".hangs
+    case $signal in
+        ALL)
+            read -ra children <"/proc/$process/task/$process/children"
+            kill -KILL $process "${children[@]}"
+            check "$label: a draft is left" test -d "$(echo charts/.lnbench-draft-*)"
+            kill "$inside" "$outside" ;;
+        *) kill -"$signal" $process ;;
+    esac
+    { wait $process; } 2>/dev/null
+    code=$?
+    check "$label: exit code" is "$code" "$wanted"
+    check "$label: none is left" gone "$started" "$inside" "$outside"
+    [ "$signal" = ALL ] || check "$label: nothing is left" nothing_in charts tmp
+}
+hung gnuplot 130 TERM run --db hung.db --out charts --kernels two_pass_f32_scalar --shapes 4x8 \
+    --conventions torch --inputs normal --processes 1 --repetitions 2
 check "gnuplot hangs: the run is kept" is "$(field hung.db state)" complete
+hung gnuplot 137 KILL report --db hung.db --out charts
+hung gnuplot 137 ALL report --db hung.db --out charts
+mv programs/gnuplot programs/weasyprint
+hung weasyprint 130 TERM report --db hung.db --out charts
+hung weasyprint 137 KILL report --db hung.db --out charts
 
 # What cannot be started is not a kernel's fault.
 cp out no_program # a file that cannot be executed

@@ -88,9 +88,85 @@ if command -v gnuplot >/dev/null; then
 else
     echo "not checked: the chart of a history (gnuplot is not installed)"
 fi
-mkdir poor
-ln -s "$(command -v gnuplot)" poor/gnuplot 2>/dev/null
-PATH=$scratch/poor "$lnbench" report --db r.db --out poor_page >out 2>err </dev/null
+
+# Programs of others: what the environment says is not theirs, what is absent is said, what fails is
+# an error that names the charts.
+real=$(command -v gnuplot) || real=/bin/false
+# faked PROGRAM BODY: the program is a script, the only one of its name on PATH.
+faked() { mkdir -p fake && printf '%s\n' "${3-#!/bin/sh}" "$2" >"fake/$1" && chmod +x "fake/$1"; }
+# drawn LABEL CODE PATTERN: a report with the faked programs; the line on standard error, "" for none.
+drawn() {
+    rm -rf drawn
+    timeout 100 env PATH="$PWD/fake:$PATH" LNBENCH_CHILD_SECONDS=${seconds-60} "$lnbench" report --db r.db \
+        --out drawn ${pdf---no-pdf} >out 2>err </dev/null
+    code=$?
+    check "$1: exit code $2" is "$code" "$2"
+    check "$1: standard error" is "$(grep -Evc -- "${3:-^$}" err)$(wc -l <err)" "0$((${#3} > 0))"
+    check "$1: no control character" hasnt err $'[\001-\010\013-\037]'
+    check "$1: the page" test -s drawn/index.html
+    check "$1: no draft" is "$(find drawn -name '*.part' -o -name '.?*')" ""
+    check "$1: no process" is "$(pgrep -f 'sleep 987[6]')" ""
+}
+missing='^lnbench: charts are missing: ([a-z_]*, )*error_kappa(, [a-z_]*)*: gnuplot failed on [a-z_]*.svg: '
+mkdir home
+echo 'set terminal dumb; exit' | tee home/.gnuplot home/.gnuplotrc home/error_kappa.gp >gnuplotrc
+faked gnuplot "env | sed 's/=.*//' | sort >'$PWD/variables'; exec $real \"\$@\""
+for term in qt x11 dumb; do
+    (
+        export HOME=$PWD/home XDG_CONFIG_HOME=$PWD/home GNUPLOT_LIB=$PWD/home GNUPLOT_DEFAULT=dumb \
+            GNUPLOT_DRIVER_DIR=/ GNUPLOT_FONTPATH=/ LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 DISPLAY=:7 \
+            TERM=xterm PYTHONWARNINGS=error GNUTERM=$term
+        drawn "GNUTERM=$term" 0 ''
+        exit $failures
+    ) || failures=$((failures + $?))
+    check "GNUTERM=$term: the same drawing" cmp page/error_kappa.svg drawn/error_kappa.svg
+done
+check "the environment is ours" is "$(grep -vE '^(_|PWD|SHLVL|OLDPWD|LD_LIBRARY_PATH|PYTHONPATH)$' variables |
+    tr '\n' ' ')" 'HOME LC_ALL PATH TMPDIR '
+faked gnuplot 'sleep 9876'
+seconds=1 drawn "gnuplot hangs" 7 "$missing"'it took longer than 1 s$'
+faked gnuplot "[ \"\$4 \$5\" != 'error_kappa png' ] || exit 3; exec $real \"\$@\""
+drawn "gnuplot fails on one" 7 '^lnbench: charts are missing: error_kappa: .*exit status 3'
+check "gnuplot fails on one: the others" test -s drawn/conventions.svg
+check "gnuplot fails on one: not its SVG" test ! -e drawn/error_kappa.svg
+check "gnuplot fails on one: the page" has drawn/index.html 'Charts are missing: error_kappa: gnuplot failed'
+faked gnuplot "head -c 3000000 /dev/zero | tr '\\0' x >&2; exec $real \"\$@\""
+drawn "gnuplot chatters" 0 ''
+check "gnuplot chatters: drawn" cmp page/error_kappa.svg drawn/error_kappa.svg
+faked gnuplot 'yes noise | head -n 300000 >&2; printf "\033[31mthe end\n" >&2; exit 1'
+drawn "gnuplot chatters and fails" 7 "$missing.*the end\$"
+faked gnuplot 'yes >&2'
+seconds=1 drawn "gnuplot chatters for ever" 7 "$missing"'it took longer than 1 s$'
+faked gnuplot "sleep 9876 & setsid sleep 9876 & exec $real \"\$@\""
+drawn "gnuplot leaves children" 0 ''
+check "gnuplot leaves children: drawn" cmp page/error_kappa.svg drawn/error_kappa.svg
+faked gnuplot 'exec >&- 2>&-; sleep 9876'
+seconds=1 drawn "gnuplot closes all" 7 "$missing"
+faked gnuplot 'echo "<?xml" >$4.$5.part'
+drawn "half a drawing" 7 "$missing"'it left no whole drawing'
+faked gnuplot 'kill -SEGV $$'
+drawn "gnuplot crashes" 7 "$missing"'it was ended by SIGSEGV'
+faked gnuplot '' '#!/nowhere/sh'
+drawn "gnuplot cannot be started" 7 "$missing"'it cannot be started: No such file'
+for command in "history --db r.db --measure row_ulp_max --out" "distance --hidden 8 --chart" \
+    "eval --input normal --kernels two_pass_f32_scalar --attribute --chart" \
+    "run --db r.db --kernels two_pass_f32_scalar --only accuracy \
+        --conventions torch --shapes 2x8 --inputs offset --out"; do
+    PATH=$PWD/fake:$PATH refused "${command%% *}: gnuplot fails" 7 'gnuplot failed on ' $command other
+    PATH=$PWD/nowhere "$lnbench" $command other >out 2>err </dev/null
+    check "${command%% *}: without gnuplot: exit code" is $? 0
+    check "${command%% *}: without gnuplot: said" has err 'gnuplot was not found'
+done
+rm fake/gnuplot
+pdf=
+faked weasyprint 'echo "no: fonts" >&2; exit 1'
+drawn "weasyprint fails" 7 '^lnbench: no report.pdf: weasyprint failed: no: fonts$'
+faked weasyprint 'mkdir "$TMPDIR/weasyprint-x"; sleep 9876'
+seconds=1 drawn "weasyprint hangs" 7 '^lnbench: no report.pdf: weasyprint failed: it took longer than 1 s$'
+unset pdf
+ln -sf "$real" fake/gnuplot
+rm fake/weasyprint
+PATH=$PWD/fake "$lnbench" report --db r.db --out poor_page >out 2>err </dev/null
 code=$?
 check "without weasyprint: exit code" is "$code" 0
 check "without weasyprint: said" has err 'no report.pdf: weasyprint was not found'
@@ -99,6 +175,19 @@ PATH=$scratch/nowhere "$lnbench" report --db r.db --out bare_page --no-pdf >out 
 code=$?
 check "without gnuplot: exit code" is "$code" 0
 check "without gnuplot: said" has err 'gnuplot was not found'
+
+# Several at once into one folder: what is there in the end is all of one of them.
+for run in 1 2; do
+    "$lnbench" report --db r.db --run $run --out alone_$run --no-pdf >out 2>err
+done
+for run in 1 2 1 2; do
+    "$lnbench" report --db r.db --run $run --out at_once --no-pdf >out 2>>err || echo "failed" >>err &
+done
+wait
+check "at once: all are fine" lines err 0
+check "at once: the last one's" eval 'diff -rq -x "*.pdf" at_once alone_1 || diff -rq -x "*.pdf" at_once alone_2'
+check "at once: no draft" is "$(find at_once -name '.?*')" ""
+
 run_it report --db r.db --out r.db/page
 check "into a file: nothing is shown first" lines out 0
 refused "into a file" 7 'cannot be made a directory|Not a directory' report --db r.db --out r.db/page

@@ -12,8 +12,10 @@
 #ifndef LNBENCH_CHART_H
 #define LNBENCH_CHART_H
 
-#include "base/files.h"
+#include "base/draft.h"
+#include "base/program.h"
 #include "report/data/data.h"
+#include <stdio.h>
 
 enum { STEM_LENGTH = 32, REASON_LENGTH = 200, TITLE_LENGTH = 160 };
 
@@ -38,6 +40,7 @@ typedef struct report_chart {
     char stem[STEM_LENGTH]; /* of its files; of another type than the report's: error_kappa_bf16 */
     char title[TITLE_LENGTH];
     char reason[REASON_LENGTH];
+    bool lost; /* gnuplot is there, and failed: the reason says how */
     char again[512];
 } report_chart;
 
@@ -47,10 +50,12 @@ extern const chart_kind *const chart_kinds[];
 /* Writes DIRECTORY/data/STEM*.tsv of every chart of the data. */
 bool charts_prepare(const report_data *data, const char *directory, report_chart *charts,
                     size_t *count, error *err);
-/* Draws those without a reason as SVG, PNG and PDF; one that fails gets its reason. Returns how
- * many were drawn; older drawings of this report in the directory are removed. */
-size_t charts_draw(report_chart *charts, size_t count, const char *plots_directory,
-                   const char *directory, error *err);
+/* Draws those without a reason as SVG, PNG and PDF into the folder, which has their tables; one that
+ * fails gets its reason. False: interrupted. */
+bool charts_draw(report_chart *charts, size_t count, const char *plots_directory,
+                 const char *folder, error *err);
+/* All names that drawings of a report can have. */
+void charts_name_all(word_list *names);
 
 void chart_because(chart_output *out, const char *reason);
 void chart_setting(chart_output *out, const char *key, double value);
@@ -79,29 +84,25 @@ bool report_path(char path[512], const char *directory, const char *name, const 
 
 /* ---- gnuplot.c ---- */
 
-typedef enum gnuplot_result {
-    GNUPLOT_DREW,
-    GNUPLOT_MISSING,
-    GNUPLOT_FAILED,
-    GNUPLOT_NO_MEMORY
-} gnuplot_result;
-
 /* One drawing under way; several may be. The strings are the caller's. */
 typedef struct gnuplot_job {
     const char *stem, *script, *format;
-    char note[256]; /* one line, unless it drew */
-    gnuplot_result result;
-    bool running;
-    int child, errors;
-    char whole[600], part[640]; /* the drawing's name, and the one that it has meanwhile */
-    whole_file file;
+    const char *folder; /* that has data/STEM*.tsv; STEM.FORMAT is made there */
+    char note[256];     /* one line, unless it is done */
+    program_result result;
+    char *path;
+    const char *arguments[7];
+    program run;
 } gnuplot_job;
 
-/* Runs the script in `directory` (which holds data/STEM*.tsv), making STEM.FORMAT there;
- * gnuplot_end() in any case. */
-void gnuplot_start(gnuplot_job *job, const char *plots_directory, const char *directory);
-gnuplot_result gnuplot_end(gnuplot_job *job);
-gnuplot_result gnuplot_draw(const char *stem, const char *script, const char *format,
-                            const char *plots_directory, const char *directory, char note[256]);
+/* gnuplot_end() in any case. */
+void gnuplot_start(gnuplot_job *job, const char *plots_directory);
+program_result gnuplot_end(gnuplot_job *job);
+
+/* Draws charts that are no part of a report, as SVG and PNG, all by one script, from the tables in
+ * the draft; publishes both, and prints the drawings' paths to `file`. Where gnuplot is absent,
+ * standard error says so and the tables alone are there; where it fails, that is an error (7). */
+bool charts_draw_alone(file_draft *tables, const word_list *stems, const char *script, FILE *file,
+                       error *err);
 
 #endif

@@ -85,87 +85,78 @@ bool charts_prepare(const report_data *data, const char *directory, report_chart
 enum { FORMATS = 3 };
 static const char *const formats[FORMATS] = {"svg", "png", "pdf"};
 
-static void remove_drawings(const char *directory, const char *stem)
+void charts_name_all(word_list *names)
 {
-    char path[512], suffix[8];
-    for (size_t i = 0; i < FORMATS; i++) {
-        snprintf(suffix, sizeof suffix, ".%s", formats[i]);
-        if (report_path(path, directory, stem, suffix, NULL))
-            unlink(path);
-    }
-}
-
-/* A report written over an older one must not show the older one's charts. */
-static void remove_old(const char *directory)
-{
-    char stem[STEM_LENGTH];
-    for (size_t i = 0; chart_kinds[i]; i++) {
-        remove_drawings(directory, chart_kinds[i]->stem);
-        for (ln_type type = LN_F32; type <= LN_F16; type++) {
-            snprintf(stem, sizeof stem, "%s_%s", chart_kinds[i]->stem, dtype_name(type));
-            remove_drawings(directory, stem);
+    char name[STEM_LENGTH + 16];
+    for (size_t i = 0; chart_kinds[i]; i++)
+        for (size_t f = 0; f < FORMATS; f++) {
+            snprintf(name, sizeof name, "%s.%s", chart_kinds[i]->stem, formats[f]);
+            word_list_add(names, name);
+            for (ln_type type = LN_F32; type <= LN_F16; type++) {
+                snprintf(name, sizeof name, "%s_%s.%s", chart_kinds[i]->stem, dtype_name(type),
+                         formats[f]);
+                word_list_add(names, name);
+            }
         }
-    }
 }
 
-/* As many drawings at once as there are processors, begun in order. Where gnuplot is missing, the
- * rest is not tried. */
-static void run_jobs(gnuplot_job *jobs, size_t count, const char *plots_directory,
-                     const char *directory)
+/* As many drawings at once as there are processors, begun in order. Where gnuplot is missing, or
+ * hangs, the rest is not tried. */
+static void run_jobs(gnuplot_job *jobs, size_t count, const char *plots_directory)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t at_once = processors < 1 ? 1 : processors < 8 ? (size_t)processors : 8, begun = 0;
-    const gnuplot_job *missing = NULL;
+    const gnuplot_job *last = NULL;
     for (size_t ended = 0; ended < count; ended++) {
-        while (!missing && begun < count && begun < ended + at_once)
-            gnuplot_start(&jobs[begun++], plots_directory, directory);
-        if (ended < begun)
+        while (!last && begun < count && begun < ended + at_once)
+            gnuplot_start(&jobs[begun++], plots_directory);
+        if (ended < begun) {
             gnuplot_end(&jobs[ended]);
-        if (missing) {
-            jobs[ended].result = GNUPLOT_MISSING;
-            memcpy(jobs[ended].note, missing->note, sizeof missing->note);
-        } else if (jobs[ended].result == GNUPLOT_MISSING) {
-            missing = &jobs[ended];
+        } else {
+            jobs[ended].result = last->result;
+            memcpy(jobs[ended].note, last->note, sizeof last->note);
         }
+        if (!last && (jobs[ended].result == PROGRAM_ABSENT || jobs[ended].result == PROGRAM_LATE))
+            last = &jobs[ended];
     }
 }
 
 /* A chart is there when all of its formats are; else its reason says what went wrong. */
-static bool conclude(report_chart *chart, const gnuplot_job jobs[FORMATS], const char *directory)
+static void conclude(report_chart *chart, const gnuplot_job jobs[FORMATS])
 {
+    const gnuplot_job *failed = NULL;
+    for (size_t i = 0; i < FORMATS && !failed; i++)
+        if (jobs[i].result != PROGRAM_DONE)
+            failed = &jobs[i];
+    if (!failed)
+        return;
+    chart->lost = failed->result != PROGRAM_ABSENT;
+    snprintf(chart->reason, sizeof chart->reason, "%.*s", REASON_LENGTH - 1, failed->note);
     for (size_t i = 0; i < FORMATS; i++) {
-        if (jobs[i].result == GNUPLOT_DREW)
-            continue;
-        remove_drawings(directory, chart->stem);
-        snprintf(chart->reason, sizeof chart->reason, "%.*s", REASON_LENGTH - 1, jobs[i].note);
-        return false;
+        char path[1200];
+        snprintf(path, sizeof path, "%s/%s.%s", jobs[i].folder, jobs[i].stem, jobs[i].format);
+        unlink(path);
     }
-    return true;
 }
 
-size_t charts_draw(report_chart *charts, size_t count, const char *plots_directory,
-                   const char *directory, error *err)
+bool charts_draw(report_chart *charts, size_t count, const char *plots_directory,
+                 const char *folder, error *err)
 {
     gnuplot_job *jobs = allocate_zeroed(count * FORMATS + 1, sizeof *jobs);
-    size_t wanted = 0, drawn = 0;
-    remove_old(directory);
+    size_t wanted = 0;
     for (size_t i = 0; i < count; i++)
         for (size_t f = 0; f < FORMATS && !charts[i].reason[0]; f++)
             jobs[wanted++] = (gnuplot_job){.stem = charts[i].stem,
                                            .script = charts[i].kind->script,
                                            .format = formats[f],
-                                           .result = GNUPLOT_FAILED};
-    run_jobs(jobs, wanted, plots_directory, directory);
-    if (interrupted())
-        fail(err, EXIT_CODE_INTERRUPTED, "interrupted: lnbench report draws what is stored");
-    for (size_t i = 0; i < wanted; i++)
-        if (jobs[i].result == GNUPLOT_NO_MEMORY)
-            fail_memory(err, "gnuplot");
+                                           .folder = folder};
+    run_jobs(jobs, wanted, plots_directory);
     for (size_t i = 0, job = 0; i < count; i++)
         if (!charts[i].reason[0]) {
-            drawn += conclude(&charts[i], &jobs[job], directory);
+            conclude(&charts[i], &jobs[job]);
             job += FORMATS;
         }
     free(jobs);
-    return drawn;
+    return !interrupted() ||
+           fail(err, EXIT_CODE_INTERRUPTED, "interrupted: lnbench report draws what is stored");
 }

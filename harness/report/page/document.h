@@ -89,7 +89,7 @@ const char *document_plain(const char *foreign, char plain[PLAIN_LENGTH]);
 bool document_html(const document *page, const char *plots_directory, const char *directory,
                    bool on_paper, text_buffer *out, error *err);
 void document_markdown(const document *page, text_buffer *out);
-/* DIRECTORY/report.pdf from DIRECTORY/data/print.html, which is removed; false: note says why. */
-bool document_pdf(const char *directory, char path[512], char note[256]);
+/* FOLDER/report.pdf from FOLDER/data/print.html, which is removed. Not done: the note says why. */
+program_result document_pdf(const char *folder, char note[256]);
 
 #endif

@@ -159,10 +159,9 @@ int try_undisturbed(tried_command *command)
 
 bool try_says_what_lacks(void)
 {
-    static const char gnuplot[] = "lnbench: gnuplot", linker[] = "cannot link the objects";
+    static const char linker[] = "cannot link the objects";
     file_content said = content_read("try/stderr");
-    bool lacks = said.bytes && (memmem(said.bytes, said.size, gnuplot, sizeof gnuplot - 1) ||
-                                memmem(said.bytes, said.size, linker, sizeof linker - 1));
+    bool lacks = said.bytes && memmem(said.bytes, said.size, linker, sizeof linker - 1);
     free(said.bytes);
     return lacks;
 }
