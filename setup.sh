@@ -19,7 +19,7 @@ stop() {
 }
 
 # set_up run|tests: afterwards $build holds an up-to-date Release build (with tests: of the tests
-# too). When nothing changed since the last start this costs one `find` and no more.
+# too). When nothing changed since the last start this costs two `find` and no more.
 set_up() {
     purpose=$1
     choose_build_directory
@@ -44,6 +44,7 @@ choose_build_directory() {
     esac
     state=$build/setup           # logs, lock and stamps of this file
     configured=$state/configured # what the build was configured from; see settings()
+    packages=$state/packages     # the packages then; see installed_packages()
     peers=$state/peers           # there once they were asked for and looked for
     built=$state/built           # its time is when the last good build began
 }
@@ -65,7 +66,29 @@ is_configured() {
 
 is_up_to_date() {
     [ -f "$built" ] && [ -x "$build/bin/lnbench" ] && is_configured && has_peers &&
-        [ -z "$(changes)" ]
+        has_same_packages && [ -z "$(changes)" ]
+}
+
+# What dpkg keeps of the packages of the table, with the time of the last change. What else is
+# installed does not matter.
+installed_packages() (
+    records=${DPKG_ADMINDIR:-/var/lib/dpkg}/info
+    [ -d "$records" ] || exit 0
+    set -f
+    names=
+    while IFS='|' read -r need_for need_package _; do
+        trim "$need_package"
+        case $need_for in
+        \#*) ;;
+        *) names="$names -o -name $trimmed.list -o -name $trimmed:*.list" ;;
+        esac
+    done <"$root/packages.txt"
+    # shellcheck disable=SC2086 # a list of words
+    find "$records" -maxdepth 1 \( -name '' $names \) -printf '%f %T@\n' | sort
+)
+
+has_same_packages() {
+    [ -f "$packages" ] && [ "$(installed_packages)" = "$(cat "$packages")" ]
 }
 
 # Other libraries are large: they are installed for whoever asks for them.
@@ -78,8 +101,7 @@ has_peers() {
 }
 
 # Prints what changed since the last good build: a file of the checkout, a directory in which one
-# came or went, the commit (the build records it), or the list of Debian packages. What lnbench
-# itself writes does not count.
+# came or went, or the commit (the build records it). What lnbench itself writes does not count.
 changes() (
     cd "$root" || exit
     inside=.git
@@ -89,11 +111,11 @@ changes() (
     git=.git
     [ ! -f .git ] || read -r _ git <.git # a worktree's says "gitdir: DIRECTORY"
     set --
-    for file in "$git/HEAD" "$git/logs/HEAD" "${DPKG_ADMINDIR:-/var/lib/dpkg}/status"; do
+    for file in "$git/HEAD" "$git/logs/HEAD"; do
         [ ! -f "$file" ] || set -- "$@" "$file"
     done
     find . "$@" \( -name .git -o -path "$inside" -o -path './build*' -o -path ./out \
-        -o -path ./results/charts -o -path './results/lnbench.db*' \) -prune \
+        -o -path ./results/charts -o -path ./results/hunts -o -path './results/lnbench.db*' \) -prune \
         -o ! -path . ! -path ./results -newer "$built" -print
 )
 
@@ -377,8 +399,8 @@ configure_and_build() {
     touch "$built.new" || stop "$built.new: cannot be written"
     if ! is_configured || [ -n "$(find "$root/CMakePresets.json" -newer "$configured")" ]; then
         configure
-    elif ! has_peers || may_have_new_libraries; then
-        say "configuring again in $build: libraries may have come"
+    elif ! has_peers || ! has_same_packages; then
+        say "configuring again in $build: its packages have changed"
         run_cmake "$build"
         touch "$configured"
     fi
@@ -389,11 +411,6 @@ configure_and_build() {
     fi
     [ -x "$build/bin/lnbench" ] || stop "$build/bin/lnbench: the build did not make it"
     mv "$built.new" "$built"
-}
-
-may_have_new_libraries() {
-    packages=${DPKG_ADMINDIR:-/var/lib/dpkg}/status
-    [ -f "$packages" ] && [ -n "$(find "$packages" -newer "$configured")" ]
 }
 
 configure() {
@@ -411,8 +428,10 @@ configure() {
 }
 
 run_cmake() {
+    found=$(installed_packages)
     logged "$state/configure.log" cmake "$@" ||
         fail_with_log "$state/configure.log" "the configuration failed"
+    printf '%s\n' "$found" >"$packages" || stop "$packages: cannot be written"
 }
 
 # logged LOG COMMAND...: the command's output goes to the log; a terminal shows how far it is.
