@@ -27,7 +27,8 @@ static text_table *facts_table(const machine_facts *machine)
     static const char *const headings[] = {"machine", ""};
     text_table *table = table_create(headings, 2);
     for (size_t i = 0; i < machine->count; i++) {
-        table_cells(table, machine->facts[i].name, machine->facts[i].value);
+        char shown[256];
+        table_cells(table, machine->facts[i].name, machine_shown_value(&machine->facts[i], shown));
     }
     return table;
 }
@@ -50,9 +51,6 @@ static text_table *findings_table(const machine_facts *machine, const finding *f
 static bool print_text(const output_file *out, const machine_facts *machine,
                        const finding *findings, size_t count, error *err)
 {
-    if (!output_table(out, facts_table(machine), err))
-        return false;
-    printf("\n");
     size_t warnings = 0;
     for (size_t i = 0; i < count; i++) {
         bool marked = out->colour && findings[i].grade == FINDING_WARNING;
@@ -62,8 +60,8 @@ static bool print_text(const output_file *out, const machine_facts *machine,
         if (findings[i].grade != FINDING_FINE && findings[i].remedy[0])
             printf("         mend: %s\n", findings[i].remedy);
     }
-    printf("\n%zu checked, %zu warning%s\n", count, warnings, warnings == 1 ? "" : "s");
-    return true;
+    printf("\n%zu checked, %zu warning%s\n\n", count, warnings, warnings == 1 ? "" : "s");
+    return output_table(out, facts_table(machine), err);
 }
 
 static bool print(const output_file *out, const machine_facts *machine, const finding *findings,
@@ -101,7 +99,9 @@ const cli_command command_doctor = {
     .name = "doctor",
     .brief = "what on this machine makes timings untrustworthy",
     .usage = "[OPTION...]",
-    .summary = "Says what on this machine makes timings untrustworthy, and how to mend it.",
+    .summary = "Says what on this machine makes timings untrustworthy, and how to mend it: "
+               "warnings first,\n"
+               "the facts of the machine last.",
     .details = "A warning is advice: the exit code is 0 all the same.",
     OPTIONS(options),
     .size = sizeof(doctor_options),

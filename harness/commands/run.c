@@ -253,6 +253,11 @@ static bool prepare(run_session *session, const run_options *options, kernel_lis
         fprintf(stderr, "lnbench: a peer is left out: %s\n", kernels->left_out);
     if (!plan_make(&options->request, kernels, &session->machine, &session->plan, err))
         return false;
+    if (session->plan.worst_rows[0]) {
+        machine_fact *fact = machine_add_fact(&session->machine);
+        snprintf(fact->name, sizeof fact->name, "hunted_rows");
+        snprintf(fact->value, sizeof fact->value, "%s", session->plan.worst_rows);
+    }
     judge_settings settings = {
         .seed = options->request.seed,
         .max_row_ulp = options->max_row_ulp,
@@ -303,8 +308,8 @@ static const cli_option options[] = {
      offsetof(run_options, request.dtypes)},
     {"shapes", "ROWSxHIDDEN,...", "these shapes instead of the plan's", OPTION_LIST,
      offsetof(run_options, request.shapes)},
-    {"inputs", "FAMILY,...", "judge these inputs: families or .npy files", OPTION_LIST,
-     offsetof(run_options, request.inputs)},
+    {"inputs", "FAMILY,...", "judge these inputs: families, .npy files, worst:FILE of a hunt",
+     OPTION_LIST, offsetof(run_options, request.inputs)},
     CACHE_OPTION("hot,cold,in-place,read", OPTION_LIST, run_options, request.caches),
     TIME_ON_OPTION(run_options, request.time_on),
     {"threads", "T,...", "threads of one call (default: 1)", OPTION_LIST,

@@ -24,7 +24,7 @@ bool input_is_file(const char *input)
 /* Behind a '+' that is none of a number's. */
 static const char *next_part(const char *input)
 {
-    const char *plus = input_is_file(input) ? NULL : strchr(input, '+');
+    const char *plus = input_is_file(input) || input_is_worst(input) ? NULL : strchr(input, '+');
     while (plus && !islower((unsigned char)plus[1]))
         plus = strchr(plus + 1, '+');
     return plus ? plus + 1 : NULL;
@@ -64,7 +64,7 @@ static bool fail_unknown(const char *input, error *err)
                     nearest);
     return fail(err, EXIT_CODE_USAGE,
                 "unknown input '%.64s': expected a family (see 'lnbench list inputs'), "
-                "offset:KAPPA, worst or a path ending in .npy",
+                "offset:KAPPA, worst, worst:PATH or a path ending in .npy",
                 input);
 }
 
@@ -114,18 +114,17 @@ bool input_check(const char *input, error *err)
 {
     double kappa;
     char part[INPUT_MAX_LENGTH];
-    if (strlen(input) >= NAME_MAX_LENGTH)
+    if (strlen(input) >= INPUT_MAX_LENGTH)
         return fail(err, EXIT_CODE_USAGE,
                     "input '%.64s...': longer than %d characters: give a shorter path", input,
-                    NAME_MAX_LENGTH - 1);
+                    INPUT_MAX_LENGTH - 1);
     size_t parts = input_parts(input);
     for (size_t i = 0; parts > 1 && i < parts; i++) {
         input_part(input, i, part);
         if (!input_check(part, err))
             return false;
     }
-    return parts > 1 || input_is_file(input) || strcmp(input, WORST_INPUT) == 0 ||
-           family_named(input) ||
+    return parts > 1 || input_is_file(input) || input_is_worst(input) || family_named(input) ||
            (strncmp(input, offset_prefix, strlen(offset_prefix)) == 0
                 ? input_offset(input, &kappa, err)
                 : fail_unknown(input, err));
@@ -186,8 +185,8 @@ bool input_rows_f32(const char *input, uint64_t seed, size_t first, size_t count
         return fail(err, EXIT_CODE_USAGE, "input '%.64s': hidden is 0: expected 1 or more", input);
     if (input_is_file(input))
         return input_rows_of_file(input, LN_F32, first, count, hidden, x, err);
-    if (strcmp(input, WORST_INPUT) == 0)
-        return worst_input_rows(LN_F32, first, count, hidden, x, err);
+    if (input_is_worst(input))
+        return worst_input_rows(input, LN_F32, first, count, hidden, x, err);
     if (!family)
         return fail_unknown(input, err);
     for (size_t i = 0; i < count; i++) {

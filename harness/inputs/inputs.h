@@ -33,8 +33,8 @@ const input_family *input_families(size_t *count);
  * constant row is 0/0. */
 bool case_is_extreme(const case_key *key);
 
-/* Whether such an input exists: a family, "offset:KAPPA", "worst" (see worst.h), a path ending in
- * .npy (neither opened here), or several families, "normal+offset:4+outlier-channels", whose rows
+/* Whether such an input exists: a family, "offset:KAPPA", "worst" or "worst:PATH" (see worst.h), a
+ * path ending in .npy (neither opened here), or several families, "normal+offset:4+outlier-channels", whose rows
  * come in turn. Errors are usage errors with the nearest name. */
 bool input_check(const char *input, error *err);
 

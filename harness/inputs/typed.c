@@ -172,8 +172,8 @@ bool input_rows(const char *input, ln_type type, uint64_t seed, size_t first, si
         return input_rows_f32(input, seed, first, count, hidden, x, err);
     if (input_is_file(input))
         return input_rows_of_file(input, type, first, count, hidden, x, err);
-    if (hidden > 0 && strcmp(input, WORST_INPUT) == 0)
-        return worst_input_rows(type, first, count, hidden, x, err);
+    if (hidden > 0 && input_is_worst(input))
+        return worst_input_rows(input, type, first, count, hidden, x, err);
     if (hidden > 0 && offset)
         return offset_rows(input, type, seed, kappa, first, count, hidden, x, err);
     float *row = malloc((hidden ? hidden : 1) * sizeof *row);

@@ -1,4 +1,4 @@
-/* The input "worst": the rows that hunts found, from the files of results/worst. */
+/* Rows that hunts found, from their files. */
 #include "inputs/worst.h"
 #include "base/hash.h"
 #include "base/paths.h"
@@ -8,10 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *worst_directory(void)
+static const char place_prefix[] = WORST_INPUT ":";
+
+static bool has_place(const char *input)
+{
+    return strncmp(input, place_prefix, strlen(place_prefix)) == 0;
+}
+
+bool input_is_worst(const char *input)
+{
+    return strcmp(input, WORST_INPUT) == 0 || has_place(input);
+}
+
+const char *worst_place(const char *input)
 {
     static _Thread_local char path[1024];
-    const char *named = getenv("LNBENCH_WORST");
+    const char *named = has_place(input) ? input + strlen(place_prefix) : getenv("LNBENCH_WORST");
     error missing = {0};
     if (!named && !path_of_worst(path, sizeof path, &missing))
         return "results/worst";
@@ -24,25 +36,37 @@ static int is_find_file(const struct dirent *entry)
     return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".txt") == 0;
 }
 
-/* Calls take() for every find, in the order of the files' names. */
-static bool each_find(bool (*take)(const worst_row *, void *, error *), void *context, error *err)
+typedef bool find_taker(const worst_row *, void *, error *);
+
+static bool each_find_of_file(const char *path, find_taker *take, void *context, error *err)
 {
+    worst_list list;
+    if (!worst_list_read(path, &list, err))
+        return false;
+    bool fine = true;
+    for (size_t find = 0; fine && find < list.count; find++)
+        fine = take(&list.rows[find], context, err);
+    worst_list_free(&list);
+    return fine;
+}
+
+/* Calls take() for every find, in the order of the files' names. */
+static bool each_find(const char *input, find_taker *take, void *context, error *err)
+{
+    const char *place = worst_place(input);
     struct dirent **names = NULL;
-    int count = scandir(worst_directory(), &names, is_find_file, alphasort);
+    int count = scandir(place, &names, is_find_file, alphasort);
+    if (count < 0 && errno == ENOTDIR)
+        return each_find_of_file(place, take, context, err);
     if (count < 0)
-        return errno == ENOENT || fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s",
-                                       worst_directory(), strerror(errno));
+        return (errno == ENOENT && !has_place(input)) ||
+               fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", place, strerror(errno));
     bool fine = true;
     for (int i = 0; i < count; i++) {
         char path[1024];
-        worst_list list;
-        snprintf(path, sizeof path, "%s/%s", worst_directory(), names[i]->d_name);
+        snprintf(path, sizeof path, "%s/%s", place, names[i]->d_name);
         free(names[i]);
-        if (!fine || !(fine = worst_list_read(path, &list, err)))
-            continue;
-        for (size_t find = 0; fine && find < list.count; find++)
-            fine = take(&list.rows[find], context, err);
-        worst_list_free(&list);
+        fine = fine && each_find_of_file(path, take, context, err);
     }
     free(names);
     return fine;
@@ -70,16 +94,17 @@ static bool gather(const worst_row *find, void *context, error *err)
     return true;
 }
 
-bool worst_input_rows(ln_type type, size_t first, size_t count, size_t hidden, void *x, error *err)
+bool worst_input_rows(const char *input, ln_type type, size_t first, size_t count, size_t hidden,
+                      void *x, error *err)
 {
     gathered all = {.type = type, .hidden = hidden};
     size_t row_bytes = hidden * dtype_size(type);
-    bool fine = each_find(gather, &all, err);
+    bool fine = each_find(input, gather, &all, err);
     if (fine && all.rows == 0)
         fine = fail(err, EXIT_CODE_USAGE,
-                    "input worst: no %s row of hidden %zu in %s: lnbench hunt --hidden %zu with a "
+                    "input %.64s: no %s row of hidden %zu in %s: lnbench hunt --hidden %zu with a "
                     "kernel of that type finds some",
-                    dtype_name(type), hidden, worst_directory(), hidden);
+                    input, dtype_name(type), hidden, worst_place(input), hidden);
     for (size_t i = 0; fine && i < count; i++)
         memcpy((char *)x + i * row_bytes, all.x + (first + i) % all.rows * row_bytes, row_bytes);
     free(all.x);
@@ -101,15 +126,16 @@ static bool add_shape(const worst_row *find, void *context, error *err)
         shapes->shapes[shapes->count++] = (worst_shape){find->storage, find->hidden, 0};
     }
     shapes->shapes[at].rows += find->rows;
+    shapes->rows += find->rows;
     shapes->hash = hash_bytes(shapes->hash ? shapes->hash : HASH_START, find->x,
                               find->rows * find->hidden * dtype_size(find->storage));
     return true;
 }
 
-bool worst_input_shapes(worst_shapes *shapes, error *err)
+bool worst_input_shapes(const char *input, worst_shapes *shapes, error *err)
 {
     *shapes = (worst_shapes){0};
-    if (each_find(add_shape, shapes, err))
+    if (each_find(input, add_shape, shapes, err))
         return true;
     worst_shapes_free(shapes);
     return false;

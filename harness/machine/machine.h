@@ -29,6 +29,10 @@ const char *machine_fact_value(const machine_facts *machine,
                                const char *name); /* "unknown" when absent */
 void machine_free(machine_facts *machine);
 
+/* A fact's value as people read it: a hypervisor that says its name over and over is named once
+ * ("bhyve bhyve"). Returns `shown`. */
+const char *machine_shown_value(const machine_fact *fact, char shown[256]);
+
 /* What makes timings here untrustworthy, and how to mend it. */
 typedef enum finding_grade { FINDING_FINE, FINDING_NOTE, FINDING_WARNING } finding_grade;
 typedef struct finding {
@@ -36,7 +40,7 @@ typedef struct finding {
     char what[192];
     char remedy[256];
 } finding;
-/* Fills at most `most`, returns how many. */
+/* Fills at most `most`, warnings first, then notes; returns how many. */
 size_t machine_findings(const machine_facts *machine, finding *findings, size_t most);
 
 /* Over how many bytes timed calls go in turn: cold, at least; in place, at most. Hot: 0. */

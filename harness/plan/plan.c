@@ -6,6 +6,8 @@
 #include "inputs/worst.h"
 #include "inputs/npy.h"
 #include "base/text.h"
+#include "base/number.h"
+#include "base/hash.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -342,17 +344,27 @@ static void plan_without_eps(const resolved_plan *resolved, const size_t *sizes,
                          sizes[i / families]);
 }
 
+/* Names in the plan, and so in the run, which rows of hunts they are. */
+static void note_worst(const char *input, const worst_shapes *found, case_plan *plan)
+{
+    char line[224];
+    size_t length = strlen(plan->worst_rows);
+    snprintf(line, sizeof line, "%.160s: %zu rows, hash %016llx", input, found->rows,
+             (unsigned long long)found->hash);
+    if (!strstr(plan->worst_rows, line))
+        snprintf(plan->worst_rows + length, sizeof plan->worst_rows - length, "%s%s",
+                 length ? "; " : "", line);
+    plan->worst_hash = hash_bytes(plan->worst_hash, &found->hash, sizeof found->hash);
+}
+
 /* The rows that hunts found, of all kernels of the type, for every kernel: under the first
  * convention, or under all where the user named them. */
-static bool plan_worst(const resolved_plan *resolved, case_plan *plan, error *err)
+static bool plan_worst(const resolved_plan *resolved, const char *input, bool named,
+                       case_plan *plan, error *err)
 {
     worst_shapes found;
-    bool named = false, of_type = false;
-    for (size_t i = 0; resolved->named_inputs && i < resolved->input_count; i++)
-        named |= strcmp(resolved->inputs[i], WORST_INPUT) == 0;
-    if (resolved->quick || (resolved->named_inputs && !named))
-        return true;
-    if (!worst_input_shapes(&found, err))
+    bool of_type = false;
+    if (!worst_input_shapes(input, &found, err))
         return false;
     size_t conventions = named || resolved->full ? resolved->convention_count : 1;
     for (size_t c = 0; c < conventions; c++)
@@ -360,15 +372,14 @@ static bool plan_worst(const resolved_plan *resolved, case_plan *plan, error *er
             const worst_shape *shape = &found.shapes[i];
             of_type |= shape->type == plan->adding.dtype;
             if (shape->type == plan->adding.dtype)
-                add_accuracy(plan, &resolved->conventions[c], WORST_INPUT, shape->rows,
-                             shape->hidden);
+                add_accuracy(plan, &resolved->conventions[c], input, shape->rows, shape->hidden);
         }
-    plan->worst_hash = found.hash;
+    note_worst(input, &found, plan);
     worst_shapes_free(&found);
     return !named || of_type ||
            fail(err, EXIT_CODE_USAGE,
-                "--inputs worst: %s holds no find of %s: lnbench hunt makes some",
-                worst_directory(), dtype_name(plan->adding.dtype));
+                "--inputs %s: %s holds no find of %s: lnbench hunt makes some", input,
+                worst_place(input), dtype_name(plan->adding.dtype));
 }
 
 static bool plan_accuracy(const resolved_plan *resolved, const machine_facts *machine,
@@ -380,9 +391,10 @@ static bool plan_accuracy(const resolved_plan *resolved, const machine_facts *ma
     bool fine = true;
     bool *own = allocate_zeroed(resolved->input_count, sizeof *own);
     for (size_t i = 0; i < resolved->input_count; i++)
-        own[i] = strcmp(resolved->inputs[i], WORST_INPUT) == 0;
+        own[i] = input_is_worst(resolved->inputs[i]);
     for (size_t i = 0; fine && i < resolved->input_count; i++)
-        fine = own[i] || add_own(resolved, resolved->inputs[i], plan, &own[i], err);
+        fine = own[i] ? plan_worst(resolved, resolved->inputs[i], true, plan, err)
+                      : add_own(resolved, resolved->inputs[i], plan, &own[i], err);
     for (size_t c = 0; c < resolved->convention_count; c++) {
         bool all_sizes = !resolved->quick && (c == 0 || resolved->full);
         for (size_t s = 0; s < (all_sizes ? sizeof sizes / sizeof *sizes : 1); s++)
@@ -394,7 +406,8 @@ static bool plan_accuracy(const resolved_plan *resolved, const machine_facts *ma
     }
     if (fine && !resolved->named_inputs && !resolved->quick)
         plan_without_eps(resolved, sizes, sizeof sizes / sizeof *sizes, plan);
-    fine = fine && plan_worst(resolved, plan, err);
+    if (fine && !resolved->named_inputs && !resolved->quick)
+        fine = plan_worst(resolved, WORST_INPUT, false, plan, err);
     if (fine && !resolved->named_inputs && resolved->full)
         plan_long_sums(resolved, machine, plan);
     free(own);
@@ -462,17 +475,18 @@ static bool fits_memory(size_t rows, size_t hidden, ln_type dtype, const machine
 
 /* How many rows of an input are judged at a shape: of the rows that hunts found all, as in the plan
  * without shapes. */
-static bool judged_rows(const char *input, size_t rows, size_t hidden, ln_type dtype,
+static bool judged_rows(const char *input, size_t rows, size_t hidden, case_plan *plan,
                         size_t *judged, error *err)
 {
     worst_shapes found;
     *judged = rows < SWEEP_ROWS ? rows : SWEEP_ROWS;
-    if (strcmp(input, WORST_INPUT) != 0)
+    if (!input_is_worst(input))
         return true;
-    if (!worst_input_shapes(&found, err))
+    if (!worst_input_shapes(input, &found, err))
         return false;
+    note_worst(input, &found, plan);
     for (size_t i = 0; i < found.count; i++)
-        if (found.shapes[i].type == dtype && found.shapes[i].hidden == hidden)
+        if (found.shapes[i].type == plan->adding.dtype && found.shapes[i].hidden == hidden)
             *judged = found.shapes[i].rows;
     worst_shapes_free(&found);
     return true;
@@ -500,8 +514,7 @@ static bool plan_shapes(const plan_request *request, const resolved_plan *resolv
         for (size_t c = 0; accuracy && c < resolved->convention_count; c++)
             for (size_t input = 0; input < resolved->input_count; input++) {
                 size_t judged;
-                if (!judged_rows(resolved->inputs[input], rows, hidden, plan->adding.dtype, &judged,
-                                 err))
+                if (!judged_rows(resolved->inputs[input], rows, hidden, plan, &judged, err))
                     return false;
                 add_accuracy(plan, &resolved->conventions[c], resolved->inputs[input], judged,
                              hidden);

@@ -59,7 +59,8 @@ typedef struct case_plan {
     speed_group *speed;
     size_t speed_count;
     uint64_t seed;
-    uint64_t worst_hash; /* of the rows of the input "worst", where it takes part */
+    uint64_t worst_hash;  /* of the rows of hunts that take part */
+    char worst_rows[256]; /* which they are, in words; "": none */
     char hash[65];
     char request_hash[17]; /* of what was asked for, whatever kernels answer */
     plan_adding adding;

@@ -133,7 +133,7 @@ static void count_errors(answer_row *row, const stored_case *stored)
         return;
     }
     /* Rows that a search found for one kernel are no measure of the others: classes leave them out. */
-    if (strcmp(stored->key.input, WORST_INPUT) == 0 && verdict_exit_code(verdict) == EXIT_CODE_FINE)
+    if (input_is_worst(stored->key.input) && verdict_exit_code(verdict) == EXIT_CODE_FINE)
         return;
     bool wrong = verdict->kind != VERDICT_OK && verdict->kind != VERDICT_OK_NO_BOUND;
     double row_error = metrics->mismatches ? INFINITY : metrics->row_ulp_max;

@@ -2,6 +2,7 @@
 #include "base/allocate.h"
 #include "commands/choose/class.h"
 #include "inputs/inputs.h"
+#include "inputs/worst.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ static const struct {
                     "huge and overflow, not on hunted rows; without peers at most 16, or 8 times "
                     "that of " COMMON_WAY,
                     INFINITY,
-                    {"huge", "overflow", "worst"}},
+                    {"huge", "overflow", WORST_INPUT}},
     [CLASS_ACCURATE] = {"accurate",
                         "proven row ULP at most 2 on every input family, with eps and without, and "
                         "on hunted rows",
@@ -179,7 +180,8 @@ static bool keeps_limit(accuracy_class class, const accuracy_fact *fact, char *r
 {
     char own[16], limit[16], described[256];
     for (const char *const *exempt = classes[class].exempt; *exempt; exempt++)
-        if (strcmp(fact->input, *exempt) == 0)
+        if (strcmp(fact->input, *exempt) == 0 ||
+            (strcmp(*exempt, WORST_INPUT) == 0 && input_is_worst(fact->input)))
             return true;
     if (fact->verdict.kind == VERDICT_WRONG_CLASS) {
         snprintf(reason, size, "%.120s on %.60s, hidden %zu",

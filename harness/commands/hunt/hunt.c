@@ -14,7 +14,7 @@
 #include <string.h>
 
 typedef struct hunt_options {
-    const char *kernel, *convention, *goal, *shard, *out;
+    const char *kernel, *convention, *goal, *shard, *out, *database;
     word_list plugins;
     uint64_t hidden, restarts, seed, keep;
     double seconds, max_kappa, deadline;
@@ -102,13 +102,15 @@ static bool settings_of(const hunt_options *options, hunt_settings *settings, er
     return true;
 }
 
-/* results/worst/KERNEL_CONVENTION_HIDDEN_sSEED.txt, with what else makes it another hunt. */
-static void name_file(const hunt_settings *settings, char *path, size_t size)
+/* hunts/KERNEL_CONVENTION_HIDDEN_sSEED.txt beside the store, with what else makes it another hunt. */
+static void name_file(const hunt_settings *settings, const char *database, char *path, size_t size)
 {
+    const char *slash = strrchr(database, '/');
     char kappa[48] = "";
     if (isfinite(settings->max_kappa))
         snprintf(kappa, sizeof kappa, "_k%g", settings->max_kappa);
-    snprintf(path, size, "results/worst/%s_%s_%zu%s%s%s_s%llu.txt", settings->kernel,
+    snprintf(path, size, "%.*shunts/%s_%s_%zu%s%s%s_s%llu.txt",
+             slash ? (int)(slash + 1 - database) : 0, database, settings->kernel,
              settings->convention, settings->hidden, kappa, settings->claimed ? "" : "_unclaimed",
              settings->goal == GOAL_BOUND ? "_bound" : "", (unsigned long long)settings->seed);
 }
@@ -195,7 +197,7 @@ static exit_code run_hunt(void *context, const cli_call *call, error *err)
         if (options->out)
             snprintf(path, sizeof path, "%.1000s", options->out);
         else
-            name_file(&hunt->settings, path, sizeof path);
+            name_file(&hunt->settings, options->database, path, sizeof path);
         fine = make_parent_directory(path, err) && search(hunt, path, err);
         whole.seconds = seconds_now() - begun;
     }
@@ -229,8 +231,10 @@ static const cli_option options[] = {
     {"unclaimed", NULL, "rows for which the kernel's bound makes no claim count as well",
      OPTION_FLAG, offsetof(hunt_options, unclaimed)},
     {"keep", "F", "finds kept (default: 8)", OPTION_COUNT, offsetof(hunt_options, keep)},
-    {"out", "FILE", "where they go (default: a name in results/worst); with --shard: DIR",
+    {"out", "FILE",
+     "where they go (default: a name in the folder hunts beside --db); with --shard: DIR",
      OPTION_TEXT, offsetof(hunt_options, out)},
+    STORE_OPTION(hunt_options, database),
     PLUGIN_OPTION(hunt_options, plugins),
     DEADLINE_OPTION(hunt_options, deadline, 10),
     OUTPUT_OPTIONS(hunt_options, printed),
@@ -246,7 +250,8 @@ const cli_command command_hunt = {
         "family\n"
         "in turn. The file is written after each few restarts, and on Ctrl-C; lnbench replay "
         "--from FILE\n"
-        "runs the finds again. With --shard I/N --out DIR it writes DIR/shard-I-of-N.jsonl: run "
+        "runs the finds again, and lnbench run --inputs worst:FILE judges kernels on them. With "
+        "--shard I/N --out DIR it writes DIR/shard-I-of-N.jsonl: run "
         "twice,\n"
         "it does nothing; interrupted, it goes on. lnbench merge DIR puts the shards together.\n"
         "Exit code: 0 fine; 5 a find breaks the kernel's bound or has a wrong class that the "

@@ -42,18 +42,28 @@ check "a hunt finds worse: $found, families $(cat family)" \
 hunt "low kappa only" --max-kappa 2 --out kappa.txt
 check "low kappa only: other finds" test "$(grep -c '^max_kappa 2$' kappa.txt)" -eq 1
 
-# What was found is an input of later runs.
-export LNBENCH_WORST=results/worst
-mkdir -p results/worst && cp whole.txt results/worst/
-accepted "worst as an input" 0 run --only accuracy --db w.db --no-charts --inputs worst \
-    --conventions torch --kernels $kernel,naive_f32_scalar
-"$binaries/run_sql" w.db "SELECT rows || 'x' || hidden FROM cases WHERE input = 'worst'" >shape
-check "worst as an input: every row" is "$(sort -u shape)" 4x24
+# What was found is an input of later runs that name it, and of no other.
+mkdir here
+accepted "no --out" 0 hunt --kernel $kernel --hidden 24 --restarts 6 --keep 4 --db here/w.db
+check "no --out: beside the store" cmp whole.txt here/hunts/${kernel}_torch_24_s1.txt
+check "no --out: nowhere else" test ! -e results
+for place in here/hunts here/hunts/*.txt; do
+    accepted "worst as an input" 0 run --plan quick --only accuracy --db w.db --no-charts \
+        --inputs "worst:$place" --conventions torch --kernels $kernel,naive_f32_scalar
+    "$binaries/run_sql" w.db "SELECT rows || 'x' || hidden FROM cases WHERE input = 'worst:$place'" >shape
+    check "worst as an input: every row" is "$(sort -u shape)" 4x24
+    "$binaries/run_sql" w.db "SELECT value FROM facts WHERE name = 'hunted_rows' ORDER BY run DESC" >fact
+    check "worst as an input: stored" is "$(sed -n 's/, hash .*//p;q' fact)" "worst:$place: 4 rows"
+done
+refused "no such finds" 7 'none.txt: cannot read it' run --only accuracy --db w.db \
+    --inputs worst:none.txt --kernels $kernel
 ulp=$(sed -n 's/^row_ulp //p' whole.txt | head -1)
 "$binaries/run_sql" w.db "SELECT row_ulp_max = $(printf '%.17g' "$ulp") FROM accuracies
     JOIN cases ON id = case_id WHERE kernel = '$kernel'" >same
-check "worst as an input: the error of the find" is "$(cat same)" 1
+check "worst as an input: the error of the find" is "$(sort -u same)" 1
 accepted "worst as an input: replays" 0 replay --db w.db
+export LNBENCH_WORST=results/worst
+mkdir -p results/worst && cp whole.txt results/worst/
 refused "no rows of that size" 2 'input worst: no f32 row of hidden 25 in results/worst' run \
     --only accuracy --db w.db --inputs worst --shapes 4x25
 line=$(grep -n -m 1 '^x ' whole.txt | cut -d: -f1)

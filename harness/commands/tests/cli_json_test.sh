@@ -19,6 +19,9 @@ done
 
 accepted "doctor" 0 doctor
 check "doctor says how many warnings" has out '^[0-9]+ checked, [0-9]+ warnings?$'
+check "doctor: warnings, notes, what is fine, then facts" is \
+    "$(sed -n 's/^\(warning\|note\|fine\|machine\)\b.*/\1/p' out | uniq | xargs)" \
+    "$(sed -n 's/^\(warning\|note\) .*/\1/p' out | sort -ru | xargs) fine machine"
 accepted "doctor --json" 0 doctor --json
 json "doctor" doctor
 

@@ -39,7 +39,7 @@ typedef struct whole_audit {
 static bool load_finds(whole_audit *audit, error *err)
 {
     worst_shapes shapes;
-    if (!worst_input_shapes(&shapes, err))
+    if (!worst_input_shapes(WORST_INPUT, &shapes, err))
         return false;
     bool fine = true;
     for (size_t i = 0; i < shapes.count; i++) {
@@ -53,8 +53,8 @@ static bool load_finds(whole_audit *audit, error *err)
         of_type->x = malloc(of_type->rows * of_type->hidden * dtype_size((ln_type)type) + 1);
         fine = of_type->x != NULL || fail_memory(err, "finds");
         if (fine && of_type->rows > 0)
-            fine =
-                worst_input_rows((ln_type)type, 0, of_type->rows, of_type->hidden, of_type->x, err);
+            fine = worst_input_rows(WORST_INPUT, (ln_type)type, 0, of_type->rows, of_type->hidden,
+                                    of_type->x, err);
     }
     worst_shapes_free(&shapes);
     return fine;

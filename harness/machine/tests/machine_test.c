@@ -331,7 +331,7 @@ static void test_findings(void **state)
         {"aslr", "0", "2", "address space", "setarch -R", 1},
         {"thp", "madvise", "never", "transparent huge pages", "transparent_hugepage", 2},
         {"google_benchmark_build", "release", "debug", "Google Benchmark", "", 1},
-        {"memory_available_bytes", "8589934592", "104857600", "memory", "ps aux", 2},
+        {"memory_available_bytes", "8589934592", "104857600", "memory: ", "ps aux", 2},
         {"swap_used_bytes", "0", "1048576", "swap", "swapoff", 2},
         {"memory_limit_bytes", "none", "62914560", "memory limit", "MemoryMax", 2},
     };
@@ -350,6 +350,25 @@ static void test_findings(void **state)
         assert_int_equal(found->grade, checks[i].grade);
         if (!strstr(found->remedy, checks[i].remedy))
             fail_msg("'%s' does not say '%s'", found->remedy, checks[i].remedy);
+    }
+}
+
+static void test_hypervisor_is_named_once(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"bhyve bhyve ", "bhyve"},  {"bhyve bhyve", "bhyve"},         {"KVMKVMKVM", "KVM"},
+        {"XenVMMXenVMM", "XenVMM"}, {"Microsoft Hv", "Microsoft Hv"}, {"none", "none"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        machine_fact fact = {.name = "hypervisor"};
+        machine_facts machine = {.facts = &fact, .count = 1, .cores = 8};
+        char shown[256];
+        finding findings[64];
+        snprintf(fact.value, sizeof fact.value, "%s", pairs[i][0]);
+        assert_string_equal(machine_shown_value(&fact, shown), pairs[i][1]);
+        size_t count = machine_findings(&machine, findings, 64);
+        for (size_t at = 1; at < count; at++)
+            assert_true(findings[at - 1].grade >= findings[at].grade);
     }
 }
 
@@ -458,6 +477,7 @@ int main(void)
         cmocka_unit_test(test_this_machine),
         ROOT_TEST(test_arithmetic_state),
         cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_hypervisor_is_named_once),
         cmocka_unit_test(test_cores),
         ROOT_TEST(test_surroundings),
     };

@@ -83,7 +83,7 @@ bool report_is_failure(const case_verdict *verdict)
 static bool is_left_out(const stored_case *stored)
 {
     const case_verdict *verdict = &stored->verdict;
-    if (strcmp(stored->key.input, WORST_INPUT) == 0 && !report_is_failure(verdict))
+    if (input_is_worst(stored->key.input) && !report_is_failure(verdict))
         return true;
     return verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED ||
            verdict->kind == VERDICT_PENDING;
