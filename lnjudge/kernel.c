@@ -6,6 +6,7 @@
 #include "judge/position.h"
 #include "referee/checks.h"
 #include "referee/internal.h"
+#include "base/number.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,8 +127,8 @@ static bool hold_to_limit(lnjudge_session *session, const judge_block *block,
             continue;
         fine = false;
         judgement->verdict.kind = VERDICT_INACCURATE;
-        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
-                 "row %zu: row_ulp %.4g is above the limit %g", row, judged->row_ulp, limit);
+        number_print(judgement->verdict.detail, sizeof judgement->verdict.detail,
+                     "row %zu: row_ulp %.4g is above the limit %g", row, judged->row_ulp, limit);
     }
     return true;
 }
@@ -212,12 +213,13 @@ static void judge_positions(const position_errors *errors, case_verdict *verdict
         return;
     if (position_truncates(errors, &outward)) {
         verdict->kind = VERDICT_INACCURATE;
-        snprintf(verdict->detail, room,
-                 "not rounded to nearest: errors away from zero are %.2f ULP on average", outward);
+        number_print(verdict->detail, room,
+                     "not rounded to nearest: errors away from zero are %.2f ULP on average",
+                     outward);
     } else if (position_differs(errors, &found)) {
         verdict->kind = VERDICT_INACCURATE;
-        snprintf(verdict->detail, room, "%s: errors differ from the others' by %.3g row ULP",
-                 found.where, found.difference);
+        number_print(verdict->detail, room, "%s: errors differ from the others' by %.3g row ULP",
+                     found.where, found.difference);
     }
 }
 

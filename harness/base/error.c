@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/number.h"
 #include "base/text.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@ bool(fail)(error *err, exit_code code, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     err->code = code;
-    vsnprintf(err->message, sizeof err->message, format, arguments);
+    number_print_list(err->message, sizeof err->message, format, arguments);
     va_end(arguments);
     text_make_printable(err->message, ""); /* names and values come from files and plugins */
     return false;

@@ -1,7 +1,9 @@
-/* Decimal numbers as people type them, read the same under every locale. */
+/* Numbers, read and written the same under every locale: a host of the library may have called
+ * setlocale(). */
 #ifndef LNBENCH_NUMBER_H
 #define LNBENCH_NUMBER_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -12,7 +14,15 @@
  * nearest one, zero at last.) */
 bool number_parse(const char *text, size_t length, double *value);
 
-/* The shortest decimal that number_parse reads back as the same finite double; returns buffer. */
+/* The shortest decimal that number_parse reads back as the same double; "nan", "inf", "-inf" for what
+ * is not finite. Returns buffer. */
 const char *number_format(double value, char buffer[32]);
+
+/* strtod(), strtold() and snprintf() in the "C" locale. */
+double number_read(const char *text, char **end);
+long double number_read_long(const char *text, char **end);
+int number_print(char *to, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int number_print_list(char *to, size_t size, const char *format, va_list arguments);
 
 #endif

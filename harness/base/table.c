@@ -2,6 +2,7 @@
 #include "base/allocate.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/number.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +67,7 @@ static bool is_number(const char *string)
         if (strcmp(string, words[i]) == 0)
             return true;
     char *end;
-    strtod(string, &end);
+    number_read(string, &end);
     return end != string &&
            (*end == '\0' || strcmp(end, " %") == 0 || strncmp(end, " ±", strlen(" ±")) == 0);
 }
@@ -330,7 +331,7 @@ static bool is_formula(const char *cell)
     char *end;
     if (!*cell || !strchr("=+-@", *cell) || strcmp(cell, "-") == 0)
         return false;
-    strtod(cell, &end);
+    number_read(cell, &end);
     return *end != '\0';
 }
 

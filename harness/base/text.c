@@ -1,5 +1,5 @@
 #include "base/text.h"
-#include <float.h>
+#include "base/number.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -43,11 +43,11 @@ void text_format_list(text_buffer *out, const char *format, va_list arguments)
 {
     va_list again;
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    int length = number_print_list(NULL, 0, format, arguments);
     if (length < 0)
         out->failed = true;
     else if (reserve(out, (size_t)length)) {
-        vsnprintf(out->bytes + out->length, (size_t)length + 1, format, again);
+        number_print_list(out->bytes + out->length, (size_t)length + 1, format, again);
         out->length += (size_t)length;
     }
     va_end(again);
@@ -61,40 +61,10 @@ void text_format(text_buffer *out, const char *format, ...)
     va_end(arguments);
 }
 
-/* Where to begin to look for the fewest digits that read back as the value. A number of at most 15
- * digits is what "%.14e" prints of the double nearest to it, but for zeros at the end; subnormals
- * have less to tell. */
-static int least_precision(double value)
-{
-    char digits[40];
-    if (fabs(value) < DBL_MIN)
-        return 1;
-    snprintf(digits, sizeof digits, "%.14e", fabs(value));
-    if (strtod(digits, NULL) != fabs(value))
-        return 16;
-    int last = 15; /* of "d.dddddddddddddd", the place of the last digit that is no zero */
-    while (last > 1 && digits[last] == '0')
-        last--;
-    return last > 1 ? last : 1;
-}
-
 void text_number(text_buffer *out, double value)
 {
-    if (isnan(value)) {
-        text_add(out, "nan");
-        return;
-    }
-    if (isinf(value)) {
-        text_add(out, value > 0 ? "inf" : "-inf");
-        return;
-    }
-    char digits[40];
-    for (int precision = least_precision(value); precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, value);
-        if (strtod(digits, NULL) == value)
-            break;
-    }
-    text_add(out, digits);
+    char digits[32];
+    text_add(out, number_format(value, digits));
 }
 
 void text_free(text_buffer *out)
@@ -113,15 +83,15 @@ const char *number_short(double value, char buffer[16])
     else if (magnitude == 0)
         snprintf(buffer, 16, "0");
     else if (magnitude >= 99950 || magnitude < 0.00995)
-        snprintf(buffer, 16, "%.1e", value);
+        number_print(buffer, 16, "%.1e", value);
     else if (magnitude >= 99.95)
-        snprintf(buffer, 16, "%.0f", value);
+        number_print(buffer, 16, "%.0f", value);
     else if (magnitude >= 9.995)
-        snprintf(buffer, 16, "%.1f", value);
+        number_print(buffer, 16, "%.1f", value);
     else if (magnitude >= 0.9995)
-        snprintf(buffer, 16, "%.2f", value);
+        number_print(buffer, 16, "%.2f", value);
     else
-        snprintf(buffer, 16, "%.3f", value);
+        number_print(buffer, 16, "%.3f", value);
     return buffer;
 }
 

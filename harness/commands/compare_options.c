@@ -1,5 +1,6 @@
 #include "commands/compare_options.h"
 #include "base/files.h"
+#include "base/number.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 static bool parse_threshold(const char *given, double *threshold, error *err)
 {
     char *end;
-    double value = strtod(given, &end);
+    double value = number_read(given, &end);
     if (end != given && *end == '%') {
         value /= 100;
         end++;

@@ -6,6 +6,7 @@
 #include "base/allocate.h"
 #include "domain/metric_fields.h"
 #include "base/text.h"
+#include "base/number.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,9 +185,9 @@ static json_t *context_json(const run_view *view)
     json_t *context = json_pack(
         "{s:o, s:s, s:s, s:I, s:I, s:b, s:o, s:[o], s:o, s:s, s:o, s:o, s:o}", "date",
         json_text(view->run.started), "host_name", "unknown", "executable", "lnbench", "num_cpus",
-        (json_int_t)machine->cores, "mhz_per_cpu", (json_int_t)strtod(mhz, NULL),
+        (json_int_t)machine->cores, "mhz_per_cpu", (json_int_t)number_read(mhz, NULL),
         "cpu_scaling_enabled", scaling, "caches", caches_json(machine), "load_avg",
-        json_figure(strtod(load, NULL)), "library_build_type",
+        json_figure(number_read(load, NULL)), "library_build_type",
         json_text(machine_fact_value(machine, "google_benchmark_build")), "seed", seed, "plan",
         json_text(view->run.plan), "plan_hash", json_text(view->run.plan_hash), "command_line",
         json_text(view->run.command_line));

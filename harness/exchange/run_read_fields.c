@@ -3,6 +3,7 @@
 #include "base/allocate.h"
 #include "domain/kernel_name.h"
 #include "domain/metric_fields.h"
+#include "base/number.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@ bool reader_bad(const file_reader *reader, const char *format, ...)
     char words[512], place[32] = "";
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(words, sizeof words, format, arguments);
+    number_print_list(words, sizeof words, format, arguments);
     va_end(arguments);
     for (char *at = words; *at; at++) /* names come from the file: one line, and no escapes */
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
@@ -162,7 +163,7 @@ static bool read_metrics(const file_reader *reader, json_t *object, ln_metrics *
         if (fields[i].kind != METRIC_REAL) {
             metric_set_count(metrics, &fields[i], count_or_none(from, fields[i].name));
         } else if (json_is_string(hex)) {
-            metric_set_value(metrics, &fields[i], strtod(json_string_value(hex), NULL));
+            metric_set_value(metrics, &fields[i], number_read(json_string_value(hex), NULL));
         } else {
             if (!read_real(reader, from, fields[i].name, &value))
                 return false;

@@ -2,6 +2,7 @@
 #include "domain/convention.h"
 #include "domain/kernel_name.h"
 #include "inputs/worst_row.h"
+#include "base/number.h"
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -25,7 +26,7 @@ static bool bad(const file_reader *reader, error *err, const char *format, ...)
     char what[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
+    number_print_list(what, sizeof what, format, arguments);
     va_end(arguments);
     return fail(err, EXIT_CODE_USAGE, "%s:%zu: %s", reader->path, reader->line, what);
 }
@@ -46,7 +47,7 @@ static bool parse_hex(const char *text, double *value)
     char *end;
     if (strncmp(digits, "0x", 2) != 0 && strcmp(digits, "inf") != 0 && strcmp(digits, "nan") != 0)
         return false;
-    *value = strtod(text, &end);
+    *value = number_read(text, &end);
     return *end == '\0' && end > text;
 }
 

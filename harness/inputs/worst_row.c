@@ -1,5 +1,6 @@
 #include "inputs/worst_row.h"
 #include "metrics/storage.h"
+#include "base/number.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ void hex_float_format(ln_type type, const void *values, size_t i, char buffer[HE
         snprintf(buffer, HEX_FLOAT_LENGTH, "nan:%0*llx", nan_digits(type),
                  (unsigned long long)bits);
     else
-        snprintf(buffer, HEX_FLOAT_LENGTH, "%a", value);
+        number_print(buffer, HEX_FLOAT_LENGTH, "%a", value);
 }
 
 static bool parse_nan(const char *digits, ln_type type, void *values, size_t i)
@@ -77,7 +78,7 @@ bool hex_float_parse(const char *text, ln_type type, void *values, size_t i)
     if (strncmp(digits, "0x", 2) != 0 ||
         strspn(digits + 2, "0123456789abcdefABCDEF.") > MOST_DIGITS + 1)
         return false;
-    long double given = strtold(text, &end);
+    long double given = number_read_long(text, &end);
     storage_store(type, values, i, (double)given);
     return *end == '\0' && end > digits + 2 && isfinite(given) &&
            (long double)storage_load(type, values, i) == given;

@@ -1,5 +1,6 @@
 #include "judge/row_limits.h"
 #include "exact/scale.h"
+#include "base/number.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -198,12 +199,12 @@ bool limits_hold(const row_limits *limits, const metrics_row *row, const double 
     if (sure)
         snprintf(why, ROW_FAULT_LENGTH, "nearer to %s", nearer);
     else if (own > limits->order_ulp)
-        snprintf(why, ROW_FAULT_LENGTH,
-                 "beyond any order of summation: row ULP %.3g, at most %.3g, probably %.3g%s%s",
-                 own, limits->order_ulp, limits->likely_ulp, as, nearer ? nearer : "");
+        number_print(why, ROW_FAULT_LENGTH,
+                     "beyond any order of summation: row ULP %.3g, at most %.3g, probably %.3g%s%s",
+                     own, limits->order_ulp, limits->likely_ulp, as, nearer ? nearer : "");
     else
-        snprintf(why, ROW_FAULT_LENGTH,
-                 "worse than every textbook kernel: row ULP %.3g, theirs at most %.3g%s%s", own,
-                 limits->textbook.row_ulp, as, nearer ? nearer : "");
+        number_print(why, ROW_FAULT_LENGTH,
+                     "worse than every textbook kernel: row ULP %.3g, theirs at most %.3g%s%s", own,
+                     limits->textbook.row_ulp, as, nearer ? nearer : "");
     return false;
 }

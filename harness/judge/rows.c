@@ -3,6 +3,7 @@
 #include "domain/poison.h"
 #include "exact/scale.h"
 #include "metrics/storage.h"
+#include "base/number.h"
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -46,7 +47,7 @@ void judge_find(row_findings *findings, verdict_kind kind, bool declared, const 
     va_start(arguments, format);
     held->kind = kind;
     held->declared = declared;
-    vsnprintf(held->detail, sizeof held->detail, format, arguments);
+    number_print_list(held->detail, sizeof held->detail, format, arguments);
     va_end(arguments);
 }
 

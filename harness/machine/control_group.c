@@ -1,5 +1,6 @@
 #include "machine/control_group.h"
 #include "machine/internal.h"
+#include "base/number.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,8 +113,8 @@ static double read_cpus(const fact_gather *gather, const char *directory, bool v
         snprintf(period, sizeof period, "%s", space ? space : "");
     else if (!read_of(gather, directory, "cpu.cfs_period_us", period, sizeof period))
         return -1;
-    double of = strtod(period, NULL);
-    return of > 0 ? strtod(quota, NULL) / of : -1;
+    double of = number_read(period, NULL);
+    return of > 0 ? number_read(quota, NULL) / of : -1;
 }
 
 /* v1 writes the largest number of bytes where there is no limit. */
@@ -123,7 +124,7 @@ static double read_memory(const fact_gather *gather, const char *directory, bool
     if (!read_of(gather, directory, v2 ? "memory.max" : "memory.limit_in_bytes", bytes,
                  sizeof bytes))
         return -1;
-    double limit = strncmp(bytes, "max", 3) == 0 ? 0 : strtod(bytes, NULL);
+    double limit = strncmp(bytes, "max", 3) == 0 ? 0 : number_read(bytes, NULL);
     return limit < 0x1p60 ? limit : 0;
 }
 

@@ -2,6 +2,7 @@
 #include "machine/machine.h"
 #include "base/program.h"
 #include "caches.h"
+#include "base/number.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static void add(doctor_findings *findings, finding_grade grade, const char *reme
     snprintf(made->remedy, sizeof made->remedy, "%s", remedy);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(made->what, sizeof made->what, format, arguments);
+    number_print_list(made->what, sizeof made->what, format, arguments);
     va_end(arguments);
 }
 
@@ -81,11 +82,38 @@ static const simple_check simple_checks[] = {
      "start the container without --cpus, or lift CPUQuota= of the unit"},
 };
 
+/* Whether the string is one word over and over; `length` of it and its blank. */
+static bool repeats(const char *string, size_t length)
+{
+    size_t whole = strlen(string);
+    for (size_t i = length; i < whole; i++)
+        if (string[i] != string[i - length])
+            return false;
+    return whole > length && (whole % length == 0 || (whole + 1) % length == 0);
+}
+
+const char *machine_shown_value(const machine_fact *fact, char shown[256])
+{
+    size_t length = 1, whole = strlen(fact->value);
+    while (length < whole && !repeats(fact->value, length))
+        length++;
+    if (strcmp(fact->name, "hypervisor") != 0)
+        length = whole;
+    while (length > 0 && fact->value[length - 1] == ' ')
+        length--;
+    snprintf(shown, 256, "%.*s", (int)length, fact->value);
+    return shown;
+}
+
 static void check_simple(const machine_facts *machine, doctor_findings *findings)
 {
     for (size_t i = 0; i < sizeof simple_checks / sizeof *simple_checks; i++) {
         const simple_check *check = &simple_checks[i];
-        const char *value = machine_fact_value(machine, check->fact);
+        machine_fact fact;
+        char value[sizeof fact.value];
+        snprintf(fact.name, sizeof fact.name, "%s", check->fact);
+        snprintf(fact.value, sizeof fact.value, "%s", machine_fact_value(machine, check->fact));
+        machine_shown_value(&fact, value);
         if (is(value, check->fine))
             add(findings, FINDING_FINE, "", "%s: %.80s", check->title, value);
         else if (!known(value))
@@ -117,7 +145,7 @@ static void check_load(const machine_facts *machine, doctor_findings *findings)
     const char *load = machine_fact_value(machine, "load_1m");
     if (!known(load))
         add(findings, FINDING_NOTE, "", "load: cannot be read here");
-    else if (strtod(load, NULL) > 0.3)
+    else if (number_read(load, NULL) > 0.3)
         add(findings, FINDING_WARNING, "see who works with 'top', and wait a minute after a build",
             "load: %.20s over the last minute: other work takes time and caches away", load);
     else
@@ -211,7 +239,7 @@ static void check_memory(const machine_facts *machine, doctor_findings *findings
 {
     const char *available = machine_fact_value(machine, "memory_available_bytes");
     const char *swap = machine_fact_value(machine, "swap_used_bytes");
-    double bytes = strtod(available, NULL);
+    double bytes = number_read(available, NULL);
     if (!known(available))
         add(findings, FINDING_NOTE, "", "memory: cannot be read here");
     else if (bytes < 0x1p30)
@@ -220,7 +248,7 @@ static void check_memory(const machine_facts *machine, doctor_findings *findings
     else
         add(findings, FINDING_FINE, "", "memory: %.1f GiB available", bytes / 0x1p30);
     const char *limit = machine_fact_value(machine, "memory_limit_bytes");
-    bytes = strtod(limit, NULL);
+    bytes = number_read(limit, NULL);
     if (!known(limit) || is(limit, "none"))
         add(findings, known(limit) ? FINDING_FINE : FINDING_NOTE, "",
             "memory limit of the control group: %s", known(limit) ? limit : "cannot be read here");
@@ -230,10 +258,10 @@ static void check_memory(const machine_facts *machine, doctor_findings *findings
                            : "",
             "memory limit of the control group: %.0f MiB%s", bytes / 0x1p20,
             bytes < 0x1p30 ? ": lnbench takes up to 1 GiB" : "");
-    if (known(swap) && strtod(swap, NULL) > 0)
+    if (known(swap) && number_read(swap, NULL) > 0)
         add(findings, FINDING_WARNING, "sudo swapoff -a && sudo swapon -a",
             "swap: %.0f MiB in use: pages may have to come back from disk",
-            strtod(swap, NULL) / 0x1p20);
+            number_read(swap, NULL) / 0x1p20);
     else if (known(swap))
         add(findings, FINDING_FINE, "", "swap: not in use");
 }
@@ -255,6 +283,18 @@ static void check_surroundings(doctor_findings *findings)
             there ? "the directory 'results'" : "this directory");
 }
 
+/* What has to be done comes first. */
+static void sort_by_grade(finding *list, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        finding own = list[i];
+        size_t at = i;
+        for (; at > 0 && list[at - 1].grade < own.grade; at--)
+            list[at] = list[at - 1];
+        list[at] = own;
+    }
+}
+
 size_t machine_findings(const machine_facts *machine, finding *list, size_t most)
 {
     doctor_findings findings = {.list = list, .most = most};
@@ -267,5 +307,6 @@ size_t machine_findings(const machine_facts *machine, finding *list, size_t most
     check_caches(&findings);
     check_memory(machine, &findings);
     check_surroundings(&findings);
+    sort_by_grade(list, findings.count);
     return findings.count;
 }

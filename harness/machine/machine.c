@@ -1,6 +1,7 @@
 /* The list of facts, and reading the small files they come from. */
 #include "machine/internal.h"
 #include "base/allocate.h"
+#include "base/number.h"
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,8 +163,8 @@ size_t machine_rotated_bytes(const machine_facts *machine, cache_state cache)
 
 double machine_memory(const machine_facts *machine, bool *of_group)
 {
-    double memory = strtod(machine_fact_value(machine, "memory_bytes"), NULL);
-    double limit = strtod(machine_fact_value(machine, "memory_limit_bytes"), NULL);
+    double memory = number_read(machine_fact_value(machine, "memory_bytes"), NULL);
+    double limit = number_read(machine_fact_value(machine, "memory_limit_bytes"), NULL);
     bool less = limit > 0 && !(memory > 0 && memory <= limit); /* words are 0 */
     if (of_group)
         *of_group = less;

@@ -6,6 +6,7 @@
 #include "referee/internal.h"
 #include "judge/position.h"
 #include "worker/large_rows.h"
+#include "base/number.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -80,15 +81,17 @@ static void judge_positions(const position_errors *errors, case_judgement *judge
         return;
     if (position_truncates(errors, &outward)) {
         judgement->verdict = (case_verdict){.kind = VERDICT_INACCURATE};
-        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
-                 "not rounded to nearest: errors away from zero are %.2f ULP on average", outward);
+        number_print(judgement->verdict.detail, sizeof judgement->verdict.detail,
+                     "not rounded to nearest: errors away from zero are %.2f ULP on average",
+                     outward);
         return;
     }
     if (!position_differs(errors, &found))
         return;
     judgement->verdict = (case_verdict){.kind = VERDICT_INACCURATE};
-    snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
-             "%s: errors differ from the others' by %.3g row ULP", found.where, found.difference);
+    number_print(judgement->verdict.detail, sizeof judgement->verdict.detail,
+                 "%s: errors differ from the others' by %.3g row ULP", found.where,
+                 found.difference);
 }
 
 static bool examine_blocks(row_judge *judge, const referee_task *task, const referee_blocks *blocks,

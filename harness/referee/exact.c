@@ -5,6 +5,7 @@
 #include "inputs/inputs.h"
 #include "metrics/storage.h"
 #include "referee/internal.h"
+#include "base/number.h"
 #include <math.h>
 #include <string.h>
 
@@ -167,10 +168,10 @@ static void tell_first(exact_findings *found, const corpus_case *one, const judg
     if (found->first[0])
         return;
     convention_label(&block->convention, label);
-    snprintf(found->first, sizeof found->first,
-             "%s, %s, %zux%zu%s: %s of row %zu, column %zu is %a, and %a is right",
-             one->input ? one->input : "aimed at midpoints", label, block->rows, block->hidden,
-             one->residual ? " with a residual" : "", what, row, column, given, right);
+    number_print(found->first, sizeof found->first,
+                 "%s, %s, %zux%zu%s: %s of row %zu, column %zu is %a, and %a is right",
+                 one->input ? one->input : "aimed at midpoints", label, block->rows, block->hidden,
+                 one->residual ? " with a residual" : "", what, row, column, given, right);
 }
 
 static void compare_y(const corpus_case *one, const judge_block *block, const void *y, bool counts,

@@ -9,6 +9,7 @@
 #include "inputs/inputs.h"
 #include "referee/internal.h"
 #include "metrics/storage.h"
+#include "base/number.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -111,7 +112,7 @@ static bool blame(case_verdict *verdict, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     verdict->kind = VERDICT_INACCURATE;
-    vsnprintf(verdict->detail, sizeof verdict->detail, format, arguments);
+    number_print_list(verdict->detail, sizeof verdict->detail, format, arguments);
     va_end(arguments);
     return false;
 }

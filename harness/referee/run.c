@@ -2,6 +2,7 @@
 #include "referee/internal.h"
 #include "domain/poison.h"
 #include "metrics/storage.h"
+#include "base/number.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -128,9 +129,9 @@ static bool check_sum(int arena, off_t at, const judge_block *block, bool *right
                      i / block->hidden, i % block->hidden);
             return true;
         }
-        snprintf(verdict->detail, sizeof verdict->detail,
-                 "row %zu, column %zu: the sum with the residual is %.*g where %.*g is right",
-                 i / block->hidden, i % block->hidden, digits, given, digits, sum);
+        number_print(verdict->detail, sizeof verdict->detail,
+                     "row %zu, column %zu: the sum with the residual is %.*g where %.*g is right",
+                     i / block->hidden, i % block->hidden, digits, given, digits, sum);
     }
     return true;
 }

@@ -4,6 +4,7 @@
 #include "base/interrupt.h"
 #include "base/seconds.h"
 #include "base/text.h"
+#include "base/number.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -234,7 +235,7 @@ bool process_next(kernel_process *process, double deadline_seconds, worker_reply
     if (ready < 0)
         return end_with(process, VERDICT_SKIPPED, "interrupted", reply);
     if (ready == 0) {
-        snprintf(text, sizeof text, "no answer within %g s", deadline_seconds);
+        number_print(text, sizeof text, "no answer within %g s", deadline_seconds);
         return end_with(process, VERDICT_TIMEOUT, text, reply);
     }
     ssize_t got;

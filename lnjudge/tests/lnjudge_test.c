@@ -1,4 +1,5 @@
 /* liblnjudge as its users meet it: arguments, answers, planted faults, threads. */
+#include "../../harness/hayai-c/tests/comma_locale.h"
 #include <lnjudge.h>
 
 #include <math.h>
@@ -126,7 +127,7 @@ static void finds_planted_faults(void **state)
         {FAULT_GAP, "probes", "overrun", "wrote between the rows of y", 0},
         {FAULT_BATCH, "batches", "wrong-class", "nothing was written", 0},
         {FAULT_FAILS, "probes", "crashed", "returned 7", 0},
-        {FAULT_SLIGHT, "rows", "inaccurate", "above the limit 4", 4},
+        {FAULT_SLIGHT, "rows", "inaccurate", "above the limit 4.5", 4.5},
     };
     lnjudge_case found;
     (void)state;
@@ -324,6 +325,7 @@ static void threads_find_the_same(void **state)
 
 int main(void)
 {
+    comma_locale_set();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_planted_faults),  cmocka_unit_test(tells_what_does_not_run),
         cmocka_unit_test(answers_are_exact),     cmocka_unit_test(gradients_are_exact),

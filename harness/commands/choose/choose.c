@@ -4,6 +4,7 @@
 #include "commands/choose/class.h"
 #include "domain/reproducible.h"
 #include "base/text.h"
+#include "base/number.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -114,7 +115,7 @@ static bool set_fate(scored_kernel *candidate, candidate_fate fate, const char *
     va_list arguments;
     va_start(arguments, format);
     candidate->fate = fate;
-    vsnprintf(candidate->reason, sizeof candidate->reason, format, arguments);
+    number_print_list(candidate->reason, sizeof candidate->reason, format, arguments);
     va_end(arguments);
     return true;
 }

@@ -47,7 +47,7 @@ bad "a shape below 0" 'ROWSxHIDDEN' --shapes 4x-4
 bad "a product that overflows" 'too large' --shapes 4294967296x4294967296
 bad "a size that overflows" 'too large' --shapes 99999999999999999999x1
 bad "no database name" '--db' --db ''
-refused "more than the memory" 7 'GiB; this machine has' run --db bad.db --shapes 1048576x524288
+refused "more than the memory" 7 'MiB; this machine has' run --db bad.db --shapes 1048576x524288
 check "more than the memory: no database" test ! -e bad.db
 
 npy() { "$binaries/npy_tool" make "$@"; }

@@ -1,8 +1,8 @@
 /* Conventions as text: what is read, what is refused and with which words. */
 #include "domain/convention.h"
 #include "base/number.h"
+#include "hayai-c/tests/comma_locale.h"
 #include "test.h"
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -177,19 +177,10 @@ static void test_gamma_beta(void **state)
     }
 }
 
-/* The point is a point under a locale that writes a comma. Debian's base system has none such, so
- * the test looks for one and says so where there is none. */
 static void test_locale(void **state)
 {
     (void)state;
-    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
-    bool found = false;
-    for (size_t i = 0; !found && i < sizeof names / sizeof *names; i++)
-        found = setlocale(LC_NUMERIC, names[i]) != NULL;
-    if (!found) {
-        print_message("[  SKIPPED ] no locale with a decimal comma is installed\n");
-        skip();
-    }
+    comma_locale_set();
     char list[CONVENTION_MAX_LENGTH];
     ln_convention read = parsed("eps=2.5e-5@var");
     ln_convention convention = {0, LN_EPS_STD, 1.25, LN_AFFINE_NONE};

@@ -19,7 +19,7 @@ hayai_status hayai::fail(hayai_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(last_message, sizeof last_message, format, arguments);
+    hayai_number_print(last_message, sizeof last_message, format, arguments);
     va_end(arguments);
     return status;
 }
@@ -33,7 +33,7 @@ extern "C" hayai_status hayai_fail_format(hayai_status status, const char *forma
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(last_message, sizeof last_message, format, arguments);
+    hayai_number_print(last_message, sizeof last_message, format, arguments);
     va_end(arguments);
     return status;
 }

@@ -4,6 +4,8 @@
 #define HAYAI_FORMATS_H
 
 #include "hayai.h"
+#include <locale.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #ifdef __cplusplus
@@ -19,6 +21,17 @@ hayai_status hayai_fail_format(hayai_status status, const char *format, ...)
  * reporter->user is to be closed with hayai_format_close(). */
 hayai_status hayai_format_open(const char *format, const char *path, hayai_reporter *reporter);
 void hayai_format_close(void *user);
+
+/* ---- Numbers (text.c) ------------------------------------------------------------------------ */
+
+/* Between these two the calling thread reads and writes numbers in the "C" locale, whatever the
+ * host's setlocale() said. The caller's functions are never called in between. */
+locale_t hayai_numbers_begin(void);
+void hayai_numbers_end(locale_t before);
+
+/* strtod() and vsnprintf() in the "C" locale. */
+double hayai_number_read(const char *text, char **end);
+int hayai_number_print(char *to, size_t size, const char *format, va_list arguments);
 
 /* ---- Text (text.c) --------------------------------------------------------------------------- */
 
@@ -36,8 +49,7 @@ void hayai_text_format(hayai_text *text, const char *format, ...)
 void hayai_text_clear(hayai_text *text);
 void hayai_text_release(hayai_text *text);
 
-/* A finite number so that it reads back as the same number, with a point whatever the locale is;
- * anything else as `otherwise`. */
+/* A finite number so that it reads back as the same number, anything else as `otherwise`. */
 void hayai_text_number(hayai_text *text, double value, const char *otherwise);
 
 /* The same, with NaN, Infinity and -Infinity for people and for XML. */

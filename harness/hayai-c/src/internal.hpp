@@ -4,6 +4,7 @@
 #define HAYAI_INTERNAL_HPP
 
 #include "error.hpp"
+#include "formats.h"
 #include "version.hpp"
 #include <atomic>
 #include <list>
@@ -251,6 +252,24 @@ std::vector<hayai_counter_value> counters_of(const run &run);
 
 /* Whose function was called last, on the main thread (state.cpp): whose memory was measured. */
 instance *last_called();
+
+/* Google Benchmark reads and writes numbers here as formats.h says. */
+class plain_numbers
+{
+  public:
+    plain_numbers() : before_(hayai_numbers_begin())
+    {
+    }
+    ~plain_numbers()
+    {
+        hayai_numbers_end(before_);
+    }
+    plain_numbers(const plain_numbers &) = delete;
+    plain_numbers &operator=(const plain_numbers &) = delete;
+
+  private:
+    const locale_t before_;
+};
 
 /* Keeps every run that it is given, prints nothing. */
 class silent_reporter : public benchmark::BenchmarkReporter

@@ -2,6 +2,7 @@
 /* The command line and the environment, as hayai_options. Everything that Google Benchmark would
  * print a usage for, or abort or exit on, is refused here with one line. */
 #include "error.hpp"
+#include "formats.h"
 #include "version.hpp"
 #include <cerrno>
 #include <climits>
@@ -57,7 +58,7 @@ hayai_status read_seconds(const char *flag, const std::string &value, double &re
 {
     char *end = nullptr;
     errno = 0;
-    result = strtod(value.c_str(), &end);
+    result = hayai_number_read(value.c_str(), &end);
     if (end == value.c_str() || *end || errno || !(result >= 0) || result > 1e9)
         return refuse(flag, value, "seconds, >= 0");
     return HAYAI_OK;

@@ -64,6 +64,7 @@ machine::machine(const benchmark::BenchmarkReporter::Context &context)
 /* A part of a name, as the library composes it; "" of 0. */
 std::string part_name(const char *part, double seconds)
 {
+    const plain_numbers plain;
     char text[64];
     snprintf(text, sizeof text, "%s:%0.3f", part, seconds);
     return seconds > 0 ? text : "";

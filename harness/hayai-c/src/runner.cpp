@@ -140,6 +140,7 @@ void add_instances(hayai_benchmark &family, instances &all)
 hayai_status list(const std::string &filter, std::string &names)
 {
     silent_reporter reporter;
+    const plain_numbers plain; /* nothing is called */
     benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, filter);
     const std::string errors = reporter.errors();
     if (errors.find("Could not compile") != std::string::npos)
@@ -196,6 +197,7 @@ void enroll_for_listing(hayai_suite &suite, std::list<roster> &rosters, instance
 
 void hayai::set_flags(const flags &flags)
 {
+    const plain_numbers plain;
     static std::string program; /* the library keeps a pointer to it */
     program = flags.executable;
     std::vector<std::string> words = {

@@ -118,6 +118,7 @@ class library_sink : public sink
 
     hayai_status begin(const library_reporter::Context &context, const hayai_context &) override
     {
+        const plain_numbers plain;
         const bool go_on = reporter_->ReportContext(context);
         return go_on ? check() : fail(HAYAI_STOPPED, "stopped by Google Benchmark's reporter");
     }
@@ -131,12 +132,14 @@ class library_sink : public sink
             return fail(HAYAI_ERROR_ARGUMENT,
                         "%s: CSV needs the same counters in every run; json and tsv do not",
                         runs.front().benchmark_name().c_str());
+        const plain_numbers numbers;
         reporter_->ReportRuns(plain);
         return check();
     }
 
     hayai_status finish() override
     {
+        const plain_numbers plain;
         reporter_->Finalize();
         return check();
     }

@@ -43,18 +43,45 @@ void hayai_text_add(hayai_text *text, const char *string)
     hayai_text_add_bytes(text, string, strlen(string));
 }
 
+locale_t hayai_numbers_begin(void)
+{
+    return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+}
+
+void hayai_numbers_end(locale_t before)
+{
+    locale_t plain = uselocale(before);
+    freelocale(plain);
+}
+
+double hayai_number_read(const char *text, char **end)
+{
+    const locale_t before = hayai_numbers_begin();
+    const double value = strtod(text, end);
+    hayai_numbers_end(before);
+    return value;
+}
+
+int hayai_number_print(char *to, size_t size, const char *format, va_list arguments)
+{
+    const locale_t before = hayai_numbers_begin();
+    const int length = vsnprintf(to, size, format, arguments);
+    hayai_numbers_end(before);
+    return length;
+}
+
 void hayai_text_format(hayai_text *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    const int length = vsnprintf(NULL, 0, format, arguments);
+    const int length = hayai_number_print(NULL, 0, format, arguments);
     va_end(arguments);
     if (length < 0 || !reserve(text, (size_t)length)) {
         text->failed = true;
         return;
     }
     va_start(arguments, format);
-    vsnprintf(text->data + text->length, (size_t)length + 1, format, arguments);
+    hayai_number_print(text->data + text->length, (size_t)length + 1, format, arguments);
     va_end(arguments);
     text->length += (size_t)length;
 }
@@ -79,20 +106,14 @@ void hayai_text_number(hayai_text *text, double value, const char *otherwise)
         return;
     }
     char digits[64];
+    const locale_t before = hayai_numbers_begin();
     for (int precision = 15; precision <= 17; precision++) {
         snprintf(digits, sizeof digits, "%.*g", precision, value);
         if (strtod(digits, NULL) == value)
             break;
     }
-    const char *point = localeconv()->decimal_point;
-    char *found = strcmp(point, ".") == 0 ? NULL : strstr(digits, point);
-    if (!found) {
-        hayai_text_add(text, digits);
-        return;
-    }
-    hayai_text_add_bytes(text, digits, (size_t)(found - digits));
-    hayai_text_add(text, ".");
-    hayai_text_add(text, found + strlen(point));
+    hayai_numbers_end(before);
+    hayai_text_add(text, digits);
 }
 
 void hayai_text_any_number(hayai_text *text, double value)

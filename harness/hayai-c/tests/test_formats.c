@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The formats: JSON by a strict parser, the others by what they promise; and outputs that fail. */
 #include "capture.h"
+#include "comma_locale.h"
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -557,6 +558,7 @@ static void test_lists(void **state)
 
 int main(void)
 {
+    comma_locale_set();
     const struct CMUnitTest tests[] = {
         with_suite(test_json_is_strict),
         with_suite(test_json_of_aggregates),

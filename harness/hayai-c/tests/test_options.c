@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line and the environment. */
 #include "capture.h"
+#include "comma_locale.h"
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -306,6 +307,7 @@ static void test_help_names_every_flag(void **state)
 
 int main(void)
 {
+    comma_locale_set();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_is_the_default),
         cmocka_unit_test(test_google_benchmarks_flags),

@@ -2,6 +2,7 @@
 /* How a benchmark is run: times, repetitions, threads, set-up. Times are manual, so that every
  * figure is known beforehand. */
 #include "capture.h"
+#include "comma_locale.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -442,6 +443,7 @@ static void test_bad_options(void **state)
 
 int main(void)
 {
+    comma_locale_set();
     const struct CMUnitTest tests[] = {
         with_suite(test_min_time),
         with_suite(test_min_seconds_of_all),

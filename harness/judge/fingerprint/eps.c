@@ -5,6 +5,7 @@
  * least value is looked for on a grid of eighths of a decade and then by golden section, the range
  * of eps that does as well by bisection. */
 #include "judge/fingerprint/internal.h"
+#include "base/number.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +76,7 @@ static double shortest_decimal(double low, double high)
         double multiple = fmin(last, fmax(first, nearbyint(middle / unit)));
         char written[48];
         snprintf(written, sizeof written, "%.0fe%d", multiple, (int)lrint(log10(unit)));
-        double best = strtod(written, NULL);
+        double best = number_read(written, NULL);
         if (best > 0)
             return best;
     }
