@@ -45,6 +45,16 @@ for document in "$root"/docs/*.md; do
     grep -q "($(basename "$document"))" "$root/docs/README.md" ||
         [ "$(basename "$document")" = README.md ] || fail "$document is not in docs/README.md"
 done
+# Functions that documents name are in a header; the format of the store is numbered as its files are.
+grep -oh '`ln_[a-z0-9_]*' "$root"/docs/*.md "$root"/README.md "$root"/kernels/README.md | sort -u | tr -d '`' |
+    while read -r name; do
+        grep -rqw "$name" "$root/kernels" "$root/reference" "$root/python" --include=*.h --include=*.py || echo "FAILED: documents name $name, which no header has"
+    done | tee "$scratch/lost"
+[ ! -s "$scratch/lost" ] || failures=$((failures + 1))
+version=$(find "$root/results" -name 'schema*.sql' | wc -l)
+for words in "## Tables (version $version;" "counts the format ($version)"; do
+    grep -qF "$words" "$root/results/README.md" || fail "results/README.md says not: $words"
+done
 # The lines of SQL in results/README.md run, and answer.
 "${lnbench%/*}/make_sample_store" "$scratch/sample.db" >/dev/null || fail "no sample store"
 sed -n 's/^| [A-Z].*? | `\(SELECT .*\)` |$/\1/p' "$root/results/README.md" >"$scratch/lines"

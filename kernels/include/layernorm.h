@@ -41,7 +41,10 @@ extern "C" {
 /* What a call came to. */
 typedef enum ln_status {
     LN_OK = 0,
-    LN_ERROR_ARGUMENT = 1, /* a null tensor, hidden 0, a stride below hidden, sizes that overflow */
+    /* A null tensor, a sum without a residual, hidden 0, a stride below hidden, sizes that overflow;
+     * an eps that is negative, not finite, or not 0 with LN_EPS_NONE; a ddof but 0 and 1; a value
+     * that its enum has not. */
+    LN_ERROR_ARGUMENT = 1,
     LN_ERROR_UNSUPPORTED = 2, /* no kernel of this build and CPU takes this problem */
     LN_ERROR_THREADS = 3,     /* the system has no more threads or memory for them */
 } ln_status;

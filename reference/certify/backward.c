@@ -355,10 +355,14 @@ static void state_clear(row_state *s)
     surd_clear(&s->over_ddr);
 }
 
+/* Without gamma there is no dx, nor is one wanted. */
 static bool is_finite_gamma(const task *t)
 {
     if (!ln_has_gamma(t->convention.affine)) {
         return true;
+    }
+    if (t->gamma == NULL) {
+        return false;
     }
     size_t count = ln_parameter_elements(t->convention.affine, t->hidden);
     for (size_t i = 0; i < count; i++) {
@@ -396,7 +400,7 @@ bool ln_backward(const ln_convention *convention, ln_type storage, ln_type param
                  size_t hidden, const void *x, const void *dy, const void *gamma,
                  ln_gradients *gradients)
 {
-    bool needs_gamma = ln_has_gamma(convention->affine);
+    bool needs_gamma = ln_has_gamma(convention->affine) && is_wanted(&gradients->dx);
     if (rows == 0 || hidden == 0 || hidden > SIZE_MAX / rows || x == NULL || dy == NULL ||
         (needs_gamma && gamma == NULL)) {
         return false;

@@ -27,7 +27,7 @@ typedef struct ln_gradients {
 } ln_gradients;
 
 /* x and dy in the storage type, gamma in the parameter type (one element under LN_AFFINE_SCALAR;
- * NULL where the affine form has none). NaN where there is no derivative:
+ * NULL where the affine form has none or dx is not wanted). NaN where there is no derivative:
  *     - dx of a row with an x or dy that is not finite or an xhat that is not defined, of any row
  *       where gamma is not finite, and of a row of variance 0 with eps on the std (a root has none
  *       at 0);

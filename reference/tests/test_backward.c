@@ -164,6 +164,8 @@ static void where_there_is_none(void **state)
     assert_false(ln_backward(&p.convention, LN_F64, LN_F64, 0, 2, dy, dy, NULL, &none));
     assert_false(ln_backward(&p.convention, LN_F64, LN_F64, 1, 2, NULL, dy, NULL, &none));
     p.convention.affine = LN_AFFINE_GAMMA;
+    assert_true(ln_backward(&p.convention, LN_F64, LN_F64, 1, 2, dy, dy, NULL, &none)); /* no dx */
+    none.dx.exact = (double[2]){0};
     assert_false(ln_backward(&p.convention, LN_F64, LN_F64, 1, 2, dy, dy, NULL, &none));
 }
 

@@ -34,6 +34,7 @@ typedef struct eval_options {
 typedef struct eval_tensors {
     npy_array x, residual, gamma, beta, y, dy, gradients[GRADIENTS];
     ln_type storage, param;
+    bool any_type; /* no kernel says which */
     size_t rows, hidden;
 } eval_tensors;
 
@@ -54,9 +55,10 @@ static void tensors_free(eval_tensors *tensors)
 
 /* The same elements in another type, which must have every one of them: others would be changed
  * without a word. */
-static bool convert(const char *path, const char *option, ln_type type, npy_array *array,
-                    error *err)
+static bool convert(const char *path, const char *option, bool any_type, ln_type type,
+                    npy_array *array, error *err)
 {
+    const char *own_type = dtype_name(array->dtype);
     char *to = malloc(array->elements * dtype_size(type) + 1);
     bool fine = to || fail_memory(err, path);
     for (size_t i = 0; fine && i < array->elements; i++) {
@@ -65,12 +67,14 @@ static bool convert(const char *path, const char *option, ln_type type, npy_arra
         if (!isnan(value) && storage_load(type, to, i) != value)
             fine = fail(err, EXIT_CODE_USAGE,
                         "%s (--%s): element %zu, %.17g, is no %s: save it as %s and so choose the "
-                        "rounding",
+                        "rounding%s%s%s",
                         path, option, i, value, dtype_name(type),
                         type == LN_F32    ? "f4"
                         : type == LN_F64  ? "f8"
                         : type == LN_BF16 ? "u2, the bits of bf16,"
-                                          : "f2");
+                                          : "f2",
+                        any_type ? "; --dtypes " : "", any_type ? own_type : "",
+                        any_type ? " takes it as it is" : "");
     }
     if (!fine) {
         free(to);
@@ -93,8 +97,9 @@ static bool read_typed(const char *path, const char *option, const eval_tensors 
         return true;
     if (array->dtype == LN_F16 && type == LN_F32 && tensors->storage == LN_F32)
         return fail(err, EXIT_CODE_USAGE,
-                    "%s (--%s): dtype f16; f4 or f8 was expected, or --dtype f16", path, option);
-    return convert(path, option, type, array, err);
+                    "%s (--%s): dtype f16; f4 or f8 was expected, or --dtypes f16", path, option);
+    bool is_row = type == tensors->storage;
+    return convert(path, option, is_row && tensors->any_type, type, array, err);
 }
 
 /* Gamma or beta: there where the convention has it, nowhere else, and as long as it must be. */
@@ -139,6 +144,12 @@ static bool read_gradients(const eval_options *options, const ln_convention *con
     return fine;
 }
 
+/* Gradients need no beta, and gamma for dx alone. */
+static bool is_left_out(const eval_options *options, const char *path, bool is_gamma)
+{
+    return options->dy && !path && !(is_gamma && options->gradients[GRADIENT_DX]);
+}
+
 static bool read_all(const eval_options *options, const ln_convention *convention,
                      eval_tensors *tensors, error *err)
 {
@@ -163,10 +174,12 @@ static bool read_all(const eval_options *options, const ln_convention *conventio
     if (options->y && (!read_typed(options->y, "y", tensors, tensors->storage, &tensors->y, err) ||
                        !npy_same_shape(x, &tensors->y, options->y, "y", err)))
         return false;
-    return read_parameter(options->gamma, "gamma", ln_has_gamma(convention->affine), parameters,
-                          tensors, &tensors->gamma, err) &&
-           read_parameter(options->beta, "beta", ln_has_beta(convention->affine), parameters,
-                          tensors, &tensors->beta, err) &&
+    return (is_left_out(options, options->gamma, true) ||
+            read_parameter(options->gamma, "gamma", ln_has_gamma(convention->affine), parameters,
+                           tensors, &tensors->gamma, err)) &&
+           (is_left_out(options, options->beta, false) ||
+            read_parameter(options->beta, "beta", ln_has_beta(convention->affine), parameters,
+                           tensors, &tensors->beta, err)) &&
            read_gradients(options, convention, tensors, err);
 }
 
@@ -367,7 +380,7 @@ static bool check_gradients(const eval_options *options, int other_ways, error *
                     "--dy FILE.npy and one of --dx, --dgamma and --dbeta go together");
     if (any && (other_ways || options->input || options->residual || options->out))
         return fail(err, EXIT_CODE_USAGE,
-                    "--dy: goes with --x, --gamma and --beta, and judges gradients alone");
+                    "--dy: goes with --x and --gamma, and judges gradients alone");
     return true;
 }
 
@@ -420,6 +433,7 @@ static const kernel_entry *first_attributed(const eval_options *options, const k
 static bool choose_types(const eval_options *options, const kernel_entry *kernel,
                          eval_tensors *tensors, error *err)
 {
+    tensors->any_type = !kernel;
     tensors->storage = kernel ? kernel->facts.storage : LN_F32;
     if (options->dtype && kernel && strcmp(options->dtype, dtype_name(tensors->storage)) != 0)
         return fail(err, EXIT_CODE_USAGE, "--dtypes %s: kernel %s takes %s", options->dtype,

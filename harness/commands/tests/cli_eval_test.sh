@@ -231,13 +231,28 @@ accepted "f16: residual" 0 eval --x typed_f16.npy --residual typed_f16.npy --con
     --kernel shifted_two_mean_fused_f16_scalar
 refused "a tenth is no bf16" 2 'tenths4.npy \(--gamma\): element 0, 0\.1.* is no bf16' eval \
     --x typed_bf16.npy --gamma tenths4.npy --beta beta4.npy --kernel two_pass_bf16_scalar
-refused "f16 for f32" 2 'dtype f16; f4 or f8 was expected, or --dtype f16' eval --x typed_f16.npy \
+npy tenths8.npy '<f8' '(4,)' 0.1:1
+refused "f64 for f32" 2 'is no f32: save it as f4 .*; --dtypes f64 takes it as it is$' eval \
+    --x tenths8.npy --convention tinyllm --reference
+refused "f16 for f32" 2 'dtype f16; f4 or f8 was expected, or --dtypes f16' eval --x typed_f16.npy \
     --convention tinyllm --reference
 run_it eval --x typed_f64.npy --y typed_y.npy --convention ddof=1,eps=1e-5@var,affine=none \
     --dtype f64 --max-row-ulp 1000
 check "f64: --y of another type" is "$code" 2
 run_it eval --input normal --dtype f16 --shape 4x64 --kernel naive.n_for_n_minus_1 --convention torch
 check "no such kernel of f16" is "$code" 2
+
+# What docs/accuracy.md says of the probable bound, of the kernels that run here.
+while read -r line; do
+    found=
+    for hidden in 768 4096 12288; do
+        run_it eval --input normal --shape 64x$hidden --kernel "${line%%\`*}"
+        [ "$code" = 7 ] && continue 2
+        found+=$(awk '{ v[$1] = $2 + 0 } function short(x) { return sprintf(x < 1000 ? "%.3g" : "%.0f", x) } END {
+            printf " | %.2g | %s | %s", v["row_ulp_max"], short(v["row_ulp_probable"]), short(v["row_ulp_proven"]) }' out)
+    done
+    check "accuracy.md: ${line%%\`*}" is "${line#*\`}" "$found |"
+done < <(sed -n '/| found: 768 |/,/^$/s/^| `//p' "$(dirname "$0")/../../../docs/accuracy.md")
 
 # Bad input: what, where and what would be right.
 none='--convention tinyllm --reference'

@@ -15,13 +15,17 @@ npy wrong.npy '<f4' '(1, 3)' 0.20412414523193150 -0.40824829046386302 0.21
 npy none.npy '<f4' '(1, 3)' 0.20412414523193150 nan 0.20412414523193150
 npy dgamma.npy '<f4' '(3,)' -1.22474487139158905 0 0
 npy dbeta.npy '<f4' '(3,)' 1 0 0
-given='--x x.npy --dy dy.npy --gamma gamma.npy --beta beta.npy --conventions eps=0,affine=vector'
+rows='--x x.npy --dy dy.npy --conventions eps=0,affine=vector' # no gradient needs beta, only dx needs gamma
+given="$rows --gamma gamma.npy"
 # shellcheck disable=SC2086 # options
 {
     accepted "right" 0 eval $given --dx dx.npy --dgamma dgamma.npy --dbeta dbeta.npy --max-row-ulp 1 --json
     for gradient in dx dgamma dbeta; do
         check "right: $gradient" is "$(value $gradient.correctly_rounded out) $(value $gradient.verdict out)" "1.0 ok"
     done
+    accepted "without gamma" 0 eval $rows --dgamma dgamma.npy --dbeta dbeta.npy --max-row-ulp 1
+    accepted "with beta" 0 eval $given --beta beta.npy --dx dx.npy --max-row-ulp 1
+    refused "dx without gamma" 2 'gamma is missing' eval $rows --dx dx.npy
     accepted "without a limit nothing is said" 3 eval $given --dx dx.npy
     check "without a limit: the table" has out '^dx .* not judged$'
     accepted "off" 5 eval $given --dx wrong.npy --max-row-ulp 8
