@@ -97,11 +97,12 @@ const cli_command command_compare = {
     .usage = "BASE NEW [OPTION...]",
     .summary = "Two runs: what got slower or less accurate, and how sure that is.",
     .details =
-        "A run is its number, latest, previous, a commit's first digits, or an exported file "
-        "(json,\n"
-        "jsonl, Google Benchmark's own JSON: FILE,FILE,... are processes of one run). Needs runs "
-        "of\n"
-        "5 processes or more (run --processes 5) and the machine's noise (lnbench calibrate).\n"
+        "A run is its number, latest (the newest of lnbench run), previous (the newest before it "
+        "on\n"
+        "this machine that was asked for the same), a commit's first digits, or an exported file\n"
+        "(json, jsonl, Google Benchmark's own JSON: FILE,FILE,... are processes of one run). "
+        "Needs\n"
+        "runs of 5 processes or more (run --processes 5) and the machine's noise (calibrate).\n"
         "Exit code: 0 fine; 1 a kernel is slower; 3 inconclusive; 4 something was lost (BASE has "
         "it\n"
         "and NEW has not) or not comparable (another CPU, compiler, flags or plan); 5 accuracy\n"

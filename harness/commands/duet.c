@@ -25,6 +25,7 @@ static bool read_settings(const duet_options *options, duet_run *duet, compariso
         .seconds = options->seconds,
         .seed = options->request.seed,
     };
+    duet->comparison.asked_known = true;
     duet->deadline = options->deadline;
     return comparison_read_options(&options->shown, settings, format, err);
 }

@@ -121,107 +121,174 @@ static bool is_timed(const stored_case *stored)
 {
     for (size_t i = 0; i < stored->repetition_count; i++)
         if (stored->repetitions[i].real_ns > 0 && isfinite(stored->repetitions[i].real_ns))
-            return stored->verdict.kind != VERDICT_SKIPPED;
+            return true;
     return false;
 }
 
-static bool is_declined(const stored_case *stored)
+/* What became of half of a case, its judgement or its timing, in one run. */
+typedef enum case_half { JUDGED, TIMED, HALVES } case_half;
+typedef enum half_state { NOT_ASKED, HAS, DECLINED, LOST } half_state;
+
+/* The two runs, and by its key what each was asked for and lost. */
+typedef struct compared_runs {
+    run_comparison *comparison;
+    const run_view *views[SIDES];
+    hash_index lost[SIDES];
+} compared_runs;
+
+/* One case in both; NULL: a run has no result of it, or did not lose it. */
+typedef struct compared_case {
+    const case_key *key;
+    const stored_case *stored[SIDES];
+    const asked_case *lost[SIDES];
+} compared_case;
+
+static compared_case find_both(const compared_runs *runs, const case_key *key)
 {
-    return stored->judged && stored->verdict.kind == VERDICT_UNSUPPORTED;
+    compared_case found = {.key = key};
+    for (int side = 0; side < SIDES; side++) {
+        const run_view *view = runs->views[side];
+        size_t place = stored_cases_find(&view->cases, key);
+        hash_probe at = hash_index_probe(&runs->lost[side], case_key_hash(key));
+        if (place < view->cases.count)
+            found.stored[side] = &view->cases.cases[place];
+        for (size_t i; !found.lost[side] && hash_index_next(&runs->lost[side], &at, &i);)
+            if (case_key_equal(&view->lost[i].key, key))
+                found.lost[side] = &view->lost[i];
+    }
+    return found;
 }
 
-/* Whether the half that is looked at was asked of a case: what was only judged was not to be timed,
- * and the other way. What has neither was to have some. */
-static bool is_asked(const comparison_settings *settings, const stored_case *stored)
+static half_state state_of(const compared_case *both, int side, case_half half)
 {
-    bool judged = stored->judged && stored->verdict.kind != VERDICT_SKIPPED;
-    bool none = !judged && stored->repetition_count == 0;
-    return none || (settings->accuracy && judged) ||
-           (settings->speed && stored->repetition_count > 0);
+    const stored_case *stored = both->stored[side];
+    const asked_case *lost = both->lost[side];
+    unsigned part = half == JUDGED ? ASKED_TO_JUDGE : ASKED_TO_TIME;
+    verdict_kind kind = stored && stored->judged ? stored->verdict.kind : VERDICT_PENDING;
+    bool has = stored && (half == TIMED ? is_timed(stored)
+                                        : kind != VERDICT_PENDING && kind != VERDICT_SKIPPED);
+    if (kind == VERDICT_UNSUPPORTED)
+        return DECLINED;
+    if (lost && (lost->parts & part) && !(has && side == BASE))
+        return LOST;
+    if (has)
+        return HAS;
+    /* What has nothing at all was to have something; so was what was timed in vain, or failed. */
+    bool none = stored && kind == VERDICT_PENDING && stored->repetition_count == 0;
+    bool vain = stored && half == TIMED &&
+                (stored->repetition_count > 0 ||
+                 verdict_exit_code(&stored->verdict) == EXIT_CODE_KERNEL_FAILED);
+    return none || vain || kind == VERDICT_SKIPPED ? LOST : NOT_ASKED;
 }
 
-/* Says whose result is missing, and why where that is known. */
-static void say_missing(comparison_pair *pair, const char *what, const char *side,
-                        const stored_case *without)
+/* "new: crashed(SIGSEGV)", "only in base": why there is nothing to compare. */
+static void say_why(const compared_case *both, case_half half, const half_state states[SIDES],
+                    char why[DETAIL_MAX_LENGTH])
 {
+    static const char *const names[] = {"base", "new", "both", "only in new"};
+    static const char *const missing[HALVES] = {"not judged", "no time"};
+    int side = states[NEW] == HAS || (states[BASE] == LOST && states[NEW] != LOST) ? BASE : NEW;
+    const stored_case *stored = both->stored[side];
     char described[DETAIL_MAX_LENGTH];
-    bool known = without->verdict.detail[0] || (without->judged && !is_declined(without));
-    snprintf(pair->lost, sizeof pair->lost, "no %s in %s%s%.150s", what, side, known ? ": " : "",
-             known ? verdict_describe(&without->verdict, described, sizeof described) : "");
-}
-
-/* What base has and new has not, or neither; what new alone has is no loss, unless base failed. */
-static void find_missing(const comparison_settings *settings, comparison_pair *pair,
-                         const stored_case *base, const stored_case *new)
-{
-    bool old = is_timed(base), now = is_timed(new);
-    bool timed = base->repetition_count > 0 || base->verdict.kind == VERDICT_SKIPPED;
-    if (settings->accuracy && base->judged && !new->judged)
-        say_missing(pair, "verdict", "new", new);
-    else if (settings->speed && old && !now && !is_declined(new))
-        say_missing(pair, "time", "new", new);
-    else if (settings->speed && !old && timed && !is_declined(base))
-        say_missing(pair, "time", now ? "base" : "both", base);
-    else if (!base->judged && base->repetition_count == 0)
-        say_missing(pair, "result", new->judged || now ? "base" : "both", base);
-}
-
-static void compare_pair(run_comparison *comparison, const run_view *const sides[SIDES],
-                         const size_t places[SIDES])
-{
-    const stored_case *base = &sides[BASE]->cases.cases[places[BASE]],
-                      *new = &sides[NEW]->cases.cases[places[NEW]];
-    const comparison_settings *settings = &comparison->settings;
-    if (!is_asked(settings, base) && !is_asked(settings, new))
-        return;
-    comparison_pair *pair = comparison_add(comparison, &new->key);
-    for (int side = 0; side < SIDES; side++)
-        pair->reproducible[side] = sides[side]->views[places[side]].reproducibility;
-    if (settings->accuracy && base->judged && new->judged)
-        compare_accuracy(pair, base, new);
-    if (settings->speed && is_timed(base) && is_timed(new))
-        compare_speed(comparison, pair, sides, places);
-    find_missing(settings, pair, base, new);
-}
-
-/* What only one side has: lost where it is base's, else a notice, unless it failed there. */
-static void set_apart(run_comparison *comparison, const stored_case *stored, bool in_new)
-{
-    char described[DETAIL_MAX_LENGTH], line[DETAIL_MAX_LENGTH];
-    bool failed =
-        !is_declined(stored) && !is_timed(stored) &&
-        (!stored->judged || verdict_exit_code(&stored->verdict) == EXIT_CODE_KERNEL_FAILED);
-    if (is_roof(stored->key.kernel) || !is_asked(&comparison->settings, stored))
-        return;
-    snprintf(line, sizeof line, "only in new: %.170s",
-             verdict_describe(&stored->verdict, described, sizeof described));
-    if (!in_new)
-        comparison_lose(comparison, &stored->key, "only in base");
-    else if (failed)
-        comparison_lose(comparison, &stored->key, line);
+    bool in_base = both->stored[BASE] || both->lost[BASE];
+    int name = states[BASE] == LOST && states[NEW] == LOST ? 2 : side == NEW && !in_base ? 3 : side;
+    if (!stored && !both->lost[side])
+        snprintf(why, DETAIL_MAX_LENGTH, "only in base");
     else
-        comparison_add_new(comparison, &stored->key, "only in new");
+        snprintf(why, DETAIL_MAX_LENGTH, "%s: %.170s", names[name],
+                 both->lost[side] ? both->lost[side]->reason
+                 : stored->judged && verdict_exit_code(&stored->verdict) != EXIT_CODE_ACCURACY &&
+                         stored->verdict.kind > VERDICT_OK_NO_BOUND
+                     ? verdict_describe(&stored->verdict, described, sizeof described)
+                     : missing[half]);
+}
+
+/* What base has and new has not, what either lost, and what was never there in new. */
+static bool is_lost(const compared_case *both, const half_state states[SIDES])
+{
+    bool gone = !both->stored[NEW] && !both->lost[NEW];
+    return states[BASE] == LOST || states[NEW] == LOST ||
+           (states[BASE] == HAS && states[NEW] != HAS) || (states[BASE] == DECLINED && gone);
+}
+
+static void compare_both(const compared_runs *runs, const compared_case *both,
+                         const bool compared[HALVES], const char *lost)
+{
+    comparison_pair *pair = comparison_add(runs->comparison, both->key);
+    snprintf(pair->lost, sizeof pair->lost, "%s", lost);
+    size_t places[SIDES];
+    for (int side = 0; side < SIDES; side++) {
+        places[side] = (size_t)(both->stored[side] - runs->views[side]->cases.cases);
+        pair->reproducible[side] = runs->views[side]->views[places[side]].reproducibility;
+    }
+    if (compared[JUDGED])
+        compare_accuracy(pair, both->stored[BASE], both->stored[NEW]);
+    if (compared[TIMED])
+        compare_speed(runs->comparison, pair, runs->views, places);
+}
+
+static void compare_case(const compared_runs *runs, const compared_case *both)
+{
+    run_comparison *comparison = runs->comparison;
+    const bool wanted[HALVES] = {comparison->settings.accuracy, comparison->settings.speed};
+    bool compared[HALVES] = {false, false}, declined = false, gained = false;
+    char lost[DETAIL_MAX_LENGTH] = "", described[DETAIL_MAX_LENGTH];
+    for (case_half half = 0; half < HALVES && !is_roof(both->key->kernel); half++) {
+        half_state states[SIDES] = {state_of(both, BASE, half), state_of(both, NEW, half)};
+        if (!wanted[half])
+            continue;
+        compared[half] = states[BASE] == HAS && states[NEW] == HAS;
+        declined |= states[BASE] == DECLINED && states[NEW] == DECLINED;
+        gained |= states[BASE] != HAS && states[NEW] == HAS;
+        if (!lost[0] && is_lost(both, states))
+            say_why(both, half, states, lost);
+    }
+    if (compared[JUDGED] || compared[TIMED])
+        compare_both(runs, both, compared, lost);
+    else if (lost[0])
+        comparison_lose(comparison, both->key, lost);
+    else if (gained)
+        comparison_add_new(comparison, both->key,
+                           both->stored[BASE] ? "declined in base" : "only in new");
+    else if (declined)
+        comparison_decline(
+            comparison, both->key,
+            verdict_describe(&both->stored[BASE]->verdict, described, sizeof described));
+}
+
+/* Each case comes up once: where new has it, else where base has it, else where it was lost. */
+static bool is_turn(const compared_case *both, int side, bool of_lost)
+{
+    bool new_lost = both->lost[NEW] != NULL, in_new = both->stored[NEW] != NULL;
+    if (!of_lost)
+        return side == NEW || !in_new;
+    return !in_new && !both->stored[BASE] && (side == NEW || !new_lost);
+}
+
+static void compare_all(const compared_runs *runs, int side, bool of_lost)
+{
+    const run_view *view = runs->views[side];
+    size_t count = of_lost ? view->lost_count : view->cases.count;
+    for (size_t i = 0; i < count; i++) {
+        const case_key *key = of_lost ? &view->lost[i].key : &view->cases.cases[i].key;
+        compared_case both = find_both(runs, key);
+        if (is_turn(&both, side, of_lost))
+            compare_case(runs, &both);
+    }
 }
 
 void compare_cases(run_comparison *comparison, const run_view *base, const run_view *new)
 {
-    const run_view *const sides[SIDES] = {base, new};
-    bool *paired = allocate_zeroed(base->cases.count + 1, 1);
-    for (size_t i = 0; i < new->cases.count; i++) {
-        const stored_case *stored = &new->cases.cases[i];
-        size_t places[SIDES] = {stored_cases_find(&base->cases, &stored->key), i};
-        if (places[BASE] == base->cases.count) {
-            set_apart(comparison, stored, true);
-            continue;
-        }
-        paired[places[BASE]] = true;
-        if (!is_roof(stored->key.kernel))
-            compare_pair(comparison, sides, places);
+    compared_runs runs = {.comparison = comparison, .views = {base, new}};
+    for (int side = 0; side < SIDES; side++)
+        for (size_t i = 0; i < runs.views[side]->lost_count; i++)
+            hash_index_add(&runs.lost[side], case_key_hash(&runs.views[side]->lost[i].key), i);
+    for (int of_lost = 0; of_lost < 2; of_lost++) {
+        compare_all(&runs, NEW, of_lost);
+        compare_all(&runs, BASE, of_lost);
     }
-    for (size_t i = 0; i < base->cases.count; i++)
-        if (!paired[i])
-            set_apart(comparison, &base->cases.cases[i], false);
     comparison_settle(comparison, 0);
     comparison_note_classes(comparison);
-    free(paired);
+    hash_index_free(&runs.lost[BASE]);
+    hash_index_free(&runs.lost[NEW]);
 }

@@ -109,6 +109,7 @@ typedef struct run_comparison {
     comparison_pair *pairs;
     size_t pair_count;
     coverage covered;
+    bool asked_known;   /* else it is what the sides have that is counted */
     apart_cases *apart; /* as they came */
     size_t apart_count;
     hash_index apart_index;
@@ -203,13 +204,15 @@ void add_pair_summary(text_buffer *out, const run_comparison *comparison,
                       const comparison_pair *pair);
 /* What a pair's line says besides its figures: failures, what got worse, why there is no speed. */
 void add_pair_note(text_buffer *out, const run_comparison *comparison, const comparison_pair *pair);
+/* "previous (run 1, commit 1234567, 2026-01-01T00:00:00Z) against latest (run 2, ...)" */
+void add_runs(text_buffer *out, const run_comparison *comparison);
 /* "fine: same, bit-identical in 12 pairs, geometric mean 1.0002": what all come to. */
 void add_outcome(text_buffer *out, const run_comparison *comparison);
 /* "threshold 2 %, confidence 99 %, ...": by what it was decided. */
 void add_settings(text_buffer *out, const run_comparison *comparison);
 /* "asked 40, compared 37, lost 3: ..." */
 void add_coverage(text_buffer *out, const run_comparison *comparison);
-/* All three, as one line. */
+/* All of these, as one line. */
 void add_conclusion(text_buffer *out, const run_comparison *comparison);
 void add_junit(text_buffer *out, const run_comparison *comparison);
 void add_github(text_buffer *out, const run_comparison *comparison);

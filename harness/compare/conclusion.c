@@ -1,6 +1,7 @@
 /* The sentences that sum a comparison up. */
 #include "compare/comparison.h"
 #include <math.h>
+#include <string.h>
 
 void add_plain(text_buffer *out, const char *string)
 {
@@ -41,6 +42,18 @@ static void add_pairs(text_buffer *out, const run_comparison *comparison)
                 : speed  ? ""
                          : "no result",
                 comparison->pair_count, comparison->pair_count == 1 ? "" : "s");
+}
+
+void add_runs(text_buffer *out, const run_comparison *comparison)
+{
+    for (int side = 0; side < SIDES; side++) {
+        text_buffer line = {0};
+        text_format(&line, "%.60s (%s)", comparison->settings.files[side],
+                    comparison->identity[side]);
+        add_plain(out, line.bytes ? line.bytes : "");
+        text_add(out, side == BASE ? " against " : "");
+        text_free(&line);
+    }
 }
 
 void add_outcome(text_buffer *out, const run_comparison *comparison)
@@ -84,6 +97,10 @@ void add_coverage(text_buffer *out, const run_comparison *comparison)
 
 void add_conclusion(text_buffer *out, const run_comparison *comparison)
 {
+    if (strcmp(comparison->settings.tool, "compare") == 0) {
+        add_runs(out, comparison);
+        text_add(out, ": ");
+    }
     add_outcome(out, comparison);
     if (comparison->differences.count > 0)
         return;

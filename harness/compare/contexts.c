@@ -54,6 +54,26 @@ static void compare_facts(run_comparison *comparison, const machine_facts *base,
     }
 }
 
+/* Runs that were asked for different things lack each other's cases; of a run that does not say what
+ * it was asked for, nobody knows what it lost. */
+static void note_requests(run_comparison *comparison, const stored_run *base, const stored_run *new)
+{
+    bool known[SIDES] = {base->counts.known, new->counts.known};
+    char line[128];
+    comparison->asked_known = known[BASE] && known[NEW];
+    snprintf(
+        line, sizeof line,
+        "what %s asked for is not known (an older run or file): what it lost itself is not seen",
+        known[NEW]    ? "base"
+        : known[BASE] ? "new"
+                      : "either");
+    if (!comparison->asked_known)
+        word_list_add(&comparison->remarks, line);
+    if (base->request_hash[0] && new->request_hash[0] &&
+        strcmp(base->request_hash, new->request_hash) != 0)
+        note(&comparison->remarks, "asked for", base->command_line, new->command_line);
+}
+
 void compare_contexts(run_comparison *comparison, const run_view *base, const run_view *new)
 {
     char seeds[SIDES][24];
@@ -64,6 +84,7 @@ void compare_contexts(run_comparison *comparison, const run_view *base, const ru
                       "kind: one is a run of lnbench, the other Google Benchmark's own");
         return;
     }
+    note_requests(comparison, &base->run, &new->run);
     note(&comparison->differences, "plan", base->run.plan, new->run.plan);
     note(&comparison->differences, "seed", seeds[BASE], seeds[NEW]);
     compare_facts(comparison, &base->machine, &new->machine, false);

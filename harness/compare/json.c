@@ -89,11 +89,13 @@ static json_t *list_words(const word_list *words)
     return array;
 }
 
-static json_t *coverage_json(const coverage *covered)
+static json_t *coverage_json(const run_comparison *comparison)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "asked", (json_int_t)covered->asked, "compared",
-                     (json_int_t)covered->done, "declined", (json_int_t)covered->declined, "lost",
-                     (json_int_t)covered->lost, "lost_names", list_words(&covered->named));
+    const coverage *covered = &comparison->covered;
+    return json_pack("{s:b, s:I, s:I, s:I, s:I, s:o}", "asked_known", comparison->asked_known,
+                     "asked", (json_int_t)covered->asked, "compared", (json_int_t)covered->done,
+                     "declined", (json_int_t)covered->declined, "lost", (json_int_t)covered->lost,
+                     "lost_names", list_words(&covered->named));
 }
 
 static json_t *list_apart(const run_comparison *comparison)
@@ -135,7 +137,7 @@ bool comparison_print_json(const run_comparison *comparison, FILE *file)
             "{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, "
             "s:o, s:o, s:o, s:o}",
             "schema", schema, "verdict", outcome_name(code), "exit_code", (int)code, "coverage",
-            coverage_json(&comparison->covered), "speed_verdict",
+            coverage_json(comparison), "speed_verdict",
             name_or_null(speed_verdict_name(comparison_speed(comparison))), "accuracy_verdict",
             name_or_null(accuracy_verdict_name(comparison_accuracy(comparison))), "geometric_mean",
             json_figure(comparison_mean(comparison)), "threshold", json_figure(settings->threshold),

@@ -61,25 +61,88 @@ static bool identity_of(result_store *store, int64_t run, char identity[CALIBRAT
     return true;
 }
 
-static bool find_previous(result_store *store, const stored_run *runs, size_t count, int64_t latest,
-                          int64_t *found, error *err)
+/* Of `lnbench run`, and asked for anything: what choose and other commands store is not meant. Of
+ * older runs the command line tells it. */
+static bool is_of_run(const stored_run *run)
+{
+    const char *second = strchr(run->command_line, ' ');
+    bool of_run = run->command[0] ? strcmp(run->command, "run") == 0
+                                  : second && strncmp(second, " run", 4) == 0 &&
+                                        (second[4] == ' ' || second[4] == '\0');
+    return of_run && (run->cases > 0 || run->counts.asked > 0);
+}
+
+/* By the time at which they began: an import may be of an earlier day. */
+static bool is_later(const stored_run *a, const stored_run *b)
+{
+    int order = strcmp(a->started, b->started);
+    return order ? order > 0 : a->id > b->id;
+}
+
+/* The newest run of `lnbench run`, of those before a run where one is given; NULL: there is none. */
+static const stored_run *newest(const stored_run *runs, size_t count, const stored_run *before)
+{
+    const stored_run *found = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (is_of_run(&runs[i]) && (!before || is_later(before, &runs[i])) &&
+            (!found || is_later(&runs[i], found)))
+            found = &runs[i];
+    return found;
+}
+
+/* Whether two runs were asked for the same, whatever library they ran: by their requests, or where
+ * one does not say it, by the cases that they have. */
+static bool asked_alike(result_store *store, const stored_run *a, const stored_run *b, bool *alike,
+                        error *err)
+{
+    uint64_t own, other;
+    bool known = a->request_hash[0] && b->request_hash[0];
+    *alike = known ? strcmp(a->request_hash, b->request_hash) == 0
+                   : strcmp(a->plan, b->plan) == 0 && a->seed == b->seed;
+    if (known || !*alike)
+        return true;
+    if (!store_case_set(store, a->id, &own, err) || !store_case_set(store, b->id, &other, err))
+        return false;
+    *alike = own == other;
+    return true;
+}
+
+/* The newest before the latest, of the same request on the same machine; 0: there is none. */
+static bool find_previous(result_store *store, const stored_run *runs, size_t count,
+                          const stored_run *latest, int64_t *found, error *err)
 {
     char own[CALIBRATION_MACHINE_LENGTH], other[CALIBRATION_MACHINE_LENGTH];
-    const stored_run *of = NULL;
     *found = 0;
-    for (size_t i = 0; i < count; i++)
-        if (runs[i].id == latest)
-            of = &runs[i];
-    if (!of || !identity_of(store, latest, own, err))
-        return of == NULL;
-    for (size_t i = count; i-- > 0 && *found == 0;) {
-        if (runs[i].id >= latest || runs[i].cases == 0 || strcmp(runs[i].plan, of->plan) != 0)
-            continue;
-        if (!identity_of(store, runs[i].id, other, err))
+    if (!identity_of(store, latest->id, own, err))
+        return false;
+    for (const stored_run *run = newest(runs, count, latest); run && *found == 0;
+         run = newest(runs, count, run)) {
+        bool alike;
+        if (!asked_alike(store, latest, run, &alike, err) ||
+            (alike && !identity_of(store, run->id, other, err)))
             return false;
-        *found = strcmp(own, other) == 0 ? runs[i].id : 0;
+        *found = alike && strcmp(own, other) == 0 ? run->id : 0;
     }
     return true;
+}
+
+/* "latest" and "previous". */
+static bool find_by_time(result_store *store, const stored_run *runs, size_t count, bool previous,
+                         const char *database, int64_t *found, error *err)
+{
+    const stored_run *latest = newest(runs, count, NULL);
+    if (!latest)
+        return fail(err, EXIT_CODE_NOT_COMPARABLE,
+                    "%s: it holds no run of lnbench run yet: make one", database);
+    *found = latest->id;
+    if (!previous)
+        return true;
+    return find_previous(store, runs, count, latest, found, err) &&
+           (*found != 0 ||
+            fail(err, EXIT_CODE_NOT_COMPARABLE,
+                 "%s: no run before run %lld asked for the same on the same machine: repeat it "
+                 "(%.100s), or name two runs (lnbench list runs)",
+                 database, (long long)latest->id, latest->command_line));
 }
 
 static bool find_stored(result_store *store, const char *word, const char *database, int64_t *run,
@@ -87,22 +150,20 @@ static bool find_stored(result_store *store, const char *word, const char *datab
 {
     stored_run *runs = NULL;
     size_t count = 0;
-    const char *lacking = NULL;
-    bool fine = store_latest_run(store, run, err) && store_runs(store, &runs, &count, err);
-    if (fine && *run == 0)
-        lacking = "it holds no run yet: lnbench run makes one";
-    else if (fine && strcmp(word, "previous") == 0) {
-        fine = find_previous(store, runs, count, *run, run, err);
-        lacking = *run ? NULL : "there is no run before the latest of the same plan and machine";
-    } else if (fine && is_number(word) && strtoll(word, NULL, 10) <= runs[count - 1].id) {
+    bool previous = strcmp(word, "previous") == 0, fine = store_runs(store, &runs, &count, err);
+    *run = 0;
+    if (fine && (previous || strcmp(word, "latest") == 0)) {
+        fine = find_by_time(store, runs, count, previous, database, run, err);
+    } else if (fine && count > 0 && is_number(word) &&
+               strtoll(word, NULL, 10) <= runs[count - 1].id) {
         *run = strtoll(word, NULL, 10); /* view_load says it where it is not there */
-    } else if (fine && strcmp(word, "latest") != 0) {
+    } else if (fine) {
         fine = find_commit(store, runs, count, word, run, err);
-        lacking = *run ? NULL : "no run of this number or commit: lnbench list runs shows them";
+        if (fine && *run == 0)
+            fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: %.60s: %s", database, word,
+                        "no run of this number or commit: lnbench list runs shows them");
     }
     free(runs);
-    if (fine && lacking)
-        fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: %.60s: %s", database, word, lacking);
     return fine;
 }
 
@@ -128,6 +189,8 @@ static bool from_files(const char *word, run_view *view, error *err)
     bool read = fine && (fine = run_read(files.words[0], view, err));
     for (size_t i = 1; fine && i < files.count; i++)
         fine = run_read_process(files.words[i], view, err);
+    if (fine && files.count > 1)
+        run_end_processes(view, files.count);
     if (fine)
         view_sum_up(view);
     if (read && !fine)
@@ -155,11 +218,12 @@ void run_describe(const run_view *view, char *words, size_t size)
 {
     const char *commit = machine_fact_value(&view->machine, "git_commit");
     const char *dirty = machine_fact_value(&view->machine, "git_dirty");
+    bool known = strcmp(commit, "unknown") != 0;
     char number[32] = "";
     if (view->run.id)
         snprintf(number, sizeof number, "run %lld, ", (long long)view->run.id);
-    snprintf(words, size, "%scommit %.12s%s, %s", number, commit,
-             strcmp(dirty, "yes") == 0 ? " and more" : "", view->run.started);
+    snprintf(words, size, "%s%s%.12s%s%s%.31s", number, known ? "commit " : "", known ? commit : "",
+             strcmp(dirty, "yes") == 0 ? " and more" : "", known ? ", " : "", view->run.started);
 }
 
 static uint64_t hash_word(uint64_t hash, const char *word)

@@ -1,6 +1,7 @@
 /* A comparison for people: the table as text and as Markdown. */
 #include "compare/comparison.h"
 #include "base/allocate.h"
+#include "base/hash.h"
 #include "base/terminal.h"
 #include "domain/reproducible.h"
 #include <errno.h>
@@ -223,28 +224,42 @@ static double weight(const run_comparison *comparison, const comparison_pair *pa
            fmin(change, 40);
 }
 
+typedef struct weighed_pair {
+    const comparison_pair *pair;
+    double weight;
+} weighed_pair;
+
+/* The weightiest first; of equals, as they came. */
+static int compare_weights(const void *a, const void *b)
+{
+    const weighed_pair *one = a, *other = b;
+    if (one->weight != other->weight)
+        return one->weight > other->weight ? -1 : 1;
+    return one->pair < other->pair ? -1 : one->pair > other->pair;
+}
+
 /* The pairs that are shown, weightiest first; without --all at most MOST_ROWS, and of more than
  * those only what changed. free() it. */
 static const comparison_pair **shown_pairs(const run_comparison *comparison, size_t *count)
 {
     const comparison_pair **pairs = allocate_zeroed(comparison->pair_count + 1, sizeof *pairs);
+    weighed_pair *weighed = allocate((comparison->pair_count + 1) * sizeof *weighed);
     size_t shown = 0;
     for (size_t i = 0; i < comparison->pair_count; i++) {
         const comparison_pair *pair = &comparison->pairs[i];
-        size_t at = shown;
-        if (!is_shown(comparison, pair))
-            continue;
-        for (; at > 0 && weight(comparison, pairs[at - 1]) < weight(comparison, pair); at--)
-            pairs[at] = pairs[at - 1];
-        pairs[at] = pair;
-        shown++;
+        if (is_shown(comparison, pair))
+            weighed[shown++] = (weighed_pair){pair, weight(comparison, pair)};
     }
+    qsort(weighed, shown, sizeof *weighed, compare_weights);
+    for (size_t i = 0; i < shown; i++)
+        pairs[i] = weighed[i].pair;
     *count = shown;
     if (!comparison->settings.all && shown > MOST_ROWS) {
         *count = MOST_ROWS;
-        while (*count > MOST_UNCHANGED && weight(comparison, pairs[*count - 1]) < 100)
+        while (*count > MOST_UNCHANGED && weighed[*count - 1].weight < 100)
             --*count;
     }
+    free(weighed);
     return pairs;
 }
 
@@ -324,34 +339,53 @@ static text_table *make_fitting_table(const run_comparison *comparison,
     return table;
 }
 
+typedef struct pair_notes {
+    text_buffer *notes; /* one a pair */
+    size_t *alike;      /* how many are the same, of the first of them */
+    hash_index index;
+} pair_notes;
+
+/* Counts the note with the first that is the same. */
+static void count_note(pair_notes *all, size_t i)
+{
+    const char *note = all->notes[i].bytes;
+    uint64_t hash = hash_bytes(HASH_START, note, strlen(note));
+    hash_probe at = hash_index_probe(&all->index, hash);
+    size_t first = i;
+    for (size_t j; first == i && hash_index_next(&all->index, &at, &j);)
+        first = strcmp(all->notes[j].bytes, note) == 0 ? j : i;
+    if (first == i)
+        hash_index_add(&all->index, hash, i);
+    all->alike[first]++;
+}
+
 /* Each note once, with the pair that it is of first and how many more have it. */
 static void add_notes(text_buffer *out, const run_comparison *comparison,
                       const comparison_pair *const *pairs, size_t count)
 {
+    pair_notes all = {allocate_zeroed(count + 1, sizeof *all.notes),
+                      allocate_zeroed(count + 1, sizeof *all.alike),
+                      {0}};
     size_t lines = 0;
     for (size_t i = 0; i < count; i++) {
-        text_buffer note = {0};
-        size_t alike = 0;
-        bool seen = false;
-        add_pair_note(&note, comparison, pairs[i]);
-        for (size_t j = 0; j < count && !seen; j++) {
-            text_buffer other = {0};
-            add_pair_note(&other, comparison, pairs[j]);
-            bool same = other.bytes && strcmp(other.bytes, note.bytes) == 0;
-            seen = same && j < i;
-            alike += same;
-            text_free(&other);
-        }
-        if (!seen && note.bytes[0] && (lines++ < MOST_NOTES || comparison->settings.all)) {
+        add_pair_note(&all.notes[i], comparison, pairs[i]);
+        count_note(&all, i);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (all.alike[i] > 0 && all.notes[i].bytes[0] &&
+            (lines++ < MOST_NOTES || comparison->settings.all)) {
             add_plain(out, pairs[i]->key.kernel);
             text_add(out, " ");
             add_shape(out, &pairs[i]->key);
-            if (alike > 1)
-                text_format(out, " and %zu more", alike - 1);
-            text_format(out, ": %s\n", note.bytes);
+            if (all.alike[i] > 1)
+                text_format(out, " and %zu more", all.alike[i] - 1);
+            text_format(out, ": %s\n", all.notes[i].bytes);
         }
-        text_free(&note);
+        text_free(&all.notes[i]);
     }
+    hash_index_free(&all.index);
+    free(all.alike);
+    free(all.notes);
 }
 
 /* Plain text, in Markdown (where there is a bullet) with nothing left in it that means something
@@ -435,6 +469,10 @@ static bool print_text(const run_comparison *comparison, FILE *file)
     text_buffer head = {0}, below = {0};
     size_t count;
     const comparison_pair **pairs = shown_pairs(comparison, &count);
+    if (strcmp(comparison->settings.tool, "compare") == 0) {
+        add_runs(&head, comparison);
+        text_add(&head, "\n");
+    }
     add_outcome(&head, comparison);
     text_add(&head, "\n");
     if (comparison->differences.count == 0) {

@@ -342,11 +342,32 @@ static bool is_lines(const char *bytes, size_t size)
     return length > 0 && bytes[0] == '{' && memmem(bytes, length, sign, sizeof sign - 1);
 }
 
+/* Strict JSON, or what Google Benchmark makes of it. */
+static json_t *parse_document(const char *bytes, size_t size, json_error_t *where)
+{
+    json_error_t relaxed_where;
+    json_t *strict = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, where);
+    if (strict)
+        return strict;
+    char *copy = allocate(size + 1);
+    memcpy(copy, bytes, size);
+    copy[size] = '\0';
+    relax_benchmark(copy, size);
+    json_t *relaxed = json_loadb(copy, size, 0, &relaxed_where);
+    free(copy);
+    if (!relaxed)
+        *where = relaxed_where;
+    if (!json_object_get(relaxed, "schema"))
+        return relaxed;
+    json_decref(relaxed); /* ours is strict */
+    return NULL;
+}
+
 static bool read_document(const file_reader *reader, const char *bytes, size_t size,
                           unsigned process)
 {
     json_error_t where;
-    json_t *document = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &where);
+    json_t *document = parse_document(bytes, size, &where);
     if (!document)
         return fail(reader->error, EXIT_CODE_ENVIRONMENT, "%s, line %d, column %d: not JSON: %s",
                     reader->path, where.line, where.column, where.text);
@@ -355,10 +376,21 @@ static bool read_document(const file_reader *reader, const char *bytes, size_t s
     return fine;
 }
 
+/* Some editors and shells put one first. */
+static void skip_byte_order_mark(const char **bytes, size_t *size)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    if (*size < 3 || memcmp(*bytes, mark, 3) != 0)
+        return;
+    *bytes += 3;
+    *size -= 3;
+}
+
 bool run_read_bytes(const char *path, const char *bytes, size_t size, run_view *view, error *err)
 {
     file_reader reader = {.path = path, .view = view, .error = err};
     *view = (struct run_view){.kernels = json_array()};
+    skip_byte_order_mark(&bytes, &size);
     bool fine = size > 0 || reader_bad(&reader, "an empty file: a run exported by 'lnbench export' "
                                                 "was expected");
     fine = fine &&
@@ -416,8 +448,10 @@ bool run_read(const char *path, run_view *view, error *err)
 
 bool run_is_foreign(const run_view *view)
 {
-    return json_array_size(view->kernels) == 0 && view->cases.count > 0 &&
-           view->cases.cases[0].key.rows == 0;
+    const case_key *first = view->cases.count > 0  ? &view->cases.cases[0].key
+                            : view->lost_count > 0 ? &view->lost[0].key
+                                                   : NULL;
+    return json_array_size(view->kernels) == 0 && first && first->rows == 0;
 }
 
 /* The process after the last. */
@@ -443,7 +477,9 @@ bool run_read_process(const char *path, run_view *view, error *err)
                     path);
     if (!load(path, &bytes, &size, err))
         return false;
-    bool fine = read_document(&reader, bytes, size, next_process(view)) && finish(&reader);
+    const char *text = bytes;
+    skip_byte_order_mark(&text, &size);
+    bool fine = read_document(&reader, text, size, next_process(view)) && finish(&reader);
     free(bytes);
     return fine;
 }

@@ -3,7 +3,6 @@
 #include "base/allocate.h"
 #include "domain/kernel_json.h"
 #include "base/hash.h"
-#include "base/hash_set.h"
 #include "exchange/run_read_internal.h"
 #include <math.h>
 #include <stdio.h>
@@ -99,29 +98,49 @@ static stored_case *case_named(const stored_cases *cases, const char *name, size
 static bool is_iteration(json_t *entry)
 {
     const char *type = json_string_value(json_object_get(entry, "run_type"));
-    return (!type || strcmp(type, "iteration") == 0) &&
-           !json_is_true(json_object_get(entry, "error_occurred"));
+    return !type || strcmp(type, "iteration") == 0;
 }
 
-static bool read_times(const file_reader *reader, json_t *entry, timed_repetition *repetition)
+static bool read_times(const file_reader *reader, json_t *entry, const char *name,
+                       timed_repetition *repetition)
 {
     static const struct {
         const char *name;
         double ns;
     } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
     const char *unit = json_string_value(json_object_get(entry, "time_unit"));
+    json_t *cpu = json_object_get(entry, "cpu_time");
     double scale = NAN;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (unit && strcmp(unit, units[i].name) == 0)
             scale = units[i].ns;
-    if (!read_real(reader, entry, "real_time", &repetition->real_ns) ||
-        !read_real(reader, entry, "cpu_time", &repetition->cpu_ns))
-        return false;
-    if (isnan(scale) || !(repetition->real_ns >= 0))
-        return reader_bad(reader, "an entry without \"real_time\" or \"time_unit\"");
-    repetition->real_ns *= scale;
-    repetition->cpu_ns *= scale;
+    if (isnan(scale))
+        return reader_bad(reader, "'%.120s': \"time_unit\" is none of ns, us, ms and s", name);
+    repetition->real_ns = scale * json_number_value(json_object_get(entry, "real_time"));
+    repetition->cpu_ns = json_is_number(cpu) ? scale * json_number_value(cpu) : (double)NAN;
     return true;
+}
+
+/* Why an entry has no time; false: it has one. */
+static bool has_no_time(const file_reader *reader, json_t *entry, char why[DETAIL_MAX_LENGTH])
+{
+    static const struct {
+        const char *flag, *message, *words;
+    } marks[] = {{"error_occurred", "error_message", "error"},
+                 {"skipped", "skip_message", "skipped"}};
+    json_t *time = json_object_get(entry, "real_time");
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const char *message = json_string_value(json_object_get(entry, marks[i].message));
+        if (json_is_true(json_object_get(entry, marks[i].flag)))
+            return snprintf(why, DETAIL_MAX_LENGTH, "%.60s: %s%s%.100s", reader->path,
+                            marks[i].words, message ? ": " : "", message ? message : "") > 0;
+    }
+    if (!json_is_number(time))
+        return snprintf(why, DETAIL_MAX_LENGTH, "%.60s: \"real_time\" is no number", reader->path) >
+               0;
+    return !(json_number_value(time) > 0) &&
+           snprintf(why, DETAIL_MAX_LENGTH, "%.60s: \"real_time\" is %g", reader->path,
+                    json_number_value(time)) > 0;
 }
 
 static bool read_own_entry(const file_reader *reader, json_t *entry, size_t *hint)
@@ -133,8 +152,10 @@ static bool read_own_entry(const file_reader *reader, json_t *entry, size_t *hin
         !read_count(reader, entry, "process", UINT32_MAX, &process) ||
         !read_count(reader, entry, "order", UINT32_MAX, &order) ||
         !read_count(reader, entry, "iterations", INT64_MAX, &iterations) ||
-        !read_times(reader, entry, &made))
+        !read_times(reader, entry, name, &made))
         return false;
+    if (!json_is_number(json_object_get(entry, "real_time")) || !(made.real_ns >= 0))
+        return reader_bad(reader, "'%.120s': \"real_time\" is no time", name);
     stored_case *stored = case_named(&reader->view->cases, name, hint);
     if (!stored)
         return reader_bad(reader, "'%.120s' is no case of this file", name);
@@ -161,51 +182,70 @@ static void name_case(case_key *key, const char *name)
                  (unsigned long long)hash_bytes(HASH_START, name, strlen(name)));
 }
 
-/* The cases that a file of Google Benchmark's own has so far. */
-typedef struct foreign_cases {
-    hash_set names;
-    size_t hint; /* the case of the entry before */
-} foreign_cases;
-
-static bool find_foreign(const file_reader *reader, const case_key *key, foreign_cases *known,
-                         stored_case **found)
+static stored_case *add_foreign(stored_cases *cases, const case_key *key)
 {
-    stored_cases *cases = &reader->view->cases;
-    bool added;
-    *found = NULL;
-    if (!hash_set_add(&known->names, hash_bytes(HASH_START, key->kernel, strlen(key->kernel)),
-                      &added))
-        return fail_memory(reader->error, "an exported run");
-    for (size_t i = 0; !added && i < cases->count && !*found; i++) {
-        size_t at = (known->hint + i) % cases->count;
-        if (strcmp(cases->cases[at].key.kernel, key->kernel) == 0)
-            *found = &cases->cases[known->hint = at];
+    size_t at = stored_cases_find(cases, key);
+    if (at < cases->count)
+        return &cases->cases[at];
+    cases->cases = allocate_room(cases->cases, cases->count, sizeof *cases->cases);
+    cases->cases[cases->count++] = (stored_case){.key = *key, .bound_row_ulp = NAN};
+    stored_cases_index(cases);
+    return &cases->cases[at];
+}
+
+/* Once a benchmark, for the first reason. */
+static void add_lost(run_view *view, hash_index *known, const case_key *key, const char *why)
+{
+    uint64_t hash = case_key_hash(key);
+    hash_probe at = hash_index_probe(known, hash);
+    for (size_t i; hash_index_next(known, &at, &i);)
+        if (case_key_equal(&view->lost[i].key, key))
+            return;
+    hash_index_add(known, hash, view->lost_count);
+    view->lost = allocate_room(view->lost, view->lost_count, sizeof *view->lost);
+    asked_case *lost = &view->lost[view->lost_count++];
+    *lost = (asked_case){.key = *key, .parts = ASKED_TO_TIME};
+    snprintf(lost->reason, sizeof lost->reason, "%s", why);
+}
+
+void run_end_processes(run_view *view, size_t files)
+{
+    hash_index known = {0};
+    for (size_t i = 0; i < view->lost_count; i++)
+        hash_index_add(&known, case_key_hash(&view->lost[i].key), i);
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const stored_case *stored = &view->cases.cases[i];
+        char why[64];
+        size_t processes = 0;
+        for (size_t r = 0; r < stored->repetition_count; r++)
+            processes +=
+                r == 0 || stored->repetitions[r].process != stored->repetitions[r - 1].process;
+        snprintf(why, sizeof why, "in %zu of %zu files", processes, files);
+        if (processes < files)
+            add_lost(view, &known, &stored->key, why);
     }
-    return true;
+    hash_index_free(&known);
 }
 
 static bool read_foreign_entry(const file_reader *reader, json_t *entry, unsigned process,
-                               foreign_cases *known)
+                               hash_index *lost)
 {
-    stored_cases *cases = &reader->view->cases;
-    stored_case *stored = NULL;
     case_key key;
+    char why[DETAIL_MAX_LENGTH];
     timed_repetition made = {
         .process = process, .iterations = 1, .cycles = NAN, .instructions = NAN};
     const char *name = json_string_value(json_object_get(entry, "run_name"));
     name = name ? name : json_string_value(json_object_get(entry, "name"));
     if (!name || !name[0])
         return reader_bad(reader, "an entry without a name");
-    if (!read_times(reader, entry, &made))
-        return false;
     name_case(&key, name);
-    if (!find_foreign(reader, &key, known, &stored))
-        return false;
-    if (!stored) {
-        cases->cases = allocate_room(cases->cases, cases->count, sizeof *cases->cases);
-        stored = &cases->cases[cases->count++];
-        *stored = (stored_case){.key = key, .bound_row_ulp = NAN};
+    if (has_no_time(reader, entry, why)) {
+        add_lost(reader->view, lost, &key, why);
+        return true;
     }
+    if (!read_times(reader, entry, name, &made))
+        return false;
+    stored_case *stored = add_foreign(&reader->view->cases, &key);
     /* A file is a process: its repetitions stand together. */
     const timed_repetition *last =
         stored->repetition_count ? &stored->repetitions[stored->repetition_count - 1] : NULL;
@@ -257,22 +297,20 @@ bool read_benchmark(const file_reader *reader, json_t *document, unsigned proces
     if (own ? !read_own_context(reader, context) || !read_own_cases(reader, document)
             : !read_foreign_context(reader, context))
         return false;
-    foreign_cases known = {0};
-    bool fine = true, added;
-    for (size_t i = 0; fine && !own && i < reader->view->cases.count; i++) {
-        const char *name = reader->view->cases.cases[i].key.kernel;
-        fine = hash_set_add(&known.names, hash_bytes(HASH_START, name, strlen(name)), &added) ||
-               fail_memory(reader->error, "an exported run");
-    }
+    hash_index lost = {0};
+    bool fine = true;
+    for (size_t i = 0; i < reader->view->lost_count; i++)
+        hash_index_add(&lost, case_key_hash(&reader->view->lost[i].key), i);
+    stored_cases_index(&reader->view->cases);
     for (index = 0; fine && index < json_array_size(benchmarks); index++) {
         entry = json_array_get(benchmarks, index);
         if (!is_iteration(entry))
             continue;
         read++;
         fine = own ? read_own_entry(reader, entry, &hint)
-                   : read_foreign_entry(reader, entry, process, &known);
+                   : read_foreign_entry(reader, entry, process, &lost);
     }
-    hash_set_free(&known.names);
+    hash_index_free(&lost);
     if (!fine)
         return false;
     return own || read > 0 ||

@@ -32,6 +32,9 @@ bool read_lost(const file_reader *reader, json_t *object);
 bool read_fact(const file_reader *reader, const char *name, json_t *value);
 void read_repetition(stored_case *stored, const timed_repetition *repetition);
 
+/* In place, and of the same length: what is only in Google Benchmark's own JSON becomes JSON.
+ * bytes[size] is 0. */
+void relax_benchmark(char *bytes, size_t size);
 /* A document with "context" and "benchmarks"; process: of what is Google Benchmark's own. */
 bool read_benchmark(const file_reader *reader, json_t *document, unsigned process);
 

@@ -279,6 +279,22 @@ bool store_lost(result_store *store, int64_t run, asked_case **lost, size_t *cou
     return fine;
 }
 
+bool store_case_set(result_store *store, int64_t run, uint64_t *hash, error *err)
+{
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_CASE_SET, err, "i", run);
+    bool row = false;
+    *hash = 0;
+    bool fine = statement && store_next(store, statement, &row, err);
+    while (fine && row) {
+        case_key key;
+        fine = fill_key(store, statement, &key, err);
+        *hash += fine && !is_roof(key.kernel) ? case_key_hash(&key) : 0;
+        fine = fine && store_next(store, statement, &row, err);
+    }
+    sqlite3_reset(statement);
+    return fine;
+}
+
 bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *err)
 {
     *cases = (stored_cases){0};

@@ -80,6 +80,8 @@ static const struct {
     [STATEMENT_ALL_RUNS] = {.sql = RUN_COLUMNS "ORDER BY id"},
     [STATEMENT_ONE_RUN] = {.sql = RUN_COLUMNS "WHERE id = ?1"},
     [STATEMENT_CASES] = {.make = store_cases_sql},
+    [STATEMENT_CASE_SET] = {.sql = "SELECT id, kernel, convention, input, rows, hidden, dtype, "
+                                   "cache, threads, operation FROM cases WHERE run = ?1"},
     [STATEMENT_REPETITIONS] =
         {.sql = "SELECT case_id, process, repetition, place, iterations, "
                 "real_ns, cpu_ns, cycles, instructions FROM repetitions JOIN cases "

@@ -151,6 +151,8 @@ typedef struct stored_rows {
 bool store_runs(result_store *store, stored_run **runs, size_t *count,
                 error *err); /* free(*runs) */
 bool store_run(result_store *store, int64_t run, stored_run *info, error *err);
+/* A hash of the cases that a run was asked for, or has, in any order and without its roofs. */
+bool store_case_set(result_store *store, int64_t run, uint64_t *hash, error *err);
 bool store_run_of_case(result_store *store, int64_t id, int64_t *run, error *err);
 bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *err);
 bool store_rows(result_store *store, int64_t run, stored_rows *rows, error *err);

@@ -17,31 +17,40 @@ name, *given = sys.argv[1:]
 o = dict(seed="1", slow="1", drift="1", processes="6", commit="a" * 40, cpu="made up", plan="quick",
          started="2024-01-01T00:00:00Z", bits="0", ulp="2", kernel="k", verdict="ok", noise="0.002",
          compiler="cc 1", load="0", draw="1", hash="yes", elements="100", rows="85", scale="1",
-         dtype="f32", threads="1", declared="", **{"class": ""})
+         dtype="f32", threads="1", declared="", kernels="", untimed="", refused="", lost="",
+         command="lnbench run", **{"class": ""})
 o.update(g.split("=", 1) for g in given)
 draw = random.Random(int(o["draw"]))
 facts = dict(cpu_model=o["cpu"], l1d_bytes="49152", l2_bytes="1048576", l3_bytes="33554432",
              cores="2", compiler=o["compiler"], compiler_flags="-O3", build_type="Release",
              git_commit=o["commit"], load_1m=o["load"])
-lines = [dict(run=1, started=o["started"], plan=o["plan"], plan_hash="0", command_line="lnbench run",
-              seed=o["seed"], state="complete", machine=facts, kernels=1, cases=2, rows=0),
-         dict(type="kernel", name=o["kernel"], isa="scalar", statistics="s",
-              reproducibility=o["class"] or None, declared_reproducibility=o["declared"] or None)]
+kernels = o["kernels"].split() or [o["kernel"]]
+lines = [dict(run=1, started=o["started"], plan=o["plan"], plan_hash="0", command_line=o["command"],
+              seed=o["seed"], state="complete", machine=facts, kernels=len(kernels),
+              cases=len(kernels) + 1, rows=0)]
+if o["lost"]: # KERNEL: what a run of today says of what it was asked for
+    lines[0].update(asked=len(kernels) + 1, declared=0, declined=0, lost=1)
+lines += [dict(type="kernel", name=kernel, isa="scalar", statistics="s",
+               reproducibility=o["class"] or None, declared_reproducibility=o["declared"] or None)
+          for kernel in kernels]
 layout = [1 + float(o["noise"]) * draw.gauss(0, 1) for p in range(int(o["processes"]))]
-for kernel, ns in ((o["kernel"], 400 * float(o["slow"])), ("roof_copy", 100)):
+for kernel, ns in [(kernel, 400 * float(o["slow"])) for kernel in kernels] + [("roof_copy", 100)]:
     reps = [dict(process=p, repetition=r, order=0, iterations=10, cpu_ns=1.0,
                  real_ns=ns * float(o["drift"]) * (layout[p] if ns > 100 else 1)
                  * (1 + 0.0005 * draw.gauss(0, 1)))
             for p in range(int(o["processes"])) for r in range(3)]
-    roof = kernel == "roof_copy"
+    roof, refused = kernel == "roof_copy", kernel in o["refused"].split()
+    reps = [] if refused or kernel in o["untimed"].split() else reps
     lines.append(dict(type="case", kernel=kernel, convention="torch", rows=int(o["rows"]), hidden=768,
         dtype=o["dtype"], input="normal", cache="hot", threads=int(o["threads"]),
-        verdict="pending" if roof else o["verdict"], detail="", declared=False, bound_row_ulp=None,
-        output_hash="%016x" % int(o["bits"]) if o["hash"] == "yes" and not roof else None,
-        metrics=None if roof or o["elements"] == "0" else
+        verdict="pending" if roof else "unsupported" if refused else o["verdict"], detail="", declared=False, bound_row_ulp=None,
+        output_hash="%016x" % int(o["bits"]) if o["hash"] == "yes" and not roof and not refused else None,
+        metrics=None if roof or refused or o["elements"] == "0" else
             dict(row_ulp_max=float(o["ulp"]), elements=int(o["elements"]), mismatches=0),
         measurements=reps))
 lines[0]["type"] = "run"
+if o["lost"]:
+    lines.append(dict(lines[-2], type="lost", kernel=o["lost"], asked=3, reason="not reached"))
 with open(name + ".jsonl", "w") as out:
     for line in lines:
         out.write(json.dumps(dict(line, schema="lnbench-record-1")) + "\n")
@@ -132,6 +141,35 @@ expect 4 'crashed' $compare crash.jsonl base.jsonl
 expect 3 'no hash of the bits' $compare base.jsonl bare.jsonl $only --accuracy exact
 expect 0 '' $compare base.jsonl bare.jsonl $only
 
+echo "what was asked, compared and lost"
+make all kernels='k b c'
+expect 0 '^asked 3, compared 3, lost 0$' $compare all.jsonl all.jsonl
+make gone kernels='k b c d'
+expect 0 '^not compared: d (only in new)$' $compare all.jsonl gone.jsonl
+expect 4 '^asked 4, compared 3, lost 1: d torch 85x768 hot (only in base)$' $compare gone.jsonl all.jsonl
+expect 0 '3 pairs, .*1 of 4 lost (allowed)$' $compare gone.jsonl all.jsonl --allow-lost
+expect 4 '<error type="not comparable" message="lost"/>' $compare gone.jsonl all.jsonl --format junit
+expect 4 '^::error title=lost::d (only in base)$' $compare gone.jsonl all.jsonl --format github
+expect 4 '^   "d torch 85x768 hot (only in base)"$' $compare gone.jsonl all.jsonl --json
+make gone kernels='k b c' untimed='b'
+expect 4 'lost 1: b .*(new: no time)' $compare all.jsonl gone.jsonl
+expect 0 '^asked 3, compared 3, lost 0$' $compare all.jsonl gone.jsonl --only accuracy
+expect 0 '^asked 3, compared 3, lost 0$' $compare gone.jsonl all.jsonl
+make gone kernels='k b c' refused='b'
+expect 4 'lost 1: b .*(new: unsupported)' $compare all.jsonl gone.jsonl
+expect 0 '^asked 3, compared 2, declined 1, lost 0$' $compare gone.jsonl gone.jsonl
+expect 0 '^not compared: b (declined in base)$' $compare gone.jsonl all.jsonl
+make other kernels='k c'
+expect 4 'lost 1: b .*(only in base)' $compare gone.jsonl other.jsonl
+make half kernels='k' lost=b
+expect 4 'lost 2: b .*(new: not reached); c .*(only in base)' $compare all.jsonl half.jsonl
+expect 4 'lost 1: b .*(base: not reached)' $compare half.jsonl all.jsonl
+expect 4 '^asked 2, compared 1, lost 1: b .*(both: not reached)$' $compare half.jsonl half.jsonl
+grep -q 'is not known' output && failed "what was asked for is known"
+expect 0 'what either asked for is not known' $compare all.jsonl all.jsonl
+make never untimed=k
+expect 4 '^not comparable: nothing was compared$' $compare never.jsonl never.jsonl --only speed --allow-lost
+
 echo "reproducibility classes"
 make row class=row
 make run class=run declared=row draw=2
@@ -220,6 +258,7 @@ PYTHON
 echo "stored runs by name"
 expect 0 'run 2' import slow.jsonl --db a.db
 expect 1 'slower' $compare previous latest
+head -n 1 output | grep -q 'previous (run 1, commit a*, .*) against latest (run 2, commit a*, ' || failed "no runs are named"
 expect 1 'slower' $compare 1 2
 expect 1 'slower' $compare 1 slow.jsonl
 make third commit=bbbbbbb1234 started=2024-01-03T00:00:00Z draw=9
@@ -233,7 +272,16 @@ refused 'No such file' $compare 1 ./nowhere.json
 
 echo "one run only, none"
 expect 0 'run 1' import base.jsonl --db one.db
-refused 'no run before the latest' compare previous latest --db one.db
+expect 4 'no run before run 1 asked for the same' compare previous latest --db one.db
+make chosen started=2024-01-05T00:00:00Z command='lnbench choose' draw=3 # choose is no run
+make another started=2024-01-04T00:00:00Z kernels=d
+make earlier started=2023-12-01T00:00:00Z draw=4
+make elsewhere started=2024-01-02T00:00:00Z draw=5 cpu=other
+make later started=2024-01-06T00:00:00Z draw=6
+for file in chosen another earlier elsewhere later; do
+    expect 0 . import $file.jsonl --db one.db
+done
+expect 3 '^previous (run 1, .*) against latest (run 6, ' compare previous latest --db one.db
 expect 0 '8 runs are needed' history --db one.db
 refused 'no such file' compare 1 2 --db none.db
 refused 'no such file' history --db none.db
@@ -243,7 +291,7 @@ refused 'empty' compare previous latest --db empty.db
 expect 0 . import base.jsonl --db vacant.db
 "$build/bin/run_sql" vacant.db 'PRAGMA foreign_keys = ON; DELETE FROM runs'
 refused 'holds no run' history --db vacant.db
-refused 'holds no run' compare previous latest --db vacant.db
+expect 4 'holds no run' compare previous latest --db vacant.db
 expect 2 'did you mean .roof_ratio' history --db one.db --measure roof_ratios
 refused 'no stored case' history --db one.db --kernels nothing
 
@@ -336,6 +384,42 @@ sed 's/"there"/"elsewhere"/' gs0.json >other.json
 expect 4 'host_name: there (base), elsewhere (new)' compare --db a.db gb0.json other.json
 refused 'another than in the file before' compare --db a.db gb0.json,other.json gb1.json
 expect 4 'kind' compare --db a.db gb0.json base.jsonl
+# one TEXT CODE NAME 's/.../.../': gb0.json against itself with a change.
+while IFS='|' read -r code text change; do
+    python3 - "$change" <<'PYTHON'
+import json, sys
+document = json.load(open("gb0.json"))
+entry = dict(document["benchmarks"][0], run_name="BM_b", name="BM_b")
+if sys.argv[1] != "gone":
+    document["benchmarks"].append(entry)
+text = json.dumps(document)
+json.dump(dict(document, benchmarks=document["benchmarks"][:3] + [entry]), open("both.json", "w"))
+at = text.rindex("{")
+old, new = (sys.argv[1].split(" -> ") + [""])[:2]
+open("odd.json", "w", encoding="latin-1").write(text[:at] + text[at:].replace(old, new))
+PYTHON
+    expect "$code" "$text" compare --db a.db both.json odd.json
+done <<'TABLE'
+3|^asked 2, compared 2, lost 0$|unchanged
+4|^asked 2, compared 1, lost 1: BM_b .*(only in base)$|gone
+4|BM_b .*(new: odd.json: skipped: no AVX)|{ -> {"skipped": true, "skip_message": "no AVX",
+4|BM_b .*(new: odd.json: error: 42)|{ -> {"error_occurred": true, "error_message": "42",
+4|BM_b .*(new: odd.json: "real_time" is 0)|"real_time": -> "real_time": 0.0, "x":
+4|BM_b .*(new: odd.json: "real_time" is no number)|"real_time": -> "real_time": NaN, "x":
+4|BM_b .*(new: odd.json: "real_time" is no number)|"real_time": -> "real_time": "inf", "x":
+3|^asked 2, compared 2, lost 0$|"time_unit" -> "a": NaN, "b": -Infinity, "c": inf, "d": 1e999, "e": 99999999999999999999, "f": -nan, "time_unit"
+3|^asked 2, compared 2, lost 0$|"us"} -> "us", "real_time": 9.0, "name": 4, "time_unit": NaN}
+3|^asked 2, compared 2, lost 0$|"cpu_time": -> "cpu_time": NaN, "é": 1, "x":
+7|odd.json: 'BM_b': "time_unit" is none of|"us" -> "weeks"
+7|odd.json, line 1, column [0-9]*: not JSON|"us" -> us
+TABLE
+printf '\357\273\277' | cat - gb0.json >mark.json
+expect 3 '^asked 1, compared 1, lost 0$' compare --db a.db gb0.json mark.json
+sed 's/"run_name": "BM_Norm.512"/"skipped": true, &/g' gb4.json >gb5.json
+expect 4 'lost 1: BM_Norm/512 .*(new: gb5.json: skipped)' compare --db a.db \
+    gb0.json,gb1.json,gb2.json,gb3.json,gb4.json gb0.json,gb1.json,gb2.json,gb3.json,gb4.json,gb5.json
+expect 4 '^not comparable: nothing was compared, 1 of 1 lost$' compare --db a.db gb5.json gb5.json
+expect 4 'lost 1: BM_b .*(new: in 1 of 2 files)' compare --db a.db both.json both.json,gb0.json
 
 echo "history"
 python3 - <<'PYTHON'
