@@ -124,6 +124,16 @@ git checkout -q -b bound main
 sed -i 's/return a/return 2 * a/' kernels/x.bound.c
 git commit -qam bound
 expect 0 '--kernels x$' --base main
+# A kernel that is gone is asked for, so that duet names it; a new one is only named.
+git checkout -q -b gone main
+sed -i 's, kernels/y.[a-z]*.c,,g' CMakeLists.txt
+commit gone
+expect 0 'duet: version-kernels version-gone --kernels y$' --base main
+git checkout -q -b added main
+sed -i 's,kernels/a.c,& kernels/z.kernel.c,' CMakeLists.txt
+echo "int run_z(int a) { return a; }" >kernels/z.kernel.c
+commit added
+expect 0 'only the head has: z$' --base main
 
 [ $failures -eq 0 ] && echo "gate: as expected"
 exit $failures
