@@ -176,7 +176,7 @@ python3 - <<'PYTHON' || failures=$((failures + 1))
 import json, xml.etree.ElementTree as tree
 duet = json.load(open("json"))
 assert duet["verdict"] == "not comparable" and duet["not_compared"] == ["b (only in base)"], duet
-assert duet["coverage"] == {"asked": 2, "compared": 1, "declined": 0, "lost": 1,
+assert duet["coverage"] == {"asked_known": True, "asked": 2, "compared": 1, "declined": 0, "lost": 1,
                             "lost_names": ["b torch 4x64 hot (only in base)"]}, duet["coverage"]
 suite = tree.parse("junit").getroot()[0]
 assert suite.get("errors") == "1" and suite.get("skipped") == "0", suite.attrib
