@@ -4,7 +4,7 @@
 
 #include "domain/case.h"
 
-enum { REPLY_TEXT_LENGTH = 256 };
+enum { REPLY_TEXT_LENGTH = 256, CHANGE_LENGTH = 96 };
 
 /* The role of ln_layernorm() itself, which takes one of the other kernels. */
 #define KERNEL_ROLE_CALL "library"
@@ -26,6 +26,9 @@ typedef struct kernel_entry {
     unsigned plugin, kernel;             /* its place in every worker */
     uint64_t object_hash;                /* FNV-1a of the file it comes from */
     char unsupported[REPLY_TEXT_LENGTH]; /* why this CPU can't run it, "" if it can */
+    /* What loading it set of floating-point control, as -ffast-math does: its kernels are called, and
+     * judged, in that state. "": nothing. */
+    char set_at_load[CHANGE_LENGTH];
 } kernel_entry;
 
 typedef struct kernel_list {

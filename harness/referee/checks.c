@@ -104,7 +104,7 @@ static bool examine_blocks(row_judge *judge, const referee_task *task, const ref
         const judge_block *block = &blocks->blocks[i];
         case_judgement one;
         fine = (!interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted")) &&
-               judge_kernel(judge, block, kernel, &one, err);
+               judge_as_it_is(judge, block, kernel, &one, err);
         if (!fine)
             break;
         add_up(judgement, &one, block, task, &so_far);
@@ -178,6 +178,9 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
     if (!judge_measure(judge, block, judge->computed, has_bound, false, judgement, err))
         return false;
     judge_conclude(judge, block, has_bound, &findings, judgement);
+    if (is_fine(&judgement->verdict)) /* what it says of slow calls, and of forks */
+        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
+                 answer.text);
     judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
     return true;
 }
@@ -200,6 +203,9 @@ static bool examine_first_calls(row_judge *judge, const judge_block *block,
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
                  answer.text);
         fine = !reply_ends_run(&answer, err);
+    } else if (fine && answer.text[0]) {
+        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
+                 answer.text);
     }
     worker_stop(judge->worker);
     judge->worker = used;
@@ -251,6 +257,7 @@ bool referee_examine(row_judge *judge, const referee_task *task, const referee_b
                           (!is_fine(&judgement->verdict) ||
                            examine_first_calls(judge, blocks->blocks, kernel, judgement, err))
                     : examine_blocks(judge, task, blocks, kernel, judgement, err);
+    referee_blame_load(kernel, judgement);
     judgement->by_row = NULL; /* the judge's, and gone with its next call */
     judgement->computed = NULL;
     return fine;

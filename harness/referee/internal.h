@@ -29,6 +29,12 @@ bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_
 bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,
                   case_verdict *verdict, error *err);
 
+/* As judge_kernel(), without a word of what loading the kernel changed; and that word: where loading
+ * it set floating-point control, a verdict that could stand otherwise is state-changed. */
+bool judge_as_it_is(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                    case_judgement *judgement, error *err);
+void referee_blame_load(const kernel_entry *kernel, case_judgement *judgement);
+
 /* What the judge needs to know of a kernel. */
 judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound);
 

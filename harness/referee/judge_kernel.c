@@ -152,8 +152,32 @@ static bool run_placements(row_judge *judge, const judge_block *block, const ker
     return true;
 }
 
+void referee_blame_load(const kernel_entry *kernel, case_judgement *judgement)
+{
+    case_verdict *verdict = &judgement->verdict, found = *verdict;
+    char described[256] = "";
+    bool wrong = found.kind == VERDICT_INACCURATE || found.kind == VERDICT_WRONG_CLASS;
+    if (!kernel->set_at_load[0] ||
+        !(wrong || found.kind == VERDICT_OK || found.kind == VERDICT_OK_NO_BOUND))
+        return;
+    if (wrong)
+        verdict_describe(&found, described, sizeof described);
+    *verdict = (case_verdict){.kind = VERDICT_STATE_CHANGED};
+    snprintf(verdict->detail, sizeof verdict->detail, "%s%s%.90s", kernel->set_at_load,
+             wrong ? "; " : "", described);
+}
+
 bool judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                   case_judgement *judgement, error *err)
+{
+    if (!judge_as_it_is(judge, block, kernel, judgement, err))
+        return false;
+    referee_blame_load(kernel, judgement);
+    return true;
+}
+
+bool judge_as_it_is(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                    case_judgement *judgement, error *err)
 {
     row_findings findings = {.verdict.kind = VERDICT_OK};
     judged_kind kind;

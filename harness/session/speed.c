@@ -104,6 +104,14 @@ static bool is_fit(const case_verdict *verdict)
            verdict->kind == VERDICT_INACCURATE || verdict->kind == VERDICT_WRONG_CLASS;
 }
 
+/* What its constructor set for all of its calls is no reason not to time them. */
+static bool is_timed(const timed_case *contender, const case_verdict *verdict)
+{
+    const char *set = contender->kernel ? contender->kernel->set_at_load : "";
+    return is_fit(verdict) || (verdict->kind == VERDICT_STATE_CHANGED && set[0] &&
+                               strncmp(verdict->detail, set, strlen(set)) == 0);
+}
+
 /* Judges both blocks; keeps the outputs, which timing then compares with. Wrong kernels are timed
  * too: how fast a wrong answer is has interest; one that crashed or wrote elsewhere is not. */
 static bool judge_contender(timed_round *heat, timed_case *contender, error *err)
@@ -114,7 +122,7 @@ static bool judge_contender(timed_round *heat, timed_case *contender, error *err
     for (size_t i = 0; i < BLOCKS && contender->timed; i++) {
         if (!judge_kernel(session->judge, &heat->blocks[i], contender->kernel, &judgement, err))
             return false;
-        contender->timed = is_fit(&judgement.verdict);
+        contender->timed = is_timed(contender, &judgement.verdict);
         if (contender->timed) {
             contender->judged[i] = allocate(bytes);
             memcpy(contender->judged[i], judgement.computed, bytes);
@@ -480,9 +488,10 @@ static bool processes_done(timed_round *heat, unsigned *done, error *err)
     return true;
 }
 
-static bool fell_out(const stored_case *stored)
+static bool fell_out(const timed_case *contender, const stored_case *stored)
 {
-    return stored->judged && stored->verdict.kind != VERDICT_SKIPPED && !is_fit(&stored->verdict);
+    return stored->judged && stored->verdict.kind != VERDICT_SKIPPED &&
+           !is_timed(contender, &stored->verdict);
 }
 
 /* Who fell out in an earlier try stays out, or its verdict would be written over: what goes wrong
@@ -496,8 +505,8 @@ static bool leave_out_the_fallen(timed_round *heat, error *err)
         return false;
     for (size_t i = 0; i < heat->count; i++)
         for (size_t stored = 0; stored < cases.count; stored++)
-            if (fell_out(&cases.cases[stored]) &&
-                case_key_equal(&cases.cases[stored].key, &heat->contenders[i].key))
+            if (case_key_equal(&cases.cases[stored].key, &heat->contenders[i].key) &&
+                fell_out(&heat->contenders[i], &cases.cases[stored]))
                 heat->contenders[i].timed = false;
     stored_cases_free(&cases);
     return true;

@@ -5,8 +5,11 @@
 #include "base/seconds.h"
 #include "base/text.h"
 #include "base/number.h"
+#include "domain/regime.h"
+#include "machine/control_group.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,11 +28,23 @@ enum {
     MOST_VISIBLE = 70
 };
 
+/* The same file, opened anew: what a plugin sets for its descriptor, such as O_APPEND, does not hold
+ * for ours. */
+static int open_again(int file)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    int again = open(path, O_RDWR), kept = fcntl(again < 0 ? file : again, F_DUPFD, FIRST_FREE_FD);
+    if (again >= 0)
+        close(again);
+    return kept;
+}
+
 /* In the child: only the socket, the arena and standard error stay open. */
 static void become_worker(const process_program *program, int socket, int arena)
 {
     int kept_socket = fcntl(socket, F_DUPFD, FIRST_FREE_FD);
-    int kept_arena = fcntl(arena, F_DUPFD, FIRST_FREE_FD);
+    int kept_arena = open_again(arena);
     int null = open("/dev/null", O_RDWR);
     bool loud = getenv("LNBENCH_WORKER_STDERR") != NULL;
     if (kept_socket < 0 || kept_arena < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
@@ -59,7 +74,8 @@ static bool spawn(kernel_process *process, const process_program *program, int a
         close(pair[0]);
         return fail(err, EXIT_CODE_ENVIRONMENT, "fork for the worker: %s", strerror(why));
     }
-    *process = (kernel_process){.process = child, .socket = pair[0]};
+    *process = (kernel_process){
+        .process = child, .socket = pair[0], .oom_kills = control_group_oom_kills()};
     return true;
 }
 
@@ -87,6 +103,32 @@ void process_end(kernel_process *process)
     child_kill(process->process);
 }
 
+/* By the system, since memory ran out: nobody's fault, and it ends the run. bwrap tells a signal as a
+ * shell does. */
+static bool ended_for_memory(const kernel_process *process, int status, worker_reply *reply)
+{
+    const ln_problem *problem = &process->problem;
+    bool killed =
+        WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 128 + SIGKILL;
+    char limit[64] = "", needed[96] = "";
+    if (!killed || process->oom_kills < 0 || control_group_oom_kills() <= process->oom_kills)
+        return false;
+    double bytes = control_group_memory();
+    if (bytes > 0)
+        snprintf(limit, sizeof limit, ", whose control group may use %.0f MiB", bytes / 0x1p20);
+    if (problem->rows > 0)
+        snprintf(needed, sizeof needed, "; x and y of %zux%zu need %.3g MiB", problem->rows,
+                 problem->hidden,
+                 call_bytes(problem->rows, problem->hidden, problem->storage) / 0x1p20);
+    reply->verdict = VERDICT_SKIPPED;
+    reply->value = REPLY_ENDS_RUN;
+    snprintf(
+        reply->text, sizeof reply->text,
+        "out of memory: the system ended the worker%s%s: choose fewer rows, or raise the limit",
+        limit, needed);
+    return true;
+}
+
 /* A process whose socket is closed has ended, or is about to; but a kernel that closed the socket
  * may run on for ever. */
 static bool has_ended(kernel_process *process, worker_reply *reply)
@@ -97,6 +139,8 @@ static bool has_ended(kernel_process *process, worker_reply *reply)
     process->socket = -1;
     child_wait(process->process, END_DEADLINE, &status);
     *reply = (worker_reply){.kind = REPLY_FAILED, .verdict = VERDICT_CRASHED, .count = count};
+    if (ended_for_memory(process, status, reply))
+        return false;
     if (WIFSIGNALED(status))
         snprintf(reply->text, sizeof reply->text, "SIG%s", sigabbrev_np(WTERMSIG(status)));
     else
@@ -162,6 +206,7 @@ bool process_send(kernel_process *process, const work_order *order, worker_reply
     if (order->kind != ORDER_GO_ON) {
         process->number = draw_number();
         process->asked = order->kind;
+        process->problem = order->problem;
         process->index = 0;
         process->answered = false;
         process->sent_at = seconds_now();
@@ -183,34 +228,61 @@ bool process_send(kernel_process *process, const work_order *order, worker_reply
     }
 }
 
-/* How long a process, its first thread, has waited for a processor so far; 0: not known. */
-static double seconds_queued(pid_t process)
+/* What keeps a process from computing, so far. */
+typedef struct process_waits {
+    double queued;         /* seconds in which its first thread waited for a processor */
+    double system, faults; /* seconds of the system's work for it; pages that it was given */
+} process_waits;
+
+static process_waits read_waits(pid_t process)
 {
-    char path[64];
-    unsigned long long ran, queued;
+    process_waits waits = {0};
+    char path[64], line[1024];
+    unsigned long long ran, queued, faults, system;
     snprintf(path, sizeof path, "/proc/%d/schedstat", (int)process);
     FILE *file = fopen(path, "re");
-    bool known = file && fscanf(file, "%llu %llu", &ran, &queued) == 2;
+    if (file && fscanf(file, "%llu %llu", &ran, &queued) == 2)
+        waits.queued = 1e-9 * (double)queued;
     if (file)
         fclose(file);
-    return known ? 1e-9 * (double)queued : 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    file = fopen(path, "re");
+    const char *after_name = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    if (after_name && sscanf(after_name, ") %*c %*d %*d %*d %*d %*d %*u %llu %*u %*u %*u %*u %llu",
+                             &faults, &system) == 2) {
+        waits.faults = (double)faults;
+        waits.system = (double)system / (double)sysconf(_SC_CLK_TCK);
+    }
+    if (file)
+        fclose(file);
+    return waits;
+}
+
+/* Since then. A kernel that maps its scratch in each call is slow, and not hung: the system gives it
+ * pages all the time, each in at most half a millisecond. */
+static double seconds_waited(pid_t process, const process_waits *since)
+{
+    process_waits now = read_waits(process);
+    return now.queued - since->queued +
+           fmin(now.system - since->system, 5e-4 * (now.faults - since->faults));
 }
 
 /* 1: something to read; 0: it took so many seconds; -1: interrupted. What the worker waits for a
- * processor does not count: on a busy machine no kernel is hung for that. */
+ * processor or for pages does not count, up to nine times as long. */
 static int wait_readable(const kernel_process *process, double seconds)
 {
     enum { AT_ONCE = 100, LONGEST = 500 }; /* milliseconds: most answers come at once */
     struct pollfd soon = {.fd = process->socket, .events = POLLIN};
     if (seconds * 1000 > AT_ONCE && poll(&soon, 1, AT_ONCE) > 0)
         return interrupted() ? -1 : 1;
-    double deadline = seconds_now() + seconds, before = seconds_queued(process->process);
+    double deadline = seconds_now() + seconds;
+    process_waits before = read_waits(process->process);
     for (;;) {
         double left = deadline - seconds_now();
         if (interrupted())
             return -1;
         if (left <= 0)
-            left += seconds_queued(process->process) - before;
+            left += fmin(seconds_waited(process->process, &before), 9 * seconds);
         if (left <= 0)
             return 0;
         struct pollfd poll_this = {.fd = process->socket, .events = POLLIN};
@@ -228,7 +300,8 @@ static bool is_last(const kernel_process *process, const worker_reply *reply)
     return ends && process->asked != ORDER_OBJECTS && process->asked != ORDER_TIME_RUN;
 }
 
-bool process_next(kernel_process *process, double deadline_seconds, worker_reply *reply)
+/* The next message. False: *reply is a FAILED one, and the process is gone. */
+static bool receive(kernel_process *process, double deadline_seconds, worker_reply *reply)
 {
     char text[64];
     int ready = wait_readable(process, deadline_seconds);
@@ -253,9 +326,21 @@ bool process_next(kernel_process *process, double deadline_seconds, worker_reply
     }
     if (!reply_is_sane(reply, process->asked, seconds_now() - process->sent_at))
         return process_disbelieve(process, reply);
+    return true;
+}
+
+bool process_next(kernel_process *process, double deadline_seconds, worker_reply *reply)
+{
+    enum { MOST_DEADLINES = 100 }; /* of an order that goes on */
+    double end = seconds_now() + MOST_DEADLINES * deadline_seconds;
+    do
+        if (!receive(process, seconds_now() < end ? deadline_seconds : 0, reply))
+            return false;
+    while (reply->kind == REPLY_ALIVE);
     process->answered = is_last(process, reply);
     /* A plugin's own words, shown on terminals, in tables and pages: one printable line. */
     text_make_printable(reply->text, "");
+    text_make_printable(reply->set_at_load, "");
     if (reply->kind != REPLY_FAILED)
         return true;
     /* These end the process, or leave it in a state that nothing should be measured in. */

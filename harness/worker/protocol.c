@@ -71,6 +71,8 @@ static bool answers(const worker_reply *reply, order_kind asked, double seconds)
         return asked == ORDER_TIME_RUN && is_repetition(&reply->repetition, seconds);
     case REPLY_ROWS:
         return asked == ORDER_TIME_RUN && reply->value > 0;
+    case REPLY_ALIVE:
+        return true;
     default:
         return asked == ORDER_TIME_RUN; /* STARTED */
     }
@@ -82,6 +84,7 @@ bool reply_is_sane(const worker_reply *reply, order_kind asked, double seconds)
     return reply->magic == PROTOCOL_MAGIC && reply->kind >= REPLY_LOADED &&
            reply->kind < REPLY_KIND_END && answers(reply, asked, seconds) &&
            is_terminated(reply->text, sizeof reply->text) &&
+           is_terminated(reply->set_at_load, sizeof reply->set_at_load) &&
            is_plain(kernel->name, sizeof kernel->name) &&
            is_plain(kernel->role, sizeof kernel->role) &&
            is_plain(kernel->statistics, sizeof kernel->statistics) &&

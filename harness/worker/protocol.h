@@ -16,6 +16,7 @@ enum {
     PROTOCOL_PATH_LENGTH = 1024,
     PLUGIN_MOST_KERNELS = 65536,
     REPLY_ENDS_RUN = -1,
+    REPLY_OF_PROCESS = 1, /* what ran before in the process may have done it */
 };
 
 /* The worker's argument that has it limit its own memory, processes and files. */
@@ -111,6 +112,7 @@ typedef enum reply_kind {
     REPLY_ROWS,   /* timed rows with other bits than the judged ones lie in the arena (count: the
                      entry;   value: how many); waits for GO_ON */
     REPLY_OBJECT, /* value: its identity; text: its path */
+    REPLY_ALIVE,  /* no answer: the order goes on */
     REPLY_KIND_END,
 } reply_kind;
 
@@ -121,8 +123,10 @@ typedef struct worker_reply {
     uint32_t index;       /* among its answers */
     verdict_kind verdict; /* FAILED: which */
     uint32_t count; /* LOADED: kernels; KERNEL: its index; STARTED, FAILED in a group: the entry */
-    int64_t value;  /* SKIPPED: REPLY_ENDS_RUN, or 0 */
-    char text[REPLY_TEXT_LENGTH];
+    int64_t value;  /* SKIPPED: REPLY_ENDS_RUN, or 0; STATE_CHANGED: REPLY_OF_PROCESS, or 0 */
+    char text[REPLY_TEXT_LENGTH];    /* DONE with CALL: a remark, or "" */
+    char set_at_load[CHANGE_LENGTH]; /* LOADED: of floating-point control, in which its kernels are
+                                        called; "": nothing */
     kernel_facts kernel;
     timed_repetition repetition;
 } worker_reply;

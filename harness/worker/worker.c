@@ -9,9 +9,11 @@
 #include "worker/process.h"
 #include "worker/sandbox.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -239,7 +241,7 @@ bool worker_disbelieve(worker_process *worker, worker_reply *reply)
     return false;
 }
 
-/* A crash where another kernel of the plugin ran before may be that one's doing: this one is asked
+/* A crash, or want of descriptors, where another kernel of the plugin ran before may be that one's doing: this one is asked
  * again in a process where nobody ran. */
 bool worker_ask(worker_process *worker, const work_order *order, double deadline_seconds,
                 worker_reply *reply)
@@ -261,7 +263,7 @@ bool worker_ask(worker_process *worker, const work_order *order, double deadline
         if (seat->process.spoke_alone && last != (int64_t)order->kernel)
             before = last;
         vacate(seat);
-        if (!others || reply->verdict != VERDICT_CRASHED)
+        if (!others || !(reply->verdict == VERDICT_CRASHED || reply->value == REPLY_OF_PROCESS))
             return false;
     }
     return false;
@@ -272,15 +274,24 @@ int worker_arena(const worker_process *worker)
     return worker->arena;
 }
 
+/* A memory file takes memory where it is written alone. Its size is fixed, and sealed, since a plugin
+ * has its descriptor too. */
+static bool open_arena(worker_process *worker, error *err)
+{
+    struct rlimit most;
+    worker->arena_bytes = (size_t)1 << 44;
+    if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < worker->arena_bytes)
+        worker->arena_bytes = most.rlim_cur;
+    worker->arena = memfd_create("lnbench-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    return (worker->arena >= 0 && ftruncate(worker->arena, (off_t)worker->arena_bytes) == 0 &&
+            fcntl(worker->arena, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) ||
+           fail(err, EXIT_CODE_ENVIRONMENT, "memory file of the worker: %s", strerror(errno));
+}
+
 bool worker_arena_reserve(worker_process *worker, size_t bytes, error *err)
 {
-    if (bytes <= worker->arena_bytes)
-        return true;
-    if (ftruncate(worker->arena, (off_t)bytes) != 0)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "memory file of %zu bytes: %s", bytes,
-                    strerror(errno));
-    worker->arena_bytes = bytes;
-    return true;
+    return bytes <= worker->arena_bytes ||
+           fail(err, EXIT_CODE_ENVIRONMENT, "memory file of %zu bytes: %s", bytes, strerror(EFBIG));
 }
 
 /* Why a plugin can't be used, as an error. */
@@ -321,7 +332,8 @@ static bool load(worker_process *worker, unsigned i, kernel_list *list, error *e
     turn_to(worker, seat);
     if (!ask_to_load(worker, seat, i, true, &reply))
         return load_failed(worker->plugins[i], &reply, err);
-    char source[NAME_MAX_LENGTH];
+    char source[NAME_MAX_LENGTH], set_at_load[CHANGE_LENGTH];
+    memcpy(set_at_load, reply.set_at_load, sizeof set_at_load);
     snprintf(source, sizeof source, "%.63s", i == 0 && !worker->builds ? "builtin" : reply.text);
     unsigned count = reply.count;
     uint64_t object_hash = 0;
@@ -336,6 +348,7 @@ static bool load(worker_process *worker, unsigned i, kernel_list *list, error *e
             .facts = reply.kernel, .plugin = i, .kernel = kernel, .object_hash = object_hash};
         snprintf(entry.source, sizeof entry.source, "%s", source);
         snprintf(entry.version, sizeof entry.version, "%.63s", reply.text);
+        memcpy(entry.set_at_load, set_at_load, sizeof entry.set_at_load);
         if (!add_kernel(list, &entry, err))
             return false;
     }
@@ -449,10 +462,7 @@ static bool prepare(worker_process *worker, const char *const *plugins, size_t c
     if (!fine)
         return false;
     sandbox_find_visible(worker->program, worker->plugins, worker->plugin_count, &worker->visible);
-    worker->arena = memfd_create("lnbench-arena", MFD_CLOEXEC);
-    if (worker->arena < 0)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
-    return true;
+    return open_arena(worker, err);
 }
 
 /* A peer that can't be loaded, since its library is gone, say, is no reason to do nothing. */
@@ -526,16 +536,13 @@ bool worker_start_another(const worker_process *worker, struct worker_process **
     struct worker_process *made = allocate_zeroed(1, sizeof *made);
     *another = NULL;
     *made = *worker;
-    made->arena_bytes = 0;
     made->asked = NULL;
     made->visible = (word_list){0};
     made->plugins = allocate_zeroed(worker->plugin_count + 1, sizeof *made->plugins);
     memcpy(made->plugins, worker->plugins, worker->plugin_count * sizeof *made->plugins);
     make_seats(made);
     sandbox_find_visible(made->program, made->plugins, made->plugin_count, &made->visible);
-    made->arena = memfd_create("lnbench-arena", MFD_CLOEXEC);
-    if (made->arena < 0) {
-        fail(err, EXIT_CODE_ENVIRONMENT, "another worker: %s", strerror(errno));
+    if (!open_arena(made, err)) {
         worker_stop(made);
         return false;
     }

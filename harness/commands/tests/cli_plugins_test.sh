@@ -74,6 +74,26 @@ json "sabotage: export" benchmark
 accepted "sabotage: report" 0 report --db s.db --out charts
 check "sabotage: report has them" has charts/index.html 'naive\.crash_when_timed'
 
+# Its constructor flushes to zero, as -ffast-math does it: judged and timed in that state, and said.
+export LNBENCH_HOSTILE_DEED=flush_to_zero LNBENCH_HOSTILE_MOMENT=constructor
+run_it run --db f.db --no-charts --plugin "$libraries/hostile_plugin.so" --conventions torch \
+    --kernels hostile,two_pass_f32_scalar --shapes 4x64 --inputs normal,subnormal --processes 1 --repetitions 2
+check "flush to zero: exit code" is "$code" 6
+check "flush to zero: said" has out '^  its constructor changed (MXCSR|FPCR): flush to zero$'
+check "flush to zero: timed" has out '^plugin +hostile +[0-9]'
+check "flush to zero: the other kernel is fine" hasnt out '^✗ two_pass'
+accepted "flush to zero: export" 0 export --db f.db --format tsv
+check "flush to zero: what comes of it" has out \
+    $'^hostile\t.*subnormal\t.*state-changed\t.*flush to zero; (inaccurate|wrong-class)'
+unset LNBENCH_HOSTILE_DEED LNBENCH_HOSTILE_MOMENT
+
+# OpenMP's threads do not live on in a child, where their kernel waits for them.
+accepted "OpenMP" 0 run --db o.db --no-charts --plugin "$libraries/threads_plugin_3.so" \
+    --kernels openmp --plan quick --only accuracy --conventions torch
+if [ "$(nproc)" -gt 1 ] && ldd "$libraries/threads_plugin_3.so" | grep -q libgomp; then
+    check "OpenMP: not after a fork" has out '^! openmp: hangs in a forked process, as OpenMP does$'
+fi
+
 run_it eval --x x.npy --convention tinyllm --plugin "$libraries/sabotage_plugin.so" \
     --kernel naive.crash --out y.npy
 check "eval of a crash: exit code" is "$code" 6

@@ -6,8 +6,9 @@
 set -u
 faults="mod_16_13 residual_stride_ignored two_slots after_fork y_flushed
     infinity_clamped row_23_bits same_first_row flushes_and_40_ulp x_y_apart rstd_alone
-    bf16_unrounded_alone keeps_memory"
-twins="mod_16_13 residual_stride_ignored two_slots flushes_and_40_ulp"
+    bf16_unrounded_alone keeps_memory keeps_files keeps_mappings keeps_threads"
+twins="mod_16_13 residual_stride_ignored two_slots flushes_and_40_ulp keeps_files keeps_mappings
+    keeps_threads"
 of_gamma1=fault.gamma1_as_gamma,twin.gamma1_as_gamma
 kernels=honest.sequential,honest.one_pass_strided_16_bf16
 if [ -n "${LNBENCH_FULL:-}" ]; then

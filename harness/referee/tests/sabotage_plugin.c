@@ -3,6 +3,7 @@
 #include "layernorm_plugin.h"
 #include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -289,50 +290,8 @@ FAULTS(RUN, fused)
 /* ---- Faults that need no family: what a kernel does to the process, and odd descriptors. ---- */
 
 #define BASE "two_pass_f32_scalar"
+#include "sabotage_process.h"
 #include "sabotage_registers.h"
-
-static void closes_arena(const void *state, const ln_tensors *tensors)
-{
-    ln_layernorm_with(BASE, state, tensors);
-    close(4);
-}
-
-/* The parent sees the end of the worker, which goes on. */
-static void hangs_up(const void *state, const ln_tensors *tensors)
-{
-    (void)state;
-    (void)tensors;
-    close(3);
-    for (volatile unsigned turns = 0;; turns++)
-        ;
-}
-
-static void talks_nonsense(const void *state, const ln_tensors *tensors)
-{
-    ln_layernorm_with(BASE, state, tensors);
-    ssize_t written = write(3, "hello", 5);
-    (void)written;
-}
-
-/* The page that holds the first element of y, and what else lies there. */
-static void unmaps_output(const void *state, const ln_tensors *tensors)
-{
-    uintptr_t page = (uintptr_t)tensors->y & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1);
-    mprotect((void *)page, 1, PROT_NONE);
-    ln_layernorm_with(BASE, state, tensors);
-}
-
-static void forks(const void *state, const ln_tensors *tensors)
-{
-    ln_layernorm_with(BASE, state, tensors);
-    fork();
-}
-
-static void catches_faults(const void *state, const ln_tensors *tensors)
-{
-    ln_layernorm_with(BASE, state, tensors);
-    signal(SIGSEGV, SIG_IGN);
-}
 
 static void speaks_german(const void *state, const ln_tensors *tensors)
 {
@@ -506,12 +465,6 @@ static void no_release(void *state)
     (void)state;
 }
 
-/* What code built with -ffast-math does as it is loaded. */
-__attribute__((constructor)) static void load_as_fast_math(void)
-{
-    flush_to_zero();
-}
-
 static ln_bound no_number(const ln_problem *problem, const ln_row_facts *facts)
 {
     (void)problem;
@@ -553,6 +506,9 @@ static const ln_kernel kernels[] = {
     {SPECIAL("talks_nonsense", talks_nonsense)},
     {SPECIAL("unmaps_output", unmaps_output)},
     {SPECIAL("forks", forks)},
+    {SPECIAL("opens_input", opens_input)},
+    {SPECIAL("writes_opened_input", writes_opened_input)},
+    {SPECIAL("spins_on", spins_on)},
     {SPECIAL("catches_faults", catches_faults)},
     {SPECIAL("speaks_german", speaks_german)},
     {SPECIAL("wrong_sum", wrong_sum)},

@@ -123,6 +123,9 @@ static const struct plant special_plants[] = {
     {"special.talks_nonsense", "torch", 768, VERDICT_CRASHED, "no sense"},
     {"special.unmaps_output", "torch", 768, VERDICT_CRASHED, "SIGSEGV"},
     {"special.forks", "torch", 768, VERDICT_STATE_CHANGED, "child"},
+    {"special.opens_input", "torch", 768, VERDICT_STATE_CHANGED, "made x writable"},
+    {"special.writes_opened_input", "torch", 768, VERDICT_INPUT_MODIFIED, "wrote to x"},
+    {"special.spins_on", "torch", 768, VERDICT_STATE_CHANGED, "go on working"},
     {"special.catches_faults", "torch", 768, VERDICT_STATE_CHANGED, "handlers"},
 #if defined(__x86_64__) || defined(__aarch64__)
     {"special.clobbers_register", "torch", 768, VERDICT_STATE_CHANGED, "14, which a function must"},

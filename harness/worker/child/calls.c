@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +31,9 @@ enum {
     OWN_THREADS = 6,         /* of a library that makes some for each thread that calls */
     ONE_ROW_CALLS = 1 << 16, /* with those before: a counter of 16 bits goes round */
     CHANGES = 4,             /* of a tensor at its address; all but the first of one element */
-    LEAST_GROWTH = 1 << 20,  /* bytes of memory that are kept, not counting */
-    LEAST_KEPT = 8,          /* bytes a call */
 };
 
-static const double most_seconds = 1; /* of those */
+static const double most_seconds = 1, often_seconds = 10; /* of those; of two shapes in turn */
 
 /* One shape with what it needs to be called. */
 typedef struct called_shape {
@@ -52,11 +51,12 @@ typedef struct call_bench {
     called_shape shapes[ALL_SHAPES]; /* from SHAPES on the first, on x and other_x in turn */
     bool two_shapes, one_row;
     const char *where;   /* NULL: the bits are the same */
+    const char *changed; /* of the state of another thread, or of mappings; NULL: nothing */
     const char *refusal; /* NULL, or why it could not be called */
     uint64_t drawn;
-    size_t calls;
-    size_t resident; /* bytes, after some of them */
-    double kept;     /* bytes a call; 0: too little to tell */
+    growth_watch growth;
+    double kept; /* bytes a call; 0: too little to tell */
+    char remark[REPLY_TEXT_LENGTH];
 } call_bench;
 
 static bool same_bits(const called_shape *shape)
@@ -69,38 +69,26 @@ static void call_shape(const call_bench *bench, called_shape *shape)
     bench->kernel->run(shape->state, &shape->tensors);
 }
 
-/* Of this process; 0: not known, or not the kernel's alone. */
-static size_t resident_bytes(void)
-{
-    size_t pages = 0;
-#ifndef __SANITIZE_ADDRESS__ /* which keeps what is freed */
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%*u %zu", &pages) != 1)
-        pages = 0;
-    if (file)
-        fclose(file);
-#endif
-    return pages * (size_t)sysconf(_SC_PAGESIZE);
-}
+static void add_remark(call_bench *bench, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static void begin_growth(call_bench *bench)
+static void add_remark(call_bench *bench, const char *format, ...)
 {
-    bench->calls = 0;
-    bench->resident = resident_bytes();
-}
-
-static void end_growth(call_bench *bench)
-{
-    size_t now = resident_bytes(), before = bench->resident;
-    if (before > 0 && now > before + LEAST_GROWTH && now - before > LEAST_KEPT * bench->calls)
-        bench->kept = (double)(now - before) / (double)bench->calls;
+    size_t used = strlen(bench->remark);
+    va_list arguments;
+    if (used > 0)
+        used += (size_t)snprintf(bench->remark + used, sizeof bench->remark - used, "; ");
+    va_start(arguments, format);
+    vsnprintf(bench->remark + used, sizeof bench->remark - used, format, arguments);
+    va_end(arguments);
 }
 
 /* One call whose bits must be the known ones. */
 static bool call_again(call_bench *bench, called_shape *shape, const char *where)
 {
-    bench->calls++;
+    bench->growth.calls++;
     call_shape(bench, shape);
+    worker_send_alive();
     if (!same_bits(shape))
         bench->where = where;
     return !bench->where;
@@ -127,21 +115,40 @@ static void vary_content(call_bench *bench, called_shape *shape, unsigned call)
     }
 }
 
+/* What calls made of the protection of tensors, and of code. */
+static const char *protection_change(const call_bench *bench)
+{
+    return !guard_is_protected(&bench->x)       ? "made x writable"
+           : !guard_is_protected(&bench->gamma) ? "made gamma writable"
+           : !guard_is_protected(&bench->beta)  ? "made beta writable"
+                                                : process_left_compare();
+}
+
 /* A quarter in turn, the rest of one shape at a time. */
 static bool call_often(call_bench *bench, unsigned calls)
 {
-    for (unsigned call = 0; call < calls; call++) {
+    unsigned call = 0;
+    double end = seconds_of(CLOCK_THREAD_CPUTIME_ID) + often_seconds;
+    double late = seconds_now() + 4 * often_seconds;
+    for (; call < calls; call++) {
         bool second = call < calls / 4 ? call & 1 : call > 3 * (calls / 4);
         called_shape *shape = &bench->shapes[second && bench->two_shapes];
         if (call < calls / 2)
             vary_content(bench, shape, call);
         if (call == calls / 8)
-            begin_growth(bench);
+            growth_settle(&bench->growth);
+        if ((call == 10 || call == 100 || call == 1000) && growth_is_seen(&bench->growth))
+            return false;
         if (!call_again(bench, shape,
                         call < calls / 4 ? "with two shapes in turn" : "on the same rows"))
             return false;
+        if (call % 16 == 0 && (seconds_of(CLOCK_THREAD_CPUTIME_ID) > end || seconds_now() > late))
+            break;
     }
-    return true;
+    if (call < calls)
+        add_remark(bench, "slow: %u of %u calls were made", call, calls);
+    bench->changed = protection_change(bench);
+    return !bench->changed && !growth_is_seen(&bench->growth);
 }
 
 static bool call_one_row(call_bench *bench)
@@ -149,9 +156,9 @@ static bool call_one_row(call_bench *bench)
     double end = seconds_of(CLOCK_THREAD_CPUTIME_ID) + most_seconds;
     for (unsigned call = 0; bench->one_row && call < ONE_ROW_CALLS; call++)
         if (!call_again(bench, &bench->shapes[ONE_ROW], "on the same row") ||
-            (call % 1024 == 0 && seconds_of(CLOCK_THREAD_CPUTIME_ID) > end))
+            (call % 64 == 0 && seconds_of(CLOCK_THREAD_CPUTIME_ID) > end))
             break;
-    end_growth(bench);
+    bench->kept = growth_kept(&bench->growth);
     return !bench->where;
 }
 
@@ -278,8 +285,13 @@ typedef struct thread_job {
 static bool call_job(void *context)
 {
     thread_job *job = context;
+    thread_state before;
+    thread_state_take(&before);
     call_shape(job->bench, job->shape);
-    return same_bits(job->shape);
+    const char *changed = floating_point_compare(&before);
+    if (changed)
+        job->bench->changed = changed;
+    return !changed && same_bits(job->shape);
 }
 
 static void *call_on_thread(void *context)
@@ -304,10 +316,13 @@ static bool call_on_other_threads(call_bench *bench, size_t count)
     size_t started = 0;
     sem_init(&called, 0, 0);
     pthread_mutex_lock(&leave);
-    while (started < count && pthread_create(&threads[started], NULL, call_on_thread, &job) == 0) {
+    double end = seconds_now() + often_seconds;
+    while (started < count && (started < OWN_THREADS || seconds_now() < end) &&
+           pthread_create(&threads[started], NULL, call_on_thread, &job) == 0) {
         started++;
         while (sem_wait(&called) != 0) /* a signal */
             ;
+        worker_send_alive();
     }
     pthread_mutex_unlock(&leave);
     while (started > 0)
@@ -384,17 +399,25 @@ child_end worker_wait_for(pid_t child)
                                                 : CHILD_FAILED;
 }
 
+/* Threads that a kernel has for its work, as OpenMP's, do not live on in the child: where it waits for
+ * them, whoever calls it after a fork has to know. */
 static bool call_after_fork(call_bench *bench)
 {
     static const char *const words[] = {[CHILD_FAILED] = "in a forked process",
                                         [CHILD_CRASHED] = "in a forked process: it crashes",
                                         [CHILD_HANGS] = "in a forked process: it does not return"};
+    bool has_pool = threads_stay();
     pid_t child = fork();
     if (child < 0)
         return true;
     if (child == 0)
         call_in_child(bench);
-    bench->where = words[worker_wait_for(child)];
+    child_end end = worker_wait_for(child);
+    process_state_know_children();
+    if (end == CHILD_HANGS && has_pool)
+        add_remark(bench, "%s", HANGS_IN_FORK);
+    else
+        bench->where = words[end];
     return !bench->where;
 }
 
@@ -550,10 +573,14 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
         make_bench(&bench, order, own_threads) &&
         arena_write(WORKER_ARENA_FD, order->at.y, bench.shapes[0].first, bench.shapes[0].y.size) &&
         call_everywhere(&bench, order, own_threads);
-    const char *where = bench.where;
+    const char *where = bench.changed ? NULL : bench.where;
     double kept = bench.kept;
+    bool changed = !plugin_blame("run()", bench.changed);
+    changed |= !plugin_blame("run():", bench.growth.grown[0] ? bench.growth.grown : NULL);
+    changed |= !plugin_blame("run()", fine && threads_stay() ? threads_spin() : NULL);
     free_bench(&bench);
-    bool changed = !plugin_leave(&before, "one of its functions");
+    process_state_know_children();
+    changed |= !plugin_leave(&before, "one of its functions");
     if (where)
         worker_send_failed(VERDICT_NONDETERMINISTIC, 0, "other bits %s", where);
     else if (changed)
@@ -563,5 +590,5 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
     else if (kept > 0)
         worker_send_failed(VERDICT_STATE_CHANGED, 0, "each call keeps %.0f bytes of memory", kept);
     else
-        worker_send_done("", 0);
+        worker_send_done(bench.remark, 0);
 }

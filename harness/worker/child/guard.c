@@ -1,7 +1,9 @@
 #include "worker/child/guard.h"
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 enum { SLACK_PATTERN = 0xa5, MAX_LIVE = 32 };
@@ -180,6 +182,21 @@ bool guard_slack_changed(const guarded *buffer, long *distance)
             return true;
         }
     }
+    return false;
+}
+
+bool guard_is_protected(const guarded *buffer)
+{
+    return !buffer->map || !buffer->read_only ||
+           (getrandom(buffer->data, 1, 0) < 0 && errno == EFAULT);
+}
+
+bool guard_holds(const void *address)
+{
+    for (size_t i = 0; i < MAX_LIVE; i++)
+        if (live[i].map && (const char *)address >= live[i].map &&
+            (const char *)address < live[i].map + live[i].map_size)
+            return true;
     return false;
 }
 

@@ -56,6 +56,11 @@ void guard_drop_waiting(void);
  * it (negative: before). */
 bool guard_slack_changed(const guarded *buffer, long *distance);
 
+/* Whether the kernel left it read-only, if it was: it is written to, by a byte, if not. */
+bool guard_is_protected(const guarded *buffer);
+/* Whether the address lies in a live buffer, or in the pages about it. */
+bool guard_holds(const void *address);
+
 /* Looks the address up among all live buffers; usable in a signal handler. */
 guard_fault guard_find(const void *address);
 

@@ -10,10 +10,24 @@
 
 enum { WORKER_MAX_PLUGINS = 64, WORKER_MAX_ENTRIES = 512 };
 
+/* Of the thread that calls a plugin: what the plugin must leave as it found it. */
+typedef struct thread_state {
+    unsigned floating_point; /* control bits of MXCSR or FPCR, without the sticky flags */
+    unsigned x87;            /* control word */
+    bool x87_empty;          /* its registers, which MMX uses too */
+    uint64_t signals;        /* the blocked set, bit number - 1 */
+} thread_state;
+
+typedef struct plugin_load {
+    char changed[REPLY_TEXT_LENGTH]; /* what its kernels are not called for; "": nothing */
+    char set[CHANGE_LENGTH]; /* of floating-point control, which its kernels have; "": nothing */
+    thread_state floating_point; /* in which they are called */
+} plugin_load;
+
 typedef struct worker_plugins {
     const ln_plugin *plugins[WORKER_MAX_PLUGINS]; /* NULL: not loaded here */
+    plugin_load loads[WORKER_MAX_PLUGINS];
     bool trusted; /* the first one, whose calls need no look at the process */
-    char changed_at_load[WORKER_MAX_PLUGINS][REPLY_TEXT_LENGTH]; /* "": nothing */
 } worker_plugins;
 
 /* Marks a reply as the next one to the order that is being obeyed. */
@@ -21,6 +35,9 @@ void worker_stamp(worker_reply *reply);
 /* Sends a reply; the process ends when the parent is gone. */
 void worker_send(worker_reply *reply);
 void worker_send_done(const char *text, int64_t value);
+/* That an order of many calls goes on: the parent's deadline begins anew. Between calls, as often as
+ * one likes. */
+void worker_send_alive(void);
 void worker_send_failed(verdict_kind verdict, unsigned entry, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* It ends the run: what is left out for want of memory is not taken for what there is. */
@@ -40,27 +57,56 @@ void worker_fault_entry(unsigned entry);
 
 bool worker_watches_faults(void);
 
-/* What a plugin must leave as it found it, of the thread that calls it. */
-typedef struct thread_state {
-    unsigned floating_point; /* control bits of MXCSR or FPCR, without the sticky flags */
-    unsigned x87;            /* control word */
-    bool x87_empty;          /* its registers, which MMX uses too */
-    uint64_t signals;        /* the blocked set, bit number - 1 */
-} thread_state;
-
 void thread_state_take(thread_state *state);
+void floating_point_set(const thread_state *state);
 /* NULL if its floating-point part did not change, else what did ("changed ..."); it is put back. */
 const char *floating_point_compare(const thread_state *before);
+/* The same of its control alone, and how it was found. */
+const char *floating_point_take(const thread_state *before, thread_state *found);
 /* The state of the process is as it should be. */
 void process_state_know(void);
+/* That part of it; of children: those that have ended. */
+void process_state_know_cpus(void);
+void process_state_know_children(void);
 /* The same of all the thread's state, and of the process: handlers of faults, locale, working
- * directory, umask, resource limits, children, the worker's own files. Does not return in a
- * process that the plugin forked. */
+ * directory, umask, resource limits, children, the worker's own files, timers, priority, CPUs,
+ * environment, threads that do not rest. Does not return in a process that the plugin forked. */
 const char *process_state_compare(const thread_state *before);
-/* Whether that looks at the process too: some twenty system calls. */
+/* Whether that looks at the process too: some thirty system calls. */
 void process_state_watch(bool watched);
-/* The same after a library was loaded, which may have set flush-to-zero. */
-const char *process_state_compare_loaded(const thread_state *before);
+/* What of the process a plugin used up, so that nothing can go on; NULL: nothing that is known. */
+const char *process_exhausted(void);
+
+void environment_know(void);
+/* NULL, or which variable is another one ("changed ..."). */
+const char *environment_compare(void);
+
+typedef struct process_growth {
+    size_t files, threads, mappings;
+    size_t bytes, resident; /* of all mappings; of memory; 0: not known */
+} process_growth;
+
+/* What must not grow from call to call. All zero at first. */
+typedef struct growth_watch {
+    process_growth begun, settled;
+    size_t calls;    /* since it settled: the caller counts */
+    char grown[128]; /* what did; "": nothing */
+} growth_watch;
+/* From the second time on: whether something grew since the first. */
+bool growth_is_seen(growth_watch *watch);
+void growth_settle(growth_watch *watch);
+/* Bytes of memory that each call kept since then; 0: too few to tell. */
+double growth_kept(const growth_watch *watch);
+
+/* Mappings of code and timers are as they should be; NULL, or what a plugin did to them. Both read
+ * files of /proc. */
+void process_left_know(void);
+const char *process_left_compare(void);
+/* NULL, or that threads beside this one do not rest ("left ..."); the same where there are more than
+ * there were. */
+const char *threads_spin(void);
+const char *threads_compare(void);
+bool threads_stay(void); /* there are some */
 
 /* Every call into a plugin, or a batch of them, stands between the two. What it changed is put back,
  * and is the answer to the order unless a worse one comes. False: something did. */
@@ -105,9 +151,11 @@ typedef struct split_kernel {
     const ln_kernel *kernel;
     const ln_problem *problem; /* the whole */
     bool own_threads;
+    bool watched; /* each call is looked at, which takes time */
     unsigned parts, prepared;
     ln_problem *problems;
     void **states;
+    const char **changed; /* what the last such call changed of its thread's floating-point state */
 } split_kernel;
 
 /* NULL, or why it cannot be; split_release() it in either case, or let it live as long as the
@@ -115,9 +163,8 @@ typedef struct split_kernel {
 const char *split_prepare(split_kernel *split, const ln_plugin *plugin, const ln_kernel *kernel,
                           const ln_problem *problem);
 void split_release(split_kernel *split);
-/* NULL, or what the kernel changed of the floating-point state of the group's threads, where it has
- * several. */
-const char *split_compare_threads(const split_kernel *split, const thread_state *before);
+/* NULL, or what a watched call changed of the floating-point state of a thread of the group. */
+const char *split_changed(const split_kernel *split);
 /* One call, over all threads of the group; returns when the last is done. */
 void split_run(const split_kernel *split, const ln_tensors *tensors);
 void split_copy(roof_function *roof, const void *x, void *y, size_t bytes);

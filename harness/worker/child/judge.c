@@ -8,11 +8,13 @@
 enum {
     POISON = 0xff,
     GAP_PATTERN = 0x5a,
+    INPUTS = 4,
 };
 
 /* The buffers of one run. */
 typedef struct judge_bench {
     guarded x, residual, gamma, beta, y, sum, mean, rstd;
+    char *kept[INPUTS]; /* the first four as they were; NULL: not in use, or written to */
     ln_problem problem; /* as the kernel sees it */
     ln_tensors tensors;
     size_t element, statistic; /* bytes */
@@ -26,6 +28,50 @@ static void bench_destroy(judge_bench *bench)
                       &bench->y, &bench->sum,      &bench->mean,  &bench->rstd};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         guard_destroy(all[i]);
+    for (size_t i = 0; i < INPUTS; i++)
+        free(bench->kept[i]);
+}
+
+static const guarded *input_of(const judge_bench *bench, size_t input)
+{
+    const guarded *const inputs[INPUTS] = {&bench->x, &bench->residual, &bench->gamma,
+                                           &bench->beta};
+    return inputs[input];
+}
+
+/* A kernel may make its inputs writable, and no fault tells when it writes to them. */
+static bool keep_inputs(judge_bench *bench)
+{
+    for (size_t i = 0; i < INPUTS; i++) {
+        const guarded *input = input_of(bench, i);
+        if (!input->map || !input->read_only)
+            continue;
+        if (!bench->kept[i] && !(bench->kept[i] = malloc(input->size)))
+            return false;
+        memcpy(bench->kept[i], input->data, input->size);
+    }
+    return true;
+}
+
+/* Answers, where one was written to, or can be. */
+static bool inputs_are_kept(const judge_bench *bench)
+{
+    static const char *const writable[INPUTS] = {"made x writable", "made residual writable",
+                                                 "made gamma writable", "made beta writable"};
+    for (size_t i = 0; i < INPUTS; i++) {
+        const guarded *input = input_of(bench, i);
+        if (!bench->kept[i])
+            continue;
+        if (memcmp(bench->kept[i], input->data, input->size) != 0) {
+            worker_send_failed(VERDICT_INPUT_MODIFIED, 0, "wrote to %s", input->name);
+            return false;
+        }
+        if (!guard_is_protected(input) && !plugin_blame("run()", writable[i])) {
+            worker_send_blame();
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Bytes from the first element of the first row to the last of the last. */
@@ -178,8 +224,9 @@ static bool bench_fill(judge_bench *bench, const work_order *order, size_t first
     if (bench->rstd.map)
         poison_statistics(bench->rstd.data, bench->rstd.size, bench->statistic);
     bool in_place = !bench->y.map;
-    return in_place || ((bench->tensors.sum == bench->x.data || guard_protect(&bench->x)) &&
-                        guard_protect(&bench->residual));
+    return (in_place || ((bench->tensors.sum == bench->x.data || guard_protect(&bench->x)) &&
+                         guard_protect(&bench->residual))) &&
+           keep_inputs(bench);
 }
 
 static bool gaps_changed(const guarded *buffer, const judge_bench *bench, size_t elements)
@@ -236,10 +283,10 @@ static bool run_watched(const ln_kernel *kernel, const void *state, judge_bench 
     fine = plugin_blame("run()", registers) && fine;
     bench->upper_halves |= upper_halves;
     if (bench->split)
-        fine &= plugin_blame("run()", split_compare_threads(bench->split, &before));
+        fine &= plugin_blame("run()", split_changed(bench->split));
     if (!fine)
         worker_send_blame();
-    return fine && bench_is_clean(bench);
+    return fine && inputs_are_kept(bench) && bench_is_clean(bench);
 }
 
 static bool no_memory(void)
@@ -352,6 +399,7 @@ static bool run_split(const ln_plugin *plugin, const ln_kernel *kernel, judge_be
     const char *refusal = split_prepare(&split, plugin, kernel, &bench->problem);
     if (refusal)
         worker_send_refusal(0, refusal);
+    split.watched = true;
     bench->split = &split;
     bool fine = !refusal && run_at_once(kernel, NULL, bench, order);
     bench->split = NULL;
@@ -372,6 +420,7 @@ static bool run_placement(const ln_kernel *kernel, judge_bench *bench, const wor
         worker_send_refusal(0, worker_unprepared());
         return false;
     }
+    process_state_know_children(); /* it may run a compiler */
     bool fine = plugin_leave(&before, "prepare()");
     if (!fine)
         worker_send_blame();

@@ -59,6 +59,8 @@ static bool map_over_and_over(large_tensor *tensor, size_t size, const char *row
                  rows ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, tensor->block,
                  0) == MAP_FAILED)
             return false;
+    close(tensor->block); /* the kernel need not see it */
+    tensor->block = -1;
     return true;
 }
 
@@ -140,6 +142,7 @@ static bool run(const ln_kernel *kernel, const work_order *order, const large_be
     thread_state before;
     plugin_enter(&before);
     bool fine = !kernel->prepare || kernel->prepare(&problem, &state) == 0;
+    process_state_know_children(); /* prepare() may run a compiler */
     if (fine)
         kernel->run(state, &tensors);
     if (fine && kernel->release)

@@ -1,8 +1,10 @@
 /* lnbench-worker: loads kernels and runs them, one order at a time. Started by lnbench, never by
  * hand. */
+#include "base/seconds.h"
 #include "worker/child/internal.h"
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +13,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static uint64_t order_number;
@@ -58,6 +59,18 @@ static void add_blame(worker_reply *reply)
         blame[0] = '\0';
 }
 
+void worker_send_alive(void)
+{
+    static const double pause = 0.2;
+    static double last;
+    worker_reply alive = {.kind = REPLY_ALIVE};
+    double now = seconds_now();
+    if (now - last < pause)
+        return;
+    last = now;
+    worker_send(&alive);
+}
+
 void worker_send_blame(void)
 {
     worker_send_done("", 0);
@@ -82,22 +95,33 @@ void worker_send_done(const char *text, int64_t value)
     worker_send(&done);
 }
 
-static ino_t arena_file;
 static bool of_library; /* the order is about a kernel of the library that lnbench came with */
+static bool is_loading;
 const char worker_no_memory[] = "out of memory in the worker";
 
-static bool arena_is_lost(void)
+/* What seems to be want of memory, or a file's fault, may be the doing of a kernel that ran before. */
+static bool blame_exhausted(unsigned entry)
 {
-    struct stat status;
-    return fstat(WORKER_ARENA_FD, &status) != 0 || status.st_ino != arena_file;
+    if (blame[0]) {
+        worker_send_blame();
+        return true;
+    }
+    const char *what = of_library ? NULL : process_exhausted();
+    worker_reply failed = {.kind = REPLY_FAILED,
+                           .verdict = VERDICT_STATE_CHANGED,
+                           .count = entry,
+                           .value = REPLY_OF_PROCESS};
+    if (!what)
+        return false;
+    snprintf(failed.text, sizeof failed.text, "run() %s", what);
+    worker_send(&failed);
+    return true;
 }
 
 void worker_send_failed(verdict_kind verdict, unsigned entry, const char *format, ...)
 {
-    if (verdict == VERDICT_SKIPPED && arena_is_lost()) {
-        verdict = VERDICT_STATE_CHANGED;
-        format = "files that are not the kernel's were closed";
-    }
+    if (verdict == VERDICT_SKIPPED && !is_loading && blame_exhausted(entry))
+        return;
     worker_reply failed = {.kind = REPLY_FAILED, .verdict = verdict, .count = entry};
     va_list arguments;
     va_start(arguments, format);
@@ -108,10 +132,8 @@ void worker_send_failed(verdict_kind verdict, unsigned entry, const char *format
 
 void worker_send_no_memory(void)
 {
-    if (arena_is_lost()) {
-        worker_send_failed(VERDICT_SKIPPED, 0, "%s", ""); /* which says so */
+    if (blame_exhausted(0))
         return;
-    }
     worker_reply failed = {
         .kind = REPLY_FAILED, .verdict = VERDICT_SKIPPED, .value = REPLY_ENDS_RUN};
     snprintf(failed.text, sizeof failed.text, "%s", worker_no_memory);
@@ -230,13 +252,19 @@ static void send_kernel(const ln_plugin *plugin, unsigned index)
     worker_send(&described);
 }
 
-/* What a library does to the process as it is loaded must not reach the kernels of others. */
-static void *open_plugin(const char *path)
+/* What a library does to the process as it is loaded must not reach the kernels of others. Its own
+ * are called in the floating-point state that it set, as whoever loads it calls them; what it sets in
+ * the environment, and processes that it ran, are its own business. */
+static void *open_plugin(const char *path, plugin_load *load)
 {
     thread_state before;
     plugin_enter(&before);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    plugin_blame("its constructor", process_state_compare_loaded(&before));
+    const char *set = floating_point_take(&before, &load->floating_point);
+    snprintf(load->set, sizeof load->set, "%s%s", set ? "its constructor " : "", set ? set : "");
+    process_state_know_children();
+    environment_know();
+    plugin_blame("its constructor", process_state_compare(&before));
     return library;
 }
 
@@ -266,7 +294,8 @@ void worker_load(worker_plugins *plugins, const work_order *order)
         worker_send_failed(VERDICT_SKIPPED, 0, "more than %d plugins", WORKER_MAX_PLUGINS);
         return;
     }
-    void *library = open_plugin(order->text);
+    plugin_load *load = &plugins->loads[order->plugin];
+    void *library = open_plugin(order->text, load);
     if (!library) {
         worker_send_failed(VERDICT_SKIPPED, 0, "%.200s", dlerror());
         return;
@@ -295,10 +324,12 @@ void worker_load(worker_plugins *plugins, const work_order *order)
     }
     plugins->plugins[order->plugin] = plugin;
     plugins->trusted |= order->trusted;
-    memcpy(plugins->changed_at_load[order->plugin], blame, sizeof blame);
+    memcpy(load->changed, blame, sizeof blame);
     blame[0] = '\0';
+    process_left_know();
     worker_reply loaded = {.kind = REPLY_LOADED, .count = (uint32_t)plugin->count};
     snprintf(loaded.text, sizeof loaded.text, "%s", plugin->name);
+    snprintf(loaded.set_at_load, sizeof loaded.set_at_load, "%s", load->set);
     worker_send(&loaded);
     for (unsigned i = 0; order->count > 0 && i < plugin->count; i++)
         send_kernel(plugin, i);
@@ -339,21 +370,23 @@ static bool changed_at_load(const worker_plugins *plugins, const work_order *ord
     bool runs = order->kind == ORDER_JUDGE || order->kind == ORDER_CALL ||
                 order->kind == ORDER_CALL_FIRST || order->kind == ORDER_CALL_LARGE ||
                 (order->kind == ORDER_TIME_ENTRY && !is_roof(order->text));
-    const char *changed = plugins->changed_at_load[order->plugin % WORKER_MAX_PLUGINS];
+    const char *changed = plugins->loads[order->plugin % WORKER_MAX_PLUGINS].changed;
     if (runs && *changed)
         worker_send_failed(VERDICT_STATE_CHANGED, 0, "%s", changed);
     return runs && *changed;
 }
 
+/* The calls of an order are made in the state that loading the plugin set; TIME_RUN sees to that
+ * itself. */
+static void enter_state_of(const worker_plugins *plugins, const work_order *order)
+{
+    if (order->plugin < WORKER_MAX_PLUGINS && plugins->plugins[order->plugin] &&
+        order->kind != ORDER_LOAD && order->kind != ORDER_TIME_RUN)
+        floating_point_set(&plugins->loads[order->plugin].floating_point);
+}
+
 static void obey(worker_plugins *plugins, const work_order *order)
 {
-    begin_kernel(order);
-    order_number = order->number;
-    answers = 0;
-    of_library = plugins->trusted && order->plugin == 0;
-    process_state_watch(!of_library || order->kind == ORDER_TIME_RUN);
-    if (changed_at_load(plugins, order))
-        return;
     switch (order->kind) {
     case ORDER_GREET:
         worker_send_done("", 0);
@@ -397,6 +430,23 @@ static void obey(worker_plugins *plugins, const work_order *order)
     }
 }
 
+static void receive(worker_plugins *plugins, const work_order *order)
+{
+    thread_state own;
+    begin_kernel(order);
+    order_number = order->number;
+    answers = 0;
+    of_library = plugins->trusted && order->plugin == 0;
+    is_loading = order->kind == ORDER_LOAD;
+    process_state_watch(!of_library || order->kind == ORDER_TIME_RUN);
+    if (changed_at_load(plugins, order))
+        return;
+    thread_state_take(&own);
+    enter_state_of(plugins, order);
+    obey(plugins, order);
+    floating_point_set(&own);
+}
+
 /* In a sandbox: half of the memory, and no more processes and threads than the largest pool and some
  * more. How long an order takes is the parent's to limit. */
 static void limit_itself(void)
@@ -406,6 +456,16 @@ static void limit_itself(void)
     setrlimit(RLIMIT_DATA, &(struct rlimit){memory, memory});
     setrlimit(RLIMIT_NPROC, &(struct rlimit){PROCESSES, PROCESSES});
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){FILE_BYTES, FILE_BYTES});
+}
+
+/* Where memory runs out, before lnbench, which keeps the results. */
+static void be_ended_first(void)
+{
+    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (file >= 0 && write(file, "1000", 4) != 4) { /* then whoever the system chooses */
+    }
+    if (file >= 0)
+        close(file);
 }
 
 int main(int argc, char **argv)
@@ -423,9 +483,7 @@ int main(int argc, char **argv)
         fputs("lnbench-worker is started by lnbench, not by hand\n", stderr);
         return EXIT_CODE_USAGE;
     }
-    struct stat arena;
-    if (fstat(WORKER_ARENA_FD, &arena) == 0)
-        arena_file = arena.st_ino;
+    be_ended_first();
     worker_watch_faults();
     process_state_know();
     /* Threads of GNU's OpenMP that wait for work spin for milliseconds, into what is timed next; so
@@ -439,6 +497,6 @@ int main(int argc, char **argv)
             continue;
         if (got != (ssize_t)sizeof order || order.magic != PROTOCOL_MAGIC)
             return 0;
-        obey(&plugins, &order);
+        receive(&plugins, &order);
     }
 }

@@ -18,7 +18,7 @@ enum {
     LATE_MILLISECONDS = 500,
 };
 
-static const double most_seconds = 1; /* of the first thread's own time */
+static const double most_seconds = 1; /* of a thread's own time */
 static const double set_off = 20e-6;
 
 struct meeting;
@@ -94,10 +94,13 @@ static void set_timer(const party *own, double seconds)
 
 static void call_free(party *own)
 {
-    double begun = seconds_now();
-    for (unsigned call = 0; own->fine && call < FREE_CALLS; call++)
+    double begun = seconds_now(), taken = 0;
+    unsigned calls = 0;
+    for (; own->fine && calls < FREE_CALLS && taken < most_seconds; calls++) {
         own->fine = own->of->call(own->what);
-    own->one = fmin((seconds_now() - begun) / FREE_CALLS, 1);
+        taken = seconds_now() - begun;
+    }
+    own->one = fmin(taken / calls, 1);
 }
 
 /* Calls until the timer stops one of them at the next instant, or a little later: it is not to go

@@ -1,13 +1,19 @@
 /* What a plugin must leave alone, of the thread that calls it and of the process. */
 #include "worker/child/internal.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <fenv.h>
 #include <pthread.h>
 #include <locale.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -28,7 +34,8 @@ static unsigned floating_point_control(void)
 }
 
 #if defined(__x86_64__)
-enum { FLUSH = 0x8040, X87_EMPTY = 0xffff };
+#define CONTROL "MXCSR"
+enum { FLUSH = 0x8040, ROUNDING = 0x6000, X87_EMPTY = 0xffff };
 
 /* Control word, and a bit pair a register: 3 where it is empty. */
 static void read_x87(thread_state *state)
@@ -39,7 +46,13 @@ static void read_x87(thread_state *state)
     state->x87_empty = (environment[2] & 0xffff) == X87_EMPTY;
 }
 #else
-enum { FLUSH = 1 << 24 };
+#if defined(__aarch64__)
+#define CONTROL "FPCR"
+enum { FLUSH = 1 << 24 | 1 << 19, ROUNDING = 3 << 22 };
+#else
+#define CONTROL "floating-point control"
+enum { FLUSH = 0, ROUNDING = -1 };
+#endif
 
 static void read_x87(thread_state *state)
 {
@@ -48,7 +61,7 @@ static void read_x87(thread_state *state)
 }
 #endif
 
-static void restore_floating_point(const thread_state *before)
+void floating_point_set(const thread_state *before)
 {
 #if defined(__x86_64__)
     unsigned short word = (unsigned short)before->x87;
@@ -90,17 +103,35 @@ void thread_state_take(thread_state *state)
     read_x87(state);
 }
 
+/* Of the control registers; NULL: nothing. */
+static const char *control_change(const thread_state *before, const thread_state *after)
+{
+    unsigned changed = before->floating_point ^ after->floating_point;
+    return changed & FLUSH             ? "changed " CONTROL ": flush to zero"
+           : changed & ROUNDING        ? "changed " CONTROL ": rounding"
+           : changed                   ? "changed " CONTROL ": exceptions"
+           : after->x87 != before->x87 ? "changed the x87 control word"
+                                       : NULL;
+}
+
 const char *floating_point_compare(const thread_state *before)
 {
     thread_state after = {.floating_point = floating_point_control()};
     read_x87(&after);
-    const char *changed = NULL;
-    if (after.floating_point != before->floating_point || after.x87 != before->x87)
-        changed = "changed floating-point control (MXCSR, FPCR or the x87 control word)";
-    else if (after.x87_empty != before->x87_empty)
+    const char *changed = control_change(before, &after);
+    if (!changed && after.x87_empty != before->x87_empty)
         changed = "left the x87 registers in use (emms is missing)";
     if (changed)
-        restore_floating_point(before);
+        floating_point_set(before);
+    return changed;
+}
+
+const char *floating_point_take(const thread_state *before, thread_state *loaded)
+{
+    thread_state_take(loaded);
+    const char *changed = control_change(before, loaded);
+    if (changed)
+        floating_point_set(before);
     return changed;
 }
 
@@ -115,13 +146,16 @@ static const char *thread_state_compare(const thread_state *before)
 
 /* What else the process is: system calls cost more than small kernels, so that it is read once a call,
  * after it. */
-enum { LIMITS = 8 };
+enum { LIMITS = 8, FILES = 2, TIMERS = 3 };
 static const __rlimit_resource_t limits[LIMITS] = {RLIMIT_CPU,   RLIMIT_FSIZE, RLIMIT_DATA,
                                                    RLIMIT_STACK, RLIMIT_CORE,  RLIMIT_NOFILE,
                                                    RLIMIT_AS,    RLIMIT_NPROC};
+static const int files[FILES] = {WORKER_SOCKET_FD, WORKER_ARENA_FD};
+static const __itimer_which_t timers[TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
 
 typedef struct process_state {
     bool handlers; /* the fault handlers are ours */
+    void (*of_children)(int);
     char locale[512];
     locale_t thread_locale;
     char directory[4096];
@@ -129,7 +163,12 @@ typedef struct process_state {
     struct rlimit limits[LIMITS];
     pid_t process;
     bool children;
-    ino_t files[2]; /* the socket and the arena */
+    long children_faults; /* of all children that have ended: more with each */
+    ino_t files[FILES];
+    int file_flags[FILES];
+    bool timer;
+    int nice, policy;
+    cpu_set_t cpus;
 } process_state;
 
 /* Zombies count too. What a child of the kernel leaves behind is the worker's (main.c). */
@@ -139,10 +178,10 @@ static bool has_children(void)
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-static ino_t file_number(int fd)
+static long children_faults(void)
 {
-    struct stat status;
-    return fstat(fd, &status) == 0 ? status.st_ino : 0;
+    struct rusage usage;
+    return getrusage(RUSAGE_CHILDREN, &usage) == 0 ? usage.ru_minflt + usage.ru_majflt : 0;
 }
 
 static mode_t read_umask(void)
@@ -152,27 +191,70 @@ static mode_t read_umask(void)
     return mask;
 }
 
+static bool has_timer(void)
+{
+    bool some = false;
+    struct itimerval value;
+    for (int i = 0; i < TIMERS; i++)
+        some |= getitimer(timers[i], &value) == 0 &&
+                (value.it_value.tv_sec > 0 || value.it_value.tv_usec > 0);
+    return some;
+}
+
+static void take_files(process_state *state)
+{
+    struct stat status;
+    for (int i = 0; i < FILES; i++) {
+        state->files[i] = fstat(files[i], &status) == 0 ? status.st_ino : 0;
+        state->file_flags[i] = fcntl(files[i], F_GETFL);
+    }
+}
+
+static bool same_files(const process_state *before, const process_state *after)
+{
+    return memcmp(after->files, before->files, sizeof after->files) == 0 &&
+           memcmp(after->file_flags, before->file_flags, sizeof after->file_flags) == 0;
+}
+
 static void take_process(process_state *state)
 {
-    *state =
-        (process_state){.handlers = worker_watches_faults(),
-                        .thread_locale = uselocale((locale_t)0),
-                        .umask = read_umask(),
-                        .process = getpid(),
-                        .children = has_children(),
-                        .files = {file_number(WORKER_SOCKET_FD), file_number(WORKER_ARENA_FD)}};
+    *state = (process_state){.handlers = worker_watches_faults(),
+                             .thread_locale = uselocale((locale_t)0),
+                             .umask = read_umask(),
+                             .process = getpid(),
+                             .children = has_children(),
+                             .children_faults = children_faults(),
+                             .timer = has_timer(),
+                             .nice = getpriority(PRIO_PROCESS, 0),
+                             .policy = sched_getscheduler(0)};
+    struct sigaction action;
     const char *locale = setlocale(LC_ALL, NULL);
     snprintf(state->locale, sizeof state->locale, "%s", locale ? locale : "");
     if (!getcwd(state->directory, sizeof state->directory))
         state->directory[0] = '\0';
     for (int i = 0; i < LIMITS; i++)
         getrlimit(limits[i], &state->limits[i]);
+    if (sigaction(SIGCHLD, NULL, &action) == 0)
+        state->of_children = action.sa_handler;
+    sched_getaffinity(0, sizeof state->cpus, &state->cpus);
+    take_files(state);
 }
+
+/* An OpenMP library pins the thread that calls it where the user's environment says so. */
+static bool is_told_to_pin(void)
+{
+    return getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") || getenv("GOMP_CPU_AFFINITY") ||
+           getenv("KMP_AFFINITY");
+}
+
+static const char lost_files[] = "closed or changed files that are not the kernel's";
 
 static const char *find_change(const process_state *before, const process_state *after)
 {
     if (after->handlers != before->handlers)
         return "changed the handlers of SIGSEGV, SIGBUS, SIGILL, SIGFPE or SIGABRT";
+    if (after->of_children != before->of_children)
+        return "changed the handler of SIGCHLD";
     if (strcmp(after->locale, before->locale) != 0 || after->thread_locale != before->thread_locale)
         return "changed the locale";
     if (strcmp(after->directory, before->directory) != 0)
@@ -183,22 +265,38 @@ static const char *find_change(const process_state *before, const process_state 
         return "changed a resource limit";
     if (after->children && !before->children)
         return "left a child process behind";
-    if (after->files[0] != before->files[0] || after->files[1] != before->files[1])
-        return "closed files that are not the kernel's";
+    if (after->children_faults > before->children_faults)
+        return "started a process";
+    if (!same_files(before, after))
+        return lost_files;
+    if (after->timer && !before->timer)
+        return "set a timer (alarm() or setitimer())";
+    if (after->nice != before->nice || after->policy != before->policy)
+        return "changed its priority";
+    if (!CPU_EQUAL(&after->cpus, &before->cpus) && !is_told_to_pin())
+        return "changed the CPUs that its thread may use";
     return NULL;
 }
 
 static void put_back(const process_state *before)
 {
+    static const struct itimerval off;
+    struct sigaction of_children = {.sa_handler = before->of_children};
     worker_watch_faults();
+    sigaction(SIGCHLD, &of_children, NULL);
     setlocale(LC_ALL, before->locale);
     uselocale(before->thread_locale);
     umask(before->umask);
     for (int i = 0; i < LIMITS; i++)
         setrlimit(limits[i], &before->limits[i]);
-    if (chdir(before->directory) != 0) {
-        /* It is gone, or may not be entered: nothing that is measured depends on it. */
-    }
+    for (int i = 0; i < TIMERS && !before->timer; i++)
+        setitimer(timers[i], &off, NULL);
+    for (int i = 0; i < FILES; i++)
+        fcntl(files[i], F_SETFL, before->file_flags[i]);
+    sched_setaffinity(0, sizeof before->cpus, &before->cpus);
+    /* Where any of this fails, the parent ends the process all the same. */
+    if (setpriority(PRIO_PROCESS, 0, before->nice) != 0 || chdir(before->directory) != 0)
+        return;
 }
 
 /* What is as it should be: as it was found at first, or last put back. */
@@ -207,6 +305,17 @@ static process_state known;
 void process_state_know(void)
 {
     take_process(&known);
+    environment_know();
+}
+
+void process_state_know_cpus(void)
+{
+    sched_getaffinity(0, sizeof known.cpus, &known.cpus);
+}
+
+void process_state_know_children(void)
+{
+    known.children_faults = children_faults();
 }
 
 static bool is_watched = true;
@@ -226,6 +335,10 @@ const char *process_state_compare(const thread_state *before)
         return of_thread;
     take_process(&now);
     const char *changed = find_change(&known, &now);
+    if (!changed)
+        changed = environment_compare();
+    if (!changed)
+        changed = threads_compare();
     if (changed) {
         put_back(&known);
         process_state_know();
@@ -233,10 +346,24 @@ const char *process_state_compare(const thread_state *before)
     return of_thread ? of_thread : changed;
 }
 
-const char *process_state_compare_loaded(const thread_state *before)
+const char *process_exhausted(void)
 {
-    /* gcc's start-up code for -ffast-math does this, and no more. */
-    if (floating_point_control() == (before->floating_point | FLUSH))
-        restore_floating_point(before);
-    return process_state_compare(before);
+    process_state now = {0};
+    struct rlimit space;
+    take_files(&now);
+    if (!same_files(&known, &now))
+        return lost_files;
+    int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (file < 0 && (errno == EMFILE || errno == ENFILE))
+        return "left so many files open that the process can open no more";
+    if (file >= 0)
+        close(file);
+    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur != RLIM_INFINITY)
+        return NULL;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *map = mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED)
+        return "left so many mappings that the process can make no more";
+    munmap(map, page);
+    return NULL;
 }

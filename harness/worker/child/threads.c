@@ -52,13 +52,11 @@ bool worker_threads_begin(unsigned threads, int cpu)
     crew.pinned = cpu >= 0 && find_cpus(threads, cpu);
     if (crew.pinned)
         sched_setaffinity(0, sizeof crew.all, &crew.all);
-    if (threads > 1) {
-        /* EAGAIN of pthread_create() may pass: a moment's want of memory is no limit of threads. */
-        if (ln_pool_resize(threads) != LN_OK && ln_pool_resize(threads) != LN_OK)
-            return false;
-        if (crew.pinned)
-            ln_pool_run(threads, pin_part, NULL);
-    }
+    /* EAGAIN of pthread_create() may pass: a moment's want of memory is no limit of threads. */
+    if (ln_pool_resize(threads) != LN_OK && ln_pool_resize(threads) != LN_OK)
+        return false;
+    if (crew.pinned && threads > 1)
+        ln_pool_run(threads, pin_part, NULL);
     worker_threads_pin(false);
     return true;
 }
@@ -68,6 +66,7 @@ void worker_threads_pin(bool own_threads)
 {
     if (crew.pinned && crew.threads > 1)
         sched_setaffinity(0, sizeof crew.all, own_threads ? &crew.all : &crew.first);
+    process_state_know_cpus();
 }
 
 bool plugin_has_threads(const ln_plugin *plugin)
@@ -88,10 +87,11 @@ static bool split_allocate(split_kernel *split, const ln_problem *problem, unsig
     split->parts = problem->rows < parts ? (unsigned)problem->rows : parts;
     split->problems = calloc(split->parts, sizeof *split->problems);
     split->states = calloc(split->parts, sizeof *split->states);
+    split->changed = calloc(split->parts, sizeof *split->changed);
     const ln_tensors none = {0};
     for (unsigned i = 0; split->problems && i < split->parts; i++)
         split->problems[i] = ln_part_of(problem, &none, LN_F32, split->parts, i).problem;
-    return split->problems && split->states;
+    return split->problems && split->states && split->changed;
 }
 
 const char *split_prepare(split_kernel *split, const ln_plugin *plugin, const ln_kernel *kernel,
@@ -99,7 +99,6 @@ const char *split_prepare(split_kernel *split, const ln_plugin *plugin, const ln
 {
     *split = (split_kernel){.kernel = kernel, .problem = problem};
     split->own_threads = kernel_has_threads(plugin, kernel);
-    worker_threads_pin(split->own_threads);
     if (split->own_threads && !plugin_set_threads(plugin, crew.threads))
         return "its set_threads() failed";
     if (!split_allocate(split, problem, split->own_threads ? 1 : crew.threads))
@@ -119,6 +118,7 @@ void split_release(split_kernel *split)
         split->kernel->release(split->states[i]);
     free(split->problems);
     free(split->states);
+    free(split->changed);
 }
 
 typedef struct pool_call {
@@ -126,14 +126,20 @@ typedef struct pool_call {
     const ln_tensors *tensors;
 } pool_call;
 
+/* The pool's threads have the caller's floating-point control at each call. */
 static void run_part(void *context, unsigned part)
 {
     const pool_call *call = context;
     const split_kernel *split = call->split;
+    thread_state before;
     const ln_tensors cut =
         ln_part_of(split->problem, call->tensors, split->kernel->accumulator, split->parts, part)
             .tensors;
+    if (split->watched)
+        thread_state_take(&before);
     split->kernel->run(split->states[part], &cut);
+    if (split->watched)
+        split->changed[part] = floating_point_compare(&before);
 }
 
 void split_run(const split_kernel *split, const ln_tensors *tensors)
@@ -145,27 +151,12 @@ void split_run(const split_kernel *split, const ln_tensors *tensors)
         ln_pool_run(split->parts, run_part, &call);
 }
 
-typedef struct state_check {
-    const thread_state *before;
-    const char *changed[LN_THREADS_MAX];
-} state_check;
-
-static void compare_part(void *context, unsigned part)
+const char *split_changed(const split_kernel *split)
 {
-    state_check *check = context;
-    check->changed[part] = floating_point_compare(check->before);
-}
-
-/* The pool's threads began with the caller's floating-point control. */
-const char *split_compare_threads(const split_kernel *split, const thread_state *before)
-{
-    state_check check = {.before = before};
-    const char *changed = NULL;
-    if (split->parts > 1)
-        ln_pool_run(split->parts, compare_part, &check);
-    for (unsigned part = 0; part < split->parts && !changed; part++)
-        changed = check.changed[part];
-    return changed;
+    for (unsigned part = 0; part < split->parts; part++)
+        if (split->changed[part])
+            return split->changed[part];
+    return NULL;
 }
 
 typedef struct copy_job {

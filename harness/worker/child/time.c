@@ -28,6 +28,7 @@ typedef struct timed_entry {
     char name[NAME_MAX_LENGTH];
     unsigned index;
     const ln_kernel *kernel; /* NULL: a roof */
+    const plugin_load *load; /* of its plugin */
     roof_function *roof;
     split_kernel split;
     char *expected[2]; /* judged outputs of one block; a roof's is the input itself */
@@ -373,11 +374,13 @@ static const char *check_calls(timed_entry *entry, int input)
     bool judged = is_judged(entry, input, tensors->y);
     uint64_t expected = judged ? SEEN_JUDGED : hash_output(tensors->y);
     double end = seconds_of(CLOCK_MONOTONIC) + seconds;
+    entry->split.watched = true;
     for (int call = 0; call < MOST_CALLS && seconds_of(CLOCK_MONOTONIC) < end; call++) {
         call_once(entry, tensors);
         if (judged ? !is_judged(entry, input, tensors->y) : hash_output(tensors->y) != expected)
             return "a call between two timed ones gives other bits";
     }
+    entry->split.watched = false;
     return NULL;
 }
 
@@ -446,31 +449,37 @@ static void time_entry(hayai_state *state, void *context)
         hayai_state_skip_with_error(state, "left out");
         return;
     }
-    thread_state before;
+    thread_state own, before;
     long distance;
-    thread_state_take(&before);
+    thread_state_take(&own);
     worker_threads_pin(entry->split.own_threads);
+    if (entry->kernel)
+        floating_point_set(&entry->load->floating_point);
+    thread_state_take(&before);
     settle(entry, input);
     double before_loop[COUNTS];
     counters_read(group.counters, before_loop);
     size_t used = loop(state, entry, input);
     counters_since(group.counters, before_loop, entry->counted);
-    const char *changed = process_state_compare(&before), *wrong;
-    if (!changed)
-        changed = split_compare_threads(&entry->split, &before);
+    const char *changed = process_state_compare(&before), *wrong = NULL;
     if (changed)
         fail_entry(entry, VERDICT_STATE_CHANGED, changed);
     else if (guard_slack_changed(group.in_place ? &group.x : &group.y, &distance))
         fail_entry(entry, VERDICT_OVERRUN, distance < 0 ? "wrote before y" : "wrote behind y");
-    if (entry->failed)
-        return;
-    wrong = check_output(entry, input, used < group.slots ? used : group.slots);
-    if (!wrong && entry->kernel && !group.in_place)
+    if (!entry->failed)
+        wrong = check_output(entry, input, used < group.slots ? used : group.slots);
+    if (!entry->failed && !wrong && entry->kernel && !group.in_place)
         wrong = check_calls(entry, input);
-    if ((changed = process_state_compare(&before)))
+    changed = entry->failed ? NULL : process_state_compare(&before);
+    if (!changed && entry->kernel)
+        changed = split_changed(&entry->split);
+    if (entry->failed)
+        hayai_state_skip_with_error(state, "left out");
+    else if (changed)
         fail_entry(entry, VERDICT_STATE_CHANGED, changed);
     else if (wrong)
         fail_entry(entry, VERDICT_NONDETERMINISTIC, wrong);
+    floating_point_set(&own);
 }
 
 /* Asks and prepares the kernel of a timed entry. */
@@ -481,8 +490,10 @@ static bool prepare_entry(timed_entry *entry, const ln_plugin *plugin)
     if (!refusal && group.in_place && (entry->kernel->traits & LN_TRAIT_NOT_IN_PLACE))
         refusal = "y must not be x";
     if (!refusal) {
+        worker_threads_pin(kernel_has_threads(plugin, entry->kernel));
         plugin_enter(&before);
         refusal = split_prepare(&entry->split, plugin, entry->kernel, &group.problem);
+        process_state_know_children(); /* prepare() may run a compiler */
         if (!plugin_leave(&before, "prepare()")) {
             worker_send_blame();
             return false;
@@ -529,6 +540,7 @@ void worker_time_entry(const worker_plugins *plugins, const work_order *order)
         entry->expected[1] = group.block[1];
     } else {
         entry->kernel = worker_kernel(plugins, order);
+        entry->load = &plugins->loads[order->plugin % WORKER_MAX_PLUGINS];
         entry->expected[0] = read_block(order->at.expected);
         entry->expected[1] = read_block(order->at.expected_other);
         if (!entry->kernel || !entry->expected[0] || !entry->expected[1]) {

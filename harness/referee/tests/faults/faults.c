@@ -1,6 +1,7 @@
 /* A plugin of planted faults (faults.def), their correct twins, and honest kernels (honest.c). */
 #include "faults.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <fenv.h>
 #include <math.h>
 #include <pthread.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -319,6 +321,14 @@ static double first_row(const planted_call *call, const void *tensor)
     for (size_t i = 0; i < call->problem->hidden; i++)
         sum += (double)(i + 1) * load_element(LN_F32, tensor, i);
     return sum;
+}
+
+/* A thread that stays, or ends at once. */
+static void *rest(void *stays)
+{
+    while (stays)
+        pause();
+    return NULL;
 }
 
 /* 1 for the first thread that calls, 2 for the second. */

@@ -5,6 +5,7 @@
 #include <fenv.h>
 #include <locale.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -121,6 +122,52 @@ static void limit_files(void)
 static void close_arena(void)
 {
     close(WORKER_ARENA_FD);
+}
+
+static void append_to_arena(void)
+{
+    fcntl(WORKER_ARENA_FD, F_SETFL, O_APPEND);
+}
+
+static void truncate_arena(void)
+{
+    if (ftruncate(WORKER_ARENA_FD, 0) == 0)
+        abort();
+}
+
+static void lower_priority(void)
+{
+    setpriority(PRIO_PROCESS, 0, 5);
+}
+
+static void pin_itself(void)
+{
+    cpu_set_t cpus, one;
+    sched_getaffinity(0, sizeof cpus, &cpus);
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    if (CPU_EQUAL(&cpus, &one)) /* there is no more than one */
+        lower_priority();
+}
+
+static void set_late_alarm(void)
+{
+    alarm(1000);
+}
+
+static void set_variable(void)
+{
+    setenv("LNBENCH_HOSTILE", "1", 1);
+}
+
+static void run_child(void)
+{
+    pid_t child = is_first() ? fork() : -1;
+    if (child == 0)
+        _exit(0);
+    if (child > 0)
+        waitpid(child, NULL, 0);
 }
 
 static void close_socket(void)
