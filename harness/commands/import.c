@@ -38,6 +38,14 @@ static bool put_case(result_store *store, int64_t run, const stored_case *stored
     return true;
 }
 
+/* Of a run that tells what it was asked for: what has a result was asked for. */
+static bool put_asked(result_store *store, int64_t run, const stored_case *stored, error *err)
+{
+    asked_case asked = {.key = stored->key, .parts = stored->judged ? ASKED_TO_JUDGE : 0};
+    asked.parts |= stored->repetition_count > 0 ? ASKED_TO_TIME : 0;
+    return is_roof(stored->key.kernel) || store_put_asked(store, run, &asked, err);
+}
+
 static bool put_run(result_store *store, const run_view *view, const char *origin, int64_t *run,
                     error *err)
 {
@@ -56,6 +64,9 @@ static bool put_run(result_store *store, const run_view *view, const char *origi
         if (!put_case(store, *run, &view->cases.cases[i], err) ||
             (view_has_worst(view, i) &&
              !store_put_worst(store, *run, &view->cases.cases[i].key, &view->worst[i], err)))
+            return false;
+    for (size_t i = 0; i < view->cases.count && view->run.counts.known; i++)
+        if (!put_asked(store, *run, &view->cases.cases[i], err))
             return false;
     for (size_t i = 0; i < view->lost_count; i++)
         if (!store_put_asked(store, *run, &view->lost[i], err))

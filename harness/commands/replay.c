@@ -207,6 +207,10 @@ static bool replay_stored(replay_state *replayer, result_store *store, const sto
     bool has;
     char what[96];
     replay_result result;
+    if (replayer->options->print && is_check(judged->key.input))
+        return fail(err, EXIT_CODE_USAGE,
+                    "case %lld: what the referee asks has no one row to write: leave out --print",
+                    (long long)judged->id);
     const kernel_entry *kernel = kernel_then(replayer, judged->key.kernel, err);
     if (!kernel || !store_worst(store, judged->id, &worst, &has, err))
         return false;

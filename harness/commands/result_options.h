@@ -21,6 +21,12 @@ typedef struct result_options {
             OPTION_TEXT, offsetof(type, member.baseline)                                           \
     }
 
+#define ALLOW_LOST_OPTION(type, member)                                                            \
+    {                                                                                              \
+        "allow-lost", NULL, "lost cases are a notice and no exit code", OPTION_FLAG,               \
+            offsetof(type, member)                                                                 \
+    }
+
 /* Prints the view as they say. Errors: an order that is none (2), no such run (7). */
 bool result_show(const result_options *options, const run_view *view, const char *database,
                  const output_file *out, error *err);

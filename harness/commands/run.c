@@ -17,8 +17,9 @@ typedef struct run_options {
     plan_request request;
     word_list plugins;
     const char *database, *out;
+    const char *referee; /* "yes" or "no" */
     double max_row_ulp, deadline;
-    bool resume, dry_run, huge_pages, no_charts, sandbox;
+    bool allow_lost, resume, dry_run, huge_pages, no_charts, sandbox;
     result_options shown;
     output_file printed;
 } run_options;
@@ -166,29 +167,28 @@ static const char *plural(size_t count)
 /* What the judged cases cover. */
 static void print_covered(const case_plan *plan)
 {
-    size_t cases = 0;
     bool asked = false;
-    for (size_t i = 0; i < plan->accuracy_count; i++) {
-        cases += group_kernels(plan, &plan->accuracy[i]);
+    for (size_t i = 0; i < plan->accuracy_count; i++)
         asked |= plan->accuracy[i].task.check != CHECK_ROWS;
-    }
-    if (cases == 0)
+    if (plan->accuracy_count == 0)
         return;
     size_t inputs = count_distinct(plan, offsetof(accuracy_group, input));
     size_t conventions = count_distinct(plan, offsetof(accuracy_group, convention_label));
-    printf("covered  %zu case%s: %zu input%s and checks, %zu convention%s%s\n", cases,
-           plural(cases), inputs, plural(inputs), conventions, plural(conventions),
+    printf("covered  %zu input%s and checks, %zu convention%s%s\n", inputs, plural(inputs),
+           conventions, plural(conventions),
            asked ? ";\n  of kernels without a proof every hidden size to 1100, a sample to 131101, "
                    "1 to 2048 rows, 2^32 elements, 75,000 calls"
                  : "");
 }
 
-static bool show(run_session *session, const run_options *options, bool finished, error *err)
+static bool show(run_session *session, const run_options *options, bool finished, size_t *lost,
+                 error *err)
 {
     run_view view;
     if (!view_load(session->store, session->run, &view, err))
         return false;
     session->worst = worse_exit_code(session->worst, view_exit_code(&view));
+    *lost = view.run.counts.lost;
     bool fine = result_show(&options->shown, &view, options->database, &options->printed, err);
     bool is_text = options->printed.format == OUTPUT_TEXT;
     fprintf(is_text ? stdout : stderr, "stored  run %lld in %s\n", (long long)session->run,
@@ -201,6 +201,21 @@ static bool show(run_session *session, const run_options *options, bool finished
         fine = draw_report(&view, options->out, false, stdout, err);
     view_free(&view);
     return fine;
+}
+
+/* Of a run that an error ended: its table would be half a table. */
+static void print_lost(const run_session *session, const output_file *out)
+{
+    run_view view;
+    struct error ignored = {0};
+    text_buffer line = {0};
+    if (!view_load(session->store, session->run, &view, &ignored))
+        return;
+    view_add_coverage(&view, &line);
+    if (out->format == OUTPUT_TEXT && line.length > 0)
+        printf("%s\n", line.bytes);
+    text_free(&line);
+    view_free(&view);
 }
 
 static bool run_plan(run_session *session, const kernel_list *kernels, const run_options *options,
@@ -219,10 +234,13 @@ static bool run_plan(run_session *session, const kernel_list *kernels, const run
     if (!store_end_run(session->store, session->run, finished ? RUN_COMPLETE : RUN_INTERRUPTED,
                        finished ? err : &ending))
         return false;
-    if (!finished && !was_interrupted)
+    if (!finished && !was_interrupted) {
+        print_lost(session, &options->printed);
         return false;
+    }
     struct error shown = {0};
-    if (!show(session, options, finished, &shown)) {
+    size_t lost = 0;
+    if (!show(session, options, finished, &lost, &shown)) {
         *err = shown;
         return false;
     }
@@ -230,7 +248,11 @@ static bool run_plan(run_session *session, const kernel_list *kernels, const run
         return fail(err, EXIT_CODE_INTERRUPTED,
                     "interrupted: what was measured is kept; the same command with --resume "
                     "goes on");
-    return true;
+    return lost == 0 || options->allow_lost ||
+           fail(err, EXIT_CODE_ENVIRONMENT,
+                "%zu case%s without a result: the same command with --resume tries %s again "
+                "(--allow-lost accepts that)",
+                lost, plural(lost), lost == 1 ? "it" : "them");
 }
 
 /* What decides results and is no part of the plan; a deadline only decides when to give up. */
@@ -270,6 +292,13 @@ static bool prepare(run_session *session, const run_options *options, kernel_lis
     return session->judge || fail_memory(err, "the judge");
 }
 
+static bool read_referee(run_options *options, error *err)
+{
+    options->request.referee = strcmp(options->referee, "no") != 0;
+    return !options->request.referee || strcmp(options->referee, "yes") == 0 ||
+           fail(err, EXIT_CODE_USAGE, "--referee %.60s: yes or no was expected", options->referee);
+}
+
 static exit_code run(void *context, const cli_call *call, error *err)
 {
     run_options *options = context;
@@ -279,7 +308,7 @@ static exit_code run(void *context, const cli_call *call, error *err)
     if (options->sandbox)
         setenv("LNBENCH_SANDBOX", "1", 1);
     options->request.settings = hash_settings(options);
-    bool fine = prepare(&session, options, &kernels, err);
+    bool fine = read_referee(options, err) && prepare(&session, options, &kernels, err);
     if (fine && options->dry_run)
         fine = options->printed.format == OUTPUT_JSON
                    ? dry_run_json(&session.plan, &options->printed, err)
@@ -316,6 +345,8 @@ static const cli_option options[] = {
      offsetof(run_options, request.threads)},
     {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT,
      offsetof(run_options, request.only)},
+    {"referee", "yes|no", "judge kernels without a proof beyond these rows (default: yes)",
+     OPTION_TEXT, offsetof(run_options, referee)},
     PLUGIN_OPTION(run_options, plugins),
     {"seed", "N", "of inputs and of the order (default: 1)", OPTION_COUNT,
      offsetof(run_options, request.seed)},
@@ -334,6 +365,7 @@ static const cli_option options[] = {
     {"out", "DIR", "where charts and the report go (default: results/charts)", OPTION_TEXT,
      offsetof(run_options, out)},
     {"no-charts", NULL, "table only", OPTION_FLAG, offsetof(run_options, no_charts)},
+    ALLOW_LOST_OPTION(run_options, allow_lost),
     {"resume", NULL, "go on with the unfinished run of the same plan", OPTION_FLAG,
      offsetof(run_options, resume)},
     {"dry-run", NULL, "show the plan, measure nothing", OPTION_FLAG,
@@ -350,12 +382,15 @@ const cli_command command_run = {
     .details =
         "Speed is timed on normal rows (or --time-on), under the first convention; of each shape\n"
         "up to 18 rows are judged, on every input and under every convention. A .npy file is\n"
-        "judged at its own size.\n"
+        "judged at its own size. These narrow what is timed and tabled: kernels without a proof\n"
+        "(plugins, peers, the library's calls) are judged on what the referee asks as well. With\n"
+        "--referee no, --only speed or --only accuracy no kernel is recommended.\n"
         "Exit code: 0 fine; 5 a kernel is inaccurate; 6 a kernel crashed, hung or wrote where it\n"
-        "must not; 2 usage; 7 files, environment, charts; 130 interrupted (--resume goes on).\n"
+        "must not; 2 usage; 7 files, environment, charts, or cases are lost; 130 interrupted\n"
+        "(--resume goes on).\n"
         "Peers (docs/peers.md) never decide it.",
     OPTIONS(options),
-    DEFAULTS(run_options, .request = {.name = "default", .seed = 1, .referee = true},
+    DEFAULTS(run_options, .request = {.name = "default", .seed = 1}, .referee = "yes",
              .out = "results/charts", .max_row_ulp = INFINITY, .deadline = 10),
     .body = run,
 };

@@ -192,6 +192,17 @@ bool case_key_beside(const case_key *a, const case_key *b)
            strcmp(a->convention, b->convention) == 0 && strcmp(a->input, b->input) == 0;
 }
 
+const char *const check_names[CHECK_NAMES] = {"",      "sizes", "batches", "forms", "conventions",
+                                              "calls", "large"};
+
+bool is_check(const char *input)
+{
+    bool found = false;
+    for (size_t i = 1; i < CHECK_NAMES; i++)
+        found |= strcmp(input, check_names[i]) == 0;
+    return found;
+}
+
 bool case_key_equal(const case_key *a, const case_key *b)
 {
     return case_key_beside(a, b) && strcmp(a->kernel, b->kernel) == 0;

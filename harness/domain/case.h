@@ -125,6 +125,12 @@ extern const char *const roof_names[ROOFS];
 const char *roof_mark(const char *roof);
 const char *roof_words(const char *roof);
 
+/* A check of the referee stands in the place of an input: "sizes", "batches", ... The first, "", is
+ * none. */
+enum { CHECK_NAMES = 7 };
+extern const char *const check_names[CHECK_NAMES];
+bool is_check(const char *input);
+
 bool case_key_equal(const case_key *a, const case_key *b);
 /* Equal keys have equal hashes. */
 uint64_t case_key_hash(const case_key *key);

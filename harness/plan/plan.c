@@ -423,10 +423,7 @@ static void add_task(const resolved_plan *resolved, case_plan *plan,
                          .storage = plan->adding.dtype,
                          .param = plan->adding.param};
     size_t rows, hidden;
-    if (check == CHECK_LARGE)
-        task.first = pack;
-    else
-        referee_pack(pack, &task.first, &task.last);
+    referee_task_pack(&task, pack);
     referee_shape(&task, &rows, &hidden);
     accuracy_group *group = add_accuracy(plan, convention, referee_check_name(check), rows, hidden);
     group->task = task;
@@ -533,11 +530,11 @@ static bool plan_types(const plan_request *request, const resolved_plan *resolve
             return false;
     if (speed && request->time_on && !input_has_type(request->time_on, plan->adding.dtype, err))
         return false;
+    /* What narrows the shapes and inputs narrows what is tabled, not what is trusted. */
+    if (accuracy && request->referee)
+        plan_referee(request, resolved, plan);
     if (request->shapes.count)
         return plan_shapes(request, resolved, machine, plan, speed, accuracy, err);
-    bool asked = accuracy && request->referee && !resolved->named_inputs;
-    if (asked)
-        plan_referee(request, resolved, plan);
     if (accuracy && !plan_accuracy(resolved, machine, plan, err))
         return false;
     if (speed)

@@ -97,17 +97,17 @@ enum {
     CONVENTION_SIZES = 3,
 };
 
-void referee_pack(size_t pack, size_t *first, size_t *last)
+void referee_task_pack(referee_task *task, size_t pack)
 {
-    *first = packs[pack][0];
-    *last = packs[pack][1];
+    bool large = task->check == CHECK_LARGE;
+    task->first = large ? pack : packs[pack][0];
+    task->last = large ? 0 : packs[pack][1];
 }
 
 const char *referee_check_name(referee_check check)
 {
-    static const char *const names[CHECK_COUNT] = {
-        "", "sizes", "batches", "forms", "conventions", "calls", "large"};
-    return names[check];
+    _Static_assert((int)CHECK_NAMES == (int)CHECK_COUNT, "a check without a name");
+    return check_names[check];
 }
 
 /* ---- what each block is ---- */

@@ -17,7 +17,8 @@ enum { CALLS = 10000 };
 /* What the blocks said so far. */
 typedef struct findings_so_far {
     size_t judged, refused;
-    bool over; /* a violation: the rest is not asked */
+    bool over;         /* a violation: the rest is not asked */
+    case_verdict lost; /* of a block that could not be examined; pending: there is none */
 } findings_so_far;
 
 static bool is_fine(const case_verdict *verdict)
@@ -32,7 +33,11 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
 {
     char label[CONVENTION_MAX_LENGTH + 2] = "";
     const case_verdict *verdict = &one->verdict;
-    if (verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED) {
+    if (verdict->kind == VERDICT_SKIPPED) {
+        so_far->lost = *verdict;
+        return;
+    }
+    if (verdict->kind == VERDICT_UNSUPPORTED) {
         if (so_far->judged == 0)
             all->verdict = *verdict;
         so_far->refused++;
@@ -58,6 +63,15 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
         all->bound_row_ulp = one->bound_row_ulp;
     all->varies |= one->varies;
     all->output_hash = hash_bytes(all->output_hash, &one->output_hash, sizeof one->output_hash);
+}
+
+/* A check of which a block is lost is lost, unless another block has shown a fault. */
+static void conclude(const findings_so_far *so_far, case_judgement *judgement)
+{
+    bool found = !is_fine(&judgement->verdict) && !judgement->verdict.declared &&
+                 judgement->verdict.kind != VERDICT_UNSUPPORTED;
+    if (so_far->lost.kind == VERDICT_SKIPPED && !found)
+        judgement->verdict = so_far->lost;
 }
 
 /* The first half of a block's rows is about zero and random in every place alike. */
@@ -114,6 +128,7 @@ static bool examine_blocks(row_judge *judge, const referee_task *task, const ref
     }
     if (fine)
         judge_positions(errors, judgement);
+    conclude(&so_far, judgement);
     if (is_fine(&judgement->verdict) && so_far.judged > 0 && so_far.refused > 0)
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
                  "declined %zu of %zu shapes", so_far.refused, so_far.refused + so_far.judged);
@@ -240,6 +255,7 @@ static bool examine_large(row_judge *judge, const referee_task *task, const refe
         name_row(&blocks->large[i], &one.verdict);
         add_up(judgement, &one, &shown, task, &so_far);
     }
+    conclude(&so_far, judgement);
     return fine;
 }
 

@@ -44,12 +44,13 @@ typedef struct referee_blocks {
     large_tensors *large; /* of CHECK_LARGE: one for each block */
 } referee_blocks;
 
-/* "sizes", "batches", ...: in the place of an input's name. */
+/* In the place of an input's name (domain/case.h). */
 const char *referee_check_name(referee_check check);
 
 /* The tasks of the sizes, in packs that keep a run's progress and memory in bounds. */
 enum { REFEREE_PACKS = 6 };
-void referee_pack(size_t pack, size_t *first, size_t *last);
+/* Which of the tasks of its check it is: a pack of sizes, or of large tensors 0 or 1. */
+void referee_task_pack(referee_task *task, size_t pack);
 
 /* The elements of all blocks, for the time left; rows and hidden of the largest block. */
 size_t referee_elements(const referee_task *task);

@@ -1,4 +1,4 @@
-#include "referee/referee.h"
+#include "referee/checks.h"
 #include "session/replay.h"
 #include "domain/convention.h"
 #include <math.h>
@@ -140,6 +140,53 @@ static replay_side side_then(const stored_case *judged, uint64_t hash)
     return side_of(&judgement, hash);
 }
 
+/* The task whose key this is. A check that has several tells them apart by its largest block. */
+static bool task_of(const case_key *key, const kernel_entry *kernel,
+                    const ln_convention *convention, referee_task *task)
+{
+    size_t rows, hidden;
+    for (int check = CHECK_SIZES; check < CHECK_COUNT; check++)
+        for (size_t pack = 0; pack < REFEREE_PACKS; pack++) {
+            *task = (referee_task){.check = (referee_check)check,
+                                   .convention = *convention,
+                                   .storage = kernel->facts.storage,
+                                   .param = kernel->facts.param};
+            referee_task_pack(task, pack);
+            referee_shape(task, &rows, &hidden);
+            if (strcmp(key->input, referee_check_name((referee_check)check)) == 0 &&
+                rows == key->rows && hidden == key->hidden)
+                return true;
+        }
+    return false;
+}
+
+/* What the referee asks has no one row: the check is run again, all of it. */
+static bool replay_check(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
+                         const ln_convention *convention, replay_result *result, error *err)
+{
+    const case_key *key = &judged->key;
+    referee_task task;
+    referee_blocks blocks = {0};
+    case_judgement judgement = {0};
+    worst_row *find = &result->find;
+    *find = (worst_row){.rows = key->rows, .hidden = key->hidden};
+    snprintf(find->kernel, sizeof find->kernel, "%s", key->kernel);
+    snprintf(find->convention, sizeof find->convention, "%s", key->convention);
+    if (!task_of(key, kernel, convention, &task))
+        return fail(err, EXIT_CODE_NOT_COMPARABLE,
+                    "case %lld: the referee has no such check any more (%.40s, %zux%zu)",
+                    (long long)judged->id, key->input, key->rows, key->hidden);
+    bool fine = referee_prepare(judge, &task, &blocks, err) &&
+                referee_examine(judge, &task, &blocks, kernel, &judgement, err);
+    referee_release(&blocks);
+    result->hashed = judged->hashed && judged->metrics.elements > 0;
+    result->then = side_then(judged, judged->output_hash);
+    result->now = side_of(&judgement, judgement.output_hash);
+    if (fine)
+        compare(result);
+    return fine;
+}
+
 bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
                  const stored_worst *stored, replay_result *result, error *err)
 {
@@ -150,6 +197,8 @@ bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case
     if (!takes_rows(kernel, key->dtype, err) ||
         !convention_parse(key->convention, &convention, err))
         return false;
+    if (is_check(key->input))
+        return replay_check(judge, kernel, judged, &convention, result, err);
     if (!regenerate(judge, kernel, judged, stored, &convention, &block, result)) {
         if (!stored || !fits(stored, kernel, &convention, key->hidden))
             return fail(err, EXIT_CODE_NOT_COMPARABLE,

@@ -19,14 +19,18 @@
 #define COUNT_DECLINED                                                                             \
     "SELECT count(*) FROM cases JOIN accuracies ON case_id = cases.id WHERE cases.asked > 0 "      \
     "AND verdict = 'unsupported'"
-/* What is lost is counted here for as long as a run is open; then its own columns say it. */
-#define RUN_COLUMNS                                                                                \
+/* Of a row of runs: what was asked for and is not there at all is lost too. */
+#define COUNT_LOST                                                                                 \
+    "asked - (SELECT count(*) FROM cases WHERE run = runs.id AND cases.asked > 0) + "              \
+    "(SELECT count(*) FROM lost WHERE run = runs.id)"
+/* Once a run is over, its own columns say what became of its cases: nobody counts for a list. */
+#define RUN_COLUMNS(declined, lost)                                                                \
     "SELECT id, started, plan, plan_hash, command_line, seed, state, "                             \
     "(SELECT count(*) FROM cases LEFT JOIN accuracies ON case_id = cases.id "                      \
     "WHERE run = runs.id AND " HAS_RESULT "), "                                                    \
     "(SELECT count(*) FROM repetitions JOIN cases ON cases.id = case_id WHERE run = runs.id), "    \
-    "command, request_hash, asked, coalesce(declined, (" COUNT_DECLINED " AND run = runs.id)), "   \
-    "coalesce(lost, (SELECT count(*) FROM lost WHERE run = runs.id)) FROM runs "
+    "command, request_hash, asked, " declined ", " lost " FROM runs "
+#define OF_THIS_RUN "(" COUNT_DECLINED " AND run = runs.id)"
 
 /* Statements whose columns follow the list of metrics are made by a function. */
 static const struct {
@@ -42,14 +46,14 @@ static const struct {
                                   "nullif(?5, ''), nullif(?6, ''), 'open')"},
     [STATEMENT_ADD_FACT] = {.sql = "INSERT OR REPLACE INTO facts (run, place, name, value) "
                                    "VALUES (?1, ?2, ?3, ?4)"},
-    [STATEMENT_END_RUN] = {.sql = "UPDATE runs SET state = ?2, "
-                                  "ended = strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), "
-                                  "declined = iif(asked IS NULL, NULL, (" COUNT_DECLINED
-                                  " AND run = ?1)), lost = iif(asked IS NULL, NULL, "
-                                  "(SELECT count(*) FROM lost WHERE run = ?1)) WHERE id = ?1"},
+    [STATEMENT_END_RUN] = {.sql =
+                               "UPDATE runs SET state = ?2, "
+                               "ended = strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), "
+                               "declined = iif(asked IS NULL, NULL, " OF_THIS_RUN
+                               "), lost = iif(asked IS NULL, NULL, " COUNT_LOST ") WHERE id = ?1"},
     [STATEMENT_FIND_UNFINISHED] = {.sql = "SELECT max(id) FROM runs WHERE plan_hash = ?1 "
-                                          "AND (state <> 'complete' OR lost > 0) "
-                                          "AND origin IS NULL"},
+                                          "AND origin IS NULL AND (state <> 'complete' OR "
+                                          "asked IS NOT NULL AND " COUNT_LOST " > 0)"},
     [STATEMENT_LATEST_RUN] = {.sql = "SELECT max(run) FROM cases"},
     [STATEMENT_PUT_KERNEL] = {.sql = "INSERT INTO kernels (run, name, descriptor) "
                                      "VALUES (?1, ?2, ?3) ON CONFLICT (run, name) "
@@ -77,8 +81,9 @@ static const struct {
     [STATEMENT_PUT_ROW] = {.sql = "INSERT OR REPLACE INTO judged_rows (case_id, row, kappa, "
                                   "row_ulp, norm_max, bound_row_ulp, mean_error, rstd_error) "
                                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
-    [STATEMENT_ALL_RUNS] = {.sql = RUN_COLUMNS "ORDER BY id"},
-    [STATEMENT_ONE_RUN] = {.sql = RUN_COLUMNS "WHERE id = ?1"},
+    [STATEMENT_ALL_RUNS] = {.sql = RUN_COLUMNS("coalesce(declined, " OF_THIS_RUN ")",
+                                               "coalesce(lost, " COUNT_LOST ")") "ORDER BY id"},
+    [STATEMENT_ONE_RUN] = {.sql = RUN_COLUMNS(OF_THIS_RUN, COUNT_LOST) "WHERE id = ?1"},
     [STATEMENT_CASES] = {.make = store_cases_sql},
     [STATEMENT_CASE_SET] = {.sql = "SELECT id, kernel, convention, input, rows, hidden, dtype, "
                                    "cache, threads, operation FROM cases WHERE run = ?1"},

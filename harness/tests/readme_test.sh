@@ -103,7 +103,7 @@ END
 printf '<!-- figures of the fastest: L2 768 .5 -->\n<!-- end of figures -->\n' >"$tree/docs/figures.md"
 publish() {
     LNBENCH_PEERS=0 LNBENCH_COMMAND=$lnbench "$tree/results/publish.sh" "$1" --plan quick \
-        --kernels two_pass_f32_scalar --shapes "$2" --conventions torch --inputs normal \
+        --kernels two_pass_f32_scalar --shapes "$2" --conventions torch --inputs normal,offset \
         --processes 2 --repetitions 2 >"$scratch/out" 2>&1
 }
 publish new 16x768 || fail "publishing: $(cat "$scratch/out")"

@@ -123,11 +123,11 @@ static answer_row *find_row(const run_view *view, run_answer *answer, const char
     return row;
 }
 
-static void count_errors(answer_row *row, const stored_case *stored)
+static void count_errors(answer_row *row, const stored_case *stored, bool timed)
 {
     const case_verdict *verdict = &stored->verdict;
     const ln_metrics *metrics = &stored->metrics;
-    bool extreme = view_is_extreme(stored);
+    bool extreme = view_is_extreme(stored), check = is_check(stored->key.input);
     if (verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED) {
         row->unsupported++;
         return;
@@ -138,15 +138,18 @@ static void count_errors(answer_row *row, const stored_case *stored)
     bool wrong = verdict->kind != VERDICT_OK && verdict->kind != VERDICT_OK_NO_BOUND;
     double row_error = metrics->mismatches ? INFINITY : metrics->row_ulp_max;
     row->judged++;
+    row->apart += !timed;
+    row->refereed += check;
     row->wrong += wrong;
-    row->usable += view_is_usable(stored);
+    row->usable += view_usable(stored) == USABLE_YES;
     row->rounded += !wrong && !metrics->mismatches &&
                     (metrics->elements == 0 || metrics->correctly_rounded == 1);
     row->extreme += extreme;
     row->extreme_wrong += wrong && extreme;
     if (verdict_exit_code(verdict) != EXIT_CODE_FINE) {
         row->faults++;
-        row->fault = row->fault ? row->fault : stored;
+        if (!row->fault || (!check && is_check(row->fault->key.input)))
+            row->fault = stored;
     }
     if (strcmp(stored->key.input, "normal") == 0 && !(row_error <= row->ordinary))
         row->ordinary = row_error;
@@ -173,8 +176,9 @@ static void find_lost(const run_view *view, run_answer *answer)
 
 static void make_rows(const run_view *view, run_answer *answer)
 {
-    answer->rows = allocate_zeroed(json_array_size(view->kernels) + view->cases.count + 1,
-                                   sizeof *answer->rows);
+    answer->rows =
+        allocate_zeroed(json_array_size(view->kernels) + view->cases.count + view->lost_count + 1,
+                        sizeof *answer->rows);
     for (size_t i = 0; i < view->cases.count; i++) {
         const stored_case *stored = &view->cases.cases[i];
         if (stored->key.dtype != answer->dtype || is_roof(stored->key.kernel))
@@ -186,8 +190,11 @@ static void make_rows(const run_view *view, run_answer *answer)
                 row->cells[column] = &view->views[i];
         }
         if (stored->judged)
-            count_errors(row, stored);
+            count_errors(row, stored, view->views[i].speed.repetitions > 0);
     }
+    for (size_t i = 0; i < view->lost_count; i++)
+        if (view->lost[i].key.dtype == answer->dtype)
+            find_row(view, answer, view->lost[i].key.kernel)->lost++;
     find_lost(view, answer);
     for (size_t i = 0; i < answer->count; i++)
         answer->cases =
@@ -270,10 +277,49 @@ static void make_label(const run_answer *answer, answer_row *row)
     }
 }
 
-static bool is_usable(const answer_row *row)
+static bool is_accurate(const answer_row *row)
 {
     return row->judged > 0 && row->wrong == 0 && row->most <= ANSWER_ROW_ULP &&
            row->role != ANSWER_PEER;
+}
+
+/* Our own kernels have a proof, which the rows of the inputs only check; the referee was off. */
+static bool is_unrefereed(const answer_row *row)
+{
+    bool proven = row->role == ANSWER_OTHER || row->role == ANSWER_TEXTBOOK;
+    return !proven && row->role != ANSWER_PEER && row->judged > 0 && row->refereed == 0;
+}
+
+const char *answer_half(const run_answer *answer)
+{
+    size_t apart = 0, unrefereed = 0;
+    for (size_t i = 0; i < answer->count; i++) {
+        apart += answer->rows[i].apart;
+        unrefereed += is_unrefereed(&answer->rows[i]);
+    }
+    return answer->column_count == 0 ? "judged, not timed"
+           : apart == 0              ? "timed, judged on the timed rows only"
+           : unrefereed > 0          ? "not judged beyond these rows"
+                                     : NULL;
+}
+
+const char *answer_doubt(const run_answer *answer, const answer_row *row)
+{
+    const char *half = answer_half(answer);
+    return half                                     ? half
+           : strcmp(row->reproducible, "none") == 0 ? "its bits differ from call to call"
+           : isnan(row->relative)                   ? "judged, not timed"
+           : row->apart == 0                        ? "timed, judged on the timed rows only"
+           : row->lost > 0 || answer->unfinished    ? "cases of it may be missing"
+                                                    : NULL;
+}
+
+const answer_row *answer_accurate(const run_answer *answer)
+{
+    for (size_t i = 0; i < answer->count; i++)
+        if (is_accurate(&answer->rows[i]))
+            return &answer->rows[i];
+    return NULL;
 }
 
 /* Of a textbook form or of a peer, the one that stands first: rows come fastest first. */
@@ -318,13 +364,14 @@ static void show_textbook(const run_view *view, run_answer *answer)
  * the best of each peer, and textbook forms. */
 static void choose_rows(const run_view *view, run_answer *answer)
 {
+    const answer_row *accurate = answer_accurate(answer);
     answer->fastest = answer->take = answer->peer = NULL;
     for (size_t i = 0; i < answer->count; i++) {
         answer_row *row = &answer->rows[i];
         bool timed = !isnan(row->relative), peer = row->role == ANSWER_PEER;
         bool fastest = !answer->fastest && !peer && timed;
-        bool take = !answer->take && is_usable(row) && (timed || !answer->column_count);
-        row->shown = fastest || take ||
+        bool take = !answer->take && is_accurate(row) && !answer_doubt(answer, row);
+        row->shown = fastest || take || row == accurate ||
                      ((row->role == ANSWER_LIBRARY || row->role == ANSWER_PLUGIN) &&
                       (row->judged > 0 || timed)) ||
                      (peer && is_best(view, answer, i));
@@ -340,13 +387,16 @@ static void choose_rows(const run_view *view, run_answer *answer)
 
 void answer_make(const run_view *view, run_answer *answer)
 {
-    *answer = (run_answer){.dtype = choose_dtype(view), .isa = ""};
+    *answer =
+        (run_answer){.dtype = choose_dtype(view),
+                     .isa = "",
+                     .unfinished = view->run.state != RUN_COMPLETE && !view->run.counts.known};
     make_columns(view, answer);
     make_rows(view, answer);
     compare_speeds(view, answer);
     qsort(answer->rows, answer->count, sizeof *answer->rows, by_speed);
     choose_rows(view, answer);
-    const answer_row *named = answer->fastest ? answer->fastest : answer->take;
+    const answer_row *named = answer->fastest ? answer->fastest : answer_accurate(answer);
     answer->isa = named ? descriptor_word(view->kernels, named->kernel, "isa") : "";
     for (size_t i = 0; i < answer->count; i++)
         make_label(answer, &answer->rows[i]);

@@ -13,8 +13,8 @@
 
 enum { ANSWER_COLUMNS = 32, ANSWER_ROWS = 12 }; /* rows of the short table, but for plugins' */
 
-/* A kernel that stays below this on every row, and is wrong on none, can be taken: the library's
- * class `accurate`. */
+/* A kernel that stays below this on every row, and is wrong on none, can be taken where nothing
+ * speaks against it (answer_doubt()): the library's class `accurate`. */
 #define ANSWER_ROW_ULP 2.0
 
 /* Why a kernel stands in the short table. */
@@ -38,6 +38,9 @@ typedef struct answer_row {
     bool tied;       /* the interval of that ratio holds 1 */
     double speedup;  /* the fastest peer's time / its own there, paired; NaN */
     size_t judged, unsupported;
+    size_t apart;             /* of the judged: not those that were timed */
+    size_t refereed;          /* of the judged: checks of the referee */
+    size_t lost;              /* asked for, without a result */
     size_t wrong;             /* a wrong class, beyond the bound, or a fault */
     size_t extreme_wrong;     /* of them extreme (inputs/inputs.h) */
     size_t extreme;           /* of the judged: extreme */
@@ -48,7 +51,7 @@ typedef struct answer_row {
     double worst;             /* of the cases that are not extreme; infinite: NaN came out */
     double most;              /* of all */
     double lost_from;         /* smallest kappa of a row without a correct digit; NaN: none */
-    const stored_case *fault; /* the first */
+    const stored_case *fault; /* the first, of rows that an input has if there is one */
 } answer_row;
 
 typedef struct answer_column {
@@ -64,9 +67,18 @@ typedef struct run_answer {
     size_t column_count, key; /* key: the column that ranks */
     answer_row *rows;         /* fastest first; where nothing was timed, most accurate first */
     size_t count;
-    size_t cases;                            /* judged of most kernels */
+    size_t cases;    /* judged of most kernels */
+    bool unfinished; /* the run ended early, and does not say what it lost */
     const answer_row *fastest, *take, *peer; /* NULL: there is none */
 } run_answer;
+
+/* Why no kernel of the run is taken: half of the evidence is missing. NULL: it is all there. */
+const char *answer_half(const run_answer *answer);
+/* Why a kernel that is accurate enough is not taken all the same: that, or what speaks against it
+ * alone: its bits differ from call to call, cases are missing. NULL: it can be taken. */
+const char *answer_doubt(const run_answer *answer, const answer_row *row);
+/* The first row that is accurate enough, whatever doubt there is; NULL: none. */
+const answer_row *answer_accurate(const run_answer *answer);
 
 void answer_make(const run_view *view, run_answer *answer);
 void answer_free(run_answer *answer);

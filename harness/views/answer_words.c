@@ -28,26 +28,35 @@ static void add_take(const run_answer *answer, text_buffer *out)
 {
     const answer_row *take = answer->take;
     char number[16], name[64];
-    if (!take && answer->cases > 0) {
+    const answer_row *accurate = take ? take : answer_accurate(answer);
+    if (!accurate && answer_half(answer) && answer->cases > 0) {
+        text_format(out, "No kernel is to be taken: %s.\n", answer_half(answer));
+        return;
+    }
+    if (!accurate && answer->cases > 0) {
         text_format(out, "No kernel stays within %g row ULP on all cases judged.\n",
                     ANSWER_ROW_ULP);
         return;
     }
-    if (!take) {
+    if (!accurate) {
         text_format(out, "%s is ", answer->fastest->kernel);
         add_speedups(answer, answer->fastest, out);
         text_format(out, " at %s; errors were not judged.\n", answer_shape(answer, name));
         return;
     }
-    text_format(out, "Take %s: ", take->kernel);
-    if (answer->column_count > 0) {
-        add_speedups(answer, take, out);
+    text_format(out, "%s%s: ", take ? "Take " : "", accurate->kernel);
+    if (!isnan(accurate->relative)) {
+        add_speedups(answer, accurate, out);
         text_format(out, " at %s, ", answer_shape(answer, name));
     }
     text_format(out,
-                take->judged == 1 ? "at most %s row ULP on the one case judged.\n"
-                                  : "at most %s row ULP on all %zu cases.\n",
-                answer_error(answer, take->most, number), take->judged);
+                accurate->judged == 1 ? "at most %s row ULP on the one case judged"
+                                      : "at most %s row ULP on all %zu cases",
+                answer_error(answer, accurate->most, number), accurate->judged);
+    if (take)
+        text_add(out, ".\n");
+    else
+        text_format(out, ".\nNo kernel is to be taken: %s.\n", answer_doubt(answer, accurate));
 }
 
 static void add_fastest(const run_answer *answer, text_buffer *out)
@@ -64,6 +73,8 @@ static void add_fastest(const run_answer *answer, text_buffer *out)
     const char *error_words = answer_error(answer, fastest->worst, worst);
     if (fastest->judged == 0)
         text_add(out, "was not judged.\n");
+    else if (fastest->wrong == 0 && fastest->most <= ANSWER_ROW_ULP)
+        text_format(out, "%s.\n", answer_doubt(answer, fastest));
     else if (fastest->wrong == 0)
         text_format(out, "with errors up to %s row ULP.\n", error_words);
     else if (fastest->wrong > fastest->extreme_wrong)

@@ -358,6 +358,16 @@ static void print_head(const run_view *view, const run_answer *answer, const out
     text_free(&line);
 }
 
+/* What the table rests on. */
+static void print_coverage(const run_view *view, const output_file *out, size_t room)
+{
+    text_buffer line = {0};
+    view_add_coverage(view, &line);
+    if (line.length > 0)
+        print_wrapped(out, line.bytes, room);
+    text_free(&line);
+}
+
 static bool has_field(const result_fields *fields, field_kind kind)
 {
     for (size_t i = 0; i < fields->count; i++)
@@ -516,6 +526,7 @@ static bool print_text(const run_view *view, const output_file *out, const resul
         table = make_table(&answer, rows, count, &fields, look);
     }
     print_head(view, &answer, out);
+    print_coverage(view, out, room);
     output_line(out, "%s", "");
     bool fine = output_table(out, table, err);
     print_legend(&answer, &fields, out, room);

@@ -3,6 +3,7 @@
 #include "views/tsv.h"
 #include "domain/metric_fields.h"
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,13 +55,15 @@ static void add_case(text_buffer *out, const view_case *view)
 {
     const stored_case *stored = view->stored;
     const case_key *key = &stored->key;
+    usability usable = view_usable(stored);
     add_cell(out, key->kernel);
     add_cell(out, key->convention);
     add_cell(out, key->input);
     text_format(out, "%zu\t%zu\t%s\t%s\t%u\t%s\t", key->rows, key->hidden, dtype_name(key->dtype),
                 cache_name(key->cache), key->threads, view->regime);
     add_cell(out, verdict_name(stored->verdict.kind));
-    text_format(out, "%d\t%d\t", stored->verdict.declared, view_is_usable(stored));
+    text_format(out, "%d\t", stored->verdict.declared);
+    add_figure(out, usable == USABLE_UNKNOWN ? NAN : usable == USABLE_YES);
     add_cell(out, stored->verdict.detail);
     add_figure(out, stored->bound_row_ulp);
     size_t count;

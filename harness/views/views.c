@@ -157,12 +157,55 @@ static json_t *speed_json(const speed_figures *speed)
                      "repetitions", (json_int_t)speed->repetitions);
 }
 
-bool view_is_usable(const stored_case *stored)
+usability view_usable(const stored_case *stored)
 {
+    const ln_metrics *metrics = &stored->metrics;
     verdict_kind kind = stored->verdict.kind;
-    bool ran = kind == VERDICT_OK || kind == VERDICT_OK_NO_BOUND || kind == VERDICT_INACCURATE;
-    return stored->judged && ran && stored->metrics.mismatches == 0 &&
-           !(stored->metrics.row_ulp_max >= dtype_no_digit(stored->key.dtype));
+    bool fine = kind == VERDICT_OK || kind == VERDICT_OK_NO_BOUND;
+    bool digits = metrics->elements == 0
+                      ? fine /* a check that found nothing */
+                      : metrics->mismatches == 0 &&
+                            !(metrics->row_ulp_max >= dtype_no_digit(stored->key.dtype));
+    if (!stored->judged || kind == VERDICT_UNSUPPORTED || kind == VERDICT_SKIPPED)
+        return USABLE_UNKNOWN;
+    if (digits)
+        return USABLE_YES;
+    return kind == VERDICT_NOT_JUDGED ? USABLE_UNKNOWN : USABLE_NO;
+}
+
+bool view_is_partial(const run_view *view)
+{
+    return view->run.state != RUN_COMPLETE || view->run.counts.lost > 0;
+}
+
+bool view_coverage(const run_view *view, coverage *covered)
+{
+    const run_counts *counts = &view->run.counts;
+    *covered = (struct coverage){.asked = counts->asked, .declined = counts->declined};
+    for (size_t i = 0; i < view->lost_count; i++) {
+        const asked_case *lost = &view->lost[i];
+        char name[2 * NAME_MAX_LENGTH + CONVENTION_MAX_LENGTH + INPUT_MAX_LENGTH];
+        snprintf(name, sizeof name, "%s %s %s %zux%zu", lost->key.kernel, lost->key.convention,
+                 lost->key.input, lost->key.rows, lost->key.hidden);
+        coverage_lose(covered, name, lost->reason);
+    }
+    covered->lost = counts->lost;
+    covered->done = counts->asked - counts->declined - counts->lost;
+    return counts->known;
+}
+
+void view_add_coverage(const run_view *view, text_buffer *out)
+{
+    coverage covered;
+    bool known = view_coverage(view, &covered), ended = view->run.state == RUN_COMPLETE;
+    if (known)
+        coverage_add_line(out, &covered, "judged");
+    if (known && !ended)
+        text_add(out, "; ");
+    if (!ended)
+        text_format(out, "the run has not come to its end%s",
+                    known ? "" : ": what it lost is not known");
+    coverage_free(&covered);
 }
 
 bool view_is_extreme(const stored_case *stored)
@@ -186,6 +229,12 @@ static json_t *hash_json(const stored_case *stored)
     return stored->hashed ? json_string(hex) : json_null();
 }
 
+static json_t *usable_json(const stored_case *stored)
+{
+    usability usable = view_usable(stored);
+    return usable == USABLE_UNKNOWN ? json_null() : json_boolean(usable == USABLE_YES);
+}
+
 json_t *view_case_json(const view_case *view)
 {
     const stored_case *stored = view->stored;
@@ -200,8 +249,7 @@ json_t *view_case_json(const view_case *view)
         "cache", cache_name(key->cache), "threads", (json_int_t)key->threads, "regime",
         json_text(view->regime), "reproducibility", reproducible_json(view->reproducibility),
         "verdict", verdict_name(stored->verdict.kind), "detail", json_text(stored->verdict.detail),
-        "declared", stored->verdict.declared, "usable",
-        stored->judged ? json_boolean(view_is_usable(stored)) : json_null(), "bound_row_ulp",
+        "declared", stored->verdict.declared, "usable", usable_json(stored), "bound_row_ulp",
         json_figure(stored->bound_row_ulp), "output_hash", hash_json(stored), "metrics",
         has_metrics(stored) ? metrics_json(&stored->metrics) : json_null(), "speed",
         view->speed.repetitions ? speed_json(&view->speed) : json_null());

@@ -2,6 +2,7 @@
 #ifndef LNBENCH_VIEWS_H
 #define LNBENCH_VIEWS_H
 
+#include "domain/coverage.h"
 #include "stats/speed.h"
 #include <jansson.h>
 
@@ -31,9 +32,17 @@ bool view_load(result_store *store, int64_t run, run_view *view, error *err);
 /* The worst rows of its cases as well, which view_load() leaves in the store. */
 bool view_load_worst(result_store *store, run_view *view, error *err);
 void view_free(run_view *view);
+/* What was asked of the run, and what is lost by name. False: the run does not say. */
+bool view_coverage(const run_view *view, coverage *covered);
+/* "asked 40, judged 37, lost 3: ...", and whether the run came to its end: one line without its end;
+ * "" where there is nothing to say, of a complete run that tells no more. */
+void view_add_coverage(const run_view *view, text_buffer *out);
+/* Whether the run lost cases, or did not come to its end. */
+bool view_is_partial(const run_view *view);
 /* Whether an output of this case has a correct digit in each row. Apart from the verdict: a kernel
- * may keep what it claims where it claims nothing. */
-bool view_is_usable(const stored_case *stored);
+ * may keep what it claims where it claims nothing. Unknown where nothing was judged. */
+typedef enum usability { USABLE_UNKNOWN, USABLE_NO, USABLE_YES } usability;
+usability view_usable(const stored_case *stored);
 /* Of an extreme family or convention (case_is_extreme()), or its largest error is that of a subnormal
  * result: the checks mix rows. */
 bool view_is_extreme(const stored_case *stored);

@@ -97,7 +97,10 @@ static void add_facts(text_table *table, const eval_shown *shown)
     table_cell(table, "certified");
     table_cell(table, judge_describe_counts(&shown->certified, described, sizeof described));
     table_cell(table, "usable");
-    table_cell(table, view_is_usable(shown->result) ? "yes" : "no: a row without a correct digit");
+    usability usable = view_usable(shown->result);
+    table_cell(table, usable == USABLE_YES  ? "yes"
+                      : usable == USABLE_NO ? "no: a row without a correct digit"
+                                            : "not known: nothing was judged");
     table_cell(table, "verdict");
     table_format(table, "%s%s%s", verdict_describe(verdict, described, sizeof described),
                  verdict->declared ? ": " : "", verdict->declared ? verdict->detail : "");

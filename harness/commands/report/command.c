@@ -14,7 +14,7 @@ typedef struct report_options {
     word_list plugins;
     result_options shown;
     output_file printed;
-    bool verify, errors, no_pdf, no_charts;
+    bool verify, errors, no_pdf, no_charts, allow_lost;
 } report_options;
 
 /* All errors where they are asked for, or where the run is another machine's; else a sample. */
@@ -30,6 +30,17 @@ static bool verify(const report_options *options, const run_view *view, exit_cod
     return report_verify(view, options->sample, &options->plugins, &options->printed, code, err);
 }
 
+/* A report of half a run is none of the whole. */
+static void say_partial(const run_view *view, error *err)
+{
+    text_buffer line = {0};
+    view_add_coverage(view, &line);
+    fail(err, EXIT_CODE_INCONCLUSIVE,
+         "run %lld: %.300s (run it again with --resume, or accept it with --allow-lost)",
+         (long long)view->run.id, line.bytes ? line.bytes : "");
+    text_free(&line);
+}
+
 static exit_code report(void *context, const cli_call *call, error *err)
 {
     report_options *options = context;
@@ -38,6 +49,8 @@ static exit_code report(void *context, const cli_call *call, error *err)
     (void)call;
     if (!load_reported_run(options->database, options->run, &view, err))
         return err->code;
+    if (view_is_partial(&view) && !options->allow_lost)
+        code = EXIT_CODE_INCONCLUSIVE;
     /* A place that cannot be written to is found before anything is shown. */
     if (!options->verify && !options->no_charts && !make_directories(options->out, err)) {
         view_free(&view);
@@ -50,6 +63,8 @@ static exit_code report(void *context, const cli_call *call, error *err)
             : result_show(&options->shown, &view, options->database, &options->printed, err) &&
                   (options->no_charts ||
                    draw_report(&view, options->out, !options->no_pdf, paths, err));
+    if (fine && code == EXIT_CODE_INCONCLUSIVE)
+        say_partial(&view, err);
     view_free(&view);
     return fine ? code : err->code;
 }
@@ -68,6 +83,7 @@ static const cli_option options[] = {
      offsetof(report_options, errors)},
     {"sample", "N", "how many figures --verify takes (default: 8)", OPTION_COUNT,
      offsetof(report_options, sample)},
+    ALLOW_LOST_OPTION(report_options, allow_lost),
     PLUGIN_OPTION(report_options, plugins),
     RESULT_OPTIONS(report_options, shown),
     OUTPUT_OPTIONS(report_options, printed),
@@ -86,9 +102,11 @@ const cli_command command_report = {
         "must meet; nothing is stored. Of a run of another machine it derives every error again, "
         "no\n"
         "speed, and lists what differs.\n"
-        "Exit code: 0 fine, or all figures hold; 1 a speed does not hold; 4 what was measured is\n"
-        "not there any more; 5 an error does not hold; 2 usage; 7 files or environment,\n"
-        "or gnuplot or WeasyPrint is installed and failed: the line names what is missing.",
+        "Exit code: 0 fine, or all figures hold; 1 a speed does not hold; 3 cases are lost, or "
+        "the\n"
+        "run did not end; 4 what was measured is not there any more; 5 an error does not hold;\n"
+        "2 usage; 7 files or environment, or gnuplot or WeasyPrint is installed and failed: the\n"
+        "line names what is missing.",
     OPTIONS(options),
     DEFAULTS(report_options, .out = "results/charts", .sample = 8),
     .body = report,

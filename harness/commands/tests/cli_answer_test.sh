@@ -55,7 +55,8 @@ check "another error would be seen" eval '! agrees wrong'
 
 run_it run --only accuracy --kernels two_pass_f32_scalar --shapes 4x16 --conventions torch \
     --inputs normal --no-charts --db n.db
-check "extremes: none was judged" has out '^take +two_pass +[0-9.]+ +[0-9.]+ +- +all'
+check "extremes: none was judged" has out '^textbook +two_pass +[0-9.]+ +[0-9.]+ +- +all'
+check "half of the evidence" has out '^No kernel is to be taken: judged, not timed\.$'
 
 answer --all
 check "--all: every kernel" is "$(($(rows | wc -l) > 60))" 1

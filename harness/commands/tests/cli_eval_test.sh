@@ -183,6 +183,16 @@ check "--y, far from zero: exit code" is "$code" 3
 check "--y, far from zero: verdict" has out '^verdict +not judged\(2 of 2 rows: .*--max-row-ulp'
 accepted "--y, far from zero: JSON" 3 eval --x far.npy --y far_y.npy --convention $plain --json
 check "--y, far from zero: JSON's verdict" is "$(value verdict out)" "not judged"
+# Where nothing is judged nothing is unusable, and digits that are right are usable: .15 % off.
+npy off.npy '<f4' '(4,)' 1000000:0.25
+npy off_y.npy '<f4' '(4,)' -1.34357 -0.44786 0.44786 1.34357
+for y in off_y:yes:true row:'not known: nothing was judged':null; do
+    run_it eval --x off.npy --y "${y%%:*}.npy" --convention tinyllm
+    check "--y, ${y%%:*}: usable" has out "^usable +$(cut -d: -f2- <<<"${y%:*}")\$"
+    check "--y, ${y%%:*}: verdict" has out '^verdict +not judged'
+    run_it eval --x off.npy --y "${y%%:*}.npy" --convention tinyllm --json
+    check "--y, ${y%%:*}: JSON" has out "\"usable\": ${y##*:}"
+done
 accepted "--y, far from zero: a limit" 0 eval --x far.npy --y far_y.npy --convention $plain --max-row-ulp 1e9
 run_it eval --x far.npy --y far_y.npy --convention $plain --max-row-ulp 1
 check "--y, far from zero: beyond a limit" is "$code" 5

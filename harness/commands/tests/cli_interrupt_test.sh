@@ -59,6 +59,11 @@ interrupted() {
         check "$label: says how to go on" has err '^lnbench: interrupted.*--resume'
         check "$label: what there is is shown" has out '^stored  run 1 in '
     fi
+    run_it report --db "$database" --no-charts
+    check "$label: report: exit code" is "$code" 3
+    check "$label: report: what is lost" has out '^asked [0-9]+, judged [0-9]+, lost [0-9]+'
+    check "$label: report: one line" has err '^lnbench: run 1: asked .* not come to its end .*--allow-lost'
+    accepted "$label: --allow-lost" 0 report --db "$database" --no-charts --allow-lost
     kept=$(field "$database" cases)
     check "$label: state" is "$(field "$database" state)" "$5"
     check "$label: something was kept" test "$kept" -gt 2
@@ -68,6 +73,8 @@ interrupted() {
         (SELECT id FROM cases WHERE rows = 18)"
     marks=$("$binaries/run_sql" "$database" "SELECT count(*) FROM accuracies WHERE detail LIKE '%#marked'")
     accepted "$label: resumed" 0 run "${plan[@]}" --db "$database" --resume
+    check "$label: nothing is lost" has out '^asked [0-9]+, judged [0-9]+, lost 0$'
+    accepted "$label: resumed: report" 0 report --db "$database" --no-charts
     check "$label: the same run" is "$("$lnbench" list runs --db "$database" --json >runs; value '' runs)" 1
     check "$label: complete" is "$(field "$database" state)" complete
     check "$label: as many cases" is "$(field "$database" cases)" "$cases"

@@ -104,6 +104,35 @@ refused "eval of an endless loop" 6 'naive.endless_loop: timeout\(no answer with
     --x x.npy --convention tinyllm --plugin "$libraries/sabotage_plugin.so" \
     --kernel naive.endless_loop --deadline 0.2
 
+# Options narrow what is timed and tabled, not what is trusted: a kernel that is wrong when two threads
+# call it is not taken for its rows; without the referee, or half of the evidence, none is.
+narrow=(--plugin "$libraries/faults_plugin.so" --kernels fault.two_at_once --conventions torch --no-charts
+    --db n.db --processes 1 --repetitions 2)
+for rows in '--shapes 4x64' '--inputs spike' '--shapes 4x64 --inputs spike'; do
+    # shellcheck disable=SC2086
+    run_it run "${narrow[@]}" $rows --only accuracy
+    check "$rows: exit code" is "$code" 6
+    check "$rows: its fault" has out '^✗ fault.two_at_once: nondeterministic on 1 of .*calls, torch.*--case [0-9]+$'
+done
+run_it replay --db n.db --plugin "$libraries/faults_plugin.so" --kernels fault.two_at_once
+check "its check again: reproduces" has out ': calls .* yes '
+half() { # LABEL WORDS ARGUMENT...
+    local label=$1 words=$2
+    shift 2
+    accepted "$label" 0 run "${narrow[@]}" "$@"
+    check "$label: said" has out "^No kernel is to be taken: $words\\.$"
+    check "$label: none is taken" hasnt out '^take|^Take'
+}
+half "without the referee" 'not judged beyond these rows' --referee no --shapes 4x64 --inputs spike
+half "half of the evidence" 'timed, judged on the timed rows only' --only speed --shapes 4x64
+half "the other half" 'judged, not timed' --only accuracy --referee no --shapes 4x64 --inputs spike
+cp "$libraries/faults_plugin.so" other.so
+narrow[1]=./other.so
+half "another build" 'judged, not timed' --only accuracy --referee no --inputs spike --shapes 4x64
+"$binaries/run_sql" n.db "SELECT count(*) || ' ' || count(DISTINCT request_hash) FROM runs" >hashes
+check "another build is asked the same, other options are not" is "$(cat hashes)" "7 6"
+refused "a referee that is none" 2 "--referee maybe: yes or no" run "${narrow[@]}" --referee maybe
+
 # A CPU without AVX2: as the library sees one.
 if "$lnbench" list kernels | grep -q '^two_pass_f32_avx2 .* yes$'; then
     export LN_DISABLE_ISA=avx512,avx2

@@ -63,7 +63,7 @@ bad "a file of another length" 'last axis is 6 long: --shapes 4x8' --inputs x.np
 
 small=(--kernels 'two_pass_f32_scalar' --conventions torch --no-charts)
 accepted "a user's file" 0 run --db own.db "${small[@]}" --only accuracy --inputs x.npy
-check "a user's file: table" has out '^(fastest|take|textbook) +two_pass '
+check "a user's file: table" has out '^textbook +two_pass '
 accepted "a user's file: export" 0 export --db own.db --format tsv
 check "a user's file: at its own size" has out $'\ttorch\tx.npy\t6\t6\tf32\t'
 accepted "a user's file and its shape" 0 run --db own.db "${small[@]}" --only accuracy \
@@ -72,7 +72,7 @@ accepted "a user's file and its shape" 0 run --db own.db "${small[@]}" --only ac
 mkdir dry
 # Each kernel that runs here, in each placement: none may leave the upper halves of vector registers
 # in use, which makes what comes after it slow.
-accepted "all kernels" 0 run --db all.db --kernels '*' --dtypes f32,f64,bf16,f16 --only accuracy --inputs normal \
+accepted "all kernels" 0 run --db all.db --kernels '*' --dtypes f32,f64,bf16,f16 --only accuracy --referee no --inputs normal \
     --shapes 18x768 --conventions torch --no-charts --all
 check "no kernel is a speed trap" test "$(grep -c "speed trap" out)" = 0
 accepted "--dry-run" 0 run --dry-run --db dry/dry.db --out dry-charts --plan quick
@@ -115,6 +115,49 @@ check "in place: every kernel, and roofs of its own" is "$(cut -f1-9 place.tsv |
 run_it run --db limit.db "${small[@]}" --only accuracy --inputs normal --shapes 4x64 --max-row-ulp 0
 check "--max-row-ulp 0: exit code" is "$code" 5
 check "--max-row-ulp 0: verdict" has out '✗ two_pass_f32_scalar: inaccurate.* on 1 of 1 case .*replay --case [0-9]+$'
+
+# What was asked for is done, declined or lost: in one line, and an exit code.
+sql() { "$binaries/run_sql" lost.db "$1" >sql.out 2>&1; }
+lost=(--db lost.db --no-charts --kernels 'two_pass_f32_scalar,two_pass_f32_avx2' --conventions torch --shapes 4x16
+    --inputs 'normal,ramp,nan' --only accuracy)
+LN_DISABLE_ISA=avx512,avx2 run_it run "${lost[@]}"
+check "declined: exit code" is "$code" 0
+check "declined is not lost" has out '^asked 6, judged 3, declined 3, lost 0$'
+check "declined: nothing is said of digits" is "$("$lnbench" export --db lost.db --format tsv | grep -c $'unsupported\t0\tnan\t')" 3
+sql "UPDATE accuracies SET verdict = 'skipped', detail = 'out of memory' WHERE case_id = 1"
+for way in '' --json '--format tsv'; do
+    # shellcheck disable=SC2086
+    run_it report --db lost.db --no-charts $way
+    check "lost $way: exit code" is "$code" 3
+    check "lost $way: said" has err \
+        '^lnbench: run 1: asked 6, judged 2, declined 3, lost 1: two_pass_f32_scalar torch normal 4x16 \(out of memory\) '
+done
+run_it report --db lost.db --out lost --no-pdf
+check "lost: on the page, before all else" has lost/report.md '^asked 6, judged 2, declined 3, lost 1: '
+accepted "lost: --allow-lost" 0 report --db lost.db --no-charts --allow-lost
+check "lost: the table's first line" has out '^asked 6, judged 2, declined 3, lost 1: '
+"$lnbench" export --db lost.db --format jsonl --out lost.jsonl
+accepted "lost: import" 0 import lost.jsonl --db taken.db
+run_it report --db taken.db --no-charts
+check "lost: in an imported run" has out '^asked 6, judged 2, declined 3, lost 1: '
+sql "DELETE FROM cases WHERE kernel = 'two_pass_f32_scalar' AND input <> 'normal'"
+run_it report --db lost.db --no-charts
+check "half is gone" has out '^asked 6, judged 0, declined 3, lost 3: '
+LN_DISABLE_ISA=avx512,avx2 run_it run "${lost[@]}" --resume
+check "tried again: exit code" is "$code" 0
+check "tried again: nothing is lost" has out '^asked 6, judged 3, declined 3, lost 0$'
+check "tried again: the same run" is "$(sql 'SELECT count(*) FROM runs'; cat sql.out)" 1
+# A system without threads: what needs them is lost, and no kernel's fault.
+threads=(--db threads.db --no-charts --plugin "$libraries/example_plugin.so" --kernels example --only accuracy
+    --conventions torch --shapes 4x16 --inputs normal)
+LD_PRELOAD=$libraries/libfake_counters.so FAKE_THREADS=none run_it run "${threads[@]}"
+check "no threads: exit code" is "$code" 7
+check "no threads: what is lost" has out '^asked [0-9]+, judged [0-9]+, lost [1-9]'
+check "no threads: said" has err '^lnbench: [0-9]+ cases? without a result: .*--resume.*--allow-lost'
+LD_PRELOAD=$libraries/libfake_counters.so FAKE_THREADS=none run_it run "${threads[@]}" --allow-lost --resume
+check "no threads, allowed: exit code" is "$code" 0
+accepted "threads again" 0 run "${threads[@]}" --resume
+check "threads again: nothing is lost" has out '^asked [0-9]+, judged [0-9]+, lost 0$'
 
 # The same seed makes the same bits; another one does not.
 accurate=(--plan quick --only accuracy --kernels 'naive_f32_scalar,two_pass_*' --no-charts)

@@ -34,7 +34,7 @@ options_of() {
     done
     check "$subcommand --help: its options" is "$listed" "$(printf '%s\n' "$@" --help | sort | tr '\n' ' ')"
 }
-options_of run --plan --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads --only \
+options_of run --plan --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads --only --referee --allow-lost \
     --plugin --seed --processes --repetitions --max-row-ulp --deadline --sandbox --huge-pages --db --out \
     --no-charts --resume --dry-run --all --top --sort --baseline --format --json
 options_of list --plugin --db --format --json
@@ -44,7 +44,7 @@ options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conve
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --time-on --threads --kernels \
     --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --check-dispatch --machines --explain --format --json \
     --emit --class --fresh --stored --time --plugin --seed --deadline --db
-options_of report --run --out --no-pdf --no-charts --verify --errors --sample --plugin --db --all --top --sort \
+options_of report --allow-lost --run --out --no-pdf --no-charts --verify --errors --sample --plugin --db --all --top --sort \
     --baseline --format --json
 options_of export --format --run --out --db --no-rows
 options_of fleet --curve --out --format --json --db

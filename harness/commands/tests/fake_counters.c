@@ -1,7 +1,9 @@
 /* Preloaded: perf_event_open(2) of a CPU on which from one reading to the next 3000 cycles and 5000
- * instructions were counted, half of the time. With FAKE_COUNTERS=refuse it is not allowed. */
+ * instructions were counted, half of the time. With FAKE_COUNTERS=refuse it is not allowed. With FAKE_THREADS the system has no
+ * more threads. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,6 +29,14 @@ static long open_fake(void)
     if (fd < 0 || write(fd, readings, sizeof readings) != (ssize_t)sizeof readings)
         return -1;
     return lseek(fd, 0, SEEK_SET) == 0 ? fd : -1;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
+                   void *context)
+{
+    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+    return getenv("FAKE_THREADS") ? EAGAIN : real(thread, attributes, body, context);
 }
 
 /* Which arguments there are only the system knows, so that all are handed on. */

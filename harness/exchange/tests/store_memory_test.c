@@ -68,7 +68,7 @@ static bool measure(const char *path, error *err)
     if (!store_open(path, STORE_WRITE, &store, err))
         return false;
     machine_read(&machine);
-    run_info info = {"x", "quick", "abc", 1, &machine};
+    run_info info = {"x", "quick", "abc", 1, &machine, "run", ""};
     case_key kernel = key_of("k"), roof = key_of("roof_copy");
     case_verdict verdict = {VERDICT_OK, false, ""};
     timed_repetition put = {0, 0, 0, 1, 2, 3, NAN, NAN};

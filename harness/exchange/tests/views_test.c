@@ -77,7 +77,7 @@ static void load(void **state, run_view *view)
                             {"l3_bytes", "33554432"}, {"mhz", "2600.5"},
                             {"load_1m", "0.25"},      {"note", "tab\there"}};
     machine_facts machine = {.facts = facts, .count = 6};
-    run_info info = {"lnbench run \xfe", "quick", "abc", UINT64_MAX, &machine};
+    run_info info = {"lnbench run \xfe", "quick", "abc", UINT64_MAX, &machine, "run", ""};
     result_store *store;
     int64_t run;
     CHECK(store_open(scratch_path(state, "a.db"), STORE_WRITE, &store, &problem));

@@ -78,10 +78,10 @@ void page_answer(const page_contents *contents, document *page)
     const report_data *data = contents->data;
     text_buffer words = {0};
     document_section(page, "answer", "Which kernel to take");
-    if (data->view->run.state != RUN_COMPLETE)
-        document_paragraph(
-            page, TONE_FAULT,
-            "This run is not complete: only what was measured before it ended is shown.");
+    view_add_coverage(data->view, &words);
+    if (words.length > 0)
+        add_sentence(words.bytes, view_is_partial(data->view) ? TONE_FAULT : TONE_SOFT, page);
+    text_free(&words);
     answer_sentences(&data->answer, &words);
     for (char *line = words.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';

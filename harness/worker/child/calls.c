@@ -50,6 +50,7 @@ typedef struct call_bench {
     guarded x, other_x, gamma, beta;
     called_shape shapes[ALL_SHAPES]; /* from SHAPES on the first, on x and other_x in turn */
     bool two_shapes, one_row;
+    bool starved;        /* the system has not as many threads as were to call it */
     const char *where;   /* NULL: the bits are the same */
     const char *changed; /* of the state of another thread, or of mappings; NULL: nothing */
     const char *refusal; /* NULL, or why it could not be called */
@@ -325,6 +326,7 @@ static bool call_on_other_threads(call_bench *bench, size_t count)
         worker_send_alive();
     }
     pthread_mutex_unlock(&leave);
+    bench->starved = started < count;
     while (started > 0)
         pthread_join(threads[--started], NULL);
     sem_destroy(&called);
@@ -589,6 +591,8 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
         worker_send_refusal(0, bench.refusal ? bench.refusal : worker_no_memory);
     else if (kept > 0)
         worker_send_failed(VERDICT_STATE_CHANGED, 0, "each call keeps %.0f bytes of memory", kept);
+    else if (bench.starved)
+        worker_send_failed(VERDICT_SKIPPED, 0, "the system has no more threads");
     else
         worker_send_done(bench.remark, 0);
 }
