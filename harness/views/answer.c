@@ -454,6 +454,26 @@ double answer_spread(const speed_figures *speed)
     return (speed->roof_hi - speed->roof_lo) / 2 / speed->roof_ratio;
 }
 
+void noise_count(speed_noise *noise, double spread)
+{
+    noise->speeds++;
+    noise->wide += spread > SPEED_NOISY;
+    noise->widest = fmax(noise->widest, spread);
+}
+
+void noise_add_line(text_buffer *out, const speed_noise *noise, const char *remedy)
+{
+    if (noise->wide > 0)
+        text_format(
+            out,
+            "! Noisy: %zu of %zu speeds uncertain by more than %.0f %%: see lnbench doctor, "
+            "or %s.\n",
+            noise->wide, noise->speeds, 100 * SPEED_NOISY, remedy);
+    else if (noise->speeds > 0)
+        text_format(out, "Quiet: every speed above is known within ±%.1f %%.\n",
+                    100 * noise->widest);
+}
+
 const char *answer_error(const run_answer *answer, double row_ulp, char buffer[16])
 {
     if (isinf(row_ulp))

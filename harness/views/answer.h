@@ -9,6 +9,7 @@
 #ifndef LNBENCH_ANSWER_H
 #define LNBENCH_ANSWER_H
 
+#include "base/text.h"
 #include "views/views.h"
 
 enum { ANSWER_COLUMNS = 32, ANSWER_ROWS = 12 }; /* rows of the short table, but for plugins' */
@@ -90,6 +91,17 @@ const char *answer_shape(const run_answer *answer, char buffer[64]);
 const char *answer_times(double ratio, char buffer[16]);
 /* Half the interval of a share of the roof, over the share. */
 double answer_spread(const speed_figures *speed);
+
+/* How far speeds that are shown can be trusted. */
+typedef struct speed_noise {
+    size_t speeds, wide; /* wide: uncertain by more than SPEED_NOISY */
+    double widest;       /* half an interval, as a share */
+} speed_noise;
+#define SPEED_NOISY 0.05
+void noise_count(speed_noise *noise, double spread);
+/* "! Noisy: ..." and what else helps, where some are wide; each form ends in a newline. */
+void noise_add_line(text_buffer *out, const speed_noise *noise, const char *remedy);
+
 /* "take", "fastest", "library", "textbook", "peer", "plugin": why it stands in the short table. */
 const char *answer_role_word(const run_answer *answer, const answer_row *row);
 /* "1.8", "no digit", "NaN", "-": a row ULP for people. */

@@ -9,7 +9,6 @@
 #include <string.h>
 
 enum { MOST_FIELDS = ANSWER_COLUMNS + 10, MOST_LINES = 6 };
-static const double noisy = 0.05; /* half an interval, as a share */
 
 exit_code view_exit_code(const run_view *view)
 {
@@ -115,11 +114,6 @@ static void choose_fields(const run_answer *answer, const result_look *look, res
 
 /* ---- cells ---- */
 
-static bool is_noisy(const speed_figures *speed)
-{
-    return answer_spread(speed) > noisy;
-}
-
 static void add_share(text_table *table, const view_case *cell)
 {
     if (!cell || isnan(cell->speed.roof_ratio)) {
@@ -128,7 +122,8 @@ static void add_share(text_table *table, const view_case *cell)
     }
     const speed_figures *speed = &cell->speed;
     table_format(table, "%.0f ±%.0f%s", 100 * speed->roof_ratio,
-                 fmax(1, 50 * (speed->roof_hi - speed->roof_lo)), is_noisy(speed) ? "!" : "");
+                 fmax(1, 50 * (speed->roof_hi - speed->roof_lo)),
+                 answer_spread(speed) > SPEED_NOISY ? "!" : "");
 }
 
 /* By how much the time over the roof's changed; "=" where the intervals meet. */
@@ -483,29 +478,29 @@ static void add_left_out(const run_view *view, const run_answer *answer, text_bu
     }
 }
 
-/* Of the speeds that are shown. */
+/* Of the speeds of a table as wide as it takes. */
 static void add_noise(const answer_row *const *rows, size_t count, const result_fields *fields,
                       text_buffer *out)
 {
-    size_t cells = 0, wide = 0;
-    double widest = 0;
+    speed_noise noise = {0};
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < fields->count; j++) {
             const view_case *cell = rows[i]->cells[fields->fields[j].column];
-            if (fields->fields[j].kind != FIELD_SHAPE || !cell || isnan(cell->speed.roof_ratio))
-                continue;
-            cells++;
-            wide += is_noisy(&cell->speed);
-            widest = fmax(widest, answer_spread(&cell->speed));
+            if (fields->fields[j].kind == FIELD_SHAPE && cell && !isnan(cell->speed.roof_ratio))
+                noise_count(&noise, answer_spread(&cell->speed));
         }
-    if (wide > 0)
-        text_format(
-            out,
-            "! Noisy: %zu of %zu speeds uncertain by more than %.0f %%: see lnbench doctor, or "
-            "add --processes 5.\n",
-            wide, cells, 100 * noisy);
-    else if (cells > 0)
-        text_format(out, "Quiet: every speed above is known within ±%.1f %%.\n", 100 * widest);
+    noise_add_line(out, &noise, "add --processes 5");
+}
+
+void result_noise(const run_answer *answer, text_buffer *out)
+{
+    const result_look look = {0};
+    result_fields fields;
+    const answer_row **rows = allocate_zeroed(answer->count + 1, sizeof *rows);
+    size_t count = choose_rows(answer, &look, rows);
+    choose_fields(answer, &look, &fields);
+    add_noise(rows, count, &fields, out);
+    free(rows);
 }
 
 static bool print_text(const run_view *view, const output_file *out, const result_look *look,
@@ -514,11 +509,12 @@ static bool print_text(const run_view *view, const output_file *out, const resul
     size_t room = terminal_room(out->file);
     run_answer answer;
     result_fields fields;
-    text_buffer words = {0}, notes = {0};
+    text_buffer words = {0}, notes = {0}, noise = {0};
     answer_make(view, &answer);
     const answer_row **rows = allocate_zeroed(answer.count + 1, sizeof *rows);
     size_t count = choose_rows(&answer, look, rows);
     choose_fields(&answer, look, &fields);
+    add_noise(rows, count, &fields, &noise); /* however narrow the terminal is */
     text_table *table = make_table(&answer, rows, count, &fields, look);
     while (out->format == OUTPUT_TEXT && table_width(table) > room && fields.count > 2) {
         drop_field(&fields);
@@ -536,12 +532,13 @@ static bool print_text(const run_view *view, const output_file *out, const resul
     add_faults(&answer, look, &notes);
     add_traps(view, &answer, &notes);
     add_left_out(view, &answer, &notes);
-    add_noise(rows, count, &fields, &notes);
+    text_add(&notes, noise.bytes ? noise.bytes : "");
     if (notes.length > 0)
         output_line(out, "%s", "");
     print_lines_of(out, &notes, room);
     text_free(&words);
     text_free(&notes);
+    text_free(&noise);
     free(rows);
     answer_free(&answer);
     return fine;

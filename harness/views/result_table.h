@@ -27,6 +27,9 @@ bool result_table_print(const run_view *view, const output_file *out, const resu
  * row of the answer. */
 void answer_sentences(const run_answer *answer, text_buffer *out);
 
+/* The line on how uncertain the speeds of the short table are, for pages too. */
+void result_noise(const run_answer *answer, text_buffer *out);
+
 /* The exit code that the stored verdicts ask for; a peer's faults are nobody's here. */
 exit_code view_exit_code(const run_view *view);
 

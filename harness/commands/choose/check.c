@@ -1,9 +1,12 @@
 #include "commands/choose/check.h"
 #include "base/allocate.h"
 #include "commands/choose/class.h"
+#include "domain/coverage.h"
 #include "domain/convention.h"
 #include "domain/kernel_json.h"
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What a choice from stored times may cost: more than the noise of one run, less than a class. */
@@ -235,13 +238,44 @@ static bool print_calls(const checking *check, bool all, const output_file *out,
     return true;
 }
 
-bool dispatch_check(const char *database, bool all, const output_file *out, error *err)
+/* Calls that the run was asked to time and did not. */
+static bool check_lost(checking *check, bool allow_lost, error *err)
+{
+    asked_case *lost;
+    size_t count;
+    coverage covered = {.asked = check->count, .done = check->count};
+    text_buffer line = {0};
+    if (!store_lost(check->store, check->run.id, &lost, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (kernel_is_call(check->kernels, lost[i].key.kernel) && (lost[i].parts & ASKED_TO_TIME)) {
+            char what[NAME_MAX_LENGTH + 64];
+            snprintf(what, sizeof what, "%s %zux%zu", lost[i].key.kernel, lost[i].key.rows,
+                     lost[i].key.hidden);
+            coverage_lose(&covered, what, lost[i].reason);
+            covered.asked++;
+        }
+    free(lost);
+    coverage_add_line(&line, &covered, "timed");
+    if (covered.lost > 0 && allow_lost)
+        fprintf(stderr, "lnbench: %s\n", line.bytes);
+    else if (covered.lost > 0)
+        fail(err, EXIT_CODE_ENVIRONMENT, "run %lld: %.700s: run again, or --allow-lost",
+             (long long)check->run.id, line.bytes);
+    text_free(&line);
+    coverage_free(&covered);
+    return err->code == EXIT_CODE_FINE;
+}
+
+bool dispatch_check(const char *database, bool all, bool allow_lost, const output_file *out,
+                    error *err)
 {
     checking check = {0};
     bool fine = store_open(database, STORE_READ, &check.store, err) &&
                 find_run(&check, database, err) && check_calls(&check, err) &&
                 (out->format == OUTPUT_JSON ? output_json(out, calls_json(&check), err)
-                                            : print_calls(&check, all, out, err));
+                                            : print_calls(&check, all, out, err)) &&
+                check_lost(&check, allow_lost, err);
     if (fine && check.compared == 0)
         fine = fail(err, EXIT_CODE_INCONCLUSIVE,
                     "run %lld: no call has a kernel of its class beside it: a whole plan has",

@@ -210,6 +210,18 @@ static bool is_over_budget(const choose_wanted *wanted, scored_kernel *candidate
     return false;
 }
 
+/* In one regime a call takes as long as its bytes do. */
+static speed_figures scale_speed(const choose_wanted *wanted, const kernel_evidence *evidence,
+                                 speed_figures speed)
+{
+    double factor = (double)wanted->rows / (double)evidence->group.rows * (double)wanted->hidden /
+                    (double)evidence->group.hidden;
+    speed.time_ns *= factor;
+    speed.time_lo_ns *= factor;
+    speed.time_hi_ns *= factor;
+    return speed;
+}
+
 static void add_candidate(const choose_wanted *wanted, const kernel_evidence *evidence,
                           size_t index, kernel_choice *choice)
 {
@@ -227,7 +239,7 @@ static void add_candidate(const choose_wanted *wanted, const kernel_evidence *ev
     };
     snprintf(candidate->object_hash, sizeof candidate->object_hash, "%s",
              descriptor_hash(evidence->kernels, stored->key.kernel));
-    candidate->view.speed = speed_of_case(&evidence->cases, index);
+    candidate->view.speed = scale_speed(wanted, evidence, speed_of_case(&evidence->cases, index));
     judge_candidate(wanted, evidence, candidate);
     if (!is_ruled_out(wanted, evidence, candidate) && is_unjudged(wanted, candidate))
         choice->unjudged = true;
@@ -265,6 +277,8 @@ static void name_fates(kernel_choice *choice)
             set_fate(own, FATE_SLOWER, "slower, timed in other rounds than the best");
         else if (own->fate == FATE_SLOWER && isnan(own->pair.ratio))
             set_fate(own, FATE_TIED, "timed in other rounds than the best");
+        else if (own->fate == FATE_SLOWER && own->pair.hi < 1)
+            set_fate(own, FATE_TIED, "faster by its rounds, slower by its median");
         else if (own->fate == FATE_SLOWER && !(own->pair.lo > 1))
             set_fate(own, FATE_TIED, "not told apart from the best");
         else if (own->fate == FATE_SLOWER)
@@ -347,8 +361,25 @@ static void find_front(const choose_wanted *wanted, kernel_choice *choice)
     }
 }
 
+/* The first of those within the budget, unless another has less time and a smaller error, too: where
+ * intervals are wide, ratios and times may not agree. */
+static size_t find_best(const choose_wanted *wanted, const kernel_choice *choice)
+{
+    size_t best = 0;
+    for (size_t i = 0; i < choice->count; i++) {
+        const scored_kernel *own = &choice->candidates[i], *other = &choice->candidates[best];
+        if (own->fate == FATE_SLOWER && own->view.speed.time_ns < other->view.speed.time_ns &&
+            candidate_error(wanted, own) < candidate_error(wanted, other)) {
+            best = i;
+            i = 0; /* its time is less than all before it */
+        }
+    }
+    return best;
+}
+
 /* First against whoever took the least time, whatever its errors, then against the best. */
-static void rank(const kernel_evidence *evidence, kernel_choice *choice)
+static void rank(const choose_wanted *wanted, const kernel_evidence *evidence,
+                 kernel_choice *choice)
 {
     scored_kernel *all = choice->candidates;
     const scored_kernel *fastest = NULL;
@@ -363,17 +394,19 @@ static void rank(const kernel_evidence *evidence, kernel_choice *choice)
     qsort(all, choice->count, sizeof *all, by_fate_and_time);
     if (all[0].fate != FATE_SLOWER)
         return;
+    size_t at = find_best(wanted, choice);
+    const scored_kernel best = all[at];
+    memmove(&all[1], &all[0], at * sizeof *all);
+    all[0] = best;
     relate(evidence, &all[0], choice);
     qsort(all + 1, choice->count - 1, sizeof *all, by_fate_and_time);
     name_fates(choice);
     choice->best = &all[0];
 }
 
-/* The library, the ISAs and the parameters' type that are wanted; never a call of ln_layernorm(),
- * which takes one of the others. */
-static bool is_of_kind(const choose_wanted *wanted, const json_t *kernels, const char *kernel)
+bool choice_takes(const choose_wanted *wanted, const json_t *kernels, const char *kernel)
 {
-    if (kernel_is_call(kernels, kernel))
+    if (kernel_is_call(kernels, kernel) || !kernel_is_wanted(wanted, kernel))
         return false;
     if (wanted->callable && strcmp(descriptor_word(kernels, kernel, "source"), "builtin") != 0)
         return false;
@@ -390,11 +423,11 @@ void choice_make(const choose_wanted *wanted, const kernel_evidence *evidence,
         .candidates = allocate_zeroed(evidence->cases.count + 1, sizeof *choice->candidates)};
     for (size_t i = 0; evidence->timed && i < evidence->cases.count; i++) {
         const case_key *key = &evidence->cases.cases[i].key;
-        if (is_of_group(key, &evidence->group) && kernel_is_wanted(wanted, key->kernel) &&
-            is_of_kind(wanted, evidence->kernels, key->kernel))
+        if (is_of_group(key, &evidence->group) &&
+            choice_takes(wanted, evidence->kernels, key->kernel))
             add_candidate(wanted, evidence, i, choice);
     }
-    rank(evidence, choice);
+    rank(wanted, evidence, choice);
     find_front(wanted, choice);
 }
 

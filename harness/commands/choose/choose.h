@@ -83,6 +83,8 @@ typedef struct kernel_evidence {
     size_t fact_count;
     accuracy_fact *bare_facts; /* under the same convention without eps (choose_without_eps) */
     size_t bare_count;
+    asked_case *lost; /* of that run: asked for, and without a result */
+    size_t lost_count;
     size_t runs_here, runs_elsewhere;
 } kernel_evidence;
 
@@ -91,6 +93,9 @@ typedef struct kernel_evidence {
 bool evidence_gather(result_store *store, const choose_wanted *wanted, const machine_facts *machine,
                      kernel_evidence *evidence, error *err);
 void evidence_free(kernel_evidence *evidence);
+
+/* Whether the times are those of another shape or convention. They are scaled by bytes. */
+bool evidence_is_estimate(const kernel_evidence *evidence);
 
 /* The first fact in which two machines differ for timing: cpu_model, a cache, the compiler; NULL
  * where they are the same. A CPU without a name is the same as none. */
@@ -112,6 +117,10 @@ bool is_of_group(const case_key *key, const case_key *group);
 
 /* A kernel matches the globs wanted. */
 bool kernel_is_wanted(const choose_wanted *wanted, const char *kernel);
+
+/* Whether a kernel may be a candidate: it matches, and is of the library, the ISAs and the parameters'
+ * type that are wanted; never a call of ln_layernorm(), which takes one of the others. */
+bool choice_takes(const choose_wanted *wanted, const json_t *kernels, const char *kernel);
 
 /* Whether its parameters are of the type wanted. */
 bool param_is_wanted(const choose_wanted *wanted, const json_t *kernels, const char *kernel);
@@ -143,7 +152,8 @@ typedef struct scored_kernel {
 typedef struct kernel_choice {
     scored_kernel *candidates; /* best first, then by fate and time */
     size_t count;
-    const scored_kernel *best;          /* NULL: nothing meets the budget */
+    /* NULL: nothing meets the budget. None has both less time and a smaller error than the best. */
+    const scored_kernel *best;
     const scored_kernel *most_accurate; /* of those that can be used, NULL where there are none */
     const scored_kernel *more_accurate, *less_accurate; /* the Pareto front's next, or NULL */
     bool unjudged; /* some kernel lacks errors that the budget asks for */

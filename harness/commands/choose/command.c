@@ -1,174 +1,15 @@
 /* lnbench choose: the kernel to use. */
 #include "commands/choose/check.h"
 #include "base/allocate.h"
-#include "commands/choose/class.h"
 #include "commands/choose/measure.h"
-#include "commands/choose/show.h"
+#include "commands/choose/request.h"
 #include "commands/choose/table.h"
 #include "cli/command.h"
-#include "domain/convention.h"
 #include "base/interrupt.h"
-#include "domain/models.h"
-#include "plan/plan.h"
 #include "base/terminal.h"
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { ROWS_OF_A_SEQUENCE = 512 };
-
-typedef struct choose_options {
-    word_list shapes, tokens, conventions, kernels, plugins;
-    const char *model, *dtype, *param, *cache, *time_on, *database, *emit, *class;
-    output_file printed;
-    uint64_t threads, seed;
-    choose_budget budget;
-    double time, deadline;
-    bool explain, fresh, stored, exact, check_dispatch, machines;
-} choose_options;
-
-typedef struct choose_request {
-    chosen *all;
-    size_t count;
-    worker_process *worker;
-    kernel_list kernels;
-    word_list libraries;
-    machine_facts machine;
-    const char *command_line;
-} choose_request;
-
-static bool add_shape(choose_request *choosing, const choose_wanted *common, const char *word,
-                      error *err)
-{
-    choose_wanted wanted = *common;
-    char rows[64];
-    /* A hidden size alone stands for the rows of one sequence. */
-    if (word[0] && strlen(word) < 20 && strspn(word, "0123456789") == strlen(word)) {
-        snprintf(rows, sizeof rows, "%dx%s", ROWS_OF_A_SEQUENCE, word);
-        word = rows;
-    }
-    if (!shape_parse(word, &wanted.rows, &wanted.hidden, err))
-        return false;
-    choosing->all = allocate_room(choosing->all, choosing->count, sizeof *choosing->all);
-    choosing->all[choosing->count++] = (chosen){.wanted = wanted};
-    return true;
-}
-
-static bool add_model_rows(choose_request *choosing, const choose_wanted *common,
-                           const model_shape *model, const word_list *tokens, error *err)
-{
-    char word[96];
-    size_t rows[3];
-    model_rows(model, rows);
-    for (size_t i = 0; tokens->count == 0 && i < 3; i++) {
-        snprintf(word, sizeof word, "%zux%zu", rows[i], model->hidden);
-        if ((i == 0 || rows[i] != rows[i - 1]) && !add_shape(choosing, common, word, err))
-            return false;
-    }
-    for (size_t i = 0; i < tokens->count; i++) {
-        snprintf(word, sizeof word, "%.60sx%zu", tokens->words[i], model->hidden);
-        if (strspn(tokens->words[i], "0123456789") != strlen(tokens->words[i]))
-            return fail(err, EXIT_CODE_USAGE, "--tokens %.60s: a whole number was expected",
-                        tokens->words[i]);
-        if (!add_shape(choosing, common, word, err))
-            return false;
-    }
-    return true;
-}
-
-/* One convention: the one given, else the model's, else torch. */
-static bool set_convention(const choose_options *options, const model_shape *model,
-                           choose_wanted *wanted, error *err)
-{
-    word_list conventions = {0};
-    bool fine = split_conventions(&options->conventions, &conventions, err);
-    if (fine && conventions.count > 1)
-        fine = fail(err, EXIT_CODE_USAGE, "--conventions: one was expected, %zu were given",
-                    conventions.count);
-    const char *given = conventions.count == 1 ? conventions.words[0]
-                        : model                ? model->convention
-                                               : "torch";
-    fine = fine && convention_parse(given, &wanted->convention, err);
-    if (fine)
-        convention_label(&wanted->convention, wanted->convention_label);
-    word_list_free(&conventions);
-    return fine;
-}
-
-static bool check_budget(const choose_budget *budget, error *err)
-{
-    if (budget->proven && isnan(budget->row_ulp))
-        return fail(err, EXIT_CODE_USAGE,
-                    "--proven: bounds are proven of row ULP: give --max-row-ulp X with it");
-    if (!isnan(budget->kappa) && !(budget->kappa >= 1 && budget->kappa <= 1e8))
-        return fail(err, EXIT_CODE_USAGE, "--kappa %g: a number from 1 to 1e8 was expected",
-                    budget->kappa);
-    if (budget->correctly_rounded > 1)
-        return fail(err, EXIT_CODE_USAGE,
-                    "--correctly-rounded %g: a share from 0 to 1 was expected",
-                    budget->correctly_rounded);
-    return true;
-}
-
-static bool set_common(const choose_options *options, const model_shape *model,
-                       choose_wanted *wanted, error *err)
-{
-    accuracy_class class = options->exact ? CLASS_EXACT : CLASS_ANY;
-    if (options->exact && options->class)
-        return fail(err, EXIT_CODE_USAGE, "--exact and --class exclude each other");
-    if (options->class && !class_from_name(options->class, &class, err))
-        return false;
-    *wanted = (choose_wanted){.budget = options->budget,
-                              .class = class,
-                              .every_input = class != CLASS_ANY,
-                              .callable = options->emit != NULL,
-                              .time_on = options->time_on,
-                              .threads = (unsigned)options->threads,
-                              .kernels = &options->kernels};
-    if (!dtype_from_name(options->dtype, &wanted->dtype))
-        return fail(err, EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
-                    options->dtype);
-    wanted->param = options->param ? options->param : dtype_name(wanted->dtype);
-    ln_type param;
-    if (!dtype_from_name(wanted->param, &param))
-        return fail(err, EXIT_CODE_USAGE, "--param %.60s: f32, f64, bf16 or f16 was expected",
-                    options->param);
-    if (!cache_from_name(options->cache, &wanted->cache))
-        return fail(err, EXIT_CODE_USAGE, "--cache %.60s: expected hot, cold, in-place or read",
-                    options->cache);
-    if (options->threads < 1 || options->threads > 4096)
-        return fail(err, EXIT_CODE_USAGE, "--threads %llu: a number from 1 to 4096 was expected",
-                    (unsigned long long)options->threads);
-    return check_budget(&options->budget, err) && set_convention(options, model, wanted, err);
-}
-
-static bool set_wanted(const choose_options *options, choose_request *choosing, error *err)
-{
-    choose_wanted common;
-    const model_shape *model = NULL;
-    if (options->model && !(model = model_find(options->model, err)))
-        return false;
-    if (model && options->shapes.count)
-        return fail(err, EXIT_CODE_USAGE,
-                    "--shapes and --model exclude each other: a model has its own shapes (--tokens "
-                    "changes their rows)");
-    if (!model && options->tokens.count)
-        return fail(err, EXIT_CODE_USAGE, "--tokens goes with --model; --shapes has its own rows");
-    if (!model && options->shapes.count == 0)
-        return fail(
-            err, EXIT_CODE_USAGE,
-            "choose for what? --shapes ROWSxHIDDEN, as in 512x768, or --model NAME (lnbench "
-            "list models)");
-    if (options->stored && options->fresh)
-        return fail(err, EXIT_CODE_USAGE,
-                    "--stored and --fresh exclude each other: measure never, or always");
-    if (!set_common(options, model, &common, err))
-        return false;
-    for (size_t i = 0; i < options->shapes.count; i++)
-        if (!add_shape(choosing, &common, options->shapes.words[i], err))
-            return false;
-    return !model || add_model_rows(choosing, &common, model, &options->tokens, err);
-}
 
 /* Looks at the store and chooses, for one shape. No database is no evidence. */
 static bool decide(const choose_options *options, const choose_request *choosing, chosen *one,
@@ -199,9 +40,9 @@ static size_t find_lacks(const choose_request *choosing, choose_lack *lacks)
     size_t count = 0;
     for (size_t i = 0; i < choosing->count; i++) {
         const chosen *one = &choosing->all[i];
-        bool timed = one->evidence.timed;
-        if (!timed || one->choice.unjudged)
-            lacks[count++] = (choose_lack){&one->wanted, !timed, true};
+        bool untimed = chosen_lacks_times(one);
+        if (untimed || one->choice.unjudged)
+            lacks[count++] = (choose_lack){&one->wanted, untimed, true};
     }
     return count;
 }
@@ -252,9 +93,9 @@ static bool measure(const choose_options *options, choose_request *choosing, err
                 options->time);
     for (size_t i = 0; fine && count && i < choosing->count; i++) {
         chosen *one = &choosing->all[i];
-        if (one->evidence.timed && !one->choice.unjudged)
+        one->measured = chosen_lacks_times(one);
+        if (!one->measured && !one->choice.unjudged)
             continue;
-        one->measured = !one->evidence.timed;
         one->wanted.run = one->measured ? run : 0;
         fine = decide(options, choosing, one, err);
         if (fine && !one->evidence.timed)
@@ -265,20 +106,21 @@ static bool measure(const choose_options *options, choose_request *choosing, err
     return fine;
 }
 
-static bool print_c(const choose_options *options, const choose_request *choosing, error *err)
+static bool print_c(const choose_options *options, choose_request *choosing, error *err)
 {
     text_buffer code = {0};
-    bool written = options->machines ? choose_machines(options->database, choosing->all,
-                                                       choosing->count, &code, err)
-                                     : chosen_emit_c(choosing->all, choosing->count, &code);
+    bool written = options->machines
+                       ? choose_machines(options->database, choosing->all, choosing->count, &code,
+                                         &choosing->covered, err)
+                       : chosen_emit_c(choosing->all, choosing->count, &code);
     if (written && fputs(code.bytes, stdout) < 0)
         fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
     text_free(&code); /* nothing was written: no shape has a kernel, which the exit code says */
     return err->code == EXIT_CODE_FINE;
 }
 
-static bool show(const choose_options *options, const choose_request *choosing,
-                 const output_file *out, error *err)
+static bool show(const choose_options *options, choose_request *choosing, const output_file *out,
+                 error *err)
 {
     choose_look look = {.format = out->format,
                         .explain = options->explain,
@@ -291,6 +133,32 @@ static bool show(const choose_options *options, const choose_request *choosing,
         return chosen_print(choosing->all, choosing->count, &look, stdout) ||
                fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
     return output_json(out, chosen_json(choosing->all, choosing->count), err);
+}
+
+/* What has no result is not slower, nor wrong: no answer without it is fine unasked. Text says it
+ * already. */
+static bool check_lost(const choose_options *options, const coverage *covered, error *err)
+{
+    text_buffer words = {0};
+    if (covered->lost == 0)
+        return true;
+    coverage_add_line(&words, covered, "judged");
+    const char *line = words.bytes ? words.bytes : "lost kernels";
+    bool is_said = !options->emit && (options->printed.format == OUTPUT_TEXT ||
+                                      options->printed.format == OUTPUT_MARKDOWN);
+    if (!options->allow_lost)
+        fail(err, EXIT_CODE_ENVIRONMENT,
+             "%.700s: --fresh measures again, --allow-lost answers without", line);
+    else if (!is_said)
+        fprintf(stderr, "lnbench: %s\n", line);
+    text_free(&words);
+    return options->allow_lost;
+}
+
+static void cover_all(choose_request *choosing)
+{
+    for (size_t i = 0; i < choosing->count; i++)
+        chosen_cover(&choosing->all[i], &choosing->covered);
 }
 
 /* A budget that nothing meets names the best there is. */
@@ -349,7 +217,7 @@ static bool add_table_shapes(const choose_options *options, const char *dtype,
     char word[64];
     common.class = NULL;
     common.dtype = dtype;
-    if (!set_common(&common, NULL, &wanted, err))
+    if (!request_common(&common, NULL, &wanted, err))
         return false;
     wanted.every_input = true;
     wanted.param = NULL;                /* the table has rows for each */
@@ -359,7 +227,7 @@ static bool add_table_shapes(const choose_options *options, const char *dtype,
         table_shape(&choosing->machine, wanted.dtype, i, &rows, &hidden);
         snprintf(word, sizeof word, "%zux%zu", rows, hidden);
         wanted.cache = table_cache(i);
-        if (!add_shape(choosing, &wanted, word, err))
+        if (!request_add_shape(choosing, &wanted, word, err))
             return false;
         choosing->all[choosing->count - 1].twice = i % TABLE_REGIMES == REGIME_DRAM;
     }
@@ -458,7 +326,8 @@ static bool make_table(const choose_options *options, choose_request *choosing, 
     if (fine && fputs(code.bytes, stdout) < 0)
         fine = fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
     text_free(&code);
-    return fine;
+    cover_all(choosing);
+    return fine && check_lost(options, &choosing->covered, err);
 }
 
 static bool choose(const choose_options *options, choose_request *choosing, error *err)
@@ -470,20 +339,25 @@ static bool choose(const choose_options *options, choose_request *choosing, erro
                     "--check-dispatch takes the shapes and classes of the latest run: none of its "
                     "own");
     if (options->check_dispatch)
-        return dispatch_check(options->database, options->explain, &options->printed, err);
+        return dispatch_check(options->database, options->explain, options->allow_lost,
+                              &options->printed, err);
     if (makes_table(options))
         return make_table(options, choosing, err);
     if (options->machines && !options->emit)
         return fail(err, EXIT_CODE_USAGE, "--machines goes with --emit c");
     if (options->machines)
-        return set_wanted(options, choosing, err) && print_c(options, choosing, err);
-    bool fine = set_wanted(options, choosing, err) && begin(options, choosing, err);
+        return request_read(options, choosing, err) && print_c(options, choosing, err) &&
+               check_lost(options, &choosing->covered, err);
+    bool fine = request_read(options, choosing, err) && begin(options, choosing, err);
     for (size_t i = 0; fine && !options->fresh && i < choosing->count; i++)
         fine = decide(options, choosing, &choosing->all[i], err);
     if (fine)
         fine = options->stored ? nothing_stored(options, choosing, err)
                                : measure(options, choosing, err);
-    return fine && show(options, choosing, &options->printed, err) && check_met(choosing, err);
+    if (fine)
+        cover_all(choosing);
+    return fine && show(options, choosing, &options->printed, err) &&
+           check_lost(options, &choosing->covered, err) && check_met(choosing, err);
 }
 
 static void choosing_free(choose_request *choosing)
@@ -497,6 +371,7 @@ static void choosing_free(choose_request *choosing)
     worker_stop(choosing->worker);
     kernel_list_free(&choosing->kernels);
     word_list_free(&choosing->libraries);
+    coverage_free(&choosing->covered);
     machine_free(&choosing->machine);
 }
 
@@ -553,6 +428,8 @@ static const cli_option options[] = {
      OPTION_FLAG, offsetof(choose_options, check_dispatch)},
     {"fresh", NULL, "measure, whatever is stored", OPTION_FLAG, offsetof(choose_options, fresh)},
     {"stored", NULL, "never measure", OPTION_FLAG, offsetof(choose_options, stored)},
+    {"allow-lost", NULL, "kernels without a result fail nothing", OPTION_FLAG,
+     offsetof(choose_options, allow_lost)},
     {"time", "S", "seconds to measure in, roughly (default: 60)", OPTION_SECONDS,
      offsetof(choose_options, time)},
     PLUGIN_OPTION(choose_options, plugins),
@@ -572,8 +449,10 @@ const cli_command command_choose = {
         "it\n"
         "says where ln_layernorm() took longer than the fastest kernel of its class by more than\n"
         "1.1 at the interval's lower end (exit code 1), or that nothing could be compared (3).\n"
+        "A time that was not measured is scaled by bytes from the nearest that was, and marked:\n"
+        "~43 us, from 1024 x 1600.\n"
         "Exit code: 0 fine; 5 nothing meets the budget (the best there is is named); 2 usage;\n"
-        "7 files or environment; 130 interrupted.",
+        "7 files or environment, or a kernel has no result (--allow-lost); 130 interrupted.",
     OPTIONS(options),
     DEFAULTS(choose_options, .dtype = "f32", .cache = "hot", .time_on = "normal", .threads = 1,
              .seed = 1, .budget = {NAN, NAN, NAN, NAN, NAN, false}, .time = 60, .deadline = 10),

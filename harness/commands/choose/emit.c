@@ -51,7 +51,20 @@ static const char table_begin[] = "#include <stddef.h>\n#include <stdint.h>\n\n"
                                   "    const char *kernel;\n"
                                   "} layernorm_kernels[] = {\n";
 
-static void add_head(const chosen *first, text_buffer *out)
+/* Of choices that no time of their own shape decided. */
+static void add_estimates(const chosen *all, size_t count, text_buffer *out)
+{
+    char from[128];
+    for (size_t i = 0; i < count; i++)
+        if (all[i].choice.best && estimate_words(&all[i], from)[0]) {
+            text_format(out, "\n * %zu x %zu: an estimate, from ", all[i].wanted.rows,
+                        all[i].wanted.hidden);
+            emit_comment(out, from);
+        }
+}
+
+/* `first` is one of all. */
+static void add_head(const chosen *first, const chosen *all, size_t count, text_buffer *out)
 {
     const choose_wanted *wanted = &first->wanted;
     const machine_facts *machine = &first->evidence.machine;
@@ -80,6 +93,7 @@ static void add_head(const chosen *first, text_buffer *out)
     emit_comment(out, machine_fact_value(machine, "compiler"));
     text_add(out, ", library ");
     emit_comment(out, first->choice.best->object_hash);
+    add_estimates(all, count, out);
     text_add(out, "\n */\n");
     text_free(&budget);
 }
@@ -175,7 +189,7 @@ bool chosen_emit_c(const chosen *all, size_t count, text_buffer *out)
     const chosen *first = first_chosen(all, count);
     if (!first)
         return false;
-    add_head(first, out);
+    add_head(first, all, count, out);
     text_add(out, table_begin);
     add_rows(all, count, out);
     add_function(out);
@@ -269,7 +283,7 @@ bool chosen_emit_machines(const chosen *const *machines, size_t machine_count, s
         if (told) /* its family's table is that of the machine measured last */
             continue;
         const machine_facts *facts = &first->evidence.machine;
-        add_head(first, out);
+        add_head(first, machines[m], count, out);
         if (tables == 0)
             text_add(out, several_types);
         text_format(out, "static const layernorm_row layernorm_machine_%zu[] = {\n", tables);

@@ -22,6 +22,11 @@ const char *machine_difference(const machine_facts *a, const machine_facts *b)
     return NULL;
 }
 
+bool evidence_is_estimate(const kernel_evidence *evidence)
+{
+    return !evidence->same_shape || !evidence->same_convention;
+}
+
 bool hidden_is_near(size_t a, size_t b)
 {
     return fabs(log2((double)a / (double)b)) <= 1;
@@ -355,6 +360,8 @@ bool evidence_gather(result_store *store, const choose_wanted *wanted, const mac
         if (runs[i].cases > 0)
             fine = gather_run(store, wanted, machine, &runs[i], &nearest, evidence, err);
     free(runs);
+    fine = fine && (!evidence->timed || store_lost(store, evidence->run.id, &evidence->lost,
+                                                   &evidence->lost_count, err));
     if (fine)
         class_limits(evidence->facts, evidence->fact_count);
     else
@@ -369,5 +376,6 @@ void evidence_free(kernel_evidence *evidence)
     json_decref(evidence->kernels);
     free(evidence->facts);
     free(evidence->bare_facts);
+    free(evidence->lost);
     *evidence = (struct kernel_evidence){0};
 }

@@ -49,7 +49,7 @@ static bool choose_for(result_store *store, const machine_facts *machine, chosen
 }
 
 bool choose_machines(const char *database, const chosen *wanted, size_t count, text_buffer *out,
-                     error *err)
+                     coverage *covered, error *err)
 {
     machine_facts machines[MOST_MACHINES];
     const chosen *choices[MOST_MACHINES];
@@ -74,6 +74,8 @@ bool choose_machines(const char *database, const chosen *wanted, size_t count, t
                     "budget",
                     database);
     for (size_t i = 0; all && i < machine_count * count; i++) {
+        if (fine)
+            chosen_cover(&all[i], covered);
         evidence_free(&all[i].evidence);
         choice_free(&all[i].choice);
     }

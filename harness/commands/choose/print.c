@@ -1,6 +1,7 @@
 /* Choices as text, Markdown and TSV. */
 #include "commands/choose/class.h"
 #include "commands/choose/show.h"
+#include "views/answer.h"
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -65,6 +66,29 @@ static const char *ratio_words(const speed_pair *pair, char buffer[64])
     return buffer;
 }
 
+const char *estimate_words(const chosen *one, char buffer[128])
+{
+    const kernel_evidence *evidence = &one->evidence;
+    const case_key *group = &evidence->group;
+    char convention[64];
+    size_t length = 0;
+    buffer[0] = '\0';
+    if (evidence->timed && !evidence->same_shape)
+        length = (size_t)snprintf(buffer, 128, "%zu x %zu", group->rows, group->hidden);
+    if (evidence->timed && !evidence->same_convention)
+        snprintf(buffer + length, 128 - length, "%s%s", length ? ", " : "",
+                 shown(group->convention, convention, sizeof convention));
+    return buffer;
+}
+
+/* Two digits, since it is none that was measured: "~43". */
+static const char *estimate(double value, char buffer[64])
+{
+    double unit = value > 0 ? pow(10, floor(log10(value)) - 1) : 1;
+    snprintf(buffer, 64, "~%.*f", value >= 10 ? 0 : value >= 1 ? 1 : 2, round(value / unit) * unit);
+    return buffer;
+}
+
 /* Columns in the order in which they stand; `rank`: the highest go first where there is no room. */
 typedef struct column {
     const char *heading;
@@ -89,9 +113,11 @@ static void add_time(text_table *table, const chosen *one, const scored_kernel *
 {
     char buffer[64];
     const speed_figures *speed = &candidate->view.speed;
-    (void)one;
-    table_cell(table, interval(speed->time_ns / 1e3, speed->time_lo_ns / 1e3,
-                               speed->time_hi_ns / 1e3, brackets, buffer));
+    if (evidence_is_estimate(&one->evidence) && !isnan(speed->time_ns))
+        table_cell(table, estimate(speed->time_ns / 1e3, buffer));
+    else
+        table_cell(table, interval(speed->time_ns / 1e3, speed->time_lo_ns / 1e3,
+                                   speed->time_hi_ns / 1e3, brackets, buffer));
 }
 
 static void add_ratio(text_table *table, const chosen *one, const scored_kernel *candidate)
@@ -266,7 +292,8 @@ static void print_origin(const chosen *one, const choose_look *look, FILE *file)
     const scored_kernel *best = one->choice.best;
     print_run(one, file);
     if (!evidence->same_shape)
-        fprintf(file, "an estimate: timed at %zu x %zu, %s\n", group->rows, group->hidden,
+        fprintf(file, "an estimate: times are scaled by bytes from %zu x %zu, %s\n", group->rows,
+                group->hidden,
                 group->hidden == wanted->hidden && group->rows < wanted->rows &&
                         group->rows == rows_to_time(wanted->rows, wanted->hidden, wanted->dtype,
                                                     &evidence->machine)
@@ -274,8 +301,12 @@ static void print_origin(const chosen *one, const choose_look *look, FILE *file)
                     : "the nearest in the same regime: --fresh measures this shape");
     if (!evidence->same_convention)
         fprintf(file,
-                "timed under %s, which has the same affine form: divisor and eps cost nothing\n",
+                "an estimate: timed under %s, which has the same affine form: divisor and eps cost "
+                "nothing\n",
                 group->convention);
+    if (evidence->run.state != RUN_COMPLETE)
+        fprintf(file, "run %lld is not complete: --fresh measures anew\n",
+                (long long)evidence->run.id);
     if (best && best->judged_hidden != wanted->hidden)
         fprintf(file, "errors are an estimate: judged at hidden %zu\n", best->judged_hidden);
     if (look->no_kappa)
@@ -295,12 +326,17 @@ static void print_best(const chosen *one, const choose_look *look, FILE *file)
         return;
     }
     const speed_figures *speed = &best->view.speed;
-    fprintf(file, "\nuse %s%s%s: %s us a call, %s of the roof, row ULP %s",
-            look->colour ? "\033[1m" : "", shown(best->view.stored->key.kernel, name, sizeof name),
-            look->colour ? "\033[0m" : "",
-            interval(speed->time_ns / 1e3, speed->time_lo_ns / 1e3, speed->time_hi_ns / 1e3,
-                     brackets, time),
-            number_short(speed->roof_ratio, numbers[0]), number_short(best->row_ulp, numbers[1]));
+    char from[128];
+    fprintf(file, "\nuse %s%s%s: ", look->colour ? "\033[1m" : "",
+            shown(best->view.stored->key.kernel, name, sizeof name), look->colour ? "\033[0m" : "");
+    if (estimate_words(one, from)[0])
+        fprintf(file, "%s us, from %s; ", estimate(speed->time_ns / 1e3, time), from);
+    else
+        fprintf(file, "%s us a call, ",
+                interval(speed->time_ns / 1e3, speed->time_lo_ns / 1e3, speed->time_hi_ns / 1e3,
+                         brackets, time));
+    fprintf(file, "%s of the roof, row ULP %s", number_short(speed->roof_ratio, numbers[0]),
+            number_short(best->row_ulp, numbers[1]));
     if (best->bound < dtype_no_digit(one->wanted.dtype))
         fprintf(file, " (proven %s)", number_short(best->bound, numbers[2]));
     fputs("\n\n", file);
@@ -337,7 +373,8 @@ static void print_ties(const chosen *one, FILE *file)
             continue;
         int order = compare_errors(candidate_error(wanted, tied),
                                    candidate_error(wanted, one->choice.best));
-        fprintf(file, "not told apart from it: %s, %s%s, %s accurate\n",
+        fprintf(file, "%s: %s, %s%s, %s accurate\n",
+                tied->pair.hi < 1 ? "faster by its rounds alone" : "not told apart from it",
                 shown(tied->view.stored->key.kernel, name, sizeof name),
                 isnan(tied->pair.ratio) ? "timed in other rounds" : ratio_words(&tied->pair, ratio),
                 isnan(tied->pair.ratio) ? "" : " of its time",
@@ -345,6 +382,32 @@ static void print_ties(const chosen *one, FILE *file)
                 : order > 0 ? "less"
                             : "as");
     }
+}
+
+/* What the answer rests on: how uncertain the speeds shown are, and what has no result. */
+static bool print_basis(const chosen *one, const choose_look *look, FILE *file)
+{
+    const kernel_choice *choice = &one->choice;
+    speed_noise noise = {0};
+    coverage covered = {0};
+    text_buffer line = {0};
+    for (size_t i = 0; i < choice->count; i++) {
+        const speed_figures *speed = &choice->candidates[i].view.speed;
+        if (is_shown(one, i, look->explain) && !isnan(speed->time_ns))
+            noise_count(&noise, (speed->time_hi_ns - speed->time_lo_ns) / 2 / speed->time_ns);
+    }
+    noise_add_line(&line, &noise, "measure longer: --fresh --time 300");
+    chosen_cover(one, &covered);
+    if (one->evidence.timed && !one->evidence.run.counts.known)
+        text_format(&line, "run %lld does not say what it was asked for; of what it has: ",
+                    (long long)one->evidence.run.id);
+    coverage_add_line(&line, &covered, "judged");
+    coverage_free(&covered);
+    if (!line.failed && look->format == OUTPUT_TEXT)
+        text_make_printable(line.bytes, "\n");
+    bool fine = !line.failed && fprintf(file, "%s%s\n", choice->best ? "" : "\n", line.bytes) > 0;
+    text_free(&line);
+    return fine;
 }
 
 static bool print_one(const chosen *one, const choose_look *look, FILE *file)
@@ -362,17 +425,18 @@ static bool print_one(const chosen *one, const choose_look *look, FILE *file)
             fputs("none of them is more accurate by 1 % or more\n", file);
         print_neighbour(one, one->choice.less_accurate, "less", file);
     }
-    return fine && !ferror(file);
+    return fine && print_basis(one, look, file) && !ferror(file);
 }
 
 /* One table of all shapes, in units that programs like. */
 static bool print_data(const chosen *all, size_t count, const choose_look *look, FILE *file)
 {
     static const char *const headings[] = {
-        "rows",       "hidden",     "kernel",        "fate",        "time_ns",
-        "time_lo_ns", "time_hi_ns", "ratio",         "ratio_lo",    "ratio_hi",
-        "roof_ratio", "row_ulp",    "bound_row_ulp", "ulp",         "correctly_rounded",
-        "bits",       "pareto",     "reason",        "reproducible"};
+        "rows",       "hidden",     "kernel",        "fate",         "time_ns",
+        "time_lo_ns", "time_hi_ns", "ratio",         "ratio_lo",     "ratio_hi",
+        "roof_ratio", "row_ulp",    "bound_row_ulp", "ulp",          "correctly_rounded",
+        "bits",       "pareto",     "reason",        "reproducible", "estimated_from"};
+    char from[128];
     text_table *table = table_create(headings, sizeof headings / sizeof *headings);
     for (size_t s = 0; s < count; s++)
         for (size_t i = 0; i < all[s].choice.count; i++) {
@@ -394,6 +458,7 @@ static bool print_data(const chosen *all, size_t count, const choose_look *look,
                     table_format(table, "%.17g", figures[f]);
             table_cells(table, own->pareto ? "1" : "0", own->reason);
             add_reproducible(table, &all[s], own);
+            table_cell(table, estimate_words(&all[s], from));
         }
     bool fine = table && table_print_data(table, look->format == OUTPUT_CSV, file);
     table_destroy(table);

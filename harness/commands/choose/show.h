@@ -5,6 +5,7 @@
 #include "commands/choose/choose.h"
 #include "base/output.h"
 #include "base/text.h"
+#include "domain/coverage.h"
 
 /* One shape's question, what is known, and the answer. */
 typedef struct chosen {
@@ -42,9 +43,20 @@ bool chosen_emit_c(const chosen *all, size_t count, text_buffer *out);
 bool chosen_emit_machines(const chosen *const *machines, size_t machine_count, size_t count,
                           text_buffer *out);
 
-/* The same from the store, for what is wanted of each. Errors: 5 where no machine has a kernel; 7. */
+/* The same from the store, for what is wanted of each; adds what they rest on. Errors: 5 where no
+ * machine has a kernel; 7. */
 bool choose_machines(const char *database, const chosen *wanted, size_t count, text_buffer *out,
-                     error *err);
+                     coverage *covered, error *err);
+
+/* What became of the kernels that were asked for, added to what is covered already. Of those that the
+ * run's beginning did not write down (evidence.run.counts) nothing is known. */
+void chosen_cover(const chosen *one, coverage *covered);
+
+/* Whether some kernel has no time: none has, or the run that has them lost it. */
+bool chosen_lacks_times(const chosen *one);
+
+/* "1024 x 1600", of which the times are estimates; "" where they are measured. */
+const char *estimate_words(const chosen *one, char buffer[128]);
 
 /* The filters through which words of the store get into C: a string literal, a comment. */
 void emit_literal(text_buffer *out, const char *string);

@@ -29,6 +29,14 @@ static char *printed(void **state, const chosen *all, size_t count, choose_look 
     return slurp(path);
 }
 
+static void expect_said(void **state, const chosen *one, const char *words)
+{
+    char *shown = printed(state, one, 1, (choose_look){.format = OUTPUT_TEXT});
+    if (!strstr(shown, words))
+        fail_msg("'%s' is missing:\n%s", words, shown);
+    free(shown);
+}
+
 static chosen hostile(void **state)
 {
     sample_run run = SAMPLE_RUN;
@@ -61,8 +69,8 @@ static void test_hostile_text(void **state)
         tabs += *at == '\t';
     }
     assert_int_equal(lines, 1 + SAMPLE_KERNELS + 1);
-    assert_int_equal(tabs, 18 * lines);
-    assert_non_null(strstr(shown, "\treproducible\n"));
+    assert_int_equal(tabs, 19 * lines);
+    assert_non_null(strstr(shown, "\treproducible\testimated_from\n"));
     free(shown);
     chosen_free(&one);
 }
@@ -81,6 +89,10 @@ static void test_json(void **state)
     assert_true(json_is_string(json_object_get(best, "kernel")));
     assert_true(json_is_object(json_object_get(best, "metrics")));
     assert_true(json_is_object(json_object_get(best, "speed")));
+    assert_true(json_is_false(json_object_get(best, "estimated")));
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(again, "coverage"), "judged")),
+        SAMPLE_KERNELS + 1);
     /* sloppy, twin, exact, slow; mid crashed */
     assert_int_equal(json_array_size(json_object_get(again, "runners_up")), 4);
     assert_int_equal(json_array_size(json_object_get(again, "others")), 1);
@@ -142,6 +154,84 @@ static void test_classes(void **state)
     json_decref(json);
     chosen_free(&one);
     store_close(store);
+}
+
+/* What was not timed is scaled by bytes, and marked in every form; the sample's median is 1.6 times
+ * its time. */
+static void test_estimates(void **state)
+{
+    static const struct {
+        size_t timed[2], wanted[2];
+        double us;
+        const char *said;
+    } cases[] = {{{1024, 1600}, {333, 1000}, 213, "use mid: ~43 us, from 1024 x 1600; "},
+                 {{85, 768}, {64, 512}, 4.04, "use mid: ~2.0 us, from 85 x 768; "},
+                 {{85, 768}, {85, 768}, 4.04, "use mid: 4.04 ["}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sample_run run = SAMPLE_RUN;
+        const sample_kernel mid = {"mid", cases[i].us * 1e3 / 1.6, 0, 1, 2, 0};
+        CHECK(store_open(scratch_path(state, "estimate.db"), STORE_WRITE, &run.store, &problem));
+        run.rows = cases[i].timed[0];
+        run.hidden = cases[i].timed[1];
+        sample_begin(&run);
+        sample_put(&run, &mid);
+        chosen one =
+            sample_choose(run.store, sample_wanted(cases[i].wanted[0], cases[i].wanted[1]));
+        bool estimated = strchr(cases[i].said, '~') != NULL;
+        double scaled = cases[i].us * 1e3 * (double)(cases[i].wanted[0] * cases[i].wanted[1]) /
+                        (double)(cases[i].timed[0] * cases[i].timed[1]);
+        expect_said(state, &one, cases[i].said);
+        expect_said(state, &one, "Noisy: 1 of 1 speeds uncertain");
+        json_t *json = chosen_json(&one, 1), *best = json_object_get(json, "best");
+        json_t *time = json_object_get(json_object_get(best, "speed"), "time_ns");
+        assert_true(fabs(json_number_value(time) / scaled - 1) < 1e-9);
+        assert_int_equal(json_is_true(json_object_get(best, "estimated")), estimated);
+        assert_int_equal(json_integer_value(json_object_get(best, "rows")), cases[i].wanted[0]);
+        text_buffer code = {0};
+        assert_true(chosen_emit_c(&one, 1, &code));
+        assert_int_equal(strstr(code.bytes, ": an estimate, from ") != NULL, estimated);
+        text_free(&code);
+        json_decref(json);
+        chosen_free(&one);
+        store_close(run.store);
+        remove(scratch_path(state, "estimate.db"));
+    }
+}
+
+/* A kernel that was asked for and has no time, or no errors, is lost, and named; one that the run
+ * does not take is declined. */
+static void test_lost(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    CHECK(store_open(scratch_path(state, "lost.db"), STORE_WRITE, &run.store, &problem));
+    sample_begin(&run);
+    static const char *const names[] = {"sloppy", "mid", "untimed", "unreached", "absent"};
+    for (size_t i = 0; i < 5; i++) {
+        asked_case asked = {.key = sample_key(&run, names[i], "normal"),
+                            .parts = ASKED_TO_JUDGE | ASKED_TO_TIME};
+        CHECK(store_put_asked(run.store, run.id, &asked, &problem));
+        sample_describe(&run, names[i]);
+    }
+    CHECK(store_count_asked(run.store, run.id, &problem));
+    for (size_t i = 0; i < 3; i++)
+        sample_verdict(&run, names[i], "normal", (case_verdict){.kind = VERDICT_OK}, 1, 2);
+    for (size_t i = 0; i < 2; i++)
+        sample_time(&run, names[i], 100 + 50 * (double)i, 0);
+    sample_verdict(&run, "absent", "normal",
+                   (case_verdict){VERDICT_UNSUPPORTED, false, "no AVX-512 on this CPU"}, NAN, NAN);
+    chosen one = sample_choose(run.store, sample_wanted(85, 768));
+    expect_said(state, &one,
+                "asked 5, judged 2, declined 1, lost 2: untimed 85x768 (judged, not timed); "
+                "unreached 85x768 (not reached)\n");
+    expect_said(state, &one, "is not complete: --fresh measures anew");
+    assert_true(chosen_lacks_times(&one));
+    chosen_free(&one);
+    choose_wanted wanted = sample_wanted(85, 768);
+    wanted.budget.kappa = 10;
+    one = sample_choose(run.store, wanted);
+    expect_said(state, &one, "judged 0, declined 1, lost 4: ");
+    chosen_free(&one);
+    store_close(run.store);
 }
 
 /* Narrow terminals lose the least needed columns, never the kernel or the ratio. */
@@ -332,6 +422,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCRATCH_TEST(test_hostile_text),    SCRATCH_TEST(test_json),
+        SCRATCH_TEST(test_estimates),       SCRATCH_TEST(test_lost),
         SCRATCH_TEST(test_classes),         SCRATCH_TEST(test_width),
         SCRATCH_TEST(test_emitted_ranges),  SCRATCH_TEST(test_emitted_runs),
         SCRATCH_TEST(test_emitted_hostile), cmocka_unit_test(test_models),

@@ -362,6 +362,34 @@ static void expect_near(result_store *store, size_t rows, size_t hidden, bool ne
     chosen_free(&one);
 }
 
+/* Of two that are not told apart the one that takes longer and is less accurate is never taken, though
+ * it is the faster one in most rounds. */
+static void test_no_worse_is_taken(void **state)
+{
+    sample_run run = SAMPLE_RUN;
+    const sample_kernel right = {"right", 0, 0, 1, 2, 0}, wrong = {"wrong", 0, 0, 3, 4, 0};
+    static const double times[2][4] = {{100, 100, 200, 200}, {99, 120, 198, 198}};
+    CHECK(store_open(scratch_path(state, "lucky.db"), STORE_WRITE, &run.store, &problem));
+    sample_begin(&run);
+    for (int i = 0; i < 2; i++) {
+        const sample_kernel *kernel = i ? &wrong : &right;
+        case_key key = sample_key(&run, kernel->name, "normal");
+        sample_describe(&run, kernel->name);
+        sample_verdict(&run, kernel->name, "normal", (case_verdict){.kind = VERDICT_OK},
+                       kernel->row_ulp, kernel->bound);
+        for (unsigned r = 0; r < 12; r++) {
+            double own = times[i][r % 4];
+            timed_repetition repetition = {r / 4, r % 4, 0, 100, own, own, NAN, NAN};
+            CHECK(store_put_repetition(run.store, run.id, &key, &repetition, &problem));
+        }
+    }
+    chosen one = sample_choose(run.store, sample_wanted(85, 768));
+    assert_string_equal(kernel_of(one.choice.best), "right");
+    assert_true(find(&one, "wrong")->pair.ratio < 1 && find(&one, "wrong")->fate == FATE_TIED);
+    chosen_free(&one);
+    store_close(run.store);
+}
+
 /* 85 x 768 is L2: 522240 of 1048576 bytes. */
 static void test_near_shapes(void **state)
 {
@@ -542,6 +570,7 @@ int main(void)
         SCRATCH_TEST(test_faults),
         SCRATCH_TEST(test_other_machine),
         SCRATCH_TEST(test_near_shapes),
+        SCRATCH_TEST(test_no_worse_is_taken),
         SCRATCH_TEST(test_conventions),
         SCRATCH_TEST(test_near_errors),
         SCRATCH_TEST(test_which_run),

@@ -36,7 +36,12 @@ check "stored: says so" has out '^from what is stored of this machine: run 1'
 check "stored: the library is the same" has out 'as it is now'
 check "no colour in a file" hasnt out $'\033'
 run_it choose --shape 3x64 "${few[@]}"
-check "a near shape is an estimate" has out '^an estimate: timed at 4 x 64'
+check "a near shape is an estimate" has out '^an estimate: times are scaled by bytes from 4 x 64'
+check "a near shape: marked" has out '^use .*_f32_scalar: ~[0-9.]+ us, from 4 x 64; '
+check "a near shape: no interval" has out '^(naive|two_pass)_f32_scalar +~[0-9.]+  '
+run_it choose --shape 3x64 --json "${few[@]}"
+check "a near shape: in JSON" is "$(value best.estimated out)" true
+check "a near shape: its own rows" is "$(value best.rows out)" 3
 accepted "runs so far" 0 list runs --db c.db
 check "one run" lines out 2
 
@@ -47,6 +52,28 @@ check "kappa: the better of the two" has out '^use two_pass_f32_scalar'
 check "kappa: why the other lost" has out '^naive_f32_scalar .*(no correct digit|inaccurate|wrong-class)'
 accepted "runs so far" 0 list runs --json --db c.db
 check "the second run timed nothing" is "$(value 1.repetitions out)" 0
+
+# What a run was asked for and lost is never fine; it is measured again where that may be.
+cp c.db lost.db
+"$binaries/run_sql" lost.db "DELETE FROM repetitions WHERE case_id IN
+    (SELECT id FROM cases WHERE kernel = 'naive_f32_scalar'); UPDATE runs SET state = 'interrupted'"
+lost='asked 2, judged 1, lost 1: naive_f32_scalar 4x64 \(judged, not timed\)'
+refused "lost" 7 "$lost.*--allow-lost" choose --shape 4x64 --stored --json "${few[@]}" --db lost.db
+check "lost: in JSON" is "$(value coverage.lost out)" 1
+check "lost: named in JSON" is "$(value coverage.lost_names.0 out)" 'naive_f32_scalar 4x64 (judged, not timed)'
+refused "lost, in C" 7 "$lost" choose --shape 4x64 --stored --emit c "${few[@]}" --db lost.db
+accepted "lost is allowed" 0 choose --shape 4x64 --stored --allow-lost "${few[@]}" --db lost.db
+check "lost is allowed: said" has out "^$lost"
+check "lost is allowed: the run's state" has out '^run 1 is not complete'
+run_it choose --shape 4x64 --stored --allow-lost --format tsv "${few[@]}" --db lost.db
+check "lost is allowed: a notice" has err "^lnbench: $lost"
+run_it choose --shape 4x64 "${few[@]}" --db lost.db
+check "lost is measured again: exit code" is "$code" 0
+check "lost is measured again" has out '^asked 2, judged 2, lost 0'
+"$binaries/run_sql" lost.db "DELETE FROM runs WHERE id > 2; UPDATE cases SET asked = NULL;
+    UPDATE runs SET asked = NULL, declined = NULL, lost = NULL"
+accepted "an older run" 0 choose --shape 4x64 --stored "${few[@]}" --db lost.db
+check "an older run does not say" has out '^run 1 does not say what it was asked for; of what it has: asked 1'
 
 # Stored, but of no run at all, or of another machine: what there is, and what would help.
 cp c.db vacant.db
@@ -120,7 +147,7 @@ check "models as JSON: a name" is "$(value 0.name out)" gpt2
 # The call beside the best of its class: as fast, then half as fast again, by hand.
 refused "no call was timed" 7 'no run has timed ln_layernorm' choose --check-dispatch --db c.db
 refused "a check of one shape" 2 'none of its own' choose --check-dispatch --shape 4x64 --db c.db
-run_it run --kernels 'library_fast_f32,shifted_folded_pipelined_f32_scalar' --shapes 4x64 --db d.db
+run_it run --kernels 'library_fast_f32,library_exact_f32,shifted_folded_pipelined_f32_scalar' --shapes 4x64 --db d.db
 check "a run with a call: exit code" is "$code" 0
 take() {
     "$binaries/run_sql" d.db "UPDATE repetitions SET real_ns = $1 * (SELECT other.real_ns
@@ -130,7 +157,7 @@ take() {
 }
 take 1
 accepted "as fast" 0 choose --check-dispatch --db d.db
-check "as fast: compared" has out '^1 of 1 calls compared; 0 slower'
+check "as fast: compared" has out '^1 of 2 calls compared; 0 slower'
 take 1.5
 run_it choose --check-dispatch --db d.db
 check "slower: exit code" is "$code" 1
@@ -138,4 +165,8 @@ check "slower: names call and kernel" has out '^library_fast_f32 +4x64 .* 1\.500
 check "slower: what to do" has err 'choose --emit c --class all makes the table anew'
 run_it choose --check-dispatch --db d.db --json
 check "slower: JSON" is "$(value calls.0.slower out)" true
+"$binaries/run_sql" d.db "DELETE FROM repetitions WHERE case_id IN
+    (SELECT id FROM cases WHERE kernel = 'library_exact_f32')"
+refused "a call is lost" 7 'asked 2, timed 1, lost 1: library_exact_f32 4x64 \(judged, not timed\)' \
+    choose --check-dispatch --db d.db
 finish

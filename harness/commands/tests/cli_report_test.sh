@@ -66,6 +66,16 @@ run_it report --verify --sample 1 --db s.db
 check "verify: a changed speed: exit code 1" is "$code" 1
 check "verify: a changed speed does not hold" has out 'share of roof.*does not hold$'
 
+# Where speeds are uncertain, the page says so above its first chart, in the terminal's words.
+sql s.db "UPDATE repetitions SET real_ns = real_ns * (1 + (process + repetition) % 3) WHERE case_id IN
+    (SELECT id FROM cases WHERE kernel NOT LIKE 'roof%')"
+run_it report --db s.db --out noisy --no-pdf
+line=$(sed -n 's/^! \(Noisy: 1 of 1 speeds.*\)/\1/p' out)
+check "noisy: on the page, and in Markdown" grep -lF "${line:-no line}" noisy/index.html noisy/report.md
+check "noisy: above the first chart" has <(tr -d '\n' <noisy/index.html) 'Noisy: 1 of 1 .*<svg'
+check "noisy: above the first chart, in Markdown" has <(tr -d '\n' <noisy/report.md) 'Noisy: 1 of 1 .*field.png'
+check "noisy: not below it" hasnt <(tr -d '\n' <noisy/report.md) 'field.png.*Noisy'
+
 # What is written, and what is said where something is not there.
 run_it report --db r.db --out page --no-pdf
 check "report: exit code" is "$code" 0

@@ -73,6 +73,17 @@ static void add_faults(const report_data *data, document *page)
     text_free(&names);
 }
 
+/* The terminal's line, where speeds are uncertain. */
+static void add_noise(const report_data *data, document *page)
+{
+    text_buffer line = {0};
+    result_noise(&data->answer, &line);
+    if (line.bytes && line.bytes[0] == '!')
+        document_paragraph(page, TONE_FAULT, "%.*s", (int)strcspn(line.bytes + 2, "\n"),
+                           line.bytes + 2);
+    text_free(&line);
+}
+
 void page_answer(const page_contents *contents, document *page)
 {
     const report_data *data = contents->data;
@@ -96,5 +107,6 @@ void page_answer(const page_contents *contents, document *page)
                            dtype_name(data->group.dtype), data->group.convention,
                            cache_phrase(data->group.cache), data->group.threads,
                            data->group.threads == 1 ? "" : "s");
+    add_noise(data, page);
     page_figure(contents, "field", page);
 }

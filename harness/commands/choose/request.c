@@ -1,0 +1,142 @@
+#include "commands/choose/request.h"
+#include "base/allocate.h"
+#include "commands/choose/class.h"
+#include "domain/convention.h"
+#include "plan/plan.h"
+#include <math.h>
+#include <string.h>
+
+enum { ROWS_OF_A_SEQUENCE = 512 };
+
+bool request_add_shape(choose_request *choosing, const choose_wanted *common, const char *word,
+                       error *err)
+{
+    choose_wanted wanted = *common;
+    char rows[64];
+    /* A hidden size alone stands for the rows of one sequence. */
+    if (word[0] && strlen(word) < 20 && strspn(word, "0123456789") == strlen(word)) {
+        snprintf(rows, sizeof rows, "%dx%s", ROWS_OF_A_SEQUENCE, word);
+        word = rows;
+    }
+    if (!shape_parse(word, &wanted.rows, &wanted.hidden, err))
+        return false;
+    choosing->all = allocate_room(choosing->all, choosing->count, sizeof *choosing->all);
+    choosing->all[choosing->count++] = (chosen){.wanted = wanted};
+    return true;
+}
+
+static bool add_model_rows(choose_request *choosing, const choose_wanted *common,
+                           const model_shape *model, const word_list *tokens, error *err)
+{
+    char word[96];
+    size_t rows[3];
+    model_rows(model, rows);
+    for (size_t i = 0; tokens->count == 0 && i < 3; i++) {
+        snprintf(word, sizeof word, "%zux%zu", rows[i], model->hidden);
+        if ((i == 0 || rows[i] != rows[i - 1]) && !request_add_shape(choosing, common, word, err))
+            return false;
+    }
+    for (size_t i = 0; i < tokens->count; i++) {
+        snprintf(word, sizeof word, "%.60sx%zu", tokens->words[i], model->hidden);
+        if (strspn(tokens->words[i], "0123456789") != strlen(tokens->words[i]))
+            return fail(err, EXIT_CODE_USAGE, "--tokens %.60s: a whole number was expected",
+                        tokens->words[i]);
+        if (!request_add_shape(choosing, common, word, err))
+            return false;
+    }
+    return true;
+}
+
+/* One convention: the one given, else the model's, else torch. */
+static bool set_convention(const choose_options *options, const model_shape *model,
+                           choose_wanted *wanted, error *err)
+{
+    word_list conventions = {0};
+    bool fine = split_conventions(&options->conventions, &conventions, err);
+    if (fine && conventions.count > 1)
+        fine = fail(err, EXIT_CODE_USAGE, "--conventions: one was expected, %zu were given",
+                    conventions.count);
+    const char *given = conventions.count == 1 ? conventions.words[0]
+                        : model                ? model->convention
+                                               : "torch";
+    fine = fine && convention_parse(given, &wanted->convention, err);
+    if (fine)
+        convention_label(&wanted->convention, wanted->convention_label);
+    word_list_free(&conventions);
+    return fine;
+}
+
+static bool check_budget(const choose_budget *budget, error *err)
+{
+    if (budget->proven && isnan(budget->row_ulp))
+        return fail(err, EXIT_CODE_USAGE,
+                    "--proven: bounds are proven of row ULP: give --max-row-ulp X with it");
+    if (!isnan(budget->kappa) && !(budget->kappa >= 1 && budget->kappa <= 1e8))
+        return fail(err, EXIT_CODE_USAGE, "--kappa %g: a number from 1 to 1e8 was expected",
+                    budget->kappa);
+    if (budget->correctly_rounded > 1)
+        return fail(err, EXIT_CODE_USAGE,
+                    "--correctly-rounded %g: a share from 0 to 1 was expected",
+                    budget->correctly_rounded);
+    return true;
+}
+
+bool request_common(const choose_options *options, const model_shape *model, choose_wanted *wanted,
+                    error *err)
+{
+    accuracy_class class = options->exact ? CLASS_EXACT : CLASS_ANY;
+    if (options->exact && options->class)
+        return fail(err, EXIT_CODE_USAGE, "--exact and --class exclude each other");
+    if (options->class && !class_from_name(options->class, &class, err))
+        return false;
+    *wanted = (choose_wanted){.budget = options->budget,
+                              .class = class,
+                              .every_input = class != CLASS_ANY,
+                              .callable = options->emit != NULL,
+                              .time_on = options->time_on,
+                              .threads = (unsigned)options->threads,
+                              .kernels = &options->kernels};
+    if (!dtype_from_name(options->dtype, &wanted->dtype))
+        return fail(err, EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
+                    options->dtype);
+    wanted->param = options->param ? options->param : dtype_name(wanted->dtype);
+    ln_type param;
+    if (!dtype_from_name(wanted->param, &param))
+        return fail(err, EXIT_CODE_USAGE, "--param %.60s: f32, f64, bf16 or f16 was expected",
+                    options->param);
+    if (!cache_from_name(options->cache, &wanted->cache))
+        return fail(err, EXIT_CODE_USAGE, "--cache %.60s: expected hot, cold, in-place or read",
+                    options->cache);
+    if (options->threads < 1 || options->threads > 4096)
+        return fail(err, EXIT_CODE_USAGE, "--threads %llu: a number from 1 to 4096 was expected",
+                    (unsigned long long)options->threads);
+    return check_budget(&options->budget, err) && set_convention(options, model, wanted, err);
+}
+
+bool request_read(const choose_options *options, choose_request *choosing, error *err)
+{
+    choose_wanted common;
+    const model_shape *model = NULL;
+    if (options->model && !(model = model_find(options->model, err)))
+        return false;
+    if (model && options->shapes.count)
+        return fail(err, EXIT_CODE_USAGE,
+                    "--shapes and --model exclude each other: a model has its own shapes (--tokens "
+                    "changes their rows)");
+    if (!model && options->tokens.count)
+        return fail(err, EXIT_CODE_USAGE, "--tokens goes with --model; --shapes has its own rows");
+    if (!model && options->shapes.count == 0)
+        return fail(
+            err, EXIT_CODE_USAGE,
+            "choose for what? --shapes ROWSxHIDDEN, as in 512x768, or --model NAME (lnbench "
+            "list models)");
+    if (options->stored && options->fresh)
+        return fail(err, EXIT_CODE_USAGE,
+                    "--stored and --fresh exclude each other: measure never, or always");
+    if (!request_common(options, model, &common, err))
+        return false;
+    for (size_t i = 0; i < options->shapes.count; i++)
+        if (!request_add_shape(choosing, &common, options->shapes.words[i], err))
+            return false;
+    return !model || add_model_rows(choosing, &common, model, &options->tokens, err);
+}

@@ -1,0 +1,41 @@
+/* What choose was asked for, read from its options. */
+#ifndef LNBENCH_CHOOSE_REQUEST_H
+#define LNBENCH_CHOOSE_REQUEST_H
+
+#include "base/output.h"
+#include "commands/choose/show.h"
+#include "domain/models.h"
+#include "worker/worker.h"
+
+typedef struct choose_options {
+    word_list shapes, tokens, conventions, kernels, plugins;
+    const char *model, *dtype, *param, *cache, *time_on, *database, *emit, *class;
+    output_file printed;
+    uint64_t threads, seed;
+    choose_budget budget;
+    double time, deadline;
+    bool explain, fresh, stored, exact, check_dispatch, machines, allow_lost;
+} choose_options;
+
+typedef struct choose_request {
+    chosen *all;
+    size_t count;
+    worker_process *worker;
+    kernel_list kernels;
+    word_list libraries;
+    machine_facts machine;
+    const char *command_line;
+    coverage covered;
+} choose_request;
+
+/* One more shape, asked as the others: "512x768", or a hidden size alone for the rows of a sequence.
+ * This and the next two: errors are usage errors that say what was expected. */
+bool request_add_shape(choose_request *choosing, const choose_wanted *common, const char *word,
+                       error *err);
+/* What is asked of all shapes; model NULL: none is named. */
+bool request_common(const choose_options *options, const model_shape *model, choose_wanted *wanted,
+                    error *err);
+/* All that the options ask for. */
+bool request_read(const choose_options *options, choose_request *choosing, error *err);
+
+#endif
