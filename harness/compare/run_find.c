@@ -140,9 +140,9 @@ static bool find_by_time(result_store *store, const stored_run *runs, size_t cou
     return find_previous(store, runs, count, latest, found, err) &&
            (*found != 0 ||
             fail(err, EXIT_CODE_NOT_COMPARABLE,
-                 "%s: no run before run %lld asked for the same on the same machine: repeat it "
-                 "(%.100s), or name two runs (lnbench list runs)",
-                 database, (long long)latest->id, latest->command_line));
+                 "%s: no run before run %lld asked for the same on the same machine: repeat it, or "
+                 "name two runs (lnbench list runs)",
+                 database, (long long)latest->id));
 }
 
 static bool find_stored(result_store *store, const char *word, const char *database, int64_t *run,

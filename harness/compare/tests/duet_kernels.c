@@ -1,25 +1,26 @@
 /* A plugin of the kernels that the command line names, whose descriptors are equal, and empty, but
  * for what it changes:
- *     cc -shared -fPIC -I kernels/include '-DKERNELS=K(a, run) K(b, worse, .unroll = 4)' ... -lm
+ *     cc -shared -fPIC -I kernels/include '-DKERNELS=K(a, run) K(b, worse, .unroll = 4)' \
+ *         '-DNAME="mine"' duet_kernels.c -lm
  */
 #include <layernorm_plugin.h>
 #include <math.h>
 #include <stdlib.h>
 
+/* Under the convention torch. */
 static void compute(const ln_problem *p, const ln_tensors *t, double scale)
 {
     size_t n = p->hidden;
     for (size_t row = 0; row < p->rows; row++) {
         const float *x = (const float *)t->x + row * p->x_stride, *g = t->gamma, *b = t->beta;
         float *y = (float *)t->y + row * p->y_stride;
-        double sum = 0, squares = 0, eps = p->convention.eps;
+        double mean = 0, var = 0;
         for (size_t i = 0; i < n; i++)
-            sum += x[i];
+            mean += x[i] / (double)n;
         for (size_t i = 0; i < n; i++)
-            squares += (x[i] - sum / (double)n) * (x[i] - sum / (double)n);
-        double rstd = scale / sqrt(squares / (double)(n - (size_t)p->convention.ddof) + eps);
+            var += (x[i] - mean) * (x[i] - mean) / (double)n;
         for (size_t i = 0; i < n; i++)
-            y[i] = (float)((x[i] - sum / (double)n) * rstd * (g ? g[i] : 1) + (b ? b[i] : 0));
+            y[i] = (float)((x[i] - mean) * scale / sqrt(var + 1e-5) * g[i] + b[i]);
     }
 }
 
@@ -31,12 +32,6 @@ static void run(const void *problem, const ln_tensors *tensors)
 static void worse(const void *problem, const ln_tensors *tensors)
 {
     compute(problem, tensors, 1.000004);
-}
-
-static void crash(const void *problem, const ln_tensors *tensors)
-{
-    compute(problem, tensors, 1);
-    abort();
 }
 
 static int fall(const ln_problem *problem, void **state)
@@ -57,19 +52,14 @@ static const char *nothing(const ln_problem *problem)
     return "not any more";
 }
 
-static const char *biased(const ln_problem *problem)
-{
-    return problem->convention.ddof == 0 ? NULL : "ddof 0 only";
-}
-
 static const char *few_rows(const ln_problem *problem)
 {
     return problem->rows < 66 ? NULL : "few rows only";
 }
 
-#define K(NAME, RUN, ...)                                                                          \
+#define K(KERNEL, RUN, ...)                                                                        \
     {.struct_size = sizeof(ln_kernel),                                                             \
-     .name = #NAME,                                                                                \
+     .name = #KERNEL,                                                                              \
      .traits = LN_TRAIT_NO_RESIDUAL,                                                               \
      .run = RUN,                                                                                   \
      __VA_ARGS__},
@@ -79,7 +69,7 @@ LN_API const ln_plugin *ln_plugin_v1(void)
     static const ln_kernel kernels[] = {KERNELS};
     static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
                                      .struct_size = sizeof(ln_plugin),
-                                     .name = "kernels",
+                                     .name = NAME,
                                      .count = sizeof kernels / sizeof *kernels,
                                      .kernels = kernels};
     return &plugin;

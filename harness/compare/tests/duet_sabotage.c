@@ -10,7 +10,6 @@
  *                      rows without any spread alone
  *     crash            SIGSEGV, at each call
  *     late-crash       likewise, but from the 500th call on: in timing
- *     ghost            the kernels have other names
  *     renamed          kernels that had another name in earlier versions have that
  *     none             nothing (as if there were no such file)
  */
@@ -37,7 +36,6 @@ typedef enum plant {
     FLOOR,
     CRASH,
     LATE_CRASH,
-    GHOST,
     RENAMED
 } plant;
 
@@ -173,7 +171,7 @@ static run_function *const wrapped[] = {LN_KERNEL_TABLE(WRAPPED, WRAPPED)};
 static bool read_plant(void)
 {
     static const char *const words[] = {"none",  "slow",  "last-bit",   "dropped-tail", "eps",
-                                        "floor", "crash", "late-crash", "ghost",        "renamed"};
+                                        "floor", "crash", "late-crash", "renamed"};
     char path[1024], word[32];
     Dl_info info;
     if (!dladdr((const void *)wrapped, &info))
@@ -207,7 +205,6 @@ static const char *old_name(const char *name)
 LN_API const ln_plugin *ln_plugin_v1(void)
 {
     static ln_kernel table[KERNEL_LINES];
-    static char names[KERNEL_LINES][80];
     static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
                                      .struct_size = sizeof(ln_plugin),
                                      .name = "duet-sabotage",
@@ -218,10 +215,6 @@ LN_API const ln_plugin *ln_plugin_v1(void)
     for (size_t i = 0; i < KERNEL_LINES; i++) {
         table[i] = kernels[i];
         table[i].run = wrapped[i];
-        if (planted == GHOST) {
-            snprintf(names[i], sizeof names[i], "ghost_%s", kernels[i].name);
-            table[i].name = names[i];
-        }
         if (planted == RENAMED)
             table[i].name = old_name(kernels[i].name);
     }
