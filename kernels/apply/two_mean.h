@@ -29,11 +29,21 @@ LN_INLINE centre centre_of(moments found, factor rstd, item quotient)
     return (centre){lane_set(mean), lane_set((item)rest), lane_set((item)rstd), lane_set(quotient)};
 }
 
+LN_INLINE vec centre_deviation(centre by, vec x)
+{
+    return lane_subtract(lane_subtract(x, by.mean), by.rest);
+}
+
 /* (x - mean) * rstd + quotient */
 LN_INLINE vec centre_normalise(centre by, vec x)
 {
-    vec deviation = lane_subtract(lane_subtract(x, by.mean), by.rest);
-    return multiply_add(deviation, by.rstd, by.quotient);
+    return multiply_add(centre_deviation(by, x), by.rstd, by.quotient);
+}
+
+/* The same where no eps is on the quotient. */
+LN_INLINE vec centre_multiply(centre by, vec x)
+{
+    return lane_multiply(centre_deviation(by, x), by.rstd);
 }
 
 /* The largest absolute error of a difference. */

@@ -133,7 +133,8 @@ typedef enum ln_accuracy {
      * of 16 bits from 5.6 on, are read again. An infinite gamma may give a NaN, a beta within a
      * thousandth of the largest number an infinity. */
     LN_ACCURACY_ACCURATE = 1,
-    /* The same bits on every ISA and number of threads, by a fixed tree of additions. */
+    /* The same bits on every ISA and number of threads, by a fixed tree of additions. Every NaN that
+     * is written, in `sum` too, is the canonical quiet one: 7fc00000, 7ff8000000000000, 7fc0, 7e00. */
     LN_ACCURACY_REPRODUCIBLE = 2,
     /* Each output is the exact real value rounded once, to nearest even, for f32, bf16 and f16
      * storage under every convention, with a residual too; mean and rstd likewise, in f32. So the

@@ -230,6 +230,12 @@ typedef LN_PASTE(element_, LN_ACCUMULATOR) real;
 #define FACTOR_MAX LN_PASTE(MAX_, FACTOR)
 #define FACTOR_MIN LN_PASTE(MIN_, FACTOR)
 
+/* The one quiet NaN of a type that the library's promises of bits are about. */
+#define NAN_f32 __builtin_nanf("")
+#define NAN_f64 __builtin_nan("")
+#define NAN_bf16 0x7fc0
+#define NAN_f16 0x7e00
+
 /* The bits of an f32. */
 LN_INLINE uint32_t bits_of(float a)
 {

@@ -191,6 +191,20 @@ LN_INLINE void apply_row(const row *view, const convention *rules, centre by)
     LN_BY_AFFINE(rules, apply_row_as, view, rules, by);
 }
 
+#ifdef STATISTICS_ONE_NAN
+LN_INLINE int is_nan(storage value)
+{
+    return isnan(LN_PASTE(item_of_, LN_STORAGE)(value));
+}
+
+LN_RARE void make_one_nan(storage *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_nan(values[i]))
+            values[i] = LN_PASTE(NAN_, LN_STORAGE);
+}
+#endif
+
 /* ---- A residual of short storage ----
  *
  * Where storage is shorter than items, x + residual is written before the schedule begins, some rows
@@ -232,6 +246,11 @@ LN_APART void run_added_up(const ln_problem *problem, const ln_tensors *tensors,
         piece.mean = tensors->mean ? (real *)tensors->mean + r : NULL;
         piece.rstd = tensors->rstd ? (real *)tensors->rstd + r : NULL;
         run(&part, &piece);
+#ifdef STATISTICS_ONE_NAN
+        for (size_t g = 0; tensors->sum && g < part.rows; g++)
+            if (is_nan(y[g * strides.y])) /* as the whole row is where sum has one */
+                make_one_nan(sum + g * strides.sum, hidden);
+#endif
     }
 }
 

@@ -25,6 +25,9 @@
 
 #define STATISTICS_UNPIVOTED
 
+/* A NaN has the same bits everywhere, too: schedule/plain.h. */
+#define STATISTICS_ONE_NAN
+
 typedef struct statistics {
     real count;
 } statistics;
