@@ -5,8 +5,13 @@
 
 static bool check_box(const lnjudge_box *box, error *err)
 {
+    size_t elements;
     if (!box || !box->x || !box->y || box->rows == 0 || box->hidden == 0)
         return fail(err, EXIT_CODE_USAGE, "x and y of at least one row of one were expected");
+    if (__builtin_mul_overflow(box->rows, box->hidden, &elements) || elements > SIZE_MAX / 64)
+        return fail(err, EXIT_CODE_USAGE, "%zu rows of %zu are too many", box->rows, box->hidden);
+    if (!(box->noise >= 0))
+        return fail(err, EXIT_CODE_USAGE, "noise %g: at least 0 was expected", box->noise);
     if ((box->gamma && box->gamma_count != 1 && box->gamma_count != box->hidden) ||
         (box->beta && box->beta_count != 1 && box->beta_count != box->hidden) ||
         (box->gamma && box->beta && box->gamma_count != box->beta_count))
@@ -51,6 +56,8 @@ lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_fingerpr
 {
     error err = {0};
     fingerprint found = {0};
+    if (!check_place(made, "the answer", &err))
+        return report_error(&err, told);
     *made = (lnjudge_fingerprint){0};
     if (check_box(box, &err)) {
         fingerprint_input input = {.rows = box->rows,
@@ -75,6 +82,8 @@ lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_fingerpr
 
 void lnjudge_fingerprint_free(lnjudge_fingerprint *made)
 {
+    if (!made)
+        return;
     free(made->candidates);
     *made = (lnjudge_fingerprint){0};
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -26,16 +27,36 @@ enum {
 struct worker_process {
     const lnjudge_question *question;
     int arena;
+    dev_t device; /* of the arena, whose descriptor a kernel may close and use for another file */
+    ino_t number;
     bool stopped;
 };
+
+static bool open_arena(worker_process *worker)
+{
+    struct stat about;
+    worker->arena = memfd_create("lnjudge", MFD_CLOEXEC);
+    if (worker->arena < 0 || fstat(worker->arena, &about) != 0)
+        return false;
+    worker->device = about.st_dev;
+    worker->number = about.st_ino;
+    return true;
+}
+
+static bool has_arena(const worker_process *worker)
+{
+    struct stat about;
+    return fstat(worker->arena, &about) == 0 && about.st_dev == worker->device &&
+           about.st_ino == worker->number;
+}
 
 worker_process *in_process_start(const lnjudge_question *question)
 {
     worker_process *made = malloc(sizeof *made);
     if (!made)
         return NULL;
-    *made = (worker_process){question, memfd_create("lnjudge", MFD_CLOEXEC), false};
-    if (made->arena >= 0)
+    *made = (worker_process){.question = question};
+    if (open_arena(made))
         return made;
     free(made);
     return NULL;
@@ -43,7 +64,7 @@ worker_process *in_process_start(const lnjudge_question *question)
 
 void in_process_stop(worker_process *worker)
 {
-    if (worker)
+    if (worker && has_arena(worker))
         close(worker->arena);
     free(worker);
 }
@@ -293,6 +314,10 @@ static bool call(worker_process *worker, bench *made, worker_reply *reply)
         return blame(reply, VERDICT_SKIPPED, "%s", "stopped");
     if (status == LN_ERROR_UNSUPPORTED)
         return blame(reply, VERDICT_UNSUPPORTED, "%s", "it says so");
+    if (!has_arena(worker))
+        return open_arena(worker) ? blame(reply, VERDICT_STATE_CHANGED, "%s",
+                                          "closed file descriptors that are not its own")
+                                  : no_memory(reply);
     snprintf(number, sizeof number, "%d", status);
     if (status != 0)
         return blame(reply, VERDICT_CRASHED, "returned %s", number);

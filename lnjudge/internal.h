@@ -9,6 +9,9 @@
 /* The harness's errors as the library's; returns the status. */
 lnjudge_status report_error(const error *err, lnjudge_error *given);
 
+/* Arguments that were NULL, or no limit: false and an error. */
+bool check_place(const void *place, const char *what, error *err);
+bool check_limit(double max_row_ulp, error *err);
 /* A problem whose strides are not 0; false and an error for one that cannot be. `wanted` tells
  * which tensors must be there. */
 bool check_problem(const ln_problem *given, const ln_tensors *tensors, ln_problem *problem,

@@ -22,6 +22,8 @@ enum {
     SIZES_A_STEP = 32,
     LAST_SIZE = 1100,
     USUAL_HIDDEN = 768,
+    MOST_SIZES = 1 << 16,
+    ALL_TRAITS = LNJUDGE_DENSE | LNJUDGE_NOT_IN_PLACE | LNJUDGE_NO_RESIDUAL | LNJUDGE_THESE_SIZES,
 };
 
 /* Rows up to it are held to the limit of the question: a mean rounded to the row's type moves their
@@ -356,6 +358,16 @@ static bool take_question(const lnjudge_question *given, lnjudge_session *sessio
         return fail(err, EXIT_CODE_USAGE,
                     "a question with a kernel and struct_size = sizeof(lnjudge_question) was "
                     "expected");
+    if ((unsigned)given->accumulator > LN_F16)
+        return fail(err, EXIT_CODE_USAGE, "accumulator: LN_F32, LN_F64, LN_BF16 or LN_F16");
+    if (given->hidden && given->hidden_count > MOST_SIZES)
+        return fail(err, EXIT_CODE_USAGE, "%zu hidden sizes: at most %d", given->hidden_count,
+                    MOST_SIZES);
+    if (given->traits & ~(unsigned)ALL_TRAITS)
+        return fail(err, EXIT_CODE_USAGE, "traits %#x: those of lnjudge_trait were expected",
+                    given->traits);
+    if (!check_limit(given->max_row_ulp, err))
+        return false;
     *question = *given;
     const size_t *hidden = given->hidden ? given->hidden : usual;
     question->hidden_count = given->hidden ? given->hidden_count : 1;
@@ -406,6 +418,8 @@ lnjudge_status lnjudge_begin(const lnjudge_question *question, lnjudge_session *
                              lnjudge_error *told)
 {
     error err = {0};
+    if (!check_place(session, "the session", &err))
+        return report_error(&err, told);
     *session = calloc(1, sizeof **session);
     if (!*session)
         fail_memory(&err, "a session");
@@ -420,6 +434,10 @@ lnjudge_status lnjudge_step(lnjudge_session *session, size_t *done, size_t *step
                             lnjudge_error *told)
 {
     error err = {0};
+    if (!session || !done || !steps) {
+        fail(&err, EXIT_CODE_USAGE, "a session and places for done and steps were expected");
+        return report_error(&err, told);
+    }
     *steps = session->count;
     if (session->done < session->count) {
         const judge_step *step = &session->steps[session->done++];
@@ -433,16 +451,40 @@ lnjudge_status lnjudge_step(lnjudge_session *session, size_t *done, size_t *step
 
 int lnjudge_failed(const lnjudge_session *session)
 {
-    bool failed = false;
-    for (size_t i = 0; i < session->report.count; i++)
+    bool failed = !session;
+    for (size_t i = 0; session && i < session->report.count; i++)
         failed |= !session->report.cases[i].passed;
     return failed;
 }
 
+/* A size that was asked for and that the kernel does not take was not judged, so it does not pass. */
+static void refuse_declined(lnjudge_report *report, size_t hidden)
+{
+    const char *unsupported = verdict_name(VERDICT_UNSUPPORTED);
+    for (size_t i = 0; i < report->count; i++)
+        if (strcmp(report->cases[i].check, "rows") == 0 && report->cases[i].hidden == hidden &&
+            strcmp(report->cases[i].verdict, unsupported) != 0)
+            return;
+    for (size_t i = 0; i < report->count; i++) {
+        lnjudge_case *here = &report->cases[i];
+        if (here->hidden != hidden || !here->passed || here->worst.x)
+            continue;
+        here->passed = 0;
+        snprintf(here->verdict, sizeof here->verdict, "%s", unsupported);
+        snprintf(here->detail, sizeof here->detail,
+                 "the kernel does not take hidden %zu, which was asked for", hidden);
+    }
+}
+
 void lnjudge_end(lnjudge_session *session, lnjudge_report *report)
 {
+    if (!session && report)
+        *report = (lnjudge_report){0};
     if (session && report) {
+        bool all = session->done == session->count;
         *report = session->report;
+        for (size_t i = 0; all && i < session->question.hidden_count; i++)
+            refuse_declined(report, session->question.hidden[i]);
         choose_worst(report);
     } else if (session) {
         lnjudge_report_free(&session->report);
@@ -459,8 +501,11 @@ void lnjudge_end(lnjudge_session *session, lnjudge_report *report)
 lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_report *report,
                                     lnjudge_error *told)
 {
+    error err = {0};
     lnjudge_session *session;
     size_t done = 0, steps = 1;
+    if (!check_place(report, "the report", &err))
+        return report_error(&err, told);
     *report = (lnjudge_report){0};
     lnjudge_status status = lnjudge_begin(question, &session, told);
     if (status != LNJUDGE_OK)

@@ -40,10 +40,27 @@ lnjudge_status lnjudge_convention(const char *text, ln_convention *made, lnjudge
 
 const char *lnjudge_convention_label(const ln_convention *convention, char label[LNJUDGE_LABEL])
 {
-    return convention_label(convention, label);
+    static const char none[] = "no convention";
+    if (!label)
+        return none;
+    if (convention && (unsigned)convention->eps_place <= LN_EPS_QUOTIENT &&
+        (unsigned)convention->affine <= LN_AFFINE_GAMMA1)
+        return convention_label(convention, label);
+    return memcpy(label, none, sizeof none);
 }
 
 /* ---- arguments ---- */
+
+bool check_place(const void *place, const char *what, error *err)
+{
+    return place || fail(err, EXIT_CODE_USAGE, "a place for %s was expected, not NULL", what);
+}
+
+bool check_limit(double max_row_ulp, error *err)
+{
+    return max_row_ulp >= 0 ||
+           fail(err, EXIT_CODE_USAGE, "max_row_ulp %g: at least 0 was expected", max_row_ulp);
+}
 
 static bool check_convention(const ln_convention *convention, error *err)
 {
@@ -57,18 +74,22 @@ static bool check_convention(const ln_convention *convention, error *err)
                         "is LN_EPS_NONE and only there, and a known affine form were expected");
 }
 
-static bool check_stride(const char *name, size_t hidden, size_t *stride, error *err)
+static bool check_stride(const char *name, const ln_problem *problem, size_t *stride, error *err)
 {
+    size_t elements;
     if (*stride == 0)
-        *stride = hidden;
-    return *stride >= hidden ||
-           fail(err, EXIT_CODE_USAGE, "%s_stride %zu: at least hidden, %zu", name, *stride, hidden);
+        *stride = problem->hidden;
+    if (*stride < problem->hidden)
+        return fail(err, EXIT_CODE_USAGE, "%s_stride %zu: at least hidden, %zu", name, *stride,
+                    problem->hidden);
+    return (!__builtin_mul_overflow(problem->rows, *stride, &elements) &&
+            elements <= SIZE_MAX / 64) ||
+           fail(err, EXIT_CODE_USAGE, "%zu rows of %zu are too many", problem->rows, *stride);
 }
 
 bool check_problem(const ln_problem *given, const ln_tensors *tensors, ln_problem *problem,
                    error *err)
 {
-    size_t elements;
     if (!given || !tensors)
         return fail(err, EXIT_CODE_USAGE, "a problem and tensors were expected, not NULL");
     *problem = *given;
@@ -76,17 +97,13 @@ bool check_problem(const ln_problem *given, const ln_tensors *tensors, ln_proble
     if ((unsigned)given->storage > LN_F16 || (unsigned)given->param > LN_F16)
         return fail(err, EXIT_CODE_USAGE, "storage and param: LN_F32, LN_F64, LN_BF16 or LN_F16");
     if (!check_convention(&given->convention, err) ||
-        !check_stride("x", given->hidden, &problem->x_stride, err) ||
-        !check_stride("y", given->hidden, &problem->y_stride, err) ||
-        !check_stride("residual", given->hidden, &problem->residual_stride, err))
+        !check_stride("x", given, &problem->x_stride, err) ||
+        !check_stride("y", given, &problem->y_stride, err) ||
+        !check_stride("residual", given, &problem->residual_stride, err))
         return false;
     if (given->rows == 0 || given->hidden == 0)
         return fail(err, EXIT_CODE_USAGE, "%zu rows of %zu: at least 1 of 1 was expected",
                     given->rows, given->hidden);
-    if (__builtin_mul_overflow(given->rows, problem->x_stride, &elements) ||
-        elements > SIZE_MAX / 64)
-        return fail(err, EXIT_CODE_USAGE, "%zu rows of %zu are too many", given->rows,
-                    given->hidden);
     if (!tensors->x)
         return fail(err, EXIT_CODE_USAGE, "x is NULL");
     if (ln_has_gamma(affine) != (tensors->gamma != NULL) ||
@@ -157,7 +174,7 @@ const char *lnjudge_metric_name(size_t index)
 
 double lnjudge_metric(const lnjudge_case *judged, const char *name)
 {
-    for (size_t i = 0; name && i < LNJUDGE_METRICS && lnjudge_metric_name(i); i++)
+    for (size_t i = 0; judged && name && i < LNJUDGE_METRICS && lnjudge_metric_name(i); i++)
         if (strcmp(name, lnjudge_metric_name(i)) == 0)
             return judged->metrics[i];
     return NAN;
@@ -301,10 +318,13 @@ lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *t
 {
     error err = {0};
     ln_problem problem;
+    if (!check_place(report, "the report", &err))
+        return report_error(&err, told);
     lnjudge_case *made = calloc(1, sizeof *made);
     *report = (lnjudge_report){0};
     bool fine = made || fail_memory(&err, "a report");
-    fine = fine && check_problem(given, tensors, &problem, &err) &&
+    fine = fine && check_limit(max_row_ulp, &err) &&
+           check_problem(given, tensors, &problem, &err) &&
            (tensors->y || fail(&err, EXIT_CODE_USAGE, "y is NULL")) &&
            judge_given(&problem, tensors, max_row_ulp, made, &err);
     if (fine) {
@@ -318,9 +338,10 @@ lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *t
 /* ---- gradients ---- */
 
 static bool check_gradients(const ln_problem *given, const ln_tensors *tensors, const void *dy,
-                            ln_problem *problem, error *err)
+                            const lnjudge_gradients *gradients, ln_problem *problem, error *err)
 {
-    return check_problem(given, tensors, problem, err) &&
+    return check_place(gradients, "the gradients", err) &&
+           check_problem(given, tensors, problem, err) &&
            ((dy && !tensors->residual && problem->x_stride == problem->hidden) ||
             fail(err, EXIT_CODE_USAGE,
                  "gradients: dy and dense rows without a residual were expected"));
@@ -332,9 +353,10 @@ lnjudge_status lnjudge_gradients_of(const ln_problem *given, const ln_tensors *t
 {
     error err = {0};
     ln_problem problem;
+    if (!check_gradients(given, tensors, dy, made, &problem, &err))
+        return report_error(&err, told);
     ln_gradients gradients = {{made->dx, NULL}, {made->dgamma, NULL}, {made->dbeta, NULL}};
-    if (check_gradients(given, tensors, dy, &problem, &err) &&
-        !ln_backward(&problem.convention, problem.storage, problem.param, problem.rows,
+    if (!ln_backward(&problem.convention, problem.storage, problem.param, problem.rows,
                      problem.hidden, tensors->x, dy, tensors->gamma, &gradients))
         fail_memory(&err, "the gradients");
     return report_error(&err, told);
@@ -347,9 +369,11 @@ lnjudge_status lnjudge_gradients_judge(const ln_problem *given, const ln_tensors
     error err = {0};
     ln_problem problem;
     gradient_errors found[GRADIENTS];
+    if (!check_gradients(given, tensors, dy, judged, &problem, &err) ||
+        !check_place(distance, "the distances", &err))
+        return report_error(&err, told);
     const void *all[GRADIENTS] = {judged->dx, judged->dgamma, judged->dbeta};
-    if (check_gradients(given, tensors, dy, &problem, &err) &&
-        judge_gradients(&problem, tensors, dy, all, found, &err))
+    if (judge_gradients(&problem, tensors, dy, all, found, &err))
         for (size_t i = 0; i < GRADIENTS; i++)
             distance[i] = (lnjudge_distance){found[i].ulp_max,   found[i].row_ulp_max,
                                              found[i].rel_l2,    found[i].correctly_rounded,

@@ -250,7 +250,8 @@ hayai_status hayai_suite_add(hayai_suite *suite, const char *name, hayai_functio
 hayai_suite *hayai_default_suite(void);
 
 /* Calls `each` with the full name of every instance that matches the filter (NULL: all), in order;
- * non-zero stops: HAYAI_STOPPED. */
+ * non-zero stops: HAYAI_STOPPED. A filter is a POSIX extended regular expression of at most 4096
+ * letters, without back-references, that is searched for in the name; "-..." takes all others. */
 typedef int hayai_name_callback(const char *name, void *user);
 hayai_status hayai_suite_list(hayai_suite *suite, const char *filter, hayai_name_callback *each,
                               void *user);

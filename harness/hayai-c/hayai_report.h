@@ -142,7 +142,7 @@ typedef enum hayai_color HAYAI_INT {
 
 /* All zeros (or NULL) are Google Benchmark's defaults. */
 typedef struct hayai_options {
-    const char *filter; /* a regular expression; "-..." for all others; NULL: all */
+    const char *filter; /* as in hayai_suite_list(); NULL: all */
     double min_seconds; /* of a run, where the benchmark has none of its own; 0: 0.5 */
     double min_warm_up_seconds;
     int64_t iterations;       /* where the benchmark has none of its own; 0: by min_seconds */

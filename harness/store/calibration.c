@@ -53,12 +53,6 @@ bool store_put_calibration(result_store *store, const machine_facts *machine,
            store_calibration(store, machine, calibration, err);
 }
 
-static void copy_text(char *buffer, size_t size, sqlite3_stmt *statement, int column)
-{
-    const char *string = (const char *)sqlite3_column_text(statement, column);
-    snprintf(buffer, size, "%s", string ? string : "");
-}
-
 static noise_figure *place_of(noise_calibration *calibration, const char *method,
                               const char *regime)
 {
@@ -82,8 +76,8 @@ static bool read_noise(result_store *store, noise_calibration *calibration, erro
             return false;
         if (!row)
             return true;
-        copy_text(method, sizeof method, statement, 0);
-        copy_text(regime, sizeof regime, statement, 1);
+        store_copy_text(statement, 0, method, sizeof method);
+        store_copy_text(statement, 1, regime, sizeof regime);
         noise_figure *noise = place_of(calibration, method, regime);
         if (noise)
             *noise = (struct noise_figure){
@@ -113,8 +107,8 @@ bool store_calibration(result_store *store, const machine_facts *machine,
     if (!row)
         return true;
     calibration->id = sqlite3_column_int64(statement, 0);
-    copy_text(calibration->made, sizeof calibration->made, statement, 1);
-    copy_text(calibration->kernel, sizeof calibration->kernel, statement, 2);
+    store_copy_text(statement, 1, calibration->made, sizeof calibration->made);
+    store_copy_text(statement, 2, calibration->kernel, sizeof calibration->kernel);
     calibration->rebuilds = (unsigned)sqlite3_column_int64(statement, 3);
     calibration->confidence = sqlite3_column_double(statement, 4);
     sqlite3_reset(statement);

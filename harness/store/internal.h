@@ -9,6 +9,8 @@
 enum {
     STORE_APPLICATION_ID = 0x6c6e6268, /* "lnbh": tells our files from other SQLite databases */
     STORE_BUSY_MS = 10000,
+    STORE_TEXT_MOST = 1 << 20,    /* bytes of a stored text */
+    STORE_LENGTH_MOST = 16 << 20, /* of a whole row, as SQLite counts: tensors has rows of 1 MiB */
 };
 
 typedef enum statement_kind {
@@ -66,7 +68,12 @@ struct result_store {
     case_key last_key;
     int64_t last_run, last_case; /* 0: none */
     bool together;               /* one transaction around what follows: see store_together() */
+    bool sound;                  /* SQLite's quick_check found nothing */
+    bool views_differ;           /* of those that other programs read one is not as we make it */
 };
+
+/* Nothing that a schema says is run: a file may be a stranger's. */
+void store_configure(sqlite3 *database);
 
 /* One line for what SQLite says, after "PATH: cannot DOING: ". Always returns false. */
 bool store_fail(const result_store *store, int status, const char *doing, error *err);
@@ -90,8 +97,12 @@ bool store_finish(result_store *store, bool fine, const char *doing, error *err)
 
 /* Runs a statement that gives no rows. */
 bool store_step(result_store *store, sqlite3_stmt *statement, const char *doing, error *err);
-/* Moves to the next row: *row tells whether there is one. The statement is reset at the end. */
+/* Moves to the next row: *row tells whether there is one. The statement is reset at the end. A row
+ * with a text of more than STORE_TEXT_MOST is an error. */
 bool store_next(result_store *store, sqlite3_stmt *statement, bool *row, error *err);
+
+/* The text of a column, as much of it as the buffer takes; NULL is "". */
+void store_copy_text(sqlite3_stmt *statement, int column, char *buffer, size_t size);
 
 /* Columns 2 to 9 of a case's key, as STATEMENT_ADD_CASE and its kin bind them; 1 is the run. */
 void store_bind_key(sqlite3_stmt *statement, int64_t run, const case_key *key);
@@ -104,6 +115,13 @@ char *store_cases_sql(void);
  * is. steps[i] leads from version i to i + 1. */
 bool store_migrate(result_store *store, const char *const *steps, int count, error *err);
 bool store_check_schema(result_store *store, store_mode mode, bool *outdated, error *err);
+/* Whether our tables are what the first `version` steps make, and sound. */
+bool store_check_tables(result_store *store, const char *const *steps, int64_t version, error *err);
+/* The views of these steps, made anew in the file, for other programs, or for this connection alone,
+ * which reads no others. */
+bool store_make_views(result_store *store, const char *const *steps, int64_t version, bool of_file,
+                      error *err);
+bool store_use_views(result_store *store, error *err);
 bool store_upgrade(result_store *store, error *err);
 
 #endif

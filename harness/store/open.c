@@ -99,6 +99,45 @@ static void disconnect(result_store *store)
     store->database = NULL;
 }
 
+void store_configure(sqlite3 *database)
+{
+    static const struct {
+        int option, value;
+    } options[] = {
+        {SQLITE_DBCONFIG_ENABLE_VIEW, 0},        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},     {SQLITE_DBCONFIG_DEFENSIVE, 1},
+        {SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, 1}, /* else ALTER TABLE looks into every view */
+        {SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1},   /* until the file is known to be ours */
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        sqlite3_db_config(database, options[i].option, options[i].value, NULL);
+    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, STORE_LENGTH_MOST);
+    sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, STORE_TEXT_MOST);
+}
+
+static int stop(void *unused)
+{
+    (void)unused;
+    return 1;
+}
+
+/* SQLite takes a time with the square of their number to load tables, views and triggers: three
+ * minutes for 200,000. */
+static bool load_schema(const result_store *store, error *err)
+{
+    enum { OBJECTS_MOST = 10000, STEPS_EACH = 7 };
+    sqlite3_progress_handler(store->database, OBJECTS_MOST * STEPS_EACH, stop, NULL);
+    int status =
+        sqlite3_exec(store->database, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
+    sqlite3_progress_handler(store->database, 0, NULL, NULL);
+    if (status == SQLITE_INTERRUPT)
+        return fail(err, EXIT_CODE_ENVIRONMENT,
+                    "%s: more than %d tables, views and triggers, which no store has: name another "
+                    "file with --db",
+                    store->path, OBJECTS_MOST);
+    return status == SQLITE_OK || store_fail(store, status, "read it", err);
+}
+
 static bool connect(result_store *store, const char *name, int flags, error *err)
 {
     disconnect(store);
@@ -109,8 +148,34 @@ static bool connect(result_store *store, const char *name, int flags, error *err
         return store_fail(store, status, "open it", err);
     sqlite3_extended_result_codes(store->database, 1);
     sqlite3_busy_timeout(store->database, STORE_BUSY_MS);
+    store_configure(store->database);
     status = sqlite3_exec(store->database, "PRAGMA foreign_keys = ON", NULL, NULL, NULL);
-    return status == SQLITE_OK || store_fail(store, status, "open it", err);
+    if (status != SQLITE_OK)
+        return store_fail(store, status, "open it", err);
+    return load_schema(store, err);
+}
+
+static bool is_used(const char *path)
+{
+    return has_beside(path, "-wal") || has_beside(path, "-journal");
+}
+
+/* Looks at a file that nobody uses in a way that leaves nothing beside it, as opening one in
+ * write-ahead mode does: what is refused stays as it was. Read so while somebody writes, it may seem
+ * damaged. */
+static bool look(result_store *store, store_mode mode, error *err)
+{
+    struct stat about;
+    bool outdated;
+    if (stat(store->path, &about) != 0 || about.st_size == 0 || is_used(store->path))
+        return true;
+    char *uri = immutable_uri(store->path);
+    bool fine = connect(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err) &&
+                store_check_schema(store, mode, &outdated, err);
+    free(uri);
+    bool used = is_used(store->path);
+    store->sound = fine && !used;
+    return fine || used;
 }
 
 static bool open_write(result_store *store, error *err)
@@ -120,6 +185,7 @@ static bool open_write(result_store *store, error *err)
         !store_check_schema(store, STORE_WRITE, &outdated, err))
         return false;
     /* Only now, when the file is known to be ours or empty. */
+    sqlite3_db_config(store->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     int status =
         sqlite3_exec(store->database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
                      NULL, NULL, NULL);
@@ -144,7 +210,7 @@ static bool open_read(result_store *store, error *err)
                connect(store, store->path, SQLITE_OPEN_READONLY, err);
     } else if (!fine &&
                ((status & 0xff) == SQLITE_CANTOPEN || (status & 0xff) == SQLITE_READONLY) &&
-               !has_beside(store->path, "-wal") && !has_beside(store->path, "-journal")) {
+               !is_used(store->path)) {
         char *uri = immutable_uri(store->path);
         fine = connect(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err) &&
                store_check_schema(store, STORE_READ, &outdated, err);
@@ -157,6 +223,12 @@ static bool open_read(result_store *store, error *err)
     return open_write(store, err) && connect(store, store->path, SQLITE_OPEN_READONLY, err);
 }
 
+static bool forbid_writes(const result_store *store, error *err)
+{
+    int status = sqlite3_exec(store->database, "PRAGMA query_only = ON", NULL, NULL, NULL);
+    return status == SQLITE_OK || store_fail(store, status, "open it", err);
+}
+
 bool store_open(const char *path, store_mode mode, result_store **opened, error *err)
 {
     *opened = NULL;
@@ -164,7 +236,9 @@ bool store_open(const char *path, store_mode mode, result_store **opened, error 
         return false;
     result_store *made = allocate_zeroed(1, sizeof *made);
     made->path = allocate_copy(path, strlen(path) + 1);
-    if (!(mode == STORE_WRITE ? open_write(made, err) : open_read(made, err))) {
+    if (!look(made, mode, err) ||
+        !(mode == STORE_WRITE ? open_write(made, err) : open_read(made, err)) ||
+        !store_use_views(made, err) || (mode == STORE_READ && !forbid_writes(made, err))) {
         store_close(made);
         return false;
     }

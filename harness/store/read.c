@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-static void copy_text(char *buffer, size_t size, sqlite3_stmt *statement, int column)
+void store_copy_text(sqlite3_stmt *statement, int column, char *buffer, size_t size)
 {
-    const char *string = (const char *)sqlite3_column_text(statement, column);
-    snprintf(buffer, size, "%s", string ? string : "");
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    snprintf(buffer, size, "%s", text ? text : "");
 }
 
 /* NULL is how an undefined figure is stored. */
@@ -81,13 +81,13 @@ static bool fill_run(const result_store *store, sqlite3_stmt *statement, stored_
         run->counts.declined = (size_t)sqlite3_column_int64(statement, 12);
         run->counts.lost = (size_t)sqlite3_column_int64(statement, 13);
     }
-    copy_text(run->command, sizeof run->command, statement, 9);
-    copy_text(run->request_hash, sizeof run->request_hash, statement, 10);
-    copy_text(run->started, sizeof run->started, statement, 1);
-    copy_text(run->plan, sizeof run->plan, statement, 2);
-    copy_text(run->plan_hash, sizeof run->plan_hash, statement, 3);
-    copy_text(run->command_line, sizeof run->command_line, statement, 4);
-    copy_text(state, sizeof state, statement, 6);
+    store_copy_text(statement, 9, run->command, sizeof run->command);
+    store_copy_text(statement, 10, run->request_hash, sizeof run->request_hash);
+    store_copy_text(statement, 1, run->started, sizeof run->started);
+    store_copy_text(statement, 2, run->plan, sizeof run->plan);
+    store_copy_text(statement, 3, run->plan_hash, sizeof run->plan_hash);
+    store_copy_text(statement, 4, run->command_line, sizeof run->command_line);
+    store_copy_text(statement, 6, state, sizeof state);
     return run_state_from_name(state, &run->state) || bad_word(store, "state of a run", state, err);
 }
 
@@ -151,16 +151,16 @@ char *store_cases_sql(void)
 static bool fill_key(const result_store *store, sqlite3_stmt *statement, case_key *key, error *err)
 {
     char dtype[16], cache[16], what[32];
-    copy_text(key->kernel, sizeof key->kernel, statement, 1);
+    store_copy_text(statement, 1, key->kernel, sizeof key->kernel);
     kernel_name_update(key->kernel, sizeof key->kernel);
-    copy_text(key->convention, sizeof key->convention, statement, 2);
-    copy_text(key->input, sizeof key->input, statement, 3);
+    store_copy_text(statement, 2, key->convention, sizeof key->convention);
+    store_copy_text(statement, 3, key->input, sizeof key->input);
     key->rows = (size_t)sqlite3_column_int64(statement, 4);
     key->hidden = (size_t)sqlite3_column_int64(statement, 5);
-    copy_text(dtype, sizeof dtype, statement, 6);
-    copy_text(cache, sizeof cache, statement, 7);
+    store_copy_text(statement, 6, dtype, sizeof dtype);
+    store_copy_text(statement, 7, cache, sizeof cache);
     key->threads = (unsigned)sqlite3_column_int64(statement, 8);
-    copy_text(what, sizeof what, statement, sqlite3_column_count(statement) - 1);
+    store_copy_text(statement, sqlite3_column_count(statement) - 1, what, sizeof what);
     if (!operation_from_name(what, &key->operation))
         return bad_word(store, "operation", what, err);
     if (!dtype_from_name(dtype, &key->dtype))
@@ -178,12 +178,12 @@ static bool fill_accuracy(const result_store *store, sqlite3_stmt *statement, st
     if (sqlite3_column_type(statement, 10) == SQLITE_NULL)
         return true;
     char name[64];
-    copy_text(name, sizeof name, statement, 10);
+    store_copy_text(statement, 10, name, sizeof name);
     if (!verdict_from_name(name, &filled->verdict.kind))
         return bad_word(store, "verdict", name, err);
     filled->judged = filled->verdict.kind != VERDICT_PENDING;
     filled->verdict.declared = sqlite3_column_int(statement, 11) != 0;
-    copy_text(filled->verdict.detail, sizeof filled->verdict.detail, statement, 12);
+    store_copy_text(statement, 12, filled->verdict.detail, sizeof filled->verdict.detail);
     filled->bound_row_ulp = real_column(statement, 13);
     size_t count;
     const metric_field *fields = metric_fields(&count);
@@ -266,7 +266,7 @@ bool store_lost(result_store *store, int64_t run, asked_case **lost, size_t *cou
         *lost = allocate_room(*lost, *count, sizeof **lost);
         asked_case *filled = &(*lost)[(*count)++];
         *filled = (asked_case){.parts = (unsigned)sqlite3_column_int(statement, 9)};
-        copy_text(filled->reason, sizeof filled->reason, statement, 10);
+        store_copy_text(statement, 10, filled->reason, sizeof filled->reason);
         fine = fill_key(store, statement, &filled->key, err) &&
                store_next(store, statement, &row, err);
     }
@@ -385,8 +385,8 @@ bool store_machine(result_store *store, int64_t run, machine_facts *machine, err
     bool fine = store_next(store, statement, &row, err);
     while (fine && row) {
         machine_fact *fact = machine_add_fact(machine);
-        copy_text(fact->name, sizeof fact->name, statement, 0);
-        copy_text(fact->value, sizeof fact->value, statement, 1);
+        store_copy_text(statement, 0, fact->name, sizeof fact->name);
+        store_copy_text(statement, 1, fact->value, sizeof fact->value);
         fine = store_next(store, statement, &row, err);
     }
     sqlite3_reset(statement);

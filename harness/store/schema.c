@@ -31,32 +31,6 @@ static bool read_integer(const result_store *store, const char *sql, int64_t *va
     return status == SQLITE_ROW || store_fail(store, status, "read it", err);
 }
 
-static bool check_sound(const result_store *store, error *err)
-{
-    sqlite3_stmt *statement = NULL;
-    int status = sqlite3_prepare_v2(store->database, "PRAGMA quick_check(1)", -1, &statement, NULL);
-    if (status == SQLITE_OK)
-        status = sqlite3_step(statement);
-    bool fine = false;
-    if (status != SQLITE_ROW) {
-        store_fail(store, status, "check it", err);
-    } else {
-        char found[200];
-        const char *answer = (const char *)sqlite3_column_text(statement, 0);
-        snprintf(found, sizeof found, "%s", answer ? answer : "no answer");
-        for (char *at = found; (at = strchr(at, '\n'));)
-            *at = ' ';
-        fine = strcmp(found, "ok") == 0;
-        if (!fine)
-            fail(err, EXIT_CODE_ENVIRONMENT,
-                 "%s: the database is damaged (%s): save what can be saved with "
-                 "'sqlite3 %s .recover', or name another file with --db",
-                 store->path, found, store->path);
-    }
-    sqlite3_finalize(statement);
-    return fine;
-}
-
 /* A database of somebody else must not get our tables. */
 static bool check_ours(const result_store *store, int64_t version, int64_t application, error *err)
 {
@@ -92,12 +66,13 @@ static bool execute(const result_store *store, const char *sql, const char *doin
     return status == SQLITE_OK || store_fail(store, status, doing, err);
 }
 
-static bool run_steps(const result_store *store, const char *const *steps, int count, error *err)
+static bool run_steps(result_store *store, const char *const *steps, int count, error *err)
 {
     int64_t version = 0;
     /* Read again, now that nobody else can write: somebody may have been faster. */
     if (!read_integer(store, "PRAGMA user_version", &version, err) ||
-        !check_version(store, version, count, err))
+        !check_version(store, version, count, err) ||
+        (store->views_differ && !store_make_views(store, steps, version, true, err)))
         return false;
     for (int64_t step = version; step < count; step++)
         if (!execute(store, steps[step], "bring its tables up to date", err))
@@ -170,10 +145,11 @@ bool store_check_schema(result_store *store, store_mode mode, bool *outdated, er
                     "%s: empty: measure something first with 'lnbench run --db %s'", store->path,
                     store->path);
     bool every = true;
-    if (version > 0 && !has_every_metric(store, &every, err))
+    if (!store_check_tables(store, migrations, version, err) ||
+        (version > 0 && !has_every_metric(store, &every, err)))
         return false;
-    *outdated = version < STORE_VERSION || !every;
-    return check_sound(store, err);
+    *outdated = version < STORE_VERSION || !every || (mode == STORE_WRITE && store->views_differ);
+    return true;
 }
 
 bool store_upgrade(result_store *store, error *err)
@@ -183,4 +159,9 @@ bool store_upgrade(result_store *store, error *err)
         return false;
     bool fine = add_metrics(store, err);
     return execute(store, fine ? "COMMIT" : "ROLLBACK", "add a metric", fine ? err : NULL) && fine;
+}
+
+bool store_use_views(result_store *store, error *err)
+{
+    return store_make_views(store, migrations, STORE_VERSION, false, err);
 }

@@ -175,6 +175,11 @@ bool store_fail(const result_store *store, int status, const char *doing, error 
         return fail(err, EXIT_CODE_ENVIRONMENT,
                     "%s: cannot %s: the disk is full (%s): free some space and go on with --resume",
                     path, doing, kept);
+    case SQLITE_TOOBIG:
+        return fail(err, EXIT_CODE_ENVIRONMENT,
+                    "%s: a text of more than %d MiB, or a row of more than %d MiB, which lnbench "
+                    "does not store: name another file with --db",
+                    path, STORE_TEXT_MOST >> 20, STORE_LENGTH_MOST >> 20);
     case SQLITE_BUSY:
         return fail(err, EXIT_CODE_ENVIRONMENT,
                     "%s: cannot %s: another program has been writing to it for more than %d s",
@@ -279,12 +284,24 @@ bool store_step(result_store *store, sqlite3_stmt *statement, const char *doing,
     return fine;
 }
 
+static bool has_long_text(sqlite3_stmt *statement)
+{
+    for (int i = 0; i < sqlite3_data_count(statement); i++)
+        if (sqlite3_column_type(statement, i) == SQLITE_TEXT &&
+            sqlite3_column_bytes(statement, i) > STORE_TEXT_MOST)
+            return true;
+    return false;
+}
+
 bool store_next(result_store *store, sqlite3_stmt *statement, bool *row, error *err)
 {
     int status = sqlite3_step(statement);
     *row = status == SQLITE_ROW;
-    if (*row)
+    if (*row && !has_long_text(statement))
         return true;
+    if (*row)
+        status = SQLITE_TOOBIG;
+    *row = false;
     if (status != SQLITE_DONE)
         store_fail(store, status, "read it", err);
     sqlite3_reset(statement);

@@ -18,6 +18,7 @@
  * No state is shared: every function may be called from several threads at once, on different
  * objects. Nothing is printed, no signal is handled, nothing exits. A function that fails returns
  * other than LNJUDGE_OK and leaves nothing to free; `error` (it may be NULL) then has a sentence.
+ * NULL where something was to be, and values that are none of their type, are such failures.
  */
 #ifndef LNJUDGE_H
 #define LNJUDGE_H
@@ -47,7 +48,8 @@ LN_API lnjudge_status lnjudge_convention(const char *text, ln_convention *made,
                                          lnjudge_error *error);
 
 enum { LNJUDGE_LABEL = 96 };
-/* The preset's name where one is equal, else the list. Returns `label`. */
+/* The preset's name where one is equal, else the list; "no convention" for NULL and for an unknown
+ * eps_place or affine. Returns `label`. */
 LN_API const char *lnjudge_convention_label(const ln_convention *convention,
                                             char label[LNJUDGE_LABEL]);
 
@@ -108,7 +110,7 @@ typedef struct lnjudge_report {
     lnjudge_case *cases;
     size_t worst; /* the first case that did not pass, else that with the largest row_ulp_max
                   * that is not declared */
-    int passed;
+    int passed;   /* every case did, and every size of the question was judged */
 } lnjudge_report;
 
 LN_API void lnjudge_report_free(lnjudge_report *report);
@@ -173,7 +175,7 @@ LN_API lnjudge_status lnjudge_begin(const lnjudge_question *question, lnjudge_se
                                     lnjudge_error *error);
 LN_API lnjudge_status lnjudge_step(lnjudge_session *session, size_t *done, size_t *steps,
                                    lnjudge_error *error);
-/* Whether a check so far did not pass. */
+/* Whether a check so far did not pass; 1 for NULL. */
 LN_API int lnjudge_failed(const lnjudge_session *session);
 LN_API void lnjudge_end(lnjudge_session *session, lnjudge_report *report);
 

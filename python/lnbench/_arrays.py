@@ -1,7 +1,7 @@
 """Arrays of any library as NumPy's, in the four element types, and back."""
 import numpy as np
 
-from ._library import ArgumentError
+from ._library import ArgumentError, clean
 
 TYPES = ("f32", "f64", "bf16", "f16")  # in the order of ln_type
 _STORED = {"f32": np.dtype("f4"), "f64": np.dtype("f8"), "bf16": np.dtype("u2"),
@@ -66,7 +66,7 @@ def take(value, name="x", type_=None):
             else:
                 array = np.from_dlpack(value)
         except Exception as failed:  # of another library
-            raise ArgumentError(f"{name}: no array ({failed})") from None
+            raise ArgumentError(f"{name}: no array ({clean(failed)})") from None
     if own is None and array.dtype.name == "bfloat16":
         array, own = array.view(np.uint16), "bf16"
     if own is None and type_ == "bf16" and array.dtype == np.uint16:

@@ -201,12 +201,12 @@ def _measure(functions, wanted, rows, data, repetitions):
         call = _ours(library, wanted, x, *both, y, data.type, data.param)
         if call:
             add("liblayernorm", part, call, lambda status, y=y: y, x, wanted)
-        for name, (fn, framework, convention) in functions.items():
-            given = [arrays.give(x, data.type, framework)]
-            given += [arrays.give(p, data.param, framework)
-                      for p in data.parameters(_form(convention))]
-            add(name, part, lambda fn=fn, given=given: fn(*given), lambda answer: answer, x,
-                convention)
+        for name, one in functions.items():
+            given = [arrays.give(x, data.type, one.framework)]
+            given += [arrays.give(p, data.param, one.framework)
+                      for p in data.parameters(_form(one.wanted))]
+            add(name, part, lambda fn=one.fn, given=given: fn(*given), lambda answer: answer, x,
+                one.wanted)
     indexed = dict(enumerate(calls))
     found = _rounds({i: calls[key] for i, key in indexed.items()}, repetitions)
     return {indexed[i]: values for i, values in found.items()}, errors
@@ -224,19 +224,6 @@ def _report(found, errors, rows, hidden, type_, convention):
                        sorted(timed, key=lambda one: one.time_ns))
 
 
-def _taken(fn, convention, framework):
-    """Name and (function, framework, convention) of what bench() was given."""
-    from ._judge import _Module, _fit_form, _name_of, is_module
-    if not callable(fn):
-        raise lib.ArgumentError(f"a callable was expected, not {type(fn).__name__}")
-    if is_module(fn):
-        module = _Module(fn)
-        return _name_of(fn), (module, framework or "torch", module.convention(convention))
-    wanted = _fit_form(fn, lib.convention_of(convention or "torch"))
-    return (getattr(fn, "name", None) or _name_of(fn),
-            (fn, framework or getattr(fn, "framework", "numpy"), wanted))
-
-
 def bench(*functions, hidden=768, rows=512, dtype="f32", param_dtype=None, convention=None,
           framework=None, repetitions=25, isolate=True) -> BenchReport:
     """Times functions (as judge() takes them, or peers()) beside liblayernorm and a copy of x.
@@ -246,21 +233,24 @@ def bench(*functions, hidden=768, rows=512, dtype="f32", param_dtype=None, conve
     where that is more than half, the figure is of the call and not of the kernel.
     """
     from ._isolate import in_child
+    from ._judge import Subject
     type_ = arrays.type_name(dtype)
     rows, repetitions = lib.whole(rows, "rows", 1), lib.whole(repetitions, "repetitions", 1)
     data = _Data(lib.whole(hidden, "hidden", 1), type_, arrays.type_name(param_dtype or dtype))
     made, wanted = {}, lib.convention_of(convention or "torch")
     for fn in functions:
-        name, one = _taken(fn, convention, framework)
+        one = Subject(fn, convention, framework)
+        name = one.own_name or one.name
         alike = sum(other.split(" (")[0] == name for other in ("copy", "liblayernorm", *made))
         made[f"{name} ({alike + 1})" if alike else name] = one
-        wanted = one[2]
+        wanted = one.wanted
 
     def work(_called=None):
         try:
             return _measure(made, wanted, rows, data, repetitions)
         finally:
-            for fn, _, _ in made.values():
-                getattr(fn, "restore", lambda: None)()
+            for one in made.values():
+                if one.is_module:
+                    one.fn.restore()
     found, errors = in_child(work, math.inf, {}) if isolate else work()
     return _report(found, errors, rows, data.hidden, type_, wanted)

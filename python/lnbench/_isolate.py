@@ -1,16 +1,20 @@
 """A judgement in a child process, so that a function which crashes or hangs takes nobody with it."""
+import ctypes
 import math
 import mmap
 import os
 import pickle
 import signal
 import struct
+import tempfile
 import time
 
 from . import _library as lib
 from ._report import Case, Report
 
-_CALL = struct.Struct("<dQQ")  # when the call in progress began (0: none did yet), rows, hidden
+_CALL = struct.Struct("<dQQ")  # when the call in progress began (0: none did yet; infinite: all
+                               # is done), rows, hidden
+_PDEATHSIG = 1                 # of prctl(2)
 
 
 def _failed(options, verdict, detail, rows, hidden):
@@ -19,7 +23,8 @@ def _failed(options, verdict, detail, rows, hidden):
     return Report([case], False, options["subject"], options["repeat"], case)
 
 
-def _run_child(work, shared, pipe):
+def _result_of(work, shared):
+    """(what work() returned, what it raised), in bytes that can be read again."""
     def called(rows, hidden):
         shared[:_CALL.size] = _CALL.pack(time.monotonic(), rows, hidden)
     try:
@@ -28,65 +33,92 @@ def _run_child(work, shared, pipe):
         result = (None, raised)
     try:
         data = pickle.dumps(result)
-    except Exception:
-        data = pickle.dumps((None, RuntimeError(repr(result[1]))))
-    with os.fdopen(pipe, "wb") as file:
+        pickle.loads(data)
+        return data
+    except BaseException:
+        return pickle.dumps((None, RuntimeError(lib.said(result[1]))))
+
+
+def _run_child(work, shared, folder):
+    """The result is a file that is opened when all is done: no descriptor is open that the function
+    could close, or that a process which it leaves behind could keep open."""
+    os.setpgid(0, 0)
+    try:
+        ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
+    except (AttributeError, OSError):  # not on Linux
+        pass
+    data = _result_of(work, shared)
+    shared[:8] = struct.pack("<d", math.inf)
+    with open(os.path.join(folder, str(os.getpid())), "wb") as file:
         file.write(data)
 
 
-def _wait(child, pipe, shared, deadline):
-    """What the child sent, or why it sent nothing."""
-    received = []
-    os.set_blocking(pipe, False)
-    while True:
+def _has_ended(child):
+    """Whether it has, without forgetting its number, which nobody else gets until then."""
+    try:
+        return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # SIGCHLD is ignored here, or somebody else waits for all children
+        return True
+
+
+def _end(child):
+    """Ends it and the processes that it left, and tells its status."""
+    for kill in (os.killpg, os.kill):
         try:
-            part = os.read(pipe, 1 << 20)
-            if not part:
-                break
-            received.append(part)
-            continue
-        except BlockingIOError:
+            kill(child, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
             pass
+    try:
+        return os.waitpid(child, 0)[1]
+    except ChildProcessError:
+        return 0
+
+
+def _wait(child, shared, deadline):
+    """Whether it ended by itself before a call took longer than the deadline."""
+    while not _has_ended(child):
         began, _, _ = _CALL.unpack(shared[:_CALL.size])
         if began and time.monotonic() - began > deadline:
-            os.kill(child, signal.SIGKILL)
-            return None, "timeout"
+            return False
         time.sleep(0.02)
-    return b"".join(received), None
+    return True
 
 
 def in_child(work, deadline, options):
     """work(called) in a forked process; called(rows, hidden) is to be called before each call."""
     shared = mmap.mmap(-1, _CALL.size)
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        code = 1
+    with tempfile.TemporaryDirectory(prefix="lnbench-") as folder:
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                _run_child(work, shared, folder)
+                code = 0
+            finally:
+                os._exit(code)
+        in_time = False
         try:
-            os.close(reading)
-            _run_child(work, shared, writing)
-            code = 0
+            in_time = _wait(child, shared, deadline)
         finally:
-            os._exit(code)
-    os.close(writing)
-    status = 0
-    try:
-        data, why = _wait(child, reading, shared, deadline)
-    except BaseException:
-        os.kill(child, signal.SIGKILL)
-        raise
-    finally:
-        os.close(reading)
-        _, status = os.waitpid(child, 0)
-    _, rows, hidden = _CALL.unpack(shared[:_CALL.size])
-    if not options and (why or os.WIFSIGNALED(status) or not data):
+            status = _end(child)
+        path = os.path.join(folder, str(child))
+        data = None
+        if os.path.exists(path) and status == 0:
+            with open(path, "rb") as file:
+                data = file.read()
+    began, rows, hidden = _CALL.unpack(shared[:_CALL.size])
+    if began == math.inf and not data:
+        raise RuntimeError(f"a result could not be written to {folder}")
+    if not options and not data:
         raise RuntimeError(f"a function ended its process (status {status})")
-    if why:
-        return _failed(options, why, f"a call took longer than {deadline:g} s", rows, hidden)
+    if not in_time:
+        return _failed(options, "timeout", f"a call took longer than {deadline:g} s", rows, hidden)
     if os.WIFSIGNALED(status):
-        name = signal.Signals(os.WTERMSIG(status)).name
-        return _failed(options, "crashed", name, rows, hidden)
-    if os.WEXITSTATUS(status) or not data:
+        number = os.WTERMSIG(status)
+        named = number in set(signal.Signals)  # real-time signals are not
+        return _failed(options, "crashed", signal.Signals(number).name if named else
+                       f"signal {number}", rows, hidden)
+    if not data:
         return _failed(options, "crashed", f"it ended the process with exit code "
                        f"{os.WEXITSTATUS(status)}", rows, hidden)
     report, raised = pickle.loads(data)

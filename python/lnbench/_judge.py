@@ -18,39 +18,71 @@ from ._report import Report
 _FAULTS = 1000  # the codes from here on stand for what the callable did, in `Callable.faults`
 
 
-class Callable:
+class Strangers:
+    """Runs somebody else's code: Ctrl-C ends it, and nothing that the code raises does."""
+
+    def __init__(self):
+        self.inside, self.watched = False, False
+        self.stop = c.c_int(0)  # the library looks at it between two rows
+
+    def on_interrupt(self, number, frame):
+        """Raises in the stranger's code alone: what is raised at the edge of a callback is lost."""
+        self.stop.value = 1
+        if self.inside:
+            raise KeyboardInterrupt
+
+    def is_interrupt(self, raised):
+        """Whether it is Ctrl-C, and no KeyboardInterrupt of the code's own."""
+        return issubclass(type(raised), KeyboardInterrupt) and (
+            self.stop.value if self.watched else
+            threading.current_thread() is threading.main_thread())
+
+    def ask(self, question, otherwise=None):
+        """question(), or `otherwise` where it raises."""
+        try:
+            self.inside = True
+            return question()
+        except lib.ArgumentError:
+            raise
+        except BaseException as raised:
+            if self.is_interrupt(raised):
+                raise
+            return otherwise
+        finally:
+            self.inside = False
+
+    def text_of(self, fn, name):
+        """An attribute where it is text, else None."""
+        found = self.ask(lambda: getattr(fn, name, None))
+        return found if type(found) is str else None
+
+
+class Callable(Strangers):
     """A user's function as the kernel of a question: one array in, one out."""
 
     def __init__(self, fn, framework, type_, param, on_call=None):
+        super().__init__()
         self.fn, self.framework, self.type, self.param = fn, framework, type_, param
         self.faults, self.raised, self.on_call = [], None, on_call
-        self.inside = False
-        self.stop = c.c_int(0)  # the library looks at it between two rows
         self.dtypes = (arrays.stored(type_), arrays.stored(param))
         self.kernel = lib.KERNEL(self._called)
 
     def _fault(self, verdict, sentence):
+        sentence = lib.clean(sentence, 180)
         if (verdict, sentence) not in self.faults:
             self.faults.append((verdict, sentence))
         return _FAULTS + self.faults.index((verdict, sentence))
-
-    def on_interrupt(self, number, frame):
-        """Raises in the user's function alone: what is raised at the edge of a callback is lost."""
-        self.stop.value = 1
-        if self.inside:
-            raise KeyboardInterrupt
 
     def _called(self, _user, problem, tensors):
         try:
             if self.stop.value:
                 return lib.STOP
             return self._call(problem[0], tensors[0])
-        except KeyboardInterrupt as raised:  # ends the judgement
-            self.raised = raised
-            return lib.STOP
         except BaseException as raised:  # the verdict is on the function, whatever it raises
-            text = " ".join(str(raised).split())[:120]
-            return self._fault("raised", f"{type(raised).__name__}: {text}")
+            if self.is_interrupt(raised):
+                self.raised = raised
+                return lib.STOP
+            return self._fault("raised", lib.said(raised))
 
     def _input(self, address, rows, hidden, stride, dtype):
         """A copy that is Python's own, as far off a multiple of 64 bytes and as strided: the
@@ -112,7 +144,7 @@ class Callable:
 
 def is_module(fn):
     """A torch.nn.Module."""
-    return any(base.__module__.startswith("torch.nn") for base in type(fn).__mro__)
+    return any(str.startswith(base.__module__, "torch.nn") for base in type(fn).__mro__)
 
 
 _GAMMAS = ("weight", "scale", "gamma", "alpha", "a_2", "g")
@@ -165,19 +197,15 @@ class _Module:
 
 def _positional(fn):
     """How many positional arguments it can take; None where nobody knows."""
-    try:
-        parameters = inspect.signature(fn).parameters.values()
-    except (TypeError, ValueError):
-        return None
+    parameters = inspect.signature(fn).parameters.values()
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return None
     return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
 
 
-def _fit_form(fn, convention):
-    """The convention with the affine form that the function's arguments allow."""
+def _fit_form(fn, convention, count):
+    """The convention with the affine form that the function's `count` arguments allow."""
     made = lib.Convention.from_buffer_copy(convention)
-    count = _positional(fn)
     if count == 0:
         raise lib.ArgumentError("fn takes no argument: fn(x), fn(x, gamma) or fn(x, gamma, beta) "
                                 "was expected")
@@ -233,9 +261,37 @@ def _ask(question, callable_, bar, first_only):
     return report
 
 
-def _name_of(fn):
-    name = getattr(fn, "__qualname__", None) or getattr(fn, "name", None) or type(fn).__name__
-    return name if inspect.isroutine(fn) or is_module(fn) else repr(fn)[:60]
+class Subject:
+    """A function as judge() and bench() take it: what its attributes say, as far as they do.
+    fn: the function or the _Module; name, own_name (of its attribute), framework, wanted (the
+    convention)."""
+
+    def __init__(self, fn, convention, framework):
+        if not callable(fn):
+            raise lib.ArgumentError(f"a callable was expected, not {lib.class_name(fn)}")
+        asked = Strangers()
+        with _interrupts_of(asked):
+            self.is_module = asked.ask(lambda: is_module(fn), False)
+            self.name = self._name(fn, asked)
+            self.own_name = lib.clean(asked.text_of(fn, "name") or "", 60)
+            own = asked.text_of(fn, "framework")
+            self.fn, module = fn, None
+            if self.is_module:
+                self.fn = module = asked.ask(lambda: _Module(fn))
+                if module is None:
+                    raise lib.ArgumentError("a module whose parameters cannot be read: wrap it in "
+                                            "a function of x, gamma and beta")
+            self.wanted = module.convention(convention) if module else _fit_form(
+                fn, lib.convention_of(convention or "torch"), asked.ask(lambda: _positional(fn)))
+        if asked.stop.value:
+            raise KeyboardInterrupt
+        self.framework = framework or ("torch" if module else
+                                       own if own in ("numpy", "torch") else "numpy")
+
+    def _name(self, fn, asked):
+        if not asked.ask(lambda: inspect.isroutine(fn), False) and not self.is_module:
+            return lib.clean(asked.ask(lambda: repr(fn)) or lib.class_name(fn), 60)
+        return lib.clean(asked.text_of(fn, "__qualname__") or lib.class_name(fn), 60)
 
 
 def judge(fn, *, convention=None, hidden=None, dtype="f32", param_dtype=None, seed=1,
@@ -254,69 +310,69 @@ def judge(fn, *, convention=None, hidden=None, dtype="f32", param_dtype=None, se
 
     A wrong fn never raises: the report says what is wrong. Wrong arguments raise ArgumentError.
     """
-    if not callable(fn):
-        raise lib.ArgumentError(f"fn: a callable was expected, not {type(fn).__name__}")
+    subject = Subject(fn, convention, framework)
     type_ = arrays.type_name(dtype)
     param = arrays.type_name(param_dtype) if param_dtype else type_
-    module = _Module(fn) if is_module(fn) else None
-    framework = framework or ("torch" if module else getattr(fn, "framework", "numpy"))
+    framework, wanted = subject.framework, subject.wanted
     traits = lib.NOT_IN_PLACE | lib.NO_RESIDUAL | (0 if strided else lib.DENSE)
     traits |= lib.THESE_SIZES if only else 0
-    wanted = module.convention(convention) if module else \
-        _fit_form(fn, lib.convention_of(convention or "torch"))
-    if module and module.hidden:
-        hidden, traits = module.hidden if hidden is None else hidden, traits | lib.THESE_SIZES
+    if subject.is_module and subject.fn.hidden:
+        hidden, traits = subject.fn.hidden if hidden is None else hidden, traits | lib.THESE_SIZES
     sizes = _sizes(768 if hidden is None else hidden)
     seed = lib.whole(seed, "seed", 0, (1 << 64) - 1)
     max_row_ulp = lib.number(max_row_ulp, "max_row_ulp", 0)
     deadline = lib.number(deadline, "deadline", 0)
     arrays.give(np.zeros((1, 1), arrays.stored(type_)), type_, framework)  # can it be made here?
-    repeat = (f"lnbench.judge({_name_of(fn)}, convention={lib.label_of(wanted)!r}, "
+    repeat = (f"lnbench.judge({subject.name}, convention={lib.label_of(wanted)!r}, "
               f"hidden={sizes}, dtype={type_!r}, seed={seed})")
     options = {"wanted": wanted, "sizes": sizes, "type_": type_, "param": param, "traits": traits,
                "seed": seed, "max_row_ulp": max_row_ulp, "framework": framework,
-               "subject": _name_of(fn), "repeat": repeat, "progress": progress,
+               "subject": subject.name, "repeat": repeat, "progress": progress,
                "first_only": first_only}
     if isolate:
         from ._isolate import in_child
-        return in_child(lambda called: _judge(module or fn, on_call=called, **options), deadline,
-                        options)
-    return _judge(module or fn, on_call=on_call, **options)
+        return in_child(lambda called: _judge(subject.fn, on_call=called, isolated=True, **options),
+                        deadline, options)
+    return _judge(subject.fn, on_call=on_call, **options)
 
 
 def _watch(pipe, stop, forward):
     """Sets stop as soon as SIGINT comes: Python's own handler waits for the library to return."""
-    while numbers := os.read(pipe, 64):
-        if signal.SIGINT in numbers:
-            stop.value = 1
-        if forward >= 0:
-            os.write(forward, numbers)
-    os.close(pipe)
+    with contextlib.suppress(OSError):  # where the function closed it
+        while numbers := os.read(pipe, 64):
+            if signal.SIGINT in numbers:
+                stop.value = 1
+            if forward >= 0:
+                os.write(forward, numbers)
+        os.close(pipe)
 
 
 @contextlib.contextmanager
-def _interrupts_of(callable_):
-    """Ctrl-C goes to the callable, where it would raise KeyboardInterrupt."""
+def _interrupts_of(strangers):
+    """Ctrl-C goes to them, where it would raise KeyboardInterrupt."""
     if threading.current_thread() is not threading.main_thread() or \
             signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
-    signal.signal(signal.SIGINT, callable_.on_interrupt)
+    strangers.watched = True
+    signal.signal(signal.SIGINT, strangers.on_interrupt)
     usual = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    threading.Thread(target=_watch, args=(reading, callable_.stop, usual), daemon=True).start()
+    threading.Thread(target=_watch, args=(reading, strangers.stop, usual), daemon=True).start()
     try:
         yield
     finally:
         signal.set_wakeup_fd(usual)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.close(writing)
+        with contextlib.suppress(OSError):
+            os.close(writing)
 
 
 def _judge(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framework, subject,
-           repeat, progress, first_only, on_call):
+           repeat, progress, first_only, on_call, isolated=False):
     called = Callable(fn, framework, type_, param, on_call)
+    called.watched = isolated  # by its parent
     index = arrays.TYPES.index
     question = lib.Question(
         struct_size=c.sizeof(lib.Question), kernel=called.kernel, convention=wanted,
@@ -326,7 +382,8 @@ def _judge(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framew
         seed=seed, max_row_ulp=max_row_ulp, stop=c.pointer(called.stop))
     bar = _progress(progress)
     try:
-        with _interrupts_of(called), warnings.catch_warnings():  # rows that overflow are asked on purpose
+        watched = contextlib.nullcontext() if isolated else _interrupts_of(called)
+        with watched, warnings.catch_warnings():  # rows that overflow are asked on purpose
             warnings.simplefilter("ignore", RuntimeWarning)
             report = _ask(question, called, bar, first_only)
         if called.stop.value:  # between the last check and here
@@ -335,7 +392,7 @@ def _judge(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framew
     finally:
         if bar is not None:
             bar.close()
-        if isinstance(fn, _Module):
+        if type(fn) is _Module:
             fn.restore()
     return report_of(report, subject, repeat, type_, param, framework, called.put_right)
 

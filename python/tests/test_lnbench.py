@@ -189,6 +189,50 @@ def hangs(x, gamma, beta):
     time.sleep(3600)
 
 
+def boom(*_):
+    raise RuntimeError("boom")
+
+
+def raiser(made):
+    """A function that raises what made() gives."""
+    def fn(x, gamma, beta):
+        raise made()
+    return fn
+
+
+class Metaclass(type):
+    __name__ = property(boom)
+    __module__ = property(boom)
+
+
+def strange(base=object, called="Strange", **members):
+    return type(called, (base,), members)
+
+
+def closes(x, gamma, beta):
+    os.closerange(3, 4096)
+    return layernorm(x, gamma, beta)
+
+
+def closes_and_sleeps(x, gamma, beta):
+    closes(x, gamma, beta)
+    time.sleep(3600)
+
+
+left = []
+
+
+def leaves_a_child(x, gamma, beta):
+    if not left:
+        left.append(os.fork())
+        if left[0] == 0:
+            time.sleep(3600)
+            os._exit(0)
+        with open(os.environ["LNBENCH_CHILD"], "w", encoding="ascii") as file:
+            file.write(str(left[0]))
+    return layernorm(x, gamma, beta)
+
+
 kept = []
 
 
@@ -226,6 +270,57 @@ class Verdicts(unittest.TestCase):
             self.assertTrue(report.verdict.startswith(verdict), report.verdict)
         self.assertIn("inaccurate", lnbench.judge(random, hidden=64, isolate=True,
                                                   first_only=True).verdict)
+
+    def test_never_raises(self):
+        """Whatever an exception, a callable or an answer does when it is asked."""
+        escape = "\x1b]0;x\x07\x9b31m\u202e\u2066\ud800"
+        made = [strange(BaseException, __str__=what) for what in
+                (boom, lambda self: None, lambda self: sys.exit(3), lambda self: escape)]
+        made += [strange(BaseException, __getattribute__=boom), Metaclass("M", (Exception,), {}),
+                 strange(Exception, __class__=property(boom)),
+                 strange(Exception, "E" + escape[:-1]), KeyboardInterrupt, SystemExit, GeneratorExit, lambda: ValueError("x" * (1 << 24))]
+        for one in made:
+            for isolate in (False, True):
+                report = lnbench.judge(raiser(one), hidden=8, only=True, first_only=True,
+                                       isolate=isolate)
+                self.assertTrue(report.verdict.startswith("raised("), report.verdict)
+                self.assertTrue(report.verdict.isprintable(), ascii(report.verdict))
+                self.assertLess(len(report.verdict), 200)
+        for name in ("__class__", "__name__", "__module__", "name", "framework", "__signature__",
+                     "__repr__", "__getattribute__", "__bool__", "__eq__", "__hash__"):
+            for error in (RuntimeError, SystemExit, KeyboardInterrupt):
+                def raises_it(*_, error=error):
+                    raise error("boom")
+                kind = strange(__call__=lambda self, x, gamma, beta: layernorm(x, gamma, beta),
+                               **{name: raises_it if name in dir(object) and name != "__class__"
+                                  else property(raises_it)})
+                report = lnbench.judge(kind(), hidden=8, only=True)
+                self.assertTrue(report.passed, f"{name}: {report.verdict}")
+        kind = strange(__call__=boom, __repr__=lambda self: escape)
+        self.assertTrue(all(line.isprintable() for line in str(
+            lnbench.judge(kind(), hidden=8, only=True)).split("\n")))
+        for answer in (strange(__class__=property(boom)), strange(__array__=boom),
+                       strange(__dlpack__=boom), strange(__getattribute__=boom), mock.MagicMock):
+            report = lnbench.judge(lambda x, g, b, answer=answer: answer(), hidden=8, only=True)
+            self.assertFalse(report.passed)
+
+    def test_isolated_from_its_process(self):
+        for fn, verdict in ((closes, "state-changed("), (closes_and_sleeps, "timeout(")):
+            report = lnbench.judge(fn, hidden=8, only=True, isolate=True, deadline=1)
+            self.assertTrue(report.verdict.startswith(verdict), report.verdict)
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["LNBENCH_CHILD"] = os.path.join(folder, "child")
+            report = lnbench.judge(leaves_a_child, hidden=8, only=True, isolate=True, deadline=30)
+            self.assertTrue(report.passed, report.verdict)
+            with open(os.environ["LNBENCH_CHILD"], encoding="ascii") as file:
+                child = int(file.read())
+        for _ in range(200):  # it is killed; somebody else reaps it
+            state = subprocess.run(["ps", "-o", "stat=", "-p", str(child)], capture_output=True,
+                                   text=True).stdout
+            if state[:1] in ("", "Z"):
+                break
+            time.sleep(0.02)
+        self.assertIn(state[:1], ("", "Z"), "the child that it left is still there")
 
     def test_what_it_keeps_stays_its_own(self):
         first = lnbench.judge(keeps, hidden=8, only=True).worst.x

@@ -7,16 +7,29 @@ small=(--kernels two_pass_f32_scalar --only accuracy --shapes 2x8 --conventions 
     --inputs normal --no-charts)
 accepted "a good run" 0 run --db good.db "${small[@]}"
 
-# unusable LABEL PATTERN FILE: for writing and for reading; the file stays as it was.
+# unusable LABEL PATTERN FILE: for every command that opens a store; it stays as it was.
 unusable() {
-    local label=$1 pattern=$2 file=$3
+    local label=$1 pattern=$2 file=$3 command
     [ -f "$file" ] && cp "$file" before
-    refused "$label: run" 7 "$pattern" run --db "$file" "${small[@]}"
-    refused "$label: list" 7 "$pattern" list runs --db "$file"
-    refused "$label: export" 7 "$pattern" export --db "$file"
-    refused "$label: report" 7 "$pattern" report --db "$file" --out charts
+    while read -r command; do
+        # shellcheck disable=SC2086
+        refused "$label: $command" 7 "$pattern" $command --db "$file"
+    done <<END
+run ${small[*]}
+list runs
+export
+report --out charts
+import good.jsonl
+compare 1 1
+history
+choose --shapes 2x8 --stored
+replay --kernels two_pass_f32_scalar
+calibrate --time 1
+END
     [ -f "$file" ] && check "$label: not touched" cmp before "$file"
+    check "$label: nothing beside it" test ! -e "$file-wal" -a ! -e "$file-shm"
 }
+"$lnbench" export --db good.db --format jsonl --out good.jsonl
 echo "no database, but a letter" >letter.db
 unusable "a text file" 'letter.db: not an SQLite database' letter.db
 cp good.db newer.db
@@ -29,6 +42,15 @@ for page in 2 4 6 8; do
     head -c 64 /dev/zero | tr '\0' X | dd of=hurt.db bs=4096 seek=$page conv=notrunc status=none
 done
 unusable "a damaged database" 'hurt.db: the database is damaged' hurt.db
+cp good.db trigger.db
+"$binaries/run_sql" trigger.db \
+    'CREATE TRIGGER greedy AFTER INSERT ON runs BEGIN DELETE FROM facts WHERE run = 1; END'
+unusable "a trigger" "trigger.db: its trigger 'greedy' is not one of lnbench's" trigger.db
+cp good.db view.db
+"$binaries/run_sql" view.db 'PRAGMA legacy_alter_table = ON; ALTER TABLE cases RENAME TO c;
+    CREATE VIEW cases AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+    SELECT * FROM n, c'
+unusable "a view without an end" "view.db: its view 'cases' has the name" view.db
 mkdir directory
 unusable "a directory" 'directory: a directory' directory
 refused "a device: run" 7 '/dev/null: not a regular file' run --db /dev/null "${small[@]}"

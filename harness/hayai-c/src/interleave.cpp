@@ -50,12 +50,7 @@ run run_once(instance &instance, const fixed &fixed)
     roster roster(*instance.family);
     roster.add(instance);
     clear_registry();
-    enroll(roster,
-           instance.arguments.empty() ? std::vector<std::vector<int64_t>>()
-                                      : std::vector<std::vector<int64_t>>{instance.arguments},
-           instance.family->threads.empty() ? std::vector<int>()
-                                            : std::vector<int>{instance.threads},
-           fixed);
+    enroll(roster, instance, fixed);
     benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, "all");
     clear_registry();
     if (reporter.runs.empty())

@@ -131,6 +131,7 @@ struct instance {
     int64_t family_number = 0;   /* among the families that match, as reported */
     int64_t number_matched = 0;  /* among the family's instances that match, as reported */
     std::string name;            /* as Google Benchmark composes it */
+    bool alone = false;          /* registered as a family: others of its own do not match */
     int64_t iteration_limit = 0; /* never run more at once; 0: no limit */
 
     /* Instances of a family with the same arguments and threads can't be told apart in their calls:
@@ -199,6 +200,7 @@ void call(instance &instance, benchmark::State &state);
 void enroll(const roster &roster, const std::vector<std::vector<int64_t>> &arguments,
             const std::vector<int> &threads, const fixed &fixed);
 void enroll(const roster &roster, const fixed &fixed); /* with all that the family has */
+void enroll(const roster &roster, const instance &instance, const fixed &fixed);
 void clear_registry();
 
 /* Before a run of several threads: throws limit_exceeded where the system has not that many now

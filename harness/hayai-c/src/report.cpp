@@ -87,7 +87,7 @@ hayai::reporter::reporter(const instances &all, const hayai_options &options, ha
     SetErrorStream(&err_);
     for (size_t i = 0; i < all.size(); i++) {
         families_[all[i]->family].left++;
-        if (all[i]->number_matched == 0)
+        if (all[i]->number_matched == 0 || all[i]->alone)
             first_.push_back(i);
     }
     summary_.instances = all.size();
@@ -105,7 +105,7 @@ bool hayai::reporter::ReportContext(const Context &context)
     return true;
 }
 
-/* The library numbers what matches as we do. */
+/* The library numbers what is registered in this order. */
 const hayai::instance &hayai::reporter::reported(const Run &run) const
 {
     return *all_.at(first_.at(static_cast<size_t>(run.family_index)) +

@@ -80,7 +80,7 @@ class reporter : public benchmark::BenchmarkReporter
     bool only_aggregates(const instance &instance, bool files) const;
 
     const instances &all_;
-    std::vector<size_t> first_; /* of each family, in all_ */
+    std::vector<size_t> first_; /* of each family that is registered, in all_ */
     const hayai_options &options_;
     hayai::sinks &sinks_;
     size_t begun_ = 0;

@@ -63,7 +63,7 @@ flags flags_of(const hayai_options &options)
     return flags;
 }
 
-/* The library filters by itself: what it chooses is what `all` holds. */
+/* What of a family does not match is not registered: the library gets no filter. */
 void run_by_library(const instances &all, const hayai_options &options, reporter &reporter)
 {
     clear_registry();
@@ -73,16 +73,21 @@ void run_by_library(const instances &all, const hayai_options &options, reporter
             rosters.emplace_back(*one->family);
         rosters.back().add(*one);
     }
-    for (const roster &roster : rosters) {
+    auto roster = rosters.begin();
+    for (const auto &one : all) {
         fixed fixed;
+        if (&roster->family != one->family)
+            ++roster;
         if (options.dry_run)
             fixed = {1, 0, 1};
-        else if (roster.family.iterations == 0 && roster.family.min_time == 0)
+        else if (one->family->iterations == 0 && one->family->min_time == 0)
             fixed.iterations = options.iterations;
-        enroll(roster, fixed);
+        if (one->alone)
+            enroll(*roster, *one, fixed);
+        else if (one->number_matched == 0)
+            enroll(*roster, fixed);
     }
-    const std::string filter = options.filter ? options.filter : "";
-    benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, filter.empty() ? "all" : filter);
+    benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, "all");
     clear_registry();
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Between descriptions and Google Benchmark: its flags, its registry, its names. */
+#include "filter.hpp"
 #include "internal.hpp"
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 namespace
@@ -110,6 +112,11 @@ void enroll_set_up(const roster &roster, registered &made)
             made.Setup(prepare);
         return;
     }
+    if (slots_used > 0 && slots[slots_used - 1] == &roster) {
+        made.Setup(slot_table[slots_used - 1].set_up);
+        made.Teardown(slot_table[slots_used - 1].tear_down);
+        return;
+    }
     if (slots_used == slots.size())
         throw limit_exceeded("more than " + std::to_string(slots.size()) +
                              " benchmarks with set-up or tear-down in one run");
@@ -135,19 +142,13 @@ void add_instances(hayai_benchmark &family, instances &all)
         }
 }
 
-/* The names of all that is registered and that the filter matches, one a line, as the library
- * prints them. */
-hayai_status list(const std::string &filter, std::string &names)
+/* The names of all that is registered, one a line, as the library prints them. */
+std::string list()
 {
     silent_reporter reporter;
     const plain_numbers plain; /* nothing is called */
-    benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, filter);
-    const std::string errors = reporter.errors();
-    if (errors.find("Could not compile") != std::string::npos)
-        return fail(HAYAI_ERROR_ARGUMENT, "filter %s: %s", filter.c_str(),
-                    errors.substr(0, errors.find('\n')).c_str());
-    names = reporter.output();
-    return HAYAI_OK;
+    benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, "all");
+    return reporter.output();
 }
 
 /* A name of a benchmark or of an argument may have line ends in it. */
@@ -344,8 +345,20 @@ void hayai::enroll(const roster &roster, const fixed &fixed)
     enroll(roster, roster.family.arguments, roster.family.threads, fixed);
 }
 
-/* Numbers families and instances as the library does: only those that match count. */
-static void number(instances &matched)
+void hayai::enroll(const roster &roster, const instance &instance, const fixed &fixed)
+{
+    std::vector<std::vector<int64_t>> arguments;
+    std::vector<int> threads;
+    if (!instance.arguments.empty())
+        arguments.push_back(instance.arguments);
+    if (!roster.family.threads.empty())
+        threads.push_back(instance.threads);
+    enroll(roster, arguments, threads, fixed);
+}
+
+/* Numbers families and instances as the library does: only those that match count. `sizes`: how many
+ * instances a family has, those that do not match among them. */
+static void number(instances &matched, std::map<const hayai_benchmark *, size_t> &sizes)
 {
     int64_t family = -1, within = 0;
     const hayai_benchmark *previous = nullptr;
@@ -357,7 +370,10 @@ static void number(instances &matched)
         previous = one->family;
         one->family_number = family;
         one->number_matched = within++;
+        sizes[one->family]--;
     }
+    for (const auto &one : matched)
+        one->alone = sizes[one->family] > 0;
 }
 
 hayai_status hayai::match(hayai_suite &suite, const char *filter, instances &matched)
@@ -370,26 +386,24 @@ hayai_status hayai::match(hayai_suite &suite, const char *filter, instances &mat
             return fail(family->status, "%s", family->message);
     instances all;
     std::list<roster> rosters;
-    std::string names, chosen;
-    enroll_for_listing(suite, rosters, all);
-    hayai_status status = list("", names);
-    if (status == HAYAI_OK && filter && *filter)
-        status = list(filter, chosen);
-    clear_registry();
-    if (status != HAYAI_OK)
-        return status;
-    name_all(all, names);
-    if (!filter || !*filter)
-        chosen = names;
-    /* What was chosen stands in the same order, and equal names are chosen alike. */
-    size_t at = 0;
-    for (auto &one : all) {
-        if (chosen.compare(at, one->name.size() + 1, one->name + "\n") != 0)
-            continue;
-        at += one->name.size() + 1;
-        matched.push_back(std::move(one));
+    std::map<const hayai_benchmark *, size_t> sizes;
+    std::optional<hayai::filter> chosen;
+    try {
+        chosen.emplace(filter ? filter : "");
+    } catch (const bad_filter &bad) {
+        return fail(HAYAI_ERROR_ARGUMENT, "filter %.80s%s: %s", filter,
+                    strlen(filter) > 80 ? "..." : "", bad.what());
     }
-    number(matched);
+    enroll_for_listing(suite, rosters, all);
+    const std::string names = list();
+    clear_registry();
+    name_all(all, names);
+    for (auto &one : all) {
+        sizes[one->family]++;
+        if (chosen->takes(one->name))
+            matched.push_back(std::move(one));
+    }
+    number(matched, sizes);
     if (all.empty())
         return fail(HAYAI_ERROR_NO_MATCH, "there is no benchmark in the suite");
     return matched.empty() ? fail(HAYAI_ERROR_NO_MATCH, "no benchmark matches %s", filter)

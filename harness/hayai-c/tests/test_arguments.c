@@ -165,8 +165,20 @@ static void test_filter(void **state)
     assert_string_equal(names_of(suite, "/1"), "b/1\nb/10\nb/11\nb/12\n");
     assert_string_equal(names_of(suite, "-/[0-8]$|/1"), "b/9\n");
     assert_string_equal(names_of(suite, "nothing"), "no match");
-    assert_string_equal(names_of(suite, "("), "invalid argument");
-    assert_non_null(strstr(hayai_last_message(), "filter ("));
+    assert_string_equal(names_of(suite, "^b/1?[[:digit:]&&]{1}$|x"), names_of(suite, "all"));
+    assert_string_equal(names_of(suite, "(^|x)b/(.|1[^013-9])$"),
+                        "b/1\nb/2\nb/3\nb/4\nb/5\nb/6\nb/7\nb/8\nb/9\nb/12\n");
+    static char brackets[200000];
+    memset(brackets, '(', sizeof brackets - 1);
+    const char *const refused[] = {
+        "(", ")", "[b", "*b", "b{2", "\\", "(b)\\1", "((((b{99}){99}){99}){99})", brackets};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        assert_string_equal(names_of(suite, refused[i]), "invalid argument");
+        assert_non_null(strstr(hayai_last_message(), "filter "));
+    }
+    /* std::regex tries 2^44 ways here, one after the other. */
+    hayai_suite_add(suite, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", empty_loop, NULL, NULL);
+    assert_string_equal(names_of(suite, "^(a+)+$"), "no match");
 }
 
 /* ---- What Google Benchmark aborts on, or loops for ever, or runs out of memory on --------------

@@ -204,6 +204,15 @@ static void make_database(const char *path, const char *sql)
     sqlite3_close(database);
 }
 
+static size_t read_whole(const char *path, char *bytes, size_t room)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, room, file);
+    fclose(file);
+    return size;
+}
+
 static void test_not_ours(void **state)
 {
     char text[2000], back[2001];
@@ -211,10 +220,8 @@ static void test_not_ours(void **state)
     memset(text, 'x', sizeof text);
     write_file(path, text, sizeof text);
     assert_refused(path, "not an SQLite database");
-    FILE *file = fopen(path, "rb");
-    assert_int_equal(fread(back, 1, sizeof back, file), sizeof text);
+    assert_int_equal(read_whole(path, back, sizeof back), sizeof text);
     assert_memory_equal(back, text, sizeof text);
-    fclose(file);
     write_file(path, "x", 1);
     assert_refused(path, "not an SQLite database");
 
@@ -274,6 +281,142 @@ static void test_truncated(void **state)
     assert_refused(path, "damaged");
 }
 
+static int64_t number(const result_store *store, const char *sql)
+{
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int64_t value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return value;
+}
+
+/* A store with a run in it, changed by somebody. */
+static const char *changed_store(void **state, const char *sql)
+{
+    const char *path = scratch_path(state, "changed.db");
+    remove(path);
+    result_store *store = opened(path, STORE_WRITE);
+    begun(store);
+    store_close(store);
+    make_database(path, sql);
+    return path;
+}
+
+#define EDIT(object, from, to)                                                                     \
+    "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '" from "', '" to    \
+    "') WHERE name = '" object "'"
+#define ENDLESS "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT * FROM n"
+#define INSTEAD_OF(table, made)                                                                    \
+    "PRAGMA legacy_alter_table = ON; ALTER TABLE " table " RENAME TO kept; CREATE " made
+
+/* What SQLite would run when one of our tables is read or written, or what would keep less than is
+ * put, is refused, and the file is left as it was, with nothing beside it. */
+static void test_strange_tables(void **state)
+{
+    static const struct {
+        const char *words, *sql;
+    } strange[] = {
+        {"trigger 't'", "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM facts; END"},
+        {"trigger 't'", "CREATE TRIGGER t BEFORE INSERT ON Cases BEGIN SELECT raise(IGNORE); END"},
+        {"trigger 't'", "CREATE TRIGGER t INSTEAD OF INSERT ON errors BEGIN SELECT 1; END"},
+        {"view 'runs'", INSTEAD_OF("runs", "VIEW runs AS " ENDLESS)},
+        {"view 'cases'", INSTEAD_OF("cases", "VIEW cases AS " ENDLESS ", kept")},
+        {"view 'facts'", INSTEAD_OF("facts", "VIEW facts AS SELECT * FROM kept")},
+        {"table 'noise'", INSTEAD_OF("noise", "VIRTUAL TABLE noise USING fts5(a)")},
+        {"table 'errors'", "DROP VIEW errors; CREATE TABLE errors (a)"},
+        {"table 'worst_rows' is missing", "DROP TABLE worst_rows"},
+        {"table 'judged_rows'", EDIT("judged_rows", ", mean_error REAL", "")},
+        {"table 'facts'", "ALTER TABLE facts ADD COLUMN more TEXT"},
+        {"table 'runs'", "ALTER TABLE runs ADD COLUMN a TEXT AS (hex(zeroblob(1e6)))"},
+        {"table 'accuracies'", "ALTER TABLE accuracies ADD COLUMN a REAL AS (abs(1))"},
+        {"table 'accuracies'", "ALTER TABLE accuracies ADD COLUMN a REAL CHECK (abs(a) > 1)"},
+        {"table 'accuracies'", EDIT("accuracies", ") STRICT", ", strict)")},
+        {"table 'runs'", EDIT("runs", "NOT NULL", "NOT NULL ON CONFLICT IGNORE")},
+        {"table 'facts'", EDIT("facts", ", WITHOUT ROWID", "")},
+        {"table 'facts'", EDIT("facts", "ON DELETE CASCADE", "ON DELETE SET NULL")},
+        {"table 'cases'", EDIT("cases", "kernel     TEXT", "kernel TEXT COLLATE NOCASE")},
+        {"table 'tensors'", EDIT("tensors", "BLOB", "ANY")},
+        {"index 'i'", "CREATE UNIQUE INDEX i ON facts (name)"},
+        {"index 'i'", "CREATE INDEX i ON facts (name) WHERE run > 2"},
+        {"index 'i'", "CREATE INDEX i ON facts (hex(value))"},
+        {"index 'runs_by_origin' is missing", "DROP INDEX runs_by_origin"},
+        {"table 'sqlite_sequence'", EDIT("sqlite_sequence", ",seq", ",seq,more")},
+        {"damaged", EDIT("runs", "CREATE TABLE runs", "CREATE TABLE cases")},
+        {"more than 10000 tables",
+         "PRAGMA writable_schema = ON; WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+         "FROM n WHERE i < 200000) INSERT INTO sqlite_schema SELECT 'view', 'v' || i, 'v' || i, 0, "
+         "'CREATE VIEW v' || i || ' AS SELECT 1' FROM n"},
+    };
+    static char before[1 << 24], after[sizeof before];
+    for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) {
+        const char *path = changed_store(state, strange[i].sql);
+        size_t size = read_whole(path, before, sizeof before);
+        assert_refused(path, strange[i].words);
+        assert_int_equal(read_whole(path, after, sizeof after), size);
+        assert_memory_equal(before, after, size);
+        assert_int_equal(access(scratch_path(state, "changed.db-wal"), F_OK), -1);
+        assert_int_equal(access(scratch_path(state, "changed.db-shm"), F_OK), -1);
+    }
+}
+
+/* What people make for their SQL stays, and is neither read nor run; our own views are there again
+ * after a writer. */
+static void test_tables_of_their_own(void **state)
+{
+    static const char *const own[] = {
+        "CREATE VIEW mine AS SELECT * FROM speeds; CREATE VIEW endless AS " ENDLESS,
+        "CREATE TABLE mine (run REFERENCES runs, a CHECK (length(hex(zeroblob(1e9))) > 1),"
+        " b NOT NULL AS (hex(zeroblob(3e8)))); PRAGMA ignore_check_constraints = ON;"
+        "INSERT INTO mine SELECT 1, id FROM runs",
+        "CREATE TABLE mine (a); CREATE TRIGGER t AFTER INSERT ON mine BEGIN DELETE FROM facts; END",
+        "CREATE INDEX mine ON facts (value, name DESC); ANALYZE",
+        "DROP VIEW speeds; CREATE VIEW speeds AS " ENDLESS "; DROP VIEW errors",
+        "ALTER TABLE accuracies ADD COLUMN mine REAL; ALTER TABLE accuracies ADD COLUMN n INTEGER",
+    };
+    static const int64_t kept[] = {1, 1, 2, 1, 0, 1}; /* objects whose text says "mine" */
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        const char *path = changed_store(state, own[i]);
+        for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
+            result_store *store = opened(path, (store_mode)mode);
+            stored_run run;
+            CHECK(store_run(store, 1, &run, &problem));
+            assert_int_equal(number(store, "SELECT count(*) FROM facts WHERE run = 1"), 3);
+            assert_int_equal(number(store, "SELECT count(*) FROM speeds"), 0);
+            if (mode == STORE_WRITE)
+                assert_int_equal(fill(store, begun(store), 2, &problem), 2);
+            store_close(store);
+        }
+        sqlite3 *database;
+        assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+        const result_store file = {.database = database};
+        assert_int_equal(number(&file, "SELECT count(*) FROM facts WHERE run = 1"), 3);
+        assert_int_equal(number(&file, "SELECT count(*) FROM speeds"), 1);
+        assert_int_equal(number(&file, "SELECT count(*) FROM errors"), 0);
+        assert_int_equal(
+            number(&file, "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%mine%'"), kept[i]);
+        sqlite3_close(database);
+    }
+}
+
+static void test_long_texts(void **state)
+{
+    static const unsigned halves[] = {1 << 19, (1 << 19) + 1, 9 << 20}; /* 9 << 21: a long row */
+    for (size_t i = 0; i < sizeof halves / sizeof *halves; i++) {
+        char sql[96];
+        machine_facts machine;
+        snprintf(sql, sizeof sql, "UPDATE facts SET value = hex(zeroblob(%u)) WHERE place = 0",
+                 halves[i]);
+        result_store *store = opened(changed_store(state, sql), STORE_READ);
+        assert_int_equal(store_machine(store, 1, &machine, &problem), i == 0);
+        if (i == 0)
+            machine_free(&machine);
+        else
+            assert_non_null(strstr(problem.message, "a text of more than 1 MiB"));
+        store_close(store);
+    }
+}
+
 /* As somebody without rights: root may write anywhere. */
 static void check_unwritable(const char *directory)
 {
@@ -315,16 +458,6 @@ static void test_unwritable(void **state)
 }
 
 /* --- versions --------------------------------------------------------------------------------- */
-
-static int64_t number(const result_store *store, const char *sql)
-{
-    sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return value;
-}
 
 static void test_migration(void **state)
 {
@@ -387,6 +520,9 @@ int main(void)
         SCRATCH_TEST(test_newer),
         SCRATCH_TEST(test_corrupt),
         SCRATCH_TEST(test_truncated),
+        SCRATCH_TEST(test_strange_tables),
+        SCRATCH_TEST(test_tables_of_their_own),
+        SCRATCH_TEST(test_long_texts),
         SCRATCH_TEST(test_unwritable),
         SCRATCH_TEST(test_migration),
         SCRATCH_TEST(test_two_writers),
