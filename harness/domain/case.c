@@ -193,7 +193,7 @@ bool case_key_beside(const case_key *a, const case_key *b)
 }
 
 const char *const check_names[CHECK_NAMES] = {"",      "sizes", "batches", "forms", "conventions",
-                                              "calls", "large"};
+                                              "calls", "cells", "large"};
 
 bool is_check(const char *input)
 {

@@ -127,7 +127,7 @@ const char *roof_words(const char *roof);
 
 /* A check of the referee stands in the place of an input: "sizes", "batches", ... The first, "", is
  * none. */
-enum { CHECK_NAMES = 7 };
+enum { CHECK_NAMES = 8 };
 extern const char *const check_names[CHECK_NAMES];
 bool is_check(const char *input);
 

@@ -7,9 +7,10 @@
 
 struct row_judge {
     worker_process *worker;
-    const judge_block *placed; /* whose inputs lie in the worker's arena */
-    bool upper_halves;         /* the kernel leaves those of vector registers in use */
-    unsigned threads;          /* of the last call, where they are more than one */
+    const judge_block *placed;   /* whose inputs lie in the worker's arena */
+    bool upper_halves;           /* the kernel leaves those of vector registers in use */
+    unsigned threads;            /* of the last call, where they are more than one */
+    char taken[NAME_MAX_LENGTH]; /* the kernel that the library's call took, where it is asked */
     judge_settings settings;
     ln_reference *reference;
     metrics_gather *gather;

@@ -21,9 +21,10 @@ size_t plan_kernels_of(const case_plan *plan, ln_type dtype, ln_type param)
 
 bool group_takes(const accuracy_group *group, const kernel_entry *kernel)
 {
-    bool asked = group->task.check == CHECK_ROWS || group->for_ours ||
-                 strcmp(kernel->source, "builtin") != 0 ||
-                 strcmp(kernel->facts.role, KERNEL_ROLE_CALL) == 0;
+    bool is_call = strcmp(kernel->facts.role, KERNEL_ROLE_CALL) == 0;
+    bool asked = group->task.check == CHECK_ROWS || is_call ||
+                 (group->task.check != CHECK_CELLS &&
+                  (group->for_ours || strcmp(kernel->source, "builtin") != 0));
     return asked && plan_takes(kernel, group->dtype, group->param);
 }
 

@@ -441,6 +441,8 @@ static void plan_referee(const plan_request *request, const resolved_plan *resol
         add_task(resolved, plan, first, CHECK_SIZES, pack);
     add_task(resolved, plan, first, CHECK_BATCHES, 0);
     add_task(resolved, plan, first, CHECK_CALLS, 0);
+    for (size_t pack = 0; pack < (resolved->quick ? 3 : REFEREE_PACKS); pack++)
+        add_task(resolved, plan, first, CHECK_CELLS, pack);
     for (size_t size = 0; size < (resolved->full ? 2 : 1); size++)
         add_task(resolved, plan, first, CHECK_LARGE, size);
     for (size_t c = 0; c < resolved->convention_count; c++)

@@ -3,7 +3,7 @@
 #include "inputs/inputs.h"
 #include "metrics/storage.h"
 #include "referee/internal.h"
-#include "referee/checks.h"
+#include "referee/cells.h"
 #include "worker/large_rows.h"
 #include <math.h>
 #include <stdlib.h>
@@ -99,9 +99,10 @@ enum {
 
 void referee_task_pack(referee_task *task, size_t pack)
 {
-    bool large = task->check == CHECK_LARGE;
-    task->first = large ? pack : packs[pack][0];
-    task->last = large ? 0 : packs[pack][1];
+    static const size_t cells[REFEREE_PACKS] = {64, 768, 4096, 256, 1024, 12288};
+    bool large = task->check == CHECK_LARGE, has_packs = !large && task->check != CHECK_CELLS;
+    task->first = large ? pack : has_packs ? packs[pack][0] : cells[pack];
+    task->last = has_packs ? packs[pack][1] : 0;
 }
 
 const char *referee_check_name(referee_check check)
@@ -141,6 +142,8 @@ static size_t count_blocks(const referee_task *task)
         return FORM_BLOCKS + TAILS + LONG_FORMS;
     case CHECK_CONVENTIONS:
         return EVERY_CONVENTION * CONVENTION_SIZES;
+    case CHECK_CELLS:
+        return cells_blocks();
     case CHECK_LARGE:
         return task->first ? 1 : LARGE_SHAPES - 1;
     default:
@@ -197,6 +200,8 @@ static size_t hidden_of(const referee_task *task, uint64_t seed, size_t index)
         return index % CONVENTION_SIZES == 0   ? 24
                : index % CONVENTION_SIZES == 1 ? 71
                                                : drawn_size(seed, index, 32);
+    case CHECK_CELLS:
+        return task->first;
     case CHECK_LARGE:
         return large_shape_of(task, index)->hidden;
     default:
@@ -234,6 +239,8 @@ static size_t rows_of(const referee_task *task, uint64_t seed, size_t index)
         return index < FORM_BLOCKS ? FORM_ROWS : TAIL_ROWS;
     case CHECK_CONVENTIONS:
         return FORM_ROWS;
+    case CHECK_CELLS:
+        return CELLS_ROWS;
     case CHECK_LARGE:
         return large_shape_of(task, index)->rows;
     default:
@@ -544,6 +551,8 @@ bool referee_prepare(row_judge *judge, const referee_task *task, referee_blocks 
                                   &blocks->large[blocks->count], block, err);
             else if (task->check == CHECK_CONVENTIONS)
                 fine = make_convention(judge, task, blocks->count, block, err);
+            else if (task->check == CHECK_CELLS)
+                fine = cells_make(judge, task, blocks->count, block, err);
             else if (task->check == CHECK_FORMS)
                 fine =
                     make_form(judge, task, form_of(task, blocks->count), rows, hidden, block, err);

@@ -1,5 +1,5 @@
 /* Runs a kernel through the blocks of a check, and sums up what was found. */
-#include "referee/checks.h"
+#include "referee/cells.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "domain/convention.h"
@@ -259,6 +259,35 @@ static bool examine_large(row_judge *judge, const referee_task *task, const refe
     return fine;
 }
 
+/* Every family wherever the library's call may take another kernel. */
+static bool examine_cells(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
+                          const kernel_entry *call, case_judgement *judgement, error *err)
+{
+    findings_so_far so_far = {0};
+    char name[CELLS_NAME_LENGTH], worst[sizeof judgement->verdict.detail] = "";
+    char detail[sizeof worst];
+    const call_place last = task->last ? (call_place)task->last : PLACE_DRAM;
+    for (size_t i = 0; i < blocks->count; i++)
+        for (call_place place = task->last ? last : PLACE_FEW;
+             cells_has(call, i) && !so_far.over && place <= last; place++) {
+            case_judgement one;
+            if (interrupted())
+                return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+            if (!cells_judge(judge, &blocks->blocks[i], call, i, place, &one, err))
+                return false;
+            cells_name(i, place, name);
+            if (one.metrics.elements > 0 &&
+                !(one.metrics.row_ulp_max <= judgement->metrics.row_ulp_max))
+                snprintf(worst, sizeof worst, "worst in %s, by %s", name, judge->taken);
+            memcpy(detail, one.verdict.detail, sizeof detail);
+            snprintf(one.verdict.detail, sizeof detail, "%s: %.120s", name, detail);
+            add_up(judgement, &one, &blocks->blocks[i], task, &so_far);
+        }
+    if (is_fine(&judgement->verdict))
+        memcpy(judgement->verdict.detail, worst, sizeof worst);
+    return true;
+}
+
 bool referee_examine(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
                      const kernel_entry *kernel, case_judgement *judgement, error *err)
 {
@@ -266,13 +295,14 @@ bool referee_examine(row_judge *judge, const referee_task *task, const referee_b
     judgement->metrics.row_ulp_max = NAN;
     judgement->verdict.kind = VERDICT_OK;
     err->code = EXIT_CODE_FINE;
-    bool fine = task->check == CHECK_LARGE
-                    ? examine_large(judge, task, blocks, kernel, judgement, err)
-                : task->check == CHECK_CALLS
-                    ? examine_calls(judge, blocks->blocks, NULL, kernel, judgement, err) &&
-                          (!is_fine(&judgement->verdict) ||
-                           examine_first_calls(judge, blocks->blocks, kernel, judgement, err))
-                    : examine_blocks(judge, task, blocks, kernel, judgement, err);
+    bool fine =
+        task->check == CHECK_LARGE   ? examine_large(judge, task, blocks, kernel, judgement, err)
+        : task->check == CHECK_CELLS ? examine_cells(judge, task, blocks, kernel, judgement, err)
+        : task->check == CHECK_CALLS
+            ? examine_calls(judge, blocks->blocks, NULL, kernel, judgement, err) &&
+                  (!is_fine(&judgement->verdict) ||
+                   examine_first_calls(judge, blocks->blocks, kernel, judgement, err))
+            : examine_blocks(judge, task, blocks, kernel, judgement, err);
     referee_blame_load(kernel, judgement);
     judgement->by_row = NULL; /* the judge's, and gone with its next call */
     judgement->computed = NULL;

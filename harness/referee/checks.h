@@ -18,7 +18,9 @@ typedef enum referee_check {
     CHECK_FORMS, /* residual, tiny and special rows, tails, hidden 1 and 2 under this convention */
     CHECK_CONVENTIONS, /* every ddof, place of eps and affine form, with an eps from the seed */
     CHECK_CALLS,       /* 75,000 calls, other threads, another process */
-    CHECK_LARGE,       /* rows beyond 2^23, elements beyond 2^32 (worker/large_rows.h) */
+    CHECK_CELLS, /* of calls of the library: every input family at one hidden size, wherever the rows
+                    lie and however few they are, since each time it may take another kernel */
+    CHECK_LARGE, /* rows beyond 2^23, elements beyond 2^32 (worker/large_rows.h) */
     CHECK_COUNT,
 } referee_check;
 
@@ -27,7 +29,7 @@ typedef struct referee_task {
     ln_convention convention;
     ln_type storage, param;
     size_t first, last; /* sizes; first 0: the sample. Large: 0: 2^23 short rows, and long strides;
-                           1: 2^32 elements */
+                           1: 2^32 elements. Cells: the hidden size, and a call_place; 0: all */
 } referee_task;
 
 /* A tensor of which a block has some rows. */
@@ -49,7 +51,8 @@ const char *referee_check_name(referee_check check);
 
 /* The tasks of the sizes, in packs that keep a run's progress and memory in bounds. */
 enum { REFEREE_PACKS = 6 };
-/* Which of the tasks of its check it is: a pack of sizes, or of large tensors 0 or 1. */
+/* Which of the tasks of its check it is: a pack of sizes, one size of the cells (the first three are those
+ * of the quick plan), or of large tensors 0 or 1. */
 void referee_task_pack(referee_task *task, size_t pack);
 
 /* The elements of all blocks, for the time left; rows and hidden of the largest block. */

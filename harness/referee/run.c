@@ -185,6 +185,7 @@ bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry
     }
     judge->upper_halves |= reply.value == 1;
     judge->threads = reply.value > 1 ? (unsigned)reply.value : 0;
+    snprintf(judge->taken, sizeof judge->taken, "%.63s", reply.text);
     bool fine = arena_read(arena, order->at.y, computed, judge_bytes(block)) &&
                 judge_read_beside(judge, block, kernel, order, outputs, &right, verdict);
     return fine ? right : fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));

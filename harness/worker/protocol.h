@@ -59,6 +59,17 @@ typedef enum buffer_placement {
                                           seed, and of the outputs beside y those it names */
 } buffer_placement;
 
+/* Where the rows of a judged call of the library lie, as ln_layernorm() sees it. */
+typedef enum call_place {
+    PLACE_ITS_OWN, /* by the caches of this machine */
+    PLACE_FEW,     /* 1 to 3 rows, by the order's rows_at_once */
+    PLACE_L1,
+    PLACE_L2,
+    PLACE_L3,
+    PLACE_DRAM,
+    CALL_PLACES,
+} call_place;
+
 /* Outputs beside y. */
 enum { OUTPUT_MEAN = 1, OUTPUT_RSTD = 2, OUTPUT_SUM = 4, OUTPUT_SUM_OVER_X = 8 };
 
@@ -92,6 +103,9 @@ typedef struct work_order {
     unsigned threads;          /* of one call; 0 is 1 */
     unsigned again;            /* to judge: so many calls more must give the same bits */
     unsigned outputs;          /* to judge, of PLACEMENT_DRAWN: which */
+    size_t rows_at_once;       /* to judge: rows of a call, a divisor of all; 0: no such limit */
+    call_place place;          /* to judge: another than its own is for the library's calls */
+    ln_accuracy accuracy;      /* their class; DONE then names the kernel in text */
     size_t x_offset, y_offset; /* where x and y begin in their first page (to judge: further on than
                                   in timing) */
     bool trusted;              /* load: the library that lnbench came with, and no plugin */

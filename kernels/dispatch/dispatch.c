@@ -47,7 +47,6 @@ static const row table[] = {LAYERNORM_DISPATCH_BY_HAND(READ_ROW_OF) LAYERNORM_DI
 static struct used_row {
     size_t hidden_to;
     const ln_kernel *kernel;
-    bool is_scalar; /* a relative on a better ISA may be there */
 } used[ROWS];
 
 typedef struct cell {
@@ -102,8 +101,7 @@ static void read_table(void)
             at->isa = line->isa;
             at->first = count;
         }
-        used[count++] =
-            (struct used_row){line->hidden_to, kernel, ln_parts_of(kernel)->isa == ISA_scalar};
+        used[count++] = (struct used_row){line->hidden_to, kernel};
     }
     read_caches();
 }
@@ -136,10 +134,9 @@ static place place_of(const ln_problem *problem)
     return (place){regime_of(problem), problem->rows <= FEW_ROWS};
 }
 
-static const struct used_row *look_up(const ln_problem *problem, place where, ln_type storage,
-                                      ln_type param)
+static const ln_kernel *look_up(const ln_problem *problem, place where)
 {
-    const cell *of_regimes = cells[problem->accuracy][storage][param];
+    const cell *of_regimes = cells[problem->accuracy][problem->storage][problem->param];
     const cell *found = &of_regimes[where.regime], *of_few = &of_regimes[few];
     /* Few rows may have been measured on a lesser ISA alone. */
     if (where.is_few && where.regime <= L2 && of_few->count > 0 &&
@@ -150,30 +147,12 @@ static const struct used_row *look_up(const ln_problem *problem, place where, ln
     size_t at = found->first, last = found->first + found->count - 1;
     while (at < last && problem->hidden > used[at].hidden_to)
         at++;
-    return &used[at];
+    return used[at].kernel;
 }
 
 static bool is_better(const ln_kernel *kernel, const ln_kernel *than)
 {
     return !than || ln_parts_of(kernel)->isa > ln_parts_of(than)->isa;
-}
-
-static bool has_its_statistics(const ln_kernel *kernel, const ln_kernel *model)
-{
-    return ln_parts_of(kernel)->statistics == ln_parts_of(model)->statistics;
-}
-
-static bool is_like(const ln_kernel *kernel, const ln_kernel *model)
-{
-    const kernel_parts *its = ln_parts_of(kernel), *wanted = ln_parts_of(model);
-    return has_its_statistics(kernel, model) && its->apply == wanted->apply &&
-           its->schedule == wanted->schedule;
-}
-
-static bool is_shifted(const ln_kernel *kernel, const ln_kernel *model)
-{
-    (void)model;
-    return ln_parts_of(kernel)->statistics == STATISTICS_shifted;
 }
 
 typedef bool relation(const ln_kernel *kernel, const ln_kernel *model);
@@ -190,23 +169,6 @@ static const ln_kernel *find_relative(const ln_problem *problem, const ln_kernel
             found = kernel;
     }
     return found;
-}
-
-/* Types and ISAs that were not measured go by what was found for f32: the kernel made like it, or
- * else one of the same statistics under another schedule, or shifted, which all types have. (Where
- * `accurate` has a kernel in plain C, a better ISA has the one made like it, whose proof is the same:
- * ln_dispatch().) */
-static const ln_kernel *look_up_relative(const ln_problem *problem, place where)
-{
-    const struct used_row *taken = look_up(problem, where, LN_F32, LN_F32);
-    const ln_kernel *model = taken ? taken->kernel : NULL;
-    const ln_kernel *found = model ? find_relative(problem, model, is_like) : NULL;
-    if (found || !model || problem->accuracy == LN_ACCURACY_ACCURATE)
-        return found;
-    found = find_relative(problem, model, has_its_statistics);
-    return found || problem->accuracy == LN_ACCURACY_REPRODUCIBLE
-               ? found
-               : find_relative(problem, model, is_shifted);
 }
 
 static bool is_exact(const ln_kernel *kernel, const ln_kernel *model)
@@ -279,14 +241,7 @@ static const ln_kernel *dispatch_in(const ln_problem *problem, place where)
 {
     if (problem->accuracy == LN_ACCURACY_EXACT)
         return exact_kernels[problem->storage][problem->param][where.regime == DRAM];
-    const struct used_row *measured = look_up(problem, where, problem->storage, problem->param);
-    if (measured && !measured->is_scalar)
-        return measured->kernel;
-    const ln_kernel *kernel = measured ? measured->kernel : NULL;
-    bool keeps_proof = kernel && problem->accuracy == LN_ACCURACY_ACCURATE;
-    const ln_kernel *relative =
-        keeps_proof ? find_relative(problem, kernel, is_like) : look_up_relative(problem, where);
-    return relative && (!kernel || is_better(relative, kernel)) ? relative : kernel;
+    return look_up(problem, where);
 }
 
 const ln_kernel *ln_dispatch(const ln_problem *problem)

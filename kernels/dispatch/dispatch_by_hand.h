@@ -26,8 +26,7 @@
     row_of(amd25, accurate, f32, f32, avx512, DRAM, 128, "retry_split_transposed_nt_f32_avx512") \
     row_of(amd25, accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx512_u2")
 
-/* NEON's `accurate` is the f32 kernel's schedule and proof; without a row, plain C's kernel would be
- * taken, or the one made like it. */
+/* One kernel for all of a class's calls: of NEON the one that keeps the class's promise. */
 #define LAYERNORM_DISPATCH_ANY(row_of, class, storage, param, isa, kernel) \
     row_of(any, class, storage, param, isa, L1, SIZE_MAX, kernel) \
     row_of(any, class, storage, param, isa, L2, SIZE_MAX, kernel) \
@@ -35,12 +34,35 @@
     row_of(any, class, storage, param, isa, DRAM, SIZE_MAX, kernel) \
     row_of(any, class, storage, param, isa, few, SIZE_MAX, kernel)
 
-#define LAYERNORM_DISPATCH_BY_HAND(row_of) \
-    LAYERNORM_DISPATCH_BY_HAND_MAKES(row_of) \
+/* Other builds leave them out, but for those that look at all rows. */
+#if defined __aarch64__ || defined LAYERNORM_DISPATCH_EVERY_ISA
+#define LAYERNORM_DISPATCH_NEON(row_of) \
+    LAYERNORM_DISPATCH_ANY(row_of, fast, f32, f32, neon, "shifted_two_mean_fused_f32_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, fast, f64, f64, neon, "shifted_two_mean_fused_f64_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, fast, f64, f32, neon, "shifted_two_mean_fused_f64_param_f32_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, fast, bf16, f32, neon, "shifted_two_mean_fused_bf16_param_f32_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, fast, bf16, bf16, neon, "shifted_two_mean_fused_bf16_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, fast, f16, f32, neon, "shifted_two_mean_fused_f16_param_f32_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, fast, f16, f16, neon, "shifted_two_mean_fused_f16_neon") \
     LAYERNORM_DISPATCH_ANY(row_of, accurate, f32, f32, neon, "retry_split_row_pairs_f32_neon_u2") \
+    LAYERNORM_DISPATCH_ANY(row_of, accurate, f64, f64, neon, "doubled_in_pairs_alone_f64_neon_u2") \
+    LAYERNORM_DISPATCH_ANY(row_of, accurate, f64, f32, neon, "doubled_in_pairs_alone_f64_param_f32_neon_u2") \
     LAYERNORM_DISPATCH_ANY(row_of, accurate, bf16, f32, neon, "retry_split_row_pairs_bf16_param_f32_neon_u2") \
     LAYERNORM_DISPATCH_ANY(row_of, accurate, bf16, bf16, neon, "retry_split_row_pairs_bf16_neon_u2") \
     LAYERNORM_DISPATCH_ANY(row_of, accurate, f16, f32, neon, "retry_split_row_pairs_f16_param_f32_neon_u2") \
-    LAYERNORM_DISPATCH_ANY(row_of, accurate, f16, f16, neon, "retry_split_row_pairs_f16_neon_u2")
+    LAYERNORM_DISPATCH_ANY(row_of, accurate, f16, f16, neon, "retry_split_row_pairs_f16_neon_u2") \
+    LAYERNORM_DISPATCH_ANY(row_of, reproducible, f32, f32, neon, "reproducible_two_mean_f32_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, reproducible, f64, f64, neon, "reproducible_two_mean_f64_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, reproducible, f64, f32, neon, "reproducible_two_mean_f64_param_f32_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, reproducible, bf16, f32, neon, "reproducible_two_mean_bf16_param_f32_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, reproducible, bf16, bf16, neon, "reproducible_two_mean_bf16_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, reproducible, f16, f32, neon, "reproducible_two_mean_f16_param_f32_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, reproducible, f16, f16, neon, "reproducible_two_mean_f16_neon")
+#else
+#define LAYERNORM_DISPATCH_NEON(row_of)
+#endif
+
+#define LAYERNORM_DISPATCH_BY_HAND(row_of) \
+    LAYERNORM_DISPATCH_BY_HAND_MAKES(row_of) LAYERNORM_DISPATCH_NEON(row_of)
 
 #endif

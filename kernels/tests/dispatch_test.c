@@ -1,10 +1,11 @@
 /* The dispatch table: every kernel that it names is in kernels.def and of the row's types, every
- * class answers for every storage type and ISA that was measured, on a CPU without an ISA the
- * lesser one's rows hold, and a make of CPU has its own rows. Built with DISPATCH_PLANTED it has a row with an unknown name, and must
+ * class answers for every pair of types on every ISA, on a CPU without an ISA the lesser one's rows
+ * hold, and a make of CPU has its own rows. Built with DISPATCH_PLANTED it has a row with an unknown name, and must
  * fail. */
 #include "tests.h"
 
 #include "cpu.h"
+#define LAYERNORM_DISPATCH_EVERY_ISA
 #include "dispatch_by_hand.h"
 #include "dispatch_table.h"
 
@@ -61,24 +62,21 @@ static void every_name_is_known(void **state)
         assert_string_equal(type_names[kernel->param], rows[i].param);
         if (strcmp(rows[i].class, "reproducible") == 0)
             assert_string_equal(kernel->statistics, "reproducible");
+        if (strcmp(rows[i].class, "fast") == 0)
+            assert_string_not_equal(kernel->statistics, "naive");
     }
 }
 
-/* Any rows for every make; NULL: of any class, or any regime. */
+/* Any rows for every make; NULL: of any regime. */
 static int is_there(const char *class, const char *storage, const char *param, const char *isa,
                     const char *regime)
 {
     for (size_t i = 0; i < ROWS; i++)
-        if (rows[i].make == CPU_any && (!class || strcmp(rows[i].class, class) == 0) &&
+        if (rows[i].make == CPU_any && strcmp(rows[i].class, class) == 0 &&
             strcmp(rows[i].storage, storage) == 0 && strcmp(rows[i].param, param) == 0 &&
             strcmp(rows[i].isa, isa) == 0 && (!regime || strcmp(rows[i].regime, regime) == 0))
             return 1;
     return 0;
-}
-
-static int is_measured(const char *class, const char *storage, const char *param, const char *isa)
-{
-    return is_there(class, storage, param, isa, NULL);
 }
 
 /* Whether a cell's rows are in order and reach to the longest rows. */
@@ -97,64 +95,43 @@ static int is_whole(ln_cpu make, const char *class, const char *storage, const c
     return last == SIZE_MAX;
 }
 
-/* One pair of types on one ISA: all regimes or none. f32 has kernels of every class, and every type
- * one that is fast; NEON, where nothing was measured, may have those that a proof asks for alone. */
-static void check_cells(const char *storage, const char *param, const char *isa)
+/* All regimes of a class, pair of types and ISA; few rows may go as other calls. */
+static void check_cells(const char *class, const char *storage, const char *param, const char *isa)
 {
-    if (!is_measured(NULL, storage, param, isa)) {
-        if (strcmp(storage, param) == 0)
-            printf("%s on %s: not measured\n", storage, isa);
-        return;
-    }
-    for (size_t class = 0; class < CLASSES; class ++) {
-        int may_lack = (strcmp(storage, "f32") != 0 && class > 0) || strcmp(isa, "neon") == 0;
-        if (may_lack && !is_measured(classes[class], storage, param, isa)) {
-            printf("%s, %s on %s: no %s kernel\n", storage, param, isa, classes[class]);
-            continue;
-        }
-        bool has_few = is_there(classes[class], storage, param, isa, "few"); /* or as other calls */
-        for (size_t regime = 0; regime < (size_t)REGIMES - !has_few; regime++)
-            if (!is_whole(CPU_any, classes[class], storage, param, isa, regimes[regime]))
-                fail_msg("no whole rows for %s, %s, %s, %s, %s", classes[class], storage, param,
-                         isa, regimes[regime]);
-    }
+    bool has_few = is_there(class, storage, param, isa, "few");
+    for (size_t regime = 0; regime < (size_t)REGIMES - !has_few; regime++)
+        if (!is_whole(CPU_any, class, storage, param, isa, regimes[regime]))
+            fail_msg("no whole rows for %s, %s, %s, %s, %s", class, storage, param, isa,
+                     regimes[regime]);
 }
 
 static void every_cell_answers(void **state)
 {
     (void)state;
-    static const char *const isas[] = {"scalar", "avx2", "avx512", "avx512bf16", "neon"};
-    for (size_t storage = 0; storage < 4; storage++)
-        for (size_t param = 0; param < 4; param++)
-            for (size_t isa = 0; isa < sizeof isas / sizeof *isas; isa++)
-                check_cells(type_names[storage], type_names[param], isas[isa]);
-    assert_true(is_measured("fast", "f32", "f32", "scalar"));
+    static const char *const isas[] = {"scalar", "avx2", "avx512", "neon", "avx512bf16"};
+    for (size_t pair = 0; pair < TYPE_PAIRS; pair++)
+        for (size_t class = 0; class < CLASSES; class ++)
+            for (size_t isa = 0; isa < 4 + (type_pairs[pair].storage == LN_BF16); isa++)
+                check_cells(classes[class], type_names[type_pairs[pair].storage],
+                            type_names[type_pairs[pair].param], isas[isa]);
 }
 
-/* What the library takes for these types is a row of the table, for an ISA that it has; or, where
- * the types or the ISA were not measured, made like what was taken for f32. */
+/* What the library takes is of these types, and in a row for this CPU. */
 static void check_taken(types pair, int class, size_t count, size_t hidden)
 {
     const char *storage = type_names[pair.storage], *param = type_names[pair.param];
     ln_problem problem = problem_of(pair, count, hidden, convention_number(24));
     problem.accuracy = (ln_accuracy) class;
     const char *name = ln_layernorm_kernel(&problem);
-    if (!name && class == LN_ACCURACY_REPRODUCIBLE && pair.storage != LN_F32)
-        return;
     assert_non_null(name);
-    const ln_kernel *taken = find(name);
-    assert_true(taken->storage == pair.storage && taken->param == pair.param);
-    assert_null(taken->supports(&problem));
-    int measured = is_measured(classes[class], storage, param, taken->isa), found = 0;
-    if (!measured && pair.storage != LN_F32)
-        return;
+    assert_null(find(name)->supports(&problem));
     const cache_sources here = ln_cache_sources();
+    bool found = false;
     for (size_t r = 0; r < ROWS; r++)
         found |= (rows[r].make == CPU_any || rows[r].make == ln_cpu_make(&here)) &&
                  strcmp(rows[r].class, classes[class]) == 0 &&
                  strcmp(rows[r].storage, storage) == 0 && strcmp(rows[r].param, param) == 0 &&
-                 (strcmp(rows[r].kernel, name) == 0 ||
-                  (!measured && strcmp(find(rows[r].kernel)->statistics, taken->statistics) == 0));
+                 strcmp(rows[r].kernel, name) == 0;
     if (!found)
         fail_msg("%s, %s, %s, %zu x %zu: %s is taken, which is in no row", classes[class], storage,
                  param, count, hidden, name);

@@ -27,6 +27,7 @@ typedef struct plugin_load {
 typedef struct worker_plugins {
     const ln_plugin *plugins[WORKER_MAX_PLUGINS]; /* NULL: not loaded here */
     plugin_load loads[WORKER_MAX_PLUGINS];
+    void *libraries[WORKER_MAX_PLUGINS]; /* of dlopen() */
     bool trusted; /* the first one, whose calls need no look at the process */
 } worker_plugins;
 

@@ -2,6 +2,7 @@
 #include "domain/poison.h"
 #include "worker/child/checked_call.h"
 #include "worker/child/internal.h"
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -319,10 +320,13 @@ static bool hand_back(const judge_bench *bench, const work_order *order, size_t 
                    problem->y_stride * bench->element) &&
         (!bench->tensors.sum || write_rows(bench->tensors.sum, order->at.sum + at, problem->rows,
                                            row_bytes, problem->sum_stride * bench->element));
+    off_t behind = (off_t)(first * bench->statistic);
     if (fine && bench->mean.map)
-        fine = arena_write(WORKER_ARENA_FD, order->at.mean, bench->mean.data, bench->mean.size);
+        fine = arena_write(WORKER_ARENA_FD, order->at.mean + behind, bench->mean.data,
+                           bench->mean.size);
     if (fine && bench->rstd.map)
-        fine = arena_write(WORKER_ARENA_FD, order->at.rstd, bench->rstd.data, bench->rstd.size);
+        fine = arena_write(WORKER_ARENA_FD, order->at.rstd + behind, bench->rstd.data,
+                           bench->rstd.size);
     return fine || no_memory();
 }
 
@@ -387,6 +391,16 @@ static bool run_at_once(const ln_kernel *kernel, const void *state, judge_bench 
     return fine;
 }
 
+/* A few rows a call, in the same buffers. */
+static bool run_by_parts(const ln_kernel *kernel, const void *state, judge_bench *bench,
+                         const work_order *order)
+{
+    bool fine = true;
+    for (size_t row = 0; fine && row < order->problem.rows; row += bench->problem.rows)
+        fine = run_part(kernel, state, bench, order, row) && hand_back(bench, order, row);
+    return fine;
+}
+
 /* The same over several threads, each with what was prepared for its rows. */
 static bool run_split(const ln_plugin *plugin, const ln_kernel *kernel, judge_bench *bench,
                       const work_order *order, unsigned threads)
@@ -426,6 +440,8 @@ static bool run_placement(const ln_kernel *kernel, judge_bench *bench, const wor
         worker_send_blame();
     else if (order->placement == PLACEMENT_TURN)
         fine = run_in_turn(kernel, state, bench, order);
+    else if (order->rows_at_once)
+        fine = run_by_parts(kernel, state, bench, order);
     else
         fine = run_at_once(kernel, state, bench, order);
     plugin_enter(&before);
@@ -436,9 +452,46 @@ static bool run_placement(const ln_kernel *kernel, judge_bench *bench, const wor
     return fine;
 }
 
+typedef ln_status set_cache_bytes(size_t l1d, size_t l2, size_t l3);
+
+/* Has the library take the call for one whose rows lie in the order's place. Returns the kernel that it
+ * takes; NULL where it has no such functions. */
+static const char *enter_place(void *library, const work_order *order, size_t rows)
+{
+    static const struct {
+        size_t l1, l2,
+            l3; /* what the caches hold, in calls; 0: nothing. L3 is left in part free. */
+    } rooms[CALL_PLACES] = {[PLACE_FEW] = {1, 1, 1},
+                            [PLACE_L1] = {1, 1, 1},
+                            [PLACE_L2] = {0, 1, 1},
+                            [PLACE_L3] = {0, 0, 2}};
+    set_cache_bytes *set;
+    const char *(*name_of)(const ln_problem *);
+    *(void **)&set = dlsym(library, "ln_set_cache_bytes");
+    *(void **)&name_of = dlsym(library, "ln_layernorm_kernel");
+    ln_problem problem = order->problem;
+    problem.rows = rows;
+    problem.accuracy = order->accuracy;
+    size_t bytes = 2 * rows * problem.hidden * dtype_size(problem.storage);
+    size_t l1 = rooms[order->place].l1 * bytes, l2 = rooms[order->place].l2 * bytes;
+    size_t l3 = rooms[order->place].l3 * bytes;
+    bool fine = set && name_of && set(l1 ? l1 : 1, l2 ? l2 : 1, l3 ? l3 : 1) == LN_OK;
+    return fine ? name_of(&problem) : NULL;
+}
+
+static void leave_place(void *library)
+{
+    set_cache_bytes *set;
+    *(void **)&set = dlsym(library, "ln_set_cache_bytes");
+    if (set)
+        set(0, 0, 0);
+}
+
 /* Half of the rows where they are run in turn, but for a kernel that takes only all of them. */
 static size_t rows_at_once(const ln_kernel *kernel, const work_order *order)
 {
+    if (order->rows_at_once)
+        return order->rows_at_once;
     ln_problem half = order->problem;
     half.rows = (half.rows + 1) / 2;
     bool halves = order->placement == PLACEMENT_TURN && !kernel_refuses(kernel, &half);
@@ -470,12 +523,19 @@ void worker_judge(const worker_plugins *plugins, const work_order *order)
     const ln_plugin *plugin = plugins->plugins[order->plugin];
     unsigned threads = threads_of(plugin, kernel, order);
     judge_bench bench = {0};
-    if (!bench_create(&bench, kernel, order, rows_at_once(kernel, order)))
+    size_t rows = rows_at_once(kernel, order);
+    void *library = plugins->libraries[order->plugin];
+    const char *taken = order->place ? enter_place(library, order, rows) : "";
+    if (!taken)
+        worker_send_failed(VERDICT_UNSUPPORTED, 0, "its caches cannot be set");
+    else if (!bench_create(&bench, kernel, order, rows))
         no_memory();
     else if (threads > 1 ? run_split(plugin, kernel, &bench, order, threads)
                          : run_placement(kernel, &bench, order))
-        worker_send_done("", threads > 1 ? threads : bench.upper_halves);
+        worker_send_done(taken, threads > 1 ? threads : bench.upper_halves);
     bench_destroy(&bench);
+    if (order->place)
+        leave_place(library);
 }
 
 void worker_bound(const worker_plugins *plugins, const work_order *order)

@@ -323,6 +323,7 @@ void worker_load(worker_plugins *plugins, const work_order *order)
         return;
     }
     plugins->plugins[order->plugin] = plugin;
+    plugins->libraries[order->plugin] = library;
     plugins->trusted |= order->trusted;
     memcpy(load->changed, blame, sizeof blame);
     blame[0] = '\0';
