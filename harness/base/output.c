@@ -1,6 +1,8 @@
 #include "base/output.h"
+#include "base/clean.h"
 #include "base/terminal.h"
-#include "base/text.h"
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool output_choose(output_file *output, const char *given, error *err)
@@ -24,7 +26,7 @@ bool output_choose(output_file *output, const char *given, error *err)
                     given ? given : names[output->format]);
     output->format = (output_format)format;
     output->chosen = true;
-    output->colour = output->format == OUTPUT_TEXT && terminal_has_colour(output->file);
+    output->colour &= output->format == OUTPUT_TEXT;
     return true;
 }
 
@@ -33,32 +35,112 @@ bool output_is_data(const output_file *output)
     return output->format == OUTPUT_TSV || output->format == OUTPUT_CSV;
 }
 
+static bool is_prose(const output_file *output)
+{
+    return output->format == OUTPUT_TEXT || output->format == OUTPUT_MARKDOWN;
+}
+
 static void print_words(const output_file *output, const char *before, const char *after,
                         const char *format, va_list arguments)
 {
-    fputs(before, output->file);
-    vfprintf(output->file, format, arguments);
-    fputs(after, output->file);
+    text_buffer words = {0};
+    text_add(&words, before);
+    clean_format_list(&words, output->format == OUTPUT_MARKDOWN ? FORM_MARKDOWN : FORM_LINE, format,
+                      arguments);
+    text_add(&words, after);
+    fputs(words.bytes, output->file);
+    text_free(&words);
 }
 
 void output_heading(const output_file *output, const char *format, ...)
 {
     va_list arguments;
-    if (output->format != OUTPUT_TEXT && output->format != OUTPUT_MARKDOWN)
-        return;
     bool markdown = output->format == OUTPUT_MARKDOWN;
     va_start(arguments, format);
-    print_words(output, markdown ? "\n### " : "\n", markdown ? "\n\n" : "\n", format, arguments);
+    if (is_prose(output))
+        print_words(output, markdown ? "\n### " : "\n", markdown ? "\n\n" : "\n", format,
+                    arguments);
     va_end(arguments);
 }
 
 void output_line(const output_file *output, const char *format, ...)
 {
     va_list arguments;
-    if (output->format != OUTPUT_TEXT && output->format != OUTPUT_MARKDOWN)
-        return;
     va_start(arguments, format);
-    print_words(output, "", output->format == OUTPUT_MARKDOWN ? "  \n" : "\n", format, arguments);
+    if (is_prose(output))
+        print_words(output, "", output->format == OUTPUT_MARKDOWN ? "  \n" : "\n", format,
+                    arguments);
+    va_end(arguments);
+}
+
+void output_text(const output_file *output, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (is_prose(output))
+        print_words(output, "", "", format, arguments);
+    va_end(arguments);
+}
+
+/* One line; `room` at least 3, so that something stands behind the indent. */
+static void print_wrapped(const output_file *output, const char *line, size_t length, size_t room)
+{
+    for (size_t indent = 0; length > 0; indent = 2) {
+        size_t part = length, blanks;
+        if (length + indent > room) {
+            for (part = room - indent; part > 0 && line[part] != ' '; part--)
+                ;
+            part = part ? part : strcspn(line, " \n"); /* a path stays whole */
+        }
+        output_line(output, "%*s%.*s", (int)indent, "", (int)part, line);
+        blanks = strspn(line + part, " ");
+        line += part + blanks;
+        length -= part + blanks;
+    }
+}
+
+void output_wrapped(const output_file *output, const char *lines)
+{
+    size_t room = output->format == OUTPUT_TEXT ? output->width : SIZE_MAX;
+    for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
+        length = strcspn(lines, "\n");
+        print_wrapped(output, lines, length, room == 0 ? 100 : room < 3 ? 3 : room);
+    }
+}
+
+void output_colour(const output_file *output, const char *colour)
+{
+    if (!output->colour)
+        return;
+    fflush(output->file);
+    fprintf(stdout, colour ? "\033[1%s%sm" : "\033[0m", colour && *colour ? ";" : "",
+            colour ? colour : "");
+}
+
+static void print_error(const char *before, const char *format, va_list arguments)
+{
+    text_buffer note = {0};
+    clean_format_list(&note, FORM_LINE, format, arguments);
+    fprintf(stderr, "%s%s\n", before, note.bytes ? note.bytes : "out of memory");
+    text_free(&note);
+}
+
+void output_aside(const output_file *output, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (output->format == OUTPUT_TEXT)
+        print_words(output, "", "\n", format, arguments);
+    else
+        print_error("", format, arguments);
+    va_end(arguments);
+}
+
+void output_note(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_error("lnbench: ", format, arguments);
     va_end(arguments);
 }
 
@@ -67,15 +149,43 @@ bool output_table(const output_file *output, text_table *table, error *err)
     bool fine = output->format == OUTPUT_MARKDOWN ? table_print_markdown(table, output->file)
                 : output_is_data(output)
                     ? table_print_data(table, output->format == OUTPUT_CSV, output->file)
-                    : table_print(table, output->file);
+                    : table_print_within(table, output->width, output->file);
     table_destroy(table);
     return fine || fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
 }
 
+bool output_json_to(FILE *file, json_t *json)
+{
+    text_buffer clean = {0};
+    char *text = json ? json_dumps(json, JSON_INDENT(1)) : NULL;
+    if (text)
+        clean_add_json(&clean, text);
+    text_add(&clean, "\n");
+    bool fine = text && !clean.failed && fputs(clean.bytes, file) != EOF;
+    free(text);
+    text_free(&clean);
+    json_decref(json);
+    return fine;
+}
+
 bool output_json(const output_file *output, json_t *json, error *err)
 {
-    bool fine = json && json_dumpf(json, output->file, JSON_INDENT(1)) == 0 &&
-                fputc('\n', output->file) != EOF;
-    json_decref(json);
-    return fine || fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+    return output_json_to(output->file, json) ||
+           fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+}
+
+static FILE *standard; /* made when the first asks */
+
+bool output_standard(output_file *output, error *err)
+{
+    standard = standard ? standard : clean_stream(stdout);
+    *output = (output_file){
+        .file = standard, .width = terminal_width(stdout), .colour = terminal_has_colour(stdout)};
+    return output->file || fail_memory(err, "standard output");
+}
+
+bool output_flush(void)
+{
+    bool fine = !standard || fflush(standard) == 0;
+    return fflush(stdout) == 0 && fine;
 }

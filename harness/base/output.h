@@ -1,9 +1,13 @@
 /* --format text|markdown|tsv|csv|json, the same for every command that prints a table.
  *
- *     output_file out = {.file = stdout};            // as the option parser fills it in
+ *     output_file out;
+ *     if (!output_standard(&out, err)) ...           // the option parser does
  *     if (!output_choose(&out, "tsv", err)) ...
- *     output_heading(&out, "%zu x %zu", rows, hidden);
+ *     output_heading(&out, "%zu x %zu of %s", rows, hidden, input);
  *     fine = output_table(&out, table, err);
+ *
+ * This is the only door to standard output and standard error (layering_test asks). Every %s is taken
+ * for a text that is not ours and cleaned for the form (base/clean.h).
  */
 #ifndef LNBENCH_OUTPUT_H
 #define LNBENCH_OUTPUT_H
@@ -22,10 +26,16 @@ typedef enum output_format {
 
 typedef struct output_file {
     output_format format;
-    FILE *file;  /* standard output */
-    bool colour; /* text on a terminal that shows it */
-    bool chosen; /* by an option */
+    FILE *file;   /* standard output, through clean_stream() */
+    size_t width; /* columns of the terminal; 0: none */
+    bool colour;  /* text on a terminal that shows it */
+    bool chosen;  /* by an option */
 } output_file;
+
+/* False (7): memory ran out. */
+bool output_standard(output_file *output, error *err);
+/* Brings out what waits in buffers; false: it cannot be written (errno). */
+bool output_flush(void);
 
 /* What --format says; NULL: what --json says. Errors: a format that is none of the five, --json
  * together with another one. */
@@ -33,16 +43,32 @@ bool output_choose(output_file *output, const char *given, error *err);
 /* TSV or CSV: a table for programs, and nothing besides. */
 bool output_is_data(const output_file *output);
 
-/* A heading and a line of prose: nothing in TSV, which is a table and no more. */
+/* A heading, a line of prose, and text that goes on in the line: nothing in TSV, which is a table and
+ * no more. */
 void output_heading(const output_file *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void output_line(const output_file *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+void output_text(const output_file *output, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Lines of prose, each ended by a newline, that go on in the next line where the terminal ends, or
+ * after 100 columns. */
+void output_wrapped(const output_file *output, const char *lines);
+/* What is written from here on is bold and of this colour (ANSI, "33"; "": none of its own), or plain
+ * again (NULL), where the terminal shows that. */
+void output_colour(const output_file *output, const char *colour);
+/* A line beside the table: in text under it, in other forms on standard error. */
+void output_aside(const output_file *output, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* "lnbench: ..." on standard error. */
+void output_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The table as text, Markdown or TSV; then it is destroyed. False (7): the file has an error. Not
  * for JSON. */
 bool output_table(const output_file *output, text_table *table, error *err);
 /* Takes the JSON over. NULL: memory ran out. */
 bool output_json(const output_file *output, json_t *json, error *err);
+/* The same into any file; false: memory ran out, or the file has an error. */
+bool output_json_to(FILE *file, json_t *json);
 
 #endif

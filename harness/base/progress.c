@@ -1,5 +1,7 @@
 #include "base/progress.h"
+#include "base/output.h"
 #include "base/seconds.h"
+#include "base/text.h"
 #include <stdio.h>
 #include <unistd.h>
 
@@ -33,14 +35,17 @@ void progress_step(progress_bar *progress, double seconds, const char *what)
     if (left < 0)
         left = 0;
     if (!progress->terminal) {
-        fprintf(stderr, "lnbench: %.0f %%, %.0f s left: %.70s\n", 100 * share, left, what);
+        output_note("%.0f %%, %.0f s left: %.70s", 100 * share, left, what);
         return;
     }
     char bar[BAR_WIDTH + 1];
     for (int i = 0; i < BAR_WIDTH; i++)
         bar[i] = i < (int)(share * BAR_WIDTH) ? '#' : '.';
     bar[BAR_WIDTH] = '\0';
-    fprintf(stderr, "\r\033[K[%s] %3.0f %%  %3.0f s left  %.70s", bar, 100 * share, left, what);
+    char shown[71];
+    snprintf(shown, sizeof shown, "%s", what);
+    text_make_printable(shown, "");
+    fprintf(stderr, "\r\033[K[%s] %3.0f %%  %3.0f s left  %s", bar, 100 * share, left, shown);
     fflush(stderr);
 }
 

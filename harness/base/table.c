@@ -1,7 +1,6 @@
 #include "base/table.h"
 #include "base/allocate.h"
-#include "base/terminal.h"
-#include "base/text.h"
+#include "base/clean.h"
 #include "base/number.h"
 #include <stdlib.h>
 #include <string.h>
@@ -200,11 +199,11 @@ static bool columns_fit(column_layout *columns, size_t count, size_t room)
     return true;
 }
 
-/* What was stored may be anything: control characters would drive the terminal. */
+/* Cells hold nothing that a terminal obeys but for these, which end a line. */
 static void print_bytes(const char *bytes, size_t length, FILE *file)
 {
     for (size_t i = 0; i < length; i++)
-        fputc((unsigned char)bytes[i] < 0x20 || bytes[i] == 0x7f ? '?' : bytes[i], file);
+        fputc(strchr("\t\n\r", bytes[i]) ? '?' : bytes[i], file);
 }
 
 /* Prints one line of each cell of a row; returns whether there is more. `rest` has, a column, what
@@ -274,6 +273,15 @@ static void print_records(const text_table *table, size_t room, FILE *file)
     }
 }
 
+static void print_cell(const text_table *table, size_t row, size_t column, text_form form,
+                       FILE *file)
+{
+    text_buffer cell = {0};
+    clean_add(&cell, form, cell_string(table, row, column));
+    fputs(cell.bytes, file);
+    text_free(&cell);
+}
+
 size_t table_width(const text_table *table)
 {
     column_layout columns = columns_measure(table);
@@ -293,25 +301,13 @@ bool table_print_within(const text_table *table, size_t room, FILE *file)
     return !ferror(file);
 }
 
-bool table_print(const text_table *table, FILE *file)
-{
-    return table_print_within(table, terminal_width(file), file);
-}
-
 bool table_print_markdown(const text_table *table, FILE *file)
 {
     size_t rows = row_count(table);
     for (size_t row = 0; row < rows; row++) {
         for (size_t column = 0; column < table->columns; column++) {
             fputs(column ? " | " : "| ", file);
-            for (const char *at = cell_string(table, row, column); *at; at++) {
-                if (strchr("\\`*_{}[]<>#|", *at))
-                    fputc('\\', file);
-                if (*at == '\n' || *at == '\r' || *at == '\t')
-                    fputc(' ', file);
-                else
-                    print_bytes(at, 1, file);
-            }
+            print_cell(table, row, column, FORM_MARKDOWN, file);
         }
         fputs(" |\n", file);
         for (size_t column = 0; row == 0 && column < table->columns; column++)
@@ -325,54 +321,10 @@ bool table_print_markdown(const text_table *table, FILE *file)
     return !ferror(file);
 }
 
-/* A spreadsheet takes text that begins so for a formula; the quote makes it text. */
-static bool is_formula(const char *cell)
-{
-    char *end;
-    if (!*cell || !strchr("=+-@", *cell) || strcmp(cell, "-") == 0)
-        return false;
-    number_read(cell, &end);
-    return *end != '\0';
-}
-
-static void print_tsv_cell(const char *at, FILE *file)
-{
-    if (is_formula(at))
-        fputc('\'', file);
-    for (; *at; at++) {
-        const char *escape = *at == '\t'   ? "\\t"
-                             : *at == '\n' ? "\\n"
-                             : *at == '\r' ? "\\r"
-                             : *at == '\\' ? "\\\\"
-                                           : NULL;
-        if (escape)
-            fputs(escape, file);
-        else
-            fputc(*at, file);
-    }
-}
-
-/* RFC 4180. */
-static void print_csv_cell(const char *at, FILE *file)
-{
-    bool quoted = strpbrk(at, ",\"\r\n");
-    if (quoted)
-        fputc('"', file);
-    if (is_formula(at))
-        fputc('\'', file);
-    for (; *at; at++) {
-        if (*at == '"')
-            fputc('"', file);
-        fputc(*at, file);
-    }
-    if (quoted)
-        fputc('"', file);
-}
-
 bool table_print_data(const text_table *table, bool commas, FILE *file)
 {
     for (size_t i = 0; i < table->count; i++) {
-        (commas ? print_csv_cell : print_tsv_cell)(cell_string(table, 0, i), file);
+        print_cell(table, 0, i, commas ? FORM_CSV : FORM_TSV, file);
         fputc((i + 1) % table->columns == 0 ? '\n' : commas ? ',' : '\t', file);
     }
     return !ferror(file);

@@ -4,7 +4,7 @@
  *     text_table *table = table_create(headings, 2);
  *     table_cell(table, "two_pass_f32_avx2");
  *     table_format(table, "%.1f", 60.2);
- *     fine = table_print(table, stdout);
+ *     fine = table_print_within(table, 100, file);
  *     table_destroy(table);
  *
  * Cells are copied; columns whose cells are all numbers align right.
@@ -25,11 +25,9 @@ void table_cell(text_table *table, const char *value); /* fills rows left to rig
 void table_add_cells(text_table *table, const char *const *values, size_t count);
 void table_format(text_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Aligned columns. On a terminal the table fits its width: what does not fit goes on in the next
- * line of its cell, and where not even that helps, each row becomes a list of its cells. False:
+/* Aligned columns, within `room` columns (0: as many as it takes): what does not fit goes on in the
+ * next line of its cell, and where not even that helps, each row becomes a list of its cells. False:
  * the file has an error. */
-bool table_print(const text_table *table, FILE *file);
-/* The same within `room` columns; 0: as many as it takes. */
 bool table_print_within(const text_table *table, size_t room, FILE *file);
 /* The same for other readers: a Markdown table, and values separated by tabs or commas with the
  * headings first. What would end a cell or mean something else there is escaped. */

@@ -6,20 +6,17 @@
 
 size_t terminal_width(FILE *file)
 {
+    enum { LEAST = 20, MOST_DIGITS = 5 };
     const char *columns = getenv("COLUMNS");
-    struct winsize size;
+    struct winsize size = {0};
     if (!isatty(fileno(file)))
         return 0;
-    if (columns && columns[0] && strspn(columns, "0123456789") == strlen(columns) &&
-        strlen(columns) < 6)
-        return (size_t)atoi(columns);
-    return ioctl(fileno(file), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
-size_t terminal_room(FILE *file)
-{
-    size_t width = terminal_width(file);
-    return width ? width : 100;
+    bool given = columns && strspn(columns, "0123456789") == strlen(columns) &&
+                 strlen(columns) <= MOST_DIGITS;
+    size_t width = given ? strtoul(columns, NULL, 10) : 0;
+    if (width == 0 && ioctl(fileno(file), TIOCGWINSZ, &size) == 0)
+        width = size.ws_col;
+    return width > 0 && width < LEAST ? LEAST : width;
 }
 
 bool terminal_has_colour(FILE *file)

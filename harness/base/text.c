@@ -144,7 +144,8 @@ const char *nearest_word(const char *given, const char *const *words, size_t cou
     return nearest;
 }
 
-size_t text_utf8_length(const char *string)
+/* How many bytes the UTF-8 character here has, 0 where there is none. */
+static size_t utf8_length(const char *string)
 {
     const unsigned char *at = (const unsigned char *)string;
     unsigned low = 0x80, high = 0xbf; /* of the second byte */
@@ -175,26 +176,80 @@ size_t text_utf8_length(const char *string)
     return length;
 }
 
-/* 0x80 to 0x9f are control characters too: a terminal may take one for ESC [. */
-static bool is_control(const char *at, size_t length)
+static uint32_t code_of(const char *at, size_t length)
 {
-    unsigned char first = (unsigned char)at[0];
-    return length == 1 ? first < ' ' || first == 127
-                       : length == 2 && first == 0xc2 && (unsigned char)at[1] < 0xa0;
+    uint32_t code = (unsigned char)at[0] & (length == 1 ? 0x7fu : 0x7fu >> length);
+    for (size_t i = 1; i < length; i++)
+        code = code << 6 | ((unsigned char)at[i] & 0x3fu);
+    return code;
+}
+
+/* 0x80 to 0x9f are control characters too: a terminal may take one for ESC [. The others end a line,
+ * or make what follows read backwards. */
+static bool is_order(uint32_t code)
+{
+    static const uint32_t ranges[][2] = {{0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},
+                                         {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (code >= ranges[i][0] && code <= ranges[i][1])
+            return true;
+    return false;
+}
+
+/* Whether the string ends within the letter that begins here: with its last byte it would be one. */
+static bool is_cut(const char *string)
+{
+    static const char *const ends[] = {"\x80", "\x80\x80", "\x80\x80\x80",
+                                       "\xa0", "\xa0\x80", "\x90\x80\x80"};
+    size_t length = strnlen(string, 4);
+    for (size_t i = 0; length < 4 && i < sizeof ends / sizeof *ends; i++) {
+        char whole[8];
+        snprintf(whole, sizeof whole, "%s%s", string, ends[i]);
+        if (utf8_length(whole) == strlen(whole))
+            return true;
+    }
+    return false;
+}
+
+text_letter text_letter_at(const char *string)
+{
+    size_t length = utf8_length(string);
+    if (length == 0)
+        return is_cut(string) ? (text_letter){.kind = LETTER_CUT, .length = strlen(string)}
+                              : (text_letter){.kind = LETTER_BAD, .length = 1};
+    uint32_t code = code_of(string, length);
+    return (text_letter){is_order(code) ? LETTER_ORDER : LETTER_PLAIN, length, code};
+}
+
+size_t text_whole(const char *string)
+{
+    size_t length = strlen(string), back = 1;
+    while (back < 4 && back < length && ((unsigned char)string[length - back] & 0xc0) == 0x80)
+        back++;
+    bool cut = length > 0 && text_letter_at(string + length - back).kind == LETTER_CUT;
+    return cut ? length - back : length;
+}
+
+void text_copy(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from);
+    to[text_whole(to)] = '\0';
 }
 
 void text_make_printable(char *line, const char *kept)
 {
     char *to = line;
     for (const char *at = line; *at;) {
-        size_t length = text_utf8_length(at);
-        bool keep = length > 0 && (!is_control(at, length) || strchr(kept, *at));
-        if (keep)
+        text_letter letter = text_letter_at(at);
+        size_t length = letter.length;
+        if (letter.kind == LETTER_CUT)
+            break;
+        if (letter.kind == LETTER_PLAIN || (length == 1 && *at > 0 && strchr(kept, *at)))
             memmove(to, at, length);
         else
-            *to = length ? ' ' : '?';
-        to += keep ? length : 1;
-        at += length ? length : 1;
+            *to = letter.kind == LETTER_BAD ? '?' : ' ';
+        to += letter.kind == LETTER_PLAIN ? length : 1;
+        at += length;
     }
     *to = '\0';
 }

@@ -11,6 +11,7 @@
 
 #include "base/table.h"
 #include <stdarg.h>
+#include <stdint.h>
 
 typedef struct text_buffer {
     char *bytes; /* always terminated once anything was added; NULL before */
@@ -27,10 +28,27 @@ void text_format_list(text_buffer *out, const char *format, va_list arguments);
 void text_number(text_buffer *out, double value);
 void text_free(text_buffer *out);
 
-/* How many bytes the UTF-8 character here has, 0 where there is none (RFC 3629, section 4). */
-size_t text_utf8_length(const char *string);
-/* In place, of text that came from outside: what is no UTF-8 becomes '?', a control character that
- * is not among `kept` a space, so that nothing reaches a terminal which it would obey. */
+/* What stands at a place of a string that may be anything. */
+typedef enum letter_kind {
+    LETTER_PLAIN,
+    LETTER_ORDER, /* what a terminal obeys: C0 and C1 controls, marks of the direction of writing */
+    LETTER_BAD,   /* a byte that is no UTF-8 (RFC 3629, section 4) */
+    LETTER_CUT,   /* a letter whose end was cut off with the string's */
+} letter_kind;
+
+typedef struct text_letter {
+    letter_kind kind;
+    size_t length; /* bytes */
+    uint32_t code; /* of what is UTF-8 */
+} text_letter;
+
+text_letter text_letter_at(const char *string);
+/* Bytes of a string without a letter that was cut at its end; and a copy into `size` bytes that cuts
+ * none. */
+size_t text_whole(const char *string);
+void text_copy(char *to, size_t size, const char *from);
+/* In place, of text that came from outside: what is no UTF-8 becomes '?', what a terminal would obey
+ * a space unless it is among `kept`; a letter that was cut goes. */
 void text_make_printable(char *line, const char *kept);
 
 /* Three significant digits for people: "0.812", "12.3", "4.7e+04"; "-" for NaN. Writes at most 16

@@ -1,4 +1,5 @@
 /* lnbench: which LayerNorm kernel to use, how fast each one is and how wrong. */
+#include "base/output.h"
 #include "cli/command.h"
 #include "cli/memory.h"
 #include <errno.h>
@@ -6,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static void help(FILE *file)
@@ -17,7 +19,7 @@ static void help(FILE *file)
         fprintf(file, "  %-11s %s\n", commands[i]->name, commands[i]->brief);
     fputs("\nExit codes: 0 fine, 1 regression, 2 usage, 3 inconclusive, 4 not comparable,\n"
           "5 accuracy violation or a budget that nothing meets, 6 a kernel failed,\n"
-          "7 environment or I/O, 130 interrupted.\n",
+          "7 environment or I/O, 130 interrupted, 141 the reader of standard output went away.\n",
           file);
 }
 
@@ -35,7 +37,7 @@ static int finish(exit_code code)
     enum { PIPE_CLOSED = 128 + SIGPIPE };
     errno = 0;
     bool fine = !ferror(stdout);
-    if (fflush(stdout) == 0 && fine)
+    if (output_flush() && fine)
         return (int)code;
     int why = errno ? errno : EIO;
     if (why == EPIPE || reader_is_gone())
@@ -43,8 +45,19 @@ static int finish(exit_code code)
     /* After 2 comes 7, before every other code. */
     if (code == EXIT_CODE_USAGE || code == EXIT_CODE_ENVIRONMENT)
         return (int)code;
-    fprintf(stderr, "lnbench: standard output: cannot write: %s\n", strerror(why));
+    output_note("standard output: cannot write: %s", strerror(why));
     return EXIT_CODE_ENVIRONMENT;
+}
+
+/* Less would end it by a signal, without a word; threads get as much. */
+static bool has_stack(error *err)
+{
+    enum { LEAST_KIB = 1024 };
+    struct rlimit limit;
+    return getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= LEAST_KIB * 1024 ||
+           fail(err, EXIT_CODE_ENVIRONMENT,
+                "the limit of the stack is %llu KiB, and %d are needed: raise it (ulimit -s 8192)",
+                (unsigned long long)limit.rlim_cur / 1024, LEAST_KIB);
 }
 
 int main(int argc, char **argv)
@@ -67,9 +80,9 @@ int main(int argc, char **argv)
         return finish(EXIT_CODE_FINE);
     }
     error err = {0};
-    const cli_command *command = command_find(argv[1], &err);
+    const cli_command *command = has_stack(&err) ? command_find(argv[1], &err) : NULL;
     exit_code code = command ? command_run_with(command, argc - 1, argv + 1, &err) : err.code;
     if (err.code != EXIT_CODE_FINE && err.message[0] && !reader_is_gone())
-        fprintf(stderr, "lnbench: %s\n", err.message);
+        output_note("%s", err.message);
     return finish(code);
 }

@@ -94,11 +94,10 @@ void man_page(const cli_command *command, FILE *file)
     if (codes) {
         codes += strlen("Exit code:");
         man_text(codes + strspn(codes, " "), file);
-        fputc('\n', file);
     } else {
-        fputs("0 fine; 2 usage; 7 files or environment; 130 interrupted.\n", file);
+        fputs("0 fine; 2 usage; 7 files or environment; 130 interrupted.", file);
     }
-    fputs(".SH SEE ALSO\n.BR lnbench (1)\n", file);
+    fputs("\n141: the reader of standard output went away.\n.SH SEE ALSO\n.BR lnbench (1)\n", file);
 }
 
 void man_main_page(command_table commands, size_t count, FILE *file)
@@ -116,7 +115,7 @@ void man_main_page(command_table commands, size_t count, FILE *file)
     }
     fputs(".SH EXIT STATUS\n0 fine, 1 regression, 2 usage, 3 inconclusive, 4 not comparable,\n"
           "5 accuracy violation or a budget that nothing meets, 6 a kernel failed,\n"
-          "7 environment or I/O, 130 interrupted.\n"
+          "7 environment or I/O, 130 interrupted, 141 the reader of standard output went away.\n"
           "Where several hold, the first of 2, 7, 6, 4, 5, 1, 3.\n"
           ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nset to anything: no colour on terminals either\n"
           ".TP\n.B COLUMNS\nthe width that tables fit on a terminal\n",

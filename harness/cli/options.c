@@ -2,7 +2,6 @@
 #include "cli/options.h"
 #include "base/allocate.h"
 #include "base/number.h"
-#include "base/terminal.h"
 #include "base/text.h"
 #include <errno.h>
 #include <math.h>
@@ -204,8 +203,9 @@ void command_print_help(const cli_command *command, FILE *file)
 }
 
 /* What holds of every option of its kind, given or not. */
-static void preset(const cli_command *command, char *options)
+static bool preset(const cli_command *command, char *options, error *err)
 {
+    bool fine = true;
     if (command->defaults)
         memcpy(options, command->defaults, command->size);
     for (size_t i = 0; i < command->option_count; i++) {
@@ -213,9 +213,9 @@ static void preset(const cli_command *command, char *options)
         if (command->options[i].kind == OPTION_STORE)
             *(const char **)target = DEFAULT_STORE;
         else if (command->options[i].kind == OPTION_FORMAT)
-            *(output_file *)target =
-                (output_file){.file = stdout, .colour = terminal_has_colour(stdout)};
+            fine = fine && output_standard(target, err);
     }
+    return fine;
 }
 
 static void free_lists(const cli_command *command, char *options)
@@ -235,9 +235,9 @@ exit_code command_run_with(const cli_command *command, int argc, char **argv, er
     text_add(&line, "lnbench");
     for (int i = 0; i < argc; i++)
         text_format(&line, " %s", argv[i]);
-    preset(command, options);
     cli_call call = {&operands, line.bytes};
-    if (!parse(command, options, argc, argv, &operands, &help, err))
+    if (!preset(command, options, err) ||
+        !parse(command, options, argc, argv, &operands, &help, err))
         code = err->code;
     else if (help)
         command_print_help(command, stdout);

@@ -1,6 +1,7 @@
 #include "commands/compare_options.h"
 #include "base/files.h"
 #include "base/number.h"
+#include "base/output.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,12 @@ bool comparison_read_options(const comparison_options *options, comparison_setti
 bool comparison_show(const run_comparison *comparison, comparison_format format,
                      const word_list *also, error *err)
 {
-    if (!comparison_print(comparison, format, stdout))
+    output_file out;
+    if (!output_standard(&out, err))
+        return false;
+    run_comparison shown = *comparison;
+    shown.settings.width = out.width;
+    if (!comparison_print(&shown, format, out.file))
         return fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
     return write_also(comparison, also, err);
 }

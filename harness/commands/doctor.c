@@ -53,14 +53,16 @@ static bool print_text(const output_file *out, const machine_facts *machine,
 {
     size_t warnings = 0;
     for (size_t i = 0; i < count; i++) {
-        bool marked = out->colour && findings[i].grade == FINDING_WARNING;
         warnings += findings[i].grade == FINDING_WARNING;
-        printf("%s%-8s%s %s\n", marked ? "\033[1;33m" : "", grade_name(findings[i].grade),
-               marked ? "\033[0m" : "", findings[i].what);
+        if (findings[i].grade == FINDING_WARNING)
+            output_colour(out, "33");
+        output_text(out, "%-8s", grade_name(findings[i].grade));
+        output_colour(out, NULL);
+        output_text(out, " %s\n", findings[i].what);
         if (findings[i].grade != FINDING_FINE && findings[i].remedy[0])
-            printf("         mend: %s\n", findings[i].remedy);
+            output_line(out, "         mend: %s", findings[i].remedy);
     }
-    printf("\n%zu checked, %zu warning%s\n\n", count, warnings, warnings == 1 ? "" : "s");
+    output_line(out, "\n%zu checked, %zu warning%s\n", count, warnings, warnings == 1 ? "" : "s");
     return output_table(out, facts_table(machine), err);
 }
 

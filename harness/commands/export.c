@@ -1,5 +1,6 @@
 /* lnbench export: a stored run in the formats that other programs read. */
 #include "cli/command.h"
+#include "base/output.h"
 #include "exchange/export.h"
 #include "views/stored_run.h"
 
@@ -8,6 +9,13 @@ typedef struct export_options {
     uint64_t run;
     bool no_rows;
 } export_options;
+
+static bool write_out(const run_view *view, export_format format, error *err)
+{
+    output_file out;
+    return output_standard(&out, err) &&
+           export_write(view, format, out.file, "standard output", err);
+}
 
 static exit_code export_run(void *context, const cli_call *call, error *err)
 {
@@ -25,7 +33,7 @@ static exit_code export_run(void *context, const cli_call *call, error *err)
     if (options->out)
         export_save(&view, format, options->out, err);
     else
-        export_write(&view, format, stdout, "standard output", err);
+        write_out(&view, format, err);
     view_free(&view);
     return err->code;
 }

@@ -2,10 +2,12 @@
 #include "cli/command.h"
 #include "compare/run_find.h"
 #include "exchange/run_read.h"
+#include "base/output.h"
 #include "base/paths.h"
 #include "store/store.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool put_kernels(result_store *store, int64_t run, const run_view *view, error *err)
 {
@@ -107,7 +109,8 @@ static bool find_own(result_store *store, const run_view *view, const char *orig
     return fine;
 }
 
-static bool import_view(result_store *store, const char *file, const run_view *view, error *err)
+static bool import_view(result_store *store, const char *file, const run_view *view,
+                        const output_file *out, error *err)
 {
     char origin[17];
     int64_t run = 0;
@@ -117,43 +120,76 @@ static bool import_view(result_store *store, const char *file, const run_view *v
     if (!find_own(store, view, origin, &run, err))
         return false;
     if (run) {
-        printf("%s: there already, as run %lld\n", file, (long long)run);
+        output_line(out, "%s: there already, as run %lld", file, (long long)run);
         return true;
     }
-    if (!store_together(store, err) ||
-        !store_together_end(store, put_run(store, view, origin, &run, err), err))
+    if (!store_together(store, err))
         return false;
-    printf("%s: run %lld, %zu cases, %zu repetitions\n", file, (long long)run, view->cases.count,
-           view->run.repetitions);
+    if (!store_together_end(store, put_run(store, view, origin, &run, err), err)) {
+        /* The transaction may stand, and only its way from the log to the database have failed. */
+        struct error why = *err, none = {0};
+        if (store_find_origin(store, origin, &run, &none) && run)
+            fail(err, why.code, "%.900s; run %lld is stored all the same", why.message,
+                 (long long)run);
+        return false;
+    }
+    output_line(out, "%s: run %lld, %zu cases, %zu repetitions", file, (long long)run,
+                view->cases.count, view->run.repetitions);
     return true;
+}
+
+static bool is_empty(result_store *store)
+{
+    stored_run *runs = NULL;
+    size_t count = 0;
+    struct error none = {0};
+    bool empty = store_runs(store, &runs, &count, &none) && count == 0;
+    free(runs);
+    return empty;
+}
+
+/* A store that was made for runs of which none came in. */
+static void remove_store(const char *path)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    char name[1024];
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (snprintf(name, sizeof name, "%s%s", path, suffixes[i]) < (int)sizeof name)
+            unlink(name);
 }
 
 /* A file that is no good keeps none of the others out. */
 static bool import_files(const word_list *files, const char *database, error *err)
 {
     result_store *store;
+    output_file out;
     size_t bad = 0;
+    bool is_new = access(database, F_OK) != 0;
     if (files->count == 0)
         return fail(err, EXIT_CODE_USAGE,
                     "FILE... is missing: runs exported by lnbench export --format jsonl");
-    if (!make_parent_directory(database, err) || !store_open(database, STORE_WRITE, &store, err))
+    if (!output_standard(&out, err) || !make_parent_directory(database, err) ||
+        !store_open(database, STORE_WRITE, &store, err))
         return false;
     for (size_t i = 0; i < files->count; i++) {
         run_view view;
         struct error own = {0};
         bool fine = run_read(files->words[i], &view, &own);
         if (fine) {
-            fine = import_view(store, files->words[i], &view, &own);
+            fine = import_view(store, files->words[i], &view, &out, &own);
             view_free(&view);
         }
         if (fine)
             continue;
         if (files->count > 1)
-            fprintf(stderr, "lnbench: %s\n", own.message);
+            output_note("%s", own.message);
         *err = own;
         bad++;
     }
+    bool unused = is_new && is_empty(store);
     store_close(store);
+    if (unused)
+        remove_store(database);
     if (bad > 0 && files->count > 1) /* each of them was said */
         snprintf(err->message, sizeof err->message, "%zu of %zu files were not imported", bad,
                  files->count);

@@ -66,7 +66,7 @@ static bool load_kernels(const list_options *options, worker_process **worker, k
     if (!worker_start(options->plugins.words, options->plugins.count, worker, kernels, err))
         return false;
     if (kernels->left_out[0])
-        fprintf(stderr, "lnbench: a peer is left out: %s\n", kernels->left_out);
+        output_note("a peer is left out: %s", kernels->left_out);
     return true;
 }
 

@@ -123,7 +123,8 @@ static void note(replay_state *replayer, const kernel_entry *kernel, const char 
     if (replayer->options->print) {
         text_buffer out = {0};
         worst_row_format(&result->find, &out);
-        fputs(out.bytes, stdout); /* main() asks whether it could be written */
+        fputs(out.bytes,
+              replayer->options->printed.file); /* main() asks whether it could be written */
         text_free(&out);
     } else if (replayer->options->printed.format == OUTPUT_JSON) {
         add_json(replayer->array, what, class, result);

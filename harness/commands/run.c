@@ -87,12 +87,12 @@ static bool dry_run(const case_plan *plan, const output_file *out, error *err)
     }
     if (!output_table(out, table, err) || output_is_data(out))
         return err->code == EXIT_CODE_FINE;
-    printf("\n%zu kernel%s%s", plan->kernel_count, plan->kernel_count == 1 ? "" : "s",
-           plan->kernel_count > MOST_NAMES ? " (lnbench list kernels)" : ":");
+    output_text(out, "\n%zu kernel%s%s", plan->kernel_count, plan->kernel_count == 1 ? "" : "s",
+                plan->kernel_count > MOST_NAMES ? " (lnbench list kernels)" : ":");
     for (size_t i = 0; plan->kernel_count <= MOST_NAMES && i < plan->kernel_count; i++)
-        printf(" %s", plan->kernels[i]->facts.name);
-    printf("\n%zu judgements, %zu repetitions, about %.0f s\n", plan_judgements(plan),
-           plan_repetitions(plan), session_run_seconds(plan));
+        output_text(out, " %s", plan->kernels[i]->facts.name);
+    output_text(out, "\n%zu judgements, %zu repetitions, about %.0f s\n", plan_judgements(plan),
+                plan_repetitions(plan), session_run_seconds(plan));
     return true;
 }
 
@@ -105,8 +105,8 @@ static bool begin(run_session *session, const run_options *options, const char *
             return false;
         session->resumed = session->run != 0;
         if (!session->resumed)
-            fprintf(stderr, "lnbench: no unfinished run of this plan in %s: a new one begins\n",
-                    options->database);
+            output_note("no unfinished run of this plan in %s: a new one begins",
+                        options->database);
         else
             return store_drop_unfinished(session->store, session->run, err) &&
                    session_ask(session, &session->plan, err) &&
@@ -137,12 +137,12 @@ static bool measure(run_session *session, const kernel_list *kernels, error *err
 }
 
 /* How the answers that the kernels were held against came about. */
-static void print_certified(const row_judge *judge)
+static void print_certified(const row_judge *judge, const output_file *out)
 {
     char words[256];
     ln_reference_counts counts = judge_reference_counts(judge);
     if (counts.elements > 0)
-        printf("certified  %s\n", judge_describe_counts(&counts, words, sizeof words));
+        output_line(out, "certified  %s", judge_describe_counts(&counts, words, sizeof words));
 }
 
 /* How many distinct words there are among those of a plan's accuracy groups. */
@@ -165,7 +165,7 @@ static const char *plural(size_t count)
 }
 
 /* What the judged cases cover. */
-static void print_covered(const case_plan *plan)
+static void print_covered(const case_plan *plan, const output_file *out)
 {
     bool asked = false;
     for (size_t i = 0; i < plan->accuracy_count; i++)
@@ -174,11 +174,12 @@ static void print_covered(const case_plan *plan)
         return;
     size_t inputs = count_distinct(plan, offsetof(accuracy_group, input));
     size_t conventions = count_distinct(plan, offsetof(accuracy_group, convention_label));
-    printf("covered  %zu input%s and checks, %zu convention%s%s\n", inputs, plural(inputs),
-           conventions, plural(conventions),
-           asked ? ";\n  of kernels without a proof every hidden size to 1100, a sample to 131101, "
-                   "1 to 2048 rows, 2^32 elements, 75,000 calls"
-                 : "");
+    output_line(
+        out, "covered  %zu input%s and checks, %zu convention%s%-s", inputs, plural(inputs),
+        conventions, plural(conventions),
+        asked ? ";\n  of kernels without a proof every hidden size to 1100, a sample to 131101, "
+                "1 to 2048 rows, 2^32 elements, 75,000 calls"
+              : "");
 }
 
 static bool show(run_session *session, const run_options *options, bool finished, size_t *lost,
@@ -191,14 +192,14 @@ static bool show(run_session *session, const run_options *options, bool finished
     *lost = view.run.counts.lost;
     bool fine = result_show(&options->shown, &view, options->database, &options->printed, err);
     bool is_text = options->printed.format == OUTPUT_TEXT;
-    fprintf(is_text ? stdout : stderr, "stored  run %lld in %s\n", (long long)session->run,
-            options->database);
+    output_aside(&options->printed, "stored  run %lld in %s", (long long)session->run,
+                 options->database);
     if (is_text)
-        print_covered(&session->plan);
+        print_covered(&session->plan, &options->printed);
     if (is_text && options->shown.all && session->judge)
-        print_certified(session->judge);
+        print_certified(session->judge, &options->printed);
     if (fine && finished && is_text && !options->no_charts)
-        fine = draw_report(&view, options->out, false, stdout, err);
+        fine = draw_report(&view, options->out, false, &options->printed, err);
     view_free(&view);
     return fine;
 }
@@ -213,7 +214,7 @@ static void print_lost(const run_session *session, const output_file *out)
         return;
     view_add_coverage(&view, &line);
     if (out->format == OUTPUT_TEXT && line.length > 0)
-        printf("%s\n", line.bytes);
+        output_line(out, "%s", line.bytes);
     text_free(&line);
     view_free(&view);
 }
@@ -231,12 +232,14 @@ static bool run_plan(run_session *session, const kernel_list *kernels, const run
     bool finished = measure(session, kernels, err);
     struct error ending = *err;
     bool was_interrupted = !finished && err->code == EXIT_CODE_INTERRUPTED;
-    if (!store_end_run(session->store, session->run, finished ? RUN_COMPLETE : RUN_INTERRUPTED,
-                       finished ? err : &ending))
-        return false;
-    if (!finished && !was_interrupted) {
-        print_lost(session, &options->printed);
-        return false;
+    bool ended = store_end_run(session->store, session->run,
+                               finished ? RUN_COMPLETE : RUN_INTERRUPTED, finished ? err : &ending);
+    if (!ended || (!finished && !was_interrupted)) {
+        if (ended)
+            print_lost(session, &options->printed);
+        ending = *err;
+        return fail(err, ending.code, "%.900s; the same command with --resume goes on",
+                    ending.message);
     }
     struct error shown = {0};
     size_t lost = 0;
@@ -272,7 +275,7 @@ static bool prepare(run_session *session, const run_options *options, kernel_lis
                       err))
         return false;
     if (kernels->left_out[0])
-        fprintf(stderr, "lnbench: a peer is left out: %s\n", kernels->left_out);
+        output_note("a peer is left out: %s", kernels->left_out);
     if (!plan_make(&options->request, kernels, &session->machine, &session->plan, err))
         return false;
     if (session->plan.worst_rows[0]) {

@@ -1,23 +1,11 @@
 /* A comparison for CI: JUnit XML and the annotations of GitHub Actions. */
+#include "base/clean.h"
 #include "compare/comparison.h"
 #include <string.h>
 
 static void add_xml(text_buffer *out, const char *string)
 {
-    for (; *string; string++) {
-        if (*string == '&')
-            text_add(out, "&amp;");
-        else if (*string == '<')
-            text_add(out, "&lt;");
-        else if (*string == '>')
-            text_add(out, "&gt;");
-        else if (*string == '"')
-            text_add(out, "&quot;");
-        else if (*string < 0x20 || *string >= 0x7f)
-            text_add(out, "?");
-        else
-            text_add_bytes(out, string, 1);
-    }
+    clean_add(out, FORM_MARKUP, string);
 }
 
 /* A pair that is no failure but no answer either is an error in JUnit's sense. */
@@ -105,26 +93,13 @@ void add_junit(text_buffer *out, const run_comparison *comparison)
     text_add(out, "</testsuite>\n</testsuites>\n");
 }
 
-/* GitHub's workflow commands: percent and line ends and, in a property, colon and comma are coded.
- * Nothing else that could end a line or move a terminal's cursor gets through. */
-static void add_coded(text_buffer *out, const char *string, const char *special)
-{
-    for (const char *at = string; *at; at++) {
-        bool plain = *at >= 0x20 && *at < 0x7f;
-        if (strchr(special, *at))
-            text_format(out, "%%%02X", (unsigned)(unsigned char)*at);
-        else
-            text_add_bytes(out, plain ? at : "?", 1);
-    }
-}
-
 static void add_command(text_buffer *out, const char *command, const char *title,
                         const char *message)
 {
     text_format(out, "::%s title=", command);
-    add_coded(out, title, "%\r\n:,");
+    clean_add(out, FORM_GITHUB_PROPERTY, title);
     text_add(out, "::");
-    add_coded(out, message, "%\r\n");
+    clean_add(out, FORM_GITHUB, message);
     text_add(out, "\n");
 }
 

@@ -97,6 +97,7 @@ typedef struct comparison_settings {
     accuracy_gate gate;
     bool speed, accuracy;
     bool all;        /* text and Markdown: every pair, every remark */
+    size_t width;    /* text: columns of the terminal; 0: none */
     bool allow_lost; /* what is lost fails nothing */
     uint64_t seed;
 } comparison_settings;

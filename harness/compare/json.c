@@ -1,4 +1,5 @@
 /* A comparison as JSON: the published form, and customSmallerIsBetter for accuracy. */
+#include "base/output.h"
 #include "compare/comparison.h"
 #include "domain/regime.h"
 #include "views/views.h"
@@ -118,13 +119,6 @@ static json_t *calibration_json(const noise_calibration *known)
                      json_text(known->kernel), "rebuilds", (json_int_t)known->rebuilds);
 }
 
-static bool dump(json_t *json, FILE *file)
-{
-    bool fine = json && json_dumpf(json, file, JSON_INDENT(1)) == 0 && fputs("\n", file) >= 0;
-    json_decref(json);
-    return fine;
-}
-
 bool comparison_print_json(const run_comparison *comparison, FILE *file)
 {
     const comparison_settings *settings = &comparison->settings;
@@ -132,7 +126,8 @@ bool comparison_print_json(const run_comparison *comparison, FILE *file)
     exit_code code = comparison_exit_code(comparison);
     char schema[32];
     snprintf(schema, sizeof schema, "lnbench-%s-1", settings->tool);
-    return dump(
+    return output_json_to(
+        file,
         json_pack(
             "{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, "
             "s:o, s:o, s:o, s:o}",
@@ -147,8 +142,7 @@ bool comparison_print_json(const run_comparison *comparison, FILE *file)
             calibration_json(&comparison->calibration), "pairs", list_pairs(comparison),
             "not_compared", list_apart(comparison), "differences",
             list_words(&comparison->differences), "notes", list_words(&comparison->remarks),
-            "machine", json_facts(&comparison->machine)),
-        file);
+            "machine", json_facts(&comparison->machine)));
 }
 
 /* The figure of a pair's new side; an undefined one is left out. */
@@ -172,5 +166,5 @@ bool comparison_print_smaller(const run_comparison *comparison, FILE *file)
         add_smaller(array, pair, "row_ulp_max", pair->metrics[NEW].row_ulp_max);
         add_smaller(array, pair, "row_ulp_mean", pair->metrics[NEW].row_ulp_mean);
     }
-    return dump(array, file);
+    return output_json_to(file, array);
 }

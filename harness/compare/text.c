@@ -2,7 +2,6 @@
 #include "compare/comparison.h"
 #include "base/allocate.h"
 #include "base/hash.h"
-#include "base/terminal.h"
 #include "domain/reproducible.h"
 #include <errno.h>
 #include <math.h>
@@ -467,7 +466,7 @@ static void add_remarks(text_buffer *out, const run_comparison *comparison, size
 static bool print_text(const run_comparison *comparison, FILE *file)
 {
     text_buffer head = {0}, below = {0};
-    size_t count;
+    size_t count, width = comparison->settings.width;
     const comparison_pair **pairs = shown_pairs(comparison, &count);
     if (strcmp(comparison->settings.tool, "compare") == 0) {
         add_runs(&head, comparison);
@@ -483,7 +482,7 @@ static bool print_text(const run_comparison *comparison, FILE *file)
     }
     bool fine = fputs(head.bytes, file) >= 0;
     if (fine && count > 0) {
-        text_table *table = make_fitting_table(comparison, pairs, count, terminal_room(file));
+        text_table *table = make_fitting_table(comparison, pairs, count, width ? width : 100);
         fine = fputs("\n", file) >= 0 && table_print_within(table, 0, file);
         table_destroy(table);
         add_notes(&below, comparison, pairs, count);

@@ -3,6 +3,7 @@
 #include "exchange/internal.h"
 #include "domain/metric_fields.h"
 #include "views/tsv.h"
+#include "base/clean.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ bool export_format_from_name(const char *name, export_format *format, error *err
 static void add_json(text_buffer *out, json_t *json, size_t flags)
 {
     char *bytes = json_dumps(json, flags | JSON_ENCODE_ANY);
-    text_add(out, bytes);
+    clean_add_json(out, bytes);
     text_add(out, "\n");
     free(bytes);
     json_decref(json);

@@ -38,11 +38,12 @@ static char *relax_string(char *string, const char *end)
 {
     char *at = string + 1;
     while (at < end && *at != '"') {
-        size_t length = text_utf8_length(at);
+        text_letter letter = text_letter_at(at);
         bool escapes = *at == '\\' && at + 1 < end;
-        if (length == 0 || (unsigned char)*at < 0x20)
+        bool bad = letter.kind == LETTER_BAD || letter.kind == LETTER_CUT;
+        if (bad || (unsigned char)*at < 0x20)
             *at = '?';
-        at += escapes ? 2 : length ? length : 1;
+        at += escapes ? 2 : bad ? 1 : letter.length;
     }
     return at < end ? at + 1 : at;
 }

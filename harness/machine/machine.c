@@ -2,6 +2,7 @@
 #include "machine/internal.h"
 #include "base/allocate.h"
 #include "base/number.h"
+#include "base/text.h"
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ void add_fact(fact_gather *gather, const char *name, const char *value)
 {
     machine_fact *fact = machine_add_fact(gather->machine);
     snprintf(fact->name, sizeof fact->name, "%s", name);
-    snprintf(fact->value, sizeof fact->value, "%s", value && value[0] ? value : "unknown");
+    text_copy(fact->value, sizeof fact->value, value && value[0] ? value : "unknown");
 }
 
 void add_number(fact_gather *gather, const char *name, unsigned long long value)

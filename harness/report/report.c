@@ -152,7 +152,8 @@ bool report_write(const run_view *view, const char *plots_directory, const char 
     return fine;
 }
 
-bool draw_report(const run_view *view, const char *directory, bool with_pdf, FILE *file, error *err)
+bool draw_report(const run_view *view, const char *directory, bool with_pdf, const output_file *out,
+                 error *err)
 {
     char plots[1024];
     report_result result;
@@ -160,11 +161,11 @@ bool draw_report(const run_view *view, const char *directory, bool with_pdf, FIL
         !report_write(view, plots, directory, with_pdf, &result, err))
         return false;
     if (result.note[0] && !result.lost)
-        fprintf(stderr, "lnbench: %s\n", result.note);
+        output_note("%s", result.note);
     if (result.pdf_note[0] && !result.pdf_lost)
-        fprintf(stderr, "lnbench: %s\n", result.pdf_note);
-    fprintf(file, "report  %s (%zu charts; %s%s%s)\n", result.index_html, result.chart_count,
-            result.markdown, result.pdf[0] ? ", " : "", result.pdf);
+        output_note("%s", result.pdf_note);
+    output_aside(out, "report  %s (%zu charts; %s%s%s)", result.index_html, result.chart_count,
+                 result.markdown, result.pdf[0] ? ", " : "", result.pdf);
     return !(result.lost || result.pdf_lost) ||
            fail(err, EXIT_CODE_ENVIRONMENT, "%s%s%s%s", result.lost ? "charts are missing: " : "",
                 result.lost ? result.note : "", result.lost && result.pdf_lost ? "; " : "",

@@ -2,6 +2,7 @@
 #ifndef LNBENCH_REPORT_H
 #define LNBENCH_REPORT_H
 
+#include "base/output.h"
 #include "views/views.h"
 
 typedef struct report_result {
@@ -28,7 +29,7 @@ bool report_write(const run_view *view, const char *plots_directory, const char 
 /* The same, as `run` and `report` end with it: prints the paths to `file`. What is missing since no
  * gnuplot or weasyprint is there is said on standard error and is no failure; what is missing
  * since one of them failed is an error (7), and everything else is written. */
-bool draw_report(const run_view *view, const char *directory, bool with_pdf, FILE *file,
+bool draw_report(const run_view *view, const char *directory, bool with_pdf, const output_file *out,
                  error *err);
 
 #endif

@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "store/calibration.h"
 #include "store/internal.h"
 #include <stdio.h>

@@ -9,8 +9,8 @@
 
 void store_copy_text(sqlite3_stmt *statement, int column, char *buffer, size_t size)
 {
-    const char *text = (const char *)sqlite3_column_text(statement, column);
-    snprintf(buffer, size, "%s", text ? text : "");
+    const char *string = (const char *)sqlite3_column_text(statement, column);
+    text_copy(buffer, size, string ? string : "");
 }
 
 /* NULL is how an undefined figure is stored. */

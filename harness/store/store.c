@@ -173,8 +173,7 @@ bool store_fail(const result_store *store, int status, const char *doing, error 
                     path, sqlite3_errmsg(store->database), path);
     case SQLITE_FULL:
         return fail(err, EXIT_CODE_ENVIRONMENT,
-                    "%s: cannot %s: the disk is full (%s): free some space and go on with --resume",
-                    path, doing, kept);
+                    "%s: cannot %s: the disk is full (%s): free some space", path, doing, kept);
     case SQLITE_TOOBIG:
         return fail(err, EXIT_CODE_ENVIRONMENT,
                     "%s: a text of more than %d MiB, or a row of more than %d MiB, which lnbench "
@@ -232,7 +231,8 @@ static void bind_list(sqlite3_stmt *statement, int place, const char *types, va_
             sqlite3_bind_int64(statement, place, va_arg(values, int64_t));
         } else {
             const char *string = va_arg(values, const char *);
-            sqlite3_bind_text(statement, place, string ? string : "", -1, SQLITE_STATIC);
+            string = string ? string : "";
+            sqlite3_bind_text(statement, place, string, (int)text_whole(string), SQLITE_STATIC);
         }
     }
 }

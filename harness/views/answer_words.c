@@ -1,5 +1,6 @@
 /* The answer in sentences, from the figures of its rows. */
 #include "views/result_table.h"
+#include "base/clean.h"
 #include "base/text.h"
 #include <math.h>
 #include <string.h>
@@ -39,12 +40,12 @@ static void add_take(const run_answer *answer, text_buffer *out)
         return;
     }
     if (!accurate) {
-        text_format(out, "%s is ", answer->fastest->kernel);
+        clean_format(out, FORM_LINE, "%s is ", answer->fastest->kernel);
         add_speedups(answer, answer->fastest, out);
         text_format(out, " at %s; errors were not judged.\n", answer_shape(answer, name));
         return;
     }
-    text_format(out, "%s%s: ", take ? "Take " : "", accurate->kernel);
+    clean_format(out, FORM_LINE, "%s%s: ", take ? "Take " : "", accurate->kernel);
     if (!isnan(accurate->relative)) {
         add_speedups(answer, accurate, out);
         text_format(out, " at %s, ", answer_shape(answer, name));
@@ -66,10 +67,11 @@ static void add_fastest(const run_answer *answer, text_buffer *out)
     if (!fastest || !take || fastest == take)
         return;
     if (take->tied)
-        text_format(out, "%s is not told apart from it in speed, and ", fastest->kernel);
+        clean_format(out, FORM_LINE, "%s is not told apart from it in speed, and ",
+                     fastest->kernel);
     else
-        text_format(out, "%s is %s times as fast as that, but ", fastest->kernel,
-                    answer_times(take->relative / fastest->relative, number));
+        clean_format(out, FORM_LINE, "%s is %s times as fast as that, but ", fastest->kernel,
+                     answer_times(take->relative / fastest->relative, number));
     const char *error_words = answer_error(answer, fastest->worst, worst);
     if (fastest->judged == 0)
         text_add(out, "was not judged.\n");

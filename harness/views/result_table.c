@@ -1,6 +1,6 @@
 #include "views/result_table.h"
+#include "base/clean.h"
 #include "base/allocate.h"
-#include "base/terminal.h"
 #include "base/text.h"
 #include "domain/kernel_json.h"
 #include "views/tsv.h"
@@ -296,53 +296,25 @@ static size_t choose_rows(const run_answer *answer, const result_look *look,
 
 /* ---- the words around the table ---- */
 
-static void print_wrapped(const output_file *out, const char *text, size_t room)
+static void print_lines_of(const output_file *out, const text_buffer *lines)
 {
-    bool first = true;
-    if (out->format != OUTPUT_TEXT) {
-        output_line(out, "%s", text);
-        return;
-    }
-    while (*text) {
-        size_t indent = first ? 0 : 2, length = strlen(text);
-        if (length + indent > room) {
-            length = room - indent;
-            while (length > 0 && text[length] != ' ')
-                length--;
-            length = length ? length : strcspn(text, " ");
-        }
-        fprintf(out->file, "%*s%.*s\n", (int)indent, "", (int)length, text);
-        text += length;
-        text += strspn(text, " ");
-        first = false;
-    }
-}
-
-static void print_lines_of(const output_file *out, text_buffer *lines, size_t room)
-{
-    for (char *line = lines->bytes ? lines->bytes : (char[]){""}, *end; *line; line = end + 1) {
-        end = strchr(line, '\n');
-        if (!end)
-            return;
-        *end = '\0';
-        print_wrapped(out, line, room);
-    }
+    output_wrapped(out, lines->bytes ? lines->bytes : "");
 }
 
 static void print_head(const run_view *view, const run_answer *answer, const output_file *out)
 {
     const char *vm = machine_fact_value(&view->machine, "hypervisor");
     text_buffer line = {0};
-    text_format(&line, "LayerNorm %s", dtype_name(answer->dtype));
+    clean_format(&line, FORM_LINE, "LayerNorm %s", dtype_name(answer->dtype));
     if (answer->column_count > 0) {
         const case_key *key = &answer->columns[answer->key].key;
-        text_format(&line, ", %s, %s, %u thread%s", key->convention, cache_phrase(key->cache),
-                    key->threads, key->threads == 1 ? "" : "s");
+        clean_format(&line, FORM_LINE, ", %s, %s, %u thread%s", key->convention,
+                     cache_phrase(key->cache), key->threads, key->threads == 1 ? "" : "s");
         if (strcmp(key->input, "normal") != 0)
-            text_format(&line, ", timed on %s", key->input);
+            clean_format(&line, FORM_LINE, ", timed on %s", key->input);
     }
     if (answer->isa[0])
-        text_format(&line, ", %s unless named", answer->isa);
+        clean_format(&line, FORM_LINE, ", %s unless named", answer->isa);
     output_line(out, "%s", line.bytes ? line.bytes : "");
     output_line(out, "%zu kernel%s, %zu shape%s timed, %zu case%s judged; %s, %s cores%s",
                 answer->count, answer->count == 1 ? "" : "s", answer->column_count,
@@ -373,34 +345,36 @@ static bool has_field(const result_fields *fields, field_kind kind)
 
 /* What the columns that are shown mean. */
 static void print_legend(const run_answer *answer, const result_fields *fields,
-                         const output_file *out, size_t room)
+                         const output_file *out)
 {
     text_buffer lines = {0};
     char name[64];
     if (answer->column_count > 0)
         answer_column_name(answer, answer->key, name);
     if (has_field(fields, FIELD_SHAPE))
-        text_format(
-            &lines, "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval%s%s.\n",
-            name, answer->columns[answer->key].key.hidden, answer->columns[answer->key].regime,
-            has_field(fields, FIELD_SPEEDUP) ? "; x: times as fast at " : "",
-            has_field(fields, FIELD_SPEEDUP) ? name : "");
+        clean_format(&lines, FORM_LINE,
+                     "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval%s%s.\n",
+                     name, answer->columns[answer->key].key.hidden,
+                     answer->columns[answer->key].regime,
+                     has_field(fields, FIELD_SPEEDUP) ? "; x: times as fast at " : "",
+                     has_field(fields, FIELD_SPEEDUP) ? name : "");
     if (has_field(fields, FIELD_SHAPE))
-        text_format(&lines, "copy: the fastest of a plain loop, non-temporal stores (nt) and rep "
-                            "movsb (rep).\n");
+        clean_format(&lines, FORM_LINE,
+                     "copy: the fastest of a plain loop, non-temporal stores (nt) and rep "
+                     "movsb (rep).\n");
     if (has_field(fields, FIELD_GBPS))
-        text_format(&lines,
-                    "GB/s: at %s; same bits: where a row's result stays the same, bit for bit.\n",
-                    name);
+        clean_format(&lines, FORM_LINE,
+                     "GB/s: at %s; same bits: where a row's result stays the same, bit for bit.\n",
+                     name);
     if (has_field(fields, FIELD_WORST))
-        text_format(&lines,
-                    "Errors in row ULP, units in the last place of the row's largest number; NaN: "
-                    "where a number is right, or the reverse%s.\n",
-                    has_field(fields, FIELD_EXTREME) ? "; extremes: overflow, underflow, no eps"
-                                                     : "");
+        clean_format(&lines, FORM_LINE,
+                     "Errors in row ULP, units in the last place of the row's largest number; NaN: "
+                     "where a number is right, or the reverse%s.\n",
+                     has_field(fields, FIELD_EXTREME) ? "; extremes: overflow, underflow, no eps"
+                                                      : "");
     if (has_field(fields, FIELD_USABLE))
         text_add(&lines, "Usable: cases on which every row has a correct digit.\n");
-    print_lines_of(out, &lines, room);
+    print_lines_of(out, &lines);
     text_free(&lines);
 }
 
@@ -428,17 +402,18 @@ static void add_faults(const run_answer *answer, const result_look *look, text_b
             continue;
         }
         lines++;
-        text_format(out, "✗ %s: %s on %zu of %zu case%s (%s, %s): lnbench replay --case %lld\n",
-                    row->role == ANSWER_PEER ? row->label : row->kernel,
-                    fault_words(&row->fault->verdict, described), row->faults, row->judged,
-                    row->judged == 1 ? "" : "s", row->fault->key.input, row->fault->key.convention,
-                    (long long)row->fault->id);
+        clean_format(out, FORM_LINE,
+                     "✗ %s: %s on %zu of %zu case%s (%s, %s): lnbench replay --case %lld\n",
+                     row->role == ANSWER_PEER ? row->label : row->kernel,
+                     fault_words(&row->fault->verdict, described), row->faults, row->judged,
+                     row->judged == 1 ? "" : "s", row->fault->key.input, row->fault->key.convention,
+                     (long long)row->fault->id);
         /* The author of a plugin has to act on it. */
         if (row->role == ANSWER_PLUGIN && row->fault->verdict.detail[0])
-            text_format(out, "  %s\n", row->fault->verdict.detail);
+            clean_format(out, FORM_LINE, "  %s\n", row->fault->verdict.detail);
     }
     if (more > 0)
-        text_format(out, "✗ and %zu kernels more: --all\n", more);
+        clean_format(out, FORM_LINE, "✗ and %zu kernels more: --all\n", more);
 }
 
 /* A line for each kernel that slows others down, or is not to be called everywhere. */
@@ -453,7 +428,7 @@ static void add_traps(const run_view *view, const run_answer *answer, text_buffe
                          strstr(verdict->detail, HANGS_IN_FORK));
             if (!told || strcmp(stored->key.kernel, answer->rows[i].kernel) != 0)
                 continue;
-            text_format(out, "! %s: %s\n", answer->rows[i].kernel, verdict->detail);
+            clean_format(out, FORM_LINE, "! %s: %s\n", answer->rows[i].kernel, verdict->detail);
             break;
         }
 }
@@ -473,8 +448,8 @@ static void add_left_out(const run_view *view, const run_answer *answer, text_bu
             alike += strcmp(why, other) == 0;
         }
         if (!seen)
-            text_format(out, "%zu kernel%s cannot run here: %s\n", alike, alike == 1 ? "" : "s",
-                        why);
+            clean_format(out, FORM_LINE, "%zu kernel%s cannot run here: %s\n", alike,
+                         alike == 1 ? "" : "s", why);
     }
 }
 
@@ -506,7 +481,7 @@ void result_noise(const run_answer *answer, text_buffer *out)
 static bool print_text(const run_view *view, const output_file *out, const result_look *look,
                        error *err)
 {
-    size_t room = terminal_room(out->file);
+    size_t room = out->width ? out->width : 100;
     run_answer answer;
     result_fields fields;
     text_buffer words = {0}, notes = {0}, noise = {0};
@@ -525,17 +500,17 @@ static bool print_text(const run_view *view, const output_file *out, const resul
     print_coverage(view, out, room);
     output_line(out, "%s", "");
     bool fine = output_table(out, table, err);
-    print_legend(&answer, &fields, out, room);
+    print_legend(&answer, &fields, out);
     output_line(out, "%s", "");
     answer_sentences(&answer, &words);
-    print_lines_of(out, &words, room);
+    print_lines_of(out, &words);
     add_faults(&answer, look, &notes);
     add_traps(view, &answer, &notes);
     add_left_out(view, &answer, &notes);
     text_add(&notes, noise.bytes ? noise.bytes : "");
     if (notes.length > 0)
         output_line(out, "%s", "");
-    print_lines_of(out, &notes, room);
+    print_lines_of(out, &notes);
     text_free(&words);
     text_free(&notes);
     text_free(&noise);

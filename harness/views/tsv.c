@@ -1,4 +1,5 @@
 /* A stored run as tidy TSV: what gnuplot reads, and anybody's data frame. */
+#include "base/clean.h"
 #include "base/files.h"
 #include "views/tsv.h"
 #include "domain/metric_fields.h"
@@ -9,32 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Tabs and line ends would break the line in two; written as \t, \n, \r, and \ as \\. */
-static void add_escaped(text_buffer *out, const char *string)
-{
-    for (const char *at = string; *at; at++) {
-        switch (*at) {
-        case '\t':
-            text_add(out, "\\t");
-            break;
-        case '\n':
-            text_add(out, "\\n");
-            break;
-        case '\r':
-            text_add(out, "\\r");
-            break;
-        case '\\':
-            text_add(out, "\\\\");
-            break;
-        default:
-            text_add_bytes(out, at, 1);
-        }
-    }
-}
-
 static void add_cell(text_buffer *out, const char *string)
 {
-    add_escaped(out, string);
+    clean_add(out, FORM_TSV, string);
     text_add(out, "\t");
 }
 
@@ -110,7 +88,7 @@ static const char *add_csv_cell(const char *at, text_buffer *out)
         char meant = !escaped           ? at[i]
                      : at[i + 1] == 't' ? '\t'
                      : at[i + 1] == 'n' ? '\n'
-                     : at[i + 1] == 'r' ? '\r'
+                     : at[i + 1] == 'r' ? ' '
                                         : at[i + 1];
         i += escaped;
         text_add(out, meant == '"' ? "\"" : "");

@@ -94,12 +94,12 @@ json_t *json_text(const char *string)
     text_buffer clean = {0};
     text_add(&clean, "");
     for (const char *at = string; *at;) {
-        size_t length = text_utf8_length(at);
-        if (length)
-            text_add_bytes(&clean, at, length);
-        else
+        text_letter letter = text_letter_at(at);
+        if (letter.kind == LETTER_BAD || letter.kind == LETTER_CUT)
             text_add(&clean, "\xef\xbf\xbd");
-        at += length ? length : 1;
+        else
+            text_add_bytes(&clean, at, letter.length);
+        at += letter.length;
     }
     made = json_string(clean.bytes);
     text_free(&clean);

@@ -1,6 +1,5 @@
 /* Text from outside on its way out: nothing a terminal obeys, nothing a spreadsheet computes. */
-#include "base/table.h"
-#include "base/text.h"
+#include "base/clean.h"
 #include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,12 @@ static void only_what_prints(void **state)
          "2J",
          " 2J"},                                  /* CSI in one character */
         {"\xff\xc0\xaf\xed\xa0\x80z", "??????z"}, /* never UTF-8, overlong, a surrogate */
-        {"cut \xe2\x82", "cut ??"},
+        {"cut \xe2\x82", "cut "},
+        {"\xe2\x80\xae"
+         "a\xe2\x81\xa6"
+         "b\xe2\x80\xa8"
+         "c",
+         " a b c"}, /* right to left, isolated, a line's end */
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         char line[64];
@@ -25,6 +29,70 @@ static void only_what_prints(void **state)
         text_make_printable(line, "");
         assert_string_equal(line, pairs[i][1]);
     }
+}
+
+static void each_form_has_its_own_orders(void **state)
+{
+    (void)state;
+    static const struct {
+        text_form form;
+        const char *foreign, *written;
+    } given[] = {
+        {FORM_LINE, "a_b <x>\n\xff", "a_b <x> ?"},
+        {FORM_MARKDOWN, "![x](http://y) <b> a_b|@me $x$",
+         "!\\[x\\](http\\://y) \\<b\\> a\\_b\\|\\@me \\$x\\$"},
+        {FORM_PAGE, "`a` [b](c) **d** <e>", "\\`a\\` \\[b\\](c) \\*\\*d\\*\\* <e>"},
+        {FORM_MARKUP, "</a> \"&' ]]>", "&lt;/a&gt; &quot;&amp;&#39; ]]&gt;"},
+        {FORM_TSV, "a\tb\\\r\n", "a\\tb\\\\\\r\\n"},
+        {FORM_TSV, "=1+1", "'=1+1"},
+        {FORM_CSV, "a,\"b\"\r\n", "\"a,\"\"b\"\" \n\""},
+        {FORM_CSV, "-2+3", "'-2+3"},
+        {FORM_CSV, "-2.5", "-2.5"},
+        {FORM_CSV, "\t=1", "'\t=1"},
+        {FORM_GNUPLOT, "`date` \"a\" '\\ \xc3\xa9", "?date? ?a? ?? \xc3\xa9"},
+        {FORM_GNUPLOT, "]]>", "] ]>"},
+        {FORM_GNUPLOT, "", "-"},
+        {FORM_GITHUB, "a: 5 %\n::error::x", "a: 5 %25%0A::error::x"},
+        {FORM_GITHUB_PROPERTY, "a,b: c", "a%2Cb%3A c"},
+    };
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        text_buffer out = {0};
+        clean_add(&out, given[i].form, given[i].foreign);
+        assert_string_equal(out.bytes, given[i].written);
+        text_free(&out);
+    }
+}
+
+/* The format is ours, and what it takes in is not, but where it says so. */
+static void a_format_cleans_what_it_takes(void **state)
+{
+    (void)state;
+    text_buffer out = {0};
+    clean_format(&out, FORM_MARKDOWN, "## %s|%-s|%5s|%-5s|%.3s|%d %zu %*d %.2f %g %llx %c%%\n",
+                 "a_b", "`c`", "d", "e", "f_ghi", -1, (size_t)2, 3, 4, 5.0, 0.5, 255ULL, 'x');
+    assert_string_equal(out.bytes, "## a\\_b|`c`|    d|e    |f\\_g|-1 2   4 5.00 0.5 ff x%\n");
+    text_free(&out);
+    clean_add_json(&out, "{\n\"a\": \"\xc2\x9b\xe2\x80\xae\x7f\xc3\xa9\"}");
+    assert_string_equal(out.bytes, "{\n\"a\": \"\\u009b\\u202e\\u007f\xc3\xa9\"}");
+    text_free(&out);
+}
+
+/* Also where a letter comes in two writes. */
+static void a_stream_passes_no_order(void **state)
+{
+    (void)state;
+    char *text;
+    size_t size;
+    FILE *to = open_memstream(&text, &size), *stream = clean_stream(to);
+    fputs("a\033[1m\tb\n\xe2\x80", stream);
+    fflush(stream);
+    fputs("\xaeover \xc3", stream);
+    fflush(stream);
+    fputs("\xa9 \xff\rz", stream);
+    fclose(stream);
+    fclose(to);
+    assert_string_equal(text, "a [1m\tb\n over \xc3\xa9 ? z");
+    free(text);
 }
 
 /* The table of these cells as text, TSV or CSV. */
@@ -64,6 +132,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_prints),
+        cmocka_unit_test(each_form_has_its_own_orders),
+        cmocka_unit_test(a_format_cleans_what_it_takes),
+        cmocka_unit_test(a_stream_passes_no_order),
         cmocka_unit_test(tables_give_no_orders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,7 +101,7 @@ static bool run(const calibrate_settings *settings, const output_file *output, e
                 store_open(settings->database, STORE_WRITE, &store, err) &&
                 build_set_make(settings, &builds, err);
     if (fine && builds.why[0])
-        fprintf(stderr, "lnbench: %s; code placement is not in the noise\n", builds.why);
+        output_note("%s; code placement is not in the noise", builds.why);
     fine = fine && calibrate_measure(settings, &builds, &machine, &calibration, err) &&
            store_put_calibration(store, &machine, &calibration, err) &&
            print(&calibration, output, err);

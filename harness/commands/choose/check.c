@@ -258,7 +258,7 @@ static bool check_lost(checking *check, bool allow_lost, error *err)
     free(lost);
     coverage_add_line(&line, &covered, "timed");
     if (covered.lost > 0 && allow_lost)
-        fprintf(stderr, "lnbench: %s\n", line.bytes);
+        output_note("%s", line.bytes);
     else if (covered.lost > 0)
         fail(err, EXIT_CODE_ENVIRONMENT, "run %lld: %.700s: run again, or --allow-lost",
              (long long)check->run.id, line.bytes);

@@ -6,7 +6,6 @@
 #include "commands/choose/table.h"
 #include "cli/command.h"
 #include "base/interrupt.h"
-#include "base/terminal.h"
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,10 +86,9 @@ static bool measure(const choose_options *options, choose_request *choosing, err
              "interrupted: what was measured is kept, and the same command measures what is "
              "lacking");
     if (fine && count && short_of_time)
-        fprintf(stderr,
-                "lnbench: --time %g is short: the fewest repetitions were made, and may have taken "
-                "longer\n",
-                options->time);
+        output_note(
+            "--time %g is short: the fewest repetitions were made, and may have taken longer",
+            options->time);
     for (size_t i = 0; fine && count && i < choosing->count; i++) {
         chosen *one = &choosing->all[i];
         one->measured = chosen_lacks_times(one);
@@ -113,7 +111,7 @@ static bool print_c(const choose_options *options, choose_request *choosing, err
                        ? choose_machines(options->database, choosing->all, choosing->count, &code,
                                          &choosing->covered, err)
                        : chosen_emit_c(choosing->all, choosing->count, &code);
-    if (written && fputs(code.bytes, stdout) < 0)
+    if (written && fputs(code.bytes, options->printed.file) < 0)
         fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
     text_free(&code); /* nothing was written: no shape has a kernel, which the exit code says */
     return err->code == EXIT_CODE_FINE;
@@ -122,15 +120,11 @@ static bool print_c(const choose_options *options, choose_request *choosing, err
 static bool show(const choose_options *options, choose_request *choosing, const output_file *out,
                  error *err)
 {
-    choose_look look = {.format = out->format,
-                        .explain = options->explain,
-                        .colour = out->colour,
-                        .width = terminal_width(out->file),
-                        .no_kappa = isnan(options->budget.kappa)};
+    choose_look look = {.explain = options->explain, .no_kappa = isnan(options->budget.kappa)};
     if (options->emit)
         return print_c(options, choosing, err);
     if (out->format != OUTPUT_JSON)
-        return chosen_print(choosing->all, choosing->count, &look, stdout) ||
+        return chosen_print(choosing->all, choosing->count, &look, out) ||
                fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
     return output_json(out, chosen_json(choosing->all, choosing->count), err);
 }
@@ -150,7 +144,7 @@ static bool check_lost(const choose_options *options, const coverage *covered, e
         fail(err, EXIT_CODE_ENVIRONMENT,
              "%.700s: --fresh measures again, --allow-lost answers without", line);
     else if (!is_said)
-        fprintf(stderr, "lnbench: %s\n", line);
+        output_note("%s", line);
     text_free(&words);
     return options->allow_lost;
 }
@@ -323,7 +317,7 @@ static bool make_table(const choose_options *options, choose_request *choosing, 
         fine = complete_type(options, choosing, i, err);
     fine = fine &&
            chosen_emit_table(choosing->all, choosing->count, choosing->command_line, &code, err);
-    if (fine && fputs(code.bytes, stdout) < 0)
+    if (fine && fputs(code.bytes, options->printed.file) < 0)
         fine = fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
     text_free(&code);
     cover_all(choosing);

@@ -2,7 +2,6 @@
 #include "commands/choose/class.h"
 #include "commands/choose/show.h"
 #include "views/answer.h"
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -35,16 +34,6 @@ void budget_words(const choose_wanted *wanted, text_buffer *out)
     add_limit(out, "rows of kappa to", budget->kappa, "");
 }
 
-/* Stored text may be anything: control characters would drive the terminal. */
-static const char *shown(const char *string, char *buffer, size_t size)
-{
-    size_t length = 0;
-    for (; string[length] && length + 1 < size; length++)
-        buffer[length] = iscntrl((unsigned char)string[length]) ? '?' : string[length];
-    buffer[length] = '\0';
-    return buffer;
-}
-
 static const char *interval(double value, double lo, double hi, const char *format, char buffer[64])
 {
     char numbers[3][16];
@@ -70,14 +59,12 @@ const char *estimate_words(const chosen *one, char buffer[128])
 {
     const kernel_evidence *evidence = &one->evidence;
     const case_key *group = &evidence->group;
-    char convention[64];
     size_t length = 0;
     buffer[0] = '\0';
     if (evidence->timed && !evidence->same_shape)
         length = (size_t)snprintf(buffer, 128, "%zu x %zu", group->rows, group->hidden);
     if (evidence->timed && !evidence->same_convention)
-        snprintf(buffer + length, 128 - length, "%s%s", length ? ", " : "",
-                 shown(group->convention, convention, sizeof convention));
+        snprintf(buffer + length, 128 - length, "%s%s", length ? ", " : "", group->convention);
     return buffer;
 }
 
@@ -104,9 +91,8 @@ static void add_number(text_table *table, double value)
 
 static void add_kernel(text_table *table, const chosen *one, const scored_kernel *candidate)
 {
-    char name[NAME_MAX_LENGTH];
     (void)one;
-    table_cell(table, shown(candidate->view.stored->key.kernel, name, sizeof name));
+    table_cell(table, candidate->view.stored->key.kernel);
 }
 
 static void add_time(text_table *table, const chosen *one, const scored_kernel *candidate)
@@ -177,11 +163,9 @@ static void add_reproducible(text_table *table, const chosen *one, const scored_
 
 static void add_why(text_table *table, const chosen *one, const scored_kernel *candidate)
 {
-    char reason[sizeof candidate->reason], pareto[] = "; on the Pareto front";
     (void)one;
-    if (!candidate->pareto || candidate->fate == FATE_BEST)
-        pareto[0] = '\0';
-    table_format(table, "%s%s", shown(candidate->reason, reason, sizeof reason), pareto);
+    table_format(table, "%s%s", candidate->reason,
+                 candidate->pareto && candidate->fate != FATE_BEST ? "; on the Pareto front" : "");
 }
 
 static const column columns[] = {
@@ -227,23 +211,23 @@ static text_table *make_table(const chosen *one, bool explain, int rank)
     return table;
 }
 
-static bool print_table(const chosen *one, const choose_look *look, FILE *file)
+static bool print_table(const chosen *one, const choose_look *look, const output_file *out)
 {
     text_table *table = make_table(one, look->explain, MOST_RANK);
     for (int rank = MOST_RANK - 1;
-         look->format == OUTPUT_TEXT && look->width && rank > 1 && table_width(table) > look->width;
+         out->format == OUTPUT_TEXT && out->width && rank > 1 && table_width(table) > out->width;
          rank--) {
         table_destroy(table);
         table = make_table(one, look->explain, rank);
     }
-    bool fine =
-        table && (look->format == OUTPUT_MARKDOWN ? table_print_markdown(table, file)
-                                                  : table_print_within(table, look->width, file));
+    bool fine = table &&
+                (out->format == OUTPUT_MARKDOWN ? table_print_markdown(table, out->file)
+                                                : table_print_within(table, out->width, out->file));
     table_destroy(table);
     return fine;
 }
 
-static bool print_heading(const chosen *one, const choose_look *look, FILE *file)
+static bool print_heading(const chosen *one, const output_file *out)
 {
     const choose_wanted *wanted = &one->wanted;
     const machine_facts *machine = &one->evidence.machine;
@@ -257,135 +241,138 @@ static bool print_heading(const chosen *one, const choose_look *look, FILE *file
                             ? wanted->param
                             : NULL;
     bool normal = strcmp(wanted->time_on, "normal") == 0;
-    fprintf(file, "%s%zu x %zu %s%s%s, %s%s%s, %s, %s, %u thread%s: %s\n%s",
-            look->format == OUTPUT_MARKDOWN ? "## " : "", wanted->rows, wanted->hidden,
-            dtype_name(wanted->dtype), param ? ", parameters " : "", param ? param : "",
-            wanted->convention_label, normal ? "" : ", on ", normal ? "" : wanted->time_on,
-            machine_regime(machine, wanted->rows, wanted->hidden, wanted->dtype),
-            cache_phrase(wanted->cache), wanted->threads, wanted->threads == 1 ? "" : "s",
-            budget.bytes, look->format == OUTPUT_MARKDOWN ? "\n" : "");
+    output_text(out, "%-s%zu x %zu %s%s%s, %s%s%s, %s, %s, %u thread%s: %s\n%-s",
+                out->format == OUTPUT_MARKDOWN ? "## " : "", wanted->rows, wanted->hidden,
+                dtype_name(wanted->dtype), param ? ", parameters " : "", param ? param : "",
+                wanted->convention_label, normal ? "" : ", on ", normal ? "" : wanted->time_on,
+                machine_regime(machine, wanted->rows, wanted->hidden, wanted->dtype),
+                cache_phrase(wanted->cache), wanted->threads, wanted->threads == 1 ? "" : "s",
+                budget.bytes, out->format == OUTPUT_MARKDOWN ? "\n" : "");
     text_free(&budget);
     return true;
 }
 
-static void print_run(const chosen *one, FILE *file)
+static void print_run(const chosen *one, const output_file *out)
 {
     const kernel_evidence *evidence = &one->evidence;
     const char *hash = one->choice.count ? one->choice.candidates[0].object_hash : "";
-    char commit[16], started[32], library[20];
-    fprintf(file, "%s run %lld, %s, commit %s; library %s%s\n",
-            one->measured ? "measured now:" : "from what is stored of this machine:",
-            (long long)evidence->run.id, shown(evidence->run.started, started, sizeof started),
-            shown(machine_fact_value(&evidence->machine, "git_commit"), commit, 11),
-            hash[0] ? shown(hash, library, sizeof library) : "not recorded",
-            !one->wanted.libraries   ? ""
-            : evidence->same_library ? ", as it is now"
-                                     : ", NOT the one there is now: --fresh measures anew");
+    output_text(out, "%s run %lld, %.31s, commit %.10s; library %.19s%s\n",
+                one->measured ? "measured now:" : "from what is stored of this machine:",
+                (long long)evidence->run.id, evidence->run.started,
+                machine_fact_value(&evidence->machine, "git_commit"),
+                hash[0] ? hash : "not recorded",
+                !one->wanted.libraries   ? ""
+                : evidence->same_library ? ", as it is now"
+                                         : ", NOT the one there is now: --fresh measures anew");
 }
 
 /* Where the figures come from, and what they are not. */
-static void print_origin(const chosen *one, const choose_look *look, FILE *file)
+static void print_origin(const chosen *one, const choose_look *look, const output_file *out)
 {
     const choose_wanted *wanted = &one->wanted;
     const kernel_evidence *evidence = &one->evidence;
     const case_key *group = &evidence->group;
     const scored_kernel *best = one->choice.best;
-    print_run(one, file);
+    print_run(one, out);
     if (!evidence->same_shape)
-        fprintf(file, "an estimate: times are scaled by bytes from %zu x %zu, %s\n", group->rows,
-                group->hidden,
-                group->hidden == wanted->hidden && group->rows < wanted->rows &&
-                        group->rows == rows_to_time(wanted->rows, wanted->hidden, wanted->dtype,
-                                                    &evidence->machine)
-                    ? "as many rows of DRAM as are timed"
-                    : "the nearest in the same regime: --fresh measures this shape");
+        output_text(out, "an estimate: times are scaled by bytes from %zu x %zu, %s\n", group->rows,
+                    group->hidden,
+                    group->hidden == wanted->hidden && group->rows < wanted->rows &&
+                            group->rows == rows_to_time(wanted->rows, wanted->hidden, wanted->dtype,
+                                                        &evidence->machine)
+                        ? "as many rows of DRAM as are timed"
+                        : "the nearest in the same regime: --fresh measures this shape");
     if (!evidence->same_convention)
-        fprintf(file,
-                "an estimate: timed under %s, which has the same affine form: divisor and eps cost "
-                "nothing\n",
-                group->convention);
+        output_text(
+            out,
+            "an estimate: timed under %s, which has the same affine form: divisor and eps cost "
+            "nothing\n",
+            group->convention);
     if (evidence->run.state != RUN_COMPLETE)
-        fprintf(file, "run %lld is not complete: --fresh measures anew\n",
-                (long long)evidence->run.id);
+        output_text(out, "run %lld is not complete: --fresh measures anew\n",
+                    (long long)evidence->run.id);
     if (best && best->judged_hidden != wanted->hidden)
-        fprintf(file, "errors are an estimate: judged at hidden %zu\n", best->judged_hidden);
+        output_text(out, "errors are an estimate: judged at hidden %zu\n", best->judged_hidden);
     if (look->no_kappa)
-        fputs("errors are those of normal rows; rows far off zero cost digits: --kappa K asks "
-              "for them\n",
-              file);
+        output_text(
+            out, "errors are those of normal rows; rows far off zero cost digits: --kappa K asks "
+                 "for them\n");
 }
 
-static void print_best(const chosen *one, const choose_look *look, FILE *file)
+static void print_best(const chosen *one, const output_file *out)
 {
     const scored_kernel *best = one->choice.best;
-    char name[NAME_MAX_LENGTH], time[64], numbers[3][16];
+    char time[64], numbers[3][16];
     if (!best) {
         char words[512];
         chosen_best_there_is(one, words, sizeof words);
-        fprintf(file, "\nnothing meets the budget: %s\n\n", words);
+        output_text(out, "\nnothing meets the budget: %s\n\n", words);
         return;
     }
     const speed_figures *speed = &best->view.speed;
     char from[128];
-    fprintf(file, "\nuse %s%s%s: ", look->colour ? "\033[1m" : "",
-            shown(best->view.stored->key.kernel, name, sizeof name), look->colour ? "\033[0m" : "");
+    output_text(out, "\nuse ");
+    output_colour(out, "");
+    output_text(out, "%s", best->view.stored->key.kernel);
+    output_colour(out, NULL);
     if (estimate_words(one, from)[0])
-        fprintf(file, "%s us, from %s; ", estimate(speed->time_ns / 1e3, time), from);
+        output_text(out, ": %s us, from %s; ", estimate(speed->time_ns / 1e3, time), from);
     else
-        fprintf(file, "%s us a call, ",
-                interval(speed->time_ns / 1e3, speed->time_lo_ns / 1e3, speed->time_hi_ns / 1e3,
-                         brackets, time));
-    fprintf(file, "%s of the roof, row ULP %s", number_short(speed->roof_ratio, numbers[0]),
-            number_short(best->row_ulp, numbers[1]));
+        output_text(out, ": %s us a call, ",
+                    interval(speed->time_ns / 1e3, speed->time_lo_ns / 1e3, speed->time_hi_ns / 1e3,
+                             brackets, time));
+    output_text(out, "%s of the roof, row ULP %s", number_short(speed->roof_ratio, numbers[0]),
+                number_short(best->row_ulp, numbers[1]));
     if (best->bound < dtype_no_digit(one->wanted.dtype))
-        fprintf(file, " (proven %s)", number_short(best->bound, numbers[2]));
-    fputs("\n\n", file);
+        output_text(out, " (proven %s)", number_short(best->bound, numbers[2]));
+    output_text(out, "\n\n");
 }
 
 /* What lies beside the best on the front. */
 static void print_neighbour(const chosen *one, const scored_kernel *other, const char *what,
-                            FILE *file)
+                            const output_file *out)
 {
     const choose_wanted *wanted = &one->wanted;
     const scored_kernel *best = one->choice.best;
-    char name[NAME_MAX_LENGTH], ratio[64], numbers[2][16];
+    char ratio[64], numbers[2][16];
     if (!other)
         return;
     bool apart = other->pair.lo > 1 || other->pair.hi < 1;
-    fprintf(file, "%s accurate: %s: error %s instead of %s, ", what,
-            shown(other->view.stored->key.kernel, name, sizeof name),
-            number_short(candidate_error(wanted, other), numbers[0]),
-            number_short(candidate_error(wanted, best), numbers[1]));
+    output_text(out, "%s accurate: %s: error %s instead of %s, ", what,
+                other->view.stored->key.kernel,
+                number_short(candidate_error(wanted, other), numbers[0]),
+                number_short(candidate_error(wanted, best), numbers[1]));
     if (isnan(other->pair.ratio))
-        fputs("timed in other rounds\n", file);
+        output_text(out, "timed in other rounds\n");
     else
-        fprintf(file, "takes %s times as long%s\n", ratio_words(&other->pair, ratio),
-                apart ? "" : ": not told apart in speed");
+        output_text(out, "takes %s times as long%s\n", ratio_words(&other->pair, ratio),
+                    apart ? "" : ": not told apart in speed");
 }
 
-static void print_ties(const chosen *one, FILE *file)
+static void print_ties(const chosen *one, const output_file *out)
 {
     const choose_wanted *wanted = &one->wanted;
     for (size_t i = 0; i < one->choice.count; i++) {
         const scored_kernel *tied = &one->choice.candidates[i];
-        char name[NAME_MAX_LENGTH], ratio[64];
+        char ratio[64];
         if (tied->fate != FATE_TIED)
             continue;
         int order = compare_errors(candidate_error(wanted, tied),
                                    candidate_error(wanted, one->choice.best));
-        fprintf(file, "%s: %s, %s%s, %s accurate\n",
-                tied->pair.hi < 1 ? "faster by its rounds alone" : "not told apart from it",
-                shown(tied->view.stored->key.kernel, name, sizeof name),
-                isnan(tied->pair.ratio) ? "timed in other rounds" : ratio_words(&tied->pair, ratio),
-                isnan(tied->pair.ratio) ? "" : " of its time",
-                order < 0   ? "more"
-                : order > 0 ? "less"
-                            : "as");
+        output_text(out, "%s: %s, %s%s, %s accurate\n",
+                    tied->pair.hi < 1 ? "faster by its rounds alone" : "not told apart from it",
+                    tied->view.stored->key.kernel,
+                    isnan(tied->pair.ratio) ? "timed in other rounds"
+                                            : ratio_words(&tied->pair, ratio),
+                    isnan(tied->pair.ratio) ? "" : " of its time",
+                    order < 0   ? "more"
+                    : order > 0 ? "less"
+                                : "as");
     }
 }
 
 /* What the answer rests on: how uncertain the speeds shown are, and what has no result. */
-static bool print_basis(const chosen *one, const choose_look *look, FILE *file)
+static bool print_basis(const chosen *one, const choose_look *look, const output_file *out)
 {
     const kernel_choice *choice = &one->choice;
     speed_noise noise = {0};
@@ -403,33 +390,35 @@ static bool print_basis(const chosen *one, const choose_look *look, FILE *file)
                     (long long)one->evidence.run.id);
     coverage_add_line(&line, &covered, "judged");
     coverage_free(&covered);
-    if (!line.failed && look->format == OUTPUT_TEXT)
-        text_make_printable(line.bytes, "\n");
-    bool fine = !line.failed && fprintf(file, "%s%s\n", choice->best ? "" : "\n", line.bytes) > 0;
+    bool fine = !line.failed;
+    output_text(out, choice->best ? "" : "\n");
+    for (const char *at = fine ? line.bytes : ""; *at; at += strcspn(at, "\n") + 1)
+        output_text(out, "%.*s\n", (int)strcspn(at, "\n"), at);
     text_free(&line);
     return fine;
 }
 
-static bool print_one(const chosen *one, const choose_look *look, FILE *file)
+static bool print_one(const chosen *one, const choose_look *look, const output_file *out)
 {
-    if (!print_heading(one, look, file))
+    if (!print_heading(one, out))
         return false;
-    print_origin(one, look, file);
-    print_best(one, look, file);
-    bool fine = one->choice.count == 0 || print_table(one, look, file);
+    print_origin(one, look, out);
+    print_best(one, out);
+    bool fine = one->choice.count == 0 || print_table(one, look, out);
     if (fine && one->choice.best) {
-        fputs("\n", file);
-        print_ties(one, file);
-        print_neighbour(one, one->choice.more_accurate, "more", file);
+        output_text(out, "\n");
+        print_ties(one, out);
+        print_neighbour(one, one->choice.more_accurate, "more", out);
         if (!one->choice.more_accurate)
-            fputs("none of them is more accurate by 1 % or more\n", file);
-        print_neighbour(one, one->choice.less_accurate, "less", file);
+            output_text(out, "none of them is more accurate by 1 %% or more\n");
+        print_neighbour(one, one->choice.less_accurate, "less", out);
     }
-    return fine && print_basis(one, look, file) && !ferror(file);
+    return fine && print_basis(one, look, out) && !ferror(out->file);
 }
 
 /* One table of all shapes, in units that programs like. */
-static bool print_data(const chosen *all, size_t count, const choose_look *look, FILE *file)
+static bool print_data(const chosen *all, size_t count, const choose_look *look,
+                       const output_file *out)
 {
     static const char *const headings[] = {
         "rows",       "hidden",     "kernel",        "fate",         "time_ns",
@@ -460,20 +449,20 @@ static bool print_data(const chosen *all, size_t count, const choose_look *look,
             add_reproducible(table, &all[s], own);
             table_cell(table, estimate_words(&all[s], from));
         }
-    bool fine = table && table_print_data(table, look->format == OUTPUT_CSV, file);
+    bool fine = table && table_print_data(table, out->format == OUTPUT_CSV, out->file);
     table_destroy(table);
     return fine;
 }
 
-bool chosen_print(const chosen *all, size_t count, const choose_look *look, FILE *file)
+bool chosen_print(const chosen *all, size_t count, const choose_look *look, const output_file *out)
 {
-    if (look->format == OUTPUT_TSV || look->format == OUTPUT_CSV)
-        return print_data(all, count, look, file);
+    if (output_is_data(out))
+        return print_data(all, count, look, out);
     bool fine = true;
     for (size_t i = 0; fine && i < count; i++) {
         if (i > 0)
-            fputs("\n", file);
-        fine = print_one(&all[i], look, file);
+            output_text(out, "\n");
+        fine = print_one(&all[i], look, out);
     }
     return fine;
 }
@@ -481,7 +470,7 @@ bool chosen_print(const chosen *all, size_t count, const choose_look *look, FILE
 void chosen_best_there_is(const chosen *one, char *buffer, size_t size)
 {
     const scored_kernel *best = one->choice.most_accurate;
-    char name[NAME_MAX_LENGTH], numbers[3][16];
+    char numbers[3][16];
     if (!best) {
         snprintf(buffer, size,
                  one->choice.unjudged ? "no kernel was judged on such rows"
@@ -492,7 +481,7 @@ void chosen_best_there_is(const chosen *one, char *buffer, size_t size)
     snprintf(
         buffer, size,
         "the best there is, %s, has %srow ULP %s, max ULP %s, %.2f %% correctly rounded, %s bits",
-        shown(best->view.stored->key.kernel, name, sizeof name), proven ? "proven " : "",
+        best->view.stored->key.kernel, proven ? "proven " : "",
         number_short(proven ? best->bound : best->row_ulp, numbers[0]),
         number_short(best->ulp, numbers[1]), 100 * best->correctly_rounded,
         number_short(best->bits, numbers[2]));

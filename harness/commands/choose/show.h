@@ -18,15 +18,12 @@ typedef struct chosen {
 } chosen;
 
 typedef struct choose_look {
-    output_format format;
     bool explain;  /* the whole table, and why each loser lost */
-    bool colour;   /* text: the best in bold */
-    size_t width;  /* text: columns to fit in, 0: as many as it takes */
     bool no_kappa; /* say that rows far off zero were not asked about */
 } choose_look;
 
 /* False when memory runs out or the file has an error. */
-bool chosen_print(const chosen *all, size_t count, const choose_look *look, FILE *file);
+bool chosen_print(const chosen *all, size_t count, const choose_look *look, const output_file *out);
 
 /* One shape: {"schema", ..., "best", "runners_up", "pareto"}; several: {"schema", "choices":
  * [those]}. NULL when memory runs out. */

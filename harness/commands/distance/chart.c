@@ -101,7 +101,7 @@ static bool write_tables(const distance_subject *subject, size_t hidden, float s
 }
 
 bool distance_chart(const ln_convention *own, const distance_list *others, size_t hidden, float std,
-                    const char *directory, FILE *file, error *err)
+                    const char *directory, const output_file *out, error *err)
 {
     static const char *stem = "distance";
     const distance_subject subject = {own, others};
@@ -109,7 +109,7 @@ bool distance_chart(const ln_convention *own, const distance_list *others, size_
     file_draft draft;
     bool fine = draft_begin(&draft, directory, err) &&
                 write_tables(&subject, hidden, std, draft.folder.path, stem, err) &&
-                charts_draw_alone(&draft, &stems, "distance.gp", file, err);
+                charts_draw_alone(&draft, &stems, "distance.gp", out, err);
     draft_end(&draft);
     return fine;
 }

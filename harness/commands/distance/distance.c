@@ -218,9 +218,8 @@ static bool draw(const distance_options *options, distance_list *list, error *er
     bool named = options->conventions.count > 0 && list->count > 1;
     if (!named)
         distance_list_neighbours(&own, &neighbours);
-    FILE *paths = options->printed.format == OUTPUT_TEXT ? stdout : stderr;
     bool fine = distance_chart(&own, named ? &others : &neighbours, options->hidden,
-                               (float)options->std, options->chart, paths, err);
+                               (float)options->std, options->chart, &options->printed, err);
     distance_list_free(&neighbours);
     return fine;
 }

@@ -2,6 +2,7 @@
 #ifndef LNBENCH_DISTANCE_H
 #define LNBENCH_DISTANCE_H
 
+#include "base/output.h"
 #include "exact/apart.h"
 #include "domain/case.h"
 #include "base/words.h"
@@ -45,6 +46,6 @@ void distance_list_neighbours(const ln_convention *own, distance_list *list);
  * under directory/data: how far the others lie from `own`, over hidden at this std, and over std at
  * this hidden; prints their paths (charts_draw_alone). */
 bool distance_chart(const ln_convention *own, const distance_list *others, size_t hidden, float std,
-                    const char *directory, FILE *file, error *err);
+                    const char *directory, const output_file *out, error *err);
 
 #endif

@@ -146,14 +146,14 @@ static bool write_tables(const attributed *all, size_t count, const char *subtit
 }
 
 bool attribution_chart(const attributed *all, size_t count, const char *subtitle,
-                       const char *directory, FILE *file, error *err)
+                       const char *directory, const output_file *out, error *err)
 {
     static const char *stem = "attribution";
     const word_list stems = {&stem, 1};
     file_draft draft;
     bool fine = draft_begin(&draft, directory, err) &&
                 write_tables(all, count, subtitle, draft.folder.path, stem, err) &&
-                charts_draw_alone(&draft, &stems, "attribution.gp", file, err);
+                charts_draw_alone(&draft, &stems, "attribution.gp", out, err);
     draft_end(&draft);
     return fine;
 }

@@ -19,6 +19,6 @@ json_t *attribution_json(const attributed *all, size_t count);
 /* Draws attribution.svg and attribution.png in the directory, and leaves the tables in its data/.
  * `subtitle`: what they were run on. Prints their paths (charts_draw_alone). */
 bool attribution_chart(const attributed *all, size_t count, const char *subtitle,
-                       const char *directory, FILE *file, error *err);
+                       const char *directory, const output_file *out, error *err);
 
 #endif

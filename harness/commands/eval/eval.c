@@ -255,8 +255,7 @@ static bool show_attribution(const eval_options *options, const ln_convention *c
     snprintf(subtitle, sizeof subtitle, "%.120s, %zu rows of %zu, %s",
              options->input ? options->input : options->x, tensors->rows, tensors->hidden,
              convention_label(convention, label));
-    return attribution_chart(all, count, subtitle, options->chart,
-                             out->format == OUTPUT_TEXT ? stdout : stderr, err);
+    return attribution_chart(all, count, subtitle, options->chart, out, err);
 }
 
 /* The class of each, among the ISAs that it has. */

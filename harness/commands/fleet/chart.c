@@ -52,7 +52,7 @@ static size_t fill(const fleet_list *fleet, text_buffer *table, text_buffer *set
     return rows;
 }
 
-bool fleet_chart(const fleet_list *fleet, const char *directory, FILE *file, error *err)
+bool fleet_chart(const fleet_list *fleet, const char *directory, const output_file *out, error *err)
 {
     static const char *stem = "machines";
     text_buffer table = {0}, settings = {0};
@@ -63,7 +63,7 @@ bool fleet_chart(const fleet_list *fleet, const char *directory, FILE *file, err
     /* Both are freed, saved or not. */
     fine = tsv_save(&table, draft.folder.path, stem, ".tsv", fine ? err : NULL) && fine;
     fine = tsv_save(&settings, draft.folder.path, stem, "_settings.tsv", fine ? err : NULL) && fine;
-    fine = fine && charts_draw_alone(&draft, &stems, "machines.gp", file, err);
+    fine = fine && charts_draw_alone(&draft, &stems, "machines.gp", out, err);
     draft_end(&draft);
     return fine;
 }

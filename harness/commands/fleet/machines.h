@@ -2,6 +2,7 @@
 #ifndef LNBENCH_COMMANDS_FLEET_MACHINES_H
 #define LNBENCH_COMMANDS_FLEET_MACHINES_H
 
+#include "base/output.h"
 #include "views/answer.h"
 #include <stdio.h>
 
@@ -51,6 +52,7 @@ void fleet_errors(const fleet_machine *a, const fleet_machine *b, fleet_equal *e
 
 /* DIRECTORY/machines.svg and .png, and their tables in data/: the winners by shape and machine.
  * Prints their paths (charts_draw_alone). */
-bool fleet_chart(const fleet_list *fleet, const char *directory, FILE *file, error *err);
+bool fleet_chart(const fleet_list *fleet, const char *directory, const output_file *out,
+                 error *err);
 
 #endif

@@ -212,8 +212,7 @@ bool fleet_machines(const char *database, const char *chart, const output_file *
     if (fine)
         fine = printed->format == OUTPUT_JSON ? print_json(&fleet, printed, code, err)
                                               : print_tables(&fleet, printed, code, err);
-    FILE *paths = printed->format == OUTPUT_TEXT ? stdout : stderr;
-    fine = fine && (!chart || fleet_chart(&fleet, chart, paths, err));
+    fine = fine && (!chart || fleet_chart(&fleet, chart, printed, err));
     fleet_machines_free(&fleet);
     return fine;
 }

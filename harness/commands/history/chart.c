@@ -200,7 +200,8 @@ static bool write_machine(history_picture *picture, const char *folder, word_lis
     return write_tables(picture, folder, stem, err);
 }
 
-bool history_draw(const measure_history *history, const char *directory, FILE *file, error *err)
+bool history_draw(const measure_history *history, const char *directory, const output_file *out,
+                  error *err)
 {
     word_list stems = {0};
     file_draft draft;
@@ -210,7 +211,7 @@ bool history_draw(const measure_history *history, const char *directory, FILE *f
         fine = write_machine(&picture, draft.folder.path, &stems, err);
         free(picture.of_run);
     }
-    fine = fine && charts_draw_alone(&draft, &stems, "history.gp", file, err);
+    fine = fine && charts_draw_alone(&draft, &stems, "history.gp", out, err);
     draft_end(&draft);
     word_list_free(&stems);
     return fine;

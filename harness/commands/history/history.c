@@ -12,9 +12,8 @@ typedef struct history_options {
 
 static bool show(const measure_history *history, const history_options *options, error *err)
 {
-    FILE *paths = options->printed.format == OUTPUT_TEXT ? stdout : stderr;
     return history_print(history, options->all, &options->printed, err) &&
-           (!options->out || history_draw(history, options->out, paths, err));
+           (!options->out || history_draw(history, options->out, &options->printed, err));
 }
 
 static exit_code history(void *context, const cli_call *call, error *err)

@@ -54,6 +54,7 @@ bool history_print(const measure_history *history, bool all, const output_file *
 
 /* Draws DIRECTORY/history_N.svg and .png, for each machine, of its `most` series with most points,
  * and prints their paths (charts_draw_alone). */
-bool history_draw(const measure_history *history, const char *directory, FILE *file, error *err);
+bool history_draw(const measure_history *history, const char *directory, const output_file *out,
+                  error *err);
 
 #endif

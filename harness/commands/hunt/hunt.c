@@ -231,8 +231,7 @@ static const cli_option options[] = {
     {"unclaimed", NULL, "rows for which the kernel's bound makes no claim count as well",
      OPTION_FLAG, offsetof(hunt_options, unclaimed)},
     {"keep", "F", "finds kept (default: 8)", OPTION_COUNT, offsetof(hunt_options, keep)},
-    {"out", "FILE",
-     "where they go (default: a name in the folder hunts beside --db); with --shard: DIR",
+    {"out", "FILE", "where to (default: a name in hunts beside --db); with --shard: DIR",
      OPTION_TEXT, offsetof(hunt_options, out)},
     STORE_OPTION(hunt_options, database),
     PLUGIN_OPTION(hunt_options, plugins),
@@ -246,17 +245,15 @@ const cli_command command_hunt = {
     .usage = "--kernels NAME [--conventions C] [--hidden N] [--restarts R | --time S] [OPTION...]",
     .summary = "Searches for the rows on which a kernel is worst.",
     .details =
-        "Hill climbing over the bits of a row of the kernel's type, from rows of every input "
-        "family\n"
-        "in turn. The file is written after each few restarts, and on Ctrl-C; lnbench replay "
-        "--from FILE\n"
-        "runs the finds again, and lnbench run --inputs worst:FILE judges kernels on them. With "
-        "--shard I/N --out DIR it writes DIR/shard-I-of-N.jsonl: run "
-        "twice,\n"
-        "it does nothing; interrupted, it goes on. lnbench merge DIR puts the shards together.\n"
-        "Exit code: 0 fine; 5 a find breaks the kernel's bound or has a wrong class that the "
-        "kernel\n"
-        "does not declare; 6 the kernel failed; 2 usage; 7 files or environment; 130 interrupted.",
+        "Hill climbing over the bits of a row of the kernel's type, from rows of every input\n"
+        "family in turn. The file is written after each few restarts, and on Ctrl-C. lnbench\n"
+        "replay --from FILE runs the finds again; lnbench run --inputs worst:FILE judges kernels "
+        "on\n"
+        "them. With --shard I/N --out DIR it writes DIR/shard-I-of-N.jsonl: run twice, it does\n"
+        "nothing; interrupted, it goes on. lnbench merge DIR puts the shards together.\n"
+        "Exit code: 0 fine; 5 a find breaks the kernel's bound or has a wrong class that the\n"
+        "kernel does not declare; 6 the kernel failed; 2 usage; 7 files or environment; 130\n"
+        "interrupted.",
     OPTIONS(options),
     DEFAULTS(hunt_options, .convention = "torch", .goal = "row-ulp", .hidden = 64, .seed = 1,
              .keep = 8, .restarts = NOT_GIVEN, .seconds = NAN, .max_kappa = INFINITY,

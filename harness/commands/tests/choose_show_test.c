@@ -19,19 +19,20 @@ static char *slurp(const char *path)
     return all.bytes;
 }
 
-static char *printed(void **state, const chosen *all, size_t count, choose_look look)
+static char *printed(void **state, const chosen *all, size_t count, output_file out, bool explain)
 {
     const char *path = scratch_path(state, "printed");
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(chosen_print(all, count, &look, file));
-    assert_int_equal(fclose(file), 0);
+    const choose_look look = {.explain = explain};
+    out.file = fopen(path, "w");
+    assert_non_null(out.file);
+    assert_true(chosen_print(all, count, &look, &out));
+    assert_int_equal(fclose(out.file), 0);
     return slurp(path);
 }
 
 static void expect_said(void **state, const chosen *one, const char *words)
 {
-    char *shown = printed(state, one, 1, (choose_look){.format = OUTPUT_TEXT});
+    char *shown = printed(state, one, 1, (output_file){.format = OUTPUT_TEXT}, false);
     if (!strstr(shown, words))
         fail_msg("'%s' is missing:\n%s", words, shown);
     free(shown);
@@ -54,15 +55,15 @@ static void test_hostile_text(void **state)
 {
     chosen one = hostile(state);
     assert_string_equal(kernel_of(one.choice.best), hostile_name);
-    char *shown = printed(state, &one, 1, (choose_look){.format = OUTPUT_TEXT, .explain = true});
+    char *shown = printed(state, &one, 1, (output_file){.format = OUTPUT_TEXT}, true);
     for (const char *at = shown; *at; at++)
         assert_true(*at == '\n' || !((unsigned char)*at < 0x20 || *at == 0x7f));
     free(shown);
-    shown = printed(state, &one, 1, (choose_look){.format = OUTPUT_MARKDOWN, .explain = true});
+    shown = printed(state, &one, 1, (output_file){.format = OUTPUT_MARKDOWN}, true);
     assert_non_null(strstr(shown, "\\<script\\>\\|\\`"));
     assert_null(strstr(strstr(shown, "| kernel"), " <script"));
     free(shown);
-    shown = printed(state, &one, 1, (choose_look){.format = OUTPUT_TSV, .explain = true});
+    shown = printed(state, &one, 1, (output_file){.format = OUTPUT_TSV}, true);
     size_t lines = 0, tabs = 0;
     for (const char *at = shown; *at; at++) {
         lines += *at == '\n';
@@ -131,8 +132,7 @@ static void test_classes(void **state)
     static const size_t widths[] = {0, 90};
     for (size_t i = 0; i < 2; i++) {
         char *shown =
-            printed(state, &one, 1,
-                    (choose_look){.format = OUTPUT_TEXT, .explain = true, .width = widths[i]});
+            printed(state, &one, 1, (output_file){.format = OUTPUT_TEXT, .width = widths[i]}, true);
         char *again = strdup(shown);
         assert_non_null(strstr(line_of(shown, "exact"), "  row"));
         assert_non_null(strstr(line_of(again, "mid"), "  (isa)"));
@@ -240,7 +240,7 @@ static void test_width(void **state)
     sample_run run = SAMPLE_RUN;
     result_store *store = sample_store(state, &run);
     chosen one = sample_choose(store, sample_wanted(85, 768));
-    char *shown = printed(state, &one, 1, (choose_look){.format = OUTPUT_TEXT, .width = 70});
+    char *shown = printed(state, &one, 1, (output_file){.format = OUTPUT_TEXT, .width = 70}, false);
     char *line = strstr(shown, "\nkernel  ") + 1;
     assert_non_null(strstr(line, "times the best's"));
     for (char *end; *line && *line != '\n'; line = end + 1) {

@@ -15,9 +15,10 @@ static void expect_said(void **state, const chosen *one, const char *words, bool
 {
     text_buffer out = {0};
     FILE *file = fopen(scratch_path(state, "out"), "w+");
-    choose_look look = {.format = OUTPUT_TEXT, .explain = true};
+    const output_file printed = {.format = OUTPUT_TEXT, .file = file};
+    choose_look look = {.explain = true};
     assert_non_null(file);
-    assert_true(chosen_print(one, 1, &look, file));
+    assert_true(chosen_print(one, 1, &look, &printed));
     rewind(file);
     for (int c; (c = fgetc(file)) != EOF;)
         text_add_bytes(&out, &(char){(char)c}, 1);

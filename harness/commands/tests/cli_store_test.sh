@@ -103,7 +103,7 @@ code=$?
 without_progress
 check "full disk: exit code" is "$code" 7
 check "full disk: one line" lines err 1
-check "full disk: which file" has err '^lnbench: full.db: '
+check "full disk: which file" has err '^lnbench: full.db: .*the same command with --resume goes on$'
 accepted "full disk: the database can be read" 0 list runs --db full.db --json
 kept=$(value 0.cases out)
 check "full disk: something was kept" test "$kept" -gt 0
@@ -112,6 +112,20 @@ accepted "full disk: the whole run" 0 list runs --db full.db --json
 check "full disk: still one run" is "$(value '' out)" 1
 check "full disk: complete" is "$(value 0.state out)" complete
 check "full disk: more than was kept" test "$(value 0.cases out)" -gt "$kept"
+
+# An import has no --resume, and leaves no store behind that it made for nothing.
+accepted "full disk: an export" 0 export --db full.db --format jsonl --out all.jsonl
+(
+    trap '' XFSZ
+    ulimit -f 200
+    exec "$lnbench" import all.jsonl --db new.db >out 2>err
+)
+code=$?
+check "full disk: import: exit code" is "$code" 7
+check "full disk: import: what is wrong" has err '^lnbench: new.db: cannot .*was stored before is kept.(: free some space)?$'
+check "full disk: import: no store is left" is "$(ls new.db* 2>/dev/null)" ""
+refused "import of nothing" 7 'none.jsonl' import none.jsonl --db new.db
+check "import of nothing: no store is left" is "$(ls new.db* 2>/dev/null)" ""
 (
     ulimit -f 20 # a reader makes SQLite's -shm file
     exec "$lnbench" list runs --db full.db >out 2>err

@@ -54,14 +54,23 @@ for subcommand in compare history import fingerprint distance help; do
     check "$subcommand --help: at most 100 columns" hasnt out '.{101}'
 done
 options_of hunt --kernels --conventions --hidden --restarts --time --seed --shard --goal --max-kappa \
-    --unclaimed --keep --out --plugin --deadline --format --json
+    --unclaimed --keep --out --plugin --db --deadline --format --json
 options_of merge --out --format --json
 options_of replay --run --case --kernels --conventions --inputs --hidden --all --from --find --print \
     --plugin --max-row-ulp --deadline --db --format --json
 options_of duet --base --new --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads \
-    --threshold --confidence --time --accuracy --only --format --all --also --json --db --seed --deadline
+    --threshold --confidence --time --accuracy --only --allow-lost --format --all --also --json --db --seed --deadline
 options_of calibrate --time --rebuilds --library --rebuilt --kernels --regimes --confidence --db \
     --seed --deadline --format --json
+
+(
+    ulimit -s 32
+    "$lnbench" list runs >out 2>err
+)
+code=$?
+check "a small stack: exit code" is "$code" 7
+check "a small stack: one line" lines err 1
+check "a small stack: what to do" has err '^lnbench: the limit of the stack is 32 KiB, .*ulimit -s 8192'
 
 refused "a subcommand with a slip" 2 "'rnu' \(did you mean 'run'\?\)" rnu
 refused "a subcommand far from all" 2 "no subcommand 'zzzzzzzz': see" zzzzzzzz

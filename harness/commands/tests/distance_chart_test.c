@@ -38,7 +38,8 @@ static bool draw(const char *own_list, error *err)
     ln_convention own = parse(own_list);
     distance_list others;
     distance_list_neighbours(&own, &others);
-    bool drew = distance_chart(&own, &others, 768, 1, directory, stdout, err);
+    const output_file out = {.file = stdout};
+    bool drew = distance_chart(&own, &others, 768, 1, directory, &out, err);
     distance_list_free(&others);
     return drew;
 }

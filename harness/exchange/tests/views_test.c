@@ -291,7 +291,7 @@ static void test_tsv(void **state)
     assert_string_equal(cell_of(cases, 2, "bits"), "nan");
     assert_string_equal(cell_of(cases, 2, "gbps"), "nan");
     assert_string_equal(cell_of(cases, 2, "declared"), "1");
-    assert_string_equal(cell_of(cases, 4, "kernel"), "tab\\there\\\\\"quote\\nline\xff\xc0\xafü");
+    assert_string_equal(cell_of(cases, 4, "kernel"), "tab\\there\\\\\"quote\\nline???ü");
     assert_string_equal(cell_of(cases, 4, "elements"), "16");
     const char *rows = scratch_path(state, "rows.tsv");
     char *bytes = read_file(rows);

@@ -12,6 +12,7 @@
 #ifndef LNBENCH_CHART_H
 #define LNBENCH_CHART_H
 
+#include "base/output.h"
 #include "base/draft.h"
 #include "base/program.h"
 #include "report/data/data.h"
@@ -102,7 +103,7 @@ program_result gnuplot_end(gnuplot_job *job);
 /* Draws charts that are no part of a report, as SVG and PNG, all by one script, from the tables in
  * the draft; publishes both, and prints the drawings' paths to `file`. Where gnuplot is absent,
  * standard error says so and the tables alone are there; where it fails, that is an error (7). */
-bool charts_draw_alone(file_draft *tables, const word_list *stems, const char *script, FILE *file,
-                       error *err);
+bool charts_draw_alone(file_draft *tables, const word_list *stems, const char *script,
+                       const output_file *out, error *err);
 
 #endif

@@ -118,8 +118,8 @@ program_result gnuplot_end(gnuplot_job *job)
     return job->result;
 }
 
-bool charts_draw_alone(file_draft *tables, const word_list *stems, const char *script, FILE *file,
-                       error *err)
+bool charts_draw_alone(file_draft *tables, const word_list *stems, const char *script,
+                       const output_file *out, error *err)
 {
     static const char *const formats[] = {"svg", "png"};
     char plots[1024], name[64];
@@ -141,10 +141,9 @@ bool charts_draw_alone(file_draft *tables, const word_list *stems, const char *s
     fine = fine && draft_publish(tables, &drawings, err);
     if (fine && job.result == PROGRAM_DONE)
         for (size_t i = 0; i < drawings.count; i++)
-            fprintf(file, "chart   %s/%s\n", tables->target, drawings.words[i]);
+            output_aside(out, "chart   %s/%s", tables->target, drawings.words[i]);
     else if (fine && job.result == PROGRAM_ABSENT)
-        fprintf(stderr, "lnbench: no chart: %s (the tables are in %s/data)\n", job.note,
-                tables->target);
+        output_note("no chart: %s (the tables are in %s/data)", job.note, tables->target);
     else if (fine)
         fine =
             fail(err, interrupted() ? EXIT_CODE_INTERRUPTED : EXIT_CODE_ENVIRONMENT,

@@ -1,19 +1,9 @@
 /* The tables that gnuplot reads. */
+#include "base/clean.h"
 #include "base/files.h"
 #include "report/charts/chart.h"
 #include <math.h>
 #include <string.h>
-
-/* Quotes, backslashes and backquotes mean something to gnuplot's reader, bytes beyond ASCII may be
- * no UTF-8 at all, and an empty cell would be taken for a missing value. */
-static void add_foreign(text_buffer *out, const char *cell)
-{
-    for (text_add(out, cell[0] ? "" : "-"); *cell; cell++) {
-        unsigned char byte = (unsigned char)*cell;
-        bool plain = byte >= 0x20 && byte < 0x7f && !strchr("\"'\\`", byte);
-        text_add_bytes(out, plain ? cell : "?", 1);
-    }
-}
 
 static void add_number(text_buffer *out, double value)
 {
@@ -36,11 +26,7 @@ void tsv_row(text_buffer *out, const char *cells, ...)
         } else if (*cell == 'z') {
             text_format(out, "%zu", va_arg(arguments, size_t));
         } else {
-            const char *string = va_arg(arguments, const char *);
-            if (*cell == 's')
-                add_foreign(out, string);
-            else
-                text_add(out, string[0] ? string : "-");
+            clean_add(out, FORM_GNUPLOT, va_arg(arguments, const char *));
         }
     }
     va_end(arguments);

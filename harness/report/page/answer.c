@@ -1,5 +1,6 @@
 /* The answer, in the terminal's words, then what is wrong with what. */
 #include "report/page/page.h"
+#include "base/clean.h"
 #include "views/result_table.h"
 #include <math.h>
 #include <string.h>
@@ -13,15 +14,13 @@ static void add_sentence(const char *line, document_tone tone, document *page)
         while (name > 0 && strchr(",:.;", line[name - 1]))
             name--;
         const char *mark = memchr(line, '_', name) ? "`" : "";
-        char word[PLAIN_LENGTH / 3], plain[PLAIN_LENGTH];
-        snprintf(word, sizeof word, "%.*s", (int)name, line);
-        text_format(&out, "%s%s%s%.*s", mark, document_plain(word, plain), mark,
-                    (int)(length - name), line + name);
+        clean_format(&out, FORM_PAGE, "%-s%.*s%-s%.*s", mark, (int)name, line, mark,
+                     (int)(length - name), line + name);
         line += length;
         text_add(&out, *line ? " " : "");
         line += *line != '\0';
     }
-    document_paragraph(page, tone, "%s", out.bytes ? out.bytes : "");
+    document_paragraph(page, tone, "%-s", out.bytes ? out.bytes : "");
     text_free(&out);
 }
 
@@ -33,14 +32,12 @@ static void add_avoid(const report_data *data, document *page)
     for (size_t i = 0; i < data->look_count; i++) {
         const view_case *at =
             data->has_shape ? report_best(data, &data->looks[i], &data->shape) : NULL;
-        char plain[PLAIN_LENGTH];
         if (!at || report_kernel_at(data, at)->class != ERROR_NAN)
             continue;
-        text_format(&words, "%s**%s**", count++ ? ", " : "",
-                    document_plain(data->looks[i].label, plain));
+        clean_format(&words, FORM_PAGE, "%s**%s**", count++ ? ", " : "", data->looks[i].label);
     }
     if (count)
-        document_paragraph(page, TONE_FAULT, "End in NaN or infinity on some rows: %s.",
+        document_paragraph(page, TONE_FAULT, "End in NaN or infinity on some rows: %-s.",
                            words.bytes ? words.bytes : "");
     text_free(&words);
 }
@@ -50,19 +47,17 @@ static void add_faults(const report_data *data, document *page)
     enum { NAMED = 4 };
     text_buffer names = {0};
     size_t faults = 0;
-    char plain[PLAIN_LENGTH];
     for (size_t i = 0; i < data->kernel_count; i++) {
         const report_kernel *kernel = &data->kernels[i];
         bool fault = kernel->errors[SCOPE_ANY].fault || kernel->errors[SCOPE_EXTREME].fault;
         if (!fault || kernel->role == ROLE_PEER)
             continue;
         if (faults++ < NAMED)
-            text_format(&names, "%s`%s`", names.length ? ", " : "",
-                        document_plain(kernel->name, plain));
+            clean_format(&names, FORM_PAGE, "%s`%s`", names.length ? ", " : "", kernel->name);
     }
     if (faults)
         document_paragraph(page, TONE_FAULT,
-                           "%zu kernel%s what %s: %s%s. [Which, and on what inputs](#wrong)",
+                           "%zu kernel%s what %s: %-s%s. [Which, and on what inputs](#wrong)",
                            faults, faults == 1 ? " breaks" : "s break",
                            faults == 1 ? "it promises" : "they promise", names.bytes,
                            faults > NAMED ? ", ..." : "");

@@ -1,6 +1,7 @@
 /* Building a document, block by block. */
 #include "report/page/document.h"
 #include "base/allocate.h"
+#include "base/clean.h"
 #include <string.h>
 
 static document_block *add_block(document *page, block_kind kind, document_tone tone)
@@ -13,8 +14,7 @@ static document_block *add_block(document *page, block_kind kind, document_tone 
 static char *formatted(const char *format, va_list arguments)
 {
     text_buffer text = {0};
-    text_add(&text, "");
-    text_format_list(&text, format, arguments);
+    clean_format_list(&text, FORM_PAGE, format, arguments);
     return text.bytes;
 }
 
@@ -61,8 +61,7 @@ void document_fold_end(document *page)
 
 void document_code(document *page, const char *foreign)
 {
-    char plain[PLAIN_LENGTH];
-    add_block(page, BLOCK_CODE, TONE_NONE)->text = copied(document_plain(foreign, plain));
+    add_block(page, BLOCK_CODE, TONE_NONE)->text = copied(foreign);
 }
 
 void document_figure(document *page, const report_chart *chart)
@@ -88,19 +87,6 @@ void document_cell(document *page, document_tone tone, double value, const char 
     block->cells[block->cell_count++] =
         (document_cell_text){formatted(format, arguments), value, tone};
     va_end(arguments);
-}
-
-const char *document_plain(const char *foreign, char plain[PLAIN_LENGTH])
-{
-    size_t length = 0;
-    for (; *foreign && length + 3 < PLAIN_LENGTH; foreign++) {
-        bool printable = *foreign >= 0x20 && *foreign < 0x7f;
-        if (printable && strchr("\\`*[]", *foreign))
-            plain[length++] = '\\';
-        plain[length++] = printable ? *foreign : '?';
-    }
-    plain[length] = '\0';
-    return plain;
 }
 
 void document_free(document *page)

@@ -10,7 +10,8 @@
  *     document_free(&page);
  *
  * Texts are UTF-8 with `code`, **strong** and [link](target); a backslash takes the next character
- * as it is. What is not ours goes through document_plain().
+ * as it is. Each %s is taken for a text that is not ours, and cleaned (base/clean.h, FORM_PAGE);
+ * "%-s" is for one that has such marks of ours. Headings of columns, titles and commands have none.
  */
 #ifndef LNBENCH_DOCUMENT_H
 #define LNBENCH_DOCUMENT_H
@@ -50,7 +51,7 @@ typedef struct document_cell_text {
 typedef struct document_block {
     block_kind kind;
     document_tone tone;
-    char *text;     /* heading, paragraph, item, code, line of a fold */
+    char *text;     /* heading, paragraph, item, line of a fold; code: as it came */
     const char *id; /* of a section; static */
     const report_chart *chart;
     const document_column *columns; /* static */
@@ -79,10 +80,6 @@ void document_table(document *page, const document_column *columns, size_t count
 void document_cell(document *page, document_tone tone, double value, const char *format, ...)
     DOCUMENT_FORMAT(4);
 void document_free(document *page);
-
-enum { PLAIN_LENGTH = 1100 };
-/* A foreign string as a text: nothing in it means anything, and it is ASCII. */
-const char *document_plain(const char *foreign, char plain[PLAIN_LENGTH]);
 
 /* The HTML of the page within the frame of plots/page.html; charts are read from the directory.
  * on_paper: charts as PNG beside it, nothing folded up. */

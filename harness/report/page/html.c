@@ -1,30 +1,9 @@
 /* A document as one HTML file, in the frame of plots/page.html. */
 #include "report/page/document.h"
 #include "base/allocate.h"
+#include "base/clean.h"
 #include <math.h>
 #include <string.h>
-
-static void add_escaped(text_buffer *out, char byte)
-{
-    static const char *const entities[] = {"&&amp;", "<&lt;", ">&gt;", "\"&quot;", "'&#39;"};
-    for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
-        if (entities[i][0] == byte) {
-            text_add(out, entities[i] + 1);
-            return;
-        }
-    text_add_bytes(out, &byte, 1);
-}
-
-/* A text without its marks: for attributes. */
-static void add_bare(text_buffer *out, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '\\' && text[1])
-            add_escaped(out, *++text);
-        else if (*text != '`' && *text != '*')
-            add_escaped(out, *text);
-    }
-}
 
 static void add_text(text_buffer *out, const char *text)
 {
@@ -32,7 +11,7 @@ static void add_text(text_buffer *out, const char *text)
     const char *target;
     for (; *text; text++) {
         if (*text == '\\' && text[1]) {
-            add_escaped(out, *++text);
+            clean_format(out, FORM_MARKUP, "%.1s", ++text);
         } else if (*text == '`') {
             text_add(out, in_code ? "</code>" : "<code>");
             in_code = !in_code;
@@ -46,7 +25,9 @@ static void add_text(text_buffer *out, const char *text)
             text_add(out, "</a>");
             text += strcspn(text, ")");
         } else {
-            add_escaped(out, *text);
+            int length = 1 + (int)strcspn(text + 1, "\\`*[]");
+            clean_format(out, FORM_MARKUP, "%.*s", length, text);
+            text += length - 1;
         }
     }
 }
@@ -107,7 +88,7 @@ static bool add_figure(const report_chart *chart, const char *directory, bool on
         if (!report_path(path, directory, chart->stem, ".svg", err) || !read_file(path, &svg, err))
             return false;
         text_add(out, "<div class=\"chart\" role=\"img\" tabindex=\"0\" aria-label=\"");
-        add_bare(out, chart->title);
+        clean_add(out, FORM_MARKUP, chart->title);
         text_add(out, "\">\n");
         add_svg(out, svg, chart->stem);
         text_add(out, "</div>\n");
@@ -118,7 +99,7 @@ static bool add_figure(const report_chart *chart, const char *directory, bool on
     if (!on_paper)
         text_add(out, " <details><summary>The command that measures it again</summary>");
     text_add(out, "<code>");
-    add_bare(out, chart->again);
+    clean_add(out, FORM_MARKUP, chart->again);
     text_add(out, on_paper ? "</code>" : "</code></details>");
     text_add(out, "</figcaption>\n</figure>\n");
     return true;
@@ -148,7 +129,7 @@ static void add_table(const document_block *table, text_buffer *out)
         const document_column *column = &table->columns[i];
         text_format(out, "<th class=\"%s%s\"><button type=\"button\">",
                     column->is_number ? "number " : "", column->is_optional ? "optional" : "");
-        add_bare(out, column->heading);
+        clean_add(out, FORM_MARKUP, column->heading);
         text_add(out, "</button></th>");
     }
     text_add(out, "</tr></thead>\n<tbody>\n");
@@ -212,7 +193,7 @@ static bool add_block(html_state *html, const document_block *block, error *err)
     case BLOCK_FIGURE:
         return add_figure(block->chart, html->directory, html->on_paper, html->out, err);
     case BLOCK_CODE:
-        add_element(html, "pre", block);
+        clean_format(html->out, FORM_MARKUP, "<pre>%s</pre>\n", block->text);
         break;
     case BLOCK_FOLD:
         text_add(html->out, "<details class=\"fold\">");
@@ -255,9 +236,9 @@ static void add_contents(const document *page, text_buffer *out)
 static bool add_part(const document *page, const char *part, html_state *html, error *err)
 {
     if (strncmp(part, "{{title}}", 9) == 0)
-        add_text(html->out, page->title);
+        clean_add(html->out, FORM_MARKUP, page->title);
     else if (strncmp(part, "{{subtitle}}", 12) == 0)
-        add_text(html->out, page->subtitle);
+        clean_add(html->out, FORM_MARKUP, page->subtitle);
     else if (strncmp(part, "{{contents}}", 12) == 0)
         add_contents(page, html->out);
     else if (strncmp(part, "{{body}}", 8) == 0)

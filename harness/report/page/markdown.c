@@ -1,4 +1,5 @@
 /* A document as Markdown, with the charts as PNG beside it. */
+#include "base/clean.h"
 #include "report/page/document.h"
 #include <string.h>
 
@@ -15,21 +16,24 @@ static void add_text(text_buffer *out, const char *text)
         text += literal;
         if (*text == '`' && !literal)
             in_code = !in_code;
-        else if (!in_code && (literal || strchr("_#|", *text)))
+        else if (!in_code && (literal || strchr("_#|&@$~", *text) || strncmp(text, "://", 3) == 0))
             text_add(out, "\\");
         if (*text == '<' && !in_code)
             text_add(out, "&lt;");
         else
-            text_add_bytes(out, *text == '|' && in_code ? "/" : text, 1);
+            text_add_bytes(out,
+                           !in_code                  ? text
+                           : *text == '|'            ? "/"
+                           : *text == '`' && literal ? "'"
+                                                     : text,
+                           1);
     }
 }
 
 static void add_table(const document_block *table, text_buffer *out)
 {
     for (size_t i = 0; i < table->column_count; i++) {
-        text_add(out, "| ");
-        add_text(out, table->columns[i].heading);
-        text_add(out, " ");
+        clean_format(out, FORM_MARKDOWN, "| %s ", table->columns[i].heading);
     }
     text_add(out, "|\n");
     for (size_t i = 0; i < table->column_count; i++)
@@ -45,11 +49,14 @@ static void add_table(const document_block *table, text_buffer *out)
 
 static void add_figure(const report_chart *chart, text_buffer *out)
 {
-    text_format(out, "![");
-    add_text(out, chart->title);
-    text_format(out, "](%s.png)\n\n", chart->stem);
+    text_buffer command = {0};
+    clean_format(&command, FORM_PAGE, "`%s`", chart->again);
+    clean_format(out, FORM_MARKDOWN, "![%s](%-s.png)\n\n", chart->title, chart->stem);
     add_text(out, chart->kind->help);
-    text_format(out, " Made again by `%s`.\n\n", chart->again);
+    text_add(out, " Made again by ");
+    add_text(out, command.bytes);
+    text_add(out, ".\n\n");
+    text_free(&command);
 }
 
 static void add_block(const document_block *block, text_buffer *out)
@@ -66,10 +73,7 @@ static void add_block(const document_block *block, text_buffer *out)
         add_figure(block->chart, out);
         break;
     case BLOCK_CODE:
-        text_add(out, "```\n");
-        for (const char *at = block->text; *at; at++)
-            text_add_bytes(out, *at == '\\' && at[1] ? ++at : at, 1);
-        text_add(out, "\n```\n\n");
+        clean_format(out, FORM_LINE, "    %s\n\n", block->text);
         break;
     case BLOCK_FOLD_END:
         break;
@@ -82,11 +86,7 @@ static void add_block(const document_block *block, text_buffer *out)
 
 void document_markdown(const document *page, text_buffer *out)
 {
-    text_add(out, "# ");
-    add_text(out, page->title);
-    text_add(out, "\n\n");
-    add_text(out, page->subtitle);
-    text_add(out, "\n\n");
+    clean_format(out, FORM_MARKDOWN, "# %s\n\n%s\n\n", page->title, page->subtitle);
     for (size_t i = 0; i < page->count; i++) {
         if (i > 0 && page->blocks[i - 1].kind == BLOCK_ITEM && page->blocks[i].kind != BLOCK_ITEM)
             text_add(out, "\n");

@@ -11,9 +11,7 @@ void page_figure(const page_contents *contents, const char *stem, document *page
         if (!chart->reason[0])
             document_figure(page, chart);
         else if (!contents->note[0]) {
-            char plain[PLAIN_LENGTH];
-            document_paragraph(page, TONE_SOFT, "%s Not drawn: %s.", chart->title,
-                               document_plain(chart->reason, plain));
+            document_paragraph(page, TONE_SOFT, "%s Not drawn: %s.", chart->title, chart->reason);
         }
     }
 }
@@ -82,7 +80,7 @@ static void add_how_to_read(document *page)
     };
     document_fold(page, "How to read the figures");
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
-        document_item(page, TONE_NONE, "**%s**: %s.", terms[i][0], terms[i][1]);
+        document_item(page, TONE_NONE, "**%-s**: %-s.", terms[i][0], terms[i][1]);
     document_fold_end(page);
 }
 
@@ -113,7 +111,6 @@ static void add_repeat(const report_data *data, document *page)
 static void add_title(const report_data *data, document *page)
 {
     text_buffer words = {0};
-    char plain[PLAIN_LENGTH];
     report_machine_words(data->view, &words);
     text_format(&words, "; %s; ", machine_fact_value(&data->view->machine, "compiler"));
     for (size_t i = 0; i < data->look_count; i++)
@@ -123,20 +120,17 @@ static void add_title(const report_data *data, document *page)
                 machine_fact_value(&data->view->machine, "git_commit"), data->view->run.started,
                 (long long)data->view->run.id);
     snprintf(page->title, sizeof page->title, "LayerNorm: which kernel is fast, which is wrong");
-    snprintf(page->subtitle, sizeof page->subtitle, "%.390s",
-             document_plain(words.bytes ? words.bytes : "", plain));
+    snprintf(page->subtitle, sizeof page->subtitle, "%.390s", words.bytes ? words.bytes : "");
     text_free(&words);
 }
 
 void page_make(const page_contents *contents, document *page)
 {
     const report_data *data = contents->data;
-    char plain[PLAIN_LENGTH];
     add_title(data, page);
     page_answer(contents, page);
     if (contents->note[0])
-        document_paragraph(page, TONE_FAULT, "Charts are missing: %s.",
-                           document_plain(contents->note, plain));
+        document_paragraph(page, TONE_FAULT, "Charts are missing: %s.", contents->note);
     document_section(page, "names", "The kernels by name");
     page_names_table(data, page);
     document_section(page, "speed", "Speed");

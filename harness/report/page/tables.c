@@ -13,17 +13,15 @@ static document_tone tone_of(const report_error *found, ln_type type)
 
 static void error_cell(const report_error *found, ln_type type, document *page)
 {
-    char words[96], plain[PLAIN_LENGTH];
+    char words[96];
     double value = found->unusable ? (double)INFINITY : found->row_ulp;
     report_error_words(found, type, words);
-    document_cell(page, tone_of(found, type), value, "%s",
-                  found->cases ? document_plain(words, plain) : "-");
+    document_cell(page, tone_of(found, type), value, "%s", found->cases ? words : "-");
 }
 
 static void name_cell(const char *name, document *page)
 {
-    char plain[PLAIN_LENGTH];
-    document_cell(page, TONE_NONE, NAN, "`%s`", document_plain(name, plain));
+    document_cell(page, TONE_NONE, NAN, "`%s`", name);
 }
 
 static void share_cell(const speed_figures *speed, document *page)
@@ -83,7 +81,7 @@ void page_names_table(const report_data *data, document *page)
                                               {"correctly rounded", false, true}};
     static const speed_figures none = SPEED_UNKNOWN;
     const run_answer *answer = &data->answer;
-    char plain[PLAIN_LENGTH], number[16];
+    char number[16];
     document_table(page, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
@@ -107,7 +105,7 @@ void page_names_table(const report_data *data, document *page)
                       : row->extreme_wrong ? "%zu wrong"
                                            : "ok",
                       row->extreme_wrong);
-        document_cell(page, TONE_NONE, NAN, "%s", document_plain(row->reproducible, plain));
+        document_cell(page, TONE_NONE, NAN, "%s", row->reproducible);
         document_cell(page, TONE_NONE, NAN, "%s",
                       row->judged == 0              ? "-"
                       : row->rounded == row->judged ? "yes"
@@ -185,7 +183,6 @@ void page_inputs_table(const report_data *data, document *page)
     static document_column columns[1 + KERNELS_MOST];
     const report_kernel *kernels[KERNELS_MOST];
     const char *inputs[INPUTS_MOST];
-    char plain[PLAIN_LENGTH];
     size_t count = judged_inputs(data, inputs, INPUTS_MOST), kernel_count = 0;
     columns[0] = (document_column){"input", false, false};
     for (size_t i = 0; i < data->look_count && kernel_count < KERNELS_MOST; i++) {
@@ -198,7 +195,7 @@ void page_inputs_table(const report_data *data, document *page)
     }
     document_table(page, columns, 1 + kernel_count);
     for (size_t i = 0; i < count; i++) {
-        document_cell(page, TONE_NONE, NAN, "%s", document_plain(inputs[i], plain));
+        document_cell(page, TONE_NONE, NAN, "%s", inputs[i]);
         for (size_t kernel = 0; kernel < kernel_count; kernel++) {
             report_error found = error_on(data, kernels[kernel], inputs[i]);
             error_cell(&found, data->judged.dtype, page);
@@ -211,7 +208,6 @@ void page_worst_table(const report_data *data, document *page)
     static const document_column columns[] = {
         {"kernel", false, false},       {"worst error", true, false},  {"input", false, true},
         {"rows × hidden", false, true}, {"reproducible", false, true}, {"again", false, true}};
-    char plain[PLAIN_LENGTH];
     document_table(page, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < data->kernel_count; i++) {
         const report_error *any = &data->kernels[i].errors[SCOPE_ANY];
@@ -220,7 +216,7 @@ void page_worst_table(const report_data *data, document *page)
             continue;
         name_cell(data->kernels[i].name, page);
         error_cell(any, data->judged.dtype, page);
-        document_cell(page, TONE_NONE, NAN, "%s", document_plain(worst->key.input, plain));
+        document_cell(page, TONE_NONE, NAN, "%s", worst->key.input);
         document_cell(page, TONE_NONE, NAN, "%zu × %zu", worst->key.rows, worst->key.hidden);
         document_cell(page, TONE_NONE, NAN, "%s",
                       data->kernels[i].reproducibility ? data->kernels[i].reproducibility : "-");
@@ -232,10 +228,9 @@ void page_machine_table(const report_data *data, document *page)
 {
     static const document_column columns[] = {{"fact", false, false}, {"value", false, false}};
     const machine_facts *machine = &data->view->machine;
-    char plain[PLAIN_LENGTH];
     document_table(page, columns, 2);
     for (size_t i = 0; i < machine->count; i++) {
-        document_cell(page, TONE_NONE, NAN, "%s", document_plain(machine->facts[i].name, plain));
-        document_cell(page, TONE_NONE, NAN, "%s", document_plain(machine->facts[i].value, plain));
+        document_cell(page, TONE_NONE, NAN, "%s", machine->facts[i].name);
+        document_cell(page, TONE_NONE, NAN, "%s", machine->facts[i].value);
     }
 }

@@ -1,4 +1,5 @@
 /* What went wrong, grouped: kernels that did the same wrong are named together. */
+#include "base/clean.h"
 #include "report/page/page.h"
 #include "base/allocate.h"
 #include <math.h>
@@ -48,10 +49,10 @@ static void add_input(wrong_list *list, const stored_case *stored)
 
 static void add_words(const wrong_list *list, const char *what, text_buffer *out)
 {
-    char plain[PLAIN_LENGTH], number[16];
-    text_format(out, "%s%s on ", out->length ? "; " : "", document_plain(what, plain));
+    char number[16];
+    clean_format(out, FORM_PAGE, "%s%s on ", out->length ? "; " : "", what);
     for (size_t i = 0; i < list->count; i++)
-        text_format(out, "%s%s", i ? ", " : "", document_plain(list->inputs[i], plain));
+        clean_format(out, FORM_PAGE, "%s%s", i ? ", " : "", list->inputs[i]);
     text_format(out, "%s (%zu case%s", list->left_out ? ", ..." : "", list->cases,
                 list->cases == 1 ? "" : "s");
     if (strcmp(what, "inaccurate") == 0 && isfinite(list->most))
@@ -90,7 +91,6 @@ static void describe(const report_data *data, size_t kernel, bool declared, text
 size_t page_wrongs(const report_data *data, bool declared, document *page)
 {
     text_buffer *wrongs = allocate_zeroed(data->kernel_count + 1, sizeof *wrongs);
-    char plain[PLAIN_LENGTH];
     size_t kernels = 0;
     for (size_t i = 0; i < data->kernel_count; i++)
         describe(data, i, declared, &wrongs[i]);
@@ -98,14 +98,14 @@ size_t page_wrongs(const report_data *data, bool declared, document *page)
         text_buffer names = {0};
         for (size_t j = i; j < data->kernel_count && wrongs[i].length; j++)
             if (j == i || (wrongs[j].length && strcmp(wrongs[i].bytes, wrongs[j].bytes) == 0)) {
-                text_format(&names, "%s`%s`", names.length ? ", " : "",
-                            document_plain(data->kernels[j].name, plain));
+                clean_format(&names, FORM_PAGE, "%s`%s`", names.length ? ", " : "",
+                             data->kernels[j].name);
                 kernels++;
                 if (j > i)
                     text_free(&wrongs[j]);
             }
         if (names.length)
-            document_item(page, declared ? TONE_DECLARED : TONE_FAULT, "%s: %s.", names.bytes,
+            document_item(page, declared ? TONE_DECLARED : TONE_FAULT, "%-s: %-s.", names.bytes,
                           wrongs[i].bytes);
         text_free(&names);
         text_free(&wrongs[i]);
