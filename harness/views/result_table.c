@@ -326,12 +326,12 @@ static void print_head(const run_view *view, const run_answer *answer, const out
 }
 
 /* What the table rests on. */
-static void print_coverage(const run_view *view, const output_file *out, size_t room)
+static void print_coverage(const run_view *view, const output_file *out)
 {
     text_buffer line = {0};
     view_add_coverage(view, &line);
     if (line.length > 0)
-        print_wrapped(out, line.bytes, room);
+        output_wrapped(out, line.bytes);
     text_free(&line);
 }
 
@@ -497,7 +497,7 @@ static bool print_text(const run_view *view, const output_file *out, const resul
         table = make_table(&answer, rows, count, &fields, look);
     }
     print_head(view, &answer, out);
-    print_coverage(view, out, room);
+    print_coverage(view, out);
     output_line(out, "%s", "");
     bool fine = output_table(out, table, err);
     print_legend(&answer, &fields, out);

@@ -43,7 +43,7 @@ options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conve
     --plugin --max-row-ulp --deadline --format --json
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --time-on --threads --kernels \
     --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --check-dispatch --machines --explain --format --json \
-    --emit --class --fresh --stored --time --plugin --seed --deadline --db
+    --emit --class --fresh --stored --allow-lost --time --plugin --seed --deadline --db
 options_of report --allow-lost --run --out --no-pdf --no-charts --verify --errors --sample --plugin --db --all --top --sort \
     --baseline --format --json
 options_of export --format --run --out --db --no-rows
