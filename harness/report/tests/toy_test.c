@@ -80,9 +80,9 @@ static void metric(void **state)
     store_close(store);
     sqlite3 *before;
     assert_int_equal(sqlite3_open(path, &before), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(before, "ALTER TABLE accuracies DROP COLUMN toy_metric", NULL,
-                                  NULL, NULL),
-                     SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(before, "ALTER TABLE accuracies DROP COLUMN toy_metric", NULL, NULL, NULL),
+        SQLITE_OK);
     sqlite3_close(before);
     store = opened(path, STORE_WRITE);
     CHECK(store_put_accuracy(store, run, &key, &(case_verdict){.kind = VERDICT_OK}, &metrics, 4,
