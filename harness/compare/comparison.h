@@ -205,8 +205,9 @@ void add_pair_summary(text_buffer *out, const run_comparison *comparison,
                       const comparison_pair *pair);
 /* What a pair's line says besides its figures: failures, what got worse, why there is no speed. */
 void add_pair_note(text_buffer *out, const run_comparison *comparison, const comparison_pair *pair);
-/* "previous (run 1, commit 1234567, 2026-01-01T00:00:00Z) against latest (run 2, ...)" */
-void add_runs(text_buffer *out, const run_comparison *comparison);
+/* "previous (run 1, commit 1234567, 2026-01-01T00:00:00Z) against latest (run 2, ...)", on two
+ * lines where one would be longer than `room` columns; 0: on one. */
+void add_runs(text_buffer *out, const run_comparison *comparison, size_t room);
 /* "fine: same, bit-identical in 12 pairs, geometric mean 1.0002": what all come to. */
 void add_outcome(text_buffer *out, const run_comparison *comparison);
 /* "threshold 2 %, confidence 99 %, ...": by what it was decided. */

@@ -44,16 +44,18 @@ static void add_pairs(text_buffer *out, const run_comparison *comparison)
                 comparison->pair_count, comparison->pair_count == 1 ? "" : "s");
 }
 
-void add_runs(text_buffer *out, const run_comparison *comparison)
+void add_runs(text_buffer *out, const run_comparison *comparison, size_t room)
 {
-    for (int side = 0; side < SIDES; side++) {
-        text_buffer line = {0};
-        text_format(&line, "%.60s (%s)", comparison->settings.files[side],
+    text_buffer named[SIDES] = {0};
+    for (int side = 0; side < SIDES; side++)
+        text_format(&named[side], "%.60s (%s)", comparison->settings.files[side],
                     comparison->identity[side]);
-        add_plain(out, line.bytes ? line.bytes : "");
-        text_add(out, side == BASE ? " against " : "");
-        text_free(&line);
-    }
+    size_t length = named[BASE].length + strlen(" against ") + named[NEW].length;
+    add_plain(out, named[BASE].bytes ? named[BASE].bytes : "");
+    text_add(out, room > 0 && length > room ? "\nagainst " : " against ");
+    add_plain(out, named[NEW].bytes ? named[NEW].bytes : "");
+    text_free(&named[BASE]);
+    text_free(&named[NEW]);
 }
 
 void add_outcome(text_buffer *out, const run_comparison *comparison)
@@ -98,7 +100,7 @@ void add_coverage(text_buffer *out, const run_comparison *comparison)
 void add_conclusion(text_buffer *out, const run_comparison *comparison)
 {
     if (strcmp(comparison->settings.tool, "compare") == 0) {
-        add_runs(out, comparison);
+        add_runs(out, comparison, 0);
         text_add(out, ": ");
     }
     add_outcome(out, comparison);

@@ -469,7 +469,7 @@ static bool print_text(const run_comparison *comparison, FILE *file)
     size_t count, width = comparison->settings.width;
     const comparison_pair **pairs = shown_pairs(comparison, &count);
     if (strcmp(comparison->settings.tool, "compare") == 0) {
-        add_runs(&head, comparison);
+        add_runs(&head, comparison, width ? width : 100);
         text_add(&head, "\n");
     }
     add_outcome(&head, comparison);
