@@ -63,7 +63,7 @@ static void every_name_is_known(void **state)
         if (strcmp(rows[i].class, "reproducible") == 0)
             assert_string_equal(kernel->statistics, "reproducible");
         if (strcmp(rows[i].class, "fast") == 0)
-            assert_string_not_equal(kernel->statistics, "naive");
+            assert_true(strcmp(kernel->statistics, "naive") != 0);
     }
 }
 

@@ -166,16 +166,20 @@ double growth_kept(const growth_watch *watch)
 }
 
 /* Whether other threads still take processor time after a second; a pool's may wait for work for some
- * milliseconds before they sleep (LLVM's OpenMP: 200). */
+ * milliseconds before they sleep (LLVM's OpenMP: 200). Several windows in a row must be idle: on a
+ * busy machine a thread that works may have to wait for a processor for longer than one. */
 const char *threads_spin(void)
 {
-    enum { WINDOWS = 25 };
+    enum { WINDOWS = 25, IDLE = 5 };
     static const struct timespec window = {.tv_nsec = 40000000};
     static const double idle = 2e-3; /* seconds of a window */
+    int resting = 0;
     for (int i = 0; i < WINDOWS; i++) {
         double begun = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
         nanosleep(&window, NULL);
-        if (seconds_of(CLOCK_PROCESS_CPUTIME_ID) - begun < idle)
+        bool rested = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - begun < idle;
+        resting = rested ? resting + 1 : 0;
+        if (resting == IDLE)
             return NULL;
         worker_send_alive();
     }
