@@ -24,15 +24,25 @@ typedef struct run_options {
     output_file printed;
 } run_options;
 
-/* How many groups from `first` on differ in their input alone. */
+/* Whether one line of the dry run stands for both: the same rows with other inputs, or the same
+ * check of other sizes and conventions. */
+static bool are_alike(const accuracy_group *group, const accuracy_group *other)
+{
+    if (other->dtype != group->dtype || other->param != group->param)
+        return false;
+    if (group->task.check != CHECK_ROWS)
+        return other->task.check == group->task.check;
+    return other->task.check == CHECK_ROWS && other->rows == group->rows &&
+           other->hidden == group->hidden &&
+           strcmp(other->convention_label, group->convention_label) == 0;
+}
+
+/* How many groups from `first` on are alike. */
 static size_t alike(const case_plan *plan, size_t first)
 {
-    const accuracy_group *group = &plan->accuracy[first];
     size_t count = 1;
-    while (first + count < plan->accuracy_count && group[count].rows == group->rows &&
-           group[count].hidden == group->hidden && group[count].dtype == group->dtype &&
-           group[count].param == group->param &&
-           strcmp(group[count].convention_label, group->convention_label) == 0)
+    while (first + count < plan->accuracy_count &&
+           are_alike(&plan->accuracy[first], &plan->accuracy[first + count]))
         count++;
     return count;
 }
