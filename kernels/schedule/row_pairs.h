@@ -196,7 +196,7 @@ LN_INLINE void pair_step(ln_affine affine, const call *run, sweep_sums sums[PAIR
     for (size_t g = 0; g < PAIR; g++) {
 #if LN_NONTEMPORAL
         /* i % LINE == 0, as a constant where a block is whole lines */
-        if (BLOCK < LINE ? i % LINE == 0 : u * LANES % LINE == 0)
+        if ((size_t)BLOCK < LINE ? i % LINE == 0 : u * LANES % LINE == 0)
             fetch_line((uintptr_t)(to_sweep[g].x + i) + FETCH_BYTES, run->to_l2);
 #endif
         sweep_add_vector(&sums[g], &to_sweep[g], acc_set(0), u, i, n, 0);

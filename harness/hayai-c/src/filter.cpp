@@ -270,16 +270,16 @@ bool hayai::filter::follow(size_t from, bool at_begin, bool at_end, std::vector<
         if (marks[here] == mark)
             continue;
         marks[here] = mark;
-        const state &state = states_[here];
-        if (state.what == kind::found)
+        const state &reached = states_[here];
+        if (reached.what == kind::found)
             return true;
-        if (state.what == kind::letter)
+        if (reached.what == kind::letter)
             states.push_back(here);
-        else if (state.what == kind::fork || (state.what == kind::begin && at_begin) ||
-                 (state.what == kind::end && at_end))
-            open.push_back(state.next);
-        if (state.what == kind::fork)
-            open.push_back(state.other);
+        else if (reached.what == kind::fork || (reached.what == kind::begin && at_begin) ||
+                 (reached.what == kind::end && at_end))
+            open.push_back(reached.next);
+        if (reached.what == kind::fork)
+            open.push_back(reached.other);
     }
     return false;
 }
