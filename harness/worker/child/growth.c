@@ -181,7 +181,8 @@ const char *threads_spin(void)
         resting = rested ? resting + 1 : 0;
         if (resting == IDLE)
             return NULL;
-        worker_send_alive();
+        if (!rested)
+            worker_send_alive();
     }
     return "left threads that go on working after it returned";
 }
