@@ -60,6 +60,8 @@ typedef enum statement_kind {
     STATEMENT_COUNT,
 } statement_kind;
 
+typedef struct schema_objects schema_objects; /* tables, indexes and views: tables.c */
+
 struct result_store {
     sqlite3 *database;
     char *path;
@@ -70,6 +72,8 @@ struct result_store {
     bool together;               /* one transaction around what follows: see store_together() */
     bool sound;                  /* SQLite's quick_check found nothing */
     bool views_differ;           /* of those that other programs read one is not as we make it */
+    schema_objects *made;        /* what the first made_steps steps make; NULL: not asked yet */
+    int64_t made_steps;
 };
 
 /* Nothing that a schema says is run: a file may be a stranger's. */
@@ -117,6 +121,7 @@ bool store_migrate(result_store *store, const char *const *steps, int count, err
 bool store_check_schema(result_store *store, store_mode mode, bool *outdated, error *err);
 /* Whether our tables are what the first `version` steps make, and sound. */
 bool store_check_tables(result_store *store, const char *const *steps, int64_t version, error *err);
+void store_forget_objects(result_store *store);
 /* The views of these steps, made anew in the file, for other programs, or for this connection alone,
  * which reads no others. */
 bool store_make_views(result_store *store, const char *const *steps, int64_t version, bool of_file,

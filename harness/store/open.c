@@ -251,6 +251,7 @@ void store_close(result_store *store)
     if (!store)
         return;
     disconnect(store);
+    store_forget_objects(store);
     free(store->path);
     free(store);
 }

@@ -123,10 +123,10 @@ typedef struct schema_object {
     char *texts;                           /* all four */
 } schema_object;
 
-typedef struct schema_objects {
+struct schema_objects {
     schema_object *list;
     size_t count;
-} schema_objects;
+};
 
 static void free_objects(schema_objects *objects)
 {
@@ -292,33 +292,48 @@ static bool check_all_sound(result_store *store, const schema_objects *made, boo
     return true;
 }
 
-/* What these steps make in an empty database. */
-static bool make_objects(result_store *store, const char *const *steps, int64_t count,
-                         schema_objects *made, error *err)
+/* What these steps make in an empty database; kept, since an opening asks three times. NULL, and an
+ * error, where it cannot be made. */
+static const schema_objects *objects_of(result_store *store, const char *const *steps,
+                                        int64_t count, error *err)
 {
+    if (store->made && store->made_steps == count)
+        return store->made;
+    store_forget_objects(store);
+    store->made = allocate_zeroed(1, sizeof *store->made);
+    store->made_steps = count;
     sqlite3 *database = NULL;
     int status = sqlite3_open(":memory:", &database);
     if (database)
         store_configure(database);
     for (int64_t step = 0; step < count && status == SQLITE_OK; step++)
         status = sqlite3_exec(database, steps[step], NULL, NULL, NULL);
-    bool fine = status == SQLITE_OK ? read_objects(store, database, made, err)
+    bool fine = status == SQLITE_OK ? read_objects(store, database, store->made, err)
                                     : fail_memory(err, "the tables of the store");
     sqlite3_close(database);
-    return fine;
+    if (!fine)
+        store_forget_objects(store);
+    return store->made;
+}
+
+void store_forget_objects(result_store *store)
+{
+    if (store->made)
+        free_objects(store->made);
+    free(store->made);
+    store->made = NULL;
 }
 
 bool store_check_tables(result_store *store, const char *const *steps, int64_t count, error *err)
 {
-    schema_objects made = {0}, found = {0};
+    schema_objects found = {0};
+    const schema_objects *made = objects_of(store, steps, count, err);
     bool fine =
-        make_objects(store, steps, count, &made, err) &&
-        read_objects(store, store->database, &found, err) &&
-        check_objects(store, &made, &found, err) &&
+        made && read_objects(store, store->database, &found, err) &&
+        check_objects(store, made, &found, err) &&
         (store->sound ||
-         check_all_sound(store, &made, made.count == found.count && !store->views_differ, err));
+         check_all_sound(store, made, made->count == found.count && !store->views_differ, err));
     store->sound = fine;
-    free_objects(&made);
     free_objects(&found);
     return fine;
 }
@@ -326,11 +341,10 @@ bool store_check_tables(result_store *store, const char *const *steps, int64_t c
 bool store_make_views(result_store *store, const char *const *steps, int64_t count, bool of_file,
                       error *err)
 {
-    schema_objects made = {0};
+    const schema_objects *made = objects_of(store, steps, count, err);
     text_buffer sql = {0};
-    bool fine = make_objects(store, steps, count, &made, err);
-    for (size_t i = 0; i < made.count && fine; i++) {
-        const schema_object *view = &made.list[i];
+    for (size_t i = 0; made && i < made->count; i++) {
+        const schema_object *view = &made->list[i];
         if (strcmp(view->type, "view") == 0 && of_file)
             text_format(&sql, "DROP VIEW IF EXISTS %s; %s;", view->name, view->sql);
         else if (strcmp(view->type, "view") == 0)
@@ -338,6 +352,5 @@ bool store_make_views(result_store *store, const char *const *steps, int64_t cou
     }
     int status = sqlite3_exec(store->database, sql.bytes, NULL, NULL, NULL);
     text_free(&sql);
-    free_objects(&made);
-    return fine && (status == SQLITE_OK || store_fail(store, status, "make its views", err));
+    return made && (status == SQLITE_OK || store_fail(store, status, "make its views", err));
 }
