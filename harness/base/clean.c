@@ -72,7 +72,7 @@ void clean_add(text_buffer *out, text_form form, const char *foreign)
         else if (letter.kind == LETTER_PLAIN)
             text_add_bytes(out, at, letter.length);
         else
-            text_add(out, letter.kind == LETTER_ORDER ? " " : "?");
+            text_add(out, letter.kind == LETTER_CONTROL ? " " : "?");
         at += letter.length;
     }
     text_add(out, quoted ? "\"" : "");
@@ -82,7 +82,7 @@ void clean_add_json(text_buffer *out, const char *json)
 {
     for (const char *at = json; *at;) {
         text_letter letter = text_letter_at(at);
-        if (letter.kind == LETTER_ORDER && *at != '\n' && *at != '\t')
+        if (letter.kind == LETTER_CONTROL && *at != '\n' && *at != '\t')
             text_format(out, "\\u%04x", (unsigned)letter.code);
         else
             text_add_bytes(out, at, letter.length);
@@ -225,7 +225,7 @@ static bool put(FILE *to, const char *at, const text_letter *letter)
 {
     bool kept = letter->kind == LETTER_PLAIN || *at == '\n' || *at == '\t';
     return kept ? fwrite(at, 1, letter->length, to) == letter->length
-                : fputc(letter->kind == LETTER_ORDER ? ' ' : '?', to) != EOF;
+                : fputc(letter->kind == LETTER_CONTROL ? ' ' : '?', to) != EOF;
 }
 
 /* Of plain ASCII, which most of all text is. */

@@ -1,12 +1,11 @@
-/* Text that is not ours (of a file, a plugin, the environment), made fit for the form in which it is
- * written: the one place that knows what each form takes for an order.
+/* Escapes text that comes from outside (a file, a plugin, the environment) for the form in which it is
+ * written. This is the one place that knows which characters each form interprets.
  *
  *     text_buffer out = {0};
  *     clean_format(&out, FORM_MARKDOWN, "## %s, %.1f GB/s\n", kernel, gbps); // each %s is cleaned
  *
- * In every form bytes that are no UTF-8 become '?', a letter that was cut off at the end goes, and
- * what a terminal obeys (control characters, C1 too, and marks that turn the direction of writing)
- * becomes a blank. */
+ * In every form, bytes that are no UTF-8 become '?', and control characters (C0, C1, and marks that
+ * change the direction of writing) become blanks. A character whose end was cut off is left out. */
 #ifndef LNBENCH_CLEAN_H
 #define LNBENCH_CLEAN_H
 
@@ -26,18 +25,18 @@ typedef enum text_form {
 
 void clean_add(text_buffer *out, text_form form, const char *foreign);
 
-/* As text_format(), with each %s cleaned for the form; the format itself is ours and stays. "%-s" is
- * ours too: a text that is in the form already. */
+/* As text_format(), with each %s escaped for the form. The format itself is not, and nor is "%-s": a
+ * text that is in the form already. */
 void clean_format(text_buffer *out, text_form form, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void clean_format_list(text_buffer *out, text_form form, const char *format, va_list arguments);
 
-/* A stream that passes on to another what is written to it, in any form, but nothing that a terminal
- * obeys: lines and tabs go through, and letters. NULL: memory ran out. */
+/* A stream that passes what is written to it on to another. Control characters other than line feed
+ * and tab become blanks, bytes that are no UTF-8 '?'. NULL: memory ran out. */
 FILE *clean_stream(FILE *to);
 
-/* In strict JSON, where they may stand only in strings: \u0080 and the like for what a terminal
- * obeys, so that nothing is lost. Text that is no UTF-8 stays out of JSON: views.h, json_text(). */
+/* Writes each control character of strict JSON, where it can only stand in a string, as \u0080 and
+ * the like. Bytes that are no UTF-8 were replaced before: views.h, json_text(). */
 void clean_add_json(text_buffer *out, const char *json);
 
 #endif

@@ -1,6 +1,6 @@
-/* The files that a command draws into a folder of the user's: made in a hidden folder there, and
- * given their names when all are whole. Of several commands at once the last one's are there; of one
- * that is killed nothing is.
+/* Files that appear in a folder all together: they are written to a hidden folder in it, the draft,
+ * and moved when all are whole. If several commands write into one folder, all files are those of the
+ * last one to finish. A command that is killed leaves no file.
  *
  *     file_draft draft;
  *     if (!draft_begin(&draft, "results/charts", err)) return false;
@@ -20,8 +20,8 @@ typedef struct file_draft {
 
 /* Makes the target and, below it, the draft, with a folder `data`. */
 bool draft_begin(file_draft *begun, const char *target, error *err);
-/* Brings the draft's files, and those of data/, to the disk and into the target. Those of these names
- * (it may be NULL) that the draft does not have are an older one's, and go. */
+/* Writes the draft's files, and those of data/, to the disk and moves them into the target. A file of
+ * the target is removed if `older` (it may be NULL) names it and the draft does not have it. */
 bool draft_publish(file_draft *begun, const word_list *older, error *err);
 void draft_end(file_draft *begun);
 

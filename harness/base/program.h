@@ -1,6 +1,6 @@
-/* Programs of others at work: gnuplot, WeasyPrint, the compiler. Each gets an environment of ours,
- * nothing to read, and a deadline. A process of its own waits for it and ends it with all that it
- * started: when it is late, when it leaves children behind, and when lnbench ends, however that is.
+/* Runs another program: gnuplot, WeasyPrint, the compiler. It gets a fixed environment, an empty
+ * standard input, and a deadline. A guard process waits for it, and kills it and all that it started
+ * when the deadline has passed, when it ends but leaves children, and when lnbench ends in any way.
  *
  *     const char *const arguments[] = {"gnuplot", "-d", "-c", "field.gp", NULL};
  *     program gnuplot = {.arguments = arguments, .folder = folder, .seconds = 60};
@@ -27,20 +27,20 @@ typedef struct program {
     const char *const *arguments; /* the first is looked up in PATH; NULL ends them */
     const char *folder;           /* where it runs; NULL: here */
     const char *temporary;        /* its TMPDIR; NULL: that of lnbench */
-    double seconds;               /* that it may take; $LNBENCH_CHILD_SECONDS replaces them */
-    bool is_own; /* lnbench again: the environment and `seconds` stay as they are */
+    double seconds;               /* its deadline; $LNBENCH_CHILD_SECONDS replaces it */
+    bool is_own; /* it is lnbench: it gets lnbench's environment, and `seconds` is not replaced */
     program_result result;
-    char words[256]; /* one printable line: the last that it said, or why it is not done */
-    pid_t guard;     /* 0: none is running */
-    int answer;
+    char words[256]; /* one printable line: its last on standard error, or why it is not done */
+    pid_t guard;     /* the guard process; 0: none is running */
+    int answer;      /* the pipe on which the guard tells how it ended */
 } program;
 
-/* program_end() in any case. */
+/* Call program_end() afterwards, also where it could not be started: that says why. */
 void program_start(program *started);
-/* Waits for it. */
+/* Waits until it has ended, or Ctrl-C. */
 program_result program_end(program *started);
 
-/* The file of a program: absolute, and executable. */
+/* Finds an executable file on PATH, or by its path, and writes its absolute path. */
 bool program_find(const char *name, char *path, size_t size);
 
 #endif

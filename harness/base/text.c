@@ -186,7 +186,7 @@ static uint32_t code_of(const char *at, size_t length)
 
 /* 0x80 to 0x9f are control characters too: a terminal may take one for ESC [. The others end a line,
  * or make what follows read backwards. */
-static bool is_order(uint32_t code)
+static bool is_control(uint32_t code)
 {
     static const uint32_t ranges[][2] = {{0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},
                                          {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
@@ -218,7 +218,7 @@ text_letter text_letter_at(const char *string)
         return is_cut(string) ? (text_letter){.kind = LETTER_CUT, .length = strlen(string)}
                               : (text_letter){.kind = LETTER_BAD, .length = 1};
     uint32_t code = code_of(string, length);
-    return (text_letter){is_order(code) ? LETTER_ORDER : LETTER_PLAIN, length, code};
+    return (text_letter){is_control(code) ? LETTER_CONTROL : LETTER_PLAIN, length, code};
 }
 
 size_t text_whole(const char *string)

@@ -31,9 +31,9 @@ void text_free(text_buffer *out);
 /* What stands at a place of a string that may be anything. */
 typedef enum letter_kind {
     LETTER_PLAIN,
-    LETTER_ORDER, /* what a terminal obeys: C0 and C1 controls, marks of the direction of writing */
-    LETTER_BAD,   /* a byte that is no UTF-8 (RFC 3629, section 4) */
-    LETTER_CUT,   /* a letter whose end was cut off with the string's */
+    LETTER_CONTROL, /* C0 and C1 controls, and marks that change the direction of writing */
+    LETTER_BAD,     /* a byte that is no UTF-8 (RFC 3629, section 4) */
+    LETTER_CUT,     /* a letter whose end was cut off with the string's */
 } letter_kind;
 
 typedef struct text_letter {

@@ -30,7 +30,7 @@ typedef struct comparison_options {
         {"format", COMPARISON_FORMATS, "of standard output", OPTION_TEXT,                          \
          offsetof(type, member.format)},                                                           \
         {"all", NULL, "show what did not change, too", OPTION_FLAG, offsetof(type, member.all)},   \
-        {"allow-lost", NULL, "what base has and new has not fails nothing", OPTION_FLAG,           \
+        {"allow-lost", NULL, "what is lost does not change the exit code", OPTION_FLAG,            \
          offsetof(type, member.allow_lost)},                                                       \
         {"also", "FORMAT=FILE", "write this too; may be given again", OPTION_RAW,                  \
          offsetof(type, member.also)},                                                             \

@@ -395,7 +395,7 @@ const cli_command command_run = {
     .details =
         "Speed is timed on normal rows (or --time-on), under the first convention; of each shape\n"
         "up to 18 rows are judged, on every input and under every convention. A .npy file is\n"
-        "judged at its own size. These narrow what is timed and tabled: kernels without a proof\n"
+        "judged at its own size. Options narrow what is timed and tabled: kernels without a proof\n"
         "(plugins, peers, the library's calls) are judged on what the referee asks as well. With\n"
         "--referee no, --only speed or --only accuracy no kernel is recommended.\n"
         "Exit code: 0 fine; 5 a kernel is inaccurate; 6 a kernel crashed, hung or wrote where it\n"

@@ -1,4 +1,4 @@
-/* What was asked of a command, what was done and what was lost: every gate rests on it.
+/* What a command was asked for, what it did and what it lost: the exit code of every gate rests on it.
  *
  *     coverage covered = {.asked = 3, .done = 2};
  *     coverage_lose(&covered, "bravo torch 4x64", "only in base");
@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "base/words.h"
 
-enum { COVERAGE_NAMED = 3 }; /* in a line */
+enum { COVERAGE_NAMED = 3 }; /* lost cases that a line names */
 
 typedef struct coverage {
     size_t asked, done, declined, lost;
@@ -25,8 +25,8 @@ typedef struct coverage {
 
 /* Counts one more as lost and names it. `why` may be NULL. */
 void coverage_lose(coverage *covered, const char *what, const char *why);
-/* One line without its end. `verb` says what was done: "judged", "compared". What declined is left
- * out where nothing did; of what was lost the first few are named, the rest counted. */
+/* One line without its end. `verb` says what was done: "judged", "compared". The number of declined
+ * cases is left out if it is 0. The first few lost cases are named, the rest are counted. */
 void coverage_add_line(text_buffer *out, const coverage *covered, const char *verb);
 void coverage_free(coverage *covered);
 

@@ -415,7 +415,7 @@ static bool call_after_fork(call_bench *bench)
     if (child == 0)
         call_in_child(bench);
     child_end end = worker_wait_for(child);
-    process_state_know_children();
+    process_state_record_children();
     if (end == CHILD_HANGS && has_pool)
         add_remark(bench, "%s", HANGS_IN_FORK);
     else
@@ -581,7 +581,7 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
     changed |= !plugin_blame("run():", bench.growth.grown[0] ? bench.growth.grown : NULL);
     changed |= !plugin_blame("run()", fine && threads_stay() ? threads_spin() : NULL);
     free_bench(&bench);
-    process_state_know_children();
+    process_state_record_children();
     changed |= !plugin_leave(&before, "one of its functions");
     if (where)
         worker_send_failed(VERDICT_NONDETERMINISTIC, 0, "other bits %s", where);

@@ -20,7 +20,7 @@ static size_t count_entries(void)
     return count;
 }
 
-void environment_know(void)
+void environment_record(void)
 {
     size_t count = count_entries();
     for (size_t i = 0; i < kept.count; i++)
@@ -72,7 +72,7 @@ const char *environment_compare(void)
     if (!other)
         other = first_missing(kept.copies, kept.count, environ, count);
     if (!other) {
-        environment_know(); /* the same, at another place */
+        environment_record(); /* the same, at another place */
         return NULL;
     }
     snprintf(text, sizeof text, "changed the environment variable %.*s",

@@ -152,7 +152,7 @@ void worker_call_first(const worker_plugins *plugins, const work_order *order)
             _exit(try_once(&first, order, first_nanoseconds + step * i));
         }
         child_end end = worker_wait_for(child);
-        process_state_know_children();
+        process_state_record_children();
         worker_send_alive();
         if (end == CHILD_HANGS && threads_stay()) { /* of a pool that loading it began */
             worker_send_done(HANGS_IN_FORK, 0);

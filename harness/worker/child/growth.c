@@ -41,14 +41,14 @@ static size_t count_files(void)
     return count;
 }
 
-/* What a plugin leaves in the process once, beside what process_state has: as it was at load. */
+/* What a plugin may add to the process once, beside process_state, as it was after loading. */
 static struct {
     size_t open_code, timers;
     uintptr_t stack; /* its end */
 } left;
 
-/* A mapping that can be written and executed, of a file, the stack or one of our tensors: nobody has
- * code there. Compilers that work at run time take memory, or a file that has no name. */
+/* A mapping of a file, the stack or a tensor that is both writable and executable. Just-in-time
+ * compilers use anonymous memory or a file without a name, which do not count. */
 static bool is_open_code(const char *line)
 {
     enum { STACK = 8 << 20 };
@@ -84,7 +84,7 @@ static size_t count_open_code(void)
     return count_lines("/proc/self/maps", is_open_code);
 }
 
-void process_left_know(void)
+void process_left_record(void)
 {
     left.open_code = count_open_code();
     left.timers = count_lines("/proc/self/timers", NULL);
@@ -128,8 +128,10 @@ bool growth_is_seen(growth_watch *watch)
         return false;
     }
     size_t few = FEW + (size_t)sysconf(_SC_NPROCESSORS_CONF);
-    for (int look = 0; look < LOOKS && now.threads > begun->threads + few; look++)
-        pause_shortly(), take_growth(&now); /* threads that end by themselves */
+    for (int look = 0; look < LOOKS && now.threads > begun->threads + few; look++) {
+        pause_shortly(); /* threads may end by themselves */
+        take_growth(&now);
+    }
     size_t more = now.threads > begun->threads ? now.threads - begun->threads : 0;
     const struct {
         const char *what;

@@ -64,22 +64,22 @@ void floating_point_set(const thread_state *state);
 const char *floating_point_compare(const thread_state *before);
 /* The same of its control alone, and how it was found. */
 const char *floating_point_take(const thread_state *before, thread_state *found);
-/* The state of the process is as it should be. */
-void process_state_know(void);
-/* That part of it; of children: those that have ended. */
-void process_state_know_cpus(void);
-void process_state_know_children(void);
-/* The same of all the thread's state, and of the process: handlers of faults, locale, working
+/* Records the state of the process that later calls are compared with. */
+void process_state_record(void);
+/* That part of it alone; of children: those that have ended. */
+void process_state_record_cpus(void);
+void process_state_record_children(void);
+/* Compares all of the thread's state, and that of the process: handlers of faults, locale, working
  * directory, umask, resource limits, children, the worker's own files, timers, priority, CPUs,
- * environment, threads that do not rest. Does not return in a process that the plugin forked. */
+ * environment, threads that go on working. NULL if none changed, else what did; it is put back. Does not return in a process that the plugin forked. */
 const char *process_state_compare(const thread_state *before);
-/* Whether that looks at the process too: some thirty system calls. */
+/* Whether it compares the process too, which takes some thirty system calls. */
 void process_state_watch(bool watched);
-/* What of the process a plugin used up, so that nothing can go on; NULL: nothing that is known. */
+/* Which resource of the process a plugin used up, so that the worker cannot go on; NULL: none. */
 const char *process_exhausted(void);
 
-void environment_know(void);
-/* NULL, or which variable is another one ("changed ..."). */
+void environment_record(void);
+/* NULL, or which environment variable changed ("changed ..."). */
 const char *environment_compare(void);
 
 typedef struct process_growth {
@@ -87,27 +87,28 @@ typedef struct process_growth {
     size_t bytes, resident; /* of all mappings; of memory; 0: not known */
 } process_growth;
 
-/* What must not grow from call to call. All zero at first. */
+/* Watches what must not grow from call to call. It begins as all zero. */
 typedef struct growth_watch {
     process_growth begun, settled;
     size_t calls;    /* since it settled: the caller counts */
     char grown[128]; /* what did; "": nothing */
 } growth_watch;
-/* From the second time on: whether something grew since the first. */
+/* The first time it takes the counts; later it says whether one of them has grown since. */
 bool growth_is_seen(growth_watch *watch);
 void growth_settle(growth_watch *watch);
 /* Bytes of memory that each call kept since then; 0: too few to tell. */
 double growth_kept(const growth_watch *watch);
 
-/* Mappings of code and timers are as they should be; NULL, or what a plugin did to them. Both read
- * files of /proc. */
-void process_left_know(void);
+/* The first records mappings of code, and timers; the second returns NULL, or what a plugin did to
+ * them. Both read files of /proc. */
+void process_left_record(void);
 const char *process_left_compare(void);
-/* NULL, or that threads beside this one do not rest ("left ..."); the same where there are more than
- * there were. */
+/* NULL, or that other threads go on working ("left ..."). threads_compare() looks only where there are
+ * more threads than before. */
 const char *threads_spin(void);
 const char *threads_compare(void);
-bool threads_stay(void); /* there are some */
+/* Whether other threads are left. */
+bool threads_stay(void);
 
 /* Every call into a plugin, or a batch of them, stands between the two. What it changed is put back,
  * and is the answer to the order unless a worse one comes. False: something did. */

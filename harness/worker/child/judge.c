@@ -434,7 +434,7 @@ static bool run_placement(const ln_kernel *kernel, judge_bench *bench, const wor
         worker_send_refusal(0, worker_unprepared());
         return false;
     }
-    process_state_know_children(); /* it may run a compiler */
+    process_state_record_children(); /* it may run a compiler */
     bool fine = plugin_leave(&before, "prepare()");
     if (!fine)
         worker_send_blame();

@@ -142,7 +142,7 @@ static bool run(const ln_kernel *kernel, const work_order *order, const large_be
     thread_state before;
     plugin_enter(&before);
     bool fine = !kernel->prepare || kernel->prepare(&problem, &state) == 0;
-    process_state_know_children(); /* prepare() may run a compiler */
+    process_state_record_children(); /* prepare() may run a compiler */
     if (fine)
         kernel->run(state, &tensors);
     if (fine && kernel->release)

@@ -262,8 +262,8 @@ static void *open_plugin(const char *path, plugin_load *load)
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const char *set = floating_point_take(&before, &load->floating_point);
     snprintf(load->set, sizeof load->set, "%s%s", set ? "its constructor " : "", set ? set : "");
-    process_state_know_children();
-    environment_know();
+    process_state_record_children();
+    environment_record();
     plugin_blame("its constructor", process_state_compare(&before));
     return library;
 }
@@ -327,7 +327,7 @@ void worker_load(worker_plugins *plugins, const work_order *order)
     plugins->trusted |= order->trusted;
     memcpy(load->changed, blame, sizeof blame);
     blame[0] = '\0';
-    process_left_know();
+    process_left_record();
     worker_reply loaded = {.kind = REPLY_LOADED, .count = (uint32_t)plugin->count};
     snprintf(loaded.text, sizeof loaded.text, "%s", plugin->name);
     snprintf(loaded.set_at_load, sizeof loaded.set_at_load, "%s", load->set);
@@ -486,7 +486,7 @@ int main(int argc, char **argv)
     }
     be_ended_first();
     worker_watch_faults();
-    process_state_know();
+    process_state_record();
     /* Threads of GNU's OpenMP that wait for work spin for milliseconds, into what is timed next; so
      * they spin as long as the pool's threads do (pool.c). Read when the library is loaded. */
     setenv("GOMP_SPINCOUNT", "1000", 0);

@@ -302,18 +302,18 @@ static void put_back(const process_state *before)
 /* What is as it should be: as it was found at first, or last put back. */
 static process_state known;
 
-void process_state_know(void)
+void process_state_record(void)
 {
     take_process(&known);
-    environment_know();
+    environment_record();
 }
 
-void process_state_know_cpus(void)
+void process_state_record_cpus(void)
 {
     sched_getaffinity(0, sizeof known.cpus, &known.cpus);
 }
 
-void process_state_know_children(void)
+void process_state_record_children(void)
 {
     known.children_faults = children_faults();
 }
@@ -341,7 +341,7 @@ const char *process_state_compare(const thread_state *before)
         changed = threads_compare();
     if (changed) {
         put_back(&known);
-        process_state_know();
+        process_state_record();
     }
     return of_thread ? of_thread : changed;
 }

@@ -66,7 +66,7 @@ void worker_threads_pin(bool own_threads)
 {
     if (crew.pinned && crew.threads > 1)
         sched_setaffinity(0, sizeof crew.all, own_threads ? &crew.all : &crew.first);
-    process_state_know_cpus();
+    process_state_record_cpus();
 }
 
 bool plugin_has_threads(const ln_plugin *plugin)

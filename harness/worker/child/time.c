@@ -493,7 +493,7 @@ static bool prepare_entry(timed_entry *entry, const ln_plugin *plugin)
         worker_threads_pin(kernel_has_threads(plugin, entry->kernel));
         plugin_enter(&before);
         refusal = split_prepare(&entry->split, plugin, entry->kernel, &group.problem);
-        process_state_know_children(); /* prepare() may run a compiler */
+        process_state_record_children(); /* prepare() may run a compiler */
         if (!plugin_leave(&before, "prepare()")) {
             worker_send_blame();
             return false;
