@@ -66,9 +66,6 @@ extern "C" {
 #define HAYAI_INT
 #endif
 
-/* Names of 0.1, which go with the next minor version. */
-#define HAYAI_DEPRECATED(instead) __attribute__((deprecated("use " instead)))
-
 /* ---- Versions --------------------------------------------------------------------------------
  * The ABI: libraries with the same soname (libhayai.so.0.2: major and minor version) are
  * compatible: no function is removed or changed.
@@ -209,8 +206,6 @@ typedef uint32_t hayai_counter_flags;
 typedef enum hayai_one_k HAYAI_INT {
     HAYAI_ONE_K_1000 = 1000,
     HAYAI_ONE_K_1024 = 1024,
-    HAYAI_1000 HAYAI_DEPRECATED("HAYAI_ONE_K_1000") = HAYAI_ONE_K_1000,
-    HAYAI_1024 HAYAI_DEPRECATED("HAYAI_ONE_K_1024") = HAYAI_ONE_K_1024,
 } hayai_one_k;
 
 typedef struct hayai_counter_value {
@@ -293,10 +288,7 @@ typedef struct hayai_interleave {
     double min_seconds;     /* a repetition's least duration; 0: 0.5 */
     int64_t max_iterations; /* never more in one call of the function; 0: no limit */
     hayai_repetition_callback *on_repetition;
-    union {
-        void *user;
-        void *context HAYAI_DEPRECATED("user");
-    };
+    void *user;
     const char *filter; /* as in hayai_suite_list(); NULL: all */
     size_t struct_size; /* sizeof(hayai_interleave) or 0 */
 } hayai_interleave;
