@@ -31,6 +31,8 @@ static inline int scratch_remove(void **state)
     return 0;
 }
 
+#define TEST_IN_SCRATCH(name) TEST_WITH(name, scratch_create, scratch_remove)
+
 /* DIRECTORY/NAME in one of four buffers in turn. */
 static inline const char *scratch_path(void **state, const char *name)
 {

@@ -34,7 +34,30 @@ static void read_processes(const char *path, int *first, int *second)
     fclose(file);
 }
 
-static void the_late_end_with_all_that_they_started(void **state)
+/* What does not look whether it was interrupted ends all the same, and its children. The first test,
+ * since a second signal ends a process at once. */
+TEST(one_signal_is_enough)
+{
+    int ready[2], status;
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    pid_t program = fork();
+    if (program == 0) {
+        start_shell("sleep 1000"); /* it keeps the pipe open */
+        ssize_t put = write(ready[1], "", 1);
+        while (put == 1)
+            pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[1]);
+    kill(program, SIGTERM);
+    assert_int_equal(waitpid(program, &status, 0), program);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 130);
+    assert_int_equal(read(ready[0], &byte, 1), 0); /* nobody has it open any more */
+    close(ready[0]);
+}
+
+TEST_IN_SCRATCH(the_late_end_with_all_that_they_started)
 {
     char script[2048];
     const char *path = scratch_path(state, "processes");
@@ -53,17 +76,15 @@ static void the_late_end_with_all_that_they_started(void **state)
     assert_int_equal(kill(-child, 0), -1);
 }
 
-static void an_end_is_told(void **state)
+TEST(an_end_is_told)
 {
-    (void)state;
     int status;
     assert_int_equal(child_wait(start_shell("exit 3"), 60, &status), CHILD_ENDED);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
 }
 
-static void an_interruption_ends_the_wait(void **state)
+TEST(an_interruption_ends_the_wait)
 {
-    (void)state;
     int status;
     pid_t child = start_shell("sleep 1000");
     raise(SIGTERM);
@@ -73,33 +94,9 @@ static void an_interruption_ends_the_wait(void **state)
     interrupt_forgive();
 }
 
-/* What does not look whether it was interrupted ends all the same, and its children. */
-static void one_signal_is_enough(void **state)
-{
-    int ready[2], status;
-    char byte;
-    (void)state;
-    assert_int_equal(pipe(ready), 0);
-    pid_t program = fork();
-    if (program == 0) {
-        start_shell("sleep 1000"); /* it keeps the pipe open */
-        ssize_t put = write(ready[1], "", 1);
-        while (put == 1)
-            pause();
-    }
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    close(ready[1]);
-    kill(program, SIGTERM);
-    assert_int_equal(waitpid(program, &status, 0), program);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 130);
-    assert_int_equal(read(ready[0], &byte, 1), 0); /* nobody has it open any more */
-    close(ready[0]);
-}
-
 /* nohup, and a shell's &. */
-static void what_was_ignored_stays_so(void **state)
+TEST(what_was_ignored_stays_so)
 {
-    (void)state;
     int status;
     pid_t program = fork();
     if (program == 0) {
@@ -122,9 +119,8 @@ static void put_file(const temporary_folder *folder)
 }
 
 /* Other children come and go meanwhile. */
-static void a_temporary_folder_goes(void **state)
+TEST(a_temporary_folder_goes)
 {
-    (void)state;
     temporary_folder folder;
     error err;
     int status;
@@ -138,12 +134,11 @@ static void a_temporary_folder_goes(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-static void a_temporary_folder_goes_with_who_is_killed(void **state)
+TEST(a_temporary_folder_goes_with_who_is_killed)
 {
     temporary_folder folder;
     int ends[2];
     error err;
-    (void)state;
     assert_int_equal(pipe(ends), 0);
     pid_t program = fork();
     if (program == 0) {
@@ -162,19 +157,4 @@ static void a_temporary_folder_goes_with_who_is_killed(void **state)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     close(ends[0]);
     close(ends[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_signal_is_enough), /* first: a second signal ends at once */
-        cmocka_unit_test_setup_teardown(the_late_end_with_all_that_they_started, scratch_create,
-                                        scratch_remove),
-        cmocka_unit_test(an_end_is_told),
-        cmocka_unit_test(what_was_ignored_stays_so),
-        cmocka_unit_test(an_interruption_ends_the_wait),
-        cmocka_unit_test(a_temporary_folder_goes),
-        cmocka_unit_test(a_temporary_folder_goes_with_who_is_killed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

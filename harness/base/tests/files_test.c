@@ -15,7 +15,7 @@ static int names_in(const char *directory)
     return count;
 }
 
-static void whole_or_absent(void **state)
+TEST_IN_SCRATCH(whole_or_absent)
 {
     whole_file kept, dropped;
     error err = {0};
@@ -28,7 +28,7 @@ static void whole_or_absent(void **state)
     assert_int_equal(access(scratch_path(state, "kept"), F_OK), 0);
 }
 
-static void nothing_is_left_by_a_sudden_end(void **state)
+TEST_IN_SCRATCH(nothing_is_left_by_a_sudden_end)
 {
     whole_file files[3];
     error err = {0};
@@ -49,14 +49,4 @@ static void nothing_is_left_by_a_sudden_end(void **state)
     assert_int_equal(access(scratch_path(state, "two"), F_OK), 0);
     whole_file_end(&files[0], false, &err);
     whole_file_end(&files[2], false, &err);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(whole_or_absent, scratch_create, scratch_remove),
-        cmocka_unit_test_setup_teardown(nothing_is_left_by_a_sudden_end, scratch_create,
-                                        scratch_remove),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void only_what_prints(void **state)
+TEST(only_what_prints)
 {
-    (void)state;
     static const char *const pairs[][2] = {
         {"two_pass, \xce\xb5 1e-5", "two_pass, \xce\xb5 1e-5"},
         {"a\033[31mb\007\177c", "a [31mb  c"},
@@ -31,9 +30,8 @@ static void only_what_prints(void **state)
     }
 }
 
-static void each_form_has_its_own_orders(void **state)
+TEST(each_form_has_its_own_orders)
 {
-    (void)state;
     static const struct {
         text_form form;
         const char *foreign, *written;
@@ -64,9 +62,8 @@ static void each_form_has_its_own_orders(void **state)
 }
 
 /* The format is ours, and what it takes in is not, but where it says so. */
-static void a_format_cleans_what_it_takes(void **state)
+TEST(a_format_cleans_what_it_takes)
 {
-    (void)state;
     text_buffer out = {0};
     clean_format(&out, FORM_MARKDOWN, "## %s|%-s|%5s|%-5s|%.3s|%d %zu %*d %.2f %g %llx %c%%\n",
                  "a_b", "`c`", "d", "e", "f_ghi", -1, (size_t)2, 3, 4, 5.0, 0.5, 255ULL, 'x');
@@ -78,9 +75,8 @@ static void a_format_cleans_what_it_takes(void **state)
 }
 
 /* Also where a letter comes in two writes. */
-static void a_stream_passes_no_order(void **state)
+TEST(a_stream_passes_no_order)
 {
-    (void)state;
     char *text;
     size_t size;
     FILE *to = open_memstream(&text, &size), *stream = clean_stream(to);
@@ -112,9 +108,8 @@ static char *printed(const char *const *cells, size_t count, int how)
     return text;
 }
 
-static void tables_give_no_orders(void **state)
+TEST(tables_give_no_orders)
 {
-    (void)state;
     const char *const cells[] = {
         "=1+2", "+sum", "@x", "-", "-1.5", "-1.5e-3", "-x", "+4 %", "x\033]0;title\007", "plain"};
     char *text = printed(cells, 10, 0), *tsv = printed(cells, 10, 1), *csv = printed(cells, 10, 2);
@@ -126,16 +121,4 @@ static void tables_give_no_orders(void **state)
     free(text);
     free(tsv);
     free(csv);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_what_prints),
-        cmocka_unit_test(each_form_has_its_own_orders),
-        cmocka_unit_test(a_format_cleans_what_it_takes),
-        cmocka_unit_test(a_stream_passes_no_order),
-        cmocka_unit_test(tables_give_no_orders),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

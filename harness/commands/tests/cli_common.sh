@@ -51,23 +51,23 @@ hasnt() { ! grep -Eq -- "$2" "$1"; }
 lines() { [ "$(wc -l <"$1")" -eq "$2" ]; }
 is() { [ "$1" = "$2" ] || { echo "'$1' is not '$2'"; false; }; }
 
-# accepted LABEL CODE ARGUMENT...: ends with that code and without a word on standard error.
-accepted() {
-    local label=$1 wanted=$2
-    shift 2
-    run_it "$@"
-    check "$label: exit code $wanted" is "$code" "$wanted"
-    check "$label: nothing on standard error" lines err 0
+# ends LABEL CODE ARGUMENT...: lnbench ends with that code.
+ends() {
+    run_it "${@:3}"
+    check "$1: exit code $2" is "$code" "$2"
 }
 
-# refused LABEL CODE PATTERN ARGUMENT...: ends with that code and one line that has the pattern.
+# accepted LABEL CODE ARGUMENT...: and without a word on standard error.
+accepted() {
+    ends "$@"
+    check "$1: nothing on standard error" lines err 0
+}
+
+# refused LABEL CODE PATTERN ARGUMENT...: with that code and one line that has the pattern.
 refused() {
-    local label=$1 wanted=$2 pattern=$3
-    shift 3
-    run_it "$@"
-    check "$label: exit code $wanted" is "$code" "$wanted"
-    check "$label: one line on standard error" lines err 1
-    check "$label: the line says /$pattern/" has err "^lnbench: .*($pattern)"
+    ends "$1" "$2" "${@:4}"
+    check "$1: one line on standard error" lines err 1
+    check "$1: the line says /$3/" has err "^lnbench: .*($3)"
 }
 
 # json LABEL KIND: `out` is strict JSON with the keys of its kind.

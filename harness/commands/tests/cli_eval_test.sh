@@ -106,12 +106,10 @@ check "an older plugin: none" has out '^row_ulp_probable +-$'
 
 # An output made elsewhere.
 accepted "--y: the reference's own" 0 eval --x x.npy --y t.npy --convention tinyllm --max-row-ulp 0.5
-run_it eval --x x.npy --y t.npy --convention ddof=1,eps=1e-5@var,affine=none --max-row-ulp 1000
-check "--y: another convention's: exit code" is "$code" 5
+ends "--y: another convention's" 5 eval --x x.npy --y t.npy --convention ddof=1,eps=1e-5@var,affine=none --max-row-ulp 1000
 check "--y: another convention's: verdict" has out "inaccurate\(row 0: nearer to ddof=0"
 npy wrong.npy '<f4' '(2, 3, 4)' nan:0
-run_it eval --x x.npy --y wrong.npy --convention tinyllm --json
-check "--y of NaN: exit code" is "$code" 5
+ends "--y of NaN" 5 eval --x x.npy --y wrong.npy --convention tinyllm --json
 check "--y of NaN: verdict" is "$(value verdict out)" wrong-class
 
 # An output has no bound of its own, and is held to any order of summation: garbage is inaccurate,
@@ -140,8 +138,7 @@ plain=tinyllm
 }
 npy zeros.npy '<f4' '(9, 256)' 0:0
 garbage() { # LABEL TYPE X Y CONVENTION
-    run_it eval --dtype "$2" --x "$3" --y "$4" --convention "$5"
-    check "--y, $1: exit code" is "$code" 5
+    ends "--y, $1" 5 eval --dtype "$2" --x "$3" --y "$4" --convention "$5"
     check "--y, $1: verdict" has out "$beyond"
 }
 garbage "random numbers" f32 rows.npy random.npy $plain
@@ -178,8 +175,7 @@ for kernel in $("$lnbench" list kernels --format tsv | awk '$1 ~ /_scalar$/ { pr
 done
 npy far.npy '<f4' '(2, 256)' 1000000:0.25
 run_it eval --x far.npy --convention $plain --kernel naive_f32_scalar --out far_y.npy
-run_it eval --x far.npy --y far_y.npy --convention $plain
-check "--y, far from zero: exit code" is "$code" 3
+ends "--y, far from zero" 3 eval --x far.npy --y far_y.npy --convention $plain
 check "--y, far from zero: verdict" has out '^verdict +not judged\(2 of 2 rows: .*--max-row-ulp'
 accepted "--y, far from zero: JSON" 3 eval --x far.npy --y far_y.npy --convention $plain --json
 check "--y, far from zero: JSON's verdict" is "$(value verdict out)" "not judged"

@@ -18,11 +18,9 @@ for k in found:
 assert len(hashes) == 5 and all(len(h) == 1 for h in hashes.values()), hashes"
 
 # Within 2 row ULP is not correctly rounded.
-run_it verify-exact --kernel two_pass_two_rstd_f32_acc_f64_scalar --elements 20000
-check "another kernel: exit code" is "$code" 5
+ends "another kernel" 5 verify-exact --kernel two_pass_two_rstd_f32_acc_f64_scalar --elements 20000
 check "another kernel" has out '^two_pass_two_rstd_f32_acc_f64_scalar +no +no '
 check "the first wrong one is told" has out 'is right$'
-run_it verify-exact --plugin "$libraries/example_plugin.so" --kernel example --elements 3000
-check "a plugin: exit code" is "$code" 5
+ends "a plugin" 5 verify-exact --plugin "$libraries/example_plugin.so" --kernel example --elements 3000
 refused "no such kernel" 2 "exat" verify-exact --kernel exat_certified_grouped_f32_scalar
 finish

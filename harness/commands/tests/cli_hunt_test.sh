@@ -141,16 +141,13 @@ accepted "killed: replays" 0 replay --from kill.txt
 
 # A kernel that fails is itself the find.
 sabotage=$libraries/sabotage_plugin.so
-run_it hunt --kernel naive.crash --plugin "$sabotage" --hidden 16 --restarts 2 --out crash.txt
-check "a crash: exit code" is $code 6
+ends "a crash" 6 hunt --kernel naive.crash --plugin "$sabotage" --hidden 16 --restarts 2 --out crash.txt
 check "a crash: the find" has crash.txt '^verdict crashed$'
 accepted "a crash: again" 0 replay --from crash.txt --plugin "$sabotage"
 check "a crash: reproduces" has out '2 replayed, 2 the same'
 sed 's/^verdict crashed$/verdict ok/' crash.txt >fine.txt
-run_it replay --from fine.txt --plugin "$sabotage"
-check "a crash where there was none: exit code" is $code 6
-run_it hunt --kernel naive.nan_output --plugin "$sabotage" --hidden 16 --restarts 1 --out nan.txt
-check "a NaN: exit code" is $code 5
+ends "a crash where there was none" 6 replay --from fine.txt --plugin "$sabotage"
+ends "a NaN" 5 hunt --kernel naive.nan_output --plugin "$sabotage" --hidden 16 --restarts 1 --out nan.txt
 
 check_usage() { refused "$1" 2 "$2" hunt --kernel $kernel "${@:3}"; }
 refused "no kernel" 2 '--kernels NAME is missing' hunt

@@ -46,8 +46,7 @@ plain = {k['kernel']: k['cells'][0]['hash'] for k in json.load(open('matrix.json
 assert plain['on_nothing'] == plain['on_isa.one'] != plain['on_isa.two']
 " || check "cells" false
 
-run_it invariance --plugin "$plugin" --kernels on_threads
-check "a broken promise: exit code" is "$code" 5
+ends "a broken promise" 5 invariance --plugin "$plugin" --kernels on_threads
 check "a broken promise is said" has out '^on_threads +run \(BROKEN PROMISE\) +row +same +same +same +differ'
 accepted "kept promises" 0 invariance --plugin "$plugin" --kernels 'on_nothing,on_same.*,on_isa.two'
 accepted "markdown" 0 invariance --plugin "$plugin" --kernels on_nothing --format markdown
@@ -68,21 +67,18 @@ accepted "and with a residual" 0 invariance --residual --kernels '*_fused_f32_*,
 check "with a residual: told" has out 'normal with a residual: 257 rows'
 accepted "a place that counts with a residual alone: without one" 0 \
     invariance --plugin "$plugin" --kernels on_residual
-run_it invariance --plugin "$plugin" --kernels on_residual --residual
-check "a place that counts with a residual alone: exit code" is "$code" 5
+ends "a place that counts with a residual alone" 5 invariance --plugin "$plugin" --kernels on_residual --residual
 check "a place that counts with a residual alone" has out '^on_residual +run \(BROKEN PROMISE\) +row +same +same +differ'
 
 refused "no such kernel" 2 "unknown kernel 'nosuch'" invariance --kernels nosuch
 refused "no such input" 2 "nosuch" invariance --kernels two_pass_f32_scalar --input nosuch
 refused "no such convention" 2 "nosuch" invariance --convention nosuch
 refused "no time" 2 'deadline' invariance --deadline 0
-run_it invariance --plugin "$libraries/sabotage_plugin.so" --kernels naive.crash,naive.good
-check "a crash: exit code" is "$code" 6
+ends "a crash" 6 invariance --plugin "$libraries/sabotage_plugin.so" --kernels naive.crash,naive.good
 check "a crash is said" has out '^naive\.crash: crashed'
 check "a crash: the others" has out '^naive\.good +row '
 
-run_it invariance --plugin "$plugin" --kernels 'on_crash,on_nothing'
-check "a crash when asked: exit code" is "$code" 6
+ends "a crash when asked" 6 invariance --plugin "$plugin" --kernels 'on_crash,on_nothing'
 check "a crash when asked" has out '^on_crash: crashed\(in supports\(\): SIGABRT'
 check "a crash when asked: the others" has out '^on_nothing +row '
 

@@ -26,8 +26,7 @@ accepted "doctor --json" 0 doctor --json
 json "doctor" doctor
 
 small=(--kernels two_pass_f32_scalar --shapes 4x8 --conventions "torch,zscore" --inputs "normal,nan")
-run_it run --db a.db --json --processes 1 --repetitions 2 "${small[@]}"
-check "run --json: exit code" is "$code" 0
+ends "run --json" 0 run --db a.db --json --processes 1 --repetitions 2 "${small[@]}"
 json "run --json" cases
 check "run --json: where it is stored goes elsewhere" has err '^stored  run 1 in a.db$'
 check "run --json: no charts" test ! -e results

@@ -55,11 +55,10 @@ crashed='crashed\((SIGSEGV|exited with status 1)\)'
 
 # Each kernel's fault is its own. Rows are few, so that a slow machine too calls often enough for
 # what fails after 200 calls.
-run_it run --db s.db --no-charts --all --plugin "$libraries/sabotage_plugin.so" --shapes 8x64 \
+ends "sabotage" 6 run --db s.db --no-charts --all --plugin "$libraries/sabotage_plugin.so" --shapes 8x64 \
     --conventions torch --inputs normal --kernels \
     'naive.good,naive.crash_when_timed,naive.wrong_when_timed,naive.crash,naive.nan_output,two_pass_f32_scalar' \
     --processes 2 --repetitions 2
-check "sabotage: exit code" is "$code" 6
 check "sabotage: nothing on standard error" lines err 0
 check "sabotage: a good kernel of ours" has out '^(fastest|take|textbook) +two_pass'
 check "sabotage: a good kernel of the plugin" has out '^plugin +naive\.good +[0-9]'
@@ -76,9 +75,8 @@ check "sabotage: report has them" has charts/index.html 'naive\.crash_when_timed
 
 # Its constructor flushes to zero, as -ffast-math does it: judged and timed in that state, and said.
 export LNBENCH_HOSTILE_DEED=flush_to_zero LNBENCH_HOSTILE_MOMENT=constructor
-run_it run --db f.db --no-charts --plugin "$libraries/hostile_plugin.so" --conventions torch \
+ends "flush to zero" 6 run --db f.db --no-charts --plugin "$libraries/hostile_plugin.so" --conventions torch \
     --kernels hostile,two_pass_f32_scalar --shapes 4x64 --inputs normal,subnormal --processes 1 --repetitions 2
-check "flush to zero: exit code" is "$code" 6
 check "flush to zero: said" has out '^  its constructor changed (MXCSR|FPCR): flush to zero$'
 check "flush to zero: timed" has out '^plugin +hostile +[0-9]'
 check "flush to zero: the other kernel is fine" hasnt out '^✗ two_pass'
@@ -94,9 +92,8 @@ if [ "$(nproc)" -gt 1 ] && ldd "$libraries/threads_plugin_3.so" | grep -q libgom
     check "OpenMP: not after a fork" has out '^! openmp: hangs in a forked process, as OpenMP does$'
 fi
 
-run_it eval --x x.npy --convention tinyllm --plugin "$libraries/sabotage_plugin.so" \
+ends "eval of a crash" 6 eval --x x.npy --convention tinyllm --plugin "$libraries/sabotage_plugin.so" \
     --kernel naive.crash --out y.npy
-check "eval of a crash: exit code" is "$code" 6
 check "eval of a crash: one line" has err "^lnbench: naive\.crash: $crashed; y.npy was not written$"
 check "eval of a crash: no figures" lines out 0
 check "eval of a crash: no file" test ! -e y.npy
@@ -110,8 +107,7 @@ narrow=(--plugin "$libraries/faults_plugin.so" --kernels fault.two_at_once --con
     --db n.db --processes 1 --repetitions 2)
 for rows in '--shapes 4x64' '--inputs spike' '--shapes 4x64 --inputs spike'; do
     # shellcheck disable=SC2086
-    run_it run "${narrow[@]}" $rows --only accuracy
-    check "$rows: exit code" is "$code" 6
+    ends "$rows" 6 run "${narrow[@]}" $rows --only accuracy
     check "$rows: its fault" has out '^✗ fault.two_at_once: nondeterministic on 1 of .*calls, torch.*--case [0-9]+$'
 done
 run_it replay --db n.db --plugin "$libraries/faults_plugin.so" --kernels fault.two_at_once

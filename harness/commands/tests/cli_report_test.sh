@@ -77,8 +77,7 @@ check "noisy: above the first chart, in Markdown" has <(tr -d '\n' <noisy/report
 check "noisy: not below it" hasnt <(tr -d '\n' <noisy/report.md) 'field.png.*Noisy'
 
 # What is written, and what is said where something is not there.
-run_it report --db r.db --out page --no-pdf
-check "report: exit code" is "$code" 0
+ends "report" 0 report --db r.db --out page --no-pdf
 for file in index.html report.md cases.tsv rows.tsv machine.tsv error_kappa.svg error_kappa.png \
     error_kappa.pdf; do
     check "report: $file" test -s page/$file

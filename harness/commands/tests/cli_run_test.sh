@@ -112,8 +112,7 @@ accepted "in place: export" 0 export --db place.db --format tsv --out place.tsv
 check "in place: every kernel, and roofs of its own" is "$(cut -f1-9 place.tsv |
     grep -c "$(printf '\t')in-place")" "$(cut -f1-9 place.tsv | grep -c "$(printf '\t')hot")"
 
-run_it run --db limit.db "${small[@]}" --only accuracy --inputs normal --shapes 4x64 --max-row-ulp 0
-check "--max-row-ulp 0: exit code" is "$code" 5
+ends "--max-row-ulp 0" 5 run --db limit.db "${small[@]}" --only accuracy --inputs normal --shapes 4x64 --max-row-ulp 0
 check "--max-row-ulp 0: verdict" has out '✗ two_pass_f32_scalar: inaccurate.* on 1 of 1 case .*replay --case [0-9]+$'
 
 # What was asked for is done, declined or lost: in one line, and an exit code.
@@ -127,8 +126,7 @@ check "declined: nothing is said of digits" is "$("$lnbench" export --db lost.db
 sql "UPDATE accuracies SET verdict = 'skipped', detail = 'out of memory' WHERE case_id = 1"
 for way in '' --json '--format tsv'; do
     # shellcheck disable=SC2086
-    run_it report --db lost.db --no-charts $way
-    check "lost $way: exit code" is "$code" 3
+    ends "lost $way" 3 report --db lost.db --no-charts $way
     check "lost $way: said" has err \
         '^lnbench: run 1: asked 6, judged 2, declined 3, lost 1: two_pass_f32_scalar torch normal 4x16 \(out of memory\) '
 done

@@ -20,8 +20,7 @@ for number in 1 2 4 6 7 8 9; do
 done
 
 # In it nothing succeeds; that it starts processes at all is a fault of its own.
-run_it run "${case[@]}" --db closed.db --sandbox
-check "in a sandbox: exit code" is "$code" 6
+ends "in a sandbox" 6 run "${case[@]}" --db closed.db --sandbox
 check "in a sandbox: its processes alone are a fault" has out '^  run\(\) started a process$'
 check "in a sandbox: nothing else succeeds" hasnt out 'exited with status 10'
 check "in a sandbox: ours" has out '^(fastest|take|textbook) +two_pass'

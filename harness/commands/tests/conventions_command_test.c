@@ -76,7 +76,7 @@ static int create_files(void **state)
 }
 
 /* The first row of document 002, and the published keys. */
-static void test_fingerprint_json(void **state)
+TEST(test_fingerprint_json)
 {
     assert_int_equal(run(state, "fingerprint --x x.npy --y y.npy --digits 4 --json"), 0);
     json_t *all = parse_output();
@@ -99,7 +99,7 @@ static void test_fingerprint_json(void **state)
     json_decref(all);
 }
 
-static void test_fingerprint_text(void **state)
+TEST(test_fingerprint_text)
 {
     npy_array probes;
     assert_int_equal(
@@ -111,7 +111,7 @@ static void test_fingerprint_text(void **state)
     npy_free(&probes);
 }
 
-static void test_fingerprint_refusals(void **state)
+TEST(test_fingerprint_refusals)
 {
     assert_refused(state, "fingerprint", 2, "--x FILE.npy is missing");
     assert_refused(state, "fingerprint --x x.npy", 2, "--y FILE.npy is missing");
@@ -135,7 +135,7 @@ static void test_fingerprint_refusals(void **state)
 }
 
 /* eps 1e-5 in the variance at std 1: relative to the row, 1 - 1 / sqrt(1 + 1e-5). */
-static void test_distance_json(void **state)
+TEST(test_distance_json)
 {
     assert_int_equal(
         run(state, "distance --hidden 768 --std 1 --json --conventions eps=0 --conventions torch"),
@@ -151,14 +151,14 @@ static void test_distance_json(void **state)
     json_decref(all);
 }
 
-static void test_distance_text(void **state)
+TEST(test_distance_text)
 {
     assert_int_equal(run(state, "distance --hidden 4 --std 2"), 0);
     assert_non_null(strstr(output, "torch = torch-nobias = tinyllm"));
     assert_non_null(strstr(output, "neighbours, in ULP of f32"));
 }
 
-static void test_distance_refusals(void **state)
+TEST(test_distance_refusals)
 {
     assert_refused(state, "distance --hidden 1", 2, "--hidden 1: 2 to 2^40 was expected");
     assert_refused(state, "distance --std 0", 2, "--std 0: a number above 0");
@@ -170,10 +170,5 @@ static void test_distance_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fingerprint_json),     cmocka_unit_test(test_fingerprint_text),
-        cmocka_unit_test(test_fingerprint_refusals), cmocka_unit_test(test_distance_json),
-        cmocka_unit_test(test_distance_text),        cmocka_unit_test(test_distance_refusals),
-    };
-    return cmocka_run_group_tests(tests, create_files, scratch_remove);
+    return test_run(create_files, scratch_remove);
 }

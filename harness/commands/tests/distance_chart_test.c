@@ -59,9 +59,8 @@ static double point_of(const char *table, int panel, int series, double x)
 
 /* z-scores without eps: 1 - sqrt(1 / 2) at hidden 2 and 1 - sqrt(7 / 8) at hidden 8 off the biased
  * ones, in ULP of a number from 1 / 2 to 1, and as far at every std. */
-static void test_drawn(void **state)
+TEST(test_drawn)
 {
-    (void)state;
     error err = {0};
     if (!draw("zscore", &err))
         fail_msg("%s", err.message);
@@ -90,9 +89,8 @@ static void test_drawn(void **state)
     free(png);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     error err = {0};
     char *path = strdup(getenv("PATH"));
     assert_int_equal(setenv("PATH", "/nowhere", 1), 0);
@@ -106,13 +104,4 @@ static void test_refused(void **state)
     unsetenv("LNBENCH_PLOTS");
     assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);
     assert_non_null(strstr(err.message, "/nowhere"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drawn),
-        cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,9 +23,8 @@ static double normal(random_stream *stream)
 }
 
 /* Mann and Whitney's paper of 1947, table I: P(U <= u) to three digits. */
-static void test_probabilities(void **state)
+TEST(test_probabilities)
 {
-    (void)state;
     static const struct {
         size_t n, m, u;
         double p;
@@ -46,9 +45,8 @@ static void test_probabilities(void **state)
 
 /* The critical values that textbooks print (Siegel 1956, table K; Zar, "Biostatistical Analysis",
  * table B.11): the largest U that is significant, two-sided. */
-static void test_critical_values(void **state)
+TEST(test_critical_values)
 {
-    (void)state;
     static const struct {
         size_t n, m;
         int at_5, at_1;
@@ -73,9 +71,8 @@ static void test_critical_values(void **state)
 }
 
 /* Every one of the C(7, 3) orders, counted one by one. */
-static void test_by_counting(void **state)
+TEST(test_by_counting)
 {
-    (void)state;
     unsigned at_most[13] = {0}, orders = 0;
     for (unsigned set = 0; set < 1u << 7; set++) {
         if (__builtin_popcount(set) != 3)
@@ -93,9 +90,8 @@ static void test_by_counting(void **state)
         assert_true(fabs(mann_whitney_tail(3, 4, u) - at_most[u] / 35.0) < 1e-15);
 }
 
-static void test_rank_test(void **state)
+TEST(test_rank_test)
 {
-    (void)state;
     const double males[] = {19, 22, 16, 29, 24}, females[] = {20, 11, 17, 12};
     rank_test test = mann_whitney(females, 4, males, 5);
     assert_true(test.exact && test.u == 17);
@@ -122,9 +118,8 @@ static void test_rank_test(void **state)
 }
 
 /* Where both can be had, the normal approximation is near the exact answer. */
-static void test_normal_approximation(void **state)
+TEST(test_normal_approximation)
 {
-    (void)state;
     double a[30], b[30];
     random_stream stream = random_stream_seeded(3);
     for (int trial = 0; trial < 50; trial++) {
@@ -142,9 +137,8 @@ static void test_normal_approximation(void **state)
     }
 }
 
-static void test_geometric_mean(void **state)
+TEST(test_geometric_mean)
 {
-    (void)state;
     const double values[] = {1, 2, 4}, none[] = {1, 0}, negative[] = {-1, -1};
     assert_true(fabs(geometric_mean(values, 3) - 2) < 1e-15);
     assert_true(isnan(geometric_mean(values, 0)));
@@ -168,9 +162,8 @@ static void fill(double *values, size_t *start, double shift, random_stream *str
  * times that of rounds: an interval over pooled rounds would miss four times in ten. A median of
  * ten processes covers 95 % to within its steps: 500 trials with more than 45 misses come by chance
  * with a probability below 1e-4 if the rate is 5 %. */
-static void test_difference_coverage(void **state)
+TEST(test_difference_coverage)
 {
-    (void)state;
     double values[2][PROCESSES * ROUNDS], width = 0;
     size_t start[2][PROCESSES + 1];
     random_stream stream = random_stream_seeded(17);
@@ -193,9 +186,8 @@ static void test_difference_coverage(void **state)
     assert_true(width > 0.6 * expected && width < 1.6 * expected);
 }
 
-static void test_difference_of_nothing(void **state)
+TEST(test_difference_of_nothing)
 {
-    (void)state;
     const double values[] = {1, 3};
     const size_t start[] = {0, 1, 2};
     grouped_values some = {values, start, 2}, none = {values, start, 0};
@@ -219,9 +211,8 @@ static size_t changes(const double *values, size_t count, size_t least, size_t *
 
 /* The annual flow of the Nile at Aswan, 1871 to 1970 (Cobb, "The problem of the Nile", Biometrika
  * 65, 1978): its one change lies between 1898 and 1899, in all the literature. */
-static void test_nile(void **state)
+TEST(test_nile)
 {
-    (void)state;
     static const double nile[100] = {
         1120, 1160, 963, 1210, 1160, 1160, 813,  1230, 1370, 1140, 995,  935,  1110, 994,  1020,
         960,  1180, 799, 958,  1140, 1100, 1210, 1150, 1250, 1260, 1220, 1030, 1100, 774,  840,
@@ -241,9 +232,8 @@ static void test_nile(void **state)
 
 /* Matteson and James, section 4: normal values with a change of the mean, or of the spread alone,
  * which no test of means can see. */
-static void test_known_changes(void **state)
+TEST(test_known_changes)
 {
-    (void)state;
     double values[240];
     size_t places[240];
     random_stream stream = random_stream_seeded(8);
@@ -260,9 +250,8 @@ static void test_known_changes(void **state)
 
 /* A bump that goes away again: against all that follows it the four values hardly show, so that the
  * far end of what they are compared with must be searched as well. */
-static void test_short_bump(void **state)
+TEST(test_short_bump)
 {
-    (void)state;
     double values[36] = {0};
     size_t places[36];
     for (int i = 16; i < 20; i++)
@@ -274,9 +263,8 @@ static void test_short_bump(void **state)
 
 /* The order that was seen counts as one of them (Phipson and Smyth): 18 others can make p no
  * smaller than 1/19, above 5 %, and 19 just 1/20, whatever the series. */
-static void test_fewest_orders(void **state)
+TEST(test_fewest_orders)
 {
-    (void)state;
     double step[20];
     size_t places[20], found;
     change_settings settings = change_defaults();
@@ -294,9 +282,8 @@ static void test_fewest_orders(void **state)
 /* 2 of the 70 orders of four ones and four nines part them, and with 19 orders a single one that
  * does speaks against the change: it is found in (34/35)^19 = 57.65 % of all draws. One order more
  * or less would be 680 of the 40000 off, which is 6.9 standard deviations. */
-static void test_every_order_counts(void **state)
+TEST(test_every_order_counts)
 {
-    (void)state;
     enum { DRAWS = 40000 };
     const double step[] = {1, 1, 1, 1, 9, 9, 9, 9}, share = pow(34.0 / 35, 19);
     size_t places[8], found, all = 0;
@@ -312,9 +299,8 @@ static void test_every_order_counts(void **state)
 }
 
 /* What CI's history looks like: 2 % slower for good, in noise of 0.5 % with a wild run in ten. */
-static void test_history(void **state)
+TEST(test_history)
 {
-    (void)state;
     double values[40];
     size_t places[40];
     random_stream stream = random_stream_seeded(21);
@@ -326,9 +312,8 @@ static void test_history(void **state)
 
 /* Series without a change: at 5 % more than 19 of 150 come by chance with a probability below
  * 1e-4. */
-static void test_false_changes(void **state)
+TEST(test_false_changes)
 {
-    (void)state;
     double values[30];
     size_t places[30];
     random_stream stream = random_stream_seeded(5);
@@ -342,9 +327,8 @@ static void test_false_changes(void **state)
     assert_in_range(wrong, 1, 18);
 }
 
-static void test_few_values(void **state)
+TEST(test_few_values)
 {
-    (void)state;
     const double step[] = {1, 1, 1, 1, 9, 9, 9, 9}, flat[20] = {0};
     size_t places[20], found;
     assert_int_equal(changes(step, 0, 4, places), 0);
@@ -360,9 +344,8 @@ static void test_few_values(void **state)
 }
 
 /* The floor is the farthest end of any interval, up or down, and the widest lies above it. */
-static void test_noise_of_duets(void **state)
+TEST(test_noise_of_duets)
 {
-    (void)state;
     const interval_estimate ratios[] = {{1, 0.98, 1.01}, {1.001, 0.999, 1.002}, {NAN, NAN, NAN}};
     noise_figure noise = {.trials = 9};
     noise_of_duets(ratios, 3, &noise);
@@ -375,9 +358,8 @@ static void test_noise_of_duets(void **state)
 
 /* Three runs whose processes are all alike lie 1, 2 and 3 % apart; one without times is left out.
  */
-static void test_noise_of_runs(void **state)
+TEST(test_noise_of_runs)
 {
-    (void)state;
     double logs[3][5];
     size_t start[] = {0, 1, 2, 3, 4, 5};
     speed_sample runs[4] = {{0}};
@@ -394,29 +376,4 @@ static void test_noise_of_runs(void **state)
     logs[0][0] = -0.05; /* an interval has a width now, and the median stays */
     noise_of_runs(runs, 3, 0.99, 1, &noise);
     assert_true(fabs(noise.floor - expm1(0.03)) < 1e-12 && noise.smallest > noise.floor + 0.02);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_probabilities),
-        cmocka_unit_test(test_critical_values),
-        cmocka_unit_test(test_by_counting),
-        cmocka_unit_test(test_rank_test),
-        cmocka_unit_test(test_normal_approximation),
-        cmocka_unit_test(test_geometric_mean),
-        cmocka_unit_test(test_difference_coverage),
-        cmocka_unit_test(test_difference_of_nothing),
-        cmocka_unit_test(test_nile),
-        cmocka_unit_test(test_known_changes),
-        cmocka_unit_test(test_short_bump),
-        cmocka_unit_test(test_fewest_orders),
-        cmocka_unit_test(test_every_order_counts),
-        cmocka_unit_test(test_history),
-        cmocka_unit_test(test_false_changes),
-        cmocka_unit_test(test_few_values),
-        cmocka_unit_test(test_noise_of_duets),
-        cmocka_unit_test(test_noise_of_runs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

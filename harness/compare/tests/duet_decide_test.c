@@ -70,9 +70,8 @@ static bool expect_order_statistics(int n, double confidence)
     return true;
 }
 
-static void test_order_statistics(void **state)
+TEST(test_order_statistics)
 {
-    (void)state;
     static const double confidences[] = {0.8, 0.9, 0.95, 0.98, 0.99};
     int asked = 0;
     for (int n = 7; n <= 31; n += 2)
@@ -99,9 +98,8 @@ static void fill(made_up *sample, size_t groups, size_t rounds, random_stream *s
 /* How often an interval of 99 % misses the truth. The range of the medians of 8 processes misses
  * with 2^-7 = 0.8 %, of 20 the nominal 1 % can be had. In 400 trials more than 14 misses come by
  * chance with a probability below 1e-4 if the true rate is 1 %. */
-static void test_coverage(void **state)
+TEST(test_coverage)
 {
-    (void)state;
     static const size_t groups[] = {8, 20, 40};
     static made_up sample;
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
@@ -125,9 +123,8 @@ static void test_coverage(void **state)
     }
 }
 
-static void test_constant_and_nothing(void **state)
+TEST(test_constant_and_nothing)
 {
-    (void)state;
     made_up sample = {.values = {3, 3, 3, 3}, .start = {0, 1, 4}, .groups = 2};
     interval_estimate estimate = estimate_of(&sample, RESAMPLE_GROUPS, 0.999, 1);
     assert_true(estimate.middle == 3 && estimate.lo == 3 && estimate.hi == 3);
@@ -137,9 +134,8 @@ static void test_constant_and_nothing(void **state)
 }
 
 /* A higher confidence is a wider interval, and a seed is an answer. */
-static void test_confidence(void **state)
+TEST(test_confidence)
 {
-    (void)state;
     static made_up sample;
     random_stream stream = random_stream_seeded(5);
     fill(&sample, 30, 20, &stream);
@@ -152,9 +148,8 @@ static void test_confidence(void **state)
     assert_true(memcmp(&wide, &again, sizeof wide) == 0);
 }
 
-static void test_lean(void **state)
+TEST(test_lean)
 {
-    (void)state;
     static const struct {
         interval_estimate ratio;
         speed_verdict verdict;
@@ -170,9 +165,8 @@ static void test_lean(void **state)
 }
 
 /* Nothing is slower or faster that was not seen twice. */
-static void test_conclude(void **state)
+TEST(test_conclude)
 {
-    (void)state;
     for (int search = SPEED_SAME; search <= SPEED_INCONCLUSIVE; search++)
         for (int confirmation = SPEED_SAME; confirmation <= SPEED_INCONCLUSIVE; confirmation++) {
             speed_verdict verdict =
@@ -187,9 +181,8 @@ static void test_conclude(void **state)
         }
 }
 
-static void test_lengths(void **state)
+TEST(test_lengths)
 {
-    (void)state;
     assert_int_equal(duet_least_processes(0.5), 2);
     assert_int_equal(duet_least_processes(0.95), 6);
     assert_int_equal(duet_least_processes(0.99), 8);
@@ -216,9 +209,8 @@ static accuracy_verdict compared(judged_side base, judged_side new, comparison_p
     return pair_accuracy(pair);
 }
 
-static void test_accuracy(void **state)
+TEST(test_accuracy)
 {
-    (void)state;
     const judged_side good = judged(VERDICT_OK, 1, 1), moved = judged(VERDICT_OK, 1.4, 2),
                       worse = judged(VERDICT_OK, 1.6, 3),
                       broken = judged(VERDICT_INACCURATE, 1.1, 4),
@@ -241,9 +233,8 @@ static void test_accuracy(void **state)
 }
 
 /* Rows: what is in the pair; the exit code under exact, no-worse, bound and without the gate. */
-static void test_exit_codes(void **state)
+TEST(test_exit_codes)
 {
-    (void)state;
     static const struct {
         verdict_kind base, new;
         size_t differing, worse;
@@ -279,9 +270,8 @@ static void test_exit_codes(void **state)
     }
 }
 
-static void test_overall(void **state)
+TEST(test_overall)
 {
-    (void)state;
     comparison_pair pairs[] = {{.speed = SPEED_FASTER, .accuracy = ACCURACY_IDENTICAL},
                                {.speed = SPEED_SAME, .accuracy = ACCURACY_MORE},
                                {.speed = SPEED_INCONCLUSIVE, .accuracy = ACCURACY_LESS},
@@ -298,21 +288,4 @@ static void test_overall(void **state)
         assert_int_equal(comparison_accuracy(&comparison), accuracies[i]);
     }
     assert_int_equal(comparison_exit_code(&comparison), EXIT_CODE_REGRESSION);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order_statistics),
-        cmocka_unit_test(test_coverage),
-        cmocka_unit_test(test_constant_and_nothing),
-        cmocka_unit_test(test_confidence),
-        cmocka_unit_test(test_lean),
-        cmocka_unit_test(test_conclude),
-        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_accuracy),
-        cmocka_unit_test(test_exit_codes),
-        cmocka_unit_test(test_overall),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

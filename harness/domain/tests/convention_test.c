@@ -24,9 +24,8 @@ static ln_convention parsed(const char *given)
 }
 
 /* The presets, typed again. */
-static void test_presets(void **state)
+TEST(test_presets)
 {
-    (void)state;
     static const struct {
         const char *name;
         ln_convention convention;
@@ -56,9 +55,8 @@ static void test_presets(void **state)
     }
 }
 
-static void test_lists(void **state)
+TEST(test_lists)
 {
-    (void)state;
     assert_same(parsed("ddof=1,eps=1e-6@std,affine=vector"),
                 (ln_convention){1, LN_EPS_STD, 1e-6, LN_AFFINE_VECTOR});
     assert_same(parsed("affine=gamma1,eps=.5@quotient"),
@@ -70,9 +68,8 @@ static void test_lists(void **state)
 }
 
 /* Every convention of a grid is read back from its canonical list. */
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
-    (void)state;
     static const double eps[] = {1e-5,  1e-12,  0.1,  1.0 / 3,  4.9406564584124654e-324,
                                  1e300, 5e-324, 1e-1, 12345678, 0x1.fffffffffffffp-5};
     for (int ddof = 0; ddof < 2; ddof++)
@@ -92,9 +89,8 @@ static void test_round_trip(void **state)
     assert_string_equal(convention_label(&bare, list), "ddof=1,eps=0,affine=gamma");
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     static const struct {
         const char *given, *says; /* a piece of the message */
     } wrong[] = {
@@ -149,9 +145,8 @@ static void test_refusals(void **state)
 }
 
 /* A long list neither overruns nor is cut without a word. */
-static void test_long(void **state)
+TEST(test_long)
 {
-    (void)state;
     char list[4096];
     memset(list, 'x', sizeof list - 1);
     list[sizeof list - 1] = '\0';
@@ -165,9 +160,8 @@ static void test_long(void **state)
     assert_int_equal(err.code, EXIT_CODE_USAGE);
 }
 
-static void test_gamma_beta(void **state)
+TEST(test_gamma_beta)
 {
-    (void)state;
     static const bool gamma[] = {false, true, true, true, true};
     static const bool beta[] = {false, true, false, true, true};
     for (int affine = LN_AFFINE_NONE; affine <= LN_AFFINE_GAMMA1; affine++) {
@@ -177,9 +171,8 @@ static void test_gamma_beta(void **state)
     }
 }
 
-static void test_locale(void **state)
+TEST(test_locale)
 {
-    (void)state;
     comma_locale_set();
     char list[CONVENTION_MAX_LENGTH];
     ln_convention read = parsed("eps=2.5e-5@var");
@@ -188,15 +181,4 @@ static void test_locale(void **state)
     setlocale(LC_NUMERIC, "C");
     assert_true(read.eps == 2.5e-5);
     assert_string_equal(list, "ddof=0,eps=1.25@std,affine=none");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_presets),    cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_long),       cmocka_unit_test(test_gamma_beta),
-        cmocka_unit_test(test_locale),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,17 +10,15 @@ static void expect_line(const coverage *covered, const char *line)
     text_free(&out);
 }
 
-static void nothing_is_lost(void **state)
+TEST(nothing_is_lost)
 {
-    (void)state;
     expect_line(&(coverage){.asked = 40, .done = 40}, "asked 40, judged 40, lost 0");
     expect_line(&(coverage){.asked = 40, .done = 37, .declined = 3},
                 "asked 40, judged 37, declined 3, lost 0");
 }
 
-static void the_first_lost_are_named(void **state)
+TEST(the_first_lost_are_named)
 {
-    (void)state;
     coverage covered = {.asked = 5, .done = 1};
     coverage_lose(&covered, "a", "only in base");
     expect_line(&covered, "asked 5, judged 1, lost 1: a (only in base)");
@@ -29,13 +27,4 @@ static void the_first_lost_are_named(void **state)
     coverage_lose(&covered, "d", NULL);
     expect_line(&covered, "asked 5, judged 1, lost 4: a (only in base); b; c; and 1 more");
     coverage_free(&covered);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_lost),
-        cmocka_unit_test(the_first_lost_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,8 @@ static const char descriptors[] =
     "{\"name\":\"strange\",\"reproducibility\":\"row\\u001b[31m\",\"declared_reproducibility\":7},"
     "{\"reproducibility\":\"row\"}]";
 
-static void test_stored(void **state)
+TEST(test_stored)
 {
-    (void)state;
     json_t *kernels = json_loads(descriptors, 0, NULL);
     assert_non_null(kernels);
     assert_string_equal(reproducible_stored(kernels, "measured"), "run");
@@ -25,9 +24,8 @@ static void test_stored(void **state)
     json_decref(kernels);
 }
 
-static void test_found(void **state)
+TEST(test_found)
 {
-    (void)state;
     const unsigned call = 1u << AXIS_CALL, threads = 1u << AXIS_THREADS, isa = 1u << AXIS_ISA;
     const kernel_facts silent = {0}, row = {.traits = LN_TRAIT_ROW_REPRODUCIBLE},
                        everywhere = {.traits = LN_TRAIT_ISA_REPRODUCIBLE};
@@ -45,9 +43,8 @@ static void test_found(void **state)
 }
 
 /* Less than what is not known is nothing, and nothing that is not known is less. */
-static void test_less(void **state)
+TEST(test_less)
 {
-    (void)state;
     static const char *const order[] = {"none", "run", "row", "isa"};
     for (int before = 0; before < 4; before++)
         for (int after = 0; after < 4; after++)
@@ -58,31 +55,20 @@ static void test_less(void **state)
     assert_false(reproducible_is_less("-", "none"));
 }
 
-static void test_both(void **state)
+TEST(test_both)
 {
-    (void)state;
     char buffer[32];
     assert_string_equal(reproducible_both("row", "row", buffer), "row");
     assert_string_equal(reproducible_both("row", "run", buffer), "run was row");
     assert_string_equal(reproducible_both("-", "(row)", buffer), "(row) was -");
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
-    (void)state;
     json_t *row = reproducible_json("row");
     assert_string_equal(json_string_value(row), "row");
     json_decref(row);
     static const char *const unmeasured[] = {"(row)", "-", "strange", NULL};
     for (int i = 0; i < 4; i++)
         assert_true(json_is_null(reproducible_json(unmeasured[i])));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored), cmocka_unit_test(test_found), cmocka_unit_test(test_less),
-        cmocka_unit_test(test_both),   cmocka_unit_test(test_json),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

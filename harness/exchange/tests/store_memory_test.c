@@ -154,13 +154,15 @@ static long exhaust(void **state, const char *path, const uint64_t *whole)
                 fail_msg("allocation %ld: half of %s", n, outputs[i]);
         for (size_t i = 0; i < OUTPUTS; i++) /* a rename over a file waits for the disk */
             remove(scratch_path(state, outputs[i]));
+        if (whole && n % 16 != 0) /* a reader cannot change the store: now and then is enough */
+            continue;
         if (!store_open(path, STORE_WRITE, &store, &err))
             fail_msg("allocation %ld: %s", n, err.message);
         store_close(store);
     }
 }
 
-static void test_exhaustion(void **state)
+TEST_IN_SCRATCH(test_exhaustion)
 {
     char path[512];
     uint64_t whole[OUTPUTS];
@@ -174,12 +176,4 @@ static void test_exhaustion(void **state)
     long reading = exhaust(state, path, whole);
     print_message("%ld allocations while measuring, %ld while showing\n", writing, reading);
     assert_true(writing > 3 && reading > 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_exhaustion, scratch_create, scratch_remove),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

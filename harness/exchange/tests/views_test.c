@@ -71,7 +71,10 @@ static void fill(result_store *store, int64_t run)
                            &problem));
 }
 
-static void load(void **state, run_view *view)
+/* Of each test. */
+static run_view view;
+
+static int load_view(void **state)
 {
     machine_fact facts[] = {{"l1d_bytes", "32768"},   {"l2_bytes", "1048576"},
                             {"l3_bytes", "33554432"}, {"mhz", "2600.5"},
@@ -80,12 +83,23 @@ static void load(void **state, run_view *view)
     run_info info = {"lnbench run \xfe", "quick", "abc", UINT64_MAX, &machine, "run", ""};
     result_store *store;
     int64_t run;
+    if (scratch_create(state) != 0)
+        return -1;
     CHECK(store_open(scratch_path(state, "a.db"), STORE_WRITE, &store, &problem));
     CHECK(store_begin_run(store, &info, &run, &problem));
     fill(store, run);
-    CHECK(view_load(store, run, view, &problem));
+    CHECK(view_load(store, run, &view, &problem));
     store_close(store);
+    return 0;
 }
+
+static int free_view(void **state)
+{
+    view_free(&view);
+    return scratch_remove(state);
+}
+
+#define VIEW_TEST(name) TEST_WITH(name, load_view, free_view)
 
 static void assert_keys(json_t *object, const char *const *keys, size_t count)
 {
@@ -114,10 +128,8 @@ static double real(json_t *object, const char *key)
 }
 
 /* The published keys, typed again. */
-static void test_case_json(void **state)
+VIEW_TEST(test_case_json)
 {
-    run_view view;
-    load(state, &view);
     json_t *json = view_case_json(&view.views[0]);
     ASSERT_KEYS(json, "operation", "kernel", "convention", "rows", "hidden", "dtype", "input",
                 "cache", "threads", "verdict", "metrics", "speed", "detail", "declared", "usable",
@@ -148,13 +160,10 @@ static void test_case_json(void **state)
     assert_true(real(speed, "time_ns") == 1002.5 && real(speed, "repetitions") == 6);
     assert_true(fabs(real(speed, "roof_ratio") - (500 / 1001.0 + 500 / 1004.0) / 2) < 1e-12);
     json_decref(json);
-    view_free(&view);
 }
 
-static void test_undefined_is_null(void **state)
+VIEW_TEST(test_undefined_is_null)
 {
-    run_view view;
-    load(state, &view);
     json_t *wrong = view_case_json(&view.views[2]), *crashed = view_case_json(&view.views[3]);
     json_t *metrics = json_object_get(wrong, "metrics");
     assert_true(json_is_null(json_object_get(metrics, "ulp_max")));
@@ -173,12 +182,10 @@ static void test_undefined_is_null(void **state)
     json_decref(roof);
     json_decref(wrong);
     json_decref(crashed);
-    view_free(&view);
 }
 
-static void test_extreme(void **state)
+TEST(test_extreme)
 {
-    (void)state;
     stored_case stored = {.key = {.dtype = LN_F32, .convention = "torch", .input = "normal"}};
     static const struct {
         double worst;
@@ -195,9 +202,8 @@ static void test_extreme(void **state)
     assert_true(view_is_extreme(&stored));
 }
 
-static void test_json_text(void **state)
+TEST(test_json_text)
 {
-    (void)state;
     static const char *const given[][2] = {
         {"plain ü €", "plain ü €"},
         {"\xff", "\xef\xbf\xbd"},
@@ -276,10 +282,8 @@ static char *cell_of(const char *path, size_t index, const char *column)
     return found;
 }
 
-static void test_tsv(void **state)
+VIEW_TEST(test_tsv)
 {
-    run_view view;
-    load(state, &view);
     CHECK(view_write_tsv(&view, *state, &problem));
     const char *cases = scratch_path(state, "cases.tsv");
     assert_string_equal(cell_of(cases, 0, "kernel"), "fine");
@@ -314,13 +318,12 @@ static void test_tsv(void **state)
     assert_false(view_write_tsv(&view, scratch_path(state, "nowhere"), &problem));
     assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
     assert_non_null(strstr(problem.message, "nowhere/cases.tsv"));
-    view_free(&view);
 }
 
-static json_t *saved_json(void **state, const run_view *view, export_format format)
+static json_t *saved_json(void **state, export_format format)
 {
     const char *path = scratch_path(state, "out");
-    CHECK(export_save(view, format, path, &problem));
+    CHECK(export_save(&view, format, path, &problem));
     char *bytes = read_file(path);
     assert_strict(bytes);
     json_error_t where;
@@ -344,11 +347,9 @@ static json_t *entry_named(json_t *benchmarks, const char *name)
     return NULL;
 }
 
-static void test_benchmark(void **state)
+VIEW_TEST(test_benchmark)
 {
-    run_view view;
-    load(state, &view);
-    json_t *json = saved_json(state, &view, EXPORT_JSON);
+    json_t *json = saved_json(state, EXPORT_JSON);
     assert_string_equal(word(json, "schema"), "lnbench-benchmark-1");
     json_t *context = json_object_get(json, "context");
     assert_true(real(context, "mhz_per_cpu") == 2600);
@@ -378,14 +379,11 @@ static void test_benchmark(void **state)
     assert_true(real(accuracy, "ulp_mean") == some_metrics().ulp_mean);
     assert_string_equal(word(accuracy, "label"), "wrong-class");
     json_decref(json);
-    view_free(&view);
 }
 
-static void test_smaller(void **state)
+VIEW_TEST(test_smaller)
 {
-    run_view view;
-    load(state, &view);
-    json_t *json = saved_json(state, &view, EXPORT_SMALLER);
+    json_t *json = saved_json(state, EXPORT_SMALLER);
     /* row_ulp_max, ulp_max and mismatches of three cases, less two infinite ulp_max; a time */
     assert_int_equal(json_array_size(json), 8);
     size_t i;
@@ -398,14 +396,11 @@ static void test_smaller(void **state)
     assert_string_equal(word(json_array_get(json, 0), "name"),
                         "fine/torch/normal/100x250/f32/cold/threads:2 time");
     json_decref(json);
-    view_free(&view);
 }
 
 /* Every line is JSON of its own; together they are the run. */
-static void test_lines(void **state)
+VIEW_TEST(test_lines)
 {
-    run_view view;
-    load(state, &view);
     const char *path = scratch_path(state, "out.jsonl");
     CHECK(export_save(&view, EXPORT_JSONL, path, &problem));
     char *bytes = read_file(path), *rest = NULL;
@@ -431,13 +426,10 @@ static void test_lines(void **state)
     }
     assert_int_equal(count, 8);
     free(bytes);
-    view_free(&view);
 }
 
-static void test_export_errors(void **state)
+VIEW_TEST(test_export_errors)
 {
-    run_view view;
-    load(state, &view);
     export_format format;
     assert_false(export_format_from_name("jsn", &format, &problem));
     assert_int_equal(problem.code, EXIT_CODE_USAGE);
@@ -457,7 +449,6 @@ static void test_export_errors(void **state)
         fclose(full);
     }
     assert_false(export_save(&view, EXPORT_TSV, scratch_path(state, "no/out.tsv"), &problem));
-    view_free(&view);
 }
 
 /* Google Benchmark's own tool reads what we write: Debian's libbenchmark-tools and python3-scipy,
@@ -476,13 +467,11 @@ static const char *python_with_scipy(void)
     return NULL;
 }
 
-static void test_google_compare(void **state)
+VIEW_TEST(test_google_compare)
 {
     const char *python = python_with_scipy();
     if (!python)
         skip();
-    run_view view;
-    load(state, &view);
     const char *old = scratch_path(state, "old.json"), *new = scratch_path(state, "new.json");
     CHECK(export_save(&view, EXPORT_JSON, old, &problem));
     for (size_t i = 0; i < view.cases.cases[0].repetition_count; i++)
@@ -499,19 +488,4 @@ static void test_google_compare(void **state)
     if (!line || strncmp(line + strcspn(line, "+"), "+0.5000", 7) != 0 ||
         !strstr(said, "OVERALL_GEOMEAN"))
         fail_msg("compare.py said: %s", said);
-    view_free(&view);
-}
-
-#define SCRATCH_TEST(test) cmocka_unit_test_setup_teardown(test, scratch_create, scratch_remove)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRATCH_TEST(test_case_json),     SCRATCH_TEST(test_undefined_is_null),
-        cmocka_unit_test(test_extreme),   cmocka_unit_test(test_json_text),
-        SCRATCH_TEST(test_tsv),           SCRATCH_TEST(test_benchmark),
-        SCRATCH_TEST(test_smaller),       SCRATCH_TEST(test_lines),
-        SCRATCH_TEST(test_export_errors), SCRATCH_TEST(test_google_compare),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

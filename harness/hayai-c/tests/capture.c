@@ -2,6 +2,7 @@
 #include "capture.h"
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static void copy(char *to, const char *from)
 {
@@ -60,11 +61,40 @@ static hayai_status on_finalize(void *user)
     return got->finalize_status;
 }
 
+enum { MADE = 8 };
+static capture *captures[MADE];
+static hayai_suite *suites[MADE];
+
 capture *capture_create(void)
 {
-    capture *got = calloc(1, sizeof *got);
-    assert_non_null(got);
-    return got;
+    size_t i = 0;
+    while (captures[i])
+        assert_true(++i < MADE);
+    captures[i] = calloc(1, sizeof *captures[i]);
+    assert_non_null(captures[i]);
+    return captures[i];
+}
+
+hayai_suite *suite_empty(void)
+{
+    size_t i = 0;
+    while (suites[i])
+        assert_true(++i < MADE);
+    suites[i] = hayai_suite_create();
+    assert_non_null(suites[i]);
+    return suites[i];
+}
+
+int free_what_was_made(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MADE; i++) {
+        hayai_suite_destroy(suites[i]);
+        free(captures[i]);
+        suites[i] = NULL;
+        captures[i] = NULL;
+    }
+    return 0;
 }
 
 hayai_reporter capture_reporter(capture *got)
@@ -84,6 +114,46 @@ hayai_status capture_run(capture *got, hayai_suite *suite, const hayai_options *
     settings.reporters = &reporter;
     settings.reporter_count = 1;
     return hayai_suite_run(suite, &settings, summary);
+}
+
+captured capture_first(hayai_suite *suite)
+{
+    capture *got = capture_create();
+    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
+    assert_int_equal(got->count, 1);
+    const captured run = got->runs[0];
+    free_what_was_made(NULL);
+    return run;
+}
+
+enum { CAUGHT = 1 << 16 };
+static int standard[2];
+static FILE *caught;
+
+void output_catch(void)
+{
+    fflush(stdout);
+    caught = tmpfile();
+    assert_non_null(caught);
+    for (int i = 0; i < 2; i++) {
+        standard[i] = dup(1 + i);
+        dup2(fileno(caught), 1 + i);
+    }
+}
+
+char *output_caught(void)
+{
+    fflush(stdout);
+    for (int i = 0; i < 2; i++) {
+        dup2(standard[i], 1 + i);
+        close(standard[i]);
+    }
+    char *bytes = calloc(1, CAUGHT);
+    assert_non_null(bytes);
+    rewind(caught);
+    bytes[fread(bytes, 1, CAUGHT - 1, caught)] = '\0';
+    fclose(caught);
+    return bytes;
 }
 
 bool capture_has(const capture *got, const char *name)
@@ -117,8 +187,7 @@ double capture_counter(const captured *run, const char *name)
 hayai_suite *suite_of(const char *name, hayai_function *function, void *user,
                       hayai_benchmark **benchmark)
 {
-    hayai_suite *suite = hayai_suite_create();
-    assert_non_null(suite);
+    hayai_suite *suite = suite_empty();
     assert_int_equal(hayai_suite_add(suite, name, function, user, benchmark), HAYAI_OK);
     return suite;
 }

@@ -12,6 +12,30 @@
 #include <cmocka.h>
 #include "hayai.h"
 
+/* Defines a test, which main() (test_main.c, unless the file has its own) runs in the order of the file:
+ *
+ *     TEST(no_name_is_refused)
+ *     {
+ *         assert_int_equal(hayai_suite_add(NULL, NULL, NULL, NULL, NULL), HAYAI_ERROR_ARGUMENT);
+ *     }
+ *
+ * TEST_WITH: after a setup of its own. Captures and suites that it made go when it ends. */
+#define TEST(name) TEST_WITH(name, NULL)
+#define SUITE_TEST(name) TEST_WITH(name, set_up) /* the file's */
+#define TEST_WITH(name, setup)                                                                     \
+    static void name(void **state);                                                                \
+    static __attribute__((constructor)) void name##_is_a_test(void)                                \
+    {                                                                                              \
+        test_add(#name, name, setup, free_what_was_made);                                          \
+    }                                                                                              \
+    static void name(void **state __attribute__((unused)))
+
+void test_add(const char *name, CMUnitTestFunction function, CMFixtureFunction setup,
+              CMFixtureFunction teardown);
+/* Runs all tests, between a setup and a teardown (or NULL) of the whole; the exit status. */
+int test_run(CMFixtureFunction setup, CMFixtureFunction teardown);
+int free_what_was_made(void **state);
+
 enum { CAPTURE_TEXT = 160, CAPTURE_COUNTERS = 40, CAPTURE_RUNS = 400 };
 
 typedef struct captured_counter {
@@ -38,9 +62,16 @@ typedef struct capture {
     hayai_status context_status, report_status, finalize_status;
 } capture;
 
-/* A capture with its reporter, zeroed; free() it. */
+/* A capture with its reporter, zeroed. */
 capture *capture_create(void);
 hayai_reporter capture_reporter(capture *capture);
+
+/* Runs a suite of one instance, destroys it and returns the run that was reported. */
+captured capture_first(hayai_suite *suite);
+
+/* Between the two standard output and standard error go to a file; free() what it holds. */
+void output_catch(void);
+char *output_caught(void);
 
 /* Runs the suite with nothing on standard output; further settings may be NULL. */
 hayai_status capture_run(capture *capture, hayai_suite *suite, const hayai_options *options,
@@ -51,9 +82,10 @@ const captured *capture_find(const capture *capture, const char *name);
 bool capture_has(const capture *capture, const char *name);
 double capture_counter(const captured *run, const char *name);
 
-/* A suite of one benchmark. */
+/* A suite of one benchmark; a suite of none. */
 hayai_suite *suite_of(const char *name, hayai_function *function, void *user,
                       hayai_benchmark **benchmark);
+hayai_suite *suite_empty(void);
 
 /* The names of all instances that match, one a line. */
 const char *names_of(hayai_suite *suite, const char *filter);

@@ -5,9 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static void test_versions(void **state)
+TEST(test_versions)
 {
-    (void)state;
     char text[32];
     snprintf(text, sizeof text, "%d.%d.%d", HAYAI_VERSION_MAJOR, HAYAI_VERSION_MINOR,
              HAYAI_VERSION_PATCH);
@@ -20,9 +19,8 @@ static void test_versions(void **state)
 }
 
 /* 64-bit sizes of 0.2: with the same soname they stay, or grow behind struct_size. */
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
-    (void)state;
     if (sizeof(void *) != 8)
         skip();
     assert_int_equal(sizeof(hayai_counter_value), 24);
@@ -58,9 +56,8 @@ static int stop_at_once(const hayai_repetition *repetition, void *user)
     return 0;
 }
 
-static void test_struct_sizes(void **state)
+TEST(test_struct_sizes)
 {
-    (void)state;
     hayai_suite *suite = suite_of("one", empty_loop, NULL, NULL);
     const hayai_reporter quiet = {0};
     hayai_options options = {.iterations = 1, .reporters = &quiet, .reporter_count = 1};
@@ -84,7 +81,6 @@ static void test_struct_sizes(void **state)
     assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_ERROR_ARGUMENT);
     const hayai_memory_manager manager = {.struct_size = 1};
     assert_int_equal(hayai_register_memory_manager(&manager), HAYAI_ERROR_ARGUMENT);
-    hayai_suite_destroy(suite);
 }
 
 static hayai_status count(const hayai_run *run, void *user)
@@ -96,9 +92,8 @@ static hayai_status count(const hayai_run *run, void *user)
 }
 
 /* Arrays are walked by the caller's size. */
-static void test_reporters_of_a_newer_caller(void **state)
+TEST(test_reporters_of_a_newer_caller)
 {
-    (void)state;
     struct newer {
         hayai_reporter reporter;
         uint64_t newer[3];
@@ -114,16 +109,4 @@ static void test_reporters_of_a_newer_caller(void **state)
     assert_true(counts[0] == 1 && counts[1] == 1);
     reporters[1].reporter.struct_size = sizeof(hayai_reporter);
     assert_int_equal(hayai_suite_run(suite, &options, NULL), HAYAI_ERROR_ARGUMENT);
-    hayai_suite_destroy(suite);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_struct_sizes),
-        cmocka_unit_test(test_reporters_of_a_newer_caller),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

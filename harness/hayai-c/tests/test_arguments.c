@@ -13,24 +13,15 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+SUITE_TEST(test_arg)
 {
-    (void)state;
-    hayai_suite_destroy(suite);
-    return 0;
-}
-
-static void test_arg(void **state)
-{
-    (void)state;
     assert_int_equal(hayai_benchmark_arg(benchmark, 3), HAYAI_OK);
     assert_int_equal(hayai_benchmark_arg(benchmark, -5), HAYAI_OK);
     assert_string_equal(names_of(suite, NULL), "b/3\nb/-5\n");
 }
 
-static void test_args_and_their_names(void **state)
+SUITE_TEST(test_args_and_their_names)
 {
-    (void)state;
     static const char *const names[] = {"rows", "columns"};
     static const int64_t values[] = {2, 40};
     assert_int_equal(hayai_benchmark_args(benchmark, values, 2), HAYAI_OK);
@@ -38,48 +29,42 @@ static void test_args_and_their_names(void **state)
     assert_string_equal(names_of(suite, NULL), "b/rows:2/columns:40\n");
 }
 
-static void test_arg_name(void **state)
+SUITE_TEST(test_arg_name)
 {
-    (void)state;
     assert_int_equal(hayai_benchmark_arg_name(benchmark, "n"), HAYAI_OK);
     assert_int_equal(hayai_benchmark_arg(benchmark, 9), HAYAI_OK);
     assert_string_equal(names_of(suite, NULL), "b/n:9\n");
 }
 
-static void test_names_without_arguments_change_nothing(void **state)
+SUITE_TEST(test_names_without_arguments_change_nothing)
 {
-    (void)state;
     assert_int_equal(hayai_benchmark_arg_name(benchmark, "n"), HAYAI_OK);
     assert_string_equal(names_of(suite, NULL), "b\n");
 }
 
-static void test_range_and_multiplier(void **state)
+SUITE_TEST(test_range_and_multiplier)
 {
-    (void)state;
     assert_int_equal(hayai_benchmark_range(benchmark, 8, 100), HAYAI_OK);
     assert_int_equal(hayai_benchmark_range_multiplier(benchmark, 2), HAYAI_OK);
     assert_int_equal(hayai_benchmark_range(benchmark, 1, 5), HAYAI_OK);
     assert_string_equal(names_of(suite, NULL), "b/8\nb/64\nb/100\nb/1\nb/2\nb/4\nb/5\n");
 }
 
-static void test_ranges(void **state)
+SUITE_TEST(test_ranges)
 {
-    (void)state;
     static const hayai_range ranges[] = {{1, 8}, {64, 64}};
     assert_int_equal(hayai_benchmark_ranges(benchmark, ranges, 2), HAYAI_OK);
     assert_string_equal(names_of(suite, NULL), "b/1/64\nb/8/64\n");
 }
 
-static void test_dense_range(void **state)
+SUITE_TEST(test_dense_range)
 {
-    (void)state;
     assert_int_equal(hayai_benchmark_dense_range(benchmark, -1, 6, 3), HAYAI_OK);
     assert_string_equal(names_of(suite, NULL), "b/-1\nb/2\nb/5\n");
 }
 
-static void test_args_product(void **state)
+SUITE_TEST(test_args_product)
 {
-    (void)state;
     static const int64_t first[] = {1, 2}, second[] = {10, 20, 30};
     const hayai_list lists[] = {{first, 2}, {second, 3}};
     assert_int_equal(hayai_benchmark_args_product(benchmark, lists, 2), HAYAI_OK);
@@ -92,24 +77,21 @@ static void add_three(hayai_benchmark *applied, void *user)
         hayai_benchmark_arg(applied, i * *(int64_t *)user);
 }
 
-static void test_apply_with_a_context(void **state)
+SUITE_TEST(test_apply_with_a_context)
 {
-    (void)state;
     int64_t factor = 11;
     assert_int_equal(hayai_benchmark_apply(benchmark, add_three, &factor), HAYAI_OK);
     assert_string_equal(names_of(suite, NULL), "b/0\nb/11\nb/22\n");
 }
 
-static void test_name(void **state)
+SUITE_TEST(test_name)
 {
-    (void)state;
     assert_int_equal(hayai_benchmark_name(benchmark, "other"), HAYAI_OK);
     assert_string_equal(names_of(suite, NULL), "other\n");
 }
 
-static void test_threads(void **state)
+SUITE_TEST(test_threads)
 {
-    (void)state;
     assert_int_equal(hayai_benchmark_threads(benchmark, 5), HAYAI_OK);
     assert_int_equal(hayai_benchmark_thread_range(benchmark, 1, 6), HAYAI_OK);
     assert_int_equal(hayai_benchmark_dense_thread_range(benchmark, 7, 12, 3), HAYAI_OK);
@@ -124,9 +106,8 @@ static hayai_status note_processors(const hayai_context *machine, void *user)
     return HAYAI_STOPPED;
 }
 
-static void test_thread_per_cpu(void **state)
+SUITE_TEST(test_thread_per_cpu)
 {
-    (void)state;
     int processors = 0;
     const hayai_reporter reporter = {.context = note_processors, .user = &processors};
     const hayai_options options = {.reporters = &reporter, .reporter_count = 1};
@@ -137,9 +118,8 @@ static void test_thread_per_cpu(void **state)
     assert_string_equal(names_of(suite, NULL), expected);
 }
 
-static void test_created_ranges(void **state)
+SUITE_TEST(test_created_ranges)
 {
-    (void)state;
     int64_t values[3];
     size_t count;
     assert_int_equal(hayai_create_range(-8, 8, 4, values, 3, &count), HAYAI_OK);
@@ -157,9 +137,8 @@ static void test_created_ranges(void **state)
     assert_true(count == 3 && values[0] == -INT64_MAX && values[1] == 0 && values[2] == INT64_MAX);
 }
 
-static void test_filter(void **state)
+SUITE_TEST(test_filter)
 {
-    (void)state;
     hayai_benchmark_dense_range(benchmark, 1, 12, 1);
     hayai_suite_add(suite, "DISABLED_never", empty_loop, NULL, NULL);
     assert_string_equal(names_of(suite, "/1"), "b/1\nb/10\nb/11\nb/12\n");
@@ -190,13 +169,12 @@ static void expect(hayai_status status, hayai_status expected)
     assert_int_equal(status, expected);
     assert_true(strlen(hayai_last_message()) > 0);
     assert_int_equal(hayai_suite_run(suite, NULL, NULL), expected);
-    tear_down(NULL);
+    free_what_was_made(NULL);
     set_up(NULL);
 }
 
-static void test_bad_ranges(void **state)
+SUITE_TEST(test_bad_ranges)
 {
-    (void)state;
     static const hayai_range backwards = {9, 1};
     expect(hayai_benchmark_range(benchmark, 9, 1), HAYAI_ERROR_ARGUMENT);
     expect(hayai_benchmark_range(benchmark, INT64_MIN, 1), HAYAI_ERROR_ARGUMENT);
@@ -208,9 +186,8 @@ static void test_bad_ranges(void **state)
     expect(hayai_benchmark_range_multiplier(benchmark, 1), HAYAI_ERROR_ARGUMENT);
 }
 
-static void test_bad_arguments(void **state)
+SUITE_TEST(test_bad_arguments)
 {
-    (void)state;
     static const int64_t values[2000];
     const hayai_list empty = {values, 0};
     const hayai_list large[] = {{values, 2000}, {values, 2000}};
@@ -229,18 +206,16 @@ static void test_bad_arguments(void **state)
     expect(hayai_benchmark_arg_names(benchmark, names, 2), HAYAI_ERROR_ARGUMENT);
 }
 
-static void test_bad_threads(void **state)
+SUITE_TEST(test_bad_threads)
 {
-    (void)state;
     expect(hayai_benchmark_threads(benchmark, 0), HAYAI_ERROR_ARGUMENT);
     expect(hayai_benchmark_thread_range(benchmark, 0, 4), HAYAI_ERROR_ARGUMENT);
     expect(hayai_benchmark_thread_range(benchmark, 4, 2), HAYAI_ERROR_ARGUMENT);
     expect(hayai_benchmark_dense_thread_range(benchmark, 1, 4, 0), HAYAI_ERROR_ARGUMENT);
 }
 
-static void test_bad_suites(void **state)
+SUITE_TEST(test_bad_suites)
 {
-    (void)state;
     assert_int_equal(hayai_suite_add(NULL, "x", empty_loop, NULL, NULL), HAYAI_ERROR_ARGUMENT);
     assert_int_equal(hayai_suite_add(suite, NULL, empty_loop, NULL, NULL), HAYAI_ERROR_ARGUMENT);
     assert_int_equal(hayai_suite_add(suite, "", empty_loop, NULL, NULL), HAYAI_ERROR_ARGUMENT);
@@ -248,31 +223,4 @@ static void test_bad_suites(void **state)
     assert_int_equal(hayai_suite_run(NULL, NULL, NULL), HAYAI_ERROR_ARGUMENT);
     assert_int_equal(hayai_suite_list(suite, NULL, NULL, NULL), HAYAI_ERROR_ARGUMENT);
     hayai_suite_destroy(NULL);
-}
-
-#define with_suite(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_suite(test_arg),
-        with_suite(test_args_and_their_names),
-        with_suite(test_arg_name),
-        with_suite(test_names_without_arguments_change_nothing),
-        with_suite(test_range_and_multiplier),
-        with_suite(test_ranges),
-        with_suite(test_dense_range),
-        with_suite(test_args_product),
-        with_suite(test_apply_with_a_context),
-        with_suite(test_name),
-        with_suite(test_threads),
-        with_suite(test_thread_per_cpu),
-        with_suite(test_created_ranges),
-        with_suite(test_filter),
-        with_suite(test_bad_ranges),
-        with_suite(test_bad_arguments),
-        with_suite(test_bad_threads),
-        with_suite(test_bad_suites),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

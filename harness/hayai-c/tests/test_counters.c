@@ -73,12 +73,10 @@ static void check_combinations(int threads)
 {
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("counters", set_all_combinations, NULL, &benchmark);
-    capture *got = capture_create();
     hayai_benchmark_use_manual_time(benchmark);
     hayai_benchmark_iterations(benchmark, 6);
     hayai_benchmark_threads(benchmark, threads);
-    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
-    const captured *run = &got->runs[0];
+    const captured first = capture_first(suite), *run = &first;
     assert_int_equal(run->run.counter_count, 32);
     if (threads == 1)
         assert_close(run->run.real_seconds, 6 * 0.125);
@@ -92,25 +90,20 @@ static void check_combinations(int threads)
         assert_int_equal(run->counters[bits].value.flags, combination(bits));
         assert_int_equal(run->counters[bits].value.one_k, scale_of(bits));
     }
-    free(got);
-    hayai_suite_destroy(suite);
 }
 
-static void test_all_flags_with_one_thread(void **state)
+TEST(test_all_flags_with_one_thread)
 {
-    (void)state;
     check_combinations(1);
 }
 
-static void test_all_flags_with_three_threads(void **state)
+TEST(test_all_flags_with_three_threads)
 {
-    (void)state;
     check_combinations(3);
 }
 
-static void test_flags_have_google_benchmarks_values(void **state)
+TEST(test_flags_have_google_benchmarks_values)
 {
-    (void)state;
     assert_int_equal(HAYAI_COUNTER_AVG_THREADS_RATE, 3);
     assert_int_equal(HAYAI_COUNTER_ITERATION_INVARIANT_RATE, 5);
     assert_int_equal(HAYAI_COUNTER_AVG_ITERATIONS_RATE, 9);
@@ -133,22 +126,18 @@ static void process(hayai_state *state, void *user)
     assert_int_equal(hayai_state_set_label(state, NULL), HAYAI_ERROR_ARGUMENT);
 }
 
-static void test_bytes_items_and_label(void **state)
+TEST(test_bytes_items_and_label)
 {
-    (void)state;
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("processed", process, NULL, &benchmark);
-    capture *got = capture_create();
     hayai_benchmark_use_manual_time(benchmark);
     hayai_benchmark_iterations(benchmark, 4);
-    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
-    assert_close(capture_counter(&got->runs[0], "bytes_per_second"), 4096);
-    assert_close(capture_counter(&got->runs[0], "items_per_second"), 10);
-    assert_int_equal(got->runs[0].counters[0].value.one_k, HAYAI_ONE_K_1024);
-    assert_int_equal(got->runs[0].counters[1].value.one_k, HAYAI_ONE_K_1000);
-    assert_string_equal(got->runs[0].label, "a label");
-    free(got);
-    hayai_suite_destroy(suite);
+    const captured run = capture_first(suite);
+    assert_close(capture_counter(&run, "bytes_per_second"), 4096);
+    assert_close(capture_counter(&run, "items_per_second"), 10);
+    assert_int_equal(run.counters[0].value.one_k, HAYAI_ONE_K_1024);
+    assert_int_equal(run.counters[1].value.one_k, HAYAI_ONE_K_1000);
+    assert_string_equal(run.label, "a label");
 }
 
 static void misuse(hayai_state *state, void *user)
@@ -171,9 +160,8 @@ static void misuse(hayai_state *state, void *user)
                      flags ? HAYAI_ERROR_ARGUMENT : HAYAI_OK);
 }
 
-static void test_what_would_abort_is_refused(void **state)
+TEST(test_what_would_abort_is_refused)
 {
-    (void)state;
     int calls = 0;
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("misuse", misuse, &calls, &benchmark);
@@ -181,18 +169,4 @@ static void test_what_would_abort_is_refused(void **state)
     hayai_benchmark_repetitions(benchmark, 3);
     assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
     assert_int_equal(calls, 3);
-    free(got);
-    hayai_suite_destroy(suite);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_flags_with_one_thread),
-        cmocka_unit_test(test_all_flags_with_three_threads),
-        cmocka_unit_test(test_flags_have_google_benchmarks_values),
-        cmocka_unit_test(test_bytes_items_and_label),
-        cmocka_unit_test(test_what_would_abort_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

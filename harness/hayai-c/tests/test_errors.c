@@ -13,9 +13,8 @@
         assert_string_not_equal(hayai_last_message(), "");                                         \
     } while (0)
 
-static void test_a_state_that_is_null(void **state)
+TEST(test_a_state_that_is_null)
 {
-    (void)state;
     hayai_counter_value counter;
     refused(hayai_state_pause(NULL));
     refused(hayai_state_resume(NULL));
@@ -43,9 +42,8 @@ static void test_a_state_that_is_null(void **state)
     hayai_scoped_pause_end(NULL);
 }
 
-static void test_a_benchmark_that_is_null(void **state)
+TEST(test_a_benchmark_that_is_null)
 {
-    (void)state;
     refused(hayai_benchmark_name(NULL, "x"));
     refused(hayai_benchmark_arg(NULL, 1));
     refused(hayai_benchmark_args(NULL, NULL, 0));
@@ -82,9 +80,8 @@ static void test_a_benchmark_that_is_null(void **state)
     assert_null(hayai_benchmark_get_arg_name(NULL, 0));
 }
 
-static void test_everything_else_that_is_null(void **state)
+TEST(test_everything_else_that_is_null)
 {
-    (void)state;
     hayai_options options;
     hayai_command command;
     int argc = 1;
@@ -100,19 +97,17 @@ static void test_everything_else_that_is_null(void **state)
     hayai_suite_destroy(NULL);
     hayai_options_release(NULL);
     hayai_register(NULL);
-    hayai_suite *suite = hayai_suite_create();
+    hayai_suite *suite = suite_empty();
     refused(hayai_suite_add(suite, NULL, empty_loop, NULL, NULL));
     refused(hayai_suite_add(suite, "x", NULL, NULL, NULL));
     refused(hayai_suite_list(suite, NULL, NULL, NULL));
-    hayai_suite_destroy(suite);
 }
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static void test_a_message_does_not_outlive_the_next_call(void **state)
+TEST(test_a_message_does_not_outlive_the_next_call)
 {
-    (void)state;
-    hayai_suite *suite = hayai_suite_create();
+    hayai_suite *suite = suite_empty();
     hayai_benchmark *benchmark;
     assert_int_equal(hayai_suite_add(suite, "", NULL, NULL, NULL), HAYAI_ERROR_ARGUMENT);
     assert_string_not_equal(hayai_last_message(), "");
@@ -125,15 +120,12 @@ static void test_a_message_does_not_outlive_the_next_call(void **state)
     capture *got = capture_create();
     assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
     assert_string_equal(hayai_last_message(), "");
-    free(got);
-    hayai_suite_destroy(suite);
 }
 
-static void test_a_range_error_names_the_benchmark(void **state)
+TEST(test_a_range_error_names_the_benchmark)
 {
-    (void)state;
     hayai_benchmark *benchmark;
-    hayai_suite *suite = suite_of("copy", empty_loop, NULL, &benchmark);
+    suite_of("copy", empty_loop, NULL, &benchmark);
     const hayai_range range = {2, 1};
     const hayai_status statuses[] = {hayai_benchmark_range(benchmark, 2, 1),
                                      hayai_benchmark_ranges(benchmark, &range, 1),
@@ -150,7 +142,6 @@ static void test_a_range_error_names_the_benchmark(void **state)
     assert_memory_equal(hayai_last_message(), "copy: ", 6);
     assert_int_equal(hayai_create_range(2, 1, 2, NULL, 0, NULL), HAYAI_ERROR_ARGUMENT);
     assert_memory_equal(hayai_last_message(), "hayai_create_range: ", 20);
-    hayai_suite_destroy(suite);
 }
 
 static hayai_status fail_with_a_word(const hayai_run *run, void *user)
@@ -177,13 +168,11 @@ static hayai_status run_with(hayai_status (*callback)(const hayai_run *, void *)
     const hayai_status status = hayai_suite_run(suite, &options, NULL);
     char message[256];
     snprintf(message, sizeof message, "%s", hayai_last_message());
-    hayai_suite_destroy(suite);
     return hayai_fail(status, message);
 }
 
-static void test_a_reporter_sets_its_own_message(void **state)
+TEST(test_a_reporter_sets_its_own_message)
 {
-    (void)state;
     assert_int_equal(run_with(fail_with_a_word), HAYAI_ERROR_IO);
     assert_string_equal(hayai_last_message(), "the socket is closed");
     assert_int_equal(run_with(fail_without_a_word), HAYAI_ERROR_IO);
@@ -198,9 +187,8 @@ HAYAI_BENCHMARK(registered, once)
     empty_loop(state, NULL);
 }
 
-static void test_the_default_suite_is_emptied(void **state)
+TEST(test_the_default_suite_is_emptied)
 {
-    (void)state;
     static hayai_node twice = {"twice", empty_loop, NULL, NULL},
                       after = {"after", empty_loop, NULL, NULL};
     hayai_register(&twice);
@@ -233,18 +221,17 @@ static void meddle(hayai_state *state, void *user)
     empty_loop(state, NULL);
 }
 
-static void test_a_suite_is_not_changed_while_it_runs(void **state)
+TEST(test_a_suite_is_not_changed_while_it_runs)
 {
-    (void)state;
     culprit who = {0};
-    who.suite = suite_of("meddle", meddle, &who, &who.benchmark);
+    who.suite = hayai_suite_create(); /* which goes with its run */
+    hayai_suite_add(who.suite, "meddle", meddle, &who, &who.benchmark);
     capture *got = capture_create();
     assert_int_equal(capture_run(got, who.suite, NULL, NULL), HAYAI_OK);
     assert_int_equal(who.add, HAYAI_ERROR_STATE);
     assert_int_equal(who.arg, HAYAI_ERROR_STATE);
     assert_int_equal(who.run, HAYAI_ERROR_STATE);
     assert_int_equal(who.list, HAYAI_ERROR_STATE);
-    free(got); /* the suite went with its run */
 }
 
 static jmp_buf out;
@@ -265,9 +252,8 @@ static void jump(hayai_state *state, void *user)
 #endif
 #endif
 
-static void test_a_function_that_was_left_by_longjmp(void **state)
+TEST(test_a_function_that_was_left_by_longjmp)
 {
-    (void)state;
 #ifdef LEAKS_ARE_ERRORS
     skip();
 #endif
@@ -282,23 +268,4 @@ static void test_a_function_that_was_left_by_longjmp(void **state)
     assert_string_equal(hayai_last_message(), "another run is under way");
     assert_int_equal(hayai_reset(), HAYAI_OK);
     assert_int_equal(capture_run(got, other, &options, NULL), HAYAI_OK);
-    hayai_suite_destroy(suite);
-    hayai_suite_destroy(other);
-    free(got);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_state_that_is_null),
-        cmocka_unit_test(test_a_benchmark_that_is_null),
-        cmocka_unit_test(test_everything_else_that_is_null),
-        cmocka_unit_test(test_a_message_does_not_outlive_the_next_call),
-        cmocka_unit_test(test_a_range_error_names_the_benchmark),
-        cmocka_unit_test(test_a_reporter_sets_its_own_message),
-        cmocka_unit_test(test_the_default_suite_is_emptied),
-        cmocka_unit_test(test_a_suite_is_not_changed_while_it_runs),
-        cmocka_unit_test(test_a_function_that_was_left_by_longjmp),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,13 +64,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    hayai_suite_destroy(suite);
-    return 0;
-}
-
 static const char *in_directory(const char *name)
 {
     snprintf(path, sizeof path, "%s/%s", directory, name);
@@ -154,9 +147,8 @@ static void check_runs(json_t *document)
     assert_true(json_is_number(json_object_get(run_of(document, "scale/manual_time_RMS"), "rms")));
 }
 
-static void test_json_is_strict(void **state)
+SUITE_TEST(test_json_is_strict)
 {
-    (void)state;
     json_error_t error;
     hayai_add_context("date", "a key of the schema");
     hayai_add_context("mine", nasty);
@@ -177,9 +169,8 @@ static void test_json_is_strict(void **state)
     assert_int_not_equal(stat(in_directory("strict.json.part"), &status), 0);
 }
 
-static void test_json_of_aggregates(void **state)
+SUITE_TEST(test_json_of_aggregates)
 {
-    (void)state;
     assert_int_equal(write_output("json", "aggregates.json", 3), HAYAI_OK);
     json_t *document =
         json_load_file(in_directory("aggregates.json"), JSON_REJECT_DUPLICATES, NULL);
@@ -191,9 +182,8 @@ static void test_json_of_aggregates(void **state)
     json_decref(document);
 }
 
-static void test_json_lines(void **state)
+SUITE_TEST(test_json_lines)
 {
-    (void)state;
     assert_int_equal(write_output("jsonl", "lines.jsonl", 1), HAYAI_OK);
     char *text = read_all("lines.jsonl");
     json_t *runs = json_array(), *document = json_object();
@@ -214,9 +204,8 @@ static void test_json_lines(void **state)
     free(text);
 }
 
-static void test_tsv_has_the_same_columns_everywhere(void **state)
+SUITE_TEST(test_tsv_has_the_same_columns_everywhere)
 {
-    (void)state;
     assert_int_equal(write_output("tsv", "table.tsv", 1), HAYAI_OK);
     char *text = read_all("table.tsv");
     assert_int_equal(strncmp(text, "name\tfunction\targuments\tthreads\trun_type\taggregate\t", 51),
@@ -238,9 +227,8 @@ static void test_tsv_has_the_same_columns_everywhere(void **state)
     free(text);
 }
 
-static void test_junit(void **state)
+SUITE_TEST(test_junit)
 {
-    (void)state;
     assert_int_equal(write_output("junit", "report.xml", 2), HAYAI_OK);
     char *text = read_all("report.xml");
     assert_int_equal(strncmp(text, "<?xml version=\"1.0\"", 19), 0);
@@ -259,9 +247,8 @@ static void test_junit(void **state)
     free(text);
 }
 
-static void test_markdown(void **state)
+SUITE_TEST(test_markdown)
 {
-    (void)state;
     assert_int_equal(write_output("markdown", "table.md", 1), HAYAI_OK);
     char *text = read_all("table.md");
     assert_non_null(strstr(text, "\n| benchmark | time | CPU | iterations | counters |\n|:--|"));
@@ -273,9 +260,8 @@ static void test_markdown(void **state)
     free(text);
 }
 
-static void test_google_benchmarks_own(void **state)
+SUITE_TEST(test_google_benchmarks_own)
 {
-    (void)state;
     assert_int_equal(write_output("console", "console.txt", 1), HAYAI_OK);
     char *text = read_all("console.txt");
     assert_non_null(strstr(text, "measure/manual_time"));
@@ -294,7 +280,6 @@ static void test_google_benchmarks_own(void **state)
     assert_non_null(strstr(text, "\"plain\",1,"));
     free(text);
     suite = whole;
-    hayai_suite_destroy(plain);
 }
 
 static void count_once(hayai_state *state, void *user)
@@ -305,16 +290,14 @@ static void count_once(hayai_state *state, void *user)
 }
 
 /* Google Benchmark aborts on this. */
-static void test_csv_with_new_counters_is_refused(void **state)
+SUITE_TEST(test_csv_with_new_counters_is_refused)
 {
-    (void)state;
     hayai_suite *uneven = suite_of("without", empty_loop, NULL, NULL);
     hayai_suite_add(uneven, "with", count_once, NULL, NULL);
     hayai_suite *whole = suite;
     suite = uneven;
     assert_int_equal(write_output("csv", "uneven.csv", 1), HAYAI_ERROR_ARGUMENT);
     suite = whole;
-    hayai_suite_destroy(uneven);
 }
 
 static void count_two(hayai_state *state, void *user)
@@ -328,27 +311,15 @@ static void count_two(hayai_state *state, void *user)
 static char *print_run(const hayai_options *options)
 {
     hayai_suite *counting = suite_of("counting", count_two, NULL, NULL);
-    fflush(stdout);
-    const int out = dup(1), err = dup(2);
-    FILE *caught = fopen(in_directory("printed"), "w");
-    assert_non_null(caught);
-    dup2(fileno(caught), 1);
-    dup2(fileno(caught), 2);
+    output_catch();
     const hayai_status status = hayai_suite_run(counting, options, NULL);
-    fflush(stdout);
-    dup2(out, 1);
-    dup2(err, 2);
-    close(out);
-    close(err);
-    fclose(caught);
-    hayai_suite_destroy(counting);
+    char *printed = output_caught();
     assert_int_equal(status, HAYAI_OK);
-    return read_all("printed");
+    return printed;
 }
 
-static void test_console_is_the_default_with_color_if_wanted(void **state)
+SUITE_TEST(test_console_is_the_default_with_color_if_wanted)
 {
-    (void)state;
     hayai_options options = {.iterations = 1, .color = HAYAI_COLOR_NEVER};
     char *text = print_run(&options);
     assert_non_null(strstr(text, "counting"));
@@ -361,18 +332,16 @@ static void test_console_is_the_default_with_color_if_wanted(void **state)
     free(text);
 }
 
-static void test_counters_tabular(void **state)
+SUITE_TEST(test_counters_tabular)
 {
-    (void)state;
     const hayai_options options = {.iterations = 1, .counters_tabular = true};
     char *text = print_run(&options);
     assert_non_null(strstr(text, "Iterations first_counter\n"));
     free(text);
 }
 
-static void test_a_document_on_standard_output(void **state)
+SUITE_TEST(test_a_document_on_standard_output)
 {
-    (void)state;
     static const char *const outputs[] = {"json:-"};
     const hayai_options options = {.iterations = 1, .outputs = outputs, .output_count = 1};
     char *text = print_run(&options);
@@ -382,9 +351,8 @@ static void test_a_document_on_standard_output(void **state)
     free(text);
 }
 
-static void test_several_outputs_at_once(void **state)
+SUITE_TEST(test_several_outputs_at_once)
 {
-    (void)state;
     char outputs[5][160];
     const char *list[6];
     static const char *const formats[] = {"json", "jsonl", "tsv", "junit", "markdown"};
@@ -400,9 +368,8 @@ static void test_several_outputs_at_once(void **state)
         assert_true(stat(strchr(outputs[i], ':') + 1, &status) == 0 && status.st_size > 100);
 }
 
-static void test_outputs_that_fail(void **state)
+SUITE_TEST(test_outputs_that_fail)
 {
-    (void)state;
     char missing[3][160];
     static const char *const formats[] = {"json", "tsv", "console"};
     for (int i = 0; i < 3; i++)
@@ -425,9 +392,8 @@ static void test_outputs_that_fail(void **state)
     }
 }
 
-static void test_a_link_stays_a_link(void **state)
+SUITE_TEST(test_a_link_stays_a_link)
 {
-    (void)state;
     char link[128];
     snprintf(link, sizeof link, "%s/link.json", directory);
     FILE *file = fopen(in_directory("target.json"), "w");
@@ -475,9 +441,8 @@ static const char *in(const char *format, const char *name)
     return text;
 }
 
-static void test_two_outputs_never_share_a_place(void **state)
+SUITE_TEST(test_two_outputs_never_share_a_place)
 {
-    (void)state;
     char linked[160], plain[160];
     assert_int_equal(run_to("json", "tsv"), HAYAI_ERROR_ARGUMENT);
     assert_string_equal(hayai_last_message(),
@@ -529,9 +494,8 @@ static hayai_status on_list(const char *const *names, size_t count, void *user)
     return HAYAI_OK;
 }
 
-static void test_lists(void **state)
+SUITE_TEST(test_lists)
 {
-    (void)state;
     assert_string_equal(listed("console"), "left/out\nscale/1/manual_time\n");
     assert_string_equal(listed("markdown"), "left/out\nscale/1/manual_time\n");
     assert_string_equal(listed("tsv"), "name\nleft/out\nscale/1/manual_time\n");
@@ -554,28 +518,8 @@ static void test_lists(void **state)
     assert_string_equal(seen, "2:left/out,scale/1/manual_time");
 }
 
-#define with_suite(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     comma_locale_set();
-    const struct CMUnitTest tests[] = {
-        with_suite(test_json_is_strict),
-        with_suite(test_json_of_aggregates),
-        with_suite(test_json_lines),
-        with_suite(test_tsv_has_the_same_columns_everywhere),
-        with_suite(test_junit),
-        with_suite(test_markdown),
-        with_suite(test_google_benchmarks_own),
-        with_suite(test_csv_with_new_counters_is_refused),
-        with_suite(test_console_is_the_default_with_color_if_wanted),
-        with_suite(test_counters_tabular),
-        with_suite(test_a_document_on_standard_output),
-        with_suite(test_several_outputs_at_once),
-        with_suite(test_outputs_that_fail),
-        with_suite(test_a_link_stays_a_link),
-        with_suite(test_two_outputs_never_share_a_place),
-        with_suite(test_lists),
-    };
-    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+    return test_run(make_directory, remove_directory);
 }

@@ -50,7 +50,7 @@ static int set_up(void **state)
     count = stop_at = 0;
     most_iterations = 0;
     memset(calls, 0, sizeof calls);
-    suite = hayai_suite_create();
+    suite = suite_empty();
     for (int i = 0; i < BENCHMARKS; i++) {
         char name[16];
         hayai_benchmark *benchmark;
@@ -58,13 +58,6 @@ static int set_up(void **state)
         hayai_suite_add(suite, name, tell, &calls[i], &benchmark);
         hayai_benchmark_use_manual_time(benchmark);
     }
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    hayai_suite_destroy(suite);
     return 0;
 }
 
@@ -77,9 +70,8 @@ static hayai_interleave settings(uint64_t seed)
                               .user = seen};
 }
 
-static void test_each_round_holds_each_benchmark_once(void **state)
+SUITE_TEST(test_each_round_holds_each_benchmark_once)
 {
-    (void)state;
     const hayai_interleave interleave = settings(1);
     assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_OK);
     assert_int_equal(count, BENCHMARKS * ROUNDS);
@@ -95,9 +87,8 @@ static void test_each_round_holds_each_benchmark_once(void **state)
     }
 }
 
-static void test_a_number_of_its_own_leaves_later_rounds_out(void **state)
+SUITE_TEST(test_a_number_of_its_own_leaves_later_rounds_out)
 {
-    (void)state;
     enum { FEWER = 2 };
     const hayai_interleave interleave = settings(1);
     hayai_benchmark *benchmark;
@@ -112,9 +103,8 @@ static void test_a_number_of_its_own_leaves_later_rounds_out(void **state)
     assert_int_equal(found, FEWER);
 }
 
-static void test_what_a_repetition_tells(void **state)
+SUITE_TEST(test_what_a_repetition_tells)
 {
-    (void)state;
     const hayai_interleave interleave = settings(1);
     assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_OK);
     for (size_t i = 0; i < count; i++) {
@@ -141,9 +131,8 @@ static void order_of(uint64_t seed, char *order)
     order[count] = '\0';
 }
 
-static void test_the_order_is_the_seeds(void **state)
+SUITE_TEST(test_the_order_is_the_seeds)
 {
-    (void)state;
     char first[MOST], again[MOST], other[MOST];
     order_of(42, first);
     order_of(42, again);
@@ -166,10 +155,9 @@ static int count_orders(const hayai_repetition *repetition, void *user)
     return 0;
 }
 
-static void test_all_orders_are_as_likely(void **state)
+SUITE_TEST(test_all_orders_are_as_likely)
 {
-    (void)state;
-    hayai_suite *quick = hayai_suite_create();
+    hayai_suite *quick = suite_empty();
     for (int i = 0; i < BENCHMARKS; i++) {
         hayai_benchmark *benchmark;
         hayai_suite_add(quick, "q", empty_loop, NULL, &benchmark);
@@ -185,12 +173,10 @@ static void test_all_orders_are_as_likely(void **state)
             assert_true(orders_seen[i] > 200 - 6 * 14 && orders_seen[i] < 200 + 6 * 14);
         }
     assert_int_equal(orders, 24);
-    hayai_suite_destroy(quick);
 }
 
-static void test_iterations_are_found_once_by_the_least_time(void **state)
+SUITE_TEST(test_iterations_are_found_once_by_the_least_time)
 {
-    (void)state;
     const hayai_interleave interleave = settings(5);
     assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_OK);
     for (size_t i = 0; i < count; i++) {
@@ -202,9 +188,8 @@ static void test_iterations_are_found_once_by_the_least_time(void **state)
     assert_true(search >= 2 && search <= 4);
 }
 
-static void test_iterations_have_a_limit_in_the_search_too(void **state)
+SUITE_TEST(test_iterations_have_a_limit_in_the_search_too)
 {
-    (void)state;
     hayai_interleave interleave = settings(5);
     interleave.max_iterations = 4;
     assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_OK);
@@ -216,9 +201,8 @@ static void test_iterations_have_a_limit_in_the_search_too(void **state)
     assert_true(most_iterations <= 4);
 }
 
-static void test_own_iterations_need_no_search(void **state)
+SUITE_TEST(test_own_iterations_need_no_search)
 {
-    (void)state;
     hayai_benchmark *benchmark;
     int64_t *own = &calls[0];
     hayai_suite_add(suite, "own", tell, own, &benchmark);
@@ -232,9 +216,8 @@ static void test_own_iterations_need_no_search(void **state)
     assert_int_equal(seen[0].at.benchmark, BENCHMARKS);
 }
 
-static void test_arguments_and_threads(void **state)
+SUITE_TEST(test_arguments_and_threads)
 {
-    (void)state;
     static const int64_t values[] = {3, 4};
     hayai_benchmark *benchmark;
     hayai_suite *one = suite_of("a", empty_loop, NULL, &benchmark);
@@ -251,7 +234,6 @@ static void test_arguments_and_threads(void **state)
         assert_int_equal(seen[i].at.threads, 1 + (int)seen[i].at.instance);
         assert_int_equal(seen[i].at.iterations, 10); /* of each thread */
     }
-    hayai_suite_destroy(one);
 }
 
 static void fail_in_search(hayai_state *state, void *user)
@@ -268,9 +250,8 @@ static void fail_third(hayai_state *state, void *user)
         empty_loop(state, NULL);
 }
 
-static void test_errors_in_the_search_and_later(void **state)
+SUITE_TEST(test_errors_in_the_search_and_later)
 {
-    (void)state;
     int broken = 0, sometimes = 0;
     hayai_benchmark *benchmark;
     hayai_suite_add(suite, "broken", fail_in_search, &broken, NULL);
@@ -295,9 +276,8 @@ static void test_errors_in_the_search_and_later(void **state)
     assert_int_equal(errors, 2);
 }
 
-static void test_the_callback_stops_it(void **state)
+SUITE_TEST(test_the_callback_stops_it)
 {
-    (void)state;
     const hayai_interleave interleave = settings(1);
     stop_at = 3;
     assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_STOPPED);
@@ -306,9 +286,8 @@ static void test_the_callback_stops_it(void **state)
     assert_int_equal(hayai_suite_run_interleaved(suite, &interleave), HAYAI_OK);
 }
 
-static void test_bad_settings(void **state)
+SUITE_TEST(test_bad_settings)
 {
-    (void)state;
     hayai_interleave bad[6];
     for (int i = 0; i < 6; i++)
         bad[i] = settings(1);
@@ -330,9 +309,8 @@ static void test_bad_settings(void **state)
 
 /* ---- With reporters -------------------------------------------------------------------------- */
 
-static void test_reporters_get_each_repetition_at_once(void **state)
+SUITE_TEST(test_reporters_get_each_repetition_at_once)
 {
-    (void)state;
     capture *got = capture_create();
     const hayai_options options = {
         .min_seconds = 0.002, .repetitions = 3, .interleave = true, .seed = 3};
@@ -346,54 +324,19 @@ static void test_reporters_get_each_repetition_at_once(void **state)
         assert_null(strstr(got->runs[i].name, "repeats"));
     }
     assert_true(capture_has(got, "b3/manual_time_median"));
-    free(got);
 }
 
 /* Nothing of Google Benchmark's own reaches the standard streams, whatever the environment says. */
-static void test_nothing_is_printed(void **state)
+SUITE_TEST(test_nothing_is_printed)
 {
-    (void)state;
     const hayai_interleave interleave = settings(1);
-    fflush(stdout);
-    const int out = dup(1), err = dup(2);
-    FILE *caught = tmpfile();
-    assert_true(out >= 0 && err >= 0 && caught);
-    dup2(fileno(caught), 1);
-    dup2(fileno(caught), 2);
+    output_catch();
     const hayai_status status = hayai_suite_run_interleaved(suite, &interleave);
     names_of(suite, NULL);
     hayai_library_build();
-    fflush(stdout);
-    dup2(out, 1);
-    dup2(err, 2);
-    close(out);
-    close(err);
+    char *printed = output_caught();
     assert_int_equal(status, HAYAI_OK);
-    fseek(caught, 0, SEEK_END);
-    assert_int_equal(ftell(caught), 0);
-    fclose(caught);
+    assert_string_equal(printed, "");
+    free(printed);
     assert_int_equal(count, BENCHMARKS * ROUNDS);
-}
-
-#define with_suite(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_suite(test_each_round_holds_each_benchmark_once),
-        with_suite(test_a_number_of_its_own_leaves_later_rounds_out),
-        with_suite(test_what_a_repetition_tells),
-        with_suite(test_the_order_is_the_seeds),
-        with_suite(test_all_orders_are_as_likely),
-        with_suite(test_iterations_are_found_once_by_the_least_time),
-        with_suite(test_iterations_have_a_limit_in_the_search_too),
-        with_suite(test_own_iterations_need_no_search),
-        with_suite(test_arguments_and_threads),
-        with_suite(test_errors_in_the_search_and_later),
-        with_suite(test_the_callback_stops_it),
-        with_suite(test_bad_settings),
-        with_suite(test_reporters_get_each_repetition_at_once),
-        with_suite(test_nothing_is_printed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,9 +97,8 @@ static size_t check_lines(void)
     return lines;
 }
 
-static void test_killed_at_many_moments(void **state)
+TEST(test_killed_at_many_moments)
 {
-    (void)state;
     size_t most = 0;
     for (int i = 0; i < 40; i++) {
         kill_after(i * 200, i * 50L);
@@ -133,6 +132,5 @@ static int remove_directory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_killed_at_many_moments)};
-    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+    return test_run(make_directory, remove_directory);
 }

@@ -103,9 +103,8 @@ HAYAI_BENCHMARK_F(broken, never)
     called[6]++;
 }
 
-static void test_everything_is_registered_in_order(void **state)
+TEST(test_everything_is_registered_in_order)
 {
-    (void)state;
     assert_string_equal(names_of(hayai_default_suite(), "-short"),
                         "group/plain\ngroup/ranged/3/4\nnumbers/add\nnumbers/add_ranged/9\n"
                         "group/multiply(2, 3)\ngroup/multiply(4, 5)/repeats:2\n"
@@ -113,17 +112,15 @@ static void test_everything_is_registered_in_order(void **state)
                         "empty_loop/ranged/5\nbroken/never\n");
 }
 
-static void test_short_names(void **state)
+TEST(test_short_names)
 {
-    (void)state;
     assert_string_equal(names_of(hayai_default_suite(), "short"),
                         "short_group/plain\nshort_group/with/7\nshort_fixture/one\n"
                         "short_group/parameters(1)\n");
 }
 
-static void test_everything_runs(void **state)
+TEST(test_everything_runs)
 {
-    (void)state;
     capture *got = capture_create();
     hayai_summary summary;
     assert_int_equal(capture_run(got, hayai_default_suite(), NULL, &summary), HAYAI_OK);
@@ -132,12 +129,10 @@ static void test_everything_runs(void **state)
     const int expected[8] = {1, 1, 4, 4, 2 * 3 + 2 * 4 * 5, 2, 0, 1};
     assert_memory_equal(called, expected, sizeof called);
     assert_string_equal(capture_find(got, "broken/never")->message, "no fixture here");
-    free(got);
 }
 
-static void test_the_optimizer_is_held_back(void **state)
+TEST(test_the_optimizer_is_held_back)
 {
-    (void)state;
     int value = 1;
     hayai_do_not_optimize(&value);
     hayai_do_not_optimize(value);
@@ -145,15 +140,4 @@ static void test_the_optimizer_is_held_back(void **state)
     hayai_do_not_optimize_in_out(value);
     hayai_clobber();
     assert_int_equal(value, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everything_is_registered_in_order),
-        cmocka_unit_test(test_short_names),
-        cmocka_unit_test(test_everything_runs),
-        cmocka_unit_test(test_the_optimizer_is_held_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,9 +48,8 @@ static hayai_status check_run(const hayai_run *run, void *user)
     return HAYAI_OK;
 }
 
-static void test_ten_thousand_instances(void **state)
+TEST(test_ten_thousand_instances)
 {
-    (void)state;
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("many", note, NULL, &benchmark);
     reports tally = {0};
@@ -68,7 +67,6 @@ static void test_ten_thousand_instances(void **state)
     assert_int_equal(tally.wrong, 0);
     for (int i = 1; i <= MANY; i++)
         assert_int_equal(called[i], 1);
-    hayai_suite_destroy(suite);
 }
 
 /* ---- Which one is which ---------------------------------------------------------------------- */
@@ -81,9 +79,8 @@ static void tell(hayai_state *state, void *user)
                             HAYAI_ONE_K_1000);
 }
 
-static void test_filters_number_what_matches(void **state)
+TEST(test_filters_number_what_matches)
 {
-    (void)state;
     static const int64_t sets[][2] = {{1, 2}, {2, 1}, {1, 1}, {2, 2}};
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("DISABLED_off", tell, NULL, NULL);
@@ -108,8 +105,6 @@ static void test_filters_number_what_matches(void **state)
         assert_string_equal(run->label, i < 4 ? "pair" : "again");
         assert_close(capture_counter(run, "first"), 2.0 * (double)run->run.threads);
     }
-    free(got);
-    hayai_suite_destroy(suite);
 }
 
 static void count_bytes(hayai_memory *result, void *user)
@@ -123,9 +118,8 @@ static void start(void *user)
 }
 
 /* The calls of equal instances can't be told apart; their results can. */
-static void test_instances_that_are_equal(void **state)
+TEST(test_instances_that_are_equal)
 {
-    (void)state;
     int64_t number = 0;
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("twin", tell, "twin", &benchmark);
@@ -142,13 +136,10 @@ static void test_instances_that_are_equal(void **state)
         if (got->runs[i].run.type == HAYAI_RUN_TYPE_ITERATION)
             assert_int_equal(got->runs[i].memory.max_bytes_used, ++expected);
     assert_int_equal(expected, 4);
-    free(got);
-    hayai_suite_destroy(suite);
 }
 
-static void test_names_with_line_ends(void **state)
+TEST(test_names_with_line_ends)
 {
-    (void)state;
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("two\nlines", tell, NULL, &benchmark);
     hayai_benchmark_arg_name(benchmark, "a\nb\n");
@@ -158,16 +149,4 @@ static void test_names_with_line_ends(void **state)
     hayai_benchmark_arg(benchmark, 3);
     assert_string_equal(names_of(suite, NULL), "two\nlines/a\nb\n:1\ntwo\nlines/a\nb\n:2\ntwo/3\n");
     assert_string_equal(names_of(suite, "lines.*2|two/3"), "two\nlines/a\nb\n:2\ntwo/3\n");
-    hayai_suite_destroy(suite);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ten_thousand_instances),
-        cmocka_unit_test(test_filters_number_what_matches),
-        cmocka_unit_test(test_instances_that_are_equal),
-        cmocka_unit_test(test_names_with_line_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

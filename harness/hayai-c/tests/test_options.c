@@ -30,9 +30,8 @@ static void expect(const char *line)
     assert_int_equal(left, 1);
 }
 
-static void test_nothing_is_the_default(void **state)
+TEST(test_nothing_is_the_default)
 {
-    (void)state;
     expect("");
     assert_int_equal(command, HAYAI_COMMAND_RUN);
     assert_null(options.filter);
@@ -42,9 +41,8 @@ static void test_nothing_is_the_default(void **state)
     hayai_options_release(&options);
 }
 
-static void test_google_benchmarks_flags(void **state)
+TEST(test_google_benchmarks_flags)
 {
-    (void)state;
     expect("--benchmark_filter=abc --benchmark_min_time=0.25 --benchmark_min_warmup_time=0.5 "
            "--benchmark_repetitions=7 --benchmark_enable_random_interleaving "
            "--benchmark_report_aggregates_only=true --benchmark_display_aggregates_only=yes "
@@ -62,9 +60,8 @@ static void test_google_benchmarks_flags(void **state)
     hayai_options_release(&options);
 }
 
-static void test_truths(void **state)
+TEST(test_truths)
 {
-    (void)state;
     expect("--benchmark_dry_run=false --benchmark_counters_tabular=0 --benchmark_color=1 "
            "--benchmark_report_aggregates_only=off");
     assert_false(options.dry_run || options.counters_tabular || options.report_aggregates_only);
@@ -72,9 +69,8 @@ static void test_truths(void **state)
     hayai_options_release(&options);
 }
 
-static void test_min_time_in_all_its_spellings(void **state)
+TEST(test_min_time_in_all_its_spellings)
 {
-    (void)state;
     expect("--benchmark_min_time=2s");
     assert_true(options.min_seconds == 2 && options.iterations == 0);
     hayai_options_release(&options);
@@ -83,9 +79,8 @@ static void test_min_time_in_all_its_spellings(void **state)
     hayai_options_release(&options);
 }
 
-static void test_outputs(void **state)
+TEST(test_outputs)
 {
-    (void)state;
     expect("-o json:a.json --output=tsv:b:c.tsv -ojunit:d.xml --output console "
            "--benchmark_format=jsonl --benchmark_out=e.md --benchmark_out_format=markdown");
     static const char *const expected[] = {"json:a.json", "tsv:b:c.tsv", "junit:d.xml",
@@ -99,9 +94,8 @@ static void test_outputs(void **state)
     hayai_options_release(&options);
 }
 
-static void test_own_flags(void **state)
+TEST(test_own_flags)
 {
-    (void)state;
     expect("-f text --shuffle=0x10 -q --list");
     assert_string_equal(options.filter, "text");
     assert_true(options.interleave && options.seed == 16 && options.quartiles);
@@ -118,9 +112,8 @@ static void test_own_flags(void **state)
     hayai_options_release(&options);
 }
 
-static void test_what_is_not_understood_is_left(void **state)
+TEST(test_what_is_not_understood_is_left)
 {
-    (void)state;
     assert_int_equal(parse("a -l --unknown=3 -f x b --benchmark_unknown"), HAYAI_OK);
     assert_int_equal(left, 5);
     assert_string_equal(words[1], "a");
@@ -132,9 +125,8 @@ static void test_what_is_not_understood_is_left(void **state)
 }
 
 /* Google Benchmark prints its usage and exits, or aborts, or takes nonsense, on these. */
-static void test_bad_values(void **state)
+TEST(test_bad_values)
 {
-    (void)state;
     static const char *const bad[] = {
         "--benchmark_min_time=",
         "--benchmark_min_time=abc",
@@ -169,9 +161,8 @@ static void test_bad_values(void **state)
     assert_int_equal(hayai_options_parse(NULL, &command, &left, words), HAYAI_ERROR_ARGUMENT);
 }
 
-static void test_environment(void **state)
+TEST(test_environment)
 {
-    (void)state;
     setenv("BENCHMARK_FILTER", "from_environment", 1);
     setenv("BENCHMARK_REPETITIONS", "5", 1);
     expect("--benchmark_repetitions=6");
@@ -194,9 +185,8 @@ static hayai_status keep_custom(const hayai_context *machine, void *user)
     return HAYAI_OK;
 }
 
-static void test_context(void **state)
+TEST(test_context)
 {
-    (void)state;
     char text[256] = "";
     const hayai_reporter reporter = {.context = keep_custom, .user = text};
     hayai_suite *suite = suite_of("b", empty_loop, NULL, NULL);
@@ -209,7 +199,6 @@ static void test_context(void **state)
     hayai_options_release(&options);
     assert_int_equal(parse("--benchmark_context=a=3"), HAYAI_ERROR_ARGUMENT);
     hayai_shutdown();
-    hayai_suite_destroy(suite);
 }
 
 static int64_t calls;
@@ -221,62 +210,44 @@ static void count_calls(hayai_state *state, void *user)
 }
 
 /* Only the command line's readers heed the environment; a run by options alone does not. */
-static void test_a_run_without_command_line_ignores_the_environment(void **state)
+TEST(test_a_run_without_command_line_ignores_the_environment)
 {
-    (void)state;
     hayai_suite *suite = suite_of("b", count_calls, NULL, NULL);
     capture *got = capture_create();
     assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
     assert_int_equal(calls, 1);
     assert_int_equal(got->count, 1);
-    free(got);
-    hayai_suite_destroy(suite);
 }
 
 /* Google Benchmark's verbose log goes to standard error. */
-static void test_verbosity_reaches_the_library(void **state)
+TEST(test_verbosity_reaches_the_library)
 {
-    (void)state;
     hayai_suite *suite = suite_of("b", empty_loop, NULL, NULL);
     capture *got = capture_create();
     const hayai_options verbose = {.iterations = 1, .verbosity = 2};
-    const int err = dup(2);
-    FILE *caught = tmpfile();
-    dup2(fileno(caught), 2);
+    output_catch();
     const hayai_status status = capture_run(got, suite, &verbose, NULL);
-    dup2(err, 2);
-    close(err);
+    char *said = output_caught();
     assert_int_equal(status, HAYAI_OK);
-    fseek(caught, 0, SEEK_END);
-    assert_true(ftell(caught) > 0);
-    fclose(caught);
-    free(got);
-    hayai_suite_destroy(suite);
+    assert_string_not_equal(said, "");
+    free(said);
 }
 
-static void test_counters_of_the_cpu_do_not_abort(void **state)
+TEST(test_counters_of_the_cpu_do_not_abort)
 {
-    (void)state;
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("b", empty_loop, NULL, &benchmark);
     capture *got = capture_create();
     const hayai_options counting = {.iterations = 1, .perf_counters = "CYCLES"};
     hayai_benchmark_report_aggregates_only(benchmark, true);
-    const int err = dup(2);
-    FILE *caught = tmpfile();
-    dup2(fileno(caught), 2);
+    output_catch();
     const hayai_status status = capture_run(got, suite, &counting, NULL);
-    dup2(err, 2);
-    close(err);
-    fclose(caught);
+    free(output_caught());
     assert_int_equal(status, HAYAI_OK);
-    free(got);
-    hayai_suite_destroy(suite);
 }
 
-static void test_help_names_every_flag(void **state)
+TEST(test_help_names_every_flag)
 {
-    (void)state;
     static const char *const flags[] = {"--output",
                                         "--filter",
                                         "--shuffle",
@@ -308,21 +279,5 @@ static void test_help_names_every_flag(void **state)
 int main(void)
 {
     comma_locale_set();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_is_the_default),
-        cmocka_unit_test(test_google_benchmarks_flags),
-        cmocka_unit_test(test_truths),
-        cmocka_unit_test(test_min_time_in_all_its_spellings),
-        cmocka_unit_test(test_outputs),
-        cmocka_unit_test(test_own_flags),
-        cmocka_unit_test(test_what_is_not_understood_is_left),
-        cmocka_unit_test(test_bad_values),
-        cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_context),
-        cmocka_unit_test(test_a_run_without_command_line_ignores_the_environment),
-        cmocka_unit_test(test_verbosity_reaches_the_library),
-        cmocka_unit_test(test_counters_of_the_cpu_do_not_abort),
-        cmocka_unit_test(test_help_names_every_flag),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -22,17 +22,8 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+SUITE_TEST(test_all_callbacks_in_order)
 {
-    (void)state;
-    hayai_suite_destroy(suite);
-    free(seen);
-    return 0;
-}
-
-static void test_all_callbacks_in_order(void **state)
-{
-    (void)state;
     hayai_summary summary;
     assert_int_equal(capture_run(seen, suite, NULL, &summary), HAYAI_OK);
     assert_int_equal(seen->contexts, 1);
@@ -50,18 +41,16 @@ static void test_all_callbacks_in_order(void **state)
 }
 
 /* A filter leaves families out, and the rest is numbered anew, as Google Benchmark does. */
-static void test_families_are_numbered_as_they_match(void **state)
+SUITE_TEST(test_families_are_numbered_as_they_match)
 {
-    (void)state;
     const hayai_options options = {.iterations = 1, .filter = "third"};
     assert_int_equal(capture_run(seen, suite, &options, NULL), HAYAI_OK);
     assert_int_equal(seen->count, 1);
     assert_int_equal(seen->runs[0].run.family, 0);
 }
 
-static void test_families_and_instances_have_their_numbers(void **state)
+SUITE_TEST(test_families_and_instances_have_their_numbers)
 {
-    (void)state;
     static const int64_t families[] = {0, 0, 1, 1, 1}, instances[] = {0, 1, 0, 1, 2};
     hayai_benchmark *two, *three;
     hayai_suite *numbered = suite_of("two", empty_loop, NULL, &two);
@@ -76,12 +65,10 @@ static void test_families_and_instances_have_their_numbers(void **state)
         assert_int_equal(seen->runs[i].run.family, families[i / each]);
         assert_int_equal(seen->runs[i].run.instance, instances[i / each]);
     }
-    hayai_suite_destroy(numbered);
 }
 
-static void test_a_reporter_can_stop_at_each_stage(void **state)
+SUITE_TEST(test_a_reporter_can_stop_at_each_stage)
 {
-    (void)state;
     seen->context_status = HAYAI_STOPPED;
     assert_int_equal(capture_run(seen, suite, NULL, NULL), HAYAI_STOPPED);
     assert_int_equal(seen->count, 0);
@@ -103,17 +90,15 @@ static void test_a_reporter_can_stop_at_each_stage(void **state)
     assert_int_equal(capture_run(seen, suite, NULL, NULL), HAYAI_OK); /* nothing is left over */
 }
 
-static void test_callbacks_may_be_missing(void **state)
+SUITE_TEST(test_callbacks_may_be_missing)
 {
-    (void)state;
     const hayai_reporter none = {0};
     const hayai_options options = {.iterations = 1, .reporters = &none, .reporter_count = 1};
     assert_int_equal(hayai_suite_run(suite, &options, NULL), HAYAI_OK);
 }
 
-static void test_several_reporters(void **state)
+SUITE_TEST(test_several_reporters)
 {
-    (void)state;
     capture *other = capture_create();
     const hayai_reporter both[] = {capture_reporter(seen), capture_reporter(other)};
     const hayai_options options = {.iterations = 1, .reporters = both, .reporter_count = 2};
@@ -121,7 +106,6 @@ static void test_several_reporters(void **state)
     assert_int_equal(seen->count, 3);
     assert_int_equal(other->count, 3);
     assert_int_equal(other->finalized, 1);
-    free(other);
 }
 
 /* ---- Context --------------------------------------------------------------------------------- */
@@ -153,9 +137,8 @@ static hayai_status keep_machine(const hayai_context *context, void *user)
     return HAYAI_OK;
 }
 
-static void test_context(void **state)
+SUITE_TEST(test_context)
 {
-    (void)state;
     machine kept;
     const hayai_reporter reporter = {.context = keep_machine, .user = &kept};
     const hayai_options options = {
@@ -181,9 +164,8 @@ static void test_context(void **state)
     hayai_shutdown();
 }
 
-static void test_versions(void **state)
+SUITE_TEST(test_versions)
 {
-    (void)state;
     int major, minor;
     assert_int_equal(sscanf(hayai_google_benchmark_version(), "%d.%d", &major, &minor), 2);
     assert_true(major >= 1);
@@ -192,9 +174,8 @@ static void test_versions(void **state)
     assert_true(strcmp(build, "debug") == 0 || strcmp(build, "release") == 0);
 }
 
-static void test_status_texts(void **state)
+SUITE_TEST(test_status_texts)
 {
-    (void)state;
     for (int status = HAYAI_OK; status <= HAYAI_ERROR_NO_MATCH; status++) {
         assert_string_not_equal(hayai_status_string((hayai_status)status), "unknown status");
         for (int other = HAYAI_OK; other < status; other++)
@@ -228,9 +209,8 @@ static void stop(hayai_memory *result, void *user)
     }
 }
 
-static void test_memory_manager(void **state)
+SUITE_TEST(test_memory_manager)
 {
-    (void)state;
     meter gauge = {0};
     const hayai_memory_manager manager = {.start = start, .stop = stop, .user = &gauge};
     const hayai_options options = {.iterations = 10, .repetitions = 5, .filter = "first|third"};
@@ -256,9 +236,8 @@ static void test_memory_manager(void **state)
     assert_false(seen->runs[0].has_memory);
 }
 
-static void test_memory_manager_while_interleaving(void **state)
+SUITE_TEST(test_memory_manager_while_interleaving)
 {
-    (void)state;
     meter gauge = {.complete = true};
     const hayai_memory_manager manager = {.start = start, .stop = stop, .user = &gauge};
     const hayai_options options = {.iterations = 10, .repetitions = 3, .interleave = true};
@@ -270,9 +249,8 @@ static void test_memory_manager_while_interleaving(void **state)
     assert_int_equal(seen->runs[4].memory.net_heap_growth, -3);
 }
 
-static void test_bad_managers(void **state)
+SUITE_TEST(test_bad_managers)
 {
-    (void)state;
     const hayai_memory_manager half = {.start = start};
     const hayai_profiler_manager none = {0};
     assert_int_equal(hayai_register_memory_manager(&half), HAYAI_ERROR_ARGUMENT);
@@ -284,9 +262,8 @@ static void count_up(void *user)
     ++*(int *)user;
 }
 
-static void test_profiler_manager_or_a_status(void **state)
+SUITE_TEST(test_profiler_manager_or_a_status)
 {
-    (void)state;
     int count = 0;
     const hayai_profiler_manager manager = {
         .after_set_up_start = count_up, .before_tear_down_stop = count_up, .user = &count};
@@ -297,26 +274,4 @@ static void test_profiler_manager_or_a_status(void **state)
     assert_int_equal(capture_run(seen, suite, NULL, NULL), HAYAI_OK);
     assert_int_equal(count, status == HAYAI_OK ? 2 * 3 : 0);
     hayai_shutdown();
-}
-
-#define with_suite(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_suite(test_all_callbacks_in_order),
-        with_suite(test_families_are_numbered_as_they_match),
-        with_suite(test_families_and_instances_have_their_numbers),
-        with_suite(test_a_reporter_can_stop_at_each_stage),
-        with_suite(test_callbacks_may_be_missing),
-        with_suite(test_several_reporters),
-        with_suite(test_context),
-        with_suite(test_versions),
-        with_suite(test_status_texts),
-        with_suite(test_memory_manager),
-        with_suite(test_memory_manager_while_interleaving),
-        with_suite(test_bad_managers),
-        with_suite(test_profiler_manager_or_a_status),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,14 +38,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    hayai_suite_destroy(suite);
-    free(seen);
-    return 0;
-}
-
 static const captured *run_one(const hayai_options *options)
 {
     assert_int_equal(capture_run(seen, suite, options, NULL), HAYAI_OK);
@@ -53,9 +45,8 @@ static const captured *run_one(const hayai_options *options)
     return &seen->runs[0];
 }
 
-static void test_min_time(void **state)
+SUITE_TEST(test_min_time)
 {
-    (void)state;
     const hayai_options options = {.min_seconds = 0.002};
     assert_int_equal(hayai_benchmark_min_time(benchmark, 0.02), HAYAI_OK);
     const captured *run = run_one(&options);
@@ -63,25 +54,22 @@ static void test_min_time(void **state)
     assert_string_equal(run->name, "b/min_time:0.020/manual_time");
 }
 
-static void test_min_seconds_of_all(void **state)
+SUITE_TEST(test_min_seconds_of_all)
 {
-    (void)state;
     const hayai_options options = {.min_seconds = 0.2};
     const captured *run = run_one(&options);
     assert_true(run->run.real_seconds >= 0.2 && run->run.real_seconds < 0.5);
     assert_string_equal(run->name, "b/manual_time");
 }
 
-static void test_half_a_second_is_the_default(void **state)
+SUITE_TEST(test_half_a_second_is_the_default)
 {
-    (void)state;
     const hayai_options options = {0};
     assert_true(run_one(&options)->run.real_seconds >= 0.5);
 }
 
-static void test_min_warm_up_time(void **state)
+SUITE_TEST(test_min_warm_up_time)
 {
-    (void)state;
     const hayai_options options = {0};
     hayai_benchmark_min_time(benchmark, 0.001);
     assert_int_equal(hayai_benchmark_min_warm_up_time(benchmark, 0.03), HAYAI_OK);
@@ -90,34 +78,30 @@ static void test_min_warm_up_time(void **state)
     assert_non_null(strstr(run->name, "min_warmup_time:0.030"));
 }
 
-static void test_min_warm_up_of_all(void **state)
+SUITE_TEST(test_min_warm_up_of_all)
 {
-    (void)state;
     const hayai_options options = {.min_seconds = 0.001, .min_warm_up_seconds = 0.03};
     const captured *run = run_one(&options);
     assert_true(told.total - run->run.real_seconds >= 0.03);
 }
 
-static void test_iterations_of_all(void **state)
+SUITE_TEST(test_iterations_of_all)
 {
-    (void)state;
     const hayai_options options = {.iterations = 17};
     const captured *run = run_one(&options);
     assert_int_equal(run->run.iterations, 17);
     assert_string_equal(run->name, "b/manual_time");
 }
 
-static void test_own_iterations_win(void **state)
+SUITE_TEST(test_own_iterations_win)
 {
-    (void)state;
     const hayai_options options = {.iterations = 17};
     hayai_benchmark_iterations(benchmark, 3);
     assert_int_equal(run_one(&options)->run.iterations, 3);
 }
 
-static void test_dry_run(void **state)
+SUITE_TEST(test_dry_run)
 {
-    (void)state;
     const hayai_options options = {.dry_run = true, .repetitions = 4};
     hayai_benchmark_min_time(benchmark, 1);
     hayai_benchmark_repetitions(benchmark, 5);
@@ -126,9 +110,8 @@ static void test_dry_run(void **state)
     assert_string_equal(seen->runs[0].name, "b/min_time:1.000/repeats:5/manual_time");
 }
 
-static void test_repetitions(void **state)
+SUITE_TEST(test_repetitions)
 {
-    (void)state;
     const hayai_options options = {.iterations = 1, .repetitions = 2};
     hayai_benchmark_repetitions(benchmark, 3);
     run_one(&options);
@@ -144,17 +127,15 @@ static void test_repetitions(void **state)
     assert_int_equal(seen->report_sizes[1], 4);
 }
 
-static void test_repetitions_of_all(void **state)
+SUITE_TEST(test_repetitions_of_all)
 {
-    (void)state;
     const hayai_options options = {.iterations = 1, .repetitions = 2};
     run_one(&options);
     assert_int_equal(told.calls, 2);
 }
 
-static void test_unit(void **state)
+SUITE_TEST(test_unit)
 {
-    (void)state;
     static const hayai_unit units[] = {HAYAI_UNIT_NANOSECOND, HAYAI_UNIT_MICROSECOND,
                                        HAYAI_UNIT_MILLISECOND, HAYAI_UNIT_SECOND};
     static const double factors[] = {1e9, 1e6, 1e3, 1};
@@ -170,17 +151,15 @@ static void test_unit(void **state)
     }
 }
 
-static void test_unit_of_all(void **state)
+SUITE_TEST(test_unit_of_all)
 {
-    (void)state;
     const hayai_options options = {.iterations = 1, .unit = HAYAI_UNIT_MICROSECOND};
     assert_close(run_one(&options)->run.real_time, 1000);
 }
 
 /* The names tell which clock the library was told to use. */
-static void test_clocks(void **state)
+SUITE_TEST(test_clocks)
 {
-    (void)state;
     hayai_benchmark *real, *process;
     hayai_suite_add(suite, "real", empty_loop, NULL, &real);
     hayai_suite_add(suite, "process", empty_loop, NULL, &process);
@@ -190,11 +169,10 @@ static void test_clocks(void **state)
                                                "process/process_time\n");
 }
 
-static void test_aggregates_only(void **state)
+SUITE_TEST(test_aggregates_only)
 {
-    (void)state;
-    capture *file = capture_create();
     for (int kind = 0; kind < 4; kind++) {
+        capture *file = capture_create();
         hayai_reporter reporters[] = {capture_reporter(seen), capture_reporter(file)};
         reporters[1].file = true;
         hayai_options options = {
@@ -207,19 +185,16 @@ static void test_aggregates_only(void **state)
         }
         options.report_aggregates_only = kind == 2;
         options.display_aggregates_only = kind == 3;
-        seen->count = seen->reports = file->count = file->reports = 0;
         assert_int_equal(hayai_suite_run(suite, &options, NULL), HAYAI_OK);
         assert_int_equal(seen->count, 4);
         assert_int_equal(file->count, kind % 2 == 0 ? 4 : 7);
-        tear_down(NULL);
+        free_what_was_made(NULL);
         set_up(NULL);
     }
-    free(file);
 }
 
-static void test_a_single_run_is_reported_all_the_same(void **state)
+SUITE_TEST(test_a_single_run_is_reported_all_the_same)
 {
-    (void)state;
     hayai_benchmark_report_aggregates_only(benchmark, true);
     run_one(NULL);
     assert_int_equal(seen->count, 1);
@@ -258,9 +233,8 @@ static void use_fixture(hayai_state *state, void *user)
     empty_loop(state, NULL);
 }
 
-static void test_set_up_and_tear_down_with_contexts(void **state)
+SUITE_TEST(test_set_up_and_tear_down_with_contexts)
 {
-    (void)state;
     fixture fixtures[2] = {{0}};
     for (int i = 0; i < 2; i++) {
         hayai_benchmark *one;
@@ -292,9 +266,8 @@ static void change_in_set_up(const hayai_state *state, void *user)
     assert_null(hayai_state_native(writable));
 }
 
-static void test_set_up_has_no_clock(void **state)
+SUITE_TEST(test_set_up_has_no_clock)
 {
-    (void)state;
     hayai_benchmark_set_up(benchmark, change_in_set_up, &told);
     run_one(NULL);
 }
@@ -305,9 +278,8 @@ static void do_nothing(const hayai_state *state, void *user)
     (void)user;
 }
 
-static void test_more_set_ups_than_there_can_be(void **state)
+SUITE_TEST(test_more_set_ups_than_there_can_be)
 {
-    (void)state;
     hayai_benchmark *one;
     for (int i = 0; i < HAYAI_MAX_SET_UPS; i++) {
         hayai_suite_add(suite, "many", empty_loop, NULL, &one);
@@ -350,9 +322,8 @@ static size_t changes(void)
     return count;
 }
 
-static void test_google_benchmarks_random_interleaving(void **state)
+SUITE_TEST(test_google_benchmarks_random_interleaving)
 {
-    (void)state;
     static char a = 'a', b = 'b';
     hayai_options options = {.iterations = 1, .repetitions = 60};
     hayai_suite *two = suite_of("a", note_a, &a, NULL);
@@ -366,7 +337,6 @@ static void test_google_benchmarks_random_interleaving(void **state)
     assert_int_equal(capture_run(seen, two, &options, NULL), HAYAI_OK);
     assert_int_equal(order.length, 120);
     assert_true(changes() > 1); /* in order with a chance of 1 in 10^35 */
-    hayai_suite_destroy(two);
 }
 
 /* ---- What would abort ------------------------------------------------------------------------ */
@@ -375,13 +345,12 @@ static void expect_refused(hayai_status status)
 {
     assert_int_equal(status, HAYAI_ERROR_ARGUMENT);
     assert_int_equal(hayai_suite_run(suite, NULL, NULL), HAYAI_ERROR_ARGUMENT);
-    tear_down(NULL);
+    free_what_was_made(NULL);
     set_up(NULL);
 }
 
-static void test_names_are_told(void **state)
+SUITE_TEST(test_names_are_told)
 {
-    (void)state;
     hayai_benchmark *one;
     static const char *const names[] = {"rows", NULL};
     hayai_suite_add(suite, "first", empty_loop, NULL, &one);
@@ -395,9 +364,8 @@ static void test_names_are_told(void **state)
     assert_null(hayai_benchmark_get_arg_name(one, 2));
 }
 
-static void test_bad_settings(void **state)
+SUITE_TEST(test_bad_settings)
 {
-    (void)state;
     expect_refused(hayai_benchmark_min_time(benchmark, 0));
     expect_refused(hayai_benchmark_min_time(benchmark, NAN));
     expect_refused(hayai_benchmark_min_warm_up_time(benchmark, -1));
@@ -417,9 +385,8 @@ static void test_bad_settings(void **state)
     expect_refused(hayai_benchmark_min_warm_up_time(benchmark, 1));
 }
 
-static void test_bad_options(void **state)
+SUITE_TEST(test_bad_options)
 {
-    (void)state;
     static const char *const no_output[] = {NULL};
     const hayai_options bad[] = {
         {.outputs = no_output, .output_count = 1},
@@ -439,34 +406,8 @@ static void test_bad_options(void **state)
     assert_int_equal(told.calls, 0);
 }
 
-#define with_suite(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     comma_locale_set();
-    const struct CMUnitTest tests[] = {
-        with_suite(test_min_time),
-        with_suite(test_min_seconds_of_all),
-        with_suite(test_half_a_second_is_the_default),
-        with_suite(test_min_warm_up_time),
-        with_suite(test_min_warm_up_of_all),
-        with_suite(test_iterations_of_all),
-        with_suite(test_own_iterations_win),
-        with_suite(test_dry_run),
-        with_suite(test_repetitions),
-        with_suite(test_repetitions_of_all),
-        with_suite(test_unit),
-        with_suite(test_unit_of_all),
-        with_suite(test_clocks),
-        with_suite(test_aggregates_only),
-        with_suite(test_a_single_run_is_reported_all_the_same),
-        with_suite(test_set_up_and_tear_down_with_contexts),
-        with_suite(test_set_up_has_no_clock),
-        with_suite(test_more_set_ups_than_there_can_be),
-        with_suite(test_google_benchmarks_random_interleaving),
-        with_suite(test_names_are_told),
-        with_suite(test_bad_settings),
-        with_suite(test_bad_options),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -56,19 +56,12 @@ static captured run_loop(hayai_function *function, void *user)
 {
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("loop", function, user, &benchmark);
-    capture *got = capture_create();
     hayai_benchmark_iterations(benchmark, 100);
-    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
-    assert_int_equal(got->count, 1);
-    const captured run = got->runs[0];
-    free(got);
-    hayai_suite_destroy(suite);
-    return run;
+    return capture_first(suite);
 }
 
-static void test_keep_running_runs_each_iteration(void **state)
+TEST(test_keep_running_runs_each_iteration)
 {
-    (void)state;
     counts seen = {0};
     const captured run = run_loop(keep_running, &seen);
     assert_int_equal(seen.calls, 1);
@@ -81,9 +74,8 @@ static void test_keep_running_runs_each_iteration(void **state)
     assert_true(run.run.real_time > 0 && run.run.real_seconds > 0);
 }
 
-static void test_batch_hands_over_the_whole_count_once(void **state)
+TEST(test_batch_hands_over_the_whole_count_once)
 {
-    (void)state;
     counts seen = {0};
     const captured run = run_loop(batch, &seen);
     assert_int_equal(seen.batches, 1);
@@ -93,17 +85,15 @@ static void test_batch_hands_over_the_whole_count_once(void **state)
     assert_true(run.run.real_seconds > 0);
 }
 
-static void test_batch_takes_what_single_steps_left(void **state)
+TEST(test_batch_takes_what_single_steps_left)
 {
-    (void)state;
     counts seen = {0};
     assert_int_equal(run_loop(batch_after_steps, &seen).run.skipped, HAYAI_SKIP_NONE);
     assert_int_equal(seen.iterations, 100);
 }
 
-static void test_keep_running_batch_counts_its_overshoot(void **state)
+TEST(test_keep_running_batch_counts_its_overshoot)
 {
-    (void)state;
     counts seen = {0};
     const captured run = run_loop(batches_of_seven, &seen);
     assert_int_equal(seen.iterations, 105);
@@ -137,9 +127,8 @@ static void paused_half_a_loop(hayai_state *state, void *user)
 }
 
 /* Google Benchmark aborts on all of these. */
-static void test_a_wrong_loop_is_an_error_not_an_abort(void **state)
+TEST(test_a_wrong_loop_is_an_error_not_an_abort)
 {
-    (void)state;
     hayai_function *const wrong[] = {empty_batch, no_loop, half_a_loop, paused_half_a_loop};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const captured run = run_loop(wrong[i], NULL);
@@ -196,19 +185,13 @@ static captured run_iterations(hayai_function *function, int64_t iterations)
 {
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("time", function, NULL, &benchmark);
-    capture *got = capture_create();
     hayai_benchmark_iterations(benchmark, iterations);
-    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
-    const captured run = got->runs[0];
-    free(got);
-    hayai_suite_destroy(suite);
-    return run;
+    return capture_first(suite);
 }
 
 /* Had the pause not stopped the clock, the 50 ms would be in every try. */
-static void test_pause_stops_the_clock(void **state)
+TEST(test_pause_stops_the_clock)
 {
-    (void)state;
     double seconds = 1;
     for (int i = 0; i < 20 && seconds >= 0.05; i++)
         seconds = run_iterations(pause_and_sleep, 1).run.real_seconds;
@@ -216,15 +199,13 @@ static void test_pause_stops_the_clock(void **state)
 }
 
 /* A sleep is never shorter than asked for. */
-static void test_resume_starts_the_clock(void **state)
+TEST(test_resume_starts_the_clock)
 {
-    (void)state;
     assert_true(run_iterations(resume_and_sleep, 3).run.real_seconds >= 0.006);
 }
 
-static void test_a_loop_may_end_paused(void **state)
+TEST(test_a_loop_may_end_paused)
 {
-    (void)state;
     assert_int_equal(run_iterations(pause_to_the_end, 3).run.skipped, HAYAI_SKIP_NONE);
 }
 
@@ -238,20 +219,16 @@ static void tell_the_time(hayai_state *state, void *user)
     assert_int_equal(hayai_state_set_iteration_time(state, INFINITY), HAYAI_ERROR_ARGUMENT);
 }
 
-static void test_manual_time_is_what_was_told(void **state)
+TEST(test_manual_time_is_what_was_told)
 {
-    (void)state;
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("manual", tell_the_time, NULL, &benchmark);
-    capture *got = capture_create();
     hayai_benchmark_use_manual_time(benchmark);
     hayai_benchmark_iterations(benchmark, 4);
-    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
-    assert_string_equal(got->runs[0].name, "manual/iterations:4/manual_time");
-    assert_close(got->runs[0].run.real_seconds, 1);
-    assert_close(got->runs[0].run.real_time, 0.25e9);
-    free(got);
-    hayai_suite_destroy(suite);
+    const captured run = capture_first(suite);
+    assert_string_equal(run.name, "manual/iterations:4/manual_time");
+    assert_close(run.run.real_seconds, 1);
+    assert_close(run.run.real_time, 0.25e9);
 }
 
 /* ---- Skipping -------------------------------------------------------------------------------- */
@@ -278,9 +255,8 @@ static void skip_somewhere(hayai_state *state, void *user)
     assert_int_equal(plan->how(state, NULL), HAYAI_ERROR_ARGUMENT);
 }
 
-static void test_skip_with_error(void **state)
+TEST(test_skip_with_error)
 {
-    (void)state;
     for (int after = -1; after < 2; after++) {
         skip_plan plan = {hayai_state_skip_with_error, after, 0, true};
         const captured run = run_loop(skip_somewhere, &plan);
@@ -291,9 +267,8 @@ static void test_skip_with_error(void **state)
     }
 }
 
-static void test_skip_with_message(void **state)
+TEST(test_skip_with_message)
 {
-    (void)state;
     skip_plan plan = {hayai_state_skip_with_message, 1, 0, false};
     const captured run = run_loop(skip_somewhere, &plan);
     assert_int_equal(run.run.skipped, HAYAI_SKIP_MESSAGE);
@@ -311,9 +286,8 @@ static void skip_the_first_call_only(hayai_state *state, void *user)
 }
 
 /* Google Benchmark aborts where repetitions differ in their iterations. */
-static void test_one_failed_repetition_of_several(void **state)
+TEST(test_one_failed_repetition_of_several)
 {
-    (void)state;
     int calls = 0;
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("some", skip_the_first_call_only, &calls, &benchmark);
@@ -327,8 +301,6 @@ static void test_one_failed_repetition_of_several(void **state)
     assert_int_equal(got->runs[1].run.skipped, HAYAI_SKIP_ERROR);
     assert_int_equal(got->runs[2].run.skipped, HAYAI_SKIP_NONE);
     assert_true(capture_has(got, "some/iterations:50/repeats:4_mean"));
-    free(got);
-    hayai_suite_destroy(suite);
 }
 
 /* ---- Ranges, names, threads ------------------------------------------------------------------ */
@@ -350,9 +322,8 @@ static void read_beyond(hayai_state *state, void *user)
     empty_loop(state, NULL);
 }
 
-static void test_ranges_by_index(void **state)
+TEST(test_ranges_by_index)
 {
-    (void)state;
     static const int64_t values[] = {7, -3};
     hayai_benchmark *good, *bad;
     hayai_suite *suite = suite_of("ranges", read_ranges, NULL, &good);
@@ -364,8 +335,6 @@ static void test_ranges_by_index(void **state)
     assert_int_equal(got->runs[0].run.skipped, HAYAI_SKIP_NONE);
     assert_string_equal(got->runs[0].arguments, "7/-3");
     assert_string_equal(got->runs[1].message, "argument 2 asked for, but there are 2");
-    free(got);
-    hayai_suite_destroy(suite);
 }
 
 typedef struct thread_use {
@@ -386,23 +355,19 @@ static void note_thread(hayai_state *state, void *user)
     hayai_state_set_items_processed(state, hayai_state_iterations(state));
 }
 
-static void test_threads_and_their_index(void **state)
+TEST(test_threads_and_their_index)
 {
-    (void)state;
     thread_use use = {.mutex = PTHREAD_MUTEX_INITIALIZER};
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("threads", note_thread, &use, &benchmark);
-    capture *got = capture_create();
     hayai_benchmark_threads(benchmark, 3);
     hayai_benchmark_iterations(benchmark, 10);
-    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
+    const captured run = capture_first(suite);
     assert_int_equal(use.seen, 7);
     assert_int_equal(use.threads, 3);
-    assert_int_equal(got->runs[0].run.threads, 3);
-    assert_int_equal(got->runs[0].run.iterations, 30);
-    assert_string_equal(got->runs[0].name, "threads/iterations:10/threads:3");
-    free(got);
-    hayai_suite_destroy(suite);
+    assert_int_equal(run.run.threads, 3);
+    assert_int_equal(run.run.iterations, 30);
+    assert_string_equal(run.name, "threads/iterations:10/threads:3");
 }
 
 static void one_thread_fails(hayai_state *state, void *user)
@@ -414,17 +379,12 @@ static void one_thread_fails(hayai_state *state, void *user)
         continue;
 }
 
-static void test_a_thread_that_returns_does_not_hang_the_others(void **state)
+TEST(test_a_thread_that_returns_does_not_hang_the_others)
 {
-    (void)state;
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("threads", one_thread_fails, NULL, &benchmark);
-    capture *got = capture_create();
     hayai_benchmark_threads(benchmark, 2);
-    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
-    assert_int_equal(got->runs[0].run.skipped, HAYAI_SKIP_ERROR);
-    free(got);
-    hayai_suite_destroy(suite);
+    assert_int_equal(capture_first(suite).run.skipped, HAYAI_SKIP_ERROR);
 }
 
 static void run_inside_a_run(hayai_state *state, void *user)
@@ -435,16 +395,11 @@ static void run_inside_a_run(hayai_state *state, void *user)
     empty_loop(state, NULL);
 }
 
-static void test_a_run_inside_a_run_is_refused(void **state)
+TEST(test_a_run_inside_a_run_is_refused)
 {
-    (void)state;
-    hayai_suite *suite = hayai_suite_create();
+    hayai_suite *suite = suite_empty();
     hayai_suite_add(suite, "nested", run_inside_a_run, suite, NULL);
-    capture *got = capture_create();
-    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
-    assert_int_equal(got->runs[0].run.skipped, HAYAI_SKIP_NONE);
-    free(got);
-    hayai_suite_destroy(suite);
+    assert_int_equal(capture_first(suite).run.skipped, HAYAI_SKIP_NONE);
 }
 
 /* ---- Scoped pause ---------------------------------------------------------------------------- */
@@ -473,9 +428,8 @@ static void pause_in_blocks(hayai_state *state, void *user)
     }
 }
 
-static void test_a_scoped_pause(void **state)
+TEST(test_a_scoped_pause)
 {
-    (void)state;
     hayai_status inner[4] = {0};
     capture *got = capture_create();
     hayai_suite *suite = suite_of("pause", pause_in_blocks, inner, NULL);
@@ -486,30 +440,4 @@ static void test_a_scoped_pause(void **state)
     assert_int_equal(inner[1], HAYAI_ERROR_STATE);
     assert_int_equal(inner[2], HAYAI_OK);
     assert_int_equal(inner[3], HAYAI_OK);
-    free(got);
-    hayai_suite_destroy(suite);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keep_running_runs_each_iteration),
-        cmocka_unit_test(test_batch_hands_over_the_whole_count_once),
-        cmocka_unit_test(test_batch_takes_what_single_steps_left),
-        cmocka_unit_test(test_keep_running_batch_counts_its_overshoot),
-        cmocka_unit_test(test_a_wrong_loop_is_an_error_not_an_abort),
-        cmocka_unit_test(test_pause_stops_the_clock),
-        cmocka_unit_test(test_resume_starts_the_clock),
-        cmocka_unit_test(test_a_loop_may_end_paused),
-        cmocka_unit_test(test_manual_time_is_what_was_told),
-        cmocka_unit_test(test_skip_with_error),
-        cmocka_unit_test(test_skip_with_message),
-        cmocka_unit_test(test_one_failed_repetition_of_several),
-        cmocka_unit_test(test_ranges_by_index),
-        cmocka_unit_test(test_threads_and_their_index),
-        cmocka_unit_test(test_a_thread_that_returns_does_not_hang_the_others),
-        cmocka_unit_test(test_a_run_inside_a_run_is_refused),
-        cmocka_unit_test(test_a_scoped_pause),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

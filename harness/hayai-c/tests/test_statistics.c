@@ -33,14 +33,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    hayai_suite_destroy(suite);
-    free(seen);
-    return 0;
-}
-
 /* What the five times' aggregates must be, in milliseconds. */
 static void check_five(void)
 {
@@ -61,9 +53,8 @@ static void check_five(void)
 }
 
 /* The library computes them; and ours must be the same where hayai interleaves. */
-static void test_the_usual_statistics(void **state)
+SUITE_TEST(test_the_usual_statistics)
 {
-    (void)state;
     hayai_options options = {.iterations = 4, .repetitions = 5};
     assert_int_equal(capture_run(seen, suite, &options, NULL), HAYAI_OK);
     check_five();
@@ -73,9 +64,8 @@ static void test_the_usual_statistics(void **state)
     check_five();
 }
 
-static void test_quartiles(void **state)
+SUITE_TEST(test_quartiles)
 {
-    (void)state;
     const hayai_options options = {.iterations = 4, .repetitions = 5};
     assert_int_equal(hayai_benchmark_quartiles(benchmark), HAYAI_OK);
     assert_int_equal(capture_run(seen, suite, &options, NULL), HAYAI_OK);
@@ -84,9 +74,8 @@ static void test_quartiles(void **state)
     assert_close(capture_counter(capture_find(seen, "b/manual_time_q3"), "milliseconds"), 4);
 }
 
-static void test_quartiles_of_all_between_values(void **state)
+SUITE_TEST(test_quartiles_of_all_between_values)
 {
-    (void)state;
     const hayai_options options = {.iterations = 1, .repetitions = 4, .quartiles = true};
     assert_int_equal(capture_run(seen, suite, &options, NULL), HAYAI_OK); /* 1 2 4 5 */
     assert_close(capture_find(seen, "b/manual_time_q1")->run.real_time, 1.75);
@@ -101,9 +90,8 @@ static double greatest(const double *values, size_t count, void *user)
     return best * *(const double *)user;
 }
 
-static void test_own_statistics_with_contexts(void **state)
+SUITE_TEST(test_own_statistics_with_contexts)
 {
-    (void)state;
     double once = 1, twice = 2;
     const hayai_options options = {.iterations = 3, .repetitions = 5};
     assert_int_equal(hayai_benchmark_compute_statistic(benchmark, "most", greatest, &once,
@@ -120,9 +108,8 @@ static void test_own_statistics_with_contexts(void **state)
     assert_close(capture_counter(run, "milliseconds"), 10);
 }
 
-static void test_bad_statistics(void **state)
+SUITE_TEST(test_bad_statistics)
 {
-    (void)state;
     double one = 1;
     static const char *const taken[] = {"mean", "median", "stddev", "cv", "BigO", "RMS"};
     for (size_t i = 0; i < 6; i++)
@@ -212,26 +199,22 @@ static void check_fit(const growth *grown, bool automatic, double scale)
     const captured *rms = capture_find(seen, "g/manual_time_RMS");
     assert_true(rms->run.rms);
     assert_near(rms->run.real_time, 0, 1e-12);
-    hayai_suite_destroy(fitted);
 }
 
-static void test_complexity_given(void **state)
+SUITE_TEST(test_complexity_given)
 {
-    (void)state;
     for (size_t i = 0; i < 6; i++)
         check_fit(&growths[i], false, 1);
 }
 
-static void test_complexity_found(void **state)
+SUITE_TEST(test_complexity_found)
 {
-    (void)state;
     for (size_t i = 0; i < 6; i++)
         check_fit(&growths[i], true, 1);
 }
 
-static void test_complexity_by_a_function_with_a_context(void **state)
+SUITE_TEST(test_complexity_by_a_function_with_a_context)
 {
-    (void)state;
     check_fit(&growths[6], false, 1);
     check_fit(&growths[6], false, 4);
 }
@@ -247,9 +230,8 @@ static void two_points(hayai_state *state, void *user)
     hayai_state_set_complexity_n(state, n);
 }
 
-static void test_a_fit_with_a_rest(void **state)
+SUITE_TEST(test_a_fit_with_a_rest)
 {
-    (void)state;
     hayai_benchmark *family;
     hayai_suite *points = suite_of("p", two_points, NULL, &family);
     hayai_benchmark_use_manual_time(family);
@@ -259,13 +241,11 @@ static void test_a_fit_with_a_rest(void **state)
     assert_int_equal(capture_run(seen, points, NULL, NULL), HAYAI_OK);
     assert_close(capture_find(seen, "p/manual_time_BigO")->run.real_time, 2.2);
     assert_close(capture_find(seen, "p/manual_time_RMS")->run.real_time, sqrt(0.9) / 3);
-    hayai_suite_destroy(points);
 }
 
 /* Google Benchmark aborts on this. */
-static void test_complexity_without_n_is_an_error(void **state)
+SUITE_TEST(test_complexity_without_n_is_an_error)
 {
-    (void)state;
     hayai_benchmark *family;
     hayai_suite *careless = suite_of("c", empty_loop, NULL, &family);
     hayai_benchmark_dense_range(family, 1, 3, 1);
@@ -273,7 +253,6 @@ static void test_complexity_without_n_is_an_error(void **state)
     assert_int_equal(capture_run(seen, careless, NULL, NULL), HAYAI_OK);
     assert_int_equal(seen->count, 3);
     assert_non_null(strstr(seen->runs[0].message, "N was not set"));
-    hayai_suite_destroy(careless);
 }
 
 static void always_fail(hayai_state *state, void *user)
@@ -283,34 +262,12 @@ static void always_fail(hayai_state *state, void *user)
 }
 
 /* Google Benchmark reads beyond an empty vector here. */
-static void test_complexity_where_all_runs_failed(void **state)
+SUITE_TEST(test_complexity_where_all_runs_failed)
 {
-    (void)state;
     hayai_benchmark *family;
     hayai_suite *failing = suite_of("f", always_fail, NULL, &family);
     hayai_benchmark_dense_range(family, 1, 3, 1);
     hayai_benchmark_complexity(family, HAYAI_COMPLEXITY_AUTO);
     assert_int_equal(capture_run(seen, failing, NULL, NULL), HAYAI_OK);
     assert_int_equal(seen->count, 3);
-    hayai_suite_destroy(failing);
-}
-
-#define with_suite(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        with_suite(test_the_usual_statistics),
-        with_suite(test_quartiles),
-        with_suite(test_quartiles_of_all_between_values),
-        with_suite(test_own_statistics_with_contexts),
-        with_suite(test_bad_statistics),
-        with_suite(test_complexity_given),
-        with_suite(test_complexity_found),
-        with_suite(test_complexity_by_a_function_with_a_context),
-        with_suite(test_a_fit_with_a_rest),
-        with_suite(test_complexity_without_n_is_an_error),
-        with_suite(test_complexity_where_all_runs_failed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

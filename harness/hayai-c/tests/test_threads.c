@@ -17,9 +17,8 @@
 #endif
 #endif
 
-static void test_a_count_that_no_system_has(void **state)
+TEST(test_a_count_that_no_system_has)
 {
-    (void)state;
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("many", empty_loop, NULL, &benchmark);
     assert_int_equal(hayai_benchmark_threads(benchmark, INT_MAX), HAYAI_ERROR_LIMIT);
@@ -29,20 +28,16 @@ static void test_a_count_that_no_system_has(void **state)
                      HAYAI_ERROR_LIMIT);
     capture *got = capture_create();
     assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_ERROR_LIMIT);
-    free(got);
-    hayai_suite_destroy(suite);
 }
 
-static void test_all_instances_count(void **state)
+TEST(test_all_instances_count)
 {
-    (void)state;
     hayai_benchmark *benchmark;
-    hayai_suite *suite = suite_of("many", empty_loop, NULL, &benchmark);
+    suite_of("many", empty_loop, NULL, &benchmark);
     assert_int_equal(hayai_benchmark_dense_range(benchmark, 1, 200000, 1), HAYAI_OK);
     assert_int_equal(hayai_benchmark_dense_thread_range(benchmark, 1, 5, 1), HAYAI_OK);
     assert_int_equal(hayai_benchmark_threads(benchmark, 6), HAYAI_ERROR_LIMIT);
     assert_int_equal(hayai_benchmark_arg(benchmark, 1), HAYAI_ERROR_LIMIT);
-    hayai_suite_destroy(suite);
 }
 
 static void do_nothing(const hayai_state *state, void *user)
@@ -93,9 +88,8 @@ static int status_with_little_memory(int threads, rlim_t bytes, bool with_set_up
     return WEXITSTATUS(status);
 }
 
-static void test_too_little_memory_for_the_threads(void **state)
+TEST(test_too_little_memory_for_the_threads)
 {
-    (void)state;
 #ifdef SANITIZED
     skip(); /* they need more address space than a limit leaves */
 #endif
@@ -153,9 +147,8 @@ static void count_threads(hayai_state *state, void *user)
     hayai_state_set_counter(state, "index", hayai_state_thread_index(state), 0, HAYAI_ONE_K_1000);
 }
 
-static void test_a_thread_runner(void **state)
+TEST(test_a_thread_runner)
 {
-    (void)state;
     int runs = 0;
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("own", count_threads, NULL, &benchmark);
@@ -173,17 +166,4 @@ static void test_a_thread_runner(void **state)
         assert_int_equal(capture_run(got, suite, &options, NULL), HAYAI_ERROR_FAILED);
         assert_string_equal(hayai_last_message(), "the thread runner called 0 of 4 threads");
     }
-    free(got);
-    hayai_suite_destroy(suite);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_count_that_no_system_has),
-        cmocka_unit_test(test_all_instances_count),
-        cmocka_unit_test(test_too_little_memory_for_the_threads),
-        cmocka_unit_test(test_a_thread_runner),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

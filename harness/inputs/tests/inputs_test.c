@@ -23,9 +23,8 @@ static void fill(const char *input, uint64_t seed, size_t first, size_t count, s
 }
 
 /* kat_vectors of Random123 1.14.0, "philox4x32 10": counter, key, result. */
-static void test_philox(void **state)
+TEST(test_philox)
 {
-    (void)state;
     static const struct {
         uint64_t key, low, high;
         uint32_t words[4];
@@ -47,9 +46,8 @@ static void test_philox(void **state)
 /* The quantile function against libm's erfc: relative error of the tail probability. AS 241 claims
  * 1e-7 for the quantile z; that changes the tail by z^2 times as much (z^2 < 41), doubled for the
  * rounding of its published coefficients. */
-static void test_quantile(void **state)
+TEST(test_quantile)
 {
-    (void)state;
     double before = -7;
     for (uint64_t i = 0; i <= 4096; i++) {
         uint32_t bits = (uint32_t)(i == 4096 ? UINT32_MAX : i << 20);
@@ -105,18 +103,16 @@ static double uniform_cdf(double x)
     return (x + 1) / 2;
 }
 
-static void test_distributions(void **state)
+TEST(test_distributions)
 {
-    (void)state;
     check_distribution("normal", normal_cdf);
     check_distribution("uniform", uniform_cdf);
 }
 
 /* An element is the same whichever rows it is asked for with, and neighbours in a row, rows and
  * seeds do not repeat. */
-static void test_place(void **state)
+TEST(test_place)
 {
-    (void)state;
     static const size_t sizes[] = {1, 2, 3, 17, 100};
     static float together[12 * 100], alone[100];
     size_t count;
@@ -177,9 +173,8 @@ static double kappa_of(const float *x, size_t hidden)
 }
 
 /* Rows of several families in turn are theirs, each with its own number. */
-static void test_in_turn(void **state)
+TEST(test_in_turn)
 {
-    (void)state;
     static const char *const families[] = {"normal", "offset:1e+4", "ramp"};
     float mixed[7 * 33], alone[33];
     fill("normal+offset:1e+4+ramp", 1, 2, 7, 33, mixed);
@@ -189,9 +184,8 @@ static void test_in_turn(void **state)
     }
 }
 
-static void test_offset(void **state)
+TEST(test_offset)
 {
-    (void)state;
     static const size_t sizes[] = {64, 100, 768, 4096};
     static float x[18 * MOST_HIDDEN];
     for (size_t s = 0; s < 4; s++) {
@@ -220,9 +214,8 @@ static void test_offset(void **state)
 }
 
 /* kappa rises in equal ratios from 1 to the most there can be, the deviation stays near 1. */
-static void test_kappa(void **state)
+TEST(test_kappa)
 {
-    (void)state;
     static const size_t sizes[] = {5, 100, 768, 4096};
     static float x[KAPPA_ROWS * MOST_HIDDEN];
     for (size_t s = 0; s < 4; s++) {
@@ -289,9 +282,8 @@ static bool is_positive(float value)
     return value > 0;
 }
 
-static void test_special_values(void **state)
+TEST(test_special_values)
 {
-    (void)state;
     enum { HIDDEN = 100 };
     float x[12 * HIDDEN];
     fill("nan", 3, 0, 12, HIDDEN, x);
@@ -314,9 +306,8 @@ static void test_special_values(void **state)
     assert_in_range(count_if(x, 12 * HIDDEN, is_positive), 500, 700);
 }
 
-static void test_shapes_of_rows(void **state)
+TEST(test_shapes_of_rows)
 {
-    (void)state;
     enum { HIDDEN = 64, ROWS = 60 };
     static float x[ROWS * HIDDEN];
     fill("constant", 1, 0, ROWS, HIDDEN, x);
@@ -350,9 +341,8 @@ static bool is_normal_or_zero(float value)
 }
 
 /* What each of the families promises that no other test sees. */
-static void test_scales(void **state)
+TEST(test_scales)
 {
-    (void)state;
     enum { HIDDEN = 96, ROWS = 36 };
     static float x[ROWS * HIDDEN];
     fill("overflow", 1, 0, ROWS, HIDDEN, x);
@@ -381,9 +371,8 @@ static void test_scales(void **state)
     assert_true(fabs(squares / HIDDEN / 1e-5 - 1) < 0.72);
 }
 
-static void test_orders(void **state)
+TEST(test_orders)
 {
-    (void)state;
     enum { HIDDEN = 100, ROWS = 36 };
     static float x[ROWS * HIDDEN];
     fill("sorted", 1, 0, ROWS, HIDDEN, x);
@@ -421,9 +410,8 @@ static void test_orders(void **state)
 
 /* By the definitions, in double: y of the cancelling family is rounding alone, its xhat the same in
  * every row; a tie lies midway between two floats. */
-static void test_parameters(void **state)
+TEST(test_parameters)
 {
-    (void)state;
     enum { HIDDEN = 96, ROWS = 12 };
     static float x[ROWS * HIDDEN], gamma[HIDDEN], beta[HIDDEN];
     ln_convention convention;
@@ -463,9 +451,8 @@ static void test_parameters(void **state)
 }
 
 /* The same channels in every row; at least one at any hidden. */
-static void test_outlier_channels(void **state)
+TEST(test_outlier_channels)
 {
-    (void)state;
     static float x[4 * 1024];
     fill("outlier-channels", 9, 0, 4, 1024, x);
     size_t outliers = count_if(x, 1024, is_outlier);
@@ -479,9 +466,8 @@ static void test_outlier_channels(void **state)
     }
 }
 
-static void test_documents_tile(void **state)
+TEST(test_documents_tile)
 {
-    (void)state;
     float x[7 * 6];
     fill("seed-000", 0, 1, 2, 6, x);
     const float two[12] = {1.0F, 1.1F, 1.2F, 1.3F, 1.4F, 1.0F, 10, 20, 30, 40, 50, 10};
@@ -495,9 +481,8 @@ static void test_documents_tile(void **state)
     assert_true(x[0] == -1.5553F && x[3] == 1.2128F);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     char longer[INPUT_MAX_LENGTH + 1] = "";
     const struct {
         const char *input, *says; /* NULL: taken */
@@ -542,9 +527,8 @@ static void test_names(void **state)
                     families[i].evidence[0] != '\0');
 }
 
-static void test_npy_input(void **state)
+TEST(test_npy_input)
 {
-    (void)state;
     const char *path = "inputs_test.npy";
     const float singles[6] = {1, 2, 3, 4, 5, 6};
     const size_t shape[3] = {2, 1, 3};
@@ -581,19 +565,4 @@ static void test_npy_input(void **state)
     unlink(path);
     assert_false(input_rows(path, LN_F32, 0, 0, 1, 3, x, &err));
     assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_philox),         cmocka_unit_test(test_quantile),
-        cmocka_unit_test(test_distributions),  cmocka_unit_test(test_place),
-        cmocka_unit_test(test_offset),         cmocka_unit_test(test_special_values),
-        cmocka_unit_test(test_shapes_of_rows), cmocka_unit_test(test_outlier_channels),
-        cmocka_unit_test(test_documents_tile), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_npy_input),      cmocka_unit_test(test_kappa),
-        cmocka_unit_test(test_in_turn),        cmocka_unit_test(test_scales),
-        cmocka_unit_test(test_orders),         cmocka_unit_test(test_parameters),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,9 +29,8 @@ static void fill(const char *input, ln_type type)
 
 /* Rounded to f32, a row of f64 is that of f32; the bits below are not all 0, and equal and opposite
  * elements stay so. */
-static void test_f64_goes_on_where_f32_ends(void **state)
+TEST(test_f64_goes_on_where_f32_ends)
 {
-    (void)state;
     static const char *const inputs[] = {"normal", "spike", "constant", "alternating"};
     for (size_t f = 0; f < sizeof inputs / sizeof *inputs; f++) {
         size_t longer = 0;
@@ -58,9 +57,8 @@ static void test_f64_goes_on_where_f32_ends(void **state)
 }
 
 /* bf16 is the upper half of f32: rounding to nearest even as an addition of integers. */
-static void test_bf16_is_f32_rounded(void **state)
+TEST(test_bf16_is_f32_rounded)
 {
-    (void)state;
     static const char *const inputs[] = {"normal", "huge", "subnormal", "outlier-channels"};
     for (size_t f = 0; f < sizeof inputs / sizeof *inputs; f++) {
         fill(inputs[f], LN_BF16);
@@ -80,9 +78,8 @@ static bool is_made_anew(const char *input)
 
 /* No finite family leaves the range of the type; huge rows lie at its end, subnormal ones below its
  * smallest normal number and are not all 0. */
-static void test_every_family_is_realisable(void **state)
+TEST(test_every_family_is_realisable)
 {
-    (void)state;
     static const double smallest_normal[] = {
         [LN_F64] = 0x1p-1022, [LN_BF16] = 0x1p-126, [LN_F16] = 0x1p-14};
     static const double squares_overflow[] = {
@@ -124,9 +121,8 @@ static double kappa_of(ln_type type, size_t row)
 
 /* The sweep reaches from 1 to the type's largest; what is realised is what is asked for as near as
  * a row of 300 that has few different elements can: within a tenth. */
-static void test_offset_sweeps_the_kappa_of_the_type(void **state)
+TEST(test_offset_sweeps_the_kappa_of_the_type)
 {
-    (void)state;
     for (size_t t = 0; t < TYPES; t++) {
         double most = offset_kappa_most(types[t]);
         fill("offset", types[t]);
@@ -143,9 +139,8 @@ static void test_offset_sweeps_the_kappa_of_the_type(void **state)
 
 /* The family kappa goes to the very end: no row of the type has more than 2^p N / sqrt(N - 1) (one
  * number apart at the top of a binade), the deviation being near 1. */
-static void test_kappa_goes_to_the_end(void **state)
+TEST(test_kappa_goes_to_the_end)
 {
-    (void)state;
     static const int precision[] = {[LN_F64] = 53, [LN_BF16] = 8, [LN_F16] = 11};
     for (size_t t = 0; t < TYPES; t++) {
         double before = 0, most = ldexp(HIDDEN / sqrt(HIDDEN - 1.0), precision[types[t]]);
@@ -164,9 +159,8 @@ static void test_kappa_goes_to_the_end(void **state)
     }
 }
 
-static void test_what_a_type_cannot_have_is_refused(void **state)
+TEST(test_what_a_type_cannot_have_is_refused)
 {
-    (void)state;
     error err = {0};
     assert_false(input_has_type("offset:1e5", LN_F16, &err));
     assert_int_equal(err.code, EXIT_CODE_USAGE);
@@ -178,9 +172,8 @@ static void test_what_a_type_cannot_have_is_refused(void **state)
 }
 
 /* A file of the type is taken bit for bit, another rounded, and refused beyond the range. */
-static void test_files_of_every_type(void **state)
+TEST(test_files_of_every_type)
 {
-    (void)state;
     static const char path[] = "inputs_typed_test.npy";
     const size_t shape[] = {2, 2};
     const uint16_t halves[] = {0x3c01, 0xfe12, 0x0001, 0x8000};
@@ -205,9 +198,8 @@ static void test_files_of_every_type(void **state)
     unlink(path);
 }
 
-static void test_parameters(void **state)
+TEST(test_parameters)
 {
-    (void)state;
     ln_convention torch;
     assert_true(convention_parse("torch", &torch, NULL));
     for (size_t t = 0; t < TYPES; t++)
@@ -217,19 +209,4 @@ static void test_parameters(void **state)
             assert_true(storage_load(types[t], gamma, 0) != storage_load(types[t], gamma, 1));
             assert_true(storage_load(types[t], beta, 0) != storage_load(types[t], beta, 1));
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_f64_goes_on_where_f32_ends),
-        cmocka_unit_test(test_bf16_is_f32_rounded),
-        cmocka_unit_test(test_every_family_is_realisable),
-        cmocka_unit_test(test_offset_sweeps_the_kappa_of_the_type),
-        cmocka_unit_test(test_kappa_goes_to_the_end),
-        cmocka_unit_test(test_what_a_type_cannot_have_is_refused),
-        cmocka_unit_test(test_files_of_every_type),
-        cmocka_unit_test(test_parameters),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

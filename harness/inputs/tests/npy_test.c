@@ -51,9 +51,8 @@ static void assert_refused(const char *what, const char *says)
         fail_msg("%s gave: %s", what, err.message);
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
-    (void)state;
     static const ln_type types[] = {LN_F32, LN_F64, LN_F16, LN_BF16};
     static const struct {
         size_t dimensions, shape[4], elements;
@@ -85,9 +84,8 @@ static void test_round_trip(void **state)
 }
 
 /* The very bytes that numpy.save(path, numpy.arange(6, dtype='<f4').reshape(2, 3)) writes. */
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
-    (void)state;
     unsigned char expected[128 + 24];
     const float data[6] = {0, 1, 2, 3, 4, 5};
     const size_t shape[2] = {2, 3};
@@ -108,9 +106,8 @@ static void test_bytes(void **state)
 }
 
 /* Headers that other writers may make. */
-static void test_taken(void **state)
+TEST(test_taken)
 {
-    (void)state;
     static const struct {
         const char *header;
         size_t dimensions, elements;
@@ -142,9 +139,8 @@ static void test_taken(void **state)
 #define HEADER(descr, order, shape)                                                                \
     "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }"
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     static const struct {
         const char *header, *says;
     } refused[] = {
@@ -196,9 +192,8 @@ static void test_refused(void **state)
     unlink(path);
 }
 
-static void test_no_npy(void **state)
+TEST(test_no_npy)
 {
-    (void)state;
     unlink(path);
     assert_refused("a missing file", "No such file");
     write_bytes("", 0);
@@ -219,9 +214,8 @@ static void test_no_npy(void **state)
 }
 
 /* Cut anywhere, a file is refused; complete, it is taken. */
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
-    (void)state;
     unsigned char bytes[512];
     for (int version = 1; version <= 3; version++) {
         size_t length = make_file(version, HEADER("'<f4'", "False", "(2, 3)"), 24, bytes);
@@ -235,9 +229,8 @@ static void test_truncated(void **state)
 
 /* Any byte changed to any of some values, and random changes of several bytes: never a crash, a
  * leak or a reach outside (the sanitizers look), and what is taken is as long as its shape says. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
-    (void)state;
     static const unsigned char values[] = {0, '\n', '\'', '"', '(', ')', ',', '0', '9', 'L', 255};
     unsigned char bytes[512], damaged[512];
     size_t length = make_file(1, HEADER("'<f4'", "False", "(2, 3)"), 24, bytes);
@@ -264,9 +257,8 @@ static void test_damaged(void **state)
     unlink(path);
 }
 
-static void test_write_errors(void **state)
+TEST(test_write_errors)
 {
-    (void)state;
     const float data[4] = {1, 2, 3, 4};
     const size_t shape[1] = {4};
     error err = {0};
@@ -299,9 +291,8 @@ static size_t count_files(void)
 
 /* A file that cannot be finished (here by a limit on file sizes, as by a full disk) leaves the old
  * one as it was and nothing beside it. */
-static void test_write_keeps_old(void **state)
+TEST(test_write_keeps_old)
 {
-    (void)state;
     static float data[4096];
     const size_t small[1] = {4}, large[1] = {4096};
     assert_true(npy_write(path, LN_F32, 1, small, data, NULL));
@@ -336,9 +327,8 @@ static void test_write_keeps_old(void **state)
 }
 
 /* With NumPy, where it is installed: what it saves is read, what we write it loads. */
-static void test_numpy(void **state)
+TEST(test_numpy)
 {
-    (void)state;
     if (system("python3 -c 'import numpy' >/dev/null 2>&1") != 0) {
         print_message("[  SKIPPED ] python3-numpy is not installed\n");
         skip();
@@ -368,16 +358,4 @@ static void test_numpy(void **state)
         assert_int_equal(system(command), 0);
     }
     unlink(path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_taken),           cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_no_npy),          cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_damaged),         cmocka_unit_test(test_write_errors),
-        cmocka_unit_test(test_write_keeps_old), cmocka_unit_test(test_numpy),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

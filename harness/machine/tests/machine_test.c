@@ -108,7 +108,7 @@ static void assert_fact(const machine_facts *machine, const char *name, const ch
         fail_msg("%s is '%s', not '%s'", name, value, expected);
 }
 
-static void test_facts(void **state)
+TEST_WITH(test_facts, create, destroy)
 {
     static const char *const expected[][2] = {
         {"cpu_model", "Some Processor 9000"},
@@ -152,7 +152,7 @@ static void test_facts(void **state)
 }
 
 /* AMD's and the old control groups' files, and a processor that tells less. */
-static void test_other_files(void **state)
+TEST_WITH(test_other_files, create, destroy)
 {
     put(*state, "/proc/cpuinfo",
         "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"
@@ -169,7 +169,7 @@ static void test_other_files(void **state)
 #define GROUPS "/sys/fs/cgroup"
 
 /* One file more of a control group, and what is known then. */
-static void test_control_groups(void **state)
+TEST_WITH(test_control_groups, create, destroy)
 {
     static const struct {
         const char *path, *content, *quota, *memory;
@@ -212,7 +212,7 @@ static void test_control_groups(void **state)
 }
 
 /* A container that shows nothing: every fact is there, and unknown. */
-static void test_nothing_there(void **state)
+TEST_WITH(test_nothing_there, create, destroy)
 {
     static const char *const known[] = {"time",
                                         "lnbench_version",
@@ -257,9 +257,8 @@ static void test_nothing_there(void **state)
 }
 
 /* The real machine: what every Linux tells. */
-static void test_this_machine(void **state)
+TEST(test_this_machine)
 {
-    (void)state;
     machine_facts machine;
     machine_read(&machine);
     static const char *const needed[] = {"time",  "compiler",      "build_type", "libc",
@@ -273,7 +272,7 @@ static void test_this_machine(void **state)
     machine_free(&machine);
 }
 
-static void test_arithmetic_state(void **state)
+TEST_WITH(test_arithmetic_state, create, destroy)
 {
     fesetround(FE_UPWARD);
     machine_facts machine = read_root(*state, 0);
@@ -309,9 +308,8 @@ static const finding *find(const finding *findings, size_t count, const char *be
 }
 
 /* For each check: a value it takes for fine and one that it does not, with words of the remedy. */
-static void test_findings(void **state)
+TEST(test_findings)
 {
-    (void)state;
     static const struct {
         const char *fact, *fine, *bad, *title, *remedy;
         finding_grade grade;
@@ -353,9 +351,8 @@ static void test_findings(void **state)
     }
 }
 
-static void test_hypervisor_is_named_once(void **state)
+TEST(test_hypervisor_is_named_once)
 {
-    (void)state;
     static const char *const pairs[][2] = {
         {"bhyve bhyve ", "bhyve"},  {"bhyve bhyve", "bhyve"},         {"KVMKVMKVM", "KVM"},
         {"XenVMMXenVMM", "XenVMM"}, {"Microsoft Hv", "Microsoft Hv"}, {"none", "none"}};
@@ -372,9 +369,8 @@ static void test_hypervisor_is_named_once(void **state)
     }
 }
 
-static void test_cores(void **state)
+TEST(test_cores)
 {
-    (void)state;
     static const struct {
         unsigned cores;
         finding_grade grade;
@@ -390,7 +386,7 @@ static void test_cores(void **state)
     assert_int_equal(machine_findings(&machine, few, 3), 3);
 }
 
-static void test_surroundings(void **state)
+TEST_WITH(test_surroundings, create, destroy)
 {
     char before[512];
     assert_non_null(getcwd(before, sizeof before));
@@ -419,11 +415,8 @@ static void test_surroundings(void **state)
     assert_int_equal(chdir(before), 0);
 }
 
-#define ROOT_TEST(test) cmocka_unit_test_setup_teardown(test, create, destroy)
-
-static void test_regimes(void **state)
+TEST(test_regimes)
 {
-    (void)state;
     static const struct {
         size_t rows, hidden;
         ln_type dtype;
@@ -446,9 +439,8 @@ static void test_regimes(void **state)
 }
 
 /* The rows that a plan takes for a regime lie in it. */
-static void test_rows_of_a_regime(void **state)
+TEST(test_rows_of_a_regime)
 {
-    (void)state;
     static const size_t hidden[] = {1, 31, 64, 768, 12288};
     machine_facts machine = {.l1d_bytes = 48 << 10, .l2_bytes = 1 << 20, .l3_bytes = 32 << 20};
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
@@ -463,23 +455,4 @@ static void test_rows_of_a_regime(void **state)
         machine.l3_bytes = mebibytes[i][0] << 20;
         assert_int_equal(machine_rows(&machine, REGIME_DRAM, 1024, LN_F32), mebibytes[i][1] * 128);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_regimes),
-        cmocka_unit_test(test_rows_of_a_regime),
-        ROOT_TEST(test_facts),
-        ROOT_TEST(test_other_files),
-        ROOT_TEST(test_control_groups),
-        ROOT_TEST(test_nothing_there),
-        cmocka_unit_test(test_this_machine),
-        ROOT_TEST(test_arithmetic_state),
-        cmocka_unit_test(test_findings),
-        cmocka_unit_test(test_hypervisor_is_named_once),
-        cmocka_unit_test(test_cores),
-        ROOT_TEST(test_surroundings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

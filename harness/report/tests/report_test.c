@@ -14,6 +14,41 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Of each test: a sample of its own, and the files that it read. */
+static sample_view *sample;
+static report_result result;
+static error err;
+static text_buffer files[32];
+static size_t files_read;
+
+static int set_up(void **state)
+{
+    (void)state;
+    err = (error){0};
+    files_read = 0;
+    sample = sample_plain();
+    return sample ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    while (files_read > 0)
+        text_free(&files[--files_read]);
+    sample_free(sample);
+    return 0;
+}
+
+#define REPORT_TEST(name) TEST_WITH(name, set_up, tear_down)
+
+/* Instead of the plain sample: one of nothing yet. */
+static void sample_begin(void)
+{
+    sample_free(sample);
+    sample = sample_create();
+    assert_non_null(sample);
+}
+
 static char *slurp(const char *directory, const char *name)
 {
     char path[512];
@@ -21,28 +56,29 @@ static char *slurp(const char *directory, const char *name)
     FILE *file = fopen(path, "rb");
     if (!file)
         return NULL;
-    text_buffer contents = {0};
+    assert_true(files_read < sizeof files / sizeof *files);
+    text_buffer *contents = &files[files_read++];
+    *contents = (text_buffer){0};
     char buffer[4096];
     size_t got;
-    text_add(&contents, "");
+    text_add(contents, "");
     while ((got = fread(buffer, 1, sizeof buffer, file)) > 0)
-        text_add_bytes(&contents, buffer, got);
+        text_add_bytes(contents, buffer, got);
     fclose(file);
-    return contents.bytes;
+    return contents->bytes;
 }
 
-static void write_report(const sample_view *sample, const char *directory, report_result *result)
+static void write_report(const char *directory)
 {
-    error err = {0};
-    if (!report_write(&sample->view, PLOTS_DIRECTORY, directory, false, result, &err))
+    if (!report_write(&sample->view, PLOTS_DIRECTORY, directory, false, &result, &err))
         fail_msg("%s", err.message);
 }
 
-static bool was_drawn(const report_result *result, const char *ending)
+static bool was_drawn(const char *ending)
 {
-    for (size_t i = 0; i < result->chart_count; i++) {
-        size_t length = strlen(result->charts[i]), tail = strlen(ending);
-        if (length >= tail && strcmp(result->charts[i] + length - tail, ending) == 0)
+    for (size_t i = 0; i < result.chart_count; i++) {
+        size_t length = strlen(result.charts[i]), tail = strlen(ending);
+        if (length >= tail && strcmp(result.charts[i] + length - tail, ending) == 0)
             return true;
     }
     return false;
@@ -56,36 +92,32 @@ static double svg_height(const char *svg)
     return at ? strtod(at + 8, NULL) : NAN;
 }
 
-static void check_drawings(const char *directory, const report_result *result)
+static void check_drawings(const char *directory)
 {
     char which[300];
-    for (size_t i = 0; i < result->chart_count; i++) {
-        char *svg = slurp(directory, strrchr(result->charts[i], '/') + 1);
+    for (size_t i = 0; i < result.chart_count; i++) {
+        char *svg = slurp(directory, strrchr(result.charts[i], '/') + 1);
         assert_non_null(svg);
         assert_true(is_balanced(svg));
         assert_true(svg_height(svg) <= 1400);
         if (svg_overlaps(svg, which) > 0)
-            fail_msg("%s: %s", result->charts[i], which);
+            fail_msg("%s: %s", result.charts[i], which);
         assert_null(strstr(svg, "gnuplot_svg"));
-        free(svg);
     }
 }
 
-static void test_charts(void **state)
+REPORT_TEST(test_charts)
 {
-    (void)state;
     static const char *const wanted[] = {"/field.svg",       "/throughput.svg",  "/speed_error.svg",
                                          "/error_kappa.svg", "/conventions.svg", "/winner_map.svg",
                                          "/error_spread.svg"};
-    sample_view *sample = sample_plain();
-    report_result result;
-    write_report(sample, "plain", &result);
+    write_report("plain");
     assert_string_equal(result.note, "");
     assert_true(result.charts_drawn);
     assert_int_equal(result.chart_count, 7);
     for (size_t i = 0; i < 7; i++)
-        assert_true(was_drawn(&result, wanted[i]));
-    check_drawings("plain", &result);
+        assert_true(was_drawn(wanted[i]));
+    check_drawings("plain");
     char *svg = slurp("plain", "field.svg"), *png = slurp("plain", "field.png");
     static const char *const bars[] = {
         ">naive, AVX2<", ">Welford, scalar<", ">fastest<", ">fastest within 2 ULP<",
@@ -95,15 +127,11 @@ static void test_charts(void **state)
             fail_msg("the field has no %s", bars[i]);
     assert_non_null(strstr(svg, "<title>fused_f32_avx512: "));
     assert_memory_equal(png, "\x89PNG", 4);
-    free(svg);
-    free(png);
-    sample_free(sample);
 }
 
 /* What checks the checks: labels moved onto each other are seen. */
-static void test_overlaps_are_seen(void **state)
+TEST(test_overlaps_are_seen)
 {
-    (void)state;
     char which[300];
     static const char apart[] =
         "<g transform=\"translate(10.00,20.00)\" font-size=\"12.00\"  text-anchor=\"start\">\n"
@@ -121,9 +149,8 @@ static void test_overlaps_are_seen(void **state)
 }
 
 /* As many kernels as a full plan has, some with names as long as names may be, and every peer. */
-static void test_many_kernels_find_room(void **state)
+REPORT_TEST(test_many_kernels_find_room)
 {
-    (void)state;
     enum { KERNELS = 60, PEERS = 4 };
     static const char *const peers[PEERS][2] = {{"onednn", ">oneDNN 2.6<"},
                                                 {"pytorch", ">PyTorch 1.13.0 (2022)<"},
@@ -131,8 +158,7 @@ static void test_many_kernels_find_room(void **state)
                                                 {"zendnn", ">ZenDNN 6.0.1 (2026)<"}};
     static const char *const statistics[] = {"naive", "two_pass", "welford", "fused", "pairwise"};
     static const char *const isas[] = {"scalar", "avx2", "avx512", "neon"};
-    sample_view *sample = sample_create();
-    assert_non_null(sample);
+    sample_begin();
     char name[NAME_MAX_LENGTH];
     for (int i = 0; i < KERNELS; i++) {
         snprintf(name, sizeof name, "%s%s_f32_%s", statistics[i % 5],
@@ -154,35 +180,26 @@ static void test_many_kernels_find_room(void **state)
         sample_speed(sample, name, 64, 1024, 30 + i);
     }
     sample_speed(sample, "roof_copy", 64, 1024, 100);
-    report_result result;
-    write_report(sample, "many", &result);
-    assert_true(was_drawn(&result, "/speed_error.svg"));
-    check_drawings("many", &result);
+    write_report("many");
+    assert_true(was_drawn("/speed_error.svg"));
+    check_drawings("many");
     char *svg = slurp("many", "throughput.svg");
     assert_non_null(svg);
     for (int i = 0; i < PEERS; i++)
         if (!strstr(svg, peers[i][1]))
             fail_msg("throughput.svg has no %s", peers[i][1]);
-    free(svg);
-    sample_free(sample);
 }
 
-static void test_same_data_same_bytes(void **state)
+REPORT_TEST(test_same_data_same_bytes)
 {
-    (void)state;
     static const char *const names[] = {"index.html", "report.md", "field.svg", "error_kappa.svg"};
-    sample_view *sample = sample_plain();
-    report_result result;
-    write_report(sample, "once", &result);
-    write_report(sample, "twice", &result);
+    write_report("once");
+    write_report("twice");
     for (size_t i = 0; i < 4; i++) {
         char *once = slurp("once", names[i]), *twice = slurp("twice", names[i]);
         assert_non_null(once);
         assert_string_equal(once, twice);
-        free(once);
-        free(twice);
     }
-    sample_free(sample);
 }
 
 /* ---- the page ---- */
@@ -219,13 +236,10 @@ static bool agrees(const char *page, const char *kernel)
            fabs(worst - cell_value(page, kernel, CELL_WORST)) < 0.05 && cases == 5;
 }
 
-static void test_answer_and_tables_agree(void **state)
+REPORT_TEST(test_answer_and_tables_agree)
 {
-    (void)state;
     static const char taken[] = "lanewise_guarded_f32_acc_f64_avx512";
-    sample_view *sample = sample_plain();
-    report_result result;
-    write_report(sample, "answer", &result);
+    write_report("answer");
     char *page = slurp("answer", "index.html");
     assert_non_null(page);
     assert_true(is_balanced(page));
@@ -244,16 +258,11 @@ static void test_answer_and_tables_agree(void **state)
         assert_false(agrees(planted, taken));
         free(planted);
     }
-    free(page);
-    sample_free(sample);
 }
 
-static void test_page_holds_everything(void **state)
+REPORT_TEST(test_page_holds_everything)
 {
-    (void)state;
-    sample_view *sample = sample_plain();
-    report_result result;
-    write_report(sample, "page", &result);
+    write_report("page");
     char *page = slurp("page", "index.html");
     static const char *const parts[] = {
         "id=\"field\"",
@@ -285,23 +294,17 @@ static void test_page_holds_everything(void **state)
     assert_non_null(strstr(markdown, "[what kernels do wrong](#wrong)"));
     assert_non_null(strstr(markdown, "| fastest | `fused_f32_avx512` | 88.0 | 88 % [86, 90] |"));
     assert_null(strstr(markdown, "<td"));
-    free(markdown);
-    free(page);
-    sample_free(sample);
 }
 
 /* ---- what cannot be drawn or written ---- */
 
-static void test_without_gnuplot_the_page_is_written(void **state)
+REPORT_TEST(test_without_gnuplot_the_page_is_written)
 {
-    (void)state;
-    sample_view *sample = sample_plain();
-    report_result result;
     char *path = strdup(getenv("PATH"));
     assert_non_null(path);
-    write_report(sample, "bare", &result); /* leaves charts that must not survive */
+    write_report("bare"); /* leaves charts that must not survive */
     setenv("PATH", "/nonexistent", 1);
-    write_report(sample, "bare", &result);
+    write_report("bare");
     setenv("PATH", path, 1);
     free(path);
     assert_false(result.charts_drawn);
@@ -313,8 +316,6 @@ static void test_without_gnuplot_the_page_is_written(void **state)
     assert_true(is_balanced(page));
     assert_non_null(strstr(page, "gnuplot was not found"));
     assert_true(agrees(page, "lanewise_guarded_f32_acc_f64_avx512"));
-    free(page);
-    sample_free(sample);
 }
 
 static void write_file(const char *path, const char *contents)
@@ -325,12 +326,8 @@ static void write_file(const char *path, const char *contents)
     fclose(file);
 }
 
-static void test_a_script_that_fails_is_reported(void **state)
+REPORT_TEST(test_a_script_that_fails_is_reported)
 {
-    (void)state;
-    sample_view *sample = sample_plain();
-    report_result result;
-    error err = {0};
     mkdir("broken_plots", 0777);
     write_file("broken_plots/page.html", "<main>{{body}}</main>");
     /* It fails when it has drawn something already. */
@@ -345,89 +342,69 @@ static void test_a_script_that_fails_is_reported(void **state)
     write_file("broken_plots/page.html", "<main>{{nothing}}</main>");
     assert_false(report_write(&sample->view, "broken_plots", "broken", false, &result, &err));
     assert_non_null(strstr(err.message, "{{nothing}}"));
-    sample_free(sample);
 }
 
-static void test_only_what_was_measured_is_drawn(void **state)
+REPORT_TEST(test_only_what_was_measured_is_drawn)
 {
-    (void)state;
-    sample_view *sample = sample_create();
-    report_result result;
+    sample_begin();
     sample_kernel(sample, "two_pass_f32_avx2", "two_pass", "avx2");
     sample_judged(sample, "two_pass_f32_avx2", "offset", 3, VERDICT_OK);
     sample_row(sample, 100, 3, 40);
-    write_report(sample, "accuracy", &result);
-    assert_true(was_drawn(&result, "/error_kappa.svg"));
-    assert_false(was_drawn(&result, "/field.svg"));
+    write_report("accuracy");
+    assert_true(was_drawn("/error_kappa.svg"));
+    assert_false(was_drawn("/field.svg"));
     char *page = slurp("accuracy", "index.html");
     assert_non_null(strstr(page, "Not drawn: no speed was measured."));
     assert_non_null(strstr(page, "run again with --threads 1,2 or --cache hot,cold"));
-    free(page);
-    sample_free(sample);
-    sample = sample_create();
+    sample_begin();
     sample_speed(sample, "mystery", 85, 768, 10)->judged = false;
-    write_report(sample, "speed", &result);
-    assert_true(was_drawn(&result, "/field.svg"));
-    assert_false(was_drawn(&result, "/error_kappa.svg"));
+    write_report("speed");
+    assert_true(was_drawn("/field.svg"));
+    assert_false(was_drawn("/error_kappa.svg"));
     page = slurp("speed", "index.html");
     assert_non_null(strstr(page, "mystery is the fastest at 85x768 (L2)"));
     assert_non_null(strstr(page, "errors were not judged"));
-    free(page);
-    sample_free(sample);
 }
 
-static void test_each_type_has_its_charts(void **state)
+REPORT_TEST(test_each_type_has_its_charts)
 {
-    (void)state;
-    sample_view *sample = sample_plain();
-    report_result result;
     sample_kernel(sample, "two_pass_bf16_avx2", "two_pass", "avx2");
     sample_speed(sample, "two_pass_bf16_avx2", 170, 768, 60)->key.dtype = LN_BF16;
     sample_judged(sample, "two_pass_bf16_avx2", "offset", 0.5, VERDICT_OK)->key.dtype = LN_BF16;
     sample_row(sample, 10, 0.5, 1);
-    write_report(sample, "types", &result);
-    assert_true(was_drawn(&result, "/field_bf16.svg"));
-    assert_true(was_drawn(&result, "/error_kappa_bf16.svg"));
-    assert_false(was_drawn(&result, "/conventions_bf16.svg"));
+    write_report("types");
+    assert_true(was_drawn("/field_bf16.svg"));
+    assert_true(was_drawn("/error_kappa_bf16.svg"));
+    assert_false(was_drawn("/conventions_bf16.svg"));
     char *points = slurp("types", "data/error_kappa.tsv");
     assert_null(strstr(points, "two_pass_bf16_avx2"));
-    free(points);
     sample->view.cases.count -= 2;
     sample->view.rows.count--;
-    write_report(sample, "types", &result);
+    write_report("types");
     assert_null(slurp("types", "error_kappa_bf16.svg"));
-    sample_free(sample);
 }
 
-static void test_threads_and_caches(void **state)
+REPORT_TEST(test_threads_and_caches)
 {
-    (void)state;
-    sample_view *sample = sample_plain();
-    report_result result;
     sample_speed(sample, "two_pass_f32_avx2", 85, 768, 90)->key.threads = 2;
     sample_speed(sample, "two_pass_f32_avx2", 85, 768, 20)->key.cache = CACHE_COLD;
-    write_report(sample, "states", &result);
-    assert_true(was_drawn(&result, "/states.svg"));
-    check_drawings("states", &result);
+    write_report("states");
+    assert_true(was_drawn("/states.svg"));
+    check_drawings("states");
     char *svg = slurp("states", "states.svg");
     assert_non_null(strstr(svg, "hot cache, 2 threads"));
     assert_non_null(strstr(svg, "cold cache, 1 thread"));
-    free(svg);
-    sample_free(sample);
 }
 
 /* The failures of a kernel are named once for each kind, in words. */
-static void test_what_went_wrong_is_said(void **state)
+REPORT_TEST(test_what_went_wrong_is_said)
 {
-    (void)state;
-    sample_view *sample = sample_plain();
-    report_result result;
     sample_judged(sample, "fused_f32_avx512", "ramp", 9, VERDICT_INACCURATE);
     sample_judged(sample, "fused_f32_avx512", "ramp", 8, VERDICT_INACCURATE);
     stored_case *crashed =
         sample_judged(sample, "crasher_f32_scalar", "normal", NAN, VERDICT_CRASHED);
     snprintf(crashed->verdict.detail, sizeof crashed->verdict.detail, "SIGSEGV");
-    write_report(sample, "wrong", &result);
+    write_report("wrong");
     char *page = slurp("wrong", "index.html");
     assert_non_null(strstr(page,
                            "<code>fused_f32_avx512</code>: inaccurate on ramp (2 cases, up to "
@@ -437,13 +414,10 @@ static void test_what_went_wrong_is_said(void **state)
     assert_non_null(strstr(page, "2 kernels break what they promise"));
     /* The fastest kernel is at fault: it is not the one to take. */
     assert_null(strstr(page, "<code>fused_f32_avx512</code> is 1.14 times faster"));
-    free(page);
-    sample_free(sample);
 }
 
-static void test_error_classes(void **state)
+TEST(test_error_classes)
 {
-    (void)state;
     static const struct {
         double row_ulp;
         ln_type type;
@@ -472,12 +446,8 @@ static void test_error_classes(void **state)
     assert_int_equal(report_class_of(&none, LN_F32), ERROR_UNKNOWN);
 }
 
-static void test_places_that_cannot_be_written(void **state)
+REPORT_TEST(test_places_that_cannot_be_written)
 {
-    (void)state;
-    sample_view *sample = sample_plain();
-    report_result result;
-    error err = {0};
     write_file("a_file", "");
     assert_false(
         report_write(&sample->view, PLOTS_DIRECTORY, "a_file/report", false, &result, &err));
@@ -488,16 +458,11 @@ static void test_places_that_cannot_be_written(void **state)
     name[599] = '\0';
     assert_false(report_write(&sample->view, PLOTS_DIRECTORY, name, false, &result, &err));
     assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);
-    sample_free(sample);
 }
 
 /* A full disk, as the limit on a file's size shows it: a write that fails half way. */
-static void test_full_disk(void **state)
+REPORT_TEST(test_full_disk)
 {
-    (void)state;
-    sample_view *sample = sample_plain();
-    report_result result;
-    error err = {0};
     struct rlimit before, little;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, SIG_IGN);
@@ -513,27 +478,4 @@ static void test_full_disk(void **state)
         assert_null(slurp("full", "index.html"));
     }
     signal(SIGXFSZ, SIG_DFL);
-    sample_free(sample);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_charts),
-        cmocka_unit_test(test_overlaps_are_seen),
-        cmocka_unit_test(test_many_kernels_find_room),
-        cmocka_unit_test(test_same_data_same_bytes),
-        cmocka_unit_test(test_answer_and_tables_agree),
-        cmocka_unit_test(test_page_holds_everything),
-        cmocka_unit_test(test_without_gnuplot_the_page_is_written),
-        cmocka_unit_test(test_a_script_that_fails_is_reported),
-        cmocka_unit_test(test_only_what_was_measured_is_drawn),
-        cmocka_unit_test(test_each_type_has_its_charts),
-        cmocka_unit_test(test_threads_and_caches),
-        cmocka_unit_test(test_what_went_wrong_is_said),
-        cmocka_unit_test(test_error_classes),
-        cmocka_unit_test(test_places_that_cannot_be_written),
-        cmocka_unit_test(test_full_disk),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static void assert_has(const char *path, const char *words)
 }
 
 /* Stored in a file from before the metric was in the list, and found in each view of it. */
-static void metric(void **state)
+TEST_IN_SCRATCH(metric)
 {
     const char *path = scratch_path(state, "toy.db");
     result_store *store = opened(path, STORE_WRITE);
@@ -103,9 +103,8 @@ static void metric(void **state)
     store_close(store);
 }
 
-static void chart_and_kernel(void **state)
+TEST(chart_and_kernel)
 {
-    (void)state;
     report_result result;
     error err = {0};
     sample_view *sample = sample_plain();
@@ -136,13 +135,4 @@ static void chart_and_kernel(void **state)
     assert_true(shown);
     answer_free(&answer);
     sample_free(sample);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRATCH_TEST(metric),
-        cmocka_unit_test(chart_and_kernel),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

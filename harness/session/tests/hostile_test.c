@@ -201,27 +201,6 @@ static bool gets_its_verdict(size_t deed, size_t moment)
     return fine;
 }
 
-static void every_deed_gets_its_verdict(void **state)
-{
-    (void)state;
-    bool all = getenv("LNBENCH_FULL") != NULL;
-    size_t tried = 0, wrong = 0;
-    trial_outcome nothing = try_pair("", "");
-    assert_int_equal(nothing.hostile, FINE);
-    assert_true(nothing.neighbour_fine);
-    for (size_t deed = 0; deed < DEEDS; deed++)
-        for (size_t moment = 0; moment < MOMENTS; moment++) {
-            bool drawn = (deed * 5 + moment) % 37 == 3 && !is_slow(deed, moment);
-            if (!all && !drawn)
-                continue;
-            tried++;
-            wrong += !gets_its_verdict(deed, moment);
-        }
-    print_message("%zu of %d pairs, %zu wrong\n", tried, DEEDS * MOMENTS, wrong);
-    assert_true(tried >= (all ? 400 : 8));
-    assert_int_equal(wrong, 0);
-}
-
 static int set_up(void **state)
 {
     error err = {0};
@@ -239,9 +218,22 @@ static int tear_down(void **state)
     return scratch_remove(state);
 }
 
-int main(void)
+TEST_WITH(every_deed_gets_its_verdict, set_up, tear_down)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_deed_gets_its_verdict, set_up, tear_down)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    bool all = getenv("LNBENCH_FULL") != NULL;
+    size_t tried = 0, wrong = 0;
+    trial_outcome nothing = try_pair("", "");
+    assert_int_equal(nothing.hostile, FINE);
+    assert_true(nothing.neighbour_fine);
+    for (size_t deed = 0; deed < DEEDS; deed++)
+        for (size_t moment = 0; moment < MOMENTS; moment++) {
+            bool drawn = (deed * 5 + moment) % 37 == 3 && !is_slow(deed, moment);
+            if (!all && !drawn)
+                continue;
+            tried++;
+            wrong += !gets_its_verdict(deed, moment);
+        }
+    print_message("%zu of %d pairs, %zu wrong\n", tried, DEEDS * MOMENTS, wrong);
+    assert_true(tried >= (all ? 400 : 8));
+    assert_int_equal(wrong, 0);
 }

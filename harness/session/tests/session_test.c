@@ -93,7 +93,7 @@ static unsigned processes_of(const stored_case *stored)
 
 /* What a process measured before one of its kernels crashed is dropped: memory may have been damaged
  * by then. The others are timed to the end without it. */
-static void one_that_crashes_late_spoils_nothing(void **state)
+TEST_IN_SCRATCH(one_that_crashes_late_spoils_nothing)
 {
     session_trial trial;
     trial_of(&trial, "special.crashes_late,two_pass_f32_scalar", "1024x4096");
@@ -137,7 +137,7 @@ static void the_worst_error_is_over_all_that_was_timed(const stored_cases *cases
 }
 
 /* Fine while they were judged: only timing shows it, and each is named alone. */
-static void what_goes_wrong_while_timed_is_named(void **state)
+TEST_IN_SCRATCH(what_goes_wrong_while_timed_is_named)
 {
     static const struct {
         const char *kernel;
@@ -178,7 +178,7 @@ static void what_goes_wrong_while_timed_is_named(void **state)
 
 /* The first process searches, the others are told, and give a call that is long by itself fewer
  * rounds: of 3 x 6 repetitions, 6 + 2 x 2 are left. */
-static void later_processes_are_told_how_many_calls_to_make(void **state)
+TEST_IN_SCRATCH(later_processes_are_told_how_many_calls_to_make)
 {
     enum { ROUNDS = 6, PROCESSES = 3, FEWER = 2 };
     session_trial trial;
@@ -212,7 +212,7 @@ static void later_processes_are_told_how_many_calls_to_make(void **state)
 /* In place a call takes its input away: copies are put back, or the second call would normalise
  * what the first one left, and no output would be the judged one. The roofs are of the same kind.
  */
-static void what_is_timed_in_place_is_what_was_judged(void **state)
+TEST_IN_SCRATCH(what_is_timed_in_place_is_what_was_judged)
 {
     error err = {0};
     session_trial trial;
@@ -266,7 +266,7 @@ static void worst_statistics(const stored_cases *cases, const stored_rows *rows,
 
 /* The rows' own errors of mean and rstd against the case's, which the metrics count in ulp: an ulp
  * of f32 is 2^-24 to 2^-23 of a value; a row's RMS is at least its mean. */
-static void rows_keep_the_errors_of_their_statistics(void **state)
+TEST_IN_SCRATCH(rows_keep_the_errors_of_their_statistics)
 {
     error err = {0};
     session_trial trial;
@@ -291,21 +291,4 @@ static void rows_keep_the_errors_of_their_statistics(void **state)
     assert_true(rstd < 0x1p-30 && mean < 0x1p-30);
     stored_rows_free(&rows);
     trial_end(&trial);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(rows_keep_the_errors_of_their_statistics, scratch_create,
-                                        scratch_remove),
-        cmocka_unit_test_setup_teardown(later_processes_are_told_how_many_calls_to_make,
-                                        scratch_create, scratch_remove),
-        cmocka_unit_test_setup_teardown(one_that_crashes_late_spoils_nothing, scratch_create,
-                                        scratch_remove),
-        cmocka_unit_test_setup_teardown(what_goes_wrong_while_timed_is_named, scratch_create,
-                                        scratch_remove),
-        cmocka_unit_test_setup_teardown(what_is_timed_in_place_is_what_was_judged, scratch_create,
-                                        scratch_remove),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,9 +46,8 @@ static void assert_near(double a, double b)
         fail_msg("%.17g is not %.17g", a, b);
 }
 
-static void test_median(void **state)
+TEST(test_median)
 {
-    (void)state;
     double odd[] = {5, 1, 9}, even[] = {4, 1, 3, 2}, one[] = {7};
     assert_true(median(odd, 3) == 5);
     assert_true(median(even, 4) == 2.5);
@@ -57,9 +56,8 @@ static void test_median(void **state)
 }
 
 /* 100 x 250 f32: 200 000 bytes through memory; in 1000 ns that is 200 GB/s. */
-static void test_constant(void **state)
+TEST(test_constant)
 {
-    (void)state;
     time_sample sample = {0};
     stored_case *kernel = add_case(&sample, "k"), *roof = add_case(&sample, "roof_copy");
     for (unsigned process = 0; process < 3; process++) {
@@ -79,9 +77,8 @@ static void test_constant(void **state)
     assert_true(isnan(speed_of(&sample, 0).roof_ratio)); /* not that roof's bytes */
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
-    (void)state;
     time_sample sample = {0};
     stored_case *kernel = add_case(&sample, "k");
     speed_figures none = speed_of(&sample, 0);
@@ -99,9 +96,8 @@ static void test_nothing(void **state)
 }
 
 /* Medians of processes first: 10, 20 and 90; the median of all times would be 10. */
-static void test_processes_count_alike(void **state)
+TEST(test_processes_count_alike)
 {
-    (void)state;
     time_sample sample = {0};
     stored_case *kernel = add_case(&sample, "k");
     for (int i = 0; i < 9; i++)
@@ -115,9 +111,8 @@ static void test_processes_count_alike(void **state)
 
 /* Processes that differ, with repetitions that don't: an interval over repetitions alone would be
  * far too narrow. */
-static void test_hierarchy(void **state)
+TEST(test_hierarchy)
 {
-    (void)state;
     time_sample sample = {0};
     stored_case *kernel = add_case(&sample, "k");
     for (unsigned process = 0; process < 5; process++)
@@ -137,9 +132,8 @@ static void test_hierarchy(void **state)
 }
 
 /* The faster roof of the group counts, others don't; what a process does to both cancels. */
-static void test_roof(void **state)
+TEST(test_roof)
 {
-    (void)state;
     time_sample sample = {0};
     stored_case *kernel = add_case(&sample, "k");
     stored_case *plain = add_case(&sample, "roof_copy"),
@@ -185,9 +179,8 @@ static void test_roof(void **state)
 }
 
 /* A burst that slows one round of everything leaves the ratio alone: rounds are paired. */
-static void test_rounds_are_paired(void **state)
+TEST(test_rounds_are_paired)
 {
-    (void)state;
     time_sample sample = {0};
     stored_case *kernel = add_case(&sample, "k"), *roof = add_case(&sample, "roof_copy");
     for (unsigned process = 0; process < 3; process++) {
@@ -244,9 +237,8 @@ static void fill_noisy(time_sample *sample, unsigned processes, int repetitions,
 /* The same store gives the same figures, whatever the order of its rows and of its cases. */
 /* Three processes, of which the pair shares two; in each round the one takes 1.5 times the other's
  * time, whatever the round's noise. */
-static void test_pair(void **state)
+TEST(test_pair)
 {
-    (void)state;
     static time_sample sample;
     stored_case *slow = add_case(&sample, "slow"), *fast = add_case(&sample, "fast");
     for (unsigned process = 0; process < 2; process++)
@@ -269,9 +261,8 @@ static void test_pair(void **state)
     assert_true(isnan(pair.ratio));
 }
 
-static void test_deterministic(void **state)
+TEST(test_deterministic)
 {
-    (void)state;
     time_sample sample = {0};
     seed = 5;
     fill_noisy(&sample, 6, 4, 5, 2);
@@ -298,9 +289,8 @@ static void test_deterministic(void **state)
  * interval that forgot the processes, or a tail, would hold it in far fewer. The widths are held to
  * those of the theory: the median's standard error is 1.2533 sigma / sqrt(n), so that an interval
  * of all there is cannot pass. */
-static void test_coverage(void **state)
+TEST(test_coverage)
 {
-    (void)state;
     enum { TRIALS = 200 };
     int time_hits = 0, roof_hits = 0;
     double width = 0;
@@ -319,21 +309,4 @@ static void test_coverage(void **state)
     assert_in_range(time_hits, TRIALS * 88 / 100, TRIALS * 995 / 1000);
     assert_in_range(roof_hits, TRIALS * 88 / 100, TRIALS);
     assert_true(width > 0.7 * expected && width < 1.4 * expected);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_median),
-        cmocka_unit_test(test_constant),
-        cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_processes_count_alike),
-        cmocka_unit_test(test_hierarchy),
-        cmocka_unit_test(test_roof),
-        cmocka_unit_test(test_rounds_are_paired),
-        cmocka_unit_test(test_pair),
-        cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_coverage),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,11 +27,10 @@ static void mapping_of(void (*function)(void), char protection[5], uintmax_t *in
     fail_msg("the function lies nowhere");
 }
 
-static void code_moves_once_and_stays_itself(void **state)
+TEST(code_moves_once_and_stays_itself)
 {
     char protection[5], before[16];
     uintmax_t inode;
-    (void)state;
     mapping_of(inside, protection, &inode);
     assert_true(inode != 0);
     memcpy(before, (const void *)(uintptr_t)inside, sizeof before);
@@ -46,29 +45,17 @@ static void code_moves_once_and_stays_itself(void **state)
     assert_false(code_place_draw(inside, 0));
 }
 
-static void code_of_another_file_moves_by_itself(void **state)
+TEST(code_of_another_file_moves_by_itself)
 {
     char protection[5];
     uintmax_t inode;
-    (void)state;
     void (*elsewhere)(void) = (void (*)(void))_cmocka_run_group_tests;
     assert_true(code_place_draw(elsewhere, 0));
     mapping_of(elsewhere, protection, &inode);
     assert_int_equal(inode, 0);
 }
 
-static void what_lies_in_no_file_stays(void **state)
+TEST(what_lies_in_no_file_stays)
 {
-    (void)state;
     assert_false(code_place_draw((void (*)(void))(uintptr_t)64, 0));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(code_moves_once_and_stays_itself),
-        cmocka_unit_test(code_of_another_file_moves_by_itself),
-        cmocka_unit_test(what_lies_in_no_file_stays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,27 +55,16 @@ static bool call_with_lock(void *context)
 static int rows[MEETING_MOST];
 static void *const parties[MEETING_MOST] = {&rows[0], &rows[1], &rows[2], &rows[3], &rows[4]};
 
-static void what_calls_share_is_found(void **state)
+TEST(what_calls_share_is_found)
 {
-    (void)state;
     assert_false(worker_meet(call_through_static, parties, 2));
     assert_false(worker_meet(call_through_static, parties, MEETING_MOST));
     assert_false(worker_meet(call_through_two_places, parties, MEETING_MOST));
 }
 
-static void separate_calls_and_locked_ones_pass(void **state)
+TEST(separate_calls_and_locked_ones_pass)
 {
-    (void)state;
     assert_true(worker_meet(call_through_stack, parties, MEETING_MOST));
     assert_true(worker_meet(call_with_lock, parties, MEETING_MOST));
     assert_true(worker_meet(call_through_static, parties, 1));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_calls_share_is_found),
-        cmocka_unit_test(separate_calls_and_locked_ones_pass),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,9 +13,8 @@ static worker_reply repetition(void)
                           .repetition = {.iterations = 1000, .real_ns = 1e5, .cpu_ns = 1e5}};
 }
 
-static void a_repetition_has_the_length_that_it_can_have(void **state)
+TEST(a_repetition_has_the_length_that_it_can_have)
 {
-    (void)state;
     worker_reply good = repetition();
     assert_true(reply_is_sane(&good, ORDER_TIME_RUN, seconds));
     assert_false(reply_is_sane(&good, ORDER_JUDGE, seconds));
@@ -38,9 +37,8 @@ static void a_repetition_has_the_length_that_it_can_have(void **state)
 }
 
 /* Of all kinds, which answer which order; here with an index that fits the first and the later. */
-static void each_order_has_its_answers(void **state)
+TEST(each_order_has_its_answers)
 {
-    (void)state;
     static const struct {
         order_kind order;
         bool answers[REPLY_KIND_END];
@@ -71,9 +69,8 @@ static void each_order_has_its_answers(void **state)
 }
 
 /* Nothing good is a failure, and only the parent knows of a time-out. */
-static void a_failure_is_one(void **state)
+TEST(a_failure_is_one)
 {
-    (void)state;
     static const verdict_kind failures[] = {
         VERDICT_OVERRUN, VERDICT_INPUT_MODIFIED, VERDICT_STATE_CHANGED, VERDICT_NONDETERMINISTIC,
         VERDICT_CRASHED, VERDICT_UNSUPPORTED,    VERDICT_SKIPPED,
@@ -89,9 +86,8 @@ static void a_failure_is_one(void **state)
     }
 }
 
-static void strings_end(void **state)
+TEST(strings_end)
 {
-    (void)state;
     worker_reply reply = repetition();
     memset(reply.text, 'a', sizeof reply.text);
     assert_false(reply_is_sane(&reply, ORDER_TIME_RUN, seconds));
@@ -104,15 +100,4 @@ static void strings_end(void **state)
     reply = repetition();
     reply.magic++;
     assert_false(reply_is_sane(&reply, ORDER_TIME_RUN, seconds));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_repetition_has_the_length_that_it_can_have),
-        cmocka_unit_test(each_order_has_its_answers),
-        cmocka_unit_test(a_failure_is_one),
-        cmocka_unit_test(strings_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
