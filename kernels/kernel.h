@@ -72,7 +72,11 @@ static __attribute__((noinline)) ln_bound bound_of(const ln_problem *problem,
 #else
     moments_bound found = statistics_bound(problem, facts);
 #endif
-    return convention_bound(problem, facts, &found);
+    ln_bound bound = convention_bound(problem, facts, &found);
+    /* Each of some tens of products of facts may lose half of the smallest double. */
+    if (bound.xhat_abs > 0)
+        bound.xhat_abs += 64 * 0x1p-1074;
+    return bound;
 }
 
 ln_bound LN_PASTE(ln_bound_, LN_NAME)(const ln_problem *problem, const ln_row_facts *facts);

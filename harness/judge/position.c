@@ -72,7 +72,7 @@ static element_error error_at(const metrics_row *row, const double *x, const voi
     const ln_row_facts *facts = &row->answer->facts;
     double ulp = ulp_in(format_of(row->storage), element_scale(row, i));
     double gamma = factor_of(row, i) / ulp;
-    return (element_error){error_of(row, i, load(row->storage, y, i)) / ulp,
+    return (element_error){error_in(row, i, load(row->storage, y, i), ulp),
                            gamma * (x[i] - facts->mean) * facts->rstd, gamma};
 }
 
@@ -156,7 +156,7 @@ static void add_outward(place_sums *outward, const metrics_row *row, const void 
     for (size_t i = 0; i < row->hidden; i++) {
         double exact = row->answer->exact[i];
         sum +=
-            copysign(1, exact) * error_of(row, i, load(row->storage, y, i)) / ulp_in(format, exact);
+            copysign(1, exact) * error_in(row, i, load(row->storage, y, i), ulp_in(format, exact));
     }
     sum /= (double)row->hidden;
     outward->rows++;

@@ -176,13 +176,11 @@ static const char *nearest_reading(const metrics_row *row, const double *x, cons
 
 double limits_error(const metrics_row *row, const void *y)
 {
-    type_format format = format_of(row->storage);
     double worst = 0;
     for (size_t i = 0; i < row->hidden; i++) {
         double value = load(row->storage, y, i);
         if (isfinite(value) && isfinite(load(row->storage, row->answer->rounded, i)))
-            worst =
-                fmax(worst, fabs(error_of(row, i, value)) / ulp_in(format, element_scale(row, i)));
+            worst = fmax(worst, fabs(row_ulp_of(row, i, value)));
     }
     return worst;
 }

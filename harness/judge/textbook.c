@@ -196,7 +196,6 @@ static void take_way(ln_type type, const metrics_row *row, const row_leverage *m
 static double error_of_rest(ln_type type, const metrics_row *row, const double *x,
                             const moments *way)
 {
-    type_format format = format_of(row->storage);
     ln_affine affine = row->convention->affine;
     double rstd = rstd_of(type, row, way->m2), worst = 0;
     double q = row->convention->eps_place == LN_EPS_QUOTIENT ? row->convention->eps : 0;
@@ -212,8 +211,8 @@ static double error_of_rest(ln_type type, const metrics_row *row, const double *
         double t = rounded(type, rounded(type, beta + rounded(type, q * gamma)) -
                                      rounded(type, way->mean * s));
         double folded = rounded(type, rounded(type, x[i] * s) + t);
-        double most = fmax(fabs(error_of(row, i, direct)), fabs(error_of(row, i, folded)));
-        worst = fmax(worst, most / ulp_in(format, element_scale(row, i)));
+        double most = fmax(fabs(row_ulp_of(row, i, direct)), fabs(row_ulp_of(row, i, folded)));
+        worst = fmax(worst, most);
         if (isnan(most) && isfinite(load(row->storage, row->answer->rounded, i)))
             return INFINITY;
     }

@@ -41,6 +41,12 @@ static double round_to(ln_type type, double_double value)
     return storage_load(type, &bits, 0);
 }
 
+/* What the exact mean has beyond a double. */
+static double mean_left(const row_view *row)
+{
+    return (double)left_of(row->result->facts.mean, row->result->mean_rest);
+}
+
 /* What was normalised, x + residual rounded first, less the mean. */
 static double stage_result(const row_view *row, size_t i)
 {
@@ -48,7 +54,7 @@ static double stage_result(const row_view *row, size_t i)
     double x = storage_load(type, row->x, i);
     if (row->residual)
         x = round_to(type, two_sum(x, storage_load(type, row->residual, i)));
-    return (x - row->result->facts.mean) - row->result->mean_rest;
+    return (x - row->result->facts.mean) - mean_left(row);
 }
 
 static double computed_of(const row_view *row, size_t i)
@@ -56,17 +62,29 @@ static double computed_of(const row_view *row, size_t i)
     return storage_load(row->block->storage, row->computed, i);
 }
 
-/* What the exact answer has beyond a double. */
-static double rest_of(const row_view *row, size_t i)
+static metrics_row metrics_row_of(const row_view *row)
 {
-    return row->result->rest ? row->result->rest[i] : 0;
+    const judge_block *block = row->block;
+    return judge_metrics_row(block, (size_t)(row->result - block->results));
 }
 
 static double ulp_of_scale(const row_view *row, size_t i)
 {
-    const judge_block *block = row->block;
-    metrics_row scaled = judge_metrics_row(block, (size_t)(row->result - block->results));
-    return ln_ulp(block->storage, element_scale(&scaled, i));
+    const metrics_row judged = metrics_row_of(row);
+    return ln_ulp(judged.storage, element_scale(&judged, i));
+}
+
+static double off_in_row_ulp(const row_view *row, size_t i)
+{
+    const metrics_row judged = metrics_row_of(row);
+    return row_ulp_of(&judged, i, computed_of(row, i));
+}
+
+/* What the exact answer has beyond a double. */
+static double answer_left(const row_view *row, size_t i)
+{
+    const metrics_row judged = metrics_row_of(row);
+    return (double)left_of(row->result->exact[i], rest_of(&judged, i));
 }
 
 static bool is_finite_row(const row_view *row)
@@ -91,10 +109,11 @@ static statistics_error given_error(const row_view *row, const row_statistics *g
 {
     double exact = row->result->facts.rstd;
     double held = accumulator == LN_F64 ? exact : (double)(float)exact;
-    double mean = (row->result->facts.mean - given->mean) + row->result->mean_rest;
+    double mean = (row->result->facts.mean - given->mean) + mean_left(row);
     return (statistics_error){.mean = mean * given->rstd,
                               .variance = given->rstd - held,
-                              .rstd = (held - exact) - row->result->rstd_rest};
+                              .rstd =
+                                  (held - exact) - (double)left_of(exact, row->result->rstd_rest)};
 }
 
 /* The errors' weighted least squares on gamma * (x - mean) and gamma: a 2 x 2 system, whose two
@@ -105,7 +124,7 @@ static statistics_error fitted_error(const row_view *row)
     for (size_t i = 0; i < row->block->hidden; i++) {
         double ulp = ulp_of_scale(row, i), gamma = judge_gamma(row->block, i) / ulp;
         double g = gamma * stage_result(row, i) * rstd, h = gamma;
-        double e = ((computed_of(row, i) - row->result->exact[i]) - rest_of(row, i)) / ulp;
+        double e = off_in_row_ulp(row, i);
         gg += g * g;
         gh += g * h;
         hh += h * h;
@@ -129,13 +148,13 @@ static void split_error(const row_view *row, const statistics_error *off, size_t
     parts[STAGE_VARIANCE] = gamma * from_mean * off->variance;
     parts[STAGE_RSTD] = gamma * from_mean * off->rstd;
     double off_by = parts[STAGE_MEAN] + parts[STAGE_VARIANCE] + parts[STAGE_RSTD];
-    double_double unrounded = two_sum(exact, off_by + rest_of(row, i));
+    double_double unrounded = two_sum(exact, off_by + answer_left(row, i));
     double rounded = round_to(row->block->storage, unrounded);
     parts[STAGE_ROUNDING] = (rounded - unrounded.hi) - unrounded.lo;
     parts[STAGE_APPLY] = computed_of(row, i) - rounded;
-    parts[STAGE_TOTAL] = (computed_of(row, i) - exact) - rest_of(row, i);
     for (int stage = 0; stage < STAGES; stage++)
         parts[stage] /= ulp;
+    parts[STAGE_TOTAL] = off_in_row_ulp(row, i);
 }
 
 static void add_element(attribution *found, const double parts[STAGES], size_t row, size_t column,

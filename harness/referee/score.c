@@ -16,12 +16,9 @@ static double row_error(const judge_block *block, size_t row, const void *y)
     if (!judge_classes_match(block, row, y, &column))
         return INFINITY;
     for (size_t i = 0; i < block->hidden; i++) {
-        double off = storage_load(block->storage, y, i) - answer->exact[i];
         if (!isfinite(storage_load(block->storage, answer->rounded, i)))
             continue;
-        if (answer->rest)
-            off -= answer->rest[i];
-        double deviation = fabs(off) / ln_ulp(block->storage, element_scale(&scaled, i));
+        double deviation = fabs(row_ulp_of(&scaled, i, storage_load(block->storage, y, i)));
         worst = deviation > worst ? deviation : worst;
     }
     return worst;

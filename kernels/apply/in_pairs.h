@@ -53,10 +53,9 @@ LN_INLINE ln_bound in_pairs_bound(const ln_problem *problem, const ln_row_facts 
     double least = 0x1p-1074, dev = facts->max_dev, mu = fabs(facts->mean), doubt = 1;
     if (isnan(facts->rstd)) /* equal elements, whose 0 is divided by 0 */
         return (ln_bound){dev == 0 ? 0 : INFINITY, 0};
-    if (dev < 0x1p-960 && facts->max_abs > 0 && facts->max_abs < 0x1p-900) {
-        doubt = 2; /* facts may be half of what they stand for, or 0 */
+    if (dev < 0x1p-960 && facts->max_abs < 0x1p-900) {
+        doubt = 2; /* dev may be twice what it stands for, and mu 0 */
         mu += least;
-        dev = fmax(dev, least);
     }
     if (dev > 0)
         off = (2 * bound_gamma(turn + bound_levels() + 4) + doubt * u * (mu / dev)) * (1 + 4 * u);

@@ -65,7 +65,8 @@ typedef enum ln_trait {
 } ln_trait;
 
 /* Facts of one row, computed exactly and rounded to double, from which a kernel states its error
- * bound. */
+ * bound. mean_abs, var and max_dev are 0 only where they are exactly 0: the smallest double stands
+ * for what is below it. Subnormal ones have few digits. */
 typedef struct ln_row_facts {
     double mean;     /* exact mean */
     double mean_abs; /* sum |x| / N */

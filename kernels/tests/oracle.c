@@ -61,6 +61,12 @@ static double beta_of(const ln_convention *convention, const double *beta, size_
     return beta[convention->affine == LN_AFFINE_SCALAR ? 0 : i];
 }
 
+/* Not negative; 0 only where it is exactly that. */
+static double fact_of(quad a)
+{
+    return a > 0 && (double)a == 0 ? 0x1p-1074 : (double)a;
+}
+
 static quad find_facts(const ln_convention *convention, size_t hidden, const double *x, oracle *out,
                        quad *rstd)
 {
@@ -76,7 +82,8 @@ static quad find_facts(const ln_convention *convention, size_t hidden, const dou
     quad mean = sum / (quad)hidden;
     for (size_t i = 0; i < hidden; i++) {
         squares += ((quad)x[i] - mean) * ((quad)x[i] - mean);
-        deviation = fmax(deviation, fabs((double)((quad)x[i] - mean)));
+        quad off = (quad)x[i] - mean;
+        deviation = fmax(deviation, fact_of(off < 0 ? -off : off));
     }
     quad var = squares / ((quad)hidden - (quad)convention->ddof);
     quad eps = (quad)convention->eps;
@@ -88,9 +95,9 @@ static quad find_facts(const ln_convention *convention, size_t hidden, const dou
     *rstd = 1 / divisor;
     out->facts = (ln_row_facts){
         .mean = (double)mean,
-        .mean_abs = (double)(absolute / (quad)hidden),
+        .mean_abs = fact_of(absolute / (quad)hidden),
         .max_abs = out->is_nan && !isfinite((double)sum) ? NAN : largest,
-        .var = (double)(squares / (quad)hidden),
+        .var = fact_of(squares / (quad)hidden),
         .max_dev = deviation,
         .rstd = out->is_nan ? NAN : (double)*rstd,
     };

@@ -17,13 +17,13 @@ static double least_addend(ln_type storage)
     return 2 * ln_ulp(storage, 0);
 }
 
-static double allowed_error(const ln_bound *bound, const metrics_row *row, size_t i)
+static long double allowed_error(const ln_bound *bound, const metrics_row *row, size_t i)
 {
     ln_affine affine = row->convention->affine;
     double beta = ln_has_beta(affine)
                       ? fabs(load(row->param, row->beta, affine == LN_AFFINE_SCALAR ? 0 : i))
                       : 0;
-    return gamma_size(row, i) * (bound->xhat_abs + bound->affine_rel * row->answer->max_xhat) +
+    return gamma_size(row, i) * (bound->xhat_abs + bound->affine_rel * max_xhat_of(row)) +
            bound->affine_rel * beta + least_addend(row->storage);
 }
 
@@ -35,13 +35,13 @@ static bool makes_no_claim(const ln_bound *bound)
 /* What is allowed with half a unit in the last place for the last rounding, where that is less. What
  * is rounded may lie beyond the power of two that ends the scale's binade, in which units are twice as
  * large: less than one unit beyond it, it goes back to that. */
-static double allowed_rounded_last(double allowed, type_format format, double scale)
+static long double allowed_rounded_last(long double allowed, type_format format, double scale)
 {
-    double before = allowed - ldexp(scale, -format.precision), reach = scale + before;
-    double unit = ulp_in(format, scale), farther = ulp_in(format, reach);
-    if (reach < ldexp(farther, format.precision - 1) + unit)
+    long double before = allowed - ldexpl(scale, -format.precision), reach = scale + before;
+    double unit = ulp_in(format, scale), farther = ulp_in(format, (double)reach);
+    if (reach < ldexpl(farther, format.precision - 1) + unit)
         farther = unit;
-    return fmin(allowed, before + farther / 2);
+    return fminl(allowed, before + farther / 2);
 }
 
 static double largest_row_ulp(const ln_bound *bound, const metrics_row *row, bool rounded_last)
@@ -55,11 +55,12 @@ static double largest_row_ulp(const ln_bound *bound, const metrics_row *row, boo
         if (!isfinite(load(row->storage, row->answer->rounded, i))) {
             continue;
         }
-        double allowed = allowed_error(bound, row, i), scale = element_scale(row, i);
+        double scale = element_scale(row, i);
+        long double allowed = allowed_error(bound, row, i);
         if (rounded_last && isfinite(allowed)) {
             allowed = allowed_rounded_last(allowed, format, scale);
         }
-        double row_ulp = allowed / ulp_in(format, scale);
+        double row_ulp = (double)(allowed / ulp_in(format, scale));
         if (!(row_ulp <= largest)) { /* a NaN stays */
             largest = row_ulp;
         }
@@ -89,20 +90,21 @@ static double end_of_range(ln_type type)
 /* Whether finite and infinite are both right: the exact value lies within the bound of the end of
  * the range, and what was computed, where it is finite, within the bound of the exact value (of
  * f64, which may lie beyond double, within that of the end). */
-static bool may_be_infinite(const metrics_row *row, size_t i, double computed, double allowed)
+static bool may_be_infinite(const metrics_row *row, size_t i, double computed, long double allowed)
 {
     double exact = row->answer->exact[i], end = end_of_range(row->storage);
     if (isnan(computed) || isnan(exact) || signbit(computed) != signbit(exact)) {
         return false;
     }
     double size = isinf(exact) ? end : fabs(exact);
-    double most = allowed * slack_of_allowed;
+    long double most = allowed * slack_of_allowed;
     return fabs(size - end) <= most && (isinf(computed) || fabs(fabs(computed) - size) <= most);
 }
 
 /* gamma xhat beyond the end of the range, which beta brings back: what multiplies and adds with two
  * roundings overflows. (16-bit floats are computed in longer ones: those of f16 reach further.) */
-static bool product_may_overflow(const metrics_row *row, size_t i, double computed, double allowed)
+static bool product_may_overflow(const metrics_row *row, size_t i, double computed,
+                                 long double allowed)
 {
     ln_affine affine = row->convention->affine;
     if (!isinf(computed) || !ln_has_beta(affine) || row->storage == LN_F16) {
@@ -121,7 +123,7 @@ static double used_of_bound(const ln_bound *bound, const metrics_row *row, size_
     double rounded = load(row->storage, row->answer->rounded, i);
     *holds = true;
     if (!same_class(computed, rounded)) {
-        double allowed = allowed_error(bound, row, i);
+        long double allowed = allowed_error(bound, row, i);
         *holds = may_be_infinite(row, i, computed, allowed) ||
                  product_may_overflow(row, i, computed, allowed);
         return *holds ? 1 : INFINITY;
@@ -129,11 +131,11 @@ static double used_of_bound(const ln_bound *bound, const metrics_row *row, size_
     if (!isfinite(computed)) {
         return 0;
     }
-    double exact = row->answer->exact[i], allowed = allowed_error(bound, row, i);
-    double err = fabs(error_of(row, i, computed));
-    double slack = (row->storage == LN_F64 ? 0x1p-106 : 0x1p-53) * fabs(exact);
+    long double allowed = allowed_error(bound, row, i), err = fabsl(error_of(row, i, computed));
+    long double slack =
+        (row->storage == LN_F64 ? 0x1p-106L : 0x1p-53L) * fabs(row->answer->exact[i]);
     *holds = err <= allowed * slack_of_allowed + slack; /* so that a NaN does not pass */
-    return isnan(allowed) ? INFINITY : err / allowed;
+    return isnan(allowed) ? INFINITY : (double)(err / allowed);
 }
 
 bool ln_bound_holds(const ln_bound *bound, const metrics_row *row, const void *computed,

@@ -89,5 +89,5 @@ rounded_rest certify_rest(row_certifier *certifier, const row_element *element)
 int sign_of_xhat(row_certifier *certifier, double x)
 {
     row_element xhat = {.x = x, .gamma = 1.0};
-    return exact_row_compare(&certifier->row, &xhat, (row_target){0.0, 0.0, 0.0});
+    return exact_row_compare(&certifier->row, &xhat, (row_target){0.0, 0.0, 0.0, 0.0});
 }

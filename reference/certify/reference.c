@@ -113,15 +113,6 @@ static rounded_pair evaluate(row_certifier *certifier, const row_element *elemen
     return certify(certifier, element);
 }
 
-/* A quantity of the row itself, which does not count as an element. */
-static rounded_pair evaluate_uncounted(row_certifier *certifier, const row_element *element)
-{
-    ln_reference_counts counts = certifier->counts;
-    rounded_pair rounded = certify(certifier, element);
-    certifier->counts = counts;
-    return rounded;
-}
-
 static void fill_rstd(row_certifier *certifier, bool wide, ln_reference_result *result)
 {
     const row_element element = {.is_rstd = true};
@@ -133,12 +124,26 @@ static void fill_rstd(row_certifier *certifier, bool wide, ln_reference_result *
     certifier->counts = counts;
 }
 
-static double max_xhat_of(row_certifier *certifier, row_extremes extremes)
+/* |xhat|: a quantity of the row, which does not count as an element. */
+static rounded_rest size_of_xhat(row_certifier *certifier, double x)
 {
-    row_element low = {.x = extremes.low, .gamma = 1.0};
-    row_element high = {.x = extremes.high, .gamma = 1.0};
-    return fmax(fabs(evaluate_uncounted(certifier, &low).to_double),
-                fabs(evaluate_uncounted(certifier, &high).to_double));
+    const row_element xhat = {.x = x, .gamma = 1.0};
+    ln_reference_counts counts = certifier->counts;
+    rounded_rest found = certify_rest(certifier, &xhat);
+    certifier->counts = counts;
+    return signbit(found.rounded) ? (rounded_rest){-found.rounded, -found.rest} : found;
+}
+
+static void fill_max_xhat(row_certifier *certifier, row_extremes extremes,
+                          ln_reference_result *result)
+{
+    rounded_rest most = size_of_xhat(certifier, extremes.low);
+    rounded_rest high = size_of_xhat(certifier, extremes.high);
+    if (high.rounded > most.rounded || (high.rounded == most.rounded && high.rest > most.rest)) {
+        most = high;
+    }
+    result->max_xhat = most.rounded;
+    result->max_xhat_rest = most.rest;
 }
 
 /* Everything that needs xhat. */
@@ -156,6 +161,7 @@ static void fill_nan(row_certifier *certifier, const row_task *task, ln_referenc
     result->rstd_rest = (double)NAN;
     result->rstd_rounded = NAN;
     result->max_xhat = (double)NAN;
+    result->max_xhat_rest = 0.0;
 }
 
 static void fill_nan_row(row_certifier *certifier, const row_task *task,
@@ -193,7 +199,7 @@ static void store_short(row_certifier *certifier, const row_element *element, ln
     }
     bool compared = storage_is_midpoint(type, exact[i]);
     if (compared) {
-        side = exact_row_compare(&certifier->row, element, (row_target){exact[i], 0.0, 0.0});
+        side = exact_row_compare(&certifier->row, element, (row_target){exact[i], 0.0, 0.0, 0.0});
     }
     if (fast) {
         certifier->counts.fast += !compared;
@@ -277,7 +283,7 @@ static void fill_row(row_certifier *certifier, const row_task *task, ln_referenc
     }
     certifier_take(certifier, wide ? CERTIFIER_PRECISION_F64 : CERTIFIER_PRECISION, task->affine);
     fill_rstd(certifier, wide, result);
-    result->max_xhat = max_xhat_of(certifier, extremes);
+    fill_max_xhat(certifier, extremes, result);
     if (wide) {
         fill_f64(certifier, task, result);
         return;

@@ -40,14 +40,16 @@ typedef struct ln_reference_result {
         rounded; /* y in the storage type, correctly rounded: subnormals kept, infinite beyond the type's
                     * range; an exact 0 is +0 */
     double *exact; /* y rounded to double: at least twice the bits of every type but f64 */
-    double *rest;  /* f64: y - exact rounded to double, so that exact + rest has 106 bits or more; 0
-                    * beside an infinity; NULL where it is not wanted. Other types leave it alone. */
+    double *rest;  /* f64: (y - exact) / ulp(exact) rounded to double, 106 bits of y or more with
+                    * exact, whatever its size; 0 beside an infinity, and beside a 0 only where y is
+                    * 0; NULL where it is not wanted. Other types leave it alone. */
     ln_row_facts facts;          /* of the row in its type; infinite beyond the range of double */
-    double mean_rest, rstd_rest; /* f64: what facts.mean and facts.rstd leave, so that each sum has
-                                  * 106 bits; 0 for other types and beside an infinity */
+    double mean_rest, rstd_rest; /* f64: what facts.mean and facts.rstd leave, likewise in ulp; 0
+                                  * for other types and beside an infinity */
     double kappa; /* sqrt(sum x^2 / (N * var)), var biased; infinity for var 0; NaN for NaN rows */
-    double max_xhat;    /* max_j |xhat_j| (with eps under LN_EPS_QUOTIENT); NaN where undefined */
-    float mean_rounded; /* to f32, whatever the type: for f64, facts.mean and facts.rstd are it */
+    double max_xhat;      /* max_j |xhat_j| (with eps under LN_EPS_QUOTIENT); NaN where undefined */
+    double max_xhat_rest; /* what it leaves, likewise */
+    float mean_rounded;   /* to f32, whatever the type: for f64, facts.mean and facts.rstd are it */
     float rstd_rounded;
 } ln_reference_result;
 

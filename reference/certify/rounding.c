@@ -8,10 +8,14 @@
  * Otherwise the ends are rounded to float themselves.
  *
  * With a rest: once both ends round to the same double r, the ends less r, rounded outwards, hold
- * y - r; they are tested as the ends were. What they hang on is r + (low + high) / 2.
+ * y - r; over ulp(r) they are tested as the ends were. What they hang on is r + ulp(r) (low + high)
+ * / 2.
  */
 #include "certify/rounding.h"
 
+#include "exact/scale.h"
+
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -41,21 +45,27 @@ static double neighbour(float value)
     return isinf(value) ? copysign(0x1p128, (double)value) : (double)value;
 }
 
-/* Whether both ends round to one double, which is then *rounded. */
-static bool decides_double(mpfr_srcptr low, mpfr_srcptr high, double base, double *rounded,
+int exponent_of_ulp(double value)
+{
+    return ilogb(ulp_in(format_of(LN_F64), value));
+}
+
+/* Whether both ends round to one double, which is then *rounded. Else critical->number is that on
+ * which it hangs. */
+static bool decides_double(mpfr_srcptr low, mpfr_srcptr high, double *rounded,
                            critical_number *critical)
 {
     double low_double = mpfr_get_d(low, MPFR_RNDN);
     double high_double = mpfr_get_d(high, MPFR_RNDN);
     *rounded = low_double;
+    *critical = (critical_number){.known = false};
     if (double_bits(low_double) == double_bits(high_double)) {
-        critical->known = false;
         return true;
     }
     bool has_zero = mpfr_sgn(low) <= 0 && mpfr_sgn(high) >= 0;
     critical->known = has_zero || high_double == nextafter(low_double, INFINITY);
     critical->number =
-        (row_target){base, has_zero ? 0.0 : low_double, has_zero ? 0.0 : high_double};
+        (row_target){0.0, has_zero ? 0.0 : low_double, has_zero ? 0.0 : high_double, 1.0};
     return false;
 }
 
@@ -63,7 +73,7 @@ bool rounding_decides(mpfr_srcptr low, mpfr_srcptr high, rounded_pair *rounded,
                       critical_number *critical)
 {
     double low_double;
-    if (!decides_double(low, high, 0.0, &low_double, critical)) {
+    if (!decides_double(low, high, &low_double, critical)) {
         return false;
     }
     rounded->to_double = low_double;
@@ -77,7 +87,8 @@ bool rounding_decides(mpfr_srcptr low, mpfr_srcptr high, rounded_pair *rounded,
     if (low_float == high_float) { /* of one sign, as the doubles are */
         return true;
     }
-    *critical = (critical_number){true, {0.0, neighbour(low_float), neighbour(high_float)}};
+    *critical =
+        (critical_number){true, false, {0.0, neighbour(low_float), neighbour(high_float), 1.0}};
     return false;
 }
 
@@ -85,7 +96,7 @@ bool rounding_decides_rest(mpfr_srcptr low, mpfr_srcptr high, rounded_rest *roun
                            critical_number *critical)
 {
     *rounded = (rounded_rest){0.0, 0.0};
-    if (!decides_double(low, high, 0.0, &rounded->rounded, critical)) {
+    if (!decides_double(low, high, &rounded->rounded, critical)) {
         return false;
     }
     if (isinf(rounded->rounded)) {
@@ -96,7 +107,16 @@ bool rounding_decides_rest(mpfr_srcptr low, mpfr_srcptr high, rounded_rest *roun
     mpfr_init2(high_rest, mpfr_get_prec(high));
     mpfr_sub_d(low_rest, low, rounded->rounded, MPFR_RNDD);
     mpfr_sub_d(high_rest, high, rounded->rounded, MPFR_RNDU);
-    bool decided = decides_double(low_rest, high_rest, rounded->rounded, &rounded->rest, critical);
+    int exponent = exponent_of_ulp(rounded->rounded);
+    mpfr_mul_2si(low_rest, low_rest, -exponent, MPFR_RNDN); /* exact */
+    mpfr_mul_2si(high_rest, high_rest, -exponent, MPFR_RNDN);
+    bool decided = decides_double(low_rest, high_rest, &rounded->rest, critical);
+    if (decided && rounded->rounded == 0 && rounded->rest == 0) {
+        rounded->rest = copysign(DBL_TRUE_MIN, rounded->rest); /* y is not 0 */
+    }
+    critical->is_rest = true;
+    critical->number.base = rounded->rounded;
+    critical->number.unit = ldexp(1, exponent);
     mpfr_clear(low_rest);
     mpfr_clear(high_rest);
     return decided;
@@ -138,20 +158,21 @@ rounded_pair rounding_of_critical(const critical_number *critical)
     return rounded;
 }
 
-/* Where base is 0 the number is the middle: a tie of doubles, or 0. Else base is its rounding, and
- * the middle what is left: a tie of doubles, or 0, in its turn. */
+/* The number is the middle: a tie of doubles, or 0. Of a rest, base is its rounding, and the middle
+ * what is left in ulp: a tie of doubles, or 0, in its turn. */
 rounded_rest rounding_rest_of_critical(const critical_number *critical)
 {
     mpfr_t middle;
     mpfr_init2(middle, WORK_PRECISION);
     set_middle(middle, critical);
     rounded_rest rounded = {.rounded = critical->number.base};
-    if (rounded.rounded == 0) {
+    if (!critical->is_rest) {
         rounded.rounded = mpfr_get_d(middle, MPFR_RNDN);
         if (isinf(rounded.rounded)) {
             mpfr_set_zero(middle, 1);
         } else {
-            mpfr_sub_d(middle, middle, rounded.rounded, MPFR_RNDN); /* exact */
+            mpfr_sub_d(middle, middle, rounded.rounded, MPFR_RNDN); /* exact, both */
+            mpfr_mul_2si(middle, middle, -exponent_of_ulp(rounded.rounded), MPFR_RNDN);
         }
     }
     rounded.rest = mpfr_get_d(middle, MPFR_RNDN);

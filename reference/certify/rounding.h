@@ -12,18 +12,22 @@ typedef struct rounded_pair {
     double to_double;
 } rounded_pair;
 
-/* A real number rounded to double, and the difference, which no rounding touched, rounded to
- * double: |rest| <= ulp(rounded) / 2. 0 beside an infinity. */
+/* A real number rounded to double, and the difference, which no rounding touched, in ulp(rounded)
+ * so that it keeps its digits: |rest| <= 1/2, rounded to double. 0 beside an infinity; beside a 0
+ * only where the number is 0. */
 typedef struct rounded_rest {
     double rounded, rest;
 } rounded_rest;
 
-/* The number on which a decision hangs: base + (low + high) / 2, where low and high are neighbours
- * in float or double, or both 0. */
+/* The number on which a decision hangs, where low and high are neighbours in float or double, or
+ * both 0. Of a rest, base is what it is the rest of, and unit its ulp. */
 typedef struct critical_number {
-    bool known;
+    bool known, is_rest;
     row_target number;
 } critical_number;
+
+/* k, where ulp(value) = 2^k in double; that of 0 is the smallest number. */
+int exponent_of_ulp(double value);
 
 /* Whether value, a real number rounded to double, may be rounded to float again: it is surely no
  * midpoint of floats. Not for a NaN. */

@@ -207,6 +207,8 @@ int exact_row_compare(exact_row *row, const row_element *element, row_target tar
     set_bound(other, target.high);
     mpq_add(u, u, other);
     mpq_div_2exp(u, u, 1);
+    mpq_set_d(other, target.unit);
+    mpq_mul(u, u, other);
     mpq_set_d(other, target.base);
     mpq_add(u, u, other);
     set_product(b, gamma, other, row, element);

@@ -44,10 +44,10 @@ bool exact_row_take(exact_row *row, const ln_convention *convention, size_t hidd
 bool exact_row_take_f64(exact_row *row, const ln_convention *convention, size_t hidden,
                         const double *x);
 
-/* A number base + (low + high) / 2. Each is finite, or an infinite low or high stands for the power
- * of two that follows the largest double. */
+/* A number base + unit (low + high) / 2. Each is finite, or an infinite low or high stands for the
+ * power of two that follows the largest double. */
 typedef struct row_target {
-    double base, low, high;
+    double base, low, high, unit;
 } row_target;
 
 /* The sign (-1, 0, 1) of element - target, decided exactly. The row is defined, gamma and beta are

@@ -1,8 +1,10 @@
 /* Facts are quotients of exact integers, rounded once: mean = sum(x) / N, mean_abs = sum|x| / N,
  * var = v / N^2 and max_dev = max|N x - sum(x)| / N, where the maximum is at the largest or the
- * smallest x. kappa = sqrt(N sum(x^2) / v) takes two more roundings at 128 bits. */
+ * smallest x. The last three are rounded away from 0 where they would be 0 and are not.
+ * kappa = sqrt(N sum(x^2) / v) takes two more roundings at 128 bits. */
 #include "exact/facts.h"
 
+#include <float.h>
 #include <math.h>
 
 enum { KAPPA_PRECISION = 128, MEAN_PRECISION = 192, DOUBLE_BITS = 53 };
@@ -44,6 +46,12 @@ static void set_deviation(mpz_t deviation, const exact_row *row, double x)
     mpz_abs(deviation, deviation);
 }
 
+static double fact_of(mpz_srcptr numerator, mpz_srcptr denominator, long exponent)
+{
+    double fact = rounding_of_quotient(numerator, denominator, exponent).to_double;
+    return fact == 0 && mpz_sgn(numerator) != 0 ? DBL_TRUE_MIN : fact;
+}
+
 rounded_pair mean_of(const exact_row *row)
 {
     mpz_t count;
@@ -60,6 +68,7 @@ double rest_of_mean(const exact_row *row, double rounded)
     mpfr_set_z_2exp(mean, row->sums.sum, row->sums.unit, MPFR_RNDN);
     mpfr_div_ui(mean, mean, row->hidden, MPFR_RNDN);
     mpfr_sub_d(mean, mean, rounded, MPFR_RNDN);
+    mpfr_mul_2si(mean, mean, -exponent_of_ulp(rounded), MPFR_RNDN);
     double rest = mpfr_get_d(mean, MPFR_RNDN);
     mpfr_clear(mean);
     return rest;
@@ -77,10 +86,10 @@ void facts_take(ln_row_facts *facts, const exact_row *row, row_extremes extremes
         mpz_swap(other, deviation);
     }
     facts->mean = mean_of(row).to_double;
-    facts->mean_abs = rounding_of_quotient(row->sums.sum_abs, count, row->sums.unit).to_double;
+    facts->mean_abs = fact_of(row->sums.sum_abs, count, row->sums.unit);
     facts->max_abs = fmax(fabs(extremes.low), fabs(extremes.high));
-    facts->var = rounding_of_quotient(row->variance, square, 2 * row->sums.unit).to_double;
-    facts->max_dev = rounding_of_quotient(deviation, count, row->sums.unit).to_double;
+    facts->var = fact_of(row->variance, square, 2 * row->sums.unit);
+    facts->max_dev = fact_of(deviation, count, row->sums.unit);
     mpz_clears(count, square, deviation, other, NULL);
 }
 

@@ -75,15 +75,32 @@ static inline double gamma_size(const metrics_row *row, size_t i)
     return fabs(affine == LN_AFFINE_GAMMA1 ? 1.0 + stored : stored);
 }
 
+/* What a number has beyond its rounding to double, from its rest in ulp (ln_reference_result). It
+ * may be less than any double, as may be what is made from it: a long double has the range. */
+static inline long double left_of(double rounded, double rest)
+{
+    return (long double)rest * ulp_in(format_of(LN_F64), rounded);
+}
+
+static inline double rest_of(const metrics_row *row, size_t i)
+{
+    return row->storage == LN_F64 && row->answer->rest != NULL ? row->answer->rest[i] : 0;
+}
+
+static inline long double max_xhat_of(const metrics_row *row)
+{
+    return row->answer->max_xhat + left_of(row->answer->max_xhat, row->answer->max_xhat_rest);
+}
+
 /* Of an element whose exact value is 0 whatever the row holds: |gamma_i| max_j |xhat_j|, gamma_i = 0
  * standing for 1; and where each xhat is 0, max_j |x_j| rstd in its place. x - mean cannot be had
  * better than to u max|x| from a rounded mean (Chan, Golub, LeVeque 1983), times rstd. */
 static inline double scale_of_zero(const metrics_row *row, double gamma)
 {
     const ln_row_facts *facts = &row->answer->facts;
-    double xhat = row->answer->max_xhat;
-    xhat = xhat > 0 ? xhat : facts->max_abs * facts->rstd;
-    return isfinite(xhat) ? xhat * (gamma > 0 ? gamma : 1) : 0;
+    long double xhat = max_xhat_of(row);
+    xhat = xhat > 0 ? xhat : (long double)facts->max_abs * facts->rstd;
+    return isfinite(xhat) ? (double)(xhat * (gamma > 0 ? gamma : 1)) : 0;
 }
 
 /* |gamma_i| max_j |xhat_j| + |beta_i|, within a few parts in 2^53, or where that is 0 the above; what
@@ -94,17 +111,30 @@ static inline double element_scale(const metrics_row *row, size_t i)
     double beta = ln_has_beta(affine)
                       ? fabs(load(row->param, row->beta, affine == LN_AFFINE_SCALAR ? 0 : i))
                       : 0.0;
-    double gamma = gamma_size(row, i), scale = gamma * row->answer->max_xhat + beta;
+    double gamma = gamma_size(row, i), xhat = row->answer->max_xhat;
+    double scale = (xhat < 0x1p-900 ? (double)(gamma * max_xhat_of(row)) : gamma * xhat) + beta;
     scale = scale > 0 || isnan(scale) ? scale : scale_of_zero(row, gamma);
     return isinf(scale) ? DBL_MAX : scale;
 }
 
 /* computed - exact, rounded once or twice: of f64 the exact value is known to twice its bits. */
-static inline double error_of(const metrics_row *row, size_t i, double computed)
+static inline long double error_of(const metrics_row *row, size_t i, double computed)
 {
-    double deviation = computed - row->answer->exact[i];
-    return row->storage == LN_F64 && row->answer->rest != NULL ? deviation - row->answer->rest[i]
-                                                               : deviation;
+    double exact = row->answer->exact[i];
+    return ((long double)computed - exact) - left_of(exact, rest_of(row, i));
+}
+
+/* That in units of a power of two. */
+static inline double error_in(const metrics_row *row, size_t i, double computed, double unit)
+{
+    double exact = row->answer->exact[i], ulp = ulp_in(format_of(LN_F64), exact);
+    return (computed - exact) / unit - rest_of(row, i) * (ulp / unit);
+}
+
+/* In ulp of the element's scale. */
+static inline double row_ulp_of(const metrics_row *row, size_t i, double computed)
+{
+    return error_in(row, i, computed, ulp_in(format_of(row->storage), element_scale(row, i)));
 }
 
 #endif

@@ -6,9 +6,8 @@
  * where the two lie within a factor of 2 of each other: Sterbenz). Of f64 it gives exact + rest, to
  * 106 bits or more: (computed - exact) - rest is rounded twice, relative to itself where computed
  * and exact lie within a factor of 2, else by at most 2^-52 |err|. So an error in ulp is off by
- * less than 2^-29 ulp (f64: 2^-53, but below 2^-969 the rest leaves the range of double, and up to
- * half of the smallest number stays open) and one part in 2^51; dividing by an ulp, a power of two,
- * is exact. Sums over n elements add a relative error of at most n 2^-53 of the sum of the absolute
+ * less than 2^-29 ulp (f64: 2^-53) and one part in 2^51; dividing by an ulp, a power of two, is
+ * exact. Sums over n elements add a relative error of at most n 2^-53 of the sum of the absolute
  * values.
  *
  * ulp(exact) is that of the real number, also where this was rounded up to a power of two, for f64
@@ -25,18 +24,18 @@
 
 #include <stdlib.h>
 
-/* A sum of squares that neither overflows nor loses what is small (after Blue, "A portable Fortran
- * program to find the Euclidean norm of a vector", TOMS 4, 1978): one sum for each range. */
-typedef struct norm_sums {
-    double small, middle, large;
-} norm_sums;
+/* The largest of some sizes and the sum of their squares. A size that a double holds with its square
+ * is added in double, one beyond, and what subnormals leave, in long double, which has the range. */
+typedef struct size_sums {
+    double most, squares;
+    long double most_beyond, squares_beyond;
+} size_sums;
 
 struct metrics_gather {
     sample_list ulps;
     double ulp_sum, ulp_squares, ulp_signed;
     double row_ulp_max, row_ulp_sum;
-    double err_max, exact_max;
-    norm_sums err, exact;
+    size_sums err, exact;
     double mean_ulp_max, rstd_ulp_max, kappa_max;
     uint64_t elements, finite, equal, mismatches, exact_zeros, sign_of_zero;
     uint64_t histogram[ULP_BINS];
@@ -44,29 +43,36 @@ struct metrics_gather {
     double worst_computed, worst_exact;
 };
 
-static const double square_least = 0x1p-500, square_most = 0x1p+500, square_scale = 0x1p+600;
-
-static void norm_add(norm_sums *norm, double size)
+/* How far a value lies from the exact one: 0 for the size of that. */
+static void sums_add(size_sums *sums, const metrics_row *row, size_t i, double value)
 {
-    if (size > square_most) {
-        size /= square_scale;
-        norm->large += size * size;
-    } else if (size < square_least) {
-        size *= square_scale;
-        norm->small += size * size;
+    double size = fabs(error_in(row, i, value, 1));
+    if (size > 0x1p-500 && size < 0x1p+500) {
+        sums->most = size > sums->most ? size : sums->most;
+        sums->squares += size * size;
     } else {
-        norm->middle += size * size;
+        long double beyond = fabsl(error_of(row, i, value));
+        sums->most_beyond = beyond > sums->most_beyond ? beyond : sums->most_beyond;
+        sums->squares_beyond += beyond * beyond;
     }
 }
 
-static double norm_root(const norm_sums *norm)
+static long double sums_most(const size_sums *sums)
 {
-    if (norm->large > 0) {
-        double middle = sqrt(norm->middle) / square_scale;
-        return sqrt(norm->large + middle * middle) * square_scale;
-    }
-    double small = sqrt(norm->small) / square_scale;
-    return norm->middle > 0 ? sqrt(norm->middle + small * small) : small;
+    return fmaxl(sums->most, sums->most_beyond);
+}
+
+static long double sums_root(const size_sums *sums)
+{
+    return sqrtl(sums->squares + sums->squares_beyond);
+}
+
+static void sums_join(size_sums *all, const size_sums *sums)
+{
+    all->most = fmax(all->most, sums->most);
+    all->squares += sums->squares;
+    all->most_beyond = fmaxl(all->most_beyond, sums->most_beyond);
+    all->squares_beyond += sums->squares_beyond;
 }
 
 double ln_ulp(ln_type type, double v)
@@ -140,13 +146,14 @@ static double ulp_of_exact(type_format format, double exact, double rest)
     return ulp;
 }
 
-static void add_ulp(metrics_gather *gather, type_format format, double err, const value_pair *pair)
+static void add_ulp(metrics_gather *gather, const metrics_row *row, const value_pair *pair)
 {
-    if (pair->exact == 0) {
+    if (pair->exact == 0 && pair->rest == 0) {
         gather->exact_zeros++;
         return;
     }
-    double signed_ulp = err / ulp_of_exact(format, pair->exact, pair->rest);
+    double unit = ulp_of_exact(format_of(row->storage), pair->exact, pair->rest);
+    double signed_ulp = error_in(row, pair->column, pair->computed, unit);
     double ulp = fabs(signed_ulp);
     samples_append(&gather->ulps, ulp);
     gather->histogram[ulp_bin(ulp)]++;
@@ -155,22 +162,22 @@ static void add_ulp(metrics_gather *gather, type_format format, double err, cons
     gather->ulp_signed += signed_ulp;
 }
 
+/* A row's sums, which are joined to the gather's at its end. */
+typedef struct row_sums {
+    size_sums err, exact;
+} row_sums;
+
 /* One pair of finite values. */
-static void add_finite(metrics_gather *gather, type_format format, const value_pair *pair,
-                       double scale, metrics_of_row *of_row)
+static void add_finite(metrics_gather *gather, const metrics_row *row, const value_pair *pair,
+                       row_sums *sums, metrics_of_row *of_row)
 {
-    double err = (pair->computed - pair->exact) - pair->rest;
-    double size = fabs(err), exact = fabs(pair->exact);
+    double row_ulp = fabs(row_ulp_of(row, pair->column, pair->computed));
     gather->finite++;
-    add_ulp(gather, format, err, pair);
-    gather->exact_max = fmax(gather->exact_max, exact);
-    norm_add(&gather->err, size);
-    norm_add(&gather->exact, exact);
-    double row_ulp = size / ulp_in(format, scale);
+    add_ulp(gather, row, pair);
+    sums_add(&sums->err, row, pair->column, pair->computed);
+    sums_add(&sums->exact, row, pair->column, 0);
     gather->row_ulp_sum += row_ulp;
-    gather->err_max = fmax(gather->err_max, size);
     of_row->row_ulp_max = fmax(of_row->row_ulp_max, row_ulp);
-    of_row->norm_max = fmax(of_row->norm_max, size); /* over max |exact| at the end */
     if (row_ulp > gather->row_ulp_max) {
         gather->row_ulp_max = row_ulp;
         if (gather->mismatches == 0) {
@@ -180,7 +187,7 @@ static void add_finite(metrics_gather *gather, type_format format, const value_p
 }
 
 static void add_element(metrics_gather *gather, const metrics_row *row, const value_pair *pair,
-                        double rounded, metrics_of_row *of_row)
+                        double rounded, row_sums *sums, metrics_of_row *of_row)
 {
     double computed = pair->computed;
     gather->elements++;
@@ -197,23 +204,23 @@ static void add_element(metrics_gather *gather, const metrics_row *row, const va
     }
     gather->equal += computed == rounded;
     gather->sign_of_zero += computed == 0 && rounded == 0 && signbit(computed) != signbit(rounded);
-    add_finite(gather, format_of(row->storage), pair, element_scale(row, pair->column), of_row);
+    add_finite(gather, row, pair, sums, of_row);
 }
 
 /* The larger of the maximum so far (NaN: none) and the error of a mean or rstd. What the kernel
  * gives where there is no exact value, or where that is 0, is not looked at; a wrong class counts
- * as an infinite error. The exact value of f64 is itself rounded: half an ulp stays open. */
+ * as an infinite error. */
 static double larger_ulp(double so_far, ln_type type, const double *computed, double rounded,
-                         double exact)
+                         double exact, double rest)
 {
-    if (computed == NULL || isnan(exact) || exact == 0) {
+    if (computed == NULL || isnan(exact) || (exact == 0 && rest == 0)) {
         return so_far;
     }
     double ulp = 0;
     if (!same_class(*computed, rounded)) {
         ulp = INFINITY;
     } else if (isfinite(rounded)) {
-        ulp = fabs(*computed - exact) / ln_ulp(type, exact);
+        ulp = fabs((*computed - exact) / ln_ulp(type, exact) - rest);
     }
     return fmax(so_far, ulp);
 }
@@ -227,14 +234,16 @@ static void add_statistics(metrics_gather *gather, const metrics_row *row, const
     ln_type type = wide ? LN_F64 : LN_F32;
     double mean_rounded = wide ? facts->mean : (double)answer->mean_rounded;
     double rstd_rounded = wide ? facts->rstd : (double)answer->rstd_rounded;
-    gather->mean_ulp_max = larger_ulp(gather->mean_ulp_max, type, mean, mean_rounded, facts->mean);
-    gather->rstd_ulp_max = larger_ulp(gather->rstd_ulp_max, type, rstd, rstd_rounded, facts->rstd);
+    gather->mean_ulp_max =
+        larger_ulp(gather->mean_ulp_max, type, mean, mean_rounded, facts->mean, answer->mean_rest);
+    gather->rstd_ulp_max =
+        larger_ulp(gather->rstd_ulp_max, type, rstd, rstd_rounded, facts->rstd, answer->rstd_rest);
 }
 
 /* NaN without a denominator. */
-static double ratio(double numerator, double denominator)
+static double ratio(long double numerator, long double denominator)
 {
-    return denominator == 0 && numerator == 0 ? (double)NAN : numerator / denominator;
+    return denominator == 0 && numerator == 0 ? (double)NAN : (double)(numerator / denominator);
 }
 
 bool metrics_gather_row(metrics_gather *gather, const metrics_row *row, size_t number,
@@ -243,27 +252,25 @@ bool metrics_gather_row(metrics_gather *gather, const metrics_row *row, size_t n
 {
     const ln_reference_result *answer = row->answer;
     metrics_of_row here = {(double)NAN, (double)NAN, 0};
-    double exact_max = 0;
+    row_sums sums = {0};
     if (!samples_reserve(&gather->ulps, row->hidden)) {
         return false;
     }
     for (size_t i = 0; i < row->hidden; i++) {
-        bool has_rest = row->storage == LN_F64 && answer->rest != NULL;
         value_pair pair = {.row = number,
                            .column = i,
                            .computed = load(row->storage, computed, i),
                            .exact = answer->exact[i],
-                           .rest = has_rest ? answer->rest[i] : 0};
+                           .rest = rest_of(row, i)};
         double rounded = load(row->storage, answer->rounded, i);
-        add_element(gather, row, &pair, rounded, &here);
-        if (isfinite(rounded)) {
-            exact_max = fmax(exact_max, fabs(pair.exact));
-        }
+        add_element(gather, row, &pair, rounded, &sums, &here);
     }
     add_statistics(gather, row, mean, rstd);
     gather->kappa_max = fmax(gather->kappa_max, answer->kappa);
+    sums_join(&gather->err, &sums.err);
+    sums_join(&gather->exact, &sums.exact);
     if (of_row != NULL) {
-        here.norm_max = ratio(here.norm_max, exact_max);
+        here.norm_max = ratio(sums_most(&sums.err), sums_most(&sums.exact));
         *of_row = here;
     }
     return true;
@@ -288,8 +295,8 @@ void metrics_gather_finish(metrics_gather *gather, ln_metrics *metrics)
     *metrics = (ln_metrics){
         .row_ulp_max = gather->finite > 0 ? gather->row_ulp_max : (double)NAN,
         .row_ulp_mean = ratio(gather->row_ulp_sum, (double)gather->finite),
-        .norm_max = ratio(gather->err_max, gather->exact_max),
-        .rel_l2 = ratio(norm_root(&gather->err), norm_root(&gather->exact)),
+        .norm_max = ratio(sums_most(&gather->err), sums_most(&gather->exact)),
+        .rel_l2 = ratio(sums_root(&gather->err), sums_root(&gather->exact)),
         .correctly_rounded = ratio((double)gather->equal, (double)gather->elements),
         .mean_ulp_max = gather->mean_ulp_max,
         .rstd_ulp_max = gather->rstd_ulp_max,

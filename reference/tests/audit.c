@@ -32,6 +32,7 @@ struct audit_state {
     bool add_eps; /* the element at hand has eps on the quotient */
     dyadic gamma, beta;
     dyadic base; /* added to what is compared with; 0 but for rests and enclosures */
+    long unit;   /* that is in units of 2^this; 0 but for rests */
 };
 
 enum { DYADICS = 21 };
@@ -198,7 +199,7 @@ static int sign_against_middle(audit_state *a, sign_function sign, double low, d
     dyadic_set_double(&middle, low);
     dyadic_set_double(&other, high);
     dyadic_add(&middle, &middle, &other);
-    middle.e -= 1;
+    middle.e += a->unit - 1;
     dyadic_add(&middle, &middle, &a->base);
     int result = sign(a, &middle);
     dyadic_clear(&middle);
@@ -249,15 +250,24 @@ static bool double_is_right(audit_state *a, sign_function sign, double value)
     return value_is_right(a, sign, LN_F64, value);
 }
 
-/* rest is y - exact rounded to double; 0 beside an infinity. */
+/* rest is (y - exact) / ulp(exact) rounded to double; 0 beside an infinity, and beside a 0 only
+ * where y is 0. */
 static bool rest_is_right(audit_state *a, double exact, double rest)
 {
     if (isinf(exact)) {
         return rest == 0;
     }
     dyadic_set_double(&a->base, exact);
+    a->unit = exact == 0 ? -1074 : ilogb(exact) > -1022 ? ilogb(exact) - 52 : -1074;
     bool right = double_is_right(a, sign_of_element, rest);
+    if (exact == 0) {
+        bool is_zero = sign_against_middle(a, sign_of_element, 0, 0) == 0;
+        bool underflows = fabs(rest) == 0x1p-1074 &&
+                          double_is_right(a, sign_of_element, copysign(0, rest)) && !is_zero;
+        right = underflows || (right && (rest == 0) == is_zero);
+    }
     dyadic_set_integer(&a->base, 0);
+    a->unit = 0;
     return right;
 }
 
@@ -358,12 +368,22 @@ static bool kappa_is_right(audit_state *a, double kappa)
            sign_against_middle(a, sign_of_root, below, below) >= 0;
 }
 
+/* The numerator is not negative. What is not 0 is given as the smallest number at least. */
+static bool fact_is_right(audit_state *a, double fact)
+{
+    if (fact == 0 || dyadic_sign(&a->numerator) == 0) {
+        return fact == 0 && dyadic_sign(&a->numerator) == 0;
+    }
+    return double_is_right(a, sign_of_quotient, fact) ||
+           (fact == 0x1p-1074 && double_is_right(a, sign_of_quotient, 0));
+}
+
 static bool spread_is_right(audit_state *a, const ln_row_facts *facts)
 {
     dyadic_set(&a->numerator, &a->deviations);
     dyadic_multiply(&a->denominator, &a->count, &a->count);
     dyadic_multiply(&a->denominator, &a->denominator, &a->count);
-    if (!double_is_right(a, sign_of_quotient, facts->var)) {
+    if (!fact_is_right(a, facts->var)) {
         return false;
     }
     bool below = mpz_sgn(a->lowest.m) < 0;
@@ -372,7 +392,7 @@ static bool spread_is_right(audit_state *a, const ln_row_facts *facts)
     bool larger = below && dyadic_compare(&a->other, &a->highest) > 0;
     dyadic_set(&a->numerator, larger ? &a->other : &a->highest);
     dyadic_set(&a->denominator, &a->count);
-    return double_is_right(a, sign_of_quotient, facts->max_dev);
+    return fact_is_right(a, facts->max_dev);
 }
 
 bool audit_accepts_row(audit_state *a, const ln_reference_result *result)
@@ -383,7 +403,7 @@ bool audit_accepts_row(audit_state *a, const ln_reference_result *result)
     bool right = double_is_right(a, sign_of_quotient, facts->mean) &&
                  float_is_right(a, sign_of_quotient, result->mean_rounded);
     dyadic_set(&a->numerator, &a->sum_abs);
-    right = right && double_is_right(a, sign_of_quotient, facts->mean_abs);
+    right = right && fact_is_right(a, facts->mean_abs);
     if (!right || isnan(facts->max_abs)) {
         return false;
     }

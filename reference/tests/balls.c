@@ -190,7 +190,12 @@ static balls_verdict judge_rest(ball_set *b, audit_claim claim)
     }
     arb_set_d(b->scratch, claim.exact);
     arb_sub(b->value, b->value, b->scratch, ARF_PREC_EXACT);
-    return judge_rounding(b, LN_F64, claim.rest);
+    int exponent = claim.exact == 0 ? -1074 : ilogb(claim.exact) - 52;
+    arb_mul_2exp_si(b->value, b->value, exponent > -1074 ? -exponent : 1074);
+    bool least = claim.exact == 0 && fabs(claim.rest) == 0x1p-1074;
+    balls_verdict verdict = judge_rounding(b, LN_F64, claim.rest);
+    return least && verdict == BALLS_WRONG ? judge_rounding(b, LN_F64, copysign(0, claim.rest))
+                                           : verdict;
 }
 
 balls_verdict balls_judge(ball_set *b, double x, double gamma, double beta, audit_claim claim)

@@ -128,9 +128,9 @@ static void figures_of_finite_rows(void **state)
     same(m.row_ulp_max, 1.0); /* scale 1: ulp 2^-23 */
     same(m.row_ulp_mean, (1 + 1 + 0 + 0.625 + 0.5) / 5);
     same(m.norm_max, 0x1p-23 / 3);
-    double half = 0.5 - 0x1p-26;
+    long double half = 0.5 - 0x1p-26;
     double squares = 0x1p-46 + 0x1p-46 + 0x1p-48 * 1.25 * 1.25 + 0x1p-48;
-    same(m.rel_l2, sqrt(squares) / sqrt(1 + 4 + 9 + half * half + 1));
+    same(m.rel_l2, (double)(sqrtl(squares) / sqrtl(1 + 4 + 9 + half * half + 1)));
     same(m.correctly_rounded, 0.2);
     same(m.bits, -log2(0x1p-23 / 3));
     assert_int_equal(m.elements, 5);

@@ -121,7 +121,7 @@ static void draw_exact(drawn *d, size_t i, int exponent)
     mpz_add_ui(mpq_numref(d->exact_q[i]), mpq_numref(d->exact_q[i]), draw() % 64);
     mpz_set_ui(mpq_denref(d->exact_q[i]), draw() | 1ull << 63 | 1);
     mpz_mul_2exp(mpq_denref(d->exact_q[i]), mpq_denref(d->exact_q[i]), 6);
-    if (draw() % 8 == 0) { /* 1 - 2^-90 */
+    if (draw() % 8 == 0 && exponent > -900) { /* 1 - 2^-90: beside subnormal ulps it is nothing */
         mpz_ui_pow_ui(hair, 2, 90);
         mpz_set(mpq_denref(d->exact_q[i]), hair);
         mpz_sub_ui(mpq_numref(d->exact_q[i]), hair, 1);
@@ -146,34 +146,38 @@ static void draw_computed(drawn *d, ln_type type, size_t i)
 static void draw_row(drawn *d, ln_type type)
 {
     /* Subnormal results too: the last binades above the smallest number are left out, so that a
-     * step away is still a number of this sign. Of f64, all where the rest is no number of double
-     * any more (metrics.c). */
-    int lowest = type == LN_F64 ? -900 : formats[type].least - formats[type].precision + 10;
+     * step away is still a number of this sign. In a quarter of the rows the scale is as small. */
+    int lowest = formats[type].least - formats[type].precision + 10;
     int exponent = draw_between(lowest, formats[type].most - 6);
-    if (draw() % 2 == 0) {
+    uint64_t kind = draw() % 4;
+    if (kind > 1) {
         exponent = draw_between(-4, 4);
+    } else if (kind == 1) {
+        exponent = draw_between(lowest, formats[type].least + 2);
     }
-    mpq_t rest;
-    mpq_init(rest);
+    mpq_t rest, ulp;
+    mpq_inits(rest, ulp, NULL);
     for (size_t i = 0; i < HIDDEN; i++) {
         draw_exact(d, i, exponent);
         d->exact[i] = nearest_double(d->exact_q[i]);
         mpq_set_d(rest, d->exact[i]);
         mpq_sub(rest, d->exact_q[i], rest);
+        mpq_set_d(ulp, ln_ulp(LN_F64, d->exact[i]));
+        mpq_div(rest, rest, ulp);
         d->rest[i] = nearest_double(rest);
         audit_store_nearest(type, d->rounded, i, d->exact[i]);
         draw_computed(d, type, i);
         /* Few bits, so that the scale is exact: eighths from 1 to 2, quarters from 1 to 2. */
         d->gamma[i] = 1 + (float)draw_between(0, 7) / 8;
-        d->beta[i] = ldexpf(1 + (float)draw_between(0, 3) / 4, 0);
+        d->beta[i] = kind == 1 ? 0 : 1 + (float)draw_between(0, 3) / 4;
     }
-    mpq_clear(rest);
+    mpq_clears(rest, ulp, NULL);
     d->convention = (ln_convention){0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
     d->answer = (ln_reference_result){.rounded = d->rounded,
                                       .exact = d->exact,
                                       .rest = type == LN_F64 ? d->rest : NULL,
                                       .kappa = 2,
-                                      .max_xhat = 1.5};
+                                      .max_xhat = ldexp(1.5, kind == 1 ? exponent : 0)};
     d->row = (metrics_row){type, LN_F32, HIDDEN, &d->convention, d->gamma, d->beta, &d->answer};
 }
 
@@ -249,7 +253,7 @@ static void figures_add(figures *f, const drawn *d, size_t number)
         mpq_abs(size, err);
         raise(f->err_max, size);
         add_square(f->err_squares, err);
-        mpq_set_d(scale, (double)d->gamma[i] * 1.5 + (double)d->beta[i]);
+        mpq_set_d(scale, (double)d->gamma[i] * d->answer.max_xhat + (double)d->beta[i]);
         exact_ulp(type, scale, ulp);
         mpq_div(size, size, ulp);
         mpq_add(f->row_ulp_sum, f->row_ulp_sum, size);
@@ -289,6 +293,17 @@ static void near(const char *what, double got, const mpq_t wanted, double diviso
     mpq_clears(difference, limit, other, NULL);
 }
 
+/* The same of a quotient. */
+static void near_ratio(const char *what, double got, const mpq_t numerator, const mpq_t denominator,
+                       double share, double absolute)
+{
+    mpq_t wanted;
+    mpq_init(wanted);
+    mpq_div(wanted, numerator, denominator);
+    near(what, got, wanted, 1, share, absolute);
+    mpq_clear(wanted);
+}
+
 /* got^2 within share of numerator / denominator. */
 static void near_root(const char *what, double got, const mpq_t numerator, const mpq_t denominator,
                       double share)
@@ -307,10 +322,11 @@ static void near_root(const char *what, double got, const mpq_t numerator, const
 }
 
 /* What the rounding of exact answers to 53 bits (f64: 106) may change of an error, in ulp of the
- * least scale, 2.5. */
+ * least scale: 2.5, or what is as small as the answers. */
 static double open_in_row_ulp(ln_type type, const mpq_t exact_max)
 {
-    return (type == LN_F64 ? 0x1p-105 : 0x1p-53) * mpq_get_d(exact_max) / ln_ulp(type, 2.5);
+    return (type == LN_F64 ? 0x1p-105 : 0x1p-53) * mpq_get_d(exact_max) / ln_ulp(type, 2.5) +
+           (type == LN_F64 ? 0x1p-50 : 0x1p-26);
 }
 
 /* The tolerances are those that metrics.c states: 2^-29 ulp (f64: 2^-53) and 2^-51 of the error,
@@ -325,8 +341,8 @@ static void compare(ln_type type, const figures *f, const ln_metrics *m)
     double row_absolute = open_in_row_ulp(type, f->exact_max);
     near("row_ulp_max", m->row_ulp_max, f->row_ulp_max, 1, share, row_absolute);
     near("row_ulp_mean", m->row_ulp_mean, f->row_ulp_sum, count, share, row_absolute);
-    near("norm_max", m->norm_max, f->err_max, mpq_get_d(f->exact_max), share,
-         (type == LN_F64 ? 0x1p-100 : 0x1p-50));
+    near_ratio("norm_max", m->norm_max, f->err_max, f->exact_max, share,
+               (type == LN_F64 ? 0x1p-100 : 0x1p-50));
     near_root("rel_l2", m->rel_l2, f->err_squares, f->exact_squares,
               type == LN_F64 ? 0x1p-40 : 0x1p-20);
     assert_int_equal(m->worst_row, f->worst_row);
@@ -381,8 +397,8 @@ static void figures_against_rationals(void **state)
             assert_true(metrics_gather_row(gather, &d.row, row, d.computed, NULL, NULL, &of_row));
             near("a row's row_ulp_max", of_row.row_ulp_max, alone.row_ulp_max, 1, 0x1p-50,
                  open_in_row_ulp((ln_type)type, alone.exact_max));
-            near("a row's norm_max", of_row.norm_max, alone.err_max, mpq_get_d(alone.exact_max),
-                 0x1p-50, type == LN_F64 ? 0x1p-100 : 0x1p-50);
+            near_ratio("a row's norm_max", of_row.norm_max, alone.err_max, alone.exact_max, 0x1p-50,
+                       type == LN_F64 ? 0x1p-100 : 0x1p-50);
             assert_int_equal(of_row.mismatches, 0);
             figures_clear(&alone);
         }
@@ -395,11 +411,8 @@ static void figures_against_rationals(void **state)
 }
 
 /* Errors below half an ulp of f64 are those of the real number, not of its rounding. */
-static void halves_of_an_ulp_of_f64(void **state)
+static ln_metrics metrics_of_three(double computed[3], double exact[3], double rest[3])
 {
-    (void)state;
-    double computed[] = {1, 1, 1}, exact[] = {1, 1, 1};
-    double rest[] = {0x1p-54, 0x1.8p-54, -0x1p-55}; /* 1/4, 3/8 above; 1/4 of the ulp below 1 */
     ln_convention plain = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE};
     ln_reference_result answer = {
         .rounded = computed, .exact = exact, .rest = rest, .kappa = 1, .max_xhat = 1};
@@ -409,17 +422,27 @@ static void halves_of_an_ulp_of_f64(void **state)
     assert_non_null(gather);
     assert_true(metrics_gather_row(gather, &row, 0, computed, NULL, NULL, NULL));
     metrics_gather_finish(gather, &m);
+    metrics_gather_destroy(gather);
+    return m;
+}
+
+static void halves_of_an_ulp_of_f64(void **state)
+{
+    (void)state;
+    double ones[] = {1, 1, 1};
+    double rest[] = {0.25, 0.375, -0.125}; /* the ulp below 1 is half of that above */
+    ln_metrics m = metrics_of_three(ones, ones, rest);
     assert_true(m.ulp_max == 0.375);
     assert_true(m.ulp_mean == (0.25 + 0.375 + 0.25) / 3);
     assert_true(m.correctly_rounded == 1);
-    answer.rest = NULL; /* only where the rest is not known are they exact */
-    metrics_gather_destroy(gather);
-    gather = metrics_gather_create();
-    assert_non_null(gather);
-    assert_true(metrics_gather_row(gather, &row, 0, computed, NULL, NULL, NULL));
-    metrics_gather_finish(gather, &m);
+    m = metrics_of_three(ones, ones, NULL); /* only where the rest is not known are they exact */
     assert_true(m.ulp_max == 0);
-    metrics_gather_destroy(gather);
+    double least[] = {0, 0, 0x1p-1074}, parts[] = {0, 0.5, -0.25}; /* 0, 2^-1075, 3 2^-1076 */
+    m = metrics_of_three(least, least, parts);
+    assert_true(m.exact_zeros == 1);
+    assert_true(m.ulp_max == 0.5);
+    assert_true(m.ulp_bias == -0.125);
+    assert_true(m.norm_max == 0.5 / 0.75);
 }
 
 static void ulp_of_every_type(void **state)
@@ -487,7 +510,7 @@ static void bounds_against_rationals(void **state)
                 mpq_set_d(part, (double)d.gamma[i]);
                 mpq_mul(allowed, allowed, part);
                 mpq_set_d(part, bound.affine_rel);
-                mpq_set_d(gap, (double)d.gamma[i] * 1.5 + (double)d.beta[i]);
+                mpq_set_d(gap, (double)d.gamma[i] * d.answer.max_xhat + (double)d.beta[i]);
                 mpq_mul(part, part, gap);
                 mpq_add(allowed, allowed, part);
                 mpq_set_d(part, 2 * smallest);
