@@ -255,7 +255,7 @@ if [ -n "${LNBENCH_FULL:-}" ]; then
 fi
 cp survey/survey.db wrong.db
 "$binaries/run_sql" wrong.db "UPDATE accuracies SET row_ulp_mean = row_ulp_mean * 1.0000001 WHERE case_id IN
-    (SELECT id FROM cases WHERE kernel = 'library_exact_f32' AND run = 2)"
+    (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel = 'library_exact_f32' AND run = 2)"
 run_it fleet --db wrong.db
 check "an error that must be equal and is not: exit code 5" is $code 5
 check "it is named" has out 'library_exact_f32, 16x64'

@@ -1,5 +1,6 @@
-/* lnbench doctor: what makes timings here untrustworthy, and how to mend it. */
+/* lnbench doctor: what makes timings here untrustworthy, and how to mend it. And the store. */
 #include "cli/command.h"
+#include "commands/doctor_store.h"
 #include "machine/machine.h"
 #include "base/output.h"
 #include "views/views.h"
@@ -78,6 +79,8 @@ static bool print(const output_file *out, const machine_facts *machine, const fi
 
 typedef struct doctor_options {
     output_file printed;
+    const char *database, *remove;
+    bool store, yes;
 } doctor_options;
 
 static exit_code doctor(void *context, const cli_call *call, error *err)
@@ -86,6 +89,10 @@ static exit_code doctor(void *context, const cli_call *call, error *err)
     machine_facts machine;
     finding findings[MOST_FINDINGS];
     (void)call;
+    if (options->store || options->remove) {
+        doctor_store(options->database, options->remove, options->yes, &options->printed, err);
+        return err->code;
+    }
     machine_read(&machine);
     size_t count = machine_findings(&machine, findings, MOST_FINDINGS);
     print(&options->printed, &machine, findings, count, err);
@@ -94,6 +101,12 @@ static exit_code doctor(void *context, const cli_call *call, error *err)
 }
 
 static const cli_option options[] = {
+    {"store", NULL, "of the result store: check the whole file, and say what each run takes",
+     OPTION_FLAG, offsetof(doctor_options, store)},
+    {"remove", "RUN|FIRST..LAST", "with --store: take these runs out, and give their space back",
+     OPTION_TEXT, offsetof(doctor_options, remove)},
+    {"yes", NULL, "do not ask before", OPTION_FLAG, offsetof(doctor_options, yes)},
+    STORE_OPTION(doctor_options, database),
     OUTPUT_OPTIONS(doctor_options, printed),
 };
 
@@ -104,7 +117,8 @@ const cli_command command_doctor = {
     .summary = "Says what on this machine makes timings untrustworthy, and how to mend it: "
                "warnings first,\n"
                "the facts of the machine last.",
-    .details = "A warning is advice: the exit code is 0 all the same.",
+    .details = "A warning is advice: the exit code is 0 all the same. --store: 7 where the file is "
+               "damaged.",
     OPTIONS(options),
     .size = sizeof(doctor_options),
     .body = doctor,

@@ -78,7 +78,7 @@ static bool put_run(result_store *store, const run_view *view, const char *origi
         if (!store_put_row(store, *run, &view->cases.cases[row->case_index].key, row, err))
             return false;
     }
-    return true;
+    return store_import_end(store, *run, err);
 }
 
 /* A run that was measured into this very store has no origin, but comes to the same. */

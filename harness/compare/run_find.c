@@ -192,7 +192,7 @@ static bool from_files(const char *word, run_view *view, error *err)
     if (fine && files.count > 1)
         run_end_processes(view, files.count);
     if (fine)
-        view_sum_up(view);
+        view_sum_up(view, true);
     if (read && !fine)
         view_free(view);
     word_list_free(&files);

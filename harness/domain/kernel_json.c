@@ -96,6 +96,18 @@ bool kernel_is_call(const json_t *kernels, const char *kernel)
            strcmp(descriptor_word(kernels, kernel, "source"), "builtin") == 0;
 }
 
+const char *kernel_role_word(const json_t *kernels, const char *kernel)
+{
+    const char *source = descriptor_word(kernels, kernel, "source");
+    if (kernel_is_peer(kernels, kernel))
+        return "peer";
+    if (source[0] && strcmp(source, "builtin") != 0)
+        return "plugin";
+    if (kernel_is_call(kernels, kernel))
+        return "library";
+    return strcmp(descriptor_word(kernels, kernel, "role"), "textbook") == 0 ? "textbook" : "";
+}
+
 const char *descriptor_hash(const json_t *kernels, const char *kernel)
 {
     return descriptor_word(kernels, kernel, "object_hash");

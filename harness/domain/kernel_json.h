@@ -19,6 +19,9 @@ const char *descriptor_word(const json_t *kernels, const char *kernel, const cha
 bool kernel_is_peer(const json_t *kernels, const char *kernel);
 /* Whether it is a call of ln_layernorm(), of our library. */
 bool kernel_is_call(const json_t *kernels, const char *kernel);
+/* What it is: "library" (a call of ln_layernorm()), "peer" (another library's), "plugin" (the user's),
+ * "textbook" (what people write) or "": ours, with a proof as the textbook's. */
+const char *kernel_role_word(const json_t *kernels, const char *kernel);
 /* Its object hash, likewise. */
 const char *descriptor_hash(const json_t *kernels, const char *kernel);
 

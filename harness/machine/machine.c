@@ -187,3 +187,30 @@ size_t machine_rows(const machine_facts *machine, cache_regime of, size_t hidden
     size_t rows = (size_t)((double)bytes[of] / call_bytes(1, hidden, dtype));
     return rows ? rows : 1;
 }
+
+static const char *const timing_facts[] = {"cpu_model", "l1d_bytes",    "l2_bytes", "l3_bytes",
+                                           "compiler",  "isa_disabled", "worker"};
+enum { TIMING_FACTS = sizeof timing_facts / sizeof *timing_facts };
+
+const char *machine_key(const machine_facts *machine, char key[MACHINE_KEY_LENGTH])
+{
+    size_t length = 0;
+    key[0] = '\0';
+    if (!machine || strcmp(machine_fact_value(machine, "cpu_model"), "unknown") == 0)
+        return key;
+    for (size_t i = 0; i < TIMING_FACTS && length < MACHINE_KEY_LENGTH; i++)
+        length += (size_t)snprintf(key + length, MACHINE_KEY_LENGTH - length, "%s%.255s",
+                                   i ? " | " : "", machine_fact_value(machine, timing_facts[i]));
+    return key;
+}
+
+const char *machine_difference(const machine_facts *a, const machine_facts *b)
+{
+    for (size_t i = 0; i < TIMING_FACTS; i++) {
+        const char *value = machine_fact_value(a, timing_facts[i]);
+        if (strcmp(value, machine_fact_value(b, timing_facts[i])) != 0 ||
+            (i == 0 && strcmp(value, "unknown") == 0))
+            return timing_facts[i];
+    }
+    return NULL;
+}

@@ -33,6 +33,14 @@ void machine_free(machine_facts *machine);
  * ("bhyve bhyve"). Returns `shown`. */
 const char *machine_shown_value(const machine_fact *fact, char shown[256]);
 
+/* What two machines must share for their times to be compared: processor, caches, compiler, what is
+ * switched off and how kernels are run. "" where the processor has no name, or there are no facts. */
+enum { MACHINE_KEY_LENGTH = 512 };
+const char *machine_key(const machine_facts *machine, char key[MACHINE_KEY_LENGTH]);
+/* The first of these facts in which two machines differ; NULL where they are the same. A processor
+ * without a name is the same as none. */
+const char *machine_difference(const machine_facts *a, const machine_facts *b);
+
 /* What makes timings here untrustworthy, and how to mend it. */
 typedef enum finding_grade { FINDING_FINE, FINDING_NOTE, FINDING_WARNING } finding_grade;
 typedef struct finding {

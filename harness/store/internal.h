@@ -9,7 +9,8 @@
 enum {
     STORE_APPLICATION_ID = 0x6c6e6268, /* "lnbh": tells our files from other SQLite databases */
     STORE_BUSY_MS = 10000,
-    STORE_TEXT_MOST = 1 << 20,    /* bytes of a stored text */
+    STORE_TEXT_MOST = 1 << 20, /* bytes of a stored text */
+    ANY_PROCESS = -1,
     STORE_LENGTH_MOST = 16 << 20, /* of a whole row, as SQLite counts: tensors has rows of 1 MiB */
 };
 
@@ -20,9 +21,14 @@ typedef enum statement_kind {
     STATEMENT_ADD_RUN,
     STATEMENT_ADD_FACT,
     STATEMENT_END_RUN,
+    STATEMENT_COUNT_RUN,
+    STATEMENT_FORGET_COUNTS,
+    STATEMENT_NAME_MACHINE,
     STATEMENT_FIND_UNFINISHED,
     STATEMENT_LATEST_RUN,
     STATEMENT_PUT_KERNEL,
+    STATEMENT_SAY_KERNEL,
+    STATEMENT_ADD_CELL,
     STATEMENT_ADD_CASE,
     STATEMENT_PUT_ASKED,
     STATEMENT_COUNT_ASKED,
@@ -30,12 +36,17 @@ typedef enum statement_kind {
     STATEMENT_LOST,
     STATEMENT_FIND_CASE,
     STATEMENT_PUT_ACCURACY,
+    STATEMENT_PUT_JUDGEMENT,
+    STATEMENT_DROP_JUDGEMENT,
+    STATEMENT_PUT_TIMING,
+    STATEMENT_DROP_TIMINGS,
     STATEMENT_PUT_REPETITION,
     STATEMENT_PUT_ROW,
     STATEMENT_ALL_RUNS,
     STATEMENT_ONE_RUN,
     STATEMENT_CASES,
     STATEMENT_CASE_SET,
+    STATEMENT_TIMED_CASES,
     STATEMENT_REPETITIONS,
     STATEMENT_ROWS,
     STATEMENT_FACTS,
@@ -57,6 +68,8 @@ typedef enum statement_kind {
     STATEMENT_PUT_WORST,
     STATEMENT_WORST,
     STATEMENT_RUN_OF_CASE,
+    STATEMENT_REMOVE_RUNS,
+    STATEMENT_REMOVE_TENSORS,
     STATEMENT_COUNT,
 } statement_kind;
 
@@ -70,7 +83,6 @@ struct result_store {
     case_key last_key;
     int64_t last_run, last_case; /* 0: none */
     bool together;               /* one transaction around what follows: see store_together() */
-    bool sound;                  /* SQLite's quick_check found nothing */
     bool views_differ;           /* of those that other programs read one is not as we make it */
     schema_objects *made;        /* what the first made_steps steps make; NULL: not asked yet */
     int64_t made_steps;
@@ -111,15 +123,29 @@ void store_copy_text(sqlite3_stmt *statement, int column, char *buffer, size_t s
 /* Columns 2 to 9 of a case's key, as STATEMENT_ADD_CASE and its kin bind them; 1 is the run. */
 void store_bind_key(sqlite3_stmt *statement, int64_t run, const case_key *key);
 
+/* Facts of a case, and of its speed (facts.c): where it was judged; of all cases that a process timed
+ * (-1: any). */
+bool store_put_judgement(result_store *store, int64_t id, const stored_case *stored, error *err);
+bool store_put_timings(result_store *store, int64_t run, int64_t process, error *err);
+/* Works out anew what is stored of a run beside its measurements. */
+bool store_sum_up(result_store *store, int64_t run, error *err);
+/* Of each of the kernels of a run. */
+bool store_put_kernel_facts(result_store *store, int64_t run, error *err);
+/* Cases that a process timed (-1: any), with the repetitions of all: no figures of their errors. */
+bool store_timed_cases(result_store *store, int64_t run, int64_t process, stored_cases *cases,
+                       error *err);
+
 /* SQL text made from the list of metrics; free() them. */
 char *store_put_accuracy_sql(void);
 char *store_cases_sql(void);
 
 /* Fresh file: becomes ours. Ours but older: migrated step by step. Else: an error that says what it
- * is. steps[i] leads from version i to i + 1. */
-bool store_migrate(result_store *store, const char *const *steps, int count, error *err);
+ * is. steps[i] leads from version i to i + 1; `finish`, in the same transaction, does what SQL cannot,
+ * of a file that was of this version; NULL: nothing. */
+bool store_migrate(result_store *store, const char *const *steps, int count,
+                   bool (*finish)(result_store *store, int64_t version, error *err), error *err);
 bool store_check_schema(result_store *store, store_mode mode, bool *outdated, error *err);
-/* Whether our tables are what the first `version` steps make, and sound. */
+/* Whether our tables are what the first `version` steps make. */
 bool store_check_tables(result_store *store, const char *const *steps, int64_t version, error *err);
 void store_forget_objects(result_store *store);
 /* The views of these steps, made anew in the file, for other programs, or for this connection alone,

@@ -173,16 +173,15 @@ static bool look(result_store *store, store_mode mode, error *err)
     bool fine = connect(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err) &&
                 store_check_schema(store, mode, &outdated, err);
     free(uri);
-    bool used = is_used(store->path);
-    store->sound = fine && !used;
-    return fine || used;
+    return fine || is_used(store->path);
 }
 
 static bool open_write(result_store *store, error *err)
 {
-    bool outdated = false;
+    bool outdated = false, rolled_back = has_beside(store->path, "-journal");
     if (!connect(store, store->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err) ||
-        !store_check_schema(store, STORE_WRITE, &outdated, err))
+        !store_check_schema(store, STORE_WRITE, &outdated, err) ||
+        (rolled_back && !store_check_sound(store, err)))
         return false;
     /* Only now, when the file is known to be ours or empty. */
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
@@ -207,6 +206,7 @@ static bool open_read(result_store *store, error *err)
         *err = (error){0};
         fine = connect(store, store->path, SQLITE_OPEN_READWRITE, err) &&
                store_check_schema(store, STORE_READ, &outdated, err) &&
+               store_check_sound(store, err) &&
                connect(store, store->path, SQLITE_OPEN_READONLY, err);
     } else if (!fine &&
                ((status & 0xff) == SQLITE_CANTOPEN || (status & 0xff) == SQLITE_READONLY) &&

@@ -135,16 +135,20 @@ char *store_cases_sql(void)
     size_t count;
     const metric_field *fields = metric_fields(&count);
     text_buffer sql = {0};
-    text_add(&sql, "SELECT id, kernel, convention, input, rows, hidden, dtype, cache, threads, "
-                   "(SELECT count(*) FROM repetitions WHERE case_id = id), "
+    text_add(&sql, "SELECT cases.id, kernel, convention, input, rows, hidden, types, cache, "
+                   "threads, (SELECT count(*) FROM repetitions WHERE case_id = cases.id), "
                    "verdict, declared, detail, bound_row_ulp");
     for (size_t i = 0; i < count; i++)
         text_format(&sql, ", %s", fields[i].name);
-    text_add(
-        &sql,
-        ", output_hash, ulp_histogram, operation FROM cases LEFT JOIN accuracies ON case_id = id "
-        "WHERE run = ?1 AND (case_id IS NOT NULL OR "
-        "EXISTS (SELECT 1 FROM repetitions WHERE repetitions.case_id = id)) ORDER BY id");
+    text_add(&sql,
+             ", output_hash, ulp_histogram, time_ns, time_lo_ns, time_hi_ns, gbps, roof_ratio, "
+             "roof_lo, roof_hi, timings.cycles, timings.instructions, timings.repetitions, "
+             "processes, operation FROM cells JOIN cases ON cases.cell = cells.id "
+             "LEFT JOIN accuracies ON accuracies.case_id = cases.id "
+             "LEFT JOIN timings ON timings.case_id = cases.id "
+             "WHERE run = ?1 AND (accuracies.case_id IS NOT NULL OR EXISTS "
+             "(SELECT 1 FROM repetitions WHERE repetitions.case_id = cases.id)) "
+             "ORDER BY cases.id");
     return sql.bytes;
 }
 
@@ -201,23 +205,41 @@ static bool fill_accuracy(const result_store *store, sqlite3_stmt *statement, st
     return true;
 }
 
-/* The cases without their repetitions, and the number in the database of each. */
-static bool read_cases(result_store *store, sqlite3_stmt *statement, stored_cases *cases,
-                       int64_t **ids, error *err)
+/* The columns of timings, from `column` on. */
+static void fill_speed(sqlite3_stmt *statement, int column, speed_figures *speed)
 {
+    double *const figures[] = {&speed->time_ns, &speed->time_lo_ns, &speed->time_hi_ns,
+                               &speed->gbps,    &speed->roof_ratio, &speed->roof_lo,
+                               &speed->roof_hi, &speed->cycles,     &speed->instructions};
+    enum { FIGURES = sizeof figures / sizeof *figures };
+    for (int i = 0; i < FIGURES; i++)
+        *figures[i] = real_column(statement, column + i);
+    speed->repetitions = (unsigned)sqlite3_column_int64(statement, column + FIGURES);
+    speed->processes = (unsigned)sqlite3_column_int64(statement, column + FIGURES + 1);
+}
+
+/* The cases without their repetitions, and the number in the database of each; `whole`: with their
+ * errors and speeds. */
+static bool read_cases(result_store *store, sqlite3_stmt *statement, bool whole,
+                       stored_cases *cases, int64_t **ids, error *err)
+{
+    size_t metrics;
+    metric_fields(&metrics);
     bool row = false;
     bool fine = store_next(store, statement, &row, err);
     while (fine && row) {
         cases->cases = allocate_room(cases->cases, cases->count, sizeof *cases->cases);
         *ids = allocate_room(*ids, cases->count, sizeof **ids);
         stored_case *filled = &cases->cases[cases->count];
-        *filled = (stored_case){0};
+        *filled = (stored_case){.speed = SPEED_UNKNOWN};
         filled->id = sqlite3_column_int64(statement, 0);
         (*ids)[cases->count++] = filled->id;
         size_t repetitions = (size_t)sqlite3_column_int64(statement, 9);
         if (!fill_key(store, statement, &filled->key, err) ||
-            !fill_accuracy(store, statement, filled, err))
+            (whole && !fill_accuracy(store, statement, filled, err)))
             return false;
+        if (whole)
+            fill_speed(statement, 16 + (int)metrics, &filled->speed);
         if (repetitions)
             filled->repetitions = allocate_zeroed(repetitions, sizeof *filled->repetitions);
         filled->repetition_count = repetitions;
@@ -235,11 +257,12 @@ static bool read_repetitions(result_store *store, sqlite3_stmt *statement, store
     bool fine = store_next(store, statement, &row, err);
     while (fine && row) {
         int64_t id = sqlite3_column_int64(statement, 0);
-        while (index < cases->count && ids[index] != id) {
+        while (index < cases->count && ids[index] < id) {
             index++;
             filled = 0;
         }
-        if (index < cases->count && filled < cases->cases[index].repetition_count)
+        if (index < cases->count && ids[index] == id &&
+            filled < cases->cases[index].repetition_count)
             cases->cases[index].repetitions[filled++] = (timed_repetition){
                 .process = (unsigned)sqlite3_column_int64(statement, 1),
                 .repetition = (unsigned)sqlite3_column_int64(statement, 2),
@@ -295,15 +318,15 @@ bool store_case_set(result_store *store, int64_t run, uint64_t *hash, error *err
     return fine;
 }
 
-bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *err)
+static bool load_cases(result_store *store, int64_t run, sqlite3_stmt *first, bool whole,
+                       stored_cases *cases, error *err)
 {
     *cases = (stored_cases){0};
     int64_t *ids = NULL;
-    sqlite3_stmt *first = store_bound(store, STATEMENT_CASES, err, "i", run);
     sqlite3_stmt *second = first ? store_bound(store, STATEMENT_REPETITIONS, err, "i", run) : NULL;
     if (!second)
         return false;
-    bool fine = read_cases(store, first, cases, &ids, err) &&
+    bool fine = read_cases(store, first, whole, cases, &ids, err) &&
                 read_repetitions(store, second, cases, ids, err);
     sqlite3_reset(first);
     sqlite3_reset(second);
@@ -313,6 +336,19 @@ bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *e
     else
         stored_cases_free(cases);
     return fine;
+}
+
+bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *err)
+{
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_CASES, err, "i", run);
+    return load_cases(store, run, statement, true, cases, err);
+}
+
+bool store_timed_cases(result_store *store, int64_t run, int64_t process, stored_cases *cases,
+                       error *err)
+{
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_TIMED_CASES, err, "ii", run, process);
+    return load_cases(store, run, statement, false, cases, err);
 }
 
 static bool read_rows(result_store *store, sqlite3_stmt *statement, const int64_t *ids,
@@ -418,34 +454,6 @@ bool store_kernels_json(result_store *store, int64_t run, char **json, error *er
         text_free(&out);
     *json = out.bytes;
     return fine;
-}
-
-size_t stored_cases_find(const stored_cases *cases, const case_key *key)
-{
-    size_t i;
-    hash_probe at = hash_index_probe(&cases->index, case_key_hash(key));
-    while (hash_index_next(&cases->index, &at, &i))
-        if (case_key_equal(&cases->cases[i].key, key))
-            return i;
-    for (i = cases->index.count; i < cases->count; i++)
-        if (case_key_equal(&cases->cases[i].key, key))
-            return i;
-    return cases->count;
-}
-
-void stored_cases_index(stored_cases *cases)
-{
-    for (size_t i = cases->index.count; i < cases->count; i++)
-        hash_index_add(&cases->index, case_key_hash(&cases->cases[i].key), i);
-}
-
-void stored_cases_free(stored_cases *cases)
-{
-    for (size_t i = 0; i < cases->count; i++)
-        free(cases->cases[i].repetitions);
-    free(cases->cases);
-    hash_index_free(&cases->index);
-    *cases = (stored_cases){0};
 }
 
 void stored_rows_free(stored_rows *rows)

@@ -2,6 +2,7 @@
 #include "store/internal.h"
 #include "domain/metric_fields.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "schema_sql.h"    /* results/schema.sql, as bytes */
 #include "schema_2_sql.h"  /* results/schema_2.sql */
@@ -13,10 +14,11 @@
 #include "schema_8_sql.h"  /* results/schema_8.sql */
 #include "schema_9_sql.h"  /* results/schema_9.sql */
 #include "schema_10_sql.h" /* results/schema_10.sql */
+#include "schema_11_sql.h" /* results/schema_11.sql, and views.sql */
 
-static const char *const migrations[] = {schema_sql,   schema_2_sql, schema_3_sql, schema_4_sql,
-                                         schema_5_sql, schema_6_sql, schema_7_sql, schema_8_sql,
-                                         schema_9_sql, schema_10_sql};
+static const char *const migrations[] = {schema_sql,   schema_2_sql,  schema_3_sql, schema_4_sql,
+                                         schema_5_sql, schema_6_sql,  schema_7_sql, schema_8_sql,
+                                         schema_9_sql, schema_10_sql, schema_11_sql};
 enum { STORE_VERSION = sizeof migrations / sizeof *migrations };
 
 static bool read_integer(const result_store *store, const char *sql, int64_t *value, error *err)
@@ -66,7 +68,8 @@ static bool execute(const result_store *store, const char *sql, const char *doin
     return status == SQLITE_OK || store_fail(store, status, doing, err);
 }
 
-static bool run_steps(result_store *store, const char *const *steps, int count, error *err)
+static bool run_steps(result_store *store, const char *const *steps, int count,
+                      bool (*finish)(result_store *store, int64_t version, error *err), error *err)
 {
     int64_t version = 0;
     /* Read again, now that nobody else can write: somebody may have been faster. */
@@ -77,6 +80,8 @@ static bool run_steps(result_store *store, const char *const *steps, int count, 
     for (int64_t step = version; step < count; step++)
         if (!execute(store, steps[step], "bring its tables up to date", err))
             return false;
+    if (finish && !finish(store, version, err))
+        return false;
     char sql[96];
     sqlite3_snprintf(sizeof sql, sql, "PRAGMA user_version = %d; PRAGMA application_id = %d", count,
                      STORE_APPLICATION_ID);
@@ -84,11 +89,12 @@ static bool run_steps(result_store *store, const char *const *steps, int count, 
            execute(store, "COMMIT", "bring its tables up to date", err);
 }
 
-bool store_migrate(result_store *store, const char *const *steps, int count, error *err)
+bool store_migrate(result_store *store, const char *const *steps, int count,
+                   bool (*finish)(result_store *store, int64_t version, error *err), error *err)
 {
     /* A step may make a table anew: its rows must not take with them what refers to them. */
     bool fine = execute(store, "PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE", "write to it", err) &&
-                run_steps(store, steps, count, err);
+                run_steps(store, steps, count, finish, err);
     if (!fine && !sqlite3_get_autocommit(store->database))
         sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
     return execute(store, "PRAGMA foreign_keys = ON", "write to it", fine ? err : NULL) && fine;
@@ -152,13 +158,47 @@ bool store_check_schema(result_store *store, store_mode mode, bool *outdated, er
     return true;
 }
 
+/* From version 11 on every write keeps them. */
+enum { FACTS_SINCE = 11 };
+
+bool store_sum_up(result_store *store, int64_t run, error *err)
+{
+    stored_cases cases;
+    machine_facts machine;
+    char key[MACHINE_KEY_LENGTH];
+    if (!store_machine(store, run, &machine, err))
+        return false;
+    bool fine = store_do(store, STATEMENT_NAME_MACHINE, "sum up its runs", err, "is", run,
+                         machine_key(&machine, key));
+    machine_free(&machine);
+    if (!fine || !store_cases(store, run, &cases, err))
+        return false;
+    for (size_t i = 0; fine && i < cases.count; i++)
+        fine = !cases.cases[i].judged ||
+               store_put_judgement(store, cases.cases[i].id, &cases.cases[i], err);
+    stored_cases_free(&cases);
+    return fine && store_put_kernel_facts(store, run, err) &&
+           store_do(store, STATEMENT_DROP_TIMINGS, "sum up its runs", err, "i", run) &&
+           store_do(store, STATEMENT_FORGET_COUNTS, "sum up its runs", err, "i", run) &&
+           store_import_end(store, run, err);
+}
+
+static bool finish_upgrade(result_store *store, int64_t version, error *err)
+{
+    stored_run *runs = NULL;
+    size_t count = 0;
+    bool older = version > 0 && version < FACTS_SINCE;
+    bool fine = add_metrics(store, err) &&
+                (!older || (store_use_views(store, err) && store_runs(store, &runs, &count, err)));
+    for (size_t i = 0; fine && i < count; i++)
+        fine = store_sum_up(store, runs[i].id, err);
+    free(runs);
+    return fine;
+}
+
 bool store_upgrade(result_store *store, error *err)
 {
-    if (!store_migrate(store, migrations, STORE_VERSION, err) ||
-        !execute(store, "BEGIN IMMEDIATE", "write to it", err))
-        return false;
-    bool fine = add_metrics(store, err);
-    return execute(store, fine ? "COMMIT" : "ROLLBACK", "add a metric", fine ? err : NULL) && fine;
+    return store_migrate(store, migrations, STORE_VERSION, finish_upgrade, err);
 }
 
 bool store_use_views(result_store *store, error *err)

@@ -1,149 +1,11 @@
-/* Statements and writing. Opening is in open.c, reading in read.c, the format's
+/* Writing. Opening is in open.c, reading in read.c, the statements in statements.c, the format's
  * versions in schema.c. */
 #include "store/internal.h"
 #include "domain/metric_fields.h"
 #include "base/text.h"
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define KEY_COLUMNS "run, kernel, convention, input, rows, hidden, dtype, cache, threads, operation"
-#define KEY_MATCHES                                                                                \
-    "run = ?1 AND kernel = ?2 AND convention = ?3 AND input = ?4 AND rows = ?5 AND hidden = ?6 "   \
-    "AND dtype = ?7 AND cache = ?8 AND threads = ?9 AND operation = ?10"
-/* A case that was only asked for has none. */
-#define HAS_RESULT                                                                                 \
-    "(accuracies.case_id IS NOT NULL OR EXISTS "                                                   \
-    "(SELECT 1 FROM repetitions WHERE repetitions.case_id = cases.id))"
-#define COUNT_DECLINED                                                                             \
-    "SELECT count(*) FROM cases JOIN accuracies ON case_id = cases.id WHERE cases.asked > 0 "      \
-    "AND verdict = 'unsupported'"
-/* Of a row of runs: what was asked for and is not there at all is lost too. */
-#define COUNT_LOST                                                                                 \
-    "asked - (SELECT count(*) FROM cases WHERE run = runs.id AND cases.asked > 0) + "              \
-    "(SELECT count(*) FROM lost WHERE run = runs.id)"
-/* Once a run is over, its own columns say what became of its cases: nobody counts for a list. */
-#define RUN_COLUMNS(declined, lost)                                                                \
-    "SELECT id, started, plan, plan_hash, command_line, seed, state, "                             \
-    "(SELECT count(*) FROM cases LEFT JOIN accuracies ON case_id = cases.id "                      \
-    "WHERE run = runs.id AND " HAS_RESULT "), "                                                    \
-    "(SELECT count(*) FROM repetitions JOIN cases ON cases.id = case_id WHERE run = runs.id), "    \
-    "command, request_hash, asked, " declined ", " lost " FROM runs "
-#define OF_THIS_RUN "(" COUNT_DECLINED " AND run = runs.id)"
-
-/* Statements whose columns follow the list of metrics are made by a function. */
-static const struct {
-    const char *sql;
-    char *(*make)(void);
-} statement_sql[STATEMENT_COUNT] = {
-    [STATEMENT_BEGIN] = {.sql = "BEGIN IMMEDIATE"},
-    [STATEMENT_COMMIT] = {.sql = "COMMIT"},
-    [STATEMENT_ROLLBACK] = {.sql = "ROLLBACK"},
-    [STATEMENT_ADD_RUN] = {.sql = "INSERT INTO runs (started, command_line, plan, plan_hash, seed, "
-                                  "command, request_hash, state) VALUES "
-                                  "(strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?1, ?2, ?3, ?4, "
-                                  "nullif(?5, ''), nullif(?6, ''), 'open')"},
-    [STATEMENT_ADD_FACT] = {.sql = "INSERT OR REPLACE INTO facts (run, place, name, value) "
-                                   "VALUES (?1, ?2, ?3, ?4)"},
-    [STATEMENT_END_RUN] = {.sql =
-                               "UPDATE runs SET state = ?2, "
-                               "ended = strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), "
-                               "declined = iif(asked IS NULL, NULL, " OF_THIS_RUN
-                               "), lost = iif(asked IS NULL, NULL, " COUNT_LOST ") WHERE id = ?1"},
-    [STATEMENT_FIND_UNFINISHED] = {.sql = "SELECT max(id) FROM runs WHERE plan_hash = ?1 "
-                                          "AND origin IS NULL AND (state <> 'complete' OR "
-                                          "asked IS NOT NULL AND " COUNT_LOST " > 0)"},
-    [STATEMENT_LATEST_RUN] = {.sql = "SELECT max(run) FROM cases"},
-    [STATEMENT_PUT_KERNEL] = {.sql = "INSERT INTO kernels (run, name, descriptor) "
-                                     "VALUES (?1, ?2, ?3) ON CONFLICT (run, name) "
-                                     "DO UPDATE SET descriptor = excluded.descriptor"},
-    [STATEMENT_ADD_CASE] = {.sql = "INSERT INTO cases (" KEY_COLUMNS ") VALUES "
-                                   "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"},
-    [STATEMENT_PUT_ASKED] = {.sql = "INSERT INTO cases (" KEY_COLUMNS ", asked) VALUES "
-                                    "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT "
-                                    "(" KEY_COLUMNS ") DO UPDATE SET "
-                                    "asked = coalesce(asked, 0) | excluded.asked"},
-    [STATEMENT_COUNT_ASKED] = {.sql = "UPDATE runs SET asked = (SELECT count(*) FROM cases "
-                                      "WHERE run = ?1 AND cases.asked > 0), declined = NULL, "
-                                      "lost = NULL, state = 'open', ended = NULL WHERE id = ?1"},
-    [STATEMENT_IMPORT_COUNTS] = {.sql = "UPDATE runs SET asked = ?2, declined = ?3, lost = ?4 "
-                                        "WHERE id = ?1"},
-    [STATEMENT_LOST] = {.sql = "SELECT case_id, kernel, convention, input, rows, hidden, dtype, "
-                               "cache, threads, asked, reason, operation FROM lost "
-                               "WHERE run = ?1 ORDER BY case_id"},
-    [STATEMENT_FIND_CASE] = {.sql = "SELECT id FROM cases WHERE " KEY_MATCHES},
-    [STATEMENT_PUT_ACCURACY] = {.make = store_put_accuracy_sql},
-    [STATEMENT_PUT_REPETITION] = {.sql = "INSERT INTO repetitions (case_id, process, repetition, "
-                                         "place, iterations, real_ns, cpu_ns, cycles, "
-                                         "instructions) "
-                                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"},
-    [STATEMENT_PUT_ROW] = {.sql = "INSERT OR REPLACE INTO judged_rows (case_id, row, kappa, "
-                                  "row_ulp, norm_max, bound_row_ulp, mean_error, rstd_error) "
-                                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
-    [STATEMENT_ALL_RUNS] = {.sql = RUN_COLUMNS("coalesce(declined, " OF_THIS_RUN ")",
-                                               "coalesce(lost, " COUNT_LOST ")") "ORDER BY id"},
-    [STATEMENT_ONE_RUN] = {.sql = RUN_COLUMNS(OF_THIS_RUN, COUNT_LOST) "WHERE id = ?1"},
-    [STATEMENT_CASES] = {.make = store_cases_sql},
-    [STATEMENT_CASE_SET] = {.sql = "SELECT id, kernel, convention, input, rows, hidden, dtype, "
-                                   "cache, threads, operation FROM cases WHERE run = ?1"},
-    [STATEMENT_REPETITIONS] =
-        {.sql = "SELECT case_id, process, repetition, place, iterations, "
-                "real_ns, cpu_ns, cycles, instructions FROM repetitions JOIN cases "
-                "ON cases.id = case_id WHERE run = ?1 "
-                "ORDER BY case_id, process, repetition"},
-    [STATEMENT_ROWS] = {.sql = "SELECT case_id, row, kappa, row_ulp, norm_max, "
-                               "bound_row_ulp, mean_error, rstd_error FROM judged_rows JOIN cases "
-                               "ON cases.id = case_id "
-                               "WHERE run = ?1 ORDER BY case_id, row"},
-    [STATEMENT_FACTS] = {.sql = "SELECT name, value FROM facts WHERE run = ?1 ORDER BY place"},
-    [STATEMENT_KERNELS] = {.sql = "SELECT descriptor FROM kernels WHERE run = ?1 ORDER BY id"},
-    [STATEMENT_PROCESS_COUNT] = {.sql = "SELECT count(DISTINCT process) FROM repetitions "
-                                        "JOIN cases ON cases.id = case_id WHERE " KEY_MATCHES
-                                        " AND process IN (SELECT process FROM "
-                                        "finished_processes WHERE run = ?1)"},
-    [STATEMENT_DROP_PROCESS] = {.sql = "DELETE FROM repetitions WHERE process = ?2 AND case_id IN "
-                                       "(SELECT id FROM cases WHERE run = ?1)"},
-    [STATEMENT_END_PROCESS] = {.sql = "INSERT OR IGNORE INTO finished_processes VALUES (?1, ?2)"},
-    [STATEMENT_DROP_UNFINISHED] = {.sql = "DELETE FROM repetitions WHERE case_id IN "
-                                          "(SELECT id FROM cases WHERE run = ?1) AND process NOT "
-                                          "IN (SELECT process FROM finished_processes "
-                                          "WHERE run = ?1)"},
-    [STATEMENT_NEXT_PROCESS] = {.sql = "SELECT coalesce(max(process) + 1, 0) FROM repetitions "
-                                       "JOIN cases ON cases.id = case_id WHERE run = ?1"},
-    [STATEMENT_HAS_ACCURACY] = {.sql =
-                                    "SELECT count(*) FROM accuracies "
-                                    "JOIN cases ON cases.id = case_id "
-                                    "WHERE verdict NOT IN ('pending', 'skipped') AND " KEY_MATCHES},
-    [STATEMENT_PUT_OUTPUT] = {.sql = "UPDATE accuracies SET output_hash = ?2 WHERE case_id = ?1"},
-    [STATEMENT_IMPORT_RUN] = {.sql = "INSERT INTO runs (command_line, plan, plan_hash, seed, "
-                                     "command, request_hash, started, ended, state, origin) "
-                                     "VALUES (?1, ?2, ?3, ?4, nullif(?5, ''), nullif(?6, ''), "
-                                     "?7, ?7, ?8, ?9)"},
-    [STATEMENT_FIND_ORIGIN] = {.sql = "SELECT id FROM runs WHERE origin = ?1"},
-    [STATEMENT_ADD_CALIBRATION] = {.sql = "INSERT INTO calibrations (made, machine, kernel, "
-                                          "rebuilds, confidence) VALUES "
-                                          "(strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?1, ?2, ?3, "
-                                          "?4)"},
-    [STATEMENT_CALIBRATION] = {.sql = "SELECT id, made, kernel, rebuilds, confidence "
-                                      "FROM calibrations WHERE machine = ?1 ORDER BY id DESC "
-                                      "LIMIT 1"},
-    [STATEMENT_ADD_NOISE] = {.sql = "INSERT INTO noise VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                                    "?9, ?10)"},
-    [STATEMENT_NOISE] = {.sql = "SELECT method, regime, rows, hidden, floor, smallest, seconds, "
-                                "processes, trials FROM noise WHERE calibration = ?1"},
-    [STATEMENT_ADD_TENSOR] = {.sql = "INSERT OR IGNORE INTO tensors (hash, bits) VALUES (?1, ?2)"},
-    [STATEMENT_PUT_WORST] = {.sql = "INSERT OR REPLACE INTO worst_rows "
-                                    "SELECT id, ?11, (SELECT id FROM tensors WHERE hash = ?12), "
-                                    "(SELECT id FROM tensors WHERE hash = ?13), "
-                                    "(SELECT id FROM tensors WHERE hash = ?14) "
-                                    "FROM cases WHERE " KEY_MATCHES},
-    [STATEMENT_WORST] = {.sql = "SELECT y_hash, (SELECT bits FROM tensors WHERE id = x), "
-                                "(SELECT bits FROM tensors WHERE id = gamma), "
-                                "(SELECT bits FROM tensors WHERE id = beta) "
-                                "FROM worst_rows WHERE case_id = ?1"},
-    [STATEMENT_RUN_OF_CASE] = {.sql = "SELECT run FROM cases WHERE id = ?1"},
-};
 
 const char *const run_state_names[] = {"open", "complete", "interrupted"};
 
@@ -204,110 +66,6 @@ bool store_fail(const result_store *store, int status, const char *doing, error 
     }
 }
 
-sqlite3_stmt *store_statement(result_store *store, statement_kind kind, error *err)
-{
-    sqlite3_stmt **statement = &store->statements[kind];
-    if (*statement) {
-        sqlite3_reset(*statement);
-        sqlite3_clear_bindings(*statement);
-        return *statement;
-    }
-    char *made = statement_sql[kind].make ? statement_sql[kind].make() : NULL;
-    const char *sql = made ? made : statement_sql[kind].sql;
-    int status =
-        sqlite3_prepare_v3(store->database, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
-    free(made);
-    if (status != SQLITE_OK)
-        store_fail(store, status, "use its tables", err);
-    return *statement;
-}
-
-static void bind_list(sqlite3_stmt *statement, int place, const char *types, va_list values)
-{
-    for (; *types; types++, place++) {
-        if (*types == 'd') {
-            sqlite3_bind_double(statement, place, va_arg(values, double));
-        } else if (*types == 'i') {
-            sqlite3_bind_int64(statement, place, va_arg(values, int64_t));
-        } else {
-            const char *string = va_arg(values, const char *);
-            string = string ? string : "";
-            sqlite3_bind_text(statement, place, string, (int)text_whole(string), SQLITE_STATIC);
-        }
-    }
-}
-
-void store_bind(sqlite3_stmt *statement, int place, const char *types, ...)
-{
-    va_list values;
-    va_start(values, types);
-    bind_list(statement, place, types, values);
-    va_end(values);
-}
-
-static sqlite3_stmt *bound(result_store *store, statement_kind kind, error *err, const char *types,
-                           va_list values)
-{
-    sqlite3_stmt *statement = store_statement(store, kind, err);
-    if (statement)
-        bind_list(statement, 1, types, values);
-    return statement;
-}
-
-sqlite3_stmt *store_bound(result_store *store, statement_kind kind, error *err, const char *types,
-                          ...)
-{
-    va_list values;
-    va_start(values, types);
-    sqlite3_stmt *statement = bound(store, kind, err, types, values);
-    va_end(values);
-    return statement;
-}
-
-bool store_do(result_store *store, statement_kind kind, const char *doing, error *err,
-              const char *types, ...)
-{
-    va_list values;
-    va_start(values, types);
-    sqlite3_stmt *statement = bound(store, kind, err, types, values);
-    va_end(values);
-    return statement && store_step(store, statement, doing, err);
-}
-
-bool store_step(result_store *store, sqlite3_stmt *statement, const char *doing, error *err)
-{
-    int status = sqlite3_step(statement);
-    bool fine = status == SQLITE_DONE || status == SQLITE_ROW;
-    if (!fine)
-        store_fail(store, status, doing, err);
-    sqlite3_reset(statement);
-    return fine;
-}
-
-static bool has_long_text(sqlite3_stmt *statement)
-{
-    for (int i = 0; i < sqlite3_data_count(statement); i++)
-        if (sqlite3_column_type(statement, i) == SQLITE_TEXT &&
-            sqlite3_column_bytes(statement, i) > STORE_TEXT_MOST)
-            return true;
-    return false;
-}
-
-bool store_next(result_store *store, sqlite3_stmt *statement, bool *row, error *err)
-{
-    int status = sqlite3_step(statement);
-    *row = status == SQLITE_ROW;
-    if (*row && !has_long_text(statement))
-        return true;
-    if (*row)
-        status = SQLITE_TOOBIG;
-    *row = false;
-    if (status != SQLITE_DONE)
-        store_fail(store, status, "read it", err);
-    sqlite3_reset(statement);
-    return status == SQLITE_DONE;
-}
-
 bool store_begin(result_store *store, const char *doing, error *err)
 {
     return store->together || store_do(store, STATEMENT_BEGIN, doing, err, "");
@@ -358,9 +116,10 @@ static bool add_facts(result_store *store, int64_t run, const machine_facts *mac
 
 static bool add_run(result_store *store, const run_info *info, int64_t *run, error *err)
 {
-    if (!store_do(store, STATEMENT_ADD_RUN, "begin a run", err, "sssiss", info->command_line,
+    char machine[MACHINE_KEY_LENGTH];
+    if (!store_do(store, STATEMENT_ADD_RUN, "begin a run", err, "sssisss", info->command_line,
                   info->plan, info->plan_hash, (int64_t)info->seed, info->command,
-                  info->request_hash))
+                  info->request_hash, machine_key(info->machine, machine)))
         return false;
     *run = sqlite3_last_insert_rowid(store->database);
     return add_facts(store, *run, info->machine, err);
@@ -376,22 +135,14 @@ bool store_begin_run(result_store *store, const run_info *info, int64_t *run, er
 bool store_import_run(result_store *store, const run_info *info, const char *started,
                       run_state state, const char *origin, int64_t *run, error *err)
 {
-    if (!store_do(store, STATEMENT_IMPORT_RUN, "import a run", err, "sssisssss", info->command_line,
-                  info->plan, info->plan_hash, (int64_t)info->seed, info->command,
-                  info->request_hash, started, run_state_names[state], origin))
+    char machine[MACHINE_KEY_LENGTH];
+    if (!store_do(store, STATEMENT_IMPORT_RUN, "import a run", err, "sssissssss",
+                  info->command_line, info->plan, info->plan_hash, (int64_t)info->seed,
+                  info->command, info->request_hash, machine_key(info->machine, machine), started,
+                  run_state_names[state], origin))
         return false;
     *run = sqlite3_last_insert_rowid(store->database);
     return add_facts(store, *run, info->machine, err);
-}
-
-bool store_put_asked(result_store *store, int64_t run, const asked_case *asked, error *err)
-{
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_PUT_ASKED, err);
-    if (!statement)
-        return false;
-    store_bind_key(statement, run, &asked->key);
-    sqlite3_bind_int(statement, 11, (int)asked->parts);
-    return store_step(store, statement, "store what was asked for", err);
 }
 
 bool store_count_asked(result_store *store, int64_t run, error *err)
@@ -406,20 +157,33 @@ bool store_import_counts(result_store *store, int64_t run, const run_counts *cou
                     (int64_t)counts->asked, (int64_t)counts->declined, (int64_t)counts->lost);
 }
 
+bool store_import_end(result_store *store, int64_t run, error *err)
+{
+    return store_put_timings(store, run, ANY_PROCESS, err) &&
+           store_do(store, STATEMENT_COUNT_RUN, "import a run", err, "i", run);
+}
+
 bool store_end_run(result_store *store, int64_t run, run_state state, error *err)
 {
-    if (!store_do(store, STATEMENT_END_RUN, "end the run", err, "is", run, run_state_names[state]))
+    static const char doing[] = "end the run";
+    if (!store_begin(store, doing, err))
         return false;
-    if (sqlite3_changes(store->database) == 0)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: no run %lld to end", store->path,
-                    (long long)run);
-    return settle(store, err);
+    bool fine =
+        store_do(store, STATEMENT_END_RUN, doing, err, "is", run, run_state_names[state]) &&
+        (sqlite3_changes(store->database) > 0 ||
+         fail(err, EXIT_CODE_ENVIRONMENT, "%s: no run %lld to end", store->path, (long long)run)) &&
+        store_do(store, STATEMENT_COUNT_RUN, doing, err, "i", run);
+    return store_finish(store, fine, doing, err) && settle(store, err);
 }
 
 bool store_end_process(result_store *store, int64_t run, unsigned process, error *err)
 {
-    return store_do(store, STATEMENT_END_PROCESS, "end a worker process", err, "ii", run,
-                    (int64_t)process);
+    static const char doing[] = "end a worker process";
+    if (!store_begin(store, doing, err))
+        return false;
+    bool fine = store_do(store, STATEMENT_END_PROCESS, doing, err, "ii", run, (int64_t)process) &&
+                store_put_timings(store, run, process, err);
+    return store_finish(store, fine, doing, err);
 }
 
 bool store_drop_process(result_store *store, int64_t run, unsigned process, error *err)
@@ -430,14 +194,13 @@ bool store_drop_process(result_store *store, int64_t run, unsigned process, erro
 
 bool store_drop_unfinished(result_store *store, int64_t run, error *err)
 {
-    return store_do(store, STATEMENT_DROP_UNFINISHED, "drop what a worker process left unfinished",
-                    err, "i", run);
-}
-
-bool store_put_kernel(result_store *store, int64_t run, const char *name, const char *json,
-                      error *err)
-{
-    return store_do(store, STATEMENT_PUT_KERNEL, "store a kernel", err, "iss", run, name, json);
+    static const char doing[] = "drop what a worker process left unfinished";
+    if (!store_begin(store, doing, err))
+        return false;
+    bool fine = store_do(store, STATEMENT_DROP_UNFINISHED, doing, err, "i", run) &&
+                store_do(store, STATEMENT_DROP_TIMINGS, doing, err, "i", run) &&
+                store_put_timings(store, run, ANY_PROCESS, err);
+    return store_finish(store, fine, doing, err);
 }
 
 void store_bind_key(sqlite3_stmt *statement, int64_t run, const case_key *key)
@@ -466,12 +229,13 @@ static bool find_or_add_case(result_store *store, int64_t run, const case_key *k
         *id = sqlite3_column_int64(statement, 0);
         sqlite3_reset(statement);
     } else {
-        statement = store_statement(store, STATEMENT_ADD_CASE, err);
-        if (!statement)
-            return false;
-        store_bind_key(statement, run, key);
-        if (!store_step(store, statement, "store a case", err))
-            return false;
+        for (int kind = STATEMENT_ADD_CELL; kind <= STATEMENT_ADD_CASE; kind++) {
+            if (!(statement = store_statement(store, (statement_kind)kind, err)))
+                return false;
+            store_bind_key(statement, run, key);
+            if (!store_step(store, statement, "store a case", err))
+                return false;
+        }
         *id = sqlite3_last_insert_rowid(store->database);
     }
     store->last_run = run;
@@ -480,11 +244,14 @@ static bool find_or_add_case(result_store *store, int64_t run, const case_key *k
     return true;
 }
 
-/* Opens a transaction and gives a statement whose parameter 1 is the case; NULL: undone. */
+static const char doing_put[] = "store a measurement";
+
+/* Opens a transaction and gives a statement whose parameter 1 is the case; NULL: undone. The case is
+ * then store->last_case. */
 static sqlite3_stmt *begin_put(result_store *store, statement_kind kind, int64_t run,
                                const case_key *key, error *err)
 {
-    if (!store_begin(store, "store a measurement", err))
+    if (!store_begin(store, doing_put, err))
         return NULL;
     int64_t id;
     sqlite3_stmt *statement = NULL;
@@ -493,14 +260,14 @@ static sqlite3_stmt *begin_put(result_store *store, statement_kind kind, int64_t
     if (statement)
         sqlite3_bind_int64(statement, 1, id);
     else
-        store_finish(store, false, "store a measurement", NULL);
+        store_finish(store, false, doing_put, NULL);
     return statement;
 }
 
 static bool end_put(result_store *store, sqlite3_stmt *statement, error *err)
 {
-    bool fine = store_step(store, statement, "store a measurement", err);
-    return store_finish(store, fine, "store a measurement", err);
+    bool fine = store_step(store, statement, doing_put, err);
+    return store_finish(store, fine, doing_put, err);
 }
 
 char *store_put_accuracy_sql(void)
@@ -533,6 +300,10 @@ bool store_put_accuracy(result_store *store, int64_t run, const case_key *key,
     metrics = metrics ? metrics : &undefined;
     size_t count;
     const metric_field *fields = metric_fields(&count);
+    stored_case stored = {.key = *key,
+                          .judged = verdict->kind != VERDICT_PENDING,
+                          .verdict = *verdict,
+                          .metrics = *metrics};
     for (size_t i = 0; i < count; i++) {
         if (fields[i].kind == METRIC_REAL)
             sqlite3_bind_double(statement, 6 + (int)i, metric_value(metrics, &fields[i]));
@@ -542,6 +313,17 @@ bool store_put_accuracy(result_store *store, int64_t run, const case_key *key,
     char histogram[HISTOGRAM_TEXT_LENGTH];
     if (metrics_histogram_format(metrics, histogram))
         store_bind(statement, 6 + (int)count, "s", histogram);
+    bool fine = store_step(store, statement, doing_put, err) &&
+                store_put_judgement(store, store->last_case, &stored, err);
+    return store_finish(store, fine, doing_put, err);
+}
+
+bool store_put_asked(result_store *store, int64_t run, const asked_case *asked, error *err)
+{
+    sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_ASKED, run, &asked->key, err);
+    if (!statement)
+        return false;
+    store_bind(statement, 2, "i", (int64_t)asked->parts);
     return end_put(store, statement, err);
 }
 

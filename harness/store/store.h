@@ -11,8 +11,7 @@
 #ifndef LNBENCH_STORE_H
 #define LNBENCH_STORE_H
 
-#include "base/hash_index.h"
-#include "domain/case.h"
+#include "domain/stored_case.h"
 #include "machine/machine.h"
 
 typedef struct result_store result_store;
@@ -65,29 +64,21 @@ typedef struct stored_run {
     run_counts counts;
 } stored_run;
 
-typedef struct stored_case {
-    int64_t id; /* in the database, over all runs: `lnbench replay --case` */
-    case_key key;
-    bool judged;
-    case_verdict verdict;
-    ln_metrics metrics;   /* NaN where not judged */
-    double bound_row_ulp; /* the largest proven bound over the rows judged; infinite: no claim; NaN:
-                             no bound */
-    bool hashed;
-    uint64_t output_hash;          /* of every bit that came out; meaningful where hashed */
-    timed_repetition *repetitions; /* owned by the list */
-    size_t repetition_count;
-} stored_case;
-
-typedef struct stored_cases {
-    stored_case *cases; /* in the order in which they were first stored */
-    size_t count;
-    hash_index index; /* of the first index.count of them */
-} stored_cases;
-
-/* Opens or (STORE_WRITE) creates. Errors (7): not a database, corrupt (quick_check), a newer
+/* Opens or (STORE_WRITE) creates. Errors (7): not a database, damaged (as far as
+ * opening reads it, and all of it where a crash left something to be rolled back), a newer
  * user_version ("made by a newer lnbench"), not writable. Older versions are migrated. */
 bool store_open(const char *path, store_mode mode, result_store **store, error *err);
+/* Reads the whole file; an error (7) says what is damaged. */
+bool store_check_sound(result_store *store, error *err);
+/* Bytes of the file that a run takes, about: pages of several runs are shared out by their rows. In
+ * the order of the runs; free(*sizes). */
+typedef struct run_size {
+    int64_t run, bytes;
+} run_size;
+bool store_run_sizes(result_store *store, run_size **sizes, size_t *count, error *err);
+/* Takes out these runs with all that belongs to them alone, and gives their space back. */
+bool store_remove_runs(result_store *store, int64_t first, int64_t last, int64_t *removed,
+                       error *err);
 void store_close(result_store *store);
 
 bool store_begin_run(result_store *store, const run_info *info, int64_t *run, error *err);
@@ -160,11 +151,6 @@ bool store_rows(result_store *store, int64_t run, stored_rows *rows, error *err)
 bool store_machine(result_store *store, int64_t run, machine_facts *machine, error *err);
 /* The kernels of a run: a JSON array as text, free() it. */
 bool store_kernels_json(result_store *store, int64_t run, char **json, error *err);
-/* Where a case stands; count: nowhere. Those behind the index are looked at one by one. */
-size_t stored_cases_find(const stored_cases *cases, const case_key *key);
-/* Brings the index up to all cases there are. */
-void stored_cases_index(stored_cases *cases);
-void stored_cases_free(stored_cases *cases);
 void stored_rows_free(stored_rows *rows);
 
 /* Everything put between the two is kept whole or not at all. */
@@ -174,12 +160,15 @@ bool store_together_end(result_store *store, bool fine, error *err);
  * what it came from; a second one with the same is refused by the database. */
 bool store_import_run(result_store *store, const run_info *info, const char *started,
                       run_state state, const char *origin, int64_t *run, error *err);
+/* When all of it is there: what its repetitions come to, and its counts. */
+bool store_import_end(result_store *store, int64_t run, error *err);
 /* What its counts were there; nothing where they are not known. */
 bool store_import_counts(result_store *store, int64_t run, const run_counts *counts, error *err);
 bool store_find_origin(result_store *store, const char *origin, int64_t *run,
                        error *err); /* 0: none */
 
-/* For --resume: a worker process that left every repetition it was to make is ended; the others'
+/* For --resume: a worker process that left every repetition it was to make is ended, and the speeds of
+ * what it timed are stored; the others'
  * repetitions are dropped, since they are made again; how many ended ones timed this case; and the
  * first number that no process of the run has. */
 bool store_end_process(result_store *store, int64_t run, unsigned process, error *err);

@@ -260,38 +260,6 @@ static bool check_objects(result_store *store, const schema_objects *made,
     return true;
 }
 
-/* quick_check evaluates what a schema has to evaluate. So the whole file is checked where all of it
- * is ours, else only our tables. */
-static bool check_sound(result_store *store, const char *table, error *err)
-{
-    char sql[96];
-    bool row;
-    sqlite3_snprintf(sizeof sql, sql, table ? "PRAGMA quick_check(%Q)" : "PRAGMA quick_check(1)",
-                     table);
-    sqlite3_stmt *statement = first_row(store, store->database, sql, NULL, &row, err);
-    char found[200] = "no answer";
-    if (statement && row)
-        store_copy_text(statement, 0, found, sizeof found);
-    sqlite3_finalize(statement);
-    return statement && (strcmp(found, "ok") == 0 ||
-                         fail(err, EXIT_CODE_ENVIRONMENT,
-                              "%s: the database is damaged (%s): save what can be saved with "
-                              "'sqlite3 %s .recover', or name another file with --db",
-                              store->path, found, store->path));
-}
-
-static bool check_all_sound(result_store *store, const schema_objects *made, bool all_ours,
-                            error *err)
-{
-    if (all_ours)
-        return check_sound(store, NULL, err);
-    for (size_t i = 0; i < made->count; i++)
-        if (strcmp(made->list[i].type, "table") == 0 &&
-            !check_sound(store, made->list[i].name, err))
-            return false;
-    return true;
-}
-
 /* What these steps make in an empty database; kept, since an opening asks three times. NULL, and an
  * error, where it cannot be made. */
 static const schema_objects *objects_of(result_store *store, const char *const *steps,
@@ -328,13 +296,32 @@ bool store_check_tables(result_store *store, const char *const *steps, int64_t c
 {
     schema_objects found = {0};
     const schema_objects *made = objects_of(store, steps, count, err);
-    bool fine =
-        made && read_objects(store, store->database, &found, err) &&
-        check_objects(store, made, &found, err) &&
-        (store->sound ||
-         check_all_sound(store, made, made->count == found.count && !store->views_differ, err));
-    store->sound = fine;
+    bool fine = made && read_objects(store, store->database, &found, err) &&
+                check_objects(store, made, &found, err);
     free_objects(&found);
+    return fine;
+}
+
+/* quick_check evaluates what a schema has to evaluate: so each of our tables alone. */
+bool store_check_sound(result_store *store, error *err)
+{
+    const schema_objects *made = store->made;
+    char sql[96], found[200];
+    bool fine = true, row;
+    for (size_t i = 0; fine && i < made->count; i++) {
+        if (strcmp(made->list[i].type, "table") != 0)
+            continue;
+        sqlite3_snprintf(sizeof sql, sql, "PRAGMA quick_check(%Q)", made->list[i].name);
+        sqlite3_stmt *statement = first_row(store, store->database, sql, NULL, &row, err);
+        if (statement)
+            store_copy_text(statement, 0, found, sizeof found);
+        sqlite3_finalize(statement);
+        fine = statement && (strcmp(found, "ok") == 0 ||
+                             fail(err, EXIT_CODE_ENVIRONMENT,
+                                  "%s: the database is damaged (%s): save what can be saved with "
+                                  "'sqlite3 %s .recover', or name another file with --db",
+                                  store->path, found, store->path));
+    }
     return fine;
 }
 
@@ -348,7 +335,8 @@ bool store_make_views(result_store *store, const char *const *steps, int64_t cou
         if (strcmp(view->type, "view") == 0 && of_file)
             text_format(&sql, "DROP VIEW IF EXISTS %s; %s;", view->name, view->sql);
         else if (strcmp(view->type, "view") == 0)
-            text_format(&sql, "CREATE TEMP %s;", view->sql + strlen("CREATE "));
+            text_format(&sql, "DROP VIEW IF EXISTS temp.%s; CREATE TEMP %s;", view->name,
+                        view->sql + strlen("CREATE "));
     }
     int status = sqlite3_exec(store->database, sql.bytes, NULL, NULL, NULL);
     text_free(&sql);

@@ -127,7 +127,7 @@ static void count_errors(answer_row *row, const stored_case *stored, bool timed)
 {
     const case_verdict *verdict = &stored->verdict;
     const ln_metrics *metrics = &stored->metrics;
-    bool extreme = view_is_extreme(stored), check = is_check(stored->key.input);
+    bool extreme = stored_is_extreme(stored), check = is_check(stored->key.input);
     if (verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED) {
         row->unsupported++;
         return;
@@ -141,7 +141,7 @@ static void count_errors(answer_row *row, const stored_case *stored, bool timed)
     row->apart += !timed;
     row->refereed += check;
     row->wrong += wrong;
-    row->usable += view_usable(stored) == USABLE_YES;
+    row->usable += stored_usable(stored) == USABLE_YES;
     row->rounded += !wrong && !metrics->mismatches &&
                     (metrics->elements == 0 || metrics->correctly_rounded == 1);
     row->extreme += extreme;

@@ -33,7 +33,7 @@ static void add_case(text_buffer *out, const view_case *view)
 {
     const stored_case *stored = view->stored;
     const case_key *key = &stored->key;
-    usability usable = view_usable(stored);
+    usability usable = stored_usable(stored);
     add_cell(out, key->kernel);
     add_cell(out, key->convention);
     add_cell(out, key->input);

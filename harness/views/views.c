@@ -27,7 +27,7 @@ bool store_descriptors(result_store *store, int64_t run, json_t **kernels, error
                 (long long)run, where.text);
 }
 
-void view_sum_up(run_view *view)
+void view_sum_up(run_view *view, bool timed)
 {
     view->views = allocate_zeroed(view->cases.count + 1, sizeof *view->views);
     const machine_facts *machine = &view->machine;
@@ -37,7 +37,7 @@ void view_sum_up(run_view *view)
         view->views[i].stored = &view->cases.cases[i];
         view->views[i].reproducibility = reproducible_stored(view->kernels, key->kernel);
         view->views[i].regime = machine_regime(machine, key->rows, key->hidden, key->dtype);
-        view->views[i].speed = speed_of_case(&view->cases, i);
+        view->views[i].speed = timed ? speed_of_case(&view->cases, i) : view->cases.cases[i].speed;
     }
 }
 
@@ -50,7 +50,7 @@ bool view_load(result_store *store, int64_t run, run_view *view, error *err)
         store_lost(store, run, &view->lost, &view->lost_count, err) &&
         store_descriptors(store, run, &view->kernels, err);
     if (fine)
-        view_sum_up(view);
+        view_sum_up(view, false);
     else
         view_free(view);
     return fine;
@@ -157,22 +157,6 @@ static json_t *speed_json(const speed_figures *speed)
                      "repetitions", (json_int_t)speed->repetitions);
 }
 
-usability view_usable(const stored_case *stored)
-{
-    const ln_metrics *metrics = &stored->metrics;
-    verdict_kind kind = stored->verdict.kind;
-    bool fine = kind == VERDICT_OK || kind == VERDICT_OK_NO_BOUND;
-    bool digits = metrics->elements == 0
-                      ? fine /* a check that found nothing */
-                      : metrics->mismatches == 0 &&
-                            !(metrics->row_ulp_max >= dtype_no_digit(stored->key.dtype));
-    if (!stored->judged || kind == VERDICT_UNSUPPORTED || kind == VERDICT_SKIPPED)
-        return USABLE_UNKNOWN;
-    if (digits)
-        return USABLE_YES;
-    return kind == VERDICT_NOT_JUDGED ? USABLE_UNKNOWN : USABLE_NO;
-}
-
 bool view_is_partial(const run_view *view)
 {
     return view->run.state != RUN_COMPLETE || view->run.counts.lost > 0;
@@ -208,13 +192,6 @@ void view_add_coverage(const run_view *view, text_buffer *out)
     coverage_free(&covered);
 }
 
-bool view_is_extreme(const stored_case *stored)
-{
-    double size = fabs(stored->metrics.worst_exact);
-    return case_is_extreme(&stored->key) ||
-           (size > 0 && size < dtype_least_normal(stored->key.dtype));
-}
-
 /* A verdict may have no figures: a kernel that crashed has no errors. */
 static bool has_metrics(const stored_case *stored)
 {
@@ -231,7 +208,7 @@ static json_t *hash_json(const stored_case *stored)
 
 static json_t *usable_json(const stored_case *stored)
 {
-    usability usable = view_usable(stored);
+    usability usable = stored_usable(stored);
     return usable == USABLE_UNKNOWN ? json_null() : json_boolean(usable == USABLE_YES);
 }
 

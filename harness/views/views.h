@@ -4,6 +4,8 @@
 
 #include "domain/coverage.h"
 #include "stats/speed.h"
+#include "store/facts.h"
+#include "store/store.h"
 #include <jansson.h>
 
 typedef struct view_case {
@@ -39,17 +41,11 @@ bool view_coverage(const run_view *view, coverage *covered);
 void view_add_coverage(const run_view *view, text_buffer *out);
 /* Whether the run lost cases, or did not come to its end. */
 bool view_is_partial(const run_view *view);
-/* Whether an output of this case has a correct digit in each row. Apart from the verdict: a kernel
- * may keep what it claims where it claims nothing. Unknown where nothing was judged. */
-typedef enum usability { USABLE_UNKNOWN, USABLE_NO, USABLE_YES } usability;
-usability view_usable(const stored_case *stored);
-/* Of an extreme family or convention (case_is_extreme()), or its largest error is that of a subnormal
- * result: the checks mix rows. */
-bool view_is_extreme(const stored_case *stored);
 /* Whether a worst row was kept of a case. */
 bool view_has_worst(const run_view *view, size_t i);
-/* Fills in the views of a view whose other parts are there. */
-void view_sum_up(run_view *view);
+/* Fills in the views of a view whose other parts are there; `timed`: its speeds are to be worked out
+ * of its repetitions, since no store did. */
+void view_sum_up(run_view *view, bool timed);
 
 /* A string as JSON whatever its bytes are: what is not UTF-8 becomes U+FFFD. A number; null where
  * it is not finite. Both NULL when memory runs out. */

@@ -239,7 +239,7 @@ static void add_candidate(const choose_wanted *wanted, const kernel_evidence *ev
     };
     snprintf(candidate->object_hash, sizeof candidate->object_hash, "%s",
              descriptor_hash(evidence->kernels, stored->key.kernel));
-    candidate->view.speed = scale_speed(wanted, evidence, speed_of_case(&evidence->cases, index));
+    candidate->view.speed = scale_speed(wanted, evidence, stored->speed);
     judge_candidate(wanted, evidence, candidate);
     if (!is_ruled_out(wanted, evidence, candidate) && is_unjudged(wanted, candidate))
         choice->unjudged = true;

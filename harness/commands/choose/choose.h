@@ -97,10 +97,6 @@ void evidence_free(kernel_evidence *evidence);
 /* Whether the times are those of another shape or convention. They are scaled by bytes. */
 bool evidence_is_estimate(const kernel_evidence *evidence);
 
-/* The first fact in which two machines differ for timing: cpu_model, a cache, the compiler; NULL
- * where they are the same. A CPU without a name is the same as none. */
-const char *machine_difference(const machine_facts *a, const machine_facts *b);
-
 /* The same convention without eps, which hides what a kernel does to rows of small variance; false
  * where it has none. */
 bool choose_without_eps(const choose_wanted *wanted, choose_wanted *bare);

@@ -9,19 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *machine_difference(const machine_facts *a, const machine_facts *b)
-{
-    static const char *const facts[] = {"cpu_model", "l1d_bytes",    "l2_bytes", "l3_bytes",
-                                        "compiler",  "isa_disabled", "worker"};
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        const char *value = machine_fact_value(a, facts[i]);
-        if (strcmp(value, machine_fact_value(b, facts[i])) != 0 ||
-            (i == 0 && strcmp(value, "unknown") == 0))
-            return facts[i];
-    }
-    return NULL;
-}
-
 bool evidence_is_estimate(const kernel_evidence *evidence)
 {
     return !evidence->same_shape || !evidence->same_convention;

@@ -389,6 +389,7 @@ static bool print_basis(const chosen *one, const choose_look *look, const output
         text_format(&line, "run %lld does not say what it was asked for; of what it has: ",
                     (long long)one->evidence.run.id);
     coverage_add_line(&line, &covered, "judged");
+    text_add(&line, "\n");
     coverage_free(&covered);
     bool fine = !line.failed;
     output_text(out, choice->best ? "" : "\n");

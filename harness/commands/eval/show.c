@@ -97,7 +97,7 @@ static void add_facts(text_table *table, const eval_shown *shown)
     table_cell(table, "certified");
     table_cell(table, judge_describe_counts(&shown->certified, described, sizeof described));
     table_cell(table, "usable");
-    usability usable = view_usable(shown->result);
+    usability usable = stored_usable(shown->result);
     table_cell(table, usable == USABLE_YES  ? "yes"
                       : usable == USABLE_NO ? "no: a row without a correct digit"
                                             : "not known: nothing was judged");

@@ -91,7 +91,7 @@ static void set_value(const history_request *request, const stored_cases *cases,
     }
     if (stored->repetition_count == 0)
         return;
-    speed_figures speed = speed_of_case(cases, index);
+    const speed_figures speed = stored->speed;
     if (strcmp(measure, speeds[COUNTED]) == 0 || strcmp(measure, speeds[COUNTED + 1]) == 0) {
         point->value = strcmp(measure, "cycles") == 0 ? speed.cycles : speed.instructions;
         return;

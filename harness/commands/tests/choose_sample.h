@@ -170,6 +170,12 @@ static inline chosen sample_choose(result_store *store, choose_wanted wanted)
 {
     chosen one = {.wanted = wanted};
     machine_facts machine = sample_machine("this");
+    stored_run *runs;
+    size_t count;
+    CHECK(store_runs(store, &runs, &count, &problem));
+    for (size_t i = 0; i < count; i++)
+        CHECK(store_import_end(store, runs[i].id, &problem));
+    free(runs);
     CHECK(evidence_gather(store, &wanted, &machine, &one.evidence, &problem));
     choice_make(&wanted, &one.evidence, &one.choice);
     return one;

@@ -80,6 +80,7 @@ static void fill_again(sample_run *run, const run_info *info)
             sample_time(run, kernels[k].name, time_again(&kernels[k], run->hidden), 0);
         }
     }
+    CHECK(store_import_end(run->store, run->id, &problem));
     CHECK(store_together_end(run->store, true, &problem));
     CHECK(store_end_run(run->store, run->id, RUN_COMPLETE, &problem));
 }
@@ -111,6 +112,7 @@ static void fill(const char *path)
                 judge_kernel_on_all(&run, &kernels[k]);
         }
     }
+    CHECK(store_import_end(run.store, run.id, &problem));
     CHECK(store_together_end(run.store, true, &problem));
     CHECK(store_end_run(run.store, run.id, RUN_COMPLETE, &problem));
     fill_again(&run, &info);

@@ -56,7 +56,7 @@ check "the second run timed nothing" is "$(value 1.repetitions out)" 0
 # What a run was asked for and lost is never fine; it is measured again where that may be.
 cp c.db lost.db
 "$binaries/run_sql" lost.db "DELETE FROM repetitions WHERE case_id IN
-    (SELECT id FROM cases WHERE kernel = 'naive_f32_scalar'); UPDATE runs SET state = 'interrupted'"
+    (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel = 'naive_f32_scalar'); UPDATE runs SET state = 'interrupted'"
 lost='asked 2, judged 1, lost 1: naive_f32_scalar 4x64 \(judged, not timed\)'
 refused "lost" 7 "$lost.*--allow-lost" choose --shape 4x64 --stored --json "${few[@]}" --db lost.db
 check "lost: in JSON" is "$(value coverage.lost out)" 1
@@ -151,9 +151,9 @@ run_it run --kernels 'library_fast_f32,library_exact_f32,shifted_folded_pipeline
 check "a run with a call: exit code" is "$code" 0
 take() {
     "$binaries/run_sql" d.db "UPDATE repetitions SET real_ns = $1 * (SELECT other.real_ns
-        FROM repetitions other JOIN cases ON cases.id = other.case_id WHERE kernel LIKE 'shifted%' AND
+        FROM cells JOIN cases ON cell = cells.id JOIN repetitions other ON cases.id = other.case_id WHERE kernel LIKE 'shifted%' AND
         other.process = repetitions.process AND other.repetition = repetitions.repetition)
-        WHERE case_id IN (SELECT id FROM cases WHERE kernel = 'library_fast_f32')"
+        WHERE case_id IN (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel = 'library_fast_f32')"
 }
 take 1
 accepted "as fast" 0 choose --check-dispatch --db d.db
@@ -166,7 +166,7 @@ check "slower: what to do" has err 'choose --emit c --class all makes the table 
 run_it choose --check-dispatch --db d.db --json
 check "slower: JSON" is "$(value calls.0.slower out)" true
 "$binaries/run_sql" d.db "DELETE FROM repetitions WHERE case_id IN
-    (SELECT id FROM cases WHERE kernel = 'library_exact_f32')"
+    (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel = 'library_exact_f32')"
 refused "a call is lost" 7 'asked 2, timed 1, lost 1: library_exact_f32 4x64 \(judged, not timed\)' \
     choose --check-dispatch --db d.db
 finish

@@ -124,7 +124,9 @@ def spoil(path, facts):
                 store.execute("UPDATE facts SET value = CAST(? AS TEXT) WHERE run = ? AND name = ?",
                               (TEXTS[i % len(TEXTS)], run_id, name.decode()))
         kernel = store.execute("SELECT * FROM kernels WHERE run = ? AND name = 'two_pass_f32_scalar'", (run_id,)).fetchone()
-        cases = store.execute("SELECT * FROM cases WHERE run = ? AND kernel = 'two_pass_f32_scalar'", (run_id,)).fetchall()
+        cells = store.execute("SELECT * FROM cells WHERE run = ? AND kernel = 'two_pass_f32_scalar'", (run_id,)).fetchall()
+        cases = [(cell, case) for cell in cells
+                 for case in store.execute("SELECT * FROM cases WHERE cell = ?", (cell[0],)).fetchall()]
         for i, text in enumerate(TEXTS):
             other = TEXTS[(i + 7) % len(TEXTS)]
             told = {name: value if not isinstance(value, str) else json_of(TEXTS[(i + n) % len(TEXTS)])
@@ -132,16 +134,20 @@ def spoil(path, facts):
             told.update(name=json_of(text), io="f32", param="f32", acc="f32")
             copy_row(store, "kernels", kernel, name=told["name"].encode(), descriptor=json.dumps(told).encode())
             store.execute("INSERT INTO facts VALUES (?, ?, CAST(? AS TEXT), CAST(? AS TEXT))", (run_id, 1000 + i, text, other))
-            for case in cases:
+            copies = {cell[0]: copy_row(store, "cells", cell, kernel=told["name"].encode(),
+                                        **({} if i % 5 else {"convention": other})) for cell in cells}
+            for cell, case in cases:
                 verdict = verdicts[i % len(verdicts)]
-                case_id = copy_row(store, "cases", case, kernel=told["name"].encode(),
-                                   **({} if i % 3 else {"input": other}), **({} if i % 5 else {"convention": other}))
+                case_id = copy_row(store, "cases", case, cell=copies[cell[0]], **({} if i % 3 else {"input": other}))
                 for table in ("accuracies", "repetitions", "judged_rows"):
                     for row in store.execute(f"SELECT * FROM {table} WHERE case_id = ?", (case[0],)).fetchall():
                         copy_row(store, table, row, case_id=case_id,
                                  **({"verdict": verdict, "detail": other} if table == "accuracies" else {}))
         store.execute("UPDATE runs SET command_line = CAST(? AS TEXT) WHERE id = ?", (b"lnbench " + b" ".join(TEXTS), run_id))
     store.commit()
+    store.close()
+    # What is stored of the measurements beside them is worked out anew.
+    subprocess.run([os.path.dirname(LNBENCH) + "/run_sql", path, "UPDATE accuracies SET declared = declared"], check=True)
 
 
 def build_plugin(include):

@@ -50,7 +50,7 @@ check "no --out: nowhere else" test ! -e results
 for place in here/hunts here/hunts/*.txt; do
     accepted "worst as an input" 0 run --plan quick --only accuracy --db w.db --no-charts \
         --inputs "worst:$place" --conventions torch --kernels $kernel,naive_f32_scalar
-    "$binaries/run_sql" w.db "SELECT rows || 'x' || hidden FROM cases WHERE input = 'worst:$place'" >shape
+    "$binaries/run_sql" w.db "SELECT rows || 'x' || hidden FROM cells JOIN cases ON cell = cells.id WHERE input = 'worst:$place'" >shape
     check "worst as an input: every row" is "$(sort -u shape)" 4x24
     "$binaries/run_sql" w.db "SELECT value FROM facts WHERE name = 'hunted_rows' ORDER BY run DESC" >fact
     check "worst as an input: stored" is "$(sed -n 's/, hash .*//p;q' fact)" "worst:$place: 4 rows"
@@ -58,8 +58,8 @@ done
 refused "no such finds" 7 'none.txt: cannot read it' run --only accuracy --db w.db \
     --inputs worst:none.txt --kernels $kernel
 ulp=$(sed -n 's/^row_ulp //p' whole.txt | head -1)
-"$binaries/run_sql" w.db "SELECT row_ulp_max = $(printf '%.17g' "$ulp") FROM accuracies
-    JOIN cases ON id = case_id WHERE kernel = '$kernel'" >same
+"$binaries/run_sql" w.db "SELECT row_ulp_max = $(printf '%.17g' "$ulp") FROM cells
+    JOIN cases ON cell = cells.id JOIN accuracies ON case_id = cases.id WHERE kernel = '$kernel'" >same
 check "worst as an input: the error of the find" is "$(sort -u same)" 1
 accepted "worst as an input: replays" 0 replay --db w.db
 export LNBENCH_WORST=results/worst
@@ -102,7 +102,7 @@ typed() {
         --conventions torch --kernels "$name" --dtypes "$type"
     accepted "$name: which replays" 0 replay --db t.db
     ulp=$(sed -n 's/^row_ulp //p' "$name.txt" | head -1)
-    "$binaries/run_sql" t.db "SELECT count(*) FROM accuracies JOIN cases ON id = case_id WHERE
+    "$binaries/run_sql" t.db "SELECT count(*) FROM cells JOIN cases ON cell = cells.id JOIN accuracies ON case_id = cases.id WHERE
         kernel = '$name' AND rows = 3 AND row_ulp_max = $(printf '%.17g' "$ulp")" >same
     check "$name: the error of the find" is "$(cat same)" 1
 }

@@ -69,7 +69,7 @@ interrupted() {
     check "$label: not everything" test "$(field "$database" repetitions)" -lt "$repetitions"
     # A mark on what was judged under another shape than the timed ones: judging again would wipe it.
     "$binaries/run_sql" "$database" "UPDATE accuracies SET detail = detail || '#marked' WHERE case_id IN
-        (SELECT id FROM cases WHERE rows = 18)"
+        (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE rows = 18)"
     marks=$("$binaries/run_sql" "$database" "SELECT count(*) FROM accuracies WHERE detail LIKE '%#marked'")
     accepted "$label: resumed" 0 run "${plan[@]}" --db "$database" --resume
     check "$label: nothing is lost" has out '^asked [0-9]+, judged [0-9]+, lost 0$'

@@ -26,7 +26,7 @@ cp s.db old.db
 python3 -c "
 import sqlite3
 store = sqlite3.connect('old.db')
-store.execute('UPDATE cases SET kernel = ?', ('$old',))
+store.execute('UPDATE cells SET kernel = ?', ('$old',))
 store.execute('UPDATE kernels SET name = ?, descriptor = replace(descriptor, ?, ?)',
               ('$old', '\"$now\"', '\"$old\"'))
 store.commit()"

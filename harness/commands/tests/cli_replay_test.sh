@@ -30,7 +30,7 @@ refused "a find without a file" 2 'goes with --from' replay --find 3
 # A failure that is no longer one does not reproduce: the stored verdict is changed.
 cp r.db changed.db
 "$binaries/run_sql" changed.db "UPDATE accuracies SET row_ulp_max = 12345.0, verdict = 'inaccurate'
-    WHERE case_id = (SELECT min(id) FROM cases WHERE kernel = 'two_pass_f32_scalar')"
+    WHERE case_id = (SELECT min(cases.id) FROM cells JOIN cases ON cell = cells.id WHERE kernel = 'two_pass_f32_scalar')"
 accepted "another error" 1 replay --db changed.db --kernel two_pass_f32_scalar
 check "another error: said so" has out ' NO '
 
@@ -65,10 +65,10 @@ done
 # A run that goes elsewhere takes its worst rows and histograms along, to the bit.
 kept() { # DATABASE FILE
     "$binaries/run_sql" "$1" "SELECT line FROM (SELECT kernel || ' ' || convention || ' ' || input ||
-        ' ' || dtype || ' ' || y_hash || ' ' || hex(x.bits) || ' ' || coalesce(hex(gamma.bits), '-')
+        ' ' || types || ' ' || y_hash || ' ' || hex(x.bits) || ' ' || coalesce(hex(gamma.bits), '-')
         || ' ' || coalesce(hex(beta.bits), '-') || ' ' || coalesce(ulp_histogram, '-') AS line,
         cases.id AS number FROM worst_rows AS worst
-        JOIN cases ON cases.id = worst.case_id JOIN accuracies AS errors ON errors.case_id = cases.id
+        JOIN cases ON cases.id = worst.case_id JOIN cells ON cell = cells.id JOIN accuracies AS errors ON errors.case_id = cases.id
         LEFT JOIN tensors AS x ON x.id = x LEFT JOIN tensors AS gamma ON gamma.id = gamma
         LEFT JOIN tensors AS beta ON beta.id = beta ORDER BY number)" >"$2"
 }

@@ -26,7 +26,7 @@ run_it report --verify --sample 4 --db wrong.db --run 1
 check "verify: a changed error: exit code 5" is "$code" 5
 check "verify: a changed error does not hold" has out 'does not hold$'
 cp r.db gone.db
-sql gone.db "UPDATE cases SET kernel = 'gone_' || kernel"
+sql gone.db "UPDATE cells SET kernel = 'gone_' || kernel"
 run_it report --verify --sample 1 --db gone.db --run 1
 check "verify: a kernel that is gone: exit code 4" is "$code" 4
 check "verify: gone" has out ' gone$'
@@ -61,14 +61,14 @@ refused "verify of nothing" 2 '1 to 10000' report --verify --sample 0 --db r.db
 accepted "a run with speed" 0 run --plan quick --only speed --kernels two_pass_f32_scalar \
     --shapes 64x256 --conventions torch --db s.db --no-charts
 sql s.db "UPDATE repetitions SET real_ns = real_ns * 10 WHERE case_id IN
-    (SELECT id FROM cases WHERE kernel NOT LIKE 'roof%')"
+    (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel NOT LIKE 'roof%')"
 run_it report --verify --sample 1 --db s.db
 check "verify: a changed speed: exit code 1" is "$code" 1
 check "verify: a changed speed does not hold" has out 'share of roof.*does not hold$'
 
 # Where speeds are uncertain, the page says so above its first chart, in the terminal's words.
 sql s.db "UPDATE repetitions SET real_ns = real_ns * (1 + (process + repetition) % 3) WHERE case_id IN
-    (SELECT id FROM cases WHERE kernel NOT LIKE 'roof%')"
+    (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel NOT LIKE 'roof%')"
 run_it report --db s.db --out noisy --no-pdf
 line=$(sed -n 's/^! \(Noisy: 1 of 1 speeds.*\)/\1/p' out)
 check "noisy: on the page, and in Markdown" grep -lF "${line:-no line}" noisy/index.html noisy/report.md

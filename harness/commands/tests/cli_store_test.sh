@@ -41,7 +41,24 @@ cp good.db hurt.db
 for page in 2 4 6 8; do
     head -c 64 /dev/zero | tr '\0' X | dd of=hurt.db bs=4096 seek=$page conv=notrunc status=none
 done
-unusable "a damaged database" 'hurt.db: the database is damaged' hurt.db
+# Opening a store does not read it: who reads the damaged part says so, and doctor reads all of it.
+for command in "doctor --store" "doctor --remove 1 --yes" "report --no-charts" "export"; do
+    # shellcheck disable=SC2086
+    refused "a damaged database: $command" 7 'hurt.db: the database is damaged' $command --db hurt.db
+done
+accepted "doctor --store" 0 doctor --store --db good.db
+check "doctor --store: sound" has out '^good.db: sound, [0-9.]+ MB, 1 run$'
+cp good.db many.db
+for seed in 2 3; do "$lnbench" run --db many.db "${small[@]}" --seed $seed >out; done
+accepted "doctor --remove" 0 doctor --remove 1..2 --yes --db many.db
+check "doctor --remove: said" has out '^removed 2 runs$'
+check "doctor --remove: the third is left" is "$("$lnbench" list runs --json --db many.db | grep -c '"run": 3')" 1
+check "doctor --remove: no row of others" is "$("$binaries/run_sql" many.db 'SELECT (SELECT count(*) FROM cells WHERE run <> 3)
+    + (SELECT count(*) FROM tensors WHERE NOT EXISTS
+        (SELECT 1 FROM worst_rows WHERE tensors.id IN (x, gamma, beta)))')" 0
+refused "doctor --remove: no such run" 7 'many.db: no run 9 to 9' doctor --remove 9 --yes --db many.db
+refused "doctor --remove: nobody to ask" 2 'add --yes' doctor --remove 3 --db many.db
+refused "doctor --remove: bad words" 2 'a run or a range was expected' doctor --remove 3..x --yes --db many.db
 cp good.db trigger.db
 "$binaries/run_sql" trigger.db \
     'CREATE TRIGGER greedy AFTER INSERT ON runs BEGIN DELETE FROM facts WHERE run = 1; END'

@@ -273,7 +273,7 @@ static void gather_cases(report_data *data)
         if (data->kernel_of[i] == data->kernel_count || !stored->judged)
             continue;
         report_kernel *kernel = &data->kernels[data->kernel_of[i]];
-        bool extreme = view_is_extreme(stored);
+        bool extreme = stored_is_extreme(stored);
         report_add_error(&kernel->errors[extreme ? SCOPE_EXTREME : SCOPE_ANY], stored);
         if (strcmp(stored->key.input, "normal") == 0)
             report_add_error(&kernel->errors[SCOPE_ORDINARY], stored);

@@ -50,7 +50,7 @@ expect() {
 
 "$binaries/make_sample_store" sample.db >/dev/null || exit 1
 # The fastest kernel with the longest name that there is.
-"$binaries/run_sql" sample.db "UPDATE cases
+"$binaries/run_sql" sample.db "UPDATE cells
     SET kernel = 'lanewise_guarded_fused_nt_f32_acc_f64_avx512' WHERE kernel = 'shifted_two_mean_fused_f32_avx512'" ||
     exit 1
 "$binaries/run_sql" sample.db \
@@ -81,13 +81,11 @@ expect faint=0
 # With as many families of inputs as a run of the default plan has, which no sheet holds side by side.
 for number in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28; do
     "$binaries/run_sql" sample.db "
-        INSERT INTO cases (run, kernel, convention, input, rows, hidden, dtype, cache, threads)
-            SELECT run, kernel, convention, 'outlier-channels-$number', rows, hidden, dtype, cache, threads
-            FROM cases WHERE input = 'ramp';
+        INSERT INTO cases (cell, input)
+            SELECT cell, 'outlier-channels-$number' FROM cases WHERE input = 'ramp';
         CREATE TEMP TABLE more AS SELECT accuracies.* FROM accuracies
             JOIN cases ON case_id = id WHERE input = 'ramp';
-        UPDATE more SET case_id = (SELECT new.id FROM cases new JOIN cases old USING
-            (run, kernel, convention, rows, hidden, dtype, cache, threads)
+        UPDATE more SET case_id = (SELECT new.id FROM cases new JOIN cases old USING (cell)
             WHERE old.id = case_id AND new.input = 'outlier-channels-$number');
         INSERT INTO accuracies SELECT * FROM more;
         DROP TABLE more" || exit 1

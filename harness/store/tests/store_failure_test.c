@@ -319,12 +319,12 @@ static void test_strange_tables(void **state)
     } strange[] = {
         {"trigger 't'", "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM facts; END"},
         {"trigger 't'", "CREATE TRIGGER t BEFORE INSERT ON Cases BEGIN SELECT raise(IGNORE); END"},
-        {"trigger 't'", "CREATE TRIGGER t INSTEAD OF INSERT ON errors BEGIN SELECT 1; END"},
+        {"trigger 't'", "CREATE TRIGGER t INSTEAD OF INSERT ON judged BEGIN SELECT 1; END"},
         {"view 'runs'", INSTEAD_OF("runs", "VIEW runs AS " ENDLESS)},
         {"view 'cases'", INSTEAD_OF("cases", "VIEW cases AS " ENDLESS ", kept")},
         {"view 'facts'", INSTEAD_OF("facts", "VIEW facts AS SELECT * FROM kept")},
         {"table 'noise'", INSTEAD_OF("noise", "VIRTUAL TABLE noise USING fts5(a)")},
-        {"table 'errors'", "DROP VIEW errors; CREATE TABLE errors (a)"},
+        {"table 'judged'", "DROP VIEW judged; CREATE TABLE judged (a)"},
         {"table 'worst_rows' is missing", "DROP TABLE worst_rows"},
         {"table 'judged_rows'", EDIT("judged_rows", ", mean_error REAL", "")},
         {"table 'facts'", "ALTER TABLE facts ADD COLUMN more TEXT"},
@@ -335,7 +335,7 @@ static void test_strange_tables(void **state)
         {"table 'runs'", EDIT("runs", "NOT NULL", "NOT NULL ON CONFLICT IGNORE")},
         {"table 'facts'", EDIT("facts", ", WITHOUT ROWID", "")},
         {"table 'facts'", EDIT("facts", "ON DELETE CASCADE", "ON DELETE SET NULL")},
-        {"table 'cases'", EDIT("cases", "kernel     TEXT", "kernel TEXT COLLATE NOCASE")},
+        {"table 'cells'", EDIT("cells", "kernel     TEXT", "kernel TEXT COLLATE NOCASE")},
         {"table 'tensors'", EDIT("tensors", "BLOB", "ANY")},
         {"index 'i'", "CREATE UNIQUE INDEX i ON facts (name)"},
         {"index 'i'", "CREATE INDEX i ON facts (name) WHERE run > 2"},
@@ -365,13 +365,13 @@ static void test_strange_tables(void **state)
 static void test_tables_of_their_own(void **state)
 {
     static const char *const own[] = {
-        "CREATE VIEW mine AS SELECT * FROM speeds; CREATE VIEW endless AS " ENDLESS,
+        "CREATE VIEW mine AS SELECT * FROM timed; CREATE VIEW endless AS " ENDLESS,
         "CREATE TABLE mine (run REFERENCES runs, a CHECK (length(hex(zeroblob(1e9))) > 1),"
         " b NOT NULL AS (hex(zeroblob(3e8)))); PRAGMA ignore_check_constraints = ON;"
         "INSERT INTO mine SELECT 1, id FROM runs",
         "CREATE TABLE mine (a); CREATE TRIGGER t AFTER INSERT ON mine BEGIN DELETE FROM facts; END",
         "CREATE INDEX mine ON facts (value, name DESC); ANALYZE",
-        "DROP VIEW speeds; CREATE VIEW speeds AS " ENDLESS "; DROP VIEW errors",
+        "DROP VIEW timed; CREATE VIEW timed AS " ENDLESS "; DROP VIEW judged",
         "ALTER TABLE accuracies ADD COLUMN mine REAL; ALTER TABLE accuracies ADD COLUMN n INTEGER",
     };
     static const int64_t kept[] = {1, 1, 2, 1, 0, 1}; /* objects whose text says "mine" */
@@ -382,17 +382,19 @@ static void test_tables_of_their_own(void **state)
             stored_run run;
             CHECK(store_run(store, 1, &run, &problem));
             assert_int_equal(number(store, "SELECT count(*) FROM facts WHERE run = 1"), 3);
-            assert_int_equal(number(store, "SELECT count(*) FROM speeds"), 0);
-            if (mode == STORE_WRITE)
+            assert_int_equal(number(store, "SELECT count(*) FROM timed"), 0);
+            if (mode == STORE_WRITE) {
                 assert_int_equal(fill(store, begun(store), 2, &problem), 2);
+                CHECK(store_import_end(store, 2, &problem));
+            }
             store_close(store);
         }
         sqlite3 *database;
         assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
         const result_store file = {.database = database};
         assert_int_equal(number(&file, "SELECT count(*) FROM facts WHERE run = 1"), 3);
-        assert_int_equal(number(&file, "SELECT count(*) FROM speeds"), 1);
-        assert_int_equal(number(&file, "SELECT count(*) FROM errors"), 0);
+        assert_int_equal(number(&file, "SELECT count(*) FROM timed"), 1);
+        assert_int_equal(number(&file, "SELECT count(*) FROM judged"), 0);
         assert_int_equal(
             number(&file, "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%mine%'"), kept[i]);
         sqlite3_close(database);
@@ -469,18 +471,18 @@ static void test_migration(void **state)
     const char *path = scratch_path(state, "old.db");
     result_store store = {.path = (char *)path};
     assert_int_equal(sqlite3_open(path, &store.database), SQLITE_OK);
-    CHECK(store_migrate(&store, steps, 1, &problem));
+    CHECK(store_migrate(&store, steps, 1, NULL, &problem));
     assert_int_equal(number(&store, "PRAGMA user_version"), 1);
     assert_int_equal(number(&store, "PRAGMA application_id"), STORE_APPLICATION_ID);
-    CHECK(
-        store_migrate(&store, steps, 2, &problem)); /* only the second step, or x is there twice */
+    CHECK(store_migrate(&store, steps, 2, NULL,
+                        &problem)); /* only the second step, or x is there twice */
     assert_int_equal(number(&store, "PRAGMA user_version"), 2);
     assert_int_equal(number(&store, "SELECT sum(y) FROM a"), 42);
     /* A step that fails leaves everything as it was. */
-    assert_false(store_migrate(&store, steps, 3, &problem));
+    assert_false(store_migrate(&store, steps, 3, NULL, &problem));
     assert_int_equal(number(&store, "PRAGMA user_version"), 2);
     assert_int_equal(number(&store, "SELECT count(*) FROM a"), 1);
-    assert_false(store_migrate(&store, steps, 1, &problem));
+    assert_false(store_migrate(&store, steps, 1, NULL, &problem));
     assert_non_null(strstr(problem.message, "newer"));
     sqlite3_close(store.database);
 }

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     size_t length = 0;
     FILE *file = open_memstream(&made, &length);
     FUZZ_CHECK(file);
-    view_sum_up(&view);
+    view_sum_up(&view, true);
     bool fine = export_write(&view, EXPORT_JSONL, file, "again", &err);
     fclose(file);
     if (fine && !run_is_foreign(&view)) {

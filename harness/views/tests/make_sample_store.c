@@ -342,7 +342,8 @@ static bool make_sample(const char *path, error *err)
     if (!store_open(path, STORE_WRITE, &store, err))
         return false;
     bool fine = store_begin_run(store, &info, &run, err) && put_all(store, run, err) &&
-                put_failures(store, run, err) && store_end_run(store, run, RUN_COMPLETE, err);
+                put_failures(store, run, err) && store_import_end(store, run, err) &&
+                store_end_run(store, run, RUN_COMPLETE, err);
     store_close(store);
     return fine;
 }

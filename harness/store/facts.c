@@ -1,0 +1,167 @@
+/* What is stored of a case beside its figures: facts of its verdict, and what its repetitions come
+ * to. */
+#include "store/facts.h"
+#include "store/internal.h"
+#include "base/text.h"
+#include "domain/kernel_json.h"
+#include "domain/reproducible.h"
+#include "inputs/inputs.h"
+#include "inputs/worst.h"
+#include "stats/speed.h"
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+usability stored_usable(const stored_case *stored)
+{
+    const ln_metrics *metrics = &stored->metrics;
+    verdict_kind kind = stored->verdict.kind;
+    bool fine = kind == VERDICT_OK || kind == VERDICT_OK_NO_BOUND;
+    bool digits = metrics->elements == 0
+                      ? fine /* a check that found nothing */
+                      : metrics->mismatches == 0 &&
+                            !(metrics->row_ulp_max >= dtype_no_digit(stored->key.dtype));
+    if (!stored->judged || kind == VERDICT_UNSUPPORTED || kind == VERDICT_SKIPPED)
+        return USABLE_UNKNOWN;
+    if (digits)
+        return USABLE_YES;
+    return kind == VERDICT_NOT_JUDGED ? USABLE_UNKNOWN : USABLE_NO;
+}
+
+bool stored_is_extreme(const stored_case *stored)
+{
+    double size = fabs(stored->metrics.worst_exact);
+    return case_is_extreme(&stored->key) ||
+           (size > 0 && size < dtype_least_normal(stored->key.dtype));
+}
+
+bool stored_is_hunted(const stored_case *stored)
+{
+    return input_is_worst(stored->key.input) &&
+           verdict_exit_code(&stored->verdict) == EXIT_CODE_FINE;
+}
+
+double stored_error(const stored_case *stored)
+{
+    verdict_kind kind = stored->verdict.kind;
+    bool figure = kind == VERDICT_OK || kind == VERDICT_OK_NO_BOUND || kind == VERDICT_INACCURATE;
+    return stored->metrics.mismatches || !figure ? INFINITY : stored->metrics.row_ulp_max;
+}
+
+const char *verdict_word(const case_verdict *verdict)
+{
+    switch (verdict->kind) {
+    case VERDICT_PENDING:
+    case VERDICT_NOT_JUDGED:
+        return NULL;
+    case VERDICT_OK:
+    case VERDICT_OK_NO_BOUND:
+        return "right";
+    case VERDICT_UNSUPPORTED:
+        return "declined";
+    case VERDICT_SKIPPED:
+        return "lost";
+    default:
+        return "wrong";
+    }
+}
+
+const char *verdict_reason(const case_verdict *verdict)
+{
+    const char *word = verdict_word(verdict);
+    return verdict->kind == VERDICT_OK_NO_BOUND ? "no bound"
+           : word && strcmp(word, "wrong") == 0 ? verdict_name(verdict->kind)
+                                                : "";
+}
+
+bool store_put_judgement(result_store *store, int64_t id, const stored_case *stored, error *err)
+{
+    const char *word = verdict_word(&stored->verdict);
+    usability usable = stored_usable(stored);
+    if (!word)
+        return store_do(store, STATEMENT_DROP_JUDGEMENT, "store a measurement", err, "i", id);
+    sqlite3_stmt *statement = store_bound(
+        store, STATEMENT_PUT_JUDGEMENT, err, "issiiii", id, word, verdict_reason(&stored->verdict),
+        (int64_t)stored->verdict.declared, (int64_t)is_check(stored->key.input),
+        (int64_t)stored_is_hunted(stored), (int64_t)stored_is_extreme(stored));
+    if (!statement)
+        return false;
+    if (usable != USABLE_UNKNOWN)
+        sqlite3_bind_int(statement, 8, usable == USABLE_YES);
+    store_bind(statement, 9, "dd", stored_error(stored), stored->metrics.kappa_max);
+    return store_step(store, statement, "store a measurement", err);
+}
+
+static bool put_timing(result_store *store, const stored_case *stored, const speed_figures *speed,
+                       const machine_facts *machine, error *err)
+{
+    const case_key *key = &stored->key;
+    return store_do(store, STATEMENT_PUT_TIMING, "store a speed", err,
+                    "iisddddddd"
+                    "ddii",
+                    stored->id, (int64_t)is_roof(key->kernel),
+                    machine_regime(machine, key->rows, key->hidden, key->dtype), speed->time_ns,
+                    speed->time_lo_ns, speed->time_hi_ns, speed->gbps, speed->roof_ratio,
+                    speed->roof_lo, speed->roof_hi, speed->cycles, speed->instructions,
+                    (int64_t)speed->repetitions, (int64_t)speed->processes);
+}
+
+bool store_put_timings(result_store *store, int64_t run, int64_t process, error *err)
+{
+    stored_cases cases;
+    machine_facts machine = {0};
+    if (!store_timed_cases(store, run, process, &cases, err))
+        return false;
+    bool fine = store_machine(store, run, &machine, err);
+    for (size_t i = 0; fine && i < cases.count; i++) {
+        speed_figures speed = speed_of_case(&cases, i);
+        fine = speed.repetitions == 0 || put_timing(store, &cases.cases[i], &speed, &machine, err);
+    }
+    machine_free(&machine);
+    stored_cases_free(&cases);
+    return fine;
+}
+
+static bool say_kernel(result_store *store, int64_t run, const json_t *kernels, const char *name,
+                       error *err)
+{
+    return store_do(store, STATEMENT_SAY_KERNEL, "store a kernel", err, "isss", run, name,
+                    kernel_role_word(kernels, name), reproducible_stored(kernels, name));
+}
+
+/* Text that is no descriptor tells nothing of its kernel. */
+bool store_put_kernel(result_store *store, int64_t run, const char *name, const char *json,
+                      error *err)
+{
+    static const char doing[] = "store a kernel";
+    json_t *kernels = json_pack("[o*]", json_loads(json, 0, NULL));
+    bool fine = store_begin(store, doing, err);
+    if (fine)
+        fine = store_finish(
+            store,
+            store_do(store, STATEMENT_PUT_KERNEL, doing, err, "iss", run, name, json) &&
+                say_kernel(store, run, kernels, name, err),
+            doing, err);
+    json_decref(kernels);
+    return fine;
+}
+
+bool store_put_kernel_facts(result_store *store, int64_t run, error *err)
+{
+    char *text;
+    size_t index;
+    json_t *kernel;
+    if (!store_kernels_json(store, run, &text, err))
+        return false;
+    json_t *kernels = json_loads(text, 0, NULL);
+    bool fine = true;
+    json_array_foreach(kernels, index, kernel)
+    {
+        const char *name = json_string_value(json_object_get(kernel, "name"));
+        fine = fine && (!name || say_kernel(store, run, kernels, name, err));
+    }
+    json_decref(kernels);
+    free(text);
+    return fine;
+}

@@ -1,0 +1,28 @@
+/* What is decided of a case by itself: stored beside its figures when it is judged, so that SQL and C
+ * say the same of it. */
+#ifndef LNBENCH_STORE_FACTS_H
+#define LNBENCH_STORE_FACTS_H
+
+#include "domain/stored_case.h"
+
+/* Whether an output of this case has a correct digit in each row. Apart from the verdict: a kernel
+ * may keep what it claims where it claims nothing. Unknown where nothing was judged. */
+typedef enum usability { USABLE_UNKNOWN, USABLE_NO, USABLE_YES } usability;
+usability stored_usable(const stored_case *stored);
+/* Of an extreme family or convention (case_is_extreme()), or its largest error is that of a subnormal
+ * result: the checks mix rows. */
+bool stored_is_extreme(const stored_case *stored);
+/* Rows that a search found for one kernel are no measure of the others: of the corpus, unless this
+ * kernel is at fault there. */
+bool stored_is_hunted(const stored_case *stored);
+/* The largest row ULP of all its elements; infinite where there is no right figure, NaN where all is
+ * right and nothing finite. */
+double stored_error(const stored_case *stored);
+
+/* "right", "wrong", "declined" (the kernel does not take the problem, or cannot run here) or "lost"
+ * (asked for, without a result); NULL: not judged yet. And why: "inaccurate", "crashed", "no bound",
+ * ""; the detail is the verdict's. */
+const char *verdict_word(const case_verdict *verdict);
+const char *verdict_reason(const case_verdict *verdict);
+
+#endif

@@ -1,0 +1,70 @@
+/* Looking after a store: how much each run takes, and what is not wanted any more. */
+#include "store/internal.h"
+#include "base/allocate.h"
+#include <stdlib.h>
+
+/* The pages of a table, with its indexes, are shared out by its rows. */
+static const char sizes_sql[] =
+    "WITH parts (name, run, rows) AS ("
+    "  SELECT 'cells', run, count(*) FROM cells GROUP BY run"
+    "  UNION ALL SELECT 'cases', run, count(*) FROM cells JOIN cases ON cell = cells.id GROUP BY "
+    "run"
+    "  UNION ALL SELECT 'accuracies', run, count(*) FROM cells JOIN cases ON cell = cells.id"
+    "    JOIN accuracies ON case_id = cases.id GROUP BY run"
+    "  UNION ALL SELECT 'judgements', run, count(*) FROM cells JOIN cases ON cell = cells.id"
+    "    JOIN judgements ON case_id = cases.id GROUP BY run"
+    "  UNION ALL SELECT 'judged_rows', run, count(*) FROM cells JOIN cases ON cell = cells.id"
+    "    JOIN judged_rows ON case_id = cases.id GROUP BY run"
+    "  UNION ALL SELECT 'repetitions', run, count(*) FROM cells JOIN cases ON cell = cells.id"
+    "    JOIN repetitions ON case_id = cases.id GROUP BY run"
+    "  UNION ALL SELECT 'worst_rows', run, count(*) FROM cells JOIN cases ON cell = cells.id"
+    "    JOIN worst_rows ON case_id = cases.id GROUP BY run"
+    "  UNION ALL SELECT 'tensors', run, count(*) FROM cells JOIN cases ON cell = cells.id"
+    "    JOIN worst_rows ON case_id = cases.id GROUP BY run"
+    "  UNION ALL SELECT 'kernels', run, count(*) FROM kernels GROUP BY run"
+    "  UNION ALL SELECT 'facts', run, count(*) FROM facts GROUP BY run), "
+    "pages (name, bytes) AS (SELECT tbl_name, sum(pgsize) FROM dbstat JOIN sqlite_schema USING "
+    "(name)"
+    "  WHERE aggregate = 1 GROUP BY tbl_name), "
+    "totals (name, rows) AS (SELECT name, sum(rows) FROM parts GROUP BY name) "
+    "SELECT run, CAST(sum(bytes * 1.0 * parts.rows / totals.rows) AS INTEGER) "
+    "FROM parts JOIN totals USING (name) JOIN pages USING (name) GROUP BY run ORDER BY run";
+
+bool store_run_sizes(result_store *store, run_size **sizes, size_t *count, error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    *sizes = NULL;
+    *count = 0;
+    int status = sqlite3_prepare_v2(store->database, sizes_sql, -1, &statement, NULL);
+    bool fine = status == SQLITE_OK ? store_next(store, statement, &row, err)
+                                    : store_fail(store, status, "read its sizes", err);
+    while (fine && row) {
+        *sizes = allocate_room(*sizes, *count, sizeof **sizes);
+        (*sizes)[(*count)++] =
+            (run_size){sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1)};
+        fine = store_next(store, statement, &row, err);
+    }
+    sqlite3_finalize(statement);
+    if (!fine) {
+        free(*sizes);
+        *sizes = NULL;
+    }
+    return fine;
+}
+
+bool store_remove_runs(result_store *store, int64_t first, int64_t last, int64_t *removed,
+                       error *err)
+{
+    static const char doing[] = "remove runs";
+    if (!store_begin(store, doing, err))
+        return false;
+    bool fine = store_do(store, STATEMENT_REMOVE_RUNS, doing, err, "ii", first, last);
+    *removed = sqlite3_changes(store->database);
+    fine = fine && store_do(store, STATEMENT_REMOVE_TENSORS, doing, err, "");
+    if (!store_finish(store, fine, doing, err))
+        return false;
+    int status =
+        sqlite3_exec(store->database, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
+    return status == SQLITE_OK || store_fail(store, status, "give back the space of runs", err);
+}
