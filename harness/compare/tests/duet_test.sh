@@ -1,32 +1,15 @@
 #!/bin/sh
 # lnbench duet from outside: what a planted change comes to, whose code is loaded, errors, formats.
 # No timing is asserted. usage: duet_test.sh BUILD_DIRECTORY
-set -u
-build=$1
-source=$(cd "$(dirname "$0")/../../.." && pwd)
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/lnbench-duet-XXXXXX") || exit 1
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
-failures=0
+# shellcheck disable=SC2034,SC2154 # expect.sh sets build, scratch and tests
+. "$(dirname "$0")/../../tests/expect.sh"
+subcommand=duet
 cp "$build/lib/duet_sabotage.so" base.so
 cp base.so new.so
 
 # plant WHAT [FILE]: plants it in the new side, or in FILE.
 plant() {
     echo "$1" >"${2:-new.so}.plant"
-}
-
-# expect CODE TEXT ARGUMENTS...: the exit code, and a text (basic regular expression) in the output.
-expect() {
-    wanted=$1
-    text=$2
-    shift 2
-    "$build/bin/lnbench" duet "$@" >output 2>&1
-    code=$?
-    [ "$code" -eq "$wanted" ] && grep -q -e "$text" output && return
-    echo "lnbench duet $*: exit code $code, expected $wanted with '$text':"
-    cat output
-    failures=$((failures + 1))
 }
 
 # judged CODE TEXT OPTIONS...: one kernel of base.so against new.so, without timing.
@@ -48,11 +31,11 @@ torch='--conventions torch --inputs normal'
 # shellcheck disable=SC2086
 {
     judged 5 'bits differ in 1 pair' --accuracy exact $torch
-    grep -q '[1-4] of 4 inputs differ, normal' output || { echo "no input is told:"; cat output; failures=$((failures + 1)); }
+    prints '[1-4] of 4 inputs differ, normal' "no input is told"
     judged 0 'bits differ in 1 pair' --accuracy no-worse $torch
-    grep -q '[1-4] of 4 inputs differ, normal' output || { echo "no input is told:"; cat output; failures=$((failures + 1)); }
+    prints '[1-4] of 4 inputs differ, normal' "no input is told"
     judged 0 'bits differ in 1 pair' --accuracy bound $torch
-    grep -q '[1-4] of 4 inputs differ, normal' output || { echo "no input is told:"; cat output; failures=$((failures + 1)); }
+    prints '[1-4] of 4 inputs differ, normal' "no input is told"
 }
 plant dropped-tail
 judged 5 'less accurate' --accuracy no-worse
@@ -75,7 +58,7 @@ typed() {
     plant "$3"
     expect "$1" "$2" --base ./base.so --new ./new.so --only accuracy --shapes 5x64 --dtypes "$4" \
         --kernels "two_pass_${4}_scalar,shifted_two_mean_fused_${4}_param_f32_scalar" --conventions torch --inputs normal --accuracy exact
-    grep -q "5x64 $4 " output || { echo "no type is told:"; cat output; failures=$((failures + 1)); }
+    prints "5x64 $4 " "no type is told"
 }
 for type in f64 bf16 f16; do
     typed 0 'fine: bit-identical in 2 pairs' none $type
@@ -91,7 +74,7 @@ expect 2 'no kernel of --kernels has it' --base ./base.so --new ./new.so --dtype
 "$build/bin/lnbench" duet --base ./base.so --new ./new.so --only speed --all --time 0.1 --dtypes bf16 \
     --shapes 4x64,4x65 --kernels shifted_two_mean_fused_bf16_param_f32_scalar >output 2>&1
 grep -q '^shifted_two.* 4x64' output && grep -q '^shifted_two.* 4x65' output ||
-    { echo "no shape is told:"; cat output; failures=$((failures + 1)); }
+    failed "no shape is told"
 # Each shape once, whatever the types: a regime has other rows where elements are shorter.
 expect 0 'bit-identical in 9 pairs' --base ./base.so --new ./new.so --only accuracy --dtypes bf16,f32 \
     --kernels 'two_pass_f32_scalar,two_pass_bf16_scalar,shifted_two_mean_fused_bf16_param_f32_scalar' \
@@ -100,7 +83,7 @@ sed -i '/^lnbench: [0-9]* %, /d' output # a slow machine's progress
 rows=$(sed -nE 's/^two_pass_f32_scalar +([0-9]+)x64 .*/\1/p' output) # as many as fill half of L2
 [ "$(grep -c '_scalar' output)" -eq 9 ] && [ -z "$(grep _scalar output | sort | uniq -d)" ] &&
     grep -q " $((2 * rows))x64 bf16" output && ! grep -q " ${rows}x64 bf16" output ||
-    { echo "shapes of the types:"; cat output; failures=$((failures + 1)); }
+    failed "shapes of the types"
 
 echo "kernels that fail"
 plant crash
@@ -123,8 +106,8 @@ rm base.so.plant
 echo "what was asked, compared and lost"
 # built SIDE KERNELS [NAME]: a plugin of these, see duet_kernels.c.
 built() {
-    "${CC:-cc}" -shared -fPIC -O1 -I "$source/kernels/include" "-DKERNELS=$2" "-DNAME=\"${3-mine}\"" \
-        "$source/harness/compare/tests/duet_kernels.c" -o "$1.so" -lm || exit 1
+    "${CC:-cc}" -shared -fPIC -O1 -I "$tests/../../../kernels/include" "-DKERNELS=$2" "-DNAME=\"${3-mine}\"" \
+        "$tests/duet_kernels.c" -o "$1.so" -lm || exit 1
 }
 two='K(a, run) K(b, run)'
 old='K(fused_f32_scalar, run)'
@@ -138,7 +121,7 @@ while IFS='|' read -r code text base new options; do
     esac
     # shellcheck disable=SC2086
     expect "$code" "$text" --base was.so --new now.so $options
-    [ "$code" -eq 4 ] && grep -q fine output && { echo "fine, and exit code 4:"; cat output; failures=$((failures + 1)); }
+    [ "$code" -eq 4 ] && grep -q fine output && failed "fine, and exit code 4"
 done <<TABLE
 0|^asked 2, compared 2, lost 0$|$two|$two|
 0|c (only in new)|.|$two K(c, run)|
@@ -225,7 +208,7 @@ for format in markdown json junit github smaller; do
     mv output "$format"
 done
 judged 5 . --also junit=also --also json=also.json
-cmp -s junit also || { echo "--also writes other than --format"; failures=$((failures + 1)); }
+cmp -s junit also || failed "--also writes other than --format"
 python3 - <<'PYTHON' || failures=$((failures + 1))
 import json, xml.etree.ElementTree as tree
 duet = json.load(open("json"))
@@ -290,7 +273,6 @@ sleep 1
 kill -TERM $!
 wait $!
 code=$?
-[ $code -eq 130 ] || { echo "interrupted: exit code $code"; failures=$((failures + 1)); }
+[ $code -eq 130 ] || failed "interrupted: exit code $code"
 
-[ "$failures" -eq 0 ] && echo "duet: as expected"
-exit "$failures"
+finish
