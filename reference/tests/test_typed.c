@@ -91,6 +91,7 @@ static void irrational_results(void **state)
         same(a.result.facts.rstd, root_2 / 2);
         same(a.result.facts.mean, 3.0);
         same(a.result.max_xhat, root_2);
+        same(a.result.max_xhat_rest, root_2_rest);
         same(a.result.mean_rest, 0.0);
         same(a.result.rstd_rest, type == LN_F64 ? root_2_rest : 0.0);
         if (type == LN_F64) {
