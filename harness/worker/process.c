@@ -320,10 +320,11 @@ static bool receive(kernel_process *process, double deadline_seconds, worker_rep
     if (got < 0)
         return lose_touch(process, errno, reply);
     if (got != (ssize_t)sizeof *reply || reply->number != process->number ||
-        reply->index != process->index++) {
+        reply->index != process->index) {
         process->spoke_alone = true;
         return process_disbelieve(process, reply);
     }
+    process->index += reply->kind != REPLY_ALIVE;
     if (!reply_is_sane(reply, process->asked, seconds_now() - process->sent_at))
         return process_disbelieve(process, reply);
     return true;

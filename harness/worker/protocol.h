@@ -134,7 +134,7 @@ typedef struct worker_reply {
     uint32_t magic;
     reply_kind kind;
     uint64_t number;      /* of the order */
-    uint32_t index;       /* among its answers */
+    uint32_t index;       /* among its answers, of which ALIVE is none */
     verdict_kind verdict; /* FAILED: which */
     uint32_t count; /* LOADED: kernels; KERNEL: its index; STARTED, FAILED in a group: the entry */
     int64_t value;  /* SKIPPED: REPLY_ENDS_RUN, or 0; STATE_CHANGED: REPLY_OF_PROCESS, or 0 */

@@ -33,6 +33,9 @@ accepted "a version that is no text: exported" 0 export --db version.db --format
 check "a version that is no text: printable" test -z "$(LC_ALL=C grep -l $'[\x01-\x08\x0b-\x1f\xff]' v.jsonl)"
 bad 4 2 'two_pass_f32_scalar stands in both builtin and bad'
 bad 5 6 'bad_plugin_5.so: crashed\(SIGABRT\) at load'
+accepted "a thread that spins from the load on" 6 run --db spin.db --only accuracy --no-charts \
+    --plugin "$libraries/bad_plugin_13.so" --kernels fine --shapes 4x8 --conventions torch --inputs normal
+check "a thread that spins: said" has out '^  ln_plugin_v1\(\) left threads that go on working'
 refused "no such plugin" 7 'nowhere.so: No such file' list plugins --plugin nowhere.so
 echo text >text.so
 refused "no library" 7 'text.so' list plugins --plugin text.so

@@ -22,7 +22,8 @@ void worker_stamp(worker_reply *reply)
 {
     reply->magic = PROTOCOL_MAGIC;
     reply->number = order_number;
-    reply->index = answers++;
+    reply->index = answers;
+    answers += reply->kind != REPLY_ALIVE;
 }
 
 /* What a plugin changed since the last answer; "": nothing. */
