@@ -19,6 +19,51 @@ static bool has_beside(const char *path, const char *ending)
     return has;
 }
 
+static uint64_t big_endian(const unsigned char *bytes)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < 4; i++)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+/* Whether a journal says that its database was larger (sqlite.org/fileformat2.html, 3). SQLite makes
+ * no database smaller while its journal is there: this one is of another file, or forged, and going
+ * back to that size might fill a disk. */
+static bool makes_larger(const char *journal, off_t size)
+{
+    static const unsigned char magic[] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+    unsigned char header[28];
+    FILE *file = fopen(journal, "rb");
+    bool has = file && fread(header, sizeof header, 1, file) == 1;
+    if (file)
+        fclose(file);
+    return has && memcmp(header, magic, sizeof magic) == 0 &&
+           big_endian(header + 16) * big_endian(header + 24) > (uint64_t)size;
+}
+
+/* SQLite would wait for ever for the other end of a pipe. */
+static bool check_beside(const char *path, off_t size, error *err)
+{
+    static const char *const endings[] = {"-journal", "-wal", "-shm"};
+    const char *wrong = NULL;
+    text_buffer name = {0};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings && !wrong; i++) {
+        struct stat about;
+        text_free(&name);
+        text_format(&name, "%s%s", path, endings[i]);
+        if (lstat(name.bytes, &about) == 0 && !S_ISREG(about.st_mode))
+            wrong = "not a regular file";
+        else if (i == 0 && makes_larger(name.bytes, size))
+            wrong = "the journal of a larger database";
+    }
+    bool fine = !wrong ||
+                fail(err, EXIT_CODE_ENVIRONMENT,
+                     "%s: %s: move it away, or name another database with --db", name.bytes, wrong);
+    text_free(&name);
+    return fine;
+}
+
 /* Shorter files than a page SQLite takes for empty ones, and would write over them. */
 static bool check_header(const char *path, error *err)
 {
@@ -53,7 +98,7 @@ static bool check_place(const char *path, store_mode mode, error *err)
         if (access(path, mode == STORE_READ ? R_OK : R_OK | W_OK) != 0)
             return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot %s it: %s", path,
                         mode == STORE_READ ? "read" : "write to", strerror(errno));
-        return check_header(path, err);
+        return check_beside(path, about.st_size, err) && check_header(path, err);
     }
     if (mode == STORE_READ && errno == ENOENT)
         return fail(err, EXIT_CODE_ENVIRONMENT,

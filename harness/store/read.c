@@ -27,6 +27,18 @@ static bool bad_word(const result_store *store, const char *what, const char *wo
                 store->path, what, word);
 }
 
+/* Part of what a case is: cut off, it could be another's. */
+static bool copy_name(const result_store *store, sqlite3_stmt *statement, int column, char *buffer,
+                      size_t size, error *err)
+{
+    store_copy_text(statement, column, buffer, size);
+    int bytes = sqlite3_column_bytes(statement, column);
+    return (size_t)bytes < size ||
+           fail(err, EXIT_CODE_ENVIRONMENT,
+                "%s: a %s of %d bytes, where %zu are the most: the database is damaged",
+                store->path, sqlite3_column_name(statement, column), bytes, size - 1);
+}
+
 /* A number that one statement gives; 0 for NULL and for no row. */
 static bool read_number(result_store *store, sqlite3_stmt *statement, int64_t *number, error *err)
 {
@@ -155,10 +167,11 @@ char *store_cases_sql(void)
 static bool fill_key(const result_store *store, sqlite3_stmt *statement, case_key *key, error *err)
 {
     char dtype[16], cache[16], what[32];
-    store_copy_text(statement, 1, key->kernel, sizeof key->kernel);
+    if (!copy_name(store, statement, 1, key->kernel, sizeof key->kernel, err) ||
+        !copy_name(store, statement, 2, key->convention, sizeof key->convention, err) ||
+        !copy_name(store, statement, 3, key->input, sizeof key->input, err))
+        return false;
     kernel_name_update(key->kernel, sizeof key->kernel);
-    store_copy_text(statement, 2, key->convention, sizeof key->convention);
-    store_copy_text(statement, 3, key->input, sizeof key->input);
     key->rows = (size_t)sqlite3_column_int64(statement, 4);
     key->hidden = (size_t)sqlite3_column_int64(statement, 5);
     store_copy_text(statement, 6, dtype, sizeof dtype);

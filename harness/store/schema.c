@@ -68,6 +68,19 @@ static bool execute(const result_store *store, const char *sql, const char *doin
     return status == SQLITE_OK || store_fail(store, status, doing, err);
 }
 
+/* In a schema that was checked, a step fails where a person's own view, table or index has a name
+ * that the new format needs. */
+static bool run_step(const result_store *store, const char *step, error *err)
+{
+    int status = sqlite3_exec(store->database, step, NULL, NULL, NULL);
+    if ((status & 0xff) == SQLITE_ERROR)
+        return fail(err, EXIT_CODE_ENVIRONMENT,
+                    "%s: cannot bring its tables up to date: %.120s: rename it if it is yours, or "
+                    "name another file with --db",
+                    store->path, sqlite3_errmsg(store->database));
+    return status == SQLITE_OK || store_fail(store, status, "bring its tables up to date", err);
+}
+
 static bool run_steps(result_store *store, const char *const *steps, int count,
                       bool (*finish)(result_store *store, int64_t version, error *err), error *err)
 {
@@ -78,7 +91,7 @@ static bool run_steps(result_store *store, const char *const *steps, int count,
         (store->views_differ && !store_make_views(store, steps, version, true, err)))
         return false;
     for (int64_t step = version; step < count; step++)
-        if (!execute(store, steps[step], "bring its tables up to date", err))
+        if (!run_step(store, steps[step], err))
             return false;
     if (finish && !finish(store, version, err))
         return false;

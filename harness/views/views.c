@@ -9,6 +9,23 @@
 #include <math.h>
 #include <string.h>
 
+/* A name that is cut off where cases have it would be another kernel's. */
+static bool names_fit(const json_t *kernels, error *err)
+{
+    size_t index;
+    const json_t *kernel;
+    json_array_foreach(kernels, index, kernel)
+    {
+        size_t length = json_string_length(json_object_get(kernel, "name"));
+        if (length >= NAME_MAX_LENGTH)
+            return fail(err, EXIT_CODE_ENVIRONMENT,
+                        "a kernel's name of %zu bytes, where %d are the most: the database is "
+                        "damaged",
+                        length, NAME_MAX_LENGTH - 1);
+    }
+    return true;
+}
+
 bool store_descriptors(result_store *store, int64_t run, json_t **kernels, error *err)
 {
     char *text;
@@ -18,8 +35,13 @@ bool store_descriptors(result_store *store, int64_t run, json_t **kernels, error
     *kernels = json_loads(text, JSON_REJECT_DUPLICATES, &where);
     free(text);
     kernels_json_update(*kernels);
-    if (*kernels)
+    if (*kernels && names_fit(*kernels, err))
         return true;
+    if (*kernels) {
+        json_decref(*kernels);
+        *kernels = NULL;
+        return false;
+    }
     /* jansson's parser takes memory that ran out for bad JSON. */
     return fail(err, EXIT_CODE_ENVIRONMENT,
                 "run %lld: a kernel's descriptor cannot be read as JSON (%s): the database is "

@@ -373,8 +373,11 @@ static void test_tables_of_their_own(void **state)
         "CREATE INDEX mine ON facts (value, name DESC); ANALYZE",
         "DROP VIEW timed; CREATE VIEW timed AS " ENDLESS "; DROP VIEW judged",
         "ALTER TABLE accuracies ADD COLUMN mine REAL; ALTER TABLE accuracies ADD COLUMN n INTEGER",
+        "ANALYZE; PRAGMA writable_schema = ON; DELETE FROM sqlite_stat1; INSERT INTO sqlite_stat1 "
+        "VALUES ('cases', 'sqlite_autoindex_cases_1', '99999999999999999999 -1 sz=0 unordered'), "
+        "('facts', 'facts', hex(zeroblob(500000))), (NULL, 'mine', x'1b')",
     };
-    static const int64_t kept[] = {1, 1, 2, 1, 0, 1}; /* objects whose text says "mine" */
+    static const int64_t kept[] = {1, 1, 2, 1, 0, 1, 0}; /* objects whose text says "mine" */
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         const char *path = changed_store(state, own[i]);
         for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
@@ -417,6 +420,64 @@ static void test_long_texts(void **state)
             assert_non_null(strstr(problem.message, "a text of more than 1 MiB"));
         store_close(store);
     }
+}
+
+/* Names that are cut off would be those of other cases. */
+static void test_long_names(void **state)
+{
+    static const unsigned lengths[][3] = {{63, 95, 255}, {64, 1, 1}, {1, 96, 1}, {1, 1, 256}};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        char sql[512];
+        asked_case *lost;
+        size_t count;
+        snprintf(sql, sizeof sql,
+                 "INSERT INTO cells (run, kernel, types, convention, rows, hidden, cache, threads, "
+                 "operation) SELECT 1, substr(z, 1, %u), 'f32', substr(z, 1, %u), 1, 1, 'hot', 1, "
+                 "'layernorm' FROM (SELECT hex(zeroblob(200)) AS z); INSERT INTO cases (cell, "
+                 "input, asked) SELECT id, substr(hex(zeroblob(200)), 1, %u), 1 FROM cells",
+                 lengths[i][0], lengths[i][1], lengths[i][2]);
+        result_store *store = opened(changed_store(state, sql), STORE_READ);
+        assert_int_equal(store_lost(store, 1, &lost, &count, &problem), i == 0);
+        if (i == 0)
+            free(lost);
+        else
+            assert_non_null(strstr(problem.message, "are the most: the database is damaged"));
+        store_close(store);
+    }
+}
+
+/* SQLite's files beside a store are as much a stranger's. */
+static void test_strange_files_beside(void **state)
+{
+    static const char *const endings[] = {"-journal", "-wal", "-shm"};
+    static char header[512] = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"; /* of a journal */
+    const char *path = changed_store(state, "PRAGMA journal_mode = DELETE");
+    char beside[512];
+    struct stat about;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        snprintf(beside, sizeof beside, "%s%s", path, endings[i]);
+        assert_int_equal(mkfifo(beside, 0600), 0);
+        assert_refused(path, "not a regular file");
+        remove(beside);
+    }
+    assert_int_equal(stat(path, &about), 0);
+    for (int larger = 1; larger >= 0; larger--) {
+        long pages = about.st_size / 4096 + larger;
+        header[18] = (char)(pages >> 8);
+        header[19] = (char)pages;
+        header[22] = 2;  /* sectors of 512 bytes */
+        header[26] = 16; /* pages of 4096 */
+        snprintf(beside, sizeof beside, "%s-journal", path);
+        FILE *file = fopen(beside, "wb");
+        assert_non_null(file);
+        assert_int_equal(fwrite(header, sizeof header, 1, file), 1);
+        fclose(file);
+        if (larger)
+            assert_refused(path, "the journal of a larger database");
+        else
+            store_close(opened(path, STORE_READ));
+    }
+    assert_int_equal(access(beside, F_OK), -1); /* it was gone back */
 }
 
 /* As somebody without rights: root may write anywhere. */
@@ -466,7 +527,7 @@ static void test_migration(void **state)
     static const char *const steps[] = {
         "CREATE TABLE a (x); INSERT INTO a VALUES (1)",
         "ALTER TABLE a ADD COLUMN y; UPDATE a SET y = x + 41",
-        "INSERT INTO a VALUES (2, 0); INSERT INTO nowhere VALUES (1)",
+        "INSERT INTO a VALUES (2, 0); CREATE VIEW mine AS SELECT x FROM a",
     };
     const char *path = scratch_path(state, "old.db");
     result_store store = {.path = (char *)path};
@@ -478,8 +539,11 @@ static void test_migration(void **state)
                         &problem)); /* only the second step, or x is there twice */
     assert_int_equal(number(&store, "PRAGMA user_version"), 2);
     assert_int_equal(number(&store, "SELECT sum(y) FROM a"), 42);
-    /* A step that fails leaves everything as it was. */
+    /* A step that fails leaves everything as it was; a person's own view has its name. */
+    assert_int_equal(sqlite3_exec(store.database, "CREATE VIEW mine AS SELECT 1", NULL, NULL, NULL),
+                     SQLITE_OK);
     assert_false(store_migrate(&store, steps, 3, NULL, &problem));
+    assert_non_null(strstr(problem.message, "mine already exists: rename it if it is yours"));
     assert_int_equal(number(&store, "PRAGMA user_version"), 2);
     assert_int_equal(number(&store, "SELECT count(*) FROM a"), 1);
     assert_false(store_migrate(&store, steps, 1, NULL, &problem));
@@ -525,6 +589,8 @@ int main(void)
         SCRATCH_TEST(test_strange_tables),
         SCRATCH_TEST(test_tables_of_their_own),
         SCRATCH_TEST(test_long_texts),
+        SCRATCH_TEST(test_long_names),
+        SCRATCH_TEST(test_strange_files_beside),
         SCRATCH_TEST(test_unwritable),
         SCRATCH_TEST(test_migration),
         SCRATCH_TEST(test_two_writers),
