@@ -451,7 +451,9 @@ bool run_is_foreign(const run_view *view)
     const case_key *first = view->cases.count > 0  ? &view->cases.cases[0].key
                             : view->lost_count > 0 ? &view->lost[0].key
                                                    : NULL;
-    return json_array_size(view->kernels) == 0 && first && first->rows == 0;
+    return json_array_size(view->kernels) == 0 &&
+           (first ? first->rows == 0
+                  : !view->run.plan_hash[0]); /* all gone: only ours has a plan */
 }
 
 /* The process after the last. */

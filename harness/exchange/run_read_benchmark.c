@@ -128,13 +128,17 @@ static bool has_no_time(const file_reader *reader, json_t *entry, char why[DETAI
         const char *flag, *message, *words;
     } marks[] = {{"error_occurred", "error_message", "error"},
                  {"skipped", "skip_message", "skipped"}};
-    json_t *time = json_object_get(entry, "real_time");
+    json_t *time = json_object_get(entry, "real_time"),
+           *count = json_object_get(entry, "iterations");
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         const char *message = json_string_value(json_object_get(entry, marks[i].message));
-        if (json_is_true(json_object_get(entry, marks[i].flag)))
+        json_t *flag = json_object_get(entry, marks[i].flag);
+        if (flag && !json_is_false(flag) && !json_is_null(flag))
             return snprintf(why, DETAIL_MAX_LENGTH, "%.60s: %s%s%.100s", reader->path,
                             marks[i].words, message ? ": " : "", message ? message : "") > 0;
     }
+    if (json_is_integer(count) && json_integer_value(count) <= 0)
+        return snprintf(why, DETAIL_MAX_LENGTH, "%.60s: no iterations", reader->path) > 0;
     if (!json_is_number(time))
         return snprintf(why, DETAIL_MAX_LENGTH, "%.60s: \"real_time\" is no number", reader->path) >
                0;
@@ -313,7 +317,7 @@ bool read_benchmark(const file_reader *reader, json_t *document, unsigned proces
     hash_index_free(&lost);
     if (!fine)
         return false;
-    return own || read > 0 ||
+    return own || read > 0 || json_array_size(benchmarks) == 0 ||
            reader_bad(reader, "no repetitions: aggregates alone cannot be compared (run the "
                               "benchmark without --benchmark_report_aggregates_only)");
 }

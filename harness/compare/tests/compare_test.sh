@@ -363,6 +363,9 @@ done <<'TABLE'
 4|^asked 2, compared 1, lost 1: BM_b .*(only in base)$|gone
 4|BM_b .*(new: odd.json: skipped: no AVX)|{ -> {"skipped": true, "skip_message": "no AVX",
 4|BM_b .*(new: odd.json: error: 42)|{ -> {"error_occurred": true, "error_message": "42",
+4|BM_b .*(new: odd.json: skipped)|{ -> {"skipped": "true",
+4|BM_b .*(new: odd.json: error: 42)|{ -> {"error_occurred": 1, "error_message": "42",
+4|BM_b .*(new: odd.json: no iterations)|"iterations": -> "iterations": 0, "x":
 4|BM_b .*(new: odd.json: "real_time" is 0)|"real_time": -> "real_time": 0.0, "x":
 4|BM_b .*(new: odd.json: "real_time" is no number)|"real_time": -> "real_time": NaN, "x":
 4|BM_b .*(new: odd.json: "real_time" is no number)|"real_time": -> "real_time": "inf", "x":
@@ -378,6 +381,8 @@ sed 's/"run_name": "BM_Norm.512"/"skipped": true, &/g' gb4.json >gb5.json
 expect 4 'lost 1: BM_Norm/512 .*(new: gb5.json: skipped)' compare --db a.db \
     gb0.json,gb1.json,gb2.json,gb3.json,gb4.json gb0.json,gb1.json,gb2.json,gb3.json,gb4.json,gb5.json
 expect 4 '^not comparable: nothing was compared, 1 of 1 lost$' compare --db a.db gb5.json gb5.json
+python3 -c 'import json; json.dump(dict(json.load(open("gb0.json")), benchmarks=[]), open("none.json", "w"))'
+expect 4 '^not comparable: nothing was compared, 1 of 1 lost$' compare --db a.db gb0.json none.json
 expect 4 'lost 1: BM_b .*(new: in 1 of 2 files)' compare --db a.db both.json both.json,gb0.json
 
 echo "history"
