@@ -61,7 +61,8 @@ static char **make_environment(const char *temporary)
     size_t count = 0;
     environment[count++] = locale;
     if (temporary) {
-        snprintf(own, sizeof own, "TMPDIR=%s", temporary);
+        char path[PATH_MAX]; /* it may be from here, where the program does not run */
+        snprintf(own, sizeof own, "TMPDIR=%s", realpath(temporary, path) ? path : temporary);
         environment[count++] = own;
     }
     for (size_t i = 0; i < KEPT; i++)
@@ -85,9 +86,9 @@ static _Noreturn void become(const program *wanted, const char *path, int errors
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(errors, STDERR_FILENO);
     close_range(STDERR_FILENO + 1, ~0U, 0);
+    char **environment = wanted->is_own ? environ : make_environment(wanted->temporary);
     if (getppid() == guard && (!wanted->folder || chdir(wanted->folder) == 0))
-        execvpe(path, (char **)(uintptr_t)wanted->arguments,
-                wanted->is_own ? environ : make_environment(wanted->temporary));
+        execvpe(path, (char **)(uintptr_t)wanted->arguments, environment);
     dprintf(STDERR_FILENO, "it cannot be started: %s\n", strerror(errno));
     _exit(127);
 }

@@ -138,7 +138,7 @@ cat >programs/gnuplot <<'END'
 sleep 1000 &
 inside=$!
 setsid sleep 1000 &
-mkdir "$TMPDIR/weasyprint-own"
+mkdir "$TMPDIR/weasyprint-own" || exit
 echo $$ $inside $! >"$0.part" && mv "$0.part" "$0.hangs"
 wait
 END
@@ -187,6 +187,17 @@ hung gnuplot 137 ALL report --db hung.db --out charts
 mv programs/gnuplot programs/weasyprint
 hung weasyprint 130 TERM report --db hung.db --out charts
 hung weasyprint 137 KILL report --db hung.db --out charts
+
+# The folder in which figures are measured again goes with who is killed.
+for signal in INT TERM KILL; do
+    TMPDIR=$PWD/tmp $by_default "$lnbench" report --verify --db hung.db >out 2>err &
+    process=$!
+    until [ -d "$(echo tmp/lnbench-verify-*)" ] || ! kill -0 $process; do :; done
+    check "verify, $signal: a folder" test -d "$(echo tmp/lnbench-verify-*)"
+    kill -$signal $process
+    { wait $process; } 2>/dev/null
+    check "verify, $signal: nothing is left" nothing_in tmp
+done
 
 # What cannot be started is not a kernel's fault.
 cp out no_program # a file that cannot be executed
