@@ -1,6 +1,6 @@
 /* Rank test, geometric mean, two-sample bootstrap and change points: published tables and series,
  * and data made up so that the answer is known. */
-#include "stats/bootstrap.h"
+#include "draws.h"
 #include "commands/calibrate/calibrate.h"
 #include "stats/change_points.h"
 #include "stats/rank_test.h"
@@ -9,18 +9,6 @@
 #include <stdio.h>
 
 static error problem;
-
-static double uniform(random_stream *stream)
-{
-    return ((double)(random_stream_bits(stream) >> 11) + 0.5) * 0x1p-53;
-}
-
-/* Box and Muller, 1958. */
-static double normal(random_stream *stream)
-{
-    double u = uniform(stream), v = uniform(stream);
-    return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
-}
 
 /* Mann and Whitney's paper of 1947, table I: P(U <= u) to three digits. */
 TEST(test_probabilities)

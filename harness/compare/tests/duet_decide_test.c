@@ -1,5 +1,6 @@
 /* The statistics of duet on made-up data with known answers, and what verdicts follow from them. */
 #include "compare/duet/duet.h"
+#include "draws.h"
 #include "test.h"
 #include <math.h>
 #include <stdio.h>
@@ -18,18 +19,6 @@ static interval_estimate estimate_of(const made_up *sample, resample_kind resamp
 {
     grouped_values grouped = {sample->values, sample->start, sample->groups};
     return bootstrap_median(&grouped, resampling, confidence, seed);
-}
-
-static double uniform(random_stream *stream)
-{
-    return ((double)(random_stream_bits(stream) >> 11) + 0.5) * 0x1p-53;
-}
-
-/* Box and Muller, 1958. */
-static double normal(random_stream *stream)
-{
-    double u = uniform(stream), v = uniform(stream);
-    return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
 }
 
 /* P(X >= least) for X of Bin(n, p). */

@@ -148,8 +148,7 @@ char *output_caught(void)
         dup2(standard[i], 1 + i);
         close(standard[i]);
     }
-    char *bytes = calloc(1, CAUGHT);
-    assert_non_null(bytes);
+    static char bytes[CAUGHT];
     rewind(caught);
     bytes[fread(bytes, 1, CAUGHT - 1, caught)] = '\0';
     fclose(caught);
@@ -209,11 +208,22 @@ const char *names_of(hayai_suite *suite, const char *filter)
     return status == HAYAI_OK ? names : hayai_status_string(status);
 }
 
-char *make_temporary(char *path, size_t size)
+char directory[96];
+
+int directory_create(void **state)
 {
     const char *place = getenv("TMPDIR");
-    snprintf(path, size, "%s/hayai-XXXXXX", place ? place : "/tmp");
-    return mkdtemp(path);
+    (void)state;
+    snprintf(directory, sizeof directory, "%s/hayai-XXXXXX", place ? place : "/tmp");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+int directory_remove(void **state)
+{
+    char command[160];
+    (void)state;
+    snprintf(command, sizeof command, "rm -r %s", directory);
+    return system(command);
 }
 
 int library_version(void)

@@ -69,7 +69,7 @@ hayai_reporter capture_reporter(capture *capture);
 /* Runs a suite of one instance, destroys it and returns the run that was reported. */
 captured capture_first(hayai_suite *suite);
 
-/* Between the two standard output and standard error go to a file; free() what it holds. */
+/* Between the two standard output and standard error go to a file; what it holds, until the next. */
 void output_catch(void);
 char *output_caught(void);
 
@@ -90,8 +90,10 @@ hayai_suite *suite_empty(void);
 /* The names of all instances that match, one a line. */
 const char *names_of(hayai_suite *suite, const char *filter);
 
-/* Makes a directory where this machine has such; NULL if not. */
-char *make_temporary(char *path, size_t size);
+/* A directory where this machine has such, and its end with all that is in it. */
+extern char directory[96];
+int directory_create(void **state);
+int directory_remove(void **state);
 
 /* Of Google Benchmark: 1.7.1 is 10701. */
 int library_version(void);

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char directory[96];
 static char path[128];
 static hayai_suite *suite;
 
@@ -84,8 +83,10 @@ static char *read_all(const char *name)
 {
     FILE *file = fopen(in_directory(name), "rb");
     assert_non_null(file);
-    char *text = calloc(1, 1 << 18);
-    assert_true(fread(text, 1, (1 << 18) - 1, file) > 0);
+    static char text[1 << 18];
+    const size_t length = fread(text, 1, sizeof text - 1, file);
+    assert_true(length > 0);
+    text[length] = '\0';
     fclose(file);
     return text;
 }
@@ -201,7 +202,6 @@ SUITE_TEST(test_json_lines)
     assert_int_equal(lines, 1 + 3 + 2 + 2);
     check_runs(document);
     json_decref(document);
-    free(text);
 }
 
 SUITE_TEST(test_tsv_has_the_same_columns_everywhere)
@@ -224,7 +224,6 @@ SUITE_TEST(test_tsv_has_the_same_columns_everywhere)
     assert_non_null(strstr(text, "\tnan\t\t\t"));
     assert_non_null(strstr(text, "\tthird\t0.3333333333333333\t\t"));
     assert_non_null(strstr(text, "\treal_time\t\tns\tskipped\tnot on this machine\t"));
-    free(text);
 }
 
 SUITE_TEST(test_junit)
@@ -244,7 +243,6 @@ SUITE_TEST(test_junit)
     assert_non_null(strstr(text, "<property name=\"nan\" value=\"NaN\"/>"));
     assert_int_equal(occurrences(text, "\x01"), 0);
     assert_string_equal(text + strlen(text) - 14, "</testsuites>\n");
-    free(text);
 }
 
 SUITE_TEST(test_markdown)
@@ -257,7 +255,6 @@ SUITE_TEST(test_markdown)
     assert_non_null(strstr(text, "\n| fail | – | – | – | error: a\"b\\\\c  "));
     assert_non_null(strstr(text, "\n| left/out | – | – | – | skipped: not on this machine |\n"));
     assert_non_null(strstr(text, "\n| scale/manual\\_time\\_BigO | 1000000 ns N | "));
-    free(text);
 }
 
 SUITE_TEST(test_google_benchmarks_own)
@@ -266,11 +263,9 @@ SUITE_TEST(test_google_benchmarks_own)
     char *text = read_all("console.txt");
     assert_non_null(strstr(text, "measure/manual_time"));
     assert_null(strstr(text, "\x1eskip:"));
-    free(text);
     assert_int_equal(write_output("google-json", "google.json", 1), HAYAI_OK);
     text = read_all("google.json");
     assert_non_null(strstr(text, "\"benchmarks\": ["));
-    free(text);
     hayai_suite *plain = suite_of("plain", empty_loop, NULL, NULL);
     hayai_suite *whole = suite;
     suite = plain;
@@ -278,7 +273,6 @@ SUITE_TEST(test_google_benchmarks_own)
     text = read_all("plain.csv");
     assert_non_null(strstr(text, "name,iterations,real_time,cpu_time"));
     assert_non_null(strstr(text, "\"plain\",1,"));
-    free(text);
     suite = whole;
 }
 
@@ -325,11 +319,9 @@ SUITE_TEST(test_console_is_the_default_with_color_if_wanted)
     assert_non_null(strstr(text, "counting"));
     assert_non_null(strstr(text, "first_counter=1"));
     assert_null(strstr(text, "\x1b["));
-    free(text);
     options.color = HAYAI_COLOR_ALWAYS;
     text = print_run(&options);
     assert_non_null(strstr(text, "\x1b["));
-    free(text);
 }
 
 SUITE_TEST(test_counters_tabular)
@@ -337,7 +329,6 @@ SUITE_TEST(test_counters_tabular)
     const hayai_options options = {.iterations = 1, .counters_tabular = true};
     char *text = print_run(&options);
     assert_non_null(strstr(text, "Iterations first_counter\n"));
-    free(text);
 }
 
 SUITE_TEST(test_a_document_on_standard_output)
@@ -348,7 +339,6 @@ SUITE_TEST(test_a_document_on_standard_output)
     json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(document); /* and nothing else */
     json_decref(document);
-    free(text);
 }
 
 SUITE_TEST(test_several_outputs_at_once)
@@ -406,20 +396,6 @@ SUITE_TEST(test_a_link_stays_a_link)
     json_t *document = json_load_file(in_directory("target.json"), 0, NULL);
     assert_non_null(document);
     json_decref(document);
-}
-
-static int make_directory(void **state)
-{
-    (void)state;
-    return make_temporary(directory, sizeof directory) ? 0 : -1;
-}
-
-static int remove_directory(void **state)
-{
-    (void)state;
-    char command[160];
-    snprintf(command, sizeof command, "rm -r %s", directory);
-    return system(command);
 }
 
 /* ---- Places ---------------------------------------------------------------------------------- */
@@ -521,5 +497,5 @@ SUITE_TEST(test_lists)
 int main(void)
 {
     comma_locale_set();
-    return test_run(make_directory, remove_directory);
+    return test_run(directory_create, directory_remove);
 }

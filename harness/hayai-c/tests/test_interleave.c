@@ -337,6 +337,5 @@ SUITE_TEST(test_nothing_is_printed)
     char *printed = output_caught();
     assert_int_equal(status, HAYAI_OK);
     assert_string_equal(printed, "");
-    free(printed);
     assert_int_equal(count, BENCHMARKS * ROUNDS);
 }

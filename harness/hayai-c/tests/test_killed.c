@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static char directory[96];
 static char json_path[128], xml_path[128], jsonl_path[128];
 
 /* Runs for ever, with reports as large as they get and as often as they come. */
@@ -113,8 +112,7 @@ TEST(test_killed_at_many_moments)
 
 static int make_directory(void **state)
 {
-    (void)state;
-    if (!make_temporary(directory, sizeof directory))
+    if (directory_create(state) != 0)
         return -1;
     snprintf(json_path, sizeof json_path, "%s/run.json", directory);
     snprintf(xml_path, sizeof xml_path, "%s/run.xml", directory);
@@ -122,15 +120,7 @@ static int make_directory(void **state)
     return 0;
 }
 
-static int remove_directory(void **state)
-{
-    (void)state;
-    char command[160];
-    snprintf(command, sizeof command, "rm -r %s", directory);
-    return system(command);
-}
-
 int main(void)
 {
-    return test_run(make_directory, remove_directory);
+    return test_run(make_directory, directory_remove);
 }
