@@ -68,6 +68,7 @@ typedef enum statement_kind {
     STATEMENT_PUT_WORST,
     STATEMENT_WORST,
     STATEMENT_RUN_OF_CASE,
+    STATEMENT_FITS,
     STATEMENT_REMOVE_RUNS,
     STATEMENT_REMOVE_TENSORS,
     STATEMENT_COUNT,
@@ -117,6 +118,8 @@ bool store_step(result_store *store, sqlite3_stmt *statement, const char *doing,
  * with a text of more than STORE_TEXT_MOST is an error. */
 bool store_next(result_store *store, sqlite3_stmt *statement, bool *row, error *err);
 
+/* A figure; NULL is how an undefined one is stored: NaN. */
+double store_real(sqlite3_stmt *statement, int column);
 /* The text of a column, as much of it as the buffer takes; NULL is "". */
 void store_copy_text(sqlite3_stmt *statement, int column, char *buffer, size_t size);
 
@@ -138,6 +141,7 @@ bool store_timed_cases(result_store *store, int64_t run, int64_t process, stored
 /* SQL text made from the list of metrics; free() them. */
 char *store_put_accuracy_sql(void);
 char *store_cases_sql(void);
+char *store_fit_sql(void);
 
 /* Fresh file: becomes ours. Ours but older: migrated step by step. Else: an error that says what it
  * is. steps[i] leads from version i to i + 1; `finish`, in the same transaction, does what SQL cannot,

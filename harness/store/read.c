@@ -13,8 +13,7 @@ void store_copy_text(sqlite3_stmt *statement, int column, char *buffer, size_t s
     text_copy(buffer, size, string ? string : "");
 }
 
-/* NULL is how an undefined figure is stored. */
-static double real_column(sqlite3_stmt *statement, int column)
+double store_real(sqlite3_stmt *statement, int column)
 {
     if (sqlite3_column_type(statement, column) == SQLITE_NULL)
         return NAN;
@@ -201,12 +200,12 @@ static bool fill_accuracy(const result_store *store, sqlite3_stmt *statement, st
     filled->judged = filled->verdict.kind != VERDICT_PENDING;
     filled->verdict.declared = sqlite3_column_int(statement, 11) != 0;
     store_copy_text(statement, 12, filled->verdict.detail, sizeof filled->verdict.detail);
-    filled->bound_row_ulp = real_column(statement, 13);
+    filled->bound_row_ulp = store_real(statement, 13);
     size_t count;
     const metric_field *fields = metric_fields(&count);
     for (size_t i = 0; i < count; i++) {
         int column = 14 + (int)i;
-        metric_set_value(&filled->metrics, &fields[i], real_column(statement, column));
+        metric_set_value(&filled->metrics, &fields[i], store_real(statement, column));
         metric_set_count(&filled->metrics, &fields[i],
                          (uint64_t)sqlite3_column_int64(statement, column));
     }
@@ -226,7 +225,7 @@ static void fill_speed(sqlite3_stmt *statement, int column, speed_figures *speed
                                &speed->roof_hi, &speed->cycles,     &speed->instructions};
     enum { FIGURES = sizeof figures / sizeof *figures };
     for (int i = 0; i < FIGURES; i++)
-        *figures[i] = real_column(statement, column + i);
+        *figures[i] = store_real(statement, column + i);
     speed->repetitions = (unsigned)sqlite3_column_int64(statement, column + FIGURES);
     speed->processes = (unsigned)sqlite3_column_int64(statement, column + FIGURES + 1);
 }
@@ -281,10 +280,10 @@ static bool read_repetitions(result_store *store, sqlite3_stmt *statement, store
                 .repetition = (unsigned)sqlite3_column_int64(statement, 2),
                 .order = (unsigned)sqlite3_column_int64(statement, 3),
                 .iterations = (uint64_t)sqlite3_column_int64(statement, 4),
-                .real_ns = real_column(statement, 5),
-                .cpu_ns = real_column(statement, 6),
-                .cycles = real_column(statement, 7),
-                .instructions = real_column(statement, 8),
+                .real_ns = store_real(statement, 5),
+                .cpu_ns = store_real(statement, 6),
+                .cycles = store_real(statement, 7),
+                .instructions = store_real(statement, 8),
             };
         fine = store_next(store, statement, &row, err);
     }
@@ -378,12 +377,12 @@ static bool read_rows(result_store *store, sqlite3_stmt *statement, const int64_
         rows->rows[rows->count++] = (stored_row){
             .case_index = index,
             .row = (size_t)sqlite3_column_int64(statement, 1),
-            .kappa = real_column(statement, 2),
-            .row_ulp = real_column(statement, 3),
-            .norm_max = real_column(statement, 4),
-            .bound_row_ulp = real_column(statement, 5),
-            .mean_error = real_column(statement, 6),
-            .rstd_error = real_column(statement, 7),
+            .kappa = store_real(statement, 2),
+            .row_ulp = store_real(statement, 3),
+            .norm_max = store_real(statement, 4),
+            .bound_row_ulp = store_real(statement, 5),
+            .mean_error = store_real(statement, 6),
+            .rstd_error = store_real(statement, 7),
         };
         fine = store_next(store, statement, &row, err);
     }

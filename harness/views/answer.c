@@ -58,15 +58,6 @@ static int column_order(const void *a, const void *b)
     return (left->key.hidden > right->key.hidden) - (left->key.hidden < right->key.hidden);
 }
 
-/* f32 where it was measured. */
-static ln_type choose_dtype(const run_view *view)
-{
-    for (size_t i = 0; i < view->cases.count; i++)
-        if (view->cases.cases[i].key.dtype == LN_F32)
-            return LN_F32;
-    return view->cases.count ? view->cases.cases[0].key.dtype : LN_F32;
-}
-
 /* The columns, their copies' speeds, and which of them ranks: in L2, near a hidden size of 768. */
 static void make_columns(const run_view *view, run_answer *answer)
 {
@@ -111,6 +102,7 @@ static answer_row *find_row(const run_view *view, run_answer *answer, const char
             return &answer->rows[i];
     answer_row *row = &answer->rows[answer->count++];
     *row = (answer_row){.kernel = kernel,
+                        .fit = kernel_fit_of(view->fits, view->fit_count, kernel),
                         .version = descriptor_word(view->kernels, kernel, "version"),
                         .reproducible = reproducible_stored(view->kernels, kernel),
                         .role = role_of(view, kernel),
@@ -201,10 +193,11 @@ static void make_rows(const run_view *view, run_answer *answer)
             answer->rows[i].judged > answer->cases ? answer->rows[i].judged : answer->cases;
 }
 
-static double time_of(const run_answer *answer, const answer_row *row)
+static bool is_faster(const run_answer *answer, const answer_row *row, const answer_row *other)
 {
-    const view_case *cell = row->cells[answer->key];
-    return cell ? cell->speed.time_ns : NAN;
+    const view_case *own = row->cells[answer->key];
+    const view_case *cell = other ? other->cells[answer->key] : NULL;
+    return own && (!cell || view_is_faster(own, cell));
 }
 
 /* time / the other's time at the key column: over the rounds that both were timed in. */
@@ -226,15 +219,14 @@ static void compare_speeds(const run_view *view, run_answer *answer)
     const answer_row *fastest = NULL, *peer = NULL;
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
-        double time = time_of(answer, row);
-        if (!fastest || time < time_of(answer, fastest) || isnan(time_of(answer, fastest)))
-            fastest = isnan(time) ? fastest : row;
-        if (row->role == ANSWER_PEER && (!peer || time < time_of(answer, peer)) && !isnan(time))
+        fastest = is_faster(answer, row, fastest) ? row : fastest;
+        if (row->role == ANSWER_PEER && is_faster(answer, row, peer))
             peer = row;
     }
     for (size_t i = 0; i < answer->count; i++) {
         answer_row *row = &answer->rows[i];
         bool near_peer;
+        row->at_key = row->cells[answer->key];
         if (fastest)
             row->relative = ratio_to(view, answer, row, fastest, &row->tied);
         double ratio = peer ? ratio_to(view, answer, row, peer, &near_peer) : NAN;
@@ -245,11 +237,11 @@ static void compare_speeds(const run_view *view, run_answer *answer)
 static int by_speed(const void *a, const void *b)
 {
     const answer_row *left = a, *right = b;
-    if (isnan(left->relative) != isnan(right->relative))
-        return isnan(left->relative) - isnan(right->relative);
-    if (isnan(left->relative))
-        return (left->worst > right->worst) - (left->worst < right->worst);
-    return (left->relative > right->relative) - (left->relative < right->relative);
+    if (!left->at_key || !right->at_key)
+        return left->at_key    ? -1
+               : right->at_key ? 1
+                               : (left->worst > right->worst) - (left->worst < right->worst);
+    return view_is_faster(right->at_key, left->at_key) - view_is_faster(left->at_key, right->at_key);
 }
 
 /* "shifted_offset_pipelined" of "shifted_offset_pipelined_f32_avx512"; a peer's version. */
@@ -279,8 +271,7 @@ static void make_label(const run_answer *answer, answer_row *row)
 
 static bool is_accurate(const answer_row *row)
 {
-    return row->judged > 0 && row->wrong == 0 && row->most <= ANSWER_ROW_ULP &&
-           row->role != ANSWER_PEER;
+    return row->fit && row->fit->accurate;
 }
 
 /* Our own kernels have a proof, which the rows of the inputs only check; the referee was off. */
@@ -306,12 +297,7 @@ const char *answer_half(const run_answer *answer)
 const char *answer_doubt(const run_answer *answer, const answer_row *row)
 {
     const char *half = answer_half(answer);
-    return half                                     ? half
-           : strcmp(row->reproducible, "none") == 0 ? "its bits differ from call to call"
-           : isnan(row->relative)                   ? "judged, not timed"
-           : row->apart == 0                        ? "timed, judged on the timed rows only"
-           : row->lost > 0 || answer->unfinished    ? "cases of it may be missing"
-                                                    : NULL;
+    return half ? half : row->fit && row->fit->doubt[0] ? row->fit->doubt : NULL;
 }
 
 const answer_row *answer_accurate(const run_answer *answer)
@@ -388,9 +374,9 @@ static void choose_rows(const run_view *view, run_answer *answer)
 void answer_make(const run_view *view, run_answer *answer)
 {
     *answer =
-        (run_answer){.dtype = choose_dtype(view),
+        (run_answer){.dtype = view_answer_type(view),
                      .isa = "",
-                     .unfinished = view->run.state != RUN_COMPLETE && !view->run.counts.known};
+                     .plan = view->run.plan};
     make_columns(view, answer);
     make_rows(view, answer);
     compare_speeds(view, answer);

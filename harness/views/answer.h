@@ -14,9 +14,6 @@
 
 enum { ANSWER_COLUMNS = 32, ANSWER_ROWS = 12 }; /* rows of the short table, but for plugins' */
 
-/* A kernel that stays below this on every row, and is wrong on none, can be taken where nothing
- * speaks against it (answer_doubt()): the library's class `accurate`. */
-#define ANSWER_ROW_ULP 2.0
 
 /* Why a kernel stands in the short table. */
 typedef enum answer_role {
@@ -33,8 +30,10 @@ typedef struct answer_row {
     const char *version;         /* of a peer: "oneDNN 2.6.3"; "" */
     const char *reproducible;    /* as domain/reproducible.h has it */
     answer_role role;
+    const kernel_fit *fit; /* NULL: it has no case */
     bool shown;                             /* in the short table */
     const view_case *cells[ANSWER_COLUMNS]; /* NULL: not timed */
+    const view_case *at_key;                /* at the key column */
     double relative; /* its time / the fastest's at the key column, paired; NaN: not timed */
     bool tied;       /* the interval of that ratio holds 1 */
     double speedup;  /* the fastest peer's time / its own there, paired; NaN */
@@ -69,7 +68,7 @@ typedef struct run_answer {
     answer_row *rows;         /* fastest first; where nothing was timed, most accurate first */
     size_t count;
     size_t cases;    /* judged of most kernels */
-    bool unfinished; /* the run ended early, and does not say what it lost */
+    const char *plan;
     const answer_row *fastest, *take, *peer; /* NULL: there is none */
 } run_answer;
 

@@ -22,7 +22,24 @@ static void add_speedups(const run_answer *answer, const answer_row *row, text_b
     if (peers == 0 && answer->fastest == row)
         text_add(out, "the fastest");
     else if (peers == 0)
-        text_format(out, "the fastest within %g row ULP", ANSWER_ROW_ULP);
+        text_format(out, "the fastest within %g row ULP", FIT_ROW_ULP);
+}
+
+/* What the recommendation rests on. */
+static void add_basis(const run_answer *answer, const answer_row *row, text_buffer *out)
+{
+    char number[16];
+    text_format(out,
+                row->judged == 1 ? "at most %s row ULP on the one case judged"
+                                 : "at most %s row ULP on all %zu cases",
+                answer_error(answer, row->fit->error, number), row->judged);
+    if (row->fit->hunted > row->fit->error)
+        text_format(out, ", %s on rows hunted for others",
+                    answer_error(answer, row->fit->hunted, number));
+    if (strcmp(answer->plan, "quick") == 0)
+        text_format(out, " (provisional: the quick plan's %zu shape%s; the default plan decides)",
+                    answer->column_count, answer->column_count == 1 ? "" : "s");
+    text_add(out, ".\n");
 }
 
 static void add_take(const run_answer *answer, text_buffer *out)
@@ -36,7 +53,7 @@ static void add_take(const run_answer *answer, text_buffer *out)
     }
     if (!accurate && answer->cases > 0) {
         text_format(out, "No kernel stays within %g row ULP on all cases judged.\n",
-                    ANSWER_ROW_ULP);
+                    FIT_ROW_ULP);
         return;
     }
     if (!accurate) {
@@ -50,14 +67,9 @@ static void add_take(const run_answer *answer, text_buffer *out)
         add_speedups(answer, accurate, out);
         text_format(out, " at %s, ", answer_shape(answer, name));
     }
-    text_format(out,
-                accurate->judged == 1 ? "at most %s row ULP on the one case judged"
-                                      : "at most %s row ULP on all %zu cases",
-                answer_error(answer, accurate->most, number), accurate->judged);
-    if (take)
-        text_add(out, ".\n");
-    else
-        text_format(out, ".\nNo kernel is to be taken: %s.\n", answer_doubt(answer, accurate));
+    add_basis(answer, accurate, out);
+    if (!take)
+        text_format(out, "No kernel is to be taken: %s.\n", answer_doubt(answer, accurate));
 }
 
 static void add_fastest(const run_answer *answer, text_buffer *out)
@@ -75,7 +87,7 @@ static void add_fastest(const run_answer *answer, text_buffer *out)
     const char *error_words = answer_error(answer, fastest->worst, worst);
     if (fastest->judged == 0)
         text_add(out, "was not judged.\n");
-    else if (fastest->wrong == 0 && fastest->most <= ANSWER_ROW_ULP)
+    else if (fastest->wrong == 0 && fastest->most <= FIT_ROW_ULP)
         text_format(out, "%s.\n", answer_doubt(answer, fastest));
     else if (fastest->wrong == 0)
         text_format(out, "with errors up to %s row ULP.\n", error_words);

@@ -63,6 +63,14 @@ void view_sum_up(run_view *view, bool timed)
     }
 }
 
+ln_type view_answer_type(const run_view *view)
+{
+    for (size_t i = 0; i < view->cases.count; i++)
+        if (view->cases.cases[i].key.dtype == LN_F32)
+            return LN_F32;
+    return view->cases.count ? view->cases.cases[0].key.dtype : LN_F32;
+}
+
 bool view_load(result_store *store, int64_t run, run_view *view, error *err)
 {
     *view = (struct run_view){0};
@@ -71,6 +79,7 @@ bool view_load(result_store *store, int64_t run, run_view *view, error *err)
         store_cases(store, run, &view->cases, err) && store_rows(store, run, &view->rows, err) &&
         store_lost(store, run, &view->lost, &view->lost_count, err) &&
         store_descriptors(store, run, &view->kernels, err);
+    fine = fine && store_fits(store, run, FIT_ROW_ULP, &view->fits, &view->fit_count, err);
     if (fine)
         view_sum_up(view, false);
     else
@@ -89,6 +98,15 @@ bool view_load_worst(result_store *store, run_view *view, error *err)
     return true;
 }
 
+bool view_is_faster(const view_case *own, const view_case *other)
+{
+    double share = own->speed.roof_ratio, against = other->speed.roof_ratio;
+    if (isnan(share) || isnan(against))
+        return isnan(share) == isnan(against) ? own->speed.time_ns < other->speed.time_ns
+                                              : !isnan(share);
+    return share > against;
+}
+
 bool view_has_worst(const run_view *view, size_t i)
 {
     return view->worst && (view->worst[i].y_hash != 0 || view->worst[i].x);
@@ -104,6 +122,7 @@ void view_free(run_view *view)
     stored_rows_free(&view->rows);
     free(view->views);
     free(view->lost);
+    free(view->fits);
     json_decref(view->kernels);
     *view = (struct run_view){0};
 }

@@ -5,7 +5,7 @@
 #include "domain/coverage.h"
 #include "stats/speed.h"
 #include "store/facts.h"
-#include "store/store.h"
+#include "store/fit.h"
 #include <jansson.h>
 
 typedef struct view_case {
@@ -25,9 +25,13 @@ typedef struct run_view {
     json_t *kernels;  /* array of descriptors */
     asked_case *lost; /* asked for, without a result */
     size_t lost_count;
+    kernel_fit *fits; /* of its kernels, for a budget of FIT_ROW_ULP */
+    size_t fit_count;
     stored_worst *worst; /* one a case, same order; NULL: not asked for, or the file has none */
 } run_view;
 
+/* The type that the answer is about: f32 where it was measured. */
+ln_type view_answer_type(const run_view *view);
 /* The array of a run's kernel descriptors. */
 bool store_descriptors(result_store *store, int64_t run, json_t **kernels, error *err);
 bool view_load(result_store *store, int64_t run, run_view *view, error *err);
@@ -41,6 +45,9 @@ bool view_coverage(const run_view *view, coverage *covered);
 void view_add_coverage(const run_view *view, text_buffer *out);
 /* Whether the run lost cases, or did not come to its end. */
 bool view_is_partial(const run_view *view);
+/* Who is faster at one shape, everywhere: by the stored share of the roof, paired round by round; where
+ * no roof was timed, by the time. */
+bool view_is_faster(const view_case *own, const view_case *other);
 /* Whether a worst row was kept of a case. */
 bool view_has_worst(const run_view *view, size_t i);
 /* Fills in the views of a view whose other parts are there; `timed`: its speeds are to be worked out

@@ -111,7 +111,7 @@ static bool may_win(const answer_row *row, bool accurate)
 {
     bool named = row->role == ANSWER_OTHER || row->role == ANSWER_TEXTBOOK;
     return named && row->judged > 0 && row->wrong == 0 &&
-           (!accurate || row->most <= ANSWER_ROW_ULP);
+           (!accurate || row->most <= FIT_ROW_ULP);
 }
 
 size_t fleet_column(const fleet_machine *machine, const case_key *key)

@@ -253,6 +253,8 @@ static void gather_kernels(report_data *data)
             for (int scope = 0; scope < SCOPES; scope++)
                 kernel->errors[scope].row_ulp = NAN;
             describe(kernel, descriptor_of(view->kernels, key->kernel), type);
+            const kernel_fit *fit = kernel_fit_of(view->fits, view->fit_count, key->kernel);
+            kernel->taken = fit && fit->accurate && !fit->doubt[0];
         }
     }
     for (size_t i = 0; i < view->cases.count; i++) {

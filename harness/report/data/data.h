@@ -53,6 +53,7 @@ typedef struct report_kernel {
     report_error errors[SCOPES];
     error_class class; /* of SCOPE_ANY */
     bool usable;       /* right to some digits on any row, and nothing that it promises is broken */
+    bool taken;        /* can be recommended (store/fit.h) */
 } report_kernel;
 
 /* Cases that may be compared with each other. */
@@ -115,7 +116,6 @@ void report_data_free(report_data *data);
 /* Fills the looks; report_data_make() does. */
 void report_looks(report_data *data);
 bool report_is_timed(const view_case *at); /* a finite GB/s */
-bool report_is_accurate(const report_kernel *kernel);
 const report_kernel *report_kernel_at(const report_data *data, const view_case *at);
 /* The case of a kernel at one shape of the group; NULL: not timed there. */
 const view_case *report_case_at(const report_data *data, const report_kernel *kernel,

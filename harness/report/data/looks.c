@@ -3,13 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-bool report_is_accurate(const report_kernel *kernel)
-{
-    return kernel->usable && kernel->class >= ERROR_EXACT &&
-           !kernel->errors[SCOPE_EXTREME].unusable &&
-           !(kernel->errors[SCOPE_ANY].row_ulp > ANSWER_ROW_ULP);
-}
-
 /* What one can name to ln_layernorm_with(): no other library's, and not the choice among ours. */
 static bool has_a_name(const report_kernel *kernel)
 {
@@ -22,7 +15,7 @@ bool report_in_look(const report_look *look, const report_kernel *kernel)
     case LOOK_FASTEST:
         return has_a_name(kernel) && kernel->usable;
     case LOOK_ACCURATE:
-        return has_a_name(kernel) && report_is_accurate(kernel);
+        return has_a_name(kernel) && kernel->taken;
     case LOOK_TWO_PASS:
     case LOOK_WELFORD:
     case LOOK_NAIVE:
@@ -98,19 +91,6 @@ const view_case *report_case_at(const report_data *data, const report_kernel *ke
     return NULL;
 }
 
-/* By the paired ratios of the answer where both have one. */
-static bool is_faster(const report_data *data, const view_case *at, const view_case *other)
-{
-    double ratio = NAN, against = NAN;
-    for (size_t i = 0; i < data->answer.count; i++) {
-        const answer_row *row = &data->answer.rows[i];
-        const view_case *key = row->cells[data->answer.key];
-        ratio = key == at ? row->relative : ratio;
-        against = key == other ? row->relative : against;
-    }
-    return isnan(ratio) || isnan(against) ? at->speed.gbps > other->speed.gbps : ratio < against;
-}
-
 /* regime NULL: rows count; else rows do not. */
 static const view_case *best_of(const report_data *data, const report_look *look,
                                 const char *regime, size_t rows, size_t hidden)
@@ -121,7 +101,7 @@ static const view_case *best_of(const report_data *data, const report_look *look
         const report_kernel *kernel = report_kernel_at(data, at);
         if (kernel && at->stored->key.hidden == hidden &&
             (regime ? strcmp(at->regime, regime) == 0 : at->stored->key.rows == rows) &&
-            report_in_look(look, kernel) && (!best || is_faster(data, at, best)))
+            report_in_look(look, kernel) && (!best || view_is_faster(at, best)))
             best = at;
     }
     return best;

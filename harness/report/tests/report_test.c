@@ -70,6 +70,7 @@ static char *slurp(const char *directory, const char *name)
 
 static void write_report(const char *directory)
 {
+    sample_fits(sample);
     if (!report_write(&sample->view, PLOTS_DIRECTORY, directory, false, &result, &err))
         fail_msg("%s", err.message);
 }

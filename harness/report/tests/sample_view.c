@@ -1,4 +1,5 @@
 #include "sample_view.h"
+#include "domain/kernel_json.h"
 #include "domain/reproducible.h"
 #include <math.h>
 #include <stdlib.h>
@@ -113,6 +114,31 @@ stored_case *sample_judged(sample_view *sample, const char *kernel, const char *
     return stored;
 }
 
+void sample_fits(sample_view *sample)
+{
+    run_view *view = &sample->view;
+    view->fits = sample->fits;
+    view->fit_count = 0;
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const stored_case *stored = &view->cases.cases[i];
+        kernel_fit *fit = &sample->fits[view->fit_count];
+        if (kernel_fit_of(view->fits, view->fit_count, stored->key.kernel))
+            continue;
+        *fit = (kernel_fit){.error = 0, .hunted = NAN};
+        snprintf(fit->kernel, sizeof fit->kernel, "%s", stored->key.kernel);
+        for (size_t j = i; j < view->cases.count; j++) {
+            const stored_case *other = &view->cases.cases[j];
+            if (strcmp(other->key.kernel, fit->kernel) != 0 || !other->judged)
+                continue;
+            fit->judged++;
+            fit->error = fmax(fit->error, stored_error(other));
+        }
+        fit->accurate = fit->judged > 0 && fit->error <= FIT_ROW_ULP &&
+                        !kernel_is_peer(view->kernels, fit->kernel);
+        view->fit_count++;
+    }
+}
+
 void sample_row(sample_view *sample, double kappa, double row_ulp, double bound)
 {
     sample->rows[sample->view.rows.count++] =
@@ -161,5 +187,6 @@ sample_view *sample_plain(void)
     }
     for (size_t j = 0; j < 4; j++)
         sample_speed(sample, "roof_copy", 65536 / hidden[j], hidden[j], 100);
+    sample_fits(sample);
     return sample;
 }

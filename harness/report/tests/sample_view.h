@@ -12,6 +12,7 @@ typedef struct sample_view {
     stored_case cases[SAMPLE_MOST];
     view_case views[SAMPLE_MOST];
     stored_row rows[SAMPLE_MOST];
+    kernel_fit fits[SAMPLE_MOST];
 } sample_view;
 
 sample_view *sample_create(void); /* a complete run with nothing in it; NULL: memory */
@@ -25,6 +26,8 @@ stored_case *sample_speed(sample_view *sample, const char *kernel, size_t rows, 
 /* A judged case at 9 x 768 without a speed. */
 stored_case *sample_judged(sample_view *sample, const char *kernel, const char *input,
                            double row_ulp, verdict_kind kind);
+/* Which kernels can be recommended, as the store would tell: after the last case. */
+void sample_fits(sample_view *sample);
 /* A row of the latest case. */
 void sample_row(sample_view *sample, double kappa, double row_ulp, double bound);
 /* What people write on two ISAs, a fast accurate kernel of ours, a library; four sizes, rows off
