@@ -10,24 +10,48 @@
 static const char fit_sql[] =
     "WITH own (kernel) AS (SELECT DISTINCT kernel FROM cells WHERE run = ?1), "
     "sums AS (SELECT own.kernel, coalesce(role, '') AS role, reproducible, "
-    "(SELECT count(*) " OF_KERNEL("judged") " AND NOT hunted) AS judged, "
-    "(SELECT count(*) " OF_KERNEL("judged") " AND NOT hunted AND wrong) AS wrong, "
-    "(SELECT max(error) " OF_KERNEL("judged") " AND NOT hunted) AS error, "
-    "(SELECT max(error) " OF_KERNEL("judged") " AND hunted) AS hunted, "
-    "(SELECT count(*) " OF_KERNEL("judged") " AND NOT hunted AND checked) AS checked, "
-    "EXISTS (SELECT 1 " OF_KERNEL("judged") " AND NOT hunted AND NOT EXISTS "
-    "(SELECT 1 FROM timings WHERE case_id = judged.case_id)) AS apart, "
-    "EXISTS (SELECT 1 " OF_KERNEL("timed") ") AS has_time, "
-    "EXISTS (SELECT 1 " OF_KERNEL("lost") ") AS lost "
-    "FROM own LEFT JOIN kernels ON kernels.run = ?1 AND kernels.name = own.kernel) "
-    "SELECT kernel, judged, error, hunted, "
-    "judged > 0 AND wrong = 0 AND coalesce(error <= ?2, 1) AND role <> 'peer' AS accurate, "
-    "CASE WHEN reproducible = 'none' THEN 'its bits differ from call to call' "
-    "WHEN NOT has_time THEN 'judged, not timed' "
-    "WHEN NOT apart THEN 'timed, judged on the timed rows only' "
-    "WHEN role IN ('library', 'plugin') AND checked = 0 THEN 'not judged beyond these rows' "
-    "WHEN lost OR (SELECT state <> 'complete' AND asked IS NULL FROM runs WHERE id = ?1) "
-    "THEN 'cases of it may be missing' ELSE '' END AS doubt FROM sums";
+    "(SELECT count(*) " OF_KERNEL(
+        "judged") " AND NOT hunted) AS judged, "
+                  "(SELECT count(*) " OF_KERNEL(
+                      "judged") " AND NOT hunted AND wrong) AS wrong, "
+                                "(SELECT max(error) " OF_KERNEL(
+                                    "judged") " AND NOT hunted) AS error, "
+                                              "(SELECT max(error) " OF_KERNEL(
+                                                  "judged") " AND hunted) AS hunted, "
+                                                            "(SELECT count(*) " OF_KERNEL(
+                                                                "judged") " AND NOT hunted AND "
+                                                                          "checked) AS checked, "
+                                                                          "EXISTS (SELECT "
+                                                                          "1 " OF_KERNEL(
+                                                                              "judged") " AND NOT "
+                                                                                        "hunted "
+                                                                                        "AND NOT "
+                                                                                        "EXISTS "
+                                                                                        "(SELECT 1 "
+                                                                                        "FROM "
+                                                                                        "timings "
+                                                                                        "WHERE "
+                                                                                        "case_id = "
+                                                                                        "judged."
+                                                                                        "case_id)) "
+                                                                                        "AS apart, "
+                                                                                        "EXISTS "
+                                                                                        "(SELECT "
+                                                                                        "1"
+                                                                                        " " OF_KERNEL(
+                                                                                            "timed") ") AS has_time, "
+                                                                                                     "EXISTS (SELECT 1 " OF_KERNEL(
+                                                                                                         "lost") ") AS lost "
+                                                                                                                 "FROM own LEFT JOIN kernels ON kernels.run = ?1 AND kernels.name = own.kernel) "
+                                                                                                                 "SELECT kernel, judged, error, hunted, "
+                                                                                                                 "judged > 0 AND wrong = 0 AND coalesce(error <= ?2, 1) AND role <> 'peer' AS accurate, role = 'peer', "
+                                                                                                                 "CASE WHEN reproducible = 'none' THEN 'its bits differ from call to call' "
+                                                                                                                 "WHEN NOT has_time THEN '" FIT_NOT_TIMED
+                                                                                                                 "' "
+                                                                                                                 "WHEN NOT apart THEN 'timed, judged on the timed rows only' "
+                                                                                                                 "WHEN role IN ('library', 'plugin') AND checked = 0 THEN 'not judged beyond these rows' "
+                                                                                                                 "WHEN lost OR (SELECT state <> 'complete' AND asked IS NULL FROM runs WHERE id = ?1) "
+                                                                                                                 "THEN 'cases of it may be missing' ELSE '' END AS doubt FROM sums";
 
 char *store_fit_sql(void)
 {
@@ -37,8 +61,7 @@ char *store_fit_sql(void)
 bool store_fits(result_store *store, int64_t run, double budget, kernel_fit **fits, size_t *count,
                 error *err)
 {
-    sqlite3_stmt *statement =
-        store_bound(store, STATEMENT_FITS, err, "id", run, budget);
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_FITS, err, "id", run, budget);
     bool row = false;
     *fits = NULL;
     *count = 0;
@@ -49,9 +72,10 @@ bool store_fits(result_store *store, int64_t run, double budget, kernel_fit **fi
         *fit = (kernel_fit){.judged = (size_t)sqlite3_column_int64(statement, 1),
                             .error = store_real(statement, 2),
                             .hunted = store_real(statement, 3),
-                            .accurate = sqlite3_column_int(statement, 4) != 0};
+                            .accurate = sqlite3_column_int(statement, 4) != 0,
+                            .is_peer = sqlite3_column_int(statement, 5) != 0};
         store_copy_text(statement, 0, fit->kernel, sizeof fit->kernel);
-        store_copy_text(statement, 5, fit->doubt, sizeof fit->doubt);
+        store_copy_text(statement, 6, fit->doubt, sizeof fit->doubt);
         fine = store_next(store, statement, &row, err);
     }
     if (!fine) {

@@ -10,11 +10,14 @@
  * is asked for: the library's class `accurate`. */
 #define FIT_ROW_ULP 2.0
 
+#define FIT_NOT_TIMED "judged, not timed"
+
 typedef struct kernel_fit {
     char kernel[NAME_MAX_LENGTH];
     size_t judged;        /* cases, but for rows that were hunted */
     double error, hunted; /* largest row ULP of these, and of hunted rows; NaN: there is none */
     bool accurate;        /* judged, nowhere wrong, within the budget, and no other library's */
+    bool is_peer;         /* another library's */
     char doubt[64];       /* why it is not taken even so; "": it can be */
 } kernel_fit;
 

@@ -97,6 +97,15 @@ static double worst_figure(const choose_wanted *wanted, const kernel_evidence *e
     return fmax(worst, shifted);
 }
 
+static const kernel_fit *fit_of(const kernel_evidence *evidence, const scored_kernel *candidate)
+{
+    for (size_t i = 0; i < evidence->fit_count; i++)
+        if (strcmp(evidence->fits[i].fit.kernel, candidate->view.stored->key.kernel) == 0 &&
+            strcmp(evidence->fits[i].object_hash, candidate->object_hash) == 0)
+            return &evidence->fits[i].fit;
+    return NULL;
+}
+
 static void judge_candidate(const choose_wanted *wanted, const kernel_evidence *evidence,
                             scored_kernel *candidate)
 {
@@ -105,6 +114,13 @@ static void judge_candidate(const choose_wanted *wanted, const kernel_evidence *
     candidate->ulp = worst_figure(wanted, evidence, candidate, ULP);
     candidate->correctly_rounded = -worst_figure(wanted, evidence, candidate, CORRECTLY_ROUNDED);
     candidate->bits = -worst_figure(wanted, evidence, candidate, BITS);
+    const kernel_fit *fit = wanted->every_row ? fit_of(evidence, candidate) : NULL;
+    if (fit) {
+        candidate->row_ulp = fit->error;
+        candidate->hunted = fit->hunted;
+        candidate->judged = fit->judged;
+        candidate->judged_hidden = wanted->hidden;
+    }
 }
 
 static bool set_fate(scored_kernel *candidate, candidate_fate fate, const char *format, ...)
@@ -162,9 +178,28 @@ static const char *kappa_words(const choose_wanted *wanted, char buffer[48])
     return buffer;
 }
 
-/* Whether a figure that the budget limits was not judged. */
-static bool is_unjudged(const choose_wanted *wanted, scored_kernel *candidate)
+/* On every judged row: what the answer of run asks for, beside the budget. */
+static bool is_unfit(const choose_wanted *wanted, const kernel_evidence *evidence,
+                     scored_kernel *candidate)
 {
+    const kernel_fit *fit = fit_of(evidence, candidate);
+    bool named = wanted->kernels && wanted->kernels->count > 0;
+    if (!wanted->every_row || !fit)
+        return false;
+    if (fit->is_peer && !named)
+        return set_fate(candidate, FATE_BUDGET, "another library's");
+    if (!fit->accurate && !fit->is_peer)
+        return set_fate(candidate, FATE_FAULT, "wrong on a judged row: lnbench report --all");
+    return false;
+}
+
+/* Whether a figure that the budget limits was not judged. */
+static bool is_unjudged(const choose_wanted *wanted, const kernel_evidence *evidence,
+                        scored_kernel *candidate)
+{
+    const kernel_fit *fit = wanted->every_row ? fit_of(evidence, candidate) : NULL;
+    if (wanted->every_row && (!fit || fit->doubt[0]))
+        return set_fate(candidate, FATE_UNJUDGED, "%s", fit ? fit->doubt : "not judged");
     const choose_budget *budget = &wanted->budget;
     const char *missing = isnan(candidate->row_ulp)                      ? "row ULP"
                           : !isnan(budget->ulp) && isnan(candidate->ulp) ? "max ULP"
@@ -233,6 +268,7 @@ static void add_candidate(const choose_wanted *wanted, const kernel_evidence *ev
                  .reproducibility = reproducible_stored(evidence->kernels, stored->key.kernel),
                  .regime = machine_regime(machine, stored->key.rows, stored->key.hidden,
                                           stored->key.dtype)},
+        .hunted = NAN,
         .pair = {NAN, NAN, NAN},
         .relative = NAN,
         .fate = FATE_SLOWER,
@@ -241,7 +277,8 @@ static void add_candidate(const choose_wanted *wanted, const kernel_evidence *ev
              descriptor_hash(evidence->kernels, stored->key.kernel));
     candidate->view.speed = scale_speed(wanted, evidence, stored->speed);
     judge_candidate(wanted, evidence, candidate);
-    if (!is_ruled_out(wanted, evidence, candidate) && is_unjudged(wanted, candidate))
+    if (!is_ruled_out(wanted, evidence, candidate) && !is_unfit(wanted, evidence, candidate) &&
+        is_unjudged(wanted, evidence, candidate))
         choice->unjudged = true;
     bool unjudged = false;
     if (candidate->fate == FATE_SLOWER && !is_out_of_class(wanted, evidence, candidate, &unjudged))
@@ -317,20 +354,19 @@ static bool dominates(const choose_wanted *wanted, const scored_kernel *a, const
            (a->relative < b->relative || error_a < error_b);
 }
 
-static int by_fate_and_time(const void *a, const void *b)
+static int by_fate_and_speed(const void *a, const void *b)
 {
     const scored_kernel *left = a, *right = b;
-    double time_left = left->relative, time_right = right->relative;
-    /* Whoever meets the budget, by time; then whoever does not. */
+    /* Whoever meets the budget, by speed; then whoever does not. */
     int class_left = left->fate <= FATE_SLOWER ? 0 : (int)left->fate;
     int class_right = right->fate <= FATE_SLOWER ? 0 : (int)right->fate;
+    bool timed_left = !isnan(left->view.speed.time_ns),
+         timed_right = !isnan(right->view.speed.time_ns);
     if (class_left != class_right)
         return class_left - class_right;
-    if (isnan(time_left) || isnan(time_right))
-        return isnan(time_left) - isnan(time_right);
-    if (time_left != time_right)
-        return time_left < time_right ? -1 : 1;
-    return strcmp(left->view.stored->key.kernel, right->view.stored->key.kernel);
+    if (timed_left != timed_right)
+        return timed_left ? -1 : 1;
+    return view_is_faster(&right->view, &left->view) - view_is_faster(&left->view, &right->view);
 }
 
 /* The front, and the best one's neighbours on it. */
@@ -361,52 +397,29 @@ static void find_front(const choose_wanted *wanted, kernel_choice *choice)
     }
 }
 
-/* The first of those within the budget, unless another has less time and a smaller error, too: where
- * intervals are wide, ratios and times may not agree. */
-static size_t find_best(const choose_wanted *wanted, const kernel_choice *choice)
-{
-    size_t best = 0;
-    for (size_t i = 0; i < choice->count; i++) {
-        const scored_kernel *own = &choice->candidates[i], *other = &choice->candidates[best];
-        if (own->fate == FATE_SLOWER && own->view.speed.time_ns < other->view.speed.time_ns &&
-            candidate_error(wanted, own) < candidate_error(wanted, other)) {
-            best = i;
-            i = 0; /* its time is less than all before it */
-        }
-    }
-    return best;
-}
-
-/* First against whoever took the least time, whatever its errors, then against the best. */
-static void rank(const choose_wanted *wanted, const kernel_evidence *evidence,
-                 kernel_choice *choice)
+/* By the stored share of the roof, as everywhere; ratios are to the first of those that can be used,
+ * else to the first of all. */
+static void rank(const kernel_evidence *evidence, kernel_choice *choice)
 {
     scored_kernel *all = choice->candidates;
-    const scored_kernel *fastest = NULL;
-    for (size_t i = 0; i < choice->count; i++) {
-        double time = all[i].view.speed.time_ns;
-        if (!isnan(time) && (!fastest || time < fastest->view.speed.time_ns))
-            fastest = &all[i];
-    }
-    if (!fastest)
+    qsort(all, choice->count, sizeof *all, by_fate_and_speed);
+    if (choice->count == 0 || isnan(all[0].view.speed.time_ns))
         return;
-    relate(evidence, fastest, choice);
-    qsort(all, choice->count, sizeof *all, by_fate_and_time);
+    const scored_kernel *base = &all[0];
+    for (size_t i = 1; all[0].fate != FATE_SLOWER && i < choice->count; i++)
+        if (view_is_faster(&all[i].view, &base->view))
+            base = &all[i];
+    relate(evidence, base, choice);
     if (all[0].fate != FATE_SLOWER)
         return;
-    size_t at = find_best(wanted, choice);
-    const scored_kernel best = all[at];
-    memmove(&all[1], &all[0], at * sizeof *all);
-    all[0] = best;
-    relate(evidence, &all[0], choice);
-    qsort(all + 1, choice->count - 1, sizeof *all, by_fate_and_time);
     name_fates(choice);
     choice->best = &all[0];
 }
 
 bool choice_takes(const choose_wanted *wanted, const json_t *kernels, const char *kernel)
 {
-    if (kernel_is_call(kernels, kernel) || !kernel_is_wanted(wanted, kernel))
+    if ((kernel_is_call(kernels, kernel) && !wanted->every_row) ||
+        !kernel_is_wanted(wanted, kernel))
         return false;
     if (wanted->callable && strcmp(descriptor_word(kernels, kernel, "source"), "builtin") != 0)
         return false;
@@ -427,7 +440,7 @@ void choice_make(const choose_wanted *wanted, const kernel_evidence *evidence,
             choice_takes(wanted, evidence->kernels, key->kernel))
             add_candidate(wanted, evidence, i, choice);
     }
-    rank(wanted, evidence, choice);
+    rank(evidence, choice);
     find_front(wanted, choice);
 }
 

@@ -12,6 +12,7 @@
 #define LNBENCH_CHOOSE_H
 
 #include "cli/options.h"
+#include "store/fit.h"
 #include "views/views.h"
 
 /* How wrong a kernel may be. NaN: not asked for. */
@@ -19,7 +20,7 @@ typedef struct choose_budget {
     double row_ulp, ulp;      /* at most */
     double correctly_rounded; /* at least, 0..1 */
     double bits;              /* at least */
-    double kappa;             /* on rows of kappa up to this, 1 to 1e8; NaN: normal rows alone */
+    double kappa;             /* on rows of kappa up to this, 1 to 1e8; NaN: on every judged row */
     bool proven;              /* row ULP: what is proven, not what was measured */
 } choose_budget;
 
@@ -44,6 +45,7 @@ typedef struct choose_wanted {
     choose_budget budget;
     accuracy_class class;
     bool every_input;           /* judged on every family, whatever the budget asks for */
+    bool every_row;             /* the budget holds on every judged row, as in the answer of run */
     bool callable;              /* of liblayernorm alone: what its callers can name */
     const char *const *isas;    /* of these alone, up to a NULL; NULL: all */
     const char *param;          /* gamma and beta are of this type; NULL: any */
@@ -69,6 +71,12 @@ typedef struct accuracy_fact {
     int64_t run;
 } accuracy_fact;
 
+/* A kernel of one build, over all runs: as store/fit.h has it of one. */
+typedef struct evidence_fit {
+    kernel_fit fit;
+    char object_hash[20];
+} evidence_fit;
+
 /* What is known on this machine. Speeds come from one group of one run, so that they can be paired;
  * errors, which are the same bits in every run of the same library, from all runs. */
 typedef struct kernel_evidence {
@@ -81,6 +89,8 @@ typedef struct kernel_evidence {
     bool same_convention, same_shape, same_library;
     accuracy_fact *facts;
     size_t fact_count;
+    evidence_fit *fits;
+    size_t fit_count;
     accuracy_fact *bare_facts; /* under the same convention without eps (choose_without_eps) */
     size_t bare_count;
     asked_case *lost; /* of that run: asked for, and without a result */
@@ -136,6 +146,8 @@ typedef struct scored_kernel {
     char object_hash[20];
     /* Over all rows that the budget is about; NaN: not judged. */
     double row_ulp, bound, ulp, correctly_rounded, bits;
+    double hunted;        /* row ULP on rows hunted for others; NaN: none */
+    size_t judged;        /* cases that it rests on; 0: not on every judged row */
     size_t judged_hidden; /* where they were judged; 0: nowhere */
     double judged_kappa;  /* largest kappa among them; 0: normal rows alone */
     speed_pair pair;      /* its time / the best's (where none is best: / the fastest's) */

@@ -120,7 +120,7 @@ static bool print_c(const choose_options *options, choose_request *choosing, err
 static bool show(const choose_options *options, choose_request *choosing, const output_file *out,
                  error *err)
 {
-    choose_look look = {.explain = options->explain, .no_kappa = isnan(options->budget.kappa)};
+    choose_look look = {.explain = options->explain};
     if (options->emit)
         return print_c(options, choosing, err);
     if (out->format != OUTPUT_JSON)
@@ -214,6 +214,8 @@ static bool add_table_shapes(const choose_options *options, const char *dtype,
     if (!request_common(&common, NULL, &wanted, err))
         return false;
     wanted.every_input = true;
+    wanted.every_row = false; /* classes say how wrong a kernel may be */
+    wanted.budget.row_ulp = NAN;
     wanted.param = NULL;                /* the table has rows for each */
     wanted.kernels = &options->kernels; /* the wanted outlive `common` */
     for (size_t i = 0; i < TABLE_SHAPES; i++) {
@@ -396,14 +398,15 @@ static const cli_option options[] = {
     {"threads", "T", "threads of one call (default: 1)", OPTION_COUNT,
      offsetof(choose_options, threads)},
     {"kernels", "GLOB,...", "choose among these", OPTION_LIST, offsetof(choose_options, kernels)},
-    {"max-row-ulp", "X", "row ULP at most", OPTION_REAL, offsetof(choose_options, budget.row_ulp)},
+    {"max-row-ulp", "X", "row ULP at most (default: 2, where nothing else limits errors)",
+     OPTION_REAL, offsetof(choose_options, budget.row_ulp)},
     {"max-ulp", "X", "ULP of any element at most", OPTION_REAL,
      offsetof(choose_options, budget.ulp)},
     {"correctly-rounded", "SHARE", "at least this share, 0 to 1", OPTION_REAL,
      offsetof(choose_options, budget.correctly_rounded)},
     {"bits", "B", "at least so many bits right (of the row's largest)", OPTION_REAL,
      offsetof(choose_options, budget.bits)},
-    {"kappa", "K", "on rows of kappa up to K (default: normal rows alone)", OPTION_REAL,
+    {"kappa", "K", "on rows of kappa up to K, instead of on every judged row", OPTION_REAL,
      offsetof(choose_options, budget.kappa)},
     {"proven", NULL, "row ULP: by what is proven, not by what was measured", OPTION_FLAG,
      offsetof(choose_options, budget.proven)},

@@ -312,6 +312,44 @@ static void offer_group(const choose_wanted *wanted, const machine_facts *machin
     seen->kernels = old.kernels;
 }
 
+static void add_fit(const kernel_fit *fit, const char *object_hash, kernel_evidence *evidence)
+{
+    for (size_t i = 0; i < evidence->fit_count; i++) {
+        evidence_fit *own = &evidence->fits[i];
+        if (strcmp(own->fit.kernel, fit->kernel) != 0 || strcmp(own->object_hash, object_hash) != 0)
+            continue;
+        own->fit.error = fmax(own->fit.error, fit->error);
+        own->fit.hunted = fmax(own->fit.hunted, fit->hunted);
+        own->fit.judged += fit->judged;
+        own->fit.accurate &= fit->accurate;
+        if (!fit->doubt[0])
+            own->fit.doubt[0] = '\0';
+        return;
+    }
+    evidence->fits = allocate_room(evidence->fits, evidence->fit_count, sizeof *evidence->fits);
+    evidence_fit *added = &evidence->fits[evidence->fit_count++];
+    added->fit = *fit;
+    snprintf(added->object_hash, sizeof added->object_hash, "%s", object_hash);
+}
+
+/* Its speed counts where it was timed: what is asked of other runs is their errors alone. */
+static bool gather_fits(result_store *store, int64_t run, const json_t *kernels,
+                        kernel_evidence *evidence, error *err)
+{
+    kernel_fit *fits;
+    size_t count;
+    if (!store_fits(store, run, INFINITY, &fits, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(fits[i].doubt, FIT_NOT_TIMED) == 0)
+            fits[i].doubt[0] = '\0';
+        if (fits[i].judged > 0)
+            add_fit(&fits[i], descriptor_hash(kernels, fits[i].kernel), evidence);
+    }
+    free(fits);
+    return true;
+}
+
 static bool gather_run(result_store *store, const choose_wanted *wanted,
                        const machine_facts *machine, const stored_run *run,
                        nearest_distance *nearest, kernel_evidence *evidence, error *err)
@@ -322,7 +360,8 @@ static bool gather_run(result_store *store, const choose_wanted *wanted,
     evidence->runs_here += here;
     evidence->runs_elsewhere += fine && !here;
     if (here) {
-        fine = look_at(store, run, &seen, err);
+        fine = look_at(store, run, &seen, err) &&
+               gather_fits(store, run->id, seen.kernels, evidence, err);
         if (fine)
             gather_facts(wanted, &seen.cases, &seen.rows, seen.kernels, run->id, evidence);
         if (fine && (wanted->run == 0 || wanted->run == run->id) && wanted->but_run != run->id)
@@ -362,6 +401,7 @@ void evidence_free(kernel_evidence *evidence)
     stored_cases_free(&evidence->cases);
     json_decref(evidence->kernels);
     free(evidence->facts);
+    free(evidence->fits);
     free(evidence->bare_facts);
     free(evidence->lost);
     *evidence = (struct kernel_evidence){0};

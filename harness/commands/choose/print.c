@@ -293,10 +293,6 @@ static void print_origin(const chosen *one, const choose_look *look, const outpu
                     (long long)evidence->run.id);
     if (best && best->judged_hidden != wanted->hidden)
         output_text(out, "errors are an estimate: judged at hidden %zu\n", best->judged_hidden);
-    if (look->no_kappa)
-        output_text(
-            out, "errors are those of normal rows; rows far off zero cost digits: --kappa K asks "
-                 "for them\n");
 }
 
 static void print_best(const chosen *one, const output_file *out)
@@ -321,8 +317,17 @@ static void print_best(const chosen *one, const output_file *out)
         output_text(out, ": %s us a call, ",
                     interval(speed->time_ns / 1e3, speed->time_lo_ns / 1e3, speed->time_hi_ns / 1e3,
                              brackets, time));
-    output_text(out, "%s of the roof, row ULP %s", number_short(speed->roof_ratio, numbers[0]),
-                number_short(best->row_ulp, numbers[1]));
+    output_text(out, "%s of the roof, ", number_short(speed->roof_ratio, numbers[0]));
+    if (best->judged == 1)
+        output_text(out, "at most %s row ULP on the one case judged",
+                    number_short(best->row_ulp, numbers[1]));
+    else if (best->judged > 0)
+        output_text(out, "at most %s row ULP on all %zu cases",
+                    number_short(best->row_ulp, numbers[1]), best->judged);
+    else
+        output_text(out, "row ULP %s", number_short(best->row_ulp, numbers[1]));
+    if (best->hunted > best->row_ulp)
+        output_text(out, ", %s on rows hunted for others", number_short(best->hunted, numbers[2]));
     if (best->bound < dtype_no_digit(one->wanted.dtype))
         output_text(out, " (proven %s)", number_short(best->bound, numbers[2]));
     output_text(out, "\n\n");

@@ -91,11 +91,16 @@ bool request_common(const choose_options *options, const model_shape *model, cho
         return false;
     *wanted = (choose_wanted){.budget = options->budget,
                               .class = class,
-                              .every_input = class != CLASS_ANY,
+                              .every_row = class == CLASS_ANY && isnan(options->budget.kappa),
                               .callable = options->emit != NULL,
                               .time_on = options->time_on,
                               .threads = (unsigned)options->threads,
                               .kernels = &options->kernels};
+    wanted->every_input = wanted->every_row || class != CLASS_ANY;
+    /* As where run is asked: another limit, if one is given, stands alone. */
+    if (wanted->every_row && isnan(options->budget.row_ulp) && isnan(options->budget.ulp) &&
+        isnan(options->budget.bits) && isnan(options->budget.correctly_rounded))
+        wanted->budget.row_ulp = FIT_ROW_ULP;
     if (!dtype_from_name(options->dtype, &wanted->dtype))
         return fail(err, EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
                     options->dtype);

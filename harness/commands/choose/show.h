@@ -18,8 +18,7 @@ typedef struct chosen {
 } chosen;
 
 typedef struct choose_look {
-    bool explain;  /* the whole table, and why each loser lost */
-    bool no_kappa; /* say that rows far off zero were not asked about */
+    bool explain; /* the whole table, and why each loser lost */
 } choose_look;
 
 /* False when memory runs out or the file has an error. */

@@ -78,6 +78,8 @@ static void fill_again(sample_run *run, const run_info *info)
             table_shape(info->machine, run->dtype, i, &run->rows, &run->hidden);
             run->rows = rows_to_time(run->rows, run->hidden, run->dtype, info->machine);
             sample_time(run, kernels[k].name, time_again(&kernels[k], run->hidden), 0);
+            if (k == 0 || kernels[k].dtype != kernels[k - 1].dtype)
+                sample_time(run, "roof_copy", 50, 0);
         }
     }
     CHECK(store_import_end(run->store, run->id, &problem));
@@ -107,6 +109,8 @@ static void fill(const char *path)
             run.cache = table_cache(i);
             sample_time(&run, kernels[k].name,
                         run.hidden >= 4096 ? kernels[k].late : kernels[k].time, 0);
+            if (k == 0 || kernels[k].dtype != kernels[k - 1].dtype)
+                sample_time(&run, "roof_copy", 50, 0);
             run.rows = 18;
             if (i % TABLE_REGIMES == 0)
                 judge_kernel_on_all(&run, &kernels[k]);

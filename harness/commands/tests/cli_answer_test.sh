@@ -91,6 +91,28 @@ check "the view judged has every judged case" is "$(sql 'SELECT count(*) FROM ju
 check "the view board counts them" is "$(sql 'SELECT sum(judged) FROM board')" \
     "$(sql 'SELECT count(*) FROM judged WHERE NOT hunted')"
 
+# One kernel everywhere: the table, the page, choose (on this machine, so its facts go into the store)
+# and the line of SQL.
+cp p.db here.db
+for fact in cpu_model l1d_bytes l2_bytes l3_bytes compiler isa_disabled worker; do
+    value=$("$lnbench" doctor --format tsv | awk -F'\t' -v fact=$fact '$1 == "fact" && $2 == fact { print $3 }')
+    "$binaries/run_sql" here.db "DELETE FROM facts WHERE name = '$fact';
+        INSERT INTO facts SELECT id, 1000, '$fact', '$value' FROM runs WHERE '$value' <> ''"
+done
+take=$(sed -n 's/^Take \(.*\): .* times as fast.*/\1/p' short)
+check "somebody is taken" test -n "$take"
+accepted "the page" 0 report --db p.db --no-pdf --allow-lost --out page
+check "the page takes the same" has page/report.md "^Take \`$take\`: "
+check "and says what hunted rows cost" has page/report.md 'on all 337 cases, 4\.7 on rows hunted for others\.'
+accepted "choose" 0 choose --shapes 85x768 --stored --db here.db
+check "choose uses the same" has out "^use $take: .*at most 1\.76 row ULP on all 337 cases, 4\.67 on rows hunted"
+accepted "choose at any error" 0 choose --shapes 85x768 --max-row-ulp 1e9 --stored --db here.db
+check "choose at any error: never a wrong one" has out '^use mixed_checked_staged_f32_acc_f64_avx512: '
+check "SQL takes the same" is "$(sql "SELECT kernel FROM timed AS t WHERE rows = 85 AND hidden = 768 AND NOT roof AND
+    convention = 'torch' AND cache = 'hot' AND threads = 1 AND EXISTS (SELECT 1 FROM judged AS j WHERE j.run = t.run
+    AND j.kernel = t.kernel) AND NOT EXISTS (SELECT 1 FROM judged AS j WHERE j.run = t.run AND j.kernel = t.kernel
+    AND NOT hunted AND (wrong OR error > 2)) ORDER BY roof_ratio DESC LIMIT 1")" "$take"
+
 # A terminal: columns are dropped, lines never folded.
 if command -v script >/dev/null; then
     for columns in 80 100 160; do

@@ -3,6 +3,7 @@
 # choose: what is wrong with a request, measuring only what is lacking, budgets nothing meets.
 . "$(dirname "$0")/cli_common.sh" "$@"
 few=(--db c.db --kernels 'naive_f32_scalar,two_pass_f32_scalar' --time 0.1)
+near=(--kappa 1 "${few[@]}") # on rows near zero alone
 
 refused "for what?" 2 '--shapes ROWSxHIDDEN' choose
 refused "a shape that is none" 2 "shape '7by8'" choose --shape 7by8
@@ -26,53 +27,52 @@ echo "no database" >bad.db
 refused "no database but a text" 7 'bad.db' choose --shape 4x64 --db bad.db
 
 # Nothing is stored: it measures, once; the second time it reads.
-run_it choose --shape 4x64 "${few[@]}"
+run_it choose --shape 4x64 "${near[@]}"
 check "measured: exit code" is "$code" 0
 check "measured: says so" has out '^measured now: run 1'
 check "measured: an answer" has out '^use (naive|two_pass)_f32_scalar: '
-check "measured: kappa was not asked for" has out '--kappa K'
-accepted "stored" 0 choose --shape 4x64 "${few[@]}"
+accepted "stored" 0 choose --shape 4x64 "${near[@]}"
 check "stored: says so" has out '^from what is stored of this machine: run 1'
 check "stored: the library is the same" has out 'as it is now'
 check "no colour in a file" hasnt out $'\033'
-run_it choose --shape 3x64 "${few[@]}"
+run_it choose --shape 3x64 "${near[@]}"
 check "a near shape is an estimate" has out '^an estimate: times are scaled by bytes from 4 x 64'
 check "a near shape: marked" has out '^use .*_f32_scalar: ~[0-9.]+ us, from 4 x 64; '
 check "a near shape: no interval" has out '^(naive|two_pass)_f32_scalar +~[0-9.]+  '
-run_it choose --shape 3x64 --json "${few[@]}"
+run_it choose --shape 3x64 --json "${near[@]}"
 check "a near shape: in JSON" is "$(value best.estimated out)" true
 check "a near shape: its own rows" is "$(value best.rows out)" 3
 accepted "runs so far" 0 list runs --db c.db
 check "one run" lines out 2
 
-# Rows of kappa 1e4 were not judged: only that is added, and nothing timed again.
+# Rows of kappa 1e4 are of the sweep that was judged: nothing is measured again.
 run_it choose --shape 4x64 --kappa 1e4 --max-row-ulp 1e6 --explain "${few[@]}"
 check "kappa: exit code" is "$code" 0
 check "kappa: the better of the two" has out '^use two_pass_f32_scalar'
 check "kappa: why the other lost" has out '^naive_f32_scalar .*(no correct digit|inaccurate|wrong-class)'
-accepted "runs so far" 0 list runs --json --db c.db
-check "the second run timed nothing" is "$(value 1.repetitions out)" 0
+accepted "runs so far" 0 list runs --db c.db
+check "still one run" lines out 2
 
 # What a run was asked for and lost is never fine; it is measured again where that may be.
 cp c.db lost.db
 "$binaries/run_sql" lost.db "DELETE FROM repetitions WHERE case_id IN
     (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel = 'naive_f32_scalar'); UPDATE runs SET state = 'interrupted'"
 lost='asked 2, judged 1, lost 1: naive_f32_scalar 4x64 \(judged, not timed\)'
-refused "lost" 7 "$lost.*--allow-lost" choose --shape 4x64 --stored --json "${few[@]}" --db lost.db
+refused "lost" 7 "$lost.*--allow-lost" choose --shape 4x64 --stored --json "${near[@]}" --db lost.db
 check "lost: in JSON" is "$(value coverage.lost out)" 1
 check "lost: named in JSON" is "$(value coverage.lost_names.0 out)" 'naive_f32_scalar 4x64 (judged, not timed)'
-refused "lost, in C" 7 "$lost" choose --shape 4x64 --stored --emit c "${few[@]}" --db lost.db
-accepted "lost is allowed" 0 choose --shape 4x64 --stored --allow-lost "${few[@]}" --db lost.db
+refused "lost, in C" 7 "$lost" choose --shape 4x64 --stored --emit c "${near[@]}" --db lost.db
+accepted "lost is allowed" 0 choose --shape 4x64 --stored --allow-lost "${near[@]}" --db lost.db
 check "lost is allowed: said" has out "^$lost"
 check "lost is allowed: the run's state" has out '^run 1 is not complete'
-run_it choose --shape 4x64 --stored --allow-lost --format tsv "${few[@]}" --db lost.db
+run_it choose --shape 4x64 --stored --allow-lost --format tsv "${near[@]}" --db lost.db
 check "lost is allowed: a notice" has err "^lnbench: $lost"
-run_it choose --shape 4x64 "${few[@]}" --db lost.db
+run_it choose --shape 4x64 "${near[@]}" --db lost.db
 check "lost is measured again: exit code" is "$code" 0
 check "lost is measured again" has out '^asked 2, judged 2, lost 0'
-"$binaries/run_sql" lost.db "DELETE FROM runs WHERE id > 2; UPDATE cases SET asked = NULL;
+"$binaries/run_sql" lost.db "DELETE FROM runs WHERE id > 1; UPDATE cases SET asked = NULL;
     UPDATE runs SET asked = NULL, declined = NULL, lost = NULL"
-accepted "an older run" 0 choose --shape 4x64 --stored "${few[@]}" --db lost.db
+accepted "an older run" 0 choose --shape 4x64 --stored "${near[@]}" --db lost.db
 check "an older run does not say" has out '^run 1 does not say what it was asked for; of what it has: asked 1'
 
 # Stored, but of no run at all, or of another machine: what there is, and what would help.
@@ -82,13 +82,13 @@ refused "no runs" 7 'nothing like 4x64 f32, torch was timed on this machine \(0 
     choose --shape 4x64 --stored --db vacant.db
 cp c.db other.db
 "$binaries/run_sql" other.db "UPDATE facts SET value = 'another CPU' WHERE name = 'cpu_model'"
-refused "no run of this machine" 7 '\(0 runs of it, 2 of others\)' choose --shape 4x64 --stored --db other.db
-run_it choose --shape 4x64 --db other.db --kernels 'naive_f32_scalar,two_pass_f32_scalar' --time 0.1
-check "no run of this machine: measured" has out '^measured now: run 3'
+refused "no run of this machine" 7 '\(0 runs of it, 1 of others\)' choose --shape 4x64 --stored --db other.db
+run_it choose --shape 4x64 "${near[@]}" --db other.db
+check "no run of this machine: measured" has out '^measured now: run 2'
 refused "a directory that can't be" 7 "no directory '/proc/nowhere'" choose --shape 4x64 \
     --db /proc/nowhere/c.db --time 0.1
 refused "more threads than CPUs" 7 '--threads 4000: this process may run on [0-9]+ CPU' choose \
-    --shape 4x64 --threads 4000 "${few[@]}"
+    --shape 4x64 --threads 4000 "${near[@]}"
 refused "a kappa that bf16 can't have" 2 'bf16 can realise kappa from 1 to 1000' choose --shape 4x64 \
     --dtype bf16 --kappa 1e4 --db b.db --kernels 'two_pass_bf16_scalar' --time 0.1
 refused "kernels that are none" 2 "no kernel matches 'nothing'" choose --shape 4x64 --kernels nothing \
@@ -96,7 +96,7 @@ refused "kernels that are none" 2 "no kernel matches 'nothing'" choose --shape 4
 for budget in '--max-ulp 0.4' '--correctly-rounded 1' '--bits 60' '--max-row-ulp 0.4 --proven'; do
     # shellcheck disable=SC2086
     refused "nothing meets $budget" 5 'the best there is, (two_pass|naive)_f32_scalar, has' choose \
-        --shape 4x64 --json $budget "${few[@]}"
+        --shape 4x64 --json $budget "${near[@]}"
     check "nothing meets $budget: best is null" is "$(value best out)" null
 done
 
@@ -110,33 +110,33 @@ accepted "bf16, stored" 0 choose --shape 4x64,2x96 --kappa 100 --max-row-ulp 0.5
 check "bf16, stored: two answers" is "$(grep -c '^use ' out)" 2
 refused "parameters that no kernel asked for has" 2 'no kernel of --kernels has f32 parameters: choose their type with --param' \
     choose --shape 4x64 --param f32 "${typed[@]}"
-run_it choose --shape 4x64 --dtype bf16 --param f32 --json --db b.db --time 0.1 \
+run_it choose --shape 4x64 --dtype bf16 --param f32 --kappa 1 --json --db b.db --time 0.1 \
     --kernels 'shifted_two_mean_fused_bf16_scalar,shifted_two_mean_fused_bf16_param_f32_scalar'
 check "f32 parameters: exit code" is "$code" 0
 check "f32 parameters: the kernel" is "$(value best.kernel out)" shifted_two_mean_fused_bf16_param_f32_scalar
 check "f32 parameters: no other" is "$(value runners_up out)" 0
 check "f32 parameters: said so" is "$(value param out)" f32
-run_it choose --shape 4x64 --cache cold --json "${few[@]}"
+run_it choose --shape 4x64 --cache cold --json "${near[@]}"
 check "cold: exit code" is "$code" 0
 check "cold: measured so" is "$(value best.cache out)" cold
 
 refused "an impossible budget" 5 'nothing meets the budget: the best there is, [a-z_0-9]+, has row ULP' \
-    choose --shape 4x64 --max-row-ulp 0.01 --json "${few[@]}"
+    choose --shape 4x64 --max-row-ulp 0.01 --json "${near[@]}"
 check "an impossible budget: best is null" is "$(value best out)" null
-refused "an impossible budget as C" 5 'nothing meets' choose --shape 4x64 --max-row-ulp 0.01 --emit c "${few[@]}"
+refused "an impossible budget as C" 5 'nothing meets' choose --shape 4x64 --max-row-ulp 0.01 --emit c "${near[@]}"
 check "an impossible budget: no C" lines out 0
 
-accepted "JSON" 0 choose --shape 4x64 --json "${few[@]}"
+accepted "JSON" 0 choose --shape 4x64 --json "${near[@]}"
 check "JSON: schema" is "$(value schema out)" lnbench-choose-1
 check "JSON: best has a time" has out '"time_ns": [0-9]'
 check "JSON: runners_up" is "$(value runners_up out)" 1
-accepted "TSV" 0 choose --shape 4x64 --format tsv "${few[@]}"
+accepted "TSV" 0 choose --shape 4x64 --format tsv "${near[@]}"
 check "TSV: headings and two kernels" lines out 3
-accepted "Markdown" 0 choose --shape 4x64 --format markdown "${few[@]}"
+accepted "Markdown" 0 choose --shape 4x64 --format markdown "${near[@]}"
 check "Markdown: a table" has out '^\| kernel'
-accepted "C" 0 choose --shape 4x64 --emit c "${few[@]}"
+accepted "C" 0 choose --shape 4x64 --emit c "${near[@]}"
 check "C: the table" has out 'layernorm_kernel_for'
-run_it choose --model gpt2-xl --tokens 2 --format tsv "${few[@]}"
+run_it choose --model gpt2-xl --tokens 2 --format tsv "${near[@]}"
 check "a model: exit code" is "$code" 0
 check "a model: its shape" has out '^2	1600	'
 accepted "models" 0 list models

@@ -125,7 +125,7 @@ accepted "history" 0 history --db v.db --measure row_ulp_max --kernels on_rows -
 check "history" has out $'\trun$'
 accepted "history --json" 0 history --db v.db --measure row_ulp_max --kernels on_nothing --json
 check "history --json" is "$(value series.0.points.0.reproducibility out)" row
-run_it choose --db c.db --shape 8x64 --fresh --kernels two_pass_f32_scalar
+run_it choose --db c.db --kappa 1 --shape 8x64 --fresh --kernels two_pass_f32_scalar
 check "choose: timed here, its class not measured" has out '^two_pass_f32_scalar .* \(row\)'
 accepted "report" 0 report --db v.db --out drawn
 check "report: each table of kernels" is "$(grep -c '>reproducible</button>' drawn/index.html)" \
