@@ -241,7 +241,8 @@ static int by_speed(const void *a, const void *b)
         return left->at_key    ? -1
                : right->at_key ? 1
                                : (left->worst > right->worst) - (left->worst < right->worst);
-    return view_is_faster(right->at_key, left->at_key) - view_is_faster(left->at_key, right->at_key);
+    return view_is_faster(right->at_key, left->at_key) -
+           view_is_faster(left->at_key, right->at_key);
 }
 
 /* "shifted_offset_pipelined" of "shifted_offset_pipelined_f32_avx512"; a peer's version. */
@@ -346,6 +347,24 @@ static void show_textbook(const run_view *view, run_answer *answer)
     }
 }
 
+/* The fastest that can be taken. */
+static void take_row(run_answer *answer)
+{
+    answer_row *take = NULL;
+    for (size_t i = 0; i < answer->count; i++) {
+        answer_row *row = &answer->rows[i];
+        if (!is_accurate(row) || answer_doubt(answer, row) || !row->at_key)
+            continue;
+        if (!take || view_outdoes(row->at_key, row->fit->error, take->at_key, take->fit->error)) {
+            i = take ? (size_t)-1 : i; /* its time is less than all before it */
+            take = row;
+        }
+    }
+    if (take)
+        take->shown = true;
+    answer->take = take;
+}
+
 /* The short table: the fastest, the fastest that can be taken, all of the library and of plugins,
  * the best of each peer, and textbook forms. */
 static void choose_rows(const run_view *view, run_answer *answer)
@@ -356,8 +375,7 @@ static void choose_rows(const run_view *view, run_answer *answer)
         answer_row *row = &answer->rows[i];
         bool timed = !isnan(row->relative), peer = row->role == ANSWER_PEER;
         bool fastest = !answer->fastest && !peer && timed;
-        bool take = !answer->take && is_accurate(row) && !answer_doubt(answer, row);
-        row->shown = fastest || take || row == accurate ||
+        row->shown = fastest || row == accurate ||
                      ((row->role == ANSWER_LIBRARY || row->role == ANSWER_PLUGIN) &&
                       (row->judged > 0 || timed)) ||
                      (peer && is_best(view, answer, i));
@@ -365,18 +383,14 @@ static void choose_rows(const run_view *view, run_answer *answer)
             answer->peer = row;
         if (fastest)
             answer->fastest = row;
-        if (take)
-            answer->take = row;
     }
+    take_row(answer);
     show_textbook(view, answer);
 }
 
 void answer_make(const run_view *view, run_answer *answer)
 {
-    *answer =
-        (run_answer){.dtype = view_answer_type(view),
-                     .isa = "",
-                     .plan = view->run.plan};
+    *answer = (run_answer){.dtype = view_answer_type(view), .isa = "", .plan = view->run.plan};
     make_columns(view, answer);
     make_rows(view, answer);
     compare_speeds(view, answer);

@@ -14,7 +14,6 @@
 
 enum { ANSWER_COLUMNS = 32, ANSWER_ROWS = 12 }; /* rows of the short table, but for plugins' */
 
-
 /* Why a kernel stands in the short table. */
 typedef enum answer_role {
     ANSWER_OTHER,
@@ -30,7 +29,7 @@ typedef struct answer_row {
     const char *version;         /* of a peer: "oneDNN 2.6.3"; "" */
     const char *reproducible;    /* as domain/reproducible.h has it */
     answer_role role;
-    const kernel_fit *fit; /* NULL: it has no case */
+    const kernel_fit *fit;                  /* NULL: it has no case */
     bool shown;                             /* in the short table */
     const view_case *cells[ANSWER_COLUMNS]; /* NULL: not timed */
     const view_case *at_key;                /* at the key column */
@@ -67,7 +66,7 @@ typedef struct run_answer {
     size_t column_count, key; /* key: the column that ranks */
     answer_row *rows;         /* fastest first; where nothing was timed, most accurate first */
     size_t count;
-    size_t cases;    /* judged of most kernels */
+    size_t cases; /* judged of most kernels */
     const char *plan;
     const answer_row *fastest, *take, *peer; /* NULL: there is none */
 } run_answer;

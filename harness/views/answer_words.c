@@ -52,8 +52,7 @@ static void add_take(const run_answer *answer, text_buffer *out)
         return;
     }
     if (!accurate && answer->cases > 0) {
-        text_format(out, "No kernel stays within %g row ULP on all cases judged.\n",
-                    FIT_ROW_ULP);
+        text_format(out, "No kernel stays within %g row ULP on all cases judged.\n", FIT_ROW_ULP);
         return;
     }
     if (!accurate) {

@@ -107,6 +107,12 @@ bool view_is_faster(const view_case *own, const view_case *other)
     return share > against;
 }
 
+bool view_outdoes(const view_case *own, double own_error, const view_case *other,
+                  double other_error)
+{
+    return own->speed.time_ns < other->speed.time_ns && own_error < other_error;
+}
+
 bool view_has_worst(const run_view *view, size_t i)
 {
     return view->worst && (view->worst[i].y_hash != 0 || view->worst[i].x);

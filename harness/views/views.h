@@ -48,6 +48,10 @@ bool view_is_partial(const run_view *view);
 /* Who is faster at one shape, everywhere: by the stored share of the roof, paired round by round; where
  * no roof was timed, by the time. */
 bool view_is_faster(const view_case *own, const view_case *other);
+/* Whether a case has less time and a smaller error than another: where intervals are wide, the share of
+ * the roof may tell otherwise, but nothing is recommended that a table shows slower and worse. */
+bool view_outdoes(const view_case *own, double own_error, const view_case *other,
+                  double other_error);
 /* Whether a worst row was kept of a case. */
 bool view_has_worst(const run_view *view, size_t i);
 /* Fills in the views of a view whose other parts are there; `timed`: its speeds are to be worked out

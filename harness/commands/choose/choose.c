@@ -397,9 +397,26 @@ static void find_front(const choose_wanted *wanted, kernel_choice *choice)
     }
 }
 
+/* The first of those within the budget, unless another outdoes it. */
+static size_t find_best(const choose_wanted *wanted, const kernel_choice *choice)
+{
+    size_t best = 0;
+    for (size_t i = 0; i < choice->count; i++) {
+        const scored_kernel *own = &choice->candidates[i], *other = &choice->candidates[best];
+        if (own->fate == FATE_SLOWER &&
+            view_outdoes(&own->view, candidate_error(wanted, own), &other->view,
+                         candidate_error(wanted, other))) {
+            best = i;
+            i = 0; /* its time is less than all before it */
+        }
+    }
+    return best;
+}
+
 /* By the stored share of the roof, as everywhere; ratios are to the first of those that can be used,
  * else to the first of all. */
-static void rank(const kernel_evidence *evidence, kernel_choice *choice)
+static void rank(const choose_wanted *wanted, const kernel_evidence *evidence,
+                 kernel_choice *choice)
 {
     scored_kernel *all = choice->candidates;
     qsort(all, choice->count, sizeof *all, by_fate_and_speed);
@@ -409,6 +426,11 @@ static void rank(const kernel_evidence *evidence, kernel_choice *choice)
     for (size_t i = 1; all[0].fate != FATE_SLOWER && i < choice->count; i++)
         if (view_is_faster(&all[i].view, &base->view))
             base = &all[i];
+    size_t at = all[0].fate == FATE_SLOWER ? find_best(wanted, choice) : 0;
+    const scored_kernel best = all[at];
+    base = at ? &all[0] : base;
+    memmove(&all[1], &all[0], at * sizeof *all);
+    all[0] = best;
     relate(evidence, base, choice);
     if (all[0].fate != FATE_SLOWER)
         return;
@@ -440,7 +462,7 @@ void choice_make(const choose_wanted *wanted, const kernel_evidence *evidence,
             choice_takes(wanted, evidence->kernels, key->kernel))
             add_candidate(wanted, evidence, i, choice);
     }
-    rank(evidence, choice);
+    rank(wanted, evidence, choice);
     find_front(wanted, choice);
 }
 

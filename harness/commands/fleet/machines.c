@@ -110,8 +110,7 @@ const char *fleet_machine_name(const fleet_machine *machine, char name[FLEET_NAM
 static bool may_win(const answer_row *row, bool accurate)
 {
     bool named = row->role == ANSWER_OTHER || row->role == ANSWER_TEXTBOOK;
-    return named && row->judged > 0 && row->wrong == 0 &&
-           (!accurate || row->most <= FIT_ROW_ULP);
+    return named && row->judged > 0 && row->wrong == 0 && (!accurate || row->most <= FIT_ROW_ULP);
 }
 
 size_t fleet_column(const fleet_machine *machine, const case_key *key)
