@@ -1,0 +1,220 @@
+/* Judges the library's calls in the cells of its dispatch table, on every input family:
+ *
+ *     judge_cells ISA SEED                              all cells of an ISA
+ *     judge_cells ISA SEED CALL HIDDEN PLACE [KERNEL]   one: avx2 1 library_fast_f32 64 few
+ *     judge_cells --table     the row ULP promised of each class and type; the cells of the table
+ *
+ * A line has call, ISA, hidden, place, kernel, the largest row ULP, its family, the seed. KERNEL is
+ * judged alone, in place of the one that the call takes here: the table has rows for other makes of
+ * CPU. LNBENCH_WORKER and LNBENCH_LIBRARY say what runs. Exit codes are those of lnbench; 5: a cell
+ * breaks its promise. */
+#include "domain/promise.h"
+#include "judge/internal.h"
+#include "referee/cells.h"
+#include "worker/worker.h"
+#define LAYERNORM_DISPATCH_EVERY_ISA
+#include "dispatch/dispatch_by_hand.h"
+#include "dispatch/dispatch_table.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAIRS = 7, SIZES = 6, CLASSES = LN_ACCURACY_EXACT + 1, TYPES = LN_F16 + 1 };
+
+static const char *const classes[CLASSES] = {"fast", "accurate", "reproducible", "exact"};
+static const char *const places[CALL_PLACES] = {"", "few", "L1", "L2", "L3", "DRAM"};
+static const size_t sizes[SIZES] = {64, 256, 768, 1024, 4096, 12288};
+static const ln_type pairs[PAIRS][2] = {{LN_F32, LN_F32},   {LN_F64, LN_F64},  {LN_F64, LN_F32},
+                                        {LN_BF16, LN_BF16}, {LN_BF16, LN_F32}, {LN_F16, LN_F16},
+                                        {LN_F16, LN_F32}};
+static const struct {
+    const char *name, *without; /* what hides the better ones */
+} isas[] = {{"avx512bf16", ""},
+            {"avx512", "avx512bf16"},
+            {"avx2", "avx512"},
+            {"scalar", "avx512,avx2"},
+            {"neon", ""}};
+enum { ISAS = sizeof isas / sizeof *isas };
+static const ln_convention pytorch = {
+    .eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
+
+/* The dispatch table, with the rows of every make of CPU. */
+static const struct row {
+    const char *make, *class, *storage, *param, *isa, *regime;
+    size_t hidden_to;
+    const char *kernel;
+} table[] = {
+#define ROW_OF(make, class, storage, param, isa, regime, hidden_to, kernel)                        \
+    {#make, #class, #storage, #param, #isa, #regime, hidden_to, kernel},
+#define ROW(...) ROW_OF(any, __VA_ARGS__)
+    LAYERNORM_DISPATCH_BY_HAND(ROW_OF) LAYERNORM_DISPATCH(ROW)};
+enum { ROWS = sizeof table / sizeof *table };
+
+/* Who judges, and rows of every family of one hidden size and pair of types. */
+typedef struct bench {
+    const char *isa, *seed;
+    worker_process *worker;
+    kernel_list kernels;
+    row_judge *judge;
+    referee_blocks blocks;
+    ln_type storage, param;
+    size_t hidden;
+} bench;
+
+static bool make_rows(bench *at, ln_type storage, ln_type param, size_t hidden, error *err)
+{
+    const judge_settings as = {
+        .seed = strtoull(at->seed, NULL, 10), .max_row_ulp = INFINITY, .deadline_seconds = 600};
+    const referee_task task = {CHECK_CELLS, pytorch, storage, param, hidden, 0};
+    referee_release(&at->blocks);
+    judge_destroy(at->judge);
+    at->storage = storage;
+    at->param = param;
+    at->hidden = hidden;
+    at->judge = judge_create(at->worker, &as);
+    return at->judge ? referee_prepare(at->judge, &task, &at->blocks, err)
+                     : fail_memory(err, "the judge");
+}
+
+/* Judges one cell, or a kernel that the table has for such a call, and prints its line. */
+static bool judge_cell(const bench *at, const kernel_entry *call, call_place place,
+                       const kernel_entry *kernel, error *err)
+{
+    char name[CELLS_NAME_LENGTH], worst[CELLS_NAME_LENGTH] = "";
+    double largest = -1;
+    ln_accuracy accuracy = LN_ACCURACY_FAST;
+    call_class(&call->facts, &accuracy);
+    for (size_t i = 0; i < at->blocks.count; i++) {
+        const judge_block *block = &at->blocks.blocks[i];
+        case_judgement one;
+        if (!cells_has(call, i))
+            continue;
+        cells_name(i, place, name);
+        if (!(kernel ? judge_kernel(at->judge, block, kernel, &one, err)
+                     : cells_judge(at->judge, block, call, i, place, &one, err)))
+            return false;
+        if (one.verdict.kind > VERDICT_OK_NO_BOUND ||
+            one.metrics.row_ulp_max > promised_row_ulp(accuracy, at->storage, &pytorch))
+            return fail(err, EXIT_CODE_ACCURACY,
+                        "%s, %s, hidden %zu, seed %s, %s: %s has %.4g row ULP: %s",
+                        call->facts.name, at->isa, at->hidden, at->seed, name,
+                        kernel ? kernel->facts.name : at->judge->taken, one.metrics.row_ulp_max,
+                        one.verdict.detail);
+        if (one.metrics.row_ulp_max > largest) {
+            largest = one.metrics.row_ulp_max;
+            snprintf(worst, sizeof worst, "%s", strchr(name, ':') + 2);
+        }
+    }
+    printf("%s\t%s\t%zu\t%s\t%s\t%.4g\t%s\t%s\n", call->facts.name, at->isa, at->hidden,
+           places[place], kernel ? kernel->facts.name : at->judge->taken, largest, worst, at->seed);
+    return true;
+}
+
+/* Whether a row of the table is for these calls at this size. */
+static bool is_for(const bench *at, size_t index, ln_accuracy accuracy, const char *place)
+{
+    const struct row *row = &table[index], *before = index > 0 ? row - 1 : NULL;
+    bool goes_on = before && strcmp(before->make, row->make) == 0 &&
+                   strcmp(before->class, row->class) == 0 && before->hidden_to < row->hidden_to &&
+                   strcmp(before->isa, row->isa) == 0 && strcmp(before->regime, row->regime) == 0;
+    return strcmp(row->class, classes[accuracy]) == 0 && strcmp(row->isa, at->isa) == 0 &&
+           strcmp(row->storage, dtype_name(at->storage)) == 0 &&
+           strcmp(row->param, dtype_name(at->param)) == 0 && strcmp(row->regime, place) == 0 &&
+           at->hidden <= row->hidden_to && !(goes_on && at->hidden <= before->hidden_to);
+}
+
+static bool judge_all(bench *at, error *err)
+{
+    for (size_t i = 0; i < SIZES * PAIRS; i++) {
+        const ln_type *pair = pairs[i % PAIRS];
+        if (strcmp(at->isa, "avx512bf16") == 0 && pair[0] != LN_BF16)
+            continue;
+        if (!make_rows(at, pair[0], pair[1], sizes[i / PAIRS], err))
+            return false;
+        for (size_t k = 0; k < at->kernels.count; k++) {
+            const kernel_entry *call = &at->kernels.kernels[k];
+            ln_accuracy accuracy;
+            bool fine = call->facts.storage == pair[0] && call->facts.param == pair[1] &&
+                        call_class(&call->facts, &accuracy);
+            for (call_place place = PLACE_FEW; fine && place < CALL_PLACES; place++)
+                if (!judge_cell(at, call, place, NULL, err))
+                    return false;
+        }
+    }
+    return true;
+}
+
+static bool judge_one(bench *at, char **cell, error *err)
+{
+    const kernel_entry *call = kernel_find(&at->kernels, cell[0], err);
+    const kernel_entry *kernel = cell[3] ? kernel_find(&at->kernels, cell[3], err) : NULL;
+    call_place place = PLACE_FEW;
+    while (place < PLACE_DRAM && strcmp(places[place], cell[2]) != 0)
+        place++;
+    return call && (kernel || !cell[3]) &&
+           make_rows(at, call->facts.storage, call->facts.param, strtoul(cell[1], NULL, 10), err) &&
+           judge_cell(at, call, place, kernel, err);
+}
+
+static void print_promises(void)
+{
+    for (int class = 0; class < CLASSES; class ++)
+        for (int type = 0; type < TYPES; type++)
+            printf("%s\t%s\t%g\n", classes[class], dtype_name((ln_type)type),
+                   promised_row_ulp((ln_accuracy) class, (ln_type)type, &pytorch));
+}
+
+/* What the file of judged cells has to have, of a size. */
+static void print_rows(const bench *at)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        for (int class = 0; class < LN_ACCURACY_EXACT; class ++)
+            for (call_place place = PLACE_FEW; place < CALL_PLACES; place++)
+                if (is_for(at, i, (ln_accuracy) class, places[place]))
+                    printf("library_%s_%s%s%s\t%s\t%zu\t%s\t%s\n", classes[class], table[i].storage,
+                           at->storage == at->param ? "" : "_param_",
+                           at->storage == at->param ? "" : table[i].param, at->isa, at->hidden,
+                           places[place], table[i].kernel);
+}
+
+static void print_table(void)
+{
+    for (size_t i = 0; i < ISAS * SIZES * PAIRS; i++) {
+        const ln_type *pair = pairs[i % PAIRS];
+        print_rows(&(bench){.isa = isas[i / PAIRS / SIZES].name,
+                            .storage = pair[0],
+                            .param = pair[1],
+                            .hidden = sizes[i / PAIRS % SIZES]});
+    }
+}
+
+int main(int argc, char **argv)
+{
+    bench at = {.isa = argv[1], .seed = argv[2]};
+    error err = {0};
+    size_t isa = 0;
+    if (argc == 2 && strcmp(argv[1], "--table") == 0) {
+        print_promises();
+        print_table();
+        return EXIT_CODE_FINE;
+    }
+    while (argc > 2 && isa < ISAS && strcmp(isas[isa].name, argv[1]) != 0)
+        isa++;
+    if ((argc != 3 && argc != 6 && argc != 7) || isa == ISAS) {
+        fputs("usage: judge_cells ISA SEED [CALL HIDDEN PLACE [KERNEL]] | --table\n", stderr);
+        return EXIT_CODE_USAGE;
+    }
+    setenv("LN_DISABLE_ISA", isas[isa].without, 1);
+    setenv("LNBENCH_PEERS", "0", 1);
+    if (worker_start(NULL, 0, &at.worker, &at.kernels, &err) &&
+        (argc > 3 ? judge_one(&at, argv + 3, &err) : judge_all(&at, &err)) && fflush(stdout))
+        fail(&err, EXIT_CODE_ENVIRONMENT, "stdout: cannot be written");
+    if (err.code != EXIT_CODE_FINE)
+        fprintf(stderr, "judge_cells: %s\n", err.message);
+    referee_release(&at.blocks);
+    judge_destroy(at.judge);
+    worker_stop(at.worker);
+    kernel_list_free(&at.kernels);
+    return (int)err.code;
+}
